@@ -1,0 +1,70 @@
+# libindim, shared and static, from one set of objects. The layers are the folders of src/, in the order in which they
+# may include each other (docs/architecture.md); a folder that is not there yet adds nothing.
+
+set(INDIM_LAYERS base array graph text eval explain)
+
+set(indim_sources "")
+foreach(layer IN LISTS INDIM_LAYERS)
+  file(GLOB layer_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer}/*.c)
+  list(APPEND indim_sources ${layer_sources})
+endforeach()
+file(GLOB pipeline_source CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/pipeline.c)
+list(APPEND indim_sources ${pipeline_source})
+
+add_library(indim_objects OBJECT ${indim_sources})
+set_target_properties(indim_objects PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+target_compile_definitions(indim_objects PRIVATE INDIM_BUILDING)
+target_include_directories(indim_objects PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+target_link_libraries(indim_objects PRIVATE indim_strict_float)
+indim_compile_settings(indim_objects)
+
+# The wire format: protoc-c writes array/wire.pb-c.{h,c} into the build folder from src/array/wire.proto.
+set(INDIM_HAS_WIRE OFF)
+set(indim_all_objects $<TARGET_OBJECTS:indim_objects>)
+file(GLOB wire_proto CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/array/wire.proto)
+if(wire_proto)
+  set(INDIM_HAS_WIRE ON)
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
+  find_program(PROTOC_C protoc-c REQUIRED)
+  set(INDIM_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
+  file(MAKE_DIRECTORY ${INDIM_GENERATED_DIR}/array)
+  add_custom_command(
+    OUTPUT ${INDIM_GENERATED_DIR}/array/wire.pb-c.c ${INDIM_GENERATED_DIR}/array/wire.pb-c.h
+    COMMAND ${PROTOC_C} --proto_path=${PROJECT_SOURCE_DIR}/src --c_out=${INDIM_GENERATED_DIR} array/wire.proto
+    DEPENDS ${wire_proto}
+    VERBATIM
+  )
+  add_library(indim_wire_objects OBJECT ${INDIM_GENERATED_DIR}/array/wire.pb-c.c)
+  set_target_properties(indim_wire_objects PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+  target_include_directories(indim_wire_objects PRIVATE ${INDIM_GENERATED_DIR})
+  target_link_libraries(indim_wire_objects PRIVATE PkgConfig::PROTOBUF_C indim_instrumentation)
+  list(APPEND indim_all_objects $<TARGET_OBJECTS:indim_wire_objects>)
+  add_dependencies(indim_objects indim_wire_objects)
+  target_include_directories(indim_objects SYSTEM PRIVATE ${INDIM_GENERATED_DIR} ${PROTOBUF_C_INCLUDE_DIRS})
+endif()
+
+add_library(indim SHARED ${indim_all_objects})
+add_library(indim_static STATIC ${indim_all_objects})
+add_library(indim::indim ALIAS indim)
+add_library(indim::indim_static ALIAS indim_static)
+
+foreach(target IN ITEMS indim indim_static)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME indim LINKER_LANGUAGE C)
+  target_include_directories(
+    ${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+  )
+  # A static library passes what it needs on to whoever links it.
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:indim_instrumentation>)
+  if(UNIX)
+    target_link_libraries(${target} PRIVATE m)
+  endif()
+  if(INDIM_HAS_WIRE)
+    target_link_libraries(${target} PRIVATE PkgConfig::PROTOBUF_C)
+  endif()
+endforeach()
+
+# Before 1.0 every minor version may change the binary interface, so the soname carries it.
+set_target_properties(
+  indim PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+)

@@ -1,0 +1,60 @@
+# Tests. Every test runs in the project's root. The C ones (tests/unit, tests/prop, tests/oom: one executable a file)
+# link the static library and may see internal headers. The Python ones are added when INDIM_TEST_PYTHON names an
+# interpreter: tests/witness/*.py, tests/cli/*.py, tests/prop/*.py and tests/*/run.py; a file whose name starts with
+# an underscore is a module of the others. They find what was built in the environment:
+#   INDIM_BIN  the command line    INDIM_LIB  the shared library
+#   INDIM_WITNESS_LIB  tests/witness/*.c with the static library, for internals that Python calls through ctypes
+# The label of a test is its folder.
+
+find_package(Threads REQUIRED)
+
+foreach(folder IN ITEMS unit prop oom)
+  file(GLOB test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*.c)
+  foreach(source IN LISTS test_sources)
+    get_filename_component(name ${source} NAME_WE)
+    set(target test_${folder}_${name})
+    add_executable(${target} ${source})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests/unit)
+    target_link_libraries(${target} PRIVATE indim_static indim_strict_float Threads::Threads m)
+    indim_compile_settings(${target})
+    add_test(NAME ${folder}/${name} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${folder}/${name} PROPERTIES LABELS ${folder} TIMEOUT 600)
+    if(name MATCHES "threads")
+      set_tests_properties(${folder}/${name} PROPERTIES LABELS "${folder};threads")
+    endif()
+  endforeach()
+endforeach()
+
+set(test_environment "INDIM_LIB=$<TARGET_FILE:indim>")
+if(TARGET indim_tool)
+  list(APPEND test_environment "INDIM_BIN=$<TARGET_FILE:indim_tool>")
+endif()
+file(GLOB witness_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/witness/*.c)
+if(witness_sources)
+  add_library(indim_witness MODULE ${witness_sources})
+  set_target_properties(indim_witness PROPERTIES C_VISIBILITY_PRESET hidden)
+  target_include_directories(indim_witness PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(indim_witness PRIVATE indim_static indim_strict_float m)
+  indim_compile_settings(indim_witness)
+  list(APPEND test_environment "INDIM_WITNESS_LIB=$<TARGET_FILE:indim_witness>")
+endif()
+
+if(INDIM_TEST_PYTHON)
+  file(
+    GLOB python_tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/tests
+    ${PROJECT_SOURCE_DIR}/tests/witness/[!_]*.py ${PROJECT_SOURCE_DIR}/tests/cli/[!_]*.py
+    ${PROJECT_SOURCE_DIR}/tests/prop/[!_]*.py ${PROJECT_SOURCE_DIR}/tests/*/run.py
+  )
+  foreach(script IN LISTS python_tests)
+    string(REGEX REPLACE "/.*" "" folder ${script})
+    string(REGEX REPLACE "\\.py$" "" name ${script})
+    add_test(
+      NAME ${name}
+      COMMAND ${INDIM_TEST_PYTHON} ${PROJECT_SOURCE_DIR}/tests/${script}
+      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    )
+    set_tests_properties(${name} PROPERTIES LABELS ${folder} TIMEOUT 1200 ENVIRONMENT "${test_environment}")
+  endforeach()
+endif()

@@ -1,0 +1,17 @@
+# The command line. It sees the public headers only and links the shared library, so that what it uses is exported.
+
+file(GLOB tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/indim/*.c)
+if(tool_sources)
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+  pkg_check_modules(CJSON REQUIRED IMPORTED_TARGET libcjson)
+
+  add_executable(indim_tool ${tool_sources})
+  set_target_properties(
+    indim_tool PROPERTIES OUTPUT_NAME indim RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} INSTALL_RPATH
+                                                                                           "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}"
+  )
+  target_compile_definitions(indim_tool PRIVATE _POSIX_C_SOURCE=200809L INDIM_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(indim_tool PRIVATE indim::indim PkgConfig::LIBZIP PkgConfig::CJSON m)
+  indim_compile_settings(indim_tool)
+endif()
