@@ -1,0 +1,69 @@
+// Programs: a module holds computations, a computation holds instructions, one of them its root (XLA's HLO). A module
+// is made by parsing text (text.h) or by the builder (builder.h), is immutable afterwards, and may then be read by
+// many threads at once.
+#ifndef INDIM_GRAPH_H
+#define INDIM_GRAPH_H
+
+#include "indim/literal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The opcodes; ops.def has one row for each.
+typedef enum indim_op {
+#define INDIM_OP(name, text, least, most, shape, infer, eval, meaning) INDIM_OP_##name,
+#include "indim/ops.def"
+  INDIM_OP_COUNT
+} indim_op;
+
+// What ops.def says of an op.
+typedef struct indim_op_info {
+  const char *text;     // "add"
+  int32_t least;        // operands
+  int32_t most;         // -1: no bound
+  bool shape_inferred;  // the result shape may be left out of the text
+  bool evaluated;       // the evaluator runs it
+  const char *meaning;
+} indim_op_info;
+
+// The row of an op; of INDIM_OP_ADD for a number that is no op.
+INDIM_API const indim_op_info *indim_op_get(indim_op op);
+// Finds an op by its exact text.
+INDIM_API bool indim_op_parse(indim_str text, indim_op *out_op);
+
+typedef struct indim_module indim_module;
+typedef struct indim_computation indim_computation;
+typedef struct indim_instr indim_instr;
+
+// Frees the module and everything in it. NULL allowed.
+INDIM_API void indim_module_destroy(indim_module *module);
+
+INDIM_API indim_str indim_module_name(const indim_module *module);
+INDIM_API const indim_computation *indim_module_entry(const indim_module *module);
+INDIM_API int64_t indim_module_computation_count(const indim_module *module);
+INDIM_API const indim_computation *indim_module_computation(const indim_module *module, int64_t index);
+INDIM_API int64_t indim_module_instr_count(const indim_module *module);  // of all computations together
+
+INDIM_API indim_str indim_computation_name(const indim_computation *computation);
+INDIM_API int64_t indim_computation_instr_count(const indim_computation *computation);
+INDIM_API const indim_instr *indim_computation_instr(const indim_computation *computation, int64_t index);
+INDIM_API const indim_instr *indim_computation_root(const indim_computation *computation);
+INDIM_API int64_t indim_computation_parameter_count(const indim_computation *computation);
+INDIM_API const indim_instr *indim_computation_parameter(const indim_computation *computation, int64_t number);
+
+INDIM_API indim_op indim_instr_op(const indim_instr *instr);
+INDIM_API indim_str indim_instr_name(const indim_instr *instr);
+INDIM_API const indim_shape *indim_instr_shape(const indim_instr *instr);
+INDIM_API int64_t indim_instr_operand_count(const indim_instr *instr);
+INDIM_API const indim_instr *indim_instr_operand(const indim_instr *instr, int64_t index);
+
+// Checks the whole module: every declared shape against the one that the op's rule gives, operand counts and types,
+// attributes in range, called computations' signatures, constants against their shapes, entry layouts. Reports as
+// many independent problems as the context keeps, each with its place. INDIM_OK when there is none.
+INDIM_API INDIM_CHECKED indim_status indim_module_verify(indim_ctx *cx, const indim_module *module);
+
+#ifdef __cplusplus
+}
+#endif
+#endif  // INDIM_GRAPH_H
