@@ -114,7 +114,7 @@ INDIM_API void indim_ctx_diagnostics_clear(indim_ctx *cx);
 typedef struct indim_buffer {
   indim_ctx *cx;
   char *data;
-  size_t size;      // bytes written, without the terminating null
+  size_t size;  // bytes written, without the terminating null
   size_t capacity;
   indim_status status;
 } indim_buffer;

@@ -24,7 +24,7 @@ typedef struct indim_broadcast {
   indim_shape shape;                 // result, default layout (the left one's layout when the dimensions are the same)
   int32_t lhs_dims[INDIM_MAX_RANK];  // for result dimension d: the operand's dimension that runs along d, or -1
   int32_t rhs_dims[INDIM_MAX_RANK];
-  uint64_t lhs_stretched;            // bit d: that operand dimension has size 1 and is repeated
+  uint64_t lhs_stretched;  // bit d: that operand dimension has size 1 and is repeated
   uint64_t rhs_stretched;
 } indim_broadcast;
 

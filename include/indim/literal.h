@@ -99,22 +99,23 @@ typedef struct indim_tolerance {
 } indim_tolerance;
 
 typedef struct indim_mismatch {
-  int64_t count;                       // elements that do not pass
-  int64_t elements;                    // compared
-  int64_t worst_leaf;                  // leaf number of the worst element, in the order of the tree
+  int64_t count;       // elements that do not pass
+  int64_t elements;    // compared
+  int64_t worst_leaf;  // leaf number of the worst element, in the order of the tree
   int64_t worst_index[INDIM_MAX_RANK];
-  double worst_expected[2];            // real and imaginary (or the integer) of the worst element
+  double worst_expected[2];  // real and imaginary (or the integer) of the worst element
   double worst_actual[2];
   double worst_abs;
   double worst_rel;
-  double worst_ulps;                   // infinite when a NaN or infinity stands on one side only
+  double worst_ulps;  // infinite when a NaN or infinity stands on one side only
 } indim_mismatch;
 
 // Compares element by element. INDIM_OK whenever the shapes are compatible, |*out_mismatch| tells the rest;
 // INDIM_INVALID otherwise. "Worst" is the largest relative error among those that do not pass; if all pass, the largest
 // distance seen.
 INDIM_API INDIM_CHECKED indim_status indim_literal_compare(indim_ctx *cx, const indim_literal *expected,
-                                                           const indim_literal *actual, const indim_tolerance *tolerance,
+                                                           const indim_literal *actual,
+                                                           const indim_tolerance *tolerance,
                                                            indim_mismatch *out_mismatch);
 // One line or more for people: count, percentage, the worst element with both values and distances.
 INDIM_API void indim_mismatch_print(const indim_mismatch *mismatch, const indim_literal *expected, indim_buffer *out);

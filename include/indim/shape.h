@@ -45,37 +45,37 @@ typedef struct indim_shape indim_shape;
 
 // How an array lies in memory. Defaults are zero except |tail_alignment|, which is 1: start from indim_layout_init.
 typedef struct indim_layout {
-  int32_t rank;                              // entries of minor_to_major
-  int64_t minor_to_major[INDIM_MAX_RANK];    // [0] varies fastest
-  int32_t padded_rank;                       // entries of padded_sizes: 0 (not padded) or the rank
+  int32_t rank;                            // entries of minor_to_major
+  int64_t minor_to_major[INDIM_MAX_RANK];  // [0] varies fastest
+  int32_t padded_rank;                     // entries of padded_sizes: 0 (not padded) or the rank
   indim_padding padding_value;
-  int64_t padded_sizes[INDIM_MAX_RANK];      // padded_dimensions: width of each logical dimension, >= its size
+  int64_t padded_sizes[INDIM_MAX_RANK];  // padded_dimensions: width of each logical dimension, >= its size
   int32_t tile_count;
-  int32_t tile_ranks[INDIM_MAX_TILES];       // entries of each tile
-  int64_t tile_sizes[INDIM_MAX_TILE_SIZES];  // all tiles' entries, one tile after another
-  int64_t tail_alignment;                    // L: allocated elements are rounded up to a multiple; 1 is none
-  int64_t element_bits;                      // E: bits of a stored element; 0 is the natural width
-  int64_t memory_space;                      // S
-  indim_type index_type;                     // "#(u32)"; any value other than INVALID is refused for dense arrays
-  indim_type pointer_type;                   // "*(u16)"; likewise
-  int64_t metadata_prefix_bytes;             // M
-  int32_t split_count;                       // SC
+  int32_t tile_ranks[INDIM_MAX_TILES];         // entries of each tile
+  int64_t tile_sizes[INDIM_MAX_TILE_SIZES];    // all tiles' entries, one tile after another
+  int64_t tail_alignment;                      // L: allocated elements are rounded up to a multiple; 1 is none
+  int64_t element_bits;                        // E: bits of a stored element; 0 is the natural width
+  int64_t memory_space;                        // S
+  indim_type index_type;                       // "#(u32)"; any value other than INVALID is refused for dense arrays
+  indim_type pointer_type;                     // "*(u16)"; likewise
+  int64_t metadata_prefix_bytes;               // M
+  int32_t split_count;                         // SC
   int64_t split_dimensions[INDIM_MAX_SPLITS];  // physical dimension, 0 is the most major
   int32_t split_index_counts[INDIM_MAX_SPLITS];
   int64_t split_indices[INDIM_MAX_SPLIT_INDICES];  // all splits' indices, one split after another
-  const indim_shape *physical_shape;         // P; NULL if none; refused for dense arrays
+  const indim_shape *physical_shape;               // P; NULL if none; refused for dense arrays
 } indim_layout;
 
 // |type| says what it is: INDIM_TUPLE, INDIM_TOKEN, INDIM_OPAQUE, INDIM_BUFFER (one member, an array), an element type
 // (an array), or INDIM_TYPE_INVALID (the all-zero shape).
 struct indim_shape {
   indim_type type;
-  int32_t rank;                      // of an array; 0 otherwise
-  int64_t sizes[INDIM_MAX_RANK];     // of an array, INDIM_UNBOUNDED allowed where dynamic
-  uint64_t dynamic;                  // bit i: dimension i is dynamic and its size is a bound
+  int32_t rank;                   // of an array; 0 otherwise
+  int64_t sizes[INDIM_MAX_RANK];  // of an array, INDIM_UNBOUNDED allowed where dynamic
+  uint64_t dynamic;               // bit i: dimension i is dynamic and its size is a bound
   bool has_layout;
   indim_layout layout;
-  int64_t member_count;              // of a tuple (or 1 for a buffer)
+  int64_t member_count;  // of a tuple (or 1 for a buffer)
   const indim_shape *const *members;
 };
 

@@ -19,37 +19,36 @@
 #define INFINITY_BITS(e, m, kind) \
   (INDIM_FLOAT_##kind == INDIM_FLOAT_IEEE ? MAGNITUDE_MASK(e, m) - MANTISSA_MASK(m) : UINT64_C(0))
 #define QUIET_BIT(m) ((m) > 0 ? UINT64_C(1) << ((m) > 0 ? (m)-1 : 0) : UINT64_C(0))
-#define QUIET_NAN_BITS(e, m, kind)                                                        \
+#define QUIET_NAN_BITS(e, m, kind)                                                       \
   (INDIM_FLOAT_##kind == INDIM_FLOAT_IEEE     ? INFINITY_BITS(e, m, kind) | QUIET_BIT(m) \
    : INDIM_FLOAT_##kind == INDIM_FLOAT_FNUZ   ? SIGN_BIT(e, m, kind)                     \
    : INDIM_FLOAT_##kind == INDIM_FLOAT_FINITE ? UINT64_C(0)                              \
                                               : MAGNITUDE_MASK(e, m))
 
 static const indim_float_format formats[] = {
-#define INDIM_FLOAT_FORMAT(type, e, m, bias_value, max_finite, kind_name)               \
-  [INDIM_##type] = {                                                                    \
-      .kind = INDIM_FLOAT_##kind_name,                                                  \
-      .bits = WIDTH(e, m, kind_name),                                                   \
-      .exponent_bits = (e),                                                             \
-      .mantissa_bits = (m),                                                             \
-      .bias = (bias_value),                                                             \
-      .significand_bits = (m) + 1,                                                      \
-      .underflow_exponent = (HAS_SIGN(kind_name) ? 2 : 1) - (bias_value),               \
-      .overflow_exponent = (int)(UINT64_C(max_finite) >> (m)) - (bias_value) + 1,       \
-      .digits10 = (m)*30103 / 100000,                                                   \
-      .max_digits10 = 2 + ((m) + 1) * 30103 / 100000,                                   \
-      .has_sign = HAS_SIGN(kind_name),                                                  \
-      .has_infinity = INDIM_FLOAT_##kind_name == INDIM_FLOAT_IEEE,                      \
-      .has_nan = INDIM_FLOAT_##kind_name != INDIM_FLOAT_FINITE,                         \
-      .has_negative_zero = HAS_SIGN(kind_name) && INDIM_FLOAT_##kind_name != INDIM_FLOAT_FNUZ, \
-      .has_subnormals = HAS_SIGN(kind_name),                                            \
-      .sign_bit = SIGN_BIT(e, m, kind_name),                                            \
-      .max_finite_bits = UINT64_C(max_finite),                                          \
-      .min_normal_bits = HAS_SIGN(kind_name) ? UINT64_C(1) << (m) : UINT64_C(0),        \
-      .min_positive_bits = HAS_SIGN(kind_name) ? UINT64_C(1) : UINT64_C(0),             \
-      .infinity_bits = INFINITY_BITS(e, m, kind_name),                                  \
-      .quiet_nan_bits = QUIET_NAN_BITS(e, m, kind_name),                                \
-      .payload_mask = INDIM_FLOAT_##kind_name == INDIM_FLOAT_IEEE ? MANTISSA_MASK(m) : UINT64_C(0)},
+#define INDIM_FLOAT_FORMAT(type, e, m, bias_value, max_finite, kind_name)                                    \
+  [INDIM_##type] = {.kind = INDIM_FLOAT_##kind_name,                                                         \
+                    .bits = WIDTH(e, m, kind_name),                                                          \
+                    .exponent_bits = (e),                                                                    \
+                    .mantissa_bits = (m),                                                                    \
+                    .bias = (bias_value),                                                                    \
+                    .significand_bits = (m) + 1,                                                             \
+                    .underflow_exponent = (HAS_SIGN(kind_name) ? 2 : 1) - (bias_value),                      \
+                    .overflow_exponent = (int)(UINT64_C(max_finite) >> (m)) - (bias_value) + 1,              \
+                    .digits10 = (m)*30103 / 100000,                                                          \
+                    .max_digits10 = 2 + ((m) + 1) * 30103 / 100000,                                          \
+                    .has_sign = HAS_SIGN(kind_name),                                                         \
+                    .has_infinity = INDIM_FLOAT_##kind_name == INDIM_FLOAT_IEEE,                             \
+                    .has_nan = INDIM_FLOAT_##kind_name != INDIM_FLOAT_FINITE,                                \
+                    .has_negative_zero = HAS_SIGN(kind_name) && INDIM_FLOAT_##kind_name != INDIM_FLOAT_FNUZ, \
+                    .has_subnormals = HAS_SIGN(kind_name),                                                   \
+                    .sign_bit = SIGN_BIT(e, m, kind_name),                                                   \
+                    .max_finite_bits = UINT64_C(max_finite),                                                 \
+                    .min_normal_bits = HAS_SIGN(kind_name) ? UINT64_C(1) << (m) : UINT64_C(0),               \
+                    .min_positive_bits = HAS_SIGN(kind_name) ? UINT64_C(1) : UINT64_C(0),                    \
+                    .infinity_bits = INFINITY_BITS(e, m, kind_name),                                         \
+                    .quiet_nan_bits = QUIET_NAN_BITS(e, m, kind_name),                                       \
+                    .payload_mask = INDIM_FLOAT_##kind_name == INDIM_FLOAT_IEEE ? MANTISSA_MASK(m) : UINT64_C(0)},
 #include "array/float_format.def"
 };
 
@@ -118,14 +117,14 @@ static uint64_t encode_nan(const indim_float_format *format, bool negative) {
 static uint64_t encode_overflow(const indim_float_format *format, bool negative) {
   uint64_t sign = negative ? format->sign_bit : 0;
   switch (format->kind) {
-    case INDIM_FLOAT_IEEE:
-      return format->infinity_bits | sign;
-    case INDIM_FLOAT_FINITE:
-      return format->max_finite_bits | sign;
-    case INDIM_FLOAT_FN:
-    case INDIM_FLOAT_FNUZ:
-    case INDIM_FLOAT_SCALE:
-      break;
+  case INDIM_FLOAT_IEEE:
+    return format->infinity_bits | sign;
+  case INDIM_FLOAT_FINITE:
+    return format->max_finite_bits | sign;
+  case INDIM_FLOAT_FN:
+  case INDIM_FLOAT_FNUZ:
+  case INDIM_FLOAT_SCALE:
+    break;
   }
   return encode_nan(format, negative);
 }

@@ -44,13 +44,13 @@ typedef struct indim_float_format {
   bool has_nan;
   bool has_negative_zero;
   bool has_subnormals;
-  uint64_t sign_bit;          // 0 without a sign
-  uint64_t max_finite_bits;   // of the positive one, as all below
-  uint64_t min_normal_bits;   // smallest positive value of full precision
-  uint64_t min_positive_bits; // smallest positive value: a subnormal where there are any
-  uint64_t infinity_bits;     // 0 without infinities
-  uint64_t quiet_nan_bits;    // 0 without NaNs; the sign bit is set where only that one exists (FNUZ)
-  uint64_t payload_mask;      // mantissa bits that a NaN can choose freely, the quiet bit among them; 0 if none
+  uint64_t sign_bit;           // 0 without a sign
+  uint64_t max_finite_bits;    // of the positive one, as all below
+  uint64_t min_normal_bits;    // smallest positive value of full precision
+  uint64_t min_positive_bits;  // smallest positive value: a subnormal where there are any
+  uint64_t infinity_bits;      // 0 without infinities
+  uint64_t quiet_nan_bits;     // 0 without NaNs; the sign bit is set where only that one exists (FNUZ)
+  uint64_t payload_mask;       // mantissa bits that a NaN can choose freely, the quiet bit among them; 0 if none
 } indim_float_format;
 
 // The format of a real floating-point type; NULL for any other type (integers, pred, complex, tuple, ...).

@@ -163,10 +163,23 @@ static bool word_is(indim_str text, const char *word) {
 }
 
 static bool is_keyword(indim_str text) {
-  static const char *const words[] = {
-      "true",       "false",      "HloModule", "ENTRY",   "ROOT",       "FileNames", "FunctionNames", "FileLocations",
-      "StackFrames", "maximal",    "replicated", "manual",  "last_tile_dim_replicate", "shard_as", "shard_like",
-      "unknown",    "unreduced"};
+  static const char *const words[] = {"true",
+                                      "false",
+                                      "HloModule",
+                                      "ENTRY",
+                                      "ROOT",
+                                      "FileNames",
+                                      "FunctionNames",
+                                      "FileLocations",
+                                      "StackFrames",
+                                      "maximal",
+                                      "replicated",
+                                      "manual",
+                                      "last_tile_dim_replicate",
+                                      "shard_as",
+                                      "shard_like",
+                                      "unknown",
+                                      "unreduced"};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     if (word_is(text, words[i])) {
       return true;
@@ -279,9 +292,9 @@ static void scan_string(indim_token *token, const scan *s) {
 static void scan_punctuation(indim_token *token, const scan *s) {
   static const char singles[] = "=,:;*#+~?[]{}()";
   static const indim_token_kind kinds[] = {
-      INDIM_TOKEN_EQUAL,   INDIM_TOKEN_COMMA,   INDIM_TOKEN_COLON,    INDIM_TOKEN_SEMICOLON, INDIM_TOKEN_ASTERISK,
-      INDIM_TOKEN_HASH,    INDIM_TOKEN_PLUS,    INDIM_TOKEN_TILDE,    INDIM_TOKEN_QUESTION,  INDIM_TOKEN_LSQUARE,
-      INDIM_TOKEN_RSQUARE, INDIM_TOKEN_LBRACE,  INDIM_TOKEN_RBRACE,   INDIM_TOKEN_LPAREN,    INDIM_TOKEN_RPAREN};
+      INDIM_TOKEN_EQUAL,   INDIM_TOKEN_COMMA,  INDIM_TOKEN_COLON,  INDIM_TOKEN_SEMICOLON, INDIM_TOKEN_ASTERISK,
+      INDIM_TOKEN_HASH,    INDIM_TOKEN_PLUS,   INDIM_TOKEN_TILDE,  INDIM_TOKEN_QUESTION,  INDIM_TOKEN_LSQUARE,
+      INDIM_TOKEN_RSQUARE, INDIM_TOKEN_LBRACE, INDIM_TOKEN_RBRACE, INDIM_TOKEN_LPAREN,    INDIM_TOKEN_RPAREN};
   char c = peek(s, 0);
   const char *found = c == '\0' ? NULL : strchr(singles, c);
   if (found != NULL) {
@@ -353,8 +366,8 @@ indim_status indim_lexer_expected(indim_lexer *lexer, const char *what) {
     return indim_fail_at(lexer->cx, INDIM_SYNTAX, &lexer->source, token->offset, "%s", token->error);
   }
   if (token->kind == INDIM_TOKEN_END) {
-    return indim_fail_at(lexer->cx, INDIM_SYNTAX, &lexer->source, token->offset, "expected %s, found the end of the text",
-                         what);
+    return indim_fail_at(lexer->cx, INDIM_SYNTAX, &lexer->source, token->offset,
+                         "expected %s, found the end of the text", what);
   }
   size_t size = token->end - token->offset;
   bool cut = size > 60;

@@ -7,9 +7,7 @@
 #include "base/ctx.h"
 #include "base/size.h"
 
-void indim_buffer_init(indim_buffer *buffer, indim_ctx *cx) {
-  *buffer = (indim_buffer){cx, NULL, 0, 0, INDIM_OK};
-}
+void indim_buffer_init(indim_buffer *buffer, indim_ctx *cx) { *buffer = (indim_buffer){cx, NULL, 0, 0, INDIM_OK}; }
 
 void indim_buffer_deinit(indim_buffer *buffer) {
   indim_free(buffer->cx, buffer->data, buffer->capacity);

@@ -64,7 +64,8 @@ static size_t real_size(size_t size) { return size == 0 ? 1 : size; }
 static indim_status check_limit(indim_ctx *cx, size_t old_size, size_t new_size) {
   if (cx->bytes_limit != 0 && new_size > old_size &&
       (new_size - old_size > cx->bytes_limit || cx->bytes_in_use > cx->bytes_limit - (new_size - old_size))) {
-    indim_fail(cx, INDIM_LIMIT, "memory limit: %" PRIu64 " bytes are in use and %zu more are needed, the limit is %" PRIu64,
+    indim_fail(cx, INDIM_LIMIT,
+               "memory limit: %" PRIu64 " bytes are in use and %zu more are needed, the limit is %" PRIu64,
                cx->bytes_in_use, new_size - old_size, cx->bytes_limit);
     indim_hint(cx, "raise the memory limit (--max-memory)");
     return INDIM_LIMIT;

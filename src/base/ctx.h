@@ -24,12 +24,12 @@ typedef struct indim_source {
 } indim_source;
 
 // Leaves the function with the status of a call that did not succeed.
-#define INDIM_TRY(call)                                  \
-  do {                                                   \
-    indim_status indim_try_status_ = (call);             \
-    if (indim_try_status_ != INDIM_OK) {                 \
-      return indim_try_status_;                          \
-    }                                                    \
+#define INDIM_TRY(call)                      \
+  do {                                       \
+    indim_status indim_try_status_ = (call); \
+    if (indim_try_status_ != INDIM_OK) {     \
+      return indim_try_status_;              \
+    }                                        \
   } while (0)
 
 // Records a diagnostic and returns |status|. The message shows both sides and the values.

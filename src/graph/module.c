@@ -90,8 +90,8 @@ static indim_status reserve(indim_arena *arena, void *array, int32_t count, int3
 indim_status indim_module_add_computation(indim_module *module, indim_str name, size_t offset,
                                           indim_computation **out_computation) {
   void *memory = NULL;
-  INDIM_TRY(reserve(&module->arena, module->computations, module->computation_count, &module->computation_capacity,
-                    &memory));
+  INDIM_TRY(
+      reserve(&module->arena, module->computations, module->computation_count, &module->computation_capacity, &memory));
   module->computations = memory;
   INDIM_TRY(indim_arena_alloc(&module->arena, sizeof(indim_computation), &memory));
   indim_computation *computation = memory;
@@ -215,15 +215,17 @@ const char *indim_shape_brief(const indim_shape *shape, indim_shape_text *out) {
   if (!indim_shape_is_array(shape)) {
     bool tuple = shape->type == INDIM_TUPLE;
     size = (size_t)snprintf(out->text, capacity, "%s",
-                            tuple ? "(" : shape->type == INDIM_BUFFER ? "b(" : indim_type_text(shape->type));
+                            tuple                         ? "("
+                            : shape->type == INDIM_BUFFER ? "b("
+                                                          : indim_type_text(shape->type));
     for (int64_t i = 0; i < shape->member_count && size + 1 < capacity; i++) {
       indim_shape_text member;
       size += (size_t)snprintf(out->text + size, capacity - size, "%s%s", i == 0 ? "" : ", ",
                                indim_shape_brief(shape->members[i], &member));
     }
     if (size + 1 < capacity) {
-      size += (size_t)snprintf(out->text + size, capacity - size, "%s",
-                               tuple || shape->type == INDIM_BUFFER ? ")" : "[]");
+      size +=
+          (size_t)snprintf(out->text + size, capacity - size, "%s", tuple || shape->type == INDIM_BUFFER ? ")" : "[]");
     }
   } else {
     size = (size_t)snprintf(out->text, capacity, "%s[", indim_type_text(shape->type));
@@ -268,9 +270,7 @@ int64_t indim_module_instr_count(const indim_module *module) {
 indim_str indim_computation_name(const indim_computation *computation) { return computation->name; }
 int64_t indim_computation_instr_count(const indim_computation *computation) { return computation->instr_count; }
 const indim_instr *indim_computation_root(const indim_computation *computation) { return computation->root; }
-int64_t indim_computation_parameter_count(const indim_computation *computation) {
-  return computation->parameter_count;
-}
+int64_t indim_computation_parameter_count(const indim_computation *computation) { return computation->parameter_count; }
 
 const indim_instr *indim_computation_instr(const indim_computation *computation, int64_t index) {
   return index < 0 || index >= computation->instr_count ? NULL : computation->instrs[index];

@@ -86,10 +86,10 @@ typedef struct indim_attr {
   size_t offset;  // of its name in the module's source
   int64_t count;  // items of the list kinds; dimensions of WINDOW, PADDING, SLICE
   union {
-    int64_t integer;       // INT, BOOL (0 or 1)
-    double number;         // FLOAT
-    const int64_t *ints;   // INTS, BOOLS; INT_LISTS: all lists' entries, one list after another
-    indim_str text;        // WORD; STRING with its escapes resolved; RAW and GROUPS as written
+    int64_t integer;         // INT, BOOL (0 or 1)
+    double number;           // FLOAT
+    const int64_t *ints;     // INTS, BOOLS; INT_LISTS: all lists' entries, one list after another
+    indim_str text;          // WORD; STRING with its escapes resolved; RAW and GROUPS as written
     const indim_str *words;  // WORDS
     const indim_window_dim *window;
     const indim_padding_dim *padding;
@@ -121,7 +121,7 @@ bool indim_attr_next(indim_op op, int32_t *cursor, indim_attr_id *out_id, bool *
 
 struct indim_instr {
   indim_op op;
-  int32_t index;             // position in its computation
+  int32_t index;  // position in its computation
   int32_t operand_count;
   int32_t attr_count;
   const indim_shape *shape;  // interned in the module; NULL only before it is inferred
@@ -136,9 +136,9 @@ struct indim_instr {
 
 struct indim_computation {
   indim_module *module;
-  int32_t index;             // position in the module
-  indim_str name;            // null-terminated, unique in the module
-  indim_instr **instrs;      // in text order
+  int32_t index;         // position in the module
+  indim_str name;        // null-terminated, unique in the module
+  indim_instr **instrs;  // in text order
   int32_t instr_count;
   int32_t instr_capacity;
   indim_instr *root;

@@ -102,8 +102,8 @@ void indim_shape_pool_destroy(indim_shape_pool *pool) {
 }
 
 // A copy in the arena; |members| are already there. A physical shape is copied whole.
-static indim_status copy_into_arena(indim_shape_pool *pool, const indim_shape *shape,
-                                    const indim_shape *const *members, const indim_shape **out_shape) {
+static indim_status copy_into_arena(indim_shape_pool *pool, const indim_shape *shape, const indim_shape *const *members,
+                                    const indim_shape **out_shape) {
   void *memory = NULL;
   INDIM_TRY(indim_arena_alloc(pool->arena, sizeof(indim_shape), &memory));
   indim_shape *copy = memory;
