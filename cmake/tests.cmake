@@ -8,6 +8,11 @@
 
 find_package(Threads REQUIRED)
 
+# For the tests that ask for more memory than there is: malloc returns NULL, as it does without the sanitizer.
+set(sanitizer_environment "ASAN_OPTIONS=allocator_may_return_null=1" "UBSAN_OPTIONS=print_stacktrace=1"
+                          "TSAN_OPTIONS=halt_on_error=1"
+)
+
 foreach(folder IN ITEMS unit prop oom)
   file(GLOB test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*.c)
   foreach(source IN LISTS test_sources)
@@ -20,14 +25,14 @@ foreach(folder IN ITEMS unit prop oom)
     target_link_libraries(${target} PRIVATE indim_static indim_strict_float Threads::Threads m)
     indim_compile_settings(${target})
     add_test(NAME ${folder}/${name} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(${folder}/${name} PROPERTIES LABELS ${folder} TIMEOUT 600)
+    set_tests_properties(${folder}/${name} PROPERTIES LABELS ${folder} TIMEOUT 600 ENVIRONMENT "${sanitizer_environment}")
     if(name MATCHES "threads")
       set_tests_properties(${folder}/${name} PROPERTIES LABELS "${folder};threads")
     endif()
   endforeach()
 endforeach()
 
-set(test_environment "INDIM_LIB=$<TARGET_FILE:indim>")
+set(test_environment "INDIM_LIB=$<TARGET_FILE:indim>" ${sanitizer_environment})
 if(TARGET indim_tool)
   list(APPEND test_environment "INDIM_BIN=$<TARGET_FILE:indim_tool>")
 endif()
@@ -57,4 +62,11 @@ if(INDIM_TEST_PYTHON)
     )
     set_tests_properties(${name} PROPERTIES LABELS ${folder} TIMEOUT 1200 ENVIRONMENT "${test_environment}")
   endforeach()
+endif()
+
+# From outside: what is installed can be found, linked and run, and exports what the headers declare and nothing else.
+# Instrumented libraries are for us alone, and are not what is installed.
+if(UNIX AND NOT INDIM_SANITIZE AND NOT INDIM_COVERAGE)
+  add_test(NAME install COMMAND ${PROJECT_SOURCE_DIR}/tests/install/run.sh ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER})
+  set_tests_properties(install PROPERTIES LABELS install TIMEOUT 300 ENVIRONMENT "CMAKE=${CMAKE_COMMAND}")
 endif()

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Installs a build into an empty prefix and uses it as a stranger would.
+#
+#   run.sh BUILD_FOLDER C_COMPILER
+#
+# Each line printed is one check; the last one is "N passed, N failed".
+set -u
+build=$1
+compiler=$2
+cmake=${CMAKE:-cmake}
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/moved
+passed=0
+failed=0
+
+# check NAME COMMAND...: one check; the command's output is shown only when it fails.
+check() {
+  local name=$1
+  shift
+  if "$@" >"$work/log" 2>&1; then
+    passed=$((passed + 1))
+    echo "ok      $name"
+  else
+    failed=$((failed + 1))
+    echo "FAILED  $name"
+    sed 's/^/        /' "$work/log"
+  fi
+}
+
+says() { [ "$("$@")" = "indim says OK" ]; }
+flags() { PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config "$@" indim; }
+
+# Installed in one place and then moved: nothing may remember the first.
+install_and_move() {
+  "$cmake" --install "$build" --prefix "$work/first" && mv "$work/first" "$prefix"
+}
+
+by_find_package() {
+  "$cmake" -S "$here" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler" &&
+    "$cmake" --build "$work/consumer"
+}
+
+by_pkg_config() { "$compiler" -std=c11 "$here/consumer.c" $(flags --cflags --libs) -o "$work/pkg_shared"; }
+by_pkg_config_static() {
+  "$compiler" -std=c11 -static "$here/consumer.c" $(flags --static --cflags --libs) -o "$work/pkg_static"
+}
+
+# Each public header can be included first, and by C++ too (its declarations are all C).
+header_alone() { echo "#include \"indim/$1\"" | "$compiler" -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -fsyntax-only -x c -; }
+header_in_cxx() { echo "#include \"indim/$1\"" | clang -std=c++11 -Wall -Werror -I"$prefix/include" -fsyntax-only -x c++ -; }
+
+# The exported symbols are the functions that the public headers mark INDIM_API, no more and no fewer.
+declared() {
+  for header in "$prefix"/include/indim/*.h; do
+    echo "#include \"indim/$(basename "$header")\""
+  done | "$compiler" -std=c11 -I"$prefix/include" -E -P -x c - | tr '\n' ' ' | tr ';' '\n' |
+    grep -F 'visibility("default")' |
+    sed -E 's/__attribute__ ?\(\([a-z_]+(\([^()]*\))?\)\)//g; s/ *\(.*//; s/.*[ *]//' | sort -u
+}
+exports_match() {
+  nm -D --defined-only "$libdir/libindim.so" | awk '$2 ~ /[TDBR]/ {print $3}' | sort -u >"$work/exported"
+  declared >"$work/declared"
+  diff -u "$work/declared" "$work/exported"
+}
+
+# The library neither prints nor ends the process (release builds; a debug build has its assertions).
+imports_are_quiet() {
+  ! nm -D --undefined-only "$libdir/libindim.so" |
+    grep -wE 'abort|_?exit|_Exit|__assert_fail|v?f?printf|__v?f?printf_chk|puts|f?putc|putchar|fputs|perror|stdout|stderr'
+}
+
+check "install" install_and_move
+libdir=$(dirname "$(find "$prefix" -name libindim.so -print -quit)")
+check "find_package builds" by_find_package
+check "find_package, shared runs" says "$work/consumer/consumer_shared"
+check "find_package, static runs" says "$work/consumer/consumer_static"
+check "pkg-config builds, shared" by_pkg_config
+check "pkg-config, shared runs" says env LD_LIBRARY_PATH="$libdir" "$work/pkg_shared"
+check "pkg-config builds, static" by_pkg_config_static
+check "pkg-config, static runs" says "$work/pkg_static"
+for header in "$prefix"/include/indim/*.h; do
+  name=$(basename "$header")
+  check "indim/$name alone" header_alone "$name"
+  check "indim/$name in C++" header_in_cxx "$name"
+done
+check "exported symbols are the declared ones" exports_match
+if grep -q '^CMAKE_BUILD_TYPE:STRING=Release$' "$build/CMakeCache.txt"; then
+  check "the library prints nothing and never exits" imports_are_quiet
+fi
+if [ -e "$build/indim" ]; then
+  check "the installed command line runs" "$prefix/bin/indim" --help
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Compares the #includes of the sources with the order in which layers may include each other.
+
+    include_order.py [ROOT]       checks the tree; prints each violation and "N passed, N failed" (files)
+    include_order.py --self-test  shows that each rule is refused when broken
+
+The order is docs/architecture.md's. A layer may include what it names below and what that may include in turn.
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+MAY_INCLUDE = {
+    "base": [],
+    "array": ["base"],
+    "graph": ["array"],
+    "text": ["graph"],
+    "eval": ["graph"],
+    "opt": ["graph", "eval"],
+    "loop": ["graph"],
+    "run": ["array"],
+    "emit": ["loop", "run"],
+    "explain": ["array", "graph"],
+    "pipeline": ["text", "eval", "opt", "emit", "explain"],
+}
+
+# The layer of each public header: a layer may include those of the layers under it.
+PUBLIC_LAYER = {
+    "base": "base status",
+    "array": "type shape layout index broadcast broadcast_reason literal npy wire",
+    "graph": "ops op attribute graph module builder",
+    "text": "text",
+    "eval": "eval",
+    "explain": "explain",
+    "pipeline": "indim pipeline",
+}
+LAYER_OF_PUBLIC = {name: layer for layer, names in PUBLIC_LAYER.items() for name in names.split()}
+
+# All of C11's headers except threads.h and stdatomic.h, which libraries may lack.
+STANDARD = set(
+    "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdbool "
+    "stddef stdint stdio stdlib stdnoreturn string time uchar wchar wctype".split()
+)
+# Other libraries' headers, and the only layer that may know of them.
+FOREIGN = {"protobuf-c/protobuf-c.h": "array"}
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def reachable(layer):
+    """The layer itself and all that it may include, directly or through others."""
+    found, todo = set(), [layer]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += MAY_INCLUDE[name]
+    return found
+
+
+def refuse_layered(owner, bracket, name):
+    """Why a file of layer |owner| (in src/ or a public header) may not include |name|, or None."""
+    if bracket == "<":
+        if name.endswith(".h") and name[:-2] in STANDARD:
+            return None
+        if FOREIGN.get(name) == owner:
+            return None
+        return f"<{name}> is no header of C11"
+    folder, _, rest = name.partition("/")
+    if not rest:
+        return f'"{name}" has no folder: write "<layer>/{name}"'
+    if folder == "indim":
+        layer = LAYER_OF_PUBLIC.get(rest.rsplit(".", 1)[0])
+        if layer is None:
+            return f'"{name}" has no layer: name it in PUBLIC_LAYER of tests/tools/include_order.py'
+    else:
+        layer = folder
+        if layer not in MAY_INCLUDE:
+            return f'"{name}": there is no layer {folder}'
+    if layer not in reachable(owner):
+        return f'{owner} may not include {layer} ("{name}")'
+    return None
+
+
+def refuse_outside(path, bracket, name):
+    """Why a file of tools/, bench/ or examples/ may not include |name|, or None."""
+    if bracket == "<" or name.startswith("indim/") or (path.parent / name).is_file():
+        return None
+    return f'"{name}" is no public header'
+
+
+def violations_of(path, root):
+    """The violations of one file as "place: reason"."""
+    parts = path.relative_to(root).parts
+    text = path.read_text(encoding="utf-8")
+    found = []
+    for match in INCLUDE.finditer(text):
+        bracket, name = match.groups()
+        if parts[0] == "src":
+            owner = parts[1] if len(parts) > 2 else path.stem
+            reason = refuse_layered(owner, bracket, name) if owner in MAY_INCLUDE else f"there is no layer {owner}"
+        elif parts[0] == "include":
+            owner = LAYER_OF_PUBLIC.get(path.stem)
+            reason = f"{path.name} has no layer: name it in PUBLIC_LAYER of tests/tools/include_order.py"
+            if owner is not None:
+                reason = refuse_layered(owner, bracket, name)
+            if reason is None and bracket == '"' and not name.startswith("indim/"):
+                reason = f'"{name}" is not public'
+        else:
+            reason = refuse_outside(path, bracket, name)
+        if reason is not None:
+            line = text.count("\n", 0, match.start()) + 1
+            found.append(f"{'/'.join(parts)}:{line}: {reason}")
+    return found
+
+
+def check_tree(root):
+    """All violations under |root|, and how many files have none."""
+    violations, clean = [], 0
+    for folder in ("include", "src", "tools", "bench", "examples"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in (".c", ".h", ".def"):
+                found = violations_of(path, root)
+                violations += found
+                clean += not found
+    return violations, clean
+
+
+# path, its one include, and a part of the expected reason (None: allowed)
+SELF_TEST = [
+    ("src/base/a.c", '"indim/base.h"', None),
+    ("src/base/a.c", "<string.h>", None),
+    ("src/base/a.c", '"array/type.h"', "base may not include array"),
+    ("src/base/a.c", '"indim/shape.h"', "base may not include array"),
+    ("src/base/a.c", "<unistd.h>", "no header of C11"),
+    ("src/base/a.c", '"ctx.h"', "has no folder"),
+    ("src/array/a.h", '"base/ctx.h"', None),
+    ("src/array/a.c", '"graph/module.h"', "array may not include graph"),
+    ("src/array/a.c", "<protobuf-c/protobuf-c.h>", None),
+    ("src/graph/a.c", "<protobuf-c/protobuf-c.h>", "no header of C11"),
+    ("src/graph/a.c", '"text/lexer.h"', "graph may not include text"),
+    ("src/text/a.c", '"array/lexer.h"', None),
+    ("src/text/a.c", '"eval/eval.h"', "text may not include eval"),
+    ("src/eval/a.c", '"text/lexer.h"', "eval may not include text"),
+    ("src/explain/a.c", '"eval/eval.h"', "explain may not include eval"),
+    ("src/opt/a.c", '"eval/eval.h"', None),
+    ("src/run/a.c", '"graph/module.h"', "run may not include graph"),
+    ("src/emit/a.c", '"run/abi.h"', None),
+    ("src/pipeline.c", '"text/parse.h"', None),
+    ("src/pipeline.c", '"base/ctx.h"', None),
+    ("src/other/a.c", '"base/ctx.h"', "there is no layer other"),
+    ("src/text/a.c", '"other/a.h"', "there is no layer other"),
+    ("src/text/a.c", '"indim/strange.h"', "has no layer"),
+    ("include/indim/shape.h", '"indim/type.h"', None),
+    ("include/indim/shape.h", '"indim/eval.h"', "array may not include eval"),
+    ("include/indim/shape.h", '"base/ctx.h"', "is not public"),
+    ("include/indim/strange.h", '"indim/base.h"', "has no layer"),
+    ("tools/indim/a.c", '"indim/shape.h"', None),
+    ("tools/indim/a.c", "<unistd.h>", None),
+    ("tools/indim/a.c", '"base/ctx.h"', "no public header"),
+    ("bench/a.c", '"text/parse.h"', "no public header"),
+]
+
+
+def self_test():
+    passed = failed = 0
+    for path, include, expected in SELF_TEST:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / path
+            file.parent.mkdir(parents=True)
+            file.write_text(f"// A comment.\n#include {include}\n", encoding="utf-8")
+            violations, _ = check_tree(Path(folder))
+        ok = not violations if expected is None else len(violations) == 1 and expected in violations[0]
+        passed, failed = passed + ok, failed + (not ok)
+        if not ok:
+            print(f"{path} with {include}: expected {expected!r}, got {violations}")
+    return passed, failed
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        passed, failed = self_test()
+    else:
+        root = Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+        violations, passed = check_tree(root)
+        failed = len({violation.split(":")[0] for violation in violations})
+        print("\n".join(violations), end="\n" if violations else "")
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0 or passed == 0)
+
+
+if __name__ == "__main__":
+    main()
