@@ -32,7 +32,8 @@ typedef struct indim_source {
     }                                        \
   } while (0)
 
-// Records a diagnostic and returns |status|. The message shows both sides and the values.
+// Records a diagnostic and returns |status|. The message shows both sides and the values. Without a context (NULL)
+// these only return the status.
 indim_status indim_fail(indim_ctx *cx, indim_status status, const char *format, ...) INDIM_PRINTF(3, 4);
 // The same with a place: |offset| is a byte of |source->text|. |source| may be NULL.
 indim_status indim_fail_at(indim_ctx *cx, indim_status status, const indim_source *source, size_t offset,

@@ -56,7 +56,11 @@ static void set_place(indim_diagnostic *d, const indim_source *source, size_t of
   d->excerpt_caret = (int32_t)(offset - start);
 }
 
+// NULL, and nothing recorded, without a context or beyond what it keeps.
 static indim_diagnostic *new_diagnostic(indim_ctx *cx, indim_status status) {
+  if (cx == NULL) {
+    return NULL;
+  }
   size_t index = cx->diagnostic_count++;
   if (index >= INDIM_MAX_DIAGNOSTICS) {
     return NULL;
@@ -94,7 +98,7 @@ indim_status indim_fail_at(indim_ctx *cx, indim_status status, const indim_sourc
 }
 
 static indim_diagnostic *last_diagnostic(indim_ctx *cx) {
-  size_t count = cx->diagnostic_count;
+  size_t count = cx == NULL ? 0 : cx->diagnostic_count;
   return count == 0 || count > INDIM_MAX_DIAGNOSTICS ? NULL : &cx->diagnostics[count - 1];
 }
 
