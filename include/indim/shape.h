@@ -1,7 +1,8 @@
 // Shapes and layouts: what an array is (element type, sizes) and how it lies in memory (minor_to_major, padding,
 // tiles). Both are plain values that can be copied by assignment. The members of a tuple shape, and a layout's
 // physical_shape, are pointers into an arena: copying a tuple shape copies the pointers, and they stay valid as long
-// as that arena does. Members are never changed after they are made.
+// as that arena does. Members are never changed after they are made. Make tuples and buffers with the functions below
+// (they keep |depth| right, which bounds every walk over the tree).
 //
 //   f32[2,3]{0,1}         rank 2, sizes 2 and 3, dimension 0 varies fastest in memory
 //   f32[2,3]{0,1:PAD(3,5;zero)}   the same, stored as a 3 x 5 block whose extra places hold zero
@@ -77,6 +78,7 @@ struct indim_shape {
   indim_layout layout;
   int64_t member_count;  // of a tuple (or 1 for a buffer)
   const indim_shape *const *members;
+  int32_t depth;  // 0 without members, else 1 + the deepest member's; at most INDIM_MAX_TUPLE_DEPTH
 };
 
 // Making ----------------------------------------------------------------------------------------------------------
@@ -95,7 +97,8 @@ INDIM_API INDIM_CHECKED indim_status indim_shape_init_dynamic(indim_ctx *cx, ind
                                                               indim_shape *out_shape);
 // token[] (INDIM_TOKEN) or opaque[] (INDIM_OPAQUE).
 INDIM_API indim_shape indim_shape_plain(indim_type type);
-// A tuple of |count| shapes, which are copied into |arena|.
+// A tuple of |count| shapes, which are copied into |arena| with all that they hold. LIMIT when that nests deeper than
+// INDIM_MAX_TUPLE_DEPTH.
 INDIM_API INDIM_CHECKED indim_status indim_shape_init_tuple(indim_arena *arena, const indim_shape *members,
                                                             int64_t count, indim_shape *out_shape);
 // b(array): a buffer of one array shape, copied into |arena|.
@@ -109,12 +112,21 @@ INDIM_API INDIM_CHECKED indim_status indim_shape_copy(indim_arena *arena, const 
 
 // Reads a whole text as a shape: "f32[2,<=3]{0,1}", "(f32[], token[])". A missing layout is filled in with the default.
 // Tuples, buffers and physical shapes go into |arena|; with NULL they are refused. On failure *out_shape is untouched
-// and the diagnostic has line and column.
+// and the diagnostic has line and column. Refused at once is also what XLA's parser lets through or dies of: unbalanced
+// layout text, {0,0} and {5,4}, empty tiles, tile entries below 1, L below 1, E below 0, sizes beyond int64. "f32[]{}"
+// is read (older printers wrote it), "f32[2]{}" is not: its layout would have to name dimension 0. A layout's index,
+// pointer and split parts are read and kept; whether an array may have them is indim_shape_validate's question.
 INDIM_API INDIM_CHECKED indim_status indim_shape_parse(indim_ctx *cx, indim_str text, indim_arena *arena,
                                                        indim_shape *out_shape);
 // Writes the text: "f32[2,3]", or with layouts "f32[2,3]{0,1}" (nothing for a scalar's empty layout).
 INDIM_API void indim_shape_print(const indim_shape *shape, bool with_layout, indim_buffer *out);
-// Reads and writes a layout alone: "{1,0:T(8,128)}", with our PAD(...) part (padded_dimensions; value).
+// Reads and writes a layout alone: "{1,0:T(8,128)}". Behind the colon stand, in this order and each at most once:
+//   D(...)  old dimension kinds, read and dropped      PAD(3,5;zero)  padded widths of dimensions 0, 1, ... and what
+//   T(8,128)(2,1)  tiles                                              they hold: zero one lowest highest unknown, or
+//   L(n)  tail alignment in elements                                  nothing (not stated); our extension
+//   #(u32) *(u16)  index and pointer type              SC(d:i,j)(d:i)  splits
+//   E(n)  bits of an element                           P(shape)  physical shape
+//   S(n)  memory space                                 M(n)  bytes of metadata in front
 INDIM_API INDIM_CHECKED indim_status indim_layout_parse(indim_ctx *cx, indim_str text, indim_arena *arena,
                                                         indim_layout *out_layout);
 INDIM_API void indim_layout_print(const indim_layout *layout, indim_buffer *out);
@@ -124,7 +136,8 @@ INDIM_API void indim_layout_print(const indim_layout *layout, indim_buffer *out)
 // Refuses what no array can be: unknown types, negative sizes, overflow, a layout that does not fit; with
 // |need_layouts| also an array without layout. One reason, in the order of arrays.md 2.4 and 3.5.
 INDIM_API INDIM_CHECKED indim_status indim_shape_validate(indim_ctx *cx, const indim_shape *shape, bool need_layouts);
-// The layout part alone, for one array shape.
+// The layout part alone, for one array shape. Padding and tiles exclude each other: both say where elements lie, and
+// no source defines the two together.
 INDIM_API INDIM_CHECKED indim_status indim_layout_validate(indim_ctx *cx, const indim_layout *layout,
                                                            const indim_shape *shape);
 
@@ -137,7 +150,8 @@ INDIM_API bool indim_shape_is_dynamic_dim(const indim_shape *shape, int32_t dim)
 INDIM_API bool indim_shape_is_static(const indim_shape *shape);     // no dynamic dimension anywhere in the tree
 INDIM_API bool indim_shape_is_unbounded(const indim_shape *shape);  // some dimension is "?"
 
-// Dimensions of size above 1: f32[3,1] has true rank 1, f32[3,0] too.
+// Dimensions of size above 1: f32[3,1] has true rank 1, f32[3,0] too. (XLA's code counts the size 0 as well; its
+// documentation says this.) An unbounded dimension counts.
 INDIM_API int32_t indim_shape_true_rank(const indim_shape *shape);
 // Turns a dimension number that may be negative (-1 is the last) into 0..rank-1. INDIM_INVALID when outside
 // -rank..rank-1.
@@ -146,14 +160,15 @@ INDIM_API INDIM_CHECKED indim_status indim_shape_dim(indim_ctx *cx, const indim_
 // The letter pictures and messages use for a dimension: rank 2 y x, rank 3 z y x, rank 4 p z y x; 0 for other ranks.
 INDIM_API char indim_shape_dim_letter(int32_t rank, int32_t dim);
 
-// Product of the sizes; 1 for a scalar. The shape must be valid and bounded.
+// Product of the sizes; 1 for a scalar. The shape must be valid and bounded (0 otherwise).
 INDIM_API int64_t indim_shape_element_count(const indim_shape *shape);
 // Bytes of the elements alone, one after another without tiles or padding: ceil(count * E / 8) with an element size in
 // the layout, else count * bytes of the type. XLA's ByteSizeOfElements.
 INDIM_API int64_t indim_shape_element_bytes(const indim_shape *shape);
 // Bytes that the array takes in its layout: padding widths, tiles (all of them, "*" too), tail alignment and element
-// size applied. For a padded layout the product of the widths; without any of these the same as element_bytes.
-// INDIM_INVALID on overflow, on unbounded sizes and for what is no array.
+// size applied. For a padded layout the product of the widths; without any of these the same as element_bytes. A tile
+// longer than the list of dimensions finds sizes of 1 in front of it: f32[100]{0:T(8,128)} takes 8 * 128 places. A
+// metadata prefix M is not counted. INDIM_INVALID on overflow, on unbounded sizes and for what is no array.
 INDIM_API INDIM_CHECKED indim_status indim_shape_storage_bytes(indim_ctx *cx, const indim_shape *shape,
                                                                int64_t *out_bytes);
 // Places of the storage, in elements: what storage_bytes counts, before the element's width.
