@@ -65,6 +65,9 @@ exports_match() {
   diff -u "$work/declared" "$work/exported"
 }
 
+# Whoever links the static library sees its internal functions too: they all carry the prefix.
+symbols_have_prefix() { ! nm -g --defined-only "$libdir/libindim.a" | awk 'NF == 3 {print $3}' | grep -v '^indim_'; }
+
 # The library neither prints nor ends the process (release builds; a debug build has its assertions).
 imports_are_quiet() {
   ! nm -D --undefined-only "$libdir/libindim.so" |
@@ -86,6 +89,7 @@ for header in "$prefix"/include/indim/*.h; do
   check "indim/$name in C++" header_in_cxx "$name"
 done
 check "exported symbols are the declared ones" exports_match
+check "symbols of the static library begin with indim_" symbols_have_prefix
 if grep -q '^CMAKE_BUILD_TYPE:STRING=Release$' "$build/CMakeCache.txt"; then
   check "the library prints nothing and never exits" imports_are_quiet
 fi
