@@ -15,11 +15,15 @@ typedef struct indim_literal indim_literal;
 
 // Making: one literal has one owner, who destroys it. Destroy it before its context.
 //
-// A literal of zeros (pred false) of a static array or tuple shape (tokens have no data; opaque and unbounded dynamic
-// dimensions are refused; bounded ones are stored at their bound with a run-time size, at first the bound). The shape
-// is copied. Errors: INVALID shape, LIMIT or NO_MEMORY.
+// A literal of zeros (all bits zero; pred false) of an array, token or tuple shape (tokens have no data; opaque, buffers
+// and unbounded dynamic dimensions are refused; bounded ones are stored at their bound with a run-time size, at first
+// the bound). The shape is copied, a missing layout becomes the default. Errors: INVALID shape, an element size E too
+// small for the type, lowest or highest as padding of complex numbers, LIMIT or NO_MEMORY.
 INDIM_API INDIM_CHECKED indim_status indim_literal_create(indim_ctx *cx, const indim_shape *shape,
                                                           indim_literal **out_literal);
+// An array literal whose values are missing, as of "f32[1000] {...}"; no storage is taken.
+INDIM_API INDIM_CHECKED indim_status indim_literal_create_elided(indim_ctx *cx, const indim_shape *shape,
+                                                                 indim_literal **out_literal);
 // A tuple literal that takes over |count| literals (on success only; none may belong to another tuple).
 INDIM_API INDIM_CHECKED indim_status indim_literal_create_tuple(indim_ctx *cx, indim_literal *const *members,
                                                                 int64_t count, indim_literal **out_literal);
@@ -40,14 +44,16 @@ INDIM_API indim_literal *indim_literal_mutable_member(indim_literal *literal, in
 // Whether the values are missing because the text said {...}; for a tuple, whether any member's are. Functions that
 // need values refuse an elided literal with INDIM_INVALID.
 INDIM_API bool indim_literal_is_elided(const indim_literal *literal);
-// The run-time size of a bounded dynamic dimension (0 <= size <= bound); the static size of any other.
+// The run-time size of a bounded dynamic dimension (0 <= size <= bound); the static size of any other. Setting one makes
+// the dimension dynamic in the literal's shape; elements beyond it stay stored but no longer count.
 INDIM_API int64_t indim_literal_dynamic_size(const indim_literal *literal, int32_t dim);
 INDIM_API INDIM_CHECKED indim_status indim_literal_set_dynamic_size(indim_ctx *cx, indim_literal *literal, int32_t dim,
                                                                     int64_t size);
 
 // Elements by index, widened: integers and pred as 64 bits (sign- or zero-extended), floats as double (f16, bf16, fp8,
 // ... are exactly representable), complex as two doubles. Setting rounds as the type does (arrays.md 1.5, 5.7).
-// INDIM_INVALID for a wrong class of type, an index out of bounds, or an elided literal.
+// |out_imag| may be NULL. INDIM_INVALID for a wrong class of type, an index out of bounds (of the bound, where a dimension
+// is dynamic), or an elided literal.
 INDIM_API INDIM_CHECKED indim_status indim_literal_get_int(indim_ctx *cx, const indim_literal *literal,
                                                            const int64_t *index, int64_t *out_value);
 INDIM_API INDIM_CHECKED indim_status indim_literal_set_int(indim_ctx *cx, indim_literal *literal, const int64_t *index,
@@ -64,11 +70,12 @@ INDIM_API INDIM_CHECKED indim_status indim_literal_write_dense(indim_ctx *cx, in
 INDIM_API INDIM_CHECKED indim_status indim_literal_read_dense(indim_ctx *cx, const indim_literal *literal, void *dense,
                                                               int64_t bytes);
 
-// The same values in another layout of the same dimensions and type; padding is filled with the layout's value.
-// Trees: |shape| must be compatible with the literal's.
+// The same values in the layout of |shape|; padding is filled with its value. |shape| must be compatible with the
+// literal's, tuples too; dynamic dimensions and run-time sizes stay the literal's.
 INDIM_API INDIM_CHECKED indim_status indim_literal_relayout(indim_ctx *cx, const indim_literal *literal,
                                                             const indim_shape *shape, indim_literal **out_literal);
-// The same dimensions with every element converted (arrays.md 5.7). INDIM_UNSUPPORTED for complex to anything else.
+// The same dimensions and layout with every element converted (arrays.md 5.7); an element size E goes unless |type| is
+// sub-byte and fits. INDIM_UNSUPPORTED for complex to real and for what is no array.
 INDIM_API INDIM_CHECKED indim_status indim_literal_convert(indim_ctx *cx, const indim_literal *literal, indim_type type,
                                                            indim_literal **out_literal);
 
