@@ -127,6 +127,7 @@ INDIM_API void indim_shape_print(const indim_shape *shape, bool with_layout, ind
 //   #(u32) *(u16)  index and pointer type              SC(d:i,j)(d:i)  splits
 //   E(n)  bits of an element                           P(shape)  physical shape
 //   S(n)  memory space                                 M(n)  bytes of metadata in front
+// P is for a layout alone: behind an array's dimensions it is refused.
 INDIM_API INDIM_CHECKED indim_status indim_layout_parse(indim_ctx *cx, indim_str text, indim_arena *arena,
                                                         indim_layout *out_layout);
 INDIM_API void indim_layout_print(const indim_layout *layout, indim_buffer *out);

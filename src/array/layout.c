@@ -93,25 +93,13 @@ static indim_status check_padding(indim_ctx *cx, const indim_layout *layout) {
   return INDIM_OK;
 }
 
-indim_status indim_layout_check_alone(indim_ctx *cx, const indim_layout *layout) {
-  INDIM_TRY(check_counts(cx, layout));
-  INDIM_TRY(check_permutation(cx, layout));
-  if (layout->tail_alignment < 1) {
-    indim_fail(cx, INDIM_INVALID, "layout tail padding alignment is %" PRId64, layout->tail_alignment);
-    indim_hint(cx, "L(n) rounds the element count up to a multiple of n: 1 or more");
-    return INDIM_INVALID;
-  }
+static indim_status check_tiles(indim_ctx *cx, const indim_layout *layout) {
   const int64_t *sizes = layout->tile_sizes;
   for (int32_t t = 0; t < layout->tile_count; t++) {
     INDIM_TRY(check_tile(cx, layout, t, sizes));
     sizes += layout->tile_ranks[t];
   }
-  if (layout->element_bits < 0) {
-    indim_fail(cx, INDIM_INVALID, "layout element size is %" PRId64 " bits", layout->element_bits);
-    indim_hint(cx, "E(n) is the bits of a stored element; 0 or no E is the natural width");
-    return INDIM_INVALID;
-  }
-  return check_padding(cx, layout);
+  return INDIM_OK;
 }
 
 // What only sparse arrays had.
@@ -137,22 +125,75 @@ static indim_status check_widths(indim_ctx *cx, const indim_layout *layout, cons
     indim_hint(cx, "PAD lists one width for each dimension; a scalar has none");
     return INDIM_INVALID;
   }
-  int64_t count = 1;
   for (int32_t d = 0; d < shape->rank; d++) {
     int64_t width = layout->padded_sizes[d];
-    if (shape->sizes[d] == INDIM_UNBOUNDED || width < shape->sizes[d]) {
+    int64_t size = shape->sizes[d];
+    if (size == INDIM_UNBOUNDED) {
+      indim_fail(cx, INDIM_INVALID, "dimension %d of %s is unbounded and cannot be padded to %" PRId64, (int)d,
+                 indim_shape_name_of(shape).text, width);
+      indim_hint(cx, "give it a bound, as <=%" PRId64, width);
+      return INDIM_INVALID;
+    }
+    if (width < size) {
       indim_fail(cx, INDIM_INVALID,
-                 "for dimension %d, dimension padding (%" PRId64 ") is smaller than the dimension size (%s%" PRId64
+                 "for dimension %d, dimension padding (%" PRId64 ") is smaller than the dimension size (%" PRId64
                  ") of the shape %s",
-                 (int)d, width, shape->sizes[d] == INDIM_UNBOUNDED ? "unbounded, " : "", shape->sizes[d],
-                 indim_shape_name_of(shape).text);
+                 (int)d, width, size, indim_shape_name_of(shape).text);
       indim_hint(cx, "a padded width is the size of the dimension or more");
       return INDIM_INVALID;
     }
-    if (!indim_count_mul(count, width, &count)) {
-      return indim_fail(cx, INDIM_INVALID, "the padded widths of %s multiply to more than 2^63",
-                        indim_layout_name_of(layout).text);
+  }
+  return INDIM_OK;
+}
+
+// The bits of all elements, padding included, must be countable.
+static indim_status check_bits(indim_ctx *cx, const indim_layout *layout, const indim_shape *shape) {
+  int64_t bits = layout->element_bits > 0 ? layout->element_bits : indim_type_bytes(shape->type);
+  const int64_t *sizes = layout->padded_rank > 0 ? layout->padded_sizes : shape->sizes;
+  for (int32_t d = 0; d < shape->rank; d++) {
+    if (sizes[d] >= 0 && !indim_count_mul(bits, sizes[d], &bits)) {
+      return indim_fail(cx, INDIM_INVALID, "size of %s with layout %s may overflow int64",
+                        indim_shape_name_of(shape).text, indim_layout_name_of(layout).text);
     }
+  }
+  return INDIM_OK;
+}
+
+static indim_status check_rank(indim_ctx *cx, const indim_layout *layout, const indim_shape *shape) {
+  if (layout->rank != shape->rank) {
+    indim_fail(cx, INDIM_INVALID,
+               "layout minor_to_major field contains %d elements, but shape has %d dimensions: %s and %s",
+               (int)layout->rank, (int)shape->rank, indim_layout_name_of(layout).text, indim_shape_name_of(shape).text);
+    indim_hint(cx, "name each dimension once, the fastest varying first, or leave the layout out for the default one");
+    return INDIM_INVALID;
+  }
+  return INDIM_OK;
+}
+
+indim_status indim_layout_check(indim_ctx *cx, const indim_layout *layout, const indim_shape *array, bool dense) {
+  INDIM_TRY(check_counts(cx, layout));
+  if (array != NULL) {
+    INDIM_TRY(check_rank(cx, layout, array));
+  }
+  INDIM_TRY(check_permutation(cx, layout));
+  if (layout->tail_alignment < 1) {
+    indim_fail(cx, INDIM_INVALID, "layout tail padding alignment is %" PRId64, layout->tail_alignment);
+    indim_hint(cx, "L(n) rounds the element count up to a multiple of n: 1 or more");
+    return INDIM_INVALID;
+  }
+  if (dense) {
+    INDIM_TRY(check_dense(cx, layout));
+  }
+  INDIM_TRY(check_tiles(cx, layout));
+  if (layout->element_bits < 0) {
+    indim_fail(cx, INDIM_INVALID, "layout element size is %" PRId64 " bits", layout->element_bits);
+    indim_hint(cx, "E(n) is the bits of a stored element; 0 or no E is the natural width");
+    return INDIM_INVALID;
+  }
+  INDIM_TRY(check_padding(cx, layout));
+  if (array != NULL) {
+    INDIM_TRY(check_widths(cx, layout, array));
+    INDIM_TRY(check_bits(cx, layout, array));
   }
   return INDIM_OK;
 }
@@ -167,18 +208,5 @@ indim_status indim_layout_validate(indim_ctx *cx, const indim_layout *layout, co
     return INDIM_INVALID;
   }
   const indim_shape *array = indim_shape_array_of(shape);
-  if (!indim_shape_is_array(array)) {
-    return INDIM_OK;
-  }
-  INDIM_TRY(check_counts(cx, layout));
-  if (layout->rank != array->rank) {
-    indim_fail(cx, INDIM_INVALID,
-               "layout minor_to_major field contains %d elements, but shape has %d dimensions: %s and %s",
-               (int)layout->rank, (int)array->rank, indim_layout_name_of(layout).text, indim_shape_name_of(array).text);
-    indim_hint(cx, "name each dimension once, or leave the layout out for the default one");
-    return INDIM_INVALID;
-  }
-  INDIM_TRY(indim_layout_check_alone(cx, layout));
-  INDIM_TRY(check_dense(cx, layout));
-  return check_widths(cx, layout, array);
+  return indim_shape_is_array(array) ? indim_layout_check(cx, layout, array, true) : INDIM_OK;
 }

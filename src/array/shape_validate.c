@@ -34,23 +34,10 @@ static indim_status check_dimensions(indim_ctx *cx, const indim_shape *shape) {
   return INDIM_OK;
 }
 
-// With E bits to an element the count of bits has to fit as well.
-static indim_status check_element_bits(indim_ctx *cx, const indim_shape *shape) {
-  int64_t bits = shape->layout.element_bits;
-  for (int32_t d = 0; bits != 0 && d < shape->rank; d++) {
-    if (shape->sizes[d] != INDIM_UNBOUNDED && !indim_count_mul(bits, shape->sizes[d], &bits)) {
-      return indim_fail(cx, INDIM_INVALID, "shape %s size may overflow int64: its bits are more than 2^63",
-                        indim_shape_name_with_layout(shape).text);
-    }
-  }
-  return INDIM_OK;
-}
-
 static indim_status validate_array(indim_ctx *cx, const indim_shape *shape, bool need_layouts) {
   INDIM_TRY(check_dimensions(cx, shape));
   if (shape->has_layout) {
-    INDIM_TRY(indim_layout_validate(cx, &shape->layout, shape));
-    return check_element_bits(cx, shape);
+    return indim_layout_validate(cx, &shape->layout, shape);
   }
   if (need_layouts) {
     indim_fail(cx, INDIM_INVALID, "shape %s does not have a layout", indim_shape_name_of(shape).text);
