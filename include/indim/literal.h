@@ -97,7 +97,9 @@ INDIM_API INDIM_CHECKED indim_status indim_literal_parse(indim_ctx *cx, indim_st
 INDIM_API bool indim_literal_equal(const indim_literal *a, const indim_literal *b);
 
 // How near is near: an element passes when it is bitwise equal or |abs| or |rel| or |ulps| admits it (ulps 0: not
-// used; counted in the element type). With |equal_nans| (the usual choice) any two NaNs are equal.
+// used; counted in values of the element type, -0 and 0 being one). With |equal_nans| (the usual choice) any two NaNs are
+// equal. Integers and pred must be equal whatever the tolerance. A NaN or an infinity that stands on one side only never
+// passes, ulps or not (XLA lets those pass). Both parts of a complex number must pass.
 typedef struct indim_tolerance {
   double abs;
   double rel;
@@ -105,26 +107,31 @@ typedef struct indim_tolerance {
   bool equal_nans;
 } indim_tolerance;
 
+// Room for the text of one element.
+#define INDIM_ELEMENT_TEXT_SIZE 80
+
 typedef struct indim_mismatch {
   int64_t count;       // elements that do not pass
   int64_t elements;    // compared
-  int64_t worst_leaf;  // leaf number of the worst element, in the order of the tree
+  int64_t worst_leaf;  // leaf number of the worst element, in the order of the tree; -1 when no element was compared
   int64_t worst_index[INDIM_MAX_RANK];
   double worst_expected[2];  // real and imaginary (or the integer) of the worst element
   double worst_actual[2];
+  char worst_expected_text[INDIM_ELEMENT_TEXT_SIZE];  // the same as literal text, exactly
+  char worst_actual_text[INDIM_ELEMENT_TEXT_SIZE];
   double worst_abs;
-  double worst_rel;
-  double worst_ulps;  // infinite when a NaN or infinity stands on one side only
+  double worst_rel;   // infinite where 0 was expected and something else came
+  double worst_ulps;  // of integers their distance; infinite when a NaN or infinity stands on one side only
 } indim_mismatch;
 
-// Compares element by element. INDIM_OK whenever the shapes are compatible, |*out_mismatch| tells the rest;
-// INDIM_INVALID otherwise. "Worst" is the largest relative error among those that do not pass; if all pass, the largest
-// distance seen.
+// Compares element by element, up to the run-time sizes. INDIM_OK whenever tree, types, ranks and run-time sizes agree,
+// |*out_mismatch| tells the rest; INDIM_INVALID otherwise, and for elided literals. "Worst" is the largest relative error
+// among those that do not pass (the larger absolute one among equals); if all pass, among all.
 INDIM_API INDIM_CHECKED indim_status indim_literal_compare(indim_ctx *cx, const indim_literal *expected,
                                                            const indim_literal *actual,
                                                            const indim_tolerance *tolerance,
                                                            indim_mismatch *out_mismatch);
-// One line or more for people: count, percentage, the worst element with both values and distances.
+// One line for people: count, percentage, the worst element with its place, both values and the distances.
 INDIM_API void indim_mismatch_print(const indim_mismatch *mismatch, const indim_literal *expected, indim_buffer *out);
 
 // Files -----------------------------------------------------------------------------------------------------------

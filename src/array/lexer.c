@@ -347,6 +347,11 @@ void indim_lexer_next(indim_lexer *lexer) {
   }
 }
 
+void indim_lexer_seek(indim_lexer *lexer, size_t offset) {
+  lexer->previous_end = offset;
+  scan_token(lexer, offset);
+}
+
 bool indim_lexer_eat(indim_lexer *lexer, indim_token_kind kind) {
   if (lexer->token.kind != kind) {
     return false;

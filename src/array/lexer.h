@@ -68,6 +68,8 @@ typedef struct indim_lexer {
 void indim_lexer_init(indim_lexer *lexer, indim_ctx *cx, indim_source source);
 // Steps to the next token; at the end or at an ERROR token it stays.
 void indim_lexer_next(indim_lexer *lexer);
+// Steps to the first token that begins at |offset| or behind it, for readers of the bytes themselves.
+void indim_lexer_seek(indim_lexer *lexer, size_t offset);
 // The current token is |kind|: steps over it and returns true; else false.
 bool indim_lexer_eat(indim_lexer *lexer, indim_token_kind kind);
 // Whether the current token is an identifier or keyword with this text.
