@@ -29,7 +29,7 @@ MAY_INCLUDE = {
 # The layer of each public header: a layer may include those of the layers under it.
 PUBLIC_LAYER = {
     "base": "base status",
-    "array": "type shape layout index broadcast broadcast_reason literal npy wire",
+    "array": "type shape shape_util layout index broadcast broadcast_reason literal literal_util npy wire",
     "graph": "ops op attribute graph module builder",
     "text": "text",
     "eval": "eval",
