@@ -87,22 +87,27 @@ static indim_status reserve(indim_arena *arena, void *array, int32_t count, int3
   return INDIM_OK;
 }
 
-indim_status indim_module_add_computation(indim_module *module, indim_str name, size_t offset,
-                                          indim_computation **out_computation) {
+indim_status indim_module_append(indim_module *module, indim_computation *computation) {
   void *memory = NULL;
   INDIM_TRY(
       reserve(&module->arena, module->computations, module->computation_count, &module->computation_capacity, &memory));
   module->computations = memory;
+  computation->index = module->computation_count;
+  module->computations[module->computation_count++] = computation;
+  return INDIM_OK;
+}
+
+indim_status indim_module_add_computation(indim_module *module, indim_str name, size_t offset,
+                                          indim_computation **out_computation) {
+  void *memory = NULL;
   INDIM_TRY(indim_arena_alloc(&module->arena, sizeof(indim_computation), &memory));
   indim_computation *computation = memory;
   INDIM_TRY(indim_arena_str(&module->arena, name, &computation->name));
   computation->module = module;
-  computation->index = module->computation_count;
   computation->offset = offset;
   computation->execution_thread = (indim_str){"", 0};
-  module->computations[module->computation_count++] = computation;
   *out_computation = computation;
-  return INDIM_OK;
+  return indim_module_append(module, computation);
 }
 
 indim_status indim_computation_add(indim_computation *computation, indim_op op, indim_str name,

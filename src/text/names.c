@@ -1,0 +1,100 @@
+// Open addressing with linear probing; FNV-1a.
+#include "text/names.h"
+
+#include <string.h>
+
+void indim_names_init(indim_names *names, indim_ctx *cx) { *names = (indim_names){cx, NULL, 0, 0}; }
+
+void indim_names_deinit(indim_names *names) {
+  indim_free(names->cx, names->entries, names->capacity * sizeof *names->entries);
+  indim_names_init(names, names->cx);
+}
+
+static size_t hash(indim_str name) {
+  uint64_t value = UINT64_C(0xCBF29CE484222325);
+  for (size_t i = 0; i < name.size; i++) {
+    value = (value ^ (unsigned char)name.data[i]) * UINT64_C(0x100000001B3);
+  }
+  return (size_t)(value ^ value >> 32);
+}
+
+// The slot of |name|, or the free one where it belongs.
+static size_t slot_of(const indim_names *names, indim_str name) {
+  size_t at = hash(name) & (names->capacity - 1);
+  while (names->entries[at].name.data != NULL && !indim_str_equal(names->entries[at].name, name)) {
+    at = (at + 1) & (names->capacity - 1);
+  }
+  return at;
+}
+
+const indim_name_entry *indim_names_find(const indim_names *names, indim_str name) {
+  if (names->capacity == 0) {
+    return NULL;
+  }
+  const indim_name_entry *entry = &names->entries[slot_of(names, name)];
+  return entry->name.data == NULL ? NULL : entry;
+}
+
+static indim_status grow(indim_names *names) {
+  indim_names larger = {names->cx, NULL, names->capacity == 0 ? 16 : names->capacity * 2, names->count};
+  void *memory = NULL;
+  INDIM_TRY(indim_alloc_zeroed(names->cx, larger.capacity * sizeof *larger.entries, &memory));
+  larger.entries = memory;
+  for (size_t i = 0; i < names->capacity; i++) {
+    if (names->entries[i].name.data != NULL) {
+      larger.entries[slot_of(&larger, names->entries[i].name)] = names->entries[i];
+    }
+  }
+  indim_names_deinit(names);
+  *names = larger;
+  return INDIM_OK;
+}
+
+indim_status indim_names_set(indim_names *names, indim_str name, void *value) {
+  if (names->count * 2 >= names->capacity) {
+    INDIM_TRY(grow(names));
+  }
+  indim_name_entry *entry = &names->entries[slot_of(names, name)];
+  names->count += entry->name.data == NULL;
+  *entry = (indim_name_entry){name, value};
+  return INDIM_OK;
+}
+
+// Letters that differ between two names (Levenshtein), or 3 when it is more than 2 or a name is long.
+static int distance(indim_str a, indim_str b) {
+  enum { LONGEST = 64 };
+  int row[LONGEST + 1];
+  if (a.size > LONGEST || b.size > LONGEST || a.size + 2 < b.size || b.size + 2 < a.size) {
+    return 3;
+  }
+  for (size_t j = 0; j <= b.size; j++) {
+    row[j] = (int)j;
+  }
+  for (size_t i = 1; i <= a.size; i++) {
+    int diagonal = row[0];
+    row[0] = (int)i;
+    for (size_t j = 1; j <= b.size; j++) {
+      int replaced = diagonal + (a.data[i - 1] != b.data[j - 1]);
+      int least = row[j] + 1 < row[j - 1] + 1 ? row[j] + 1 : row[j - 1] + 1;
+      diagonal = row[j];
+      row[j] = replaced < least ? replaced : least;
+    }
+  }
+  return row[b.size] > 2 ? 3 : row[b.size];
+}
+
+indim_str indim_names_nearest(const indim_names *names, indim_str name) {
+  indim_str best = {"", 0};
+  int least = 3;
+  for (size_t i = 0; i < names->capacity && name.size > 1; i++) {
+    indim_str candidate = names->entries[i].name;
+    int d = candidate.data == NULL ? 3 : distance(name, candidate);
+    // Among equally near ones the first in the alphabet, so that the message does not depend on the table.
+    bool earlier = d == least && d < 3 && strncmp(candidate.data, best.data, best.size) < 0;
+    if (d < least || earlier) {
+      least = d;
+      best = candidate;
+    }
+  }
+  return best;
+}

@@ -1,0 +1,29 @@
+// Names to things: a hash table for one scope of a program (the instructions of a computation, the computations of a
+// module). Keys are views that must outlive the table.
+#ifndef INDIM_TEXT_NAMES_H
+#define INDIM_TEXT_NAMES_H
+
+#include "base/ctx.h"
+
+typedef struct indim_name_entry {
+  indim_str name;
+  void *value;  // NULL: the definition was broken and has been reported
+} indim_name_entry;
+
+typedef struct indim_names {
+  indim_ctx *cx;
+  indim_name_entry *entries;
+  size_t capacity;  // a power of two, or 0
+  size_t count;
+} indim_names;
+
+void indim_names_init(indim_names *names, indim_ctx *cx);
+void indim_names_deinit(indim_names *names);
+// The entry of a name, or NULL.
+const indim_name_entry *indim_names_find(const indim_names *names, indim_str name);
+// Adds a name, or changes the value of one that is there.
+INDIM_CHECKED indim_status indim_names_set(indim_names *names, indim_str name, void *value);
+// The name nearest to |name| (at most two letters apart), for "did you mean"; an empty view if there is none.
+indim_str indim_names_nearest(const indim_names *names, indim_str name);
+
+#endif  // INDIM_TEXT_NAMES_H
