@@ -219,26 +219,17 @@ static indim_status parse_string(indim_parser *parser, indim_str *out_text) {
 // Whether the value that began before the current token is over: it stands before the next attribute, instruction or
 // the end of the body.
 static bool value_is_over(const indim_lexer *lexer) {
+  indim_token_kind kind = lexer->token.kind;
   indim_lexer ahead = *lexer;
-  switch (lexer->token.kind) {
-  case INDIM_TOKEN_COMMA:
-    indim_lexer_next(&ahead);
-    return ahead.token.kind == INDIM_TOKEN_ATTRIBUTE || ahead.token.kind == INDIM_TOKEN_KEYWORD;
-  case INDIM_TOKEN_IDENT:
-    indim_lexer_next(&ahead);
-    return ahead.token.kind == INDIM_TOKEN_EQUAL;
-  case INDIM_TOKEN_KEYWORD:
-    return indim_lexer_is_word(lexer, "ROOT") || indim_lexer_is_word(lexer, "FileNames");
-  case INDIM_TOKEN_NAME:
-  case INDIM_TOKEN_RBRACE:
-  case INDIM_TOKEN_RPAREN:
-  case INDIM_TOKEN_RSQUARE:
-  case INDIM_TOKEN_END:
-  case INDIM_TOKEN_ERROR:
-    return true;
-  default:
-    return false;
+  indim_lexer_next(&ahead);
+  if (kind == INDIM_TOKEN_COMMA) {
+    return ahead.token.kind == INDIM_TOKEN_ATTRIBUTE;
   }
+  if (kind == INDIM_TOKEN_IDENT || kind == INDIM_TOKEN_KEYWORD) {
+    return ahead.token.kind == INDIM_TOKEN_EQUAL || indim_lexer_is_word(lexer, "ROOT");
+  }
+  return kind == INDIM_TOKEN_NAME || kind == INDIM_TOKEN_RBRACE || kind == INDIM_TOKEN_RPAREN ||
+         kind == INDIM_TOKEN_RSQUARE || kind == INDIM_TOKEN_END || kind == INDIM_TOKEN_ERROR;
 }
 
 indim_status indim_parse_raw(indim_parser *parser, indim_str *out_text) {

@@ -489,34 +489,21 @@ static void skip_instr(indim_lexer *lexer, indim_lexer start) {
     indim_lexer_next(lexer);
   }
   for (;; indim_lexer_next(lexer)) {
-    indim_lexer ahead = *lexer;
-    switch (lexer->token.kind) {
-    case INDIM_TOKEN_LBRACE:
-    case INDIM_TOKEN_LPAREN:
-    case INDIM_TOKEN_LSQUARE:
-      depth++;
-      continue;
-    case INDIM_TOKEN_RBRACE:
-    case INDIM_TOKEN_RPAREN:
-    case INDIM_TOKEN_RSQUARE:
-      if (depth == 0 && lexer->token.kind == INDIM_TOKEN_RBRACE) {
-        return;
-      }
-      depth -= depth > 0;
-      continue;
-    case INDIM_TOKEN_NAME:
-    case INDIM_TOKEN_IDENT:
-    case INDIM_TOKEN_KEYWORD:
-      indim_lexer_next(&ahead);
-      if (depth == 0 && (ahead.token.kind == INDIM_TOKEN_EQUAL || indim_lexer_is_word(lexer, "ROOT"))) {
-        return;
-      }
-      continue;
-    case INDIM_TOKEN_END:
-    case INDIM_TOKEN_ERROR:
+    indim_token_kind kind = lexer->token.kind;
+    bool name = kind == INDIM_TOKEN_NAME || kind == INDIM_TOKEN_IDENT || kind == INDIM_TOKEN_KEYWORD;
+    if (kind == INDIM_TOKEN_END || kind == INDIM_TOKEN_ERROR || (depth == 0 && kind == INDIM_TOKEN_RBRACE)) {
       return;
-    default:
-      continue;
+    }
+    if (kind == INDIM_TOKEN_LBRACE || kind == INDIM_TOKEN_LPAREN || kind == INDIM_TOKEN_LSQUARE) {
+      depth++;
+    } else if (kind == INDIM_TOKEN_RBRACE || kind == INDIM_TOKEN_RPAREN || kind == INDIM_TOKEN_RSQUARE) {
+      depth -= depth > 0;
+    } else if (name && depth == 0) {
+      indim_lexer ahead = *lexer;
+      indim_lexer_next(&ahead);
+      if (ahead.token.kind == INDIM_TOKEN_EQUAL || indim_lexer_is_word(lexer, "ROOT")) {
+        return;
+      }
     }
   }
 }
