@@ -1,0 +1,181 @@
+// Floats of every width, in double (broadcasting.md 3.1-3.8). Exact operations on two values of at most 24 bits of
+// significand, computed in double and rounded once more to their own type, are correctly rounded: 53 >= 2 * 24 + 2.
+#include <float.h>
+#include <math.h>
+
+#include "array/float_format.h"
+#include "eval/real_math.h"
+#include "eval/scalar_ops.h"
+
+#define X (operands[0].f)
+#define Y (operands[1].f)
+#define FLOAT_OP(name) indim_scalar indim_float_##name(const indim_scalar_op *op, const indim_scalar *operands)
+// An op that is a function of one or two doubles.
+#define FLOAT_UNARY(name, function) \
+  FLOAT_OP(name) {                  \
+    (void)op;                       \
+    return of(function(X));         \
+  }
+#define FLOAT_BINARY(name, expression) \
+  FLOAT_OP(name) {                     \
+    (void)op;                          \
+    return of(expression);             \
+  }
+
+static indim_scalar of(double value) { return (indim_scalar){.f = value}; }
+static indim_scalar of_int(int64_t value) { return (indim_scalar){.i = value}; }
+
+FLOAT_UNARY(abs, fabs)
+FLOAT_UNARY(sign, indim_math_sign)
+FLOAT_UNARY(floor, indim_math_floor)
+FLOAT_UNARY(ceil, indim_math_ceil)
+FLOAT_UNARY(round_afz, indim_math_round_afz)
+FLOAT_UNARY(round_even, indim_math_round_even)
+FLOAT_UNARY(exp, indim_math_exp)
+FLOAT_UNARY(expm1, indim_math_expm1)
+FLOAT_UNARY(log, indim_math_log)
+FLOAT_UNARY(log1p, indim_math_log1p)
+FLOAT_UNARY(logistic, indim_math_logistic)
+FLOAT_UNARY(sqrt, indim_math_sqrt)
+FLOAT_UNARY(rsqrt, indim_math_rsqrt)
+FLOAT_UNARY(cbrt, indim_math_cbrt)
+FLOAT_UNARY(sin, indim_math_sin)
+FLOAT_UNARY(cos, indim_math_cos)
+FLOAT_UNARY(tan, indim_math_tan)
+FLOAT_UNARY(sinh, indim_math_sinh)
+FLOAT_UNARY(cosh, indim_math_cosh)
+FLOAT_UNARY(tanh, indim_math_tanh)
+FLOAT_UNARY(asin, indim_math_asin)
+FLOAT_UNARY(acos, indim_math_acos)
+FLOAT_UNARY(asinh, indim_math_asinh)
+FLOAT_UNARY(acosh, indim_math_acosh)
+FLOAT_UNARY(atanh, indim_math_atanh)
+FLOAT_UNARY(erf, indim_math_erf)
+FLOAT_BINARY(negate, -X)
+FLOAT_BINARY(copy, X)
+FLOAT_BINARY(real, X)
+FLOAT_BINARY(add, X + Y)
+FLOAT_BINARY(subtract, X - Y)
+FLOAT_BINARY(multiply, X *Y)
+FLOAT_BINARY(divide, X / Y)
+FLOAT_BINARY(remainder, indim_math_remainder(X, Y))
+FLOAT_BINARY(power, indim_math_pow(X, Y))
+FLOAT_BINARY(atan2, indim_math_atan2(X, Y))
+// NaN from either side; the left operand where they are equal, zeros of either sign too.
+FLOAT_BINARY(maximum, isnan(X) ? X : isnan(Y) || X < Y ? Y : X)
+FLOAT_BINARY(minimum, isnan(X) ? X : isnan(Y) || Y < X ? Y : X)
+
+FLOAT_OP(imag) {
+  (void)op;
+  (void)operands;
+  return of(0);
+}
+
+FLOAT_OP(is_finite) {
+  (void)op;
+  return of_int(isfinite(X) != 0);
+}
+
+FLOAT_OP(complex) {
+  (void)op;
+  return (indim_scalar){.c = {X, Y}};
+}
+
+// IEEE: a NaN makes everything false but NE.
+FLOAT_OP(compare) {
+  if (isnan(X) || isnan(Y)) {
+    return of_int(op->direction == INDIM_NE);
+  }
+  return of_int(indim_direction_holds(op->direction, X < Y, X == Y));
+}
+
+// -NaN < -inf < ... < -0 < +0 < ... < inf < NaN, by the bits; FNUZ has one zero, e8m0 no sign (broadcasting.md 3.3).
+static int64_t total_order_key(indim_type type, double value) {
+  const indim_float_format *format = indim_float_format_of(type);
+  uint64_t bits = indim_float_encode(type, value);
+  int64_t magnitude = (int64_t)(bits & ~format->sign_bit);
+  if (!format->has_sign || (bits & format->sign_bit) == 0) {
+    return magnitude;
+  }
+  if (format->kind == INDIM_FLOAT_FNUZ) {
+    return magnitude == 0 ? -128 : -magnitude;
+  }
+  return -magnitude - 1;
+}
+
+FLOAT_OP(compare_total) {
+  int64_t x = total_order_key(op->type, X);
+  int64_t y = total_order_key(op->type, Y);
+  return of_int(indim_direction_holds(op->direction, x < y, x == y));
+}
+
+FLOAT_OP(select) {
+  (void)op;
+  return operands[0].i != 0 ? operands[1] : operands[2];
+}
+
+FLOAT_OP(clamp) {
+  (void)op;
+  for (int i = 0; i < 3; i++) {
+    if (isnan(operands[i].f)) {
+      return operands[i];
+    }
+  }
+  double low = operands[0].f;
+  double high = operands[2].f;
+  double value = Y < low ? low : Y;
+  return of(high < value ? high : value);
+}
+
+FLOAT_OP(convert) { return indim_scalar_convert(op->type, op->result, operands[0]); }
+
+// On the bits of the type: round the mantissa to nearest even, then cut the exponent's range (broadcasting.md 3.7).
+FLOAT_OP(reduce_precision) {
+  const indim_float_format *format = indim_float_format_of(op->type);
+  uint64_t bits = indim_float_encode(op->type, X);
+  uint64_t sign = bits & format->sign_bit;
+  bits ^= sign;
+  if (isnan(X)) {
+    bool keeps = op->mantissa_bits > 0 || !format->has_infinity;
+    return keeps ? operands[0] : of(HUGE_VAL);
+  }
+  int dropped = format->mantissa_bits -
+                (int)(op->mantissa_bits < format->mantissa_bits ? op->mantissa_bits : format->mantissa_bits);
+  if (dropped > 0) {
+    uint64_t last = bits >> dropped & 1;
+    bits += (UINT64_C(1) << (dropped - 1)) - 1 + last;
+    bits &= ~((UINT64_C(1) << dropped) - 1);
+  }
+  if (op->exponent_bits < format->exponent_bits && !isinf(X)) {
+    int64_t reach = (INT64_C(1) << (op->exponent_bits - 1)) - 1;
+    int64_t exponent = (int64_t)(bits >> format->mantissa_bits);
+    if (exponent > format->bias + reach) {
+      return of(sign != 0 ? -HUGE_VAL : HUGE_VAL);
+    }
+    bits = exponent <= format->bias - reach ? 0 : bits;
+  }
+  return of(indim_float_decode(op->type, bits | sign));
+}
+
+// |x| truncated, and one more if the random bits, as a fraction, are below the part cut off (broadcasting.md 3.8).
+FLOAT_OP(stochastic_convert) {
+  int32_t bits = indim_type_bits(op->result);
+  double limit = ldexp(1, bits - 1);
+  if (isnan(X)) {
+    return of_int(0);
+  }
+  if (X >= limit || X <= -limit) {
+    return of_int(X > 0 ? (int64_t)(UINT64_MAX >> (65 - bits)) : -(int64_t)(UINT64_MAX >> (65 - bits)) - 1);
+  }
+  double magnitude = fabs(X);
+  double whole = floor(magnitude);
+  double fraction = ldexp(magnitude - whole, indim_type_bits(op->second));
+  uint64_t value = (uint64_t)whole;
+  if (magnitude != whole && indim_scalar_pattern(op->second, operands[1].i) < (uint64_t)fraction) {
+    value++;
+  }
+  if (value == UINT64_C(1) << (bits - 1)) {
+    return of_int(X > 0 ? (int64_t)(UINT64_MAX >> (65 - bits)) : -(int64_t)(UINT64_MAX >> (65 - bits)) - 1);
+  }
+  return of_int(X < 0 ? -(int64_t)value : (int64_t)value);
+}
