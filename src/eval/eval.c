@@ -1,0 +1,254 @@
+// Running a module: each computation's needed instructions in text order, values freed at their last use.
+#include <string.h>
+
+#include "eval/evaluator.h"
+
+static indim_eval_fn *const table[] = {
+#define INDIM_OP(name, text, least, most, shape, infer, eval, meaning) [INDIM_OP_##name] = indim_eval_##eval,
+#include "indim/ops.def"
+};
+
+indim_status indim_eval_none(indim_evaluator *e, const indim_instr *instr, indim_value **operands, indim_value **out) {
+  (void)operands;
+  (void)out;
+  indim_fail_instr(e->cx, INDIM_UNSUPPORTED, instr, "the evaluator does not run %s", indim_op_get(instr->op)->text);
+  indim_hint(e->cx, "`indim ops` lists what runs");
+  return INDIM_UNSUPPORTED;
+}
+
+indim_status indim_eval_step(indim_evaluator *e) {
+  enum { BETWEEN_POLLS = 1024 };
+  e->steps++;
+  if (e->max_steps != 0 && e->steps > e->max_steps) {
+    indim_fail(e->cx, INDIM_LIMIT, "step limit: the program runs more than %llu instructions",
+               (unsigned long long)e->max_steps);
+    indim_hint(e->cx, "raise the step limit (--max-steps), or look for a loop that does not end");
+    return INDIM_LIMIT;
+  }
+  return e->steps % BETWEEN_POLLS == 0 ? indim_poll(e->cx) : INDIM_OK;
+}
+
+// Plans -------------------------------------------------------------------------------------------------------------
+
+// Marks the get-tuple-elements that may move their member out of tuple |index|: it is looked at in no other way, and
+// each member by one of them only.
+static indim_status find_taken_members(indim_evaluator *e, const indim_computation *computation, indim_eval_plan *plan,
+                                       int32_t index) {
+  const indim_instr *tuple = computation->instrs[index];
+  void *memory = NULL;
+  INDIM_TRY(indim_arena_array(&e->arena, (size_t)tuple->shape->member_count, sizeof(int32_t), &memory));
+  int32_t *looks = memory;
+  for (int32_t i = index + 1; i < computation->instr_count; i++) {
+    const indim_instr *user = computation->instrs[i];
+    for (int32_t k = 0; plan->last_use[i] >= 0 && k < user->operand_count; k++) {
+      if (user->operands[k] == tuple && user->op != INDIM_OP_GET_TUPLE_ELEMENT) {
+        return INDIM_OK;
+      }
+      if (user->operands[k] == tuple) {
+        looks[indim_instr_int(user, INDIM_ATTR_INDEX, 0)]++;
+      }
+    }
+  }
+  for (int32_t i = index + 1; computation->root != tuple && i < computation->instr_count; i++) {
+    const indim_instr *user = computation->instrs[i];
+    bool takes = user->op == INDIM_OP_GET_TUPLE_ELEMENT && user->operands[0] == tuple;
+    plan->takes_member[i] = takes && looks[indim_instr_int(user, INDIM_ATTR_INDEX, 0)] == 1;
+  }
+  return INDIM_OK;
+}
+
+static indim_status make_plan(indim_evaluator *e, const indim_computation *computation, indim_eval_plan *plan) {
+  void *memory = NULL;
+  size_t count = (size_t)computation->instr_count;
+  INDIM_TRY(indim_arena_array(&e->arena, count, sizeof *plan->last_use, &memory));
+  plan->last_use = memory;
+  INDIM_TRY(indim_arena_array(&e->arena, count, sizeof *plan->takes_member, &memory));
+  plan->takes_member = memory;
+  for (size_t i = 0; i < count; i++) {
+    plan->last_use[i] = -1;
+  }
+  plan->last_use[computation->root->index] = computation->root->index;
+  for (int32_t i = computation->instr_count - 1; i >= 0; i--) {
+    const indim_instr *instr = computation->instrs[i];
+    for (int32_t k = 0; plan->last_use[i] >= 0 && k < instr->operand_count; k++) {
+      int32_t *last = &plan->last_use[instr->operands[k]->index];
+      *last = *last < 0 ? i : *last;
+    }
+  }
+  // The root outlives its users.
+  plan->last_use[computation->root->index] = INT32_MAX;
+  for (int32_t i = 0; i < computation->parameter_count; i++) {
+    if (indim_shape_is_tuple(computation->parameters[i]->shape)) {
+      INDIM_TRY(find_taken_members(e, computation, plan, computation->parameters[i]->index));
+    }
+  }
+  plan->is_ready = true;
+  return INDIM_OK;
+}
+
+// Frames ------------------------------------------------------------------------------------------------------------
+
+// Runs one instruction on the values of its frame and drops what it used last.
+static indim_status run_instr(indim_evaluator *e, const indim_eval_plan *plan, const indim_instr *instr,
+                              indim_value **values) {
+  indim_value *few[8];
+  indim_value **operands = few;
+  size_t count = (size_t)instr->operand_count;
+  void *memory = NULL;
+  INDIM_TRY(indim_eval_step(e));
+  if (count > sizeof few / sizeof few[0]) {
+    INDIM_TRY(indim_alloc(e->cx, count * sizeof *operands, &memory));
+    operands = memory;
+  }
+  for (size_t i = 0; i < count; i++) {
+    operands[i] = indim_value_retain(values[instr->operands[i]->index]);
+  }
+  for (size_t i = 0; i < count; i++) {
+    int32_t index = instr->operands[i]->index;
+    if (plan->last_use[index] == instr->index) {
+      indim_value_release(e->cx, values[index]);
+      values[index] = NULL;
+    }
+  }
+  indim_value *result = NULL;
+  indim_status status = INDIM_OK;
+  // A tuple held by this frame alone, of which each member is looked at once, gives its members away.
+  int64_t mine = count == 1 && values[instr->operands[0]->index] != NULL ? 2 : 1;
+  if (plan->takes_member[instr->index] && operands[0]->references == mine) {
+    int64_t member = indim_instr_int(instr, INDIM_ATTR_INDEX, 0);
+    result = operands[0]->members[member];
+    operands[0]->members[member] = NULL;
+  } else {
+    status = table[instr->op](e, instr, operands, &result);
+  }
+  for (size_t i = 0; i < count; i++) {
+    indim_value_release(e->cx, operands[i]);
+  }
+  indim_free(e->cx, memory, count * sizeof *operands);
+  values[instr->index] = result;
+  return status;
+}
+
+static indim_status run_frame(indim_evaluator *e, const indim_computation *computation, indim_value **arguments,
+                              indim_value **values, indim_value **out) {
+  indim_eval_plan *plan = &e->plans[computation->index];
+  if (!plan->is_ready) {
+    INDIM_TRY(make_plan(e, computation, plan));
+  }
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    const indim_instr *instr = computation->instrs[i];
+    if (plan->last_use[i] < 0) {
+      continue;
+    }
+    if (instr->op == INDIM_OP_PARAMETER) {
+      values[i] = arguments[instr->parameter_number];
+      arguments[instr->parameter_number] = NULL;
+    } else {
+      INDIM_TRY(run_instr(e, plan, instr, values));
+    }
+  }
+  *out = values[computation->root->index];
+  values[computation->root->index] = NULL;
+  return INDIM_OK;
+}
+
+indim_status indim_eval_computation(indim_evaluator *e, const indim_computation *computation, indim_value **arguments,
+                                    int64_t count, indim_value **out) {
+  void *memory = NULL;
+  size_t size = (size_t)computation->instr_count * sizeof(indim_value *);
+  indim_status status = INDIM_OK;
+  if (e->depth >= INDIM_MAX_CALL_DEPTH) {
+    status = indim_fail(e->cx, INDIM_LIMIT, "computation %s is called inside %d others; that is the limit",
+                        computation->name.data, e->depth);
+  }
+  if (status == INDIM_OK) {
+    status = indim_alloc_zeroed(e->cx, size, &memory);
+  }
+  if (status == INDIM_OK) {
+    indim_value **values = memory;
+    e->depth++;
+    status = run_frame(e, computation, arguments, values, out);
+    e->depth--;
+    for (int32_t i = 0; i < computation->instr_count; i++) {
+      indim_value_release(e->cx, values[i]);
+    }
+    indim_free(e->cx, memory, size);
+  }
+  for (int64_t i = 0; i < count; i++) {
+    indim_value_release(e->cx, arguments[i]);
+    arguments[i] = NULL;
+  }
+  return status;
+}
+
+// The entry ---------------------------------------------------------------------------------------------------------
+
+static indim_status check_argument(indim_ctx *cx, const indim_instr *parameter, const indim_literal *argument) {
+  indim_shape_text wanted;
+  indim_shape_text given;
+  if (argument == NULL) {
+    return indim_fail(cx, INDIM_INVALID, "argument %lld is NULL", (long long)parameter->parameter_number);
+  }
+  const indim_shape *shape = indim_literal_shape(argument);
+  if (indim_shape_compatible(shape, parameter->shape)) {
+    return INDIM_OK;
+  }
+  indim_fail(cx, INDIM_INVALID, "argument %lld is %s, parameter %s is %s", (long long)parameter->parameter_number,
+             indim_shape_brief(shape, &given), parameter->name.data, indim_shape_brief(parameter->shape, &wanted));
+  if (indim_shape_equal(shape, parameter->shape, INDIM_COMPATIBLE | INDIM_IGNORE_ELEMENT_TYPE)) {
+    indim_hint(cx, "the sizes agree; convert the argument to %s", indim_type_text(parameter->shape->type));
+  }
+  return INDIM_INVALID;
+}
+
+static indim_status run_entry(indim_evaluator *e, const indim_literal *const *arguments, indim_literal **out_result) {
+  const indim_computation *entry = e->module->entry;
+  size_t count = (size_t)entry->parameter_count;
+  void *memory = NULL;
+  indim_value *result = NULL;
+  INDIM_TRY(indim_alloc_zeroed(e->cx, count * sizeof(indim_value *), &memory));
+  indim_value **values = memory;
+  indim_status status = INDIM_OK;
+  for (size_t i = 0; status == INDIM_OK && i < count; i++) {
+    status = check_argument(e->cx, entry->parameters[i], arguments[i]);
+    if (status == INDIM_OK) {
+      status = indim_value_from_literal(e->cx, arguments[i], entry->parameters[i]->shape, &values[i]);
+    }
+  }
+  if (status == INDIM_OK) {
+    status = indim_eval_computation(e, entry, values, (int64_t)count, &result);
+  }
+  for (size_t i = 0; i < count; i++) {
+    indim_value_release(e->cx, values[i]);
+  }
+  indim_free(e->cx, memory, count * sizeof(indim_value *));
+  if (status == INDIM_OK) {
+    const indim_shape *stated = e->module->entry_result_shape;
+    status = indim_value_to_literal(e->cx, result, stated != NULL ? stated : entry->root->shape, out_result);
+  }
+  indim_value_release(e->cx, result);
+  return status;
+}
+
+indim_status indim_eval(indim_ctx *cx, const indim_module *module, const indim_literal *const *arguments,
+                        int64_t argument_count, const indim_eval_options *options, indim_literal **out_result) {
+  if (cx == NULL || module == NULL || out_result == NULL || (arguments == NULL && argument_count > 0)) {
+    return cx == NULL ? INDIM_INVALID : indim_fail(cx, INDIM_INVALID, "indim_eval: a pointer that is needed is NULL");
+  }
+  *out_result = NULL;
+  if (argument_count != module->entry->parameter_count) {
+    return indim_fail(cx, INDIM_INVALID, "the program takes %d arguments, %lld are given",
+                      (int)module->entry->parameter_count, (long long)argument_count);
+  }
+  indim_evaluator e = {.cx = cx, .module = module, .max_steps = options == NULL ? 0 : options->max_steps};
+  size_t size = (size_t)module->computation_count * sizeof *e.plans;
+  void *memory = NULL;
+  INDIM_TRY(indim_poll(cx));
+  INDIM_TRY(indim_alloc_zeroed(cx, size, &memory));
+  e.plans = memory;
+  indim_arena_init(&e.arena, cx);
+  indim_status status = run_entry(&e, arguments, out_result);
+  indim_arena_deinit(&e.arena);
+  indim_free(cx, memory, size);
+  return status;
+}

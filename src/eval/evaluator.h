@@ -1,0 +1,63 @@
+// The inside of the oracle: one function per evaluated op, a frame per running computation.
+#ifndef INDIM_EVAL_EVALUATOR_H
+#define INDIM_EVAL_EVALUATOR_H
+
+#include "eval/scalar.h"
+#include "eval/value.h"
+#include "graph/module.h"
+#include "indim/eval.h"
+
+// Calls inside calls; an ordinary stack holds many times as many frames.
+enum { INDIM_MAX_CALL_DEPTH = 500 };
+
+// What is known of a computation before it runs, found at its first run.
+typedef struct indim_eval_plan {
+  int32_t
+      *last_use;  // for each instruction: the index of its last needed user; its own if it is the root; -1: unneeded
+  bool *takes_member;  // get-tuple-element: nobody else looks at that member, so it may be moved out
+  bool is_ready;
+} indim_eval_plan;
+
+typedef struct indim_evaluator {
+  indim_ctx *cx;
+  const indim_module *module;
+  indim_eval_plan *plans;  // by computation index
+  indim_arena arena;       // of the plans
+  uint64_t steps;
+  uint64_t max_steps;  // 0: no limit
+  int depth;
+} indim_evaluator;
+
+// An op: reads |operands|, whose references stay the caller's unless it sets one to NULL to keep it. |*out| gets one
+// reference.
+typedef indim_status indim_eval_fn(indim_evaluator *e, const indim_instr *instr, indim_value **operands,
+                                   indim_value **out);
+
+// indim_eval_unary, indim_eval_dot, ...: the eval column of ops.def.
+#define INDIM_OP(name, text, least, most, shape, infer, eval, meaning) indim_eval_fn indim_eval_##eval;
+#include "indim/ops.def"
+
+// Counts a step; every so often asks whether to go on. Long loops call it too.
+INDIM_CHECKED indim_status indim_eval_step(indim_evaluator *e);
+
+// Runs a computation on |arguments|, taking their references over whatever the outcome.
+INDIM_CHECKED indim_status indim_eval_computation(indim_evaluator *e, const indim_computation *computation,
+                                                  indim_value **arguments, int64_t count, indim_value **out);
+
+// Scalar computations, as reduce and map apply them: run without making values.
+typedef struct indim_scalar_program indim_scalar_program;
+// NULL in |*out_program| if the computation is more than elementwise ops on scalars. Lives until released.
+INDIM_CHECKED indim_status indim_scalar_program_create(indim_evaluator *e, const indim_computation *computation,
+                                                       indim_scalar_program **out_program);
+void indim_scalar_program_release(indim_evaluator *e, indim_scalar_program *program);
+// Applies it: as many |arguments| as parameters, as many |results| as the root has (1, or its members).
+void indim_scalar_program_run(indim_scalar_program *program, const indim_scalar *arguments, indim_scalar *results);
+
+// Copies a box of |sizes| elements of |bytes| each between two arrays with strides in elements, either sign.
+INDIM_CHECKED indim_status indim_eval_copy_box(indim_evaluator *e, int32_t rank, const int64_t *sizes, int64_t bytes,
+                                               unsigned char *to, const int64_t *to_strides, const unsigned char *from,
+                                               const int64_t *from_strides);
+// Row-major strides in elements of a dense array.
+void indim_eval_dense_strides(const indim_shape *shape, int64_t *out_strides);
+
+#endif  // INDIM_EVAL_EVALUATOR_H
