@@ -85,7 +85,7 @@ static int distance(indim_str a, indim_str b) {
 
 indim_str indim_names_nearest(const indim_names *names, indim_str name) {
   indim_str best = {"", 0};
-  int least = 3;
+  int least = name.size < 4 ? 2 : 3;  // short names are near to everything
   for (size_t i = 0; i < names->capacity && name.size > 1; i++) {
     indim_str candidate = names->entries[i].name;
     int d = candidate.data == NULL ? 3 : distance(name, candidate);

@@ -480,6 +480,7 @@ static indim_status parse_instr(indim_parser *parser, indim_scope *scope, indim_
 // Steps to the next instruction or to the '}' of this body, from the start of the broken one.
 static void skip_instr(indim_lexer *lexer, indim_lexer start) {
   int64_t depth = 0;
+  bool after_comma = true;  // the broken instruction may itself begin so
   *lexer = start;
   if (indim_lexer_is_word(lexer, "ROOT")) {
     indim_lexer_next(lexer);
@@ -498,6 +499,8 @@ static void skip_instr(indim_lexer *lexer, indim_lexer start) {
       depth++;
     } else if (kind == INDIM_TOKEN_RBRACE || kind == INDIM_TOKEN_RPAREN || kind == INDIM_TOKEN_RSQUARE) {
       depth -= depth > 0;
+    } else if (kind == INDIM_TOKEN_ATTRIBUTE && depth == 0 && !after_comma) {
+      return;  // "x=f32[2]...": an instruction whose name touches its '='
     } else if (name && depth == 0) {
       indim_lexer ahead = *lexer;
       indim_lexer_next(&ahead);
@@ -505,6 +508,7 @@ static void skip_instr(indim_lexer *lexer, indim_lexer start) {
         return;
       }
     }
+    after_comma = kind == INDIM_TOKEN_COMMA;
   }
 }
 
