@@ -353,10 +353,22 @@ TEST(S83_to_S86_walks) {
   CHECK_EQ_INT(walk.index[1], 4);
 }
 
-#define CASES(X)                                                                                                  \
-  X(X01_to_X06_dense)                                                                                             \
-  X(X07_round_trip) X(X08_next) X(X09_Y65_strides) X(X12_in_bounds) X(X13_compare) X(X20_to_X22_tiled)            \
-      X(X23_to_X26_tiled_rows) X(X23_padding_places) X(X27_X28_combined) X(X29_tile_longer_than_the_rank)         \
-          X(Y67_padded) X(refusals) X(places_overflow) X(every_place_is_an_element_or_padding) X(S82_walk_counts) \
-              X(S83_to_S86_walks)
+#define CASES(X)                          \
+  X(X01_to_X06_dense)                     \
+  X(X07_round_trip)                       \
+  X(X08_next)                             \
+  X(X09_Y65_strides)                      \
+  X(X12_in_bounds)                        \
+  X(X13_compare)                          \
+  X(X20_to_X22_tiled)                     \
+  X(X23_to_X26_tiled_rows)                \
+  X(X23_padding_places)                   \
+  X(X27_X28_combined)                     \
+  X(X29_tile_longer_than_the_rank)        \
+  X(Y67_padded)                           \
+  X(refusals)                             \
+  X(places_overflow)                      \
+  X(every_place_is_an_element_or_padding) \
+  X(S82_walk_counts)                      \
+  X(S83_to_S86_walks)
 TEST_MAIN(CASES)

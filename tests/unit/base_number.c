@@ -122,5 +122,9 @@ TEST(reads_back_what_it_prints) {
   }
 }
 
-#define CASES(X) X(prints_as_printf_does) X(prints_edges) X(parses_as_strtod_does) X(reads_back_what_it_prints)
+#define CASES(X)           \
+  X(prints_as_printf_does) \
+  X(prints_edges)          \
+  X(parses_as_strtod_does) \
+  X(reads_back_what_it_prints)
 TEST_MAIN(CASES)
