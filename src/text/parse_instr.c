@@ -436,8 +436,8 @@ indim_status indim_parse_rhs(indim_parser *parser, indim_scope *scope, indim_str
   if (status == INDIM_OK) {
     instr->parameter_number = parts->parameter_number;
     instr->literal = parts->literal;
-    status = indim_instr_set_operands(instr, (indim_instr *const *)parser->stack.items + base,
-                                      (int64_t)(parser->stack.count - base));
+    indim_instr **operands = parser->stack.items == NULL ? NULL : (indim_instr **)parser->stack.items + base;
+    status = indim_instr_set_operands(instr, operands, (int64_t)(parser->stack.count - base));
   }
   if (status == INDIM_OK) {
     status = indim_instr_set_attrs(instr, parts->attrs, parts->attr_count);

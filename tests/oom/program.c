@@ -1,0 +1,146 @@
+// Every allocation of parsing, verifying, printing and evaluating failed in turn: first that one alone, then that one and
+// all after it. Each time the outcome is NO_MEMORY with a diagnostic or success, never anything else, and nothing is left.
+#include <stdlib.h>
+
+#include "indim/builder.h"
+#include "indim/eval.h"
+#include "indim/text.h"
+#include "test.h"
+
+typedef struct failing {
+  int64_t until;  // allocations that still succeed
+  bool for_ever;
+  bool has_failed;
+  int64_t blocks;  // held now
+} failing;
+
+static void *resize(void *self, void *pointer, size_t old_size, size_t new_size) {
+  failing *f = self;
+  (void)old_size;
+  if (new_size == 0) {
+    f->blocks -= pointer != NULL;
+    free(pointer);
+    return NULL;
+  }
+  bool fails = f->until == 0 || (f->for_ever && f->has_failed);
+  f->until -= f->until > 0 || f->until == 0;
+  if (fails) {
+    f->has_failed = true;
+    return NULL;
+  }
+  void *result = realloc(pointer, new_size);
+  f->blocks += pointer == NULL && result != NULL;
+  return result;
+}
+
+static indim_status run_program(indim_ctx *cx, const char *program, const char *const *inputs, int count) {
+  indim_module *module = NULL;
+  indim_literal *arguments[4] = {NULL};
+  indim_literal *result = NULL;
+  indim_buffer text;
+  indim_buffer_init(&text, cx);
+  indim_status status = indim_module_parse(cx, indim_str_of("p"), indim_str_of(program), &module);
+  status = status == INDIM_OK ? indim_module_verify(cx, module) : status;
+  if (status == INDIM_OK) {
+    indim_module_print(module, INDIM_PRINT_METADATA, &text);
+    status = text.status;
+  }
+  for (int i = 0; i < count && status == INDIM_OK; i++) {
+    status = indim_literal_parse(cx, indim_str_of(inputs[i]), &arguments[i]);
+  }
+  if (status == INDIM_OK) {
+    status = indim_eval(cx, module, (const indim_literal *const *)arguments, count, NULL, &result);
+  }
+  if (status == INDIM_OK) {
+    indim_literal_print(result, (unsigned)INDIM_LITERAL_SHAPE, &text);
+    status = text.status;
+  }
+  indim_literal_destroy(result);
+  for (int i = 0; i < 4; i++) {
+    indim_literal_destroy(arguments[i]);
+  }
+  indim_buffer_deinit(&text);
+  indim_module_destroy(module);
+  return status;
+}
+
+static void fail_each(const char *program, const char *const *inputs, int count) {
+  for (int for_ever = 0; for_ever < 2; for_ever++) {
+    int64_t n = 0;
+    for (;; n++) {
+      failing f = {.until = n, .for_ever = for_ever != 0};
+      indim_allocator allocator = {resize, &f};
+      indim_ctx *cx = NULL;
+      indim_status status = indim_ctx_create(&allocator, &cx);
+      if (status == INDIM_OK) {
+        status = run_program(cx, program, inputs, count);
+        CHECK_MSG(status == INDIM_OK || status == INDIM_NO_MEMORY, "allocation %lld: %s: %s", (long long)n,
+                  indim_status_name(status), indim_ctx_diagnostic_get(cx, 0)->message);
+        CHECK_MSG(status == INDIM_OK || indim_ctx_diagnostic_count(cx) > 0, "allocation %lld: no diagnostic",
+                  (long long)n);
+        CHECK_MSG(indim_ctx_memory_in_use(cx) == 0, "allocation %lld: memory is left", (long long)n);
+      }
+      indim_ctx_destroy(cx);
+      CHECK_MSG(f.blocks == 0, "allocation %lld: %lld blocks are left", (long long)n, (long long)f.blocks);
+      if (!f.has_failed) {
+        CHECK(status == INDIM_OK);
+        break;
+      }
+      CHECK_MSG(status != INDIM_OK || !f.for_ever, "allocation %lld fails for ever and is not noticed", (long long)n);
+      if (test_failures > 10) {
+        return;
+      }
+    }
+    CHECK(n > 10);
+  }
+}
+
+TEST(elementwise_and_reduce) {
+  static const char *const inputs[] = {"f32[2,3] {{1,2,3},{4,5,6}}", "f32[3] {7,8,9}"};
+  fail_each("HloModule m, entry_computation_layout={(f32[2,3]{0,1}, f32[3]{0})->(f32[2]{0}, f32[2,3]{0,1})}, "
+            "frontend_attributes={a=\"b\"}\n"
+            "add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x, y) }\n"
+            "ENTRY e (p: f32[2,3], q: f32[3]) -> (f32[2], f32[2,3]) {\n"
+            "  p = f32[2,3]{0,1} parameter(0), sharding={replicated}, metadata={op_name=\"x\"}\n"
+            "  q = f32[3] parameter(1)\n"
+            "  b = f32[2,3] broadcast(q), dimensions={1}\n"
+            "  s = f32[2,3] add(p, b), backend_config=\"a\\n\\\"b\"\n"
+            "  z = f32[] constant(0)\n"
+            "  r = reduce(s, z), dimensions={1}, to_apply=add\n"
+            "  ROOT t = tuple(r, s)\n}\n",
+            inputs, 2);
+}
+
+TEST(moves) {
+  static const char *const inputs[] = {"f32[2,3] {{1,2,3},{4,5,6}}"};
+  fail_each(
+      "ENTRY e { p = f32[2,3] parameter(0) one = s32[] constant(1) z = f32[] constant(0)\n"
+      "  a = f32[3,2] reshape(p) b = transpose(p), dimensions={1,0} c = reverse(p), dimensions={0}\n"
+      "  d = f32[1,2] slice(p), slice={[0:1], [0:3:2]} f = dynamic-slice(p, one, one), dynamic_slice_sizes={1,1}\n"
+      "  g = f32[2,3] dynamic-update-slice(p, f, one, one) h = pad(p, z), padding=1_0x0_1_1\n"
+      "  i = concatenate(p, p), dimensions={0} j = s32[3] iota(), iota_dimension=0 k = f32[2,3]{0,1} copy(p)\n"
+      "  l = f32[6] bitcast(p) m = u8[2,3,4] bitcast-convert(p) q = s8[2,3] convert(p)\n"
+      "  ROOT t = tuple(a, b, c, d, f, g, h, i, j, k, l, m, q) }\n",
+      inputs, 1);
+}
+
+TEST(control) {
+  fail_each("ENTRY e { i = s32[] constant(0)\n"
+            "  w = s32[] while(i), condition={ x = s32[] parameter(0) n = s32[] constant(3) ROOT c = compare(x, n), "
+            "direction=LT }, body={ x = s32[] parameter(0) o = s32[] constant(1) ROOT s = add(x, o) }\n"
+            "  p = pred[] constant(true)\n"
+            "  c = s32[] conditional(p, w, i), true_computation={ ROOT x = s32[] parameter(0) }, "
+            "false_computation={ ROOT x = s32[] parameter(0) }\n"
+            "  m = s32[2,2] constant({{1,2},{3,4}})\n"
+            "  d = dot(m, m), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+            "  f = s32[2,2] map(m, d), dimensions={0,1}, to_apply={ x = s32[] parameter(0) y = s32[] parameter(1) "
+            "u = s32[2] constant({1,2}) v = s32[1] slice(u), slice={[0:1]} q = s32[] reshape(v) ROOT s = add(q, y) }\n"
+            "  ROOT t = tuple(w, c, f) }\n",
+            NULL, 0);
+}
+
+#define CASES(X)            \
+  X(elementwise_and_reduce) \
+  X(moves)                  \
+  X(control)
+TEST_MAIN(CASES)
