@@ -1,0 +1,143 @@
+// Command lines: options before, after and between operands, "--name=value" and "--name value", "-o FILE" and "-oFILE".
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+int usage_error(const command *self, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fprintf(stderr, "indim %s: ", self->name);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, "\nTry `indim %s --help`.\n", self->name);
+  return EXIT_USAGE;
+}
+
+void options_start(option_walk *walk, const command *self, const option_spec *specs, int argc, char **argv) {
+  *walk = (option_walk){.self = self, .specs = specs, .argc = argc, .argv = argv, .operands = argv};
+}
+
+static int need_value(option_walk *walk, const option_spec *spec, const char *attached) {
+  walk->value = attached;
+  if (!spec->takes_value && attached != NULL) {
+    usage_error(walk->self, "option --%s takes no value", spec->long_name);
+    return -1;
+  }
+  if (spec->takes_value && attached == NULL) {
+    if (walk->index >= walk->argc) {
+      usage_error(walk->self, "option --%s needs a value", spec->long_name);
+      return -1;
+    }
+    walk->value = walk->argv[walk->index++];
+  }
+  return spec->code;
+}
+
+static int long_option(option_walk *walk, const char *text) {
+  const char *equals = strchr(text, '=');
+  size_t size = equals == NULL ? strlen(text) : (size_t)(equals - text);
+  for (const option_spec *spec = walk->specs; spec->long_name != NULL; spec++) {
+    if (strlen(spec->long_name) == size && memcmp(spec->long_name, text, size) == 0) {
+      return need_value(walk, spec, equals == NULL ? NULL : equals + 1);
+    }
+  }
+  usage_error(walk->self, "there is no option --%.*s", (int)size, text);
+  return -1;
+}
+
+static int short_option(option_walk *walk) {
+  char letter = *walk->cluster++;
+  const char *rest = *walk->cluster == '\0' ? NULL : walk->cluster;
+  for (const option_spec *spec = walk->specs; spec->long_name != NULL; spec++) {
+    if (spec->letter == letter) {
+      if (spec->takes_value || rest == NULL) {
+        walk->cluster = NULL;
+      }
+      return need_value(walk, spec, spec->takes_value ? rest : NULL);
+    }
+  }
+  usage_error(walk->self, "there is no option -%c", letter);
+  return -1;
+}
+
+// "-3", "-inf", "-nan": a value, not an option.
+static bool is_negative_value(const char *text) {
+  return (text[1] >= '0' && text[1] <= '9') || text[1] == '.' || strcmp(text, "-inf") == 0 || strcmp(text, "-nan") == 0;
+}
+
+int options_next(option_walk *walk) {
+  if (walk->cluster != NULL) {
+    return short_option(walk);
+  }
+  while (walk->index < walk->argc) {
+    char *text = walk->argv[walk->index++];
+    if (strcmp(text, "--") == 0) {
+      while (walk->index < walk->argc) {
+        walk->operands[walk->operand_count++] = walk->argv[walk->index++];
+      }
+      return 0;
+    }
+    if (text[0] == '-' && text[1] == '-') {
+      return long_option(walk, text + 2);
+    }
+    if (text[0] == '-' && text[1] != '\0' && !is_negative_value(text)) {
+      walk->cluster = text + 1;
+      return short_option(walk);
+    }
+    walk->operands[walk->operand_count++] = text;
+  }
+  return 0;
+}
+
+bool parse_count(const char *text, uint64_t *out_count) {
+  static const char units[] = "KMGT";
+  uint64_t value = 0;
+  const char *at = text;
+  for (; *at >= '0' && *at <= '9'; at++) {
+    uint64_t digit = (uint64_t)(*at - '0');
+    if (value > (UINT64_MAX - digit) / 10) {
+      return false;
+    }
+    value = value * 10 + digit;
+  }
+  if (at == text) {
+    return false;
+  }
+  const char *unit = *at == '\0' ? NULL : strchr(units, *at >= 'a' ? *at - 'a' + 'A' : *at);
+  if (unit != NULL) {
+    int shift = 10 * (int)(unit - units + 1);
+    if (value > UINT64_MAX >> shift) {
+      return false;
+    }
+    value <<= shift;
+    at++;
+  }
+  *out_count = value;
+  return *at == '\0';
+}
+
+bool parse_dims(const char *text, int64_t *out_dims, int32_t capacity, int32_t *out_count) {
+  size_t size = strlen(text);
+  bool braces = size >= 2 && text[0] == '{' && text[size - 1] == '}';
+  const char *end = text + size - braces;
+  const char *at = text + braces;
+  *out_count = 0;
+  while (at < end) {
+    char *after = NULL;
+    bool number = (*at >= '0' && *at <= '9') || (*at == '-' && at[1] >= '0' && at[1] <= '9');
+    if (!number || *out_count == capacity) {
+      return false;
+    }
+    out_dims[(*out_count)++] = strtoll(at, &after, 10);
+    at = after;
+    if (at < end) {
+      if (*at != ',' || at + 1 == end) {
+        return false;
+      }
+      at++;
+    }
+  }
+  return true;
+}

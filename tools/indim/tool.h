@@ -1,0 +1,99 @@
+// What the commands of the indim program share: options, files, diagnostics, exit codes.
+#ifndef INDIM_TOOL_H
+#define INDIM_TOOL_H
+
+#include <stdio.h>
+
+#include "indim/base.h"
+#include "indim/graph.h"
+
+// Exit codes; the man page lists them.
+enum {
+  EXIT_OK = 0,
+  EXIT_REFUSED = 1,      // the program, a shape or an argument breaks a rule
+  EXIT_USAGE = 2,        // the command line is wrong
+  EXIT_FILE = 3,         // a file could not be read or written
+  EXIT_LIMIT = 4,        // --max-memory, --max-steps or another limit
+  EXIT_UNSUPPORTED = 5,  // valid, but this program cannot run it
+  EXIT_MEMORY = 6,       // the machine has no more memory
+  EXIT_INTERNAL = 7,     // a defect of ours
+  EXIT_INTERRUPTED = 130
+};
+
+// One command: `indim NAME ...`. commands.def lists them.
+typedef struct command {
+  const char *name;
+  const char *summary;  // one line for `indim help`
+  const char *help;     // what `indim NAME --help` prints
+  int (*run)(indim_ctx *cx, const struct command *command, int argc, char **argv);
+} command;
+
+#define COMMAND(name, summary)          \
+  extern const char *const help_##name; \
+  int command_##name(indim_ctx *cx, const command *self, int argc, char **argv);
+#include "commands.def"
+#undef COMMAND
+
+// The exit code of a library call's outcome.
+int exit_code_of(indim_status status);
+// Prints every diagnostic of the context to stderr, clears them, and returns the exit code of |status|.
+int report(indim_ctx *cx, indim_status status);
+// Prints "indim NAME: message" and where help is to be had, to stderr; returns EXIT_USAGE.
+int usage_error(const command *self, const char *format, ...) INDIM_PRINTF(2, 3);
+
+// Options of one command, GNU style: letters and long names; values as in getopt_long, which needs them in one place.
+typedef struct option_spec {
+  const char *long_name;
+  char letter;  // 0: none; also what next_option returns; for long-only options a number above 127
+  int code;
+  bool takes_value;
+} option_spec;
+
+// Walks argv: returns the code of the next option with its value, 0 at the end (operands are then argv[*index...]), or
+// -1 after printing a usage error. "--" ends the options; options and operands may be mixed, operands are moved last.
+typedef struct option_walk {
+  const command *self;
+  const option_spec *specs;  // ended by long_name NULL
+  int argc;
+  char **argv;
+  int index;          // next argument to look at
+  const char *value;  // of the option just returned
+  char **operands;    // argv reused: operands collected so far
+  int operand_count;
+  const char *cluster;  // rest of a "-abc" argument
+} option_walk;
+void options_start(option_walk *walk, const command *self, const option_spec *specs, int argc, char **argv);
+int options_next(option_walk *walk);
+
+// A number of bytes or steps: digits with an optional K, M, G, T (1024s). False if it is none.
+bool parse_count(const char *text, uint64_t *out_count);
+// "1,2" or "{1,2}" or "" to a list. False if malformed or longer than |capacity|.
+bool parse_dims(const char *text, int64_t *out_dims, int32_t capacity, int32_t *out_count);
+
+// The bytes of a file ("-" is standard input), to be freed with free(). On failure prints why and returns EXIT_FILE.
+int read_file(const command *self, const char *path, char **out_bytes, size_t *out_size);
+// Writes a file completely or not at all: a temporary file beside it is renamed. "-" is standard output.
+int write_file(const command *self, const char *path, const void *bytes, size_t size);
+// Flushes standard output; EXIT_FILE with a message if that fails (a full disk, a closed pipe).
+int finish_output(const command *self);
+
+// Reads a program and verifies it if asked. A file error is reported and returned; a refused program is |*out_status|
+// with its diagnostics in the context.
+int load_module(indim_ctx *cx, const command *self, const char *path, bool verify, indim_module **out_module,
+                indim_status *out_status);
+
+// Text of a shape with its layout, or without, to be freed with free(); never NULL (exits with EXIT_MEMORY).
+char *shape_text(indim_ctx *cx, const indim_shape *shape, bool with_layout);
+// malloc that exits with EXIT_MEMORY and a message instead of returning NULL.
+void *must_alloc(size_t size);
+
+// Reads an argument of `indim run`: a .npy file, a literal with its shape ('f32[2] {1, 2}'), or bare values for |shape|
+// ('3', '{1, 2}').
+int read_argument(indim_ctx *cx, const command *self, const char *text, const indim_shape *shape,
+                  indim_literal **out_literal);
+// Writes the leaves of a literal to a .npz file, named by their path.
+int write_npz(indim_ctx *cx, const command *self, const char *path, const indim_literal *literal);
+// Prints {"results":[{"path":"0","shape":"f32[2]{0}","data":[1,2]}]}, an object for every leaf of the literal.
+int print_json_results(indim_ctx *cx, const indim_literal *literal);
+
+#endif  // INDIM_TOOL_H
