@@ -241,18 +241,12 @@ indim_status indim_literal_create_elided(indim_ctx *cx, const indim_shape *shape
   return create(cx, shape, LEAF_ELIDED, out_literal);
 }
 
-static indim_status check_members(indim_ctx *cx, indim_literal *const *members, int64_t count) {
-  for (int64_t i = 0; i < count; i++) {
-    if (members[i] == NULL || members[i]->in_tuple) {
-      return indim_fail(cx, INDIM_INVALID, "member %" PRId64 " of the tuple %s", i,
-                        members[i] == NULL ? "is NULL" : "already belongs to a tuple");
-    }
-    if (members[i]->depth + 1 >= INDIM_MAX_TUPLE_DEPTH) {
-      return fail_depth(cx);
-    }
-    members[i]->in_tuple = true;  // so that the same one twice is found
+static indim_status check_member(indim_ctx *cx, const indim_literal *member, int64_t i) {
+  if (member == NULL || member->in_tuple) {
+    return indim_fail(cx, INDIM_INVALID, "member %" PRId64 " of the tuple %s", i,
+                      member == NULL ? "is NULL" : "already belongs to a tuple");
   }
-  return INDIM_OK;
+  return member->depth + 1 >= INDIM_MAX_TUPLE_DEPTH ? fail_depth(cx) : INDIM_OK;
 }
 
 static void release_members(indim_literal *const *members, int64_t count) {
@@ -276,7 +270,7 @@ indim_status indim_literal_create_tuple(indim_ctx *cx, indim_literal *const *mem
     return status;
   }
   for (int64_t i = 0; i < count; i++) {
-    status = check_members(cx, members + i, 1);
+    status = check_member(cx, members[i], i);
     if (status != INDIM_OK) {
       release_members(members, i);
       memset(literal->members, 0, (size_t)count * sizeof literal->members[0]);

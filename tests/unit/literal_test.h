@@ -54,17 +54,20 @@ static inline const char *test_message(const indim_ctx *cx) {
 }
 
 // A call that must succeed.
-#define CHECK_OK(cx, call) CHECK_MSG((call) == INDIM_OK, #call ": %s", test_message(cx))
+#define CHECK_OK(cx, call) CHECK_MSG((call) == INDIM_OK, "%s: %s", #call, test_message(cx))
 
 // A call that must fail with |status| and a message that holds |part|; the diagnostics are cleared again.
-#define CHECK_FAILS(cx, call, status, part)                                                                      \
-  do {                                                                                                           \
-    indim_status actual_ = (call);                                                                               \
-    CHECK_MSG(actual_ == (status), #call " gives %s, expected " #status, indim_status_name(actual_));            \
-    CHECK_MSG(strstr(test_message(cx), (part)) != NULL, #call ": \"%s\" does not hold \"%s\"", test_message(cx), \
-              (part));                                                                                           \
-    indim_ctx_diagnostics_clear(cx);                                                                             \
-  } while (0)
+#define CHECK_FAILS(cx, call, status, part) test_fails(cx, (call), (status), (part), __FILE__, __LINE__, #call)
+
+static inline void test_fails(indim_ctx *cx, indim_status actual, indim_status expected, const char *part,
+                              const char *file, int line, const char *text) {
+  if (actual != expected || strstr(test_message(cx), part) == NULL) {
+    test_fail(file, line);
+    printf("%s gives %s \"%s\", expected %s \"%s\"\n", text, indim_status_name(actual), test_message(cx),
+           indim_status_name(expected), part);
+  }
+  indim_ctx_diagnostics_clear(cx);
+}
 
 // An array shape.
 static inline indim_shape test_shape(const char *text) {
