@@ -97,7 +97,7 @@ indim_status indim_module_append(indim_module *module, indim_computation *comput
   return INDIM_OK;
 }
 
-indim_status indim_module_add_computation(indim_module *module, indim_str name, size_t offset,
+indim_status indim_module_new_computation(indim_module *module, indim_str name, size_t offset,
                                           indim_computation **out_computation) {
   void *memory = NULL;
   INDIM_TRY(indim_arena_alloc(&module->arena, sizeof(indim_computation), &memory));
@@ -107,7 +107,13 @@ indim_status indim_module_add_computation(indim_module *module, indim_str name, 
   computation->offset = offset;
   computation->execution_thread = (indim_str){"", 0};
   *out_computation = computation;
-  return indim_module_append(module, computation);
+  return INDIM_OK;
+}
+
+indim_status indim_module_add_computation(indim_module *module, indim_str name, size_t offset,
+                                          indim_computation **out_computation) {
+  INDIM_TRY(indim_module_new_computation(module, name, offset, out_computation));
+  return indim_module_append(module, *out_computation);
 }
 
 indim_status indim_computation_add(indim_computation *computation, indim_op op, indim_str name,

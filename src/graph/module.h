@@ -191,11 +191,15 @@ INDIM_CHECKED indim_status indim_module_intern(indim_module *module, const indim
                                                const indim_shape **out_shape);
 // Hands a literal over: destroyed with the module. On failure it is destroyed at once.
 INDIM_CHECKED indim_status indim_module_own_literal(indim_module *module, indim_literal *literal);
-// Appends a computation; the name is copied and must be unique (the caller's to check).
+// A new computation, not yet in its place among the module's, which is behind all that it calls. The name is copied and
+// must be unique (the caller's to check).
+INDIM_CHECKED indim_status indim_module_new_computation(indim_module *module, indim_str name, size_t offset,
+                                                        indim_computation **out_computation);
+// Puts it in its place: behind those that are there.
+INDIM_CHECKED indim_status indim_module_append(indim_module *module, indim_computation *computation);
+// Both at once.
 INDIM_CHECKED indim_status indim_module_add_computation(indim_module *module, indim_str name, size_t offset,
                                                         indim_computation **out_computation);
-// Appends a computation that was made elsewhere in the module's arena, once what it calls is in place.
-INDIM_CHECKED indim_status indim_module_append(indim_module *module, indim_computation *computation);
 // Appends an instruction without operands and attributes; the name is copied. |shape| may be NULL and set later.
 INDIM_CHECKED indim_status indim_computation_add(indim_computation *computation, indim_op op, indim_str name,
                                                  const indim_shape *shape, size_t offset, indim_instr **out_instr);

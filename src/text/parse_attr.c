@@ -258,6 +258,63 @@ indim_status indim_parse_raw(indim_parser *parser, indim_str *out_text) {
   return indim_arena_str(&parser->module->arena, *out_text, out_text);
 }
 
+// Kept as written, but read: {op_name="..." source_line=3 ...}, blanks or commas between, each part once. Parts that we
+// do not know are stepped over, for printers newer than this.
+static indim_status parse_metadata(indim_parser *parser, indim_attr *attr) {
+  enum { MOST = 32 };
+  indim_lexer *lexer = &parser->lexer;
+  size_t start = lexer->token.offset;
+  indim_str seen[MOST];
+  int count = 0;
+  INDIM_TRY(indim_lexer_expect(lexer, INDIM_TOKEN_LBRACE, "'{' before metadata"));
+  while (lexer->token.kind != INDIM_TOKEN_RBRACE) {
+    indim_token name = lexer->token;
+    indim_str ignored;
+    INDIM_TRY(indim_lexer_expect(lexer, INDIM_TOKEN_ATTRIBUTE, "a part of metadata like op_name="));
+    for (int i = 0; i < count; i++) {
+      if (indim_str_equal(seen[i], name.text)) {
+        return indim_fail_at(parser->cx, INDIM_SYNTAX, &lexer->source, name.offset,
+                             "%.*s already exists in this metadata", (int)name.text.size, name.text.data);
+      }
+    }
+    seen[count] = name.text;
+    count += count < MOST - 1;
+    if (lexer->token.kind == INDIM_TOKEN_STRING) {
+      INDIM_TRY(indim_parse_unescape(parser, lexer->token.text, lexer->token.offset, &ignored));
+      indim_lexer_next(lexer);
+    } else if (lexer->token.kind == INDIM_TOKEN_LBRACE) {
+      INDIM_TRY(indim_lexer_raw_braces(lexer, &ignored));
+    } else if (lexer->token.kind == INDIM_TOKEN_INT || lexer->token.kind == INDIM_TOKEN_IDENT ||
+               lexer->token.kind == INDIM_TOKEN_KEYWORD) {
+      indim_lexer_next(lexer);
+    } else {
+      return indim_lexer_expected(lexer, "a string or a number");
+    }
+    if (indim_lexer_eat(lexer, INDIM_TOKEN_COMMA) && lexer->token.kind == INDIM_TOKEN_RBRACE) {
+      return indim_lexer_expected(lexer, "a part of metadata like op_name=");
+    }
+  }
+  indim_lexer_next(lexer);
+  attr->value.text = (indim_str){lexer->source.text.data + start, lexer->previous_end - start};
+  return indim_arena_str(&parser->module->arena, attr->value.text, &attr->value.text);
+}
+
+// {mode=highest} or {tolerance={atol=..., rtol=..., ulps=...}}.
+static indim_status parse_accuracy(indim_parser *parser, indim_attr *attr) {
+  indim_lexer ahead = parser->lexer;
+  indim_lexer_next(&ahead);
+  bool mode = ahead.token.kind == INDIM_TOKEN_ATTRIBUTE && indim_str_is(ahead.token.text, "mode");
+  bool tolerance = ahead.token.kind == INDIM_TOKEN_ATTRIBUTE && indim_str_is(ahead.token.text, "tolerance");
+  if (parser->lexer.token.kind == INDIM_TOKEN_LBRACE && !mode && !tolerance) {
+    return indim_lexer_expected(&ahead, "mode= or tolerance=");
+  }
+  indim_lexer_next(&ahead);
+  if (mode && !indim_lexer_is_word(&ahead, "highest") && !indim_lexer_is_word(&ahead, "default")) {
+    return indim_lexer_expected(&ahead, "highest or default");
+  }
+  return indim_parse_raw(parser, &attr->value.text);
+}
+
 static indim_status parse_raw_or_string(indim_parser *parser, indim_attr *attr) {
   attr->is_string = parser->lexer.token.kind == INDIM_TOKEN_STRING;
   return attr->is_string ? parse_string(parser, &attr->value.text) : indim_parse_raw(parser, &attr->value.text);
@@ -655,7 +712,9 @@ indim_status indim_parse_attr(indim_parser *parser, indim_scope *scope, indim_at
     attr->count = 1;
     return parse_string(parser, &attr->value.text);
   case INDIM_KIND_RAW:
-    return parse_raw_or_string(parser, attr);
+    return id == INDIM_ATTR_METADATA          ? parse_metadata(parser, attr)
+           : id == INDIM_ATTR_RESULT_ACCURACY ? parse_accuracy(parser, attr)
+                                              : parse_raw_or_string(parser, attr);
   case INDIM_KIND_GROUPS:
     return indim_parse_raw(parser, &attr->value.text);
   case INDIM_KIND_WINDOW:

@@ -52,15 +52,8 @@ static indim_status check_computation_name(indim_parser *parser, indim_str name,
 static indim_status parse_computation_body(indim_parser *parser, indim_str name, size_t offset,
                                            indim_computation **out_computation) {
   indim_scope scope = {.root_offset = INDIM_NO_OFFSET};
-  void *memory = NULL;
-  // Its place in the module comes after the inline bodies inside it, so it is added when they are read: until then it
-  // has the number of none.
-  INDIM_TRY(indim_arena_alloc(&parser->module->arena, sizeof(indim_computation), &memory));
-  scope.computation = memory;
-  scope.computation->module = parser->module;
-  scope.computation->offset = offset;
-  scope.computation->execution_thread = (indim_str){"", 0};
-  INDIM_TRY(indim_arena_str(&parser->module->arena, name, &scope.computation->name));
+  // Appended when it is read: its place comes after the inline bodies inside it.
+  INDIM_TRY(indim_module_new_computation(parser->module, name, offset, &scope.computation));
   indim_names_init(&scope.names, parser->cx);
   indim_status status = indim_parse_body(parser, &scope);
   indim_names_deinit(&scope.names);
@@ -486,7 +479,8 @@ static indim_status parse_single(indim_parser *parser) {
   size_t offset = lexer->token.offset;
   indim_instr *instr = NULL;
   INDIM_TRY(indim_arena_str(&parser->module->arena, indim_str_of("_"), &parser->module->name));
-  INDIM_TRY(indim_module_add_computation(parser->module, indim_str_of("_"), offset, &scope.computation));
+  INDIM_TRY(indim_module_new_computation(parser->module, indim_str_of("_"), offset, &scope.computation));
+  INDIM_TRY(indim_names_set(&parser->computations, scope.computation->name, NULL));
   parser->module->entry = scope.computation;
   if (indim_lexer_is_word(lexer, "ROOT")) {
     indim_lexer_next(lexer);
@@ -510,7 +504,8 @@ static indim_status parse_single(indim_parser *parser) {
     INDIM_TRY(indim_arena_str(&parser->module->arena, indim_str_of(indim_op_get(instr->op)->text), &instr->name));
   }
   scope.computation->root = instr;
-  return indim_computation_finish(scope.computation);
+  INDIM_TRY(indim_computation_finish(scope.computation));
+  return indim_module_append(parser->module, scope.computation);
 }
 
 static indim_status parse_form(indim_parser *parser) {
