@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+"""The command line as a user meets it: every command, its output, and wrong input of every kind with its exit code.
+
+    INDIM_BIN=build/indim commands.py
+
+Every refusal must have its code, say what is wrong on standard error, and leave no file behind.
+"""
+
+import json
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+INDIM = os.path.abspath(os.environ["INDIM_BIN"])
+OK, REFUSED, USAGE, FILE, LIMIT, UNSUPPORTED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+passed = failed = 0
+# Sanitized builds need address space of their own.
+SANITIZED = "build/asan" in INDIM or "build/tsan" in INDIM
+
+ADD = "ENTRY e { x = f32[2,3] parameter(0) v = f32[3] parameter(1) b = f32[2,3] broadcast(v), dimensions={1} ROOT s = add(x, b) }"
+LOOP = (
+    "ENTRY e { i = s32[] constant(0) ROOT w = s32[] while(i), condition={ x = s32[] parameter(0) ROOT c = pred[] constant(true) },"
+    " body={ x = s32[] parameter(0) o = s32[] constant(1) ROOT s = add(x, o) } }"
+)
+
+
+def run(*arguments, stdin=None, **options):
+    return subprocess.run(
+        [INDIM, *map(str, arguments)], input=stdin, capture_output=True, text=True, timeout=120, **options
+    )
+
+
+def report(what, ok, why):
+    global passed, failed
+    if ok:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAILED {what}: {why}")
+
+
+def expect(what, done, code, out=None, err=None):
+    problems = []
+    if done.returncode != code:
+        problems.append(f"exit code {done.returncode}, expected {code}")
+    if out is not None and out not in done.stdout:
+        problems.append(f"standard output {done.stdout!r} lacks {out!r}")
+    if err is not None and err not in done.stderr:
+        problems.append(f"standard error {done.stderr!r} lacks {err!r}")
+    if code != OK and not done.stderr.strip():
+        problems.append("nothing on standard error")
+    if code == OK and done.stderr.strip() and err is None:
+        problems.append(f"standard error: {done.stderr!r}")
+    report(what, not problems, "; ".join(problems))
+    return done
+
+
+def program(folder, text, name="p.hlo"):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def help_texts():
+    expect("no command", run(), USAGE, err="Usage")
+    expect("unknown command", run("frobnicate"), USAGE, err="frobnicate")
+    expect("help", run("help"), OK, out="Commands:")
+    expect("version", run("--version"), OK, out="indim ")
+    for command in "run check print ops broadcast shape".split():
+        expect(f"{command} --help", run(command, "--help"), OK, out="Example")
+        expect(f"help {command}", run("help", command), OK, out=f"Usage: indim {command}")
+        expect(f"{command} --nonsense", run(command, "--nonsense"), USAGE, err="--nonsense")
+    for command in "run check print broadcast shape".split():
+        expect(f"{command} without arguments", run(command), USAGE, err=f"indim {command}:")
+
+
+def running(folder):
+    p = program(folder, ADD)
+    x, v = "f32[2,3] {{1, 2, 3}, {4, 5, 6}}", "f32[3] {7, 8, 9}"
+    expect("run", run("run", p, x, v), OK, out="f32[2,3] {\n  { 8, 10, 12 },\n  { 11, 13, 15 }\n}")
+    expect("bare values", run("run", p, "{{1,2,3},{4,5,6}}", "{7,8,9}"), OK, out="{ 8, 10, 12 }")
+    expect("from standard input", run("run", "-", x, v, stdin=ADD), OK, out="{ 8, 10, 12 }")
+    np.save(folder / "x.npy", np.array([[1, 2, 3], [4, 5, 6]], np.float32))
+    np.save(folder / "f.npy", np.asfortranarray(np.array([[1, 2, 3], [4, 5, 6]], np.float32)))
+    np.save(folder / "v.npy", np.array([7, 8, 9], np.float32))
+    out = folder / "out.npy"
+    for name in ("x.npy", "f.npy"):
+        expect(f"-o .npy from {name}", run("run", "-o", out, p, folder / name, folder / "v.npy"), OK)
+        got = np.load(out)
+        report("the .npy", got.dtype == np.float32 and got.tolist() == [[8, 10, 12], [11, 13, 15]], got)
+    t = program(
+        folder,
+        "ENTRY e { a = f32[2] constant({1, nan}) b = pred[] constant(true) c = c64[1] constant({(1, -inf)}) "
+        "u = u64[] constant(18446744073709551615) h = bf16[2] constant({1, 2}) i = s4[3] constant({-8, 0, 7}) "
+        "n = tuple(b, c) ROOT t = tuple(a, n, u, h, i) }",
+        "t.hlo",
+    )
+    done = expect("--json", run("run", "--json", t), OK)
+    got = {r["path"]: (r["shape"], r["data"]) for r in json.loads(done.stdout)["results"]}
+    wanted = {
+        "0": ("f32[2]{0}", [1, "nan"]),
+        "1.0": ("pred[]", True),
+        "1.1": ("c64[1]{0}", [[1, "-inf"]]),
+        "2": ("u64[]", 18446744073709551615),
+        "3": ("bf16[2]{0}", [1, 2]),
+        "4": ("s4[3]{0}", [-8, 0, 7]),
+    }
+    report("the JSON", got == wanted, got)
+    expect("-o .npz", run("run", "-o", folder / "t.npz", t), OK)
+    with np.load(folder / "t.npz") as leaves:
+        report("the .npz", sorted(leaves.files) == ["0", "1.0", "1.1", "2", "3", "4"], leaves.files)
+        report("its u64", leaves["2"] == np.uint64(18446744073709551615), leaves["2"])
+        import ml_dtypes
+
+        report("its bf16", leaves["3"].view(ml_dtypes.bfloat16).tolist() == [1, 2], leaves["3"])
+    one = program(folder, "ENTRY e { ROOT a = f32[2] constant({1, 2}) }", "one.hlo")
+    expect("-o .npz of an array", run("run", "-o", folder / "one.npz", one), OK)
+    with np.load(folder / "one.npz") as leaves:
+        report("a lone array is 0", leaves.files == ["0"], leaves.files)
+    expect("a tuple into .npy", run("run", "-o", folder / "no.npy", t), USAGE, err=".npz")
+    expect("an unknown output", run("run", "-o", folder / "no.txt", one), USAGE, err=".npy")
+    report("no file for a refused output", not (folder / "no.npy").exists() and not (folder / "no.txt").exists(), "")
+
+
+def wrong_arguments(folder):
+    p = program(folder, ADD)
+    x, v = "f32[2,3] {{1, 2, 3}, {4, 5, 6}}", "f32[3] {7, 8, 9}"
+    expect("too few", run("run", p, x), REFUSED, err="takes 2 arguments, 1 is given")
+    expect("too many", run("run", p, x, v, v), REFUSED, err="takes 2 arguments, 3 are given")
+    expect("wrong shape", run("run", p, x, "f32[2] {1,2}"), REFUSED, err="argument 1 is f32[2], parameter v is f32[3]")
+    expect("wrong type", run("run", p, x, "s32[3] {1,2,3}"), REFUSED, err="convert the argument to f32")
+    expect("bad literal", run("run", p, x, "f32[3] {1,2"), REFUSED, err="in argument 1")
+    expect("no such file", run("run", p, x, "missing.npy"), FILE, err="missing.npy")
+    expect("no such program", run("run", "missing.hlo"), FILE, err="missing.hlo")
+    expect("a folder", run("check", folder), FILE, err=str(folder))
+    expect("engine", run("run", "--engine=magic", p, x, v), USAGE, err="magic")
+    good = (folder / "v.npy").read_bytes()
+    for name, data in {
+        "empty": b"",
+        "no magic": b"hello world, this is no array",
+        "header cut": good[:20],
+        "data cut": good[:-3],
+        "too long": good + b"1234",
+        "version": good[:6] + b"\x09\x00" + good[8:],
+        "no dict": good[:10] + b"[" + good[11:],
+        "dtype": good.replace(b"'<f4'", b"'<U4'"),
+        "object": good.replace(b"'<f4'", b"'|O' "),
+        "shape": good.replace(b"(3,)", b"(4,)"),
+        "negative": good.replace(b"(3,)", b"(-3)"),
+        "huge": good.replace(b"(3,), ", b"(9223372036854775807,9,), ")[: len(good)],
+    }.items():
+        (folder / "bad.npy").write_bytes(data)
+        done = run("run", p, x, folder / "bad.npy")
+        report(f"npy, {name}", done.returncode in (REFUSED, UNSUPPORTED, LIMIT, 6) and "bad.npy" in done.stderr, done)
+    expect("f64 file", run("run", p, x, save(folder, np.zeros(3))), REFUSED, err="f64[3]")
+
+
+def save(folder, array):
+    np.save(folder / "saved.npy", array)
+    return folder / "saved.npy"
+
+
+def limits(folder):
+    loop = program(folder, LOOP, "loop.hlo")
+    expect("--max-steps", run("run", "--max-steps=10000", loop), LIMIT, err="--max-steps")
+    big = program(folder, "ENTRY e { z = f32[] constant(0) ROOT b = f32[1000000,1000] broadcast(z), dimensions={} }", "big.hlo")
+    expect("--max-memory", run("run", "--max-memory=100M", big), LIMIT, err="--max-memory")
+    expect("bad number", run("run", "--max-memory=lots", big), USAGE, err="lots")
+    huge = program(folder, "ENTRY e { z = f32[] constant(0) ROOT b = f32[4000000000,4000000000] broadcast(z), dimensions={} }", "h.hlo")
+    expect("overflowing size", run("run", huge), REFUSED, err="overflow")
+    many = ",".join(["1"] * 65)
+    expect("rank 65", run("shape", f"f32[{many}]"), LIMIT, err="64")
+    process = subprocess.Popen([INDIM, "run", str(loop)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    report("Ctrl-C", process.returncode == INTERRUPTED and "interrupted" in err, (process.returncode, err))
+    if not SANITIZED:
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
+        expect("no memory", run("run", big, preexec_fn=limit), 6, err="out of memory")
+    elided = program(folder, "ENTRY e { ROOT c = f32[100] constant({...}) }", "elided.hlo")
+    expect("elided constant", run("run", elided), REFUSED, err="left out")
+    expect("it prints back", run("print", elided), OK, out="constant({...})")
+    sort = program(folder, "ENTRY e { x = f32[4] parameter(0) ROOT f = c64[3] fft(x), fft_type=RFFT, fft_length={4} }", "fft.hlo")
+    expect("an op that does not run", run("run", sort, "{1,2,3,4}"), UNSUPPORTED, err="fft")
+
+
+def deep(folder):
+    depth = 100_000
+    texts = {
+        "parentheses": "(" * depth,
+        "braces": "ENTRY e " + "{" * depth,
+        "tuple shape": "ENTRY e { p = " + "(" * depth + "f32[]" + ")" * depth + " parameter(0) }",
+        "operands": "ENTRY e { x = f32[] parameter(0) ROOT y = f32[] " + "negate(" * depth + "x" + ")" * depth + " }",
+        "literal": "ENTRY e { ROOT x = f32[2] constant(" + "{" * depth + "1" + "}" * depth + ") }",
+        "tuple literal": "ENTRY e { ROOT x = (f32[]) constant(" + "(" * depth + "1" + ")" * depth + ") }",
+        "bodies": "ENTRY e { x = f32[] parameter(0) ROOT y = "
+        + "f32[] call(x), to_apply={ x = f32[] parameter(0) ROOT y = " * depth,
+        "comment": "/*" * depth,
+        "string": 'HloModule m, frontend_attributes={a="' + "\\" * depth,
+        "sharding": "ENTRY e { ROOT x = f32[] parameter(0), sharding=" + "{" * depth + "}" * depth + " }",
+    }
+    for name, text in texts.items():
+        start = time.time()
+        done = run("check", program(folder, text, "deep.hlo"))
+        quick = time.time() - start < (60 if SANITIZED else 5)
+        report(f"100,000 deep {name}", (done.returncode in (OK, REFUSED, LIMIT)) and quick, done)
+    chain = ["call0 { ROOT x = f32[] parameter(0) }"]
+    chain += [f"call{i} {{ x = f32[] parameter(0) ROOT y = call(x), to_apply=call{i - 1} }}" for i in range(1, 20_000)]
+    calls = program(folder, "\n".join(chain), "chain.hlo")
+    expect("a chain of 20,000 calls", run("check", calls), OK)
+    expect("run, it is refused", run("run", calls, "1"), LIMIT, err="called inside")
+
+
+def checking(folder):
+    good = program(folder, ADD)
+    bad = program(folder, "ENTRY e {\n  x = f32[2] parameter(0)\n  ROOT y = f32[3] negate(x)\n}\n", "bad.hlo")
+    expect("check", run("check", good), OK, out="ok, 1 computation, 4 instructions")
+    expect("check, place", run("check", bad), REFUSED, err="bad.hlo:3:")
+    expect("check several", run("check", good, bad), REFUSED, out="ok", err="bad.hlo:3:")
+    done = run("check", "--json", good, bad)
+    rows = json.loads(done.stdout)
+    report("check --json", [r["ok"] for r in rows] == [True, False] and rows[1]["errors"][0]["line"] == 3, rows)
+    expect("empty program", run("check", program(folder, "", "empty.hlo")), REFUSED, err="HloModule")
+    expect("bytes", run("check", write(folder, bytes(range(256)))), REFUSED)
+    printed = expect("print", run("print", good), OK, out="ROOT s = f32[2,3]{1,0} add(x, b)").stdout
+    again = program(folder, printed, "again.hlo")
+    report("print is a fixpoint", run("print", again).stdout == printed, printed)
+    expect("print -o", run("print", "-o", folder / "p.out", good), OK)
+    report("print -o writes", (folder / "p.out").read_text() == printed, "")
+    expect("print into a missing folder", run("print", "-o", folder / "no" / "p.out", good), FILE, err="p.out")
+    report("several errors in one run", run("check", several(folder)).stderr.count("error:") >= 3, "")
+    expect("ops", run("ops"), OK, out="dynamic-update-slice")
+    report("ops --json", len(json.loads(run("ops", "--json").stdout)) == 133, "")
+    expect("ops, unknown", run("ops", "frob"), USAGE, err="frob")
+
+
+def write(folder, data):
+    (folder / "bytes.hlo").write_bytes(data)
+    return folder / "bytes.hlo"
+
+
+def several(folder):
+    return program(
+        folder,
+        "ENTRY e {\n  x = f32[2] parameter(0)\n  a = f32[2] add(x, nothing)\n  b = f32[2] frob(x)\n  c = f32[2] negate(x, x)\n"
+        "  d = f32[2] add(a, b)\n  ROOT r = f32[2] negate(d)\n}\n",
+        "several.hlo",
+    )
+
+
+def shapes():
+    expect("broadcast", run("broadcast", "f32[2,3]", "f32[3]", "--dims", "1"), OK, out="f32[2,3]\n")
+    expect("broadcast {1}", run("broadcast", "f32[2,3]", "f32[3]", "--dims={1}"), OK)
+    expect("broadcast, refused", run("broadcast", "f32[2,3]", "f32[3]"), REFUSED, err="match it with dims {1}")
+    expect("broadcast, bad dims", run("broadcast", "f32[2]", "f32[2]", "--dims", "x"), USAGE, err="x")
+    expect("broadcast, bad shape", run("broadcast", "f32[2", "f32[2]"), REFUSED, err="error:")
+    report("broadcast --json", json.loads(run("broadcast", "f32[4]", "f32[1,2]", "-d0", "--json").stdout)["shape"] == "f32[4,2]", "")
+    seed = run("shape", "f32[2,3]{0,1:PAD(3,5;zero)}")
+    expect("shape", seed, OK, out="60, 24 of them elements")
+    order = seed.stdout.split("memory")[1].split("\n", 1)[1].split()
+    report("Y60: the seed's memory", order == "a d 0 b e 0 c f 0 0 0 0 0 0 0".split(), order)
+    facts = json.loads(run("shape", "--json", "f32[10,20]{0,1}").stdout)
+    report("shape --json", facts["strides"] == [1, 10] and facts["bytes"] == 800, facts)
+    expect("shape, tuple", run("shape", "(f32[2], token[])"), OK, out="member 1: token[]")
+    expect("shape, wrong", run("shape", "f32[2,3]{0,0}"), REFUSED, err="error:")
+    expect("shape, two", run("shape", "f32[2]", "f32[3]"), USAGE)
+
+
+def full_disk(folder):
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([INDIM, "ops"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        report("a full disk is noticed", done.returncode == FILE and "cannot write" in done.stderr, done)
+
+
+with tempfile.TemporaryDirectory() as name:
+    folder = pathlib.Path(name)
+    help_texts()
+    running(folder)
+    wrong_arguments(folder)
+    limits(folder)
+    deep(folder)
+    checking(folder)
+    shapes()
+    full_disk(folder)
+    leftovers = [p.name for p in folder.iterdir() if ".tmp" in p.name or p.name.count(".") > 1]
+    report("no temporary files are left", not leftovers, leftovers)
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed != 0)
