@@ -2,11 +2,70 @@
 // beside arrays (select's predicate, clamp's bounds) goes with every element.
 #include <string.h>
 
+#include "array/element.h"
 #include "eval/evaluator.h"
+#include "eval/scalar_ops.h"
+
+// Computes elements first ... last - 1 of the result.
+typedef void fill_fn(const indim_scalar_op *op, int32_t count, indim_value *const *operands, indim_value *result,
+                     int64_t first, int64_t last);
+
+static void fill_scalars(const indim_scalar_op *op, int32_t count, indim_value *const *operands, indim_value *result,
+                         int64_t first, int64_t last) {
+  indim_type types[3];
+  int64_t steps[3];
+  for (int32_t i = 0; i < count; i++) {
+    types[i] = operands[i]->shape->type;
+    steps[i] = operands[i]->count == result->count ? 1 : 0;
+  }
+  for (int64_t k = first; k < last; k++) {
+    indim_scalar inputs[3];
+    for (int32_t i = 0; i < count; i++) {
+      inputs[i] = indim_scalar_load(types[i], operands[i]->data, k * steps[i]);
+    }
+    indim_scalar_store(op->result, result->data, k, op->run(op, inputs));
+  }
+}
+
+static uint64_t bits_at(const indim_value *value, int64_t k) {
+  indim_type type = value->shape->type;
+  return indim_element_load(type, 8 * indim_type_bytes(type), value->data, k).bits;
+}
+
+// By bits, because NaNs have their places by payload too.
+static void fill_total_order(const indim_scalar_op *op, int32_t count, indim_value *const *operands,
+                             indim_value *result, int64_t first, int64_t last) {
+  (void)count;
+  for (int64_t k = first; k < last; k++) {
+    int64_t x = indim_total_order_key(op->type, bits_at(operands[0], k));
+    int64_t y = indim_total_order_key(op->type, bits_at(operands[1], k));
+    result->data[k] = indim_direction_holds(op->direction, x < y, x == y);
+  }
+}
+
+static void fill_reduce_precision(const indim_scalar_op *op, int32_t count, indim_value *const *operands,
+                                  indim_value *result, int64_t first, int64_t last) {
+  (void)count;
+  for (int64_t k = first; k < last; k++) {
+    uint64_t bits = bits_at(operands[0], k);
+    bits = indim_reduce_precision(op->type, op->exponent_bits, op->mantissa_bits, bits);
+    indim_element_store(op->type, 8 * indim_type_bytes(op->type), result->data, k, (indim_element){bits, 0});
+  }
+}
+
+static indim_status fill_polling(indim_evaluator *e, fill_fn *fill, const indim_scalar_op *op, int32_t count,
+                                 indim_value *const *operands, indim_value *result) {
+  enum { BETWEEN_POLLS = 1 << 16 };
+  for (int64_t first = 0; first < result->count; first += BETWEEN_POLLS) {
+    int64_t left = result->count - first;
+    fill(op, count, operands, result, first, first + (left < BETWEEN_POLLS ? left : BETWEEN_POLLS));
+    INDIM_TRY(indim_poll(e->cx));
+  }
+  return INDIM_OK;
+}
 
 static indim_status run_elements(indim_evaluator *e, const indim_instr *instr, indim_value **operands,
                                  indim_value **out) {
-  enum { BETWEEN_POLLS = 1 << 16 };
   indim_scalar_op op;
   indim_value *result = NULL;
   if (!indim_scalar_prepare(instr, &op)) {
@@ -14,26 +73,14 @@ static indim_status run_elements(indim_evaluator *e, const indim_instr *instr, i
     return indim_fail_instr(e->cx, INDIM_UNSUPPORTED, instr, "has no meaning for %s",
                             indim_shape_brief(instr->operands[0]->shape, &text));
   }
+  fill_fn *fill = op.run == indim_float_compare_total      ? fill_total_order
+                  : instr->op == INDIM_OP_REDUCE_PRECISION ? fill_reduce_precision
+                                                           : fill_scalars;
   INDIM_TRY(indim_value_new(e->cx, instr->shape, &result));
-  indim_type types[3];
-  int64_t steps[3];
-  for (int32_t i = 0; i < instr->operand_count; i++) {
-    types[i] = operands[i]->shape->type;
-    steps[i] = operands[i]->count == result->count ? 1 : 0;
-  }
-  for (int64_t k = 0; k < result->count; k++) {
-    indim_scalar inputs[3];
-    for (int32_t i = 0; i < instr->operand_count; i++) {
-      inputs[i] = indim_scalar_load(types[i], operands[i]->data, k * steps[i]);
-    }
-    indim_scalar_store(op.result, result->data, k, op.run(&op, inputs));
-    if (k % BETWEEN_POLLS == BETWEEN_POLLS - 1) {
-      indim_status status = indim_poll(e->cx);
-      if (status != INDIM_OK) {
-        indim_value_release(e->cx, result);
-        return status;
-      }
-    }
+  indim_status status = fill_polling(e, fill, &op, instr->operand_count, operands, result);
+  if (status != INDIM_OK) {
+    indim_value_release(e->cx, result);
+    return status;
   }
   *out = result;
   return INDIM_OK;

@@ -41,6 +41,15 @@ typedef enum indim_direction { INDIM_EQ, INDIM_NE, INDIM_GE, INDIM_GT, INDIM_LE,
 
 // Decides how |instr| computes its elements. False if it is no elementwise operation or has no meaning for its type.
 bool indim_scalar_prepare(const indim_instr *instr, indim_scalar_op *out_op);
+// What must not go through a double, where a NaN may lose its payload: on the bits of a float type.
+// Where an element stands in TOTALORDER: smaller first.
+int64_t indim_total_order_key(indim_type type, uint64_t bits);
+// The element with so many exponent and mantissa bits, in |type| again (broadcasting.md 3.7). NaNs stay as they are,
+// but infinite if no mantissa bit is left.
+uint64_t indim_reduce_precision(indim_type type, int64_t exponent_bits, int64_t mantissa_bits, uint64_t bits);
+// Whether lhs |direction| rhs, for values that have an order.
+bool indim_direction_holds(int32_t direction, bool less, bool equal);
+
 // The rounded result.
 static inline indim_scalar indim_scalar_apply(const indim_scalar_op *op, const indim_scalar *operands) {
   return indim_scalar_round(op->result, op->run(op, operands));

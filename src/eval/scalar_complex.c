@@ -43,17 +43,23 @@ COMPLEX_BINARY(atan2)
 
 COMPLEX_OP(abs) {
   (void)op;
-  return (indim_scalar){.f = indim_complex_abs(X)};
+  return (indim_scalar) { .f = indim_complex_abs(X) };
 }
 
 COMPLEX_OP(real) {
   (void)op;
-  return (indim_scalar){.f = X.re};
+  return (indim_scalar) {
+    .f = X
+    .re
+  };
 }
 
 COMPLEX_OP(imag) {
   (void)op;
-  return (indim_scalar){.f = X.im};
+  return (indim_scalar) {
+    .f = X
+    .im
+  };
 }
 
 COMPLEX_OP(copy) {
@@ -63,22 +69,36 @@ COMPLEX_OP(copy) {
 
 COMPLEX_OP(negate) {
   (void)op;
-  return of((indim_complex){-X.re, -X.im});
+  return of((indim_complex) {
+    -X
+    .re, -X
+    .im
+  });
 }
 
 COMPLEX_OP(add) {
   (void)op;
-  return of((indim_complex){X.re + Y.re, X.im + Y.im});
+  return of((indim_complex) {
+    X
+    .re + Y.re, X
+    .im + Y.im
+  });
 }
 
 COMPLEX_OP(subtract) {
   (void)op;
-  return of((indim_complex){X.re - Y.re, X.im - Y.im});
+  return of((indim_complex) {
+    X
+    .re - Y.re, X
+    .im - Y.im
+  });
 }
 
 // Only EQ and NE; the verifier refuses the others.
 COMPLEX_OP(compare) {
-  bool equal = X.re == Y.re && X.im == Y.im;
+  bool equal = X
+  .re == Y.re &&X
+  .im == Y.im;
   return (indim_scalar){.i = op->direction == INDIM_NE ? !equal : equal};
 }
 

@@ -89,23 +89,23 @@ FLOAT_OP(compare) {
   return of_int(indim_direction_holds(op->direction, X < Y, X == Y));
 }
 
-// -NaN < -inf < ... < -0 < +0 < ... < inf < NaN, by the bits; FNUZ has one zero, e8m0 no sign (broadcasting.md 3.3).
-static int64_t total_order_key(indim_type type, double value) {
+// -NaN < -inf < ... < -0 < +0 < ... < inf < NaN; FNUZ has one zero and its one NaN below everything, e8m0 no sign
+// (broadcasting.md 3.3).
+int64_t indim_total_order_key(indim_type type, uint64_t bits) {
   const indim_float_format *format = indim_float_format_of(type);
-  uint64_t bits = indim_float_encode(type, value);
   int64_t magnitude = (int64_t)(bits & ~format->sign_bit);
-  if (!format->has_sign || (bits & format->sign_bit) == 0) {
+  if ((bits & format->sign_bit) == 0) {
     return magnitude;
   }
-  if (format->kind == INDIM_FLOAT_FNUZ) {
-    return magnitude == 0 ? -128 : -magnitude;
+  if (format->has_negative_zero) {
+    return -magnitude - 1;
   }
-  return -magnitude - 1;
+  return magnitude == 0 ? -(int64_t)format->sign_bit : -magnitude;
 }
 
 FLOAT_OP(compare_total) {
-  int64_t x = total_order_key(op->type, X);
-  int64_t y = total_order_key(op->type, Y);
+  int64_t x = indim_total_order_key(op->type, indim_float_encode(op->type, X));
+  int64_t y = indim_total_order_key(op->type, indim_float_encode(op->type, Y));
   return of_int(indim_direction_holds(op->direction, x < y, x == y));
 }
 
@@ -129,32 +129,38 @@ FLOAT_OP(clamp) {
 
 FLOAT_OP(convert) { return indim_scalar_convert(op->type, op->result, operands[0]); }
 
-// On the bits of the type: round the mantissa to nearest even, then cut the exponent's range (broadcasting.md 3.7).
-FLOAT_OP(reduce_precision) {
-  const indim_float_format *format = indim_float_format_of(op->type);
-  uint64_t bits = indim_float_encode(op->type, X);
+// Rounds the magnitude's bits to nearest even, which carries into the exponent by itself, then cuts the exponent's range.
+uint64_t indim_reduce_precision(indim_type type, int64_t exponent_bits, int64_t mantissa_bits, uint64_t bits) {
+  const indim_float_format *format = indim_float_format_of(type);
+  double value = indim_float_decode(type, bits);
   uint64_t sign = bits & format->sign_bit;
-  bits ^= sign;
-  if (isnan(X)) {
-    bool keeps = op->mantissa_bits > 0 || !format->has_infinity;
-    return keeps ? operands[0] : of(HUGE_VAL);
+  uint64_t magnitude = bits ^ sign;
+  if (isnan(value)) {
+    return mantissa_bits > 0 || !format->has_infinity ? bits : format->infinity_bits;
   }
-  int dropped = format->mantissa_bits -
-                (int)(op->mantissa_bits < format->mantissa_bits ? op->mantissa_bits : format->mantissa_bits);
-  if (dropped > 0) {
-    uint64_t last = bits >> dropped & 1;
-    bits += (UINT64_C(1) << (dropped - 1)) - 1 + last;
-    bits &= ~((UINT64_C(1) << dropped) - 1);
+  if (isinf(value)) {
+    return bits;
   }
-  if (op->exponent_bits < format->exponent_bits && !isinf(X)) {
-    int64_t reach = (INT64_C(1) << (op->exponent_bits - 1)) - 1;
-    int64_t exponent = (int64_t)(bits >> format->mantissa_bits);
-    if (exponent > format->bias + reach) {
-      return of(sign != 0 ? -HUGE_VAL : HUGE_VAL);
-    }
-    bits = exponent <= format->bias - reach ? 0 : bits;
+  if (mantissa_bits < format->mantissa_bits) {
+    int64_t dropped = format->mantissa_bits - mantissa_bits;
+    magnitude += (UINT64_C(1) << (dropped - 1)) - 1 + (magnitude >> dropped & 1);
+    magnitude = magnitude >> dropped << dropped;
   }
-  return of(indim_float_decode(op->type, bits | sign));
+  int64_t reach = exponent_bits < format->exponent_bits ? (INT64_C(1) << (exponent_bits - 1)) - 1 : INT64_MAX / 2;
+  int64_t exponent = (int64_t)(magnitude >> format->mantissa_bits);
+  if (magnitude > format->max_finite_bits || exponent > format->bias + reach) {
+    return indim_float_encode(type, sign != 0 ? -HUGE_VAL : HUGE_VAL);
+  }
+  if (exponent <= format->bias - reach) {
+    return indim_float_encode(type, sign != 0 ? -0.0 : 0.0);
+  }
+  return sign | magnitude;
+}
+
+FLOAT_OP(reduce_precision) {
+  uint64_t bits = indim_float_encode(op->type, X);
+  bits = indim_reduce_precision(op->type, op->exponent_bits, op->mantissa_bits, bits);
+  return of(indim_float_decode(op->type, bits));
 }
 
 // |x| truncated, and one more if the random bits, as a fraction, are below the part cut off (broadcasting.md 3.8).

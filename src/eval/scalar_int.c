@@ -36,7 +36,8 @@ static bool less(const indim_scalar_op *op, int64_t x, int64_t y) {
 
 INT_OP(abs) {
   (void)op;
-  return X < 0 ? of_unsigned(0 - (uint64_t)X) : of(X);
+  return X
+  < 0 ? of_unsigned(0 - (uint64_t)X) : of(X);
 }
 
 INT_OP(negate) {
@@ -160,7 +161,8 @@ INT_OP(compare) { return of(indim_direction_holds(op->direction, less(op, X, Y),
 
 INT_OP(select) {
   (void)op;
-  return X != 0 ? operands[1] : operands[2];
+  return X
+  != 0 ? operands[1] : operands[2];
 }
 
 // min(max(x, low), high): high wins when the bounds cross.

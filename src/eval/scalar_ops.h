@@ -16,7 +16,5 @@ indim_scalar_fn indim_float_compare_total;
 
 // The value of |x| in the type's bits, zero-extended: 255 for s8 -1.
 uint64_t indim_scalar_pattern(indim_type type, int64_t x);
-// Whether lhs |direction| rhs, for values that have an order.
-bool indim_direction_holds(int32_t direction, bool less, bool equal);
 
 #endif  // INDIM_EVAL_SCALAR_OPS_H
