@@ -28,8 +28,8 @@ static double median(double *times) {
 
 static void make_program(indim_buffer *out) {
   static const char *const lines[] = {
-      "  i.%d = f32[16,128]{1,0} add(i.%d, b.0), metadata={op_name=\"jit(f)/add\" source_file=\"f.py\" "
-      "source_line=12}\n",
+      ("  i.%d = f32[16,128]{1,0} add(i.%d, b.0), metadata={op_name=\"jit(f)/add\" source_file=\"f.py\" "
+       "source_line=12}\n"),
       "  i.%d = f32[16,128]{1,0} multiply(i.%d, i.0)\n",
       "  i.%d = f32[16,128]{1,0} tanh(i.%d)\n",
       "  i.%d = f32[16,128]{1,0} reverse(i.%d), dimensions={1}\n",

@@ -68,3 +68,7 @@ endforeach()
 set_target_properties(
   indim PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
 )
+# A rule that nobody wrote does not link. (Sanitized libraries find their runtime in the executable.)
+if(INDIM_GNU_LIKE AND UNIX AND NOT APPLE AND NOT INDIM_SANITIZE)
+  target_link_options(indim PRIVATE -Wl,--no-undefined)
+endif()

@@ -328,5 +328,10 @@ static void run_drawings(indim_ctx *cx, indim_arena *arena) {
 }
 TEST(drawings) { with_context(run_drawings); }
 
-#define CASES(X) X(cases) X(messages) X(S17_sources) X(layouts) X(drawings)
+#define CASES(X) \
+  X(cases)       \
+  X(messages)    \
+  X(S17_sources) \
+  X(layouts)     \
+  X(drawings)
 TEST_MAIN(CASES)

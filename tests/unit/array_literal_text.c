@@ -491,13 +491,30 @@ TEST(bodies_inside_other_text) {
   test_cx_free(cx);
 }
 
-#define CASES(X)                                                                                                    \
-  X(L01_scalars)                                                                                                    \
-  X(L02_floats)                                                                                                     \
-  X(L03_complex)                                                                                                    \
-  X(L04_to_L10_arrays) X(L06_to_L08_set_dynamic_size) X(L11_L12_deep) X(L13_L14_tuples_and_one_line)                \
-      X(L15_layout_does_not_matter) X(L16_nans) X(L29_scalars_for_arrays) X(L30_to_L34_braces) X(L35_to_L38_ranges) \
-          X(L39_L40_nans) X(L41_elided) X(L42_to_L45) X(L46_decimals) X(L47_to_L49) X(parentheses_and_pairs)        \
-              X(truncated_text) X(dynamic_sizes_in_text) X(depth_and_size_limits) X(reading_can_be_interrupted)     \
-                  X(print_and_parse_is_a_fixpoint) X(all_values_of_small_types_read_back) X(bodies_inside_other_text)
+#define CASES(X)                         \
+  X(L01_scalars)                         \
+  X(L02_floats)                          \
+  X(L03_complex)                         \
+  X(L04_to_L10_arrays)                   \
+  X(L06_to_L08_set_dynamic_size)         \
+  X(L11_L12_deep)                        \
+  X(L13_L14_tuples_and_one_line)         \
+  X(L15_layout_does_not_matter)          \
+  X(L16_nans)                            \
+  X(L29_scalars_for_arrays)              \
+  X(L30_to_L34_braces)                   \
+  X(L35_to_L38_ranges)                   \
+  X(L39_L40_nans)                        \
+  X(L41_elided)                          \
+  X(L42_to_L45)                          \
+  X(L46_decimals)                        \
+  X(L47_to_L49)                          \
+  X(parentheses_and_pairs)               \
+  X(truncated_text)                      \
+  X(dynamic_sizes_in_text)               \
+  X(depth_and_size_limits)               \
+  X(reading_can_be_interrupted)          \
+  X(print_and_parse_is_a_fixpoint)       \
+  X(all_values_of_small_types_read_back) \
+  X(bodies_inside_other_text)
 TEST_MAIN(CASES)

@@ -274,10 +274,15 @@ static void run_deep(indim_ctx *cx, indim_arena *arena) {
 }
 TEST(deep) { with_context(run_deep); }
 
-#define CASES(X) \
-  X(W01_shapes)  \
-  X(W02_layouts) \
-  X(bytes)       \
-  X(W03_tiles)   \
-  X(W04_program_shape) X(literals) X(W05_preds) X(W06_s4) X(W07_refused) X(deep)
+#define CASES(X)       \
+  X(W01_shapes)        \
+  X(W02_layouts)       \
+  X(bytes)             \
+  X(W03_tiles)         \
+  X(W04_program_shape) \
+  X(literals)          \
+  X(W05_preds)         \
+  X(W06_s4)            \
+  X(W07_refused)       \
+  X(deep)
 TEST_MAIN(CASES)

@@ -473,5 +473,12 @@ static void run_misuse(indim_ctx *cx) {
 }
 TEST(misuse) { with_context(run_misuse); }
 
-#define CASES(X) X(values) X(emission) X(moves) X(elementwise) X(control) X(first_error) X(misuse)
+#define CASES(X) \
+  X(values)      \
+  X(emission)    \
+  X(moves)       \
+  X(elementwise) \
+  X(control)     \
+  X(first_error) \
+  X(misuse)
 TEST_MAIN(CASES)
