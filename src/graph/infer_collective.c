@@ -421,8 +421,7 @@ static indim_status verify_pairs(indim_ctx *cx, const indim_instr *instr, indim_
   for (int64_t i = 0; i < attr->count; i++) {
     if (attr->list_sizes[i] != 2) {
       return indim_fail_attr(cx, instr, attr->id,
-                             "source_target_pairs=: entry %" PRId64 " has %" PRId64
-                             " numbers, expected {source,target}",
+                             "source_target_pairs=: entry %" PRId64 " has length %" PRId64 ", expected {source,target}",
                              i, attr->list_sizes[i]);
     }
     for (int64_t k = 2 * i; k < 2 * i + 2; k++) {

@@ -147,9 +147,8 @@ indim_status indim_infer_async_start(indim_ctx *cx, const indim_instr *instr, in
   bool ok = declared->type == INDIM_TUPLE && declared->member_count >= 2 && declared->members[0]->type == INDIM_TUPLE &&
             declared->members[0]->member_count == instr->operand_count;
   if (!ok) {
-    return indim_fail_instr(
-        cx, INDIM_INVALID, instr, "declared %s, expected ((the shapes of the %d operands), %s, the context)",
-        indim_shape_brief(declared, &text), (int)instr->operand_count, indim_shape_brief(called->root->shape, &other));
+    return indim_fail_instr(cx, INDIM_INVALID, instr, "declared %s, expected ((the operands), %s, the context)",
+                            indim_shape_brief(declared, &text), indim_shape_brief(called->root->shape, &other));
   }
   for (int32_t i = 0; i < instr->operand_count; i++) {
     const indim_shape *member = declared->members[0]->members[i];

@@ -55,7 +55,7 @@ static indim_status verify_pairs(indim_ctx *cx, const indim_instr *instr, int32_
   const int64_t *right_dims = indim_instr_ints(instr, right, &right_count);
   if (left_count != right_count) {
     return indim_fail_attr(cx, instr, right_count == 0 ? left : right,
-                           "%s= has %" PRId64 " entries, %s= has %" PRId64 ": each pairs one dimension with one",
+                           "%s= has length %" PRId64 ", %s= has %" PRId64 ": each pairs one dimension with one",
                            indim_attr_text(left), left_count, indim_attr_text(right), right_count);
   }
   const indim_shape *lhs = indim_operand_shape(instr, 0);
@@ -232,7 +232,7 @@ indim_status indim_infer_ragged_dot(indim_ctx *cx, const indim_instr *instr, ind
   if (contracts || in_batch) {
     if (group_dims != 0) {
       return indim_fail_attr(cx, instr, INDIM_ATTR_RHS_GROUP_DIMS,
-                             "rhs_group_dims= has %" PRId64 " entries, expected none where lhs_ragged_dims={%d} is a "
+                             "rhs_group_dims= has length %" PRId64 ", expected none where lhs_ragged_dims={%d} is a "
                              "%s dimension",
                              group_dims, (int)ragged, contracts ? "contracting" : "batch");
     }

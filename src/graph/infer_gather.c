@@ -68,7 +68,7 @@ static indim_status verify_index_vector(indim_ctx *cx, const indim_instr *instr,
   int64_t count = list_count(instr, names->map);
   if (!indim_size_fits(coordinates, count)) {
     return indim_fail_attr(cx, instr, names->map,
-                           "%s= has %" PRId64 " entries, but the indices, operand %d (%s), which are %s, hold %" PRId64
+                           "%s= has length %" PRId64 ", but the indices, operand %d (%s), which are %s, hold %" PRId64
                            " coordinate%s each (index_vector_dim=%" PRId64 ")",
                            indim_attr_text(names->map), count, (int)indices, indim_operand_name(instr, indices),
                            text.text, coordinates, coordinates == 1 ? "" : "s", dim);
@@ -88,7 +88,7 @@ static indim_status verify_batching(indim_ctx *cx, const indim_instr *instr, con
   const indim_shape *shape = indim_operand_shape(instr, indices);
   if (count != indices_count) {
     return indim_fail_attr(cx, instr, count == 0 ? names->indices_batching : names->batching,
-                           "%s= has %" PRId64 " entries, %s= has %" PRId64 ": each pairs one dimension with one",
+                           "%s= has length %" PRId64 ", %s= has %" PRId64 ": each pairs one dimension with one",
                            indim_attr_text(names->batching), count, indim_attr_text(names->indices_batching),
                            indices_count);
   }
@@ -141,10 +141,11 @@ static indim_status verify_window_rank(indim_ctx *cx, const indim_instr *instr, 
   }
   indim_shape_text text;
   indim_fail_attr(cx, instr, names->window,
-                  "%" PRId64 " entries in %s=, %" PRId64 " in %s= and %" PRId64 " in %s= do not make the rank %d of "
+                  "the lengths of %s= (%" PRId64 "), %s= (%" PRId64 ") and %s= (%" PRId64
+                  ") do not add up to the rank %d of "
                   "operand 0 (%s), which is %s",
-                  window, indim_attr_text(names->window), collapsed, indim_attr_text(names->collapsed), batching,
-                  indim_attr_text(names->batching), (int)indexed->rank, indim_operand_name(instr, 0),
+                  indim_attr_text(names->window), window, indim_attr_text(names->collapsed), collapsed,
+                  indim_attr_text(names->batching), batching, (int)indexed->rank, indim_operand_name(instr, 0),
                   indim_shape_brief(indexed, &text));
   indim_hint(cx, "every dimension of operand 0 runs inside the window or is left out");
   return INDIM_INVALID;
@@ -160,7 +161,7 @@ static indim_status verify_slice_sizes(indim_ctx *cx, const indim_instr *instr) 
   const char *name = indim_operand_name(instr, 0);
   if (count != operand->rank) {
     return indim_fail_attr(cx, instr, INDIM_ATTR_SLICE_SIZES,
-                           "slice_sizes= has %" PRId64 " entries, but operand 0 (%s) is %s of rank %d", count, name,
+                           "slice_sizes= has length %" PRId64 ", but operand 0 (%s) is %s of rank %d", count, name,
                            text.text, (int)operand->rank);
   }
   uint64_t left_out =
@@ -277,8 +278,8 @@ static indim_status verify_updates(indim_ctx *cx, const indim_instr *instr, int3
 // Operands: N arrays, the indices, N updates.
 indim_status indim_infer_scatter(indim_ctx *cx, const indim_instr *instr, indim_arena *arena, indim_shape *out_shape) {
   if (instr->operand_count % 2 == 0 || instr->operand_count < 3) {
-    indim_fail_instr(cx, INDIM_INVALID, instr, "has %d operands, expected an odd number, 3 at least",
-                     (int)instr->operand_count);
+    indim_fail_instr(cx, INDIM_INVALID, instr, "has %d operand%s, expected an odd number, 3 at least",
+                     (int)instr->operand_count, instr->operand_count == 1 ? "" : "s");
     indim_hint(cx, "give the arrays, then the indices, then as many updates");
     return INDIM_INVALID;
   }

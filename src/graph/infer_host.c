@@ -13,7 +13,9 @@ indim_status indim_infer_custom_call(indim_ctx *cx, const indim_instr *instr, in
   INDIM_TRY(indim_instr_declared(cx, instr, &declared));
   const indim_attr *attr = indim_instr_attr(instr, INDIM_ATTR_OPERAND_LAYOUT_CONSTRAINTS);
   if (attr != NULL && attr->count != instr->operand_count) {
-    return indim_fail_attr(cx, instr, attr->id, "operand_layout_constraints= has %" PRId64 " shapes for %d operands",
+    return indim_fail_attr(cx, instr, attr->id,
+                           "operand_layout_constraints= has length %" PRId64
+                           ", expected %d: one shape for each operand",
                            attr->count, (int)instr->operand_count);
   }
   for (int32_t i = 0; attr != NULL && i < instr->operand_count; i++) {

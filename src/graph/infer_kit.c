@@ -285,7 +285,7 @@ indim_status indim_attr_one_dim(indim_ctx *cx, const indim_instr *instr, indim_a
   const int64_t *dims = indim_instr_ints(instr, id, &count);
   if (count != 1) {
     indim_list_text list;
-    return indim_fail_attr(cx, instr, id, "%s=%s has %" PRId64 " entries, expected one dimension", indim_attr_text(id),
+    return indim_fail_attr(cx, instr, id, "%s=%s has length %" PRId64 ", expected one dimension", indim_attr_text(id),
                            indim_list_brief(dims, count, &list), count);
   }
   INDIM_TRY(indim_attr_verify_dims(cx, instr, id, of, 0));

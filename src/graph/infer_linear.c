@@ -52,7 +52,7 @@ indim_status indim_infer_fft(indim_ctx *cx, const indim_instr *instr, indim_aren
   indim_shape_text text;
   if (count < 1 || count > 3 || count > operand->rank) {
     return indim_fail_attr(cx, instr, INDIM_ATTR_FFT_LENGTH,
-                           "fft_length= has %" PRId64 " entries, expected 1 to %d for operand 0 (%s), which is %s",
+                           "fft_length= has length %" PRId64 ", expected 1 to %d for operand 0 (%s), which is %s",
                            count, operand->rank < 3 ? (int)operand->rank : 3, indim_operand_name(instr, 0),
                            indim_shape_brief(operand, &text));
   }

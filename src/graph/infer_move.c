@@ -66,8 +66,11 @@ indim_status indim_infer_dynamic_reshape(indim_ctx *cx, const indim_instr *instr
   INDIM_TRY(declared_like(cx, instr, &declared));
   if (instr->operand_count - 1 != declared->rank) {
     indim_shape_text text;
-    return indim_fail_instr(cx, INDIM_INVALID, instr, "has %d sizes after operand 0, but the declared %s has rank %d",
-                            (int)instr->operand_count - 1, indim_shape_brief(declared, &text), (int)declared->rank);
+    return indim_fail_instr(
+        cx, INDIM_INVALID, instr,
+        "has %d operand%s after the first, but the declared %s has rank %d: each is the size of a dimension",
+        (int)instr->operand_count - 1, instr->operand_count == 2 ? "" : "s", indim_shape_brief(declared, &text),
+        (int)declared->rank);
   }
   for (int32_t i = 1; i < instr->operand_count; i++) {
     INDIM_TRY(indim_operand_verify_scalar(cx, instr, i, "a size"));
@@ -128,7 +131,7 @@ indim_status indim_infer_broadcast(indim_ctx *cx, const indim_instr *instr, indi
   const int64_t *dims = indim_instr_ints(instr, INDIM_ATTR_DIMENSIONS, &count);
   if (count != operand->rank) {
     indim_fail_attr(cx, instr, INDIM_ATTR_DIMENSIONS,
-                    "dimensions= has %" PRId64 " entries, but operand 0 (%s) is %s of rank %d", count, name,
+                    "dimensions= has length %" PRId64 ", but operand 0 (%s) is %s of rank %d", count, name,
                     operand_text.text, (int)operand->rank);
     indim_hint(cx, "name the dimension of %s that each dimension of the operand becomes", declared_text.text);
     return INDIM_INVALID;
@@ -244,7 +247,7 @@ indim_status indim_infer_slice(indim_ctx *cx, const indim_instr *instr, indim_ar
   const indim_attr *attr = indim_instr_attr(instr, INDIM_ATTR_SLICE);
   if (attr->count != operand->rank) {
     indim_shape_text text;
-    return indim_fail_attr(cx, instr, attr->id, "slice= has %" PRId64 " ranges, but operand 0 (%s) is %s of rank %d",
+    return indim_fail_attr(cx, instr, attr->id, "slice= has length %" PRId64 ", but operand 0 (%s) is %s of rank %d",
                            attr->count, indim_operand_name(instr, 0), indim_shape_brief(operand, &text),
                            (int)operand->rank);
   }
@@ -299,7 +302,7 @@ indim_status indim_infer_dynamic_slice(indim_ctx *cx, const indim_instr *instr, 
   const char *name = indim_operand_name(instr, 0);
   if (count != operand->rank) {
     return indim_fail_attr(cx, instr, INDIM_ATTR_DYNAMIC_SLICE_SIZES,
-                           "dynamic_slice_sizes= has %" PRId64 " entries, but operand 0 (%s) is %s of rank %d", count,
+                           "dynamic_slice_sizes= has length %" PRId64 ", but operand 0 (%s) is %s of rank %d", count,
                            name, text.text, (int)operand->rank);
   }
   uint64_t dynamic = 0;
@@ -412,7 +415,7 @@ indim_status indim_infer_pad(indim_ctx *cx, const indim_instr *instr, indim_aren
   indim_shape_brief(operand, &text);
   const char *name = indim_operand_name(instr, 0);
   if (attr->count != operand->rank) {
-    return indim_fail_attr(cx, instr, attr->id, "padding= has %" PRId64 " entries, but operand 0 (%s) is %s of rank %d",
+    return indim_fail_attr(cx, instr, attr->id, "padding= has length %" PRId64 ", but operand 0 (%s) is %s of rank %d",
                            attr->count, name, text.text, (int)operand->rank);
   }
   int64_t sizes[INDIM_MAX_RANK];

@@ -2,6 +2,7 @@
 //   dilated(n, d) = 0 for n = 0, else (n - 1) * d + 1
 //   windows       = (low + dilated(n, base) + high - dilated(k, window)) / stride + 1, or 0 where the window does not fit
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/size.h"
 #include "graph/infer_kit.h"
@@ -48,7 +49,7 @@ static indim_status verify_window(indim_ctx *cx, const indim_instr *instr, int32
   const indim_attr *attr = indim_instr_attr(instr, INDIM_ATTR_WINDOW);
   int64_t count = attr == NULL ? 0 : attr->count;
   if (count != rank) {
-    indim_fail_attr(cx, instr, INDIM_ATTR_WINDOW, "window= has %" PRId64 " dimensions, expected the %d of %s", count,
+    indim_fail_attr(cx, instr, INDIM_ATTR_WINDOW, "window= has rank %" PRId64 ", expected %d, the rank of %s", count,
                     (int)rank, of);
     if (attr == NULL) {
       indim_hint(cx, "write window={size=...}, one size for each dimension, with x between them");
@@ -239,11 +240,15 @@ static indim_status verify_groups(indim_ctx *cx, const indim_instr *instr, const
   indim_shape_brief(kernel, &kernel_text);
   if (known(features) && known(kernel_in) &&
       (features % feature_groups != 0 || features / feature_groups != kernel_in)) {
+    char groups[48] = "";
+    if (feature_groups > 1) {
+      snprintf(groups, sizeof groups, " in each of the %" PRId64 " groups", feature_groups);
+    }
     return indim_fail_instr(cx, INDIM_INVALID, instr,
-                            "%" PRId64 " features of the input, operand 0 (%s), which is %s, in %" PRId64
-                            " groups do not make the %" PRId64 " of the kernel, operand 1 (%s), which is %s",
-                            features, indim_operand_name(instr, 0), input_text.text, feature_groups, kernel_in,
-                            indim_operand_name(instr, 1), kernel_text.text);
+                            "the input, operand 0 (%s), which is %s, has %" PRId64
+                            " features, but the kernel, operand 1 (%s), which is %s, takes %" PRId64 "%s",
+                            indim_operand_name(instr, 0), input_text.text, features, indim_operand_name(instr, 1),
+                            kernel_text.text, kernel_in, groups);
   }
   if (known(kernel_out) && (kernel_out % feature_groups != 0 || kernel_out % batch_groups != 0)) {
     return indim_fail_instr(

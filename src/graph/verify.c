@@ -145,7 +145,7 @@ static indim_status verify_replication(indim_ctx *cx, const indim_instr *instr) 
   if (attr == NULL || attr->count == leaves) {
     return INDIM_OK;
   }
-  return indim_fail_attr(cx, instr, attr->id, "parameter_replication= has %" PRId64 " entries for %" PRId64 " array%s",
+  return indim_fail_attr(cx, instr, attr->id, "parameter_replication= has length %" PRId64 " for %" PRId64 " array%s",
                          attr->count, leaves, leaves == 1 ? "" : "s");
 }
 
