@@ -332,18 +332,12 @@ indim_status indim_called_verify_result(indim_ctx *cx, const indim_instr *instr,
                          indim_shape_brief(actual, &actual_text), what, indim_shape_brief(expected, &expected_text));
 }
 
-// The parameter is a scalar of the type, or, where |promotes|, of a float type that holds all its values.
-static indim_status verify_scalar_parameter(indim_ctx *cx, const indim_instr *instr, indim_attr_id id,
-                                            const indim_computation *called, int32_t number, int32_t operand,
-                                            bool promotes) {
+indim_status indim_called_verify_scalar(indim_ctx *cx, const indim_instr *instr, indim_attr_id id,
+                                        const indim_computation *called, int32_t number, int32_t operand) {
   const indim_shape *parameter = called->parameters[number]->shape;
   indim_type type = indim_operand_shape(instr, operand)->type;
-  if (indim_shape_is_scalar(parameter)) {
-    bool promoted = promotes && indim_type_is_float(type) && indim_type_is_float(parameter->type) &&
-                    indim_type_cast_preserves_values(type, parameter->type);
-    if (parameter->type == type || promoted) {
-      return INDIM_OK;
-    }
+  if (indim_shape_is_scalar_of(parameter, type)) {
+    return INDIM_OK;
   }
   indim_shape_text parameter_text;
   indim_shape_text operand_text;
@@ -352,11 +346,6 @@ static indim_status verify_scalar_parameter(indim_ctx *cx, const indim_instr *in
                          indim_shape_brief(parameter, &parameter_text), indim_type_text(type), (int)operand,
                          indim_operand_name(instr, operand),
                          indim_shape_brief(indim_operand_shape(instr, operand), &operand_text));
-}
-
-indim_status indim_called_verify_scalar(indim_ctx *cx, const indim_instr *instr, indim_attr_id id,
-                                        const indim_computation *called, int32_t number, int32_t operand) {
-  return verify_scalar_parameter(cx, instr, id, called, number, operand, false);
 }
 
 static indim_status fail_result(indim_ctx *cx, const indim_instr *instr, indim_attr_id id,
@@ -379,8 +368,8 @@ indim_status indim_combiner_verify(indim_ctx *cx, const indim_instr *instr, indi
     return fail_result(cx, instr, id, called, expected);
   }
   for (int32_t k = 0; k < count; k++) {
-    INDIM_TRY(verify_scalar_parameter(cx, instr, id, called, k, first_accumulator + k, false));
-    INDIM_TRY(verify_scalar_parameter(cx, instr, id, called, count + k, first_value + k, true));
+    INDIM_TRY(indim_called_verify_scalar(cx, instr, id, called, k, first_accumulator + k));
+    INDIM_TRY(indim_called_verify_scalar(cx, instr, id, called, count + k, first_value + k));
     indim_type type = called->parameters[k]->shape->type;
     const indim_shape *value = called->parameters[count + k]->shape;
     indim_shape_text text;
@@ -404,7 +393,7 @@ indim_status indim_comparator_verify(indim_ctx *cx, const indim_instr *instr, in
   const indim_computation *called = indim_instr_computation(instr, id);
   INDIM_TRY(indim_called_verify_count(cx, instr, id, called, 2 * count));
   for (int32_t k = 0; k < 2 * count; k++) {
-    INDIM_TRY(verify_scalar_parameter(cx, instr, id, called, k, k / 2, false));
+    INDIM_TRY(indim_called_verify_scalar(cx, instr, id, called, k, k / 2));
   }
   return indim_shape_is_scalar_of(called->root->shape, INDIM_PRED) ? INDIM_OK
                                                                    : fail_result(cx, instr, id, called, "pred[]");

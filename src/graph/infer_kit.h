@@ -78,8 +78,8 @@ INDIM_CHECKED indim_status indim_called_verify_result(indim_ctx *cx, const indim
 INDIM_CHECKED indim_status indim_called_verify_scalar(indim_ctx *cx, const indim_instr *instr, indim_attr_id id,
                                                       const indim_computation *called, int32_t number, int32_t operand);
 // A combiner of |count| values, all scalars: takes the accumulators, then as many values, and returns the accumulators
-// (one as it is, several as a tuple). Accumulator k has the element type of operand |first_accumulator| + k; value k that
-// of operand |first_value| + k, or a float type that holds all of its values: bf16 may be summed in f32.
+// (one as it is, several as a tuple). Accumulator k has the element type of operand |first_accumulator| + k, value k that
+// of operand |first_value| + k, and both are the same.
 INDIM_CHECKED indim_status indim_combiner_verify(indim_ctx *cx, const indim_instr *instr, indim_attr_id id,
                                                  int32_t count, int32_t first_accumulator, int32_t first_value);
 // A comparison: takes two scalars of each type, (a0, b0, a1, b1, ...), those of the operands 0 to |count| - 1, and returns
