@@ -39,21 +39,11 @@ install(FILES ${PROJECT_BINARY_DIR}/indim.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 
 if(TARGET indim_tool)
   install(TARGETS indim_tool)
-  if(EXISTS ${PROJECT_SOURCE_DIR}/tools/indim/indim.1)
-    install(FILES tools/indim/indim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-  endif()
-  set(completions ${PROJECT_SOURCE_DIR}/tools/indim/completions)
-  if(EXISTS ${completions}/indim.bash)
-    install(
-      FILES ${completions}/indim.bash
-      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-      RENAME indim
-    )
-  endif()
-  if(EXISTS ${completions}/_indim)
-    install(FILES ${completions}/_indim DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-  endif()
-  if(EXISTS ${completions}/indim.fish)
-    install(FILES ${completions}/indim.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-  endif()
+  install(FILES tools/indim/indim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(
+    FILES tools/indim/completions/indim.bash
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+    RENAME indim
+  )
+  install(FILES tools/indim/completions/_indim DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 endif()

@@ -29,7 +29,12 @@ check() {
   fi
 }
 
-says() { [ "$("$@")" = "indim says OK" ]; }
+# says PROGRAM...: the consumer's answer.
+says() {
+  local answer
+  answer=$("$@") && echo "$answer" && [ "$answer" = "f32[3] {2, 4, 7}" ]
+}
+installed() { [ -s "$prefix/$1" ]; }
 flags() { PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config "$@" indim; }
 
 # Installed in one place and then moved: nothing may remember the first.
@@ -95,6 +100,9 @@ if grep -q '^CMAKE_BUILD_TYPE:STRING=Release$' "$build/CMakeCache.txt"; then
 fi
 if [ -e "$build/indim" ]; then
   check "the installed command line runs" "$prefix/bin/indim" --help
+  check "its man page" installed share/man/man1/indim.1
+  check "its completion in bash" installed share/bash-completion/completions/indim
+  check "its completion in zsh" installed share/zsh/site-functions/_indim
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
