@@ -787,8 +787,12 @@ def threefry(key):
 @program(of(u32, 2))
 def random_numbers(key):
     key = jax.random.wrap_key_data(key)
-    a, b = jax.random.split(key)
-    return jax.random.normal(a, (4,)), jax.random.bernoulli(b, 0.3, (4,))
+    return jax.random.normal(key, (4,)), jax.random.bernoulli(key, 0.3, (4,))
+
+
+@program(of(u32, 2))
+def random_split(key):
+    return jax.random.key_data(jax.random.split(jax.random.wrap_key_data(key), 3))
 
 
 @program(of(u32, 2))
