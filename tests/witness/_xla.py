@@ -3,6 +3,7 @@
     xla = Xla()
     xla.ask("parse", text)            XLA's own print of a module, names and constants in full; Refused or Aborted
     xla.ask("parse_shape", text)      the same for a shape
+    xla.ask("compile", text)          None: XLA's verifier and compiler accept the module
     xla.ask("run", text, arguments)   the leaves of the program's result as NumPy arrays
 
 The process runs XLA:CPU without fused multiply-add and without excess precision, so that its arithmetic differs from
@@ -36,9 +37,8 @@ def _parse_shape(text):
     return str(_hlo.Shape(text))
 
 
-def _run(text, arguments):
+def _compiled(text):
     import jax
-    import numpy as np
     from jaxlib import _hlo, _jax
     from jaxlib.xla_client import CompileOptions
 
@@ -47,9 +47,20 @@ def _run(text, arguments):
     computation = _hlo.XlaComputation(module.as_serialized_hlo_module_proto())
     devices = _jax.DeviceList(tuple(client.devices()[:1]))
     with jax.enable_x64(True):
-        program = client.compile_and_load(
-            _jax.mlir.xla_computation_to_mlir_module(computation), devices, CompileOptions()
-        )
+        stable = _jax.mlir.xla_computation_to_mlir_module(computation)
+        return client.compile_and_load(stable, devices, CompileOptions())
+
+
+def _compile(text):
+    _compiled(text)
+
+
+def _run(text, arguments):
+    import jax
+    import numpy as np
+
+    program = _compiled(text)
+    with jax.enable_x64(True):
         return [
             [np.asarray(leaf) for leaf in program.execute([jax.device_put(np.asarray(a)) for a in one])]
             for one in arguments
@@ -60,7 +71,7 @@ def _serve(pipe):
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 2)  # XLA's last words when it aborts
     os.environ.update(XLA_FLAGS=FLAGS, JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3")
-    functions = {"parse": _parse, "parse_shape": _parse_shape, "run": _run}
+    functions = {"parse": _parse, "parse_shape": _parse_shape, "compile": _compile, "run": _run}
     while True:
         try:
             name, arguments = pipe.recv()

@@ -3,8 +3,8 @@
 
     INDIM_BIN=build/dev/indim hlo_text.py [-v]
 
-Three tables: MODULES for `indim check`, SHAPES for `indim shape`, LITERALS, which are tried as a constant in a module
-and as an argument of `indim run`. A row says what the specification says of us (ACCEPT or REFUSE) and, where XLA
+Four tables: MODULES and RULES for `indim check`, SHAPES for `indim shape`, LITERALS, which are tried as a constant in a
+module and as an argument of `indim run`. A row says what the specification says of us (ACCEPT or REFUSE) and, where XLA
 differs, what XLA does (its own parser in jaxlib is asked too, so that a wrong row shows). A refusal must come with exit
 code 1 or 2 and a message; `indim check` must name file, line and column.
 """
@@ -326,6 +326,20 @@ MODULES = [
     ("8.1 result_accuracy", root("f32[2] exponential(p), result_accuracy={mode=highest}"), ACCEPT),
     ("8.1 result_accuracy misspelled", root("f32[2] exponential(p), result_accuracy={mode=hihest}"), REFUSE),
     ("8.1 result_accuracy of negate", root("f32[2] negate(p), result_accuracy={mode=highest}"), REFUSE),
+    ("8 send-start", root("f32[2] send-start(p)"), REFUSE),
+    ("8.3 dynamic-reshape of nothing", entry("ROOT r = f32[<=2] dynamic-reshape()"), REFUSE),
+    (
+        "8.4 scan along two",
+        root("(f32[2]) scan(p, q), dimensions={0,1}, num_carries=1, to_apply=add", before=ADD),
+        REFUSE,
+    ),
+    ("8.8 infeed of an array", entry("t = token[] after-all() ROOT i = f32[2] infeed(t)"), REFUSE),
+    ("8.10 all-reduce", root("f32[2] all-reduce(p), replica_groups={{0}}, to_apply=add", before=ADD), ACCEPT),
+    (
+        "8.10 global ids without a channel",
+        root("f32[2] all-reduce(p), replica_groups={{0}}, use_global_device_ids=true, to_apply=add", before=ADD),
+        REFUSE,
+    ),
     # ---- sample modules (12)
     ("12.S1", "ENTRY e { ROOT c = f32[2] constant({1, 2}) }", ACCEPT),
     (
@@ -404,6 +418,218 @@ ENTRY e { x = f32[2,3] parameter(0) ni = f32[] constant(-inf) zi = s32[] constan
         "ROOT g = pred[] compare(a0, b0), direction=GT }",
         ACCEPT,
     ),
+]
+
+BODY = "body { x = s32[] parameter(0) o = s32[] constant(1) ROOT s = s32[] add(x, o) }\n"
+CONDITION = "condition { x = s32[] parameter(0) n = s32[] constant(5) ROOT c = pred[] compare(x, n), direction=LT }\n"
+MATRICES = "p = f32[2,3] parameter(0) q = f32[3,4] parameter(1) "
+INDEXED = "p = f32[4,5] parameter(0) i = s32[] parameter(1) j = s32[] parameter(2) u = f32[2,2] parameter(3) "
+TABLE = "p = f32[10,4] parameter(0) i = s32[3] parameter(1) "
+NUMBERS = "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1"
+
+
+def sort(dimension, compared):
+    parameters = "a = s32[] parameter(0) b = s32[] parameter(1)"
+    return f"s32[4] sort(s32[4] k), dimensions={{{dimension}}}, to_apply={{ {parameters} ROOT g = {compared} }}"
+
+
+# id, text, what we do: rules of shapes and of computations (broadcasting.md 4), which XLA's compiler knows
+RULES = [
+    ("4 broadcast", root("f32[3,2] broadcast(p), dimensions={1}"), ACCEPT),
+    ("4 broadcast, another size", root("f32[3,4] broadcast(p), dimensions={1}"), REFUSE),
+    ("4 broadcast, out of range", root("f32[3,2] broadcast(p), dimensions={2}"), REFUSE),
+    ("4 broadcast, too many", root("f32[3,2] broadcast(p), dimensions={0,1}"), REFUSE),
+    ("4 broadcast, another type", root("s32[3,2] broadcast(p), dimensions={1}"), REFUSE),
+    ("4 add, another type", root("s32[2] add(p, q)"), REFUSE),
+    ("4 add of two types", entry("p = f32[2] parameter(0) q = s32[2] parameter(1) ROOT r = f32[2] add(p, q)"), REFUSE),
+    (
+        "4 add of two ranks",
+        entry("p = f32[2,3] parameter(0) q = f32[3] parameter(1) ROOT r = f32[2,3] add(p, q)"),
+        REFUSE,
+    ),
+    ("4 not of floats", root("f32[2] not(p)"), REFUSE),
+    ("4 and of floats", root("f32[2] and(p, q)"), REFUSE),
+    ("4 is-finite", root("pred[2] is-finite(p)"), ACCEPT),
+    ("4 is-finite of integers", entry("p = s32[2] parameter(0) ROOT r = pred[2] is-finite(p)"), REFUSE),
+    ("4 complex", root("c64[2] complex(p, q)"), ACCEPT),
+    ("4 complex of integers", entry("p = s32[2] parameter(0) ROOT r = c64[2] complex(p, p)"), REFUSE),
+    ("4 select", entry("c = pred[2] parameter(2) " + PAIR + "ROOT r = f32[2] select(c, p, q)"), ACCEPT),
+    ("4 select by integers", entry("c = s32[2] parameter(2) " + PAIR + "ROOT r = f32[2] select(c, p, q)"), REFUSE),
+    ("4 select by another size", entry("c = pred[3] parameter(2) " + PAIR + "ROOT r = f32[2] select(c, p, q)"), REFUSE),
+    ("4 clamp, another size", entry("c = f32[3] parameter(2) " + PAIR + "ROOT r = f32[2] clamp(c, p, q)"), REFUSE),
+    ("4 compare gives pred", root("f32[2] compare(p, q), direction=LT"), REFUSE),
+    ("4 convert", root("s8[2] convert(p)"), ACCEPT),
+    ("4 convert, another size", root("s8[3] convert(p)"), REFUSE),
+    ("3.6 bitcast-convert", root("u8[2,4] bitcast-convert(p)"), ACCEPT),
+    ("3.6 bitcast-convert, another dimension", root("u8[2,2] bitcast-convert(p)"), REFUSE),
+    (
+        "4 transpose, another size",
+        entry("p = f32[2,3] parameter(0) ROOT t = f32[2,3] transpose(p), dimensions={1,0}"),
+        REFUSE,
+    ),
+    ("4 transpose, too few", entry("p = f32[2,3] parameter(0) ROOT t = f32[3,2] transpose(p), dimensions={1}"), REFUSE),
+    ("4 reverse, out of range", root("f32[2] reverse(p), dimensions={1}"), REFUSE),
+    ("4 reverse, twice", root("f32[2] reverse(p), dimensions={0,0}"), REFUSE),
+    ("4 slice, backwards", root("f32[0] slice(p), slice={[2:1]}"), REFUSE),
+    ("4 slice, step 0", root("f32[1] slice(p), slice={[0:1:0]}"), REFUSE),
+    ("4 slice, another size", root("f32[2] slice(p), slice={[0:1]}"), REFUSE),
+    ("4 concatenate, another size", root("f32[5] concatenate(p, q), dimensions={0}"), REFUSE),
+    (
+        "4 concatenate, other dimensions",
+        entry(MATRICES + "ROOT r = f32[5,3] concatenate(p, q), dimensions={0}"),
+        REFUSE,
+    ),
+    ("4 concatenate, out of range", root("f32[4] concatenate(p, q), dimensions={1}"), REFUSE),
+    ("4 pad, too few", entry(MATRICES + "z = f32[] constant(0) ROOT r = f32[2,3] pad(p, z), padding=0_0"), REFUSE),
+    ("4 pad, below 0", root("f32[0] pad(p, f32[] constant(0)), padding=-2_-1"), REFUSE),
+    ("4 pad by an array", root("f32[3] pad(p, q), padding=0_1"), REFUSE),
+    ("4 iota out of range", entry("ROOT i = s32[3] iota(), iota_dimension=1"), REFUSE),
+    ("4 iota of pred", entry("ROOT i = pred[3] iota(), iota_dimension=0"), REFUSE),
+    ("4 dynamic-slice", entry(INDEXED + "ROOT r = f32[2,2] dynamic-slice(p, i, j), dynamic_slice_sizes={2,2}"), ACCEPT),
+    (
+        "4 dynamic-slice, too large",
+        entry(INDEXED + "ROOT r = f32[2,6] dynamic-slice(p, i, j), dynamic_slice_sizes={2,6}"),
+        REFUSE,
+    ),
+    ("4 dynamic-slice by a float", root("f32[1] dynamic-slice(p, f32[] constant(0)), dynamic_slice_sizes={1}"), REFUSE),
+    ("4 dynamic-update-slice", entry(INDEXED + "ROOT r = f32[4,5] dynamic-update-slice(p, u, i, j)"), ACCEPT),
+    (
+        "4 dynamic-update-slice, too large",
+        entry(INDEXED + "ROOT r = f32[2,2] dynamic-update-slice(u, p, i, j)"),
+        REFUSE,
+    ),
+    (
+        "4 dot",
+        entry(MATRICES + "ROOT r = f32[2,4] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        ACCEPT,
+    ),
+    (
+        "4 dot, sizes",
+        entry(MATRICES + "ROOT r = f32[3,4] dot(p, q), lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+        REFUSE,
+    ),
+    (
+        "4 dot, counts",
+        entry(MATRICES + "ROOT r = f32[4] dot(p, q), lhs_contracting_dims={0,1}, rhs_contracting_dims={0}"),
+        REFUSE,
+    ),
+    (
+        "4 dot, twice",
+        entry(MATRICES + "ROOT r = f32[2] dot(p, q), lhs_contracting_dims={1,1}, rhs_contracting_dims={0,0}"),
+        REFUSE,
+    ),
+    (
+        "4 dot, result",
+        entry(MATRICES + "ROOT r = f32[4,2] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        REFUSE,
+    ),
+    ("4 reduce", root("f32[] reduce(p, f32[] constant(0)), dimensions={0}, to_apply=add", before=ADD), ACCEPT),
+    (
+        "4 reduce, out of range",
+        root("f32[] reduce(p, f32[] constant(0)), dimensions={1}, to_apply=add", before=ADD),
+        REFUSE,
+    ),
+    ("4 reduce, twice", root("f32[] reduce(p, f32[] constant(0)), dimensions={0,0}, to_apply=add", before=ADD), REFUSE),
+    ("4 reduce, result", root("f32[2] reduce(p, f32[] constant(0)), dimensions={0}, to_apply=add", before=ADD), REFUSE),
+    (
+        "4 reduce, another type",
+        root("f32[] reduce(p, s32[] constant(0)), dimensions={0}, to_apply=add", before=ADD),
+        REFUSE,
+    ),
+    ("4 reduce from an array", root("f32[] reduce(p, q), dimensions={0}, to_apply=add", before=ADD), REFUSE),
+    (
+        "4 reduce by one parameter",
+        root("f32[] reduce(p, f32[] constant(0)), dimensions={0}, to_apply=b", before=NEGATE),
+        REFUSE,
+    ),
+    ("4 map", root("f32[2] map(p, q), dimensions={0}, to_apply=add", before=ADD), ACCEPT),
+    ("4 map, arity", root("f32[2] map(p), dimensions={0}, to_apply=add", before=ADD), REFUSE),
+    (
+        "4 while",
+        BODY + CONDITION + entry("i = s32[] constant(0) ROOT w = s32[] while(i), condition=condition, body=body"),
+        ACCEPT,
+    ),
+    (
+        "4 while, condition",
+        BODY + entry("i = s32[] constant(0) ROOT w = s32[] while(i), condition=body, body=body"),
+        REFUSE,
+    ),
+    (
+        "4 while, body",
+        CONDITION + entry("i = s32[] constant(0) ROOT w = s32[] while(i), condition=condition, body=condition"),
+        REFUSE,
+    ),
+    (
+        "4 while, start",
+        BODY + CONDITION + entry("i = f32[] constant(0) ROOT w = f32[] while(i), condition=condition, body=body"),
+        REFUSE,
+    ),
+    ("4 conditional", conditional("pred[]", "true_computation=b, false_computation=b"), ACCEPT),
+    ("4 conditional, branch", ADD + conditional("pred[]", "true_computation=b, false_computation=add"), REFUSE),
+    (
+        "4 conditional, branch's parameter",
+        BODY + conditional("pred[]", "true_computation=b, false_computation=body"),
+        REFUSE,
+    ),
+    ("4 call", root("f32[] call(f32[] constant(1), f32[] constant(2)), to_apply=add", before=ADD), ACCEPT),
+    ("4 call, arity", root("f32[] call(f32[] constant(1)), to_apply=add", before=ADD), REFUSE),
+    ("4 call, argument", root("f32[] call(p, q), to_apply=add", before=ADD), REFUSE),
+    ("4 call, result", root("f32[2] call(f32[] constant(1), f32[] constant(2)), to_apply=add", before=ADD), REFUSE),
+    (
+        "4 get-tuple-element",
+        entry("t = (f32[], s32[2]) parameter(0) ROOT g = s32[2] get-tuple-element(t), index=1"),
+        ACCEPT,
+    ),
+    (
+        "4 get-tuple-element, shape",
+        entry("t = (f32[], s32[2]) parameter(0) ROOT g = f32[] get-tuple-element(t), index=1"),
+        REFUSE,
+    ),
+    ("4 get-tuple-element of an array", root("f32[] get-tuple-element(p), index=0"), REFUSE),
+    ("4 gather", entry(TABLE + f"ROOT g = f32[3,4] gather(p, i), {NUMBERS}, slice_sizes={{1,4}}"), ACCEPT),
+    (
+        "4 gather, slice too large",
+        entry(TABLE + f"ROOT g = f32[3,5] gather(p, i), {NUMBERS}, slice_sizes={{1,5}}"),
+        REFUSE,
+    ),
+    (
+        "4 gather, collapsed slice",
+        entry(TABLE + f"ROOT g = f32[3,4] gather(p, i), {NUMBERS}, slice_sizes={{2,4}}"),
+        REFUSE,
+    ),
+    (
+        "4 gather by floats",
+        entry(TABLE.replace("s32", "f32") + f"ROOT g = f32[3,4] gather(p, i), {NUMBERS}, slice_sizes={{1,4}}"),
+        REFUSE,
+    ),
+    ("4 scatter", scatter("f32[10] z, s32[3] ids, f32[3] u"), ACCEPT),
+    ("4 scatter, updates", scatter("f32[10] z, s32[3] ids, f32[4] u"), REFUSE),
+    ("4 convolution", convolution("b01f_01io->b01f"), ACCEPT),
+    ("4 convolution, features", convolution("b01f_01io->b01f").replace("f32[2,2,1,1]", "f32[2,2,3,1]"), REFUSE),
+    ("4 convolution, window", convolution("b01f_01io->b01f").replace("size=2x2", "size=3x2"), REFUSE, UNASKED),
+    ("4 reduce-window", window("size=2 stride=1 pad=0_0"), ACCEPT),
+    ("4 reduce-window, result", window("size=2 stride=1 pad=1_0"), REFUSE),
+    (
+        "4 sort",
+        sort(0, "pred[] compare(a, b), direction=LT"),
+        ACCEPT,
+    ),
+    (
+        "4 sort, out of range",
+        sort(1, "pred[] compare(a, b), direction=LT"),
+        REFUSE,
+    ),
+    (
+        "4 sort, comparator",
+        sort(0, "s32[] add(a, b)"),
+        REFUSE,
+    ),
+    ("4 fft", "c64[8] fft(c64[8] x), fft_type=FFT, fft_length={8}", ACCEPT),
+    ("4 fft of reals", "f32[8] fft(f32[8] x), fft_type=FFT, fft_length={8}", REFUSE),
+    ("4 rfft, result", "c64[8] fft(f32[8] x), fft_type=RFFT, fft_length={8}", REFUSE),
+    ("4 cholesky", "f32[3,3] cholesky(f32[3,3] x), lower=true", ACCEPT),
+    ("4 cholesky, not square", "f32[3,2] cholesky(f32[3,2] x), lower=true", REFUSE),
+    ("4 reduce-precision, no exponent", root("f32[2] reduce-precision(p), exponent_bits=0, mantissa_bits=3"), REFUSE),
 ]
 
 # id, text, what `indim shape` does, what XLA does where that differs
@@ -657,7 +883,7 @@ def xla_case(xla, what, expected, *question):
     except Refused:
         verdict = REFUSE
     except Aborted:
-        verdict = ABORT
+        verdict = REFUSE if question[0] == "compile" else ABORT
     case(f"XLA, {what}", "" if verdict == expected else f"XLA {verdict} it, the table says it {expected}")
 
 
@@ -671,6 +897,10 @@ def main():
             path.write_bytes(text.encode())
             verdict_case(f"check {name}: {text!r}", expected, *ours("check", path), needs=place)
             xla_case(xla, f"{name}: {text!r}", (other or [expected])[0], "parse", text)
+        for name, text, expected, *other in RULES:
+            path.write_text(text)
+            verdict_case(f"check {name}: {text!r}", expected, *ours("check", path), needs=place)
+            xla_case(xla, f"{name}: {text!r}", (other or [expected])[0], "compile", text)
         for name, text, expected, *other in SHAPES:
             verdict_case(f"shape {name}: {text!r}", expected, *ours("shape", text))
             xla_case(xla, f"{name}: {text!r}", (other or [expected])[0], "parse_shape", text)

@@ -4,8 +4,8 @@
     INDIM_BIN=build/dev/indim seeds.py             the test
     INDIM_BIN=build/dev/indim seeds.py --update    writes what the commands print into the page, to be read and judged
 
-In the page a block marked `console` holds commands that succeed, one marked `refused` commands that must fail; the lines
-up to the next command are what is printed, on either stream. XLA computes the programs from their texts; the layouts
+In the page a block marked `console` holds commands that succeed, one marked `refused` commands that must fail; the
+lines up to the next command are what is printed, on either stream. XLA computes the programs from their texts; the layouts
 that it does not have, or that its way to the processor drops, are left out (UNLIKE_XLA).
 """
 
