@@ -216,7 +216,8 @@ def main():
     check_random_bits(rng)
     check_digits(rng)
     check_damaged()
-    for body in ["( {1, 2}, 3 )", "({1, 2}, 3)", "({1, 2} 3)", "({1, 2}, 3,)", "({1, 2})", "{{1, 2}, 3}"]:
+    check(ours("(f32[2], s32[])", "({1, 2} 3)") is None, "a comma is missing")  # XLA forgets to look for it
+    for body in ["( {1, 2}, 3 )", "({1, 2}, 3)", "({1, 2}, 3,)", "({1, 2},, 3)", "({1, 2})", "{{1, 2}, 3}"]:
         check((xla("(f32[2], s32[])", body) is None) == (ours("(f32[2], s32[])", body) is None), body)
     print(f"{checks} checks, {failures} failed")
     sys.exit(1 if failures else 0)
