@@ -16,43 +16,94 @@ indim_status indim_eval_none(indim_evaluator *e, const indim_instr *instr, indim
   return INDIM_UNSUPPORTED;
 }
 
-indim_status indim_eval_step(indim_evaluator *e) {
+indim_status indim_eval_steps(indim_evaluator *e, uint64_t count) {
   enum { BETWEEN_POLLS = 1024 };
-  e->steps++;
+  e->steps += count;
   if (e->max_steps != 0 && e->steps > e->max_steps) {
     indim_fail(e->cx, INDIM_LIMIT, "step limit: the program runs more than %llu instructions",
                (unsigned long long)e->max_steps);
     indim_hint(e->cx, "raise the step limit (--max-steps), or look for a loop that does not end");
     return INDIM_LIMIT;
   }
-  return e->steps % BETWEEN_POLLS == 0 ? indim_poll(e->cx) : INDIM_OK;
+  if (e->steps - e->steps_asked < BETWEEN_POLLS) {
+    return INDIM_OK;
+  }
+  e->steps_asked = e->steps;
+  return indim_poll(e->cx);
 }
 
 // Plans -------------------------------------------------------------------------------------------------------------
 
-// Marks the get-tuple-elements that may move their member out of tuple |index|: it is looked at in no other way, and
-// each member by one of them only.
-static indim_status find_taken_members(indim_evaluator *e, const indim_computation *computation, indim_eval_plan *plan,
-                                       int32_t index) {
-  const indim_instr *tuple = computation->instrs[index];
-  void *memory = NULL;
-  INDIM_TRY(indim_arena_array(&e->arena, (size_t)tuple->shape->member_count, sizeof(int32_t), &memory));
-  int32_t *looks = memory;
-  for (int32_t i = index + 1; i < computation->instr_count; i++) {
-    const indim_instr *user = computation->instrs[i];
-    for (int32_t k = 0; plan->last_use[i] >= 0 && k < user->operand_count; k++) {
-      if (user->operands[k] == tuple && user->op != INDIM_OP_GET_TUPLE_ELEMENT) {
-        return INDIM_OK;
-      }
-      if (user->operands[k] == tuple) {
-        looks[indim_instr_int(user, INDIM_ATTR_INDEX, 0)]++;
-      }
+// What the evaluator lacks is said before anything of the computation runs.
+static indim_status check_instr(indim_evaluator *e, const indim_instr *instr) {
+  indim_shape_text text;
+  if (table[instr->op] == indim_eval_none) {
+    return indim_eval_none(e, instr, NULL, NULL);
+  }
+  if (!indim_shape_is_static(instr->shape)) {
+    return indim_fail_instr(e->cx, INDIM_UNSUPPORTED, instr,
+                            "%s has a dynamic dimension; the evaluator runs static shapes only",
+                            indim_shape_brief(instr->shape, &text));
+  }
+  if (instr->shape->type == INDIM_OPAQUE || instr->shape->type == INDIM_BUFFER) {
+    return indim_fail_instr(e->cx, INDIM_UNSUPPORTED, instr, "the evaluator has no values of shape %s",
+                            indim_shape_brief(instr->shape, &text));
+  }
+  return INDIM_OK;
+}
+
+static void find_last_uses(const indim_computation *computation, int32_t *last_use) {
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    last_use[i] = -1;
+  }
+  last_use[computation->root->index] = INT32_MAX;  // outlives its users
+  for (int32_t i = computation->instr_count - 1; i >= 0; i--) {
+    const indim_instr *instr = computation->instrs[i];
+    for (int32_t k = 0; last_use[i] >= 0 && k < instr->operand_count; k++) {
+      int32_t *last = &last_use[instr->operands[k]->index];
+      *last = *last < 0 ? i : *last;
     }
   }
-  for (int32_t i = index + 1; computation->root != tuple && i < computation->instr_count; i++) {
-    const indim_instr *user = computation->instrs[i];
-    bool takes = user->op == INDIM_OP_GET_TUPLE_ELEMENT && user->operands[0] == tuple;
-    plan->takes_member[i] = takes && looks[indim_instr_int(user, INDIM_ATTR_INDEX, 0)] == 1;
+}
+
+// Numbers the members of the tuples that are only taken apart: |first[t]| is the number of tuple t's first member, -1
+// for every other instruction. Returns how many there are.
+static int32_t number_members(const indim_computation *computation, const int32_t *last_use, int32_t *first) {
+  enum { TAKEN_APART = 1, USED_WHOLE = 2 };
+  int32_t count = 0;
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    const indim_instr *instr = computation->instrs[i];
+    for (int32_t k = 0; last_use[i] >= 0 && k < instr->operand_count; k++) {
+      first[instr->operands[k]->index] |= instr->op == INDIM_OP_GET_TUPLE_ELEMENT ? TAKEN_APART : USED_WHOLE;
+    }
+  }
+  first[computation->root->index] |= USED_WHOLE;
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    int64_t members = computation->instrs[i]->shape->member_count;
+    bool numbered = first[i] == TAKEN_APART && members <= INT32_MAX - count;
+    first[i] = numbered ? count : -1;
+    count += numbered ? (int32_t)members : 0;
+  }
+  return count;
+}
+
+// The last look at a member of such a tuple may move it out.
+static indim_status find_taken_members(indim_evaluator *e, const indim_computation *computation,
+                                       const indim_eval_plan *plan) {
+  void *memory = NULL;
+  INDIM_TRY(indim_arena_array(&e->arena, (size_t)computation->instr_count, sizeof(int32_t), &memory));
+  int32_t *first = memory;
+  int32_t members = number_members(computation, plan->last_use, first);
+  INDIM_TRY(indim_arena_array(&e->arena, (size_t)members, sizeof(bool), &memory));
+  bool *looked_at_later = memory;
+  for (int32_t i = computation->instr_count - 1; i >= 0; i--) {
+    const indim_instr *instr = computation->instrs[i];
+    if (plan->last_use[i] < 0 || instr->op != INDIM_OP_GET_TUPLE_ELEMENT || first[instr->operands[0]->index] < 0) {
+      continue;
+    }
+    bool *later = &looked_at_later[first[instr->operands[0]->index] + indim_instr_int(instr, INDIM_ATTR_INDEX, 0)];
+    plan->takes_member[i] = !*later;
+    *later = true;
   }
   return INDIM_OK;
 }
@@ -64,26 +115,28 @@ static indim_status make_plan(indim_evaluator *e, const indim_computation *compu
   plan->last_use = memory;
   INDIM_TRY(indim_arena_array(&e->arena, count, sizeof *plan->takes_member, &memory));
   plan->takes_member = memory;
+  find_last_uses(computation, plan->last_use);
   for (size_t i = 0; i < count; i++) {
-    plan->last_use[i] = -1;
-  }
-  plan->last_use[computation->root->index] = computation->root->index;
-  for (int32_t i = computation->instr_count - 1; i >= 0; i--) {
-    const indim_instr *instr = computation->instrs[i];
-    for (int32_t k = 0; plan->last_use[i] >= 0 && k < instr->operand_count; k++) {
-      int32_t *last = &plan->last_use[instr->operands[k]->index];
-      *last = *last < 0 ? i : *last;
+    if (plan->last_use[i] >= 0) {
+      INDIM_TRY(check_instr(e, computation->instrs[i]));
     }
   }
-  // The root outlives its users.
-  plan->last_use[computation->root->index] = INT32_MAX;
-  for (int32_t i = 0; i < computation->parameter_count; i++) {
-    if (indim_shape_is_tuple(computation->parameters[i]->shape)) {
-      INDIM_TRY(find_taken_members(e, computation, plan, computation->parameters[i]->index));
-    }
+  INDIM_TRY(find_taken_members(e, computation, plan));
+  if (computation != e->module->entry) {
+    INDIM_TRY(indim_arena_array(&e->arena, count, sizeof(indim_value *), &memory));
+    plan->constants = memory;
   }
   plan->is_ready = true;
   return INDIM_OK;
+}
+
+static void release_constants(indim_evaluator *e) {
+  for (int32_t c = 0; c < e->module->computation_count; c++) {
+    const indim_eval_plan *plan = &e->plans[c];
+    for (int32_t i = 0; plan->constants != NULL && i < e->module->computations[c]->instr_count; i++) {
+      indim_value_release(e->cx, plan->constants[i]);
+    }
+  }
 }
 
 // Frames ------------------------------------------------------------------------------------------------------------
@@ -95,7 +148,7 @@ static indim_status run_instr(indim_evaluator *e, const indim_eval_plan *plan, c
   indim_value **operands = few;
   size_t count = (size_t)instr->operand_count;
   void *memory = NULL;
-  INDIM_TRY(indim_eval_step(e));
+  INDIM_TRY(indim_eval_steps(e, 1));
   if (count > sizeof few / sizeof few[0]) {
     INDIM_TRY(indim_alloc(e->cx, count * sizeof *operands, &memory));
     operands = memory;
@@ -112,7 +165,7 @@ static indim_status run_instr(indim_evaluator *e, const indim_eval_plan *plan, c
   }
   indim_value *result = NULL;
   indim_status status = INDIM_OK;
-  // A tuple held by this frame alone, of which each member is looked at once, gives its members away.
+  // A tuple held by this frame alone gives each member away at the last look.
   int64_t mine = count == 1 && values[instr->operands[0]->index] != NULL ? 2 : 1;
   if (plan->takes_member[instr->index] && operands[0]->references == mine) {
     int64_t member = indim_instr_int(instr, INDIM_ATTR_INDEX, 0);
@@ -248,6 +301,7 @@ indim_status indim_eval(indim_ctx *cx, const indim_module *module, const indim_l
   e.plans = memory;
   indim_arena_init(&e.arena, cx);
   indim_status status = run_entry(&e, arguments, out_result);
+  release_constants(&e);
   indim_arena_deinit(&e.arena);
   indim_free(cx, memory, size);
   return status;

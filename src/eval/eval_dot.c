@@ -137,13 +137,17 @@ indim_status indim_eval_dot(indim_evaluator *e, const indim_instr *instr, indim_
   side rhs;
   indim_value *result = NULL;
   INDIM_TRY(indim_value_new(e->cx, instr->shape, &result));
+  if (result->count == 0) {
+    *out = result;  // the other dimensions may be immense
+    return INDIM_OK;
+  }
   indim_arena_init(&arena, e->cx);
   indim_status status =
       make_side(&arena, instr, operands[0], INDIM_ATTR_LHS_BATCH_DIMS, INDIM_ATTR_LHS_CONTRACTING_DIMS, &lhs);
   if (status == INDIM_OK) {
     status = make_side(&arena, instr, operands[1], INDIM_ATTR_RHS_BATCH_DIMS, INDIM_ATTR_RHS_CONTRACTING_DIMS, &rhs);
   }
-  if (status == INDIM_OK && result->count > 0) {
+  if (status == INDIM_OK) {
     status = multiply(e, &lhs, &rhs, result);
   }
   indim_arena_deinit(&arena);

@@ -53,6 +53,17 @@ static void fill_reduce_precision(const indim_scalar_op *op, int32_t count, indi
   }
 }
 
+// Values are moved as bits.
+static void fill_select(const indim_scalar_op *op, int32_t count, indim_value *const *operands, indim_value *result,
+                        int64_t first, int64_t last) {
+  size_t bytes = (size_t)indim_type_bytes(op->result);
+  (void)count;
+  for (int64_t k = first; k < last; k++) {
+    const indim_value *from = operands[operands[0]->data[k] != 0 ? 1 : 2];
+    memcpy(result->data + (size_t)k * bytes, from->data + (size_t)k * bytes, bytes);
+  }
+}
+
 static indim_status fill_polling(indim_evaluator *e, fill_fn *fill, const indim_scalar_op *op, int32_t count,
                                  indim_value *const *operands, indim_value *result) {
   enum { BETWEEN_POLLS = 1 << 16 };
@@ -75,6 +86,7 @@ static indim_status run_elements(indim_evaluator *e, const indim_instr *instr, i
   }
   fill_fn *fill = op.run == indim_float_compare_total      ? fill_total_order
                   : instr->op == INDIM_OP_REDUCE_PRECISION ? fill_reduce_precision
+                  : instr->op == INDIM_OP_SELECT           ? fill_select
                                                            : fill_scalars;
   INDIM_TRY(indim_value_new(e->cx, instr->shape, &result));
   indim_status status = fill_polling(e, fill, &op, instr->operand_count, operands, result);
@@ -124,22 +136,13 @@ indim_status indim_eval_stochastic_convert(indim_evaluator *e, const indim_instr
   return run_elements(e, instr, operands, out);
 }
 
-// Values are moved as bits, so a NaN keeps its payload.
 indim_status indim_eval_select(indim_evaluator *e, const indim_instr *instr, indim_value **operands,
                                indim_value **out) {
-  if (operands[0]->count == 1 && operands[0]->shape->rank == 0) {
+  if (operands[0]->shape->rank == 0) {
     *out = indim_value_retain(operands[operands[0]->data[0] != 0 ? 1 : 2]);
     return INDIM_OK;
   }
-  indim_value *result = NULL;
-  INDIM_TRY(indim_value_new(e->cx, instr->shape, &result));
-  size_t bytes = (size_t)indim_type_bytes(instr->shape->type);
-  for (int64_t k = 0; k < result->count; k++) {
-    const indim_value *from = operands[operands[0]->data[k] != 0 ? 1 : 2];
-    memcpy(result->data + (size_t)k * bytes, from->data + (size_t)k * bytes, bytes);
-  }
-  *out = result;
-  return INDIM_OK;
+  return run_elements(e, instr, operands, out);
 }
 
 // abs, negate, copy and the like of floats are computed through double, which holds every float; only a signalling NaN

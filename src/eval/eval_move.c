@@ -300,7 +300,17 @@ indim_status indim_eval_constant(indim_evaluator *e, const indim_instr *instr, i
     indim_hint(e->cx, "print the program with its constants in full (in JAX: lowered.as_text(\"hlo\"))");
     return INDIM_INVALID;
   }
-  return indim_value_from_literal(e->cx, instr->literal, instr->shape, out);
+  // What may run again keeps its constants.
+  indim_value **constants = e->plans[instr->computation->index].constants;
+  if (constants != NULL && constants[instr->index] != NULL) {
+    *out = indim_value_retain(constants[instr->index]);
+    return INDIM_OK;
+  }
+  INDIM_TRY(indim_value_from_literal(e->cx, instr->literal, instr->shape, out));
+  if (constants != NULL) {
+    constants[instr->index] = indim_value_retain(*out);
+  }
+  return INDIM_OK;
 }
 
 // Parameters are put into their frame when it begins.

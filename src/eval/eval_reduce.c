@@ -20,6 +20,7 @@ struct indim_scalar_program {
   int32_t parameter_count;
   int32_t *results;  // slot of each
   int32_t result_count;
+  uint64_t step_count;  // of those that compute
   indim_arena arena;
 };
 
@@ -47,6 +48,7 @@ static bool prepare_step(const indim_instr *instr, bool is_root, indim_scalar_pr
     return false;
   }
   step->operand_count = instr->operand_count;
+  program->step_count++;
   for (int32_t i = 0; i < instr->operand_count; i++) {
     step->operands[i] = instr->operands[i]->index;
   }
@@ -102,6 +104,8 @@ indim_status indim_scalar_program_create(indim_evaluator *e, const indim_computa
   *out_program = program;
   return INDIM_OK;
 }
+
+uint64_t indim_scalar_program_steps(const indim_scalar_program *program) { return program->step_count; }
 
 void indim_scalar_program_run(indim_scalar_program *program, const indim_scalar *arguments, indim_scalar *results) {
   indim_scalar *slots = program->slots;
@@ -180,6 +184,7 @@ static indim_status apply(applied *a, const indim_scalar *arguments, indim_scala
   if (a->program == NULL) {
     return run_by_values(a, arguments, results);
   }
+  INDIM_TRY(indim_eval_steps(a->e, indim_scalar_program_steps(a->program)));
   indim_scalar_program_run(a->program, arguments, results);
   return INDIM_OK;
 }

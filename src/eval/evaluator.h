@@ -12,9 +12,10 @@ enum { INDIM_MAX_CALL_DEPTH = 500 };
 
 // What is known of a computation before it runs, found at its first run.
 typedef struct indim_eval_plan {
-  int32_t
-      *last_use;  // for each instruction: the index of its last needed user; its own if it is the root; -1: unneeded
-  bool *takes_member;  // get-tuple-element: nobody else looks at that member, so it may be moved out
+  // For each instruction:
+  int32_t *last_use;        // the index of its last needed user; INT32_MAX for the root; -1: unneeded
+  bool *takes_member;       // get-tuple-element: nobody looks at that member later, so it may be moved out
+  indim_value **constants;  // the value, once made; NULL as a whole in the entry, which runs only once
   bool is_ready;
 } indim_eval_plan;
 
@@ -24,7 +25,8 @@ typedef struct indim_evaluator {
   indim_eval_plan *plans;  // by computation index
   indim_arena arena;       // of the plans
   uint64_t steps;
-  uint64_t max_steps;  // 0: no limit
+  uint64_t max_steps;    // 0: no limit
+  uint64_t steps_asked;  // at the last poll
   int depth;
 } indim_evaluator;
 
@@ -37,8 +39,8 @@ typedef indim_status indim_eval_fn(indim_evaluator *e, const indim_instr *instr,
 #define INDIM_OP(name, text, least, most, shape, infer, eval, meaning) indim_eval_fn indim_eval_##eval;
 #include "indim/ops.def"
 
-// Counts a step; every so often asks whether to go on. Long loops call it too.
-INDIM_CHECKED indim_status indim_eval_step(indim_evaluator *e);
+// Counts steps; every so often asks whether to go on.
+INDIM_CHECKED indim_status indim_eval_steps(indim_evaluator *e, uint64_t count);
 
 // Runs a computation on |arguments|, taking their references over whatever the outcome.
 INDIM_CHECKED indim_status indim_eval_computation(indim_evaluator *e, const indim_computation *computation,
@@ -50,6 +52,8 @@ typedef struct indim_scalar_program indim_scalar_program;
 INDIM_CHECKED indim_status indim_scalar_program_create(indim_evaluator *e, const indim_computation *computation,
                                                        indim_scalar_program **out_program);
 void indim_scalar_program_release(indim_evaluator *e, indim_scalar_program *program);
+// Instructions that one run executes.
+uint64_t indim_scalar_program_steps(const indim_scalar_program *program);
 // Applies it: as many |arguments| as parameters, as many |results| as the root has (1, or its members).
 void indim_scalar_program_run(indim_scalar_program *program, const indim_scalar *arguments, indim_scalar *results);
 
