@@ -284,6 +284,8 @@ TEST(every_place_is_an_element_or_padding) {
   check_bijection("f32[3,4,5]{2,1,0:T(2,3)(*,*,2)}");
   check_bijection("f32[7]{0:T(2,2)L(16)}");
   check_bijection("f32[7]{0:L(5)}");
+  check_bijection("f32[7]{0:T(2)(2,2,3)}");
+  check_bijection("f32[]{:T(2)(3,2,3)}");
   check_bijection("f32[2,3]{0,1:PAD(3,5;zero)}");
   check_bijection("f32[2,3]{0,1:PAD(3,5;zero)L(8)}");
   check_bijection("f32[3,0]{1,0:T(2,2)}");

@@ -122,9 +122,33 @@ TEST(reads_back_what_it_prints) {
   }
 }
 
-#define CASES(X)           \
-  X(prints_as_printf_does) \
-  X(prints_edges)          \
-  X(parses_as_strtod_does) \
-  X(reads_back_what_it_prints)
+// More digits than a double could ever need, around a value that lies half way between two doubles.
+TEST(parses_very_long_texts) {
+  static char text[3000];
+  const char *const half = "9007199254740993";  // 2^53 + 1
+  const char *const ends[] = {"", "1", "e-300", "1e5", "0e-2", "e400", "e-400", "e99999999999999999999"};
+  for (size_t zeros = 0; zeros < 1200; zeros += 399) {
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+      snprintf(text, sizeof text, "-%s.", half);
+      size_t size = strlen(text);
+      memset(text + size, '0', zeros);
+      strcpy(text + size + zeros, ends[i]);
+      CHECK_MSG(indim_number_parse(indim_str_of(text)) == strtod(text, NULL), "%zu zeros, %s", zeros, ends[i]);
+      snprintf(text, sizeof text, "000%s", half);
+      size = strlen(text);
+      memset(text + size, '7', zeros);
+      strcpy(text + size + zeros, ends[i]);
+      CHECK_MSG(indim_number_parse(indim_str_of(text)) == strtod(text, NULL), "%zu sevens, %s", zeros, ends[i]);
+    }
+  }
+  CHECK(indim_number_parse(indim_str_of("0.000e5")) == 0);
+  CHECK(indim_number_parse(indim_str_of("0e500")) == 0);
+}
+
+#define CASES(X)               \
+  X(prints_as_printf_does)     \
+  X(prints_edges)              \
+  X(parses_as_strtod_does)     \
+  X(reads_back_what_it_prints) \
+  X(parses_very_long_texts)
 TEST_MAIN(CASES)
