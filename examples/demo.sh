@@ -102,7 +102,7 @@ awk -v seconds="$(awk "BEGIN { print $finished - $started }")" -v images="$(fiel
     for (i = 0; i < 64; i++) pixel[n, i] = $(6 + i)
     difference = $2 - $5 < 0 ? $5 - $2 : $2 - $5
     if (difference > largest) largest = difference
-    if (digit[n] != $4 && !unlike++) print "demo: image " n - 1 ": read " digit[n] ", JAX read " $4 >"/dev/stderr"
+    if (digit[n] != $4 && !unlike++) first = "image " n - 1 " is read as " digit[n] ", with JAX as " $4
     if (digit[n] != label[n]) { if (wrong < 4) misread[++shown] = n; wrong++ }
     else { right++; if (!(label[n] in seen) && samples < 4) { seen[label[n]] = 1; sample[++samples] = n } }
   }
@@ -115,8 +115,9 @@ awk -v seconds="$(awk "BEGIN { print $finished - $started }")" -v images="$(fiel
     printf "  %d images in %.2f s: %d read right, %d wrong\n", n, seconds, right, wrong
     printf "  accuracy %.2f %%; with JAX it was %.2f %% (%d of %d)\n", 100 * right / n, 100 * correct / images, correct, images
     if (n != images || right != correct || unlike) {
-      printf "demo: the results differ from JAX'"'"'s: %d of %d answers, %d right instead of %d\n", \
-        unlike, images, right, correct >"/dev/stderr"
+      fflush()
+      printf "demo: %d of %d answers differ from JAX'"'"'s (%s); %d are right instead of %d\n", \
+        unlike, images, first, right, correct >"/dev/stderr"
       exit 1
     }
     printf "  every answer is JAX'"'"'s; the probabilities differ from its by at most %.1e\n", largest
