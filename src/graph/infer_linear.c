@@ -27,7 +27,7 @@ static indim_status verify_fft_length(indim_ctx *cx, const indim_instr *instr, i
                                       bool halved) {
   const indim_shape *operand = indim_operand_shape(instr, 0);
   int64_t expected = halved ? length / 2 + 1 : length;
-  if (indim_size_fits(operand->sizes[dim], expected) || (halved && length == 0)) {
+  if (indim_size_fits(operand->sizes[dim], expected) || (length == 0 && operand->sizes[dim] == 0)) {
     return INDIM_OK;
   }
   indim_shape_text text;
