@@ -16,7 +16,7 @@ void indim_eval_dense_strides(const indim_shape *shape, int64_t *out_strides) {
 indim_status indim_eval_copy_box(indim_evaluator *e, int32_t rank, const int64_t *sizes, int64_t bytes,
                                  unsigned char *to, const int64_t *to_strides, const unsigned char *from,
                                  const int64_t *from_strides) {
-  enum { BETWEEN_POLLS = 1 << 12 };
+  enum { BETWEEN_POLLS = 1 << 18 };
   int64_t index[INDIM_MAX_RANK] = {0};
   int64_t row = rank == 0 ? 1 : sizes[rank - 1];
   int64_t to_step = rank == 0 ? 0 : to_strides[rank - 1] * bytes;
@@ -26,7 +26,7 @@ indim_status indim_eval_copy_box(indim_evaluator *e, int32_t rank, const int64_t
       return INDIM_OK;
     }
   }
-  for (int64_t rows = 0;; rows++) {
+  for (int64_t moved = row;; moved += row) {
     if (to_step == bytes && from_step == bytes) {
       memcpy(to, from, (size_t)(row * bytes));
     } else {
@@ -45,7 +45,8 @@ indim_status indim_eval_copy_box(indim_evaluator *e, int32_t rank, const int64_t
     }
     to += to_strides[d] * bytes;
     from += from_strides[d] * bytes;
-    if (rows % BETWEEN_POLLS == BETWEEN_POLLS - 1) {
+    if (moved >= BETWEEN_POLLS) {
+      moved = 0;
       INDIM_TRY(indim_poll(e->cx));
     }
   }

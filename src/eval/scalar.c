@@ -121,7 +121,7 @@ static int64_t float_to_int(indim_type to, double value) {
   }
   if (indim_type_is_signed_int(to)) {
     double limit = ldexp(1, bits - 1);
-    int64_t most = (int64_t)(UINT64_MAX >> (65 - bits));
+    int64_t most = indim_scalar_most(to);
     return value >= limit ? most : value < -limit ? -most - 1 : (int64_t)value;
   }
   double limit = ldexp(1, bits);

@@ -165,23 +165,23 @@ FLOAT_OP(reduce_precision) {
 
 // |x| truncated, and one more if the random bits, as a fraction, are below the part cut off (broadcasting.md 3.8).
 FLOAT_OP(stochastic_convert) {
-  int32_t bits = indim_type_bits(op->result);
-  double limit = ldexp(1, bits - 1);
+  int64_t most = indim_scalar_most(op->result);
+  int64_t end = signbit(X) ? -most - 1 : most;
+  double magnitude = fabs(X);
   if (isnan(X)) {
     return of_int(0);
   }
-  if (X >= limit || X <= -limit) {
-    return of_int(X > 0 ? (int64_t)(UINT64_MAX >> (65 - bits)) : -(int64_t)(UINT64_MAX >> (65 - bits)) - 1);
+  if (magnitude >= ldexp(1, indim_type_bits(op->result) - 1)) {
+    return of_int(end);
   }
-  double magnitude = fabs(X);
   double whole = floor(magnitude);
   double fraction = ldexp(magnitude - whole, indim_type_bits(op->second));
-  uint64_t value = (uint64_t)whole;
+  int64_t value = (int64_t)whole;
   if (magnitude != whole && indim_scalar_pattern(op->second, operands[1].i) < (uint64_t)fraction) {
+    if (value == most) {
+      return of_int(end);
+    }
     value++;
   }
-  if (value == UINT64_C(1) << (bits - 1)) {
-    return of_int(X > 0 ? (int64_t)(UINT64_MAX >> (65 - bits)) : -(int64_t)(UINT64_MAX >> (65 - bits)) - 1);
-  }
-  return of_int(X < 0 ? -(int64_t)value : (int64_t)value);
+  return of_int(X < 0 ? -value : value);
 }

@@ -9,6 +9,8 @@ static indim_scalar of(int64_t value) { return (indim_scalar){.i = value}; }
 static indim_scalar of_unsigned(uint64_t value) { return (indim_scalar){.i = (int64_t)value}; }
 static bool is_signed(const indim_scalar_op *op) { return indim_type_is_signed_int(op->type); }
 
+int64_t indim_scalar_most(indim_type type) { return (int64_t)(UINT64_MAX >> (64 - indim_type_bits(type)) >> 1); }
+
 uint64_t indim_scalar_pattern(indim_type type, int64_t x) {
   return (uint64_t)x & UINT64_MAX >> (64 - indim_type_bits(type));
 }

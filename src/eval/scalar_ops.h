@@ -14,6 +14,8 @@
 // FLOAT order is in the table; this is TOTALORDER.
 indim_scalar_fn indim_float_compare_total;
 
+// The largest value of a signed integer type; the least is -most - 1.
+int64_t indim_scalar_most(indim_type type);
 // The value of |x| in the type's bits, zero-extended: 255 for s8 -1.
 uint64_t indim_scalar_pattern(indim_type type, int64_t x);
 
