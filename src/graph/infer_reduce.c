@@ -46,16 +46,16 @@ static indim_status drop_dim(indim_ctx *cx, const indim_instr *instr, const indi
 }
 
 static indim_status insert_dim(indim_ctx *cx, const indim_instr *instr, const indim_shape *shape, int32_t dim,
-                               const indim_shape *like, indim_shape *out_shape) {
+                               int64_t size, indim_shape *out_shape) {
   int64_t sizes[INDIM_MAX_RANK + 1];
   uint64_t dynamic = 0;
   for (int32_t i = 0, from = 0; i <= shape->rank; i++) {
-    const indim_shape *source = i == dim ? like : shape;
-    int32_t at = i == dim ? dim : from++;
-    sizes[i] = source->sizes[at];
-    if (i < INDIM_MAX_RANK) {
-      dynamic |= (uint64_t)indim_dim_is_dynamic(source, at) << i;
+    bool inserted = i == dim;
+    sizes[i] = inserted ? size : shape->sizes[from];
+    if (i < INDIM_MAX_RANK && !inserted) {
+      dynamic |= (uint64_t)indim_dim_is_dynamic(shape, from) << i;
     }
+    from += !inserted;
   }
   return indim_instr_make_array(cx, instr, shape->type, shape->rank + 1, sizes, dynamic, out_shape);
 }
@@ -97,7 +97,7 @@ static indim_status make_scan(indim_ctx *cx, const indim_instr *instr, indim_are
                              "to_apply=%s returns %s as output %" PRId64 ", expected an array of rank %d at least",
                              called->name.data, indim_shape_brief(part, &text), i, (int)dim);
     } else {
-      INDIM_TRY(insert_dim(cx, instr, part, dim, input, &shapes[i]));
+      INDIM_TRY(insert_dim(cx, instr, part, dim, input->sizes[dim], &shapes[i]));
     }
     members[i] = &shapes[i];
   }

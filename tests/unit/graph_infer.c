@@ -64,11 +64,11 @@ static void write_module(const char *prologue, const char *operands, const char 
   indim_buffer_printf(out, "HloModule m\n%s\nENTRY e {\n", prologue);
   int number = 0;
   while (*operands != '\0') {
-    size_t size = strcspn(operands, ";");
+    const char *end = strstr(operands, "; ");
+    size_t size = end == NULL ? strlen(operands) : (size_t)(end - operands);
     indim_buffer_printf(out, "  p%d = %.*s parameter(%d)\n", number, (int)size, operands, number);
     number++;
-    operands += size;
-    operands += *operands == ';';
+    operands += size + (end == NULL ? 0 : 2);
   }
   for (const char *cut = strstr(instr, ";;"); cut != NULL; cut = strstr(instr, ";;")) {
     indim_buffer_printf(out, "  %.*s\n", (int)(cut - instr), instr);

@@ -141,6 +141,84 @@ TEST(parameter_replication) {
   end_ctx(cx);
 }
 
+// How many devices a group has, where the list leaves it open: hlo-text.md 8.10. Two replicas of three partitions.
+TEST(group_sizes) {
+  static const struct {
+    const char *instr;
+    const char *says;  // NULL: it is right
+  } rows[] = {
+      {"f32[8] all-gather(p), replica_groups={}, dimensions={0}", NULL},
+      {"f32[24] all-gather(p), channel_id=1, replica_groups={}, dimensions={0}", NULL},
+      {"f32[12] all-gather(p), channel_id=1, replica_groups={{0},{1}}, dimensions={0}", NULL},
+      {"f32[24] all-gather(p), channel_id=1, replica_groups={{0,1,2,3,4,5}}, use_global_device_ids=true, "
+       "dimensions={0}",
+       NULL},
+      {"f32[20] all-gather(p), channel_id=1, replica_groups={}, use_global_device_ids=true, dimensions={0}", NULL},
+      {"f32[4] all-to-all(p), replica_groups={}, dimensions={0}", NULL},
+      {"f32[12] all-gather(p), replica_groups={}, dimensions={0}", "declared f32[12], but the result is f32[8]"},
+      {"f32[8] all-gather(p), channel_id=1, replica_groups={}, dimensions={0}",
+       "declared f32[8], but the result is f32[24]"},
+      {"f32[4] all-to-all(p), channel_id=1, replica_groups={}, dimensions={0}", "does not divide among 3 devices"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    indim_ctx *cx = new_ctx();
+    char text[400];
+    snprintf(text, sizeof text,
+             "HloModule m, replica_count=2, num_partitions=3\nENTRY e { p = f32[4] parameter(0)  ROOT r = %s }",
+             rows[i].instr);
+    CHECK_MSG(parse_and_verify(cx, text) == (rows[i].says == NULL ? INDIM_OK : INDIM_INVALID), "%s: %s", rows[i].instr,
+              message(cx, 0));
+    if (rows[i].says != NULL) {
+      CHECK_SAYS(cx, 0, rows[i].says);
+    }
+    end_ctx(cx);
+  }
+}
+
+TEST(async_threads) {
+  static const char *const threads[] = {"host", "device"};
+  for (int i = 0; i < 2; i++) {
+    indim_ctx *cx = new_ctx();
+    char text[400];
+    snprintf(text, sizeof text,
+             "HloModule m\nc { ROOT x = f32[2] parameter(0) }, execution_thread=\"host\"\n"
+             "ENTRY e { p = f32[2] parameter(0)\n"
+             "  ROOT r = ((f32[2]), f32[2], u32[]) async-start(p), async_execution_thread=\"%s\", calls=c }",
+             threads[i]);
+    CHECK(parse_and_verify(cx, text) == (i == 0 ? INDIM_OK : INDIM_INVALID));
+    if (i == 1) {
+      CHECK_SAYS(cx, 0, "async_execution_thread=\"device\", but calls=c is on \"host\"");
+    }
+    end_ctx(cx);
+  }
+}
+
+// A result of more dimensions than there can be, from every rule that adds some.
+TEST(too_many_dimensions) {
+  char ones[100] = "1";
+  char numbers[200] = "40";
+  for (int i = 1; i < 40; i++) {
+    strcat(ones, ",1");
+    snprintf(numbers + strlen(numbers), sizeof numbers - strlen(numbers), ",%d", 40 + i);
+  }
+  for (int i = 0; i < 2; i++) {
+    char text[1000];
+    char gather[600];
+    snprintf(gather, sizeof gather,
+             "gather(p, i), offset_dims={%s}, collapsed_slice_dims={}, start_index_map={0}, index_vector_dim=40, "
+             "slice_sizes={%s}",
+             numbers, ones);
+    snprintf(text, sizeof text, "ENTRY e { p = f32[%s] parameter(0)  i = s32[%s] parameter(1)  ROOT r = %s }", ones,
+             ones, i == 0 ? "dot(p, p)" : gather);
+    indim_ctx *cx = new_ctx();
+    indim_module *module = NULL;
+    CHECK(indim_module_parse(cx, indim_str_of(""), indim_str_of(text), &module) == INDIM_LIMIT);
+    CHECK_SAYS(cx, 0, "80");
+    indim_module_destroy(module);
+    end_ctx(cx);
+  }
+}
+
 // More problems than a context keeps: all are counted.
 TEST(many_problems) {
   indim_ctx *cx = new_ctx();
@@ -506,6 +584,9 @@ TEST(memory_limit) {
   X(problems_in_called_computations)    \
   X(entry_layout)                       \
   X(parameter_replication)              \
+  X(group_sizes)                        \
+  X(async_threads)                      \
+  X(too_many_dimensions)                \
   X(many_problems)                      \
   X(deep_calls)                         \
   X(tuples_without_end)                 \
