@@ -145,16 +145,23 @@ indim_status indim_infer_stochastic_convert(indim_ctx *cx, const indim_instr *in
   return indim_instr_change_type(cx, instr, operand, type, out_shape);
 }
 
-// Two arrays of the same type and dimensions; dynamic where either is. A "?" on either side leaves the default layout.
+// Two arrays of the same type and dimensions; dynamic where either is. With a "?" on either side the result has the
+// default layout, and 1 beside "?" gives "?", as in XLA (broadcasting.md 1.11).
 static indim_status infer_pair(indim_ctx *cx, const indim_instr *instr, indim_shape *out_shape) {
   INDIM_TRY(indim_operands_verify_arrays(cx, instr, 0, 1));
   INDIM_TRY(indim_operand_verify_classes(cx, instr, 0, indim_op_classes(instr->op)));
   INDIM_TRY(indim_operands_verify_same_type(cx, instr, 0, 1));
   INDIM_TRY(indim_operands_verify_same_dims(cx, instr, 0, 1));
-  *out_shape = *indim_operand_shape(instr, 0);
-  bool unbounded = indim_shape_is_unbounded(out_shape) || indim_shape_is_unbounded(indim_operand_shape(instr, 1));
-  indim_dims_join(out_shape, indim_operand_shape(instr, 1));
-  if (unbounded) {
+  const indim_shape *left = indim_operand_shape(instr, 0);
+  const indim_shape *right = indim_operand_shape(instr, 1);
+  *out_shape = *left;
+  indim_dims_join(out_shape, right);
+  if (indim_shape_is_unbounded(left) || indim_shape_is_unbounded(right)) {
+    for (int32_t i = 0; i < left->rank; i++) {
+      if (out_shape->sizes[i] == 1 && left->sizes[i] != right->sizes[i]) {
+        indim_dim_set(out_shape, i, INDIM_UNBOUNDED, true);
+      }
+    }
     indim_layout_init(out_shape->rank, &out_shape->layout);
     out_shape->has_layout = true;
   }

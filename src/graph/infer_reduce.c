@@ -52,8 +52,8 @@ static indim_status insert_dim(indim_ctx *cx, const indim_instr *instr, const in
   for (int32_t i = 0, from = 0; i <= shape->rank; i++) {
     bool inserted = i == dim;
     sizes[i] = inserted ? size : shape->sizes[from];
-    if (i < INDIM_MAX_RANK && !inserted) {
-      dynamic |= (uint64_t)indim_dim_is_dynamic(shape, from) << i;
+    if (i < INDIM_MAX_RANK) {
+      dynamic |= (uint64_t)(inserted ? size == INDIM_UNBOUNDED : indim_dim_is_dynamic(shape, from)) << i;
     }
     from += !inserted;
   }
