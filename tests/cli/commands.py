@@ -240,6 +240,8 @@ def checking(folder):
     expect("ops", run("ops"), OK, out="dynamic-update-slice")
     report("ops --json", len(json.loads(run("ops", "--json").stdout)) == 133, "")
     expect("ops, unknown", run("ops", "frob"), USAGE, err="frob")
+    page = pathlib.Path("docs/ops.md").read_text()
+    report("docs/ops.md is current", page.endswith("\n\n" + run("ops", "--markdown").stdout), "print it anew: indim ops --markdown")
 
 
 def write(folder, data):
