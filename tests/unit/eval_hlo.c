@@ -1,0 +1,224 @@
+// Runs the programs of tests/hlo and compares with what their comments promise (tests/hlo/README.md says how they read).
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "indim/eval.h"
+#include "indim/text.h"
+#include "literal_test.h"
+
+enum { MOST_INPUTS = 32, MOST_CASES = 64 };
+
+typedef struct hlo_case {
+  char *inputs[MOST_INPUTS];
+  int input_count;
+  char *output;     // or
+  char *run_error;  // one of the two
+} hlo_case;
+
+typedef struct hlo_file {
+  const char *path;
+  char *text;
+  hlo_case cases[MOST_CASES];
+  int case_count;
+  char *error;  // the program must be refused
+  long ulps;
+} hlo_file;
+
+static char *read_file(const char *path) {
+  FILE *file = fopen(path, "rb");
+  char *text = calloc(1, 1 << 20);
+  if (file == NULL || text == NULL || fread(text, 1, (1 << 20) - 1, file) == 0) {
+    CHECK_MSG(false, "%s cannot be read", path);
+  }
+  if (file != NULL) {
+    fclose(file);
+  }
+  return text;
+}
+
+// The rest of a comment line behind |key| with the lines that continue it; NULL if the line is another. Allocated.
+static char *value_of(const char *line, const char *key) {
+  size_t size = strlen(key);
+  if (strncmp(line, key, size) != 0) {
+    return NULL;
+  }
+  char *value = calloc(1, strlen(line) + 1);
+  line += size;
+  for (;;) {
+    size_t length = strcspn(line, "\n");
+    strncat(value, line, length);
+    line += length + (line[length] == '\n');
+    if (strncmp(line, "//      ", 8) != 0) {
+      return value;
+    }
+    line += 7;
+  }
+}
+
+static void read_line(hlo_file *file, const char *line) {
+  hlo_case *now = &file->cases[file->case_count];
+  char *value = NULL;
+  if ((value = value_of(line, "// in: ")) != NULL && now->input_count < MOST_INPUTS) {
+    now->inputs[now->input_count++] = value;
+  } else if (value == NULL && (value = value_of(line, "// out: ")) != NULL) {
+    now->output = value;
+    file->case_count++;
+  } else if (value == NULL && (value = value_of(line, "// run-error: ")) != NULL) {
+    now->run_error = value;
+    file->case_count++;
+  } else if (value == NULL && (value = value_of(line, "// error: ")) != NULL) {
+    file->error = value;
+  } else if (value == NULL && (value = value_of(line, "// within: ")) != NULL) {
+    file->ulps = strtol(value, NULL, 10);
+    free(value);
+  } else {
+    free(value);
+  }
+}
+
+static void read_cases(hlo_file *file) {
+  for (const char *line = file->text; *line != '\0'; line += line[strcspn(line, "\n")] == '\n') {
+    if (file->case_count < MOST_CASES - 1) {
+      read_line(file, line);
+    }
+    line += strcspn(line, "\n");
+  }
+}
+
+static void free_cases(hlo_file *file) {
+  for (int c = 0; c < MOST_CASES; c++) {
+    for (int i = 0; i < MOST_INPUTS; i++) {
+      free(file->cases[c].inputs[i]);
+    }
+    free(file->cases[c].output);
+    free(file->cases[c].run_error);
+  }
+  free(file->error);
+  free(file->text);
+}
+
+static void check_output(indim_ctx *cx, const hlo_file *file, const hlo_case *c, const indim_literal *result) {
+  indim_literal *expected = NULL;
+  indim_mismatch mismatch;
+  indim_tolerance tolerance = {.ulps = file->ulps, .equal_nans = true};
+  indim_buffer printed;
+  indim_buffer_init(&printed, cx);
+  CHECK_MSG(indim_literal_parse(cx, indim_str_of(c->output), &expected) == INDIM_OK, "%s: // out: %s", file->path,
+            test_message(cx));
+  if (expected != NULL) {
+    CHECK_MSG(indim_literal_compare(cx, expected, result, &tolerance, &mismatch) == INDIM_OK, "%s: %s", file->path,
+              test_message(cx));
+    indim_literal_print(result, (unsigned)(INDIM_LITERAL_SHAPE | INDIM_LITERAL_ONE_LINE), &printed);
+    CHECK_MSG(mismatch.count == 0, "%s: leaf %d: the result is\n    %s\n  expected\n    %s", file->path,
+              (int)mismatch.worst_leaf, printed.data, c->output);
+  }
+  indim_literal_destroy(expected);
+  indim_buffer_deinit(&printed);
+}
+
+static void run_case(indim_ctx *cx, const hlo_file *file, const hlo_case *c, const indim_module *module) {
+  indim_literal *arguments[MOST_INPUTS] = {NULL};
+  indim_literal *result = NULL;
+  for (int i = 0; i < c->input_count; i++) {
+    CHECK_MSG(indim_literal_parse(cx, indim_str_of(c->inputs[i]), &arguments[i]) == INDIM_OK, "%s: // in: %s: %s",
+              file->path, c->inputs[i], test_message(cx));
+  }
+  indim_status status = indim_eval(cx, module, (const indim_literal *const *)arguments, c->input_count, NULL, &result);
+  if (c->run_error != NULL) {
+    CHECK_MSG(status != INDIM_OK && strstr(test_message(cx), c->run_error) != NULL, "%s: %s: \"%s\", expected \"%s\"",
+              file->path, indim_status_name(status), test_message(cx), c->run_error);
+  } else {
+    CHECK_MSG(status == INDIM_OK, "%s: %s", file->path, test_message(cx));
+  }
+  if (result != NULL && c->output != NULL) {
+    check_output(cx, file, c, result);
+  }
+  indim_ctx_diagnostics_clear(cx);
+  indim_literal_destroy(result);
+  for (int i = 0; i < MOST_INPUTS; i++) {
+    indim_literal_destroy(arguments[i]);
+  }
+}
+
+// "3:14 text", or a text alone: some diagnostic has that place and holds that text.
+static void check_refusal(indim_ctx *cx, const hlo_file *file, indim_status status) {
+  int line = 0;
+  int column = 0;
+  int used = 0;
+  bool found = false;
+  if (sscanf(file->error, "%d:%d %n", &line, &column, &used) < 2) {
+    line = 0;
+    used = 0;
+  }
+  for (size_t i = 0; i < indim_ctx_diagnostic_count(cx) && indim_ctx_diagnostic_get(cx, i) != NULL; i++) {
+    const indim_diagnostic *d = indim_ctx_diagnostic_get(cx, i);
+    found |= strstr(d->message, file->error + used) != NULL && (line == 0 || (d->line == line && d->column == column));
+  }
+  CHECK_MSG(status != INDIM_OK && found, "%s: expected the error \"%s\", got %s: %s", file->path, file->error,
+            indim_status_name(status), test_message(cx));
+}
+
+static void run_file(const char *path) {
+  static hlo_file file;
+  indim_ctx *cx = test_cx_new();
+  indim_module *module = NULL;
+  memset(&file, 0, sizeof file);
+  file.path = path;
+  file.text = read_file(path);
+  read_cases(&file);
+  indim_status status = indim_module_parse(cx, indim_str_of(path), indim_str_of(file.text), &module);
+  status = status == INDIM_OK ? indim_module_verify(cx, module) : status;
+  if (file.error != NULL) {
+    check_refusal(cx, &file, status);
+  } else {
+    CHECK_MSG(status == INDIM_OK, "%s: %s", path, test_message(cx));
+    CHECK_MSG(file.case_count > 0, "%s has no case", path);
+  }
+  for (int c = 0; status == INDIM_OK && c < file.case_count; c++) {
+    run_case(cx, &file, &file.cases[c], module);
+  }
+  indim_module_destroy(module);
+  free_cases(&file);
+  test_cx_free(cx);
+}
+
+// Returns the number of programs below |folder|.
+static int run_folder(const char *folder) {
+  struct dirent **entries = NULL;
+  int found = 0;
+  int count = scandir(folder, &entries, NULL, alphasort);
+  for (int i = 0; i < count; i++) {
+    const char *name = entries[i]->d_name;
+    size_t length = strlen(name);
+    char path[1000];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (name[0] != '.' && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+      found += run_folder(path);
+    } else if (length > 4 && strcmp(name + length - 4, ".hlo") == 0) {
+      run_file(path);
+      found++;
+    }
+    free(entries[i]);
+  }
+  free(entries);
+  return found;
+}
+
+TEST(all_programs) { CHECK(run_folder("tests/hlo") > 80); }
+
+TEST(every_evaluated_op_has_a_program) {
+  for (int op = 0; op < INDIM_OP_COUNT; op++) {
+    const indim_op_info *info = indim_op_get((indim_op)op);
+    char path[200];
+    struct stat status;
+    snprintf(path, sizeof path, "tests/hlo/op/%s.hlo", info->text);
+    CHECK_MSG(!info->evaluated || stat(path, &status) == 0, "%s is missing", path);
+  }
+}
+
+#define CASES(X)  \
+  X(all_programs) \
+  X(every_evaluated_op_has_a_program)
+TEST_MAIN(CASES)
