@@ -365,7 +365,7 @@ def check_random(xla, count, seed):
         else:
             wrong.append(f"{'; '.join(operands)} | {instruction}: Indim {ours or why}, XLA {theirs or reason}")
     print(f"random, seed {seed}: " + ", ".join(f"{number} {what}" for what, number in counts.items()))
-    return wrong
+    return count, wrong
 
 
 def check_casebook(xla):
@@ -405,16 +405,19 @@ def check_casebook(xla):
         if refused == marked:
             wrong.append(f"{operands} | {instruction}: marked {expected[:2]}, but {outcome}: {parser or compiler}")
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
-    print(f"{len(compiled)} ops compiled")
-    return wrong
+    print(f"{len(compiled)} ops compiled by XLA")
+    return len(cases), wrong
 
 
 def main():
     xla = Xla()
     seed = int(os.environ.get("INDIM_SEED", "1"))
-    wrong = check_casebook(xla) + check_random(xla, int(os.environ.get("INDIM_RANDOM", "3000")), seed)
+    cases, wrong = check_casebook(xla)
+    made, also_wrong = check_random(xla, int(os.environ.get("INDIM_RANDOM", "3000")), seed)
+    wrong += also_wrong
     for line in wrong:
         print(line[:600])
+    print(f"{cases + made - len(wrong)} passed, {len(wrong)} failed")
     return 1 if wrong else 0
 
 
