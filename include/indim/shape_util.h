@@ -23,8 +23,8 @@ extern "C" {
 //   indim_shape_walk_init(&walk, &shape);
 //   while (indim_shape_walk_next(&walk)) { ... walk.shape, walk.path, walk.length ... }
 typedef struct indim_shape_walk {
-  const indim_shape *shape;             // where the walk stands
-  int32_t length;                       // of |path|
+  const indim_shape *shape;  // where the walk stands
+  int32_t length;            // of |path|
   int64_t path[INDIM_MAX_TUPLE_DEPTH];
   const indim_shape *parents[INDIM_MAX_TUPLE_DEPTH];
   bool started;
@@ -51,14 +51,14 @@ INDIM_API int64_t indim_shape_leaf_count(const indim_shape *shape);      // (Get
 // Writes the leaves from left to right into |out_leaves|, room for leaf_count (FlattenTupleShape).
 INDIM_API void indim_shape_leaves(const indim_shape *shape, const indim_shape **out_leaves);
 // Members start to limit-1 of a tuple as a tuple (SliceTuple).
-INDIM_API INDIM_CHECKED indim_status indim_shape_slice_tuple(indim_arena *arena, const indim_shape *tuple, int64_t start,
-                                                             int64_t limit, indim_shape *out_shape);
+INDIM_API INDIM_CHECKED indim_status indim_shape_slice_tuple(indim_arena *arena, const indim_shape *tuple,
+                                                             int64_t start, int64_t limit, indim_shape *out_shape);
 // One shape stays itself, any other number becomes a tuple (MakeMaybeTupleShape).
 INDIM_API INDIM_CHECKED indim_status indim_shape_init_maybe_tuple(indim_arena *arena, const indim_shape *members,
                                                                   int64_t count, indim_shape *out_shape);
-INDIM_API bool indim_shape_is_nested_tuple(const indim_shape *shape);  // a tuple in a tuple (IsNestedTuple)
+INDIM_API bool indim_shape_is_nested_tuple(const indim_shape *shape);            // a tuple in a tuple (IsNestedTuple)
 INDIM_API bool indim_shape_has_type(const indim_shape *shape, indim_type type);  // anywhere (HasPrimitiveType)
-INDIM_API bool indim_shape_leaves_are_integers(const indim_shape *shape);  // (AreAllLeavesIntegers)
+INDIM_API bool indim_shape_leaves_are_integers(const indim_shape *shape);        // (AreAllLeavesIntegers)
 
 // Writes a program's signature without layouts, "(x: f32[2], y: s32[]) -> f32[2]"; an empty name becomes (unknown).
 // |names| may be NULL.
@@ -115,7 +115,8 @@ INDIM_API INDIM_CHECKED indim_status indim_shape_byte_size(indim_ctx *cx, const 
                                                            int64_t pointer_bytes, int64_t *out_bytes);
 // What XLA allocates: the first tile and the tail if there is a tile, else neither; the largest split (ArraySize).
 // INVALID when the first tile has a *.
-INDIM_API INDIM_CHECKED indim_status indim_shape_array_size(indim_ctx *cx, const indim_shape *shape, int64_t *out_bytes);
+INDIM_API INDIM_CHECKED indim_status indim_shape_array_size(indim_ctx *cx, const indim_shape *shape,
+                                                            int64_t *out_bytes);
 // Bytes up to the last element in the first tile's order, or in no tiles at rank 1 (ArrayDataSize).
 INDIM_API INDIM_CHECKED indim_status indim_shape_array_data_size(indim_ctx *cx, const indim_shape *shape,
                                                                  int64_t *out_bytes);
@@ -148,8 +149,8 @@ INDIM_API INDIM_CHECKED indim_status indim_shape_insert_dims(indim_ctx *cx, cons
                                                              int32_t count, const int64_t *sizes,
                                                              indim_shape *out_shape);
 // A new dimension 0, most major; the same survives (PrependMajorDimension).
-INDIM_API INDIM_CHECKED indim_status indim_shape_prepend_major_dim(indim_ctx *cx, const indim_shape *shape, int64_t size,
-                                                                   indim_shape *out_shape);
+INDIM_API INDIM_CHECKED indim_status indim_shape_prepend_major_dim(indim_ctx *cx, const indim_shape *shape,
+                                                                   int64_t size, indim_shape *out_shape);
 // Without the |count| dimensions listed, in any order; higher numbers close up. Tiles stay (DeleteDimensions).
 INDIM_API INDIM_CHECKED indim_status indim_shape_delete_dims(indim_ctx *cx, const indim_shape *shape, int32_t count,
                                                              const int64_t *dims, indim_shape *out_shape);
@@ -193,21 +194,23 @@ INDIM_API bool indim_shape_is_host(const indim_shape *shape);
 INDIM_API INDIM_CHECKED indim_status indim_shape_clear_dynamic(indim_ctx *cx, indim_arena *arena,
                                                                const indim_shape *shape, indim_shape *out_shape);
 // One dimension of the array at |path| made dynamic or static (UpdateDynamicDimension).
-INDIM_API INDIM_CHECKED indim_status indim_shape_set_dynamic(indim_ctx *cx, indim_arena *arena, const indim_shape *shape,
-                                                             const int64_t *path, int32_t length, int32_t dim,
-                                                             bool dynamic, indim_shape *out_shape);
+INDIM_API INDIM_CHECKED indim_status indim_shape_set_dynamic(indim_ctx *cx, indim_arena *arena,
+                                                             const indim_shape *shape, const int64_t *path,
+                                                             int32_t length, int32_t dim, bool dynamic,
+                                                             indim_shape *out_shape);
 // No layouts; no tiles; the default minor_to_major, with the rest of each layout kept (ClearLayout, ClearTiles,
 // SetToDefaultLayout).
 INDIM_API INDIM_CHECKED indim_status indim_shape_clear_layout(indim_ctx *cx, indim_arena *arena,
                                                               const indim_shape *shape, indim_shape *out_shape);
-INDIM_API INDIM_CHECKED indim_status indim_shape_clear_tiles(indim_ctx *cx, indim_arena *arena, const indim_shape *shape,
-                                                             indim_shape *out_shape);
+INDIM_API INDIM_CHECKED indim_status indim_shape_clear_tiles(indim_ctx *cx, indim_arena *arena,
+                                                             const indim_shape *shape, indim_shape *out_shape);
 INDIM_API INDIM_CHECKED indim_status indim_shape_set_default_layout(indim_ctx *cx, indim_arena *arena,
                                                                     const indim_shape *shape, indim_shape *out_shape);
 // |shape| with the layouts of |from|, which must have the same tree and ranks; sizes may differ. An array of |from|
 // without layout clears that of its counterpart (CopyLayoutBetweenShapes).
-INDIM_API INDIM_CHECKED indim_status indim_shape_copy_layouts(indim_ctx *cx, indim_arena *arena, const indim_shape *from,
-                                                              const indim_shape *shape, indim_shape *out_shape);
+INDIM_API INDIM_CHECKED indim_status indim_shape_copy_layouts(indim_ctx *cx, indim_arena *arena,
+                                                              const indim_shape *from, const indim_shape *shape,
+                                                              indim_shape *out_shape);
 
 // Layouts ---------------------------------------------------------------------------------------------------------
 
@@ -216,8 +219,9 @@ INDIM_API INDIM_CHECKED indim_status indim_shape_copy_layouts(indim_ctx *cx, ind
 INDIM_API INDIM_CHECKED indim_status indim_shape_init_with_layout(indim_ctx *cx, indim_type type, int32_t rank,
                                                                   const int64_t *sizes, const indim_layout *layout,
                                                                   indim_shape *out_shape);
-INDIM_API bool indim_shape_has_layout(const indim_shape *shape);      // every array has one (HasLayout)
-INDIM_API bool indim_shape_has_any_layout(const indim_shape *shape);  // as XLA: no for (), yes for a token (HasAnyLayout)
+INDIM_API bool indim_shape_has_layout(const indim_shape *shape);  // every array has one (HasLayout)
+INDIM_API bool
+indim_shape_has_any_layout(const indim_shape *shape);  // as XLA: no for (), yes for a token (HasAnyLayout)
 INDIM_API bool indim_shape_has_element_size(const indim_shape *shape);  // some array has E (HasCustomElementSizeInBits)
 
 // {0, 1, ..., rank-1}, column-major (MakeAscendingLayout).
@@ -256,7 +260,8 @@ INDIM_API bool indim_shape_reshape_is_bitcast(const indim_shape *in, const indim
 INDIM_API bool indim_shape_deduce_transpose(const indim_shape *in, const indim_shape *out, int64_t *out_p);
 // XLA's question, which misses transpositions that are not their own inverse; ask deduce_transpose for those
 // (IsReshapeOrTransposeBitcast).
-INDIM_API bool indim_shape_is_reshape_or_transpose_bitcast(const indim_shape *a, const indim_shape *b, bool ignore_type);
+INDIM_API bool indim_shape_is_reshape_or_transpose_bitcast(const indim_shape *a, const indim_shape *b,
+                                                           bool ignore_type);
 
 typedef enum indim_bitcast_kind {
   INDIM_BITCAST_NONE,       // element counts differ, or a layout is missing

@@ -217,45 +217,10 @@ indim_status indim_fail_instr(indim_ctx *cx, indim_status status, const indim_in
 }
 
 const char *indim_shape_brief(const indim_shape *shape, indim_shape_text *out) {
-  size_t size = 0;
-  size_t capacity = sizeof out->text;
   if (shape == NULL) {
-    snprintf(out->text, capacity, "(no shape)");
-    return out->text;
-  }
-  if (!indim_shape_is_array(shape)) {
-    bool tuple = shape->type == INDIM_TUPLE;
-    size = (size_t)snprintf(out->text, capacity, "%s",
-                            tuple                         ? "("
-                            : shape->type == INDIM_BUFFER ? "b("
-                                                          : indim_type_text(shape->type));
-    for (int64_t i = 0; i < shape->member_count && size + 1 < capacity; i++) {
-      indim_shape_text member;
-      size += (size_t)snprintf(out->text + size, capacity - size, "%s%s", i == 0 ? "" : ", ",
-                               indim_shape_brief(shape->members[i], &member));
-    }
-    if (size + 1 < capacity) {
-      size +=
-          (size_t)snprintf(out->text + size, capacity - size, "%s", tuple || shape->type == INDIM_BUFFER ? ")" : "[]");
-    }
+    memcpy(out->text, "(no shape)", sizeof "(no shape)");
   } else {
-    size = (size_t)snprintf(out->text, capacity, "%s[", indim_type_text(shape->type));
-    for (int32_t i = 0; i < shape->rank && size + 1 < capacity; i++) {
-      bool unbounded = shape->sizes[i] == INDIM_UNBOUNDED;
-      const char *bound = !unbounded && indim_shape_is_dynamic_dim(shape, i) ? "<=" : "";
-      if (unbounded) {
-        size += (size_t)snprintf(out->text + size, capacity - size, "%s?", i == 0 ? "" : ",");
-      } else {
-        size += (size_t)snprintf(out->text + size, capacity - size, "%s%s%lld", i == 0 ? "" : ",", bound,
-                                 (long long)shape->sizes[i]);
-      }
-    }
-    if (size + 1 < capacity) {
-      size += (size_t)snprintf(out->text + size, capacity - size, "]");
-    }
-  }
-  if (size >= capacity) {
-    memcpy(out->text + capacity - 4, "...", 4);
+    *out = indim_shape_name_of(shape);
   }
   return out->text;
 }

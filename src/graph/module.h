@@ -8,6 +8,7 @@
 #ifndef INDIM_GRAPH_MODULE_H
 #define INDIM_GRAPH_MODULE_H
 
+#include "array/shape_text.h"
 #include "base/arena.h"
 #include "indim/graph.h"
 
@@ -226,9 +227,7 @@ indim_status indim_fail_instr(indim_ctx *cx, indim_status status, const indim_in
     INDIM_PRINTF(4, 5);
 
 // Storage for one shape in a message.
-typedef struct indim_shape_text {
-  char text[200];
-} indim_shape_text;
+typedef indim_shape_name indim_shape_text;
 // The shape's text without layout (cut with "..." if long), for printf arguments: indim_shape_brief(s, &t).
 const char *indim_shape_brief(const indim_shape *shape, indim_shape_text *out);
 
