@@ -23,10 +23,9 @@ const char *const help_broadcast =
     "  $ indim broadcast 'f32[2,3]' 'f32[3]' --dims 1\n"
     "  $ indim broadcast 'f32[4]' 'f32[1,2]' --dims 0\n";
 
-enum { OPTION_DIMS = 1, OPTION_JSON, OPTION_HELP };
+enum { OPTION_DIMS = 1, OPTION_JSON };
 
-static const option_spec specs[] = {
-    {"dims", 'd', OPTION_DIMS, true}, {"json", 0, OPTION_JSON, false}, {"help", 'h', OPTION_HELP, false}, {0}};
+static const option_spec specs[] = {{"dims", 'd', OPTION_DIMS, true}, {"json", 0, OPTION_JSON, false}, {0}};
 
 static const char *reason_name(indim_broadcast_reason reason) {
   switch (reason) {
@@ -97,11 +96,7 @@ int command_broadcast(indim_ctx *cx, const command *self, int argc, char **argv)
   options_start(&walk, self, specs, argc, argv);
   for (int option; (option = options_next(&walk)) != 0;) {
     if (option < 0) {
-      return EXIT_USAGE;
-    }
-    if (option == OPTION_HELP) {
-      fputs(self->help, stdout);
-      return EXIT_OK;
+      return walk.exit_code;
     }
     json = json || option == OPTION_JSON;
     if (option == OPTION_DIMS && !parse_dims(walk.value, dims, INDIM_MAX_RANK, &count)) {

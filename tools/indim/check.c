@@ -38,24 +38,17 @@ const char *const help_print =
     "Example:\n"
     "  $ indim print --elide examples/digits/digits.hlo\n";
 
-enum {
-  OPTION_JSON = 1,
-  OPTION_HELP,
-  OPTION_OUTPUT,
-  OPTION_ELIDE,
-  OPTION_METADATA,
-  OPTION_PERCENT,
-  OPTION_SHAPES,
-  OPTION_NO_VERIFY
-};
+enum { OPTION_JSON = 1, OPTION_OUTPUT, OPTION_ELIDE, OPTION_METADATA, OPTION_PERCENT, OPTION_SHAPES, OPTION_NO_VERIFY };
 
-static const option_spec check_specs[] = {{"json", 0, OPTION_JSON, false}, {"help", 'h', OPTION_HELP, false}, {0}};
+static const option_spec check_specs[] = {{"json", 0, OPTION_JSON, false}, {0}};
 
-static const option_spec print_specs[] = {
-    {"output", 'o', OPTION_OUTPUT, true},        {"elide", 0, OPTION_ELIDE, false},
-    {"metadata", 0, OPTION_METADATA, false},     {"percent", 0, OPTION_PERCENT, false},
-    {"program-shapes", 0, OPTION_SHAPES, false}, {"no-verify", 0, OPTION_NO_VERIFY, false},
-    {"help", 'h', OPTION_HELP, false},           {0}};
+static const option_spec print_specs[] = {{"output", 'o', OPTION_OUTPUT, true},
+                                          {"elide", 0, OPTION_ELIDE, false},
+                                          {"metadata", 0, OPTION_METADATA, false},
+                                          {"percent", 0, OPTION_PERCENT, false},
+                                          {"program-shapes", 0, OPTION_SHAPES, false},
+                                          {"no-verify", 0, OPTION_NO_VERIFY, false},
+                                          {0}};
 
 int load_module(indim_ctx *cx, const command *self, const char *path, bool verify, indim_module **out_module,
                 indim_status *out_status) {
@@ -128,11 +121,7 @@ int command_check(indim_ctx *cx, const command *self, int argc, char **argv) {
   options_start(&walk, self, check_specs, argc, argv);
   for (int option; (option = options_next(&walk)) != 0;) {
     if (option < 0) {
-      return EXIT_USAGE;
-    }
-    if (option == OPTION_HELP) {
-      fputs(self->help, stdout);
-      return EXIT_OK;
+      return walk.exit_code;
     }
     json = true;
   }
@@ -162,11 +151,7 @@ int command_print(indim_ctx *cx, const command *self, int argc, char **argv) {
   options_start(&walk, self, print_specs, argc, argv);
   for (int option; (option = options_next(&walk)) != 0;) {
     if (option < 0) {
-      return EXIT_USAGE;
-    }
-    if (option == OPTION_HELP) {
-      fputs(self->help, stdout);
-      return EXIT_OK;
+      return walk.exit_code;
     }
     output = option == OPTION_OUTPUT ? walk.value : output;
     flags |= option == OPTION_ELIDE ? (unsigned)INDIM_PRINT_ELIDE_CONSTANTS : 0;

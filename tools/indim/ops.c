@@ -18,10 +18,9 @@ const char *const help_ops =
     "Example:\n"
     "  $ indim ops add dot\n";
 
-enum { OPTION_JSON = 1, OPTION_MARKDOWN, OPTION_HELP };
+enum { OPTION_JSON = 1, OPTION_MARKDOWN };
 
-static const option_spec specs[] = {
-    {"json", 0, OPTION_JSON, false}, {"markdown", 0, OPTION_MARKDOWN, false}, {"help", 'h', OPTION_HELP, false}, {0}};
+static const option_spec specs[] = {{"json", 0, OPTION_JSON, false}, {"markdown", 0, OPTION_MARKDOWN, false}, {0}};
 
 static bool is_wanted(const indim_op_info *info, char **names, int count) {
   for (int i = 0; i < count; i++) {
@@ -47,11 +46,7 @@ int command_ops(indim_ctx *cx, const command *self, int argc, char **argv) {
   options_start(&walk, self, specs, argc, argv);
   for (int option; (option = options_next(&walk)) != 0;) {
     if (option < 0) {
-      return EXIT_USAGE;
-    }
-    if (option == OPTION_HELP) {
-      fputs(self->help, stdout);
-      return EXIT_OK;
+      return walk.exit_code;
     }
     form = option;
   }

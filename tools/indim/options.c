@@ -16,7 +16,8 @@ int usage_error(const command *self, const char *format, ...) {
 }
 
 void options_start(option_walk *walk, const command *self, const option_spec *specs, int argc, char **argv) {
-  *walk = (option_walk){.self = self, .specs = specs, .argc = argc, .argv = argv, .operands = argv};
+  *walk = (option_walk){
+      .self = self, .specs = specs, .argc = argc, .argv = argv, .operands = argv, .exit_code = EXIT_USAGE};
 }
 
 static int need_value(option_walk *walk, const option_spec *spec, const char *attached) {
@@ -67,6 +68,13 @@ static bool is_negative_value(const char *text) {
   return (text[1] >= '0' && text[1] <= '9') || text[1] == '.' || strcmp(text, "-inf") == 0 || strcmp(text, "-nan") == 0;
 }
 
+// --help and -h belong to every command: the help is printed, and the walk ends with success.
+static int show_help(option_walk *walk) {
+  fputs(walk->self->help, stdout);
+  walk->exit_code = EXIT_OK;
+  return -1;
+}
+
 int options_next(option_walk *walk) {
   if (walk->cluster != NULL) {
     return short_option(walk);
@@ -78,6 +86,9 @@ int options_next(option_walk *walk) {
         walk->operands[walk->operand_count++] = walk->argv[walk->index++];
       }
       return 0;
+    }
+    if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
+      return show_help(walk);
     }
     if (text[0] == '-' && text[1] == '-') {
       return long_option(walk, text + 2);

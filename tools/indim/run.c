@@ -34,12 +34,15 @@ const char *const help_run =
     "Example:\n"
     "  $ indim run examples/seeds/row_add.hlo 'f32[2,3] {{1, 2, 3}, {4, 5, 6}}' '{7, 8, 9}'\n";
 
-enum { OPTION_OUTPUT = 1, OPTION_JSON, OPTION_ENGINE, OPTION_MEMORY, OPTION_STEPS, OPTION_LAYOUTS, OPTION_HELP };
+enum { OPTION_OUTPUT = 1, OPTION_JSON, OPTION_ENGINE, OPTION_MEMORY, OPTION_STEPS, OPTION_LAYOUTS };
 
-static const option_spec specs[] = {{"output", 'o', OPTION_OUTPUT, true}, {"json", 0, OPTION_JSON, false},
-                                    {"engine", 0, OPTION_ENGINE, true},   {"max-memory", 0, OPTION_MEMORY, true},
-                                    {"max-steps", 0, OPTION_STEPS, true}, {"layouts", 0, OPTION_LAYOUTS, false},
-                                    {"help", 'h', OPTION_HELP, false},    {0}};
+static const option_spec specs[] = {{"output", 'o', OPTION_OUTPUT, true},
+                                    {"json", 0, OPTION_JSON, false},
+                                    {"engine", 0, OPTION_ENGINE, true},
+                                    {"max-memory", 0, OPTION_MEMORY, true},
+                                    {"max-steps", 0, OPTION_STEPS, true},
+                                    {"layouts", 0, OPTION_LAYOUTS, false},
+                                    {0}};
 
 typedef struct run_options {
   const char *output;  // NULL: print
@@ -236,11 +239,7 @@ int command_run(indim_ctx *cx, const command *self, int argc, char **argv) {
   options_start(&walk, self, specs, argc, argv);
   for (int option; (option = options_next(&walk)) != 0;) {
     if (option < 0) {
-      return EXIT_USAGE;
-    }
-    if (option == OPTION_HELP) {
-      fputs(self->help, stdout);
-      return EXIT_OK;
+      return walk.exit_code;
     }
     int code = set_option(cx, self, option, walk.value, &options);
     if (code != EXIT_OK) {

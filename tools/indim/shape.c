@@ -21,10 +21,9 @@ const char *const help_shape =
     "  $ indim shape 'f32[2,3]{0,1:PAD(3,5;zero)}'\n"
     "  $ indim shape 'bf16[32,256]{1,0:T(8,128)(2,1)}'\n";
 
-enum { OPTION_JSON = 1, OPTION_ALL, OPTION_HELP };
+enum { OPTION_JSON = 1, OPTION_ALL };
 
-static const option_spec specs[] = {
-    {"json", 0, OPTION_JSON, false}, {"all", 0, OPTION_ALL, false}, {"help", 'h', OPTION_HELP, false}, {0}};
+static const option_spec specs[] = {{"json", 0, OPTION_JSON, false}, {"all", 0, OPTION_ALL, false}, {0}};
 
 // What is said of one array.
 typedef struct facts {
@@ -315,11 +314,7 @@ int command_shape(indim_ctx *cx, const command *self, int argc, char **argv) {
   options_start(&walk, self, specs, argc, argv);
   for (int option; (option = options_next(&walk)) != 0;) {
     if (option < 0) {
-      return EXIT_USAGE;
-    }
-    if (option == OPTION_HELP) {
-      fputs(self->help, stdout);
-      return EXIT_OK;
+      return walk.exit_code;
     }
     json = json || option == OPTION_JSON;
     all = all || option == OPTION_ALL;

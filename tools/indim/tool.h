@@ -50,7 +50,7 @@ typedef struct option_spec {
 } option_spec;
 
 // Walks argv: returns the code of the next option with its value, 0 at the end (operands are then argv[*index...]), or
-// -1 after printing a usage error. "--" ends the options; options and operands may be mixed, operands are moved last.
+// -1 after printing a usage error or the help. "--" ends the options; options and operands may be mixed, operands are moved last.
 typedef struct option_walk {
   const command *self;
   const option_spec *specs;  // ended by long_name NULL
@@ -61,6 +61,7 @@ typedef struct option_walk {
   char **operands;    // argv reused: operands collected so far
   int operand_count;
   const char *cluster;  // rest of a "-abc" argument
+  int exit_code;        // of the command, when options_next returns -1
 } option_walk;
 void options_start(option_walk *walk, const command *self, const option_spec *specs, int argc, char **argv);
 int options_next(option_walk *walk);
