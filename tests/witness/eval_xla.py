@@ -3,8 +3,7 @@
 Elementwise ops over every element type that both know, on grids of edge values; conversions between all pairs of types;
 data movement, reductions and dots over random shapes, sizes 0 and 1 included; loops, branches and calls. Integers and
 what only moves data must agree to the bit; floats to the bit or within the ulps written at the op below. What XLA:CPU is
-known to do differently is left out element by element, each with its reason (the functions named skip_*). XLA runs in a
-process of its own, because bad luck there is an abort.
+known to do differently is left out element by element, each with its reason (the functions named skip_*).
 
     INDIM_LIB=.../libindim.so python tests/witness/eval_xla.py [NAME PART] [--seed N]
 """
@@ -12,14 +11,13 @@ process of its own, because bad luck there is an abort.
 import argparse
 import ctypes
 import os
-import pickle
-import struct
-import subprocess
 import sys
 import time
 
 import ml_dtypes
 import numpy as np
+
+from _xla import Aborted, Refused, Xla
 
 DTYPES = {
     "pred": np.bool_, "s2": ml_dtypes.int2, "u2": ml_dtypes.uint2, "s4": ml_dtypes.int4, "u4": ml_dtypes.uint4,
@@ -46,73 +44,6 @@ def width(name):
 
 def is_float(name):
     return name in FLOATS
-
-
-# ------------------------------------------------------------------------------------------------- XLA, apart
-
-
-def worker():
-    """Reads pickled (text, arrays), answers pickled lists of arrays or an error text, until the input ends."""
-    os.environ["JAX_PLATFORMS"] = "cpu"
-    import jax
-    from jax._src.lib import xla_client
-    from jaxlib import _hlo
-
-    jax.config.update("jax_enable_x64", True)
-    device = jax.devices("cpu")[0]
-    client = device.client
-
-    def run(text, arrays):
-        module = _hlo.hlo_module_from_text(text)
-        computation = xla_client.XlaComputation(module.as_serialized_hlo_module_proto())
-        mlir = xla_client._xla.mlir.xla_computation_to_mlir_module(computation)
-        executable = client.compile_and_load(
-            mlir, xla_client.DeviceList((device,)), xla_client.CompileOptions()
-        )
-        inputs = [jax.device_put(a, device) for a in arrays]
-        return [np.asarray(o) for o in executable.execute(inputs)]
-
-    source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever else prints must not get between the answers
-    while header := source.read(8):
-        text, arrays = pickle.loads(source.read(struct.unpack("<q", header)[0]))
-        try:
-            answer = run(text, arrays)
-        except Exception as error:  # XLA's own types vary; the text says it
-            answer = str(error)
-        data = pickle.dumps(answer)
-        sink.write(struct.pack("<q", len(data)) + data)
-        sink.flush()
-
-
-class Xla:
-    def __init__(self):
-        self.process = None
-
-    def run(self, text, arrays):
-        """Arrays, or a text: why there are none."""
-        if self.process is None:
-            self.process = subprocess.Popen(
-                [sys.executable, __file__, "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        data = pickle.dumps((text, arrays))
-        try:
-            self.process.stdin.write(struct.pack("<q", len(data)) + data)
-            self.process.stdin.flush()
-            header = self.process.stdout.read(8)
-            if len(header) == 8:
-                return pickle.loads(self.process.stdout.read(struct.unpack("<q", header)[0]))
-        except BrokenPipeError:
-            pass
-        code = self.process.wait()
-        self.process = None
-        return f"XLA's process ended with {code}"
-
-    def close(self):
-        if self.process is not None:
-            self.process.stdin.close()
-            self.process.wait()
 
 
 # ------------------------------------------------------------------------------------------------- ours
@@ -411,10 +342,17 @@ class Score:
         self.failed += 1
         print(f"FAILED {name}: {why}")
 
+    def ask(self, text, arrays):
+        """XLA's results, or a text: why there are none."""
+        try:
+            return self.xla.ask("run", text, [arrays])[0]
+        except (Refused, Aborted) as error:
+            return str(error)
+
     def run(self, batch):
         if self.only and self.only not in batch.name and not any(self.only in c[0] for c in batch.cases):
             return
-        answer = self.xla.run(batch.text(), batch.arrays)
+        answer = self.ask(batch.text(), batch.arrays)
         if isinstance(answer, str):
             if len(batch.cases) == 1:
                 self.fail(f"{batch.name} {batch.cases[0][0]}", f"XLA: {answer[:300]}\n{batch.text()}")
@@ -426,7 +364,7 @@ class Score:
 
     def run_one(self, batch, i):
         text = batch.text([i])
-        answer = self.xla.run(text, batch.arrays)
+        answer = self.ask(text, batch.arrays)
         if isinstance(answer, str):
             self.fail(f"{batch.name} {batch.cases[i][0]}", f"XLA: {answer[:300]}")
         else:
@@ -1020,18 +958,13 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("only", nargs="?", help="run only batches and cases with this in their name")
     arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = arguments.parse_args()
-    if options.worker:
-        worker()
-        return 0
-    xla = Xla()
-    score = Score(Indim(os.environ["INDIM_LIB"]), xla, options.only)
+    np.seterr(over="ignore", invalid="ignore")
+    score = Score(Indim(os.environ["INDIM_LIB"]), Xla(), options.only)
     begin = time.time()
     for group in GROUPS:
         for batch in group(np.random.default_rng(options.seed)):
             score.run(batch)
-    xla.close()
     print(f"{score.elements} elements, {time.time() - begin:.0f} s, seed {options.seed}")
     print(f"{score.passed} passed, {score.failed} failed")
     return 1 if score.failed or not score.passed else 0
