@@ -39,6 +39,7 @@ typedef struct indim_instr indim_instr;
 // Frees the module and everything in it. NULL allowed.
 INDIM_API void indim_module_destroy(indim_module *module);
 
+// What follows only looks: given NULL or a number outside, it answers 0, NULL, "" or INDIM_OP_COUNT.
 INDIM_API indim_str indim_module_name(const indim_module *module);
 INDIM_API const indim_computation *indim_module_entry(const indim_module *module);
 INDIM_API int64_t indim_module_computation_count(const indim_module *module);

@@ -296,6 +296,12 @@ static indim_status match(matching *m, indim_broadcast *out) {
 
 indim_status indim_broadcast_shapes(indim_ctx *cx, const indim_shape *lhs, const indim_shape *rhs, const int64_t *dims,
                                     int32_t dim_count, indim_broadcast *out, indim_broadcast_reason *out_reason) {
+  INDIM_NOT_NULL(cx, lhs);
+  INDIM_NOT_NULL(cx, rhs);
+  INDIM_NOT_NULL(cx, out);
+  if (dims == NULL && dim_count > 0) {
+    return indim_fail(cx, INDIM_INVALID, "%s: dims is NULL", __func__);
+  }
   matching m = {.cx = cx, .lhs = lhs, .rhs = rhs, .dims = dims, .dim_count = dim_count};
   indim_buffer_init(&m.lhs_text, cx);
   indim_buffer_init(&m.rhs_text, cx);

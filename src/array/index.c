@@ -260,6 +260,9 @@ void indim_index_plan_index(const indim_index_plan *plan, int64_t place, int64_t
 // The public functions --------------------------------------------------------------------------------------------
 
 bool indim_index_in_bounds(const indim_shape *shape, const int64_t *index) {
+  if (shape == NULL || (index == NULL && shape->rank > 0)) {
+    return false;
+  }
   for (int32_t d = 0; d < shape->rank; d++) {
     if (index[d] < 0 || index[d] >= shape->sizes[d]) {
       return false;
@@ -319,6 +322,9 @@ indim_status indim_index_strides(indim_ctx *cx, const indim_shape *shape, int64_
 }
 
 bool indim_index_next(const indim_shape *shape, int64_t *index) {
+  if (shape == NULL || index == NULL) {
+    return false;
+  }
   for (int32_t d = shape->rank - 1; d >= 0; d--) {
     if (++index[d] < shape->sizes[d]) {
       return true;
@@ -329,6 +335,9 @@ bool indim_index_next(const indim_shape *shape, int64_t *index) {
 }
 
 bool indim_index_next_in_memory(const indim_shape *shape, int64_t *index) {
+  if (shape == NULL || index == NULL) {
+    return false;
+  }
   if (!shape->has_layout) {
     return indim_index_next(shape, index);
   }
@@ -353,6 +362,13 @@ int indim_index_compare(int32_t rank, const int64_t *a, const int64_t *b) {
 
 void indim_index_walk_init(indim_index_walk *walk, const indim_shape *shape, const int64_t *base, const int64_t *count,
                            const int64_t *step) {
+  if (walk == NULL) {
+    return;
+  }
+  if (shape == NULL) {
+    *walk = (indim_index_walk){.done = true};
+    return;
+  }
   walk->rank = shape->rank;
   walk->started = false;
   walk->done = false;
@@ -366,6 +382,9 @@ void indim_index_walk_init(indim_index_walk *walk, const indim_shape *shape, con
 }
 
 bool indim_index_walk_next(indim_index_walk *walk) {
+  if (walk == NULL) {
+    return false;
+  }
   if (walk->done) {
     return false;
   }

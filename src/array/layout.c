@@ -6,6 +6,9 @@
 #include "base/size.h"
 
 void indim_layout_init(int32_t rank, indim_layout *out_layout) {
+  if (out_layout == NULL) {
+    return;
+  }
   rank = rank < 0 ? 0 : rank > INDIM_MAX_RANK ? INDIM_MAX_RANK : rank;
   *out_layout = (indim_layout){.rank = rank, .tail_alignment = 1};
   for (int32_t i = 0; i < rank; i++) {

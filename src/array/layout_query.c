@@ -6,6 +6,9 @@
 #include "indim/shape_util.h"
 
 void indim_layout_init_ascending(int32_t rank, indim_layout *out_layout) {
+  if (out_layout == NULL) {
+    return;
+  }
   indim_layout_init(rank, out_layout);
   for (int32_t i = 0; i < rank; i++) {
     out_layout->minor_to_major[i] = i;
@@ -13,6 +16,9 @@ void indim_layout_init_ascending(int32_t rank, indim_layout *out_layout) {
 }
 
 void indim_layout_init_major_to_minor(int32_t rank, const int64_t *major_to_minor, indim_layout *out_layout) {
+  if (out_layout == NULL) {
+    return;
+  }
   indim_layout_init(rank, out_layout);
   for (int32_t i = 0; i < rank; i++) {
     out_layout->minor_to_major[i] = major_to_minor[rank - 1 - i];
@@ -30,18 +36,37 @@ static bool is_sorted(const indim_layout *layout, int direction) {
   return true;
 }
 
-bool indim_layout_is_ascending(const indim_layout *layout) { return is_sorted(layout, 1); }
-bool indim_layout_is_descending(const indim_layout *layout) { return is_sorted(layout, -1); }
+bool indim_layout_is_ascending(const indim_layout *layout) {
+  if (layout == NULL) {
+    return false;
+  }
+  return is_sorted(layout, 1);
+}
+bool indim_layout_is_descending(const indim_layout *layout) {
+  if (layout == NULL) {
+    return false;
+  }
+  return is_sorted(layout, -1);
+}
 
 int64_t indim_layout_major(const indim_layout *layout, int32_t place) {
+  if (layout == NULL) {
+    return -1;
+  }
   return place < 0 || place >= layout->rank ? -1 : layout->minor_to_major[layout->rank - 1 - place];
 }
 
 int64_t indim_layout_minor(const indim_layout *layout, int32_t place) {
+  if (layout == NULL) {
+    return -1;
+  }
   return place < 0 || place >= layout->rank ? -1 : layout->minor_to_major[place];
 }
 
 void indim_layout_logical_to_physical(const indim_layout *layout, int64_t *out) {
+  if (layout == NULL) {
+    return;
+  }
   for (int32_t place = 0; place < layout->rank; place++) {
     out[indim_layout_major(layout, place)] = place;
   }
@@ -57,6 +82,9 @@ static int32_t place_of(const indim_layout *layout, int64_t dim) {
 }
 
 bool indim_layout_move_dim_to_major(indim_layout *layout, int64_t dim) {
+  if (layout == NULL) {
+    return false;
+  }
   int32_t place = place_of(layout, dim);
   if (place >= 0) {
     indim_permutation_move(layout->minor_to_major, layout->rank, place, layout->rank - 1);
@@ -65,6 +93,9 @@ bool indim_layout_move_dim_to_major(indim_layout *layout, int64_t dim) {
 }
 
 bool indim_layout_move_dim_to_minor(indim_layout *layout, int64_t dim) {
+  if (layout == NULL) {
+    return false;
+  }
   int32_t place = place_of(layout, dim);
   if (place >= 0) {
     indim_permutation_move(layout->minor_to_major, layout->rank, place, 0);
@@ -73,6 +104,9 @@ bool indim_layout_move_dim_to_minor(indim_layout *layout, int64_t dim) {
 }
 
 bool indim_layout_delete_dim(indim_layout *layout, int64_t dim) {
+  if (layout == NULL) {
+    return false;
+  }
   int32_t place = place_of(layout, dim);
   if (place < 0) {
     return false;
@@ -90,6 +124,9 @@ bool indim_layout_delete_dim(indim_layout *layout, int64_t dim) {
 }
 
 bool indim_layout_are_consecutive(const indim_layout *layout, int32_t count, const int64_t *dims) {
+  if (layout == NULL) {
+    return false;
+  }
   int32_t first = layout->rank;
   int32_t last = -1;
   for (int32_t i = 0; i < count; i++) {
@@ -116,6 +153,9 @@ static bool tile_keeps_order(const int64_t *sizes, const int64_t *tile, int32_t 
 }
 
 bool indim_layout_is_untiled(const indim_layout *layout, int32_t rank, const int64_t *sizes) {
+  if (layout == NULL) {
+    return false;
+  }
   int64_t list[INDIM_MAX_RANK + INDIM_MAX_TILE_SIZES];
   const int64_t *tile = layout->tile_sizes;
   int32_t count = rank;
@@ -139,6 +179,8 @@ bool indim_layout_is_untiled(const indim_layout *layout, int32_t rank, const int
 
 indim_status indim_shape_init_with_layout(indim_ctx *cx, indim_type type, int32_t rank, const int64_t *sizes,
                                           const indim_layout *layout, indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, layout);
+  INDIM_NOT_NULL(cx, out_shape);
   indim_shape shape;
   INDIM_TRY(indim_shape_init(cx, type, rank, sizes, &shape));
   if (layout->rank != rank) {
@@ -154,6 +196,9 @@ indim_status indim_shape_init_with_layout(indim_ctx *cx, indim_type type, int32_
 }
 
 bool indim_shape_has_layout(const indim_shape *shape) {
+  if (shape == NULL) {
+    return false;
+  }
   indim_shape_walk walk;
   for (indim_shape_walk_init(&walk, shape); indim_shape_walk_next_leaf(&walk);) {
     const indim_shape *array = indim_shape_array_of(walk.shape);
@@ -165,6 +210,9 @@ bool indim_shape_has_layout(const indim_shape *shape) {
 }
 
 bool indim_shape_has_any_layout(const indim_shape *shape) {
+  if (shape == NULL) {
+    return false;
+  }
   indim_shape_walk walk;
   for (indim_shape_walk_init(&walk, shape); indim_shape_walk_next_leaf(&walk);) {
     const indim_shape *array = indim_shape_array_of(walk.shape);
@@ -176,6 +224,9 @@ bool indim_shape_has_any_layout(const indim_shape *shape) {
 }
 
 bool indim_shape_has_element_size(const indim_shape *shape) {
+  if (shape == NULL) {
+    return false;
+  }
   indim_shape_walk walk;
   for (indim_shape_walk_init(&walk, shape); indim_shape_walk_next_leaf(&walk);) {
     const indim_shape *array = indim_shape_array_of(walk.shape);

@@ -323,19 +323,43 @@ indim_status indim_literal_copy(indim_ctx *cx, const indim_literal *literal, ind
 // Looking inside --------------------------------------------------------------------------------------------------
 
 const indim_shape *indim_literal_shape(const indim_literal *literal) { return &literal->shape; }
-const void *indim_literal_data(const indim_literal *literal) { return literal->data; }
-void *indim_literal_mutable_data(indim_literal *literal) { return literal->data; }
-int64_t indim_literal_bytes(const indim_literal *literal) { return (int64_t)literal->bytes; }
+const void *indim_literal_data(const indim_literal *literal) {
+  if (literal == NULL) {
+    return NULL;
+  }
+  return literal->data;
+}
+void *indim_literal_mutable_data(indim_literal *literal) {
+  if (literal == NULL) {
+    return NULL;
+  }
+  return literal->data;
+}
+int64_t indim_literal_bytes(const indim_literal *literal) {
+  if (literal == NULL) {
+    return 0;
+  }
+  return (int64_t)literal->bytes;
+}
 
 indim_literal *indim_literal_mutable_member(indim_literal *literal, int64_t member) {
+  if (literal == NULL) {
+    return NULL;
+  }
   return member < 0 || member >= literal->member_count ? NULL : literal->members[member];
 }
 
 const indim_literal *indim_literal_member(const indim_literal *literal, int64_t member) {
+  if (literal == NULL) {
+    return NULL;
+  }
   return member < 0 || member >= literal->member_count ? NULL : literal->members[member];
 }
 
 bool indim_literal_is_elided(const indim_literal *literal) {
+  if (literal == NULL) {
+    return false;
+  }
   for (int64_t i = 0; i < literal->member_count; i++) {
     if (indim_literal_is_elided(literal->members[i])) {
       return true;
@@ -345,6 +369,9 @@ bool indim_literal_is_elided(const indim_literal *literal) {
 }
 
 int64_t indim_literal_dynamic_size(const indim_literal *literal, int32_t dim) {
+  if (literal == NULL) {
+    return 0;
+  }
   return dim < 0 || dim >= literal->shape.rank ? 0 : literal->dynamic_sizes[dim];
 }
 

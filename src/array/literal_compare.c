@@ -44,6 +44,9 @@ static bool equal_arrays(const indim_literal *a, const indim_literal *b) {
 }
 
 bool indim_literal_equal(const indim_literal *a, const indim_literal *b) {
+  if (a == NULL || b == NULL) {
+    return false;
+  }
   if (a->shape.type != b->shape.type || a->member_count != b->member_count) {
     return false;
   }
@@ -254,6 +257,9 @@ static void print_distance(const char *name, double value, indim_buffer *out) {
 }
 
 void indim_mismatch_print(const indim_mismatch *mismatch, const indim_literal *expected, indim_buffer *out) {
+  if (mismatch == NULL || expected == NULL) {
+    return;
+  }
   const indim_mismatch *m = mismatch;
   int64_t leaf = m->worst_leaf;
   const indim_literal *worst = leaf < 0 ? NULL : find_leaf(expected, &leaf);

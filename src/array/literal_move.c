@@ -77,6 +77,7 @@ static indim_status need_static(indim_ctx *cx, const indim_literal *literal, con
 
 indim_status indim_literal_reshape(indim_ctx *cx, const indim_literal *literal, int32_t rank, const int64_t *sizes,
                                    indim_literal **out_literal) {
+  INDIM_NOT_NULL(cx, literal);
   indim_shape shape;
   indim_literal *result = NULL;
   INDIM_NOT_NULL(cx, out_literal);
@@ -134,6 +135,7 @@ static indim_shape permute(const indim_shape *shape, const int64_t *permutation)
 
 indim_status indim_literal_transpose(indim_ctx *cx, const indim_literal *literal, const int64_t *permutation,
                                      indim_literal **out_literal) {
+  INDIM_NOT_NULL(cx, literal);
   indim_literal *result = NULL;
   INDIM_NOT_NULL(cx, out_literal);
   *out_literal = NULL;
@@ -162,6 +164,7 @@ static void shape_in_same_order(const indim_shape *shape, const int64_t *sizes, 
 
 indim_status indim_literal_slice(indim_ctx *cx, const indim_literal *literal, const int64_t *start,
                                  const int64_t *limit, indim_literal **out_literal) {
+  INDIM_NOT_NULL(cx, literal);
   int64_t sizes[INDIM_MAX_RANK] = {0};
   indim_shape shape;
   indim_literal *result = NULL;
@@ -214,6 +217,8 @@ static indim_status check_broadcast(indim_ctx *cx, const indim_literal *literal,
 
 indim_status indim_literal_broadcast(indim_ctx *cx, const indim_literal *literal, const indim_shape *shape,
                                      const int64_t *dimensions, indim_literal **out_literal) {
+  INDIM_NOT_NULL(cx, literal);
+  INDIM_NOT_NULL(cx, shape);
   indim_literal *result = NULL;
   INDIM_NOT_NULL(cx, out_literal);
   *out_literal = NULL;
@@ -226,6 +231,7 @@ indim_status indim_literal_broadcast(indim_ctx *cx, const indim_literal *literal
 
 indim_status indim_literal_replicate(indim_ctx *cx, const indim_literal *literal, int64_t times,
                                      indim_literal **out_literal) {
+  INDIM_NOT_NULL(cx, literal);
   int64_t sizes[INDIM_MAX_RANK];
   int64_t dimensions[INDIM_MAX_RANK];
   indim_shape shape;
@@ -266,6 +272,7 @@ static indim_status tuple_to_static(indim_ctx *cx, const indim_literal *literal,
 }
 
 indim_status indim_literal_to_static(indim_ctx *cx, const indim_literal *literal, indim_literal **out_literal) {
+  INDIM_NOT_NULL(cx, literal);
   int64_t start[INDIM_MAX_RANK] = {0};
   INDIM_NOT_NULL(cx, literal);
   INDIM_NOT_NULL(cx, out_literal);
@@ -295,6 +302,8 @@ static indim_status check_block(indim_ctx *cx, const indim_shape *shape, const i
 
 indim_status indim_literal_copy_slice(indim_ctx *cx, const indim_literal *source, const int64_t *source_base,
                                       indim_literal *target, const int64_t *target_base, const int64_t *sizes) {
+  INDIM_NOT_NULL(cx, source);
+  INDIM_NOT_NULL(cx, target);
   INDIM_TRY(indim_literal_need_array(cx, source, "copying a slice"));
   INDIM_TRY(indim_literal_need_array(cx, target, "copying a slice"));
   if (source->shape.type != target->shape.type || source->shape.rank != target->shape.rank) {
@@ -315,6 +324,8 @@ indim_status indim_literal_copy_slice(indim_ctx *cx, const indim_literal *source
 
 indim_status indim_literal_bitcast(indim_ctx *cx, const indim_literal *literal, const indim_shape *shape,
                                    indim_literal **out_literal) {
+  INDIM_NOT_NULL(cx, literal);
+  INDIM_NOT_NULL(cx, shape);
   indim_literal *result = NULL;
   INDIM_NOT_NULL(cx, shape);
   INDIM_NOT_NULL(cx, out_literal);

@@ -635,6 +635,8 @@ static indim_status read_literal(indim_lexer *lexer, int32_t depth, indim_litera
 
 indim_status indim_literal_parse(indim_ctx *cx, indim_str text, indim_literal **out_literal) {
   indim_lexer lexer;
+  INDIM_NOT_NULL(cx, cx);
+  INDIM_NOT_NULL(cx, out_literal);
   *out_literal = NULL;
   indim_lexer_init(&lexer, cx, (indim_source){{"", 0}, text});
   INDIM_TRY(read_literal(&lexer, 0, out_literal));

@@ -205,6 +205,9 @@ static void print_array(const indim_literal *literal, unsigned flags, indim_buff
 }
 
 void indim_literal_print(const indim_literal *literal, unsigned flags, indim_buffer *out) {
+  if (literal == NULL) {
+    return;
+  }
   const char *line_break = (flags & INDIM_LITERAL_ONE_LINE) != 0 ? " " : "\n";
   if (indim_shape_is_array(&literal->shape)) {
     print_array(literal, flags, out);

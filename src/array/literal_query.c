@@ -60,6 +60,9 @@ static wanted want_element(indim_type type, indim_element element) {
 }
 
 bool indim_literal_is_all(const indim_literal *literal, int64_t value) {
+  if (literal == NULL) {
+    return false;
+  }
   if (!has_values(literal)) {
     return false;
   }
@@ -79,6 +82,9 @@ bool indim_literal_is_all(const indim_literal *literal, int64_t value) {
 }
 
 bool indim_literal_is_all_float(const indim_literal *literal, double value) {
+  if (literal == NULL) {
+    return false;
+  }
   indim_type type = literal->shape.type;
   if (!has_values(literal) || !indim_type_is_float(type)) {
     return false;
@@ -88,6 +94,9 @@ bool indim_literal_is_all_float(const indim_literal *literal, double value) {
 }
 
 bool indim_literal_is_all_complex(const indim_literal *literal, double real, double imag) {
+  if (literal == NULL) {
+    return false;
+  }
   indim_type type = literal->shape.type;
   if (!has_values(literal) || !indim_type_is_complex(type)) {
     return false;
@@ -97,6 +106,9 @@ bool indim_literal_is_all_complex(const indim_literal *literal, double real, dou
 }
 
 bool indim_literal_is_all_first(const indim_literal *literal) {
+  if (literal == NULL) {
+    return false;
+  }
   int64_t index[INDIM_MAX_RANK] = {0};
   if (!has_values(literal) || !indim_rows_any(literal->shape.rank, literal->dynamic_sizes)) {
     return false;
@@ -106,6 +118,9 @@ bool indim_literal_is_all_first(const indim_literal *literal) {
 }
 
 int64_t indim_literal_count_equal_int(const indim_literal *literal, int64_t value) {
+  if (literal == NULL) {
+    return 0;
+  }
   if (!has_values(literal)) {
     return 0;
   }
@@ -117,6 +132,9 @@ int64_t indim_literal_count_equal_int(const indim_literal *literal, int64_t valu
 }
 
 int64_t indim_literal_count_equal_float(const indim_literal *literal, double value) {
+  if (literal == NULL) {
+    return 0;
+  }
   if (!has_values(literal)) {
     return 0;
   }
@@ -128,6 +146,9 @@ int64_t indim_literal_count_equal_float(const indim_literal *literal, double val
 }
 
 int64_t indim_literal_count_equal_complex(const indim_literal *literal, double real, double imag) {
+  if (literal == NULL) {
+    return 0;
+  }
   indim_type type = literal->shape.type;
   if (!has_values(literal) || !indim_type_is_complex(type)) {
     return 0;

@@ -16,6 +16,9 @@ static bool fit_for_bitcast(const indim_shape *shape) {
 
 bool indim_shape_transpose_is_bitcast(const indim_shape *in, const indim_shape *out, const int64_t *p,
                                       bool ignore_type) {
+  if (in == NULL || out == NULL) {
+    return false;
+  }
   int64_t composed[INDIM_MAX_RANK];
   if (!fit_for_bitcast(in) || !fit_for_bitcast(out) || in->rank != out->rank ||
       !indim_permutation_is_valid(p, in->rank) || (!ignore_type && in->type != out->type)) {
@@ -60,6 +63,9 @@ static bool steps_agree(const indim_shape *a, const indim_shape *b) {
 }
 
 bool indim_shape_reshape_is_bitcast(const indim_shape *in, const indim_shape *out, bool ignore_type) {
+  if (in == NULL || out == NULL) {
+    return false;
+  }
   if (!fit_for_bitcast(in) || !fit_for_bitcast(out) || (!ignore_type && in->type != out->type) ||
       indim_shape_element_count(in) != indim_shape_element_count(out)) {
     return false;
@@ -68,6 +74,9 @@ bool indim_shape_reshape_is_bitcast(const indim_shape *in, const indim_shape *ou
 }
 
 bool indim_shape_deduce_transpose(const indim_shape *in, const indim_shape *out, int64_t *out_p) {
+  if (in == NULL || out == NULL) {
+    return false;
+  }
   int64_t inverse[INDIM_MAX_RANK];
   int64_t p[INDIM_MAX_RANK];
   if (!fit_for_bitcast(in) || !fit_for_bitcast(out) || in->rank != out->rank) {
@@ -85,6 +94,9 @@ bool indim_shape_deduce_transpose(const indim_shape *in, const indim_shape *out,
 }
 
 bool indim_shape_is_reshape_or_transpose_bitcast(const indim_shape *a, const indim_shape *b, bool ignore_type) {
+  if (a == NULL || b == NULL) {
+    return false;
+  }
   int64_t p[INDIM_MAX_RANK];
   if (!fit_for_bitcast(a) || !fit_for_bitcast(b) || (!ignore_type && a->type != b->type)) {
     return false;
@@ -107,6 +119,9 @@ static void in_memory_order(const indim_shape *shape, indim_shape *out) {
 }
 
 void indim_shape_decompose_bitcast(const indim_shape *in, const indim_shape *out, indim_bitcast_parts *out_parts) {
+  if (in == NULL || out == NULL || out_parts == NULL) {
+    return;
+  }
   memset(out_parts, 0, sizeof *out_parts);
   if (!fit_for_bitcast(in) || !fit_for_bitcast(out) ||
       indim_shape_element_count(in) != indim_shape_element_count(out)) {
@@ -143,6 +158,9 @@ static bool product(const int64_t *sizes, int32_t count, int64_t *out) {
 
 int32_t indim_dims_common_factors(int32_t a_rank, const int64_t *a, int32_t b_rank, const int64_t *b,
                                   indim_dim_pair *out_pairs) {
+  if (out_pairs == NULL || (a == NULL && a_rank > 0) || (b == NULL && b_rank > 0)) {
+    return 0;
+  }
   int64_t a_total = 0;
   int64_t b_total = 0;
   int32_t count = 0;
@@ -184,6 +202,9 @@ int32_t indim_dims_common_factors(int32_t a_rank, const int64_t *a, int32_t b_ra
 
 int32_t indim_shape_dims_unmodified_by_reshape(const indim_shape *in, const indim_shape *out,
                                                indim_dim_pair *out_pairs) {
+  if (in == NULL || out == NULL) {
+    return 0;
+  }
   indim_dim_pair pairs[2 * INDIM_MAX_RANK + 1];
   int32_t count = indim_dims_common_factors(in->rank, in->sizes, out->rank, out->sizes, pairs);
   int32_t found = 0;
@@ -197,6 +218,9 @@ int32_t indim_shape_dims_unmodified_by_reshape(const indim_shape *in, const indi
 
 bool indim_shape_reshape_keeps_dims(const indim_shape *in, const indim_shape *out, int32_t count, const int64_t *dims,
                                     int64_t *out_dims) {
+  if (in == NULL || out == NULL) {
+    return false;
+  }
   indim_dim_pair pairs[INDIM_MAX_RANK];
   int32_t found = indim_shape_dims_unmodified_by_reshape(in, out, pairs);
   int32_t at = 0;
@@ -214,6 +238,9 @@ bool indim_shape_reshape_keeps_dims(const indim_shape *in, const indim_shape *ou
 
 bool indim_shape_degenerate_changes(const indim_shape *in, const indim_shape *out, uint64_t *out_deleted,
                                     uint64_t *out_inserted) {
+  if (in == NULL || out == NULL) {
+    return false;
+  }
   indim_dim_pair pairs[INDIM_MAX_RANK];
   int32_t found = indim_shape_dims_unmodified_by_reshape(in, out, pairs);
   uint64_t deleted = 0;
@@ -253,6 +280,9 @@ static int32_t real_dims(const indim_shape *shape, int64_t *dims, int64_t *sizes
 }
 
 bool indim_shape_align_layouts(const indim_shape *in, const indim_shape *out, indim_shape *out_aligned) {
+  if (in == NULL || out == NULL || out_aligned == NULL) {
+    return false;
+  }
   int64_t in_dims[INDIM_MAX_RANK];
   int64_t in_sizes[INDIM_MAX_RANK];
   int64_t out_dims[INDIM_MAX_RANK];
@@ -319,6 +349,8 @@ bool indim_shape_align_layouts(const indim_shape *in, const indim_shape *out, in
 
 indim_status indim_shape_normalize_transpose(indim_ctx *cx, const indim_shape *in, const indim_shape *out,
                                              const int64_t *p, int32_t *out_rank, int64_t *out_sizes, int64_t *out_p) {
+  INDIM_NOT_NULL(cx, in);
+  INDIM_NOT_NULL(cx, out);
   int64_t first[INDIM_MAX_RANK];  // input dimension that begins each run
   int64_t sizes[INDIM_MAX_RANK];
   int64_t number[INDIM_MAX_RANK];

@@ -185,10 +185,16 @@ bool indim_shape_is_scalar(const indim_shape *shape) { return indim_shape_is_arr
 bool indim_shape_is_tuple(const indim_shape *shape) { return shape != NULL && shape->type == INDIM_TUPLE; }
 
 bool indim_shape_is_dynamic_dim(const indim_shape *shape, int32_t dim) {
+  if (shape == NULL) {
+    return false;
+  }
   return dim >= 0 && dim < shape->rank && (shape->dynamic >> dim & 1) != 0;
 }
 
 bool indim_shape_is_static(const indim_shape *shape) {
+  if (shape == NULL) {
+    return false;
+  }
   if (shape->dynamic != 0) {
     return false;
   }
@@ -201,6 +207,9 @@ bool indim_shape_is_static(const indim_shape *shape) {
 }
 
 bool indim_shape_is_unbounded(const indim_shape *shape) {
+  if (shape == NULL) {
+    return false;
+  }
   for (int32_t d = 0; d < shape->rank; d++) {
     if (shape->sizes[d] == INDIM_UNBOUNDED) {
       return true;
@@ -215,6 +224,9 @@ bool indim_shape_is_unbounded(const indim_shape *shape) {
 }
 
 int32_t indim_shape_true_rank(const indim_shape *shape) {
+  if (shape == NULL) {
+    return 0;
+  }
   int32_t count = 0;
   for (int32_t d = 0; d < shape->rank; d++) {
     count += shape->sizes[d] > 1 || shape->sizes[d] == INDIM_UNBOUNDED;

@@ -43,6 +43,8 @@ static indim_status append(indim_ctx *cx, const indim_shape *shape, int64_t size
 
 indim_status indim_shape_append_major_dim(indim_ctx *cx, const indim_shape *shape, int64_t size,
                                           indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   indim_shape result;
   INDIM_TRY(append(cx, shape, size, &result));
   INDIM_TRY(indim_shape_validate(cx, &result, true));
@@ -52,6 +54,8 @@ indim_status indim_shape_append_major_dim(indim_ctx *cx, const indim_shape *shap
 
 indim_status indim_shape_append_minor_dim(indim_ctx *cx, const indim_shape *shape, int64_t size,
                                           indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   indim_shape result;
   INDIM_TRY(append(cx, shape, size, &result));
   indim_permutation_move(result.layout.minor_to_major, result.rank, result.rank - 1, 0);
@@ -62,6 +66,8 @@ indim_status indim_shape_append_minor_dim(indim_ctx *cx, const indim_shape *shap
 
 indim_status indim_shape_insert_dims(indim_ctx *cx, const indim_shape *shape, int32_t index, int32_t count,
                                      const int64_t *sizes, indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   int64_t all[INDIM_MAX_RANK];
   int64_t order[INDIM_MAX_RANK];
   INDIM_TRY(need_array(cx, shape));
@@ -98,6 +104,8 @@ indim_status indim_shape_insert_dims(indim_ctx *cx, const indim_shape *shape, in
 
 indim_status indim_shape_prepend_major_dim(indim_ctx *cx, const indim_shape *shape, int64_t size,
                                            indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   indim_shape result;
   INDIM_TRY(indim_shape_insert_dims(cx, shape, 0, 1, &size, &result));
   indim_layout_move_dim_to_major(&result.layout, 0);
@@ -106,6 +114,8 @@ indim_status indim_shape_prepend_major_dim(indim_ctx *cx, const indim_shape *sha
 }
 
 indim_status indim_shape_filter_dims(indim_ctx *cx, const indim_shape *shape, uint64_t keep, indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   indim_shape result = *shape;
   INDIM_TRY(need_array(cx, shape));
   result.rank = 0;
@@ -127,6 +137,8 @@ indim_status indim_shape_filter_dims(indim_ctx *cx, const indim_shape *shape, ui
 
 indim_status indim_shape_delete_dims(indim_ctx *cx, const indim_shape *shape, int32_t count, const int64_t *dims,
                                      indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   uint64_t keep = UINT64_MAX;
   INDIM_TRY(need_array(cx, shape));
   for (int32_t i = 0; i < count; i++) {
@@ -140,6 +152,8 @@ indim_status indim_shape_delete_dims(indim_ctx *cx, const indim_shape *shape, in
 }
 
 indim_status indim_shape_drop_degenerate_dims(indim_ctx *cx, const indim_shape *shape, indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   uint64_t keep = 0;
   for (int32_t d = 0; d < shape->rank; d++) {
     keep |= (uint64_t)(shape->sizes[d] != 1) << d;
@@ -149,6 +163,8 @@ indim_status indim_shape_drop_degenerate_dims(indim_ctx *cx, const indim_shape *
 
 indim_status indim_shape_permute_dims_ignoring_layout(indim_ctx *cx, const indim_shape *shape, const int64_t *p,
                                                       indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   indim_shape result = *shape;
   INDIM_TRY(need_array(cx, shape));
   if (!indim_permutation_is_valid(p, shape->rank)) {
@@ -168,6 +184,8 @@ indim_status indim_shape_permute_dims_ignoring_layout(indim_ctx *cx, const indim
 
 indim_status indim_shape_permute_dims(indim_ctx *cx, const indim_shape *shape, const int64_t *p,
                                       indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   indim_shape result;
   int64_t inverse[INDIM_MAX_RANK];
   int64_t order[INDIM_MAX_RANK];
@@ -182,6 +200,8 @@ indim_status indim_shape_permute_dims(indim_ctx *cx, const indim_shape *shape, c
 }
 
 indim_status indim_shape_in_memory_order(indim_ctx *cx, const indim_shape *shape, indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   int64_t p[INDIM_MAX_RANK];
   INDIM_TRY(need_array(cx, shape));
   for (int32_t i = 0; i < shape->rank; i++) {
@@ -245,6 +265,8 @@ static indim_status move_to_major(const change *c, indim_shape *array) {
 
 indim_status indim_shape_move_dim_to_major(indim_ctx *cx, indim_arena *arena, const indim_shape *shape, int32_t dim,
                                            indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   return change_tree(&(change){cx, arena, move_to_major, dim}, shape, out_shape);
 }
 
@@ -259,6 +281,8 @@ static indim_status set_type(const change *c, indim_shape *array) {
 
 indim_status indim_shape_change_element_type(indim_ctx *cx, indim_arena *arena, const indim_shape *shape,
                                              indim_type type, indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   if (!indim_type_is_array(type)) {
     return indim_fail(cx, INDIM_INVALID, "%s is no element type", indim_type_text(type));
   }
@@ -273,6 +297,8 @@ static indim_status set_element_bits(const change *c, indim_shape *array) {
 
 indim_status indim_shape_update_element_bits(indim_ctx *cx, indim_arena *arena, const indim_shape *shape, bool pack,
                                              indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   return change_tree(&(change){cx, arena, set_element_bits, pack}, shape, out_shape);
 }
 
@@ -297,10 +323,15 @@ static indim_status make_host(const change *c, indim_shape *array) {
 }
 
 indim_status indim_shape_to_host(indim_ctx *cx, indim_arena *arena, const indim_shape *shape, indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   return change_tree(&(change){cx, arena, make_host, 0}, shape, out_shape);
 }
 
 bool indim_shape_is_host(const indim_shape *shape) {
+  if (shape == NULL) {
+    return false;
+  }
   indim_shape_walk walk;
   for (indim_shape_walk_init(&walk, shape); indim_shape_walk_next_leaf(&walk);) {
     const indim_shape *array = indim_shape_array_of(walk.shape);
@@ -322,6 +353,8 @@ static indim_status drop_dynamic(const change *c, indim_shape *array) {
 
 indim_status indim_shape_clear_dynamic(indim_ctx *cx, indim_arena *arena, const indim_shape *shape,
                                        indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   return change_tree(&(change){cx, arena, drop_dynamic, 0}, shape, out_shape);
 }
 
@@ -334,11 +367,15 @@ static indim_status drop_layout(const change *c, indim_shape *array) {
 
 indim_status indim_shape_clear_layout(indim_ctx *cx, indim_arena *arena, const indim_shape *shape,
                                       indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   return change_tree(&(change){cx, arena, drop_layout, 0}, shape, out_shape);
 }
 
 indim_status indim_shape_clear_tiles(indim_ctx *cx, indim_arena *arena, const indim_shape *shape,
                                      indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   return change_tree(&(change){cx, arena, drop_tiles, 0}, shape, out_shape);
 }
 
@@ -354,6 +391,8 @@ static indim_status set_default(const change *c, indim_shape *array) {
 
 indim_status indim_shape_set_default_layout(indim_ctx *cx, indim_arena *arena, const indim_shape *shape,
                                             indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   return change_tree(&(change){cx, arena, set_default, 0}, shape, out_shape);
 }
 
@@ -365,6 +404,8 @@ static indim_status do_nothing(const change *c, indim_shape *array) {
 
 indim_status indim_shape_set_dynamic(indim_ctx *cx, indim_arena *arena, const indim_shape *shape, const int64_t *path,
                                      int32_t length, int32_t dim, bool dynamic, indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   const indim_shape *target = NULL;
   INDIM_TRY(indim_shape_find(cx, shape, path, length, &target));
   const indim_shape *array = indim_shape_array_of(target);
@@ -437,5 +478,8 @@ static indim_status copy_layouts(indim_ctx *cx, indim_arena *arena, const indim_
 
 indim_status indim_shape_copy_layouts(indim_ctx *cx, indim_arena *arena, const indim_shape *from,
                                       const indim_shape *shape, indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, from);
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_shape);
   return copy_layouts(cx, arena, from, shape, out_shape);
 }

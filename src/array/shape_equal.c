@@ -117,6 +117,9 @@ bool indim_shape_compatible(const indim_shape *a, const indim_shape *b) {
 }
 
 bool indim_shape_same_dimensions(const indim_shape *a, const indim_shape *b) {
+  if (a == NULL || b == NULL) {
+    return false;
+  }
   a = indim_shape_array_of(a);
   b = indim_shape_array_of(b);
   return indim_shape_is_array(a) && indim_shape_is_array(b) && a->rank == b->rank && sizes_match(a, b, true);

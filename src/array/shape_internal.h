@@ -5,14 +5,6 @@
 #include "array/lexer.h"
 #include "indim/shape.h"
 
-// Leaves the function with INDIM_INVALID when a pointer that is needed is NULL.
-#define INDIM_NOT_NULL(cx, pointer)                                                 \
-  do {                                                                              \
-    if ((pointer) == NULL) {                                                        \
-      return indim_fail((cx), INDIM_INVALID, "%s: " #pointer " is NULL", __func__); \
-    }                                                                               \
-  } while (0)
-
 // A tuple of members that already live in |arena| (or longer): only the list of pointers is new.
 INDIM_CHECKED indim_status indim_shape_tuple_of(indim_arena *arena, const indim_shape *const *members, int64_t count,
                                                 indim_shape *out_shape);

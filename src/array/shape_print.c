@@ -195,10 +195,18 @@ static void put_shape(writer *w, const indim_shape *shape, bool with_layout) {
 }
 
 void indim_shape_print(const indim_shape *shape, bool with_layout, indim_buffer *out) {
+  if (shape == NULL) {
+    return;
+  }
   put_shape(&(writer){.buffer = out}, shape, with_layout);
 }
 
-void indim_layout_print(const indim_layout *layout, indim_buffer *out) { put_layout(&(writer){.buffer = out}, layout); }
+void indim_layout_print(const indim_layout *layout, indim_buffer *out) {
+  if (layout == NULL) {
+    return;
+  }
+  put_layout(&(writer){.buffer = out}, layout);
+}
 
 static void end_name(writer *w) {
   w->room[w->size] = '\0';

@@ -6,6 +6,9 @@
 #include "indim/shape_util.h"
 
 bool indim_shape_is_zero_element(const indim_shape *shape) {
+  if (shape == NULL) {
+    return false;
+  }
   const indim_shape *array = indim_shape_array_of(shape);
   for (int32_t d = 0; indim_shape_is_array(array) && d < array->rank; d++) {
     if (array->sizes[d] == 0) {
@@ -16,6 +19,9 @@ bool indim_shape_is_zero_element(const indim_shape *shape) {
 }
 
 bool indim_shape_is_effective_scalar(const indim_shape *shape) {
+  if (shape == NULL) {
+    return false;
+  }
   for (int32_t d = 0; d < shape->rank; d++) {
     if (shape->sizes[d] != 1) {
       return false;
@@ -25,6 +31,9 @@ bool indim_shape_is_effective_scalar(const indim_shape *shape) {
 }
 
 bool indim_shape_has_degenerate_dims(const indim_shape *shape) {
+  if (shape == NULL) {
+    return false;
+  }
   for (int32_t d = 0; d < shape->rank; d++) {
     if (shape->sizes[d] == 1) {
       return true;
@@ -34,6 +43,9 @@ bool indim_shape_has_degenerate_dims(const indim_shape *shape) {
 }
 
 bool indim_shape_is_padded(const indim_shape *shape) {
+  if (shape == NULL) {
+    return false;
+  }
   for (int32_t d = 0; d < shape->rank; d++) {
     if (indim_shape_width(shape, d) > shape->sizes[d]) {
       return true;
@@ -43,11 +55,17 @@ bool indim_shape_is_padded(const indim_shape *shape) {
 }
 
 bool indim_shape_element_is_signed(const indim_shape *shape) {
+  if (shape == NULL) {
+    return false;
+  }
   indim_type type = indim_shape_array_of(shape)->type;
   return indim_type_is_signed_int(type) || indim_type_is_float(type);
 }
 
 bool indim_shape_is_most_major(const indim_shape *shape, int32_t dim) {
+  if (shape == NULL) {
+    return false;
+  }
   for (int32_t place = 0; shape->has_layout && place < shape->layout.rank; place++) {
     int64_t at = indim_layout_major(&shape->layout, place);
     if (at == dim) {
@@ -61,10 +79,15 @@ bool indim_shape_is_most_major(const indim_shape *shape, int32_t dim) {
 }
 
 bool indim_shape_last_dim_is_minor_most(const indim_shape *shape) {
+  if (shape == NULL) {
+    return false;
+  }
   return shape->has_layout && shape->rank > 0 && shape->layout.minor_to_major[0] == shape->rank - 1;
 }
 
 indim_status indim_shape_packed_factor(indim_ctx *cx, const indim_shape *shape, int64_t *out_factor) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_factor);
   const indim_layout *layout = &shape->layout;
   if (!indim_shape_is_array(shape) || shape->rank != 1 || !shape->has_layout || layout->tile_count != 3 ||
       layout->tile_ranks[2] != 2) {
@@ -104,6 +127,8 @@ static indim_status to_bytes(indim_ctx *cx, const indim_shape *shape, int64_t co
 }
 
 indim_status indim_shape_total_elements(indim_ctx *cx, const indim_shape *shape, int64_t *out_count) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_count);
   indim_shape_walk walk;
   int64_t total = 0;
   for (indim_shape_walk_init(&walk, shape); indim_shape_walk_next_leaf(&walk);) {
@@ -118,6 +143,8 @@ indim_status indim_shape_total_elements(indim_ctx *cx, const indim_shape *shape,
 }
 
 indim_status indim_shape_total_element_bytes(indim_ctx *cx, const indim_shape *shape, int64_t *out_bytes) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_bytes);
   indim_shape_walk walk;
   int64_t total = 0;
   for (indim_shape_walk_init(&walk, shape); indim_shape_walk_next_leaf(&walk);) {
@@ -132,6 +159,8 @@ indim_status indim_shape_total_element_bytes(indim_ctx *cx, const indim_shape *s
 }
 
 indim_status indim_shape_byte_size(indim_ctx *cx, const indim_shape *shape, int64_t pointer_bytes, int64_t *out_bytes) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_bytes);
   const indim_shape *array = indim_shape_array_of(shape);
   if (shape->type == INDIM_TOKEN) {
     *out_bytes = 0;
@@ -156,6 +185,9 @@ indim_status indim_shape_byte_size(indim_ctx *cx, const indim_shape *shape, int6
 }
 
 int64_t indim_shape_max_split_size(const indim_shape *shape, int32_t dim) {
+  if (shape == NULL) {
+    return 0;
+  }
   const indim_layout *layout = &shape->layout;
   const int64_t *indices = layout->split_indices;
   for (int32_t i = 0; shape->has_layout && i < layout->split_count; i++) {
@@ -176,6 +208,9 @@ int64_t indim_shape_max_split_size(const indim_shape *shape, int32_t dim) {
 }
 
 int64_t indim_shape_max_split_elements(const indim_shape *shape) {
+  if (shape == NULL) {
+    return 0;
+  }
   int64_t count = 1;
   for (int32_t d = 0; d < shape->rank; d++) {
     if (!indim_count_mul(count, indim_shape_max_split_size(shape, d), &count)) {
@@ -191,6 +226,8 @@ static int32_t minor(const indim_shape *shape, int32_t place) {
 }
 
 indim_status indim_shape_array_size(indim_ctx *cx, const indim_shape *shape, int64_t *out_bytes) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_bytes);
   INDIM_TRY(need_array(cx, shape));
   const indim_layout *layout = &shape->layout;
   if (!shape->has_layout || layout->tile_count == 0) {
@@ -243,6 +280,8 @@ static bool first_tile_index(const indim_shape *shape, const int64_t *index, int
 }
 
 indim_status indim_shape_array_data_size(indim_ctx *cx, const indim_shape *shape, int64_t *out_bytes) {
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out_bytes);
   int64_t last[INDIM_MAX_RANK];
   int64_t linear = 0;
   INDIM_TRY(need_array(cx, shape));
@@ -270,10 +309,12 @@ static indim_status byte_strides(indim_ctx *cx, const indim_shape *shape, int64_
 }
 
 indim_status indim_shape_unpacked_byte_strides(indim_ctx *cx, const indim_shape *shape, int64_t *out_strides) {
+  INDIM_NOT_NULL(cx, shape);
   return byte_strides(cx, shape, indim_type_bytes(shape->type), out_strides);
 }
 
 indim_status indim_shape_byte_strides(indim_ctx *cx, const indim_shape *shape, int64_t *out_strides) {
+  INDIM_NOT_NULL(cx, shape);
   INDIM_TRY(need_array(cx, shape));
   int64_t bits = indim_shape_element_bits(shape);
   if (bits % 8 != 0) {
@@ -283,6 +324,9 @@ indim_status indim_shape_byte_strides(indim_ctx *cx, const indim_shape *shape, i
 }
 
 bool indim_shape_strides_are_row_major(const indim_shape *shape, const int64_t *strides) {
+  if (shape == NULL) {
+    return false;
+  }
   int64_t expected = indim_type_bytes(shape->type);
   for (int32_t d = shape->rank - 1; d >= 0; d--) {
     if (strides[d] != expected || !indim_count_mul(expected, shape->sizes[d], &expected)) {

@@ -5,6 +5,9 @@
 #include "base/size.h"
 
 int64_t indim_shape_element_count(const indim_shape *shape) {
+  if (shape == NULL) {
+    return 0;
+  }
   shape = indim_shape_array_of(shape);
   int64_t count = 1;
   for (int32_t d = 0; d < shape->rank; d++) {
@@ -16,6 +19,9 @@ int64_t indim_shape_element_count(const indim_shape *shape) {
 }
 
 int64_t indim_shape_element_bits(const indim_shape *shape) {
+  if (shape == NULL) {
+    return 0;
+  }
   shape = indim_shape_array_of(shape);
   return shape->has_layout && shape->layout.element_bits > 0 ? shape->layout.element_bits
                                                              : 8 * (int64_t)indim_type_bytes(shape->type);
@@ -35,6 +41,9 @@ static bool bytes_of(const indim_shape *shape, int64_t count, int64_t *out_bytes
 }
 
 int64_t indim_shape_element_bytes(const indim_shape *shape) {
+  if (shape == NULL) {
+    return 0;
+  }
   shape = indim_shape_array_of(shape);
   int64_t bytes = 0;
   return bytes_of(shape, indim_shape_element_count(shape), &bytes) ? bytes : 0;

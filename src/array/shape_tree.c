@@ -9,6 +9,9 @@
 static bool is_tuple(const indim_shape *shape) { return shape->type == INDIM_TUPLE; }
 
 void indim_shape_walk_init(indim_shape_walk *walk, const indim_shape *shape) {
+  if (walk == NULL || shape == NULL) {
+    return;
+  }
   memset(walk, 0, sizeof *walk);
   walk->shape = shape;
 }
@@ -40,6 +43,9 @@ static bool step_into(indim_shape_walk *walk) {
 }
 
 bool indim_shape_walk_next(indim_shape_walk *walk) {
+  if (walk == NULL) {
+    return false;
+  }
   if (!walk->started) {
     walk->started = true;
     return true;
@@ -48,6 +54,9 @@ bool indim_shape_walk_next(indim_shape_walk *walk) {
 }
 
 bool indim_shape_walk_next_post_order(indim_shape_walk *walk) {
+  if (walk == NULL) {
+    return false;
+  }
   if (!walk->started) {
     walk->started = true;
   } else if (walk->length == 0) {
@@ -68,6 +77,9 @@ bool indim_shape_walk_next_post_order(indim_shape_walk *walk) {
 }
 
 bool indim_shape_walk_next_leaf(indim_shape_walk *walk) {
+  if (walk == NULL) {
+    return false;
+  }
   while (indim_shape_walk_next(walk)) {
     if (!is_tuple(walk->shape)) {
       return true;
@@ -87,6 +99,9 @@ const indim_shape *indim_shape_at(const indim_shape *shape, const int64_t *path,
 }
 
 void indim_shape_path_print(const int64_t *path, int32_t length, indim_buffer *out) {
+  if (out == NULL) {
+    return;
+  }
   indim_buffer_char(out, '{');
   for (int32_t i = 0; i < length; i++) {
     indim_buffer_text(out, i == 0 ? "" : ",");
@@ -97,6 +112,7 @@ void indim_shape_path_print(const int64_t *path, int32_t length, indim_buffer *o
 
 indim_status indim_shape_find(indim_ctx *cx, const indim_shape *shape, const int64_t *path, int32_t length,
                               const indim_shape **out_shape) {
+  INDIM_NOT_NULL(cx, shape);
   const indim_shape *found = indim_shape_at(shape, path, length);
   if (found == NULL) {
     indim_buffer text;
@@ -112,6 +128,9 @@ indim_status indim_shape_find(indim_ctx *cx, const indim_shape *shape, const int
 }
 
 int64_t indim_shape_subshape_count(const indim_shape *shape) {
+  if (shape == NULL) {
+    return 0;
+  }
   indim_shape_walk walk;
   int64_t count = 0;
   for (indim_shape_walk_init(&walk, shape); indim_shape_walk_next(&walk);) {
@@ -121,6 +140,9 @@ int64_t indim_shape_subshape_count(const indim_shape *shape) {
 }
 
 int64_t indim_shape_leaf_count(const indim_shape *shape) {
+  if (shape == NULL) {
+    return 0;
+  }
   indim_shape_walk walk;
   int64_t count = 0;
   for (indim_shape_walk_init(&walk, shape); indim_shape_walk_next_leaf(&walk);) {
@@ -130,6 +152,9 @@ int64_t indim_shape_leaf_count(const indim_shape *shape) {
 }
 
 void indim_shape_leaves(const indim_shape *shape, const indim_shape **out_leaves) {
+  if (shape == NULL) {
+    return;
+  }
   indim_shape_walk walk;
   for (indim_shape_walk_init(&walk, shape); indim_shape_walk_next_leaf(&walk);) {
     *out_leaves++ = walk.shape;
@@ -138,6 +163,9 @@ void indim_shape_leaves(const indim_shape *shape, const indim_shape **out_leaves
 
 indim_status indim_shape_slice_tuple(indim_arena *arena, const indim_shape *tuple, int64_t start, int64_t limit,
                                      indim_shape *out_shape) {
+  if (arena == NULL || tuple == NULL || out_shape == NULL) {
+    return INDIM_INVALID;
+  }
   if (!is_tuple(tuple) || start < 0 || limit < start || limit > tuple->member_count) {
     return indim_fail(arena->cx, INDIM_INVALID, "members %lld to %lld of %s", (long long)start, (long long)limit,
                       indim_shape_name_of(tuple).text);
@@ -152,6 +180,9 @@ indim_status indim_shape_init_maybe_tuple(indim_arena *arena, const indim_shape 
 }
 
 bool indim_shape_is_nested_tuple(const indim_shape *shape) {
+  if (shape == NULL) {
+    return false;
+  }
   for (int64_t i = 0; is_tuple(shape) && i < shape->member_count; i++) {
     if (is_tuple(shape->members[i])) {
       return true;
@@ -161,6 +192,9 @@ bool indim_shape_is_nested_tuple(const indim_shape *shape) {
 }
 
 bool indim_shape_has_type(const indim_shape *shape, indim_type type) {
+  if (shape == NULL) {
+    return false;
+  }
   indim_shape_walk walk;
   for (indim_shape_walk_init(&walk, shape); indim_shape_walk_next(&walk);) {
     if (walk.shape->type == type || indim_shape_array_of(walk.shape)->type == type) {
@@ -171,6 +205,9 @@ bool indim_shape_has_type(const indim_shape *shape, indim_type type) {
 }
 
 bool indim_shape_leaves_are_integers(const indim_shape *shape) {
+  if (shape == NULL) {
+    return false;
+  }
   indim_shape_walk walk;
   for (indim_shape_walk_init(&walk, shape); indim_shape_walk_next_leaf(&walk);) {
     if (!indim_type_is_integral(indim_shape_array_of(walk.shape)->type)) {
@@ -182,6 +219,9 @@ bool indim_shape_leaves_are_integers(const indim_shape *shape) {
 
 void indim_shape_print_program(const indim_str *names, const indim_shape *const *parameters, int64_t count,
                                const indim_shape *result, indim_buffer *out) {
+  if (result == NULL || out == NULL) {
+    return;
+  }
   indim_buffer_char(out, '(');
   for (int64_t i = 0; i < count; i++) {
     indim_str unknown = {"(unknown)", 9};
@@ -213,6 +253,9 @@ static bool next_pair(indim_shape_walk *a, indim_shape_walk *b, bool *same) {
 }
 
 bool indim_shape_equal_structure(const indim_shape *a, const indim_shape *b) {
+  if (a == NULL || b == NULL) {
+    return false;
+  }
   indim_shape_walk x;
   indim_shape_walk y;
   bool same = true;
@@ -224,6 +267,9 @@ bool indim_shape_equal_structure(const indim_shape *a, const indim_shape *b) {
 }
 
 bool indim_shape_dynamic_fits(const indim_shape *dynamic, const indim_shape *bound) {
+  if (dynamic == NULL || bound == NULL) {
+    return false;
+  }
   indim_shape_walk x;
   indim_shape_walk y;
   bool same = true;
@@ -251,6 +297,9 @@ bool indim_shape_dynamic_fits(const indim_shape *dynamic, const indim_shape *bou
 }
 
 bool indim_shape_layouts_equal(const indim_shape *a, const indim_shape *b, unsigned ignore) {
+  if (a == NULL || b == NULL) {
+    return false;
+  }
   indim_shape_walk x;
   indim_shape_walk y;
   bool same = true;

@@ -148,6 +148,9 @@ static indim_status from_literal(indim_arena *arena, const indim_literal *litera
 }
 
 indim_status indim_literal_encode(indim_ctx *cx, const indim_literal *literal, indim_buffer *out) {
+  INDIM_NOT_NULL(cx, cx);
+  INDIM_NOT_NULL(cx, literal);
+  INDIM_NOT_NULL(cx, out);
   indim_arena arena;
   Indim__Wire__Literal *message = NULL;
   indim_arena_init(&arena, cx);
@@ -289,6 +292,8 @@ static indim_status to_literal(indim_ctx *cx, const Indim__Wire__Literal *messag
 }
 
 indim_status indim_literal_decode(indim_ctx *cx, const void *bytes, size_t size, indim_literal **out_literal) {
+  INDIM_NOT_NULL(cx, cx);
+  INDIM_NOT_NULL(cx, out_literal);
   indim_arena arena;
   ProtobufCMessage *base = NULL;
   indim_shape shape;
@@ -370,6 +375,9 @@ static indim_status serialize_leaves(indim_ctx *cx, const indim_literal *literal
 }
 
 indim_status indim_literal_serialize(indim_ctx *cx, const indim_literal *literal, indim_buffer *out) {
+  INDIM_NOT_NULL(cx, cx);
+  INDIM_NOT_NULL(cx, literal);
+  INDIM_NOT_NULL(cx, out);
   if (indim_literal_is_elided(literal)) {
     return indim_fail(cx, INDIM_INVALID, "the literal's values were left out ({...}), so it cannot be written");
   }
@@ -480,6 +488,9 @@ static indim_status deserialize(indim_ctx *cx, stream *s, const indim_shape *sha
 }
 
 indim_status indim_literal_deserialize(indim_ctx *cx, const void *bytes, size_t size, indim_literal **out_literal) {
+  INDIM_NOT_NULL(cx, cx);
+  INDIM_NOT_NULL(cx, bytes);
+  INDIM_NOT_NULL(cx, out_literal);
   stream s = {bytes, size};
   const unsigned char *part = NULL;
   uint64_t length = 0;

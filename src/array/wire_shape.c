@@ -267,6 +267,9 @@ indim_status indim_wire_to_shape(indim_arena *arena, const Indim__Wire__Shape *m
 // Public ------------------------------------------------------------------------------------------------------------
 
 indim_status indim_shape_encode(indim_ctx *cx, const indim_shape *shape, indim_buffer *out) {
+  INDIM_NOT_NULL(cx, cx);
+  INDIM_NOT_NULL(cx, shape);
+  INDIM_NOT_NULL(cx, out);
   indim_arena arena;
   Indim__Wire__Shape *message = NULL;
   indim_arena_init(&arena, cx);
@@ -279,6 +282,9 @@ indim_status indim_shape_encode(indim_ctx *cx, const indim_shape *shape, indim_b
 }
 
 indim_status indim_layout_encode(indim_ctx *cx, const indim_layout *layout, indim_buffer *out) {
+  INDIM_NOT_NULL(cx, cx);
+  INDIM_NOT_NULL(cx, layout);
+  INDIM_NOT_NULL(cx, out);
   indim_arena arena;
   Indim__Wire__Layout *message = NULL;
   indim_arena_init(&arena, cx);
@@ -292,6 +298,9 @@ indim_status indim_layout_encode(indim_ctx *cx, const indim_layout *layout, indi
 
 indim_status indim_shape_decode(indim_ctx *cx, const void *bytes, size_t size, indim_arena *arena,
                                 indim_shape *out_shape) {
+  INDIM_NOT_NULL(cx, cx);
+  INDIM_NOT_NULL(cx, arena);
+  INDIM_NOT_NULL(cx, out_shape);
   indim_arena scratch;
   ProtobufCMessage *message = NULL;
   indim_arena_init(&scratch, cx);
@@ -305,6 +314,9 @@ indim_status indim_shape_decode(indim_ctx *cx, const void *bytes, size_t size, i
 
 indim_status indim_layout_decode(indim_ctx *cx, const void *bytes, size_t size, indim_arena *arena,
                                  indim_layout *out_layout) {
+  INDIM_NOT_NULL(cx, cx);
+  INDIM_NOT_NULL(cx, arena);
+  INDIM_NOT_NULL(cx, out_layout);
   indim_arena scratch;
   ProtobufCMessage *message = NULL;
   indim_arena_init(&scratch, cx);
@@ -340,6 +352,9 @@ static indim_status encode_program(indim_arena *arena, const indim_program_shape
 }
 
 indim_status indim_program_shape_encode(indim_ctx *cx, const indim_program_shape *program, indim_buffer *out) {
+  INDIM_NOT_NULL(cx, cx);
+  INDIM_NOT_NULL(cx, program);
+  INDIM_NOT_NULL(cx, out);
   indim_arena arena;
   indim_arena_init(&arena, cx);
   indim_status status = encode_program(&arena, program, out);
@@ -375,6 +390,9 @@ static indim_status decode_program(indim_arena *arena, const Indim__Wire__Progra
 
 indim_status indim_program_shape_decode(indim_ctx *cx, const void *bytes, size_t size, indim_arena *arena,
                                         indim_program_shape *out_program) {
+  INDIM_NOT_NULL(cx, cx);
+  INDIM_NOT_NULL(cx, arena);
+  INDIM_NOT_NULL(cx, out_program);
   indim_arena scratch;
   ProtobufCMessage *message = NULL;
   indim_arena_init(&scratch, cx);

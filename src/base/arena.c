@@ -29,6 +29,8 @@ void indim_arena_deinit(indim_arena *arena) {
 
 indim_status indim_arena_create(indim_ctx *cx, indim_arena **out_arena) {
   void *memory = NULL;
+  INDIM_NOT_NULL(cx, cx);
+  INDIM_NOT_NULL(cx, out_arena);
   *out_arena = NULL;
   INDIM_TRY(indim_alloc(cx, sizeof(indim_arena), &memory));
   indim_arena_init(memory, cx);

@@ -7,14 +7,24 @@
 #include "base/ctx.h"
 #include "base/size.h"
 
-void indim_buffer_init(indim_buffer *buffer, indim_ctx *cx) { *buffer = (indim_buffer){cx, NULL, 0, 0, INDIM_OK}; }
+void indim_buffer_init(indim_buffer *buffer, indim_ctx *cx) {
+  if (buffer != NULL) {
+    *buffer = (indim_buffer){cx, NULL, 0, 0, INDIM_OK};
+  }
+}
 
 void indim_buffer_deinit(indim_buffer *buffer) {
+  if (buffer == NULL) {
+    return;
+  }
   indim_free(buffer->cx, buffer->data, buffer->capacity);
   indim_buffer_init(buffer, buffer->cx);
 }
 
 void indim_buffer_clear(indim_buffer *buffer) {
+  if (buffer == NULL) {
+    return;
+  }
   buffer->size = 0;
   buffer->status = INDIM_OK;
   if (buffer->data != NULL) {
@@ -25,7 +35,7 @@ void indim_buffer_clear(indim_buffer *buffer) {
 // Makes room for |size| more bytes and the null.
 static bool reserve(indim_buffer *buffer, size_t size) {
   size_t needed = 0;
-  if (buffer->status != INDIM_OK) {
+  if (buffer == NULL || buffer->status != INDIM_OK) {
     return false;
   }
   if (!indim_size_add(buffer->size, size, &needed) || !indim_size_add(needed, 1, &needed) || needed > SIZE_MAX / 2) {
@@ -50,7 +60,7 @@ static bool reserve(indim_buffer *buffer, size_t size) {
 }
 
 void indim_buffer_append(indim_buffer *buffer, const char *bytes, size_t size) {
-  if (reserve(buffer, size)) {
+  if ((bytes != NULL || size == 0) && reserve(buffer, size)) {
     if (size > 0) {
       memcpy(buffer->data + buffer->size, bytes, size);
     }
@@ -59,7 +69,9 @@ void indim_buffer_append(indim_buffer *buffer, const char *bytes, size_t size) {
   }
 }
 
-void indim_buffer_text(indim_buffer *buffer, const char *text) { indim_buffer_append(buffer, text, strlen(text)); }
+void indim_buffer_text(indim_buffer *buffer, const char *text) {
+  indim_buffer_append(buffer, text, text == NULL ? 0 : strlen(text));
+}
 void indim_buffer_char(indim_buffer *buffer, char c) { indim_buffer_append(buffer, &c, 1); }
 
 void indim_buffer_int(indim_buffer *buffer, int64_t value) {

@@ -40,13 +40,20 @@ void indim_ctx_destroy(indim_ctx *cx) {
   }
 }
 
-void indim_ctx_set_memory_limit(indim_ctx *cx, uint64_t bytes) { cx->bytes_limit = bytes; }
-uint64_t indim_ctx_memory_in_use(const indim_ctx *cx) { return cx->bytes_in_use; }
-uint64_t indim_ctx_memory_peak(const indim_ctx *cx) { return cx->bytes_peak; }
+void indim_ctx_set_memory_limit(indim_ctx *cx, uint64_t bytes) {
+  if (cx != NULL) {
+    cx->bytes_limit = bytes;
+  }
+}
+
+uint64_t indim_ctx_memory_in_use(const indim_ctx *cx) { return cx == NULL ? 0 : cx->bytes_in_use; }
+uint64_t indim_ctx_memory_peak(const indim_ctx *cx) { return cx == NULL ? 0 : cx->bytes_peak; }
 
 void indim_ctx_set_interrupt(indim_ctx *cx, bool (*poll)(void *user), void *user) {
-  cx->poll = poll;
-  cx->poll_user = user;
+  if (cx != NULL) {
+    cx->poll = poll;
+    cx->poll_user = user;
+  }
 }
 
 indim_status indim_poll(indim_ctx *cx) {
@@ -108,11 +115,18 @@ void indim_free(indim_ctx *cx, void *pointer, size_t size) {
   }
 }
 
-size_t indim_ctx_diagnostic_count(const indim_ctx *cx) { return cx->diagnostic_count; }
+size_t indim_ctx_diagnostic_count(const indim_ctx *cx) { return cx == NULL ? 0 : cx->diagnostic_count; }
 
 const indim_diagnostic *indim_ctx_diagnostic_get(const indim_ctx *cx, size_t index) {
+  if (cx == NULL) {
+    return NULL;
+  }
   size_t kept = cx->diagnostic_count < INDIM_MAX_DIAGNOSTICS ? cx->diagnostic_count : INDIM_MAX_DIAGNOSTICS;
   return index < kept ? &cx->diagnostics[index] : NULL;
 }
 
-void indim_ctx_diagnostics_clear(indim_ctx *cx) { cx->diagnostic_count = 0; }
+void indim_ctx_diagnostics_clear(indim_ctx *cx) {
+  if (cx != NULL) {
+    cx->diagnostic_count = 0;
+  }
+}

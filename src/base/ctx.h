@@ -32,6 +32,14 @@ typedef struct indim_source {
     }                                        \
   } while (0)
 
+// Leaves the function with INDIM_INVALID when a pointer that is needed is NULL.
+#define INDIM_NOT_NULL(cx, pointer)                                                 \
+  do {                                                                              \
+    if ((pointer) == NULL) {                                                        \
+      return indim_fail((cx), INDIM_INVALID, "%s: " #pointer " is NULL", __func__); \
+    }                                                                               \
+  } while (0)
+
 // Records a diagnostic and returns |status|. The message shows both sides and the values. Without a context (NULL)
 // these only return the status.
 indim_status indim_fail(indim_ctx *cx, indim_status status, const char *format, ...) INDIM_PRINTF(3, 4);

@@ -120,6 +120,9 @@ void indim_place(indim_ctx *cx, const indim_source *source, size_t offset) {
 }
 
 void indim_diagnostic_print(const indim_diagnostic *d, indim_buffer *out) {
+  if (d == NULL) {
+    return;
+  }
   if (d->source[0] != '\0') {
     indim_buffer_printf(out, "%s:", d->source);
   }

@@ -7,6 +7,9 @@
 
 // A list argument of |count| entries must be there. False after an error.
 static bool need(indim_builder *builder, const char *what, const void *list, int64_t count) {
+  if (builder == NULL) {
+    return false;
+  }
   if (builder->status == INDIM_OK && list == NULL && count > 0) {
     indim_build_fail(
         builder, indim_fail(builder->cx, INDIM_INVALID, "%s: a list of %lld entries is NULL", what, (long long)count));

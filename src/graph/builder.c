@@ -7,6 +7,9 @@
 
 indim_status indim_builder_create(indim_ctx *cx, const char *module_name, indim_builder **out_builder) {
   void *memory = NULL;
+  INDIM_NOT_NULL(cx, cx);
+  INDIM_NOT_NULL(cx, out_builder);
+  INDIM_NOT_NULL(cx, module_name);
   *out_builder = NULL;
   INDIM_TRY(indim_alloc_zeroed(cx, sizeof(indim_builder), &memory));
   indim_builder *builder = memory;
@@ -28,10 +31,12 @@ void indim_builder_destroy(indim_builder *builder) {
   }
 }
 
-indim_status indim_builder_status(const indim_builder *builder) { return builder->status; }
+indim_status indim_builder_status(const indim_builder *builder) {
+  return builder == NULL ? INDIM_INVALID : builder->status;
+}
 
 void indim_build_fail(indim_builder *builder, indim_status status) {
-  if (builder->status == INDIM_OK) {
+  if (builder != NULL && builder->status == INDIM_OK) {
     builder->status = status;
   }
 }
@@ -56,7 +61,7 @@ static bool check_name(indim_builder *builder, const char *what, const char *nam
 }
 
 void indim_builder_begin(indim_builder *builder, const char *name) {
-  if (builder->status != INDIM_OK || !check_name(builder, "computation", name)) {
+  if (builder == NULL || builder->status != INDIM_OK || !check_name(builder, "computation", name)) {
     return;
   }
   if (builder->module == NULL || builder->current != NULL) {
@@ -87,6 +92,9 @@ const indim_computation *indim_builder_end(indim_builder *builder, const indim_i
 }
 
 indim_status indim_builder_finish(indim_builder *builder, indim_module **out_module) {
+  if (builder == NULL || out_module == NULL) {
+    return INDIM_INVALID;
+  }
   *out_module = NULL;
   if (builder->status == INDIM_OK && (builder->module == NULL || builder->module->entry == NULL)) {
     indim_build_fail(builder, indim_fail(builder->cx, INDIM_INVALID, "there is no finished computation to build"));
@@ -105,7 +113,7 @@ indim_status indim_builder_finish(indim_builder *builder, indim_module **out_mod
 }
 
 bool indim_build_ready(indim_builder *builder, const char *what, const indim_instr *const *operands, int64_t count) {
-  if (builder->status != INDIM_OK) {
+  if (builder == NULL || builder->status != INDIM_OK) {
     return false;
   }
   if (builder->current == NULL) {
@@ -184,6 +192,9 @@ indim_attr indim_build_attr_int(indim_attr_id id, int64_t value) {
 indim_attr indim_build_attr_ints(indim_builder *builder, indim_attr_id id, const int64_t *values, int64_t count) {
   indim_attr attr = {.id = id, .offset = INDIM_NO_OFFSET, .count = 0};
   void *memory = NULL;
+  if (builder == NULL) {
+    return attr;
+  }
   if (count > 0 && values == NULL) {
     indim_build_fail(builder, indim_fail(builder->cx, INDIM_INVALID, "%s: the list is NULL", indim_attr_text(id)));
   }
@@ -200,7 +211,7 @@ indim_attr indim_build_attr_ints(indim_builder *builder, indim_attr_id id, const
 
 indim_attr indim_build_attr_word(indim_builder *builder, indim_attr_id id, const char *word) {
   indim_attr attr = {.id = id, .offset = INDIM_NO_OFFSET, .count = 1, .value.text = {"", 0}};
-  if (builder->status == INDIM_OK && builder->module != NULL) {
+  if (builder != NULL && builder->status == INDIM_OK && builder->module != NULL) {
     indim_build_fail(builder, indim_arena_str(&builder->module->arena, indim_str_of(word), &attr.value.text));
   }
   return attr;
@@ -210,7 +221,7 @@ indim_attr indim_build_attr_computation(indim_builder *builder, indim_attr_id id
                                         const indim_computation *computation) {
   indim_attr attr = {.id = id, .offset = INDIM_NO_OFFSET, .count = 0};
   void *memory = NULL;
-  if (builder->status != INDIM_OK || builder->module == NULL) {
+  if (builder == NULL || builder->status != INDIM_OK || builder->module == NULL) {
     return attr;
   }
   if (computation == NULL || computation->module != builder->module) {

@@ -227,40 +227,53 @@ const char *indim_shape_brief(const indim_shape *shape, indim_shape_text *out) {
 
 // Public accessors ---------------------------------------------------------------------------------------------------
 
-indim_str indim_module_name(const indim_module *module) { return module->name; }
-const indim_computation *indim_module_entry(const indim_module *module) { return module->entry; }
-int64_t indim_module_computation_count(const indim_module *module) { return module->computation_count; }
+indim_str indim_module_name(const indim_module *module) { return module == NULL ? (indim_str){"", 0} : module->name; }
+const indim_computation *indim_module_entry(const indim_module *module) {
+  return module == NULL ? NULL : module->entry;
+}
+int64_t indim_module_computation_count(const indim_module *module) {
+  return module == NULL ? 0 : module->computation_count;
+}
 
 const indim_computation *indim_module_computation(const indim_module *module, int64_t index) {
-  return index < 0 || index >= module->computation_count ? NULL : module->computations[index];
+  return module == NULL || index < 0 || index >= module->computation_count ? NULL : module->computations[index];
 }
 
 int64_t indim_module_instr_count(const indim_module *module) {
   int64_t count = 0;
-  for (int32_t i = 0; i < module->computation_count; i++) {
+  for (int32_t i = 0; module != NULL && i < module->computation_count; i++) {
     count += module->computations[i]->instr_count;
   }
   return count;
 }
 
-indim_str indim_computation_name(const indim_computation *computation) { return computation->name; }
-int64_t indim_computation_instr_count(const indim_computation *computation) { return computation->instr_count; }
-const indim_instr *indim_computation_root(const indim_computation *computation) { return computation->root; }
-int64_t indim_computation_parameter_count(const indim_computation *computation) { return computation->parameter_count; }
+indim_str indim_computation_name(const indim_computation *computation) {
+  return computation == NULL ? (indim_str){"", 0} : computation->name;
+}
+int64_t indim_computation_instr_count(const indim_computation *computation) {
+  return computation == NULL ? 0 : computation->instr_count;
+}
+const indim_instr *indim_computation_root(const indim_computation *computation) {
+  return computation == NULL ? NULL : computation->root;
+}
+int64_t indim_computation_parameter_count(const indim_computation *computation) {
+  return computation == NULL ? 0 : computation->parameter_count;
+}
 
 const indim_instr *indim_computation_instr(const indim_computation *computation, int64_t index) {
-  return index < 0 || index >= computation->instr_count ? NULL : computation->instrs[index];
+  return computation == NULL || index < 0 || index >= computation->instr_count ? NULL : computation->instrs[index];
 }
 
 const indim_instr *indim_computation_parameter(const indim_computation *computation, int64_t number) {
-  return number < 0 || number >= computation->parameter_count ? NULL : computation->parameters[number];
+  return computation == NULL || number < 0 || number >= computation->parameter_count ? NULL
+                                                                                     : computation->parameters[number];
 }
 
-indim_op indim_instr_op(const indim_instr *instr) { return instr->op; }
-indim_str indim_instr_name(const indim_instr *instr) { return instr->name; }
-const indim_shape *indim_instr_shape(const indim_instr *instr) { return instr->shape; }
-int64_t indim_instr_operand_count(const indim_instr *instr) { return instr->operand_count; }
+indim_op indim_instr_op(const indim_instr *instr) { return instr == NULL ? INDIM_OP_COUNT : instr->op; }
+indim_str indim_instr_name(const indim_instr *instr) { return instr == NULL ? (indim_str){"", 0} : instr->name; }
+const indim_shape *indim_instr_shape(const indim_instr *instr) { return instr == NULL ? NULL : instr->shape; }
+int64_t indim_instr_operand_count(const indim_instr *instr) { return instr == NULL ? 0 : instr->operand_count; }
 
 const indim_instr *indim_instr_operand(const indim_instr *instr, int64_t index) {
-  return index < 0 || index >= instr->operand_count ? NULL : instr->operands[index];
+  return instr == NULL || index < 0 || index >= instr->operand_count ? NULL : instr->operands[index];
 }

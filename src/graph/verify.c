@@ -278,6 +278,8 @@ static indim_status verify_module(verification *v) {
 }
 
 indim_status indim_module_verify(indim_ctx *cx, const indim_module *module) {
+  INDIM_NOT_NULL(cx, cx);
+  INDIM_NOT_NULL(cx, module);
   verification v = {.cx = cx, .module = module};
   indim_arena_init(&v.arena, cx);
   indim_status status = verify_module(&v);

@@ -347,6 +347,9 @@ static void print_operands(const indim_instr *instr, unsigned flags, indim_buffe
 }
 
 void indim_instr_print(const indim_instr *instr, unsigned flags, indim_buffer *out) {
+  if (instr == NULL) {
+    return;
+  }
   if (instr->computation->root == instr) {
     indim_buffer_text(out, "ROOT ");
   }
@@ -445,6 +448,9 @@ static void print_header(const indim_module *module, unsigned flags, indim_buffe
 }
 
 void indim_module_print(const indim_module *module, unsigned flags, indim_buffer *out) {
+  if (module == NULL) {
+    return;
+  }
   print_header(module, flags, out);
   for (int32_t i = 0; i < module->computation_count; i++) {
     indim_buffer_text(out, i == 0 ? "" : "\n");
