@@ -89,7 +89,9 @@ indim_complex indim_complex_multiply(indim_complex z, indim_complex w) {
     return rounded(sum_of_products(a, c, -b, d), sum_of_products(a, d, b, c));
   }
   indim_complex product = plain_product(z, w);
-  if (!has_only_nan(product) || !(has_infinity(z) || has_infinity(w))) {
+  bool is_infinite = has_infinity(z) || has_infinity(w) || isinf(z.re * w.re) || isinf(z.im * w.im) ||
+                     isinf(z.re * w.im) || isinf(z.im * w.re);
+  if (!has_only_nan(product) || !is_infinite) {
     return product;
   }
   indim_complex from = has_infinity(z) ? directions_of(z) : without_nan(z);
@@ -258,7 +260,8 @@ indim_complex indim_complex_logistic(indim_complex z) {
     return (indim_complex){z.re > 0 ? 1.0 : 0.0, copysign(0.0, side)};
   }
   if (y == 0) {
-    return rounded(1 / (1 + expl(-x)), y);
+    indim_wide power = expl(-fabsl(x));
+    return rounded((x < 0 ? power : 1) / (1 + power), y);
   }
   if (!is_finite(z)) {
     return (indim_complex){not_a_number, not_a_number};
@@ -313,6 +316,10 @@ indim_complex indim_complex_sqrt(indim_complex z) {
   if (!is_finite(z)) {
     return sqrt_special(z);
   }
+  if (z.im == 0) {  // rounded once, as the real root is
+    double root = sqrt(fabs(z.re));
+    return z.re >= 0 ? (indim_complex){root, z.im} : (indim_complex){0, copysign(root, z.im)};
+  }
   wide_complex root = wide_sqrt((indim_wide)z.re, (indim_wide)z.im);
   return rounded(root.re, root.im);
 }
@@ -322,7 +329,7 @@ indim_complex indim_complex_rsqrt(indim_complex z) {
     return (indim_complex){infinity, not_a_number};
   }
   if (!is_finite(z)) {
-    return indim_complex_divide((indim_complex){1, 0}, sqrt_special(z));
+    return has_infinity(z) ? (indim_complex){0, -copysign(0.0, z.im)} : (indim_complex){not_a_number, not_a_number};
   }
   // conj(sqrt(z)) / |z|, at a scale where nothing overflows.
   int exponent = larger_exponent((indim_wide)z.re, (indim_wide)z.im) / 2;
@@ -608,6 +615,10 @@ indim_complex indim_complex_atan2(indim_complex y, indim_complex x) {
   indim_wide ratio = 4 * sum_of_products(b, c, -a, d) / m_norm;
   indim_wide twice_im = (fabsl(ratio) < 0.5L ? log1pl(ratio) : logl(p_norm / m_norm)) / 2;
 
+  if (b == 0 && d == 0) {
+    return rounded(atan2l(c, a), -twice_im / 2);
+  }
+
   indim_wide dot = sum_of_products(a, c, b, d);
   indim_wide half = atan2l(2 * dot, difference_of_norms(a, b, c, d)) / 2;
   // Where the formula's own steps lead, to know the multiple of pi.
@@ -615,10 +626,9 @@ indim_complex indim_complex_atan2(indim_complex y, indim_complex x) {
   indim_wide norm_im = 2 * sum_of_products(a, b, c, d);
   indim_wide full_turn = 4 * indim_pair_half_pi().hi;
   indim_wide target = remainderl(atan2l(p.im, p.re) - atan2l(norm_im, norm_re) / 2, full_turn);
-  indim_wide halves = roundl((target - half) / (full_turn / 2));
-  bool is_real = b == 0 && d == 0;
-  if (halves != 0 && !(is_real && half == 0)) {
-    halves = half > 0 ? -1 : 1;  // the one that stays in (-pi, pi], whatever rounding did to the target
+  if (fabsl(target - half) >
+      full_turn / 4) {  // to the side that stays in (-pi, pi], whatever rounding did to the target
+    half += half > 0 ? -full_turn / 2 : full_turn / 2;
   }
-  return rounded(half + halves * (full_turn / 2), -twice_im / 2);
+  return rounded(half, -twice_im / 2);
 }

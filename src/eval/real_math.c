@@ -27,7 +27,10 @@ THROUGH_LONG_DOUBLE(acosh)
 THROUGH_LONG_DOUBLE(atanh)
 THROUGH_LONG_DOUBLE(erf)
 
-double indim_math_logistic(double x) { return (double)(1.0L / (1.0L + expl(-(long double)x))); }
+double indim_math_logistic(double x) {
+  long double power = expl(-fabsl((long double)x));
+  return (double)((x < 0 ? power : 1) / (1 + power));
+}
 
 double indim_math_sqrt(double x) { return sqrt(x); }
 
