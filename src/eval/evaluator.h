@@ -46,17 +46,6 @@ INDIM_CHECKED indim_status indim_eval_steps(indim_evaluator *e, uint64_t count);
 INDIM_CHECKED indim_status indim_eval_computation(indim_evaluator *e, const indim_computation *computation,
                                                   indim_value **arguments, int64_t count, indim_value **out);
 
-// Scalar computations, as reduce and map apply them: run without making values.
-typedef struct indim_scalar_program indim_scalar_program;
-// NULL in |*out_program| if the computation is more than elementwise ops on scalars. Lives until released.
-INDIM_CHECKED indim_status indim_scalar_program_create(indim_evaluator *e, const indim_computation *computation,
-                                                       indim_scalar_program **out_program);
-void indim_scalar_program_release(indim_evaluator *e, indim_scalar_program *program);
-// Instructions that one run executes.
-uint64_t indim_scalar_program_steps(const indim_scalar_program *program);
-// Applies it: as many |arguments| as parameters, as many |results| as the root has (1, or its members).
-void indim_scalar_program_run(indim_scalar_program *program, const indim_scalar *arguments, indim_scalar *results);
-
 // Copies a box of |sizes| elements of |bytes| each between two arrays with strides in elements, either sign.
 INDIM_CHECKED indim_status indim_eval_copy_box(indim_evaluator *e, int32_t rank, const int64_t *sizes, int64_t bytes,
                                                unsigned char *to, const int64_t *to_strides, const unsigned char *from,

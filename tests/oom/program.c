@@ -139,8 +139,34 @@ TEST(control) {
             NULL, 0);
 }
 
+TEST(order_indices_and_windows) {
+  fail_each("less { x = s32[] parameter(0) y = s32[] parameter(1) ROOT r = compare(x, y), direction=LT }\n"
+            "pairs { x = s32[] parameter(0) y = s32[] parameter(1) u = s32[] parameter(2) v = s32[] parameter(3) "
+            "ROOT r = compare(x, y), direction=GT }\n"
+            "add { x = s32[] parameter(0) y = s32[] parameter(1) ROOT r = add(x, y) }\n"
+            "both { x = s32[] parameter(0) y = s32[] parameter(1) u = s32[] parameter(2) v = s32[] parameter(3) "
+            "a = add(x, u) b = add(y, v) ROOT r = tuple(a, b) }\n"
+            "ENTRY e { m = s32[2,2] constant({{3,1},{4,2}}) i = s32[2] constant({1,0}) z = s32[] constant(0)\n"
+            "  a = s32[2,2] sort(m), dimensions={1}, to_apply=less\n"
+            "  b = (s32[2], s32[2]) sort(i, i), dimensions={0}, to_apply=pairs\n"
+            "  c = (s32[2,1], s32[2,1]) topk(m), k=1, largest=true\n"
+            "  d = s32[2,2] gather(m, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+            "index_vector_dim=1, slice_sizes={1,2}\n"
+            "  f = s32[2,2] scatter(m, i, d), update_window_dims={1}, inserted_window_dims={0}, "
+            "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add\n"
+            "  g = (s32[2,2], s32[2,2]) scatter(m, f, i, d, d), update_window_dims={1}, inserted_window_dims={0}, "
+            "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=both\n"
+            "  h = s32[1,1] reduce-window(m, z), window={size=2x2}, to_apply=add\n"
+            "  j = (s32[1,1], s32[1,1]) reduce-window(m, m, z, z), window={size=2x2}, to_apply=both\n"
+            "  k = s32[2,2] select-and-scatter(m, h, z), window={size=2x2}, select=less, scatter=add\n"
+            "  l = s32[2,2] convolution(m, m), dim_labels=bf_io->bf\n"
+            "  ROOT t = tuple(a, b, c, d, f, g, h, j, k, l) }\n",
+            NULL, 0);
+}
+
 #define CASES(X)            \
   X(elementwise_and_reduce) \
   X(moves)                  \
-  X(control)
+  X(control)                \
+  X(order_indices_and_windows)
 TEST_MAIN(CASES)

@@ -1,9 +1,10 @@
 """The evaluator against XLA on the CPU: generated programs, run by both on the same inputs.
 
 Elementwise ops over every element type that both know, on grids of edge values; conversions between all pairs of types;
-data movement, reductions and dots over random shapes, sizes 0 and 1 included; loops, branches and calls. Integers and
-what only moves data must agree to the bit; floats to the bit or within the ulps written at the op below. What XLA:CPU is
-known to do differently is left out element by element, each with its reason (the functions named skip_*).
+data movement, reductions, dots, gathers, scatters, sorts, windows and convolutions over random shapes, sizes 0 and 1
+included; loops, branches and calls. Integers and what only moves data must agree to the bit; floats to the bit or
+within the ulps written at the op below. What XLA:CPU is known to do differently is left out element by element, each
+with its reason (the functions named skip_*).
 
     INDIM_LIB=.../libindim.so python tests/witness/eval_xla.py [NAME PART] [--seed N]
 """
@@ -820,7 +821,7 @@ def reduce_batches(rng):
             x = random_array(type_, dims, rng)
             number = np.arange(x.size, dtype=np.int32).reshape(dims)
             out = [n for d, n in enumerate(dims) if d not in which]
-            low = np.array(-100, DTYPES[type_])
+            low = np.array(-100 if type_ == "f32" else -(1 << 15), DTYPES[type_])  # XLA may drop what is no identity
             names = ", ".join(batch.parameter(a) for a in (x, number, low, np.array(10**9, np.int32)))
             shape = f"({shape_text(type_, out)}, {shape_text('s32', out)})"
             both = batch.line(f"{shape} reduce({names}), dimensions={braces(which)}, to_apply=argmax_{type_}")
@@ -868,6 +869,169 @@ def dot_batches(rng):
     batch.result("f32", f"f32[70,50] dot({batch.parameter(x)}, {batch.parameter(y)}), lhs_contracting_dims={{1}}, "
                  "rhs_contracting_dims={0}", Expect(bound=bound))
     yield batch
+
+
+# ------------------------------------------------------------------------------------------------- indices, windows
+
+
+def random_starts(rng, start_map, batch, vector_dim):
+    """Indices of shape |batch| with the start vectors put in at |vector_dim|, some of them out of range."""
+    dims = list(batch)
+    dims.insert(vector_dim, len(start_map))
+    name = str(rng.choice(["s32", "s64", "u8", "s8"]))
+    return rng.integers(-2 if name[0] == "s" else 0, 7, size=dims).astype(DTYPES[name])
+
+
+def add_gather(batch, rng):
+    name = str(rng.choice(MOVED))
+    rank = int(rng.integers(1, 4))
+    dims = [int(rng.integers(1, 6)) for _ in range(rank)]
+    x = random_array(name, dims, rng)
+    start_map = [int(d) for d in rng.permutation(rank)[: rng.integers(1, rank + 1)]]
+    sizes = [int(rng.integers(1, n + 1)) for n in dims]
+    collapsed = [d for d in range(rank) if rng.integers(0, 2)]
+    for d in collapsed:
+        sizes[d] = 1
+    where = dims_of(rng, int(rng.integers(0, 3)), least=1)
+    vector_dim = int(rng.integers(0, len(where) + 1))
+    indices = random_starts(rng, start_map, where, vector_dim)
+    kept = [sizes[d] for d in range(rank) if d not in collapsed]
+    offset = sorted(int(d) for d in rng.choice(len(where) + len(kept), len(kept), replace=False))
+    rest, window, out = iter(where), iter(kept), []
+    for d in range(len(where) + len(kept)):
+        out.append(next(window) if d in offset else next(rest))
+    batch.result(f"gather {text_of(x)} {text_of(indices)}", f"{shape_text(name, out)} gather({batch.parameter(x)}, "
+                 f"{batch.parameter(indices)}), offset_dims={braces(offset)}, collapsed_slice_dims={braces(collapsed)}, "
+                 f"start_index_map={braces(start_map)}, index_vector_dim={vector_dim}, slice_sizes={braces(sizes)}",
+                 Expect(skip=skip_none))
+
+
+def add_scatter(batch, rng):
+    rank = int(rng.integers(1, 4))
+    dims = [int(rng.integers(1, 6)) for _ in range(rank)]
+    x = random_array("s32", dims, rng)
+    to_dims = [int(d) for d in rng.permutation(rank)[: rng.integers(1, rank + 1)]]
+    inserted = [d for d in range(rank) if rng.integers(0, 2)]
+    sizes = [int(rng.integers(1, dims[d] + 1)) for d in range(rank) if d not in inserted]
+    where = dims_of(rng, int(rng.integers(0, 3)), least=1)
+    vector_dim = int(rng.integers(0, len(where) + 1))
+    indices = random_starts(rng, to_dims, where, vector_dim)
+    window_dims = sorted(int(d) for d in rng.choice(len(where) + len(sizes), len(sizes), replace=False))
+    rest, window, shape = iter(where), iter(sizes), []
+    for d in range(len(where) + len(sizes)):
+        shape.append(next(window) if d in window_dims else next(rest))
+    updates = random_array("s32", shape, rng)
+    batch.result(f"scatter {text_of(x)} {text_of(indices)}", f"{text_of(x)} scatter({batch.parameter(x)}, "
+                 f"{batch.parameter(indices)}, {batch.parameter(updates)}), update_window_dims={braces(window_dims)}, "
+                 f"inserted_window_dims={braces(inserted)}, scatter_dims_to_operand_dims={braces(to_dims)}, "
+                 f"index_vector_dim={vector_dim}, to_apply=add_s32")
+
+
+def index_batches(rng):
+    for round_ in range(5):
+        batch = Batch(f"gather {round_}")
+        for _ in range(12):
+            add_gather(batch, rng)
+        yield batch
+        batch = Batch(f"scatter {round_}", reducer("add_s32", "s32", "add"))
+        for _ in range(12):
+            add_scatter(batch, rng)
+        yield batch
+
+
+SORTERS = """by_value { x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT r = pred[] compare(x, y), direction=LT, type=TOTALORDER }
+by_key { k = s8[] parameter(0)
+  l = s8[] parameter(1)
+  v = f32[] parameter(2)
+  w = f32[] parameter(3)
+  ROOT r = pred[] compare(k, l), direction=GT }
+"""
+
+
+def sort_batches(rng):
+    for round_ in range(4):
+        batch = Batch(f"sort {round_}", SORTERS)
+        for _ in range(5):
+            dims = dims_of(rng, int(rng.integers(1, 4)), least=1)
+            dim = int(rng.integers(0, len(dims)))
+            dims[dim] = int(rng.integers(0, 40))
+            x = random_array("f32", dims, rng)
+            batch.result(f"by value {text_of(x)} {dim}", f"{text_of(x)} sort({batch.parameter(x)}), dimensions={{{dim}}}, "
+                         "to_apply=by_value")
+            k = rng.integers(-3, 4, size=dims).astype(np.int8)
+            both = batch.line(f"({text_of(k)}, {text_of(x)}) sort({batch.parameter(k)}, {batch.parameter(x)}), "
+                              f"dimensions={{{dim}}}, is_stable=true, to_apply=by_key")
+            for i, a in enumerate([k, x]):
+                batch.result(f"by key {text_of(x)} {i}", f"{text_of(a)} get-tuple-element({both}), index={i}")
+        yield batch
+
+
+def window_of(rng, dims, dilated):
+    """A window= over |dims| and the sizes of the result; the base is dilated only if asked."""
+    parts, out = [], []
+    for n in dims:
+        size, stride, spread = (int(rng.integers(1, 4)) for _ in range(3))
+        low, high = (int(rng.integers(-1, 3)) for _ in range(2))
+        base = int(rng.integers(1, 3)) if dilated else 1
+        width = 0 if n == 0 else (n - 1) * base + 1
+        covered = (size - 1) * spread + 1
+        low = max(low, -width)
+        high = max(high, covered - width - low)  # at least one place
+        parts.append((size, stride, f"{low}_{high}", base, spread))
+        out.append((low + width + high - covered) // stride + 1)
+    names = ["size", "stride", "pad", "lhs_dilate", "rhs_dilate"]
+    text = " ".join(f"{n}={'x'.join(str(p[i]) for p in parts)}" for i, n in enumerate(names))
+    return f"window={{{text}", parts, out
+
+
+def window_batches(rng):
+    for round_ in range(4):
+        batch = Batch(f"reduce-window {round_}", reducer("add_s32", "s32", "add") + reducer("max_f32", "f32", "maximum"))
+        for type_, init, fold in [("s32", 0, "add_s32"), ("f32", -np.inf, "max_f32")] * 4:
+            x = random_array(type_, [int(rng.integers(1, 6)) for _ in range(int(rng.integers(1, 4)))], rng)
+            window, _, out = window_of(rng, x.shape, dilated=True)
+            names = f"{batch.parameter(x)}, {batch.parameter(np.array(init, DTYPES[type_]))}"
+            batch.result(f"{fold} {text_of(x)}", f"{shape_text(type_, out)} reduce-window({names}), {window}}}, "
+                         f"to_apply={fold}")
+        yield batch
+
+
+def add_convolution(batch, rng, type_):
+    rank = int(rng.integers(1, 3))
+    groups = {"feature_group_count": 1, "batch_group_count": 1}
+    if rng.integers(0, 2):
+        groups[str(rng.choice(list(groups)))] = 2
+    features, per_group = groups["feature_group_count"], int(rng.integers(1, 3))
+    outputs = 2 * int(rng.integers(1, 3))
+    n = groups["batch_group_count"] * int(rng.integers(1, 3))
+    space = [int(rng.integers(2, 6)) for _ in range(rank)]
+    window, parts, out = window_of(rng, space, dilated=True)
+    reversal = "x".join(str(int(rng.integers(0, 2))) for _ in range(rank))
+    digits = "".join(str(d) for d in range(rank))
+
+    def arranged(sizes):
+        letters = "".join(str(c) for c in rng.permutation(list(sizes)))
+        return letters, [sizes[c] for c in letters]
+
+    spatial = dict(zip(digits, space))
+    input_, x_dims = arranged({"b": n, "f": features * per_group, **spatial})
+    kernel, k_dims = arranged({"i": per_group, "o": outputs, **dict(zip(digits, (p[0] for p in parts)))})
+    result, out_dims = arranged({"b": n // groups["batch_group_count"], "f": outputs, **dict(zip(digits, out))})
+    x, k = random_array(type_, x_dims, rng), random_array(type_, k_dims, rng)
+    counts = ", ".join(f"{a}={v}" for a, v in groups.items() if v > 1)
+    batch.result(f"convolution {text_of(x)} {input_}_{kernel}->{result}", f"{shape_text(type_, out_dims)} "
+                 f"convolution({batch.parameter(x)}, {batch.parameter(k)}), {window} rhs_reversal={reversal}}}, "
+                 f"dim_labels={input_}_{kernel}->{result}{', ' if counts else ''}{counts}", Expect(zero_signs=False))
+
+
+def convolution_batches(rng):
+    for type_ in ["f32", "s32", "f64", "s8"]:
+        batch = Batch(f"convolution {type_}")
+        for _ in range(10):
+            add_convolution(batch, rng, type_)
+        yield batch
 
 
 # ------------------------------------------------------------------------------------------------- control
@@ -951,7 +1115,8 @@ def control_batches(rng):
 
 
 GROUPS = [unary_batches, binary_batches, ternary_batches, convert_batches, bitcast_batches, precision_batches,
-          move_batches, reduce_batches, dot_batches, control_batches]
+          move_batches, reduce_batches, dot_batches, index_batches, sort_batches, window_batches, convolution_batches,
+          control_batches]
 
 
 def main():

@@ -67,9 +67,10 @@ BOUNDS = {
     "special_functions": (16, "each"),
     "kalman_step": (64, "leaf"),  # divides by a small determinant
     **dict.fromkeys(
-        """attention attention_gradient batch_matmul batch_norm checkpoint_gradient conjugate_gradient dot_bf16 dot_c64
-        dot_general dot_product_attention einsums forward_kinematics k_means lstm matmul mlp_forward mlp_gradient
-        mlp_value_and_gradient transformer_block""".split(),
+        """attention attention_gradient batch_matmul batch_norm checkpoint_gradient conjugate_gradient convolution
+        convolution_grouped convolution_transposed dot_bf16 dot_c64 dot_general dot_product_attention einsums
+        forward_kinematics k_means lstm matmul mlp_forward mlp_gradient mlp_value_and_gradient polynomials pooling
+        transformer_block""".split(),
         (8, "leaf"),
     ),
 }
