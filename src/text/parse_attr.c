@@ -258,6 +258,25 @@ indim_status indim_parse_raw(indim_parser *parser, indim_str *out_text) {
   return indim_arena_str(&parser->module->arena, *out_text, out_text);
 }
 
+// What a part of metadata holds; UNKNOWN_PART for parts of printers newer than this.
+typedef enum metadata_part { UNKNOWN_PART, STRING_PART, INT_PART, BRACES_PART } metadata_part;
+
+static metadata_part metadata_part_of(indim_str name) {
+  static const struct {
+    const char *name;
+    metadata_part part;
+  } rows[] = {{"op_type", STRING_PART},         {"op_name", STRING_PART},          {"source_file", STRING_PART},
+              {"source_line", INT_PART},        {"source_end_line", INT_PART},     {"source_column", INT_PART},
+              {"source_end_column", INT_PART},  {"profile_type", BRACES_PART},     {"deduplicated_name", STRING_PART},
+              {"scheduling_name", STRING_PART}, {"metadata_payload", STRING_PART}, {"stack_frame_id", INT_PART}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    if (indim_str_is(name, rows[i].name)) {
+      return rows[i].part;
+    }
+  }
+  return UNKNOWN_PART;
+}
+
 // Kept as written, but read: {op_name="..." source_line=3 ...}, blanks or commas between, each part once. Parts that we
 // do not know are stepped over, for printers newer than this.
 static indim_status parse_metadata(indim_parser *parser, indim_attr *attr) {
@@ -279,7 +298,15 @@ static indim_status parse_metadata(indim_parser *parser, indim_attr *attr) {
     }
     seen[count] = name.text;
     count += count < MOST - 1;
-    if (lexer->token.kind == INDIM_TOKEN_STRING) {
+    metadata_part part = metadata_part_of(name.text);
+    indim_token_kind kind = lexer->token.kind;
+    if ((part == STRING_PART && kind != INDIM_TOKEN_STRING) || (part == INT_PART && kind != INDIM_TOKEN_INT) ||
+        (part == BRACES_PART && kind != INDIM_TOKEN_LBRACE)) {
+      return indim_lexer_expected(lexer, part == STRING_PART ? "a quoted string"
+                                         : part == INT_PART  ? "an integer"
+                                                             : "'{'");
+    }
+    if (kind == INDIM_TOKEN_STRING) {
       INDIM_TRY(indim_parse_unescape(parser, lexer->token.text, lexer->token.offset, &ignored));
       indim_lexer_next(lexer);
     } else if (lexer->token.kind == INDIM_TOKEN_LBRACE) {
@@ -299,20 +326,45 @@ static indim_status parse_metadata(indim_parser *parser, indim_attr *attr) {
   return indim_arena_str(&parser->module->arena, attr->value.text, &attr->value.text);
 }
 
-// {mode=highest} or {tolerance={atol=..., rtol=..., ulps=...}}.
+// Whether |text| is |word| in any case; |word| is in lower case.
+static bool is_word_in_any_case(indim_str text, const char *word) {
+  if (text.size != strlen(word)) {
+    return false;
+  }
+  for (size_t i = 0; i < text.size; i++) {
+    char c = text.data[i];
+    if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != word[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// {mode=highest} or {tolerance={atol=..., rtol=..., ulps=...}}; kept as written.
 static indim_status parse_accuracy(indim_parser *parser, indim_attr *attr) {
-  indim_lexer ahead = parser->lexer;
-  indim_lexer_next(&ahead);
-  bool mode = ahead.token.kind == INDIM_TOKEN_ATTRIBUTE && indim_str_is(ahead.token.text, "mode");
-  bool tolerance = ahead.token.kind == INDIM_TOKEN_ATTRIBUTE && indim_str_is(ahead.token.text, "tolerance");
-  if (parser->lexer.token.kind == INDIM_TOKEN_LBRACE && !mode && !tolerance) {
-    return indim_lexer_expected(&ahead, "mode= or tolerance=");
+  indim_lexer *lexer = &parser->lexer;
+  size_t start = lexer->token.offset;
+  indim_str ignored;
+  INDIM_TRY(indim_lexer_expect(lexer, INDIM_TOKEN_LBRACE, "'{' before an accuracy"));
+  bool mode = lexer->token.kind == INDIM_TOKEN_ATTRIBUTE && indim_str_is(lexer->token.text, "mode");
+  if (!mode && !(lexer->token.kind == INDIM_TOKEN_ATTRIBUTE && indim_str_is(lexer->token.text, "tolerance"))) {
+    return indim_lexer_expected(lexer, "mode= or tolerance=");
   }
-  indim_lexer_next(&ahead);
-  if (mode && !indim_lexer_is_word(&ahead, "highest") && !indim_lexer_is_word(&ahead, "default")) {
-    return indim_lexer_expected(&ahead, "highest or default");
+  indim_lexer_next(lexer);
+  if (mode && !is_word_in_any_case(lexer->token.text, "highest") &&
+      !is_word_in_any_case(lexer->token.text, "default")) {
+    return indim_lexer_expected(lexer, "highest or default");
   }
-  return indim_parse_raw(parser, &attr->value.text);
+  if (mode) {
+    indim_lexer_next(lexer);
+  } else if (lexer->token.kind == INDIM_TOKEN_LBRACE) {
+    INDIM_TRY(indim_lexer_raw_braces(lexer, &ignored));
+  } else {
+    return indim_lexer_expected(lexer, "'{' before a tolerance");
+  }
+  INDIM_TRY(indim_lexer_expect(lexer, INDIM_TOKEN_RBRACE, "'}' after an accuracy"));
+  attr->value.text = (indim_str){lexer->source.text.data + start, lexer->previous_end - start};
+  return indim_arena_str(&parser->module->arena, attr->value.text, &attr->value.text);
 }
 
 static indim_status parse_raw_or_string(indim_parser *parser, indim_attr *attr) {

@@ -220,6 +220,8 @@ MODULES = [
     ),
     ("6.4 metadata with commas", root('f32[2] negate(p), metadata={op_type="t", op_name="n"}'), ACCEPT),
     ("6.4 metadata, trailing comma", root('f32[2] negate(p), metadata={op_type="t",}'), REFUSE),
+    ("6.4 metadata, a number for a string", root('f32[2] negate(p), metadata={op_name=3}'), REFUSE),
+    ("6.4 metadata, a string for a number", root('f32[2] negate(p), metadata={source_line="a"}'), REFUSE),
     ("6.4 metadata, twice", root('f32[2] negate(p), metadata={op_type="t" op_type="t"}'), REFUSE),
     *[
         (f"6.5 sharding={text}", root(f"f32[2] negate(p), sharding={text}"), ACCEPT)
@@ -324,6 +326,8 @@ MODULES = [
     ),
     ("8.8 infeed", entry("t = token[] after-all() ROOT i = ((f32[2]), token[]) infeed(t)"), ACCEPT),
     ("8.1 result_accuracy", root("f32[2] exponential(p), result_accuracy={mode=highest}"), ACCEPT),
+    ("8.1 result_accuracy in capitals", root("f32[2] exponential(p), result_accuracy={mode=HIGHEST}"), ACCEPT),
+    ("8.1 result_accuracy, trailing comma", root("f32[2] exponential(p), result_accuracy={mode=highest,}"), REFUSE),
     ("8.1 result_accuracy misspelled", root("f32[2] exponential(p), result_accuracy={mode=hihest}"), REFUSE),
     ("8.1 result_accuracy of negate", root("f32[2] negate(p), result_accuracy={mode=highest}"), REFUSE),
     ("8 send-start", root("f32[2] send-start(p)"), REFUSE),
