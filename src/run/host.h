@@ -1,0 +1,44 @@
+// Where compiled code and the host meet. Compiled code is one function
+//
+//   int32_t fn(const void *const *arguments, void *const *results, void *scratch, const indim_host *host)
+//
+// that answers 0, or another number when it stopped early: its results are then undefined. |arguments| and |results|
+// are the leaves' buffers in the layouts that the program states; |scratch| is aligned to 64 bytes. The table is the only
+// door out of compiled code. This header includes nothing of Indim, so that ahead-of-time code can use it.
+#ifndef INDIM_RUN_HOST_H
+#define INDIM_RUN_HOST_H
+
+#include <stdint.h>
+
+typedef struct indim_host indim_host;
+
+// A piece of a parallel loop: iterations begin to end (in units of the loop's step) of the body that |frame| belongs to.
+typedef void indim_host_piece(void *frame, int64_t begin, int64_t end);
+
+// out[b, m, n] (+)= sum over k of lhs[b, m, k] * rhs[b, k, n]; strides in elements.
+typedef struct indim_host_matmul {
+  int64_t type;  // an indim_type: F32 or F64
+  int64_t batch, m, n, k;
+  int64_t lhs_batch, lhs_m, lhs_k;  // strides; one of lhs_m, lhs_k is 1, likewise below
+  int64_t rhs_batch, rhs_k, rhs_n;
+  int64_t out_batch, out_m;  // out_n is 1
+  int64_t accumulate;        // 1: added to what out holds
+} indim_host_matmul;
+
+enum { INDIM_HOST_OK = 0, INDIM_HOST_STOPPED = 1, INDIM_HOST_FAILED = 2 };
+
+struct indim_host {
+  void *user;
+  // Set by anybody to something else than 0: while loops then end, and the function answers INDIM_HOST_STOPPED.
+  const volatile int32_t *stop;
+  // Runs piece(frame, b, e) over [0, count) cut into pieces of |grain| (the last may be shorter), in any order, on any
+  // threads, and returns when all are done. The same pieces whatever the number of threads.
+  void (*parallel)(void *user, indim_host_piece *piece, void *frame, int64_t count, int64_t grain);
+  // Answers 0, or another number when it could not (no library and no memory).
+  int32_t (*matmul)(void *user, const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs);
+};
+
+typedef int32_t indim_compiled_fn(const void *const *arguments, void *const *results, void *scratch,
+                                  const indim_host *host);
+
+#endif  // INDIM_RUN_HOST_H
