@@ -1,0 +1,350 @@
+// Elementwise instructions and computations of scalars, made into nodes. What comes in is an instruction (or a whole
+// computation) and values of some lanes; out come values of as many lanes, each lane computed by itself. A computation
+// is written out where it is applied; what it holds of constants stays one lane wide until it meets a vector.
+#include "array/element.h"
+#include "loop/tile.h"
+
+// Calls inside calls, as in the evaluator; and the instructions of one application with all that it calls.
+enum { MAX_DEPTH = 500, MAX_STEPS = 1 << 14 };
+
+// Elementwise ------------------------------------------------------------------------------------------------------
+
+static const bool computes[INDIM_OP_COUNT] = {
+#define INDIM_OP_TYPES(op, classes) [INDIM_OP_##op] = true,
+#include "graph/op_type.def"
+    [INDIM_OP_COMPARE] = true,         [INDIM_OP_SELECT] = true,      [INDIM_OP_CONVERT] = true, [INDIM_OP_COPY] = true,
+    [INDIM_OP_BITCAST_CONVERT] = true, [INDIM_OP_OPT_BARRIER] = true, [INDIM_OP_DOMAIN] = true,
+};
+
+// In memory.
+static int32_t stored_bits(indim_type type) { return type == INDIM_PRED ? 8 : indim_type_bits(type); }
+
+bool indim_loop_can_elementwise(const indim_instr *instr) {
+  if (!computes[instr->op] || instr->op == INDIM_OP_MULHI || !indim_shape_is_array(instr->shape) ||
+      !indim_shape_is_static(instr->shape) || instr->operand_count < 1 || instr->operand_count > 3) {
+    return false;
+  }
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    if (!indim_shape_is_array(instr->operands[i]->shape) || !indim_shape_is_static(instr->operands[i]->shape)) {
+      return false;
+    }
+  }
+  if (instr->op == INDIM_OP_BITCAST_CONVERT) {
+    return stored_bits(instr->shape->type) == stored_bits(instr->operands[0]->shape->type);
+  }
+  return instr->op != INDIM_OP_STOCHASTIC_CONVERT || indim_type_is_integral(instr->shape->type);
+}
+
+static int32_t direction_of(indim_str word) {
+  static const char *const words[] = {[INDIM_COMPARE_EQ] = "EQ", [INDIM_COMPARE_NE] = "NE", [INDIM_COMPARE_GE] = "GE",
+                                      [INDIM_COMPARE_GT] = "GT", [INDIM_COMPARE_LE] = "LE", [INDIM_COMPARE_LT] = "LT"};
+  for (int32_t i = 0; i < 6; i++) {
+    if (indim_str_is(word, words[i])) {
+      return i;
+    }
+  }
+  return INDIM_COMPARE_EQ;
+}
+
+static indim_loop_op op_of(const indim_instr *instr) {
+  indim_loop_op op = {.op = instr->op};
+  if (instr->op == INDIM_OP_COMPARE) {
+    op.direction = direction_of(indim_instr_word(instr, INDIM_ATTR_DIRECTION));
+    op.total_order = indim_type_is_float(instr->operands[0]->shape->type) &&
+                     indim_str_is(indim_instr_word(instr, INDIM_ATTR_COMPARE_TYPE), "TOTALORDER");
+  }
+  if (instr->op == INDIM_OP_REDUCE_PRECISION) {
+    int64_t exponent = indim_instr_int(instr, INDIM_ATTR_EXPONENT_BITS, 0);
+    int64_t mantissa = indim_instr_int(instr, INDIM_ATTR_MANTISSA_BITS, 0);
+    op.exponent_bits = (int32_t)(exponent < 64 ? exponent : 64);  // no format has more
+    op.mantissa_bits = (int32_t)(mantissa < 64 ? mantissa : 64);
+  }
+  return op;
+}
+
+// The bits of x seen as |type|. A pred is a byte that holds 0 or 1, and any byte but 0 is true.
+static indim_lval bitcast(indim_loop_builder *b, indim_lval x, indim_type type) {
+  indim_type from = indim_loop_value_of(b, x)->type;
+  if (from == type) {
+    return x;
+  }
+  if (from == INDIM_PRED) {
+    return bitcast(b, indim_loop_convert(b, x, INDIM_U8), type);
+  }
+  if (type == INDIM_PRED) {
+    return indim_loop_convert(b, bitcast(b, x, INDIM_U8), INDIM_PRED);
+  }
+  return indim_loop_scalar(b, (indim_loop_op){.op = INDIM_OP_BITCAST_CONVERT}, type, 1, &x);
+}
+
+static bool is_same_value(const indim_instr *instr) {
+  return instr->op == INDIM_OP_COPY || instr->op == INDIM_OP_OPT_BARRIER || instr->op == INDIM_OP_DOMAIN ||
+         (instr->op == INDIM_OP_REAL && !indim_type_is_complex(instr->operands[0]->shape->type));
+}
+
+indim_lval indim_loop_elementwise(indim_loop_builder *b, const indim_instr *instr, int32_t count,
+                                  const indim_lval *args) {
+  indim_lval wide[3];
+  int32_t lanes = 1;
+  if (b->status != INDIM_OK) {
+    return 0;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    int32_t own = indim_loop_value_of(b, args[i])->lanes;
+    lanes = own > lanes ? own : lanes;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    wide[i] = indim_loop_splat(b, args[i], lanes);
+  }
+  if (b->status != INDIM_OK) {
+    return 0;
+  }
+  indim_type type = instr->shape->type;
+  if (is_same_value(instr)) {
+    return wide[0];
+  }
+  if (instr->op == INDIM_OP_IMAG && !indim_type_is_complex(instr->operands[0]->shape->type)) {
+    return indim_loop_splat(b, indim_loop_const(b, type, 0, 0), lanes);
+  }
+  if (instr->op == INDIM_OP_BITCAST_CONVERT) {
+    return bitcast(b, wide[0], type);
+  }
+  if (instr->op == INDIM_OP_CONVERT) {
+    return indim_loop_convert(b, wide[0], type);
+  }
+  return indim_loop_scalar(b, op_of(instr), type, count, wide);
+}
+
+// Computations --------------------------------------------------------------------------------------------------------
+
+// Ops that give a scalar again when they are given one.
+static const bool keeps_scalar[INDIM_OP_COUNT] = {
+    [INDIM_OP_RESHAPE] = true, [INDIM_OP_BROADCAST] = true, [INDIM_OP_TRANSPOSE] = true,
+    [INDIM_OP_REVERSE] = true, [INDIM_OP_SLICE] = true,     [INDIM_OP_BITCAST] = true,
+};
+
+static indim_computation *called_by(const indim_instr *instr) {
+  if (instr->op == INDIM_OP_CALL || instr->op == INDIM_OP_MAP) {
+    return indim_instr_computation(instr, INDIM_ATTR_TO_APPLY);
+  }
+  return instr->op == INDIM_OP_FUSION ? indim_instr_computation(instr, INDIM_ATTR_CALLS) : NULL;
+}
+
+// Scalars, or a tuple of such; |*out_leaves| counts them.
+static bool is_of_scalars(const indim_shape *shape, int64_t *out_leaves) {
+  *out_leaves = 1;
+  if (!indim_shape_is_tuple(shape)) {
+    return indim_shape_is_scalar(shape);
+  }
+  *out_leaves = shape->member_count;
+  for (int64_t i = 0; i < shape->member_count; i++) {
+    if (!indim_shape_is_scalar(shape->members[i])) {
+      return false;
+    }
+  }
+  return shape->member_count <= MAX_STEPS;
+}
+
+static bool can_instr(const indim_instr *instr, int32_t depth, int32_t *steps);
+
+static bool can_computation(const indim_computation *computation, int32_t depth, int32_t *steps) {
+  if (computation == NULL || depth > MAX_DEPTH) {
+    return false;
+  }
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    if (!can_instr(computation->instrs[i], depth, steps)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool can_instr(const indim_instr *instr, int32_t depth, int32_t *steps) {
+  int64_t leaves = 0;
+  if (--*steps < 0 || !is_of_scalars(instr->shape, &leaves)) {
+    return false;
+  }
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    int64_t ignored = 0;
+    if (!is_of_scalars(instr->operands[i]->shape, &ignored)) {
+      return false;
+    }
+  }
+  if (instr->op == INDIM_OP_PARAMETER || instr->op == INDIM_OP_TUPLE || instr->op == INDIM_OP_GET_TUPLE_ELEMENT) {
+    return true;
+  }
+  if (instr->op == INDIM_OP_CONSTANT) {
+    return indim_shape_is_array(instr->shape) && !indim_literal_is_elided(instr->literal);
+  }
+  if (called_by(instr) != NULL) {
+    return can_computation(called_by(instr), depth + 1, steps);
+  }
+  if (keeps_scalar[instr->op]) {
+    return instr->operand_count == 1 && instr->operands[0]->shape->type == instr->shape->type;
+  }
+  return indim_loop_can_elementwise(instr);
+}
+
+bool indim_loop_can_apply(const indim_computation *computation) {
+  int32_t steps = MAX_STEPS;
+  for (int32_t i = 0; computation != NULL && i < computation->parameter_count; i++) {
+    if (!indim_shape_is_scalar(computation->parameters[i]->shape)) {
+      return false;
+    }
+  }
+  return can_computation(computation, 0, &steps);
+}
+
+// A computation that is being applied: for each instruction the place of its leaves among |leaves|, -1 for one that the
+// root does not need.
+typedef struct application {
+  const indim_computation *computation;
+  int32_t *first;
+  int32_t leaf_count;
+  indim_lval *leaves;
+} application;
+
+static int32_t leaves_of(const indim_shape *shape) {
+  return indim_shape_is_tuple(shape) ? (int32_t)shape->member_count : 1;
+}
+
+static void find_needed(application *a) {
+  const indim_computation *computation = a->computation;
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    a->first[i] = -1;
+  }
+  a->first[computation->root->index] = 0;
+  for (int32_t i = computation->root->index; i >= 0; i--) {
+    const indim_instr *instr = computation->instrs[i];
+    for (int32_t k = 0; a->first[i] >= 0 && k < instr->operand_count; k++) {
+      a->first[instr->operands[k]->index] = 0;
+    }
+  }
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    if (a->first[i] >= 0) {
+      a->first[i] = a->leaf_count;
+      a->leaf_count += leaves_of(computation->instrs[i]->shape);
+    }
+  }
+}
+
+static void apply(indim_loop_builder *b, const indim_computation *computation, int32_t depth, const indim_lval *args,
+                  indim_lval *out);
+
+static void apply_call(indim_loop_builder *b, const application *a, const indim_instr *instr, int32_t depth,
+                       indim_lval *out) {
+  int32_t count = 0;
+  void *memory = NULL;
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    count += leaves_of(instr->operands[i]->shape);
+  }
+  size_t size = (size_t)count * sizeof(indim_lval);
+  indim_status status = indim_alloc(b->program->cx, size, &memory);
+  if (status != INDIM_OK) {
+    indim_loop_fail(b, status);
+    return;
+  }
+  indim_lval *args = memory;
+  count = 0;
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    int32_t from = a->first[instr->operands[i]->index];
+    for (int32_t k = 0; k < leaves_of(instr->operands[i]->shape); k++) {
+      args[count++] = a->leaves[from + k];
+    }
+  }
+  apply(b, called_by(instr), depth + 1, args, out);
+  indim_free(b->program->cx, memory, size);
+}
+
+static indim_lval constant(indim_loop_builder *b, const indim_literal *literal) {
+  const indim_shape *shape = indim_literal_shape(literal);
+  indim_element element =
+      indim_element_load(shape->type, indim_shape_element_bits(shape), indim_literal_data(literal), 0);
+  return indim_loop_const(b, shape->type, element.bits, element.imag);
+}
+
+// The value of an instruction that has one leaf and calls nothing.
+static indim_lval apply_simple(indim_loop_builder *b, const application *a, const indim_instr *instr) {
+  if (instr->op == INDIM_OP_CONSTANT) {
+    return constant(b, instr->literal);
+  }
+  indim_lval operands[3];
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    operands[i] = a->leaves[a->first[instr->operands[i]->index]];
+  }
+  if (keeps_scalar[instr->op]) {
+    return operands[0];
+  }
+  return indim_loop_elementwise(b, instr, instr->operand_count, operands);
+}
+
+static void apply_instr(indim_loop_builder *b, const application *a, const indim_instr *instr, int32_t depth,
+                        const indim_lval *args) {
+  indim_lval *out = a->leaves + a->first[instr->index];
+  if (instr->op == INDIM_OP_PARAMETER) {
+    for (int64_t i = 0; i < instr->parameter_number; i++) {
+      args += leaves_of(a->computation->parameters[i]->shape);
+    }
+    for (int32_t k = 0; k < leaves_of(instr->shape); k++) {
+      out[k] = args[k];
+    }
+  } else if (instr->op == INDIM_OP_TUPLE) {
+    for (int32_t k = 0; k < instr->operand_count; k++) {
+      out[k] = a->leaves[a->first[instr->operands[k]->index]];
+    }
+  } else if (instr->op == INDIM_OP_GET_TUPLE_ELEMENT) {
+    out[0] = a->leaves[a->first[instr->operands[0]->index] + indim_instr_int(instr, INDIM_ATTR_INDEX, 0)];
+  } else if (called_by(instr) != NULL) {
+    apply_call(b, a, instr, depth, out);
+  } else {
+    out[0] = apply_simple(b, a, instr);
+  }
+}
+
+// |args| are the leaves of all parameters, |out| gets those of the root.
+static void apply(indim_loop_builder *b, const indim_computation *computation, int32_t depth, const indim_lval *args,
+                  indim_lval *out) {
+  indim_ctx *cx = b->program->cx;
+  application a = {.computation = computation};
+  void *memory = NULL;
+  size_t first_size = (size_t)computation->instr_count * sizeof *a.first;
+  indim_status status = indim_alloc(cx, first_size, &memory);
+  if (status != INDIM_OK) {
+    indim_loop_fail(b, status);
+    return;
+  }
+  a.first = memory;
+  find_needed(&a);
+  size_t leaves_size = (size_t)a.leaf_count * sizeof *a.leaves;
+  status = indim_alloc_zeroed(cx, leaves_size, &memory);
+  if (status != INDIM_OK) {
+    indim_loop_fail(b, status);
+  } else {
+    a.leaves = memory;
+    for (int32_t i = 0; i < computation->instr_count && b->status == INDIM_OK; i++) {
+      if (a.first[i] >= 0) {
+        apply_instr(b, &a, computation->instrs[i], depth, args);
+      }
+    }
+    const indim_instr *root = computation->root;
+    for (int32_t k = 0; k < leaves_of(root->shape); k++) {
+      out[k] = a.leaves[a.first[root->index] + k];
+    }
+    indim_free(cx, a.leaves, leaves_size);
+  }
+  indim_free(cx, a.first, first_size);
+}
+
+void indim_loop_apply(indim_loop_builder *b, const indim_computation *computation, int32_t lanes,
+                      const indim_lval *args, indim_lval *out) {
+  int32_t count = leaves_of(computation->root->shape);
+  for (int32_t k = 0; k < count; k++) {
+    out[k] = 0;
+  }
+  if (b->status == INDIM_OK) {
+    apply(b, computation, 0, args, out);
+  }
+  for (int32_t k = 0; b->status == INDIM_OK && k < count; k++) {
+    out[k] = indim_loop_splat(b, out[k], lanes);
+  }
+}
