@@ -1,7 +1,7 @@
 # libindim, shared and static, from one set of objects. The layers are the folders of src/, in the order in which they
 # may include each other (docs/architecture.md); a folder that is not there yet adds nothing.
 
-set(INDIM_LAYERS base array graph text eval explain)
+set(INDIM_LAYERS base array graph text eval explain loop)
 
 set(indim_sources "")
 foreach(layer IN LISTS INDIM_LAYERS)

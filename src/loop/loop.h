@@ -37,16 +37,17 @@ typedef enum indim_storage_kind {
 
 typedef struct indim_storage {
   indim_storage_kind kind;
-  int32_t index;     // position in the program's list
-  int32_t number;    // which argument or result: position among the leaves of all of them
-  indim_type type;   // of an element, stored as indim_type_bytes(type) bytes each
-  int64_t elements;  // allocated, padding included
-  int64_t offset;    // SCRATCH: bytes from the start of the block, a multiple of 64; set by the buffer plan
-  const void *data;  // CONSTANT: the bytes, aligned to 16, alive as long as the program
-  bool is_donated;   // ARGUMENT: may be written
-  int32_t shares;    // index + 1 of the storage whose bytes this one takes over, 0 if none
-  const char *name;  // for people: the instruction's name
-  int32_t writes;    // how often the builder saw it written, so that loads on both sides differ
+  int32_t index;       // position in the program's list
+  int32_t number;      // which argument or result: position among the leaves of all of them
+  indim_type type;     // of an element, stored as indim_type_bytes(type) bytes each
+  int64_t elements;    // allocated, padding included
+  int64_t offset;      // SCRATCH: bytes from the start of the block, a multiple of 64; set by the buffer plan
+  const void *data;    // CONSTANT: the bytes, aligned to 16, alive as long as the program
+  bool is_donated;     // ARGUMENT: may be written
+  int32_t shares;      // index + 1 of the storage whose bytes this one takes over, 0 if none
+  const char *name;    // for people: the instruction's name
+  int32_t root;        // builder's: index + 1 of a storage further along |shares|, 0 if not looked for yet
+  int32_t written_in;  // builder's: the kernel that last said that it writes these bytes; kept in the root
 } indim_storage;
 
 // Values and nodes -----------------------------------------------------------------------------------------------------
@@ -173,7 +174,7 @@ typedef struct indim_loop_program {
   indim_loop_target target;
   indim_storage **storages;
   int32_t storage_count, storage_capacity;
-  indim_loop_value *values;  // [0] is unused
+  indim_loop_value *values;  // [0] is none: a pred of one lane without a body
   int32_t value_count, value_capacity;
   int64_t scratch_bytes;
   int32_t argument_count;  // leaves of all arguments
@@ -191,7 +192,9 @@ typedef struct indim_loop_builder {
   indim_status status;     // the first error; every call does nothing after it
   indim_loop_slot *slots;  // of the table of pure nodes
   size_t slot_count, slot_used;
-  int32_t load_floor;  // loads of storages that are not written in the running kernel may move out to this depth
+  int32_t load_floor;   // loads of storages that are not written in the running kernel may move out to this depth
+  int32_t kernel;       // number of the running kernel; 0 before the first
+  indim_storage spare;  // the answer to a new storage after an error, so that nobody holds NULL
 } indim_loop_builder;
 
 INDIM_CHECKED indim_status indim_loop_program_create(indim_ctx *cx, const indim_module *module,
@@ -207,13 +210,15 @@ void indim_loop_fail(indim_loop_builder *b, indim_status status);
 indim_storage *indim_loop_storage(indim_loop_builder *b, indim_storage_kind kind, indim_type type, int64_t elements,
                                   const char *name);
 // Storages in |written| are from now on written by what is built, until the next call; loads of all others may move out
-// of loops as far as the present body.
+// of loops as far as the present body. Storages that share bytes count as one. A store to any other storage is refused
+// (INTERNAL): loads of it may have been moved already. Loads of a kernel are not shared with other kernels, but for those
+// of constants and of arguments that nobody may write.
 void indim_loop_kernel_begin(indim_loop_builder *b, indim_storage *const *written, int32_t count);
 
 indim_lval indim_loop_const(indim_loop_builder *b, indim_type type, uint64_t bits, uint64_t imag);
 indim_lval indim_loop_lanes(indim_loop_builder *b, indim_type type, int32_t lanes, const uint64_t *bits);
 indim_lval indim_loop_index(indim_loop_builder *b, int64_t value);  // an s64 constant
-// Folds constants, flattens nested sums, drops zero terms.
+// Folds constants, flattens nested sums, drops zero terms. Scalars among arguments with lanes are splat.
 indim_lval indim_loop_affine(indim_loop_builder *b, int64_t constant, int32_t count, const indim_lval *args,
                              const int64_t *coefficients);
 indim_lval indim_loop_add(indim_loop_builder *b, indim_lval x, indim_lval y);
@@ -222,7 +227,7 @@ indim_lval indim_loop_mul_const(indim_loop_builder *b, indim_lval x, int64_t fac
 // Simplified where the ranges allow: (8 i + j) / 8 is i when 0 <= j < 8.
 indim_lval indim_loop_floordiv(indim_loop_builder *b, indim_lval x, int64_t divisor);
 indim_lval indim_loop_modulo(indim_loop_builder *b, indim_lval x, int64_t divisor);
-// Any integer type; unsigned values above int64 count as |high|.
+// Any integer type or pred; unsigned values above int64 count as |high|.
 indim_lval indim_loop_clamp_index(indim_loop_builder *b, indim_lval x, int64_t low, int64_t high);
 // low <= x <= high as a pred with x's lanes; a constant where x's range decides it.
 indim_lval indim_loop_in_range(indim_loop_builder *b, indim_lval x, int64_t low, int64_t high);
@@ -257,7 +262,8 @@ void indim_loop_copy(indim_loop_builder *b, indim_storage *to, indim_lval to_add
 void indim_loop_fill(indim_loop_builder *b, indim_storage *to, indim_lval to_address, indim_lval value, int64_t count);
 
 // Control. A begin opens the body, what is built goes into it, the end closes it; the carried values of the body come in
-// |out_carried|, the results in |out_results| (both |count|, NULL when 0).
+// |out_carried|, the results in |out_results| (both |count|, NULL when 0). After an error |out_carried| is zeros and
+// |out_results| is left alone.
 indim_lval indim_loop_for_begin(indim_loop_builder *b, indim_lval begin, indim_lval end, int64_t step, int32_t count,
                                 const indim_lval *carried, indim_lval *out_carried);  // answers the index
 void indim_loop_for_end(indim_loop_builder *b, const indim_lval *yields, indim_lval *out_results);
@@ -274,8 +280,9 @@ void indim_loop_host(indim_loop_builder *b, indim_host_service service, int32_t 
                      indim_storage *const *storages, const bool *is_written, const indim_lval *addresses,
                      int32_t number_count, const int64_t *numbers);
 
+// What is known of a value, until the next call that builds. After an error: of none (a pred of one lane), whatever |v|.
 static inline const indim_loop_value *indim_loop_value_of(const indim_loop_builder *b, indim_lval v) {
-  return &b->program->values[v];
+  return &b->program->values[b->status == INDIM_OK ? v : 0];
 }
 
 // Looking --------------------------------------------------------------------------------------------------------------
