@@ -398,8 +398,10 @@ static indim_lval make(indim_loop_builder *b, const indim_loop_draft *draft, ind
   node->first_result = value;
   node->result_count = 1;
   b->program->values[value].node = node;
-  b->program->values[value].low = draft->low;
-  b->program->values[value].high = draft->high;
+  if (draft->type == INDIM_S64) {
+    indim_loop_node_range(b->program, node, draft->lanes, &b->program->values[value].low,
+                          &b->program->values[value].high);
+  }
   indim_loop_append(body, node);
   return value;
 }

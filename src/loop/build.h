@@ -9,14 +9,12 @@ typedef struct indim_loop_draft {
   indim_loop_node node;  // kind, args and the kind's part of the union
   indim_type type;       // of its value
   int32_t lanes;
-  int64_t low, high;  // S64: its range
-  int32_t kernel;     // LOAD: only those of the same kernel are the same; else 0
+  int32_t kernel;  // LOAD: only those of the same kernel are the same; else 0
 } indim_loop_draft;
 
-// A draft whose range is not known.
 static inline indim_loop_draft indim_loop_draft_of(indim_node_kind kind, indim_type type, int32_t lanes, int32_t count,
                                                    const indim_lval *args) {
-  indim_loop_draft draft = {.type = type, .lanes = lanes, .low = INT64_MIN, .high = INT64_MAX};
+  indim_loop_draft draft = {.type = type, .lanes = lanes};
   draft.node.kind = kind;
   draft.node.arg_count = count;
   draft.node.args = (indim_lval *)args;  // read only until it is copied
@@ -66,8 +64,18 @@ int64_t indim_index_floordiv(int64_t value, int64_t divisor);
 int64_t indim_index_modulo(int64_t value, int64_t divisor);
 // The values an integer type or pred has, u64 as far as s64 goes. False for other types.
 bool indim_index_type_range(indim_type type, int64_t *out_low, int64_t *out_high);
+// The range of constant + the sum of coefficients * args.
+void indim_index_sum_range(const indim_loop_program *program, int64_t constant, int32_t count, const indim_lval *args,
+                           const int64_t *coefficients, int64_t *out_low, int64_t *out_high);
+// The range of the s64 that a pure node gives, by those of its arguments; all of s64 where nothing is known.
+void indim_loop_node_range(const indim_loop_program *program, const indim_loop_node *node, int32_t lanes,
+                           int64_t *out_low, int64_t *out_high);
+// The range of a for's index: from the least begin to the last step before the greatest end; one number, begin's
+// least, when the loop never runs.
+void indim_loop_for_range(const indim_loop_program *program, indim_lval begin, indim_lval end, int64_t step,
+                          int64_t *out_low, int64_t *out_high);
 // Whether end - begin is the same number whenever both are computed, both scalars: constants, or sums of the same terms.
-bool indim_index_distance(const indim_loop_builder *b, indim_lval begin, indim_lval end, int64_t *out);
+bool indim_index_distance(const indim_loop_program *program, indim_lval begin, indim_lval end, int64_t *out);
 // Whether |lanes| elements at |address| and every |lane_stride| on lie inside |storage|, by the address's range. With an
 // address that has lanes, |lanes| is 1.
 bool indim_loop_is_inside(const indim_loop_value *address, const indim_storage *storage, int64_t lanes,

@@ -89,25 +89,6 @@ static indim_loop_node *begin_node(indim_loop_builder *b, indim_node_kind kind, 
   return node;
 }
 
-// The index's range: from the least begin to the last step before the greatest end.
-static void set_index_range(indim_loop_builder *b, indim_lval index, indim_lval begin, indim_lval end, int64_t step) {
-  int64_t distance = 0;
-  bool is_fixed = indim_index_distance(b, begin, end, &distance);
-  const indim_loop_value *from = indim_loop_value_of(b, begin);
-  const indim_loop_value *to = indim_loop_value_of(b, end);
-  int64_t high = to->high == INT64_MIN ? INT64_MIN : to->high - 1;
-  if (is_fixed && distance > 0) {
-    int64_t last = indim_index_add_saturated(from->high, (distance - 1) / step * step);
-    high = last < high ? last : high;
-  } else if (from->low == from->high && high > from->low) {
-    uint64_t most = (uint64_t)high - (uint64_t)from->low;
-    high = (int64_t)((uint64_t)from->low + most / (uint64_t)step * (uint64_t)step);
-  }
-  indim_loop_value *value = &b->program->values[index];
-  value->low = from->low;
-  value->high = high > from->low ? high : from->low;
-}
-
 indim_lval indim_loop_for_begin(indim_loop_builder *b, indim_lval begin, indim_lval end, int64_t step, int32_t count,
                                 const indim_lval *carried, indim_lval *out_carried) {
   zero(count, out_carried);
@@ -140,7 +121,7 @@ indim_lval indim_loop_for_begin(indim_loop_builder *b, indim_lval begin, indim_l
   add_parameters(b, body, 1, &begin, &index);
   add_parameters(b, body, count, carried, out_carried);
   if (b->status == INDIM_OK) {
-    set_index_range(b, index, begin, end, step);
+    indim_loop_for_range(b->program, begin, end, step, &b->program->values[index].low, &b->program->values[index].high);
   }
   return b->status == INDIM_OK ? index : 0;
 }
@@ -187,6 +168,13 @@ void indim_loop_if_end(indim_loop_builder *b, const indim_lval *yields, indim_lv
   } else if (node != NULL) {
     close_body(b, node->bodies[0]->yield_count, yields);
     finish(b, node, node->bodies[0]->yield_count, node->bodies[0]->yields, out_results);
+    for (int32_t i = 0; i < node->result_count && b->status == INDIM_OK; i++) {
+      indim_loop_value *value = &b->program->values[node->first_result + i];
+      const indim_loop_value *x = indim_loop_value_of(b, node->bodies[0]->yields[i]);
+      const indim_loop_value *y = indim_loop_value_of(b, node->bodies[1]->yields[i]);
+      value->low = x->low < y->low ? x->low : y->low;
+      value->high = x->high > y->high ? x->high : y->high;
+    }
   }
 }
 

@@ -21,89 +21,11 @@ typedef struct sum {
   term terms[MAX_TERMS];
 } sum;
 
-// Numbers ---------------------------------------------------------------------------------------------------------------
-
-bool indim_index_mul(int64_t a, int64_t b, int64_t *out) {
-  bool is_negative = (a < 0) != (b < 0);
-  uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
-  uint64_t y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
-  uint64_t limit = (uint64_t)INT64_MAX + (is_negative ? 1U : 0U);
-  *out = 0;
-  if (x == 0 || y == 0) {
-    return true;
-  }
-  if (x > limit / y) {
-    *out = is_negative ? INT64_MIN : INT64_MAX;
-    return false;
-  }
-  uint64_t product = x * y;
-  *out = is_negative ? -(int64_t)(product - 1) - 1 : (int64_t)product;
-  return true;
-}
-
-int64_t indim_index_mul_saturated(int64_t a, int64_t b) {
-  int64_t product = 0;
-  (void)indim_index_mul(a, b, &product);
-  return product;
-}
-
-int64_t indim_index_add_saturated(int64_t a, int64_t b) {
-  int64_t result = 0;
-  if (indim_int_add(a, b, &result)) {
-    return result;
-  }
-  return b > 0 ? INT64_MAX : INT64_MIN;
-}
-
-int64_t indim_index_floordiv(int64_t value, int64_t divisor) {
-  int64_t quotient = value / divisor;
-  return quotient - (value % divisor < 0);
-}
-
-int64_t indim_index_modulo(int64_t value, int64_t divisor) {
-  int64_t remainder = value % divisor;
-  return remainder < 0 ? remainder + divisor : remainder;
-}
-
-static int64_t gcd(int64_t a, int64_t b) {
-  while (b != 0) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a == INT64_MIN ? 1 : a < 0 ? -a : a;
-}
-
-bool indim_index_type_range(indim_type type, int64_t *out_low, int64_t *out_high) {
-  int32_t bits = indim_type_bits(type);
-  if (type == INDIM_PRED) {
-    *out_low = 0;
-    *out_high = 1;
-  } else if (indim_type_is_signed_int(type)) {
-    *out_high = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
-    *out_low = -*out_high - 1;
-  } else if (indim_type_is_unsigned_int(type)) {
-    *out_low = 0;
-    *out_high = bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1;
-  } else {
-    return false;
-  }
-  return true;
-}
-
-bool indim_loop_is_inside(const indim_loop_value *address, const indim_storage *storage, int64_t lanes,
-                          int64_t lane_stride) {
-  int64_t reach = indim_index_mul_saturated(lane_stride, lanes > 0 ? lanes - 1 : 0);
-  int64_t low = indim_index_add_saturated(address->low, reach < 0 ? reach : 0);
-  int64_t high = indim_index_add_saturated(address->high, reach > 0 ? reach : 0);
-  return address->low > INT64_MIN && low >= 0 && address->high < INT64_MAX && high < storage->elements;
-}
-
 // Sums ------------------------------------------------------------------------------------------------------------------
 
 // The s64 that every lane of |v| is. False when it is no constant.
-static bool constant_of(const indim_loop_builder *b, indim_lval v, int64_t *out) {
-  const indim_loop_value *value = indim_loop_value_of(b, v);
+static bool constant_of(const indim_loop_program *program, indim_lval v, int64_t *out) {
+  const indim_loop_value *value = &program->values[v];
   *out = value->low;
   return value->type == INDIM_S64 && value->low == value->high;
 }
@@ -149,15 +71,15 @@ static bool add_nested(sum *s, const indim_loop_node *node, int64_t coefficient)
 }
 
 // Adds coefficient * v, where |more| terms are still to come.
-static bool add_value(const indim_loop_builder *b, sum *s, indim_lval v, int64_t coefficient, int32_t more) {
+static bool add_value(const indim_loop_program *program, sum *s, indim_lval v, int64_t coefficient, int32_t more) {
   int64_t constant = 0;
   if (coefficient == 0) {
     return true;
   }
-  if (constant_of(b, v, &constant)) {
+  if (constant_of(program, v, &constant)) {
     return add_constant(s, constant, coefficient);
   }
-  const indim_loop_node *node = indim_loop_node_of(b, v);
+  const indim_loop_node *node = program->values[v].node;
   if (node != NULL && node->kind == INDIM_NODE_AFFINE && s->count + node->arg_count + more <= FLAT_TERMS &&
       add_nested(s, node, coefficient)) {
     return true;
@@ -175,25 +97,11 @@ static void drop_zeros(sum *s) {
   s->count = kept;
 }
 
-static void range_of(const indim_loop_builder *b, const sum *s, int64_t *out_low, int64_t *out_high) {
-  int64_t low = s->constant;
-  int64_t high = s->constant;
-  bool low_known = true;
-  bool high_known = true;
+static void unzip(const sum *s, indim_lval *out_args, int64_t *out_coefficients) {
   for (int32_t i = 0; i < s->count; i++) {
-    const indim_loop_value *value = indim_loop_value_of(b, s->terms[i].value);
-    int64_t at_low = 0;
-    int64_t at_high = 0;
-    int64_t coefficient = s->terms[i].coefficient;
-    low_known &= indim_index_mul(coefficient > 0 ? value->low : value->high, coefficient, &at_low) &&
-                 indim_int_add(low, at_low, &low);
-    high_known &= indim_index_mul(coefficient > 0 ? value->high : value->low, coefficient, &at_high) &&
-                  indim_int_add(high, at_high, &high);
-    low = low_known ? low : 0;  // beyond s64: not known, and stays so
-    high = high_known ? high : 0;
+    out_args[i] = s->terms[i].value;
+    out_coefficients[i] = s->terms[i].coefficient;
   }
-  *out_low = low_known ? low : INT64_MIN;
-  *out_high = high_known ? high : INT64_MAX;
 }
 
 static indim_lval index_const(indim_loop_builder *b, int64_t value, int32_t lanes) {
@@ -232,14 +140,10 @@ static indim_lval make_sum(indim_loop_builder *b, sum *s) {
   if (s->count == 1 && s->constant == 0 && s->terms[0].coefficient == 1) {
     return s->terms[0].value;
   }
-  for (int32_t i = 0; i < s->count; i++) {
-    args[i] = s->terms[i].value;
-    coefficients[i] = s->terms[i].coefficient;
-  }
+  unzip(s, args, coefficients);
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_AFFINE, INDIM_S64, s->lanes, s->count, args);
   draft.node.u.affine.constant = s->constant;
   draft.node.u.affine.coefficients = coefficients;
-  range_of(b, s, &draft.low, &draft.high);
   return indim_loop_intern_pure(b, &draft, false);
 }
 
@@ -273,7 +177,7 @@ static indim_lval affine_part(indim_loop_builder *b, int64_t constant, int32_t c
   sum s = {.constant = constant, .lanes = lanes};
   for (int32_t i = 0; i < count; i++) {
     indim_lval arg = indim_loop_splat(b, args[i], lanes);
-    if (b->status == INDIM_OK && !add_value(b, &s, arg, coefficients[i], count - 1 - i)) {
+    if (b->status == INDIM_OK && !add_value(b->program, &s, arg, coefficients[i], count - 1 - i)) {
       indim_loop_refuse(b, "a constant of an index is beyond s64");
     }
   }
@@ -319,10 +223,9 @@ indim_lval indim_loop_mul_const(indim_loop_builder *b, indim_lval x, int64_t fac
   return indim_loop_affine(b, 0, 1, &x, &factor);
 }
 
-bool indim_index_distance(const indim_loop_builder *b, indim_lval begin, indim_lval end, int64_t *out) {
-  const indim_lval args[2] = {end, begin};
+bool indim_index_distance(const indim_loop_program *program, indim_lval begin, indim_lval end, int64_t *out) {
   sum s = {.lanes = 1};
-  if (b->status != INDIM_OK || !add_value(b, &s, args[0], 1, 1) || !add_value(b, &s, args[1], -1, 0)) {
+  if (!add_value(program, &s, end, 1, 1) || !add_value(program, &s, begin, -1, 0)) {
     return false;
   }
   drop_zeros(&s);
@@ -331,6 +234,15 @@ bool indim_index_distance(const indim_loop_builder *b, indim_lval begin, indim_l
 }
 
 // Division --------------------------------------------------------------------------------------------------------------
+
+static int64_t gcd(int64_t a, int64_t b) {
+  while (b != 0) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a == INT64_MIN ? 1 : a < 0 ? -a : a;
+}
 
 // x = divisor * quotients + rest: terms whose coefficient the divisor divides go to the quotients, and of the constant
 // as much as leaves a rest in [0, divisor).
@@ -347,9 +259,12 @@ static void split(const sum *x, int64_t divisor, sum *quotients, sum *rest) {
 
 // Whether all values of |rest| have the same quotient.
 static bool one_quotient(const indim_loop_builder *b, const sum *rest, int64_t divisor, int64_t *out_quotient) {
+  indim_lval args[MAX_TERMS];
+  int64_t coefficients[MAX_TERMS];
   int64_t low = 0;
   int64_t high = 0;
-  range_of(b, rest, &low, &high);
+  unzip(rest, args, coefficients);
+  indim_index_sum_range(b->program, rest->constant, rest->count, args, coefficients, &low, &high);
   *out_quotient = indim_index_floordiv(low, divisor);
   return low > INT64_MIN && high < INT64_MAX && *out_quotient == indim_index_floordiv(high, divisor);
 }
@@ -378,20 +293,12 @@ static indim_lval make_division(indim_loop_builder *b, indim_node_kind kind, sum
   }
   indim_loop_draft draft = indim_loop_draft_of(kind, INDIM_S64, s->lanes, 1, &x);
   draft.node.u.affine.constant = divisor;
-  const indim_loop_value *value = indim_loop_value_of(b, x);
-  if (kind == INDIM_NODE_FLOORDIV) {
-    draft.low = indim_index_floordiv(value->low, divisor);
-    draft.high = indim_index_floordiv(value->high, divisor);
-  } else {
-    draft.low = 0;
-    draft.high = divisor - 1;
-  }
   return indim_loop_intern_pure(b, &draft, false);
 }
 
 // s + factor * v.
 static indim_lval add_sum(indim_loop_builder *b, sum *s, indim_lval v, int64_t factor) {
-  if (v == 0 || !add_value(b, s, v, factor, 0)) {
+  if (v == 0 || !add_value(b->program, s, v, factor, 0)) {
     indim_loop_refuse(b, "a constant of an index is beyond s64");
     return 0;
   }
@@ -475,10 +382,6 @@ indim_lval indim_loop_modulo(indim_loop_builder *b, indim_lval x, int64_t diviso
 
 // Clamps and guards -----------------------------------------------------------------------------------------------------
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high) {
-  return value < low ? low : value > high ? high : value;
-}
-
 indim_lval indim_loop_clamp_index(indim_loop_builder *b, indim_lval x, int64_t low, int64_t high) {
   if (!indim_loop_known(b, 1, &x)) {
     return 0;
@@ -499,8 +402,6 @@ indim_lval indim_loop_clamp_index(indim_loop_builder *b, indim_lval x, int64_t l
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_CLAMP_INDEX, INDIM_S64, value.lanes, 1, &x);
   draft.node.u.clamp.low = low;
   draft.node.u.clamp.high = high;
-  draft.low = clamp(least, low, high);
-  draft.high = clamp(most, low, high);
   return indim_loop_intern_pure(b, &draft, false);
 }
 

@@ -13,9 +13,6 @@ static indim_lval constant(indim_loop_builder *b, indim_type type, int32_t lanes
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_CONST, type, lanes, 0, NULL);
   draft.node.u.constant.bits[0] = bits;
   draft.node.u.constant.bits[1] = imag;
-  if (type == INDIM_S64) {
-    draft.low = draft.high = (int64_t)bits;
-  }
   return indim_loop_intern_pure(b, &draft, false);
 }
 
@@ -37,15 +34,6 @@ indim_lval indim_loop_lanes(indim_loop_builder *b, indim_type type, int32_t lane
     return constant(b, type, lanes, bits[0], bits[1]);
   }
   draft.node.u.lanes.bits = bits;
-  if (type == INDIM_S64) {
-    draft.low = INT64_MAX;
-    draft.high = INT64_MIN;
-    for (int32_t i = 0; i < lanes; i++) {
-      int64_t lane = (int64_t)bits[2 * i];
-      draft.low = lane < draft.low ? lane : draft.low;
-      draft.high = lane > draft.high ? lane : draft.high;
-    }
-  }
   return indim_loop_intern_pure(b, &draft, false);
 }
 
@@ -141,35 +129,6 @@ static bool known_compare(const indim_loop_value *x, const indim_loop_value *y, 
   return false;
 }
 
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-static int64_t most(int64_t x, int64_t y) { return x > y ? x : y; }
-
-// The range of an s64 result.
-static void set_range(const indim_loop_builder *b, indim_loop_draft *draft, const indim_lval *args) {
-  const indim_loop_value *x = indim_loop_value_of(b, args[0]);
-  const indim_loop_value *y = draft->node.arg_count > 1 ? indim_loop_value_of(b, args[1]) : x;
-  const indim_loop_value *z = draft->node.arg_count > 2 ? indim_loop_value_of(b, args[2]) : x;
-  indim_op op = draft->node.u.op.op;
-  if (op == INDIM_OP_CONVERT && x->type != INDIM_U64) {
-    if (!indim_index_type_range(x->type, &draft->low, &draft->high)) {
-      draft->low = INT64_MIN;
-      draft->high = INT64_MAX;
-    }
-  } else if (op == INDIM_OP_MAXIMUM) {
-    draft->low = most(x->low, y->low);
-    draft->high = most(x->high, y->high);
-  } else if (op == INDIM_OP_MINIMUM) {
-    draft->low = least(x->low, y->low);
-    draft->high = least(x->high, y->high);
-  } else if (op == INDIM_OP_SELECT) {
-    draft->low = least(y->low, z->low);
-    draft->high = most(y->high, z->high);
-  } else if (op == INDIM_OP_CLAMP) {  // min(max(low, x), high)
-    draft->low = least(most(x->low, y->low), z->low);
-    draft->high = least(most(x->high, y->high), z->high);
-  }
-}
-
 // What needs no node: the value, or 0.
 static indim_lval simplify(indim_loop_builder *b, const indim_loop_op *op, indim_type type, int32_t count,
                            const indim_lval *args) {
@@ -233,9 +192,6 @@ indim_lval indim_loop_scalar(indim_loop_builder *b, indim_loop_op op, indim_type
   indim_loop_draft draft =
       indim_loop_draft_of(INDIM_NODE_SCALAR, type, indim_loop_value_of(b, args[0])->lanes, count, args);
   draft.node.u.op = op;
-  if (type == INDIM_S64) {
-    set_range(b, &draft, args);
-  }
   return indim_loop_intern_pure(b, &draft, true);
 }
 
@@ -282,8 +238,6 @@ indim_lval indim_loop_splat(indim_loop_builder *b, indim_lval x, int32_t lanes) 
     return constant(b, value->type, lanes, node->u.constant.bits[0], node->u.constant.bits[1]);
   }
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_SPLAT, value->type, lanes, 1, &x);
-  draft.low = value->low;
-  draft.high = value->high;
   return indim_loop_intern_pure(b, &draft, false);
 }
 
@@ -360,8 +314,6 @@ indim_lval indim_loop_extract(indim_loop_builder *b, indim_lval x, int32_t lane)
   }
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_EXTRACT, value.type, 1, 1, &x);
   draft.node.u.lane = lane;
-  draft.low = value.low;
-  draft.high = value.high;
   return indim_loop_intern_pure(b, &draft, false);
 }
 
@@ -461,12 +413,6 @@ static indim_lval make_shuffle(indim_loop_builder *b, shuffle *s) {
     }
     s->map[i] = s->from[i].value == 0 ? -1 : start + s->from[i].lane;
   }
-  draft.low = INT64_MAX;
-  draft.high = INT64_MIN;
-  for (int32_t k = 0; k < s->arg_count; k++) {
-    draft.low = least(draft.low, indim_loop_value_of(b, s->args[k])->low);
-    draft.high = most(draft.high, indim_loop_value_of(b, s->args[k])->high);
-  }
   draft.node.u.map = s->map;
   return indim_loop_intern_pure(b, &draft, false);
 }
@@ -519,9 +465,5 @@ indim_lval indim_loop_fold(indim_loop_builder *b, indim_loop_op op, indim_lval x
   }
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_FOLD, value->type, 1, 1, &x);
   draft.node.u.op = op;
-  if (op.op == INDIM_OP_MAXIMUM || op.op == INDIM_OP_MINIMUM) {
-    draft.low = value->low;
-    draft.high = value->high;
-  }
   return indim_loop_intern_pure(b, &draft, true);
 }

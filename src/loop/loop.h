@@ -290,6 +290,8 @@ static inline const indim_loop_value *indim_loop_value_of(const indim_loop_build
 const char *indim_node_text(indim_node_kind kind);
 // Writes the program as text, for people (docs/loop.md).
 void indim_loop_print(const indim_loop_program *program, indim_buffer *out);
+// Writes one node as the program's text shows it, without its bodies and without an end of line.
+void indim_loop_print_node(const indim_loop_program *program, const indim_loop_node *node, indim_buffer *out);
 // Checks every rule of this header: types and lanes of arguments and results, values used where they are known, bodies'
 // parameters and yields, every unmasked address inside its storage, parallel loops that carry nothing and write nothing
 // that another iteration reads. INDIM_INTERNAL with the node's text otherwise: a broken rule is a defect of ours.
