@@ -1,0 +1,272 @@
+"""Our library and the C kernels through ctypes: texts compiled, buffers handed over, runs timed in C loops."""
+
+import ctypes
+import functools
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+
+FOLDER = pathlib.Path(__file__).parent
+BUILD = FOLDER.parent / "build" / "bench"
+FLAGS = ["-O3", "-march=native", "-std=gnu11", "-fPIC", "-shared"]
+
+
+class Refused(Exception):
+    """Our compiler said no; the text is its message."""
+
+
+class Str(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_char_p), ("size", ctypes.c_size_t)]
+
+
+class Diagnostic(ctypes.Structure):
+    _fields_ = [
+        ("status", ctypes.c_int32),
+        ("line", ctypes.c_int32),
+        ("column", ctypes.c_int32),
+        ("source", ctypes.c_char * 128),
+        ("message", ctypes.c_char * 896),
+        ("hint", ctypes.c_char * 320),
+        ("excerpt", ctypes.c_char * 200),
+        ("excerpt_caret", ctypes.c_int32),
+    ]
+
+
+class CompileOptions(ctypes.Structure):
+    _fields_ = [
+        ("fast", ctypes.c_uint),
+        ("without", ctypes.c_char_p),
+        ("out_loops", ctypes.c_void_p),
+        ("out_llvm", ctypes.c_void_p),
+        ("out_asm", ctypes.c_void_p),
+        ("out_explain", ctypes.c_void_p),
+    ]
+
+
+class Times(ctypes.Structure):
+    _fields_ = [("lower", ctypes.c_int64), ("emit", ctypes.c_int64), ("code", ctypes.c_int64)]
+
+
+class RunOptions(ctypes.Structure):
+    _fields_ = [
+        ("arguments", ctypes.c_void_p),
+        ("argument_count", ctypes.c_int64),
+        ("results", ctypes.c_void_p),
+        ("result_count", ctypes.c_int64),
+        ("scratch", ctypes.c_void_p),
+        ("stop", ctypes.c_void_p),
+        ("pool", ctypes.c_void_p),
+        ("parallel", ctypes.c_void_p),
+        ("parallel_user", ctypes.c_void_p),
+    ]
+
+
+CONTRACT = 1
+
+
+def pointers(arrays):
+    return (ctypes.c_void_p * max(len(arrays), 1))(*[a.ctypes.data for a in arrays])
+
+
+def build(name, sources, *flags):
+    """A shared library from C files, made anew when a source is newer."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    out = BUILD / f"{name}.so"
+    newest = max(source.stat().st_mtime for source in [*sources, FOLDER / "kernels" / "kernels.h"])
+    if not out.exists() or out.stat().st_mtime < newest:
+        include = ["-I", str(FOLDER.parent / "include"), "-I", str(FOLDER / "kernels")]
+        command = ["gcc", *FLAGS, *flags, *include, *map(str, sources), "-o", str(out) + ".new", "-lm"]
+        subprocess.run(command, check=True)
+        os.replace(str(out) + ".new", out)
+    return out
+
+
+SOURCES = [FOLDER / "kernels" / f"{name}.c" for name in ("small", "streams", "reductions", "layouts", "whole", "timer")]
+
+
+@functools.cache
+def kernels(threads, strict=False):
+    """The plain-C kernels: with contraction, as gcc does by default, or strict; with OpenMP for more than one thread."""
+    name = "kernels" + ("_strict" if strict else "") + ("_threads" if threads > 1 else "")
+    flags = (["-ffp-contract=off"] if strict else []) + (["-fopenmp"] if threads > 1 else [])
+    library = ctypes.CDLL(str(build(name, SOURCES, *flags)))
+    library.bench_time_kernel.restype = ctypes.c_double
+    library.bench_time_execute.restype = ctypes.c_double
+    return library
+
+
+class Kernel:
+    """A C function on a row's buffers; seconds(runs) times it."""
+
+    def __init__(self, library, function, args, results, numbers):
+        self.timer = library.bench_time_kernel
+        self.keep = (args, results)
+        self.call = (
+            ctypes.cast(function, ctypes.c_void_p),
+            pointers(args),
+            pointers(results),
+            (ctypes.c_int64 * max(len(numbers), 1))(*numbers),
+        )
+
+    def seconds(self, runs):
+        return self.timer(*self.call, ctypes.c_int64(runs)) * 1e-9
+
+
+def row_kernel(row, threads, strict, args, results):
+    name, numbers = row.kernel
+    library = kernels(threads, strict)
+    functions = library
+    if row.ckernel:
+        BUILD.mkdir(parents=True, exist_ok=True)
+        source = BUILD / f"{row.name}.c"
+        text = row.ckernel()
+        if not source.exists() or source.read_text() != text:
+            source.write_text(text)
+        functions = ctypes.CDLL(
+            str(build(row.name + ("_strict" if strict else ""), [source], *(["-ffp-contract=off"] if strict else [])))
+        )
+    return Kernel(library, functions[name], args, results, numbers)
+
+
+def limits(threads, reads, writes, quick):
+    """The fastest way to move these bytes, as a Kernel: copies as much as is both read and written, reads or fills the rest."""
+    copied = min(reads, writes)
+    rest = (reads - copied, writes - copied)
+    buffers = [empty(max(size, 32) + 4096) for size in (copied, rest[0], copied, rest[1], 32)]
+    for buffer in buffers:
+        buffer.fill(1)
+    library = kernels(threads)
+    best = None
+    total = reads + writes
+    runs = max(1, min(2000, (64 << 20) // max(total, 1)))
+    for past_cache in (0, 1):
+        for ahead in (0, 1):
+            for streams in (1, 4):
+                kernel = Kernel(
+                    library, library.limit, buffers[:2], buffers[2:], (copied, *rest, past_cache, ahead, streams)
+                )
+                kernel.seconds(1)
+                time = min(kernel.seconds(runs) for _ in range(2 if quick else 4))
+                if best is None or time < best[0]:
+                    best = (time, kernel)
+    return best[1]
+
+
+def empty(size):
+    """Bytes at a multiple of 64 (of 2 MiB where they are many, so that huge pages fit)."""
+    align = 64 if size < (4 << 20) else 2 << 20
+    block = np.empty(size + align, np.uint8)
+    start = -block.ctypes.data % align
+    return block[start : start + size]
+
+
+def like(array):
+    """An array of the same type and sizes in memory of our own, with the same elements."""
+    array = np.asarray(array)
+    copy = empty(array.nbytes).view(array.dtype).reshape(array.shape) if array.nbytes else array.copy()
+    copy[...] = array
+    return copy
+
+
+class Indim:
+    """The library, with one context."""
+
+    def __init__(self, path, threads=1):
+        self.lib = lib = ctypes.CDLL(str(path))
+        lib.indim_status_name.restype = ctypes.c_char_p
+        lib.indim_ctx_diagnostic_get.restype = ctypes.POINTER(Diagnostic)
+        lib.indim_ctx_diagnostic_count.restype = ctypes.c_size_t
+        self.cx = ctypes.c_void_p()
+        self.check(lib.indim_ctx_create(None, ctypes.byref(self.cx)))
+        self.pool = ctypes.c_void_p()
+        if not hasattr(lib, "indim_compile"):
+            raise Refused("this library has no compiler")
+        for name in ("argument_count", "argument_bytes", "result_count", "result_bytes", "scratch_bytes", "code_bytes"):
+            getattr(lib, f"indim_executable_{name}").restype = ctypes.c_int64
+        lib.indim_executable_times.restype = Times
+        if threads > 1:
+            self.check(lib.indim_pool_create(self.cx, ctypes.c_int32(threads), ctypes.byref(self.pool)))
+
+    def check(self, status):
+        if status == 0:
+            return
+        said = self.lib.indim_status_name(status).decode()
+        if self.cx and self.lib.indim_ctx_diagnostic_count(self.cx):
+            said += ": " + self.lib.indim_ctx_diagnostic_get(self.cx, ctypes.c_size_t(0)).contents.message.decode(
+                errors="replace"
+            )
+            self.lib.indim_ctx_diagnostics_clear(self.cx)
+        raise Refused(said)
+
+    def compile(self, name, text, fast=0):
+        return Executable(self, name, text, fast)
+
+
+class Executable:
+    """A compiled program. bind() gives it buffers; seconds(runs) times it."""
+
+    def __init__(self, indim, name, text, fast):
+        self.indim, lib = indim, indim.lib
+        module = ctypes.c_void_p()
+        self.exe = ctypes.c_void_p()
+        raw = text.encode()
+        indim.check(
+            lib.indim_module_parse(indim.cx, Str(name.encode(), len(name)), Str(raw, len(raw)), ctypes.byref(module))
+        )
+        try:
+            indim.check(lib.indim_module_verify(indim.cx, module))
+            options = CompileOptions(fast=fast)
+            indim.check(lib.indim_compile(indim.cx, module, ctypes.byref(options), ctypes.byref(self.exe)))
+        finally:
+            lib.indim_module_destroy(module)
+
+    def times(self):
+        t = self.indim.lib.indim_executable_times(self.exe)
+        return {"lower": t.lower, "emit": t.emit, "code": t.code}
+
+    def result_bytes(self):
+        lib = self.indim.lib
+        return [
+            lib.indim_executable_result_bytes(self.exe, ctypes.c_int64(i))
+            for i in range(lib.indim_executable_result_count(self.exe))
+        ]
+
+    def bind(self, args, results):
+        lib = self.indim.lib
+        wanted = [
+            lib.indim_executable_argument_bytes(self.exe, ctypes.c_int64(i))
+            for i in range(lib.indim_executable_argument_count(self.exe))
+        ]
+        given = [a.nbytes for a in args]
+        if wanted != given:
+            raise Refused(f"the program's arguments have {wanted} bytes, the row's {given}")
+        if self.result_bytes() != [r.nbytes for r in results]:
+            raise Refused(
+                f"the program's results have {self.result_bytes()} bytes, the row's {[r.nbytes for r in results]}"
+            )
+        self.keep = (args, results, pointers(args), pointers(results))
+        self.options = RunOptions(
+            arguments=ctypes.cast(self.keep[2], ctypes.c_void_p),
+            argument_count=len(args),
+            results=ctypes.cast(self.keep[3], ctypes.c_void_p),
+            result_count=len(results),
+            pool=self.indim.pool,
+        )
+        return self
+
+    def seconds(self, runs):
+        status = ctypes.c_int32()
+        time = kernels(1).bench_time_execute(
+            ctypes.cast(self.indim.lib.indim_execute, ctypes.c_void_p),
+            self.exe,
+            ctypes.byref(self.options),
+            ctypes.c_int64(runs),
+            ctypes.byref(status),
+        )
+        self.indim.check(status.value)
+        return time * 1e-9
+
+    def close(self):
+        self.indim.lib.indim_executable_destroy(self.exe)
