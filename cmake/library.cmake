@@ -1,7 +1,7 @@
 # libindim, shared and static, from one set of objects. The layers are the folders of src/, in the order in which they
 # may include each other (docs/architecture.md); a folder that is not there yet adds nothing.
 
-set(INDIM_LAYERS base array graph text eval explain loop)
+set(INDIM_LAYERS base array graph text eval explain loop run)
 
 set(indim_sources "")
 foreach(layer IN LISTS INDIM_LAYERS)
@@ -9,14 +9,21 @@ foreach(layer IN LISTS INDIM_LAYERS)
   list(APPEND indim_sources ${layer_sources})
 endforeach()
 file(GLOB pipeline_source CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/pipeline.c)
-list(APPEND indim_sources ${pipeline_source})
+if(EXISTS ${PROJECT_SOURCE_DIR}/src/loop/lower.c)
+  list(APPEND indim_sources ${pipeline_source})
+endif()
 
 add_library(indim_objects OBJECT ${indim_sources})
 set_target_properties(indim_objects PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
 target_compile_definitions(indim_objects PRIVATE INDIM_BUILDING)
 target_include_directories(indim_objects PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(indim_objects PRIVATE "INDIM_LIBRARY_FOLDER=\"${CMAKE_INSTALL_LIBDIR}\"")
 target_link_libraries(indim_objects PRIVATE indim_strict_float)
 indim_compile_settings(indim_objects)
+if(INDIM_GNU_LIKE)
+  # The order and rounding of a matrix product's sums are ours.
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/run/gemm.c PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast")
+endif()
 
 # The wire format: protoc-c writes array/wire.pb-c.{h,c} into the build folder from src/array/wire.proto.
 set(INDIM_HAS_WIRE OFF)
@@ -57,7 +64,7 @@ foreach(target IN ITEMS indim indim_static)
   # A static library passes what it needs on to whoever links it.
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:indim_instrumentation>)
   if(UNIX)
-    target_link_libraries(${target} PRIVATE m)
+    target_link_libraries(${target} PRIVATE m ${CMAKE_DL_LIBS} -pthread)
   endif()
   if(INDIM_HAS_WIRE)
     target_link_libraries(${target} PRIVATE PkgConfig::PROTOBUF_C)

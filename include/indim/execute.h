@@ -1,0 +1,106 @@
+// Running what was compiled (compile.h): arguments and results are the caller's own memory, nothing is allocated per run,
+// and one executable may run on many threads at once. Threads are the caller's, or a pool's; results are the same bits for
+// any number of them.
+#ifndef INDIM_EXECUTE_H
+#define INDIM_EXECUTE_H
+
+#include "indim/literal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct indim_executable indim_executable;
+
+// NULL allowed. No run may be in progress.
+INDIM_API void indim_executable_destroy(indim_executable *executable);
+
+// Looking. Leaves are the arrays that an argument or the result consists of, in order: those of (f32[2], (s32[], f32[]))
+// are three. A token is a leaf of 0 bytes. Given NULL or a number outside, all answer 0 or NULL.
+INDIM_API int64_t indim_executable_argument_count(const indim_executable *executable);
+INDIM_API int64_t indim_executable_result_count(const indim_executable *executable);
+// Shape of a leaf with the layout that its buffer has to have; the bytes of the buffer; and what its address has to be a
+// multiple of (that of the element type, of a complex number's part: f32 4, c64 4, f64 8, c128 8).
+INDIM_API const indim_shape *indim_executable_argument_shape(const indim_executable *executable, int64_t leaf);
+INDIM_API const indim_shape *indim_executable_result_shape(const indim_executable *executable, int64_t leaf);
+INDIM_API int64_t indim_executable_argument_bytes(const indim_executable *executable, int64_t leaf);
+INDIM_API int64_t indim_executable_result_bytes(const indim_executable *executable, int64_t leaf);
+INDIM_API int64_t indim_executable_argument_alignment(const indim_executable *executable, int64_t leaf);
+INDIM_API int64_t indim_executable_result_alignment(const indim_executable *executable, int64_t leaf);
+// The argument leaf whose buffer may be given for the result's too (input_output_alias), -1 if there is none.
+INDIM_API int64_t indim_executable_result_alias(const indim_executable *executable, int64_t leaf);
+// Working memory of one run, aligned to INDIM_SCRATCH_ALIGNMENT.
+INDIM_API int64_t indim_executable_scratch_bytes(const indim_executable *executable);
+INDIM_API int64_t indim_executable_code_bytes(const indim_executable *executable);
+
+// Nanoseconds of the stages.
+typedef struct indim_compile_times {
+  int64_t load;   // finding and loading the code generator; next to nothing after the first time in a process
+  int64_t lower;  // fusion, lowering, the buffer plan, and their verifier
+  int64_t emit;
+  int64_t code;
+} indim_compile_times;
+INDIM_API indim_compile_times indim_executable_times(const indim_executable *executable);  // zeros for NULL
+
+enum { INDIM_SCRATCH_ALIGNMENT = 64 };
+
+// A caller's own threads: calls piece(frame, b, e) for [0, count) cut into [0, grain), [grain, 2 * grain), ... (the last
+// may be shorter), in any order and on any threads, and returns when all are done.
+typedef void indim_parallel_fn(void *user, void (*piece)(void *frame, int64_t begin, int64_t end), void *frame,
+                               int64_t count, int64_t grain);
+
+// A pool of threads of ours, for callers that have none. |threads| counts the caller's own, which works along; 1 makes no
+// thread at all. Idle workers look for work for some microseconds and then sleep. A pool serves one parallel loop at a
+// time: a loop that comes while another runs, or from inside a piece, runs on its caller's thread alone. INVALID for less
+// than 1 or more than INDIM_MAX_THREADS, LIMIT when the system gives no more threads, UNSUPPORTED for more than 1 where
+// there are no POSIX threads.
+typedef struct indim_pool indim_pool;
+enum { INDIM_MAX_THREADS = 1024 };
+INDIM_API INDIM_CHECKED indim_status indim_pool_create(indim_ctx *cx, int32_t threads, indim_pool **out_pool);
+INDIM_API void indim_pool_destroy(indim_pool *pool);           // NULL allowed; must be idle
+INDIM_API int32_t indim_pool_threads(const indim_pool *pool);  // 0 for NULL
+// What indim_execute calls for each parallel loop; |user| is the pool. An indim_parallel_fn.
+INDIM_API void indim_pool_run(void *user, void (*piece)(void *frame, int64_t begin, int64_t end), void *frame,
+                              int64_t count, int64_t grain);
+
+typedef struct indim_run_options {
+  // Those that the program's input_output_alias names may be written.
+  const void *const *arguments;
+  int64_t argument_count;
+  // A result may be an argument's buffer where indim_executable_result_alias allows it; otherwise no result overlaps
+  // another buffer. Arguments may overlap each other.
+  void *const *results;
+  int64_t result_count;
+  // indim_executable_scratch_bytes of working memory; NULL: the executable's own. A run that finds that in use by another
+  // allocates, with |cx| or else with the compiling context's allocator, which must then allow that from any thread.
+  void *scratch;
+  const volatile int32_t *stop;  // not 0: loops end and the run answers INTERRUPTED; NULL: never
+  indim_pool *pool;              // NULL: no threads unless |parallel| is given
+  indim_parallel_fn *parallel;   // goes before |pool|
+  void *parallel_user;
+  indim_ctx *cx;  // where a refusal is explained; NULL: nowhere. This thread's.
+} indim_run_options;
+
+// Runs. INVALID when counts are wrong, a pointer is NULL (of a buffer of 0 bytes it may be) or misaligned, or a result
+// overlaps, before anything ran; INTERRUPTED when stopped and NO_MEMORY when a service of the host had none: results are
+// then undefined.
+INDIM_API INDIM_CHECKED indim_status indim_execute(indim_executable *executable, const indim_run_options *options);
+
+// The same over literals, one for each parameter of the program, as indim_eval takes and gives them: types and sizes must
+// agree, layouts may differ and are converted, a tuple is one argument. The result is in the layout that the program
+// states. Of |options|, which may be NULL, only scratch, stop and the threads are looked at.
+INDIM_API INDIM_CHECKED indim_status indim_execute_literals(indim_ctx *cx, indim_executable *executable,
+                                                            const indim_literal *const *arguments,
+                                                            int64_t argument_count, const indim_run_options *options,
+                                                            indim_literal **out_result);
+// The same, with the execution repeated: once to warm up and then |times| more, whose nanoseconds go to |out_ns|.
+// Converting layouts and restoring what a run wrote into its arguments is not counted.
+INDIM_API INDIM_CHECKED indim_status indim_execute_timed(indim_ctx *cx, indim_executable *executable,
+                                                         const indim_literal *const *arguments, int64_t argument_count,
+                                                         const indim_run_options *options, int64_t times,
+                                                         int64_t *out_ns, indim_literal **out_result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif  // INDIM_EXECUTE_H

@@ -1,0 +1,226 @@
+// The sentence that the project reads as: verified graph -> loops -> machine code -> executable. Parsing comes before
+// (text/), running after (run/). The code generator is a library of its own, loaded when something is compiled, so that
+// nothing that parses, checks or evaluates pays for LLVM.
+#include <string.h>
+
+#include "emit/emit.h"
+#include "indim/compile.h"
+#include "indim/shape_util.h"
+#include "loop/lower.h"
+#include "run/clock.h"
+#include "run/executable.h"
+#include "run/library.h"
+
+#if defined(__APPLE__)
+#define GENERATOR_NAME "libindim-llvm.dylib"
+#else
+#define GENERATOR_NAME "libindim-llvm.so"
+#endif
+
+// The code generator ---------------------------------------------------------------------------------------------------
+
+typedef struct generator {
+  void *library;
+  const indim_emit_library *functions;
+} generator;
+
+static indim_status open_generator(indim_ctx *cx, generator *out) {
+  const char *why = NULL;
+  *out = (generator){indim_library_open_ours(GENERATOR_NAME, &why), NULL};
+  if (out->library == NULL) {
+    indim_fail(cx, INDIM_UNSUPPORTED, "compiling needs the library " GENERATOR_NAME ", which does not load: %s",
+               why == NULL ? "no reason is given" : why);
+    indim_hint(cx, "install LLVM 19 (Debian: libllvm19) and the library beside libindim, or use --engine=eval");
+    return INDIM_UNSUPPORTED;
+  }
+  out->functions = indim_library_object(out->library, "indim_emit_library");
+  if (out->functions == NULL || out->functions->version != INDIM_EMIT_VERSION) {
+    int version = out->functions == NULL ? 0 : (int)out->functions->version;
+    indim_library_close(out->library);
+    *out = (generator){NULL, NULL};
+    indim_fail(cx, INDIM_UNSUPPORTED, GENERATOR_NAME " is of version %d, this libindim needs version %d", version,
+               INDIM_EMIT_VERSION);
+    indim_hint(cx, "install the two from the same build");
+    return INDIM_UNSUPPORTED;
+  }
+  return INDIM_OK;
+}
+
+indim_status indim_compile_available(indim_ctx *cx) {
+  generator g;
+  INDIM_TRY(open_generator(cx, &g));
+  indim_library_close(g.library);
+  return INDIM_OK;
+}
+
+static void release_code(void *code, void *library) {
+  const indim_emit_library *functions = indim_library_object(library, "indim_emit_library");
+  functions->destroy(code);
+  indim_library_close(library);
+}
+
+// The executable -------------------------------------------------------------------------------------------------------
+
+static indim_status create_executable(indim_ctx *cx, const indim_module *module, indim_executable **out) {
+  const indim_computation *entry = module->entry;
+  size_t size = (size_t)entry->parameter_count * sizeof(indim_shape *);
+  void *memory = NULL;
+  INDIM_TRY(indim_alloc(cx, size, &memory));
+  const indim_shape **shapes = memory;
+  for (int32_t i = 0; i < entry->parameter_count; i++) {
+    bool is_stated = module->entry_parameter_shapes != NULL && i < module->entry_shape_count;
+    shapes[i] = is_stated ? module->entry_parameter_shapes[i] : entry->parameters[i]->shape;
+  }
+  const indim_shape *result = module->entry_result_shape != NULL ? module->entry_result_shape : entry->root->shape;
+  indim_status status = indim_executable_create(cx, shapes, entry->parameter_count, result, out);
+  indim_free(cx, memory, size);
+  return status;
+}
+
+// Holds what the program says of its buffers against what the shapes say.
+static indim_status take_storages(indim_executable *e, const indim_loop_program *program) {
+  if (program->argument_count != e->argument_count || program->result_count != e->result_count) {
+    return indim_fail(e->cx, INDIM_INTERNAL, "the loop program has %d argument and %d result leaves, not %lld and %lld",
+                      (int)program->argument_count, (int)program->result_count, (long long)e->argument_count,
+                      (long long)e->result_count);
+  }
+  for (int32_t i = 0; i < program->storage_count; i++) {
+    const indim_storage *s = program->storages[i];
+    bool is_argument = s->kind == INDIM_STORAGE_ARGUMENT;
+    if (!is_argument && s->kind != INDIM_STORAGE_RESULT) {
+      continue;
+    }
+    indim_leaf *leaf = is_argument ? &e->arguments[s->number] : &e->results[s->number];
+    if (s->elements * indim_type_bytes(s->type) != leaf->bytes) {
+      return indim_fail(e->cx, INDIM_INTERNAL, "%s leaf %d has %lld bytes in the loop program, not %lld",
+                        is_argument ? "argument" : "result", (int)s->number,
+                        (long long)(s->elements * indim_type_bytes(s->type)), (long long)leaf->bytes);
+    }
+    leaf->is_donated = is_argument && s->is_donated;
+    if (!is_argument && s->shares != 0 && program->storages[s->shares - 1]->kind == INDIM_STORAGE_ARGUMENT) {
+      leaf->alias = program->storages[s->shares - 1]->number;
+    }
+  }
+  return INDIM_OK;
+}
+
+// The node behind |node|, those inside it first; NULL at the end of the program.
+static const indim_loop_node *next_node(const indim_loop_node *node) {
+  for (int i = 0; i < 2; i++) {
+    if (node->bodies[i] != NULL && node->bodies[i]->first != NULL) {
+      return node->bodies[i]->first;
+    }
+  }
+  while (node->next == NULL) {
+    const indim_loop_node *owner = node->body->owner;
+    if (owner == NULL) {
+      return NULL;
+    }
+    if (node->body == owner->bodies[0] && owner->bodies[1] != NULL && owner->bodies[1]->first != NULL) {
+      return owner->bodies[1]->first;
+    }
+    node = owner;
+  }
+  return node->next;
+}
+
+static bool asks_for(const indim_loop_program *program, indim_host_service service) {
+  for (const indim_loop_node *node = program->body->first; node != NULL; node = next_node(node)) {
+    if (node->kind == INDIM_NODE_HOST && node->u.host.service == service) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Stages ---------------------------------------------------------------------------------------------------------------
+
+typedef struct compilation {
+  indim_ctx *cx;
+  const indim_module *module;
+  const indim_compile_options *options;
+  generator generator;
+  indim_loop_program *program;
+  indim_executable *executable;
+  indim_compile_times times;
+} compilation;
+
+static indim_status begin_stage(const compilation *c, indim_compile_stage stage) {
+  if (c->options->progress != NULL) {
+    c->options->progress(c->options->progress_user, stage);
+  }
+  return indim_poll(c->cx);
+}
+
+static indim_status lower(compilation *c) {
+  indim_loop_target target = {0};
+  indim_lower_options options = {.without = c->options->without, .out_explain = c->options->out_explain};
+  int64_t begin = indim_clock_ns();
+  INDIM_TRY(begin_stage(c, INDIM_COMPILE_LOWER));
+  c->generator.functions->target(&target);
+  INDIM_TRY(indim_loop_lower(c->cx, c->module, &target, &options, &c->program));
+  if (c->options->out_loops != NULL) {
+    indim_loop_print(c->program, c->options->out_loops);
+  }
+  INDIM_TRY(indim_loop_verify(c->program));
+  c->times.lower = indim_clock_ns() - begin;
+  return INDIM_OK;
+}
+
+static indim_status emit(compilation *c) {
+  const indim_emit_library *functions = c->generator.functions;
+  indim_emit_options options = {.out_llvm = c->options->out_llvm, .out_asm = c->options->out_asm};
+  indim_emit_times times = {0};
+  indim_code *code = NULL;
+  options.fast |= (c->options->fast & INDIM_COMPILE_CONTRACT) != 0 ? (unsigned)INDIM_FAST_CONTRACT : 0;
+  options.fast |= (c->options->fast & INDIM_COMPILE_REASSOCIATE) != 0 ? (unsigned)INDIM_FAST_REASSOCIATE : 0;
+  options.fast |= (c->options->fast & INDIM_COMPILE_RECIPROCAL) != 0 ? (unsigned)INDIM_FAST_RECIPROCAL : 0;
+  INDIM_TRY(begin_stage(c, INDIM_COMPILE_EMIT));
+  INDIM_TRY(functions->compile(c->cx, c->program, &options, &times, &code));
+  c->times.emit = times.emit_ns;
+  c->times.code = times.code_ns;
+  indim_executable *e = c->executable;
+  e->code = code;
+  e->library = c->generator.library;
+  e->release = release_code;
+  c->generator.library = NULL;  // the executable's now
+  e->function = functions->function(code);
+  e->code_bytes = functions->code_bytes(code);
+  return INDIM_OK;
+}
+
+static indim_status run_stages(compilation *c) {
+  INDIM_TRY(lower(c));
+  INDIM_TRY(create_executable(c->cx, c->module, &c->executable));
+  INDIM_TRY(take_storages(c->executable, c->program));
+  INDIM_TRY(indim_executable_set_scratch(c->executable, c->program->scratch_bytes));
+  INDIM_TRY(emit(c));
+  if (asks_for(c->program, INDIM_HOST_MATMUL)) {
+    indim_blas_open(&c->executable->blas);
+  }
+  c->executable->times = c->times;
+  return INDIM_OK;
+}
+
+indim_status indim_compile(indim_ctx *cx, const indim_module *module, const indim_compile_options *options,
+                           indim_executable **out_executable) {
+  if (cx == NULL || module == NULL || out_executable == NULL) {
+    return cx == NULL ? INDIM_INVALID
+                      : indim_fail(cx, INDIM_INVALID, "indim_compile: a pointer that is needed is NULL");
+  }
+  static const indim_compile_options none = {0};
+  compilation c = {.cx = cx, .module = module, .options = options == NULL ? &none : options};
+  *out_executable = NULL;
+  int64_t begin = indim_clock_ns();
+  INDIM_TRY(open_generator(cx, &c.generator));
+  c.times.load = indim_clock_ns() - begin;
+  indim_status status = run_stages(&c);
+  indim_loop_program_destroy(c.program);
+  indim_library_close(c.generator.library);
+  if (status != INDIM_OK) {
+    indim_executable_destroy(c.executable);
+    return status;
+  }
+  *out_executable = c.executable;
+  return INDIM_OK;
+}

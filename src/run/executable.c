@@ -1,0 +1,187 @@
+// Executables: making one for given shapes, looking at it, and its memory.
+#if defined(__linux__)
+#define _DEFAULT_SOURCE  // madvise
+#endif
+
+#include "run/executable.h"
+
+#include "base/size.h"
+#include "indim/shape_util.h"
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+// Memory ---------------------------------------------------------------------------------------------------------------
+
+// Touching fresh memory in pages of 4 KiB costs more than computing what goes into it.
+static void advise_large_pages(void *memory, size_t size) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  enum { LARGE_PAGE = 2 << 20 };
+  uintptr_t begin = ((uintptr_t)memory + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+  uintptr_t end = ((uintptr_t)memory + size) / LARGE_PAGE * LARGE_PAGE;
+  if (begin < end) {
+    (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+  }
+#else
+  (void)memory;
+  (void)size;
+#endif
+}
+
+indim_status indim_scratch_alloc(indim_ctx *cx, int64_t bytes, void **out_block, void **out_aligned) {
+  size_t size = 0;
+  *out_block = NULL;
+  *out_aligned = NULL;
+  if (bytes < 0 || (uint64_t)bytes > SIZE_MAX || !indim_size_add((size_t)bytes, INDIM_SCRATCH_ALIGNMENT, &size)) {
+    return indim_fail(cx, INDIM_NO_MEMORY, "%lld bytes of working memory are more than there can be", (long long)bytes);
+  }
+  INDIM_TRY(indim_alloc(cx, size, out_block));
+  advise_large_pages(*out_block, size);
+  uintptr_t at = (uintptr_t)*out_block;
+  *out_aligned = (void *)((at + INDIM_SCRATCH_ALIGNMENT - 1) / INDIM_SCRATCH_ALIGNMENT * INDIM_SCRATCH_ALIGNMENT);
+  return INDIM_OK;
+}
+
+indim_status indim_executable_set_scratch(indim_executable *executable, int64_t bytes) {
+  executable->scratch_bytes = bytes;
+  if (bytes == 0) {
+    return INDIM_OK;
+  }
+  return indim_scratch_alloc(executable->cx, bytes, &executable->scratch_block, &executable->scratch);
+}
+
+// Making ---------------------------------------------------------------------------------------------------------------
+
+static int64_t alignment_of(indim_type type) {
+  indim_type part = indim_type_is_complex(type) ? indim_type_component_of(type) : type;
+  int64_t bytes = indim_type_bytes(part);
+  return bytes > 0 ? bytes : 1;
+}
+
+static indim_status add_leaves(indim_ctx *cx, const indim_shape *shape, indim_leaf *leaves, int64_t *count) {
+  indim_shape_walk walk;
+  indim_shape_walk_init(&walk, shape);
+  while (indim_shape_walk_next_leaf(&walk)) {
+    indim_leaf *leaf = &leaves[(*count)++];
+    *leaf = (indim_leaf){.shape = walk.shape, .alias = -1};
+    if (indim_shape_is_array(walk.shape)) {
+      INDIM_TRY(indim_shape_storage_bytes(cx, walk.shape, &leaf->bytes));
+      leaf->misaligned = (uintptr_t)alignment_of(walk.shape->type) - 1;
+    }
+  }
+  return INDIM_OK;
+}
+
+static indim_status copy_shape(indim_arena *arena, const indim_shape *shape, const indim_shape **out) {
+  void *memory = NULL;
+  INDIM_TRY(indim_arena_alloc(arena, sizeof *shape, &memory));
+  indim_shape *copy = memory;
+  INDIM_TRY(indim_shape_copy(arena, shape, copy));
+  *out = copy;
+  return INDIM_OK;
+}
+
+static indim_status fill(indim_executable *e, const indim_shape *const *parameter_shapes, int64_t parameter_count,
+                         const indim_shape *result_shape) {
+  void *memory = NULL;
+  int64_t leaves = 0;
+  INDIM_TRY(indim_arena_array(&e->arena, (size_t)parameter_count, sizeof *e->parameter_shapes, &memory));
+  e->parameter_shapes = memory;
+  e->parameter_count = parameter_count;
+  for (int64_t i = 0; i < parameter_count; i++) {
+    INDIM_TRY(copy_shape(&e->arena, parameter_shapes[i], &e->parameter_shapes[i]));
+    leaves += indim_shape_leaf_count(parameter_shapes[i]);
+  }
+  INDIM_TRY(copy_shape(&e->arena, result_shape, &e->result_shape));
+  INDIM_TRY(indim_arena_array(&e->arena, (size_t)leaves, sizeof *e->arguments, &memory));
+  e->arguments = memory;
+  for (int64_t i = 0; i < parameter_count; i++) {
+    INDIM_TRY(add_leaves(e->cx, e->parameter_shapes[i], e->arguments, &e->argument_count));
+  }
+  size_t result_leaves = (size_t)indim_shape_leaf_count(result_shape);
+  INDIM_TRY(indim_arena_array(&e->arena, result_leaves, sizeof *e->results, &memory));
+  e->results = memory;
+  return add_leaves(e->cx, e->result_shape, e->results, &e->result_count);
+}
+
+indim_status indim_executable_create(indim_ctx *cx, const indim_shape *const *parameter_shapes, int64_t parameter_count,
+                                     const indim_shape *result_shape, indim_executable **out_executable) {
+  void *memory = NULL;
+  *out_executable = NULL;
+  INDIM_TRY(indim_alloc_zeroed(cx, sizeof(indim_executable), &memory));
+  indim_executable *e = memory;
+  e->cx = cx;
+  indim_arena_init(&e->arena, cx);
+  indim_status status = fill(e, parameter_shapes, parameter_count, result_shape);
+  if (status != INDIM_OK) {
+    indim_executable_destroy(e);
+    return status;
+  }
+  *out_executable = e;
+  return INDIM_OK;
+}
+
+void indim_executable_destroy(indim_executable *executable) {
+  if (executable == NULL) {
+    return;
+  }
+  indim_blas_close(&executable->blas);
+  if (executable->release != NULL) {
+    executable->release(executable->code, executable->library);
+  }
+  indim_free(executable->cx, executable->scratch_block, (size_t)executable->scratch_bytes + INDIM_SCRATCH_ALIGNMENT);
+  indim_arena_deinit(&executable->arena);
+  indim_free(executable->cx, executable, sizeof *executable);
+}
+
+// Looking --------------------------------------------------------------------------------------------------------------
+
+static const indim_leaf *argument_of(const indim_executable *e, int64_t leaf) {
+  return e == NULL || leaf < 0 || leaf >= e->argument_count ? NULL : &e->arguments[leaf];
+}
+
+static const indim_leaf *result_of(const indim_executable *e, int64_t leaf) {
+  return e == NULL || leaf < 0 || leaf >= e->result_count ? NULL : &e->results[leaf];
+}
+
+static const indim_shape *shape_of(const indim_leaf *leaf) { return leaf == NULL ? NULL : leaf->shape; }
+static int64_t bytes_of(const indim_leaf *leaf) { return leaf == NULL ? 0 : leaf->bytes; }
+static int64_t alignment_of_leaf(const indim_leaf *leaf) { return leaf == NULL ? 0 : (int64_t)leaf->misaligned + 1; }
+
+int64_t indim_executable_argument_count(const indim_executable *e) { return e == NULL ? 0 : e->argument_count; }
+int64_t indim_executable_result_count(const indim_executable *e) { return e == NULL ? 0 : e->result_count; }
+
+const indim_shape *indim_executable_argument_shape(const indim_executable *e, int64_t leaf) {
+  return shape_of(argument_of(e, leaf));
+}
+
+const indim_shape *indim_executable_result_shape(const indim_executable *e, int64_t leaf) {
+  return shape_of(result_of(e, leaf));
+}
+
+int64_t indim_executable_argument_bytes(const indim_executable *e, int64_t leaf) {
+  return bytes_of(argument_of(e, leaf));
+}
+
+int64_t indim_executable_result_bytes(const indim_executable *e, int64_t leaf) { return bytes_of(result_of(e, leaf)); }
+
+int64_t indim_executable_argument_alignment(const indim_executable *e, int64_t leaf) {
+  return alignment_of_leaf(argument_of(e, leaf));
+}
+
+int64_t indim_executable_result_alignment(const indim_executable *e, int64_t leaf) {
+  return alignment_of_leaf(result_of(e, leaf));
+}
+
+int64_t indim_executable_result_alias(const indim_executable *e, int64_t leaf) {
+  const indim_leaf *result = result_of(e, leaf);
+  return result == NULL ? -1 : result->alias;
+}
+
+int64_t indim_executable_scratch_bytes(const indim_executable *e) { return e == NULL ? 0 : e->scratch_bytes; }
+int64_t indim_executable_code_bytes(const indim_executable *e) { return e == NULL ? 0 : e->code_bytes; }
+
+indim_compile_times indim_executable_times(const indim_executable *e) {
+  return e == NULL ? (indim_compile_times){0} : e->times;
+}

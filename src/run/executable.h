@@ -1,0 +1,56 @@
+// The inside of an executable. The pipeline fills one; execute.c and literals.c run it. Immutable once made, except for
+// who holds the scratch block.
+#ifndef INDIM_RUN_EXECUTABLE_H
+#define INDIM_RUN_EXECUTABLE_H
+
+#include "base/arena.h"
+#include "indim/execute.h"
+#include "run/host.h"
+#include "run/matmul.h"
+
+// The buffer of one leaf of an argument or of the result.
+typedef struct indim_leaf {
+  const indim_shape *shape;  // in the executable's arena, with the layout of the buffer
+  int64_t bytes;
+  uintptr_t misaligned;  // bits that must be 0 in its address
+  int32_t alias;         // of a result: the argument leaf whose buffer it may have, -1 if none
+  bool is_donated;       // of an argument: a run may write into it
+} indim_leaf;
+
+struct indim_executable {
+  indim_ctx *cx;
+  indim_arena arena;
+  indim_compiled_fn *function;
+  indim_leaf *arguments;
+  indim_leaf *results;
+  int64_t argument_count;
+  int64_t result_count;
+  // Of the program: a shape for each parameter, and the result's, with the layouts stated.
+  const indim_shape **parameter_shapes;
+  int64_t parameter_count;
+  const indim_shape *result_shape;
+  int64_t scratch_bytes;
+  void *scratch;  // the executable's own block, aligned
+  void *scratch_block;
+  uint32_t scratch_in_use;  // atomic
+  indim_blas blas;
+  int64_t code_bytes;
+  indim_compile_times times;
+  // What the code lives in; released last.
+  void *code;
+  void *library;
+  void (*release)(void *code, void *library);
+};
+
+// An executable without code for these shapes, which are copied. Parameters' tuples fall into their leaves.
+INDIM_CHECKED indim_status indim_executable_create(indim_ctx *cx, const indim_shape *const *parameter_shapes,
+                                                   int64_t parameter_count, const indim_shape *result_shape,
+                                                   indim_executable **out_executable);
+// Makes the scratch block.
+INDIM_CHECKED indim_status indim_executable_set_scratch(indim_executable *executable, int64_t bytes);
+
+// Memory aligned for scratch blocks and for vectors, with the advice to back large blocks by large pages. |*out_block| is
+// what to free with indim_free, |bytes| + INDIM_SCRATCH_ALIGNMENT long.
+INDIM_CHECKED indim_status indim_scratch_alloc(indim_ctx *cx, int64_t bytes, void **out_block, void **out_aligned);
+
+#endif  // INDIM_RUN_EXECUTABLE_H

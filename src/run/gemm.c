@@ -1,0 +1,140 @@
+// Our own matrix product, for machines without a library of them: plain C over vectors of the compiler's, one instance
+// for each element type and width of vectors, the widest that the processor has being used. This file alone is compiled
+// with contraction: the order and rounding of a product's sums are ours to choose.
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "run/matmul.h"
+
+#if defined(__GNUC__)
+
+enum {
+  TILE_M = 6,         // rows of a tile: 12 of 16 registers are sums
+  BLOCK_M = 192,      // rows of a block: of the left side, 144 KiB of f32 at a time
+  BLOCK_K = 192,      // steps of a block
+  BLOCK_BYTES = 256,  // of a row of a block: 48 KiB of stack
+  ROW_BYTES = 8192    // of the sums of a product with a single row
+};
+
+#define PASTE2(a, b) a##_##b
+#define PASTE(a, b) PASTE2(a, b)
+
+#define VECTOR_BYTES 16
+#define TARGET
+#define REAL float
+#define NAME(x) PASTE(x, f32_16)
+#include "run/gemm_body.h"
+#undef REAL
+#undef NAME
+#define REAL double
+#define NAME(x) PASTE(x, f64_16)
+#include "run/gemm_body.h"
+#undef REAL
+#undef NAME
+#undef TARGET
+#undef VECTOR_BYTES
+
+#if defined(__x86_64__)
+#define VECTOR_BYTES 32
+#define TARGET __attribute__((target("avx2,fma")))
+#define REAL float
+#define NAME(x) PASTE(x, f32_32)
+#include "run/gemm_body.h"
+#undef REAL
+#undef NAME
+#define REAL double
+#define NAME(x) PASTE(x, f64_32)
+#include "run/gemm_body.h"
+#undef REAL
+#undef NAME
+#undef TARGET
+#undef VECTOR_BYTES
+
+#define VECTOR_BYTES 64
+#define TARGET __attribute__((target("avx512f,avx2,fma")))
+#define REAL float
+#define NAME(x) PASTE(x, f32_64)
+#include "run/gemm_body.h"
+#undef REAL
+#undef NAME
+#define REAL double
+#define NAME(x) PASTE(x, f64_64)
+#include "run/gemm_body.h"
+#undef REAL
+#undef NAME
+#undef TARGET
+#undef VECTOR_BYTES
+
+#define CHOOSE(type, ...)                                                  \
+  do {                                                                     \
+    if (__builtin_cpu_supports("avx512f")) {                               \
+      gemm_##type##_64(__VA_ARGS__);                                       \
+      return;                                                              \
+    }                                                                      \
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) { \
+      gemm_##type##_32(__VA_ARGS__);                                       \
+      return;                                                              \
+    }                                                                      \
+  } while (0)
+#else
+#define CHOOSE(type, ...)
+#endif
+
+static void product_f32(int64_t m, int64_t n, int64_t k, const float *lhs, int64_t lhs_m, int64_t lhs_k,
+                        const float *rhs, int64_t rhs_k, int64_t rhs_n, float *out, int64_t out_m, bool accumulate) {
+  CHOOSE(f32, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+  gemm_f32_16(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+}
+
+static void product_f64(int64_t m, int64_t n, int64_t k, const double *lhs, int64_t lhs_m, int64_t lhs_k,
+                        const double *rhs, int64_t rhs_k, int64_t rhs_n, double *out, int64_t out_m, bool accumulate) {
+  CHOOSE(f64, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+  gemm_f64_16(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+}
+
+#else  // another compiler: the plainest order that reads and writes along rows
+
+#define DEFINE_PRODUCT(type, REAL)                                                                           \
+  static void product_##type(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, int64_t lhs_k, \
+                             const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,        \
+                             bool accumulate) {                                                              \
+    for (int64_t i = 0; i < m; i++) {                                                                        \
+      for (int64_t l = 0; l < k; l++) {                                                                      \
+        REAL x = lhs[i * lhs_m + l * lhs_k];                                                                 \
+        for (int64_t j = 0; j < n; j++) {                                                                    \
+          REAL before = accumulate || l > 0 ? out[i * out_m + j] : 0;                                        \
+          out[i * out_m + j] = before + x * rhs[l * rhs_k + j * rhs_n];                                      \
+        }                                                                                                    \
+      }                                                                                                      \
+    }                                                                                                        \
+  }
+DEFINE_PRODUCT(f32, float)
+DEFINE_PRODUCT(f64, double)
+
+#endif
+
+// A sum over nothing is zero.
+static bool is_empty(int64_t m, int64_t n, int64_t k, void *out, int64_t row_bytes, int64_t element_bytes,
+                     bool accumulate) {
+  if (k == 0 && !accumulate) {
+    for (int64_t i = 0; i < m; i++) {
+      memset((char *)out + i * row_bytes, 0, (size_t)(n * element_bytes));
+    }
+  }
+  return m == 0 || n == 0 || k == 0;
+}
+
+void indim_gemm_f32(int64_t m, int64_t n, int64_t k, const float *lhs, int64_t lhs_m, int64_t lhs_k, const float *rhs,
+                    int64_t rhs_k, int64_t rhs_n, float *out, int64_t out_m, bool accumulate) {
+  if (!is_empty(m, n, k, out, out_m * (int64_t)sizeof *out, sizeof *out, accumulate)) {
+    product_f32(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+  }
+}
+
+void indim_gemm_f64(int64_t m, int64_t n, int64_t k, const double *lhs, int64_t lhs_m, int64_t lhs_k, const double *rhs,
+                    int64_t rhs_k, int64_t rhs_n, double *out, int64_t out_m, bool accumulate) {
+  if (!is_empty(m, n, k, out, out_m * (int64_t)sizeof *out, sizeof *out, accumulate)) {
+    product_f64(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+  }
+}

@@ -1,0 +1,246 @@
+// The body of our matrix product for one element type and one width of vectors; included by gemm.c once for each, with
+//   REAL          the element type
+//   VECTOR_BYTES  16, 32 or 64
+//   NAME(x)       the name of x in this instance
+//   TARGET        attributes of the functions
+// Each instance computes tiles of 6 rows by two vectors in registers. A block of the right side, up to 192 rows and 256
+// bytes wide, is laid out tile by tile on the stack first; six rows of the left side likewise, unless they are read once.
+// A product with a single row reads everything once, and lays out nothing.
+#define VECTOR NAME(vector)
+#define LANES ((int64_t)(VECTOR_BYTES / sizeof(REAL)))
+#define TILE_N (2 * LANES)
+#define BLOCK_N ((int64_t)(BLOCK_BYTES / sizeof(REAL)))
+
+typedef REAL VECTOR __attribute__((vector_size(VECTOR_BYTES)));
+
+// out[0..5, 0..TILE_N) (+)= sum over k of a[., k] * b[k, .]
+TARGET static void NAME(tile)(int64_t count, const REAL *a, int64_t a_m, int64_t a_k, const REAL *b, int64_t b_k,
+                              REAL *out, int64_t out_m, bool accumulate) {
+  VECTOR sums[TILE_M][2];
+  for (int i = 0; i < TILE_M; i++) {
+    sums[i][0] = sums[i][1] = (VECTOR){0};
+  }
+  for (int64_t k = 0; k < count; k++) {
+    VECTOR b0;
+    VECTOR b1;
+    memcpy(&b0, b + k * b_k, sizeof b0);
+    memcpy(&b1, b + k * b_k + LANES, sizeof b1);
+#pragma GCC unroll 6
+    for (int i = 0; i < TILE_M; i++) {
+      REAL x = a[i * a_m + k * a_k];
+      sums[i][0] += x * b0;
+      sums[i][1] += x * b1;
+    }
+  }
+#pragma GCC unroll 6
+  for (int i = 0; i < TILE_M; i++) {
+    REAL *row = out + i * out_m;
+    if (accumulate) {
+      VECTOR before;
+      memcpy(&before, row, sizeof before);
+      sums[i][0] += before;
+      memcpy(&before, row + LANES, sizeof before);
+      sums[i][1] += before;
+    }
+    memcpy(row, &sums[i][0], sizeof(VECTOR));
+    memcpy(row + LANES, &sums[i][1], sizeof(VECTOR));
+  }
+}
+
+// A tile that is cut off at the right or at the bottom: through a whole one beside.
+TARGET static void NAME(cut_tile)(int64_t count, const REAL *a, int64_t a_m, int64_t a_k, const REAL *b, int64_t b_k,
+                                  REAL *out, int64_t out_m, bool accumulate, int64_t rows, int64_t columns) {
+  REAL whole[TILE_M * TILE_N];
+  memset(whole, 0, sizeof whole);
+  NAME(tile)(count, a, a_m, a_k, b, b_k, whole, TILE_N, false);
+  for (int64_t i = 0; i < rows; i++) {
+    for (int64_t j = 0; j < columns; j++) {
+      REAL sum = whole[i * TILE_N + j];
+      out[i * out_m + j] = accumulate ? out[i * out_m + j] + sum : sum;
+    }
+  }
+}
+
+// |columns| columns of the right side, tile by tile: tile t holds its |count| rows of TILE_N one behind the other. What
+// lacks at the right is zero.
+TARGET static void NAME(pack_rhs)(int64_t count, int64_t columns, const REAL *rhs, int64_t rhs_k, int64_t rhs_n,
+                                  REAL *packed) {
+  for (int64_t j = 0; j < columns; j += TILE_N) {
+    int64_t width = columns - j < TILE_N ? columns - j : TILE_N;
+    if (width < TILE_N) {
+      memset(packed, 0, (size_t)(count * TILE_N) * sizeof(REAL));
+    }
+    if (rhs_n == 1) {
+      for (int64_t k = 0; k < count; k++) {
+        memcpy(packed + k * TILE_N, rhs + k * rhs_k + j, (size_t)width * sizeof(REAL));
+      }
+    } else {
+      for (int64_t c = 0; c < width; c++) {
+        const REAL *column = rhs + (j + c) * rhs_n;
+        for (int64_t k = 0; k < count; k++) {
+          packed[k * TILE_N + c] = column[k * rhs_k];
+        }
+      }
+    }
+    packed += count * TILE_N;
+  }
+}
+
+TARGET static void NAME(pack_lhs)(int64_t count, int64_t rows, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
+                                  REAL *packed) {
+  if (rows < TILE_M) {
+    memset(packed, 0, (size_t)(count * TILE_M) * sizeof(REAL));
+  }
+  if (rows == TILE_M) {
+    for (int64_t k = 0; k < count; k++) {
+#pragma GCC unroll 6
+      for (int64_t i = 0; i < TILE_M; i++) {
+        packed[k * TILE_M + i] = lhs[i * lhs_m + k * lhs_k];
+      }
+    }
+    return;
+  }
+  for (int64_t i = 0; i < rows; i++) {
+    for (int64_t k = 0; k < count; k++) {
+      packed[k * TILE_M + i] = lhs[i * lhs_m + k * lhs_k];
+    }
+  }
+}
+
+// A block of at most BLOCK_K steps and BLOCK_N columns, all rows.
+TARGET static void NAME(block)(int64_t m, int64_t columns, int64_t count, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
+                               const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,
+                               bool accumulate) {
+  _Alignas(64) REAL rhs_packed[BLOCK_K * BLOCK_BYTES / sizeof(REAL)];
+  _Alignas(64) REAL lhs_packed[BLOCK_K * TILE_M];
+  // Read once only, the right side is not worth laying out.
+  bool in_place = m <= TILE_M && rhs_n == 1 && columns % TILE_N == 0;
+  if (!in_place) {
+    NAME(pack_rhs)(count, columns, rhs, rhs_k, rhs_n, rhs_packed);
+  }
+  for (int64_t i = 0; i < m; i += TILE_M) {
+    int64_t rows = m - i < TILE_M ? m - i : TILE_M;
+    const REAL *a = lhs + i * lhs_m;
+    int64_t a_m = lhs_m;
+    int64_t a_k = lhs_k;
+    if (rows < TILE_M || lhs_k != 1 || columns > TILE_N) {
+      NAME(pack_lhs)(count, rows, a, lhs_m, lhs_k, lhs_packed);
+      a = lhs_packed;
+      a_m = 1;
+      a_k = TILE_M;
+    }
+    for (int64_t j = 0; j < columns; j += TILE_N) {
+      int64_t width = columns - j < TILE_N ? columns - j : TILE_N;
+      const REAL *b = in_place ? rhs + j : rhs_packed + j * count;
+      int64_t b_k = in_place ? rhs_k : TILE_N;
+      REAL *to = out + i * out_m + j;
+      if (rows == TILE_M && width == TILE_N) {
+        NAME(tile)(count, a, a_m, a_k, b, b_k, to, out_m, accumulate);
+      } else {
+        NAME(cut_tile)(count, a, a_m, a_k, b, b_k, to, out_m, accumulate, rows, width);
+      }
+    }
+  }
+}
+
+// out[0..n) (+)= sum over k of a[k] * b[k, .] where the rows of b are contiguous: four rows at a time onto sums in L1.
+TARGET static void NAME(row_by_rows)(int64_t n, int64_t k, const REAL *a, int64_t a_k, const REAL *b, int64_t b_k,
+                                     REAL *out, int64_t out_n, bool accumulate) {
+  _Alignas(64) REAL sums[ROW_BYTES / sizeof(REAL)];
+  int64_t most = (int64_t)(ROW_BYTES / sizeof(REAL));
+  for (int64_t begin = 0; begin < n; begin += most) {
+    int64_t width = n - begin < most ? n - begin : most;
+    memset(sums, 0, (size_t)width * sizeof(REAL));
+    int64_t l = 0;
+    for (; l + 4 <= k; l += 4) {
+      const REAL *b0 = b + l * b_k + begin;
+      const REAL *b1 = b0 + b_k;
+      const REAL *b2 = b1 + b_k;
+      const REAL *b3 = b2 + b_k;
+      REAL x0 = a[l * a_k];
+      REAL x1 = a[(l + 1) * a_k];
+      REAL x2 = a[(l + 2) * a_k];
+      REAL x3 = a[(l + 3) * a_k];
+      for (int64_t j = 0; j < width; j++) {
+        sums[j] = sums[j] + x0 * b0[j] + x1 * b1[j] + (x2 * b2[j] + x3 * b3[j]);
+      }
+    }
+    for (; l < k; l++) {
+      for (int64_t j = 0; j < width; j++) {
+        sums[j] += a[l * a_k] * b[l * b_k + begin + j];
+      }
+    }
+    for (int64_t j = 0; j < width; j++) {
+      REAL *to = out + (begin + j) * out_n;
+      *to = accumulate ? *to + sums[j] : sums[j];
+    }
+  }
+}
+
+// The sum of a[i] * b[i], both contiguous, |a| of any stride if |a_k| is not 1.
+TARGET static REAL NAME(inner)(int64_t k, const REAL *a, int64_t a_k, const REAL *b) {
+  VECTOR sums[4] = {{0}};
+  REAL sum = 0;
+  int64_t l = 0;
+  for (; a_k == 1 && l + 4 * LANES <= k; l += 4 * LANES) {
+    for (int i = 0; i < 4; i++) {
+      VECTOR x;
+      VECTOR y;
+      memcpy(&x, a + l + i * LANES, sizeof x);
+      memcpy(&y, b + l + i * LANES, sizeof y);
+      sums[i] += x * y;
+    }
+  }
+  for (; l < k; l++) {
+    sum += a[l * a_k] * b[l];
+  }
+  VECTOR all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  for (int64_t i = 0; i < LANES; i++) {
+    sum += all[i];
+  }
+  return sum;
+}
+
+// A product with one row, whose elements are |out_n| apart.
+TARGET static void NAME(row)(int64_t n, int64_t k, const REAL *a, int64_t a_k, const REAL *b, int64_t b_k, int64_t b_n,
+                             REAL *out, int64_t out_n, bool accumulate) {
+  if (b_n == 1) {
+    NAME(row_by_rows)(n, k, a, a_k, b, b_k, out, out_n, accumulate);
+    return;
+  }
+  for (int64_t j = 0; j < n; j++) {
+    REAL sum = NAME(inner)(k, a, a_k, b + j * b_n);
+    out[j * out_n] = accumulate ? out[j * out_n] + sum : sum;
+  }
+}
+
+TARGET static void NAME(gemm)(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
+                              const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,
+                              bool accumulate) {
+  if (m == 1 && (rhs_n == 1 || rhs_k == 1)) {
+    NAME(row)(n, k, lhs, lhs_k, rhs, rhs_k, rhs_n, out, 1, accumulate);
+    return;
+  }
+  if (n == 1 && (lhs_m == 1 || lhs_k == 1)) {  // the transposed product has one row
+    NAME(row)(m, k, rhs, rhs_k, lhs, lhs_k, lhs_m, out, out_m, accumulate);
+    return;
+  }
+  // Rows in blocks whose part of the left side stays in the second cache while the columns go by.
+  for (int64_t i = 0; i < m; i += BLOCK_M) {
+    int64_t rows = m - i < BLOCK_M ? m - i : BLOCK_M;
+    for (int64_t begin = 0; begin < k; begin += BLOCK_K) {
+      int64_t count = k - begin < BLOCK_K ? k - begin : BLOCK_K;
+      for (int64_t j = 0; j < n; j += BLOCK_N) {
+        int64_t columns = n - j < BLOCK_N ? n - j : BLOCK_N;
+        NAME(block)
+        (rows, columns, count, lhs + i * lhs_m + begin * lhs_k, lhs_m, lhs_k, rhs + begin * rhs_k + j * rhs_n, rhs_k,
+         rhs_n, out + i * out_m + j, out_m, accumulate || begin > 0);
+      }
+    }
+  }
+}
+
+#undef VECTOR
+#undef LANES
+#undef TILE_N
+#undef BLOCK_N

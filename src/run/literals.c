@@ -1,0 +1,210 @@
+// Running an executable over literals: arguments are brought into the layouts of the program where they are not in them
+// already, the result is a new literal, and what lies between is indim_execute.
+#include <string.h>
+
+#include "array/literal_internal.h"
+#include "array/shape_text.h"
+#include "indim/shape_util.h"
+#include "run/clock.h"
+#include "run/executable.h"
+
+typedef struct binding {
+  indim_ctx *cx;
+  indim_executable *executable;
+  indim_literal **converted;  // by parameter: in the program's layout, NULL where the caller's literal is
+  indim_literal **pristine;   // by parameter: what |converted| was before a run wrote into it, NULL where none does
+  const void **arguments;     // leaves
+  void **results;
+  indim_literal *result;
+} binding;
+
+// Arguments ------------------------------------------------------------------------------------------------------------
+
+static indim_status check_argument(indim_ctx *cx, const indim_executable *e, const indim_literal *argument,
+                                   int64_t number) {
+  if (argument == NULL) {
+    return indim_fail(cx, INDIM_INVALID, "argument %lld is NULL", (long long)number);
+  }
+  const indim_shape *shape = e->parameter_shapes[number];
+  if (!indim_shape_compatible(indim_literal_shape(argument), shape)) {
+    indim_shape_name given = indim_shape_name_of(indim_literal_shape(argument));
+    indim_shape_name wanted = indim_shape_name_of(shape);
+    return indim_fail(cx, INDIM_INVALID, "argument %lld is %s, the program takes %s", (long long)number, given.text,
+                      wanted.text);
+  }
+  if (indim_literal_is_elided(argument)) {
+    return indim_fail(cx, INDIM_INVALID, "argument %lld has values that the text left out: {...}", (long long)number);
+  }
+  return INDIM_OK;
+}
+
+static const indim_literal *leaf_at(const indim_literal *literal, const indim_shape_walk *walk) {
+  for (int32_t i = 0; i < walk->length; i++) {
+    literal = indim_literal_member(literal, walk->path[i]);
+  }
+  return literal;
+}
+
+// Points |list| at the data of the leaves.
+static void list_leaves(const indim_literal *literal, const void **list, int64_t *count) {
+  indim_shape_walk walk;
+  indim_shape_walk_init(&walk, indim_literal_shape(literal));
+  while (indim_shape_walk_next_leaf(&walk)) {
+    list[(*count)++] = indim_literal_data(leaf_at(literal, &walk));
+  }
+}
+
+// Whether the leaves from |leaf| on, those of |literal|, may be given as they are; and whether a run may write into any.
+static bool fits(const indim_executable *e, const indim_literal *literal, int64_t leaf, bool *out_donated) {
+  indim_shape_walk walk;
+  bool fits = true;
+  *out_donated = false;
+  indim_shape_walk_init(&walk, indim_literal_shape(literal));
+  for (; indim_shape_walk_next_leaf(&walk); leaf++) {
+    const indim_leaf *wanted = &e->arguments[leaf];
+    *out_donated = *out_donated || wanted->is_donated;
+    fits = fits && indim_shape_equal(walk.shape, wanted->shape, INDIM_IGNORE_MEMORY_SPACE);
+  }
+  return fits && !*out_donated;
+}
+
+static indim_status bind_argument(binding *b, const indim_literal *argument, int64_t number, int64_t *leaf) {
+  const indim_shape *shape = b->executable->parameter_shapes[number];
+  bool donated = false;
+  INDIM_TRY(check_argument(b->cx, b->executable, argument, number));
+  if (!fits(b->executable, argument, *leaf, &donated)) {
+    INDIM_TRY(indim_literal_relayout(b->cx, argument, shape, &b->converted[number]));
+    argument = b->converted[number];
+  }
+  if (donated) {
+    INDIM_TRY(indim_literal_copy(b->cx, argument, &b->pristine[number]));
+  }
+  list_leaves(argument, b->arguments, leaf);
+  return INDIM_OK;
+}
+
+// Results --------------------------------------------------------------------------------------------------------------
+
+// A literal of the result's shape whose padding has its value already.
+static indim_status bind_result(binding *b) {
+  indim_shape_walk walk;
+  int64_t count = 0;
+  INDIM_TRY(indim_literal_create(b->cx, b->executable->result_shape, &b->result));
+  indim_shape_walk_init(&walk, indim_literal_shape(b->result));
+  while (indim_shape_walk_next_leaf(&walk)) {
+    indim_literal *leaf = b->result;
+    for (int32_t i = 0; i < walk.length; i++) {
+      leaf = indim_literal_mutable_member(leaf, walk.path[i]);
+    }
+    if (indim_literal_data(leaf) != NULL && walk.shape->layout.padded_rank > 0) {
+      indim_literal_fill(leaf);
+    }
+    b->results[count++] = indim_literal_mutable_data(leaf);
+  }
+  return INDIM_OK;
+}
+
+// Binding --------------------------------------------------------------------------------------------------------------
+
+// The four lists of a binding in one block.
+static size_t list_size(const indim_executable *e) {
+  return ((size_t)e->parameter_count * 2 + (size_t)e->argument_count + (size_t)e->result_count) * sizeof(void *);
+}
+
+static indim_status make_lists(binding *b) {
+  void *memory = NULL;
+  INDIM_TRY(indim_alloc_zeroed(b->cx, list_size(b->executable), &memory));
+  b->converted = memory;
+  b->pristine = b->converted + b->executable->parameter_count;
+  b->arguments = (const void **)(void *)(b->pristine + b->executable->parameter_count);
+  b->results = (void **)(void *)(b->arguments + b->executable->argument_count);
+  return INDIM_OK;
+}
+
+static void unbind(binding *b) {
+  for (int64_t i = 0; b->converted != NULL && i < b->executable->parameter_count; i++) {
+    indim_literal_destroy(b->converted[i]);
+    indim_literal_destroy(b->pristine[i]);
+  }
+  indim_literal_destroy(b->result);
+  indim_free(b->cx, b->converted, list_size(b->executable));
+}
+
+static indim_status bind(binding *b, const indim_literal *const *arguments) {
+  int64_t leaf = 0;
+  INDIM_TRY(make_lists(b));
+  for (int64_t i = 0; i < b->executable->parameter_count; i++) {
+    INDIM_TRY(bind_argument(b, arguments[i], i, &leaf));
+  }
+  return bind_result(b);
+}
+
+// Puts back what a run wrote into its arguments.
+static void restore(const binding *b) {
+  for (int64_t i = 0; i < b->executable->parameter_count; i++) {
+    if (b->pristine[i] == NULL) {
+      continue;
+    }
+    indim_shape_walk walk;
+    indim_shape_walk_init(&walk, indim_literal_shape(b->pristine[i]));
+    while (indim_shape_walk_next_leaf(&walk)) {
+      const indim_literal *from = leaf_at(b->pristine[i], &walk);
+      const indim_literal *to = leaf_at(b->converted[i], &walk);
+      if (to->bytes > 0) {
+        memcpy(to->data, from->data, to->bytes);
+      }
+    }
+  }
+}
+
+// Running --------------------------------------------------------------------------------------------------------------
+
+static indim_status run_bound(const binding *b, const indim_run_options *options, int64_t times, int64_t *out_ns) {
+  indim_run_options run = options == NULL ? (indim_run_options){0} : *options;
+  run.cx = b->cx;
+  run.arguments = b->arguments;
+  run.argument_count = b->executable->argument_count;
+  run.results = b->results;
+  run.result_count = b->executable->result_count;
+  INDIM_TRY(indim_execute(b->executable, &run));
+  for (int64_t i = 0; i < times; i++) {
+    restore(b);
+    int64_t begin = indim_clock_ns();
+    indim_status status = indim_execute(b->executable, &run);
+    out_ns[i] = indim_clock_ns() - begin;
+    INDIM_TRY(status);
+    INDIM_TRY(indim_poll(b->cx));
+  }
+  return INDIM_OK;
+}
+
+indim_status indim_execute_timed(indim_ctx *cx, indim_executable *executable, const indim_literal *const *arguments,
+                                 int64_t argument_count, const indim_run_options *options, int64_t times,
+                                 int64_t *out_ns, indim_literal **out_result) {
+  if (cx == NULL || executable == NULL || out_result == NULL || (arguments == NULL && argument_count > 0) ||
+      (out_ns == NULL && times > 0)) {
+    return indim_fail(cx, INDIM_INVALID, "running literals: a pointer that is needed is NULL");
+  }
+  *out_result = NULL;
+  if (argument_count != executable->parameter_count) {
+    return indim_fail(cx, INDIM_INVALID, "the program takes %lld arguments, %lld are given",
+                      (long long)executable->parameter_count, (long long)argument_count);
+  }
+  binding b = {.cx = cx, .executable = executable};
+  indim_status status = bind(&b, arguments);
+  if (status == INDIM_OK) {
+    status = run_bound(&b, options, times, out_ns);
+  }
+  if (status == INDIM_OK) {
+    *out_result = b.result;
+    b.result = NULL;
+  }
+  unbind(&b);
+  return status;
+}
+
+indim_status indim_execute_literals(indim_ctx *cx, indim_executable *executable, const indim_literal *const *arguments,
+                                    int64_t argument_count, const indim_run_options *options,
+                                    indim_literal **out_result) {
+  return indim_execute_timed(cx, executable, arguments, argument_count, options, 0, NULL, out_result);
+}

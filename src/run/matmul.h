@@ -1,0 +1,34 @@
+// The host's matrix product (host.h): a library's where there is one, else our own.
+#ifndef INDIM_RUN_MATMUL_H
+#define INDIM_RUN_MATMUL_H
+
+#include "indim/execute.h"
+#include "run/host.h"
+
+// Functions of a BLAS library as its C interface gives them, and the library itself. All NULL: our own product.
+typedef struct indim_blas {
+  void *library;
+  void (*sgemm)(int order, int lhs_transposed, int rhs_transposed, int m, int n, int k, float alpha, const float *lhs,
+                int lhs_stride, const float *rhs, int rhs_stride, float beta, float *out, int out_stride);
+  void (*dgemm)(int order, int lhs_transposed, int rhs_transposed, int m, int n, int k, double alpha, const double *lhs,
+                int lhs_stride, const double *rhs, int rhs_stride, double beta, double *out, int out_stride);
+} indim_blas;
+
+// Looks for an OpenBLAS that may be called by several threads at once (Debian: libopenblas0-pthread); everything stays
+// NULL when there is none. It is told to use no threads of its own, which holds for the whole process.
+void indim_blas_open(indim_blas *out_blas);
+void indim_blas_close(indim_blas *blas);
+
+// Computes the product, cut into blocks by its sizes alone and spread over |parallel| (NULL: one after another), so that
+// the result is the same for any number of threads. Nothing is allocated. False for sizes that make no sense: a type
+// other than F32 and F64, a negative size, an operand of which neither stride is 1.
+bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void *parallel_user,
+                      const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs);
+
+// One block by our own code: out[m, n] (+)= sum over k of lhs[m, k] * rhs[k, n]. The strides in elements may be anything.
+void indim_gemm_f32(int64_t m, int64_t n, int64_t k, const float *lhs, int64_t lhs_m, int64_t lhs_k, const float *rhs,
+                    int64_t rhs_k, int64_t rhs_n, float *out, int64_t out_m, bool accumulate);
+void indim_gemm_f64(int64_t m, int64_t n, int64_t k, const double *lhs, int64_t lhs_m, int64_t lhs_k, const double *rhs,
+                    int64_t rhs_k, int64_t rhs_n, double *out, int64_t out_m, bool accumulate);
+
+#endif  // INDIM_RUN_MATMUL_H

@@ -1,0 +1,355 @@
+// Threads for parallel loops. A loop's pieces are dealt out evenly, one range for each thread; whoever is through with
+// its own takes from the back of another's. So nobody waits for a worker that has not started: the caller, who works
+// along, simply does that worker's share, and at the end waits only for pieces that somebody is in the middle of.
+//
+// |ticket| is the one word that workers watch: generation of the job, whether it is open, how many workers are in it.
+// A worker enters by counting itself in while the ticket is open, which holds the job still until it has left.
+#if defined(__GNUC__) && (defined(__unix__) || defined(__APPLE__))
+#define HAS_THREADS 1
+#define _POSIX_C_SOURCE 200809L  // threads and signal masks beside C11
+#else
+#define HAS_THREADS 0
+#endif
+
+#include "base/ctx.h"
+#include "base/size.h"
+#include "indim/execute.h"
+#include "run/clock.h"
+
+#if HAS_THREADS
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#endif
+
+typedef void piece_fn(void *frame, int64_t begin, int64_t end);
+
+// Everything on the caller's thread, in order.
+static void run_inline(piece_fn *piece, void *frame, int64_t count, int64_t grain) {
+  for (int64_t begin = 0; begin < count;) {
+    int64_t end = count - begin > grain ? begin + grain : count;
+    piece(frame, begin, end);
+    begin = end;
+  }
+}
+
+#if HAS_THREADS
+
+enum {
+  LINE = 64,              // bytes of a cache line
+  CLAIMS_PER_THREAD = 16  // a range is taken in about so many bites, however many pieces it has
+};
+
+static const int64_t spin_ns = 30000;  // how long an idle worker looks before it sleeps
+
+static const uint64_t one_generation = 1 << 16;
+static const uint64_t open_bit = 1 << 15;
+static const uint64_t active_mask = (1 << 15) - 1;
+
+// Bites that are left of a thread's share: begin in the upper half, end in the lower.
+typedef struct share {
+  uint64_t bites;
+  unsigned char rest_of_line[LINE - sizeof(uint64_t)];
+} share;
+
+typedef struct worker {
+  pthread_t thread;
+  indim_pool *pool;
+  int32_t index;  // of its share; the caller's is 0
+} worker;
+
+struct indim_pool {
+  uint64_t ticket;
+  unsigned char rest_of_line[LINE - sizeof(uint64_t)];
+  uint32_t busy;  // a loop runs
+  uint32_t quit;
+  uint32_t sleepers;
+  // The job; still while the ticket is open or somebody is active.
+  piece_fn *piece;
+  void *frame;
+  int64_t count;
+  int64_t grain;
+  int64_t bite;  // pieces that are claimed together
+  pthread_mutex_t mutex;
+  pthread_cond_t wake;
+  indim_ctx *cx;
+  void *block;  // that holds all of this
+  size_t block_size;
+  int32_t threads;
+  int32_t started;  // workers
+  share *shares;    // |threads|
+  worker *workers;  // |threads| - 1
+};
+
+static void pause_briefly(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+// Claiming and working -------------------------------------------------------------------------------------------------
+
+static uint64_t pack(uint64_t begin, uint64_t end) { return begin << 32 | end; }
+
+// Takes a bite from the front of a share (its owner) or from the back (anybody else). False when nothing is left.
+static bool claim(share *from, bool front, int64_t *out_bite) {
+  uint64_t seen = __atomic_load_n(&from->bites, __ATOMIC_RELAXED);
+  for (;;) {
+    uint64_t begin = seen >> 32;
+    uint64_t end = seen & UINT32_MAX;
+    if (begin >= end) {
+      return false;
+    }
+    uint64_t left = front ? pack(begin + 1, end) : pack(begin, end - 1);
+    if (__atomic_compare_exchange_n(&from->bites, &seen, left, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+      *out_bite = (int64_t)(front ? begin : end - 1);
+      return true;
+    }
+  }
+}
+
+static void do_bite(const indim_pool *pool, int64_t bite) {
+  int64_t piece = bite * pool->bite;
+  int64_t begin = piece * pool->grain;
+  for (int64_t i = 0; i < pool->bite && begin < pool->count; i++) {
+    int64_t end = pool->count - begin > pool->grain ? begin + pool->grain : pool->count;
+    pool->piece(pool->frame, begin, end);
+    begin = end;
+  }
+}
+
+static void work(indim_pool *pool, int32_t index) {
+  int64_t bite = 0;
+  for (int32_t i = 0; i < pool->threads; i++) {
+    int32_t from = index + i < pool->threads ? index + i : index + i - pool->threads;
+    while (claim(&pool->shares[from], i == 0, &bite)) {
+      do_bite(pool, bite);
+    }
+  }
+}
+
+// Workers --------------------------------------------------------------------------------------------------------------
+
+static bool is_news(const indim_pool *pool, uint64_t seen_generation, uint64_t *out_ticket) {
+  *out_ticket = __atomic_load_n(&pool->ticket, __ATOMIC_SEQ_CST);
+  return (*out_ticket & open_bit) != 0 && *out_ticket / one_generation != seen_generation;
+}
+
+static bool must_quit(const indim_pool *pool) { return __atomic_load_n(&pool->quit, __ATOMIC_SEQ_CST) != 0; }
+
+// Waits for a job that was not seen yet, awake and then asleep; false when the pool ends.
+static bool wait_for_news(indim_pool *pool, uint64_t seen_generation, uint64_t *out_ticket) {
+  enum { LOOKS_PER_CLOCK = 32 };
+  int64_t until = indim_clock_ns() + spin_ns;
+  do {
+    for (int i = 0; i < LOOKS_PER_CLOCK; i++) {
+      if (is_news(pool, seen_generation, out_ticket)) {
+        return true;
+      }
+      pause_briefly();
+    }
+  } while (!must_quit(pool) && indim_clock_ns() < until);
+  // The caller opens the ticket and then looks for sleepers; we count ourselves one and then look at the ticket. One
+  // of both sees the other.
+  pthread_mutex_lock(&pool->mutex);
+  __atomic_add_fetch(&pool->sleepers, 1, __ATOMIC_SEQ_CST);
+  bool news = false;
+  while (!(news = is_news(pool, seen_generation, out_ticket)) && !must_quit(pool)) {
+    pthread_cond_wait(&pool->wake, &pool->mutex);
+  }
+  __atomic_sub_fetch(&pool->sleepers, 1, __ATOMIC_SEQ_CST);
+  pthread_mutex_unlock(&pool->mutex);
+  return news;
+}
+
+static void *worker_main(void *argument) {
+  worker *self = argument;
+  indim_pool *pool = self->pool;
+  uint64_t seen_generation = 0;
+  uint64_t ticket = 0;
+  while (wait_for_news(pool, seen_generation, &ticket)) {
+    if (__atomic_compare_exchange_n(&pool->ticket, &ticket, ticket + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+      seen_generation = ticket / one_generation;
+      work(pool, self->index);
+      __atomic_sub_fetch(&pool->ticket, 1, __ATOMIC_RELEASE);
+    }
+  }
+  return NULL;
+}
+
+static void wake_all(indim_pool *pool) {
+  if (__atomic_load_n(&pool->sleepers, __ATOMIC_SEQ_CST) != 0) {
+    pthread_mutex_lock(&pool->mutex);
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->mutex);
+  }
+}
+
+// The loop -------------------------------------------------------------------------------------------------------------
+
+static void deal(indim_pool *pool, int64_t pieces) {
+  int64_t claims = (int64_t)pool->threads * CLAIMS_PER_THREAD;
+  pool->bite = indim_ceil_div(pieces, claims);
+  uint64_t bites = (uint64_t)indim_ceil_div(pieces, pool->bite);
+  uint64_t threads = (uint64_t)pool->threads;
+  for (uint64_t i = 0; i < threads; i++) {
+    __atomic_store_n(&pool->shares[i].bites, pack(bites * i / threads, bites * (i + 1) / threads), __ATOMIC_RELAXED);
+  }
+}
+
+static void wait_for_active(const indim_pool *pool) {
+  enum { LOOKS_BEFORE_YIELDING = 2000 };
+  for (int looks = 0; (__atomic_load_n(&pool->ticket, __ATOMIC_ACQUIRE) & active_mask) != 0; looks++) {
+    if (looks < LOOKS_BEFORE_YIELDING) {
+      pause_briefly();
+    } else {
+      sched_yield();
+    }
+  }
+}
+
+void indim_pool_run(void *user, piece_fn *piece, void *frame, int64_t count, int64_t grain) {
+  indim_pool *pool = user;
+  grain = grain > 0 ? grain : 1;
+  if (pool == NULL || pool->started == 0 || count <= grain ||
+      __atomic_exchange_n(&pool->busy, 1, __ATOMIC_ACQUIRE) != 0) {
+    run_inline(piece, frame, count, grain);
+    return;
+  }
+  pool->piece = piece;
+  pool->frame = frame;
+  pool->count = count;
+  pool->grain = grain;
+  deal(pool, indim_ceil_div(count, grain));
+  uint64_t generation = __atomic_load_n(&pool->ticket, __ATOMIC_RELAXED) / one_generation + 1;
+  __atomic_store_n(&pool->ticket, generation * one_generation + open_bit, __ATOMIC_SEQ_CST);
+  wake_all(pool);
+  work(pool, 0);
+  __atomic_and_fetch(&pool->ticket, ~open_bit, __ATOMIC_ACQ_REL);
+  wait_for_active(pool);
+  __atomic_store_n(&pool->busy, 0, __ATOMIC_RELEASE);
+}
+
+// Making ---------------------------------------------------------------------------------------------------------------
+
+// Signals are for the caller's threads: workers start with all of them blocked.
+static indim_status start_workers(indim_ctx *cx, indim_pool *pool) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int32_t wanted = pool->threads - 1;
+  for (; pool->started < wanted; pool->started++) {
+    worker *w = &pool->workers[pool->started];
+    *w = (worker){.pool = pool, .index = pool->started + 1};
+    if (pthread_create(&w->thread, NULL, worker_main, w) != 0) {
+      break;
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (pool->started < wanted) {
+    return indim_fail(cx, INDIM_LIMIT, "thread limit: the system starts no more than %d of %d threads",
+                      (int)pool->started + 1, (int)pool->threads);
+  }
+  return INDIM_OK;
+}
+
+static indim_status make_pool(indim_ctx *cx, int32_t threads, indim_pool **out_pool) {
+  size_t count = (size_t)threads;
+  size_t size = sizeof(indim_pool) + LINE + count * (sizeof(share) + sizeof(worker)) + LINE;
+  void *block = NULL;
+  INDIM_TRY(indim_alloc_zeroed(cx, size, &block));
+  uintptr_t at = ((uintptr_t)block + LINE - 1) / LINE * LINE;
+  indim_pool *pool = (indim_pool *)at;
+  at = (at + sizeof(indim_pool) + LINE - 1) / LINE * LINE;
+  pool->shares = (share *)at;
+  pool->workers = (worker *)(at + count * sizeof(share));
+  pool->cx = cx;
+  pool->block = block;
+  pool->block_size = size;
+  pool->threads = threads;
+  if (pthread_mutex_init(&pool->mutex, NULL) != 0) {
+    indim_free(cx, block, size);
+    return indim_fail(cx, INDIM_LIMIT, "thread limit: the system makes no mutex");
+  }
+  if (pthread_cond_init(&pool->wake, NULL) != 0) {
+    pthread_mutex_destroy(&pool->mutex);
+    indim_free(cx, block, size);
+    return indim_fail(cx, INDIM_LIMIT, "thread limit: the system makes no condition variable");
+  }
+  *out_pool = pool;
+  return INDIM_OK;
+}
+
+static void end_pool(indim_pool *pool) {
+  __atomic_store_n(&pool->quit, 1, __ATOMIC_SEQ_CST);
+  wake_all(pool);
+  for (int32_t i = 0; i < pool->started; i++) {
+    pthread_join(pool->workers[i].thread, NULL);
+  }
+  pthread_cond_destroy(&pool->wake);
+  pthread_mutex_destroy(&pool->mutex);
+  indim_free(pool->cx, pool->block, pool->block_size);
+}
+
+#else  // without threads: a pool of the caller alone
+
+struct indim_pool {
+  indim_ctx *cx;
+  int32_t threads;
+};
+
+void indim_pool_run(void *user, piece_fn *piece, void *frame, int64_t count, int64_t grain) {
+  (void)user;
+  run_inline(piece, frame, count, grain > 0 ? grain : 1);
+}
+
+static indim_status make_pool(indim_ctx *cx, int32_t threads, indim_pool **out_pool) {
+  void *memory = NULL;
+  if (threads > 1) {
+    return indim_fail(cx, INDIM_UNSUPPORTED, "%d threads: this build has no threads of its own", (int)threads);
+  }
+  INDIM_TRY(indim_alloc_zeroed(cx, sizeof(indim_pool), &memory));
+  *out_pool = memory;
+  **out_pool = (indim_pool){cx, threads};
+  return INDIM_OK;
+}
+
+static indim_status start_workers(indim_ctx *cx, indim_pool *pool) {
+  (void)cx;
+  (void)pool;
+  return INDIM_OK;
+}
+
+static void end_pool(indim_pool *pool) { indim_free(pool->cx, pool, sizeof *pool); }
+
+#endif
+
+indim_status indim_pool_create(indim_ctx *cx, int32_t threads, indim_pool **out_pool) {
+  if (cx == NULL || out_pool == NULL) {
+    return indim_fail(cx, INDIM_INVALID, "indim_pool_create: a pointer that is needed is NULL");
+  }
+  *out_pool = NULL;
+  if (threads < 1 || threads > INDIM_MAX_THREADS) {
+    return indim_fail(cx, INDIM_INVALID, "%d threads: a pool has 1 to %d", (int)threads, (int)INDIM_MAX_THREADS);
+  }
+  indim_pool *pool = NULL;
+  INDIM_TRY(make_pool(cx, threads, &pool));
+  indim_status status = start_workers(cx, pool);
+  if (status != INDIM_OK) {
+    end_pool(pool);
+    return status;
+  }
+  *out_pool = pool;
+  return INDIM_OK;
+}
+
+void indim_pool_destroy(indim_pool *pool) {
+  if (pool != NULL) {
+    end_pool(pool);
+  }
+}
+
+int32_t indim_pool_threads(const indim_pool *pool) { return pool == NULL ? 0 : pool->threads; }

@@ -1,0 +1,204 @@
+// The host's matrix product against the plainest loop: our own code and the library's, all orders of both sides, sizes
+// around the edges of tiles and blocks, batches, sums onto what is there; and the same bits for any number of threads.
+#include <stdlib.h>
+
+#include "run/matmul.h"
+#include "test.h"
+
+typedef struct product {
+  indim_host_matmul sizes;
+  int64_t lhs_count, rhs_count, out_count;
+} product;
+
+// |lhs_t|, |rhs_t|: the operand lies transposed. |gap| elements behind every row.
+static product make(indim_type type, int64_t batch, int64_t m, int64_t n, int64_t k, bool lhs_t, bool rhs_t,
+                    int64_t gap, bool accumulate) {
+  product p = {.sizes = {.type = type, .batch = batch, .m = m, .n = n, .k = k, .accumulate = accumulate}};
+  indim_host_matmul *s = &p.sizes;
+  s->lhs_m = lhs_t ? 1 : k + gap;
+  s->lhs_k = lhs_t ? m + gap : 1;
+  s->rhs_k = rhs_t ? 1 : n + gap;
+  s->rhs_n = rhs_t ? k + gap : 1;
+  s->out_m = n + gap;
+  s->lhs_batch = (lhs_t ? k * s->lhs_k : m * s->lhs_m) + gap;
+  s->rhs_batch = (rhs_t ? n * s->rhs_n : k * s->rhs_k) + gap;
+  s->out_batch = m * s->out_m + gap;  // 0 without elements
+  p.lhs_count = batch * s->lhs_batch + 1;
+  p.rhs_count = batch * s->rhs_batch + 1;
+  p.out_count = batch * s->out_batch + 1;
+  return p;
+}
+
+// Small whole numbers: all sums are exact in any order, so that everything is compared for equality. Odd ones out are
+// caught by weights that differ from place to place.
+static double number(int64_t i) { return (double)((i * 2654435761 >> 7) % 9 - 4); }
+
+static void set(const product *p, void *array, int64_t i, double x) {
+  if (p->sizes.type == INDIM_F32) {
+    ((float *)array)[i] = (float)x;
+  } else {
+    ((double *)array)[i] = x;
+  }
+}
+
+static double get(const product *p, const void *array, int64_t i) {
+  return p->sizes.type == INDIM_F32 ? (double)((const float *)array)[i] : ((const double *)array)[i];
+}
+
+static void *filled(const product *p, int64_t count, int64_t salt) {
+  void *array = malloc((size_t)count * (p->sizes.type == INDIM_F32 ? 4 : 8));
+  for (int64_t i = 0; array != NULL && i < count; i++) {
+    set(p, array, i, number(i + salt));
+  }
+  return array;
+}
+
+// Every element, and every gap, of |out|, which was |before|.
+static int64_t count_wrong(const product *p, const void *lhs, const void *rhs, const void *before, const void *out) {
+  const indim_host_matmul *s = &p->sizes;
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < p->out_count && s->out_batch > 0 && s->out_m > 0; i++) {
+    int64_t b = i / s->out_batch;
+    int64_t row = i % s->out_batch / s->out_m;
+    int64_t column = i % s->out_batch % s->out_m;
+    double expected = get(p, before, i);
+    if (b < s->batch && row < s->m && column < s->n) {
+      expected = s->accumulate ? expected : 0;
+      for (int64_t k = 0; k < s->k; k++) {
+        expected += get(p, lhs, b * s->lhs_batch + row * s->lhs_m + k * s->lhs_k) *
+                    get(p, rhs, b * s->rhs_batch + k * s->rhs_k + column * s->rhs_n);
+      }
+    }
+    wrong += get(p, out, i) != expected;
+  }
+  return wrong;
+}
+
+static void check_product(const indim_blas *blas, indim_pool *pool, const product *p) {
+  const indim_host_matmul *s = &p->sizes;
+  void *lhs = filled(p, p->lhs_count, 1);
+  void *rhs = filled(p, p->rhs_count, 1000);
+  void *before = filled(p, p->out_count, 5);
+  void *out = filled(p, p->out_count, 5);
+  REQUIRE(lhs != NULL && rhs != NULL && before != NULL && out != NULL);
+  CHECK(indim_matmul_run(blas, pool == NULL ? NULL : indim_pool_run, pool, s, out, lhs, rhs));
+  int64_t wrong = count_wrong(p, lhs, rhs, before, out);
+  CHECK_MSG(wrong == 0,
+            "%s %s: batch %" PRId64 ", m %" PRId64 ", n %" PRId64 ", k %" PRId64 ", lhs_k %" PRId64 ", rhs_n %" PRId64
+            ", accumulate %d: %" PRId64 " of %" PRId64 " elements differ",
+            blas->library == NULL ? "ours" : "library", s->type == INDIM_F32 ? "f32" : "f64", s->batch, s->m, s->n,
+            s->k, s->lhs_k, s->rhs_n, (int)s->accumulate, wrong, p->out_count);
+  free(lhs);
+  free(rhs);
+  free(before);
+  free(out);
+}
+
+static void check_all_orders(const indim_blas *blas, indim_pool *pool, int64_t batch, int64_t m, int64_t n, int64_t k) {
+  for (int bits = 0; bits < 32; bits++) {
+    product p = make((bits & 1) != 0 ? INDIM_F32 : INDIM_F64, batch, m, n, k, (bits & 2) != 0, (bits & 4) != 0,
+                     (bits & 8) != 0 ? 3 : 0, (bits & 16) != 0);
+    check_product(blas, pool, &p);
+  }
+}
+
+static void check_sizes(const indim_blas *blas) {
+  static const int64_t sides[] = {0, 1, 2, 5, 6, 7, 16, 17, 33, 64, 65};
+  enum { SIDES = sizeof sides / sizeof sides[0] };
+  for (int m = 0; m < SIDES; m++) {
+    for (int n = 0; n < SIDES; n++) {
+      for (int k = 0; k < SIDES; k += 3) {
+        check_all_orders(blas, NULL, 1, sides[m], sides[n], sides[k]);
+      }
+    }
+  }
+  check_all_orders(blas, NULL, 1, 13, 70, 400);
+  check_all_orders(blas, NULL, 3, 9, 20, 30);
+  check_all_orders(blas, NULL, 0, 9, 20, 30);
+}
+
+TEST(ours) { check_sizes(&(indim_blas){0}); }
+
+TEST(library) {
+  indim_blas blas;
+  indim_blas_open(&blas);
+  if (blas.library == NULL) {
+    printf("  no library of matrix products is installed: ours alone is tested\n");
+    return;
+  }
+  check_sizes(&blas);
+  indim_blas_close(&blas);
+  CHECK(blas.sgemm == NULL);
+}
+
+// Numbers that do round: every split has to be the same for the bits to be.
+static void check_threads(const indim_blas *blas, int64_t batch, int64_t m, int64_t n, int64_t k, bool rhs_t) {
+  product p = make(INDIM_F32, batch, m, n, k, false, rhs_t, 0, false);
+  indim_ctx *cx = NULL;
+  float *lhs = filled(&p, p.lhs_count, 1);
+  float *rhs = filled(&p, p.rhs_count, 2);
+  float *outs[3] = {filled(&p, p.out_count, 0), filled(&p, p.out_count, 0), filled(&p, p.out_count, 0)};
+  for (int64_t i = 0; i < p.lhs_count; i++) {
+    lhs[i] = lhs[i] / 3 + (float)i * 1e-6F;
+  }
+  REQUIRE(indim_ctx_create(NULL, &cx) == INDIM_OK);
+  static const int32_t threads[3] = {1, 2, 5};
+  for (int i = 0; i < 3; i++) {
+    indim_pool *pool = NULL;
+    REQUIRE(indim_pool_create(cx, threads[i], &pool) == INDIM_OK);
+    for (int round = 0; round < 3; round++) {
+      CHECK(indim_matmul_run(blas, indim_pool_run, pool, &p.sizes, outs[i], lhs, rhs));
+      CHECK(memcmp(outs[0], outs[i], (size_t)p.out_count * sizeof(float)) == 0);
+    }
+    indim_pool_destroy(pool);
+    free(i > 0 ? outs[i] : NULL);
+  }
+  free(outs[0]);
+  free(lhs);
+  free(rhs);
+  indim_ctx_destroy(cx);
+}
+
+static void check_many_threads(const indim_blas *blas) {
+  check_threads(blas, 1, 517, 391, 130, false);
+  check_threads(blas, 1, 300, 517, 130, true);
+  check_threads(blas, 1, 1, 700, 900, false);
+  check_threads(blas, 40, 33, 35, 37, false);
+}
+
+TEST(ours_same_bits_for_any_number_of_threads) { check_many_threads(&(indim_blas){0}); }
+
+TEST(library_same_bits_for_any_number_of_threads) {
+  indim_blas blas;
+  indim_blas_open(&blas);
+  check_many_threads(&blas);
+  indim_blas_close(&blas);
+}
+
+TEST(senseless_sizes_are_refused) {
+  float x[16] = {0};
+  indim_blas none = {0};
+  product p = make(INDIM_F32, 1, 2, 2, 2, false, false, 0, false);
+  CHECK(indim_matmul_run(&none, NULL, NULL, &p.sizes, x, x, x));
+  indim_host_matmul s = p.sizes;
+  s.type = INDIM_S32;
+  CHECK(!indim_matmul_run(&none, NULL, NULL, &s, x, x, x));
+  s = p.sizes;
+  s.m = -1;
+  CHECK(!indim_matmul_run(&none, NULL, NULL, &s, x, x, x));
+  s = p.sizes;
+  s.lhs_m = s.lhs_k = 2;
+  CHECK(!indim_matmul_run(&none, NULL, NULL, &s, x, x, x));
+  s = p.sizes;
+  s.rhs_k = s.rhs_n = 2;
+  CHECK(!indim_matmul_run(&none, NULL, NULL, &s, x, x, x));
+}
+
+#define CASES(X)                                 \
+  X(ours)                                        \
+  X(library)                                     \
+  X(ours_same_bits_for_any_number_of_threads)    \
+  X(library_same_bits_for_any_number_of_threads) \
+  X(senseless_sizes_are_refused)
+
+TEST_MAIN(CASES)
