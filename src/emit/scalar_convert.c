@@ -312,6 +312,21 @@ static LLVMValueRef int_rounded_to_odd(indim_emit *e, bool is_signed, LLVMValueR
   return LLVMBuildSelect(b, is_exact, x, odd, "");
 }
 
+// Doubles of 64-bit integers, lane by lane an instruction of its own on x86 before AVX-512: the two halves stand in the
+// low bits of doubles near 2^84 and 2^52, whose difference and sum round once.
+static LLVMValueRef doubles_of_s64(indim_emit *e, LLVMValueRef x) {
+  LLVMBuilderRef b = e->builder;
+  const uint64_t high_exponent = (UINT64_C(1023) + 84) << 52;
+  const uint64_t low_exponent = (UINT64_C(1023) + 52) << 52;
+  LLVMTypeRef type = indim_emit_doubles(e, x);
+  LLVMValueRef flipped = LLVMBuildXor(b, x, indim_emit_int_like(e, x, UINT64_C(1) << 63), "");
+  LLVMValueRef high = LLVMBuildOr(b, lshr_const(e, flipped, 32), indim_emit_int_like(e, x, high_exponent), "");
+  LLVMValueRef low = LLVMBuildOr(b, and_const(e, x, UINT32_MAX), indim_emit_int_like(e, x, low_exponent), "");
+  LLVMValueRef offset = indim_emit_real(e, type, 0x1p84 + 0x1p63 + 0x1p52);
+  high = LLVMBuildFSub(b, LLVMBuildBitCast(b, high, type, ""), offset, "");
+  return LLVMBuildFAdd(b, high, LLVMBuildBitCast(b, low, type, ""), "");
+}
+
 static LLVMValueRef int_to_float(indim_emit *e, indim_type from, indim_type to, LLVMValueRef x) {
   bool is_signed = indim_type_is_signed_int(from);
   int32_t bits = indim_type_bits(from);
@@ -321,34 +336,42 @@ static LLVMValueRef int_to_float(indim_emit *e, indim_type from, indim_type to, 
   }
   bool through_double = to == INDIM_F64 || (is_narrow && bits > 16);
   LLVMTypeRef type = through_double ? indim_emit_doubles(e, x) : indim_emit_floats(e, x);
-  LLVMValueRef value = is_signed ? LLVMBuildSIToFP(e->builder, x, type, "") : LLVMBuildUIToFP(e->builder, x, type, "");
+  bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+  LLVMValueRef value = is_signed && is_vector && through_double && bits == 64 ? doubles_of_s64(e, x)
+                       : is_signed                                            ? LLVMBuildSIToFP(e->builder, x, type, "")
+                                   : LLVMBuildUIToFP(e->builder, x, type, "");
   // Up to 8 bits are exact in these; pred and the rest of the 16-bit integers need not be.
   bool is_exact = !is_narrow || (bits <= 8 && (to == INDIM_BF16 || to == INDIM_F16));
   return is_exact ? value : indim_emit_round(e, to, value);
 }
 
-static LLVMValueRef saturating(indim_emit *e, bool is_signed, LLVMTypeRef to, LLVMValueRef x) {
-  const char *name = is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
-  LLVMTypeRef types[] = {to, LLVMTypeOf(x)};
-  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-  LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->module, id, types, 2);
-  LLVMTypeRef function_type = LLVMIntrinsicGetType(e->context, id, types, 2);
-  return LLVMBuildCall2(e->builder, function_type, function, &x, 1, "");
+static LLVMValueRef to_int(indim_emit *e, bool is_signed, LLVMTypeRef ints, LLVMValueRef x) {
+  return is_signed ? LLVMBuildFPToSI(e->builder, x, ints, "") : LLVMBuildFPToUI(e->builder, x, ints, "");
 }
 
-// Truncated and saturated; NaN gives 0.
+// Truncated and saturated; NaN gives 0. The bounds are taken as floats where they are floats: down to the least value,
+// and up to the largest where the significand has room for it. What is above that otherwise is replaced at the end. (The
+// intrinsics that saturate take vectors apart on x86.)
 static LLVMValueRef float_to_int(indim_emit *e, indim_type to, LLVMValueRef x) {
+  LLVMBuilderRef b = e->builder;
   bool is_signed = indim_type_is_signed_int(to);
   int32_t bits = indim_type_bits(to);
-  if (bits >= 32) {
-    return saturating(e, is_signed, indim_emit_ints(e, x, bits), x);
+  int32_t magnitude_bits = is_signed ? bits - 1 : bits;
+  LLVMTypeRef ints = indim_emit_ints(e, x, bits < 32 ? 32 : bits);
+  LLVMValueRef zero = indim_emit_real_like(e, x, 0);
+  LLVMValueRef least = indim_emit_real_like(e, x, is_signed ? -ldexp(1, bits - 1) : 0);
+  LLVMValueRef number = LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealORD, x, x, ""), x, zero, "");
+  number = LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOGT, number, least, ""), number, least, "");
+  if (magnitude_bits <= (indim_emit_is_double(x) ? 53 : 24)) {
+    LLVMValueRef most = indim_emit_real_like(e, x, ldexp(1, magnitude_bits) - 1);
+    number = LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOLT, number, most, ""), number, most, "");
+    LLVMValueRef value = to_int(e, is_signed || bits < 32, ints, number);
+    return LLVMBuildIntCast2(b, value, indim_emit_ints(e, x, 8 * indim_type_bytes(to)), is_signed, "");
   }
-  LLVMValueRef value = saturating(e, true, indim_emit_ints(e, x, 32), x);
-  uint64_t least = is_signed ? UINT64_C(0) - (UINT64_C(1) << (bits - 1)) : 0;
-  uint64_t most = (UINT64_C(1) << (is_signed ? bits - 1 : bits)) - 1;
-  value = indim_emit_binary_intrinsic(e, "llvm.smax", value, indim_emit_int_like(e, value, least));
-  value = indim_emit_binary_intrinsic(e, "llvm.smin", value, indim_emit_int_like(e, value, most));
-  return LLVMBuildTrunc(e->builder, value, indim_emit_ints(e, x, 8 * indim_type_bytes(to)), "");
+  LLVMValueRef limit = indim_emit_real_like(e, x, ldexp(1, magnitude_bits));
+  LLVMValueRef value = to_int(e, is_signed, ints, number);
+  uint64_t most = UINT64_MAX >> (64 - magnitude_bits);
+  return choose_const(e, LLVMBuildFCmp(b, LLVMRealOGE, x, limit, ""), most, value);
 }
 
 static LLVMValueRef float_to_float(indim_emit *e, indim_type from, indim_type to, LLVMValueRef x) {
