@@ -1,0 +1,46 @@
+// The inside of element.c and kernel.c: coordinates, and the survey that a nest makes before it is built.
+#ifndef INDIM_LOOP_ELEMENT_H
+#define INDIM_LOOP_ELEMENT_H
+
+#include "loop/lowering.h"
+
+// Forgets all that was computed: at the start of every kernel.
+void indim_element_forget(indim_lowering *l);
+// Says what |item| is at |index|, for an element that was made in another way.
+void indim_element_prime(indim_kernel *k, const indim_flow_item *item, const indim_coord *index, indim_lval value);
+// All lanes of a coordinate, one by one.
+indim_lval indim_coord_lanes(indim_kernel *k, indim_coord x);
+// Whether element.c computes the op.
+bool indim_element_can(const indim_instr *instr);
+// The value of |item| computed even though it is to live somewhere (its kernel is being built).
+indim_lval indim_element_compute(indim_kernel *k, indim_flow_item *item, const indim_coord *index);
+// The start along dimension |d| that the operands from |first| on give, clamped to 0..|most|.
+indim_lval indim_lower_start(indim_kernel *k, indim_flow_item **operands, int32_t operand_count, int32_t first,
+                             int32_t d, int64_t most);
+bool indim_list_has(const int64_t *list, int64_t count, int64_t value);
+
+typedef struct indim_element_bits {
+  uint64_t bits, imag;
+} indim_element_bits;
+// Whether all elements of a literal are the same, and which.
+bool indim_uniform_literal(const indim_literal *literal, indim_element_bits *out_bits);
+
+// Survey ---------------------------------------------------------------------------------------------------------------
+
+// What is seen while one element at a general index is computed for nothing.
+typedef struct indim_survey {
+  int32_t rank;
+  indim_lval index[INDIM_MAX_RANK];  // the general index: one value for each dimension of the nest
+  indim_access_list *list;
+  int32_t widest;  // bytes of the widest register lane
+} indim_survey;
+
+void indim_survey_access(indim_lowering *l, const indim_flow_item *item, const indim_location *at, indim_lval address);
+void indim_survey_store(indim_lowering *l, const indim_location *at, indim_lval address);
+// A guard changes its mind where |x| reaches |value|.
+void indim_survey_cut(indim_lowering *l, indim_coord x, int64_t value);
+// |x| is used for itself, not for an address.
+void indim_survey_alone(indim_lowering *l, indim_coord x);
+void indim_survey_type(indim_lowering *l, indim_type type);
+
+#endif  // INDIM_LOOP_ELEMENT_H

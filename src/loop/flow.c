@@ -1,0 +1,286 @@
+// Computations to flows: a walk over the instructions that keeps, for each, the items of its leaves. A called computation
+// is walked at the place of its call, its parameters standing for the caller's items.
+#include "loop/flow.h"
+
+#include <string.h>
+
+enum { MAX_ITEMS = 4 * 1000 * 1000, MAX_DEPTH = 500 };
+
+// The items of one instruction's leaves.
+typedef struct leaves {
+  int32_t count;
+  indim_flow_item **items;
+} leaves;
+
+typedef struct maker {
+  indim_ctx *cx;
+  indim_arena *arena;
+  indim_flow *flow;
+  int64_t *item_total;
+  int depth;
+} maker;
+
+static indim_status make_flow(indim_ctx *cx, indim_arena *arena, const indim_computation *computation,
+                              int64_t *item_total, int depth, indim_flow **out_flow);
+
+static int64_t leaf_count(const indim_shape *shape) {
+  if (shape->type != INDIM_TUPLE) {
+    return indim_shape_is_array(shape) ? 1 : 0;
+  }
+  int64_t count = 0;
+  for (int64_t i = 0; i < shape->member_count; i++) {
+    count += leaf_count(shape->members[i]);
+  }
+  return count;
+}
+
+static void fill_leaf_shapes(const indim_shape *shape, const indim_shape ***cursor) {
+  if (shape->type != INDIM_TUPLE) {
+    if (indim_shape_is_array(shape)) {
+      *(*cursor)++ = shape;
+    }
+    return;
+  }
+  for (int64_t i = 0; i < shape->member_count; i++) {
+    fill_leaf_shapes(shape->members[i], cursor);
+  }
+}
+
+static indim_status array(indim_arena *arena, int64_t count, size_t size, void *out) {
+  void *memory = NULL;
+  INDIM_TRY(indim_arena_array(arena, (size_t)(count < 0 ? 0 : count), size, &memory));
+  memcpy(out, &memory, sizeof memory);
+  return INDIM_OK;
+}
+
+static indim_status new_item(maker *m, indim_flow_kind kind, const indim_instr *instr, const indim_shape *shape,
+                             indim_flow_item **out_item) {
+  indim_flow *flow = m->flow;
+  if (++*m->item_total > MAX_ITEMS) {
+    return indim_fail_instr(m->cx, INDIM_LIMIT, instr, "the program has more than %d operations once calls are dissolved",
+                            MAX_ITEMS);
+  }
+  if (flow->item_count == flow->item_capacity) {
+    int32_t capacity = flow->item_capacity == 0 ? 64 : flow->item_capacity * 2;
+    indim_flow_item **items = NULL;
+    INDIM_TRY(array(m->arena, capacity, sizeof *items, &items));
+    if (flow->item_count > 0) {
+      memcpy(items, flow->items, (size_t)flow->item_count * sizeof *items);
+    }
+    flow->items = items;
+    flow->item_capacity = capacity;
+  }
+  void *memory = NULL;
+  INDIM_TRY(indim_arena_alloc(m->arena, sizeof(indim_flow_item), &memory));
+  indim_flow_item *item = memory;
+  item->kind = kind;
+  item->index = flow->item_count;
+  item->instr = instr;
+  item->shape = shape;
+  flow->items[flow->item_count++] = item;
+  *out_item = item;
+  return INDIM_OK;
+}
+
+// One item for each leaf of |shape|: parameters of the flow, or members of |source|.
+static indim_status new_leaves(maker *m, indim_flow_kind kind, const indim_instr *instr, const indim_shape *shape,
+                               indim_flow_item *source, int32_t first_number, leaves *out) {
+  int64_t count = leaf_count(shape);
+  const indim_shape **shapes = NULL;
+  INDIM_TRY(array(m->arena, count, sizeof *shapes, &shapes));
+  const indim_shape **cursor = shapes;
+  fill_leaf_shapes(shape, &cursor);
+  out->count = (int32_t)count;
+  INDIM_TRY(array(m->arena, count, sizeof *out->items, &out->items));
+  for (int32_t i = 0; i < out->count; i++) {
+    INDIM_TRY(new_item(m, kind, instr, shapes[i], &out->items[i]));
+    out->items[i]->number = first_number + i;
+    out->items[i]->source = source;
+  }
+  return INDIM_OK;
+}
+
+static indim_status join(maker *m, const indim_instr *instr, const leaves *of, leaves *out) {
+  int64_t count = 0;
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    count += of[instr->operands[i]->index].count;
+  }
+  out->count = (int32_t)count;
+  INDIM_TRY(array(m->arena, count, sizeof *out->items, &out->items));
+  int32_t at = 0;
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    const leaves *operand = &of[instr->operands[i]->index];
+    if (operand->count > 0) {
+      memcpy(out->items + at, operand->items, (size_t)operand->count * sizeof *out->items);
+    }
+    at += operand->count;
+  }
+  return INDIM_OK;
+}
+
+static void take_member(const indim_instr *instr, const leaves *tuple, leaves *out) {
+  const indim_shape *shape = instr->operands[0]->shape;
+  int64_t index = indim_instr_int(instr, INDIM_ATTR_INDEX, 0);
+  int64_t first = 0;
+  for (int64_t i = 0; i < index; i++) {
+    first += leaf_count(shape->members[i]);
+  }
+  out->count = (int32_t)leaf_count(shape->members[index]);
+  out->items = tuple->items + first;
+}
+
+static indim_status walk(maker *m, const indim_computation *computation, const leaves *arguments, leaves *out);
+
+static indim_status walk_call(maker *m, const indim_instr *instr, indim_attr_id id, const leaves *of, leaves *out) {
+  if (m->depth >= MAX_DEPTH) {
+    return indim_fail_instr(m->cx, INDIM_LIMIT, instr, "calls are nested deeper than %d", MAX_DEPTH);
+  }
+  leaves *arguments = NULL;
+  INDIM_TRY(array(m->arena, instr->operand_count, sizeof *arguments, &arguments));
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    arguments[i] = of[instr->operands[i]->index];
+  }
+  m->depth++;
+  indim_status status = walk(m, indim_instr_computation(instr, id), arguments, out);
+  m->depth--;
+  return status;
+}
+
+static indim_status add_flow(maker *m, const indim_computation *computation, indim_flow **out) {
+  INDIM_TRY(make_flow(m->cx, m->arena, computation, m->item_total, m->depth + 1, out));
+  (*out)->outer = m->flow;
+  return INDIM_OK;
+}
+
+static indim_status make_flows(maker *m, const indim_instr *instr, indim_flow_item *item) {
+  if (instr->op == INDIM_OP_WHILE) {
+    item->flow_count = 2;
+    INDIM_TRY(array(m->arena, 2, sizeof *item->flows, &item->flows));
+    INDIM_TRY(add_flow(m, indim_instr_computation(instr, INDIM_ATTR_CONDITION), &item->flows[0]));
+    return add_flow(m, indim_instr_computation(instr, INDIM_ATTR_BODY), &item->flows[1]);
+  }
+  if (instr->op == INDIM_OP_CONDITIONAL) {
+    const indim_attr *branches = indim_instr_attr(instr, INDIM_ATTR_BRANCH_COMPUTATIONS);
+    item->flow_count = branches == NULL ? 2 : (int32_t)branches->count;
+    INDIM_TRY(array(m->arena, item->flow_count, sizeof *item->flows, &item->flows));
+    for (int32_t i = 0; i < item->flow_count; i++) {
+      indim_attr_id id = i == 0 ? INDIM_ATTR_TRUE_COMPUTATION : INDIM_ATTR_FALSE_COMPUTATION;
+      INDIM_TRY(add_flow(m, branches == NULL ? indim_instr_computation(instr, id) : branches->value.computations[i],
+                         &item->flows[i]));
+    }
+  }
+  return INDIM_OK;
+}
+
+// An instruction that computes something.
+static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of, leaves *out) {
+  leaves operands;
+  INDIM_TRY(join(m, instr, of, &operands));
+  indim_flow_item *item = NULL;
+  INDIM_TRY(new_item(m, INDIM_FLOW_OP, instr, instr->shape, &item));
+  item->operand_count = operands.count;
+  item->operands = operands.items;
+  INDIM_TRY(make_flows(m, instr, item));
+  if (indim_shape_is_array(instr->shape)) {
+    out->count = 1;
+    INDIM_TRY(array(m->arena, 1, sizeof *out->items, &out->items));
+    out->items[0] = item;
+    return INDIM_OK;
+  }
+  INDIM_TRY(new_leaves(m, INDIM_FLOW_MEMBER, instr, instr->shape, item, 0, out));
+  item->member_count = out->count;
+  item->members = out->items;
+  return INDIM_OK;
+}
+
+static indim_status walk_instr(maker *m, const indim_instr *instr, const leaves *arguments, const leaves *of,
+                               leaves *out) {
+  switch ((int)instr->op) {
+  case INDIM_OP_PARAMETER:
+    *out = arguments[instr->parameter_number];
+    return INDIM_OK;
+  case INDIM_OP_TUPLE:
+    return join(m, instr, of, out);
+  case INDIM_OP_GET_TUPLE_ELEMENT:
+    take_member(instr, &of[instr->operands[0]->index], out);
+    return INDIM_OK;
+  case INDIM_OP_OPT_BARRIER:
+  case INDIM_OP_DOMAIN:
+  case INDIM_OP_ADD_DEPENDENCY:
+    *out = of[instr->operands[0]->index];
+    return INDIM_OK;
+  case INDIM_OP_AFTER_ALL:
+    *out = (leaves){0};
+    return INDIM_OK;
+  case INDIM_OP_CALL:
+    return walk_call(m, instr, INDIM_ATTR_TO_APPLY, of, out);
+  case INDIM_OP_FUSION:
+    return walk_call(m, instr, INDIM_ATTR_CALLS, of, out);
+  default:
+    return walk_op(m, instr, of, out);
+  }
+}
+
+static indim_status mark_needed(maker *m, const indim_computation *computation, bool **out) {
+  bool *needed = NULL;
+  INDIM_TRY(array(m->arena, computation->instr_count, sizeof *needed, &needed));
+  needed[computation->root->index] = true;
+  for (int32_t i = computation->instr_count - 1; i >= 0; i--) {
+    const indim_instr *instr = computation->instrs[i];
+    for (int32_t k = 0; needed[i] && k < instr->operand_count; k++) {
+      needed[instr->operands[k]->index] = true;
+    }
+  }
+  *out = needed;
+  return INDIM_OK;
+}
+
+static indim_status walk(maker *m, const indim_computation *computation, const leaves *arguments, leaves *out) {
+  leaves *of = NULL;
+  bool *needed = NULL;
+  INDIM_TRY(array(m->arena, computation->instr_count, sizeof *of, &of));
+  INDIM_TRY(mark_needed(m, computation, &needed));
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    if (needed[i]) {
+      INDIM_TRY(walk_instr(m, computation->instrs[i], arguments, of, &of[i]));
+    }
+  }
+  *out = of[computation->root->index];
+  return INDIM_OK;
+}
+
+static indim_status make_flow(indim_ctx *cx, indim_arena *arena, const indim_computation *computation,
+                              int64_t *item_total, int depth, indim_flow **out_flow) {
+  if (depth >= MAX_DEPTH) {
+    return indim_fail_instr(cx, INDIM_LIMIT, computation->root, "loops and branches are nested deeper than %d", MAX_DEPTH);
+  }
+  void *memory = NULL;
+  INDIM_TRY(indim_arena_alloc(arena, sizeof(indim_flow), &memory));
+  indim_flow *flow = memory;
+  flow->computation = computation;
+  maker m = {.cx = cx, .arena = arena, .flow = flow, .item_total = item_total, .depth = depth};
+  leaves *arguments = NULL;
+  INDIM_TRY(array(arena, computation->parameter_count, sizeof *arguments, &arguments));
+  for (int32_t i = 0; i < computation->parameter_count; i++) {
+    const indim_instr *parameter = computation->parameters[i];
+    INDIM_TRY(new_leaves(&m, INDIM_FLOW_PARAMETER, parameter, parameter->shape, NULL, flow->parameter_count, &arguments[i]));
+    flow->parameter_count += arguments[i].count;
+  }
+  flow->parameters = NULL;
+  if (flow->parameter_count > 0) {
+    INDIM_TRY(array(arena, flow->parameter_count, sizeof *flow->parameters, &flow->parameters));
+    memcpy(flow->parameters, flow->items, (size_t)flow->parameter_count * sizeof *flow->parameters);
+  }
+  leaves results;
+  INDIM_TRY(walk(&m, computation, arguments, &results));
+  flow->results = results.items;
+  flow->result_count = results.count;
+  *out_flow = flow;
+  return INDIM_OK;
+}
+
+indim_status indim_flow_make(indim_ctx *cx, indim_arena *arena, const indim_computation *computation,
+                             indim_flow **out_flow) {
+  int64_t item_total = 0;
+  return make_flow(cx, arena, computation, &item_total, 0, out_flow);
+}

@@ -1,0 +1,465 @@
+// Loop nests over the elements of an array. A nest is first surveyed: one element at a general index is computed for
+// nothing, which tells how every array it touches lies along every dimension. From that follow the order of the loops,
+// which dimensions are one, and which runs in vectors. Then it is built, in segments between the places where a guard
+// (of a pad or a concatenate) changes its mind, so that inside a segment no guard is left.
+#include <string.h>
+
+#include "loop/element.h"
+
+// Survey ---------------------------------------------------------------------------------------------------------------
+
+// The position among the survey's dimensions of a value that is one of its indices; -1 otherwise.
+static int32_t survey_dim(const indim_survey *s, indim_lval v) {
+  for (int32_t d = 0; d < s->rank; d++) {
+    if (s->index[d] == v) {
+      return d;
+    }
+  }
+  return -1;
+}
+
+static bool is_from_outside(const indim_lowering *l, const indim_survey *s, indim_lval v) {
+  const indim_loop_value *value = &l->program->values[v];
+  for (int32_t d = 0; d < s->rank; d++) {
+    const indim_loop_value *index = &l->program->values[s->index[d]];
+    if (index->node == NULL && value->body->depth >= index->body->depth) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// |v| as constant + sum of strides[d] * index[d] + values from outside the nest. False when it is not of that form.
+static bool decode(const indim_lowering *l, const indim_survey *s, indim_lval v, int64_t *strides,
+                   bool *out_only_indices, int64_t *out_constant) {
+  const indim_loop_value *value = &l->program->values[v];
+  memset(strides, 0, (size_t)s->rank * sizeof *strides);
+  *out_only_indices = true;
+  *out_constant = 0;
+  if (value->lanes != 1) {
+    return false;
+  }
+  if (value->low == value->high) {
+    *out_constant = value->low;
+    return true;
+  }
+  int32_t dim = survey_dim(s, v);
+  if (dim >= 0) {
+    strides[dim] = 1;
+    return true;
+  }
+  if (is_from_outside(l, s, v)) {
+    *out_only_indices = false;
+    return true;
+  }
+  const indim_loop_node *node = value->node;
+  if (node == NULL || node->kind != INDIM_NODE_AFFINE) {
+    return false;
+  }
+  *out_constant = node->u.affine.constant;
+  for (int32_t i = 0; i < node->arg_count; i++) {
+    dim = survey_dim(s, node->args[i]);
+    if (dim >= 0) {
+      strides[dim] += node->u.affine.coefficients[i];
+    } else if (is_from_outside(l, s, node->args[i])) {
+      *out_only_indices = false;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void note_access(indim_lowering *l, const indim_flow_item *item, const indim_storage *storage,
+                        indim_lval address) {
+  indim_survey *s = l->survey;
+  if (s == NULL || indim_lower_failed(l)) {
+    return;
+  }
+  indim_access_list *list = s->list;
+  if (list->count == INDIM_MAX_ACCESSES) {
+    list->is_full = true;
+    return;
+  }
+  int64_t strides[INDIM_MAX_RANK];
+  bool only_indices = false;
+  int64_t constant = 0;
+  indim_access *access = &list->accesses[list->count++];
+  *access = (indim_access){.item = item, .storage = storage};
+  if (decode(l, s, address, strides, &only_indices, &constant)) {
+    int64_t *kept = indim_lower_alloc(l, s->rank, sizeof *kept);
+    if (kept != NULL) {
+      memcpy(kept, strides, (size_t)s->rank * sizeof *kept);
+    }
+    access->strides = kept;
+  }
+}
+
+void indim_survey_access(indim_lowering *l, const indim_flow_item *item, const indim_location *at,
+                         indim_lval address) {
+  note_access(l, item, at->storage, address);
+}
+
+void indim_survey_store(indim_lowering *l, const indim_location *at, indim_lval address) {
+  note_access(l, NULL, at->storage, address);
+}
+
+void indim_survey_alone(indim_lowering *l, indim_coord x) {
+  indim_survey *s = l->survey;
+  if (s == NULL || indim_lower_failed(l)) {
+    return;
+  }
+  int64_t strides[INDIM_MAX_RANK];
+  bool only_indices = false;
+  int64_t constant = 0;
+  bool known = decode(l, s, x.base, strides, &only_indices, &constant);
+  for (int32_t d = 0; d < s->rank; d++) {
+    s->list->alone[d] = s->list->alone[d] || !known || strides[d] != 0;
+  }
+}
+
+void indim_survey_cut(indim_lowering *l, indim_coord x, int64_t value) {
+  indim_survey *s = l->survey;
+  if (s == NULL || indim_lower_failed(l)) {
+    return;
+  }
+  indim_survey_alone(l, x);
+  int64_t strides[INDIM_MAX_RANK];
+  bool only_indices = false;
+  int64_t constant = 0;
+  if (!decode(l, s, x.base, strides, &only_indices, &constant) || !only_indices) {
+    return;
+  }
+  int32_t dim = -1;
+  for (int32_t d = 0; d < s->rank; d++) {
+    if (strides[d] != 0) {
+      if (dim >= 0) {
+        return;
+      }
+      dim = d;
+    }
+  }
+  if (dim < 0 || (strides[dim] != 1 && strides[dim] != -1)) {
+    return;
+  }
+  // x >= value begins at the index value - constant, or ends behind constant - value.
+  int64_t cut = strides[dim] == 1 ? value - constant : constant - value + 1;
+  for (int32_t i = 0; i < s->list->cut_count[dim]; i++) {
+    if (s->list->cuts[dim][i] == cut) {
+      return;
+    }
+  }
+  if (s->list->cut_count[dim] < INDIM_MAX_CUTS) {
+    s->list->cuts[dim][s->list->cut_count[dim]++] = cut;
+  }
+}
+
+// Bytes of a lane in a register (emit/codegen.h).
+static int32_t register_bytes(indim_type type) {
+  if (type == INDIM_PRED) {
+    return 1;
+  }
+  if (indim_type_is_float(type)) {
+    return type == INDIM_F64 ? 8 : 4;
+  }
+  return type == INDIM_C128 ? 8 : type == INDIM_C64 ? 4 : (int32_t)indim_type_bytes(type);
+}
+
+void indim_survey_type(indim_lowering *l, indim_type type) {
+  if (l->survey != NULL && register_bytes(type) > l->survey->list->widest) {
+    l->survey->list->widest = register_bytes(type);
+  }
+}
+
+void indim_nest_survey(indim_nest *nest, indim_access_list *out_list) {
+  indim_lowering *l = nest->l;
+  memset(out_list, 0, sizeof *out_list);
+  out_list->rank = nest->rank;
+  out_list->widest = 1;
+  nest->list = out_list;
+  if (indim_lower_failed(l)) {
+    return;
+  }
+  indim_loop_body *outside = l->b.body;
+  indim_survey survey = {.rank = nest->rank, .list = out_list};
+  indim_coord index[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < nest->rank; d++) {
+    survey.index[d] = nest->sizes[d] == 1
+                          ? indim_loop_index(&l->b, 0)
+                          : indim_loop_for_begin(&l->b, indim_loop_index(&l->b, 0),
+                                                 indim_loop_index(&l->b, nest->sizes[d]), 1, 0, NULL, NULL);
+    index[d] = (indim_coord){survey.index[d], 0};
+  }
+  indim_kernel k = {.l = l, .lanes = 1};
+  indim_survey *outer = l->survey;
+  l->survey = &survey;
+  indim_element_forget(l);
+  nest->body(nest, &k, index);
+  l->survey = outer;
+  indim_element_forget(l);
+  for (indim_loop_body *body = l->b.body; body != outside; body = body->outer) {
+    body->is_closed = true;
+  }
+  l->b.body = outside;
+}
+
+// Choosing -------------------------------------------------------------------------------------------------------------
+
+// Whether one step of |outer| is the same as sizes[inner] steps of |inner| for all that is touched.
+static bool can_merge(const indim_nest *nest, int32_t outer, int32_t inner) {
+  const indim_access_list *list = nest->list;
+  if (list->is_full || list->alone[outer] || list->alone[inner]) {
+    return false;
+  }
+  for (int32_t i = 0; i < list->count; i++) {
+    const int64_t *strides = list->accesses[i].strides;
+    if (strides == NULL || strides[outer] != strides[inner] * nest->sizes[inner]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static int64_t magnitude(int64_t x) {
+  return x < 0 ? -x : x;
+}
+
+// How well a dimension runs in vectors: contiguous stores first, contiguous loads next; what does not move is free.
+static int64_t vector_score(const indim_nest *nest, int32_t dim) {
+  const indim_access_list *list = nest->list;
+  int64_t score = 0;
+  for (int32_t i = 0; i < list->count; i++) {
+    const indim_access *access = &list->accesses[i];
+    if (access->strides == NULL) {
+      continue;
+    }
+    int64_t stride = magnitude(access->strides[dim]);
+    int64_t weight = access->item == NULL ? 3 : 2;
+    score += stride == 1 ? 2 * weight : stride == 0 ? weight : 0;
+  }
+  return score;
+}
+
+static int32_t choose_vector_dim(const indim_nest *nest, int32_t lanes) {
+  int32_t best = -1;
+  int64_t best_score = -1;
+  for (int32_t p = nest->rank - 1; p >= 0; p--) {
+    int32_t d = nest->order[p];
+    if (nest->sizes[d] == 1) {
+      continue;
+    }
+    int64_t filled = nest->sizes[d] < lanes ? nest->sizes[d] : lanes;
+    int64_t score = (vector_score(nest, d) + 1) * filled;
+    if (score > best_score) {
+      best_score = score;
+      best = d;
+    }
+  }
+  return best;
+}
+
+void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
+  for (int32_t d = 0; d < nest->rank; d++) {
+    nest->order[d] = d;
+  }
+  for (int32_t i = 1; strides != NULL && i < nest->rank; i++) {
+    for (int32_t j = i; j > 0 && magnitude(strides[nest->order[j - 1]]) < magnitude(strides[nest->order[j]]); j--) {
+      int32_t dim = nest->order[j];
+      nest->order[j] = nest->order[j - 1];
+      nest->order[j - 1] = dim;
+    }
+  }
+  int32_t inner = -1;
+  for (int32_t p = nest->rank - 1; p >= 0; p--) {
+    int32_t d = nest->order[p];
+    if (nest->sizes[d] == 1) {
+      continue;
+    }
+    if (inner >= 0 && can_merge(nest, d, inner)) {
+      nest->sizes[inner] *= nest->sizes[d];
+      nest->sizes[d] = 1;
+    } else {
+      inner = d;
+    }
+  }
+  nest->lanes = nest->l->target->vector_bytes / nest->list->widest;
+  nest->vector_dim = choose_vector_dim(nest, nest->lanes);
+  nest->unroll = nest->cost <= 12 ? 4 : nest->cost <= 60 ? 2 : 1;
+}
+
+// Building -------------------------------------------------------------------------------------------------------------
+
+enum { MAX_SEGMENTS = 24, PIECES = 16, WORTH_THREADS = 32768, SMALL_LOOP = 4 };
+
+static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments);
+
+// The borders of the segments of one dimension, from 0 to its size.
+static int32_t segment_borders(const indim_nest *nest, int32_t dim, int32_t segments, int64_t *borders) {
+  int32_t count = 0;
+  borders[count++] = 0;
+  const indim_access_list *list = nest->list;
+  if (list->cut_count[dim] < INDIM_MAX_CUTS && segments * (list->cut_count[dim] + 1) <= MAX_SEGMENTS) {
+    for (int32_t i = 0; i < list->cut_count[dim]; i++) {
+      int64_t cut = list->cuts[dim][i];
+      if (cut <= 0 || cut >= nest->sizes[dim]) {
+        continue;
+      }
+      int32_t at = count++;
+      for (; at > 1 && borders[at - 1] > cut; at--) {
+        borders[at] = borders[at - 1];
+      }
+      borders[at] = cut;
+    }
+  }
+  borders[count] = nest->sizes[dim];
+  return count;
+}
+
+static void run_body(indim_nest *nest, int32_t lanes, indim_coord *index) {
+  indim_kernel k = {.l = nest->l, .lanes = lanes};
+  nest->body(nest, &k, index);
+}
+
+// |count| elements from |from| on, a number known now, in full vectors and then in halves of one.
+static void run_rest(indim_nest *nest, indim_coord *index, indim_lval from, int64_t count) {
+  int64_t done = 0;
+  for (int32_t lanes = nest->lanes; lanes >= 1; lanes /= 2) {
+    for (; count - done >= lanes; done += lanes) {
+      index[nest->vector_dim] = (indim_coord){indim_loop_add_const(&nest->l->b, from, done), lanes > 1 ? 1 : 0};
+      run_body(nest, lanes, index);
+    }
+  }
+}
+
+static void run_vectors(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, bool threads) {
+  indim_loop_builder *b = &nest->l->b;
+  int64_t step = (int64_t)nest->lanes * nest->unroll;
+  int64_t blocks = (high - low) / step;
+  int64_t at = low;
+  if (threads && blocks >= 2 * PIECES) {
+    int64_t piece = blocks / PIECES * step;
+    int64_t pieces = (high - low) / piece;
+    indim_lval base = indim_loop_for_begin(b, indim_loop_index(b, at), indim_loop_index(b, at + pieces * piece), piece, 0,
+                                           NULL, NULL);
+    indim_loop_for_parallel(b, 1);
+    indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, piece), step, 0, NULL, NULL);
+    run_rest(nest, index, indim_loop_add(b, base, i), step);
+    indim_loop_for_end(b, NULL, NULL);
+    indim_loop_for_end(b, NULL, NULL);
+    at += pieces * piece;
+    blocks = (high - at) / step;
+  }
+  if (blocks > 1) {
+    indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, at), indim_loop_index(b, at + blocks * step), step, 0, NULL,
+                                        NULL);
+    run_rest(nest, index, i, step);
+    indim_loop_for_end(b, NULL, NULL);
+    at += blocks * step;
+  }
+  run_rest(nest, index, indim_loop_index(b, at), high - at);
+}
+
+static int64_t elements_within(const indim_nest *nest) {
+  int64_t count = 1;
+  for (int32_t d = 0; d < nest->rank; d++) {
+    count *= nest->sizes[d];
+  }
+  return count;
+}
+
+// Whether the loop over |extent| iterations of the outermost dimension is worth threads.
+static bool worth_threads(const indim_nest *nest) {
+  indim_lowering *l = nest->l;
+  return nest->may_thread && l->loop_depth == 0 && !indim_lower_without(l, "threads") &&
+         elements_within(nest) >= WORTH_THREADS * 8 / (8 + nest->cost);
+}
+
+static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int64_t low, int64_t high,
+                     int32_t segments) {
+  indim_lowering *l = nest->l;
+  indim_loop_builder *b = &l->b;
+  int32_t dim = nest->order[position];
+  if (high - low <= SMALL_LOOP) {
+    for (int64_t i = low; i < high; i++) {
+      index[dim] = (indim_coord){indim_loop_index(b, i), 0};
+      run_dims(nest, position + 1, index, segments);
+    }
+    return;
+  }
+  bool threads = worth_threads(nest) && high - low >= 2 * PIECES;
+  index[dim] = (indim_coord){
+      indim_loop_for_begin(b, indim_loop_index(b, low), indim_loop_index(b, high), 1, 0, NULL, NULL), 0};
+  if (threads) {
+    indim_loop_for_parallel(b, (high - low + PIECES - 1) / PIECES);
+  }
+  l->loop_depth++;
+  run_dims(nest, position + 1, index, segments);
+  l->loop_depth--;
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments) {
+  while (position < nest->rank &&
+         (nest->sizes[nest->order[position]] == 1 || nest->order[position] == nest->vector_dim)) {
+    position++;
+  }
+  bool is_last = position == nest->rank;
+  int32_t dim = is_last ? nest->vector_dim : nest->order[position];
+  if (dim < 0) {
+    run_body(nest, 1, index);
+    return;
+  }
+  int64_t borders[INDIM_MAX_CUTS + 2];
+  int32_t count = segment_borders(nest, dim, segments, borders);
+  for (int32_t s = 0; s < count; s++) {
+    if (is_last) {
+      run_vectors(nest, index, borders[s], borders[s + 1], worth_threads(nest));
+    } else {
+      run_loop(nest, position, index, borders[s], borders[s + 1], segments * count);
+    }
+  }
+}
+
+void indim_nest_run(indim_nest *nest) {
+  indim_coord index[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < nest->rank; d++) {
+    if (nest->sizes[d] == 0) {
+      return;
+    }
+    index[d] = (indim_coord){indim_loop_index(&nest->l->b, 0), 0};
+  }
+  if (!indim_lower_failed(nest->l)) {
+    run_dims(nest, 0, index, 1);
+  }
+}
+
+// Filling an array -----------------------------------------------------------------------------------------------------
+
+typedef struct filling {
+  indim_flow_item *item;
+  const indim_location *at;
+} filling;
+
+static void fill_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
+  const filling *f = nest->user;
+  indim_lval value = indim_element_compute(k, f->item, index);
+  if (!indim_lower_failed(k->l)) {
+    indim_element_store(k, f->item->shape, f->at, index, value);
+  }
+}
+
+void indim_kernel_fill(indim_lowering *l, indim_flow_item *item, const indim_location *at) {
+  indim_access_list *list = indim_lower_alloc(l, 1, sizeof *list);
+  filling f = {item, at};
+  indim_nest nest = {.l = l, .rank = item->shape->rank, .cost = item->cost, .body = fill_body, .user = &f};
+  if (list == NULL || indim_lower_failed(l) || indim_shape_element_count(item->shape) == 0) {
+    return;
+  }
+  memcpy(nest.sizes, item->shape->sizes, (size_t)nest.rank * sizeof *nest.sizes);
+  nest.may_thread = true;
+  indim_storage *written[] = {at->storage};
+  indim_loop_kernel_begin(&l->b, written, 1);
+  indim_nest_survey(&nest, list);
+  indim_nest_choose(&nest, at->strides);
+  indim_nest_run(&nest);
+}

@@ -1,0 +1,151 @@
+// What the files of the lowering share.
+//
+//   flow.c      a computation without its names: items
+//   plan.c      where each item lives: registers, memory, or nowhere (fusion)
+//   location.c  arrays in memory: addresses, loads and stores of lanes
+//   element.c   the value of any item at an index: what is inline is computed on the way
+//   kernel.c    a loop nest that fills one array, element by element
+//   reduce.c    one that folds; dot.c, scatter.c, ...: the ops that are kernels of their own
+//   control.c   while and conditional
+//   lower.c     the walk over a flow that calls all these
+//   scratch.c   where in the scratch block each storage lies
+#ifndef INDIM_LOOP_LOWERING_H
+#define INDIM_LOOP_LOWERING_H
+
+#include "loop/flow.h"
+#include "loop/lower.h"
+
+typedef struct indim_lower_memo indim_lower_memo;
+
+typedef struct indim_lowering {
+  indim_ctx *cx;
+  indim_arena arena;  // of flows and plans; gone when the program is made
+  indim_loop_builder b;
+  indim_loop_program *program;
+  const indim_loop_target *target;
+  const indim_lower_options *options;
+  indim_status status;  // of what is not the builder's: the first error
+  indim_lower_memo *memo;
+  int32_t loop_depth;  // FORs that are open around what is built
+  struct indim_survey *survey;  // running, or NULL
+} indim_lowering;
+
+// Fails at the item's instruction, if nothing failed before.
+void indim_lower_refuse(indim_lowering *l, const indim_flow_item *item, const char *reason);
+bool indim_lower_failed(const indim_lowering *l);
+// Memory of the lowering's arena; NULL after a failure.
+void *indim_lower_alloc(indim_lowering *l, int64_t count, size_t size);
+// A line of --explain.
+void indim_lower_explain(indim_lowering *l, const indim_flow_item *item, const char *format, ...) INDIM_PRINTF(3, 4);
+// Whether |name| is among the decisions left out.
+bool indim_lower_without(const indim_lowering *l, const char *name);
+
+// plan.c ---------------------------------------------------------------------------------------------------------------
+
+void indim_plan_flow(indim_lowering *l, indim_flow *flow);
+
+// location.c -----------------------------------------------------------------------------------------------------------
+
+// The location of an array of |shape| at the start of |storage|, laid out as the shape says.
+indim_location indim_location_of(indim_lowering *l, const indim_shape *shape, indim_storage *storage);
+// A new scratch array for |item|, in its shape's layout but without padding and tiles.
+indim_location indim_location_scratch(indim_lowering *l, const indim_flow_item *item);
+// The address of an index: one s64 value for each dimension, with one lane or several.
+indim_lval indim_location_address(indim_lowering *l, const indim_shape *shape, const indim_location *at,
+                                  const indim_lval *index);
+// Whether both have their elements in the same places one behind the other.
+bool indim_location_is_dense(const indim_shape *shape, const indim_location *at);
+// The item's location: a tile that has none yet is stored first, a constant gets its bytes.
+indim_location indim_location_need(indim_lowering *l, indim_flow_item *item);
+// The item as a tile: loaded when it lives in memory.
+const indim_tile *indim_tile_need(indim_lowering *l, indim_flow_item *item);
+
+// element.c ------------------------------------------------------------------------------------------------------------
+
+// One coordinate of |lanes| elements: lane k is at base + k * step. Where lanes do not lie on a line, |base| has lanes
+// itself and |step| is 0.
+typedef struct indim_coord {
+  indim_lval base;
+  int64_t step;
+} indim_coord;
+
+// A running generation: |lanes| elements at a time.
+typedef struct indim_kernel {
+  indim_lowering *l;
+  int32_t lanes;
+} indim_kernel;
+
+// The value of |item| at |index| (rank coordinates), as one lane if no coordinate differs between lanes, else |lanes|.
+// |mask|: 0, or a pred (one lane or |lanes|) outside of which memory must not be touched and the result does not matter.
+indim_lval indim_element(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask);
+// The same with all lanes.
+indim_lval indim_element_lanes(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask);
+// Stores |value| (lanes at |index|).
+void indim_element_store(indim_kernel *k, const indim_shape *shape, const indim_location *at, const indim_coord *index,
+                         indim_lval value);
+
+// How the elements of one array that a nest reads or writes lie, seen from the nest's own dimensions.
+typedef struct indim_access {
+  const indim_flow_item *item;  // NULL: what is stored
+  const indim_storage *storage;
+  const int64_t *strides;  // elements moved by one step of each dimension; NULL: not constant
+} indim_access;
+
+enum { INDIM_MAX_ACCESSES = 256, INDIM_MAX_CUTS = 16 };
+
+// What a nest over |rank| dimensions does with memory.
+typedef struct indim_access_list {
+  int32_t rank;
+  indim_access accesses[INDIM_MAX_ACCESSES];
+  int32_t count;
+  bool is_full;                 // there were more
+  bool alone[INDIM_MAX_RANK];   // the index of this dimension is used for more than addresses
+  int64_t cuts[INDIM_MAX_RANK][INDIM_MAX_CUTS];  // places along a dimension where a guard changes its mind
+  int32_t cut_count[INDIM_MAX_RANK];
+  int32_t widest;  // bytes of the widest lane in a register
+} indim_access_list;
+
+// kernel.c -------------------------------------------------------------------------------------------------------------
+
+// Fills |at| with |item|, computed element by element.
+void indim_kernel_fill(indim_lowering *l, indim_flow_item *item, const indim_location *at);
+
+// A loop nest over |sizes|, cut where guards change their mind, with one dimension in vectors. |body| is called for
+// |lanes| elements at |index|; merged dimensions have index 0 but for the most minor one, which runs over all of them.
+typedef struct indim_nest indim_nest;
+typedef void indim_nest_body(indim_nest *nest, indim_kernel *k, const indim_coord *index);
+
+struct indim_nest {
+  indim_lowering *l;
+  int32_t rank;
+  int64_t sizes[INDIM_MAX_RANK];  // 1 for a dimension merged into another
+  int32_t order[INDIM_MAX_RANK];  // dimensions, outermost first
+  int32_t vector_dim;             // -1: one element at a time
+  int32_t lanes;                  // at most
+  int32_t unroll;
+  int64_t cost;   // of one element, in cheap operations
+  bool may_thread;
+  const indim_access_list *list;
+  indim_nest_body *body;
+  void *user;
+};
+// Surveys |body|: |nest| has l, rank, sizes, body and user.
+void indim_nest_survey(indim_nest *nest, indim_access_list *out_list);
+// Chooses order (|strides|: of what is written, may be NULL), merging, vector dimension, lanes and unrolling.
+void indim_nest_choose(indim_nest *nest, const int64_t *strides);
+void indim_nest_run(indim_nest *nest);
+
+// The ops that are kernels of their own: each fills the places of its item (of its members).
+void indim_lower_reduce(indim_lowering *l, indim_flow_item *item);
+void indim_lower_dot(indim_lowering *l, indim_flow_item *item);
+void indim_lower_update(indim_lowering *l, indim_flow_item *item);   // dynamic-update-slice
+void indim_lower_while(indim_lowering *l, indim_flow_item *item);
+void indim_lower_conditional(indim_lowering *l, indim_flow_item *item);
+
+// Lowers all items of a flow whose parameters have their values.
+void indim_lower_flow(indim_lowering *l, indim_flow *flow);
+
+// Sets the offsets of all scratch storages and the size of the block.
+INDIM_CHECKED indim_status indim_scratch_plan(indim_loop_program *program);
+
+#endif  // INDIM_LOOP_LOWERING_H
