@@ -1,0 +1,308 @@
+// Where each item of a flow lives. Small arrays whose users are small stay in registers (tiles). What is computed element
+// by element lives nowhere, if the loop that needs it is one loop and does not need it too often (fusion). The rest is
+// memory. Users are decided before what they use, so that each decision knows who asks.
+#include <string.h>
+
+#include "loop/element.h"
+
+enum {
+  TILE_LIMIT = 128,     // elements
+  MANY_TIMES = 1 << 20,
+  CHEAP_AGAIN = 16,     // cost that may be computed again rather than kept
+  INLINE_DEPTH = 100,   // items one inside the other: the generator recurses
+  MAX_COST = 1 << 20
+};
+
+static int32_t op_cost(indim_op op, indim_type type) {
+  bool is_complex = type == INDIM_C64 || type == INDIM_C128;
+  switch ((int)op) {
+  case INDIM_OP_BROADCAST:
+  case INDIM_OP_TRANSPOSE:
+  case INDIM_OP_SLICE:
+  case INDIM_OP_REVERSE:
+  case INDIM_OP_RESHAPE:
+  case INDIM_OP_COPY:
+  case INDIM_OP_BITCAST:
+  case INDIM_OP_IOTA:
+  case INDIM_OP_CONSTANT:
+    return 0;
+  case INDIM_OP_DIVIDE:
+  case INDIM_OP_SQRT:
+  case INDIM_OP_REMAINDER:
+  case INDIM_OP_RSQRT:
+    return is_complex ? 30 : 8;
+  case INDIM_OP_EXPONENTIAL:
+  case INDIM_OP_EXPONENTIAL_MINUS_ONE:
+  case INDIM_OP_LOG:
+  case INDIM_OP_LOG_PLUS_ONE:
+  case INDIM_OP_LOGISTIC:
+  case INDIM_OP_TANH:
+  case INDIM_OP_SINE:
+  case INDIM_OP_COSINE:
+  case INDIM_OP_CBRT:
+  case INDIM_OP_ERF:
+    return is_complex ? 100 : 24;
+  case INDIM_OP_TAN:
+  case INDIM_OP_SINH:
+  case INDIM_OP_COSH:
+  case INDIM_OP_ASIN:
+  case INDIM_OP_ACOS:
+  case INDIM_OP_ASINH:
+  case INDIM_OP_ACOSH:
+  case INDIM_OP_ATANH:
+  case INDIM_OP_ATAN2:
+  case INDIM_OP_POWER:
+    return is_complex ? 200 : 50;
+  case INDIM_OP_GATHER:
+    return 6;
+  case INDIM_OP_MAP:
+    return 20;
+  default:
+    return 1;
+  }
+}
+
+static bool is_op(const indim_flow_item *item, indim_op op) {
+  return item->kind == INDIM_FLOW_OP && item->instr->op == op;
+}
+
+static bool is_small(const indim_flow_item *item) {
+  return indim_shape_is_array(item->shape) && indim_shape_is_static(item->shape) &&
+         indim_shape_element_count(item->shape) <= TILE_LIMIT;
+}
+
+static bool is_inlinable(const indim_flow_item *item) {
+  return item->kind == INDIM_FLOW_OP && indim_shape_is_array(item->shape) && indim_element_can(item->instr);
+}
+
+// What the backward walk knows of an item: who asks for it.
+typedef struct asked {
+  bool by_tile;        // a tile, or control that carries it
+  bool by_memory;      // an op that reads memory
+  bool as_result;
+  int32_t root;        // the one kernel that computes it; -1: none yet, -2: several
+  int32_t elementwise; // times an element is computed for users at the same index
+  int32_t moved;       // and for all others together
+} asked;
+
+static void ask_root(asked *a, int32_t root) {
+  a->root = a->root == -1 || a->root == root ? root : -2;
+}
+
+static bool moves(indim_op op) {
+  switch ((int)op) {
+  case INDIM_OP_BROADCAST:
+  case INDIM_OP_TRANSPOSE:
+  case INDIM_OP_SLICE:
+  case INDIM_OP_REVERSE:
+  case INDIM_OP_RESHAPE:
+  case INDIM_OP_BITCAST:
+  case INDIM_OP_PAD:
+  case INDIM_OP_CONCATENATE:
+  case INDIM_OP_DYNAMIC_SLICE:
+  case INDIM_OP_GATHER:
+    return true;
+  default:
+    return false;
+  }
+}
+
+static int32_t times(int64_t count, int64_t factor) {
+  return (int32_t)(count > 0 && factor > MANY_TIMES / count ? MANY_TIMES : count * factor);
+}
+
+// How often an element of operand |k| is computed for one run over the user's elements.
+static int64_t repeats(const indim_flow_item *user, int32_t k) {
+  const indim_flow_item *operand = user->operands[k];
+  int64_t mine = indim_shape_element_count(operand->shape);
+  if (!indim_shape_is_array(user->shape) || mine == 0) {
+    return 1;
+  }
+  int64_t theirs = indim_shape_element_count(user->shape);
+  return theirs > mine ? theirs / mine : 1;
+}
+
+// Whether kernels of their own take operand |k| element by element.
+static bool takes_elements(const indim_flow_item *user, int32_t k) {
+  switch ((int)user->instr->op) {
+  case INDIM_OP_REDUCE:
+    return true;
+  case INDIM_OP_DYNAMIC_UPDATE_SLICE:
+    return k > 0;
+  default:
+    return indim_lower_takes_elements(user, k);
+  }
+}
+
+static void ask(const indim_flow_item *user, const asked *of_user, asked *list) {
+  for (int32_t k = 0; k < user->operand_count; k++) {
+    asked *a = &list[user->operands[k]->index];
+    if (user->placement == INDIM_PLACEMENT_TILE) {
+      a->by_tile = true;
+    } else if (user->flow_count > 0) {
+      a->by_tile = true;
+      a->by_memory = true;
+    } else if (user->placement == INDIM_PLACEMENT_INLINE || is_inlinable(user)) {
+      ask_root(a, user->placement == INDIM_PLACEMENT_INLINE ? of_user->root : user->index);
+      int32_t visits = user->placement == INDIM_PLACEMENT_INLINE ? of_user->elementwise + of_user->moved : 1;
+      visits = times(visits, repeats(user, k));
+      if (moves(user->instr->op)) {
+        a->moved = times(1, (int64_t)a->moved + visits);
+      } else {
+        a->elementwise = visits > a->elementwise ? visits : a->elementwise;
+      }
+    } else if (takes_elements(user, k)) {
+      ask_root(a, user->index);
+      a->moved = times(1, (int64_t)a->moved + 1);
+    } else {
+      a->by_memory = true;
+    }
+  }
+}
+
+static bool can_be_tile(const indim_flow_item *item) {
+  if (item->kind != INDIM_FLOW_OP || !is_small(item) || item->member_count > 0 || !indim_tile_can(item->instr)) {
+    return false;
+  }
+  for (int32_t k = 0; k < item->operand_count; k++) {
+    if (!is_small(item->operands[k])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, const asked *a, bool tiles) {
+  if (can_be_tile(item) && tiles &&
+      (a->by_tile || a->as_result || indim_shape_element_count(item->shape) == 1)) {
+    return INDIM_PLACEMENT_TILE;
+  }
+  if (!is_inlinable(item)) {
+    item->reason = "a kernel of its own";
+    return INDIM_PLACEMENT_MEMORY;
+  }
+  if (is_op(item, INDIM_OP_CONSTANT)) {
+    return INDIM_PLACEMENT_INLINE;
+  }
+  if (a->as_result) {
+    item->reason = "a result";
+    return INDIM_PLACEMENT_MEMORY;
+  }
+  if (a->by_tile || a->by_memory) {
+    item->reason = "read from memory by a user";
+    return INDIM_PLACEMENT_MEMORY;
+  }
+  int64_t again = (int64_t)a->elementwise + a->moved - 1;
+  if (a->root == -2 && item->cost > 4) {
+    item->reason = "several kernels need it, and computing it again costs more than keeping it";
+    return INDIM_PLACEMENT_MEMORY;
+  }
+  if (again > 0 && item->cost * again > CHEAP_AGAIN && item->cost > 1) {
+    item->reason = "an element is needed several times, and computing it again costs more than keeping it";
+    return INDIM_PLACEMENT_MEMORY;
+  }
+  if (indim_lower_without(l, "fusion")) {
+    item->reason = "fusion is left out";
+    return INDIM_PLACEMENT_MEMORY;
+  }
+  return INDIM_PLACEMENT_INLINE;
+}
+
+// The costs, as if all that can be inline were.
+static void fill_costs(indim_flow *flow) {
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    indim_flow_item *item = flow->items[i];
+    int64_t cost = item->kind == INDIM_FLOW_OP ? op_cost(item->instr->op, item->shape->type) : 0;
+    for (int32_t k = 0; k < item->operand_count; k++) {
+      const indim_flow_item *operand = item->operands[k];
+      cost += is_inlinable(operand) && indim_shape_element_count(operand->shape) > 1 ? operand->cost : 0;
+    }
+    item->cost = (int32_t)(cost > MAX_COST ? MAX_COST : cost);
+  }
+}
+
+// What is inline inside what is inline ... must not nest too deep; and costs are counted anew now that it is known what
+// is computed where.
+static void bound_depths(indim_lowering *l, indim_flow *flow) {
+  int32_t *depth = indim_lower_alloc(l, flow->item_count, sizeof *depth);
+  for (int32_t i = 0; i < flow->item_count && depth != NULL; i++) {
+    indim_flow_item *item = flow->items[i];
+    int64_t cost = item->kind == INDIM_FLOW_OP ? op_cost(item->instr->op, item->shape->type) : 0;
+    for (int32_t k = 0; k < item->operand_count; k++) {
+      const indim_flow_item *operand = item->operands[k];
+      if (operand->placement == INDIM_PLACEMENT_INLINE) {
+        depth[i] = depth[operand->index] >= depth[i] ? depth[operand->index] + 1 : depth[i];
+        cost += operand->cost;
+      }
+    }
+    item->cost = (int32_t)(cost > MAX_COST ? MAX_COST : cost);
+    if (item->placement == INDIM_PLACEMENT_INLINE && (depth[i] > INLINE_DEPTH || item->cost > 2000)) {
+      item->placement = INDIM_PLACEMENT_MEMORY;
+      item->reason = "what it is computed from nests too deep";
+      depth[i] = 0;
+    }
+    if (item->placement != INDIM_PLACEMENT_INLINE) {
+      depth[i] = 0;
+    }
+  }
+}
+
+// Tiles that loops read at a variable index need a place as well. Whatever is inline reads on behalf of a loop.
+static void mark_feeding(indim_flow *flow) {
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    const indim_flow_item *user = flow->items[i];
+    if (user->placement == INDIM_PLACEMENT_NONE || user->placement == INDIM_PLACEMENT_TILE) {
+      continue;
+    }
+    for (int32_t k = 0; k < user->operand_count; k++) {
+      user->operands[k]->feeds_loops =
+          user->operands[k]->feeds_loops || indim_shape_element_count(user->operands[k]->shape) != 1;
+    }
+  }
+}
+
+static bool is_used(const asked *a) {
+  return a->by_tile || a->by_memory || a->as_result || a->root != -1;
+}
+
+void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
+  asked *list = indim_lower_alloc(l, flow->item_count, sizeof *list);
+  if (list == NULL) {
+    return;
+  }
+  bool tiles = !indim_lower_without(l, "tiles");
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    list[i].root = -1;
+  }
+  for (int32_t i = 0; i < flow->result_count; i++) {
+    list[flow->results[i]->index].as_result = true;
+    flow->results[i]->use_count++;
+  }
+  fill_costs(flow);
+  for (int32_t i = flow->item_count - 1; i >= 0; i--) {
+    indim_flow_item *item = flow->items[i];
+    bool needed = is_used(&list[i]);
+    for (int32_t k = 0; k < item->member_count; k++) {
+      needed = needed || item->members[k]->placement != INDIM_PLACEMENT_NONE;
+    }
+    if (!needed && item->kind != INDIM_FLOW_PARAMETER) {
+      continue;
+    }
+    if (item->kind == INDIM_FLOW_OP) {
+      item->placement = place_op(l, item, &list[i], tiles);
+      for (int32_t k = 0; k < item->operand_count; k++) {
+        item->operands[k]->use_count++;
+      }
+      ask(item, &list[i], list);
+    } else {
+      item->placement = is_small(item) && tiles ? INDIM_PLACEMENT_TILE : INDIM_PLACEMENT_MEMORY;
+    }
+  }
+  bound_depths(l, flow);
+  mark_feeding(flow);
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    for (int32_t k = 0; k < flow->items[i]->flow_count; k++) {
+      indim_plan_flow(l, flow->items[i]->flows[k]);
+    }
+  }
+}
