@@ -1,6 +1,7 @@
 // The value of an item at an index. Whatever lives nowhere is computed here, from its operands at the indices that its
 // op's meaning says: broadcast, transpose, slice, reverse and reshape only change coordinates, pad and concatenate choose
 // by them, and elementwise work becomes one node. What was computed for an index once is remembered.
+#include "base/size.h"
 #include "loop/element.h"
 
 #include <string.h>

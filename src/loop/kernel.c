@@ -70,6 +70,26 @@ static bool decode(const indim_lowering *l, const indim_survey *s, indim_lval v,
   return true;
 }
 
+// The address where all of the survey's indices are 0, known outside the nest.
+static indim_lval address_at_zero(indim_lowering *l, const indim_survey *s, indim_lval v) {
+  const indim_loop_value *value = &l->program->values[v];
+  indim_loop_builder *b = &l->b;
+  if (survey_dim(s, v) >= 0) {
+    return indim_loop_index(b, 0);
+  }
+  if (value->low == value->high || is_from_outside(l, s, v)) {
+    return v;
+  }
+  const indim_loop_node *node = value->node;
+  indim_lval address = indim_loop_index(b, node->u.affine.constant);
+  for (int32_t i = 0; i < node->arg_count; i++) {
+    if (survey_dim(s, node->args[i]) < 0) {
+      address = indim_loop_add(b, address, indim_loop_mul_const(b, node->args[i], node->u.affine.coefficients[i]));
+    }
+  }
+  return address;
+}
+
 static void note_access(indim_lowering *l, const indim_flow_item *item, const indim_storage *storage,
                         indim_lval address) {
   indim_survey *s = l->survey;
@@ -92,6 +112,7 @@ static void note_access(indim_lowering *l, const indim_flow_item *item, const in
       memcpy(kept, strides, (size_t)s->rank * sizeof *kept);
     }
     access->strides = kept;
+    access->base = address_at_zero(l, s, address);
   }
 }
 
@@ -208,7 +229,7 @@ void indim_nest_survey(indim_nest *nest, indim_access_list *out_list) {
 // Whether one step of |outer| is the same as sizes[inner] steps of |inner| for all that is touched.
 static bool can_merge(const indim_nest *nest, int32_t outer, int32_t inner) {
   const indim_access_list *list = nest->list;
-  if (list->is_full || list->alone[outer] || list->alone[inner]) {
+  if (list->is_full || list->alone[outer] || list->alone[inner] || nest->group[outer] != nest->group[inner]) {
     return false;
   }
   for (int32_t i = 0; i < list->count; i++) {
@@ -448,10 +469,11 @@ static void fill_body(indim_nest *nest, indim_kernel *k, const indim_coord *inde
   }
 }
 
-void indim_kernel_fill(indim_lowering *l, indim_flow_item *item, const indim_location *at) {
+static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_location *at, int64_t cost,
+                        indim_nest_body *body) {
   indim_access_list *list = indim_lower_alloc(l, 1, sizeof *list);
   filling f = {item, at};
-  indim_nest nest = {.l = l, .rank = item->shape->rank, .cost = item->cost, .body = fill_body, .user = &f};
+  indim_nest nest = {.l = l, .rank = item->shape->rank, .cost = cost, .body = body, .user = &f};
   if (list == NULL || indim_lower_failed(l) || indim_shape_element_count(item->shape) == 0) {
     return;
   }
@@ -462,4 +484,74 @@ void indim_kernel_fill(indim_lowering *l, indim_flow_item *item, const indim_loc
   indim_nest_survey(&nest, list);
   indim_nest_choose(&nest, at->strides);
   indim_nest_run(&nest);
+}
+
+void indim_kernel_fill(indim_lowering *l, indim_flow_item *item, const indim_location *at) {
+  run_filling(l, item, at, item->cost, fill_body);
+}
+
+static void copy_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
+  const filling *f = nest->user;
+  indim_lval value = indim_element_lanes(k, f->item, index, 0);
+  if (!indim_lower_failed(k->l)) {
+    indim_element_store(k, f->item->shape, f->at, index, value);
+  }
+}
+
+// Both arrays lie one element behind the other in the same order: bytes are moved.
+static bool copy_bytes(indim_lowering *l, const indim_flow_item *item, const indim_location *at) {
+  const indim_location *from = &item->place;
+  const indim_shape *shape = item->shape;
+  if (from->storage == NULL || at->tiled != NULL || !indim_location_is_dense(shape, from)) {
+    return false;
+  }
+  for (int32_t d = 0; d < shape->rank; d++) {
+    if (shape->sizes[d] != 1 && at->strides[d] != from->strides[d]) {
+      return false;
+    }
+  }
+  indim_loop_builder *b = &l->b;
+  indim_lval zero = indim_loop_index(b, 0);
+  indim_lval to_address = indim_loop_add_const(b, at->base == 0 ? zero : at->base, at->offset);
+  indim_lval from_address = indim_loop_add_const(b, from->base == 0 ? zero : from->base, from->offset);
+  indim_storage *written[] = {at->storage};
+  indim_loop_kernel_begin(b, written, 1);
+  indim_loop_copy(b, at->storage, to_address, from->storage, from_address, indim_shape_element_count(shape));
+  return true;
+}
+
+// A tile element by element: the layout has tiles.
+static void copy_elements(indim_lowering *l, indim_flow_item *item, const indim_location *at) {
+  int64_t index[INDIM_MAX_RANK] = {0};
+  indim_storage *written[] = {at->storage};
+  indim_loop_kernel_begin(&l->b, written, 1);
+  indim_element_forget(l);
+  indim_kernel k = {.l = l, .lanes = 1};
+  do {
+    indim_coord coords[INDIM_MAX_RANK];
+    for (int32_t d = 0; d < item->shape->rank; d++) {
+      coords[d] = (indim_coord){indim_loop_index(&l->b, index[d]), 0};
+    }
+    indim_element_store(&k, item->shape, at, coords, indim_element(&k, item, coords, 0));
+  } while (indim_index_next(item->shape, index) && !indim_lower_failed(l));
+}
+
+void indim_kernel_copy(indim_lowering *l, indim_flow_item *item, const indim_location *at) {
+  bool is_constant = item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT;
+  if (indim_lower_failed(l) || indim_shape_element_count(item->shape) == 0 || at->storage == NULL) {
+    return;
+  }
+  if (item->has_tile && item->place.storage == NULL) {
+    if (at->tiled != NULL) {
+      copy_elements(l, item, at);
+      return;
+    }
+    indim_lval address = indim_loop_index(&l->b, at->offset);
+    address = at->base == 0 ? address : indim_loop_add(&l->b, address, at->base);
+    indim_storage *written[] = {at->storage};
+    indim_loop_kernel_begin(&l->b, written, 1);
+    indim_tile_store(&l->b, &item->tile, at->storage, address, at->strides);
+  } else if (is_constant || !copy_bytes(l, item, at)) {
+    run_filling(l, item, at, 0, copy_body);
+  }
 }

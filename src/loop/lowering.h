@@ -43,6 +43,8 @@ bool indim_lower_without(const indim_lowering *l, const char *name);
 // plan.c ---------------------------------------------------------------------------------------------------------------
 
 void indim_plan_flow(indim_lowering *l, indim_flow *flow);
+// Whether |update| is the only dynamic-update-slice of |item|, and all that reads it otherwise comes before.
+bool indim_plan_others_are_done(const indim_flow_item *item, const indim_flow_item *update);
 
 // location.c -----------------------------------------------------------------------------------------------------------
 
@@ -89,6 +91,7 @@ typedef struct indim_access {
   const indim_flow_item *item;  // NULL: what is stored
   const indim_storage *storage;
   const int64_t *strides;  // elements moved by one step of each dimension; NULL: not constant
+  indim_lval base;         // the address where all indices are 0, if the strides are constant
 } indim_access;
 
 enum { INDIM_MAX_ACCESSES = 256, INDIM_MAX_CUTS = 16 };
@@ -110,6 +113,9 @@ typedef struct indim_access_list {
 // Fills |at| with |item|, computed element by element.
 void indim_kernel_fill(indim_lowering *l, indim_flow_item *item, const indim_location *at);
 
+// Copies an item that has its value to another location.
+void indim_kernel_copy(indim_lowering *l, indim_flow_item *item, const indim_location *at);
+
 // A loop nest over |sizes|, cut where guards change their mind, with one dimension in vectors. |body| is called for
 // |lanes| elements at |index|; merged dimensions have index 0 but for the most minor one, which runs over all of them.
 typedef struct indim_nest indim_nest;
@@ -124,9 +130,11 @@ struct indim_nest {
   int32_t lanes;                  // at most
   int32_t unroll;
   int64_t cost;   // of one element, in cheap operations
+  uint8_t group[INDIM_MAX_RANK];  // dimensions of different groups are never merged
   bool may_thread;
   const indim_access_list *list;
   indim_nest_body *body;
+  int64_t user_offset;
   void *user;
 };
 // Surveys |body|: |nest| has l, rank, sizes, body and user.
@@ -135,10 +143,15 @@ void indim_nest_survey(indim_nest *nest, indim_access_list *out_list);
 void indim_nest_choose(indim_nest *nest, const int64_t *strides);
 void indim_nest_run(indim_nest *nest);
 
-// The ops that are kernels of their own: each fills the places of its item (of its members).
+// The ops that are kernels of their own fill the places of their item, or of its members ------------------------------
+
+// Dispatches on the op; false when there is no kernel for it.
+bool indim_lower_kernel(indim_lowering *l, indim_flow_item *item);
+// Whether the item's kernel computes the elements of operand |k| itself, so that the operand may live nowhere.
+bool indim_lower_takes_elements(const indim_flow_item *item, int32_t k);
 void indim_lower_reduce(indim_lowering *l, indim_flow_item *item);
 void indim_lower_dot(indim_lowering *l, indim_flow_item *item);
-void indim_lower_update(indim_lowering *l, indim_flow_item *item);   // dynamic-update-slice
+void indim_lower_update(indim_lowering *l, indim_flow_item *item);  // dynamic-update-slice
 void indim_lower_while(indim_lowering *l, indim_flow_item *item);
 void indim_lower_conditional(indim_lowering *l, indim_flow_item *item);
 

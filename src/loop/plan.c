@@ -122,18 +122,6 @@ static int64_t repeats(const indim_flow_item *user, int32_t k) {
   return theirs > mine ? theirs / mine : 1;
 }
 
-// Whether kernels of their own take operand |k| element by element.
-static bool takes_elements(const indim_flow_item *user, int32_t k) {
-  switch ((int)user->instr->op) {
-  case INDIM_OP_REDUCE:
-    return true;
-  case INDIM_OP_DYNAMIC_UPDATE_SLICE:
-    return k > 0;
-  default:
-    return indim_lower_takes_elements(user, k);
-  }
-}
-
 static void ask(const indim_flow_item *user, const asked *of_user, asked *list) {
   for (int32_t k = 0; k < user->operand_count; k++) {
     asked *a = &list[user->operands[k]->index];
@@ -151,7 +139,7 @@ static void ask(const indim_flow_item *user, const asked *of_user, asked *list) 
       } else {
         a->elementwise = visits > a->elementwise ? visits : a->elementwise;
       }
-    } else if (takes_elements(user, k)) {
+    } else if (indim_lower_takes_elements(user, k)) {
       ask_root(a, user->index);
       a->moved = times(1, (int64_t)a->moved + 1);
     } else {
@@ -265,6 +253,35 @@ static bool is_used(const asked *a) {
   return a->by_tile || a->by_memory || a->as_result || a->root != -1;
 }
 
+// Who reads an item last: users inside another count where that one is computed.
+static void note_reads(const indim_flow_item *user) {
+  int32_t at = user->placement == INDIM_PLACEMENT_INLINE ? user->last_read : user->index;
+  for (int32_t k = 0; k < user->operand_count; k++) {
+    indim_flow_item *operand = user->operands[k];
+    if (k == 0 && is_op(user, INDIM_OP_DYNAMIC_UPDATE_SLICE) && user->placement == INDIM_PLACEMENT_MEMORY) {
+      operand->update_uses++;
+    } else if (at > operand->last_read) {
+      operand->last_read = at;
+    }
+  }
+}
+
+bool indim_plan_others_are_done(const indim_flow_item *item, const indim_flow_item *update) {
+  return item->update_uses == 1 && item->last_read < update->index;
+}
+
+// Scratch memory that an update may take over.
+static void mark_giving_way(indim_flow *flow) {
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    const indim_flow_item *item = flow->items[i];
+    if (is_op(item, INDIM_OP_DYNAMIC_UPDATE_SLICE) && item->placement == INDIM_PLACEMENT_MEMORY) {
+      indim_flow_item *operand = item->operands[0];
+      operand->gives_way = operand->kind == INDIM_FLOW_OP && operand->placement == INDIM_PLACEMENT_MEMORY &&
+                           operand->flow_count == 0 && indim_plan_others_are_done(operand, item);
+    }
+  }
+}
+
 void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
   asked *list = indim_lower_alloc(l, flow->item_count, sizeof *list);
   if (list == NULL) {
@@ -273,10 +290,12 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
   bool tiles = !indim_lower_without(l, "tiles");
   for (int32_t i = 0; i < flow->item_count; i++) {
     list[i].root = -1;
+    flow->items[i]->last_read = -1;
   }
   for (int32_t i = 0; i < flow->result_count; i++) {
     list[flow->results[i]->index].as_result = true;
     flow->results[i]->use_count++;
+    flow->results[i]->last_read = INT32_MAX;
   }
   fill_costs(flow);
   for (int32_t i = flow->item_count - 1; i >= 0; i--) {
@@ -294,12 +313,14 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
         item->operands[k]->use_count++;
       }
       ask(item, &list[i], list);
+      note_reads(item);
     } else {
       item->placement = is_small(item) && tiles ? INDIM_PLACEMENT_TILE : INDIM_PLACEMENT_MEMORY;
     }
   }
   bound_depths(l, flow);
   mark_feeding(flow);
+  mark_giving_way(flow);
   for (int32_t i = 0; i < flow->item_count; i++) {
     for (int32_t k = 0; k < flow->items[i]->flow_count; k++) {
       indim_plan_flow(l, flow->items[i]->flows[k]);

@@ -1,0 +1,420 @@
+// while and conditional. Small carried arrays travel in registers. A large one that the body only updates in place keeps
+// its memory; one that is passed on untouched is the operand itself; any other gets two halves of memory, read from one and
+// written to the other, which change places after each step.
+#include <string.h>
+
+#include "loop/element.h"
+
+// Whether computing |item| inline reads |storage|.
+bool indim_lower_reads(const indim_flow_item *item, const indim_storage *storage, int depth) {
+  enum { TOO_DEEP = 200 };
+  if (item->placement != INDIM_PLACEMENT_INLINE || item->place.storage != NULL) {
+    return item->place.storage == storage && storage != NULL;
+  }
+  for (int32_t k = 0; k < item->operand_count; k++) {
+    if (depth > TOO_DEEP || indim_lower_reads(item->operands[k], storage, depth + 1)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Update in place --------------------------------------------------------------------------------------------------------
+
+typedef struct updating {
+  indim_flow_item *item;
+  indim_flow_item *update;
+} updating;
+
+static void update_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
+  const updating *u = nest->user;
+  const indim_flow_item *item = u->item;
+  indim_coord to[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < nest->rank; d++) {
+    indim_lval start = indim_lower_start(k, item->operands, item->operand_count, 2, d,
+                                         item->shape->sizes[d] - u->update->shape->sizes[d]);
+    to[d] = (indim_coord){indim_loop_add(&k->l->b, start, index[d].base), index[d].step};
+  }
+  indim_lval value = indim_element_lanes(k, u->update, index, 0);
+  if (!indim_lower_failed(k->l)) {
+    indim_element_store(k, item->shape, &item->place, to, value);
+  }
+}
+
+static bool same_location(const indim_location *a, const indim_location *b) {
+  return a->storage == b->storage && a->base == b->base && a->offset == b->offset && a->storage != NULL;
+}
+
+void indim_lower_update(indim_lowering *l, indim_flow_item *item) {
+  indim_flow_item *operand = item->operands[0];
+  indim_flow_item *update = item->operands[1];
+  indim_location from = indim_location_need(l, operand);
+  if (item->place.storage == NULL && operand->gives_way) {
+    item->place = from;
+  }
+  if (item->place.storage == NULL) {
+    item->place = indim_location_scratch(l, item);
+  }
+  if (indim_lower_failed(l)) {
+    return;
+  }
+  if (!same_location(&from, &item->place)) {
+    indim_kernel_copy(l, operand, &item->place);
+  }
+  if (indim_lower_reads(update, item->place.storage, 0)) {
+    indim_location at = indim_location_scratch(l, update);
+    indim_kernel_fill(l, update, &at);
+    update->place = at;
+  }
+  indim_access_list *list = indim_lower_alloc(l, 1, sizeof *list);
+  updating u = {item, update};
+  indim_nest nest = {.l = l, .rank = update->shape->rank, .cost = update->cost, .body = update_body, .user = &u};
+  if (list == NULL || indim_lower_failed(l) || indim_shape_element_count(update->shape) == 0) {
+    return;
+  }
+  memcpy(nest.sizes, update->shape->sizes, (size_t)nest.rank * sizeof *nest.sizes);
+  nest.may_thread = true;
+  indim_storage *written[] = {item->place.storage};
+  indim_loop_kernel_begin(&l->b, written, 1);
+  indim_nest_survey(&nest, list);
+  indim_nest_choose(&nest, item->place.strides);
+  indim_nest_run(&nest);
+}
+
+// Carried values -----------------------------------------------------------------------------------------------------------
+
+typedef enum carrying {
+  CARRIED_ROWS,     // in registers
+  CARRIED_SAME,     // the operand's memory, which nobody writes
+  CARRIED_IN_PLACE, // its own memory, updated
+  CARRIED_HALVES    // its own memory twice; which half is carried
+} carrying;
+
+typedef struct carried {
+  carrying how;
+  indim_storage *storage;
+  const int64_t *strides;
+  int64_t elements;
+  int32_t first_row;  // among the loop's carried values
+  int32_t row_count;
+  int32_t lanes;
+} carried;
+
+// Whether the body's result |k| is its parameter updated in place by a chain of dynamic-update-slices, while nobody else
+// looks at the parameter or at what lies between.
+static bool is_update_chain(const indim_flow *body, int32_t k) {
+  const indim_flow_item *item = body->results[k];
+  if (item->use_count != 1) {
+    return false;
+  }
+  while (item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_DYNAMIC_UPDATE_SLICE &&
+         item->placement == INDIM_PLACEMENT_MEMORY) {
+    if (!indim_plan_others_are_done(item->operands[0], item)) {
+      return false;
+    }
+    item = item->operands[0];
+    if (item == body->parameters[k]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static carrying choose_carrying(const indim_flow_item *item, int32_t k) {
+  const indim_flow *body = item->flows[1];
+  if (body->parameters[k]->placement == INDIM_PLACEMENT_TILE) {
+    return CARRIED_ROWS;
+  }
+  if (body->results[k] == body->parameters[k]) {
+    return CARRIED_SAME;
+  }
+  return is_update_chain(body, k) ? CARRIED_IN_PLACE : CARRIED_HALVES;
+}
+
+static void own_memory(indim_lowering *l, indim_flow_item *operand, const indim_flow_item *parameter, carried *c) {
+  indim_location at = indim_location_scratch(l, parameter);
+  if (at.storage == NULL) {
+    return;
+  }
+  c->strides = at.strides;
+  c->elements = indim_shape_element_count(parameter->shape);
+  c->storage = at.storage;
+  if (c->how == CARRIED_HALVES) {
+    at.storage->elements *= 2;
+  }
+  indim_kernel_copy(l, operand, &at);
+}
+
+static void bind_rows(const carried *c, const indim_lval *values, indim_flow_item *parameter) {
+  parameter->has_tile = true;
+  parameter->tile = (indim_tile){parameter->shape, c->lanes, c->row_count, values + c->first_row};
+}
+
+// The location of a carried array, |half| being the carried value that says which half it is in.
+static indim_location carried_location(indim_lowering *l, const carried *c, indim_lval half, bool other) {
+  indim_location at = {.storage = c->storage, .strides = c->strides};
+  if (c->how == CARRIED_HALVES) {
+    indim_lval which = indim_loop_clamp_index(&l->b, half, 0, 1);
+    at.base = other ? indim_loop_affine(&l->b, c->elements, 1, &which, &(int64_t){-c->elements})
+                    : indim_loop_mul_const(&l->b, which, c->elements);
+  }
+  return at;
+}
+
+static void bind(indim_lowering *l, const carried *c, indim_flow_item *operand, const indim_lval *values,
+                 indim_flow_item *parameter) {
+  if (c->how == CARRIED_ROWS) {
+    bind_rows(c, values, parameter);
+    if (parameter->feeds_loops) {
+      (void)indim_location_need(l, parameter);
+    }
+  } else if (c->how == CARRIED_SAME) {
+    parameter->place = indim_location_need(l, operand);
+  } else {
+    parameter->place = carried_location(l, c, values[c->first_row], false);
+  }
+}
+
+typedef struct looping {
+  int32_t count;
+  carried *list;
+  int32_t row_count;
+  indim_lval *begin, *in, *yields;
+} looping;
+
+static bool prepare(indim_lowering *l, indim_flow_item *item, looping *w) {
+  w->count = item->operand_count;
+  w->list = indim_lower_alloc(l, w->count, sizeof *w->list);
+  for (int32_t k = 0; k < w->count && w->list != NULL && !indim_lower_failed(l); k++) {
+    carried *c = &w->list[k];
+    c->how = choose_carrying(item, k);
+    c->first_row = w->row_count;
+    c->row_count = c->how == CARRIED_HALVES ? 1 : 0;
+    if (c->how == CARRIED_ROWS) {
+      const indim_tile *tile = indim_tile_need(l, item->operands[k]);
+      c->row_count = tile->row_count;
+      c->lanes = tile->lanes;
+    } else if (c->how != CARRIED_SAME) {
+      own_memory(l, item->operands[k], item->flows[1]->parameters[k], c);
+      item->flows[1]->parameters[k]->gives_way = c->how == CARRIED_IN_PLACE;
+    } else {
+      (void)indim_location_need(l, item->operands[k]);
+    }
+    w->row_count += c->row_count;
+  }
+  w->begin = indim_lower_alloc(l, 4 * (int64_t)w->row_count + 1, sizeof *w->begin);
+  if (w->begin == NULL || indim_lower_failed(l)) {
+    return false;
+  }
+  w->in = w->begin + w->row_count;
+  w->yields = w->in + w->row_count;
+  for (int32_t k = 0; k < w->count; k++) {
+    const carried *c = &w->list[k];
+    if (c->how == CARRIED_ROWS) {
+      memcpy(w->begin + c->first_row, indim_tile_need(l, item->operands[k])->rows, (size_t)c->row_count * sizeof *w->begin);
+    } else if (c->how == CARRIED_HALVES) {
+      w->begin[c->first_row] = indim_loop_index(&l->b, 0);
+    }
+  }
+  return true;
+}
+
+// Where the body writes its results, before it is lowered: an item that is computed writes straight to its place.
+static void aim_results(indim_lowering *l, indim_flow *body, const looping *w) {
+  for (int32_t k = 0; k < w->count; k++) {
+    const carried *c = &w->list[k];
+    indim_flow_item *result = body->results[k];
+    if (c->how == CARRIED_HALVES && result->kind == INDIM_FLOW_OP && result->place.storage == NULL &&
+        result->placement == INDIM_PLACEMENT_MEMORY) {
+      result->place = carried_location(l, c, w->in[c->first_row], true);
+    }
+  }
+}
+
+static void yield_results(indim_lowering *l, indim_flow *body, const looping *w) {
+  indim_loop_builder *b = &l->b;
+  for (int32_t k = 0; k < w->count && !indim_lower_failed(l); k++) {
+    const carried *c = &w->list[k];
+    if (c->how == CARRIED_ROWS) {
+      const indim_tile *tile = indim_tile_need(l, body->results[k]);
+      memcpy(w->yields + c->first_row, tile->rows, (size_t)c->row_count * sizeof *w->yields);
+    } else if (c->how == CARRIED_HALVES) {
+      indim_location at = carried_location(l, c, w->in[c->first_row], true);
+      if (!same_location(&body->results[k]->place, &at)) {
+        indim_kernel_copy(l, body->results[k], &at);
+      }
+      indim_lval which = indim_loop_clamp_index(b, w->in[c->first_row], 0, 1);
+      w->yields[c->first_row] = indim_loop_affine(b, 1, 1, &which, &(int64_t){-1});
+    }
+  }
+}
+
+void indim_lower_while(indim_lowering *l, indim_flow_item *item) {
+  indim_loop_builder *b = &l->b;
+  looping w = {0};
+  if (!prepare(l, item, &w)) {
+    return;
+  }
+  indim_flow *condition = item->flows[0];
+  indim_flow *body = item->flows[1];
+  indim_loop_while_begin(b, w.row_count, w.begin, w.in);
+  for (int32_t k = 0; k < w.count; k++) {
+    bind(l, &w.list[k], item->operands[k], w.in, condition->parameters[k]);
+  }
+  indim_lower_flow(l, condition);
+  indim_lval pred = indim_lower_failed(l) ? 0 : indim_tile_need(l, condition->results[0])->rows[0];
+  // The condition's values are gone in the body, which has its own.
+  indim_lval *in = indim_lower_alloc(l, w.row_count + 1, sizeof *in);
+  if (in == NULL || indim_lower_failed(l)) {
+    return;
+  }
+  w.in = in;
+  indim_loop_while_body(b, pred, w.in);
+  for (int32_t k = 0; k < w.count; k++) {
+    bind(l, &w.list[k], item->operands[k], w.in, body->parameters[k]);
+  }
+  aim_results(l, body, &w);
+  indim_lower_flow(l, body);
+  yield_results(l, body, &w);
+  indim_lval *results = indim_lower_alloc(l, w.row_count + 1, sizeof *results);
+  if (results == NULL || indim_lower_failed(l)) {
+    return;
+  }
+  indim_loop_while_end(b, w.yields, results);
+  for (int32_t k = 0; k < w.count; k++) {
+    indim_flow_item *member = item->member_count > 0 ? item->members[k] : item;
+    bind(l, &w.list[k], item->operands[k], results, member);
+  }
+}
+
+// Conditional ------------------------------------------------------------------------------------------------------------
+
+typedef struct branching {
+  indim_flow_item *item;
+  int32_t count;       // results
+  carried *list;       // ROWS or IN_PLACE (memory that both branches write)
+  int32_t row_count;
+} branching;
+
+static indim_flow_item *branch_result_item(indim_flow_item *item, int32_t k) {
+  return item->member_count > 0 ? item->members[k] : item;
+}
+
+static void run_branch(indim_lowering *l, const branching *c, int32_t branch, int32_t first_operand, indim_lval *yields) {
+  indim_flow *flow = c->item->flows[branch];
+  for (int32_t p = 0; p < flow->parameter_count && !indim_lower_failed(l); p++) {
+    indim_flow_item *operand = c->item->operands[first_operand + p];
+    indim_flow_item *parameter = flow->parameters[p];
+    if (parameter->placement == INDIM_PLACEMENT_TILE) {
+      parameter->tile = *indim_tile_need(l, operand);
+      parameter->has_tile = true;
+      parameter->place = operand->place;
+    } else {
+      parameter->place = indim_location_need(l, operand);
+    }
+  }
+  for (int32_t k = 0; k < c->count; k++) {
+    indim_flow_item *result = flow->results[k];
+    if (c->list[k].how != CARRIED_ROWS && result->kind == INDIM_FLOW_OP && result->place.storage == NULL &&
+        result->placement == INDIM_PLACEMENT_MEMORY) {
+      result->place = branch_result_item(c->item, k)->place;
+    }
+  }
+  indim_lower_flow(l, flow);
+  for (int32_t k = 0; k < c->count && !indim_lower_failed(l); k++) {
+    const carried *r = &c->list[k];
+    indim_flow_item *result = flow->results[k];
+    indim_location at = branch_result_item(c->item, k)->place;
+    if (r->how == CARRIED_ROWS) {
+      const indim_tile *tile = indim_tile_need(l, result);
+      memcpy(yields + r->first_row, tile->rows, (size_t)r->row_count * sizeof *yields);
+    } else if (!same_location(&result->place, &at)) {
+      indim_kernel_copy(l, result, &at);
+    }
+  }
+}
+
+// Branch |branch| if the index says so, else one of those behind it.
+static void run_branches(indim_lowering *l, const branching *c, indim_lval which, int32_t branch, int32_t first_operand,
+                         indim_lval *results) {
+  indim_loop_builder *b = &l->b;
+  if (indim_lower_failed(l)) {
+    return;
+  }
+  if (branch + 1 == c->item->flow_count) {
+    run_branch(l, c, branch, first_operand, results);
+    return;
+  }
+  indim_lval *yields = indim_lower_alloc(l, c->row_count + 1, sizeof *yields);
+  if (yields == NULL) {
+    return;
+  }
+  indim_loop_if_begin(b, indim_loop_in_range(b, which, branch, branch));
+  run_branch(l, c, branch, first_operand, yields);
+  indim_loop_if_else(b, c->row_count, yields);
+  run_branches(l, c, which, branch + 1, first_operand + c->item->flows[branch]->parameter_count, yields);
+  indim_loop_if_end(b, yields, results);
+}
+
+// The branch's number: a pred takes branch 0 when it is true; an s32 out of range the last one.
+static indim_lval branch_number(indim_lowering *l, indim_flow_item *item) {
+  indim_loop_builder *b = &l->b;
+  indim_lval x = indim_tile_need(l, item->operands[0])->rows[0];
+  if (indim_lower_failed(l)) {
+    return 0;
+  }
+  if (item->operands[0]->shape->type == INDIM_PRED) {
+    return indim_loop_select(b, x, indim_loop_index(b, 0), indim_loop_index(b, 1));
+  }
+  int64_t last = item->flow_count - 1;
+  indim_lval wide = indim_loop_convert(b, x, INDIM_S64);
+  return indim_loop_select(b, indim_loop_in_range(b, wide, 0, last), wide, indim_loop_index(b, last));
+}
+
+void indim_lower_conditional(indim_lowering *l, indim_flow_item *item) {
+  enum { MAX_BRANCHES = 200 };
+  if (item->flow_count > MAX_BRANCHES) {
+    indim_lower_refuse(l, item, "a conditional of more than 200 branches is not compiled");
+    return;
+  }
+  branching c = {.item = item, .count = item->flows[0]->result_count};
+  c.list = indim_lower_alloc(l, c.count, sizeof *c.list);
+  indim_lval which = branch_number(l, item);
+  // Operands that branches look at are made before, where both see them.
+  for (int32_t p = 1; p < item->operand_count && !indim_lower_failed(l); p++) {
+    if (item->operands[p]->placement == INDIM_PLACEMENT_TILE || indim_shape_element_count(item->operands[p]->shape) <= 128) {
+      (void)indim_tile_need(l, item->operands[p]);
+    }
+    (void)indim_location_need(l, item->operands[p]);
+  }
+  for (int32_t k = 0; k < c.count && c.list != NULL && !indim_lower_failed(l); k++) {
+    indim_flow_item *member = branch_result_item(item, k);
+    carried *r = &c.list[k];
+    r->first_row = c.row_count;
+    if (member->placement == INDIM_PLACEMENT_TILE) {
+      r->how = CARRIED_ROWS;
+      r->lanes = indim_tile_lanes(l->target, member->shape);
+      r->row_count = (int32_t)((indim_shape_element_count(member->shape) + r->lanes - 1) / r->lanes);
+      c.row_count += r->row_count;
+    } else {
+      r->how = CARRIED_IN_PLACE;
+      if (member->place.storage == NULL) {
+        member->place = indim_location_scratch(l, member);
+      }
+    }
+  }
+  indim_lval *results = indim_lower_alloc(l, c.row_count + 1, sizeof *results);
+  if (results == NULL || indim_lower_failed(l)) {
+    return;
+  }
+  run_branches(l, &c, which, 0, 1, results);
+  for (int32_t k = 0; k < c.count && !indim_lower_failed(l); k++) {
+    if (c.list[k].how == CARRIED_ROWS) {
+      indim_flow_item *member = branch_result_item(item, k);
+      bind_rows(&c.list[k], results, member);
+      if (member->feeds_loops) {
+        (void)indim_location_need(l, member);
+      }
+    }
+  }
+}

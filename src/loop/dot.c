@@ -1,0 +1,424 @@
+// dot. A large product of two arrays in memory leaves for the host's library. Everything else is a loop nest over the
+// output: a vector dimension that is free makes every lane a sum of its own, with several rows at a time so that what is
+// loaded is used more than once; a contracted one makes lanes partial sums. The order of the sums, and one rounding instead
+// of two, are ours.
+#include <string.h>
+
+#include "loop/element.h"
+
+enum { BATCH = 1, LEFT = 2, RIGHT = 3, CONTRACTED = 4 };
+enum { MAX_ROWS = 4, WORTH_LIBRARY = 200 * 1000, LEAST_SIDE = 8 };
+
+typedef struct product {
+  indim_lowering *l;
+  indim_flow_item *item;
+  indim_flow_item *lhs, *rhs;
+  int32_t out_rank, rank;         // dimensions of the output, then the contracted ones
+  int64_t sizes[INDIM_MAX_RANK];  // after merging
+  uint8_t group[INDIM_MAX_RANK];
+  int32_t lhs_dim[INDIM_MAX_RANK];  // the nest's dimension of each of the operand's
+  int32_t rhs_dim[INDIM_MAX_RANK];
+  indim_type sum;  // type of the sums
+  int32_t vector_dim;
+  int32_t lanes;
+  int32_t row_dim;  // dimension of which several indices are computed at once; -1: none
+  int32_t rows;
+  indim_access_list *list;
+} product;
+
+static bool set_up(product *p) {
+  const indim_instr *instr = p->item->instr;
+  int64_t batch_count = 0, lhs_count = 0, rhs_count = 0;
+  const int64_t *lhs_batch = indim_instr_ints(instr, INDIM_ATTR_LHS_BATCH_DIMS, &batch_count);
+  const int64_t *rhs_batch = indim_instr_ints(instr, INDIM_ATTR_RHS_BATCH_DIMS, &batch_count);
+  const int64_t *lhs_contracting = indim_instr_ints(instr, INDIM_ATTR_LHS_CONTRACTING_DIMS, &lhs_count);
+  const int64_t *rhs_contracting = indim_instr_ints(instr, INDIM_ATTR_RHS_CONTRACTING_DIMS, &rhs_count);
+  const indim_shape *lhs = p->lhs->shape;
+  const indim_shape *rhs = p->rhs->shape;
+  p->out_rank = p->item->shape->rank;
+  p->rank = p->out_rank + (int32_t)lhs_count;
+  if (p->rank > INDIM_MAX_RANK) {
+    return false;
+  }
+  int32_t at = 0;
+  for (int64_t i = 0; i < batch_count; i++, at++) {
+    p->sizes[at] = lhs->sizes[lhs_batch[i]];
+    p->group[at] = BATCH;
+    p->lhs_dim[lhs_batch[i]] = at;
+    p->rhs_dim[rhs_batch[i]] = at;
+  }
+  for (int32_t d = 0; d < lhs->rank; d++) {
+    if (!indim_list_has(lhs_batch, batch_count, d) && !indim_list_has(lhs_contracting, lhs_count, d)) {
+      p->sizes[at] = lhs->sizes[d];
+      p->group[at] = LEFT;
+      p->lhs_dim[d] = at++;
+    }
+  }
+  for (int32_t d = 0; d < rhs->rank; d++) {
+    if (!indim_list_has(rhs_batch, batch_count, d) && !indim_list_has(rhs_contracting, rhs_count, d)) {
+      p->sizes[at] = rhs->sizes[d];
+      p->group[at] = RIGHT;
+      p->rhs_dim[d] = at++;
+    }
+  }
+  for (int64_t i = 0; i < lhs_count; i++, at++) {
+    p->sizes[at] = lhs->sizes[lhs_contracting[i]];
+    p->group[at] = CONTRACTED;
+    p->lhs_dim[lhs_contracting[i]] = at;
+    p->rhs_dim[rhs_contracting[i]] = at;
+  }
+  indim_type type = p->item->shape->type;
+  p->sum = indim_type_is_float(type) && type != INDIM_F64 ? INDIM_F32 : type;
+  return at == p->rank;
+}
+
+// One factor at a nest index, in the type of the sums.
+static indim_lval factor(product *p, indim_kernel *k, bool left, const indim_coord *index) {
+  indim_flow_item *operand = left ? p->lhs : p->rhs;
+  const int32_t *dims = left ? p->lhs_dim : p->rhs_dim;
+  indim_coord inner[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < operand->shape->rank; d++) {
+    inner[d] = index[dims[d]];
+  }
+  return indim_loop_convert(&p->l->b, indim_element(k, operand, inner, 0), p->sum);
+}
+
+static indim_lval multiply_add(product *p, int32_t lanes, indim_lval x, indim_lval y, indim_lval sum) {
+  indim_loop_builder *b = &p->l->b;
+  x = indim_loop_splat(b, x, lanes);
+  y = indim_loop_splat(b, y, lanes);
+  if (p->sum == INDIM_F32 || p->sum == INDIM_F64) {
+    return indim_loop_fma(b, x, y, sum);
+  }
+  return indim_loop_binary(b, INDIM_OP_ADD, indim_loop_binary(b, INDIM_OP_MULTIPLY, x, y), sum);
+}
+
+static void survey_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
+  product *p = nest->user;
+  (void)factor(p, k, true, index);
+  (void)factor(p, k, false, index);
+}
+
+// The host's library -------------------------------------------------------------------------------------------------------
+
+// The one dimension of a group that is left after merging; *|out| is -1 when all have size 1.
+static bool only_dim(const product *p, const int64_t *sizes, int32_t group, int32_t *out) {
+  *out = -1;
+  for (int32_t d = 0; d < p->rank; d++) {
+    if (p->group[d] == group && sizes[d] != 1) {
+      if (*out >= 0) {
+        return false;
+      }
+      *out = d;
+    }
+  }
+  return true;
+}
+
+static int64_t size_of(const int64_t *sizes, int32_t dim) { return dim < 0 ? 1 : sizes[dim]; }
+static int64_t stride_of(const int64_t *strides, int32_t dim, int64_t if_absent) {
+  return dim < 0 ? if_absent : strides[dim];
+}
+
+static bool only_moves(const indim_flow_item *operand) {
+  return operand->placement != INDIM_PLACEMENT_INLINE || operand->cost == 0;
+}
+
+static bool leave_to_library(product *p, const int64_t *sizes) {
+  const indim_access_list *list = p->list;
+  const indim_location *at = &p->item->place;
+  int32_t batch, m, n, k;
+  if ((p->sum != INDIM_F32 && p->sum != INDIM_F64) || p->lhs->shape->type != p->sum || p->rhs->shape->type != p->sum ||
+      p->item->shape->type != p->sum || at->tiled != NULL || list->count != 2 || p->l->loop_depth > 0 ||
+      indim_lower_without(p->l, "library") || !only_moves(p->lhs) || !only_moves(p->rhs)) {
+    return false;
+  }
+  if (!only_dim(p, sizes, BATCH, &batch) || !only_dim(p, sizes, LEFT, &m) || !only_dim(p, sizes, RIGHT, &n) ||
+      !only_dim(p, sizes, CONTRACTED, &k)) {
+    return false;
+  }
+  int64_t work = size_of(sizes, m) * size_of(sizes, n) * size_of(sizes, k);
+  const indim_access *lhs = &list->accesses[0];
+  const indim_access *rhs = &list->accesses[1];
+  if (work < WORTH_LIBRARY || size_of(sizes, m) < LEAST_SIDE || size_of(sizes, n) < LEAST_SIDE ||
+      size_of(sizes, k) < LEAST_SIDE || lhs->strides == NULL || rhs->strides == NULL) {
+    return false;
+  }
+  // Merged output dimensions lie as their most minor one says, if the output is dense.
+  if (!indim_location_is_dense(p->item->shape, at)) {
+    return false;
+  }
+  int64_t out_m = at->strides[m];
+  int64_t out_n = at->strides[n];
+  bool flip = out_n != 1;
+  if (flip && out_m != 1) {
+    return false;
+  }
+  for (int32_t d = 0; d < p->out_rank; d++) {  // what was merged must be merged in the output, too
+    if (sizes[d] == 1 && p->sizes[d] != 1) {
+      int32_t into = p->group[d] == LEFT ? m : p->group[d] == RIGHT ? n : batch;
+      int64_t within = at->strides[into];
+      for (int32_t e = d + 1; e <= into; e++) {
+        within *= p->group[e] == p->group[d] ? p->sizes[e] : 1;
+      }
+      if (at->strides[d] != within) {
+        return false;
+      }
+    }
+  }
+  bool lhs_unit = lhs->strides[m] == 1 || lhs->strides[k] == 1;
+  bool rhs_unit = rhs->strides[n] == 1 || rhs->strides[k] == 1;
+  if (!lhs_unit || !rhs_unit) {
+    return false;
+  }
+  const indim_access *first = flip ? rhs : lhs;
+  const indim_access *second = flip ? lhs : rhs;
+  int32_t row = flip ? n : m;
+  int32_t column = flip ? m : n;
+  int64_t numbers[] = {p->sum,
+                       size_of(sizes, batch),
+                       size_of(sizes, row),
+                       size_of(sizes, column),
+                       size_of(sizes, k),
+                       stride_of(first->strides, batch, 0),
+                       first->strides[row],
+                       first->strides[k],
+                       stride_of(second->strides, batch, 0),
+                       second->strides[k],
+                       second->strides[column],
+                       batch < 0 ? 0 : at->strides[batch],
+                       flip ? out_n : out_m,
+                       0};
+  indim_loop_builder *b = &p->l->b;
+  indim_lval zero = at->base == 0 ? indim_loop_index(b, 0) : at->base;
+  indim_storage *storages[] = {at->storage, p->l->program->storages[first->storage->index],
+                               p->l->program->storages[second->storage->index]};
+  indim_lval addresses[] = {indim_loop_add_const(b, zero, at->offset), first->base, second->base};
+  bool is_written[] = {true, false, false};
+  indim_loop_host(b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, 14, numbers);
+  indim_lower_explain(p->l, p->item, "a product for the host's library");
+  return true;
+}
+
+// Loops ------------------------------------------------------------------------------------------------------------------
+
+// Folds the sums over the contracted dimensions from |dim| on.
+static void fold(product *p, indim_kernel *k, int32_t dim, indim_coord *index, int64_t first_row, int32_t rows,
+                 indim_lval *sums) {
+  indim_loop_builder *b = &p->l->b;
+  while (dim < p->rank && (p->sizes[dim] == 1 || dim == p->vector_dim)) {
+    dim++;
+  }
+  if (indim_lower_failed(p->l)) {
+    return;
+  }
+  if (dim == p->rank) {
+    indim_coord base = p->row_dim < 0 ? index[0] : index[p->row_dim];
+    for (int32_t i = 0; i < rows; i++) {
+      if (p->row_dim >= 0) {
+        index[p->row_dim] = (indim_coord){indim_loop_add_const(b, base.base, first_row + i), 0};
+      }
+      indim_lval x = factor(p, k, true, index);
+      indim_lval y = factor(p, k, false, index);
+      sums[i] = multiply_add(p, k->lanes, x, y, sums[i]);
+    }
+    if (p->row_dim >= 0) {
+      index[p->row_dim] = base;
+    }
+    return;
+  }
+  if (p->sizes[dim] <= 4) {
+    for (int64_t i = 0; i < p->sizes[dim]; i++) {
+      index[dim] = (indim_coord){indim_loop_index(b, i), 0};
+      fold(p, k, dim + 1, index, first_row, rows, sums);
+    }
+    return;
+  }
+  indim_lval in[MAX_ROWS];
+  indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, p->sizes[dim]), 1, rows, sums, in);
+  index[dim] = (indim_coord){at, 0};
+  p->l->loop_depth++;
+  fold(p, k, dim + 1, index, first_row, rows, in);
+  p->l->loop_depth--;
+  indim_loop_for_end(b, in, sums);
+}
+
+static void store_sum(product *p, indim_kernel *k, const indim_coord *index, indim_lval sum) {
+  sum = indim_loop_convert(&p->l->b, sum, p->item->shape->type);
+  indim_element_store(k, p->item->shape, &p->item->place, index, sum);
+}
+
+// Lanes are elements of the output.
+static void free_lanes(product *p, indim_kernel *k, indim_coord *index, int32_t rows) {
+  indim_lval sums[MAX_ROWS];
+  for (int32_t i = 0; i < rows; i++) {
+    sums[i] = indim_loop_const(&p->l->b, p->sum, 0, 0);
+    sums[i] = indim_loop_splat(&p->l->b, sums[i], k->lanes);
+  }
+  fold(p, k, p->out_rank, index, 0, rows, sums);
+  indim_coord base = p->row_dim < 0 ? (indim_coord){0} : index[p->row_dim];
+  for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
+    if (p->row_dim >= 0) {
+      index[p->row_dim] = (indim_coord){indim_loop_add_const(&p->l->b, base.base, i), 0};
+    }
+    store_sum(p, k, index, sums[i]);
+  }
+}
+
+// Lanes are partial sums along the contracted dimension.
+static void contracted_lanes(product *p, indim_coord *index, int32_t rows, indim_kernel *out) {
+  indim_loop_builder *b = &p->l->b;
+  int64_t size = p->sizes[p->vector_dim];
+  int64_t main = size / p->lanes * p->lanes;
+  indim_lval sums[MAX_ROWS];
+  indim_lval rest[MAX_ROWS];
+  indim_coord base = p->row_dim < 0 ? (indim_coord){0} : index[p->row_dim];
+  for (int32_t i = 0; i < rows; i++) {
+    rest[i] = indim_loop_const(b, p->sum, 0, 0);
+    sums[i] = indim_loop_splat(b, rest[i], p->lanes);
+  }
+  if (main > 0) {
+    indim_kernel k = {.l = p->l, .lanes = p->lanes};
+    indim_lval in[MAX_ROWS];
+    indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, rows, sums, in);
+    index[p->vector_dim] = (indim_coord){at, 1};
+    fold(p, &k, p->out_rank, index, 0, rows, in);
+    indim_loop_for_end(b, in, sums);
+  }
+  for (int32_t lanes = p->lanes / 2; lanes >= 1; lanes /= 2) {
+    if (size - main >= lanes) {
+      indim_kernel k = {.l = p->l, .lanes = lanes};
+      indim_lval part[MAX_ROWS];
+      for (int32_t i = 0; i < rows; i++) {
+        part[i] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
+      }
+      index[p->vector_dim] = (indim_coord){indim_loop_index(b, main), lanes > 1 ? 1 : 0};
+      fold(p, &k, p->out_rank, index, 0, rows, part);
+      for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
+        indim_loop_op add = {.op = INDIM_OP_ADD};
+        indim_lval total = lanes == 1 ? part[i] : indim_loop_fold(b, add, part[i]);
+        rest[i] = indim_loop_binary(b, INDIM_OP_ADD, rest[i], total);
+      }
+      main += lanes;
+    }
+  }
+  for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
+    indim_loop_op add = {.op = INDIM_OP_ADD};
+    indim_lval total = p->lanes == 1 ? sums[i] : indim_loop_fold(b, add, sums[i]);
+    if (p->row_dim >= 0) {
+      index[p->row_dim] = (indim_coord){indim_loop_add_const(b, base.base, i), 0};
+    }
+    store_sum(p, out, index, indim_loop_binary(b, INDIM_OP_ADD, total, rest[i]));
+  }
+}
+
+static void output_body(indim_nest *nest, indim_kernel *k, const indim_coord *output) {
+  product *p = nest->user;
+  indim_coord index[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < p->rank; d++) {
+    index[d] = d < p->out_rank ? output[d] : (indim_coord){indim_loop_index(&p->l->b, 0), 0};
+  }
+  if (p->row_dim >= 0) {
+    index[p->row_dim].base = indim_loop_add_const(
+        &p->l->b, indim_loop_mul_const(&p->l->b, output[p->row_dim].base, p->rows), nest->user_offset);
+  }
+  if (p->vector_dim >= p->out_rank) {
+    contracted_lanes(p, index, p->rows, k);
+  } else {
+    free_lanes(p, k, index, p->rows);
+  }
+}
+
+static void run_output(product *p, int64_t low, int64_t count, int32_t rows) {
+  indim_nest nest = {.l = p->l, .rank = p->out_rank, .body = output_body, .user = p, .list = p->list};
+  indim_access_list *list = indim_lower_alloc(p->l, 1, sizeof *list);
+  if (list == NULL || count == 0) {
+    return;
+  }
+  list->is_full = true;
+  nest.list = list;
+  nest.cost = 2 * rows;
+  for (int32_t d = p->out_rank; d < p->rank; d++) {
+    nest.cost *= p->sizes[d];
+  }
+  memcpy(nest.sizes, p->item->shape->sizes, (size_t)p->out_rank * sizeof *nest.sizes);
+  for (int32_t d = 0; d < p->out_rank; d++) {
+    nest.order[d] = d;
+  }
+  nest.vector_dim = p->vector_dim < p->out_rank ? p->vector_dim : -1;
+  nest.lanes = nest.vector_dim < 0 ? 1 : p->lanes;
+  nest.unroll = 1;
+  nest.may_thread = true;
+  nest.user_offset = low;
+  p->rows = rows;
+  if (p->row_dim >= 0) {
+    nest.sizes[p->row_dim] = count / rows;
+  }
+  indim_nest_run(&nest);
+}
+
+// The largest free dimension of the operand that the vector dimension is not of: its rows share what is loaded.
+static void choose_rows(product *p) {
+  p->row_dim = -1;
+  int64_t best = 1;
+  for (int32_t d = 0; d < p->out_rank; d++) {
+    bool other_side = p->vector_dim >= p->out_rank ? p->group[d] != BATCH : p->group[d] != p->group[p->vector_dim];
+    if (p->group[d] != BATCH && other_side && p->item->shape->sizes[d] > best && d != p->vector_dim) {
+      best = p->item->shape->sizes[d];
+      p->row_dim = d;
+    }
+  }
+}
+
+void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
+  product p = {.l = l, .item = item, .lhs = item->operands[0], .rhs = item->operands[1]};
+  p.list = indim_lower_alloc(l, 1, sizeof *p.list);
+  if (!set_up(&p)) {
+    indim_lower_refuse(l, item, "output and contracted dimensions together are more than 64");
+    return;
+  }
+  if (p.list == NULL || indim_shape_element_count(item->shape) == 0) {
+    return;
+  }
+  indim_loop_kernel_begin(&l->b, &item->place.storage, 1);
+  bool is_empty = false;
+  for (int32_t d = 0; d < p.rank; d++) {
+    is_empty = is_empty || p.sizes[d] == 0;
+  }
+  indim_nest nest = {.l = l, .rank = p.rank, .body = survey_body, .user = &p, .cost = 2};
+  memcpy(nest.sizes, p.sizes, sizeof nest.sizes);
+  memcpy(nest.group, p.group, sizeof nest.group);
+  if (is_empty) {
+    p.vector_dim = -1;
+    p.lanes = 1;
+  } else {
+    indim_nest_survey(&nest, p.list);
+    indim_nest_choose(&nest, NULL);
+    if (indim_lower_failed(l) || leave_to_library(&p, nest.sizes)) {
+      return;
+    }
+    p.vector_dim = nest.vector_dim;
+    p.lanes = nest.lanes;
+    for (int32_t d = p.out_rank; d < p.rank; d++) {
+      p.sizes[d] = nest.sizes[d];
+    }
+  }
+  if (p.vector_dim < 0) {
+    p.vector_dim = p.out_rank > 0 ? p.out_rank - 1 : p.rank;
+    p.lanes = 1;
+  }
+  int64_t extent = p.vector_dim < p.rank ? p.sizes[p.vector_dim] : 1;
+  if (p.vector_dim < p.out_rank) {
+    extent = item->shape->sizes[p.vector_dim];
+  }
+  while (p.lanes > 1 && p.lanes > extent) {
+    p.lanes /= 2;
+  }
+  p.lanes *= extent >= 2 * (int64_t)p.lanes && p.vector_dim < p.rank ? 2 : 1;
+  choose_rows(&p);
+  indim_element_forget(l);
+  int64_t count = p.row_dim < 0 ? 1 : item->shape->sizes[p.row_dim];
+  int32_t rows = p.row_dim < 0 ? 1 : MAX_ROWS;
+  run_output(&p, 0, count / rows * rows, rows);
+  run_output(&p, count / rows * rows, count % rows, 1);
+}

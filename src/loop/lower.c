@@ -1,0 +1,324 @@
+// From a module to a loop program: the entry's flow is made and planned, its parameters are bound to the arguments and
+// its results to the caller's buffers, and every item that lives somewhere is lowered in order.
+#include "loop/lower.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "array/element.h"
+#include "loop/element.h"
+
+// Shared tools -----------------------------------------------------------------------------------------------------------
+
+bool indim_lower_failed(const indim_lowering *l) { return l->status != INDIM_OK || l->b.status != INDIM_OK; }
+
+void indim_lower_refuse(indim_lowering *l, const indim_flow_item *item, const char *reason) {
+  if (!indim_lower_failed(l)) {
+    l->status = indim_fail_instr(l->cx, INDIM_UNSUPPORTED, item->instr, "%s", reason);
+    indim_hint(l->cx, "the evaluator may run it (--engine=eval)");
+  }
+}
+
+void *indim_lower_alloc(indim_lowering *l, int64_t count, size_t size) {
+  void *memory = NULL;
+  if (l->status == INDIM_OK) {
+    l->status = indim_arena_array(&l->arena, count <= 0 ? 1 : (size_t)count, size, &memory);
+  }
+  return memory;
+}
+
+void indim_lower_explain(indim_lowering *l, const indim_flow_item *item, const char *format, ...) {
+  if (l->options->out_explain == NULL) {
+    return;
+  }
+  char text[200];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  indim_shape_text shape;
+  indim_buffer_printf(l->options->out_explain, "%-24.*s %-22s %-16s %s\n", (int)item->instr->name.size,
+                      item->instr->name.data, indim_op_get(item->instr->op)->text,
+                      indim_shape_brief(item->shape, &shape), text);
+}
+
+bool indim_lower_without(const indim_lowering *l, const char *name) {
+  const char *at = l->options->without;
+  size_t size = strlen(name);
+  while (at != NULL && *at != '\0') {
+    size_t length = strcspn(at, ",");
+    if (length == size && memcmp(at, name, size) == 0) {
+      return true;
+    }
+    at += length + (at[length] == ',' ? 1 : 0);
+  }
+  return false;
+}
+
+bool indim_list_has(const int64_t *list, int64_t count, int64_t value) {
+  for (int64_t i = 0; i < count; i++) {
+    if (list[i] == value) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool indim_uniform_literal(const indim_literal *literal, indim_element_bits *out_bits) {
+  const indim_shape *shape = indim_literal_shape(literal);
+  if (indim_literal_is_elided(literal) || !indim_shape_is_array(shape) || indim_shape_element_count(shape) == 0) {
+    return false;
+  }
+  if (shape->has_layout && (shape->layout.tile_count > 0 || shape->layout.padded_rank > 0)) {
+    return false;
+  }
+  int64_t width = indim_shape_element_bits(shape);
+  const void *data = indim_literal_data(literal);
+  indim_element first = indim_element_load(shape->type, width, data, 0);
+  int64_t count = indim_shape_element_count(shape);
+  for (int64_t i = 1; i < count; i++) {
+    indim_element other = indim_element_load(shape->type, width, data, i);
+    if (other.bits != first.bits || other.imag != first.imag) {
+      return false;
+    }
+  }
+  *out_bits = (indim_element_bits){first.bits, first.imag};
+  return true;
+}
+
+// Items ------------------------------------------------------------------------------------------------------------------
+
+static void lower_tile(indim_lowering *l, indim_flow_item *item) {
+  indim_tile few[8];
+  indim_tile *operands = few;
+  if (item->operand_count > 8) {
+    operands = indim_lower_alloc(l, item->operand_count, sizeof *operands);
+  }
+  for (int32_t k = 0; k < item->operand_count && !indim_lower_failed(l); k++) {
+    operands[k] = *indim_tile_need(l, item->operands[k]);
+  }
+  if (indim_lower_failed(l)) {
+    return;
+  }
+  indim_tile_lower(&l->b, item->instr, operands, &item->tile);
+  item->has_tile = true;
+  if (item->place.storage != NULL) {  // a result
+    indim_location at = item->place;
+    item->place = (indim_location){0};
+    indim_kernel_copy(l, item, &at);
+    item->place = at;
+  } else if (item->feeds_loops) {
+    (void)indim_location_need(l, item);
+  }
+}
+
+static void lower_memory(indim_lowering *l, indim_flow_item *item) {
+  switch ((int)item->instr->op) {
+  case INDIM_OP_WHILE:
+    indim_lower_while(l, item);
+    return;
+  case INDIM_OP_CONDITIONAL:
+    indim_lower_conditional(l, item);
+    return;
+  case INDIM_OP_DYNAMIC_UPDATE_SLICE:
+    indim_lower_update(l, item);
+    return;
+  default:
+    break;
+  }
+  for (int32_t k = 0; k < item->member_count; k++) {
+    if (item->members[k]->place.storage == NULL) {
+      item->members[k]->place = indim_location_scratch(l, item->members[k]);
+    }
+  }
+  if (item->member_count == 0 && item->place.storage == NULL) {
+    item->place = indim_location_scratch(l, item);
+  }
+  if (indim_lower_failed(l)) {
+    return;
+  }
+  if (indim_shape_is_array(item->shape) && indim_element_can(item->instr)) {
+    indim_kernel_fill(l, item, &item->place);
+  } else if (!indim_lower_kernel(l, item)) {
+    indim_lower_refuse(l, item, "the compiler does not lower it");
+  }
+}
+
+static void lower_item(indim_lowering *l, indim_flow_item *item) {
+  switch (item->placement) {
+  case INDIM_PLACEMENT_TILE:
+    indim_lower_explain(l, item, "in registers");
+    lower_tile(l, item);
+    break;
+  case INDIM_PLACEMENT_MEMORY:
+    indim_lower_explain(l, item, "in memory: %s", item->reason == NULL ? "" : item->reason);
+    lower_memory(l, item);
+    break;
+  case INDIM_PLACEMENT_INLINE:
+    indim_lower_explain(l, item, "inside its user");
+    break;
+  case INDIM_PLACEMENT_NONE:
+    break;
+  }
+}
+
+static bool check_item(indim_lowering *l, const indim_flow_item *item) {
+  if (indim_shape_is_array(item->shape) && !indim_shape_is_static(item->shape)) {
+    indim_lower_refuse(l, item, "a dynamic dimension is not compiled");
+    return false;
+  }
+  return true;
+}
+
+void indim_lower_flow(indim_lowering *l, indim_flow *flow) {
+  for (int32_t i = 0; i < flow->item_count && !indim_lower_failed(l); i++) {
+    indim_flow_item *item = flow->items[i];
+    if (item->kind == INDIM_FLOW_OP && item->placement != INDIM_PLACEMENT_NONE && check_item(l, item)) {
+      lower_item(l, item);
+    }
+    if ((i & 255) == 255 && l->status == INDIM_OK) {
+      l->status = indim_poll(l->cx);
+    }
+  }
+}
+
+// Arguments and results ------------------------------------------------------------------------------------------------
+
+static bool is_plain_layout(const indim_shape *shape) {
+  return !shape->has_layout ||
+         (shape->layout.element_bits == 0 || shape->layout.element_bits == 8 * indim_type_bytes(shape->type));
+}
+
+static indim_storage *outer_storage(indim_lowering *l, indim_storage_kind kind, int32_t number,
+                                    const indim_flow_item *item, const indim_shape *shape) {
+  if (!is_plain_layout(shape)) {
+    indim_lower_refuse(l, item, "elements of another size than their type's (E) are not compiled");
+    return NULL;
+  }
+  int64_t places = 0;
+  l->status = indim_shape_storage_count(l->cx, shape, &places);
+  if (l->status != INDIM_OK) {
+    return NULL;
+  }
+  indim_storage *storage = indim_loop_storage(&l->b, kind, shape->type, places, item->instr->name.data);
+  if (storage != NULL) {
+    storage->number = number;
+  }
+  return storage;
+}
+
+// The leaves of a shape in order.
+static void fill_leaves(const indim_shape *shape, const indim_shape **out, int32_t *count) {
+  if (shape->type != INDIM_TUPLE) {
+    if (indim_shape_is_array(shape)) {
+      out[(*count)++] = shape;
+    }
+    return;
+  }
+  for (int64_t i = 0; i < shape->member_count; i++) {
+    fill_leaves(shape->members[i], out, count);
+  }
+}
+
+static void bind_arguments(indim_lowering *l, indim_flow *flow) {
+  const indim_module *module = l->program->module;
+  const indim_shape **shapes = indim_lower_alloc(l, flow->parameter_count, sizeof *shapes);
+  int32_t count = 0;
+  for (int32_t p = 0; shapes != NULL && p < module->entry->parameter_count; p++) {
+    fill_leaves(module->entry_parameter_shapes != NULL ? module->entry_parameter_shapes[p]
+                                                       : module->entry->parameters[p]->shape,
+                shapes, &count);
+  }
+  for (int32_t p = 0; p < count && !indim_lower_failed(l); p++) {
+    indim_flow_item *item = flow->parameters[p];
+    if (check_item(l, item)) {
+      indim_storage *storage = outer_storage(l, INDIM_STORAGE_ARGUMENT, p, item, shapes[p]);
+      item->place = storage == NULL ? item->place : indim_location_of(l, shapes[p], storage);
+    }
+  }
+  l->program->argument_count = count;
+}
+
+// Padding holds its value, whatever is computed.
+static void fill_padding(indim_lowering *l, const indim_shape *shape, indim_storage *storage) {
+  indim_element value = {0};
+  if (storage->elements == indim_shape_element_count(shape)) {
+    return;
+  }
+  indim_padding padding = shape->layout.padded_rank > 0 ? shape->layout.padding_value : INDIM_PADDING_ZERO;
+  if (!indim_element_padding(shape->type, padding, &value)) {
+    value = (indim_element){0};
+  }
+  indim_loop_kernel_begin(&l->b, &storage, 1);
+  indim_loop_fill(&l->b, storage, indim_loop_index(&l->b, 0),
+                  indim_loop_const(&l->b, shape->type, value.bits, value.imag), storage->elements);
+}
+
+static void lower_entry(indim_lowering *l, indim_flow *flow) {
+  const indim_module *module = l->program->module;
+  const indim_shape *result_shape =
+      module->entry_result_shape != NULL ? module->entry_result_shape : module->entry->root->shape;
+  const indim_shape **shapes = indim_lower_alloc(l, flow->result_count, sizeof *shapes);
+  indim_location *places = indim_lower_alloc(l, flow->result_count, sizeof *places);
+  bind_arguments(l, flow);
+  if (indim_lower_failed(l) || shapes == NULL || places == NULL) {
+    return;
+  }
+  int32_t count = 0;
+  fill_leaves(result_shape, shapes, &count);
+  for (int32_t k = 0; k < count && !indim_lower_failed(l); k++) {
+    indim_flow_item *item = flow->results[k];
+    indim_storage *storage = outer_storage(l, INDIM_STORAGE_RESULT, k, item, shapes[k]);
+    if (storage == NULL) {
+      return;
+    }
+    places[k] = indim_location_of(l, shapes[k], storage);
+    fill_padding(l, shapes[k], storage);
+    bool is_computed = item->kind == INDIM_FLOW_OP && item->placement != INDIM_PLACEMENT_INLINE && item->flow_count == 0;
+    bool is_member = item->kind == INDIM_FLOW_MEMBER && item->source->flow_count == 0;
+    if ((is_computed || is_member) && item->place.storage == NULL) {
+      item->place = places[k];
+    }
+  }
+  l->program->result_count = count;
+  indim_lower_flow(l, flow);
+  for (int32_t k = 0; k < count && !indim_lower_failed(l); k++) {
+    if (flow->results[k]->place.storage != places[k].storage) {
+      indim_kernel_copy(l, flow->results[k], &places[k]);
+    }
+  }
+}
+
+static indim_status lower_module(indim_lowering *l) {
+  indim_flow *flow = NULL;
+  INDIM_TRY(indim_flow_make(l->cx, &l->arena, l->program->module->entry, &flow));
+  indim_plan_flow(l, flow);
+  indim_element_forget(l);
+  if (!indim_lower_failed(l)) {
+    lower_entry(l, flow);
+  }
+  if (l->status != INDIM_OK || l->b.status != INDIM_OK) {
+    return l->status != INDIM_OK ? l->status : l->b.status;
+  }
+  return indim_scratch_plan(l->program);
+}
+
+indim_status indim_loop_lower(indim_ctx *cx, const indim_module *module, const indim_loop_target *target,
+                              const indim_lower_options *options, indim_loop_program **out_program) {
+  static const indim_lower_options none = {0};
+  indim_lowering l = {.cx = cx, .target = target, .options = options == NULL ? &none : options};
+  *out_program = NULL;
+  INDIM_TRY(indim_loop_program_create(cx, module, target, &l.program));
+  indim_arena_init(&l.arena, cx);
+  indim_loop_builder_init(&l.b, l.program);
+  indim_status status = lower_module(&l);
+  indim_loop_builder_deinit(&l.b);
+  indim_arena_deinit(&l.arena);
+  if (status != INDIM_OK) {
+    indim_loop_program_destroy(l.program);
+    return status;
+  }
+  *out_program = l.program;
+  return INDIM_OK;
+}
