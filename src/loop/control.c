@@ -35,9 +35,9 @@ static void update_body(indim_nest *nest, indim_kernel *k, const indim_coord *in
                                          item->shape->sizes[d] - u->update->shape->sizes[d]);
     to[d] = (indim_coord){indim_loop_add(&k->l->b, start, index[d].base), index[d].step};
   }
-  indim_lval value = indim_element_lanes(k, u->update, index, 0);
+  indim_lval value = indim_value_at_lanes(k, u->update, index, 0);
   if (!indim_lower_failed(k->l)) {
-    indim_element_store(k, item->shape, &item->place, to, value);
+    indim_store_at(k, item->shape, &item->place, to, value);
   }
 }
 
@@ -84,10 +84,10 @@ void indim_lower_update(indim_lowering *l, indim_flow_item *item) {
 // Carried values -----------------------------------------------------------------------------------------------------------
 
 typedef enum carrying {
-  CARRIED_ROWS,     // in registers
-  CARRIED_SAME,     // the operand's memory, which nobody writes
-  CARRIED_IN_PLACE, // its own memory, updated
-  CARRIED_HALVES    // its own memory twice; which half is carried
+  CARRIED_ROWS,      // in registers
+  CARRIED_SAME,      // the operand's memory, which nobody writes
+  CARRIED_IN_PLACE,  // its own memory, updated
+  CARRIED_HALVES     // its own memory twice; which half is carried
 } carrying;
 
 typedef struct carried {
@@ -211,7 +211,8 @@ static bool prepare(indim_lowering *l, indim_flow_item *item, looping *w) {
   for (int32_t k = 0; k < w->count; k++) {
     const carried *c = &w->list[k];
     if (c->how == CARRIED_ROWS) {
-      memcpy(w->begin + c->first_row, indim_tile_need(l, item->operands[k])->rows, (size_t)c->row_count * sizeof *w->begin);
+      memcpy(w->begin + c->first_row, indim_tile_need(l, item->operands[k])->rows,
+             (size_t)c->row_count * sizeof *w->begin);
     } else if (c->how == CARRIED_HALVES) {
       w->begin[c->first_row] = indim_loop_index(&l->b, 0);
     }
@@ -291,8 +292,8 @@ void indim_lower_while(indim_lowering *l, indim_flow_item *item) {
 
 typedef struct branching {
   indim_flow_item *item;
-  int32_t count;       // results
-  carried *list;       // ROWS or IN_PLACE (memory that both branches write)
+  int32_t count;  // results
+  carried *list;  // ROWS or IN_PLACE (memory that both branches write)
   int32_t row_count;
 } branching;
 
@@ -300,7 +301,8 @@ static indim_flow_item *branch_result_item(indim_flow_item *item, int32_t k) {
   return item->member_count > 0 ? item->members[k] : item;
 }
 
-static void run_branch(indim_lowering *l, const branching *c, int32_t branch, int32_t first_operand, indim_lval *yields) {
+static void run_branch(indim_lowering *l, const branching *c, int32_t branch, int32_t first_operand,
+                       indim_lval *yields) {
   indim_flow *flow = c->item->flows[branch];
   for (int32_t p = 0; p < flow->parameter_count && !indim_lower_failed(l); p++) {
     indim_flow_item *operand = c->item->operands[first_operand + p];
@@ -382,7 +384,8 @@ void indim_lower_conditional(indim_lowering *l, indim_flow_item *item) {
   indim_lval which = branch_number(l, item);
   // Operands that branches look at are made before, where both see them.
   for (int32_t p = 1; p < item->operand_count && !indim_lower_failed(l); p++) {
-    if (item->operands[p]->placement == INDIM_PLACEMENT_TILE || indim_shape_element_count(item->operands[p]->shape) <= 128) {
+    if (item->operands[p]->placement == INDIM_PLACEMENT_TILE ||
+        indim_shape_element_count(item->operands[p]->shape) <= 128) {
       (void)indim_tile_need(l, item->operands[p]);
     }
     (void)indim_location_need(l, item->operands[p]);

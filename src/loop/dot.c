@@ -80,7 +80,7 @@ static indim_lval factor(product *p, indim_kernel *k, bool left, const indim_coo
   for (int32_t d = 0; d < operand->shape->rank; d++) {
     inner[d] = index[dims[d]];
   }
-  return indim_loop_convert(&p->l->b, indim_element(k, operand, inner, 0), p->sum);
+  return indim_loop_convert(&p->l->b, indim_value_at(k, operand, inner, 0), p->sum);
 }
 
 static indim_lval multiply_add(product *p, int32_t lanes, indim_lval x, indim_lval y, indim_lval sum) {
@@ -235,7 +235,8 @@ static void fold(product *p, indim_kernel *k, int32_t dim, indim_coord *index, i
     return;
   }
   indim_lval in[MAX_ROWS];
-  indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, p->sizes[dim]), 1, rows, sums, in);
+  indim_lval at =
+      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, p->sizes[dim]), 1, rows, sums, in);
   index[dim] = (indim_coord){at, 0};
   p->l->loop_depth++;
   fold(p, k, dim + 1, index, first_row, rows, in);
@@ -245,7 +246,7 @@ static void fold(product *p, indim_kernel *k, int32_t dim, indim_coord *index, i
 
 static void store_sum(product *p, indim_kernel *k, const indim_coord *index, indim_lval sum) {
   sum = indim_loop_convert(&p->l->b, sum, p->item->shape->type);
-  indim_element_store(k, p->item->shape, &p->item->place, index, sum);
+  indim_store_at(k, p->item->shape, &p->item->place, index, sum);
 }
 
 // Lanes are elements of the output.
@@ -280,7 +281,8 @@ static void contracted_lanes(product *p, indim_coord *index, int32_t rows, indim
   if (main > 0) {
     indim_kernel k = {.l = p->l, .lanes = p->lanes};
     indim_lval in[MAX_ROWS];
-    indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, rows, sums, in);
+    indim_lval at =
+        indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, rows, sums, in);
     index[p->vector_dim] = (indim_coord){at, 1};
     fold(p, &k, p->out_rank, index, 0, rows, in);
     indim_loop_for_end(b, in, sums);

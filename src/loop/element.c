@@ -125,9 +125,7 @@ void indim_element_prime(indim_kernel *k, const indim_flow_item *item, const ind
 
 // Coordinates ------------------------------------------------------------------------------------------------------------
 
-static int32_t lanes_of(const indim_kernel *k, indim_lval v) {
-  return v == 0 ? 1 : k->l->program->values[v].lanes;
-}
+static int32_t lanes_of(const indim_kernel *k, indim_lval v) { return v == 0 ? 1 : k->l->program->values[v].lanes; }
 
 indim_lval indim_coord_lanes(indim_kernel *k, indim_coord x) {
   indim_loop_builder *b = &k->l->b;
@@ -145,9 +143,7 @@ indim_lval indim_coord_lanes(indim_kernel *k, indim_coord x) {
   return indim_loop_add(b, base, indim_loop_lanes(b, INDIM_S64, k->lanes, bits));
 }
 
-static bool has_lanes(const indim_kernel *k, indim_coord x) {
-  return x.step != 0 || lanes_of(k, x.base) > 1;
-}
+static bool has_lanes(const indim_kernel *k, indim_coord x) { return x.step != 0 || lanes_of(k, x.base) > 1; }
 
 static indim_coord coord_add(indim_kernel *k, indim_coord x, indim_coord y) {
   indim_loop_builder *b = &k->l->b;
@@ -278,8 +274,8 @@ static indim_lval address_of(indim_kernel *k, const indim_shape *shape, const in
   return indim_location_address(k->l, shape, &scalar, bases);
 }
 
-static indim_lval load(indim_kernel *k, const indim_flow_item *item, const indim_location *at,
-                       const indim_coord *index, indim_lval mask) {
+static indim_lval load(indim_kernel *k, const indim_flow_item *item, const indim_location *at, const indim_coord *index,
+                       indim_lval mask) {
   int64_t step = 0;
   bool any = false;
   indim_loop_builder *b = &k->l->b;
@@ -293,8 +289,8 @@ static indim_lval load(indim_kernel *k, const indim_flow_item *item, const indim
   return indim_loop_load(b, at->storage, address, any ? k->lanes : 1, (int32_t)step);
 }
 
-void indim_element_store(indim_kernel *k, const indim_shape *shape, const indim_location *at, const indim_coord *index,
-                         indim_lval value) {
+void indim_store_at(indim_kernel *k, const indim_shape *shape, const indim_location *at, const indim_coord *index,
+                    indim_lval value) {
   int64_t step = 0;
   bool any = false;
   indim_lval address = address_of(k, shape, at, index, &step, &any);
@@ -311,7 +307,7 @@ static indim_lval broadcast(indim_kernel *k, indim_flow_item *item, const indim_
   for (int64_t d = 0; d < count; d++) {
     inner[d] = index[dims[d]];
   }
-  return indim_element(k, item->operands[0], inner, mask);
+  return indim_value_at(k, item->operands[0], inner, mask);
 }
 
 static indim_lval transpose(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
@@ -321,7 +317,7 @@ static indim_lval transpose(indim_kernel *k, indim_flow_item *item, const indim_
   for (int64_t d = 0; d < count; d++) {
     inner[dims[d]] = index[d];
   }
-  return indim_element(k, item->operands[0], inner, mask);
+  return indim_value_at(k, item->operands[0], inner, mask);
 }
 
 static indim_lval slice(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
@@ -330,7 +326,7 @@ static indim_lval slice(indim_kernel *k, indim_flow_item *item, const indim_coor
   for (int32_t d = 0; d < item->shape->rank; d++) {
     inner[d] = coord_scale(k, index[d], attr->value.slice[d].stride, attr->value.slice[d].start);
   }
-  return indim_element(k, item->operands[0], inner, mask);
+  return indim_value_at(k, item->operands[0], inner, mask);
 }
 
 static indim_lval reverse(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
@@ -341,7 +337,7 @@ static indim_lval reverse(indim_kernel *k, indim_flow_item *item, const indim_co
   for (int64_t i = 0; i < count; i++) {
     inner[dims[i]] = coord_scale(k, index[dims[i]], -1, item->shape->sizes[dims[i]] - 1);
   }
-  return indim_element(k, item->operands[0], inner, mask);
+  return indim_value_at(k, item->operands[0], inner, mask);
 }
 
 // Dimensions of a shape from the most minor: of its layout where the op is about memory, else as numbered.
@@ -408,7 +404,7 @@ static indim_lval reshape(indim_kernel *k, indim_flow_item *item, const indim_co
       }
     }
   }
-  return indim_element(k, item->operands[0], inner, mask);
+  return indim_value_at(k, item->operands[0], inner, mask);
 }
 
 static indim_lval iota(indim_kernel *k, indim_flow_item *item, const indim_coord *index) {
@@ -418,23 +414,21 @@ static indim_lval iota(indim_kernel *k, indim_flow_item *item, const indim_coord
 }
 
 // One element of an empty index.
-static indim_lval scalar_of(indim_kernel *k, indim_flow_item *item) {
-  return indim_element(k, item, NULL, 0);
-}
+static indim_lval scalar_of(indim_kernel *k, indim_flow_item *item) { return indim_value_at(k, item, NULL, 0); }
 
 static indim_lval dynamic_slice(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
   indim_coord inner[INDIM_MAX_RANK];
   const indim_shape *from = item->operands[0]->shape;
   for (int32_t d = 0; d < from->rank; d++) {
-    indim_lval start = indim_lower_start(k, item->operands, item->operand_count, 1, d,
-                                         from->sizes[d] - item->shape->sizes[d]);
+    indim_lval start =
+        indim_lower_start(k, item->operands, item->operand_count, 1, d, from->sizes[d] - item->shape->sizes[d]);
     inner[d] = coord_add(k, index[d], (indim_coord){start, 0});
   }
-  return indim_element(k, item->operands[0], inner, mask);
+  return indim_value_at(k, item->operands[0], inner, mask);
 }
 
-indim_lval indim_lower_start(indim_kernel *k, indim_flow_item **operands, int32_t operand_count, int32_t first, int32_t d,
-                             int64_t most) {
+indim_lval indim_lower_start(indim_kernel *k, indim_flow_item **operands, int32_t operand_count, int32_t first,
+                             int32_t d, int64_t most) {
   indim_loop_builder *b = &k->l->b;
   indim_lval start = 0;
   if (most == 0) {
@@ -442,7 +436,7 @@ indim_lval indim_lower_start(indim_kernel *k, indim_flow_item **operands, int32_
   }
   if (operand_count == first + 1 && operands[first]->shape->rank == 1) {  // the old form: all starts in one array
     indim_coord place = coord_const(k, d);
-    start = indim_element(k, operands[first], &place, 0);
+    start = indim_value_at(k, operands[first], &place, 0);
   } else {
     start = scalar_of(k, operands[first + d]);
   }
@@ -488,9 +482,9 @@ static indim_lval pad(indim_kernel *k, indim_flow_item *item, const indim_coord 
     }
   }
   if (guard == 0) {
-    return indim_element(k, operand, inner, mask);
+    return indim_value_at(k, operand, inner, mask);
   }
-  return choose(k, guard, indim_element(k, operand, inner, both(k, mask, guard)), value);
+  return choose(k, guard, indim_value_at(k, operand, inner, both(k, mask, guard)), value);
 }
 
 static indim_lval concatenate(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
@@ -509,7 +503,7 @@ static indim_lval concatenate(indim_kernel *k, indim_flow_item *item, const indi
     indim_lval guard = coord_guard(k, index[dim], at, at + size - 1, &never);
     if (!never) {
       inner[dim] = coord_scale(k, index[dim], 1, -at);
-      indim_lval value = indim_element(k, item->operands[i], inner, both(k, mask, guard));
+      indim_lval value = indim_value_at(k, item->operands[i], inner, both(k, mask, guard));
       result = result == 0 || guard == 0 ? value : choose(k, guard, value, result);
     }
     at += size;
@@ -551,11 +545,11 @@ static indim_lval gather(indim_kernel *k, indim_flow_item *item, const indim_coo
     if (vector_dim < indices->rank) {
       start_index[vector_dim] = coord_const(k, i);
     }
-    indim_lval start = indim_element(k, item->operands[1], start_index, mask);
+    indim_lval start = indim_value_at(k, item->operands[1], start_index, mask);
     start = indim_loop_clamp_index(&k->l->b, start, 0, from->sizes[map[i]] - sizes[map[i]]);
     inner[map[i]] = coord_add(k, inner[map[i]], (indim_coord){start, 0});
   }
-  return indim_element(k, item->operands[0], inner, mask);
+  return indim_value_at(k, item->operands[0], inner, mask);
 }
 
 // Elementwise --------------------------------------------------------------------------------------------------------------
@@ -572,7 +566,7 @@ static indim_lval elementwise(indim_kernel *k, indim_flow_item *item, const indi
   int32_t lanes = 1;
   for (int32_t i = 0; i < item->operand_count; i++) {
     args[i] = item->operands[i]->shape->rank == 0 ? scalar_of(k, item->operands[i])
-                                                  : indim_element(k, item->operands[i], index, mask);
+                                                  : indim_value_at(k, item->operands[i], index, mask);
     lanes = lanes_of(k, args[i]) > lanes ? lanes_of(k, args[i]) : lanes;
   }
   for (int32_t i = 0; i < item->operand_count; i++) {
@@ -624,7 +618,7 @@ static indim_lval compute(indim_kernel *k, indim_flow_item *item, const indim_co
   case INDIM_OP_BITCAST:
     return reshape(k, item, index, mask);
   case INDIM_OP_COPY:
-    return indim_element(k, item->operands[0], index, mask);
+    return indim_value_at(k, item->operands[0], index, mask);
   case INDIM_OP_IOTA:
     return iota(k, item, index);
   case INDIM_OP_PAD:
@@ -683,7 +677,7 @@ static indim_lval from_where_it_lives(indim_kernel *k, indim_flow_item *item, co
   return at.storage == NULL ? 0 : load(k, item, &at, index, mask);
 }
 
-indim_lval indim_element(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+indim_lval indim_value_at(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
   indim_lowering *l = k->l;
   if (indim_lower_failed(l)) {
     return 0;
@@ -712,11 +706,11 @@ indim_lval indim_element_compute(indim_kernel *k, indim_flow_item *item, const i
   indim_survey_type(k->l, item->shape->type);
   indim_lval constant = uniform_constant(k, item);
   if (constant == 0 && item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT) {
-    return indim_element(k, item, index, 0);
+    return indim_value_at(k, item, index, 0);
   }
   return constant != 0 ? constant : compute(k, item, index, 0);
 }
 
-indim_lval indim_element_lanes(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
-  return indim_loop_splat(&k->l->b, indim_element(k, item, index, mask), k->lanes);
+indim_lval indim_value_at_lanes(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  return indim_loop_splat(&k->l->b, indim_value_at(k, item, index, mask), k->lanes);
 }

@@ -57,8 +57,8 @@ static indim_status new_item(maker *m, indim_flow_kind kind, const indim_instr *
                              indim_flow_item **out_item) {
   indim_flow *flow = m->flow;
   if (++*m->item_total > MAX_ITEMS) {
-    return indim_fail_instr(m->cx, INDIM_LIMIT, instr, "the program has more than %d operations once calls are dissolved",
-                            MAX_ITEMS);
+    return indim_fail_instr(m->cx, INDIM_LIMIT, instr,
+                            "the program has more than %d operations once calls are dissolved", MAX_ITEMS);
   }
   if (flow->item_count == flow->item_capacity) {
     int32_t capacity = flow->item_capacity == 0 ? 64 : flow->item_capacity * 2;
@@ -252,7 +252,8 @@ static indim_status walk(maker *m, const indim_computation *computation, const l
 static indim_status make_flow(indim_ctx *cx, indim_arena *arena, const indim_computation *computation,
                               int64_t *item_total, int depth, indim_flow **out_flow) {
   if (depth >= MAX_DEPTH) {
-    return indim_fail_instr(cx, INDIM_LIMIT, computation->root, "loops and branches are nested deeper than %d", MAX_DEPTH);
+    return indim_fail_instr(cx, INDIM_LIMIT, computation->root, "loops and branches are nested deeper than %d",
+                            MAX_DEPTH);
   }
   void *memory = NULL;
   INDIM_TRY(indim_arena_alloc(arena, sizeof(indim_flow), &memory));
@@ -263,7 +264,8 @@ static indim_status make_flow(indim_ctx *cx, indim_arena *arena, const indim_com
   INDIM_TRY(array(arena, computation->parameter_count, sizeof *arguments, &arguments));
   for (int32_t i = 0; i < computation->parameter_count; i++) {
     const indim_instr *parameter = computation->parameters[i];
-    INDIM_TRY(new_leaves(&m, INDIM_FLOW_PARAMETER, parameter, parameter->shape, NULL, flow->parameter_count, &arguments[i]));
+    INDIM_TRY(
+        new_leaves(&m, INDIM_FLOW_PARAMETER, parameter, parameter->shape, NULL, flow->parameter_count, &arguments[i]));
     flow->parameter_count += arguments[i].count;
   }
   flow->parameters = NULL;

@@ -31,15 +31,15 @@ typedef struct indim_location {
   indim_storage *storage;  // NULL: no place yet
   indim_lval base;         // 0: none
   int64_t offset;
-  const int64_t *strides;     // in elements, one for each logical dimension
-  const indim_shape *tiled;   // NULL unless the layout has tiles
+  const int64_t *strides;    // in elements, one for each logical dimension
+  const indim_shape *tiled;  // NULL unless the layout has tiles
 } indim_location;
 
 struct indim_flow_item {
   indim_flow_kind kind;
-  int32_t index;               // in its flow
-  const indim_instr *instr;    // OP: what it computes; else what it is called after
-  const indim_shape *shape;    // an array, except for an op with several results
+  int32_t index;             // in its flow
+  const indim_instr *instr;  // OP: what it computes; else what it is called after
+  const indim_shape *shape;  // an array, except for an op with several results
   int32_t operand_count;
   indim_flow_item **operands;
   int32_t number;
@@ -52,12 +52,12 @@ struct indim_flow_item {
   // Filled by the planner (plan.c).
   int32_t use_count;  // by needed items and results
   indim_placement placement;
-  int32_t cost;        // of one element, all that is inline included, in cheap operations
-  bool feeds_loops;    // a tile that loops read element by element: it gets a place too
-  const char *reason;  // why it is in memory, for people
-  int32_t last_read;   // index of the last item that reads it otherwise than by updating it; INT32_MAX for a result
-  int32_t update_uses; // dynamic-update-slices of it
-  bool gives_way;      // a dynamic-update-slice of it may take its memory over
+  int32_t cost;         // of one element, all that is inline included, in cheap operations
+  bool feeds_loops;     // a tile that loops read element by element: it gets a place too
+  const char *reason;   // why it is in memory, for people
+  int32_t last_read;    // index of the last item that reads it otherwise than by updating it; INT32_MAX for a result
+  int32_t update_uses;  // dynamic-update-slices of it
+  bool gives_way;       // a dynamic-update-slice of it may take its memory over
 
   // Filled while lowering.
   bool has_tile;

@@ -116,8 +116,7 @@ static void note_access(indim_lowering *l, const indim_flow_item *item, const in
   }
 }
 
-void indim_survey_access(indim_lowering *l, const indim_flow_item *item, const indim_location *at,
-                         indim_lval address) {
+void indim_survey_access(indim_lowering *l, const indim_flow_item *item, const indim_location *at, indim_lval address) {
   note_access(l, item, at->storage, address);
 }
 
@@ -241,9 +240,7 @@ static bool can_merge(const indim_nest *nest, int32_t outer, int32_t inner) {
   return true;
 }
 
-static int64_t magnitude(int64_t x) {
-  return x < 0 ? -x : x;
-}
+static int64_t magnitude(int64_t x) { return x < 0 ? -x : x; }
 
 // How well a dimension runs in vectors: contiguous stores first, contiguous loads next; what does not move is free.
 static int64_t vector_score(const indim_nest *nest, int32_t dim) {
@@ -360,8 +357,8 @@ static void run_vectors(indim_nest *nest, indim_coord *index, int64_t low, int64
   if (threads && blocks >= 2 * PIECES) {
     int64_t piece = blocks / PIECES * step;
     int64_t pieces = (high - low) / piece;
-    indim_lval base = indim_loop_for_begin(b, indim_loop_index(b, at), indim_loop_index(b, at + pieces * piece), piece, 0,
-                                           NULL, NULL);
+    indim_lval base = indim_loop_for_begin(b, indim_loop_index(b, at), indim_loop_index(b, at + pieces * piece), piece,
+                                           0, NULL, NULL);
     indim_loop_for_parallel(b, 1);
     indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, piece), step, 0, NULL, NULL);
     run_rest(nest, index, indim_loop_add(b, base, i), step);
@@ -371,8 +368,8 @@ static void run_vectors(indim_nest *nest, indim_coord *index, int64_t low, int64
     blocks = (high - at) / step;
   }
   if (blocks > 1) {
-    indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, at), indim_loop_index(b, at + blocks * step), step, 0, NULL,
-                                        NULL);
+    indim_lval i =
+        indim_loop_for_begin(b, indim_loop_index(b, at), indim_loop_index(b, at + blocks * step), step, 0, NULL, NULL);
     run_rest(nest, index, i, step);
     indim_loop_for_end(b, NULL, NULL);
     at += blocks * step;
@@ -408,8 +405,8 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
     return;
   }
   bool threads = worth_threads(nest) && high - low >= 2 * PIECES;
-  index[dim] = (indim_coord){
-      indim_loop_for_begin(b, indim_loop_index(b, low), indim_loop_index(b, high), 1, 0, NULL, NULL), 0};
+  index[dim] =
+      (indim_coord){indim_loop_for_begin(b, indim_loop_index(b, low), indim_loop_index(b, high), 1, 0, NULL, NULL), 0};
   if (threads) {
     indim_loop_for_parallel(b, (high - low + PIECES - 1) / PIECES);
   }
@@ -465,7 +462,7 @@ static void fill_body(indim_nest *nest, indim_kernel *k, const indim_coord *inde
   const filling *f = nest->user;
   indim_lval value = indim_element_compute(k, f->item, index);
   if (!indim_lower_failed(k->l)) {
-    indim_element_store(k, f->item->shape, f->at, index, value);
+    indim_store_at(k, f->item->shape, f->at, index, value);
   }
 }
 
@@ -492,9 +489,9 @@ void indim_kernel_fill(indim_lowering *l, indim_flow_item *item, const indim_loc
 
 static void copy_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
   const filling *f = nest->user;
-  indim_lval value = indim_element_lanes(k, f->item, index, 0);
+  indim_lval value = indim_value_at_lanes(k, f->item, index, 0);
   if (!indim_lower_failed(k->l)) {
-    indim_element_store(k, f->item->shape, f->at, index, value);
+    indim_store_at(k, f->item->shape, f->at, index, value);
   }
 }
 
@@ -532,7 +529,7 @@ static void copy_elements(indim_lowering *l, indim_flow_item *item, const indim_
     for (int32_t d = 0; d < item->shape->rank; d++) {
       coords[d] = (indim_coord){indim_loop_index(&l->b, index[d]), 0};
     }
-    indim_element_store(&k, item->shape, at, coords, indim_element(&k, item, coords, 0));
+    indim_store_at(&k, item->shape, at, coords, indim_value_at(&k, item, coords, 0));
   } while (indim_index_next(item->shape, index) && !indim_lower_failed(l));
 }
 

@@ -155,8 +155,7 @@ static void place_constant(indim_lowering *l, indim_flow_item *item) {
     stride *= shape->sizes[d];
   }
   item->place = (indim_location){.strides = strides};
-  item->place.storage =
-      indim_loop_storage(&l->b, INDIM_STORAGE_CONSTANT, shape->type, count, item->instr->name.data);
+  item->place.storage = indim_loop_storage(&l->b, INDIM_STORAGE_CONSTANT, shape->type, count, item->instr->name.data);
   if (item->place.storage != NULL) {
     item->place.storage->data = memory;
   }

@@ -275,7 +275,8 @@ static void lower_entry(indim_lowering *l, indim_flow *flow) {
     }
     places[k] = indim_location_of(l, shapes[k], storage);
     fill_padding(l, shapes[k], storage);
-    bool is_computed = item->kind == INDIM_FLOW_OP && item->placement != INDIM_PLACEMENT_INLINE && item->flow_count == 0;
+    bool is_computed =
+        item->kind == INDIM_FLOW_OP && item->placement != INDIM_PLACEMENT_INLINE && item->flow_count == 0;
     bool is_member = item->kind == INDIM_FLOW_MEMBER && item->source->flow_count == 0;
     if ((is_computed || is_member) && item->place.storage == NULL) {
       item->place = places[k];

@@ -26,7 +26,7 @@ typedef struct indim_lowering {
   const indim_lower_options *options;
   indim_status status;  // of what is not the builder's: the first error
   indim_lower_memo *memo;
-  int32_t loop_depth;  // FORs that are open around what is built
+  int32_t loop_depth;           // FORs that are open around what is built
   struct indim_survey *survey;  // running, or NULL
 } indim_lowering;
 
@@ -79,12 +79,12 @@ typedef struct indim_kernel {
 
 // The value of |item| at |index| (rank coordinates), as one lane if no coordinate differs between lanes, else |lanes|.
 // |mask|: 0, or a pred (one lane or |lanes|) outside of which memory must not be touched and the result does not matter.
-indim_lval indim_element(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask);
+indim_lval indim_value_at(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask);
 // The same with all lanes.
-indim_lval indim_element_lanes(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask);
+indim_lval indim_value_at_lanes(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask);
 // Stores |value| (lanes at |index|).
-void indim_element_store(indim_kernel *k, const indim_shape *shape, const indim_location *at, const indim_coord *index,
-                         indim_lval value);
+void indim_store_at(indim_kernel *k, const indim_shape *shape, const indim_location *at, const indim_coord *index,
+                    indim_lval value);
 
 // How the elements of one array that a nest reads or writes lie, seen from the nest's own dimensions.
 typedef struct indim_access {
@@ -101,8 +101,8 @@ typedef struct indim_access_list {
   int32_t rank;
   indim_access accesses[INDIM_MAX_ACCESSES];
   int32_t count;
-  bool is_full;                 // there were more
-  bool alone[INDIM_MAX_RANK];   // the index of this dimension is used for more than addresses
+  bool is_full;                                  // there were more
+  bool alone[INDIM_MAX_RANK];                    // the index of this dimension is used for more than addresses
   int64_t cuts[INDIM_MAX_RANK][INDIM_MAX_CUTS];  // places along a dimension where a guard changes its mind
   int32_t cut_count[INDIM_MAX_RANK];
   int32_t widest;  // bytes of the widest lane in a register
@@ -129,7 +129,7 @@ struct indim_nest {
   int32_t vector_dim;             // -1: one element at a time
   int32_t lanes;                  // at most
   int32_t unroll;
-  int64_t cost;   // of one element, in cheap operations
+  int64_t cost;                   // of one element, in cheap operations
   uint8_t group[INDIM_MAX_RANK];  // dimensions of different groups are never merged
   bool may_thread;
   const indim_access_list *list;

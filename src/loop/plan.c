@@ -6,10 +6,10 @@
 #include "loop/element.h"
 
 enum {
-  TILE_LIMIT = 128,     // elements
+  TILE_LIMIT = 128,  // elements
   MANY_TIMES = 1 << 20,
-  CHEAP_AGAIN = 16,     // cost that may be computed again rather than kept
-  INLINE_DEPTH = 100,   // items one inside the other: the generator recurses
+  CHEAP_AGAIN = 16,    // cost that may be computed again rather than kept
+  INLINE_DEPTH = 100,  // items one inside the other: the generator recurses
   MAX_COST = 1 << 20
 };
 
@@ -77,17 +77,15 @@ static bool is_inlinable(const indim_flow_item *item) {
 
 // What the backward walk knows of an item: who asks for it.
 typedef struct asked {
-  bool by_tile;        // a tile, or control that carries it
-  bool by_memory;      // an op that reads memory
+  bool by_tile;    // a tile, or control that carries it
+  bool by_memory;  // an op that reads memory
   bool as_result;
-  int32_t root;        // the one kernel that computes it; -1: none yet, -2: several
-  int32_t elementwise; // times an element is computed for users at the same index
-  int32_t moved;       // and for all others together
+  int32_t root;         // the one kernel that computes it; -1: none yet, -2: several
+  int32_t elementwise;  // times an element is computed for users at the same index
+  int32_t moved;        // and for all others together
 } asked;
 
-static void ask_root(asked *a, int32_t root) {
-  a->root = a->root == -1 || a->root == root ? root : -2;
-}
+static void ask_root(asked *a, int32_t root) { a->root = a->root == -1 || a->root == root ? root : -2; }
 
 static bool moves(indim_op op) {
   switch ((int)op) {
@@ -161,8 +159,7 @@ static bool can_be_tile(const indim_flow_item *item) {
 }
 
 static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, const asked *a, bool tiles) {
-  if (can_be_tile(item) && tiles &&
-      (a->by_tile || a->as_result || indim_shape_element_count(item->shape) == 1)) {
+  if (can_be_tile(item) && tiles && (a->by_tile || a->as_result || indim_shape_element_count(item->shape) == 1)) {
     return INDIM_PLACEMENT_TILE;
   }
   if (!is_inlinable(item)) {
@@ -249,9 +246,7 @@ static void mark_feeding(indim_flow *flow) {
   }
 }
 
-static bool is_used(const asked *a) {
-  return a->by_tile || a->by_memory || a->as_result || a->root != -1;
-}
+static bool is_used(const asked *a) { return a->by_tile || a->by_memory || a->as_result || a->root != -1; }
 
 // Who reads an item last: users inside another count where that one is computed.
 static void note_reads(const indim_flow_item *user) {

@@ -12,7 +12,7 @@ typedef struct reduction {
   int32_t n;  // inputs and results
   indim_flow_item **inputs, **inits;
   const indim_computation *apply;
-  bool is_single;     // one input and one known op, whose identity is |identity|
+  bool is_single;  // one input and one known op, whose identity is |identity|
   indim_loop_op op;
   indim_lval identity;
   int32_t rank;
@@ -67,7 +67,8 @@ static bool identity_bits(indim_op op, indim_type type, uint64_t *out_bits, uint
 
 // Types without a negative zero or without infinity have no identity for some ops; then the general way is taken.
 static bool has_plain_zero(indim_type type) {
-  return type == INDIM_F32 || type == INDIM_F64 || type == INDIM_F16 || type == INDIM_BF16 || !indim_type_is_float(type);
+  return type == INDIM_F32 || type == INDIM_F64 || type == INDIM_F16 || type == INDIM_BF16 ||
+         !indim_type_is_float(type);
 }
 
 static void find_single(reduction *r) {
@@ -106,7 +107,7 @@ static void apply(reduction *r, int32_t lanes, const indim_lval *acc, const indi
 static void input_values(reduction *r, int32_t lanes, const indim_coord *index, indim_lval *out) {
   indim_kernel k = {.l = r->l, .lanes = lanes};
   for (int32_t i = 0; i < r->n; i++) {
-    out[i] = indim_element_lanes(&k, r->inputs[i], index, 0);
+    out[i] = indim_value_at_lanes(&k, r->inputs[i], index, 0);
   }
 }
 
@@ -135,7 +136,8 @@ static void fold_dims(reduction *r, int32_t position, int32_t lanes, indim_coord
     }
     return;
   }
-  indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, r->sizes[dim]), 1, r->n, acc, values);
+  indim_lval at =
+      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, r->sizes[dim]), 1, r->n, acc, values);
   index[dim] = (indim_coord){at, 0};
   r->l->loop_depth++;
   fold_dims(r, position + 1, lanes, index, values);
@@ -173,7 +175,8 @@ static void fold_row(reduction *r, indim_coord *index, int64_t size, indim_lval 
   indim_lval value = 0;
   int64_t main = size / r->lanes * r->lanes;
   if (main > r->lanes) {
-    indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), r->lanes, 1, wide, &carried);
+    indim_lval at =
+        indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), r->lanes, 1, wide, &carried);
     index[r->vector_dim] = (indim_coord){at, 1};
     input_values(r, r->lanes, index, &value);
     apply(r, r->lanes, &carried, &value, &carried);
@@ -228,7 +231,8 @@ static void fold_general_row(reduction *r, indim_coord *index, indim_lval *acc) 
   index[r->vector_dim] = (indim_coord){indim_loop_index(b, 0), 1};
   input_values(r, r->lanes, index, wide);
   if (main > r->lanes) {
-    indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, r->lanes), indim_loop_index(b, main), r->lanes, r->n, wide, in);
+    indim_lval at =
+        indim_loop_for_begin(b, indim_loop_index(b, r->lanes), indim_loop_index(b, main), r->lanes, r->n, wide, in);
     index[r->vector_dim] = (indim_coord){at, 1};
     input_values(r, r->lanes, index, values);
     apply(r, r->lanes, in, values, in);
@@ -252,14 +256,14 @@ static void fold_general_row(reduction *r, indim_coord *index, indim_lval *acc) 
 static void initial(reduction *r, indim_lval *acc) {
   indim_kernel k = {.l = r->l, .lanes = 1};
   for (int32_t i = 0; i < r->n; i++) {
-    acc[i] = indim_element(&k, r->inits[i], NULL, 0);
+    acc[i] = indim_value_at(&k, r->inits[i], NULL, 0);
   }
 }
 
 static void store_results(reduction *r, indim_kernel *k, const indim_coord *output, const indim_lval *acc) {
   for (int32_t i = 0; i < r->n && !indim_lower_failed(r->l); i++) {
     indim_flow_item *result = result_of(r, i);
-    indim_element_store(k, result->shape, &result->place, output, acc[i]);
+    indim_store_at(k, result->shape, &result->place, output, acc[i]);
   }
 }
 
@@ -307,7 +311,7 @@ static void output_body(indim_nest *nest, indim_kernel *k, const indim_coord *ou
 static void survey_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
   const reduction *r = nest->user;
   for (int32_t i = 0; i < r->n; i++) {
-    (void)indim_element(k, r->inputs[i], index, 0);
+    (void)indim_value_at(k, r->inputs[i], index, 0);
   }
 }
 
