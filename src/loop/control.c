@@ -6,13 +6,13 @@
 #include "loop/element.h"
 
 // Whether computing |item| inline reads |storage|.
-bool indim_lower_reads(const indim_flow_item *item, const indim_storage *storage, int depth) {
+static bool reads(const indim_flow_item *item, const indim_storage *storage, int depth) {
   enum { TOO_DEEP = 200 };
   if (item->placement != INDIM_PLACEMENT_INLINE || item->place.storage != NULL) {
     return item->place.storage == storage && storage != NULL;
   }
   for (int32_t k = 0; k < item->operand_count; k++) {
-    if (depth > TOO_DEEP || indim_lower_reads(item->operands[k], storage, depth + 1)) {
+    if (depth > TOO_DEEP || reads(item->operands[k], storage, depth + 1)) {
       return true;
     }
   }
@@ -61,7 +61,7 @@ void indim_lower_update(indim_lowering *l, indim_flow_item *item) {
   if (!same_location(&from, &item->place)) {
     indim_kernel_copy(l, operand, &item->place);
   }
-  if (indim_lower_reads(update, item->place.storage, 0)) {
+  if (reads(update, item->place.storage, 0)) {
     indim_location at = indim_location_scratch(l, update);
     indim_kernel_fill(l, update, &at);
     update->place = at;

@@ -149,6 +149,8 @@ void indim_nest_run(indim_nest *nest);
 bool indim_lower_kernel(indim_lowering *l, indim_flow_item *item);
 // Whether the item's kernel computes the elements of operand |k| itself, so that the operand may live nowhere.
 bool indim_lower_takes_elements(const indim_flow_item *item, int32_t k);
+// How often it computes each of them.
+int64_t indim_lower_repeats(const indim_flow_item *item, int32_t k);
 void indim_lower_reduce(indim_lowering *l, indim_flow_item *item);
 void indim_lower_dot(indim_lowering *l, indim_flow_item *item);
 void indim_lower_update(indim_lowering *l, indim_flow_item *item);  // dynamic-update-slice

@@ -139,7 +139,7 @@ static void ask(const indim_flow_item *user, const asked *of_user, asked *list) 
       }
     } else if (indim_lower_takes_elements(user, k)) {
       ask_root(a, user->index);
-      a->moved = times(1, (int64_t)a->moved + 1);
+      a->moved = times(1, a->moved + indim_lower_repeats(user, k));
     } else {
       a->by_memory = true;
     }

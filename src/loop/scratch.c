@@ -48,7 +48,7 @@ static void walk_loop(walk *w, const indim_loop_node *node) {
 static void walk_body(walk *w, const indim_loop_body *body) {
   for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
     w->now++;
-    switch (node->kind) {
+    switch ((int)node->kind) {
     case INDIM_NODE_LOAD:
     case INDIM_NODE_STORE:
       touch(w, node->u.memory.storage);
