@@ -8,7 +8,7 @@ static val upper_half(const kit *k, val a) {
   return as_real(k, iand(k, as_bits(k, a), whole(k, cut)));
 }
 
-pair indim_math_two_product(const kit *k, val a, val b) {
+pair indim_emit_fn_two_product(const kit *k, val a, val b) {
   val product = mul(k, a, b);
   if (k->e->has_fma) {
     return (pair){product, fused(k, a, b, minus(k, product))};
@@ -22,43 +22,43 @@ pair indim_math_two_product(const kit *k, val a, val b) {
   return (pair){product, add(k, error, mul(k, a_low, b_low))};
 }
 
-pair indim_math_quotient(const kit *k, pair top, pair bottom) {
+pair indim_emit_fn_quotient(const kit *k, pair top, pair bottom) {
   val one_over = quotient(k, real(k, 1), bottom.high);
   val first = mul(k, top.high, one_over);
-  pair product = indim_math_two_product(k, first, bottom.high);
+  pair product = indim_emit_fn_two_product(k, first, bottom.high);
   val rest = sub(k, sub(k, top.high, product.high), product.low);
   rest = add(k, rest, sub(k, top.low, mul(k, first, bottom.low)));
   return (pair){first, mul(k, rest, one_over)};
 }
 
-val indim_math_rsqrt(const kit *k, val x) { return quotient(k, real(k, 1), root(k, x)); }
+val indim_emit_fn_rsqrt(const kit *k, val x) { return quotient(k, real(k, 1), root(k, x)); }
 
 LLVMValueRef indim_emit_math(indim_emit *e, indim_op op, LLVMValueRef x) {
   kit of_x = kit_of(e, x);
   const kit *k = &of_x;
   switch ((int)op) {
   case INDIM_OP_EXPONENTIAL:
-    return indim_math_exp(k, x);
+    return indim_emit_fn_exp(k, x);
   case INDIM_OP_EXPONENTIAL_MINUS_ONE:
-    return indim_math_expm1(k, x);
+    return indim_emit_fn_expm1(k, x);
   case INDIM_OP_LOG:
-    return indim_math_log(k, x);
+    return indim_emit_fn_log(k, x);
   case INDIM_OP_LOGISTIC:
-    return indim_math_logistic(k, x);
+    return indim_emit_fn_logistic(k, x);
   case INDIM_OP_SINE:
-    return indim_math_sin(k, x);
+    return indim_emit_fn_sin(k, x);
   case INDIM_OP_COSINE:
-    return indim_math_cos(k, x);
+    return indim_emit_fn_cos(k, x);
   case INDIM_OP_TAN:
-    return indim_math_tan(k, x);
+    return indim_emit_fn_tan(k, x);
   case INDIM_OP_SINH:
-    return indim_math_sinh(k, x);
+    return indim_emit_fn_sinh(k, x);
   case INDIM_OP_COSH:
-    return indim_math_cosh(k, x);
+    return indim_emit_fn_cosh(k, x);
   case INDIM_OP_TANH:
-    return indim_math_tanh(k, x);
+    return indim_emit_fn_tanh(k, x);
   case INDIM_OP_RSQRT:
-    return indim_math_rsqrt(k, x);
+    return indim_emit_fn_rsqrt(k, x);
   default:
     return NULL;
   }
@@ -66,10 +66,10 @@ LLVMValueRef indim_emit_math(indim_emit *e, indim_op op, LLVMValueRef x) {
 
 LLVMValueRef indim_emit_math2(indim_emit *e, indim_op op, LLVMValueRef x, LLVMValueRef y) {
   kit of_x = kit_of(e, x);
-  return op == INDIM_OP_POWER && !of_x.is_double ? indim_math_pow(&of_x, x, y) : NULL;
+  return op == INDIM_OP_POWER && !of_x.is_double ? indim_emit_fn_pow(&of_x, x, y) : NULL;
 }
 
 void indim_emit_sincos(indim_emit *e, LLVMValueRef x, LLVMValueRef *out_sin, LLVMValueRef *out_cos) {
   kit of_x = kit_of(e, x);
-  indim_math_sincos(&of_x, x, out_sin, out_cos);
+  indim_emit_fn_sincos(&of_x, x, out_sin, out_cos);
 }

@@ -44,7 +44,7 @@ static val power_of_two(const kit *k, val bits) { return as_real(k, shift_left(k
 
 static val tail_of(const kit *k, val r) { return fused(k, mul(k, r, r), q_of(k, r), r); }
 
-val indim_math_exp(const kit *k, val x) {
+val indim_emit_fn_exp(const kit *k, val x) {
   x = at_most(k, at_least(k, x, pick(k, -104, -746)), pick(k, 89, 710));
   // Halves of the exponent, each with its bias: 2^n alone may be out of range though the result is not.
   reduced r = reduce(k, x, 2 * bias(k), false);
@@ -70,14 +70,14 @@ static val unless_tiny(const kit *k, val x, val result) {
   return choose(k, above(k, absolute(k, x), pick(k, 0x1p-26, 0x1p-55)), result, x);
 }
 
-val indim_math_expm1(const kit *k, val x) {
+val indim_emit_fn_expm1(const kit *k, val x) {
   val cut = at_most(k, at_least(k, x, pick(k, -18, -38)), pick(k, 89, 710));
   pair quarter = quarter_exp(k, cut, true);
   return unless_tiny(k, x, mul(k, add(k, quarter.high, quarter.low), real(k, 4)));
 }
 
 // 1 / (1 + p) or p / (1 + p), p = e^-|x|. The latter is corrected by what p lost: that times 1 / (1 + p)^2.
-val indim_math_logistic(const kit *k, val x) {
+val indim_emit_fn_logistic(const kit *k, val x) {
   reduced r = reduce(k, at_least(k, minus(k, absolute(k, x)), pick(k, -104, -746)), 2 * bias(k), false);
   val tail = tail_of(k, r.high);
   val half = shift_right(k, r.bits, 1);
@@ -108,19 +108,19 @@ static val tanh_of_double(const kit *k, val x) {
   pair h = quarter_exp(k, add(k, magnitude, magnitude), true);
   h = quick_two_sum(k, h.high, h.low);
   pair sum = two_sum(k, h.high, real(k, 0.5));
-  pair tangent = indim_math_quotient(k, h, (pair){sum.high, add(k, sum.low, h.low)});
+  pair tangent = indim_emit_fn_quotient(k, h, (pair){sum.high, add(k, sum.low, h.low)});
   return unless_tiny(k, x, with_sign(k, add(k, tangent.high, tangent.low), x));
 }
 
-val indim_math_tanh(const kit *k, val x) { return k->is_double ? tanh_of_double(k, x) : tanh_of_float(k, x); }
+val indim_emit_fn_tanh(const kit *k, val x) { return k->is_double ? tanh_of_double(k, x) : tanh_of_float(k, x); }
 
 // With h = (e^|x| - 1) / 4: sinh |x| = 2 (h + h / (4 h + 1)).
-val indim_math_sinh(const kit *k, val x) {
+val indim_emit_fn_sinh(const kit *k, val x) {
   val magnitude = at_most(k, absolute(k, x), pick(k, 89.7, 710.6));
   pair h = quarter_exp(k, magnitude, true);
   pair line = two_sum(k, real(k, 1), mul(k, h.high, real(k, 4)));
   line.low = fused(k, h.low, real(k, 4), line.low);
-  pair small = indim_math_quotient(k, h, line);
+  pair small = indim_emit_fn_quotient(k, h, line);
   pair sum = quick_two_sum(k, h.high, small.high);
   val total = add(k, sum.high, add(k, add(k, sum.low, small.low), h.low));
   total = choose(k, above(k, magnitude, pick(k, 20, 40)), add(k, h.high, h.low), total);
@@ -128,7 +128,7 @@ val indim_math_sinh(const kit *k, val x) {
 }
 
 // With h = e^|x| / 4: 2 h + 1 / (8 h).
-val indim_math_cosh(const kit *k, val x) {
+val indim_emit_fn_cosh(const kit *k, val x) {
   pair h = quarter_exp(k, at_most(k, absolute(k, x), pick(k, 89.7, 710.6)), false);
   val small = quotient(k, real(k, 0.0625), h.high);
   val sum = add(k, h.high, add(k, h.low, small));

@@ -122,7 +122,7 @@ typedef struct pair {
 } pair;
 
 // a * b exactly (math.c).
-pair indim_math_two_product(const kit *k, val a, val b);
+pair indim_emit_fn_two_product(const kit *k, val a, val b);
 // a + b exactly; the first where |a| >= |b| or a is 0.
 static inline pair quick_two_sum(const kit *k, val a, val b) {
   val sum = add(k, a, b);
@@ -136,7 +136,7 @@ static inline pair two_sum(const kit *k, val a, val b) {
 }
 
 // top / bottom, with what the division left over. |bottom.high| is neither subnormal nor infinite (math.c).
-pair indim_math_quotient(const kit *k, pair top, pair bottom);
+pair indim_emit_fn_quotient(const kit *k, pair top, pair bottom);
 
 // The functions, each of a value of k's type.
 #define INDIM_MATH_UNARY(X) \
@@ -151,10 +151,10 @@ pair indim_math_quotient(const kit *k, pair top, pair bottom);
   X(cos)                    \
   X(tan)                    \
   X(rsqrt)
-#define INDIM_MATH_DECLARE(name) val indim_math_##name(const kit *k, val x);
+#define INDIM_MATH_DECLARE(name) val indim_emit_fn_##name(const kit *k, val x);
 INDIM_MATH_UNARY(INDIM_MATH_DECLARE)
 #undef INDIM_MATH_DECLARE
-void indim_math_sincos(const kit *k, val x, val *out_sin, val *out_cos);
-val indim_math_pow(const kit *k, val x, val y);
+void indim_emit_fn_sincos(const kit *k, val x, val *out_sin, val *out_cos);
+val indim_emit_fn_pow(const kit *k, val x, val y);
 
 #endif  // INDIM_EMIT_MATH_KIT_H

@@ -56,7 +56,7 @@ static val log_of_split(const kit *k, split s) {
   return fused(k, s.e, ln2_high, sub(k, f, sub(k, half_square, rest)));
 }
 
-val indim_math_log(const kit *k, val x) {
+val indim_emit_fn_log(const kit *k, val x) {
   val result = log_of_split(k, split_of(k, x));
   val outside = choose(k, equals(k, x, 0), real(k, -HUGE_VAL), real(k, (double)NAN));
   result = choose(k, above(k, x, 0), result, outside);

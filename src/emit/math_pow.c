@@ -39,7 +39,7 @@ static val is_whole(const kit *k, val y) {
   return compare(k, LLVMRealOEQ, indim_emit_intrinsic(k->e, "llvm.rint", 1, &y), y);
 }
 
-val indim_math_pow(const kit *k, val x, val y) {
+val indim_emit_fn_pow(const kit *k, val x, val y) {
   val magnitude = absolute(k, x);
   // Beyond 2^40 nothing changes, and 1 to an infinite power is 1.
   val cut = at_most(k, at_least(k, y, -0x1p40), 0x1p40);

@@ -126,7 +126,7 @@ static pair fraction_times_half_pi(const kit *k, LLVMValueRef fraction) {
   second = iand(k, second, whole(k, (INT64_C(1) << 53) - 1));
   val high = mul(k, LLVMBuildSIToFP(b, first, k->type, ""), real(k, 0x1p-53));
   val low = mul(k, LLVMBuildSIToFP(b, second, k->type, ""), real(k, 0x1p-106));
-  pair product = indim_math_two_product(k, high, real(k, pi_double[0] / 2));
+  pair product = indim_emit_fn_two_product(k, high, real(k, pi_double[0] / 2));
   val rest = fused(k, high, real(k, pi_double[1] / 2), fused(k, low, real(k, pi_double[0] / 2), product.low));
   pair sum = quick_two_sum(k, product.high, rest);
   val exponent = isub(k, whole(k, bias(k)), LLVMBuildTrunc(b, zeros, k->bits, ""));
@@ -216,7 +216,7 @@ static val less_product(const kit *k, val r, val n, double part) {
   if (k->e->has_fma) {
     return fused(k, n, real(k, -part), r);
   }
-  pair product = indim_math_two_product(k, n, real(k, part));
+  pair product = indim_emit_fn_two_product(k, n, real(k, part));
   return sub(k, sub(k, r, product.high), product.low);
 }
 
@@ -229,7 +229,7 @@ static angle reduce_near(const kit *k, val x) {
   val shifted = fused(k, x, real(k, 0x1.45f306dc9c883p-1), real(k, magic));
   val n = sub(k, shifted, real(k, magic));
   val first = less_product(k, x, n, pi[0] / 2);
-  pair product = indim_math_two_product(k, n, real(k, pi[1] / 2));
+  pair product = indim_emit_fn_two_product(k, n, real(k, pi[1] / 2));
   pair rest = two_sum(k, first, minus(k, product.high));
   val low = sub(k, sub(k, rest.low, product.low), mul(k, n, real(k, pi[2] / 2)));
   pair sum = quick_two_sum(k, rest.high, low);
@@ -313,11 +313,11 @@ static val sine_of_half(const kit *k, angle a) {
 }
 
 // A zero keeps its sign, which the sums have lost.
-val indim_math_sin(const kit *k, val x) {
+val indim_emit_fn_sin(const kit *k, val x) {
   return choose(k, equals(k, x, 0), x, sine_of_half(k, reduce_any(k, x, HALVES)));
 }
 
-val indim_math_cos(const kit *k, val x) { return sine_of_half(k, reduce_any(k, x, HALVES_SHIFTED)); }
+val indim_emit_fn_cos(const kit *k, val x) { return sine_of_half(k, reduce_any(k, x, HALVES_SHIFTED)); }
 
 // Sine and cosine of high + low, |high| <= pi/4, as pairs.
 static void sine_cosine(const kit *k, angle a, pair *out_sine, pair *out_cosine) {
@@ -332,7 +332,7 @@ static void sine_cosine(const kit *k, angle a, pair *out_sine, pair *out_cosine)
   *out_cosine = quick_two_sum(k, slope, rest);
 }
 
-void indim_math_sincos(const kit *k, val x, val *out_sin, val *out_cos) {
+void indim_emit_fn_sincos(const kit *k, val x, val *out_sin, val *out_cos) {
   angle a = reduce_any(k, x, QUARTERS);
   pair sine;
   pair cosine;
@@ -346,7 +346,7 @@ void indim_math_sincos(const kit *k, val x, val *out_sin, val *out_cos) {
 }
 
 // Sine over cosine, or minus cosine over sine; what is left of the division is added.
-val indim_math_tan(const kit *k, val x) {
+val indim_emit_fn_tan(const kit *k, val x) {
   angle a = reduce_any(k, x, QUARTERS);
   pair sine;
   pair cosine;
@@ -354,6 +354,6 @@ val indim_math_tan(const kit *k, val x) {
   val is_odd = compare_bits(k, LLVMIntNE, iand(k, a.quarters, whole(k, 1)), whole(k, 0));
   pair top = {choose(k, is_odd, minus(k, cosine.high), sine.high), choose(k, is_odd, minus(k, cosine.low), sine.low)};
   pair bottom = {choose(k, is_odd, sine.high, cosine.high), choose(k, is_odd, sine.low, cosine.low)};
-  pair tangent = indim_math_quotient(k, top, bottom);
+  pair tangent = indim_emit_fn_quotient(k, top, bottom);
   return choose(k, above(k, absolute(k, x), pick(k, 0x1p-13, 0x1p-27)), add(k, tangent.high, tangent.low), x);
 }
