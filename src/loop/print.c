@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/element.h"
-#include "base/number.h"
+#include "array/literal_text.h"
 #include "base/size.h"
 #include "loop/loop.h"
 
@@ -17,27 +16,12 @@ typedef struct printer {
 
 // Values and storages ---------------------------------------------------------------------------------------------------
 
-static void print_number(indim_buffer *out, indim_type type, double value) {
-  char digits[48];
-  int precision = type == INDIM_F64 || type == INDIM_C128 ? 17 : type == INDIM_F32 || type == INDIM_C64 ? 9 : 5;
-  indim_buffer_append(out, digits, indim_number_print(value, precision, digits));
-}
-
 static void print_element(indim_buffer *out, indim_type type, indim_element element) {
+  char text[INDIM_ELEMENT_TEXT_SIZE];
   if (type == INDIM_PRED) {
     indim_buffer_text(out, element.bits != 0 ? "true" : "false");
-  } else if (type == INDIM_U64) {
-    indim_buffer_printf(out, "%llu", (unsigned long long)element.bits);
-  } else if (indim_type_is_integral(type)) {
-    indim_buffer_int(out, indim_element_to_int(type, element));
-  } else if (indim_type_is_complex(type)) {
-    indim_buffer_char(out, '(');
-    print_number(out, type, indim_element_real(type, element));
-    indim_buffer_text(out, ", ");
-    print_number(out, type, indim_element_imag(type, element));
-    indim_buffer_char(out, ')');
-  } else if (indim_type_is_float(type)) {
-    print_number(out, type, indim_element_real(type, element));
+  } else if (indim_type_is_array(type)) {
+    indim_buffer_append(out, text, indim_element_print(type, element, text));
   } else {
     indim_buffer_char(out, '?');
   }

@@ -53,6 +53,7 @@ TEST(invariant_nodes_leave_the_loop) {
   indim_loop_for_end(b, NULL, NULL);
   CHECK_EQ_INT(b->status, INDIM_OK);
   CHECK_EQ_INT(f.program->body->last->kind, INDIM_NODE_FOR);
+  CHECK_EQ_INT(indim_loop_verify(f.program), INDIM_OK);
   close_fixture(&f);
 }
 
