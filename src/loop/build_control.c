@@ -122,6 +122,8 @@ indim_lval indim_loop_for_begin(indim_loop_builder *b, indim_lval begin, indim_l
   add_parameters(b, body, count, carried, out_carried);
   if (b->status == INDIM_OK) {
     indim_loop_for_range(b->program, begin, end, step, &b->program->values[index].low, &b->program->values[index].high);
+    const indim_loop_value *first = &b->program->values[begin];
+    b->program->values[index].step = first->low == first->high ? step : 0;
   }
   return b->status == INDIM_OK ? index : 0;
 }

@@ -124,10 +124,92 @@ static indim_lval fold_lanes(indim_loop_builder *b, const indim_loop_node *node,
   return indim_loop_lanes(b, INDIM_S64, s->lanes, bits);
 }
 
+// The sum that |v| is: its own terms, or itself.
+static sum sum_of(const indim_loop_builder *b, indim_lval v) {
+  sum s = {.lanes = indim_loop_value_of(b, v)->lanes};
+  const indim_loop_node *node = indim_loop_node_of(b, v);
+  if (node == NULL || node->kind != INDIM_NODE_AFFINE || !add_nested(&s, node, 1)) {
+    s.count = 0;
+    s.constant = 0;
+    (void)add_term(&s, v, 1);
+  }
+  return s;
+}
+
+// Whether the sum always leaves the same rest modulo |divisor|, and which: 4 + i, where i steps by 8, leaves 4.
+static bool residue(const indim_loop_program *program, const sum *s, int64_t divisor, int64_t *out_rest) {
+  int64_t total = indim_index_modulo(s->constant, divisor);
+  for (int32_t i = 0; i < s->count; i++) {
+    const indim_loop_value *value = &program->values[s->terms[i].value];
+    int64_t moved = 0;
+    int64_t first = 0;
+    if (value->step == 0 || !indim_index_mul(s->terms[i].coefficient, value->step, &moved) || moved % divisor != 0 ||
+        !indim_index_mul(s->terms[i].coefficient, value->low, &first)) {
+      return false;
+    }
+    total = indim_index_modulo(total + indim_index_modulo(first, divisor), divisor);
+  }
+  *out_rest = total;
+  return true;
+}
+
+// x / k * (c k) is c (x - r) where x always leaves the rest r.
+static void undo_exact(indim_loop_builder *b, sum *s) {
+  for (int32_t i = 0; i < s->count; i++) {
+    const indim_loop_node *quotient = indim_loop_node_of(b, s->terms[i].value);
+    int64_t rest = 0;
+    if (quotient == NULL || quotient->kind != INDIM_NODE_FLOORDIV ||
+        s->terms[i].coefficient % quotient->u.affine.constant != 0) {
+      continue;
+    }
+    sum whole = sum_of(b, quotient->args[0]);
+    int64_t factor = s->terms[i].coefficient / quotient->u.affine.constant;
+    sum joined = *s;
+    joined.terms[i].coefficient = 0;
+    if (residue(b->program, &whole, quotient->u.affine.constant, &rest) && add_constant(&joined, -rest, factor) &&
+        add_value(b->program, &joined, quotient->args[0], factor, 0)) {
+      *s = joined;
+      drop_zeros(s);
+      i = -1;
+    }
+  }
+}
+
+// x / k * (c k) + x % k * c is c x: what a reshape took apart, an address puts together again.
+static void rejoin(indim_loop_builder *b, sum *s) {
+  for (int32_t i = 0; i < s->count; i++) {
+    const indim_loop_node *quotient = indim_loop_node_of(b, s->terms[i].value);
+    if (quotient == NULL || quotient->kind != INDIM_NODE_FLOORDIV) {
+      continue;
+    }
+    int64_t divisor = quotient->u.affine.constant;
+    for (int32_t j = 0; j < s->count; j++) {
+      const indim_loop_node *rest = indim_loop_node_of(b, s->terms[j].value);
+      int64_t product = 0;
+      if (rest == NULL || rest->kind != INDIM_NODE_MODULO || rest->u.affine.constant != divisor ||
+          rest->args[0] != quotient->args[0] || !indim_index_mul(s->terms[j].coefficient, divisor, &product) ||
+          product != s->terms[i].coefficient) {
+        continue;
+      }
+      sum joined = *s;
+      joined.terms[i].coefficient = 0;
+      joined.terms[j].coefficient = 0;
+      if (add_value(b->program, &joined, quotient->args[0], s->terms[j].coefficient, 0)) {
+        *s = joined;
+        drop_zeros(s);
+        i = -1;
+      }
+      break;
+    }
+  }
+}
+
 static indim_lval make_sum(indim_loop_builder *b, sum *s) {
   indim_lval args[MAX_TERMS];
   int64_t coefficients[MAX_TERMS];
   drop_zeros(s);
+  rejoin(b, s);
+  undo_exact(b, s);
   if (s->count == 0) {
     return index_const(b, s->constant, s->lanes);
   }
@@ -145,18 +227,6 @@ static indim_lval make_sum(indim_loop_builder *b, sum *s) {
   draft.node.u.affine.constant = s->constant;
   draft.node.u.affine.coefficients = coefficients;
   return indim_loop_intern_pure(b, &draft, false);
-}
-
-// The sum that |v| is: its own terms, or itself.
-static sum sum_of(const indim_loop_builder *b, indim_lval v) {
-  sum s = {.lanes = indim_loop_value_of(b, v)->lanes};
-  const indim_loop_node *node = indim_loop_node_of(b, v);
-  if (node == NULL || node->kind != INDIM_NODE_AFFINE || !add_nested(&s, node, 1)) {
-    s.count = 0;
-    s.constant = 0;
-    (void)add_term(&s, v, 1);
-  }
-  return s;
 }
 
 static bool check_index(indim_loop_builder *b, int32_t count, const indim_lval *args) {
@@ -362,6 +432,10 @@ indim_lval indim_loop_modulo(indim_loop_builder *b, indim_lval x, int64_t diviso
     x = indim_loop_node_of(b, x)->args[0];
   }
   sum whole = sum_of(b, x);
+  int64_t left_over = 0;
+  if (residue(b->program, &whole, divisor, &left_over)) {
+    return index_const(b, left_over, value->lanes);
+  }
   sum quotients;
   sum rest;
   split(&whole, divisor, &quotients, &rest);

@@ -62,7 +62,8 @@ typedef struct indim_loop_value {
   int32_t lanes;
   indim_loop_body *body;  // that it is known in, and in those inside
   indim_loop_node *node;  // that gives it; NULL for a body's parameter
-  int64_t low, high;      // of an s64 with lanes: every lane lies in here; else INT64_MIN, INT64_MAX
+  int64_t low, high;      // of an s64: every lane lies in here; else INT64_MIN, INT64_MAX
+  int64_t step;           // of a loop's index: low, low + step, ...; 0 when nothing is known
 } indim_loop_value;
 
 // What an elementwise node computes: an op of the graph with what its attributes say.

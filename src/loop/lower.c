@@ -302,6 +302,7 @@ static indim_status lower_module(indim_lowering *l) {
   if (l->status != INDIM_OK || l->b.status != INDIM_OK) {
     return l->status != INDIM_OK ? l->status : l->b.status;
   }
+  INDIM_TRY(indim_loop_prune(l->program));
   return indim_scratch_plan(l->program);
 }
 
