@@ -145,7 +145,7 @@ indim_lval indim_coord_lanes(indim_kernel *k, indim_coord x) {
 
 static bool has_lanes(const indim_kernel *k, indim_coord x) { return x.step != 0 || lanes_of(k, x.base) > 1; }
 
-static indim_coord coord_add(indim_kernel *k, indim_coord x, indim_coord y) {
+indim_coord indim_coord_add(indim_kernel *k, indim_coord x, indim_coord y) {
   indim_loop_builder *b = &k->l->b;
   if (lanes_of(k, x.base) == 1 && lanes_of(k, y.base) == 1) {
     return (indim_coord){indim_loop_add(b, x.base, y.base), x.step + y.step};
@@ -153,7 +153,7 @@ static indim_coord coord_add(indim_kernel *k, indim_coord x, indim_coord y) {
   return (indim_coord){indim_loop_add(b, indim_coord_lanes(k, x), indim_coord_lanes(k, y)), 0};
 }
 
-static indim_coord coord_scale(indim_kernel *k, indim_coord x, int64_t factor, int64_t constant) {
+indim_coord indim_coord_scale(indim_kernel *k, indim_coord x, int64_t factor, int64_t constant) {
   indim_loop_builder *b = &k->l->b;
   indim_lval base = indim_loop_mul_const(b, x.base, factor);
   if (lanes_of(k, base) > 1 && constant != 0) {
@@ -164,8 +164,8 @@ static indim_coord coord_scale(indim_kernel *k, indim_coord x, int64_t factor, i
 }
 
 // x / divisor and x % divisor. Lanes stay on a line when they provably do not cross a multiple of the divisor.
-static void coord_divide(indim_kernel *k, indim_coord x, int64_t divisor, indim_coord *out_quotient,
-                         indim_coord *out_rest) {
+void indim_coord_divide(indim_kernel *k, indim_coord x, int64_t divisor, indim_coord *out_quotient,
+                        indim_coord *out_rest) {
   indim_loop_builder *b = &k->l->b;
   if (divisor == 1) {
     *out_quotient = x;
@@ -199,12 +199,12 @@ static void coord_divide(indim_kernel *k, indim_coord x, int64_t divisor, indim_
   *out_rest = (indim_coord){indim_loop_modulo(b, lanes, divisor), 0};
 }
 
-static indim_coord coord_const(indim_kernel *k, int64_t value) {
+indim_coord indim_coord_const(indim_kernel *k, int64_t value) {
   return (indim_coord){indim_loop_index(&k->l->b, value), 0};
 }
 
 // low <= x <= high; 0 when that is always so, and *|out_never| when it is never so.
-static indim_lval coord_guard(indim_kernel *k, indim_coord x, int64_t low, int64_t high, bool *out_never) {
+indim_lval indim_coord_guard(indim_kernel *k, indim_coord x, int64_t low, int64_t high, bool *out_never) {
   indim_loop_builder *b = &k->l->b;
   *out_never = false;
   const indim_loop_value *range = indim_loop_value_of(b, x.base);
@@ -229,7 +229,7 @@ static indim_lval coord_guard(indim_kernel *k, indim_coord x, int64_t low, int64
   return indim_loop_in_range(b, value, low, high);
 }
 
-static indim_lval both(indim_kernel *k, indim_lval x, indim_lval y) {
+indim_lval indim_mask_both(indim_kernel *k, indim_lval x, indim_lval y) {
   if (x == 0 || y == 0) {
     return x == 0 ? y : x;
   }
@@ -324,7 +324,7 @@ static indim_lval slice(indim_kernel *k, indim_flow_item *item, const indim_coor
   indim_coord inner[INDIM_MAX_RANK];
   const indim_attr *attr = indim_instr_attr(item->instr, INDIM_ATTR_SLICE);
   for (int32_t d = 0; d < item->shape->rank; d++) {
-    inner[d] = coord_scale(k, index[d], attr->value.slice[d].stride, attr->value.slice[d].start);
+    inner[d] = indim_coord_scale(k, index[d], attr->value.slice[d].stride, attr->value.slice[d].start);
   }
   return indim_value_at(k, item->operands[0], inner, mask);
 }
@@ -335,7 +335,7 @@ static indim_lval reverse(indim_kernel *k, indim_flow_item *item, const indim_co
   int64_t count = 0;
   const int64_t *dims = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
   for (int64_t i = 0; i < count; i++) {
-    inner[dims[i]] = coord_scale(k, index[dims[i]], -1, item->shape->sizes[dims[i]] - 1);
+    inner[dims[i]] = indim_coord_scale(k, index[dims[i]], -1, item->shape->sizes[dims[i]] - 1);
   }
   return indim_value_at(k, item->operands[0], inner, mask);
 }
@@ -362,7 +362,7 @@ static indim_lval reshape(indim_kernel *k, indim_flow_item *item, const indim_co
       continue;
     }
     if (fd >= 0 && from->sizes[fd] == 1 && (td < 0 || to->sizes[td] != 1)) {
-      inner[fd] = coord_const(k, 0);
+      inner[fd] = indim_coord_const(k, 0);
       j++;
       continue;
     }
@@ -386,7 +386,7 @@ static indim_lval reshape(indim_kernel *k, indim_flow_item *item, const indim_co
     while (to_size != from_size) {
       if (to_size < from_size && i < to->rank) {
         int32_t d = minor_dim(to, i++, in_memory);
-        linear = coord_add(k, linear, coord_scale(k, index[d], to_size, 0));
+        linear = indim_coord_add(k, linear, indim_coord_scale(k, index[d], to_size, 0));
         to_size *= to->sizes[d];
       } else if (j < from->rank) {
         from_size *= from->sizes[minor_dim(from, j++, in_memory)];
@@ -400,7 +400,7 @@ static indim_lval reshape(indim_kernel *k, indim_flow_item *item, const indim_co
       if (p + 1 == j) {
         inner[d] = linear;
       } else {
-        coord_divide(k, linear, from->sizes[d], &linear, &inner[d]);
+        indim_coord_divide(k, linear, from->sizes[d], &linear, &inner[d]);
       }
     }
   }
@@ -422,7 +422,7 @@ static indim_lval dynamic_slice(indim_kernel *k, indim_flow_item *item, const in
   for (int32_t d = 0; d < from->rank; d++) {
     indim_lval start =
         indim_lower_start(k, item->operands, item->operand_count, 1, d, from->sizes[d] - item->shape->sizes[d]);
-    inner[d] = coord_add(k, index[d], (indim_coord){start, 0});
+    inner[d] = indim_coord_add(k, index[d], (indim_coord){start, 0});
   }
   return indim_value_at(k, item->operands[0], inner, mask);
 }
@@ -435,7 +435,7 @@ indim_lval indim_lower_start(indim_kernel *k, indim_flow_item **operands, int32_
     return indim_loop_index(b, 0);
   }
   if (operand_count == first + 1 && operands[first]->shape->rank == 1) {  // the old form: all starts in one array
-    indim_coord place = coord_const(k, d);
+    indim_coord place = indim_coord_const(k, d);
     start = indim_value_at(k, operands[first], &place, 0);
   } else {
     start = scalar_of(k, operands[first + d]);
@@ -443,7 +443,7 @@ indim_lval indim_lower_start(indim_kernel *k, indim_flow_item **operands, int32_
   return indim_loop_clamp_index(b, start, 0, most);
 }
 
-static indim_lval choose(indim_kernel *k, indim_lval pred, indim_lval on_true, indim_lval on_false) {
+indim_lval indim_choose(indim_kernel *k, indim_lval pred, indim_lval on_true, indim_lval on_false) {
   indim_loop_builder *b = &k->l->b;
   int32_t lanes = lanes_of(k, pred);
   lanes = lanes_of(k, on_true) > lanes ? lanes_of(k, on_true) : lanes;
@@ -466,16 +466,16 @@ static indim_lval pad(indim_kernel *k, indim_flow_item *item, const indim_coord 
       return value;
     }
     bool never = false;
-    indim_coord x = coord_scale(k, index[d], 1, -p->low);
-    guard = both(k, guard, coord_guard(k, x, 0, (size - 1) * (p->interior + 1), &never));
+    indim_coord x = indim_coord_scale(k, index[d], 1, -p->low);
+    guard = indim_mask_both(k, guard, indim_coord_guard(k, x, 0, (size - 1) * (p->interior + 1), &never));
     if (never) {
       return value;
     }
     inner[d] = x;
     if (p->interior > 0) {
       indim_coord rest;
-      coord_divide(k, x, p->interior + 1, &inner[d], &rest);
-      guard = both(k, guard, coord_guard(k, rest, 0, 0, &never));
+      indim_coord_divide(k, x, p->interior + 1, &inner[d], &rest);
+      guard = indim_mask_both(k, guard, indim_coord_guard(k, rest, 0, 0, &never));
       if (never) {
         return value;
       }
@@ -484,7 +484,7 @@ static indim_lval pad(indim_kernel *k, indim_flow_item *item, const indim_coord 
   if (guard == 0) {
     return indim_value_at(k, operand, inner, mask);
   }
-  return choose(k, guard, indim_value_at(k, operand, inner, both(k, mask, guard)), value);
+  return indim_choose(k, guard, indim_value_at(k, operand, inner, indim_mask_both(k, mask, guard)), value);
 }
 
 static indim_lval concatenate(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
@@ -500,11 +500,11 @@ static indim_lval concatenate(indim_kernel *k, indim_flow_item *item, const indi
       continue;
     }
     bool never = false;
-    indim_lval guard = coord_guard(k, index[dim], at, at + size - 1, &never);
+    indim_lval guard = indim_coord_guard(k, index[dim], at, at + size - 1, &never);
     if (!never) {
-      inner[dim] = coord_scale(k, index[dim], 1, -at);
-      indim_lval value = indim_value_at(k, item->operands[i], inner, both(k, mask, guard));
-      result = result == 0 || guard == 0 ? value : choose(k, guard, value, result);
+      inner[dim] = indim_coord_scale(k, index[dim], 1, -at);
+      indim_lval value = indim_value_at(k, item->operands[i], inner, indim_mask_both(k, mask, guard));
+      result = result == 0 || guard == 0 ? value : indim_choose(k, guard, value, result);
     }
     at += size;
   }
@@ -536,18 +536,18 @@ static indim_lval gather(indim_kernel *k, indim_flow_item *item, const indim_coo
   int64_t window = 0;
   for (int32_t d = 0; d < from->rank; d++) {
     bool is_window = !indim_list_has(collapsed, collapsed_count, d) && !indim_list_has(batching, batching_count, d);
-    inner[d] = is_window ? index[offsets[window++]] : coord_const(k, 0);
+    inner[d] = is_window ? index[offsets[window++]] : indim_coord_const(k, 0);
   }
   for (int64_t i = 0; i < batching_count; i++) {
     inner[batching[i]] = start_index[indices_batching[i]];
   }
   for (int64_t i = 0; i < map_count; i++) {
     if (vector_dim < indices->rank) {
-      start_index[vector_dim] = coord_const(k, i);
+      start_index[vector_dim] = indim_coord_const(k, i);
     }
     indim_lval start = indim_value_at(k, item->operands[1], start_index, mask);
     start = indim_loop_clamp_index(&k->l->b, start, 0, from->sizes[map[i]] - sizes[map[i]]);
-    inner[map[i]] = coord_add(k, inner[map[i]], (indim_coord){start, 0});
+    inner[map[i]] = indim_coord_add(k, inner[map[i]], (indim_coord){start, 0});
   }
   return indim_value_at(k, item->operands[0], inner, mask);
 }

@@ -10,6 +10,19 @@ void indim_element_forget(indim_lowering *l);
 void indim_element_prime(indim_kernel *k, const indim_flow_item *item, const indim_coord *index, indim_lval value);
 // All lanes of a coordinate, one by one.
 indim_lval indim_coord_lanes(indim_kernel *k, indim_coord x);
+indim_coord indim_coord_const(indim_kernel *k, int64_t value);
+indim_coord indim_coord_add(indim_kernel *k, indim_coord x, indim_coord y);
+indim_coord indim_coord_scale(indim_kernel *k, indim_coord x, int64_t factor, int64_t constant);
+// x / divisor and x % divisor. Lanes stay on a line when they provably do not cross a multiple of the divisor.
+void indim_coord_divide(indim_kernel *k, indim_coord x, int64_t divisor, indim_coord *out_quotient,
+                        indim_coord *out_rest);
+// low <= x <= high, as a pred of one lane or all; 0 when that is always so, and *|out_never| when it is never so. A
+// survey makes a cut where it begins and ends.
+indim_lval indim_coord_guard(indim_kernel *k, indim_coord x, int64_t low, int64_t high, bool *out_never);
+// Both masks; 0 stands for one that is always true.
+indim_lval indim_mask_both(indim_kernel *k, indim_lval x, indim_lval y);
+// A select of values and a pred of one lane or all.
+indim_lval indim_choose(indim_kernel *k, indim_lval pred, indim_lval on_true, indim_lval on_false);
 // Whether element.c computes the op.
 bool indim_element_can(const indim_instr *instr);
 // The value of |item| computed even though it is to live somewhere (its kernel is being built).
