@@ -15,6 +15,10 @@ install(
 # Two exports, because only the static library makes its user link protobuf-c.
 install(TARGETS indim EXPORT indimTargets)
 install(TARGETS indim_static EXPORT indimStaticTargets)
+# Beside libindim, which looks for it there.
+if(TARGET indim_llvm)
+  install(TARGETS indim_llvm LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(EXPORT indimTargets NAMESPACE indim:: DESTINATION ${INDIM_CONFIG_DIR})
 install(EXPORT indimStaticTargets NAMESPACE indim:: DESTINATION ${INDIM_CONFIG_DIR})
 

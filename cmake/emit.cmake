@@ -1,0 +1,51 @@
+# libindim-llvm: the code generator, a module that libindim loads when something is compiled for the first time. It has its
+# own copy of the lower layers (there is no global state) and shows one name, so that nothing else of Indim needs LLVM.
+#
+# INDIM_LLVM: AUTO builds it when LLVM 19 is there, ON insists, OFF leaves it out. Afterwards INDIM_HAS_LLVM says which.
+
+set(INDIM_HAS_LLVM OFF)
+if(NOT INDIM_LLVM STREQUAL "OFF")
+  find_program(INDIM_LLVM_CONFIG NAMES llvm-config-19 llvm-config)
+  set(llvm_version "")
+  if(INDIM_LLVM_CONFIG)
+    execute_process(
+      COMMAND ${INDIM_LLVM_CONFIG} --version --includedir --libdir
+      OUTPUT_VARIABLE llvm_answers
+      OUTPUT_STRIP_TRAILING_WHITESPACE
+    )
+    string(REPLACE "\n" ";" llvm_answers "${llvm_answers}")
+    list(GET llvm_answers 0 llvm_version)
+  endif()
+  if(llvm_version MATCHES "^19\\.")
+    list(GET llvm_answers 1 llvm_include)
+    list(GET llvm_answers 2 llvm_libdir)
+    find_library(INDIM_LLVM_LIBRARY NAMES LLVM-19 LLVM PATHS ${llvm_libdir} NO_DEFAULT_PATH)
+  endif()
+  if(INDIM_LLVM_LIBRARY)
+    set(INDIM_HAS_LLVM ON)
+  elseif(NOT INDIM_LLVM STREQUAL "AUTO")
+    message(FATAL_ERROR "INDIM_LLVM needs LLVM 19 with llvm-config (Debian: llvm-19-dev); found '${llvm_version}'")
+  endif()
+endif()
+
+if(INDIM_HAS_LLVM)
+  file(GLOB emit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/emit/*.c)
+  add_library(indim_emit_objects OBJECT ${emit_sources})
+  set_target_properties(indim_emit_objects PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+  target_compile_definitions(indim_emit_objects PRIVATE _POSIX_C_SOURCE=200809L)
+  target_include_directories(indim_emit_objects PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(indim_emit_objects SYSTEM PRIVATE ${llvm_include})
+  target_link_libraries(indim_emit_objects PRIVATE indim_strict_float)
+  indim_compile_settings(indim_emit_objects)
+
+  add_library(indim_llvm MODULE $<TARGET_OBJECTS:indim_emit_objects>)
+  set_target_properties(indim_llvm PROPERTIES OUTPUT_NAME indim-llvm LINKER_LANGUAGE C)
+  target_link_libraries(indim_llvm PRIVATE indim_static ${INDIM_LLVM_LIBRARY} m $<BUILD_INTERFACE:indim_instrumentation>)
+  if(INDIM_GNU_LIKE AND UNIX AND NOT APPLE)
+    # LLVM keeps a pointer to our handler of fatal errors, so the module stays once it is loaded.
+    target_link_options(indim_llvm PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,nodelete)
+    if(NOT INDIM_SANITIZE)
+      target_link_options(indim_llvm PRIVATE -Wl,--no-undefined)
+    endif()
+  endif()
+endif()

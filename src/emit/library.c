@@ -1,0 +1,16 @@
+// The one name that the library of the code generator shows.
+#include "emit/program.h"
+
+// The object has its type's name, which C allows only behind a label.
+#define LABEL_TEXT_OF(x) #x
+#define LABEL_TEXT(x) LABEL_TEXT_OF(x)
+INDIM_API extern const indim_emit_library library_table __asm__(LABEL_TEXT(__USER_LABEL_PREFIX__) "indim_emit_library");
+
+const indim_emit_library library_table = {
+    .version = INDIM_EMIT_VERSION,
+    .target = indim_jit_target,
+    .compile = indim_jit_compile,
+    .function = indim_jit_function,
+    .code_bytes = indim_jit_code_bytes,
+    .destroy = indim_jit_destroy,
+};

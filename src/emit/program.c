@@ -1,0 +1,242 @@
+// A loop program to LLVM IR, one node after another. Nothing is decided here: order, vectors and addresses are the
+// program's. The function's entry block stays open until the end and takes what is known everywhere (base addresses,
+// places on the stack). Long straight code is cut into blocks, because LLVM's work on one block grows faster than the block.
+#include "emit/program.h"
+
+#include <stddef.h>
+
+// Instructions after which a block is cut.
+enum { BLOCK_LIMIT = 200 };
+
+// Nodes after which the host is asked whether to go on.
+enum { POLL_NODES = 1024 };
+
+LLVMTypeRef indim_emit_pointer_type(indim_generator *g) { return LLVMPointerTypeInContext(g->e.context, 0); }
+
+LLVMTypeRef indim_emit_s64_type(indim_generator *g) { return LLVMInt64TypeInContext(g->e.context); }
+
+LLVMValueRef indim_emit_s64(indim_generator *g, int64_t value) {
+  return LLVMConstInt(indim_emit_s64_type(g), (uint64_t)value, 1);
+}
+
+LLVMBasicBlockRef indim_emit_block(indim_generator *g, const char *name) {
+  return LLVMAppendBasicBlockInContext(g->e.context, g->current->function, name);
+}
+
+void indim_emit_enter(indim_generator *g, LLVMBasicBlockRef block) {
+  LLVMPositionBuilderAtEnd(g->e.builder, block);
+  g->mark = LLVMGetLastInstruction(block);
+  g->block_count = 0;
+}
+
+LLVMValueRef indim_emit_stack(indim_generator *g, LLVMTypeRef type, const char *name) {
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);
+  LLVMPositionBuilderAtEnd(g->e.builder, g->current->entry);
+  LLVMValueRef place = LLVMBuildAlloca(g->e.builder, type, name);
+  LLVMPositionBuilderAtEnd(g->e.builder, here);
+  return place;
+}
+
+LLVMValueRef indim_emit_host_field(indim_generator *g, LLVMValueRef host, size_t offset) {
+  LLVMTypeRef byte = LLVMInt8TypeInContext(g->e.context);
+  LLVMValueRef index = indim_emit_s64(g, (int64_t)offset);
+  LLVMValueRef place = LLVMBuildGEP2(g->e.builder, byte, host, &index, 1, "");
+  return LLVMBuildLoad2(g->e.builder, indim_emit_pointer_type(g), place, "");
+}
+
+// Stores past the caches are in no order with others: a fence before anybody is told that we are done.
+static void fence(indim_generator *g) {
+  static const char name[] = "llvm.x86.sse.sfence";
+  unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);
+  if (g->current->has_streamed && id != 0) {
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->e.module, id, NULL, 0);
+    LLVMBuildCall2(g->e.builder, LLVMIntrinsicGetType(g->e.context, id, NULL, 0), function, NULL, 0, "");
+  }
+}
+
+LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome) {
+  indim_emit_function *f = g->current;
+  LLVMBasicBlockRef *block = outcome == INDIM_HOST_STOPPED ? &f->stopped : &f->failed;
+  if (*block != NULL) {
+    return *block;
+  }
+  LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);
+  *block = indim_emit_block(g, outcome == INDIM_HOST_STOPPED ? "stopped" : "failed");
+  LLVMPositionBuilderAtEnd(g->e.builder, *block);
+  LLVMValueRef number = LLVMConstInt(word, (unsigned)outcome, 1);
+  if (f->is_piece) {
+    LLVMValueRef store = LLVMBuildStore(g->e.builder, number, f->status);
+    LLVMSetOrdering(store, LLVMAtomicOrderingMonotonic);
+    LLVMSetAlignment(store, 4);
+    LLVMBuildRetVoid(g->e.builder);
+  } else {
+    LLVMBuildRet(g->e.builder, number);
+  }
+  LLVMPositionBuilderAtEnd(g->e.builder, here);
+  return *block;
+}
+
+void indim_emit_function_end(indim_generator *g, LLVMBasicBlockRef start) {
+  fence(g);
+  if (g->current->is_piece) {
+    LLVMBuildRetVoid(g->e.builder);
+  } else {
+    LLVMBuildRet(g->e.builder, LLVMConstNull(LLVMInt32TypeInContext(g->e.context)));
+  }
+  LLVMPositionBuilderAtEnd(g->e.builder, g->current->entry);
+  LLVMBuildBr(g->e.builder, start);
+}
+
+// Body ------------------------------------------------------------------------------------------------------------------
+
+// Goes on in a new block when this one is long. The block's address is taken so that LLVM does not join the two again.
+static void cut_block(indim_generator *g) {
+  LLVMBasicBlockRef block = LLVMGetInsertBlock(g->e.builder);
+  LLVMValueRef next = g->mark == NULL ? LLVMGetFirstInstruction(block) : LLVMGetNextInstruction(g->mark);
+  for (; next != NULL; next = LLVMGetNextInstruction(next)) {
+    g->mark = next;
+    g->block_count++;
+  }
+  if (g->block_count >= BLOCK_LIMIT) {
+    LLVMBasicBlockRef rest = indim_emit_block(g, "");
+    LLVMBlockAddress(g->current->function, rest);
+    LLVMBuildBr(g->e.builder, rest);
+    indim_emit_enter(g, rest);
+  }
+}
+
+static indim_status emit_node(indim_generator *g, const indim_loop_node *node) {
+  switch (node->kind) {
+  case INDIM_NODE_CONST:
+  case INDIM_NODE_LANES:
+  case INDIM_NODE_SCALAR:
+  case INDIM_NODE_FMA:
+  case INDIM_NODE_AFFINE:
+  case INDIM_NODE_FLOORDIV:
+  case INDIM_NODE_MODULO:
+  case INDIM_NODE_CLAMP_INDEX:
+  case INDIM_NODE_SPLAT:
+  case INDIM_NODE_EXTRACT:
+  case INDIM_NODE_SHUFFLE:
+  case INDIM_NODE_FOLD:
+    return indim_emit_value_node(g, node);
+  case INDIM_NODE_LOAD:
+  case INDIM_NODE_STORE:
+  case INDIM_NODE_COPY:
+  case INDIM_NODE_FILL:
+    return indim_emit_memory_node(g, node);
+  case INDIM_NODE_FOR:
+  case INDIM_NODE_IF:
+  case INDIM_NODE_WHILE:
+    return indim_emit_control_node(g, node);
+  case INDIM_NODE_HOST:
+    return indim_emit_host_node(g, node);
+  case INDIM_NODE_COUNT:
+    break;
+  }
+  return indim_fail(g->e.cx, INDIM_INTERNAL, "the code generator has no node of kind %d", (int)node->kind);
+}
+
+indim_status indim_emit_body(indim_generator *g, const indim_loop_body *body) {
+  if (body->depth > INDIM_EMIT_MAX_DEPTH) {
+    return indim_fail(g->e.cx, INDIM_LIMIT, "loops and branches are nested %d deep, the most is %d", (int)body->depth,
+                      (int)INDIM_EMIT_MAX_DEPTH);
+  }
+  for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
+    if (++g->node_count % POLL_NODES == 0) {
+      INDIM_TRY(indim_poll(g->e.cx));
+    }
+    INDIM_TRY(emit_node(g, node));
+    cut_block(g);
+  }
+  return INDIM_OK;
+}
+
+void indim_emit_mark_function(indim_generator *g, LLVMValueRef function) {
+  static const char name[] = "nounwind";
+  unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+  LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                          LLVMCreateEnumAttribute(g->e.context, kind, 0));
+}
+
+// The program's function ------------------------------------------------------------------------------------------------
+
+// A word that is 0, or the host's when it has one.
+static void find_stop_word(indim_generator *g, LLVMBasicBlockRef *in_out_block) {
+  indim_emit_function *f = g->current;
+  LLVMBuilderRef builder = g->e.builder;
+  LLVMBasicBlockRef with_host = indim_emit_block(g, "host");
+  LLVMBasicBlockRef start = indim_emit_block(g, "start");
+  LLVMPositionBuilderAtEnd(builder, *in_out_block);
+  LLVMBuildCondBr(builder, LLVMBuildIsNull(builder, f->host, ""), start, with_host);
+  LLVMPositionBuilderAtEnd(builder, with_host);
+  LLVMValueRef given = indim_emit_host_field(g, f->host, offsetof(indim_host, stop));
+  LLVMValueRef chosen = LLVMBuildSelect(builder, LLVMBuildIsNull(builder, given, ""), f->status, given, "");
+  LLVMBuildBr(builder, start);
+  LLVMPositionBuilderAtEnd(builder, start);
+  f->stop = LLVMBuildPhi(builder, indim_emit_pointer_type(g), "stop");
+  LLVMValueRef values[] = {f->status, chosen};
+  LLVMBasicBlockRef blocks[] = {*in_out_block, with_host};
+  LLVMAddIncoming(f->stop, values, blocks, 2);
+  *in_out_block = start;
+}
+
+// entry (open) -> first -> host? -> start: the body.
+static indim_status fill_function(indim_generator *g) {
+  indim_emit_function *f = g->current;
+  f->entry = indim_emit_block(g, "entry");
+  LLVMBasicBlockRef first = indim_emit_block(g, "first");
+  LLVMPositionBuilderAtEnd(g->e.builder, first);
+  f->arguments = LLVMGetParam(f->function, 0);
+  f->results = LLVMGetParam(f->function, 1);
+  f->scratch = LLVMGetParam(f->function, 2);
+  f->host = LLVMGetParam(f->function, 3);
+  LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
+  f->status = indim_emit_stack(g, word, "status");
+  LLVMBuildStore(g->e.builder, LLVMConstNull(word), f->status);
+  LLVMBasicBlockRef start = first;
+  find_stop_word(g, &start);
+  indim_emit_enter(g, start);
+  INDIM_TRY(indim_emit_body(g, g->e.program->body));
+  indim_emit_function_end(g, first);
+  return INDIM_OK;
+}
+
+static indim_status emit_function(indim_generator *g) {
+  LLVMTypeRef pointer = indim_emit_pointer_type(g);
+  LLVMTypeRef parameters[] = {pointer, pointer, pointer, pointer};
+  LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(g->e.context), parameters, 4, 0);
+  indim_emit_function function = {.function = LLVMAddFunction(g->e.module, "indim_program", type),
+                                  .body = g->e.program->body};
+  g->current = &function;
+  indim_emit_mark_function(g, function.function);
+  size_t storages = (size_t)g->e.program->storage_count + 1;
+  indim_status status = indim_alloc_zeroed(g->e.cx, 2 * storages * sizeof(LLVMValueRef), (void **)&function.bases);
+  if (status == INDIM_OK) {
+    g->constants = function.bases + storages;
+    status = fill_function(g);
+    indim_free(g->e.cx, function.bases, 2 * storages * sizeof(LLVMValueRef));
+  }
+  g->current = NULL;
+  return status;
+}
+
+indim_status indim_emit_program(indim_ctx *cx, const indim_loop_program *program, unsigned fast, LLVMContextRef context,
+                                LLVMModuleRef module) {
+  indim_generator g = {.e = {.cx = cx,
+                             .program = program,
+                             .fast = fast,
+                             .has_fma = program->target.has_fma,
+                             .has_f16c = program->target.has_f16,
+                             .context = context,
+                             .module = module},
+                       .has_gather = program->target.vector_bytes == 64};
+  size_t bytes = (size_t)program->value_count * sizeof(indim_reg);
+  INDIM_TRY(indim_alloc_zeroed(cx, bytes, (void **)&g.regs));
+  g.e.builder = LLVMCreateBuilderInContext(context);
+  indim_status status = emit_function(&g);
+  LLVMDisposeBuilder(g.e.builder);
+  indim_free(cx, g.regs, bytes);
+  return status;
+}

@@ -1,0 +1,103 @@
+// What the files share that turn a loop program into LLVM IR: the function being filled, the registers of the values.
+// Everything of LLVM that they make belongs to the context and module in |e|.
+#ifndef INDIM_EMIT_PROGRAM_H
+#define INDIM_EMIT_PROGRAM_H
+
+#include "emit/codegen.h"
+
+// Deeper nests of bodies are refused: each level is a recursion here and a loop level for LLVM.
+enum { INDIM_EMIT_MAX_DEPTH = 256 };
+
+// The most lanes of what is folded, reversed or masked.
+enum { INDIM_EMIT_FOLD_LANES = 1024 };
+
+// The function that is being filled: the program's own, or the piece of a parallel loop.
+typedef struct indim_emit_function {
+  LLVMValueRef function;
+  const indim_loop_body *body;  // whose nodes it computes
+  LLVMBasicBlockRef entry;      // stays open to the end: what is known everywhere (bases, stack places) is put here
+  LLVMBasicBlockRef stopped;    // leaves with INDIM_HOST_STOPPED; NULL until somebody needs it
+  LLVMBasicBlockRef failed;     // the same with INDIM_HOST_FAILED
+  bool is_piece;
+  bool has_streamed;  // stores past the caches, which a fence has to end
+  LLVMValueRef arguments, results, scratch, host;
+  LLVMValueRef stop;    // points to the word that stops while loops, never NULL
+  LLVMValueRef status;  // points to the word in which pieces leave why they ended early
+  LLVMValueRef *bases;  // of each storage, NULL until used
+} indim_emit_function;
+
+typedef struct indim_generator {
+  indim_emit e;
+  indim_reg *regs;          // of each value of the program
+  LLVMValueRef *constants;  // of each constant storage, NULL until used
+  indim_emit_function *current;
+  LLVMValueRef mark;    // last instruction that was counted in this block
+  int32_t block_count;  // instructions in this block
+  int32_t node_count;   // since the host was asked whether to go on
+  bool has_gather;      // gathers and scatters are worth their instruction
+} indim_generator;
+
+// program.c -------------------------------------------------------------------------------------------------------------
+
+// Fills |module| (empty, in |context|) with the function "indim_program" and what it needs.
+INDIM_CHECKED indim_status indim_emit_program(indim_ctx *cx, const indim_loop_program *program, unsigned fast,
+                                              LLVMContextRef context, LLVMModuleRef module);
+
+static inline const indim_loop_value *indim_emit_value(const indim_generator *g, indim_lval v) {
+  return &g->e.program->values[v];
+}
+LLVMTypeRef indim_emit_pointer_type(indim_generator *g);
+LLVMTypeRef indim_emit_s64_type(indim_generator *g);
+LLVMValueRef indim_emit_s64(indim_generator *g, int64_t value);
+// A new block of the current function; and going on in it.
+LLVMBasicBlockRef indim_emit_block(indim_generator *g, const char *name);
+void indim_emit_enter(indim_generator *g, LLVMBasicBlockRef block);
+// A place on the stack of the current function.
+LLVMValueRef indim_emit_stack(indim_generator *g, LLVMTypeRef type, const char *name);
+// The pointer |offset| bytes into the host's table; |host| is not NULL.
+LLVMValueRef indim_emit_host_field(indim_generator *g, LLVMValueRef host, size_t offset);
+// Attributes that all functions of ours have.
+void indim_emit_mark_function(indim_generator *g, LLVMValueRef function);
+// The nodes of a body, one after another.
+INDIM_CHECKED indim_status indim_emit_body(indim_generator *g, const indim_loop_body *body);
+// Ends the function: closes the entry block, returns 0 (or nothing, from a piece).
+void indim_emit_function_end(indim_generator *g, LLVMBasicBlockRef start);
+// Where the current function leaves early with this outcome.
+LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome);
+
+// values.c: constants, arithmetic and lanes -----------------------------------------------------------------------------
+
+INDIM_CHECKED indim_status indim_emit_value_node(indim_generator *g, const indim_loop_node *node);
+LLVMValueRef indim_emit_shuffle(indim_generator *g, LLVMValueRef a, LLVMValueRef b, int32_t lanes, const int32_t *map);
+LLVMValueRef indim_emit_splat(indim_generator *g, LLVMValueRef x, int32_t lanes);
+// The sum of coefficient * argument of an affine node, without its constant; NULL for an empty sum.
+LLVMValueRef indim_emit_affine_sum(indim_generator *g, const indim_loop_node *node);
+
+// memory.c --------------------------------------------------------------------------------------------------------------
+
+INDIM_CHECKED indim_status indim_emit_memory_node(indim_generator *g, const indim_loop_node *node);
+// Where element |address| of the storage lies; |address| is a scalar value.
+LLVMValueRef indim_emit_element(indim_generator *g, int32_t storage, indim_lval address);
+
+// control.c -------------------------------------------------------------------------------------------------------------
+
+INDIM_CHECKED indim_status indim_emit_control_node(indim_generator *g, const indim_loop_node *node);
+
+// host.c: calls through the host table, and parallel loops -----------------------------------------------------------
+
+INDIM_CHECKED indim_status indim_emit_host_node(indim_generator *g, const indim_loop_node *node);
+// Whether |body| is |outer| or stands in it.
+bool indim_emit_is_inside(const indim_loop_body *body, const indim_loop_body *outer);
+INDIM_CHECKED indim_status indim_emit_parallel(indim_generator *g, const indim_loop_node *node);
+
+// jit.c -----------------------------------------------------------------------------------------------------------------
+
+void indim_jit_target(indim_loop_target *out_target);
+INDIM_CHECKED indim_status indim_jit_compile(indim_ctx *cx, const indim_loop_program *program,
+                                             const indim_emit_options *options, indim_emit_times *out_times,
+                                             indim_code **out_code);
+indim_compiled_fn *indim_jit_function(const indim_code *code);
+int64_t indim_jit_code_bytes(const indim_code *code);
+void indim_jit_destroy(indim_code *code);
+
+#endif  // INDIM_EMIT_PROGRAM_H

@@ -1,0 +1,418 @@
+// Nodes that give a value from values: constants, elementwise operations, index arithmetic, and what moves lanes about.
+// Complex values are two registers, treated alike.
+#include "emit/program.h"
+
+static const char *op_text(indim_op op) { return indim_op_get(op)->text; }
+
+// Elementwise -----------------------------------------------------------------------------------------------------------
+
+static indim_status refuse(indim_generator *g, const indim_loop_node *node, const indim_loop_op *op) {
+  indim_type type = node->arg_count == 0 ? INDIM_TYPE_INVALID : indim_emit_value(g, node->args[0])->type;
+  return indim_fail(g->e.cx, INDIM_UNSUPPORTED, "the code generator has no %s of %s", op_text(op->op),
+                    indim_type_text(type));
+}
+
+// Arguments of an elementwise node, gathered for scalar.c. Sorting networks and the like never come here: no op has more.
+enum { MAX_ARGS = 8 };
+
+static indim_status emit_scalar(indim_generator *g, const indim_loop_node *node) {
+  indim_reg args[MAX_ARGS];
+  indim_type types[MAX_ARGS];
+  if (node->arg_count > MAX_ARGS) {
+    return indim_fail(g->e.cx, INDIM_INTERNAL, "%s of %d arguments", op_text(node->u.op.op), (int)node->arg_count);
+  }
+  for (int32_t i = 0; i < node->arg_count; i++) {
+    args[i] = g->regs[node->args[i]];
+    types[i] = indim_emit_value(g, node->args[i])->type;
+  }
+  const indim_loop_value *result = indim_emit_value(g, node->first_result);
+  indim_status status = indim_emit_scalar(&g->e, &node->u.op, result->type, result->lanes, node->arg_count, types, args,
+                                          &g->regs[node->first_result]);
+  return status == INDIM_UNSUPPORTED ? refuse(g, node, &node->u.op) : status;
+}
+
+static indim_status emit_fma(indim_generator *g, const indim_loop_node *node) {
+  const indim_loop_value *result = indim_emit_value(g, node->first_result);
+  const indim_reg *a = &g->regs[node->args[0]];
+  const indim_reg *b = &g->regs[node->args[1]];
+  const indim_reg *c = &g->regs[node->args[2]];
+  if (result->type == INDIM_F32 || result->type == INDIM_F64) {
+    g->regs[node->first_result].part[0] = indim_emit_fma(&g->e, a->part[0], b->part[0], c->part[0]);
+    return INDIM_OK;
+  }
+  indim_type types[] = {result->type, result->type};
+  indim_loop_op op = {.op = INDIM_OP_MULTIPLY};
+  indim_reg args[] = {*a, *b};
+  INDIM_TRY(indim_emit_scalar(&g->e, &op, result->type, result->lanes, 2, types, args, &args[0]));
+  op.op = INDIM_OP_ADD;
+  args[1] = *c;
+  return indim_emit_scalar(&g->e, &op, result->type, result->lanes, 2, types, args, &g->regs[node->first_result]);
+}
+
+// Constants -------------------------------------------------------------------------------------------------------------
+
+static indim_status emit_lanes(indim_generator *g, const indim_loop_node *node) {
+  const indim_loop_value *result = indim_emit_value(g, node->first_result);
+  indim_reg *out = &g->regs[node->first_result];
+  size_t lanes = (size_t)result->lanes;
+  LLVMValueRef *parts = NULL;
+  INDIM_TRY(indim_alloc(g->e.cx, 2 * lanes * sizeof *parts, (void **)&parts));
+  bool is_complex = false;
+  for (size_t k = 0; k < lanes; k++) {
+    const uint64_t *bits = &node->u.lanes.bits[2 * k];
+    indim_reg one = indim_emit_constant(&g->e, result->type, 1, bits[0], bits[1]);
+    parts[k] = one.part[0];
+    parts[lanes + k] = one.part[1];
+    is_complex = one.part[1] != NULL;
+  }
+  for (size_t part = 0; part < (is_complex ? 2 : 1); part++) {
+    out->part[part] = lanes == 1 ? parts[part * lanes] : LLVMConstVector(&parts[part * lanes], (unsigned)lanes);
+  }
+  indim_free(g->e.cx, parts, 2 * lanes * sizeof *parts);
+  return INDIM_OK;
+}
+
+// Index arithmetic: s64, which never wraps -----------------------------------------------------------------------------
+
+static LLVMValueRef lane_constant(indim_generator *g, LLVMValueRef like, int64_t value) {
+  return indim_emit_int(&g->e, LLVMTypeOf(like), (uint64_t)value);
+}
+
+static LLVMValueRef scaled(indim_generator *g, LLVMValueRef x, int64_t factor) {
+  return factor == 1 ? x : LLVMBuildNSWMul(g->e.builder, x, lane_constant(g, x, factor), "");
+}
+
+LLVMValueRef indim_emit_affine_sum(indim_generator *g, const indim_loop_node *node) {
+  LLVMValueRef sum = NULL;
+  // Positive terms first, so that a difference is one subtraction.
+  for (int32_t sign = 1; sign >= -1; sign -= 2) {
+    for (int32_t i = 0; i < node->arg_count; i++) {
+      int64_t coefficient = node->u.affine.coefficients[i];
+      LLVMValueRef x = g->regs[node->args[i]].part[0];
+      if ((coefficient > 0) != (sign > 0)) {
+        continue;
+      }
+      if (sum != NULL && coefficient < 0 && coefficient != INT64_MIN) {
+        sum = LLVMBuildNSWSub(g->e.builder, sum, scaled(g, x, -coefficient), "");
+      } else {
+        x = scaled(g, x, coefficient);
+        sum = sum == NULL ? x : LLVMBuildNSWAdd(g->e.builder, sum, x, "");
+      }
+    }
+  }
+  return sum;
+}
+
+static void emit_affine(indim_generator *g, const indim_loop_node *node) {
+  const indim_loop_value *result = indim_emit_value(g, node->first_result);
+  LLVMValueRef sum = indim_emit_affine_sum(g, node);
+  LLVMTypeRef type = indim_emit_part_type(&g->e, INDIM_S64, result->lanes);
+  LLVMValueRef constant = indim_emit_int(&g->e, type, (uint64_t)node->u.affine.constant);
+  g->regs[node->first_result].part[0] = sum == NULL ? constant
+                                        : node->u.affine.constant == 0
+                                            ? sum
+                                            : LLVMBuildNSWAdd(g->e.builder, sum, constant, "");
+}
+
+// Rounded-down quotient or remainder by a positive constant. Where the range allows it the division is an unsigned one,
+// and one of 32 bits, which vectors can do with a multiplication.
+static void emit_division(indim_generator *g, const indim_loop_node *node) {
+  LLVMBuilderRef b = g->e.builder;
+  const indim_loop_value *arg = indim_emit_value(g, node->args[0]);
+  LLVMValueRef x = g->regs[node->args[0]].part[0];
+  LLVMTypeRef wide = LLVMTypeOf(x);
+  int64_t divisor = node->u.affine.constant;
+  bool is_modulo = node->kind == INDIM_NODE_MODULO;
+  LLVMValueRef *out = &g->regs[node->first_result].part[0];
+  if (arg->low >= 0) {
+    bool is_narrow = arg->high <= INT32_MAX && divisor <= INT32_MAX && (divisor & (divisor - 1)) != 0;
+    if (is_narrow) {
+      x = LLVMBuildTrunc(b, x, indim_emit_like(&g->e, wide, LLVMInt32TypeInContext(g->e.context)), "");
+    }
+    LLVMValueRef y = lane_constant(g, x, divisor);
+    x = is_modulo ? LLVMBuildURem(b, x, y, "") : LLVMBuildUDiv(b, x, y, "");
+    *out = is_narrow ? LLVMBuildZExt(b, x, wide, "") : x;
+    return;
+  }
+  LLVMValueRef y = lane_constant(g, x, divisor);
+  LLVMValueRef rest = LLVMBuildSRem(b, x, y, "");
+  LLVMValueRef is_negative = LLVMBuildICmp(b, LLVMIntSLT, rest, lane_constant(g, x, 0), "");
+  if (is_modulo) {
+    *out = LLVMBuildSelect(b, is_negative, LLVMBuildAdd(b, rest, y, ""), rest, "");
+  } else {
+    *out = LLVMBuildAdd(b, LLVMBuildSDiv(b, x, y, ""), LLVMBuildSExt(b, is_negative, wide, ""), "");
+  }
+}
+
+static void emit_clamp_index(indim_generator *g, const indim_loop_node *node) {
+  LLVMBuilderRef b = g->e.builder;
+  const indim_loop_value *arg = indim_emit_value(g, node->args[0]);
+  LLVMValueRef x = g->regs[node->args[0]].part[0];
+  LLVMTypeRef wide = indim_emit_part_type(&g->e, INDIM_S64, arg->lanes);
+  bool is_signed = indim_type_is_signed_int(arg->type);
+  if (arg->type == INDIM_U64) {
+    LLVMValueRef least[] = {x, lane_constant(g, x, INT64_MAX)};
+    x = indim_emit_intrinsic(&g->e, "llvm.umin", 2, least);
+  } else if (arg->type != INDIM_S64) {
+    x = is_signed ? LLVMBuildSExt(b, x, wide, "") : LLVMBuildZExt(b, x, wide, "");
+  }
+  LLVMValueRef low[] = {x, lane_constant(g, x, node->u.clamp.low)};
+  LLVMValueRef high[] = {indim_emit_intrinsic(&g->e, "llvm.smax", 2, low), lane_constant(g, x, node->u.clamp.high)};
+  g->regs[node->first_result].part[0] = indim_emit_intrinsic(&g->e, "llvm.smin", 2, high);
+}
+
+// Lanes -----------------------------------------------------------------------------------------------------------------
+
+// Lane k is lane map[k] of a and b (vectors of one type; b NULL for none) laid end to end; any value where that is -1.
+LLVMValueRef indim_emit_shuffle(indim_generator *g, LLVMValueRef a, LLVMValueRef b, int32_t lanes, const int32_t *map) {
+  LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
+  LLVMValueRef few[64];
+  LLVMValueRef *many = NULL;
+  LLVMValueRef *indices = few;
+  size_t bytes = (size_t)lanes * sizeof *many;
+  if (lanes > 64) {
+    if (indim_alloc(g->e.cx, bytes, (void **)&many) != INDIM_OK) {
+      return NULL;
+    }
+    indices = many;
+  }
+  for (int32_t k = 0; k < lanes; k++) {
+    indices[k] = map[k] < 0 ? LLVMGetPoison(word) : LLVMConstInt(word, (unsigned)map[k], 0);
+  }
+  LLVMValueRef mask = LLVMConstVector(indices, (unsigned)lanes);
+  if (many != NULL) {
+    indim_free(g->e.cx, many, bytes);
+  }
+  b = b == NULL ? LLVMGetPoison(LLVMTypeOf(a)) : b;
+  return LLVMBuildShuffleVector(g->e.builder, a, b, mask, "");
+}
+
+LLVMValueRef indim_emit_splat(indim_generator *g, LLVMValueRef x, int32_t lanes) {
+  if (lanes == 1) {
+    return x;
+  }
+  LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
+  LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(x), (unsigned)lanes);
+  LLVMValueRef one = LLVMBuildInsertElement(g->e.builder, LLVMGetPoison(type), x, LLVMConstNull(word), "");
+  return LLVMBuildShuffleVector(g->e.builder, one, LLVMGetPoison(type),
+                                LLVMConstNull(LLVMVectorType(word, (unsigned)lanes)), "");
+}
+
+static LLVMValueRef lane_of(indim_generator *g, LLVMValueRef x, int32_t lanes, int32_t lane) {
+  LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
+  return lanes == 1 ? x : LLVMBuildExtractElement(g->e.builder, x, LLVMConstInt(word, (unsigned)lane, 0), "");
+}
+
+// What one argument, or two of the same lanes, give to a shuffle: all lanes of the result, of which |is_there| says which
+// have their value.
+typedef struct piece {
+  LLVMValueRef value;
+  const bool *is_there;
+} piece;
+
+// State of one shuffle while its parts are put together.
+typedef struct shuffling {
+  const indim_loop_node *node;
+  int32_t lanes;
+  int32_t part;
+  int32_t *map;  // of the step at hand
+  piece *pieces;
+  int32_t count;
+} shuffling;
+
+static int32_t arg_lanes(indim_generator *g, const indim_loop_node *node, int32_t i) {
+  return indim_emit_value(g, node->args[i])->lanes;
+}
+
+// The lanes that come from argument i (whose first lane is number |first|), and from the next one when it has as many.
+static LLVMValueRef take(indim_generator *g, shuffling *s, int32_t i, int32_t count, int32_t first, bool *is_there) {
+  LLVMValueRef a = g->regs[s->node->args[i]].part[s->part];
+  LLVMValueRef b = count == 2 ? g->regs[s->node->args[i + 1]].part[s->part] : NULL;
+  int32_t end = first + count * arg_lanes(g, s->node, i);
+  bool is_used = false;
+  for (int32_t k = 0; k < s->lanes; k++) {
+    int32_t from = s->node->u.map[k];
+    is_there[k] = from >= first && from < end;
+    s->map[k] = is_there[k] ? from - first : -1;
+    is_used = is_used || is_there[k];
+  }
+  if (!is_used) {
+    return NULL;
+  }
+  if (arg_lanes(g, s->node, i) > 1) {
+    return indim_emit_shuffle(g, a, b, s->lanes, s->map);
+  }
+  LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(a), (unsigned)s->lanes);
+  LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
+  LLVMValueRef out = LLVMGetPoison(type);
+  for (int32_t k = 0; k < s->lanes; k++) {
+    if (is_there[k]) {
+      LLVMValueRef x = s->map[k] == 0 ? a : b;
+      out = LLVMBuildInsertElement(g->e.builder, out, x, LLVMConstInt(word, (unsigned)k, 0), "");
+    }
+  }
+  return out;
+}
+
+// One part of a vector result: pieces of each argument or pair of arguments, then joined two by two.
+static indim_status shuffle_part(indim_generator *g, shuffling *s, bool *is_there) {
+  const indim_loop_node *node = s->node;
+  LLVMTypeRef type = NULL;
+  s->count = 0;
+  for (int32_t i = 0, first = 0; i < node->arg_count;) {
+    bool is_pair = i + 1 < node->arg_count && arg_lanes(g, node, i) == arg_lanes(g, node, i + 1);
+    bool *there = &is_there[s->count * s->lanes];
+    LLVMValueRef value = take(g, s, i, is_pair ? 2 : 1, first, there);
+    if (value != NULL) {
+      s->pieces[s->count++] = (piece){value, there};
+    }
+    type = LLVMTypeOf(g->regs[node->args[i]].part[s->part]);
+    first += arg_lanes(g, node, i) * (is_pair ? 2 : 1);
+    i += is_pair ? 2 : 1;
+  }
+  if (s->count == 0) {
+    type = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
+    g->regs[node->first_result].part[s->part] = LLVMGetPoison(LLVMVectorType(type, (unsigned)s->lanes));
+    return INDIM_OK;
+  }
+  while (s->count > 1) {
+    int32_t joined = 0;
+    for (int32_t i = 0; i < s->count; i += 2) {
+      piece a = s->pieces[i];
+      if (i + 1 < s->count) {
+        piece b = s->pieces[i + 1];
+        bool *there = (bool *)a.is_there;
+        for (int32_t k = 0; k < s->lanes; k++) {
+          s->map[k] = a.is_there[k] ? k : b.is_there[k] ? s->lanes + k : -1;
+          there[k] = a.is_there[k] || b.is_there[k];
+        }
+        a.value = indim_emit_shuffle(g, a.value, b.value, s->lanes, s->map);
+      }
+      s->pieces[joined++] = a;
+    }
+    s->count = joined;
+  }
+  g->regs[node->first_result].part[s->part] = s->pieces[0].value;
+  return s->pieces[0].value == NULL ? INDIM_NO_MEMORY : INDIM_OK;
+}
+
+// One lane: an extract.
+static void shuffle_scalar(indim_generator *g, const indim_loop_node *node) {
+  indim_reg *out = &g->regs[node->first_result];
+  const indim_loop_value *result = indim_emit_value(g, node->first_result);
+  int32_t from = node->u.map[0];
+  int32_t i = 0;
+  for (; from >= 0 && from >= arg_lanes(g, node, i); i++) {
+    from -= arg_lanes(g, node, i);
+  }
+  for (int32_t part = 0; part < 2 && g->regs[node->args[i]].part[part] != NULL; part++) {
+    LLVMValueRef x = g->regs[node->args[i]].part[part];
+    out->part[part] = from < 0 ? LLVMGetPoison(indim_emit_part_type(&g->e, result->type, 1))
+                               : lane_of(g, x, arg_lanes(g, node, i), from);
+  }
+}
+
+static indim_status emit_shuffle(indim_generator *g, const indim_loop_node *node) {
+  const indim_loop_value *result = indim_emit_value(g, node->first_result);
+  if (result->lanes == 1) {
+    shuffle_scalar(g, node);
+    return INDIM_OK;
+  }
+  size_t lanes = (size_t)result->lanes;
+  size_t args = (size_t)node->arg_count;
+  size_t bytes = args * sizeof(piece) + lanes * sizeof(int32_t) + args * lanes * sizeof(bool);
+  char *block = NULL;
+  INDIM_TRY(indim_alloc(g->e.cx, bytes, (void **)&block));
+  shuffling s = {.node = node, .lanes = result->lanes, .pieces = (piece *)(void *)block};
+  s.map = (int32_t *)(void *)(block + args * sizeof(piece));
+  bool *is_there = (bool *)(block + args * sizeof(piece) + lanes * sizeof(int32_t));
+  indim_status status = INDIM_OK;
+  for (s.part = 0; s.part < 2 && status == INDIM_OK && g->regs[node->args[0]].part[s.part] != NULL; s.part++) {
+    status = shuffle_part(g, &s, is_there);
+  }
+  indim_free(g->e.cx, block, bytes);
+  return status;
+}
+
+// The first |count| lanes from |first| on.
+static indim_reg part_of(indim_generator *g, indim_reg x, int32_t first, int32_t count) {
+  indim_reg out = {{NULL, NULL}};
+  int32_t lanes = (int32_t)LLVMGetVectorSize(LLVMTypeOf(x.part[0]));
+  int32_t map[INDIM_EMIT_FOLD_LANES];
+  for (int32_t k = 0; k < count; k++) {
+    map[k] = first + k;
+  }
+  for (int32_t part = 0; part < 2 && x.part[part] != NULL; part++) {
+    out.part[part] =
+        count == 1 ? lane_of(g, x.part[part], lanes, first) : indim_emit_shuffle(g, x.part[part], NULL, count, map);
+  }
+  return out;
+}
+
+// Halves are combined until one lane is left. Of an odd number the last lane waits and is combined at the end.
+static indim_status emit_fold(indim_generator *g, const indim_loop_node *node) {
+  const indim_loop_value *arg = indim_emit_value(g, node->args[0]);
+  indim_type types[] = {arg->type, arg->type};
+  indim_reg x = g->regs[node->args[0]];
+  indim_reg waiting[32];
+  int32_t waiting_count = 0;
+  int32_t lanes = arg->lanes;
+  if (lanes > INDIM_EMIT_FOLD_LANES) {
+    return indim_fail(g->e.cx, INDIM_LIMIT, "a fold of %d lanes, the most is %d", (int)lanes,
+                      (int)INDIM_EMIT_FOLD_LANES);
+  }
+  while (lanes > 1) {
+    if (lanes % 2 != 0) {
+      waiting[waiting_count++] = part_of(g, x, lanes - 1, 1);
+    }
+    lanes /= 2;
+    indim_reg halves[] = {part_of(g, x, 0, lanes), part_of(g, x, lanes, lanes)};
+    indim_status status = indim_emit_scalar(&g->e, &node->u.op, arg->type, lanes, 2, types, halves, &x);
+    if (status != INDIM_OK) {
+      return status == INDIM_UNSUPPORTED ? refuse(g, node, &node->u.op) : status;
+    }
+  }
+  while (waiting_count > 0) {
+    indim_reg pair[] = {x, waiting[--waiting_count]};
+    INDIM_TRY(indim_emit_scalar(&g->e, &node->u.op, arg->type, 1, 2, types, pair, &x));
+  }
+  g->regs[node->first_result] = x;
+  return INDIM_OK;
+}
+
+static void emit_extract_or_splat(indim_generator *g, const indim_loop_node *node) {
+  const indim_loop_value *arg = indim_emit_value(g, node->args[0]);
+  const indim_loop_value *result = indim_emit_value(g, node->first_result);
+  for (int32_t part = 0; part < 2 && g->regs[node->args[0]].part[part] != NULL; part++) {
+    LLVMValueRef x = g->regs[node->args[0]].part[part];
+    g->regs[node->first_result].part[part] = node->kind == INDIM_NODE_SPLAT ? indim_emit_splat(g, x, result->lanes)
+                                                                            : lane_of(g, x, arg->lanes, node->u.lane);
+  }
+}
+
+indim_status indim_emit_value_node(indim_generator *g, const indim_loop_node *node) {
+  const indim_loop_value *result = indim_emit_value(g, node->first_result);
+  const uint64_t *bits = node->u.constant.bits;
+  if (node->kind == INDIM_NODE_CONST) {
+    g->regs[node->first_result] = indim_emit_constant(&g->e, result->type, result->lanes, bits[0], bits[1]);
+  } else if (node->kind == INDIM_NODE_LANES) {
+    return emit_lanes(g, node);
+  } else if (node->kind == INDIM_NODE_SCALAR) {
+    return emit_scalar(g, node);
+  } else if (node->kind == INDIM_NODE_FMA) {
+    return emit_fma(g, node);
+  } else if (node->kind == INDIM_NODE_AFFINE) {
+    emit_affine(g, node);
+  } else if (node->kind == INDIM_NODE_CLAMP_INDEX) {
+    emit_clamp_index(g, node);
+  } else if (node->kind == INDIM_NODE_SHUFFLE) {
+    return emit_shuffle(g, node);
+  } else if (node->kind == INDIM_NODE_FOLD) {
+    return emit_fold(g, node);
+  } else if (node->kind == INDIM_NODE_SPLAT || node->kind == INDIM_NODE_EXTRACT) {
+    emit_extract_or_splat(g, node);
+  } else {
+    emit_division(g, node);
+  }
+  return INDIM_OK;
+}
