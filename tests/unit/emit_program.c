@@ -502,14 +502,554 @@ TEST(lane_addresses) {
   close_fixture(&f);
 }
 
-#define CASES(X)                 \
-  X(add_of_two_arrays)           \
-  X(for_with_bounds_from_memory) \
-  X(for_of_one_trip_and_of_none) \
-  X(if_gives_complex_values)     \
-  X(while_runs_and_stops)        \
-  X(every_stride)                \
-  X(every_mask)                  \
-  X(masked_scalar_and_repeated)  \
-  X(lane_addresses)
+// Copies, fills, constants, scratch ----------------------------------------------------------------------------------
+
+TEST(copy_fill_constant_scratch) {
+  enum { N = 100 };
+  static const int16_t data[] = {3, -4, 5, -6, 7, 8};
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *constant = indim_loop_storage(b, INDIM_STORAGE_CONSTANT, INDIM_S16, 6, "c");
+  indim_storage *unused = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, INDIM_S16, 32, "s");
+  indim_storage *scratch = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, INDIM_S16, 32, "s");
+  REQUIRE(constant != NULL && unused != NULL && scratch != NULL);
+  constant->data = data;
+  scratch->offset = 64;
+  f.program->scratch_bytes = 128;
+  indim_storage *r = result(&f, INDIM_S16, N);
+  indim_storage *z = result(&f, INDIM_C64, N);
+  indim_storage *bytes = result(&f, INDIM_U8, N);
+  indim_storage *zeros = result(&f, INDIM_F64, N);
+  indim_storage *written[] = {r, z, bytes, zeros, scratch};
+  indim_loop_kernel_begin(b, written, 5);
+  indim_loop_copy(b, scratch, index_of(&f, 1), constant, index_of(&f, 2), 4);
+  indim_loop_copy(b, r, index_of(&f, 10), scratch, index_of(&f, 1), 4);
+  indim_loop_fill(b, r, index_of(&f, 50), indim_loop_const(b, INDIM_S16, 0x1234, 0), 37);
+  float re = 1.5f;
+  float im = -2.5f;
+  uint32_t bits[2];
+  memcpy(&bits[0], &re, 4);
+  memcpy(&bits[1], &im, 4);
+  indim_loop_fill(b, z, index_of(&f, 3), indim_loop_const(b, INDIM_C64, bits[0], bits[1]), 9);
+  indim_loop_fill(b, bytes, index_of(&f, 1), indim_loop_const(b, INDIM_U8, 0xc3, 0), 50);
+  indim_loop_fill(b, zeros, index_of(&f, 1), f64_const(&f, 0), 98);
+  indim_compiled_fn *fn = compile(&f);
+  static int16_t out_r[N];
+  static float out_z[2 * N];
+  static uint8_t out_bytes[N];
+  static double out_zeros[N];
+  _Alignas(64) static char block[128];
+  void *results[] = {out_r, out_z, out_bytes, out_zeros};
+  out_zeros[0] = out_zeros[99] = 6;
+  out_zeros[50] = 7;
+  if (fn != NULL) {
+    CHECK_EQ_INT(fn(NULL, results, block, NULL), 0);
+    for (int i = 0; i < N; i++) {
+      CHECK_EQ_INT(out_r[i], i >= 10 && i < 14 ? data[i - 8] : i >= 50 && i < 87 ? 0x1234 : 0);
+      CHECK(out_z[2 * i] == (i >= 3 && i < 12 ? re : 0) && out_z[2 * i + 1] == (i >= 3 && i < 12 ? im : 0));
+      CHECK_EQ_INT(out_bytes[i], i >= 1 && i < 51 ? 0xc3 : 0);
+      CHECK(out_zeros[i] == (i == 0 || i == 99 ? 6 : 0));
+    }
+    CHECK(memcmp(block + 64 + 2, data + 2, 8) == 0);
+  }
+  close_fixture(&f);
+}
+
+// Lanes -----------------------------------------------------------------------------------------------------------------
+
+// Arguments of 4, 4, 1 and 3 lanes under one map; then a fold of the result in every number of lanes.
+TEST(shuffles_of_several_arguments) {
+  static const int32_t map[] = {11, 0, 8, 4, -1, 7, 9, 3, 8, 10, 2, 2, 5};
+  enum { COUNT = sizeof map / sizeof map[0] };
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *x = argument(&f, INDIM_F32, 12);
+  indim_storage *z = argument(&f, INDIM_C128, 4);
+  indim_storage *r = result(&f, INDIM_F32, COUNT);
+  indim_storage *rz = result(&f, INDIM_C128, 4);
+  indim_storage *written[] = {r, rz};
+  indim_loop_kernel_begin(b, written, 2);
+  indim_lval args[] = {indim_loop_load(b, x, index_of(&f, 0), 4, 1), indim_loop_load(b, x, index_of(&f, 4), 4, 1),
+                       indim_loop_load(b, x, index_of(&f, 8), 1, 1), indim_loop_load(b, x, index_of(&f, 9), 3, 1)};
+  indim_loop_store(b, r, index_of(&f, 0), indim_loop_shuffle(b, 4, args, COUNT, map), 1, false);
+  indim_lval pair = indim_loop_load(b, z, index_of(&f, 0), 2, 1);
+  indim_lval other = indim_loop_load(b, z, index_of(&f, 2), 2, 1);
+  indim_lval both[] = {pair, other};
+  static const int32_t turned[] = {3, 0, 2, 1};
+  indim_loop_store(b, rz, index_of(&f, 0), indim_loop_shuffle(b, 2, both, 4, turned), 1, false);
+  indim_compiled_fn *fn = compile(&f);
+  float in[12], got[COUNT];
+  double zin[8], zgot[8];
+  for (int k = 0; k < 12; k++) {
+    in[k] = (float)(k + 100);
+    zin[k % 8] = k % 8;
+  }
+  if (fn != NULL) {
+    const void *arguments[] = {in, zin};
+    void *results[] = {got, zgot};
+    CHECK_EQ_INT(fn(arguments, results, NULL, NULL), 0);
+    for (int k = 0; k < COUNT; k++) {
+      CHECK(map[k] < 0 || got[k] == in[map[k]]);
+    }
+    for (int k = 0; k < 4; k++) {
+      CHECK(zgot[2 * k] == zin[2 * turned[k]] && zgot[2 * k + 1] == zin[2 * turned[k] + 1]);
+    }
+  }
+  close_fixture(&f);
+}
+
+TEST(folds_splats_extracts) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *x = argument(&f, INDIM_S32, 64);
+  indim_storage *z = argument(&f, INDIM_C64, 8);
+  indim_storage *r = result(&f, INDIM_S32, 40);
+  indim_storage *rz = result(&f, INDIM_C64, 8);
+  indim_storage *written[] = {r, rz};
+  indim_loop_kernel_begin(b, written, 2);
+  indim_loop_op add = {.op = INDIM_OP_ADD};
+  for (int32_t lanes = 2; lanes <= 33; lanes++) {
+    indim_lval sum = indim_loop_fold(b, add, indim_loop_load(b, x, index_of(&f, 3), lanes, 1));
+    indim_loop_store(b, r, index_of(&f, lanes), sum, 1, false);
+  }
+  indim_lval v = indim_loop_load(b, z, index_of(&f, 1), 5, 1);
+  indim_loop_store(b, rz, index_of(&f, 0), indim_loop_fold(b, add, v), 1, false);
+  indim_loop_store(b, rz, index_of(&f, 1), indim_loop_splat(b, indim_loop_extract(b, v, 3), 3), 1, false);
+  indim_compiled_fn *fn = compile(&f);
+  int32_t in[64], got[40];
+  float zin[16], zgot[16];
+  for (int k = 0; k < 64; k++) {
+    in[k] = k * k;
+    zin[k % 16] = (float)(k % 16);
+  }
+  if (fn != NULL) {
+    const void *arguments[] = {in, zin};
+    void *results[] = {got, zgot};
+    CHECK_EQ_INT(fn(arguments, results, NULL, NULL), 0);
+    for (int lanes = 2, sum = 9; lanes <= 33; lanes++) {
+      sum += in[2 + lanes];
+      CHECK_EQ_INT(got[lanes], sum);
+    }
+    CHECK(zgot[0] == 2 + 4 + 6 + 8 + 10 && zgot[1] == 3 + 5 + 7 + 9 + 11);
+    for (int k = 1; k < 4; k++) {
+      CHECK(zgot[2 * k] == zin[8] && zgot[2 * k + 1] == zin[9]);
+    }
+  }
+  close_fixture(&f);
+}
+
+// Index arithmetic ------------------------------------------------------------------------------------------------------
+
+TEST(divisions_round_down) {
+  static const int64_t divisors[] = {1, 2, 3, 7, 8, 1000003};
+  enum { N = 8, DIVISORS = 6 };
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *x = argument(&f, INDIM_S64, N);
+  indim_storage *r = result(&f, INDIM_S64, 4 * N * DIVISORS);
+  indim_lval raw = indim_loop_load(b, x, index_of(&f, 0), N, 1);
+  indim_lval values[] = {indim_loop_clamp_index(b, raw, -5000000, 5000000), indim_loop_clamp_index(b, raw, 0, 5000000)};
+  for (int64_t d = 0; d < DIVISORS; d++) {
+    for (int64_t v = 0; v < 2; v++) {
+      int64_t at = (2 * d + v) * 2 * N;
+      indim_loop_store(b, r, index_of(&f, at), indim_loop_floordiv(b, values[v], divisors[d]), 1, false);
+      indim_loop_store(b, r, index_of(&f, at + N), indim_loop_modulo(b, values[v], divisors[d]), 1, false);
+    }
+  }
+  indim_compiled_fn *fn = compile(&f);
+  int64_t in[] = {-4999999, -8, -7, -1, 0, 6, 4000012, INT64_MIN};
+  int64_t got[4 * N * DIVISORS];
+  if (fn != NULL) {
+    CHECK_EQ_INT(run2(fn, in, NULL, got), 0);
+    for (int64_t d = 0; d < DIVISORS; d++) {
+      for (int64_t v = 0; v < 2; v++) {
+        for (int64_t k = 0; k < N; k++) {
+          int64_t least = v == 0 ? -5000000 : 0;
+          int64_t y = in[k] < least ? least : in[k];
+          int64_t quotient = y / divisors[d] - (y % divisors[d] < 0);
+          CHECK_EQ_INT(got[(2 * d + v) * 2 * N + k], quotient);
+          CHECK_EQ_INT(got[(2 * d + v) * 2 * N + N + k], y - quotient * divisors[d]);
+        }
+      }
+    }
+  }
+  close_fixture(&f);
+}
+
+static void check_clamp(indim_type type, const void *in, const int64_t *expected) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *x = argument(&f, type, 4);
+  indim_storage *r = result(&f, INDIM_S64, 8);
+  for (int32_t k = 0; k < 4; k++) {
+    indim_lval one = indim_loop_load(b, x, index_of(&f, k), 1, 1);
+    indim_loop_store(b, r, index_of(&f, k), indim_loop_clamp_index(b, one, -3, 5), 1, false);
+  }
+  indim_lval all = indim_loop_load(b, x, index_of(&f, 0), 4, 1);
+  indim_loop_store(b, r, index_of(&f, 4), indim_loop_clamp_index(b, all, -3, 5), 1, false);
+  indim_compiled_fn *fn = compile(&f);
+  int64_t got[8];
+  if (fn != NULL) {
+    CHECK_EQ_INT(run2(fn, in, NULL, got), 0);
+    for (int32_t k = 0; k < 8; k++) {
+      CHECK_MSG(got[k] == expected[k % 4], "%s, element %d: %lld", indim_type_text(type), (int)k, (long long)got[k]);
+    }
+  }
+  close_fixture(&f);
+}
+
+TEST(clamps_of_every_integer_type) {
+  const uint64_t u64[] = {0, 4, (uint64_t)1 << 63, UINT64_MAX};
+  check_clamp(INDIM_U64, u64, (const int64_t[]){0, 4, 5, 5});
+  const int64_t s64[] = {INT64_MIN, -1, 6, INT64_MAX};
+  check_clamp(INDIM_S64, s64, (const int64_t[]){-3, -1, 5, 5});
+  const uint32_t u32[] = {UINT32_MAX, 0x80000000u, 1, 5};
+  check_clamp(INDIM_U32, u32, (const int64_t[]){5, 5, 1, 5});
+  check_clamp(INDIM_S32, u32, (const int64_t[]){-1, -3, 1, 5});
+  const uint8_t bytes[] = {0xff, 0x80, 3, 0x7f};
+  check_clamp(INDIM_U8, bytes, (const int64_t[]){5, 5, 3, 5});
+  check_clamp(INDIM_S8, bytes, (const int64_t[]){-1, -3, 3, 5});
+  const uint8_t nibbles[] = {0x0f, 0x08, 3, 7};
+  check_clamp(INDIM_U4, nibbles, (const int64_t[]){5, 5, 3, 5});
+  check_clamp(INDIM_S4, nibbles, (const int64_t[]){-1, -3, 3, 5});
+}
+
+TEST(fma_and_affine) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *x = argument(&f, INDIM_F64, 3);
+  indim_storage *n = argument(&f, INDIM_S32, 3);
+  indim_storage *r = result(&f, INDIM_F64, 1);
+  indim_storage *ri = result(&f, INDIM_S64, 1);
+  indim_storage *written[] = {r, ri};
+  indim_loop_kernel_begin(b, written, 2);
+  indim_lval v[3];
+  indim_lval index[3];
+  for (int32_t k = 0; k < 3; k++) {
+    v[k] = indim_loop_load(b, x, index_of(&f, k), 1, 1);
+    index[k] = indim_loop_clamp_index(b, indim_loop_load(b, n, index_of(&f, k), 1, 1), -1000, 1000);
+  }
+  indim_loop_store(b, r, index_of(&f, 0), indim_loop_fma(b, v[0], v[1], v[2]), 1, false);
+  int64_t coefficients[] = {-3, 8, -1};
+  indim_loop_store(b, ri, index_of(&f, 0), indim_loop_affine(b, 41, 3, index, coefficients), 1, false);
+  indim_compiled_fn *fn = compile(&f);
+  double in[] = {1 + 0x1p-30, 1 - 0x1p-30, -1};
+  int32_t numbers[] = {100, -7, 900};
+  double got = 0;
+  int64_t got_index = 0;
+  if (fn != NULL) {
+    const void *arguments[] = {in, numbers};
+    void *results[] = {&got, &got_index};
+    CHECK_EQ_INT(fn(arguments, results, NULL, NULL), 0);
+    CHECK(got == (f.program->target.has_fma ? fma(in[0], in[1], in[2]) : in[0] * in[1] + in[2]));
+    CHECK_EQ_INT(got_index, 41 - 300 - 56 - 900);
+  }
+  close_fixture(&f);
+}
+
+// Parallel loops and the host -------------------------------------------------------------------------------------------
+
+typedef struct calls {
+  int count;
+  int64_t iterations, grain;
+  bool wants_stop;
+  int32_t stop;
+} calls;
+
+// Runs the pieces backwards.
+static void run_backwards(void *user, indim_host_piece *piece, void *frame, int64_t count, int64_t grain) {
+  calls *c = user;
+  c->count++;
+  c->iterations = count;
+  c->grain = grain;
+  for (int64_t begin = (count - 1) / grain * grain; begin >= 0; begin -= grain) {
+    c->stop = c->wants_stop;
+    piece(frame, begin, begin + grain < count ? begin + grain : count);
+  }
+}
+
+// r[i] = a[i] * s + c + table[i % 4], 8 lanes at a time, s and c from outside; n from memory.
+static void build_parallel(fixture *f, bool has_while) {
+  static const float table[] = {10, 20, 30, 40, 10, 20, 30, 40};
+  indim_loop_builder *b = &f->b;
+  indim_storage *x = argument(f, INDIM_F32, 1024);
+  indim_storage *n = argument(f, INDIM_S32, 2);
+  indim_storage *t = indim_loop_storage(b, INDIM_STORAGE_CONSTANT, INDIM_F32, 8, "t");
+  indim_storage *r = result(f, INDIM_F32, 1024);
+  REQUIRE(t != NULL);
+  t->data = table;
+  indim_lval begin = indim_loop_clamp_index(b, indim_loop_load(b, n, index_of(f, 0), 1, 1), 0, 1000);
+  indim_lval end = indim_loop_clamp_index(b, indim_loop_load(b, n, index_of(f, 1), 1, 1), 0, 1017);
+  indim_lval factor = indim_loop_splat(b, indim_loop_load(b, x, index_of(f, 0), 1, 1), 8);
+  indim_lval i = indim_loop_for_begin(b, begin, end, 8, 0, NULL, NULL);
+  indim_loop_for_parallel(b, 4);
+  indim_lval v = indim_loop_load(b, x, i, 8, 1);
+  v = indim_loop_binary(b, INDIM_OP_MULTIPLY, v, factor);
+  v = indim_loop_binary(b, INDIM_OP_ADD, v, indim_loop_load(b, t, index_of(f, 0), 8, 1));
+  if (has_while) {
+    indim_lval now;
+    indim_lval start = f32_const(f, 1);
+    indim_loop_while_begin(b, 1, &start, &now);
+    indim_loop_op less = {.op = INDIM_OP_COMPARE, .direction = INDIM_COMPARE_LT};
+    indim_lval args[] = {now, f32_const(f, 100)};
+    indim_loop_while_body(b, indim_loop_scalar(b, less, INDIM_PRED, 2, args), &now);
+    indim_lval next = indim_loop_binary(b, INDIM_OP_ADD, now, now);
+    indim_loop_while_end(b, &next, &now);
+    v = indim_loop_binary(b, INDIM_OP_ADD, v, indim_loop_splat(b, now, 8));
+  }
+  indim_loop_store(b, r, i, v, 1, false);
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+static void check_parallel(indim_compiled_fn *fn, const indim_host *host, int32_t begin, int32_t end, float more) {
+  static float x[1024], got[1024];
+  int32_t bounds[] = {begin, end};
+  for (int k = 0; k < 1024; k++) {
+    x[k] = (float)(k + 3);
+    got[k] = -1;
+  }
+  const void *arguments[] = {x, bounds};
+  void *results[] = {got};
+  CHECK_EQ_INT(fn(arguments, results, NULL, host), 0);
+  int32_t last = begin < end ? begin + (end - begin + 7) / 8 * 8 : begin;
+  for (int k = 0; k < 1024; k++) {
+    bool is_in = k >= begin && k < last;
+    CHECK(got[k] == (is_in ? x[k] * 3 + (float)(10 * ((k - begin) % 4 + 1)) + more : -1));
+  }
+}
+
+TEST(parallel_loops) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  build_parallel(&f, false);
+  indim_compiled_fn *fn = compile(&f);
+  if (fn != NULL) {
+    calls c = {.count = 0};
+    indim_host host = {.user = &c};
+    check_parallel(fn, NULL, 4, 1004, 0);
+    check_parallel(fn, &host, 4, 1004, 0);
+    host.parallel = run_backwards;
+    check_parallel(fn, &host, 4, 1005, 0);
+    CHECK_EQ_INT(c.count, 1);
+    CHECK_EQ_INT(c.iterations, 126);
+    CHECK_EQ_INT(c.grain, 4);
+    check_parallel(fn, &host, 50, 50, 0);
+    check_parallel(fn, &host, 60, 40, 0);
+    check_parallel(fn, &host, 60, 92, 0);
+    CHECK_EQ_INT(c.count, 1);
+  }
+  close_fixture(&f);
+}
+
+TEST(while_inside_a_piece_stops) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  build_parallel(&f, true);
+  indim_compiled_fn *fn = compile(&f);
+  if (fn != NULL) {
+    calls c = {.count = 0};
+    indim_host host = {.user = &c, .stop = &c.stop, .parallel = run_backwards};
+    check_parallel(fn, NULL, 0, 1000, 128);
+    check_parallel(fn, &host, 0, 1000, 128);
+    c.wants_stop = true;
+    static float x[1024], got[1024];
+    int32_t bounds[] = {0, 1000};
+    const void *arguments[] = {x, bounds};
+    void *results[] = {got};
+    CHECK_EQ_INT(fn(arguments, results, NULL, &host), INDIM_HOST_STOPPED);
+  }
+  close_fixture(&f);
+}
+
+static int32_t see_matmul(void *user, const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs) {
+  calls *c = user;
+  c->count++;
+  c->iterations = sizes->type == INDIM_F32 && sizes->batch == 1 && sizes->m == 2 && sizes->accumulate == 14;
+  *(float *)out = *(const float *)lhs * *(const float *)rhs;
+  return c->wants_stop ? 5 : 0;
+}
+
+TEST(host_matmul) {
+  static const int64_t numbers[] = {INDIM_F32, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *x = argument(&f, INDIM_F32, 8);
+  indim_storage *y = argument(&f, INDIM_F32, 8);
+  indim_storage *r = result(&f, INDIM_F32, 8);
+  indim_storage *storages[] = {r, x, y};
+  bool is_written[] = {true, false, false};
+  indim_lval addresses[] = {index_of(&f, 3), index_of(&f, 1), index_of(&f, 2)};
+  indim_loop_host(b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, 14, numbers);
+  indim_compiled_fn *fn = compile(&f);
+  float in[] = {0, 5, 7, 0, 0, 0, 0, 0};
+  float got[8] = {0};
+  if (fn != NULL) {
+    calls c = {.count = 0};
+    indim_host host = {.user = &c};
+    const void *arguments[] = {in, in};
+    void *results[] = {got};
+    CHECK_EQ_INT(fn(arguments, results, NULL, NULL), INDIM_HOST_FAILED);
+    CHECK_EQ_INT(fn(arguments, results, NULL, &host), INDIM_HOST_FAILED);
+    host.matmul = see_matmul;
+    CHECK_EQ_INT(fn(arguments, results, NULL, &host), 0);
+    CHECK(c.count == 1 && c.iterations == 1 && got[3] == 35);
+    c.wants_stop = true;
+    CHECK_EQ_INT(fn(arguments, results, NULL, &host), INDIM_HOST_FAILED);
+  }
+  close_fixture(&f);
+}
+
+// Long bodies -----------------------------------------------------------------------------------------------------------
+
+static double seconds_of(const indim_emit_times *times) { return 1e-9 * (double)(times->emit_ns + times->code_ns); }
+
+// |count| additions and products of 8 running values, scalars; each checked against the same in C.
+TEST(body_of_12000_scalar_nodes) {
+  enum { COUNT = 12000, VALUES = 8 };
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *x = argument(&f, INDIM_F32, VALUES);
+  indim_storage *r = result(&f, INDIM_F32, VALUES);
+  indim_lval start[VALUES], now[VALUES];
+  for (int32_t k = 0; k < VALUES; k++) {
+    start[k] = indim_loop_load(b, x, index_of(&f, k), 1, 1);
+  }
+  indim_loop_for_begin(b, index_of(&f, 0), index_of(&f, 3), 1, VALUES, start, now);
+  for (int32_t i = 0; i < COUNT; i++) {
+    indim_lval other = now[(i * 5 + 3) % VALUES];
+    indim_op op = i % 3 == 0 ? INDIM_OP_MULTIPLY : i % 3 == 1 ? INDIM_OP_ADD : INDIM_OP_SUBTRACT;
+    now[i % VALUES] = indim_loop_binary(b, op, now[i % VALUES], other);
+  }
+  indim_loop_for_end(b, now, now);
+  for (int32_t k = 0; k < VALUES; k++) {
+    indim_loop_store(b, r, index_of(&f, k), now[k], 1, false);
+  }
+  indim_compiled_fn *fn = compile(&f);
+  float in[VALUES] = {0.5f, 0.25f, 1, -0.75f, 0.125f, 0.3f, -0.2f, 0.9f};
+  float got[VALUES], expected[VALUES];
+  memcpy(expected, in, sizeof in);
+  for (int32_t i = 0; i < 3 * COUNT; i++) {
+    int32_t k = i % COUNT;
+    float other = expected[(k * 5 + 3) % VALUES];
+    float *v = &expected[k % VALUES];
+    *v = k % 3 == 0 ? *v * other : k % 3 == 1 ? *v + other : *v - other;
+  }
+  if (fn != NULL) {
+    CHECK_EQ_INT(run2(fn, in, NULL, got), 0);
+    CHECK(memcmp(got, expected, sizeof got) == 0);
+    CHECK_MSG(seconds_of(&f.times) < 60, "%.2f s", seconds_of(&f.times));
+    printf("12,000 nodes: %.3f s\n", seconds_of(&f.times));
+  }
+  close_fixture(&f);
+}
+
+// 2,000 hyperbolic tangents, each of a sum: inline code of tens of instructions each.
+TEST(body_of_2000_tanh) {
+  enum { COUNT = 2000, VALUES = 50 };
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *x = argument(&f, INDIM_F32, VALUES);
+  indim_storage *r = result(&f, INDIM_F32, VALUES);
+  indim_lval now[VALUES];
+  for (int32_t k = 0; k < VALUES; k++) {
+    now[k] = indim_loop_load(b, x, index_of(&f, k), 1, 1);
+  }
+  indim_loop_op tanh_op = {.op = INDIM_OP_TANH};
+  for (int32_t i = 0; i < COUNT; i++) {
+    indim_lval sum = indim_loop_binary(b, INDIM_OP_ADD, now[i % VALUES], now[(i + 7) % VALUES]);
+    now[i % VALUES] = indim_loop_scalar(b, tanh_op, INDIM_F32, 1, &sum);
+  }
+  for (int32_t k = 0; k < VALUES; k++) {
+    indim_loop_store(b, r, index_of(&f, k), now[k], 1, false);
+  }
+  indim_compiled_fn *fn = compile(&f);
+  float in[VALUES], got[VALUES];
+  double expected[VALUES];
+  for (int32_t k = 0; k < VALUES; k++) {
+    in[k] = 0.1f * (float)(k - 20);
+    expected[k] = (double)in[k];
+  }
+  for (int32_t i = 0; i < COUNT; i++) {
+    expected[i % VALUES] = tanh(expected[i % VALUES] + expected[(i + 7) % VALUES]);
+  }
+  if (fn != NULL) {
+    CHECK_EQ_INT(run2(fn, in, NULL, got), 0);
+    for (int32_t k = 0; k < VALUES; k++) {
+      CHECK_MSG(fabs((double)got[k] - expected[k]) < 1e-4, "%d: %g %g", (int)k, (double)got[k], expected[k]);
+    }
+    CHECK_MSG(seconds_of(&f.times) < 60, "%.2f s", seconds_of(&f.times));
+    printf("2,000 tanh: %.3f s\n", seconds_of(&f.times));
+  }
+  close_fixture(&f);
+}
+
+// Text ------------------------------------------------------------------------------------------------------------------
+
+TEST(text_of_ir_and_assembly) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  build_add(&f, INDIM_F64, 64, 4, 1);
+  indim_buffer llvm, assembly;
+  indim_buffer_init(&llvm, f.cx);
+  indim_buffer_init(&assembly, f.cx);
+  indim_emit_options options = {.out_llvm = &llvm, .out_asm = &assembly};
+  CHECK_EQ_INT(indim_jit_compile(f.cx, f.program, &options, NULL, &f.code), INDIM_OK);
+  CHECK(llvm.data != NULL && strstr(llvm.data, "fadd <4 x double>") != NULL);
+  CHECK(assembly.data != NULL && strstr(assembly.data, "indim_program:") != NULL);
+  indim_buffer_deinit(&llvm);
+  indim_buffer_deinit(&assembly);
+  close_fixture(&f);
+}
+
+TEST(a_deep_nest_is_refused) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  enum { DEEP = 300 };
+  indim_storage *p = argument(&f, INDIM_PRED, 1);
+  indim_lval pred = indim_loop_load(&f.b, p, index_of(&f, 0), 1, 1);
+  for (int32_t i = 0; i < DEEP; i++) {
+    indim_loop_if_begin(&f.b, pred);
+  }
+  for (int32_t i = 0; i < DEEP; i++) {
+    indim_loop_if_else(&f.b, 0, NULL);
+    indim_loop_if_end(&f.b, NULL, NULL);
+  }
+  CHECK_EQ_INT(f.b.status, INDIM_OK);
+  CHECK_EQ_INT(indim_jit_compile(f.cx, f.program, NULL, NULL, &f.code), INDIM_LIMIT);
+  CHECK(f.code == NULL);
+  close_fixture(&f);
+}
+
+#define CASES(X)                   \
+  X(add_of_two_arrays)             \
+  X(for_with_bounds_from_memory)   \
+  X(for_of_one_trip_and_of_none)   \
+  X(if_gives_complex_values)       \
+  X(while_runs_and_stops)          \
+  X(every_stride)                  \
+  X(every_mask)                    \
+  X(masked_scalar_and_repeated)    \
+  X(lane_addresses)                \
+  X(copy_fill_constant_scratch)    \
+  X(shuffles_of_several_arguments) \
+  X(folds_splats_extracts)         \
+  X(divisions_round_down)          \
+  X(clamps_of_every_integer_type)  \
+  X(fma_and_affine)                \
+  X(parallel_loops)                \
+  X(while_inside_a_piece_stops)    \
+  X(host_matmul)                   \
+  X(body_of_12000_scalar_nodes)    \
+  X(body_of_2000_tanh)             \
+  X(text_of_ir_and_assembly)       \
+  X(a_deep_nest_is_refused)
 TEST_MAIN(CASES)
