@@ -246,9 +246,9 @@ TEST(if_gives_complex_values) {
   indim_loop_if_begin(b, indim_loop_load(b, p, index_of(&f, 0), 1, 1));
   indim_lval sum = indim_loop_binary(b, INDIM_OP_ADD, z, z);
   indim_loop_if_else(b, 1, &sum);
-  indim_lval product = indim_loop_binary(b, INDIM_OP_MULTIPLY, z, z);
+  indim_lval difference = indim_loop_binary(b, INDIM_OP_SUBTRACT, indim_loop_binary(b, INDIM_OP_ADD, z, z), z);
   indim_lval out = 0;
-  indim_loop_if_end(b, &product, &out);
+  indim_loop_if_end(b, &difference, &out);
   indim_loop_store(b, r, index_of(&f, 0), out, 1, false);
   indim_compiled_fn *fn = compile(&f);
   float in[] = {1, 2, 3, -1};
@@ -259,7 +259,7 @@ TEST(if_gives_complex_values) {
     CHECK_EQ_INT(run2(fn, &yes, in, got), 0);
     CHECK(got[0] == 2 && got[1] == 4 && got[2] == 6 && got[3] == -2);
     CHECK_EQ_INT(run2(fn, &no, in, got), 0);
-    CHECK(got[0] == -3 && got[1] == 4 && got[2] == 8 && got[3] == -6);
+    CHECK(memcmp(got, in, sizeof in) == 0);
   }
   close_fixture(&f);
 }
