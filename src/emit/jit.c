@@ -1,23 +1,20 @@
-// From IR to code that runs. The target is this machine, known by its feature bits and never by its name; the code
-// generator runs at its second lowest level and without optimisation passes, which measurably gain nothing on code that is
-// vectorised already. The object file goes through LLVM's JIT linker into a library of its own that knows four functions of
+// From IR to code that runs. There are no optimisation passes, which measurably gain nothing on code that is vectorised
+// already. The object file goes through LLVM's JIT linker into a library of its own that knows four functions of
 // the C library and nothing else of the process.
 #include "emit/program.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <string.h>
-#include <threads.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Object.h>
 #include <llvm-c/Orc.h>
-#include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
+
+#include "run/clock.h"
 
 struct indim_code {
   indim_ctx *cx;
@@ -52,7 +49,7 @@ static void keep_message(work *w, const char *text) {
   w->message[length] = '\0';
 }
 
-// The machine -----------------------------------------------------------------------------------------------------------
+// Errors ----------------------------------------------------------------------------------------------------------------
 
 // LLVM exits when this returns.
 static void on_fatal_error(const char *reason) {
@@ -62,95 +59,8 @@ static void on_fatal_error(const char *reason) {
   }
 }
 
-static void initialize(void) {
-  LLVMInstallFatalErrorHandler(on_fatal_error);
-  LLVMInitializeNativeTarget();
-  LLVMInitializeNativeAsmPrinter();
-}
-
-static void initialize_once(void) {
-  static once_flag flag = ONCE_FLAG_INIT;
-  call_once(&flag, initialize);
-}
-
-static bool has_feature(const char *features, const char *name) {
-  size_t length = strlen(name);
-  for (const char *at = strstr(features, name); at != NULL; at = strstr(at + 1, name)) {
-    if (at[length] == ',' || at[length] == '\0') {
-      return true;
-    }
-  }
-  return false;
-}
-
-static int64_t system_size(int name, int64_t otherwise) {
-  long size = sysconf(name);
-  return size > 0 ? size : otherwise;
-}
-
-void indim_jit_target(indim_loop_target *out_target) {
-  char *features = LLVMGetHostCPUFeatures();
-  memset(out_target, 0, sizeof *out_target);
-  bool is_wide = has_feature(features, "+avx512f") && has_feature(features, "+avx512vl") &&
-                 has_feature(features, "+avx512bw") && has_feature(features, "+avx512dq");
-  out_target->vector_bytes = is_wide ? 64 : has_feature(features, "+avx2") ? 32 : 16;
-#if defined(__x86_64__)
-  out_target->has_fma = has_feature(features, "+fma");
-  out_target->has_f16 = has_feature(features, "+f16c");
-#elif defined(__aarch64__)
-  out_target->has_fma = true;
-  out_target->has_f16 = true;
-#endif
-  LLVMDisposeMessage(features);
-  int64_t cores = system_size(_SC_NPROCESSORS_ONLN, 1);
-  out_target->cache_bytes[0] = 32 << 10;
-  out_target->cache_bytes[1] = 1 << 20;
-  out_target->cache_bytes[2] = 4 << 20;
-#if defined(_SC_LEVEL1_DCACHE_SIZE)
-  out_target->cache_bytes[0] = system_size(_SC_LEVEL1_DCACHE_SIZE, out_target->cache_bytes[0]);
-  out_target->cache_bytes[1] = system_size(_SC_LEVEL2_CACHE_SIZE, out_target->cache_bytes[1]);
-  out_target->cache_bytes[2] = system_size(_SC_LEVEL3_CACHE_SIZE, cores * out_target->cache_bytes[2]) / cores;
-#endif
-  if (out_target->cache_bytes[2] < out_target->cache_bytes[1]) {
-    out_target->cache_bytes[2] = out_target->cache_bytes[1];
-  }
-}
-
-// "x86-64" with the host's features: vectors as wide as they are written, whatever the model prefers.
-static indim_status create_machine(work *w) {
-  char *triple = LLVMGetDefaultTargetTriple();
-  char *host = LLVMGetHostCPUFeatures();
-  indim_buffer features;
-  indim_buffer_init(&features, w->cx);
-  indim_buffer_text(&features, host);
-#if defined(__x86_64__)
-  indim_buffer_text(&features, ",-prefer-256-bit");
-  static const char cpu[] = "x86-64";
-#else
-  static const char cpu[] = "generic";
-#endif
-  LLVMTargetRef target = NULL;
-  char *message = NULL;
-  indim_status status = features.status;
-  if (status == INDIM_OK && LLVMGetTargetFromTriple(triple, &target, &message)) {
-    status = indim_fail(w->cx, INDIM_UNSUPPORTED, "LLVM has no target for this machine (%s): %s", triple, message);
-    LLVMDisposeMessage(message);
-  }
-  if (status == INDIM_OK) {
-    w->machine = LLVMCreateTargetMachine(target, triple, cpu, features.data, LLVMCodeGenLevelLess, LLVMRelocPIC,
-                                         LLVMCodeModelSmall);
-    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(w->machine);
-    LLVMSetModuleDataLayout(w->module, layout);
-    LLVMSetTarget(w->module, triple);
-    LLVMDisposeTargetData(layout);
-  }
-  indim_buffer_deinit(&features);
-  LLVMDisposeMessage(host);
-  LLVMDisposeMessage(triple);
-  return status;
-}
-
-// Errors ----------------------------------------------------------------------------------------------------------------
+// Once, when the library is loaded.
+__attribute__((constructor)) static void install(void) { LLVMInstallFatalErrorHandler(on_fatal_error); }
 
 // LLVM reports what is wrong with a module here; without a handler it would print, and exit on errors.
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
@@ -175,11 +85,6 @@ static indim_status orc_failed(indim_ctx *cx, const char *doing, LLVMErrorRef er
   indim_status status = indim_fail(cx, INDIM_INTERNAL, "LLVM, %s: %s", doing, message);
   LLVMDisposeErrorMessage(message);
   return status;
-}
-
-static int64_t now_ns(void) {
-  struct timespec t = {0, 0};
-  return timespec_get(&t, TIME_UTC) == TIME_UTC ? (int64_t)t.tv_sec * 1000000000 + t.tv_nsec : 0;
 }
 
 // Linking ---------------------------------------------------------------------------------------------------------------
@@ -327,11 +232,11 @@ static indim_status generate(work *w) {
 // What runs under the guard: all that may meet a fatal error of LLVM's.
 static indim_status generate_and_link(work *w, indim_code *code) {
   INDIM_TRY(write_asm(w));
-  int64_t start = now_ns();
+  int64_t start = indim_clock_ns();
   INDIM_TRY(generate(w));
   code->bytes = text_bytes(w->object);
   INDIM_TRY(link_object(w, code));
-  w->code_ns = now_ns() - start;
+  w->code_ns = indim_clock_ns() - start;
   return INDIM_OK;
 }
 
@@ -350,10 +255,10 @@ static indim_status guarded(work *w, indim_code *code) {
 }
 
 static indim_status compile_stages(work *w, indim_emit_times *times, indim_code *code) {
-  int64_t start = now_ns();
-  INDIM_TRY(create_machine(w));
+  int64_t start = indim_clock_ns();
+  INDIM_TRY(indim_machine_create(w->cx, w->module, &w->machine));
   INDIM_TRY(indim_emit_program(w->cx, w->program, w->options->fast, w->context, w->module));
-  times->emit_ns = now_ns() - start;
+  times->emit_ns = indim_clock_ns() - start;
   write_llvm(w);
   INDIM_TRY(verify_module(w));
   INDIM_TRY(guarded(w, code));
@@ -379,7 +284,6 @@ indim_status indim_jit_compile(indim_ctx *cx, const indim_loop_program *program,
                                indim_emit_times *out_times, indim_code **out_code) {
   static const indim_emit_options none = {0};
   *out_code = NULL;
-  initialize_once();
   indim_code *code = NULL;
   INDIM_TRY(indim_alloc_zeroed(cx, sizeof *code, (void **)&code));
   code->cx = cx;

@@ -3,6 +3,8 @@
 #ifndef INDIM_EMIT_PROGRAM_H
 #define INDIM_EMIT_PROGRAM_H
 
+#include <llvm-c/TargetMachine.h>
+
 #include "emit/codegen.h"
 
 // Deeper nests of bodies are refused: each level is a recursion here and a loop level for LLVM.
@@ -89,6 +91,11 @@ INDIM_CHECKED indim_status indim_emit_host_node(indim_generator *g, const indim_
 // Whether |body| is |outer| or stands in it.
 bool indim_emit_is_inside(const indim_loop_body *body, const indim_loop_body *outer);
 INDIM_CHECKED indim_status indim_emit_parallel(indim_generator *g, const indim_loop_node *node);
+
+// machine.c -------------------------------------------------------------------------------------------------------------
+
+// Makes the code generator, and tells the module of it.
+INDIM_CHECKED indim_status indim_machine_create(indim_ctx *cx, LLVMModuleRef module, LLVMTargetMachineRef *out_machine);
 
 // jit.c -----------------------------------------------------------------------------------------------------------------
 
