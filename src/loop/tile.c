@@ -15,11 +15,11 @@ static int64_t power_above(int64_t x) {
   return power;
 }
 
-// The divisor of |size| with the least waste when each row takes a power of two; the largest of those that tie, but not
-// beyond a register.
+// The divisor of |size| with the least waste when each row takes a power of two, the largest of those that tie, at most a
+// register; the whole row when every such cut wastes more.
 static int32_t cut_long_row(int64_t size, int64_t width) {
   int64_t best = size;
-  int64_t best_cost = power_above(size);
+  int64_t best_cost = power_above(size) + 1;
   for (int64_t lanes = width; lanes >= 2 && lanes * 2 >= width; lanes--) {
     int64_t cost = size / lanes * power_above(lanes);
     if (size % lanes == 0 && cost < best_cost) {

@@ -6,7 +6,7 @@
 #include "base/size.h"
 #include "loop/tile_internal.h"
 
-enum { MAX_PRODUCTS = 2048, MAX_APPLIED = 64 };
+enum { MAX_PRODUCTS = 2048, MAX_APPLIED = 64, MOST_FOLDED = 4 };
 
 // What a sum or a reduction does at each step. |n| values are combined with |n| others.
 typedef struct combiner {
@@ -107,7 +107,7 @@ static int32_t log2_above(int32_t x) {
 static bool is_better_folded(int32_t results, int32_t steps, int32_t width, int32_t step_cost) {
   int32_t apart = steps * ((results + width - 1) / width) * step_cost;
   int32_t folded = results * ((steps + width - 1) / width + 2 * log2_above(steps < width ? steps : width));
-  return steps >= 3 && folded < apart;
+  return results <= MOST_FOLDED && steps >= 3 && folded < apart;
 }
 
 // Dot -----------------------------------------------------------------------------------------------------------------
