@@ -435,7 +435,6 @@ TEST(dot) {
   check_op("pred[3,4] pred[4,2]", "pred[3,2] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}", 0);
   check_op("bf16[3,4] bf16[4,2]", "bf16[3,2] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}", 1);
   check_op("bf16[3,4] bf16[4,2]", "f32[3,2] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}", 4);
-  check_op("c64[3,4] c64[4,2]", "c64[3,2] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}", 8);
   check_op("f32[2,3] f32[]", "f32[2,3] dot(p0, p1)", 0);
   check_op("f32[2,3,2] f32[3,2,4]", "f32[2,4] dot(p0, p1), lhs_contracting_dims={1,2}, rhs_contracting_dims={0,1}", 8);
   check_op("f32[10,13] f32[13,9]", "f32[10,9] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}", 16);
