@@ -303,6 +303,9 @@ static indim_status lower_module(indim_lowering *l) {
     return l->status != INDIM_OK ? l->status : l->b.status;
   }
   INDIM_TRY(indim_loop_prune(l->program));
+  if (!indim_lower_without(l, "join")) {
+    INDIM_TRY(indim_loop_join(l->program));
+  }
   return indim_scratch_plan(l->program);
 }
 

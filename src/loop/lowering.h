@@ -8,6 +8,7 @@
 //   reduce.c    one that folds; dot.c, scatter.c, ...: the ops that are kernels of their own
 //   control.c   while and conditional
 //   lower.c     the walk over a flow that calls all these
+//   join.c      loops one behind the other that become one
 //   prune.c     takes out what nobody uses
 //   scratch.c   where in the scratch block each storage lies
 #ifndef INDIM_LOOP_LOWERING_H
@@ -161,6 +162,8 @@ void indim_lower_conditional(indim_lowering *l, indim_flow_item *item);
 // Lowers all items of a flow whose parameters have their values.
 void indim_lower_flow(indim_lowering *l, indim_flow *flow);
 
+// Joins loops that count alike and share arrays.
+INDIM_CHECKED indim_status indim_loop_join(indim_loop_program *program);
 // Removes what nobody uses.
 INDIM_CHECKED indim_status indim_loop_prune(indim_loop_program *program);
 // Sets the offsets of all scratch storages and the size of the block.

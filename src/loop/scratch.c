@@ -1,6 +1,7 @@
 // The scratch block: every scratch storage gets an offset, and storages that are never alive at the same time share
-// bytes. A storage is alive from the first to the last node that touches it; one that is touched before a loop and inside
-// it lives until the loop ends, because the next iteration may look again.
+// bytes. A storage is alive from the first to the last node that touches it; one that is touched before a while and inside
+// it lives until that ends, because the next step may look again; and what a for touches lives through all of it, because
+// its iterations each own a part.
 #include <string.h>
 
 #include "base/size.h"
@@ -39,7 +40,13 @@ static void walk_loop(walk *w, const indim_loop_node *node) {
   }
   for (int32_t s = 0; s < w->program->storage_count; s++) {
     span *at = &w->spans[s];
-    if (at->first >= 0 && at->first < begin && at->last >= begin) {
+    if (at->first < 0 || at->last < begin) {
+      continue;
+    }
+    if (node->kind == INDIM_NODE_FOR) {  // other iterations' parts of it are alive meanwhile
+      at->first = at->first < begin ? at->first : begin;
+      at->last = w->now;
+    } else if (at->first < begin) {
       at->last = w->now;
     }
   }
