@@ -63,17 +63,24 @@ static void release_code(void *code, void *library) {
 
 static indim_status create_executable(indim_ctx *cx, const indim_module *module, indim_executable **out) {
   const indim_computation *entry = module->entry;
-  size_t size = (size_t)entry->parameter_count * sizeof(indim_shape *);
-  void *memory = NULL;
-  INDIM_TRY(indim_alloc(cx, size, &memory));
-  const indim_shape **shapes = memory;
-  for (int32_t i = 0; i < entry->parameter_count; i++) {
-    bool is_stated = module->entry_parameter_shapes != NULL && i < module->entry_shape_count;
-    shapes[i] = is_stated ? module->entry_parameter_shapes[i] : entry->parameters[i]->shape;
+  size_t count = (size_t)entry->parameter_count;
+  void *shapes_memory = NULL;
+  void *names_memory = NULL;
+  INDIM_TRY(indim_alloc(cx, count * sizeof(indim_shape *), &shapes_memory));
+  indim_status status = indim_alloc(cx, count * sizeof(indim_str), &names_memory);
+  if (status == INDIM_OK) {
+    const indim_shape **shapes = shapes_memory;
+    indim_str *names = names_memory;
+    for (int32_t i = 0; i < entry->parameter_count; i++) {
+      bool is_stated = module->entry_parameter_shapes != NULL && i < module->entry_shape_count;
+      shapes[i] = is_stated ? module->entry_parameter_shapes[i] : entry->parameters[i]->shape;
+      names[i] = entry->parameters[i]->name;
+    }
+    const indim_shape *result = module->entry_result_shape != NULL ? module->entry_result_shape : entry->root->shape;
+    status = indim_executable_create(cx, shapes, names, entry->parameter_count, result, out);
   }
-  const indim_shape *result = module->entry_result_shape != NULL ? module->entry_result_shape : entry->root->shape;
-  indim_status status = indim_executable_create(cx, shapes, entry->parameter_count, result, out);
-  indim_free(cx, memory, size);
+  indim_free(cx, names_memory, count * sizeof(indim_str));
+  indim_free(cx, shapes_memory, count * sizeof(indim_shape *));
   return status;
 }
 
@@ -133,6 +140,60 @@ static bool asks_for(const indim_loop_program *program, indim_host_service servi
   return false;
 }
 
+// Constants ------------------------------------------------------------------------------------------------------------
+
+// Refuses values that the text left out, where the result needs them. Marks what is called in |is_called|. |is_needed| has
+// room for every instruction of a computation.
+static indim_status check_computation(indim_ctx *cx, const indim_computation *computation, bool *is_called,
+                                      bool *is_needed) {
+  memset(is_needed, 0, (size_t)computation->instr_count);
+  is_needed[computation->root->index] = true;
+  for (int32_t i = computation->instr_count - 1; i >= 0; i--) {
+    const indim_instr *instr = computation->instrs[i];
+    if (!is_needed[i]) {
+      continue;
+    }
+    if (instr->op == INDIM_OP_CONSTANT && indim_literal_is_elided(instr->literal)) {
+      indim_fail_instr(cx, INDIM_INVALID, instr, "its values were left out of the text ({...}), so it cannot be run");
+      indim_hint(cx, "print the program with its constants in full (in JAX: lowered.as_text(\"hlo\"))");
+      return INDIM_INVALID;
+    }
+    for (int32_t k = 0; k < instr->operand_count; k++) {
+      is_needed[instr->operands[k]->index] = true;
+    }
+    for (int32_t a = 0; a < instr->attr_count; a++) {
+      indim_attr_kind kind = indim_attr_kind_of(instr->attrs[a].id);
+      bool has_callees = kind == INDIM_KIND_COMPUTATION || kind == INDIM_KIND_COMPUTATIONS;
+      for (int64_t k = 0; has_callees && k < instr->attrs[a].count; k++) {
+        is_called[instr->attrs[a].value.computations[k]->index] = true;
+      }
+    }
+  }
+  return INDIM_OK;
+}
+
+static indim_status check_constants(indim_ctx *cx, const indim_module *module) {
+  size_t computations = (size_t)module->computation_count;
+  size_t most = 0;
+  for (size_t i = 0; i < computations; i++) {
+    size_t count = (size_t)module->computations[i]->instr_count;
+    most = count > most ? count : most;
+  }
+  void *memory = NULL;
+  INDIM_TRY(indim_alloc_zeroed(cx, computations + most, &memory));
+  bool *is_called = memory;
+  indim_status status = INDIM_OK;
+  is_called[module->entry->index] = true;
+  // Callees stand before their callers.
+  for (size_t i = computations; i > 0 && status == INDIM_OK; i--) {
+    if (is_called[i - 1]) {
+      status = check_computation(cx, module->computations[i - 1], is_called, is_called + computations);
+    }
+  }
+  indim_free(cx, memory, computations + most);
+  return status;
+}
+
 // Stages ---------------------------------------------------------------------------------------------------------------
 
 typedef struct compilation {
@@ -157,6 +218,7 @@ static indim_status lower(compilation *c) {
   indim_lower_options options = {.without = c->options->without, .out_explain = c->options->out_explain};
   int64_t begin = indim_clock_ns();
   INDIM_TRY(begin_stage(c, INDIM_COMPILE_LOWER));
+  INDIM_TRY(check_constants(c->cx, c->module));
   c->generator.functions->target(&target);
   INDIM_TRY(indim_loop_lower(c->cx, c->module, &target, &options, &c->program));
   if (c->options->out_loops != NULL) {

@@ -16,7 +16,7 @@ typedef struct indim_executable indim_executable;
 INDIM_API void indim_executable_destroy(indim_executable *executable);
 
 // Looking. Leaves are the arrays that an argument or the result consists of, in order: those of (f32[2], (s32[], f32[]))
-// are three. A token is a leaf of 0 bytes. Given NULL or a number outside, all answer 0 or NULL.
+// are three. A token is none. Given NULL or a number outside, all answer 0 or NULL.
 INDIM_API int64_t indim_executable_argument_count(const indim_executable *executable);
 INDIM_API int64_t indim_executable_result_count(const indim_executable *executable);
 // Shape of a leaf with the layout that its buffer has to have; the bytes of the buffer; and what its address has to be a
@@ -93,8 +93,9 @@ INDIM_API INDIM_CHECKED indim_status indim_execute_literals(indim_ctx *cx, indim
                                                             const indim_literal *const *arguments,
                                                             int64_t argument_count, const indim_run_options *options,
                                                             indim_literal **out_result);
-// The same, with the execution repeated: once to warm up and then |times| more, whose nanoseconds go to |out_ns|.
-// Converting layouts and restoring what a run wrote into its arguments is not counted.
+// The same, with the execution repeated: to warm up and then |times| more, whose nanoseconds go to |out_ns|. Converting
+// layouts and restoring what a run wrote into its arguments is not counted. Runs of less than some microseconds are
+// measured many together, and count as one with their mean.
 INDIM_API INDIM_CHECKED indim_status indim_execute_timed(indim_ctx *cx, indim_executable *executable,
                                                          const indim_literal *const *arguments, int64_t argument_count,
                                                          const indim_run_options *options, int64_t times,

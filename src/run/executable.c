@@ -6,7 +6,6 @@
 #include "run/executable.h"
 
 #include "base/size.h"
-#include "indim/shape_util.h"
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -59,16 +58,23 @@ static int64_t alignment_of(indim_type type) {
   return bytes > 0 ? bytes : 1;
 }
 
+bool indim_leaf_next(indim_shape_walk *walk) {
+  while (indim_shape_walk_next_leaf(walk)) {
+    if (indim_shape_is_array(walk->shape)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static indim_status add_leaves(indim_ctx *cx, const indim_shape *shape, indim_leaf *leaves, int64_t *count) {
   indim_shape_walk walk;
   indim_shape_walk_init(&walk, shape);
-  while (indim_shape_walk_next_leaf(&walk)) {
+  while (indim_leaf_next(&walk)) {
     indim_leaf *leaf = &leaves[(*count)++];
     *leaf = (indim_leaf){.shape = walk.shape, .alias = -1};
-    if (indim_shape_is_array(walk.shape)) {
-      INDIM_TRY(indim_shape_storage_bytes(cx, walk.shape, &leaf->bytes));
-      leaf->misaligned = (uintptr_t)alignment_of(walk.shape->type) - 1;
-    }
+    INDIM_TRY(indim_shape_storage_bytes(cx, walk.shape, &leaf->bytes));
+    leaf->misaligned = (uintptr_t)alignment_of(walk.shape->type) - 1;
   }
   return INDIM_OK;
 }
@@ -82,15 +88,18 @@ static indim_status copy_shape(indim_arena *arena, const indim_shape *shape, con
   return INDIM_OK;
 }
 
-static indim_status fill(indim_executable *e, const indim_shape *const *parameter_shapes, int64_t parameter_count,
-                         const indim_shape *result_shape) {
+static indim_status fill(indim_executable *e, const indim_shape *const *parameter_shapes,
+                         const indim_str *parameter_names, int64_t parameter_count, const indim_shape *result_shape) {
   void *memory = NULL;
   int64_t leaves = 0;
   INDIM_TRY(indim_arena_array(&e->arena, (size_t)parameter_count, sizeof *e->parameter_shapes, &memory));
   e->parameter_shapes = memory;
+  INDIM_TRY(indim_arena_array(&e->arena, (size_t)parameter_count, sizeof *e->parameter_names, &memory));
+  e->parameter_names = memory;
   e->parameter_count = parameter_count;
   for (int64_t i = 0; i < parameter_count; i++) {
     INDIM_TRY(copy_shape(&e->arena, parameter_shapes[i], &e->parameter_shapes[i]));
+    INDIM_TRY(indim_arena_str(&e->arena, parameter_names[i], &e->parameter_names[i]));
     leaves += indim_shape_leaf_count(parameter_shapes[i]);
   }
   INDIM_TRY(copy_shape(&e->arena, result_shape, &e->result_shape));
@@ -105,7 +114,8 @@ static indim_status fill(indim_executable *e, const indim_shape *const *paramete
   return add_leaves(e->cx, e->result_shape, e->results, &e->result_count);
 }
 
-indim_status indim_executable_create(indim_ctx *cx, const indim_shape *const *parameter_shapes, int64_t parameter_count,
+indim_status indim_executable_create(indim_ctx *cx, const indim_shape *const *parameter_shapes,
+                                     const indim_str *parameter_names, int64_t parameter_count,
                                      const indim_shape *result_shape, indim_executable **out_executable) {
   void *memory = NULL;
   *out_executable = NULL;
@@ -113,7 +123,7 @@ indim_status indim_executable_create(indim_ctx *cx, const indim_shape *const *pa
   indim_executable *e = memory;
   e->cx = cx;
   indim_arena_init(&e->arena, cx);
-  indim_status status = fill(e, parameter_shapes, parameter_count, result_shape);
+  indim_status status = fill(e, parameter_shapes, parameter_names, parameter_count, result_shape);
   if (status != INDIM_OK) {
     indim_executable_destroy(e);
     return status;

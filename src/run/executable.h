@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "indim/execute.h"
+#include "indim/shape_util.h"
 #include "run/host.h"
 #include "run/matmul.h"
 
@@ -27,6 +28,7 @@ struct indim_executable {
   int64_t result_count;
   // Of the program: a shape for each parameter, and the result's, with the layouts stated.
   const indim_shape **parameter_shapes;
+  indim_str *parameter_names;
   int64_t parameter_count;
   const indim_shape *result_shape;
   int64_t scratch_bytes;
@@ -42,10 +44,12 @@ struct indim_executable {
   void (*release)(void *code, void *library);
 };
 
-// An executable without code for these shapes, which are copied. Parameters' tuples fall into their leaves.
+// An executable without code for these shapes and names, which are copied. Parameters' tuples fall into their leaves.
 INDIM_CHECKED indim_status indim_executable_create(indim_ctx *cx, const indim_shape *const *parameter_shapes,
-                                                   int64_t parameter_count, const indim_shape *result_shape,
-                                                   indim_executable **out_executable);
+                                                   const indim_str *parameter_names, int64_t parameter_count,
+                                                   const indim_shape *result_shape, indim_executable **out_executable);
+// Steps to the next leaf that has a buffer: an array.
+bool indim_leaf_next(indim_shape_walk *walk);
 // Makes the scratch block.
 INDIM_CHECKED indim_status indim_executable_set_scratch(indim_executable *executable, int64_t bytes);
 

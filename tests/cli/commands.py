@@ -216,7 +216,7 @@ def deep(folder):
     chain += [f"call{i} {{ x = f32[] parameter(0) ROOT y = call(x), to_apply=call{i - 1} }}" for i in range(1, 20_000)]
     calls = program(folder, "\n".join(chain), "chain.hlo")
     expect("a chain of 20,000 calls", run("check", calls), OK)
-    expect("run, it is refused", run("run", calls, "1"), LIMIT, err="called inside")
+    expect("run, it is refused", run("run", calls, "1"), LIMIT, err="nested deeper")
 
 
 def checking(folder):

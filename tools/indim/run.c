@@ -1,10 +1,7 @@
 // indim run: a program, its arguments, its results.
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "indim/eval.h"
 #include "indim/text.h"
@@ -20,79 +17,166 @@ const char *const help_run =
     "  -o FILE, --output=FILE  write the result there: FILE.npy for an array, FILE.npz for the leaves of any result "
     "by\n"
     "                          their path (0, 1, 2.0; a lone array is 0)\n"
-    "  --json                  print {\"results\":[{\"path\":\"0\",\"shape\":\"f32[2]{0}\",\"data\":[1,2]}]}; NaN and "
-    "infinities\n"
-    "                          are strings, complex numbers pairs\n"
+    "  --json                  print {\"results\":[{\"path\":\"0\",\"shape\":\"f32[2]{0}\",\"data\":[1,2]}],\n"
+    "                          \"engine\":\"native\"}; NaN and infinities are strings, complex numbers pairs\n"
     "  --layouts               print layouts in the shapes of literals\n"
-    "  --engine=eval           which engine runs it; eval, the plain evaluator, is the only one\n"
-    "  --max-memory=N[K|M|G]   refuse to hold more than N bytes\n"
-    "  --max-steps=N           stop after N instructions, those of loops each time\n"
+    "  --engine=ENGINE         native: compile to machine code; eval: the plain evaluator, slow and right; auto, the\n"
+    "                          usual: native, and eval with a word on standard error for what does not compile\n"
+    "  --threads=N             so many threads, 1 unless said; the results are the same bits for any number\n"
+    "  --repeat=N              run once to warm up and then N times, and tell the median and the least time of one\n"
+    "                          execution on standard error; with --json as\n"
+    "                          \"time_ns\":{\"median\":..,\"min\":..,\"compile\":..}\n"
+    "  --fast=NAME,...         relax strict IEEE: contract (a*b+c rounded once), reassociate (sums and products in\n"
+    "                          another order), reciprocal (a/b as a*(1/b))\n"
+    "  --max-memory=N[K|M|G]   refuse to hold more than N bytes of arguments, results, working memory and what the\n"
+    "                          compiler keeps; what LLVM takes for itself is not counted\n"
+    "  --max-steps=N           stop after N instructions, those of loops each time; only the evaluator counts, so "
+    "this\n"
+    "                          means --engine=eval\n"
+    "\n"
+    "Ctrl-C stops loops and compiling; a second one ends the program at once.\n"
     "\n"
     "Exit codes: 0 ok, 1 program or argument refused, 2 usage, 3 file, 4 limit, 5 not supported, 6 out of memory,\n"
     "7 defect of indim, 130 interrupted.\n"
     "\n"
-    "Example:\n"
-    "  $ indim run examples/seeds/row_add.hlo 'f32[2,3] {{1, 2, 3}, {4, 5, 6}}' '{7, 8, 9}'\n";
+    "Examples:\n"
+    "  $ indim run examples/seeds/row_add.hlo 'f32[2,3] {{1, 2, 3}, {4, 5, 6}}' '{7, 8, 9}'\n"
+    "  $ indim run --threads=2 --repeat=100 -o y.npy program.hlo x.npy\n";
 
-enum { OPTION_OUTPUT = 1, OPTION_JSON, OPTION_ENGINE, OPTION_MEMORY, OPTION_STEPS, OPTION_LAYOUTS };
+enum {
+  OPTION_OUTPUT = 1,
+  OPTION_JSON,
+  OPTION_ENGINE,
+  OPTION_MEMORY,
+  OPTION_STEPS,
+  OPTION_LAYOUTS,
+  OPTION_THREADS,
+  OPTION_REPEAT,
+  OPTION_FAST
+};
 
-static const option_spec specs[] = {{"output", 'o', OPTION_OUTPUT, true},
-                                    {"json", 0, OPTION_JSON, false},
-                                    {"engine", 0, OPTION_ENGINE, true},
-                                    {"max-memory", 0, OPTION_MEMORY, true},
-                                    {"max-steps", 0, OPTION_STEPS, true},
-                                    {"layouts", 0, OPTION_LAYOUTS, false},
-                                    {0}};
+static const option_spec specs[] = {{"output", 'o', OPTION_OUTPUT, true}, {"json", 0, OPTION_JSON, false},
+                                    {"engine", 0, OPTION_ENGINE, true},   {"max-memory", 0, OPTION_MEMORY, true},
+                                    {"max-steps", 0, OPTION_STEPS, true}, {"layouts", 0, OPTION_LAYOUTS, false},
+                                    {"threads", 0, OPTION_THREADS, true}, {"repeat", 0, OPTION_REPEAT, true},
+                                    {"fast", 0, OPTION_FAST, true},       {0}};
+
+typedef enum engine { ENGINE_AUTO, ENGINE_NATIVE, ENGINE_EVAL } engine;
 
 typedef struct run_options {
   const char *output;  // NULL: print
   bool json;
   bool layouts;
+  engine engine;
+  unsigned fast;
+  int32_t threads;  // 0: not said
+  int64_t repeat;   // 0: not said
   indim_eval_options eval;
 } run_options;
 
-// Interrupt and progress --------------------------------------------------------------------------------------------
+// What a run gave.
+typedef struct outcome {
+  indim_literal *result;
+  const char *engine;
+  run_times times;
+} outcome;
 
-static volatile sig_atomic_t interrupted;
+// Running -----------------------------------------------------------------------------------------------------------
 
-static void on_interrupt(int signal_number) {
-  (void)signal_number;
-  interrupted = 1;
+static int compare_times(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a;
+  int64_t y = *(const int64_t *)b;
+  return (x > y) - (x < y);
 }
 
-// What the poll keeps: when the run began, and which second was shown last.
-typedef struct progress {
-  struct timespec start;
-  long shown;
-  bool to_terminal;
-} progress;
-
-static bool poll(void *user) {
-  progress *p = user;
-  if (p->to_terminal && !interrupted) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    long seconds = (long)(now.tv_sec - p->start.tv_sec);
-    if (seconds >= 2 && seconds != p->shown) {
-      fprintf(stderr, "\rrunning, %ld s (Ctrl-C stops)", seconds);
-      p->shown = seconds;
-    }
+static void take_times(int64_t *times, int64_t count, run_times *out) {
+  if (count > 0) {
+    qsort(times, (size_t)count, sizeof *times, compare_times);
+    out->count = count;
+    out->least = times[0];
+    out->median = count % 2 != 0 ? times[count / 2] : (times[count / 2 - 1] + times[count / 2]) / 2;
   }
-  return interrupted != 0;
 }
 
 static indim_status evaluate(indim_ctx *cx, const indim_module *module, const indim_literal *const *arguments,
-                             int64_t count, const run_options *options, indim_literal **out_result) {
-  progress p = {.shown = 0, .to_terminal = isatty(STDERR_FILENO) != 0};
-  clock_gettime(CLOCK_MONOTONIC, &p.start);
-  signal(SIGINT, on_interrupt);
-  indim_ctx_set_interrupt(cx, poll, &p);
-  indim_status status = indim_eval(cx, module, arguments, count, &options->eval, out_result);
-  indim_ctx_set_interrupt(cx, NULL, NULL);
-  if (p.shown > 0) {
-    fputs("\r                               \r", stderr);
+                             int64_t count, const run_options *options, int64_t *times, outcome *out) {
+  out->engine = "eval";
+  work_begin(cx, "evaluating");
+  indim_status status = indim_eval(cx, module, arguments, count, &options->eval, &out->result);
+  for (int64_t i = 0; status == INDIM_OK && i < options->repeat; i++) {
+    indim_literal_destroy(out->result);
+    out->result = NULL;
+    int64_t begin = now_ns();
+    status = indim_eval(cx, module, arguments, count, &options->eval, &out->result);
+    times[i] = now_ns() - begin;
   }
+  work_end(cx);
   return status;
+}
+
+static indim_status run_compiled(indim_ctx *cx, indim_executable *executable, const indim_literal *const *arguments,
+                                 int64_t count, const run_options *options, int64_t *times, outcome *out) {
+  indim_pool *pool = NULL;
+  indim_status status = options->threads > 1 ? indim_pool_create(cx, options->threads, &pool) : INDIM_OK;
+  if (status != INDIM_OK) {
+    return status;
+  }
+  indim_run_options run = {.pool = pool, .stop = work_stop_flag()};
+  work_begin(cx, "running");
+  status = indim_execute_timed(cx, executable, arguments, count, &run, options->repeat, times, &out->result);
+  work_end(cx);
+  indim_pool_destroy(pool);
+  return status;
+}
+
+// One line: where the compiler stopped and why.
+static void tell_fallback(indim_ctx *cx, const command *self) {
+  const indim_diagnostic *d = indim_ctx_diagnostic_get(cx, 0);
+  fprintf(stderr, "indim %s: evaluated, not compiled: ", self->name);
+  if (d != NULL && d->line > 0) {
+    fprintf(stderr, "%s:%d:%d: ", d->source, (int)d->line, (int)d->column);
+  }
+  fprintf(stderr, "%s\n", d == NULL ? indim_status_text(INDIM_UNSUPPORTED) : d->message);
+  indim_ctx_diagnostics_clear(cx);
+}
+
+static indim_status run_engine(indim_ctx *cx, const command *self, const indim_module *module,
+                               const indim_literal *const *arguments, int64_t count, const run_options *options,
+                               outcome *out) {
+  int64_t *times = must_alloc((size_t)options->repeat * sizeof *times);
+  indim_executable *executable = NULL;
+  indim_status status = INDIM_UNSUPPORTED;
+  if (options->engine != ENGINE_EVAL) {
+    indim_compile_options compile = {.fast = options->fast};
+    int64_t begin = now_ns();
+    status = compile_module(cx, module, &compile, &executable);
+    out->times.compile = now_ns() - begin;
+    out->engine = "native";
+    if (status == INDIM_OK) {
+      status = run_compiled(cx, executable, arguments, count, options, times, out);
+    } else if (status == INDIM_UNSUPPORTED && options->engine == ENGINE_AUTO) {
+      tell_fallback(cx, self);
+    }
+    indim_executable_destroy(executable);
+  }
+  if (executable == NULL && status == INDIM_UNSUPPORTED && options->engine != ENGINE_NATIVE) {
+    out->times.compile = 0;
+    status = evaluate(cx, module, arguments, count, options, times, out);
+  }
+  if (status == INDIM_OK) {
+    take_times(times, options->repeat, &out->times);
+  }
+  free(times);
+  return status;
+}
+
+static void tell_times(const run_times *times) {
+  fprintf(stderr, "%" PRId64 " runs: median %s, least %s", times->count, time_text_of(times->median).text,
+          time_text_of(times->least).text);
+  if (times->compile > 0) {
+    fprintf(stderr, "; compiled in %s", time_text_of(times->compile).text);
+  }
+  fputs("\n", stderr);
 }
 
 // Results -----------------------------------------------------------------------------------------------------------
@@ -128,13 +212,21 @@ static int print_literal(indim_ctx *cx, const indim_literal *literal, bool layou
   return code;
 }
 
-static int deliver(indim_ctx *cx, const command *self, const indim_literal *result, const run_options *options) {
-  if (options->output == NULL) {
-    return options->json ? print_json_results(cx, result) : print_literal(cx, result, options->layouts);
+static int deliver(indim_ctx *cx, const command *self, const outcome *out, const run_options *options) {
+  int code = EXIT_OK;
+  if (options->output != NULL) {
+    code = ends_with(options->output, ".npz") ? write_npz(cx, self, options->output, out->result)
+                                              : write_npy(cx, self, options->output, out->result);
+  } else if (!options->json) {
+    code = print_literal(cx, out->result, options->layouts);
   }
-  int code = ends_with(options->output, ".npz") ? write_npz(cx, self, options->output, result)
-                                                : write_npy(cx, self, options->output, result);
-  return code == EXIT_OK && options->json ? print_json_results(cx, result) : code;
+  if (code == EXIT_OK && options->json) {
+    return print_json_results(cx, out->result, out->engine, &out->times);
+  }
+  if (code == EXIT_OK && out->times.count > 0) {
+    tell_times(&out->times);
+  }
+  return code;
 }
 
 // An output that cannot work is refused before the run, not after it.
@@ -193,10 +285,10 @@ static int run_module(indim_ctx *cx, const command *self, const indim_module *mo
   }
   code = read_arguments(cx, self, module, texts, count, arguments);
   if (code == EXIT_OK) {
-    indim_literal *result = NULL;
-    indim_status status = evaluate(cx, module, (const indim_literal *const *)arguments, count, options, &result);
-    code = status == INDIM_OK ? deliver(cx, self, result, options) : report(cx, status);
-    indim_literal_destroy(result);
+    outcome out = {0};
+    indim_status status = run_engine(cx, self, module, (const indim_literal *const *)arguments, count, options, &out);
+    code = status == INDIM_OK ? deliver(cx, self, &out, options) : report(cx, status);
+    indim_literal_destroy(out.result);
   }
   for (int i = 0; i < count; i++) {
     indim_literal_destroy(arguments[i]);
@@ -205,8 +297,44 @@ static int run_module(indim_ctx *cx, const command *self, const indim_module *mo
   return code;
 }
 
-static int set_option(indim_ctx *cx, const command *self, int option, const char *value, run_options *options) {
+// Options -----------------------------------------------------------------------------------------------------------
+
+static int set_engine(const command *self, const char *value, run_options *options) {
+  static const char *const names[] = {[ENGINE_AUTO] = "auto", [ENGINE_NATIVE] = "native", [ENGINE_EVAL] = "eval"};
+  for (int i = 0; i < 3; i++) {
+    if (strcmp(value, names[i]) == 0) {
+      options->engine = (engine)i;
+      return EXIT_OK;
+    }
+  }
+  return usage_error(self, "there is no engine '%s'; there are native, eval and auto", value);
+}
+
+static int set_number(indim_ctx *cx, const command *self, int option, const char *value, run_options *options) {
+  enum { MOST_REPEATS = 100000000 };
   uint64_t count = 0;
+  if (!parse_count(value, &count) || count == 0) {
+    return usage_error(self, "'%s' is no positive number like 1000 or 4G", value);
+  }
+  if (option == OPTION_MEMORY) {
+    indim_ctx_set_memory_limit(cx, count);
+  } else if (option == OPTION_STEPS) {
+    options->eval.max_steps = count;
+  } else if (option == OPTION_THREADS) {
+    if (count > INDIM_MAX_THREADS) {
+      return usage_error(self, "--threads is at most %d", (int)INDIM_MAX_THREADS);
+    }
+    options->threads = (int32_t)count;
+  } else {
+    if (count > MOST_REPEATS) {
+      return usage_error(self, "--repeat is at most %d", (int)MOST_REPEATS);
+    }
+    options->repeat = (int64_t)count;
+  }
+  return EXIT_OK;
+}
+
+static int set_option(indim_ctx *cx, const command *self, int option, const char *value, run_options *options) {
   switch (option) {
   case OPTION_OUTPUT:
     options->output = value;
@@ -218,17 +346,25 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
     options->layouts = true;
     return EXIT_OK;
   case OPTION_ENGINE:
-    return strcmp(value, "eval") == 0 ? EXIT_OK : usage_error(self, "there is no engine '%s'; there is eval", value);
+    return set_engine(self, value, options);
+  case OPTION_FAST:
+    return parse_fast(self, value, &options->fast);
   default:
-    break;
+    return set_number(cx, self, option, value, options);
   }
-  if (!parse_count(value, &count) || count == 0) {
-    return usage_error(self, "'%s' is no positive number like 1000 or 4G", value);
+}
+
+// Options that do not go together.
+static int check_options(const command *self, run_options *options) {
+  if (options->eval.max_steps != 0) {
+    if (options->engine == ENGINE_NATIVE) {
+      return usage_error(self, "compiled programs do not count steps: --max-steps goes with --engine=eval");
+    }
+    options->engine = ENGINE_EVAL;
   }
-  if (option == OPTION_MEMORY) {
-    indim_ctx_set_memory_limit(cx, count);
-  } else {
-    options->eval.max_steps = count;
+  if (options->engine == ENGINE_EVAL && (options->threads > 1 || options->fast != 0)) {
+    return usage_error(self, "the evaluator has one thread and strict arithmetic: --threads and --fast go with "
+                             "compiled programs");
   }
   return EXIT_OK;
 }
@@ -241,17 +377,21 @@ int command_run(indim_ctx *cx, const command *self, int argc, char **argv) {
     if (option < 0) {
       return walk.exit_code;
     }
-    int code = set_option(cx, self, option, walk.value, &options);
-    if (code != EXIT_OK) {
-      return code;
+    int wrong = set_option(cx, self, option, walk.value, &options);
+    if (wrong != EXIT_OK) {
+      return wrong;
     }
   }
   if (walk.operand_count == 0) {
     return usage_error(self, "give a program");
   }
+  int code = check_options(self, &options);
+  if (code != EXIT_OK) {
+    return code;
+  }
   indim_module *module = NULL;
   indim_status status = INDIM_OK;
-  int code = load_module(cx, self, walk.operands[0], true, &module, &status);
+  code = load_module(cx, self, walk.operands[0], true, &module, &status);
   if (code != EXIT_OK) {
     return code;
   }

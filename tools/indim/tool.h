@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "indim/base.h"
+#include "indim/compile.h"
 #include "indim/graph.h"
 
 // Exit codes; the man page lists them.
@@ -94,7 +95,37 @@ int read_argument(indim_ctx *cx, const command *self, const char *text, const in
                   indim_literal **out_literal);
 // Writes the leaves of a literal to a .npz file, named by their path.
 int write_npz(indim_ctx *cx, const command *self, const char *path, const indim_literal *literal);
-// Prints {"results":[{"path":"0","shape":"f32[2]{0}","data":[1,2]}]}, an object for every leaf of the literal.
-int print_json_results(indim_ctx *cx, const indim_literal *literal);
+// Times of `indim run --repeat`, nanoseconds.
+typedef struct run_times {
+  int64_t count;  // executions measured; 0: none
+  int64_t median;
+  int64_t least;
+  int64_t compile;  // from the verified program to code; 0 for the evaluator
+} run_times;
+
+// Prints {"results":[{"path":"0","shape":"f32[2]{0}","data":[1,2]}],"engine":"native"}, an object for every leaf of the
+// literal, and "time_ns":{"median":..,"min":..,"compile":..} when there are times.
+int print_json_results(indim_ctx *cx, const indim_literal *literal, const char *engine, const run_times *times);
+
+// Long work (engine.c) ----------------------------------------------------------------------------------------------
+
+// From here to work_end, Ctrl-C stops what runs: the context's poll says so, and *stop_flag is set for compiled code. A
+// second Ctrl-C ends the program at once. On a terminal a line says what has been done for how long, from 2 s on.
+void work_begin(indim_ctx *cx, const char *what);
+void work_now(const char *what);  // another |what|: a string that stays
+void work_end(indim_ctx *cx);
+const volatile int32_t *work_stop_flag(void);
+
+// "contract,reassociate" to INDIM_COMPILE_ flags. Reports a wrong name and returns EXIT_USAGE.
+int parse_fast(const command *self, const char *text, unsigned *out_fast);
+// Compiles between work_begin and work_end.
+indim_status compile_module(indim_ctx *cx, const indim_module *module, indim_compile_options *options,
+                            indim_executable **out_executable);
+// "1.23 us": three digits and the unit that fits.
+typedef struct time_text {
+  char text[32];
+} time_text;
+time_text time_text_of(int64_t nanoseconds);
+int64_t now_ns(void);
 
 #endif  // INDIM_TOOL_H

@@ -280,12 +280,23 @@ static int add_to_json(indim_ctx *cx, void *user, const char *path, const indim_
   return code;
 }
 
-int print_json_results(indim_ctx *cx, const indim_literal *literal) {
+static void add_times(cJSON *object, const run_times *times) {
+  cJSON *time = cJSON_AddObjectToObject(object, "time_ns");
+  cJSON_AddNumberToObject(time, "median", (double)times->median);
+  cJSON_AddNumberToObject(time, "min", (double)times->least);
+  cJSON_AddNumberToObject(time, "compile", (double)times->compile);
+}
+
+int print_json_results(indim_ctx *cx, const indim_literal *literal, const char *engine, const run_times *times) {
   leaf_path path = {{0}, 0};
   cJSON *object = cJSON_CreateObject();
   cJSON *results = cJSON_AddArrayToObject(object, "results");
   int code = visit_leaves(cx, literal, &path, add_to_json, results);
   if (code == EXIT_OK) {
+    cJSON_AddStringToObject(object, "engine", engine);
+    if (times->count > 0) {
+      add_times(object, times);
+    }
     char *text = cJSON_PrintUnformatted(object);
     if (text == NULL) {
       fputs("indim: out of memory\n", stderr);

@@ -1,0 +1,333 @@
+// indim compile: what becomes of a program on its way to machine code, stage by stage.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "indim/text.h"
+#include "tool.h"
+
+const char *const help_compile =
+    "Usage: indim compile [OPTION...] FILE\n"
+    "\n"
+    "Compiles a program (HLO text; - is standard input) without running it, and shows what becomes of it.\n"
+    "\n"
+    "Options:\n"
+    "  --dump=STAGE,...        print stages: graph (the program in canonical text), loops (fused loop nests), llvm\n"
+    "                          (LLVM IR), asm (machine code as assembly)\n"
+    "  --explain               tell what was fused and what was not, and why\n"
+    "  --time                  tell how long each stage took\n"
+    "  -o FILE, --output=FILE  write all that there instead of to standard output\n"
+    "  --fast=NAME,...         relax strict IEEE: contract, reassociate, reciprocal (`indim run --help`)\n"
+    "  --without=NAME,...      leave decisions of the compiler out, to see what they do\n"
+    "  --json                  print an object: stages, explanation, times, bytes, and the buffers of a call\n"
+    "  --max-memory=N[K|M|G]   refuse to hold more than N bytes; what LLVM takes for itself is not counted\n"
+    "\n"
+    "Exit code 5 when the program has something that does not compile (`indim run` evaluates it), or when the\n"
+    "library libindim-llvm or LLVM 19 is not installed.\n"
+    "\n"
+    "Example:\n"
+    "  $ indim compile --dump=loops,asm --time examples/seeds/row_add.hlo\n";
+
+enum {
+  OPTION_DUMP = 1,
+  OPTION_EXPLAIN,
+  OPTION_TIME,
+  OPTION_OUTPUT,
+  OPTION_FAST,
+  OPTION_WITHOUT,
+  OPTION_JSON,
+  OPTION_MEMORY
+};
+
+static const option_spec specs[] = {
+    {"dump", 0, OPTION_DUMP, true},       {"explain", 0, OPTION_EXPLAIN, false},  {"time", 0, OPTION_TIME, false},
+    {"output", 'o', OPTION_OUTPUT, true}, {"fast", 0, OPTION_FAST, true},         {"without", 0, OPTION_WITHOUT, true},
+    {"json", 0, OPTION_JSON, false},      {"max-memory", 0, OPTION_MEMORY, true}, {0}};
+
+// The texts that can be asked for, in the order of printing.
+typedef enum part { PART_GRAPH, PART_LOOPS, PART_LLVM, PART_ASM, PART_EXPLAIN, PART_COUNT } part;
+
+static const char *const part_names[] = {"graph", "loops", "llvm", "asm", "explain"};
+
+typedef struct compile_options {
+  bool wanted[PART_COUNT];
+  bool time;
+  bool json;
+  const char *output;
+  unsigned fast;
+  const char *without;
+} compile_options;
+
+// Everything known of one compilation. Times in nanoseconds.
+typedef struct findings {
+  const char *path;
+  indim_buffer parts[PART_COUNT];
+  int64_t parse;
+  int64_t verify;
+  indim_executable *executable;  // NULL if that failed
+} findings;
+
+// Output ------------------------------------------------------------------------------------------------------------
+
+typedef struct stage_time {
+  const char *name;
+  int64_t ns;
+} stage_time;
+
+enum { STAGES = 6 };
+
+static void list_times(const findings *f, stage_time *out) {
+  indim_compile_times t = indim_executable_times(f->executable);
+  const stage_time list[STAGES] = {{"parse", f->parse}, {"verify", f->verify}, {"load", t.load},
+                                   {"lower", t.lower},  {"emit", t.emit},      {"code", t.code}};
+  memcpy(out, list, sizeof list);
+}
+
+static int64_t total_of(const stage_time *times) {
+  int64_t total = 0;
+  for (int i = 0; i < STAGES; i++) {
+    total += times[i].ns;
+  }
+  return total;
+}
+
+static void print_times(const findings *f, indim_buffer *out) {
+  stage_time times[STAGES];
+  list_times(f, times);
+  for (int i = 0; i < STAGES; i++) {
+    indim_buffer_printf(out, "%-8s %s\n", times[i].name, time_text_of(times[i].ns).text);
+  }
+  indim_buffer_printf(out, "%-8s %s\n", "total", time_text_of(total_of(times)).text);
+}
+
+// The parts one after another, each under its name if there are several.
+static void print_text(const findings *f, const compile_options *options, indim_buffer *out) {
+  int count = options->time && f->executable != NULL;
+  for (int i = 0; i < PART_COUNT; i++) {
+    count += f->parts[i].size > 0;
+  }
+  for (int i = 0; i < PART_COUNT; i++) {
+    if (f->parts[i].size > 0) {
+      if (count > 1) {
+        indim_buffer_printf(out, "==== %s\n", part_names[i]);
+      }
+      indim_buffer_append(out, f->parts[i].data, f->parts[i].size);
+    }
+  }
+  if (options->time && f->executable != NULL) {
+    indim_buffer_text(out, count > 1 ? "==== time\n" : "");
+    print_times(f, out);
+  }
+  bool asked = options->time;
+  for (int i = 0; i < PART_COUNT; i++) {
+    asked = asked || options->wanted[i];
+  }
+  if (!asked && f->executable != NULL) {
+    stage_time times[STAGES];
+    list_times(f, times);
+    indim_buffer_printf(out, "%s: compiled in %s, %" PRId64 " bytes of code, %" PRId64 " bytes of working memory\n",
+                        f->path, time_text_of(total_of(times)).text, indim_executable_code_bytes(f->executable),
+                        indim_executable_scratch_bytes(f->executable));
+  }
+}
+
+static void add_buffers(indim_ctx *cx, cJSON *object, const char *name, const indim_executable *e, int64_t count,
+                        const indim_shape *(*shape)(const indim_executable *, int64_t),
+                        int64_t (*bytes)(const indim_executable *, int64_t),
+                        int64_t (*alignment)(const indim_executable *, int64_t)) {
+  cJSON *list = cJSON_AddArrayToObject(object, name);
+  for (int64_t i = 0; i < count; i++) {
+    cJSON *leaf = cJSON_CreateObject();
+    char *text = shape_text(cx, shape(e, i), true);
+    cJSON_AddStringToObject(leaf, "shape", text);
+    free(text);
+    cJSON_AddNumberToObject(leaf, "bytes", (double)bytes(e, i));
+    cJSON_AddNumberToObject(leaf, "alignment", (double)alignment(e, i));
+    cJSON_AddItemToArray(list, leaf);
+  }
+}
+
+static void print_json(indim_ctx *cx, const findings *f, const compile_options *options, indim_buffer *out) {
+  cJSON *object = cJSON_CreateObject();
+  const indim_executable *e = f->executable;
+  stage_time times[STAGES];
+  cJSON_AddStringToObject(object, "file", f->path);
+  cJSON_AddBoolToObject(object, "ok", e != NULL);
+  if (e != NULL) {
+    cJSON_AddNumberToObject(object, "code_bytes", (double)indim_executable_code_bytes(e));
+    cJSON_AddNumberToObject(object, "scratch_bytes", (double)indim_executable_scratch_bytes(e));
+    add_buffers(cx, object, "arguments", e, indim_executable_argument_count(e), indim_executable_argument_shape,
+                indim_executable_argument_bytes, indim_executable_argument_alignment);
+    add_buffers(cx, object, "results", e, indim_executable_result_count(e), indim_executable_result_shape,
+                indim_executable_result_bytes, indim_executable_result_alignment);
+    cJSON *time = cJSON_AddObjectToObject(object, "time_ns");
+    list_times(f, times);
+    for (int i = 0; i < STAGES; i++) {
+      cJSON_AddNumberToObject(time, times[i].name, (double)times[i].ns);
+    }
+    cJSON_AddNumberToObject(time, "total", (double)total_of(times));
+  }
+  for (int i = 0; i < PART_COUNT; i++) {
+    if (options->wanted[i]) {
+      cJSON_AddStringToObject(object, part_names[i], f->parts[i].data == NULL ? "" : f->parts[i].data);
+    }
+  }
+  char *text = cJSON_Print(object);
+  if (text == NULL) {
+    out->status = INDIM_NO_MEMORY;
+  } else {
+    indim_buffer_text(out, text);
+    indim_buffer_char(out, '\n');
+  }
+  cJSON_free(text);
+  cJSON_Delete(object);
+}
+
+// What there is, also of a compilation that failed half-way.
+static int deliver(indim_ctx *cx, const command *self, const findings *f, const compile_options *options) {
+  indim_buffer text;
+  indim_buffer_init(&text, cx);
+  indim_status status = INDIM_OK;
+  for (int i = 0; i < PART_COUNT; i++) {
+    status = f->parts[i].status != INDIM_OK ? f->parts[i].status : status;
+  }
+  if (options->json) {
+    print_json(cx, f, options, &text);
+  } else {
+    print_text(f, options, &text);
+  }
+  status = text.status != INDIM_OK ? text.status : status;
+  int code = EXIT_OK;
+  if (status != INDIM_OK) {
+    code = report(cx, status);
+  } else if (text.size > 0) {
+    code = write_file(self, options->output, text.data, text.size);
+  }
+  indim_buffer_deinit(&text);
+  return code;
+}
+
+// Work --------------------------------------------------------------------------------------------------------------
+
+// Reads, verifies and compiles. A file error is returned; anything else is |*out_status|.
+static int compile_file(indim_ctx *cx, const command *self, const compile_options *options, findings *f,
+                        indim_status *out_status) {
+  indim_module *module = NULL;
+  int64_t begin = now_ns();
+  int code = load_module(cx, self, f->path, false, &module, out_status);
+  f->parse = now_ns() - begin;
+  if (code != EXIT_OK || *out_status != INDIM_OK) {
+    return code;
+  }
+  begin = now_ns();
+  *out_status = indim_module_verify(cx, module);
+  f->verify = now_ns() - begin;
+  if (*out_status == INDIM_OK) {
+    if (options->wanted[PART_GRAPH]) {
+      indim_module_print(module, 0, &f->parts[PART_GRAPH]);
+    }
+    indim_compile_options compile = {
+        .fast = options->fast,
+        .without = options->without,
+        .out_loops = options->wanted[PART_LOOPS] ? &f->parts[PART_LOOPS] : NULL,
+        .out_llvm = options->wanted[PART_LLVM] ? &f->parts[PART_LLVM] : NULL,
+        .out_asm = options->wanted[PART_ASM] ? &f->parts[PART_ASM] : NULL,
+        .out_explain = options->wanted[PART_EXPLAIN] ? &f->parts[PART_EXPLAIN] : NULL,
+    };
+    *out_status = compile_module(cx, module, &compile, &f->executable);
+  }
+  indim_module_destroy(module);
+  return EXIT_OK;
+}
+
+static int compile_and_show(indim_ctx *cx, const command *self, const compile_options *options, const char *path) {
+  findings f = {.path = path};
+  indim_status status = INDIM_OK;
+  for (int i = 0; i < PART_COUNT; i++) {
+    indim_buffer_init(&f.parts[i], cx);
+  }
+  int code = compile_file(cx, self, options, &f, &status);
+  if (code == EXIT_OK) {
+    code = deliver(cx, self, &f, options);
+  }
+  if (code == EXIT_OK && status != INDIM_OK) {
+    fflush(stdout);
+    code = report(cx, status);
+  }
+  indim_executable_destroy(f.executable);
+  for (int i = 0; i < PART_COUNT; i++) {
+    indim_buffer_deinit(&f.parts[i]);
+  }
+  return code;
+}
+
+// Options -----------------------------------------------------------------------------------------------------------
+
+static int set_dump(const command *self, const char *text, compile_options *options) {
+  for (const char *at = text; at != NULL; at = strchr(at, ',')) {
+    at += *at == ',';
+    size_t size = strcspn(at, ",");
+    int found = PART_COUNT;
+    for (int i = 0; i < PART_EXPLAIN; i++) {
+      found = strlen(part_names[i]) == size && memcmp(part_names[i], at, size) == 0 ? i : found;
+    }
+    if (found == PART_COUNT) {
+      return usage_error(self, "--dump knows graph, loops, llvm and asm, not '%.*s'", (int)size, at);
+    }
+    options->wanted[found] = true;
+  }
+  return EXIT_OK;
+}
+
+static int set_option(indim_ctx *cx, const command *self, int option, const char *value, compile_options *options) {
+  uint64_t count = 0;
+  switch (option) {
+  case OPTION_DUMP:
+    return set_dump(self, value, options);
+  case OPTION_EXPLAIN:
+    options->wanted[PART_EXPLAIN] = true;
+    return EXIT_OK;
+  case OPTION_TIME:
+    options->time = true;
+    return EXIT_OK;
+  case OPTION_OUTPUT:
+    options->output = value;
+    return EXIT_OK;
+  case OPTION_FAST:
+    return parse_fast(self, value, &options->fast);
+  case OPTION_WITHOUT:
+    options->without = value;
+    return EXIT_OK;
+  case OPTION_JSON:
+    options->json = true;
+    return EXIT_OK;
+  default:
+    break;
+  }
+  if (!parse_count(value, &count) || count == 0) {
+    return usage_error(self, "'%s' is no positive number like 1000 or 4G", value);
+  }
+  indim_ctx_set_memory_limit(cx, count);
+  return EXIT_OK;
+}
+
+int command_compile(indim_ctx *cx, const command *self, int argc, char **argv) {
+  compile_options options = {.output = "-"};
+  option_walk walk;
+  options_start(&walk, self, specs, argc, argv);
+  for (int option; (option = options_next(&walk)) != 0;) {
+    if (option < 0) {
+      return walk.exit_code;
+    }
+    int code = set_option(cx, self, option, walk.value, &options);
+    if (code != EXIT_OK) {
+      return code;
+    }
+  }
+  if (walk.operand_count != 1) {
+    return usage_error(self, "give one file");
+  }
+  return compile_and_show(cx, self, &options, walk.operands[0]);
+}
