@@ -339,20 +339,36 @@ static bool one_quotient(const indim_loop_builder *b, const sum *rest, int64_t d
   return low > INT64_MIN && high < INT64_MAX && *out_quotient == indim_index_floordiv(high, divisor);
 }
 
-// Divides coefficients, divisor and constant (rounded down) by what all coefficients and the divisor have in common:
-// (4 x + 3) / 8 is x / 2. Returns that number; |*out_left| is what the constant leaves.
-static int64_t reduce(sum *rest, int64_t *divisor, int64_t *out_left) {
-  int64_t common = *divisor;
-  for (int32_t i = 0; i < rest->count; i++) {
-    common = gcd(common, rest->terms[i].coefficient);
+// Looks for a number g > 1 that divides the divisor, and all of x but a part that stays inside one multiple of g: x is
+// g y + left with left in [0, g). Then x / (g d) is y / d, and x mod (g d) is g (y mod d) + left. Puts y into |x|, d into
+// |divisor| and answers the greatest such g, 1 when there is none.
+//
+//   (8 i + j) / 80 with 0 <= j < 8: g is 8, y is i, d is 10, j is left
+static int64_t reduce(const indim_loop_builder *b, sum *x, int64_t *divisor, sum *out_left) {
+  int64_t best = 1;
+  int64_t best_quotient = 0;
+  sum y;
+  for (int32_t i = 0; i < x->count; i++) {
+    int64_t common = gcd(*divisor, x->terms[i].coefficient);
+    int64_t quotient = 0;
+    if (common > best) {
+      split(x, common, &y, out_left);
+      if (one_quotient(b, out_left, common, &quotient)) {
+        best = common;
+        best_quotient = quotient;
+      }
+    }
   }
-  *out_left = indim_index_modulo(rest->constant, common);
-  rest->constant = indim_index_floordiv(rest->constant, common);
-  for (int32_t i = 0; i < rest->count; i++) {
-    rest->terms[i].coefficient /= common;
+  if (best == 1) {
+    return 1;
   }
-  *divisor /= common;
-  return common;
+  split(x, best, &y, out_left);
+  if (!add_constant(&y, best_quotient, 1) || !add_constant(out_left, best_quotient, -best)) {
+    return 1;
+  }
+  *x = y;
+  *divisor /= best;
+  return best;
 }
 
 // The node itself, of a sum that no rule makes simpler.
@@ -410,8 +426,9 @@ indim_lval indim_loop_floordiv(indim_loop_builder *b, indim_lval x, int64_t divi
   if (one_quotient(b, &rest, divisor, &quotient)) {
     return add_sum(b, &quotients, index_const(b, quotient, whole.lanes), 1);
   }
-  int64_t left = 0;
-  (void)reduce(&rest, &divisor, &left);
+  sum left;
+  while (reduce(b, &rest, &divisor, &left) > 1) {
+  }
   indim_lval part = divisor == 1 ? make_sum(b, &rest) : make_division(b, INDIM_NODE_FLOORDIV, &rest, divisor);
   return quotients.count == 0 && quotients.constant == 0 ? part : add_sum(b, &quotients, part, 1);
 }
@@ -447,11 +464,22 @@ indim_lval indim_loop_modulo(indim_loop_builder *b, indim_lval x, int64_t diviso
       indim_int_add(rest.constant, offset, &rest.constant)) {
     return make_sum(b, &rest);
   }
-  int64_t left = 0;
-  int64_t common = reduce(&rest, &divisor, &left);
+  sum result = {.lanes = rest.lanes};
+  sum left;
+  int64_t scale = 1;
+  for (int64_t common = 0; (common = reduce(b, &rest, &divisor, &left)) > 1; scale *= common) {
+    bool fits = add_constant(&result, left.constant, scale);
+    for (int32_t i = 0; i < left.count && fits; i++) {
+      fits =
+          indim_index_mul(left.terms[i].coefficient, scale, &offset) && add_term(&result, left.terms[i].value, offset);
+    }
+    if (!fits) {
+      indim_loop_refuse(b, "a constant of an index is beyond s64");
+      return 0;
+    }
+  }
   indim_lval part = make_division(b, INDIM_NODE_MODULO, &rest, divisor);
-  sum result = {.constant = left, .lanes = rest.lanes};
-  return common == 1 ? part : add_sum(b, &result, part, common);
+  return scale == 1 ? part : add_sum(b, &result, part, scale);
 }
 
 // Clamps and guards -----------------------------------------------------------------------------------------------------

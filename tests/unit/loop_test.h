@@ -1,0 +1,59 @@
+// What the tests of loop programs share: a program with its builder, and an interpreter of pure nodes.
+#ifndef INDIM_LOOP_TEST_H
+#define INDIM_LOOP_TEST_H
+
+#include <stdlib.h>
+
+#include "array/element.h"
+#include "loop/build.h"
+#include "test.h"
+
+typedef struct fixture {
+  indim_ctx *cx;
+  indim_loop_program *program;
+  indim_loop_builder b;
+} fixture;
+
+static inline bool open_fixture(fixture *f) {
+  const indim_loop_target target = {.vector_bytes = 32, .has_fma = true, .cache_bytes = {32768, 1 << 20, 1 << 24}};
+  *f = (fixture){.cx = NULL};
+  if (indim_ctx_create(NULL, &f->cx) != INDIM_OK ||
+      indim_loop_program_create(f->cx, NULL, &target, &f->program) != INDIM_OK) {
+    indim_ctx_destroy(f->cx);
+    return false;
+  }
+  indim_loop_builder_init(&f->b, f->program);
+  return true;
+}
+
+static inline void close_fixture(fixture *f) {
+  indim_loop_builder_deinit(&f->b);
+  indim_loop_program_destroy(f->program);
+  CHECK_EQ_UINT(indim_ctx_memory_in_use(f->cx), 0);
+  indim_ctx_destroy(f->cx);
+}
+
+static inline indim_loop_body *body_of(const fixture *f, indim_lval v) { return f->program->values[v].body; }
+
+static inline const indim_loop_node *node_of(const fixture *f, indim_lval v) { return f->program->values[v].node; }
+
+static inline indim_node_kind kind_of(const fixture *f, indim_lval v) {
+  return v > 0 && node_of(f, v) != NULL ? node_of(f, v)->kind : INDIM_NODE_COUNT;
+}
+
+// for 0..end step 1 that carries nothing; answers the index.
+static inline indim_lval simple_for(indim_loop_builder *b, int64_t end) {
+  return indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, end), 1, 0, NULL, NULL);
+}
+
+// A repeatable stream of numbers.
+typedef struct random_stream {
+  uint64_t state;
+} random_stream;
+
+static inline int64_t draw(random_stream *r, int64_t low, int64_t high) {
+  r->state = r->state * 6364136223846793005U + 1442695040888963407U;
+  return low + (int64_t)((r->state >> 33) % (uint64_t)(high - low + 1));
+}
+
+#endif  // INDIM_LOOP_TEST_H
