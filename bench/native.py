@@ -70,14 +70,14 @@ def pointers(arrays):
     return (ctypes.c_void_p * max(len(arrays), 1))(*[a.ctypes.data for a in arrays])
 
 
-def build(name, sources, *flags):
+def build(name, sources, *flags, after=()):
     """A shared library from C files, made anew when a source is newer."""
     BUILD.mkdir(parents=True, exist_ok=True)
     out = BUILD / f"{name}.so"
     newest = max(source.stat().st_mtime for source in [*sources, FOLDER / "kernels" / "kernels.h"])
     if not out.exists() or out.stat().st_mtime < newest:
         include = ["-I", str(FOLDER.parent / "include"), "-I", str(FOLDER / "kernels")]
-        command = ["gcc", *FLAGS, *flags, *include, *map(str, sources), "-o", str(out) + ".new", "-lm"]
+        command = ["gcc", *FLAGS, *flags, *include, *map(str, sources), "-o", str(out) + ".new", "-lm", *after]
         subprocess.run(command, check=True)
         os.replace(str(out) + ".new", out)
     return out
@@ -270,3 +270,77 @@ class Executable:
 
     def close(self):
         self.indim.lib.indim_executable_destroy(self.exe)
+
+
+class OneDnn:
+    """A sequence of oneDNN's primitives over arrays; each method adds one, or raises when oneDNN has none."""
+
+    TYPES = {"float16": 1, "bfloat16": 2, "float32": 3, "int32": 4, "int8": 5, "uint8": 6}
+    ELTWISE = ("exp", "log", "tanh")
+
+    def __init__(self):
+        flags = ["-ldnnl"]
+        self.lib = ctypes.CDLL(str(build("onednn", [FOLDER / "kernels" / "onednn.c"], after=flags)))
+        self.lib.onednn_create.restype = ctypes.c_void_p
+        self.sequence = ctypes.c_void_p(self.lib.onednn_create())
+        self.keep = []
+
+    def memory(self, array):
+        """An array's view as it is: its sizes and strides."""
+        array = np.asarray(array)
+        sizes = array.shape or (1,)
+        strides = [s // array.itemsize for s in array.strides] or [1]
+        kind = self.TYPES.get(array.dtype.name)
+        if kind is None:
+            raise ValueError(f"oneDNN has no {array.dtype}")
+        self.keep.append(array)
+        made = self.lib.onednn_memory(
+            self.sequence,
+            len(sizes),
+            (ctypes.c_int64 * len(sizes))(*sizes),
+            (ctypes.c_int64 * len(sizes))(*strides),
+            kind,
+            ctypes.c_void_p(array.ctypes.data),
+        )
+        if made < 0:
+            raise ValueError(f"oneDNN takes no array of {array.dtype} {sizes}")
+        return made
+
+    def call(self, name, *numbers):
+        status = getattr(self.lib, f"onednn_{name}")(self.sequence, *numbers)
+        if status:
+            raise ValueError(f"oneDNN's {name} answers {status}")
+
+    def add(self, a, b, y):
+        self.call("add", self.memory(a), self.memory(b), self.memory(y))
+
+    def gelu(self, x, scale, shift, y):
+        self.call("gelu", *map(self.memory, (x, scale[None, :], shift[None, :], y)))
+
+    def eltwise(self, name, x, y):
+        self.call("eltwise", self.ELTWISE.index(name), self.memory(x), self.memory(y))
+
+    def softmax(self, axis, x, y):
+        self.call("softmax", axis, self.memory(x), self.memory(y))
+
+    def layer_norm(self, x, scale, shift, y):
+        self.call("layer_norm", *map(self.memory, (x, scale, shift, y)))
+
+    def sum(self, x, y):
+        self.call("sum", self.memory(x), self.memory(y))
+
+    def reorder(self, x, y):
+        self.call("reorder", self.memory(x), self.memory(y))
+
+    def concatenate(self, axis, a, b, y):
+        self.call("concatenate", axis, *map(self.memory, (a, b, y)))
+
+    def matmul(self, a, b, y, bias=None, relu=False, scale=1.0):
+        bias = -1 if bias is None else self.memory(bias[None, :])
+        self.call("matmul", self.memory(a), self.memory(b), bias, int(relu), ctypes.c_float(scale), self.memory(y))
+
+    def seconds(self, runs):
+        timer = kernels(1).bench_time_kernel
+        args = (ctypes.c_void_p * 1)(self.sequence)
+        run = ctypes.cast(self.lib.onednn_run, ctypes.c_void_p)
+        return timer(run, args, args, None, ctypes.c_int64(runs)) * 1e-9

@@ -49,6 +49,18 @@ def version(name):
         return None
 
 
+def versions():
+    out = {name: version(name) for name in ("jaxlib", "numpy", "numexpr", "torch") if version(name)}
+    try:
+        header = read("/usr/include/oneapi/dnnl/dnnl_version.h")
+        out["oneDNN"] = ".".join(
+            re.search(rf"define DNNL_VERSION_{part} +(\d+)", header).group(1) for part in ("MAJOR", "MINOR", "PATCH")
+        )
+    except AttributeError:
+        pass
+    return out
+
+
 def machine():
     info = read("/proc/cpuinfo")
     flags = (re.search(r"^flags\s*:(.*)$", info, re.M) or [None, ""])[1].split()
@@ -68,7 +80,7 @@ def machine():
         "memory": f"{int(kib.group(1)) / 2**20:.0f} GiB" if kib else "?",
         "system": platform.system() + " " + platform.release(),
         "gcc": (subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True).stdout or "?").strip(),
-        "versions": {name: version(name) for name in ("jaxlib", "numpy", "numexpr", "torch") if version(name)},
+        "versions": versions(),
         "bandwidth": bandwidth(),
     }
     return out
@@ -183,18 +195,30 @@ def line(record):
         others = ", ".join(
             f"{SHOWN[n]} {short_time(median(record, n) / row.steps)}" for n in COLUMNS if median(record, n)
         )
-        return f"{record['row']:<24} refused: {said}" + (f"\n{'':<24} {others}" if others else "") + notes_text(record)
+        return (
+            f"{record['row']:<24} {refused_text(said)}"
+            + (f"\n{'':<24} {others}" if others else "")
+            + notes_text(record)
+        )
     cells = []
     for name in COLUMNS:
         r = ratio(record, name)
         cells.append(f"{r:9.2f}" if r is not None else f"{'-':>9}")
     share = limit_share(record)
     lost = losses(record)
-    return f"{record['row']:<24} {short_time(ours / row.steps):>9} {100 * record['times']['indim']['spread']:4.0f} {' '.join(cells)} " f"{f'{100 * share:5.0f}%' if share else '     -'}" + (
-        f"  LOST {', '.join(lost)}" if lost else ""
-    ) + notes_text(
-        record
-    )
+    missed = f"  LOST {', '.join(lost)}" if lost else ""
+    reached = f"{100 * share:5.0f}%" if share else "     -"
+    spread = f"{100 * record['times']['indim']['spread']:4.0f}"
+    return f"{record['row']:<24} {short_time(ours / row.steps):>9} {spread} {' '.join(cells)} {reached}{missed}{notes_text(record)}"
+
+
+def check_line(record):
+    said = refusal(record)
+    return f"{record['row']:<24} {record['threads']}T {'agrees' if said is None else refused_text(said)}{notes_text(record)}"
+
+
+def refused_text(said):
+    return ("WRONG: " if said.startswith("differs") else "refused: ") + said
 
 
 def notes_text(record):
@@ -294,23 +318,24 @@ def table(records, group, threads):
     return "\n".join(lines)
 
 
+def megabytes(count):
+    return "-" if count is None else f"{count / 1e6:.1f}" if count < 10e6 else f"{count / 1e6:.0f}"
+
+
 def compile_table(records):
     rows = [r for r in records if r["threads"] == 1 and "indim" in r["compile"]]
     if not rows:
         return "No program was compiled."
-    lines = ["| row | ours | lower | emit | code | XLA | XLA / ours |", "|---|--:|--:|--:|--:|--:|--:|"]
+    lines = [
+        "| row | ours | lower | emit | code | XLA | XLA / ours | ours, MB | XLA, MB |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
     for r in rows:
-        stages = r["compile"].get("indim_stages", {})
-        xla = r["compile"].get("xla")
-        lines.append(
-            f"| {r['row']} | {short_time(r['compile']['indim'])} | "
-            + " | ".join(short_time(stages.get(s, 0) * 1e-9) for s in ("lower", "emit", "code"))
-            + (
-                f" | {short_time(xla)} | {xla / r['compile']['indim']:.1f} |"
-                if xla
-                else f" | {r['notes'].get('xla', '-')} | |"
-            )
-        )
+        c = r["compile"]
+        stages = [short_time(c.get("indim_stages", {}).get(stage, 0) * 1e-9) for stage in ("lower", "emit", "code")]
+        xla = [short_time(c["xla"]), f"{c['xla'] / c['indim']:.1f}"] if "xla" in c else [r["notes"].get("xla", "-"), ""]
+        memory = [megabytes(c.get("indim_bytes")), megabytes(c.get("xla_bytes"))]
+        lines.append("| " + " | ".join([r["row"], short_time(c["indim"]), *stages, *xla, *memory]) + " |")
     return "\n".join(lines)
 
 

@@ -52,6 +52,7 @@ class Row:
     ne: object = None  # numexpr's text over a, b, c...
     th: object = None  # on PyTorch tensors: eager and compiled
     tho: object = None  # PyTorch with out=: (arguments, results) -> a function of nothing
+    dnn: object = None  # oneDNN's primitives: (sequence, arguments, results)
     donate: tuple = ()  # arguments whose buffer a result takes
     tol: float = 2e-5
     text: object = None  # the program's text, where JAX cannot say it; may be a function
@@ -563,6 +564,7 @@ add(
     [("f32", (1000, 4, 4), "normal"), ("f32", (1000, 4, 4), "normal")],
     lambda a, b: a @ b,
     kernel=("matmul_4x4", (1000,)),
+    dnn=lambda d, a, r: d.matmul(a[0], a[1], r[0]),
     np=lambda a, r: lambda: np.matmul(a[0], a[1], out=r[0]),
     th=lambda a, b: a @ b,
     what="1000 products of 4x4",
@@ -575,6 +577,7 @@ add(
     [("f32", (100_000, 3), "normal"), ("f32", (3, 3), "normal")],
     lambda a, b: a @ b,
     kernel=("points_3x3", (100_000,)),
+    dnn=lambda d, a, r: d.matmul(a[0], a[1], r[0]),
     np=lambda a, r: lambda: np.matmul(a[0], a[1], out=r[0]),
     th=lambda a, b: a @ b,
     what="(1e5,3) @ (3,3)",
@@ -599,6 +602,7 @@ for kind in ("f32", "f64", "bf16", "s8"):
             [(kind, (n,), how)] * 2,
             lambda a, b: a + b,
             kernel=(f"add_{kind}", (n,)),
+            dnn=(lambda d, a, r: d.add(a[0], a[1], r[0])) if kind in ("f32", "s8") else None,
             reads=2 * size,
             writes=size,
             np=lambda a, r: lambda: np.add(a[0], a[1], out=r[0]),
@@ -621,6 +625,7 @@ for level, (rows, columns) in {"l2": (128, 256), "l3": (1024, 1024), "dram": (40
         reads=size,
         writes=size,
         kernel=("add_row", (rows, columns)),
+        dnn=lambda d, a, r: d.add(a[0], a[1][None, :], r[0]),
         np=lambda a, r: lambda: np.add(a[0], a[1], out=r[0]),
         ne="a + b",
         th=lambda x, v: x + v,
@@ -636,6 +641,7 @@ for level, (rows, columns) in {"l2": (128, 256), "l3": (1024, 1024), "dram": (40
         reads=size,
         writes=size,
         kernel=("add_column", (rows, columns)),
+        dnn=lambda d, a, r: d.add(a[0], a[1][:, None], r[0]),
         np=lambda a, r: lambda: np.add(a[0], a[1][:, None], out=r[0]),
         th=lambda x, v: x + v[:, None],
         tho=lambda t, a, r: lambda: t.add(a[0], a[1][:, None], out=r[0]),
@@ -650,6 +656,7 @@ for level, (rows, columns) in {"l2": (128, 256), "l3": (1024, 1024), "dram": (40
         reads=size,
         writes=size,
         kernel=("add_scalar", (rows * columns,)),
+        dnn=lambda d, a, r: d.add(a[0], a[1].reshape(1, 1), r[0]),
         np=lambda a, r: lambda: np.add(a[0], a[1], out=r[0]),
         ne="a + b",
         th=lambda x, s: x + s,
@@ -682,6 +689,7 @@ for level, n in {"l2": 64, "l3": 2048, "dram": 32768}.items():
         reads=size,
         writes=size,
         kernel=("rank5", (2, n, 256)),
+        dnn=lambda d, a, r: d.add(a[0], a[1], r[0]),
         np=lambda a, r: lambda: np.add(a[0], a[1], out=r[0]),
         ne="a + b",
         th=lambda x, v: x + v,
@@ -726,6 +734,7 @@ for level, (rows, columns) in {"l2": (128, 256), "l3": (1024, 1024), "dram": (40
         reads=size,
         writes=size,
         kernel=("gelu", (rows, columns)),
+        dnn=lambda d, a, r: d.gelu(a[0], a[1], a[2], r[0]),
         th=torch_gelu,
         what="gelu(x*s + b)",
         tol=1e-5,
@@ -773,6 +782,7 @@ for name, how in (("exp", "normal"), ("log", "positive"), ("tanh", "normal"), ("
         reads=4 * MILLION5,
         writes=4 * MILLION5,
         kernel=(f"{name}_f32", (MILLION5,)),
+        dnn=(lambda name: None if name == "sin" else lambda d, a, r: d.eltwise(name, a[0], r[0]))(name),
         np=(lambda name: lambda a, r: lambda: getattr(np, name)(a[0], out=r[0]))(name),
         ne=f"{name}(a)",
         th=(lambda name: lambda x: getattr(x, name)())(name),
@@ -889,6 +899,11 @@ def sums(label, sizes, axes):
             (lambda dims: lambda x: jnp.sum(x, axis=dims))(dims),
             reads=size,
             kernel=("sum", (len(sizes), *sizes, -1 if axis is None else axis)),
+            dnn=(
+                lambda dims: lambda d, a, r: d.sum(
+                    a[0], r[0].reshape([1 if i in dims else n for i, n in enumerate(a[0].shape)])
+                )
+            )(dims),
             np=(lambda dims: lambda a, r: lambda: np.sum(a[0], axis=dims, out=r[0]))(dims),
             th=(lambda dims: lambda x: x.sum(dim=dims))(dims),
             what=f"sum of {label.replace('_', ' ')} over " + ("all" if axis is None else f"axis {axis}"),
@@ -924,6 +939,7 @@ add(
     reads=_wide_bytes,
     writes=_wide_bytes,
     kernel=("softmax", (4096, 1024)),
+    dnn=lambda d, a, r: d.softmax(1, a[0], r[0]),
     th=lambda x: x.softmax(dim=1),
     what="softmax of rows, 4096x1024",
     tol=1e-5,
@@ -951,6 +967,7 @@ add(
     reads=_wide_bytes,
     writes=_wide_bytes,
     kernel=("layer_norm", (4096, 1024)),
+    dnn=lambda d, a, r: d.layer_norm(a[0], a[1], a[2], r[0]),
     th=torch_layer_norm,
     what="layer norm of rows, 4096x1024",
     tol=1e-4,
@@ -1010,6 +1027,7 @@ for rows, columns in ((128, 128), (512, 512), (1024, 1024), (4096, 4096), (1023,
         reads=size,
         writes=size,
         kernel=("transpose", (rows, columns)),
+        dnn=lambda d, a, r: d.reorder(a[0].T, r[0]),
         np=lambda a, r: lambda: np.copyto(r[0], a[0].T),
         th=lambda x: x.T.contiguous(),
         tho=lambda t, a, r: lambda: r[0].copy_(a[0].T),
@@ -1028,6 +1046,7 @@ for order in ((0, 2, 1), (1, 0, 2), (2, 1, 0)):
         reads=size,
         writes=size,
         kernel=("permute", (256, 128, 192, *order)),
+        dnn=(lambda order: lambda d, a, r: d.reorder(a[0].transpose(order), r[0]))(order),
         np=(lambda order: lambda a, r: lambda: np.copyto(r[0], a[0].transpose(order)))(order),
         th=(lambda order: lambda x: x.permute(order).contiguous())(order),
         tho=(lambda order: lambda t, a, r: lambda: r[0].copy_(a[0].permute(order)))(order),
@@ -1048,6 +1067,7 @@ for n in (1024, 4096):
         text=f"HloModule add_transposed_{n}, entry_computation_layout={{(f32[{n},{n}]{{1,0}}, f32[{n},{n}]{{0,1}})->f32[{n},{n}]{{1,0}}}}\n\n"
         f"ENTRY main {{\n  a = f32[{n},{n}]{{1,0}} parameter(0)\n  b = f32[{n},{n}]{{0,1}} parameter(1)\n  ROOT sum = f32[{n},{n}]{{1,0}} add(a, b)\n}}\n",
         kernel=("add_transposed", (n,)),
+        dnn=lambda d, a, r: d.add(a[0], a[1].T, r[0]),
         np=lambda a, r: lambda: np.add(a[0], a[1].T, out=r[0]),
         th=lambda a, b: a + b.T,
         tho=lambda t, a, r: lambda: t.add(a[0], a[1].T, out=r[0]),
@@ -1100,6 +1120,7 @@ add(
     reads=_m2_bytes,
     writes=_m2_bytes,
     kernel=("concatenate", (2048, 1024)),
+    dnn=lambda d, a, r: d.concatenate(1, a[0], a[1], r[0]),
     np=lambda a, r: lambda: np.concatenate(a, axis=1, out=r[0]),
     th=lambda a, b: torch_cat(a, b),
     tho=lambda t, a, r: lambda: t.cat(a, dim=1, out=r[0]),
@@ -1152,6 +1173,7 @@ add(
     reads=16_000_000,
     writes=16_000_000,
     kernel=("slice", (2000, 2000, 5, 7, 2048)),
+    dnn=lambda d, a, r: d.reorder(a[0][5:2005, 7:2007], r[0]),
     np=lambda a, r: lambda: np.copyto(r[0], a[0][5:2005, 7:2007]),
     th=lambda x: x[5:2005, 7:2007].contiguous(),
     tho=lambda t, a, r: lambda: r[0].copy_(a[0][5:2005, 7:2007]),
@@ -1234,6 +1256,22 @@ def mlp_numpy(a, r):
     return one
 
 
+def onednn_mlp(d, a, r):
+    x, w1, b1, w2, b2, w3, b3 = a
+    h1, h2 = np.zeros((x.shape[0], 512), np.float32), np.zeros((x.shape[0], 512), np.float32)
+    d.matmul(x, w1, h1, b1, relu=True)
+    d.matmul(h1, w2, h2, b2, relu=True)
+    d.matmul(h2, w3, r[0], b3)
+
+
+def onednn_attention(d, a, r):
+    q, k, v = a
+    s = np.zeros((4, 8, 256, 256), np.float32)
+    d.matmul(q, k.transpose(0, 1, 3, 2), s, scale=1 / 8)
+    d.softmax(3, s, s)
+    d.matmul(s, v, r[0])
+
+
 for batch in (1, 128):
     add(
         f"mlp_b{batch}",
@@ -1252,6 +1290,7 @@ for batch in (1, 128):
         th=torch_mlp,
         np=mlp_numpy,
         kernel=("mlp", (batch,)),
+        dnn=onednn_mlp,
         what=f"MLP 784-512-512-10 forward, batch {batch}",
         tol=1e-3,
         reads=4 * (784 * 512 + 512 * 512 + 5120) if batch == 1 else 0,
@@ -1277,6 +1316,7 @@ add(
     attention,
     th=torch_attention,
     kernel=("attention", (32, 256, 64)),
+    dnn=onednn_attention,
     what="attention 4x8x256x64",
     tol=1e-4,
 )

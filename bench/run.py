@@ -87,9 +87,9 @@ def differs(got, wanted, tolerance):
 def may_compile(row):
     """Whether XLA compiles a program within the row's memory and a minute, found out in a process of its own."""
     code = (
-        "import sys; sys.path.insert(0, 'bench')\nfrom rows import *\nfrom peers import XlaText\n"
+        "import contextlib, sys; sys.path.insert(0, 'bench')\nfrom rows import *\nfrom peers import XlaText\n"
         f"row = next(r for r in ROWS if r.name == {row.name!r})\n"
-        "XlaText(row.text(), [make(a, i) for i, a in enumerate(row.args)])"
+        "XlaText(row.text(), [make(a, i) for i, a in enumerate(row.args)], contextlib.nullcontext())"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -110,6 +110,32 @@ def may_compile(row):
         process.kill()
     process.wait()
     return said or (None if process.returncode == 0 else "aborts in compilation")
+
+
+def status_bytes(field):
+    found = re.search(rf"^{field}:\s*(\d+) kB", pathlib.Path("/proc/self/status").read_text(), re.M)
+    return int(found.group(1)) * 1024 if found else 0
+
+
+class Peak:
+    """with Peak() as peak: ...; then peak.bytes is by how much the process grew at most meanwhile, where Linux tells."""
+
+    def __enter__(self):
+        import ctypes
+
+        gc.collect()
+        ctypes.CDLL(None).malloc_trim(0)
+        self.bytes = None
+        self.before = status_bytes("VmRSS")
+        try:
+            pathlib.Path("/proc/self/clear_refs").write_text("5")
+        except OSError:
+            self.before = None
+        return self
+
+    def __exit__(self, *error):
+        if self.before is not None:
+            self.bytes = max(0, status_bytes("VmHWM") - self.before)
 
 
 class Contest:
@@ -167,15 +193,19 @@ class Contest:
         wanted = self.options.against
 
         def xla():
-            if row.fn is None:
-                said = may_compile(row) if row.xla_limit else None
-                if said:
-                    raise RuntimeError(said)
-                entry = peers.XlaText(self.text, self.args)
-            else:
-                entry = peers.Xla(row, self.args)
+            peak = Peak()
+            entry = xla_compiled(peak)
             self.compile["xla"] = entry.compile_seconds
+            self.compile["xla_bytes"] = peak.bytes
             return entry, entry.results()
+
+        def xla_compiled(peak):
+            if row.fn is not None:
+                return peers.Xla(row, self.args, peak)
+            said = may_compile(row) if row.xla_limit else None
+            if said:
+                raise RuntimeError(said)
+            return peers.XlaText(self.text, self.args, peak)
 
         def c(strict):
             def made():
@@ -190,15 +220,19 @@ class Contest:
             def made():
                 if self.indim is None:
                     raise RuntimeError(self.options.no_indim)
-                start = time.perf_counter()
-                program = self.indim.compile(row.name, self.text, fast)
                 args, results = self.buffers()
-                program.bind(args, results)
-                bound = time.perf_counter()
-                program.seconds(1)
+                with Peak() as peak:
+                    start = time.perf_counter()
+                    program = self.indim.compile(row.name, self.text, fast)
+                    program.bind(args, results)
+                    program.seconds(1)
+                    first = time.perf_counter() - start
                 if not fast:
-                    self.compile["indim"] = time.perf_counter() - start
+                    self.compile["indim"] = first
                     self.compile["indim_stages"] = program.times()
+                    self.compile["indim_bytes"] = (
+                        peak.bytes + sum(r.nbytes for r in results) if peak.bytes is not None else None
+                    )
                 self.programs.append(program)
                 return program, [r.copy() for r in results]
 
@@ -227,6 +261,8 @@ class Contest:
             self.enter("numpy", with_buffers(lambda a, r: peers.numpy_peer(row, a, r)))
         if row.ne and "numexpr" in wanted and peers.installed("numexpr"):
             self.enter("numexpr", with_buffers(lambda a, r: peers.numexpr_peer(row, a, r, threads)))
+        if row.dnn and "onednn" in wanted and pathlib.Path("/usr/include/oneapi/dnnl/dnnl.h").exists():
+            self.enter("onednn", with_buffers(lambda a, r: peers.onednn_peer(row, a, r)))
         if row.th and peers.installed("torch"):
             if "torch" in wanted:
                 self.enter("torch", with_buffers(lambda a, r: peers.torch_eager(row, a, r)))
@@ -308,7 +344,7 @@ def child(options):
             context = contextlib.nullcontext()
         with context:
             contest.prepare()
-            times = contest.measure()
+            times = {} if options.check else contest.measure()
         out = {
             "row": row.name,
             "threads": options.threads,
@@ -348,7 +384,8 @@ def run_child(options, threads, names):
             str(options.library),
             "--against",
             options.against,
-        ] + (["--quick"] if options.quick else [])
+        ]
+        command += ["--quick"] * options.quick + ["--check"] * options.check
         process = subprocess.Popen(
             command,
             cwd=ROOT,
@@ -389,8 +426,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", default="", help="rows whose name matches this pattern, or of this group")
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
+    parser.add_argument("--check", action="store_true", help="compare the results only, without timing anything")
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--against", default=",".join(PEERS))
+    parser.add_argument("--against", help="peers, of " + ",".join(PEERS) + " (default: all that are there)")
     parser.add_argument("--json", help="write all numbers to this file")
     parser.add_argument("--merge", help="take rows not run now from this file")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md and docs/benchmarks.svg")
@@ -399,6 +437,7 @@ def main():
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--rows", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    options.against = options.against or ("xla" if options.check else ",".join(PEERS))
     if options.child:
         options.threads = int(options.threads)
         options.against = options.against.split(",")
@@ -422,9 +461,13 @@ def main():
         print(report.heading(threads))
         for record in run_child(options, threads, [row.name for row in chosen]):
             records = [r for r in records if (r["row"], r["threads"]) != (record["row"], record["threads"])] + [record]
-            print(report.line(record), flush=True)
+            print(report.check_line(record) if options.check else report.line(record), flush=True)
             if options.json:
                 pathlib.Path(options.json).write_text(json.dumps({"machine": machine, "records": records}, indent=1))
+    if options.check:
+        wrong = sum("indim" in record["notes"] for record in records)
+        print(f"{len(records) - wrong} passed, {wrong} failed")
+        return int(wrong > 0)
     print(report.summary(records))
     if options.write:
         report.write(ROOT / "docs", machine, records)
