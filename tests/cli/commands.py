@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -73,11 +74,11 @@ def help_texts():
     expect("unknown command", run("frobnicate"), USAGE, err="frobnicate")
     expect("help", run("help"), OK, out="Commands:")
     expect("version", run("--version"), OK, out="indim ")
-    for command in "run check print ops broadcast shape".split():
+    for command in "run compile check print ops broadcast shape".split():
         expect(f"{command} --help", run(command, "--help"), OK, out="Example")
         expect(f"help {command}", run("help", command), OK, out=f"Usage: indim {command}")
         expect(f"{command} --nonsense", run(command, "--nonsense"), USAGE, err="--nonsense")
-    for command in "run check print broadcast shape".split():
+    for command in "run compile check print broadcast shape".split():
         expect(f"{command} without arguments", run(command), USAGE, err=f"indim {command}:")
 
 
@@ -129,6 +130,147 @@ def running(folder):
     report("no file for a refused output", not (folder / "no.npy").exists() and not (folder / "no.txt").exists(), "")
 
 
+FFT = "ENTRY e { x = f32[4] parameter(0) ROOT f = c64[3] fft(x), fft_type=RFFT, fft_length={4} }"
+# Large enough for several threads: a product, an elementwise step and a sum, of numbers that round.
+LARGE = (
+    "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = add(a, b) }\n"
+    "ENTRY e { x = f32[300,300] parameter(0) d = f32[300,300] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+    " t = tanh(d) z = f32[] constant(0) s = f32[300] reduce(t, z), dimensions={0}, to_apply=add ROOT r = tuple(t, s) }"
+)
+
+
+def compiles(folder):
+    """Whether this build has a code generator."""
+    return run("compile", program(folder, ADD)).returncode == OK
+
+
+def engines(folder):
+    p = program(folder, ADD)
+    x, v = "f32[2,3] {{1, 2, 3}, {4, 5, 6}}", "f32[3] {7, 8, 9}"
+    native = compiles(folder)
+    for engine in ("eval", "auto") + (("native",) if native else ()):
+        done = run("run", f"--engine={engine}", p, x, v)
+        report(f"--engine={engine}", done.returncode == OK and "{ 8, 10, 12 }" in done.stdout, done)
+    for engine, said in (("eval", "eval"), ("auto", "native" if native else "eval")):
+        got = json.loads(run("run", f"--engine={engine}", "--json", p, x, v).stdout)
+        report(f"the engine of {engine}", got["engine"] == said and "time_ns" not in got, got)
+    fft = program(folder, FFT, "fft.hlo")
+    if native:
+        done = run("run", fft, "{1,2,3,4}")
+        first = done.stderr.splitlines()[0]
+        ok = done.returncode == UNSUPPORTED and "evaluated, not compiled" in first and "fft.hlo:1:" in first
+        report("a fallback is told with its place", ok and "f (fft)" in first, done)
+        expect("--engine=native", run("run", "--engine=native", fft, "{1,2,3,4}"), UNSUPPORTED, err="fft")
+    for engine in ("eval", "auto"):
+        done = run("run", f"--engine={engine}", "--json", "--repeat=5", p, x, v)
+        times = json.loads(done.stdout)["time_ns"]
+        ok = 0 < times["min"] <= times["median"] < 10**9
+        ok = ok and (times["compile"] > 0) == (native and engine == "auto")
+        falls_back = engine == "auto" and not native
+        report(f"--repeat --json, {engine}", ok and falls_back == bool(done.stderr), (times, done.stderr))
+    expect("--repeat", run("run", "--engine=eval", "--repeat=3", p, x, v), OK, out="{ 8, 10, 12 }", err="3 runs: median")
+    large = program(folder, LARGE, "large.hlo")
+    np.save(folder / "square.npy", (np.arange(90000, dtype=np.float32).reshape(300, 300) % 17 - 8) / 31)
+    outputs = []
+    for threads in (1, 2, 3, 7):
+        done = run("run", f"--threads={threads}", "-o", folder / "many.npz", large, folder / "square.npy")
+        report(f"--threads={threads}", done.returncode == OK, done)
+        with np.load(folder / "many.npz") as leaves:
+            outputs.append(b"".join(leaves[name].tobytes() for name in sorted(leaves.files)))
+    report("the same bits for any number of threads", len(set(outputs)) == 1 and len(outputs[0]) == 361200, "")
+    for names in ("contract", "reassociate,reciprocal", "contract,contract"):
+        done = run("run", f"--fast={names}", p, x, v)
+        report(f"--fast={names}", done.returncode == OK and "{ 8, 10, 12 }" in done.stdout, done)
+    for option in (
+        ["--fast=sloppy"],
+        ["--fast="],
+        ["--fast=contract,"],
+        ["--threads=0"],
+        ["--threads=-1"],
+        ["--threads=two"],
+        ["--threads=5000"],
+        ["--repeat=0"],
+        ["--repeat=1000000000"],
+        ["--repeat"],
+        ["--engine=native", "--max-steps=5"],
+        ["--engine=eval", "--threads=2"],
+        ["--engine=eval", "--fast=contract"],
+        ["--max-steps=10", "--threads=2"],
+    ):
+        # |--repeat| swallows the program, so that there is none.
+        expect(f"refused: {' '.join(option)}", run("run", *option, p, x, v), USAGE, err="indim run:")
+
+
+def compiling(folder):
+    p = program(folder, ADD)
+    expect("compile, graph alone", run("compile", "--dump=nothing", p), USAGE, err="graph, loops, llvm and asm")
+    expect("compile, two files", run("compile", p, p), USAGE, err="one file")
+    expect("compile, no such file", run("compile", "missing.hlo"), FILE, err="missing.hlo")
+    expect("compile, a wrong program", run("compile", program(folder, "ENTRY e {", "cut.hlo")), REFUSED, err="cut.hlo:1:")
+    expect("compile --fast", run("compile", "--fast=lazy", p), USAGE, err="lazy")
+    expect("compile --max-memory", run("compile", "--max-memory=0", p), USAGE, err="positive")
+    if not compiles(folder):
+        print("  this build has no code generator: what it does is not tested")
+        return
+    expect("compile", run("compile", p), OK, out="bytes of code")
+    expect("compile from standard input", run("compile", "-", stdin=ADD), OK, out="compiled in")
+    for stage, word in {"graph": "ROOT s =", "loops": "store s[", "llvm": "define i32", "asm": "ret"}.items():
+        done = expect(f"--dump={stage}", run("compile", f"--dump={stage}", p), OK, out=word)
+        report(f"--dump={stage} alone", "====" not in done.stdout, done.stdout)
+    done = expect("two stages", run("compile", "--dump=asm,graph", "--time", "--explain", p), OK)
+    order = [line[5:] for line in done.stdout.splitlines() if line.startswith("==== ")]
+    report("their order", order == ["graph", "asm", "explain", "time"], order)
+    done = expect("--time", run("compile", "--time", p), OK)
+    names = [line.split()[0] for line in done.stdout.splitlines()]
+    report("the stages", names == "parse verify load lower emit code total".split(), names)
+    facts = json.loads(expect("compile --json", run("compile", "--json", "--dump=loops", "--explain", p), OK).stdout)
+    report("its facts", facts["ok"] and facts["code_bytes"] > 0 and "store" in facts["loops"] and facts["explain"], facts)
+    report("its arguments", [a["bytes"] for a in facts["arguments"]] == [24, 12], facts["arguments"])
+    report("its result", facts["results"] == [{"shape": "f32[2,3]{1,0}", "bytes": 24, "alignment": 4}], facts["results"])
+    report("its times", facts["time_ns"]["total"] >= facts["time_ns"]["code"] > 0, facts["time_ns"])
+    expect("compile -o", run("compile", "-o", folder / "asm.out", "--dump=asm", p), OK)
+    report("it is written there", "ret" in (folder / "asm.out").read_text(), "")
+    expect("compile -o into a missing folder", run("compile", "-o", folder / "no" / "a", p), FILE, err="a")
+    fft = program(folder, FFT, "fft.hlo")
+    expect("compile what does not compile", run("compile", fft), UNSUPPORTED, err="fft.hlo:1:")
+    done = expect("its graph is shown", run("compile", "--dump=graph,asm", fft), UNSUPPORTED, out="fft_type=RFFT", err="fft")
+    facts = json.loads(run("compile", "--json", fft).stdout)
+    report("compile --json, refused", facts["ok"] is False and "code_bytes" not in facts, facts)
+    expect("compile, small memory", run("compile", "--max-memory=10K", p), LIMIT, err="--max-memory")
+    big = program(folder, "ENTRY e { x = f32[100000] parameter(0) ROOT r = f32[100000] negate(x) }", "big.hlo")
+    np.save(folder / "big.npy", np.zeros(100000, np.float32))
+    expect("a result beyond the limit", run("run", "--max-memory=500K", big, folder / "big.npy"), LIMIT, err="--max-memory")
+
+
+def without_generator(folder):
+    """libindim alone: programs are evaluated, and whoever insists on compiling is told what to install."""
+    alone = folder / "alone"
+    alone.mkdir()
+    libraries = [line.split()[2] for line in subprocess.run(["ldd", INDIM], capture_output=True, text=True).stdout.splitlines() if "libindim" in line]
+    if not libraries:
+        print("  the command line has the library inside: what happens without its generator is not tested")
+        return
+    shutil.copy(libraries[0], alone)
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(alone)}
+    p = program(folder, ADD)
+    x, v = "{{1,2,3},{4,5,6}}", "{7,8,9}"
+    generator = alone / "libindim-llvm.so"
+    for what, data, why in (
+        ("is not there", None, "libindim-llvm"),
+        ("is garbage", b"no library", "libindim-llvm"),
+        ("is another library", pathlib.Path(libraries[0]).read_bytes(), "version"),
+    ):
+        if data is not None:
+            generator.write_bytes(data)
+        done = run("run", p, x, v, env=environment)
+        told = "evaluated, not compiled" in done.stderr and why in done.stderr and done.stderr.count("\n") == 1
+        report(f"the generator {what}", done.returncode == OK and told and "{ 8, 10, 12 }" in done.stdout, done)
+        expect(f"native, and it {what}", run("run", "--engine=native", p, x, v, env=environment), UNSUPPORTED, err="hint:")
+        expect(f"compile, and it {what}", run("compile", p, env=environment), UNSUPPORTED, err=why)
+        expect(f"eval, and it {what}", run("run", "--engine=eval", p, x, v, env=environment), OK, out="{ 8, 10, 12 }")
+    shutil.rmtree(alone)
+
+
 def wrong_arguments(folder):
     p = program(folder, ADD)
     x, v = "f32[2,3] {{1, 2, 3}, {4, 5, 6}}", "f32[3] {7, 8, 9}"
@@ -177,11 +319,13 @@ def limits(folder):
     expect("overflowing size", run("run", huge), REFUSED, err="overflow")
     many = ",".join(["1"] * 65)
     expect("rank 65", run("shape", f"f32[{many}]"), LIMIT, err="64")
-    process = subprocess.Popen([INDIM, "run", str(loop)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    report("Ctrl-C", process.returncode == INTERRUPTED and "interrupted" in err, (process.returncode, err))
+    for engine in ("auto", "eval"):
+        command = [INDIM, "run", f"--engine={engine}", str(loop)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(3 if SANITIZED else 0.7)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        report(f"Ctrl-C, {engine}", process.returncode == INTERRUPTED and "interrupted" in err, (process.returncode, err))
     if not SANITIZED:
         limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
         expect("no memory", run("run", big, preexec_fn=limit), 6, err="out of memory")
@@ -287,6 +431,9 @@ with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     help_texts()
     running(folder)
+    engines(folder)
+    compiling(folder)
+    without_generator(folder)
     wrong_arguments(folder)
     limits(folder)
     deep(folder)
