@@ -100,15 +100,14 @@ typedef struct carried {
   int32_t lanes;
 } carried;
 
-// Whether the body's result |k| is its parameter updated in place by a chain of dynamic-update-slices, while nobody else
+// Whether the body's result |k| is its parameter updated in place by a chain of updates, while nobody else
 // looks at the parameter or at what lies between.
 static bool is_update_chain(const indim_flow *body, int32_t k) {
   const indim_flow_item *item = body->results[k];
   if (item->use_count != 1) {
     return false;
   }
-  while (item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_DYNAMIC_UPDATE_SLICE &&
-         item->placement == INDIM_PLACEMENT_MEMORY) {
+  while (indim_plan_updates(item)) {
     if (!indim_plan_others_are_done(item->operands[0], item)) {
       return false;
     }

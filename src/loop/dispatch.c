@@ -18,6 +18,7 @@ bool indim_lower_takes_elements(const indim_flow_item *item, int32_t k) {
   switch ((int)item->instr->op) {
   case INDIM_OP_REDUCE:
   case INDIM_OP_DOT:
+  case INDIM_OP_SCATTER:
     return true;
   case INDIM_OP_DYNAMIC_UPDATE_SLICE:
     return k > 0;

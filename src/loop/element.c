@@ -289,6 +289,16 @@ static indim_lval load(indim_kernel *k, const indim_flow_item *item, const indim
   return indim_loop_load(b, at->storage, address, any ? k->lanes : 1, (int32_t)step);
 }
 
+indim_lval indim_load_at(indim_kernel *k, const indim_shape *shape, const indim_location *at,
+                         const indim_coord *index) {
+  int64_t step = 0;
+  bool any = false;
+  indim_lval address = address_of(k, shape, at, index, &step, &any);
+  indim_survey_store(k->l, at, address);
+  indim_lval value = indim_loop_load(&k->l->b, at->storage, address, any ? k->lanes : 1, (int32_t)step);
+  return indim_loop_splat(&k->l->b, value, k->lanes);
+}
+
 void indim_store_at(indim_kernel *k, const indim_shape *shape, const indim_location *at, const indim_coord *index,
                     indim_lval value) {
   int64_t step = 0;

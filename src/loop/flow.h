@@ -56,8 +56,9 @@ struct indim_flow_item {
   bool feeds_loops;     // a tile that loops read element by element: it gets a place too
   const char *reason;   // why it is in memory, for people
   int32_t last_read;    // index of the last item that reads it otherwise than by updating it; INT32_MAX for a result
-  int32_t update_uses;  // dynamic-update-slices of it
-  bool gives_way;       // a dynamic-update-slice of it may take its memory over
+  int32_t last_update;  // index of the last item that updates it
+  int32_t update_uses;  // updates of it
+  bool gives_way;       // an update of it may take its memory over
 
   // Filled while lowering.
   bool has_tile;

@@ -124,6 +124,9 @@ static void lower_memory(indim_lowering *l, indim_flow_item *item) {
   case INDIM_OP_DYNAMIC_UPDATE_SLICE:
     indim_lower_update(l, item);
     return;
+  case INDIM_OP_SCATTER:
+    indim_lower_scatter(l, item);
+    return;
   default:
     break;
   }

@@ -45,7 +45,9 @@ bool indim_lower_without(const indim_lowering *l, const char *name);
 // plan.c ---------------------------------------------------------------------------------------------------------------
 
 void indim_plan_flow(indim_lowering *l, indim_flow *flow);
-// Whether |update| is the only dynamic-update-slice of |item|, and all that reads it otherwise comes before.
+// Whether the item writes a part of its first operand, whose memory it may take over: dynamic-update-slice, scatter.
+bool indim_plan_updates(const indim_flow_item *item);
+// Whether |update| is the only update of |item|, and all that reads it otherwise comes before.
 bool indim_plan_others_are_done(const indim_flow_item *item, const indim_flow_item *update);
 
 // location.c -----------------------------------------------------------------------------------------------------------
@@ -84,6 +86,8 @@ typedef struct indim_kernel {
 indim_lval indim_value_at(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask);
 // The same with all lanes.
 indim_lval indim_value_at_lanes(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask);
+// What lies at |index| of a place that the running kernel writes, in all lanes: never remembered.
+indim_lval indim_load_at(indim_kernel *k, const indim_shape *shape, const indim_location *at, const indim_coord *index);
 // Stores |value| (lanes at |index|).
 void indim_store_at(indim_kernel *k, const indim_shape *shape, const indim_location *at, const indim_coord *index,
                     indim_lval value);
@@ -156,6 +160,8 @@ int64_t indim_lower_repeats(const indim_flow_item *item, int32_t k);
 void indim_lower_reduce(indim_lowering *l, indim_flow_item *item);
 void indim_lower_dot(indim_lowering *l, indim_flow_item *item);
 void indim_lower_update(indim_lowering *l, indim_flow_item *item);  // dynamic-update-slice
+// scatter: gives its results their places itself, because they may be the operands'.
+void indim_lower_scatter(indim_lowering *l, indim_flow_item *item);
 void indim_lower_while(indim_lowering *l, indim_flow_item *item);
 void indim_lower_conditional(indim_lowering *l, indim_flow_item *item);
 

@@ -248,13 +248,21 @@ static void mark_feeding(indim_flow *flow) {
 
 static bool is_used(const asked *a) { return a->by_tile || a->by_memory || a->as_result || a->root != -1; }
 
+bool indim_plan_updates(const indim_flow_item *item) {
+  bool is_one =
+      is_op(item, INDIM_OP_DYNAMIC_UPDATE_SLICE) || (is_op(item, INDIM_OP_SCATTER) && item->member_count == 0);
+  return is_one && item->placement == INDIM_PLACEMENT_MEMORY;
+}
+
 // Who reads an item last: users inside another count where that one is computed.
 static void note_reads(const indim_flow_item *user) {
-  int32_t at = user->placement == INDIM_PLACEMENT_INLINE ? user->last_read : user->index;
+  int32_t asked_last = user->last_read > user->last_update ? user->last_read : user->last_update;
+  int32_t at = user->placement == INDIM_PLACEMENT_INLINE ? asked_last : user->index;
   for (int32_t k = 0; k < user->operand_count; k++) {
     indim_flow_item *operand = user->operands[k];
-    if (k == 0 && is_op(user, INDIM_OP_DYNAMIC_UPDATE_SLICE) && user->placement == INDIM_PLACEMENT_MEMORY) {
+    if (k == 0 && indim_plan_updates(user)) {
       operand->update_uses++;
+      operand->last_update = at > operand->last_update ? at : operand->last_update;
     } else if (at > operand->last_read) {
       operand->last_read = at;
     }
@@ -269,7 +277,7 @@ bool indim_plan_others_are_done(const indim_flow_item *item, const indim_flow_it
 static void mark_giving_way(indim_flow *flow) {
   for (int32_t i = 0; i < flow->item_count; i++) {
     const indim_flow_item *item = flow->items[i];
-    if (is_op(item, INDIM_OP_DYNAMIC_UPDATE_SLICE) && item->placement == INDIM_PLACEMENT_MEMORY) {
+    if (indim_plan_updates(item)) {
       indim_flow_item *operand = item->operands[0];
       operand->gives_way = operand->kind == INDIM_FLOW_OP && operand->placement == INDIM_PLACEMENT_MEMORY &&
                            operand->flow_count == 0 && indim_plan_others_are_done(operand, item);
@@ -286,6 +294,7 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
   for (int32_t i = 0; i < flow->item_count; i++) {
     list[i].root = -1;
     flow->items[i]->last_read = -1;
+    flow->items[i]->last_update = -1;
   }
   for (int32_t i = 0; i < flow->result_count; i++) {
     list[flow->results[i]->index].as_result = true;
