@@ -185,10 +185,11 @@ typedef struct lanes_access {
   int32_t stride;  // with a scalar address
   bool has_lanes;
   bool is_cheap;
-  place at;             // with a scalar address
-  LLVMValueRef mask;    // or NULL
-  LLVMValueRef base;    // with an address with lanes
-  LLVMTypeRef element;  // as the unit of addresses
+  place at;              // with a scalar address
+  LLVMValueRef mask;     // or NULL
+  LLVMValueRef base;     // with an address with lanes
+  LLVMValueRef indices;  // of all lanes, all of them readable; or NULL
+  LLVMTypeRef element;   // as the unit of addresses
 } lanes_access;
 
 static lanes_access access_lanes(indim_generator *g, const indim_loop_node *node, int32_t lanes, LLVMValueRef mask) {
@@ -214,6 +215,12 @@ static LLVMValueRef lane_pointer(indim_generator *g, const lanes_access *a, int3
   if (!a->has_lanes) {
     return place_pointer(g, &a->at, (int64_t)lane * a->stride);
   }
+  if (a->indices != NULL) {
+    LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
+    LLVMValueRef index = LLVMBuildExtractElement(g->e.builder, a->indices, LLVMConstInt(word, (unsigned)lane, 0), "");
+    index = LLVMBuildZExt(g->e.builder, index, indim_emit_s64_type(g), "");
+    return offset_pointer(g, a->element, a->base, index, false);
+  }
   int64_t constant = 0;
   LLVMValueRef index = address_lane(g, a->address, lane, &constant, a->is_cheap);
   place at = {.element = a->element, .base = a->base, .constant = constant};
@@ -221,6 +228,38 @@ static LLVMValueRef lane_pointer(indim_generator *g, const lanes_access *a, int3
     at.base = offset_pointer(g, a->element, a->base, index, false);
   }
   return place_pointer(g, &at, 0);
+}
+
+// The element numbers of all lanes as a vector. In 32 bits when the storage is small enough for that, which halves the
+// registers; what is cut off belongs to lanes that are switched off.
+static LLVMValueRef index_vector(indim_generator *g, const lanes_access *a, bool is_narrow) {
+  LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
+  LLVMTypeRef type = LLVMVectorType(is_narrow ? word : indim_emit_s64_type(g), (unsigned)a->lanes);
+  LLVMValueRef scalar = g->regs[a->address].part[0];
+  if (a->has_lanes) {
+    return is_narrow ? LLVMBuildTrunc(g->e.builder, scalar, type, "") : scalar;
+  }
+  scalar = is_narrow ? LLVMBuildTrunc(g->e.builder, scalar, word, "") : scalar;
+  LLVMValueRef steps = LLVMGetPoison(type);
+  for (int32_t k = 0; k < a->lanes; k++) {
+    LLVMValueRef step = indim_emit_int(&g->e, LLVMGetElementType(type), (uint64_t)((int64_t)k * a->stride));
+    steps = LLVMBuildInsertElement(g->e.builder, steps, step, LLVMConstInt(word, (unsigned)k, 0), "");
+  }
+  return LLVMBuildAdd(g->e.builder, indim_emit_splat(g, scalar, a->lanes), steps, "");
+}
+
+// Lanes that are off get element 0 of the storage instead of their own, so that every lane may be read.
+static void make_readable(indim_generator *g, lanes_access *a) {
+  bool is_narrow = g->e.program->storages[a->storage]->elements <= INT32_MAX;
+  if (a->lanes > 1 && (a->mask != NULL || (a->has_lanes && !a->is_cheap && is_narrow))) {
+    LLVMValueRef indices = index_vector(g, a, is_narrow);
+    if (a->mask != NULL) {
+      indices = LLVMBuildSelect(g->e.builder, a->mask, indices, LLVMConstNull(LLVMTypeOf(indices)), "");
+    }
+    a->indices = indices;
+    a->has_lanes = true;
+    a->base = storage_base(g, a->storage);
+  }
 }
 
 // The pointers as a vector, for gathers and scatters.
@@ -277,12 +316,139 @@ static LLVMValueRef alignment_argument(indim_generator *g, indim_type type) {
   return LLVMConstInt(LLVMInt32TypeInContext(g->e.context), element_alignment(type), 0);
 }
 
+// How many lanes a mask known beforehand switches on, when they are the first ones; -1 for any other mask.
+static int32_t known_prefix(LLVMValueRef mask, int32_t lanes) {
+  int32_t count = 0;
+  bool has_ended = false;
+  if (!LLVMIsConstant(mask)) {
+    return -1;
+  }
+  for (int32_t k = 0; k < lanes; k++) {
+    LLVMValueRef bit = LLVMGetAggregateElement(mask, (unsigned)k);
+    if (bit == NULL || LLVMIsAConstantInt(bit) == NULL) {
+      return -1;
+    }
+    bool is_on = LLVMConstIntGetZExtValue(bit) != 0;
+    if (is_on && has_ended) {
+      return -1;
+    }
+    has_ended = !is_on;
+    count += is_on;
+  }
+  return count;
+}
+
+// Whether the target moves lanes of this type under a mask; otherwise LLVM would make a branch of every lane.
+static bool has_masked_moves(const indim_generator *g, indim_type type) {
+  int32_t vector = g->e.program->target.vector_bytes;
+  return vector >= 64 || (vector == 32 && element_alignment(type) >= 4);
+}
+
+// The lanes that are on, one turn of a loop for each. Between loop_lanes_begin and loop_lanes_end the builder stands in
+// the loop, |lane| being the number of the lane.
+typedef struct lane_loop {
+  LLVMBasicBlockRef loop, after;
+  LLVMValueRef bits, lane;
+} lane_loop;
+
+static LLVMValueRef mask_bits(indim_generator *g, LLVMValueRef mask, int32_t lanes) {
+  LLVMTypeRef bits = LLVMIntTypeInContext(g->e.context, (unsigned)lanes);
+  return LLVMBuildZExt(g->e.builder, LLVMBuildBitCast(g->e.builder, mask, bits, ""), indim_emit_s64_type(g), "");
+}
+
+static lane_loop loop_lanes_begin(indim_generator *g, LLVMValueRef bits) {
+  LLVMBuilderRef b = g->e.builder;
+  lane_loop l = {.loop = indim_emit_block(g, "lanes"), .after = indim_emit_block(g, "")};
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
+  LLVMBuildCondBr(b, LLVMBuildIsNull(b, bits, ""), l.after, l.loop);
+  indim_emit_enter(g, l.loop);
+  l.bits = LLVMBuildPhi(b, indim_emit_s64_type(g), "");
+  LLVMAddIncoming(l.bits, &bits, &before, 1);
+  LLVMValueRef args[] = {l.bits, LLVMConstAllOnes(LLVMInt1TypeInContext(g->e.context))};
+  l.lane = indim_emit_intrinsic(&g->e, "llvm.cttz", 2, args);
+  return l;
+}
+
+static void loop_lanes_end(indim_generator *g, const lane_loop *l) {
+  LLVMBuilderRef b = g->e.builder;
+  LLVMValueRef rest = LLVMBuildAnd(b, l->bits, LLVMBuildSub(b, l->bits, indim_emit_s64(g, 1), ""), "");
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(b);
+  LLVMAddIncoming(l->bits, &rest, &here, 1);
+  LLVMBuildCondBr(b, LLVMBuildIsNull(b, rest, ""), l->after, l->loop);
+  indim_emit_enter(g, l->after);
+}
+
+// One element from a place to another.
+static void move_element(indim_generator *g, indim_type type, LLVMValueRef to, LLVMValueRef from) {
+  LLVMValueRef x = plain_load(g, element_type(g, type), from, type);
+  LLVMSetAlignment(LLVMBuildStore(g->e.builder, x, to), element_alignment(type));
+}
+
+static bool can_loop_lanes(int32_t lanes) { return lanes <= 64; }
+
+// All lanes at once when all are on, else through a place on the stack.
+static LLVMValueRef load_by_branch(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef pointer,
+                                   LLVMValueRef mask) {
+  LLVMBuilderRef b = g->e.builder;
+  LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, lanes);
+  LLVMBasicBlockRef blocks[] = {indim_emit_block(g, "all"), indim_emit_block(g, "some")};
+  LLVMBasicBlockRef after = indim_emit_block(g, "");
+  LLVMValueRef slot = indim_emit_stack(g, memory, "");
+  LLVMValueRef bits = mask_bits(g, mask, lanes);
+  LLVMValueRef all = indim_emit_s64(g, lanes == 64 ? -1 : (int64_t)(((uint64_t)1 << lanes) - 1));
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, bits, all, ""), blocks[0], blocks[1]);
+  indim_emit_enter(g, blocks[0]);
+  LLVMValueRef values[] = {plain_load(g, memory, pointer, type), NULL};
+  LLVMBuildBr(b, after);
+  indim_emit_enter(g, blocks[1]);
+  LLVMBuildStore(b, LLVMConstNull(memory), slot);
+  lane_loop l = loop_lanes_begin(g, bits);
+  LLVMTypeRef element = element_type(g, type);
+  move_element(g, type, offset_pointer(g, element, slot, l.lane, true),
+               offset_pointer(g, element, pointer, l.lane, false));
+  loop_lanes_end(g, &l);
+  values[1] = LLVMBuildLoad2(b, memory, slot, "");
+  blocks[1] = LLVMGetInsertBlock(b);
+  LLVMBuildBr(b, after);
+  indim_emit_enter(g, after);
+  LLVMValueRef phi = LLVMBuildPhi(b, memory, "");
+  LLVMAddIncoming(phi, values, blocks, 2);
+  return phi;
+}
+
+// The first |count| lanes; the rest is zero.
+static LLVMValueRef load_prefix(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef pointer,
+                                int32_t count) {
+  LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, lanes);
+  int32_t map[2 * INDIM_EMIT_FOLD_LANES];
+  if (count == 0) {
+    return LLVMConstNull(memory);
+  }
+  LLVMValueRef some = plain_load(g, indim_emit_memory_type(&g->e, type, count), pointer, type);
+  int32_t parts = indim_type_is_complex(type) ? 2 : 1;
+  if (count * parts == 1) {
+    LLVMValueRef zero = LLVMConstNull(LLVMInt32TypeInContext(g->e.context));
+    return LLVMBuildInsertElement(g->e.builder, LLVMConstNull(memory), some, zero, "");
+  }
+  for (int32_t k = 0; k < parts * lanes; k++) {
+    map[k] = k < parts * count ? k : parts * count;
+  }
+  return indim_emit_shuffle(g, some, LLVMConstNull(LLVMTypeOf(some)), parts * lanes, map);
+}
+
 // Lanes side by side, as memory holds them. Masked-off lanes are zero.
 static LLVMValueRef load_contiguous(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef pointer,
                                     LLVMValueRef mask) {
   LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, lanes);
-  if (mask == NULL) {
+  int32_t prefix = mask == NULL ? lanes : known_prefix(mask, lanes);
+  if (prefix == lanes) {
     return plain_load(g, memory, pointer, type);
+  }
+  if (prefix >= 0) {
+    return load_prefix(g, type, lanes, pointer, prefix);
+  }
+  if (!has_masked_moves(g, type) && can_loop_lanes(lanes)) {
+    return load_by_branch(g, type, lanes, pointer, mask);
   }
   LLVMValueRef args[] = {pointer, alignment_argument(g, type), memory_mask(g, type, lanes, mask),
                          LLVMConstNull(memory)};
@@ -326,37 +492,34 @@ static LLVMValueRef load_span(indim_generator *g, indim_type type, int32_t lanes
   return out;
 }
 
-// For a lane that is switched off: the storage's first element. The storage has one, or no lane is ever on.
-static LLVMValueRef safe_pointer(indim_generator *g, const lanes_access *a, int32_t lane) {
-  LLVMValueRef pointer = lane_pointer(g, a, lane);
-  if (a->mask == NULL) {
-    return pointer;
-  }
-  return LLVMBuildSelect(g->e.builder, mask_lane(g, a->mask, a->lanes, lane), pointer, storage_base(g, a->storage), "");
-}
-
 static indim_reg load_one(indim_generator *g, indim_type type, LLVMValueRef pointer) {
   LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, 1);
   return indim_emit_unpack(&g->e, type, 1, plain_load(g, memory, pointer, type));
 }
 
-static indim_reg load_each(indim_generator *g, indim_type type, const lanes_access *a) {
+// A lane that is off reads the storage's first element. The storage has one, or no lane is ever on.
+static indim_reg load_each(indim_generator *g, indim_type type, lanes_access *a) {
   LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
   indim_reg out = {{NULL, NULL}};
   if (a->lanes == 1) {
-    return load_one(g, type, safe_pointer(g, a, 0));
+    LLVMValueRef pointer = lane_pointer(g, a, 0);
+    if (a->mask != NULL) {
+      pointer = LLVMBuildSelect(g->e.builder, a->mask, pointer, storage_base(g, a->storage), "");
+    }
+    return load_one(g, type, pointer);
   }
+  make_readable(g, a);
   if (!indim_type_is_complex(type)) {
     LLVMTypeRef one = indim_emit_memory_type(&g->e, type, 1);
     LLVMValueRef all = LLVMGetPoison(indim_emit_memory_type(&g->e, type, a->lanes));
     for (int32_t k = 0; k < a->lanes; k++) {
-      LLVMValueRef x = plain_load(g, one, safe_pointer(g, a, k), type);
+      LLVMValueRef x = plain_load(g, one, lane_pointer(g, a, k), type);
       all = LLVMBuildInsertElement(g->e.builder, all, x, LLVMConstInt(word, (unsigned)k, 0), "");
     }
     return indim_emit_unpack(&g->e, type, a->lanes, all);
   }
   for (int32_t k = 0; k < a->lanes; k++) {
-    indim_reg x = load_one(g, type, safe_pointer(g, a, k));
+    indim_reg x = load_one(g, type, lane_pointer(g, a, k));
     for (int32_t part = 0; part < 2; part++) {
       out.part[part] = k == 0 ? LLVMGetPoison(indim_emit_part_type(&g->e, type, a->lanes)) : out.part[part];
       out.part[part] =
@@ -458,10 +621,86 @@ static LLVMValueRef plain_store(indim_generator *g, LLVMValueRef value, LLVMValu
   return store;
 }
 
+// Past the caches, where the address turns out to be aligned for that.
+static void store_streamed(indim_generator *g, indim_type type, LLVMValueRef packed, int64_t bytes,
+                           LLVMValueRef pointer) {
+  LLVMBuilderRef b = g->e.builder;
+  int64_t vector = g->e.program->target.vector_bytes;
+  int64_t alignment = bytes < vector ? bytes : vector;
+  LLVMBasicBlockRef streamed = indim_emit_block(g, "stream");
+  LLVMBasicBlockRef plain = indim_emit_block(g, "plain");
+  LLVMBasicBlockRef after = indim_emit_block(g, "");
+  LLVMValueRef number = LLVMBuildPtrToInt(b, pointer, indim_emit_s64_type(g), "");
+  LLVMValueRef low = LLVMBuildAnd(b, number, indim_emit_s64(g, alignment - 1), "");
+  LLVMBuildCondBr(b, LLVMBuildIsNull(b, low, ""), streamed, plain);
+  indim_emit_enter(g, streamed);
+  LLVMValueRef store = LLVMBuildStore(b, packed, pointer);
+  LLVMSetAlignment(store, (unsigned)alignment);
+  LLVMMetadataRef one = LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(g->e.context), 1, 0));
+  LLVMValueRef node = LLVMMetadataAsValue(g->e.context, LLVMMDNodeInContext2(g->e.context, &one, 1));
+  LLVMSetMetadata(store, LLVMGetMDKindIDInContext(g->e.context, "nontemporal", 11), node);
+  LLVMBuildBr(b, after);
+  indim_emit_enter(g, plain);
+  plain_store(g, packed, pointer, type);
+  LLVMBuildBr(b, after);
+  indim_emit_enter(g, after);
+  g->current->has_streamed = true;
+}
+
+// All lanes at once when all are on, else from a place on the stack.
+static void store_by_branch(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef packed,
+                            LLVMValueRef pointer, LLVMValueRef mask) {
+  LLVMBuilderRef b = g->e.builder;
+  LLVMBasicBlockRef all = indim_emit_block(g, "all");
+  LLVMBasicBlockRef some = indim_emit_block(g, "some");
+  LLVMBasicBlockRef after = indim_emit_block(g, "");
+  LLVMValueRef slot = indim_emit_stack(g, LLVMTypeOf(packed), "");
+  LLVMValueRef bits = mask_bits(g, mask, lanes);
+  LLVMValueRef every = indim_emit_s64(g, lanes == 64 ? -1 : (int64_t)(((uint64_t)1 << lanes) - 1));
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, bits, every, ""), all, some);
+  indim_emit_enter(g, all);
+  plain_store(g, packed, pointer, type);
+  LLVMBuildBr(b, after);
+  indim_emit_enter(g, some);
+  LLVMBuildStore(b, packed, slot);
+  lane_loop l = loop_lanes_begin(g, bits);
+  LLVMTypeRef element = element_type(g, type);
+  move_element(g, type, offset_pointer(g, element, pointer, l.lane, false),
+               offset_pointer(g, element, slot, l.lane, true));
+  loop_lanes_end(g, &l);
+  LLVMBuildBr(b, after);
+  indim_emit_enter(g, after);
+}
+
+static void store_prefix(indim_generator *g, indim_type type, LLVMValueRef packed, LLVMValueRef pointer,
+                         int32_t count) {
+  int32_t map[2 * INDIM_EMIT_FOLD_LANES];
+  int32_t parts = indim_type_is_complex(type) ? 2 : 1;
+  if (count == 0) {
+    return;
+  }
+  for (int32_t k = 0; k < parts * count; k++) {
+    map[k] = k;
+  }
+  LLVMValueRef zero = LLVMConstNull(LLVMInt32TypeInContext(g->e.context));
+  LLVMValueRef some = count * parts == 1 ? LLVMBuildExtractElement(g->e.builder, packed, zero, "")
+                                         : indim_emit_shuffle(g, packed, NULL, parts * count, map);
+  plain_store(g, some, pointer, type);
+}
+
 static void store_contiguous(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef packed,
                              LLVMValueRef pointer, LLVMValueRef mask) {
-  if (mask == NULL) {
+  int32_t prefix = mask == NULL ? lanes : known_prefix(mask, lanes);
+  if (prefix == lanes) {
     plain_store(g, packed, pointer, type);
+    return;
+  }
+  if (prefix >= 0) {
+    store_prefix(g, type, packed, pointer, prefix);
+    return;
+  }
+  if (!has_masked_moves(g, type) && can_loop_lanes(lanes)) {
+    store_by_branch(g, type, lanes, packed, pointer, mask);
     return;
   }
   LLVMValueRef args[] = {packed, pointer, alignment_argument(g, type), memory_mask(g, type, lanes, mask)};
@@ -481,8 +720,29 @@ static LLVMValueRef packed_lane(indim_generator *g, indim_type type, int32_t lan
   return LLVMBuildExtractElement(g->e.builder, packed, LLVMConstInt(word, (unsigned)lane, 0), "");
 }
 
+// The same in a loop over the lanes that are on, values and element numbers on the stack.
+static void store_in_loop(indim_generator *g, indim_type type, const lanes_access *a, LLVMValueRef packed) {
+  LLVMBuilderRef b = g->e.builder;
+  LLVMTypeRef s64 = indim_emit_s64_type(g);
+  LLVMValueRef indices = index_vector(g, a, false);
+  LLVMValueRef values = indim_emit_stack(g, LLVMTypeOf(packed), "");
+  LLVMValueRef numbers = indim_emit_stack(g, LLVMTypeOf(indices), "");
+  LLVMBuildStore(b, packed, values);
+  LLVMBuildStore(b, indices, numbers);
+  LLVMValueRef base = storage_base(g, a->storage);
+  lane_loop l = loop_lanes_begin(g, mask_bits(g, a->mask, a->lanes));
+  LLVMValueRef index = LLVMBuildLoad2(b, s64, offset_pointer(g, s64, numbers, l.lane, true), "");
+  move_element(g, type, offset_pointer(g, a->element, base, index, false),
+               offset_pointer(g, a->element, values, l.lane, true));
+  loop_lanes_end(g, &l);
+}
+
 // One lane after another, so that of lanes with the same address the last one stays.
 static void store_each(indim_generator *g, indim_type type, const lanes_access *a, LLVMValueRef packed) {
+  if (a->mask != NULL && a->lanes > 8 && can_loop_lanes(a->lanes)) {
+    store_in_loop(g, type, a, packed);
+    return;
+  }
   for (int32_t k = 0; k < a->lanes; k++) {
     LLVMBasicBlockRef next = NULL;
     if (a->mask != NULL) {
@@ -523,7 +783,11 @@ static indim_status emit_store(indim_generator *g, const indim_loop_node *node) 
     x = reversed(g, lanes, x);
   }
   LLVMValueRef packed = indim_emit_pack(&g->e, type, lanes, x);
-  if (!a.has_lanes && lanes > 1 && a.stride == 1) {
+  int64_t bytes = (int64_t)lanes * indim_type_bytes(type);
+  if (!a.has_lanes && lanes > 1 && a.stride == 1 && mask == NULL && node->u.memory.non_temporal && bytes >= 16 &&
+      (bytes & (bytes - 1)) == 0) {
+    store_streamed(g, type, packed, bytes, place_pointer(g, &a.at, 0));
+  } else if (!a.has_lanes && lanes > 1 && a.stride == 1) {
     store_contiguous(g, type, lanes, packed, place_pointer(g, &a.at, 0), a.mask);
   } else if (can_gather(g, type, lanes) && a.stride != 0) {
     store_scattered(g, type, &a, packed);

@@ -144,21 +144,34 @@ static void emit_division(indim_generator *g, const indim_loop_node *node) {
   }
 }
 
+// Types of at most 32 bits are clamped in 32 bits, twice as many to a register, when the limits fit there.
+static bool clamps_narrow(const indim_loop_value *arg, int64_t low, int64_t high) {
+  bool fits = low >= INT32_MIN && high <= INT32_MAX;
+  return fits && indim_type_bits(arg->type) <= 32 && (arg->type != INDIM_U32 || high >= 0);
+}
+
 static void emit_clamp_index(indim_generator *g, const indim_loop_node *node) {
   LLVMBuilderRef b = g->e.builder;
   const indim_loop_value *arg = indim_emit_value(g, node->args[0]);
   LLVMValueRef x = g->regs[node->args[0]].part[0];
-  LLVMTypeRef wide = indim_emit_part_type(&g->e, INDIM_S64, arg->lanes);
+  int64_t least = node->u.clamp.low;
   bool is_signed = indim_type_is_signed_int(arg->type);
-  if (arg->type == INDIM_U64) {
-    LLVMValueRef least[] = {x, lane_constant(g, x, INT64_MAX)};
-    x = indim_emit_intrinsic(&g->e, "llvm.umin", 2, least);
-  } else if (arg->type != INDIM_S64) {
-    x = is_signed ? LLVMBuildSExt(b, x, wide, "") : LLVMBuildZExt(b, x, wide, "");
+  bool is_narrow = clamps_narrow(arg, least, node->u.clamp.high);
+  LLVMTypeRef wide = indim_emit_part_type(&g->e, INDIM_S64, arg->lanes);
+  LLVMTypeRef type = indim_emit_part_type(&g->e, is_narrow ? INDIM_S32 : INDIM_S64, arg->lanes);
+  bool is_large = arg->type == INDIM_U64 || (is_narrow && arg->type == INDIM_U32);  // may look negative
+  if (is_large) {
+    LLVMValueRef most[] = {x, lane_constant(g, x, is_narrow ? INT32_MAX : INT64_MAX)};
+    x = indim_emit_intrinsic(&g->e, "llvm.umin", 2, most);
+  } else if (LLVMTypeOf(x) != type) {
+    x = is_signed ? LLVMBuildSExt(b, x, type, "") : LLVMBuildZExt(b, x, type, "");
   }
-  LLVMValueRef low[] = {x, lane_constant(g, x, node->u.clamp.low)};
+  LLVMValueRef low[] = {x, lane_constant(g, x, least)};
   LLVMValueRef high[] = {indim_emit_intrinsic(&g->e, "llvm.smax", 2, low), lane_constant(g, x, node->u.clamp.high)};
-  g->regs[node->first_result].part[0] = indim_emit_intrinsic(&g->e, "llvm.smin", 2, high);
+  x = indim_emit_intrinsic(&g->e, "llvm.smin", 2, high);
+  // The builder knows that the result is not negative more often than LLVM does.
+  x = !is_narrow ? x : least >= 0 ? LLVMBuildZExt(b, x, wide, "") : LLVMBuildSExt(b, x, wide, "");
+  g->regs[node->first_result].part[0] = x;
 }
 
 // Lanes -----------------------------------------------------------------------------------------------------------------

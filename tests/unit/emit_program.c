@@ -373,7 +373,7 @@ TEST(every_stride) {
 }
 
 // What is at the edge of readable memory is not touched where the mask is off: the storage is the last page's end.
-static void check_mask(indim_type type, int32_t lanes, int32_t stride, bool has_lanes, unsigned on) {
+static void check_mask_of(indim_type type, int32_t lanes, int32_t stride, bool has_lanes, unsigned on, bool is_known) {
   enum { N = 64, MOST = 16 * N };
   int32_t bytes = indim_type_bytes(type);
   fixture f;
@@ -389,7 +389,8 @@ static void check_mask(indim_type type, int32_t lanes, int32_t stride, bool has_
     places[k] = (on >> k) & 1 ? from + k * stride : far;
   }
   indim_lval address = has_lanes ? s64_lanes(&f, lanes, places) : index_of(&f, from);
-  indim_lval mask = pred_lanes(&f, lanes, on);
+  indim_storage *masks = argument(&f, INDIM_PRED, 32);
+  indim_lval mask = is_known ? pred_lanes(&f, lanes, on) : indim_loop_load(b, masks, index_of(&f, 0), lanes, 1);
   indim_lval fill = indim_loop_load(b, fills, index_of(&f, 0), lanes, 1);
   indim_lval v = indim_loop_load_masked(b, x, address, stride, mask, fill);
   indim_loop_store_masked(b, r, address, v, stride, mask);
@@ -414,13 +415,23 @@ static void check_mask(indim_type type, int32_t lanes, int32_t stride, bool has_
     }
   }
   if (fn != NULL) {
-    const void *arguments[] = {in, fill_bytes};
+    uint8_t bits[32];
+    for (int32_t k = 0; k < 32; k++) {
+      bits[k] = (on >> k) & 1;
+    }
+    const void *arguments[] = {in, fill_bytes, bits};
     void *results[] = {out, out_all};
     CHECK_EQ_INT(fn(arguments, results, NULL, NULL), 0);
     CHECK_MSG(memcmp(out, expected, sizeof out) == 0 && memcmp(out_all, expected_all, sizeof out_all) == 0,
-              "%s, %d lanes, stride %d, mask %x", indim_type_text(type), (int)lanes, (int)stride, on);
+              "%s, %d lanes, stride %d, mask %x%s", indim_type_text(type), (int)lanes, (int)stride, on,
+              is_known ? ", known" : "");
   }
   close_fixture(&f);
+}
+
+static void check_mask(indim_type type, int32_t lanes, int32_t stride, bool has_lanes, unsigned on) {
+  check_mask_of(type, lanes, stride, has_lanes, on, true);
+  check_mask_of(type, lanes, stride, has_lanes, on, false);
 }
 
 TEST(every_mask) {
@@ -438,6 +449,46 @@ TEST(every_mask) {
   check_mask(INDIM_F32, 6, 1, false, 0x15);
   check_mask(INDIM_F64, 3, 1, false, 0x5);
   check_mask(INDIM_S32, 16, 1, false, 0x7fff);
+  check_mask(INDIM_U8, 32, 1, false, 0x80000001);
+  check_mask(INDIM_U8, 32, 1, false, 0xffffffff);
+  check_mask(INDIM_BF16, 16, 2, false, 0xa5a5);
+  check_mask(INDIM_C64, 16, 3, true, 0x1234);
+  check_mask(INDIM_S16, 16, -1, false, 0xfffe);
+}
+
+// Stores past the caches give the same values, wherever the result lies.
+TEST(streamed_stores) {
+  enum { N = 256 };
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *x = argument(&f, INDIM_F32, N);
+  indim_storage *r = result(&f, INDIM_F32, N);
+  indim_lval i = indim_loop_for_begin(b, index_of(&f, 0), index_of(&f, N), 16, 0, NULL, NULL);
+  indim_loop_store(b, r, i, indim_loop_load(b, x, i, 16, 1), 1, true);
+  indim_loop_for_end(b, NULL, NULL);
+  indim_compiled_fn *fn = compile(&f);
+  _Alignas(64) static float in[N], got[N + 32];
+  for (int k = 0; k < N; k++) {
+    in[k] = (float)k;
+  }
+  for (int shift = 0; fn != NULL && shift < 20; shift++) {
+    memset(got, 0, sizeof got);
+    CHECK_EQ_INT(run2(fn, in, NULL, got + shift), 0);
+    CHECK(memcmp(got + shift, in, sizeof in) == 0 && got[N + shift] == 0 && (shift == 0 || got[shift - 1] == 0));
+  }
+  if (fn != NULL) {
+    indim_buffer assembly;
+    indim_buffer_init(&assembly, f.cx);
+    indim_emit_options options = {.out_asm = &assembly};
+    indim_jit_destroy(f.code);
+    CHECK_EQ_INT(indim_jit_compile(f.cx, f.program, &options, NULL, &f.code), INDIM_OK);
+#if defined(__x86_64__)
+    CHECK(assembly.data != NULL && strstr(assembly.data, "movnt") != NULL && strstr(assembly.data, "sfence") != NULL);
+#endif
+    indim_buffer_deinit(&assembly);
+  }
+  close_fixture(&f);
 }
 
 // A scalar under a mask, and one element for all lanes under a mask.
@@ -1037,6 +1088,7 @@ TEST(a_deep_nest_is_refused) {
   X(while_runs_and_stops)          \
   X(every_stride)                  \
   X(every_mask)                    \
+  X(streamed_stores)               \
   X(masked_scalar_and_repeated)    \
   X(lane_addresses)                \
   X(copy_fill_constant_scratch)    \
