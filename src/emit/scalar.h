@@ -28,6 +28,9 @@ LLVMValueRef indim_emit_round(indim_emit *e, indim_type type, LLVMValueRef x);
 // The low bits of an integer register extended as its type says, after an operation that may have left its range.
 LLVMValueRef indim_emit_wrap(indim_emit *e, indim_type type, LLVMValueRef x);
 
+// Lets an instruction of f32 or f64 do what --fast allows.
+LLVMValueRef indim_emit_relaxed(indim_emit *e, LLVMValueRef result);
+
 // The bits of a float's register as integers of the type's bytes (i8, i16, i32, i64), and back.
 LLVMValueRef indim_emit_float_bits(indim_emit *e, indim_type type, LLVMValueRef x);
 LLVMValueRef indim_emit_float_of_bits(indim_emit *e, indim_type type, LLVMValueRef bits);

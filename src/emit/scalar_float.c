@@ -6,16 +6,19 @@
 #include "array/float_format.h"
 #include "emit/scalar.h"
 
-// What --fast allows an instruction of f32 or f64. Narrower types are rounded in between, so it would not be theirs.
-static LLVMValueRef relaxed(const indim_apply *a, LLVMValueRef result) {
-  unsigned flags = ((a->e->fast & INDIM_FAST_CONTRACT) != 0 ? LLVMFastMathAllowContract : 0) |
-                   ((a->e->fast & INDIM_FAST_REASSOCIATE) != 0 ? LLVMFastMathAllowReassoc : 0) |
-                   ((a->e->fast & INDIM_FAST_RECIPROCAL) != 0 ? LLVMFastMathAllowReciprocal : 0);
-  if (flags != 0 && (a->type == INDIM_F32 || a->type == INDIM_F64) && LLVMIsAInstruction(result) != NULL &&
-      LLVMCanValueUseFastMathFlags(result)) {
+LLVMValueRef indim_emit_relaxed(indim_emit *e, LLVMValueRef result) {
+  unsigned flags = ((e->fast & INDIM_FAST_CONTRACT) != 0 ? LLVMFastMathAllowContract : 0) |
+                   ((e->fast & INDIM_FAST_REASSOCIATE) != 0 ? LLVMFastMathAllowReassoc : 0) |
+                   ((e->fast & INDIM_FAST_RECIPROCAL) != 0 ? LLVMFastMathAllowReciprocal : 0);
+  if (flags != 0 && LLVMIsAInstruction(result) != NULL && LLVMCanValueUseFastMathFlags(result)) {
     LLVMSetFastMathFlags(result, flags);
   }
   return result;
+}
+
+// Types narrower than f32 are rounded after every operation, so no relaxation is theirs.
+static LLVMValueRef relaxed(const indim_apply *a, LLVMValueRef result) {
+  return a->type == INDIM_F32 || a->type == INDIM_F64 ? indim_emit_relaxed(a->e, result) : result;
 }
 
 // Exact operations ----------------------------------------------------------------------------------------------------

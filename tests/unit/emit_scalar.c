@@ -1,0 +1,712 @@
+// Every elementwise operation as machine code against the evaluator: bit for bit where the result is exact, within the
+// stated units in the last place elsewhere. Types of up to 8 bits are run over all their pairs, types of 16 bits over
+// all their values, wider ones over edge values and random bits. Each kernel is a loop over arrays; many go into one
+// module, because making a module costs more than a kernel.
+#include <llvm-c/Core.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/Orc.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "array/element.h"
+#include "array/float_format.h"
+#include "emit/codegen.h"
+#include "eval/scalar_ops.h"
+#include "test.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
+
+enum { MOST = 1 << 16, PADDING = 64, MOST_KERNELS = 4096 };
+
+static const indim_type integers[] = {INDIM_S1, INDIM_U1,  INDIM_S2,  INDIM_U2,  INDIM_S4,  INDIM_U4,  INDIM_S8,
+                                      INDIM_U8, INDIM_S16, INDIM_U16, INDIM_S32, INDIM_U32, INDIM_S64, INDIM_U64};
+static const indim_type floats[] = {
+    INDIM_F4E2M1FN,  INDIM_F6E2M3FN,      INDIM_F6E3M2FN,   INDIM_F8E3M4, INDIM_F8E4M3,
+    INDIM_F8E4M3FN,  INDIM_F8E4M3B11FNUZ, INDIM_F8E4M3FNUZ, INDIM_F8E5M2, INDIM_F8E5M2FNUZ,
+    INDIM_F8E8M0FNU, INDIM_F16,           INDIM_BF16,       INDIM_F32,    INDIM_F64};
+
+// Machine code --------------------------------------------------------------------------------------------------------
+
+typedef void kernel_fn(int64_t count, void *out, const void *x, const void *y, const void *z);
+
+typedef struct kernel {
+  indim_loop_op op;
+  int32_t count;
+  indim_type types[3];
+  indim_type result;
+  int32_t lanes;
+  bool is_supported;
+  kernel_fn *run;
+} kernel;
+
+typedef struct harness {
+  bool has_f16c;
+  bool has_fma;
+  LLVMOrcLLJITRef jit;
+  LLVMTargetMachineRef machine;
+  kernel kernels[MOST_KERNELS];
+  int32_t kernel_count;
+} harness;
+
+static void emit_kernel(indim_emit *e, kernel *k, int32_t number) {
+  LLVMContextRef c = e->context;
+  LLVMTypeRef pointer = LLVMPointerTypeInContext(c, 0);
+  LLVMTypeRef s64 = LLVMInt64TypeInContext(c);
+  LLVMTypeRef parameters[] = {s64, pointer, pointer, pointer, pointer};
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(c), parameters, 5, 0);
+  char name[32];
+  (void)snprintf(name, sizeof name, "kernel_%d", (int)number);
+  e->function = LLVMAddFunction(e->module, name, type);
+  LLVMBasicBlockRef start = LLVMAppendBasicBlockInContext(c, e->function, "");
+  LLVMBasicBlockRef loop = LLVMAppendBasicBlockInContext(c, e->function, "");
+  LLVMBasicBlockRef end = LLVMAppendBasicBlockInContext(c, e->function, "");
+  LLVMPositionBuilderAtEnd(e->builder, start);
+  LLVMBuildBr(e->builder, loop);
+  LLVMPositionBuilderAtEnd(e->builder, loop);
+  LLVMValueRef index = LLVMBuildPhi(e->builder, s64, "");
+  indim_reg args[3];
+  LLVMTypeRef byte = LLVMInt8TypeInContext(c);
+  for (int32_t i = 0; i < k->count; i++) {
+    LLVMValueRef size = LLVMConstInt(s64, (unsigned)indim_type_bytes(k->types[i]), 0);
+    LLVMValueRef offset = LLVMBuildMul(e->builder, index, size, "");
+    LLVMValueRef at = LLVMBuildGEP2(e->builder, byte, LLVMGetParam(e->function, 2 + (unsigned)i), &offset, 1, "");
+    LLVMTypeRef memory = indim_emit_memory_type(e, k->types[i], k->lanes);
+    LLVMValueRef load = LLVMBuildLoad2(e->builder, memory, at, "");
+    LLVMSetAlignment(load, 1);
+    args[i] = indim_emit_unpack(e, k->types[i], k->lanes, load);
+  }
+  indim_reg result;
+  k->is_supported = indim_emit_scalar(e, &k->op, k->result, k->lanes, k->count, k->types, args, &result) == INDIM_OK;
+  if (k->is_supported) {
+    CHECK_MSG(LLVMTypeOf(result.part[0]) == indim_emit_part_type(e, k->result, k->lanes), "%s of %s: register type",
+              indim_op_get(k->op.op)->text, indim_type_text(k->types[0]));
+    LLVMValueRef size = LLVMConstInt(s64, (unsigned)indim_type_bytes(k->result), 0);
+    LLVMValueRef offset = LLVMBuildMul(e->builder, index, size, "");
+    LLVMValueRef at = LLVMBuildGEP2(e->builder, byte, LLVMGetParam(e->function, 1), &offset, 1, "");
+    LLVMValueRef packed = indim_emit_pack(e, k->result, k->lanes, result);
+    CHECK(LLVMTypeOf(packed) == indim_emit_memory_type(e, k->result, k->lanes));
+    LLVMSetAlignment(LLVMBuildStore(e->builder, packed, at), 1);
+  }
+  LLVMValueRef next = LLVMBuildAdd(e->builder, index, LLVMConstInt(s64, (unsigned)k->lanes, 0), "");
+  LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntSLT, next, LLVMGetParam(e->function, 0), "");
+  LLVMAddIncoming(index, (LLVMValueRef[]){LLVMConstInt(s64, 0, 0), next},
+                  (LLVMBasicBlockRef[]){start, LLVMGetInsertBlock(e->builder)}, 2);
+  LLVMBuildCondBr(e->builder, more, loop, end);
+  LLVMPositionBuilderAtEnd(e->builder, end);
+  LLVMBuildRetVoid(e->builder);
+}
+
+static void harness_check(LLVMErrorRef error) {
+  if (error != NULL) {
+    char *message = LLVMGetErrorMessage(error);
+    CHECK_MSG(false, "%s", message);
+    LLVMDisposeErrorMessage(message);
+  }
+}
+
+static harness *harness_new(void) {
+  LLVMInitializeNativeTarget();
+  LLVMInitializeNativeAsmPrinter();
+  harness *h = calloc(1, sizeof *h);
+  char *triple = LLVMGetDefaultTargetTriple();
+  char *cpu = LLVMGetHostCPUName();
+  char *features = LLVMGetHostCPUFeatures();
+  h->has_f16c = strstr(features, "+f16c") != NULL;
+  h->has_fma = strstr(features, "+fma,") != NULL;
+  LLVMTargetRef target;
+  char *message = NULL;
+  CHECK(!LLVMGetTargetFromTriple(triple, &target, &message));
+  h->machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault, LLVMRelocDefault,
+                                       LLVMCodeModelJITDefault);
+  LLVMTargetMachineRef jit_machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault,
+                                                             LLVMRelocDefault, LLVMCodeModelJITDefault);
+  LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
+  LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder,
+                                                LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(jit_machine));
+  harness_check(LLVMOrcCreateLLJIT(&h->jit, builder));
+  LLVMDisposeMessage(triple);
+  LLVMDisposeMessage(cpu);
+  LLVMDisposeMessage(features);
+  return h;
+}
+
+static void harness_free(harness *h) {
+  harness_check(LLVMOrcDisposeLLJIT(h->jit));
+  LLVMDisposeTargetMachine(h->machine);
+  free(h);
+}
+
+static kernel *add_kernel(harness *h, kernel k) {
+  h->kernels[h->kernel_count] = k;
+  return h->kernel_count < MOST_KERNELS - 1 ? &h->kernels[h->kernel_count++] : NULL;
+}
+
+// Compiles all kernels that were added. Nothing of the C library may be called: only symbols of the module exist.
+static void compile_kernels(harness *h) {
+  LLVMOrcThreadSafeContextRef safe = LLVMOrcCreateNewThreadSafeContext();
+  LLVMContextRef context = LLVMOrcThreadSafeContextGetContext(safe);
+  indim_emit e = {.has_fma = h->has_fma,
+                  .has_f16c = h->has_f16c,
+                  .context = context,
+                  .module = LLVMModuleCreateWithNameInContext("kernels", context),
+                  .builder = LLVMCreateBuilderInContext(context)};
+  LLVMSetDataLayout(e.module, LLVMOrcLLJITGetDataLayoutStr(h->jit));
+  for (int32_t i = 0; i < h->kernel_count; i++) {
+    emit_kernel(&e, &h->kernels[i], i);
+  }
+  LLVMDisposeBuilder(e.builder);
+  if (getenv("INDIM_DUMP") != NULL) {
+    char *message;
+    LLVMPrintModuleToFile(e.module, "/tmp/scalar.ll", &message);
+    LLVMTargetMachineEmitToFile(h->machine, e.module, "/tmp/scalar.s", LLVMAssemblyFile, &message);
+  }
+  LLVMOrcThreadSafeModuleRef module = LLVMOrcCreateNewThreadSafeModule(e.module, safe);
+  LLVMOrcDisposeThreadSafeContext(safe);
+  harness_check(LLVMOrcLLJITAddLLVMIRModule(h->jit, LLVMOrcLLJITGetMainJITDylib(h->jit), module));
+  for (int32_t i = 0; i < h->kernel_count; i++) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "kernel_%d", (int)i);
+    LLVMOrcExecutorAddress address = 0;
+    harness_check(LLVMOrcLLJITLookup(h->jit, &address, name));
+    h->kernels[i].run = (kernel_fn *)(uintptr_t)address;
+  }
+}
+
+// Data ----------------------------------------------------------------------------------------------------------------
+
+typedef struct sample {
+  indim_type type;
+  int64_t count;
+  indim_element elements[MOST];
+} sample;
+
+static uint64_t random_state = 88172645463325252;
+
+static uint64_t random_bits(void) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return random_state;
+}
+
+static uint64_t mask_of(indim_type type) {
+  int bits = indim_type_bits(type);
+  return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+static void add_pair(sample *s, uint64_t re, uint64_t im) {
+  uint64_t mask = indim_type_is_complex(s->type) ? mask_of(indim_type_component_of(s->type)) : mask_of(s->type);
+  if (s->count < MOST) {
+    s->elements[s->count++] = (indim_element){re & mask, im & mask};
+  }
+}
+
+static void add_bits(sample *s, uint64_t bits) {
+  if (s->count < MOST) {
+    s->elements[s->count++] = (indim_element){bits & mask_of(s->type), 0};
+  }
+}
+
+// Neighbours of powers of two and of the ends.
+static void fill_edges(sample *s, indim_type type) {
+  int bits = indim_type_bits(type);
+  s->type = type;
+  s->count = 0;
+  if (bits <= 8) {
+    for (uint64_t i = 0; i <= mask_of(type); i++) {
+      add_bits(s, i);
+    }
+    return;
+  }
+  for (int i = 0; i<bits; i += bits> 16 ? 3 : 1) {
+    for (int d = -1; d <= 1; d++) {
+      add_bits(s, (UINT64_C(1) << i) + (uint64_t)(int64_t)d);
+      add_bits(s, ~((UINT64_C(1) << i) + (uint64_t)(int64_t)d));
+    }
+  }
+  for (uint64_t i = 0; i < 12; i++) {
+    add_bits(s, i);
+    add_bits(s, mask_of(type) - i);
+    add_bits(s, (mask_of(type) >> 1) - 4 + i);
+  }
+  if (indim_type_is_float(type)) {
+    static const double values[] = {0,   0.25, 0.5,        0.75,       1,        1.5,    2,      2.5,       3,
+                                    3.5, 7,    127.5,      128,        255.5,    256,    32767,  65519,     65520,
+                                    1e9, 1e19, 2147483648, 4294967296, 0x1.8p62, 0x1p63, 0x1p64, 0x1.fp-24, HUGE_VAL};
+    for (int i = 0; i < COUNT(values); i++) {
+      add_bits(s, indim_float_encode(type, values[i]));
+      add_bits(s, indim_float_encode(type, -values[i]));
+      add_bits(s, indim_float_encode(type, values[i]) + 1);
+      add_bits(s, indim_float_encode(type, values[i]) - 1);
+    }
+  }
+}
+
+// A pattern that is near a tie of a narrower type as often as not.
+static uint64_t interesting_bits(void) {
+  uint64_t bits = random_bits();
+  switch (random_bits() % 4) {
+  case 0:
+    return bits;
+  case 1:
+    return bits & UINT64_MAX << random_bits() % 52;
+  case 2:
+    return (bits & UINT64_MAX << random_bits() % 52) + 1;
+  default:
+    return (bits & UINT64_MAX << random_bits() % 52) - 1;
+  }
+}
+
+// Edges in both parts, numbers of all sizes, moderate ones, and some near the unit circle.
+static void fill_complex(sample *s, indim_type type, int count) {
+  static const double edges[] = {0,     1,        -1,        0.5,         -2,       3,  1e-30,
+                                 -1e30, HUGE_VAL, -HUGE_VAL, (double)NAN, 0x1p-149, 40, -90};
+  indim_type part = indim_type_component_of(type);
+  s->type = type;
+  s->count = 0;
+  for (int i = 0; i < COUNT(edges); i++) {
+    for (int j = 0; j < COUNT(edges); j++) {
+      for (int sign = 0; sign < 4; sign++) {
+        double re = sign % 2 == 0 ? edges[i] : -edges[i];
+        double im = sign / 2 == 0 ? edges[j] : -edges[j];
+        add_pair(s, indim_float_encode(part, re), indim_float_encode(part, im));
+      }
+    }
+  }
+  while (s->count < count) {
+    double re = ldexp((double)(int64_t)random_bits(), -63);
+    double im = ldexp((double)(int64_t)random_bits(), -63);
+    int range = part == INDIM_F32 ? 140 : 1060;
+    int kind = (int)(random_bits() % 4);
+    if (kind == 0) {
+      re = ldexp(re, (int)(random_bits() % (unsigned)(2 * range)) - range);
+      im = ldexp(im, (int)(random_bits() % (unsigned)(2 * range)) - range);
+    } else if (kind == 1) {
+      int shift = (int)(random_bits() % 20) - 10;
+      re = ldexp(re, shift);
+      im = ldexp(im, shift);
+    } else if (kind == 2) {
+      double angle = 4 * re;
+      re = cos(angle) * (1 + ldexp(im, -(int)(random_bits() % 50)));
+      im = sin(angle);
+    } else {
+      im = ldexp(im, -(int)(random_bits() % 60));
+      re = ldexp(re, (int)(random_bits() % 8));
+    }
+    add_pair(s, indim_float_encode(part, re), indim_float_encode(part, im));
+  }
+}
+
+static void fill_values(sample *s, indim_type type) {
+  if (indim_type_is_complex(type)) {
+    fill_complex(s, type, 12000);
+    return;
+  }
+  fill_edges(s, type);
+  if (indim_type_bits(type) == 16) {
+    s->count = 0;
+    for (uint64_t i = 0; i <= 0xFFFF; i++) {
+      add_bits(s, i);
+    }
+  }
+  // Floats of moderate size are the rarer ones among random bits.
+  for (int i = 0; i < 6000 && indim_type_bits(type) > 16; i++) {
+    add_bits(s, indim_type_bits(type) == 32 ? interesting_bits() >> 32 : interesting_bits());
+    add_bits(s, indim_type_bits(type) == 32 ? interesting_bits() & UINT32_MAX : interesting_bits());
+    if (indim_type_is_float(type)) {
+      double value = ldexp((double)random_bits(), (int)(random_bits() % 200) - 164);
+      add_bits(s, indim_float_encode(type, i % 2 == 0 ? value : -value));
+    }
+  }
+}
+
+// All pairs of small types and of edges, and random pairs.
+static void fill_pairs(sample *x, sample *y, indim_type type) {
+  static sample all;
+  if (indim_type_is_complex(type)) {
+    fill_complex(x, type, 30000);
+    fill_complex(y, type, 30000);
+    for (int64_t i = 0; i < y->count; i++) {  // each meets others
+      indim_element swap = y->elements[i];
+      int64_t j = (int64_t)(random_bits() % (uint64_t)y->count);
+      y->elements[i] = y->elements[j];
+      y->elements[j] = swap;
+    }
+    return;
+  }
+  fill_edges(&all, type);
+  x->type = y->type = type;
+  x->count = y->count = 0;
+  for (int64_t i = 0; i < all.count && i < 220 * (indim_type_bits(type) > 8 ? 1 : 2); i++) {
+    for (int64_t j = 0; j < all.count; j++) {
+      add_bits(x, all.elements[i].bits);
+      add_bits(y, all.elements[j].bits);
+    }
+  }
+  for (int i = 0; i < 8000 && indim_type_bits(type) > 8; i++) {
+    uint64_t bits = random_bits();
+    add_bits(x, bits);
+    add_bits(y, i % 2 == 0 ? random_bits() : bits ^ random_bits() >> 40);
+  }
+}
+
+// Comparing -----------------------------------------------------------------------------------------------------------
+
+static unsigned char memory[4][(MOST + PADDING) * 16];
+
+static void write_sample(unsigned char *to, const sample *s) {
+  int64_t bytes = indim_type_bytes(s->type);
+  for (int64_t i = 0; i < s->count; i++) {
+    indim_element_store(s->type, 8 * bytes, to, i, s->elements[i]);
+  }
+  memset(to + s->count * bytes, 0, (size_t)(PADDING * bytes));
+}
+
+// What the evaluator gives, with the exceptions that it computes from bits.
+static indim_element expected_of(const kernel *k, const indim_scalar_op *op, int64_t i) {
+  unsigned char result[16];
+  indim_scalar inputs[3];
+  int64_t width = 8 * (int64_t)indim_type_bytes(k->types[0]);
+  if (k->op.op == INDIM_OP_COMPARE && k->op.total_order) {
+    int64_t x = indim_total_order_key(op->type, indim_element_load(k->types[0], width, memory[1], i).bits);
+    int64_t y = indim_total_order_key(op->type, indim_element_load(k->types[0], width, memory[2], i).bits);
+    return (indim_element){indim_direction_holds(op->direction, x < y, x == y), 0};
+  }
+  if (k->op.op == INDIM_OP_REDUCE_PRECISION) {
+    uint64_t bits = indim_element_load(k->types[0], width, memory[1], i).bits;
+    return (indim_element){indim_reduce_precision(op->type, op->exponent_bits, op->mantissa_bits, bits), 0};
+  }
+  if (k->op.op == INDIM_OP_BITCAST_CONVERT) {
+    indim_element element = indim_element_load(k->types[0], width, memory[1], i);
+    return k->result == INDIM_PRED ? (indim_element){element.bits != 0, 0} : element;
+  }
+  for (int32_t j = 0; j < k->count; j++) {
+    inputs[j] = indim_scalar_load(k->types[j], memory[1 + j], i);
+  }
+  indim_scalar_store(k->result, result, 0, op->run(op, inputs));
+  return indim_element_load(k->result, 8 * (int64_t)indim_type_bytes(k->result), result, 0);
+}
+
+static bool is_nan_bits(indim_type type, uint64_t bits) {
+  return indim_type_is_float(type) && isnan(indim_float_decode(type, bits));
+}
+
+// Whether two results of one part are so many units in the last place apart at most.
+static bool is_near(indim_type type, uint64_t actual, uint64_t expected, int64_t ulps) {
+  if (actual == expected || (is_nan_bits(type, actual) && is_nan_bits(type, expected))) {
+    return true;
+  }
+  if (ulps == 0 || !indim_type_is_float(type) || is_nan_bits(type, actual) || is_nan_bits(type, expected)) {
+    return false;
+  }
+  int64_t a = indim_total_order_key(type, actual);
+  int64_t b = indim_total_order_key(type, expected);
+  a += a < 0 ? 1 : 0;  // both zeros are one value here
+  b += b < 0 ? 1 : 0;
+  bool are_zeros = a == 0 && b == 0;
+  return !are_zeros && (a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a) <= (uint64_t)ulps;
+}
+
+static void run_kernel(const kernel *k, const indim_scalar_op *op, const sample *const *inputs, int64_t ulps) {
+  int64_t count = inputs[0]->count;
+  int wrong = 0;
+  for (int32_t j = 0; j < k->count; j++) {
+    write_sample(memory[1 + j], inputs[j]);
+  }
+  memset(memory[0], 0x5A, sizeof memory[0]);
+  k->run(count, memory[0], memory[1], memory[2], memory[3]);
+  int64_t width = 8 * (int64_t)indim_type_bytes(k->result);
+  indim_type part = indim_type_is_complex(k->result) ? indim_type_component_of(k->result) : k->result;
+  for (int64_t i = 0; i < count && wrong < 3; i++) {
+    indim_element actual = indim_element_load(k->result, width, memory[0], i);
+    indim_element expected = expected_of(k, op, i);
+    if (!is_near(part, actual.bits, expected.bits, ulps) || !is_near(part, actual.imag, expected.imag, ulps)) {
+      wrong++;
+      CHECK_MSG(false,
+                "%s %s of %s (%d lanes, direction %d) of %" PRIx64 ",%" PRIx64 " and %" PRIx64 ",%" PRIx64
+                " is %" PRIx64 ",%" PRIx64 ", expected %" PRIx64 ",%" PRIx64,
+                indim_op_get(k->op.op)->text, indim_type_text(k->result), indim_type_text(k->types[0]), (int)k->lanes,
+                (int)k->op.direction, inputs[0]->elements[i].bits, inputs[0]->elements[i].imag,
+                k->count > 1 ? inputs[1]->elements[i].bits : 0, k->count > 1 ? inputs[1]->elements[i].imag : 0,
+                actual.bits, actual.imag, expected.bits, expected.imag);
+    }
+  }
+}
+
+// Operations ----------------------------------------------------------------------------------------------------------
+
+#define indim_int_none NULL
+#define indim_float_none NULL
+#define indim_complex_op_none NULL
+
+static const struct {
+  indim_op op;
+  indim_scalar_fn *on_int;
+  indim_scalar_fn *on_float;
+  indim_scalar_fn *on_complex;
+} rows[] = {
+#define INDIM_SCALAR_OP(op, integer, float, complex) \
+  {INDIM_OP_##op, indim_int_##integer, indim_float_##float, indim_complex_op_##complex},
+#include "eval/scalar_ops.def"
+};
+
+static indim_scalar_op oracle_of(const kernel *k) {
+  static const int32_t directions[] = {INDIM_EQ, INDIM_NE, INDIM_GE, INDIM_GT, INDIM_LE, INDIM_LT};
+  indim_type type = k->op.op == INDIM_OP_SELECT ? k->types[1] : k->types[0];
+  indim_scalar_op op = {.type = type,
+                        .result = k->result,
+                        .second = k->types[k->count > 1 ? 1 : 0],
+                        .direction = directions[k->op.direction],
+                        .exponent_bits = k->op.exponent_bits,
+                        .mantissa_bits = k->op.mantissa_bits};
+  for (int i = 0; i < COUNT(rows); i++) {
+    if (rows[i].op == k->op.op) {
+      op.run = indim_type_is_float(type)     ? rows[i].on_float
+               : indim_type_is_complex(type) ? rows[i].on_complex
+                                             : rows[i].on_int;
+    }
+  }
+  return op;
+}
+
+// Lane counts in turn, so that each meets every operation with some type and every type with some operation.
+static int32_t next_lanes(void) {
+  static const int32_t lanes[] = {8, 1, 3};
+  static int turn = 0;
+  return lanes[turn++ % 3];
+}
+
+static void add(harness *h, indim_op op, int32_t count, indim_type type, indim_type result) {
+  add_kernel(
+      h,
+      (kernel){.op = {.op = op}, .count = count, .types = {type, type, type}, .result = result, .lanes = next_lanes()});
+}
+
+static sample first;
+static sample second;
+static sample third;
+
+// Runs all kernels; a kernel's operands are chosen by its operand types.
+static void run_all(harness *h, int64_t ulps) {
+  compile_kernels(h);
+  const sample *const inputs[] = {&first, &second, &third};
+  for (int32_t i = 0; i < h->kernel_count; i++) {
+    const kernel *k = &h->kernels[i];
+    indim_scalar_op op = oracle_of(k);
+    CHECK_MSG(k->is_supported, "%s of %s is refused", indim_op_get(k->op.op)->text, indim_type_text(k->types[0]));
+    if (!k->is_supported || k->run == NULL) {
+      continue;
+    }
+    if (k->count == 1) {
+      fill_values(&first, k->types[0]);
+    } else if (k->count == 2) {
+      fill_pairs(&first, &second, k->types[0]);
+    } else {
+      fill_pairs(&first, &second, k->types[2]);
+      third = first;
+      for (int64_t j = 0; j < third.count; j++) {
+        third.elements[j] = first.elements[random_bits() % (uint64_t)first.count];
+      }
+    }
+    if (k->op.op == INDIM_OP_SELECT) {
+      for (int64_t j = 0; j < first.count; j++) {
+        third.elements[j] = first.elements[j];
+        first.elements[j] = (indim_element){random_bits() & 1, 0};
+      }
+      first.type = INDIM_PRED;
+    }
+    run_kernel(k, &op, inputs, ulps);
+  }
+  h->kernel_count = 0;
+}
+
+// Cases ---------------------------------------------------------------------------------------------------------------
+
+static const indim_op int_unary[] = {
+    INDIM_OP_NEGATE, INDIM_OP_SIGN, INDIM_OP_NOT, INDIM_OP_POPCNT, INDIM_OP_COUNT_LEADING_ZEROS, INDIM_OP_COPY};
+static const indim_op int_binary[] = {INDIM_OP_ADD,
+                                      INDIM_OP_SUBTRACT,
+                                      INDIM_OP_MULTIPLY,
+                                      INDIM_OP_DIVIDE,
+                                      INDIM_OP_REMAINDER,
+                                      INDIM_OP_POWER,
+                                      INDIM_OP_MAXIMUM,
+                                      INDIM_OP_MINIMUM,
+                                      INDIM_OP_AND,
+                                      INDIM_OP_OR,
+                                      INDIM_OP_XOR,
+                                      INDIM_OP_SHIFT_LEFT,
+                                      INDIM_OP_SHIFT_RIGHT_ARITHMETIC,
+                                      INDIM_OP_SHIFT_RIGHT_LOGICAL};
+
+TEST(integers) {
+  harness *h = harness_new();
+  for (int t = 0; t < COUNT(integers); t++) {
+    for (int i = 0; i < COUNT(int_unary); i++) {
+      add(h, int_unary[i], 1, integers[t], integers[t]);
+    }
+    if (indim_type_is_signed_int(integers[t])) {
+      add(h, INDIM_OP_ABS, 1, integers[t], integers[t]);
+    }
+    for (int i = 0; i < COUNT(int_binary); i++) {
+      add(h, int_binary[i], 2, integers[t], integers[t]);
+      add(h, int_binary[i], 2, integers[t], integers[t]);
+    }
+    add(h, INDIM_OP_CLAMP, 3, integers[t], integers[t]);
+  }
+  static const indim_op on_pred[] = {INDIM_OP_ADD, INDIM_OP_MULTIPLY, INDIM_OP_MAXIMUM, INDIM_OP_MINIMUM,
+                                     INDIM_OP_AND, INDIM_OP_OR,       INDIM_OP_XOR};
+  for (int i = 0; i < COUNT(on_pred); i++) {
+    add(h, on_pred[i], 2, INDIM_PRED, INDIM_PRED);
+  }
+  add(h, INDIM_OP_NOT, 1, INDIM_PRED, INDIM_PRED);
+  add(h, INDIM_OP_CLAMP, 3, INDIM_PRED, INDIM_PRED);
+  run_all(h, 0);
+  harness_free(h);
+}
+
+static const indim_op float_unary[] = {INDIM_OP_ABS,   INDIM_OP_NEGATE, INDIM_OP_SIGN,
+                                       INDIM_OP_FLOOR, INDIM_OP_CEIL,   INDIM_OP_ROUND_NEAREST_AFZ,
+                                       INDIM_OP_SQRT,  INDIM_OP_REAL,   INDIM_OP_ROUND_NEAREST_EVEN,
+                                       INDIM_OP_COPY,  INDIM_OP_IMAG};
+static const indim_op float_binary[] = {INDIM_OP_ADD,    INDIM_OP_SUBTRACT, INDIM_OP_MULTIPLY,
+                                        INDIM_OP_DIVIDE, INDIM_OP_MAXIMUM,  INDIM_OP_MINIMUM};
+
+static void test_floats(bool with_f16c) {
+  harness *h = harness_new();
+  h->has_f16c &= with_f16c;
+  for (int t = 0; t < COUNT(floats); t++) {
+    if (!with_f16c && floats[t] != INDIM_F16) {
+      continue;
+    }
+    for (int i = 0; i < COUNT(float_unary); i++) {
+      add(h, float_unary[i], 1, floats[t], floats[t]);
+    }
+    for (int i = 0; i < COUNT(float_binary); i++) {
+      add(h, float_binary[i], 2, floats[t], floats[t]);
+      add(h, float_binary[i], 2, floats[t], floats[t]);
+    }
+    add(h, INDIM_OP_IS_FINITE, 1, floats[t], INDIM_PRED);
+    add(h, INDIM_OP_CLAMP, 3, floats[t], floats[t]);
+  }
+  run_all(h, 0);
+  harness_free(h);
+}
+
+TEST(floats) { test_floats(true); }
+TEST(f16_without_hardware) { test_floats(false); }
+
+static indim_type any_type(int i) {
+  return i < COUNT(integers)                        ? integers[i]
+         : i < COUNT(integers) + COUNT(floats)      ? floats[i - COUNT(integers)]
+         : i == COUNT(integers) + COUNT(floats)     ? INDIM_PRED
+         : i == COUNT(integers) + COUNT(floats) + 1 ? INDIM_C64
+                                                    : INDIM_C128;
+}
+enum { REAL_TYPES = COUNT(integers) + COUNT(floats) + 1 };
+
+TEST(compare_and_select) {
+  harness *h = harness_new();
+  for (int t = 0; t < REAL_TYPES; t++) {
+    indim_type type = any_type(t);
+    for (int32_t direction = INDIM_COMPARE_EQ; direction <= INDIM_COMPARE_LT; direction++) {
+      for (int total = 0; total <= (indim_type_is_float(type) ? 1 : 0); total++) {
+        add_kernel(h, (kernel){.op = {.op = INDIM_OP_COMPARE, .direction = direction, .total_order = total != 0},
+                               .count = 2,
+                               .types = {type, type},
+                               .result = INDIM_PRED,
+                               .lanes = next_lanes()});
+      }
+    }
+    add_kernel(h, (kernel){.op = {.op = INDIM_OP_SELECT},
+                           .count = 3,
+                           .types = {INDIM_PRED, type, type},
+                           .result = type,
+                           .lanes = next_lanes()});
+  }
+  run_all(h, 0);
+  harness_free(h);
+}
+
+static void test_convert(bool with_f16c) {
+  harness *h = harness_new();
+  h->has_f16c &= with_f16c;
+  for (int from = 0; from < REAL_TYPES; from++) {
+    for (int to = 0; to < REAL_TYPES; to++) {
+      if (with_f16c || any_type(from) == INDIM_F16 || any_type(to) == INDIM_F16) {
+        add(h, INDIM_OP_CONVERT, 1, any_type(from), any_type(to));
+      }
+      int32_t from_bits = any_type(from) == INDIM_PRED ? 8 : indim_type_bits(any_type(from));
+      int32_t to_bits = any_type(to) == INDIM_PRED ? 8 : indim_type_bits(any_type(to));
+      if (from_bits == to_bits && with_f16c) {
+        add(h, INDIM_OP_BITCAST_CONVERT, 1, any_type(from), any_type(to));
+      }
+    }
+  }
+  run_all(h, 0);
+  harness_free(h);
+}
+
+TEST(convert) { test_convert(true); }
+TEST(convert_f16_without_hardware) { test_convert(false); }
+
+TEST(reduce_precision) {
+  static const int32_t widths[][2] = {{5, 10}, {5, 23}, {8, 10}, {8, 7},   {2, 1},  {3, 2},
+                                      {1, 0},  {4, 0},  {3, 7},  {11, 52}, {8, 23}, {6, 3}};
+  harness *h = harness_new();
+  for (int t = 0; t < COUNT(floats); t++) {
+    for (int i = 0; i < COUNT(widths); i++) {
+      add_kernel(
+          h, (kernel){
+                 .op = {.op = INDIM_OP_REDUCE_PRECISION, .exponent_bits = widths[i][0], .mantissa_bits = widths[i][1]},
+                 .count = 1,
+                 .types = {floats[t]},
+                 .result = floats[t],
+                 .lanes = next_lanes()});
+    }
+  }
+  run_all(h, 0);
+  harness_free(h);
+}
+
+static void test_complex(const indim_op *ops, int op_count, int32_t count, int64_t ulps) {
+  harness *h = harness_new();
+  for (int i = 0; i < op_count; i++) {
+    for (int wide = 0; wide < 2; wide++) {
+      indim_type type = wide == 0 ? INDIM_C64 : INDIM_C128;
+      bool is_real = ops[i] == INDIM_OP_ABS || ops[i] == INDIM_OP_REAL || ops[i] == INDIM_OP_IMAG;
+      add(h, ops[i], count, type, is_real ? indim_type_component_of(type) : type);
+      add(h, ops[i], count, type, is_real ? indim_type_component_of(type) : type);
+    }
+  }
+  run_all(h, ulps);
+  harness_free(h);
+}
+
+TEST(complex_exact) {
+  static const indim_op unary[] = {INDIM_OP_NEGATE, INDIM_OP_REAL, INDIM_OP_IMAG, INDIM_OP_COPY};
+  static const indim_op binary[] = {INDIM_OP_ADD, INDIM_OP_SUBTRACT};
+  test_complex(unary, COUNT(unary), 1, 0);
+  test_complex(binary, COUNT(binary), 2, 0);
+}
+
+TEST(complex_arithmetic) {
+  static const indim_op unary[] = {INDIM_OP_ABS, INDIM_OP_SIGN, INDIM_OP_SQRT, INDIM_OP_RSQRT};
+  static const indim_op binary[] = {INDIM_OP_MULTIPLY, INDIM_OP_DIVIDE};
+  test_complex(unary, COUNT(unary), 1, 1);
+  test_complex(binary, COUNT(binary), 2, 1);
+}
+
+#define CASES(X)                  \
+  X(integers)                     \
+  X(floats)                       \
+  X(f16_without_hardware)         \
+  X(compare_and_select)           \
+  X(convert)                      \
+  X(convert_f16_without_hardware) \
+  X(reduce_precision)             \
+  X(complex_exact)                \
+  X(complex_arithmetic)
+TEST_MAIN(CASES)
