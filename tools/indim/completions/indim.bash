@@ -2,17 +2,21 @@
 _indim() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} options=--help
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W 'run check print ops broadcast shape help --help --version' -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W 'run compile check print ops broadcast shape help --help --version' -- "$word")
     return
   fi
   case $command in
-  run) options='--output= --json --layouts --engine=eval --max-memory= --max-steps= --help' ;;
+  run)
+    options='--output= --json --layouts --engine=native --engine=eval --engine=auto --threads= --repeat= --fast='
+    options+=' --max-memory= --max-steps= --help'
+    ;;
+  compile) options='--dump= --explain --time --output= --fast= --without= --json --max-memory= --help' ;;
   check) options='--json --help' ;;
   print) options='--output= --elide --metadata --percent --program-shapes --no-verify --help' ;;
   ops) options='--json --markdown --help' ;;
   broadcast) options='--dims --json --help' ;;
   shape) options='--all --json --help' ;;
-  help) options='run check print ops broadcast shape' ;;
+  help) options='run compile check print ops broadcast shape' ;;
   esac
   if [[ $word == -* || $command == help ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
