@@ -210,6 +210,7 @@ static indim_status emit_function(indim_generator *g) {
   indim_emit_function function = {.function = LLVMAddFunction(g->e.module, "indim_program", type),
                                   .body = g->e.program->body};
   g->current = &function;
+  g->e.function = function.function;
   indim_emit_mark_function(g, function.function);
   size_t storages = (size_t)g->e.program->storage_count + 1;
   indim_status status = indim_alloc_zeroed(g->e.cx, 2 * storages * sizeof(LLVMValueRef), (void **)&function.bases);
