@@ -195,6 +195,44 @@ bool indim_loop_can_apply(const indim_computation *computation) {
   return can_computation(computation, 0, &steps);
 }
 
+// One op of parameters |i| and |n| + i.
+static bool is_pair_op(const indim_instr *instr, int64_t i, int64_t n) {
+  switch ((int)instr->op) {
+  case INDIM_OP_ADD:
+  case INDIM_OP_MULTIPLY:
+  case INDIM_OP_MAXIMUM:
+  case INDIM_OP_MINIMUM:
+  case INDIM_OP_AND:
+  case INDIM_OP_OR:
+  case INDIM_OP_XOR:
+    break;
+  default:
+    return false;
+  }
+  const indim_instr *x = instr->operands[0];
+  const indim_instr *y = instr->operands[1];
+  if (x->op != INDIM_OP_PARAMETER || y->op != INDIM_OP_PARAMETER) {
+    return false;
+  }
+  int64_t a = x->parameter_number;
+  int64_t b = y->parameter_number;
+  return (a == i && b == n + i) || (b == i && a == n + i);
+}
+
+bool indim_loop_can_reorder(const indim_computation *computation) {
+  const indim_instr *root = computation->root;
+  int64_t n = computation->parameter_count / 2;
+  if (root->op != INDIM_OP_TUPLE) {
+    return n == 1 && computation->parameter_count == 2 && is_pair_op(root, 0, 1);
+  }
+  for (int32_t i = 0; i < root->operand_count; i++) {
+    if (root->operand_count != n || !is_pair_op(root->operands[i], i, n)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // A computation that is being applied: for each instruction the place of its leaves among |leaves|, -1 for one that the
 // root does not need.
 typedef struct application {

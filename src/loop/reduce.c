@@ -13,6 +13,7 @@ typedef struct reduction {
   indim_flow_item **inputs, **inits;
   const indim_computation *apply;
   bool is_single;  // one input and one known op, whose identity is |identity|
+  bool by_place;   // two inputs, the second being the place along the vector dimension: lanes are combined in its order
   indim_loop_op op;
   indim_lval identity;
   int32_t rank;
@@ -145,6 +146,18 @@ static void fold_dims(reduction *r, int32_t position, int32_t lanes, indim_coord
   indim_loop_for_end(b, values, acc);
 }
 
+// Of two partial results (value, place, value, place), the one with the lower place first, lane by lane.
+static void put_in_order(indim_loop_builder *b, indim_lval *pairs) {
+  indim_lval args[] = {pairs[1], pairs[3]};
+  indim_loop_op greater = {.op = INDIM_OP_COMPARE, .direction = INDIM_COMPARE_GT};
+  indim_lval swap = indim_loop_scalar(b, greater, INDIM_PRED, 2, args);
+  for (int32_t i = 0; i < 2; i++) {
+    indim_lval first = pairs[i];
+    pairs[i] = indim_loop_select(b, swap, pairs[2 + i], first);
+    pairs[2 + i] = indim_loop_select(b, swap, first, pairs[2 + i]);
+  }
+}
+
 // All lanes of |acc| combined into one, by halves.
 static void combine_lanes(reduction *r, int32_t lanes, indim_lval *acc) {
   indim_loop_builder *b = &r->l->b;
@@ -162,6 +175,9 @@ static void combine_lanes(reduction *r, int32_t lanes, indim_lval *acc) {
         }
         halves[h * r->n + i] = indim_loop_shuffle(b, 1, &acc[i], count, map);
       }
+    }
+    if (r->by_place) {
+      put_in_order(b, halves);
     }
     apply(r, count, halves, halves + r->n, acc);
   }
@@ -315,6 +331,52 @@ static void survey_body(indim_nest *nest, indim_kernel *k, const indim_coord *in
   }
 }
 
+// Whether the item counts along dimension |dim|: an iota, perhaps repeated along others.
+static bool counts_along(const indim_flow_item *item, int32_t dim) {
+  for (int steps = 0; steps < 8 && item->kind == INDIM_FLOW_OP; steps++) {
+    if (item->instr->op == INDIM_OP_IOTA) {
+      return indim_instr_int(item->instr, INDIM_ATTR_IOTA_DIMENSION, 0) == dim;
+    }
+    if (item->instr->op != INDIM_OP_BROADCAST) {
+      return false;
+    }
+    int64_t count = 0;
+    const int64_t *dims = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
+    int32_t inner = -1;
+    for (int32_t i = 0; i < count; i++) {
+      inner = dims[i] == dim ? i : inner;
+    }
+    if (inner < 0) {
+      return false;
+    }
+    dim = inner;
+    item = item->operands[0];
+  }
+  return false;
+}
+
+// Only compares, selections and logic: every result is one of the arguments.
+static bool only_selects(const indim_computation *computation) {
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    switch ((int)computation->instrs[i]->op) {
+    case INDIM_OP_PARAMETER:
+    case INDIM_OP_CONSTANT:
+    case INDIM_OP_COMPARE:
+    case INDIM_OP_SELECT:
+    case INDIM_OP_AND:
+    case INDIM_OP_OR:
+    case INDIM_OP_NOT:
+    case INDIM_OP_MAXIMUM:
+    case INDIM_OP_MINIMUM:
+    case INDIM_OP_TUPLE:
+      break;
+    default:
+      return false;
+    }
+  }
+  return true;
+}
+
 static void choose(reduction *r) {
   indim_access_list *list = indim_lower_alloc(r->l, 1, sizeof *list);
   if (list == NULL) {
@@ -352,7 +414,11 @@ static void choose(reduction *r) {
   }
   bool by_rows = r->vector_dim >= 0 && r->is_reduced[r->vector_dim];
   bool too_short = by_rows && r->sizes[r->vector_dim] < 2;
-  if (by_rows && (too_short || (!r->is_single && (reduced_count > 1 || r->sizes[r->vector_dim] < r->lanes)))) {
+  r->by_place = by_rows && r->n == 2 && indim_type_is_int(r->inputs[1]->shape->type) && only_selects(r->apply) &&
+                counts_along(r->inputs[1], r->vector_dim);
+  bool in_order = !r->is_single && !r->by_place && !indim_loop_can_reorder(r->apply);
+  if (by_rows &&
+      (in_order || too_short || (!r->is_single && (reduced_count > 1 || r->sizes[r->vector_dim] < r->lanes)))) {
     r->order[r->order_count++] = r->vector_dim;
     r->vector_dim = -1;
   }

@@ -43,6 +43,9 @@ void indim_tile_store(indim_loop_builder *b, const indim_tile *tile, indim_stora
 bool indim_loop_can_apply(const indim_computation *computation);
 void indim_loop_apply(indim_loop_builder *b, const indim_computation *computation, int32_t lanes,
                       const indim_lval *args, indim_lval *out);
+// Whether a reduction by |computation| may take its elements in any order: each result is one associative and commutative
+// op of its own two parameters.
+bool indim_loop_can_reorder(const indim_computation *computation);
 // The node that computes |instr|, elementwise, on args of |lanes| lanes; can_elementwise says whether there is one.
 bool indim_loop_can_elementwise(const indim_instr *instr);
 indim_lval indim_loop_elementwise(indim_loop_builder *b, const indim_instr *instr, int32_t count,

@@ -13,6 +13,7 @@ typedef struct combiner {
   int32_t n;
   const indim_computation *computation;  // NULL: |op| of a pair of values
   indim_op op;
+  bool in_order;  // one after the other from the first: nothing is known of the computation
 } combiner;
 
 enum { MAX_RESULTS = 8 };  // of one reduce
@@ -37,8 +38,14 @@ static entry combine(indim_loop_builder *b, const combiner *c, entry x, entry y)
   return out;
 }
 
-// All entries as one, neighbours with neighbours; the entries are used up.
+// All entries as one, neighbours with neighbours unless the order is fixed; the entries are used up.
 static entry combine_all(indim_loop_builder *b, const combiner *c, int32_t count, entry *entries) {
+  for (int32_t i = 1; i < count && c->in_order; i++) {
+    entries[0] = combine(b, c, entries[0], entries[i]);
+  }
+  if (c->in_order) {
+    return entries[0];
+  }
   while (count > 1) {
     int32_t half = count / 2;
     for (int32_t i = 0; i < half; i++) {
@@ -426,7 +433,8 @@ void indim_tile_reduce(indim_loop_builder *b, const indim_instr *instr, const in
     results[i].count = 0;
   }
   int32_t width = indim_tile_register_lanes(&b->program->target, results[0].type);
-  bool folds = is_better_folded(r.results, r.steps, width, r.minor_is_reduced ? 2 : 1);
+  r.step.in_order = !indim_loop_can_reorder(r.step.computation);
+  bool folds = !r.step.in_order && is_better_folded(r.results, r.steps, width, r.minor_is_reduced ? 2 : 1);
   int32_t lanes = folds ? 1 : indim_tile_row_lanes(&b->program->target, r.kept_rank, r.kept_sizes);
   fill_inputs(b, instr, operands, folds, &r);
   for (int32_t e = 0; e < r.results && b->status == INDIM_OK; e += lanes) {
