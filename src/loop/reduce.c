@@ -414,7 +414,7 @@ static void choose(reduction *r) {
   }
   bool by_rows = r->vector_dim >= 0 && r->is_reduced[r->vector_dim];
   bool too_short = by_rows && r->sizes[r->vector_dim] < 2;
-  r->by_place = by_rows && r->n == 2 && indim_type_is_int(r->inputs[1]->shape->type) && only_selects(r->apply) &&
+  r->by_place = by_rows && r->n == 2 && indim_type_is_integral(r->inputs[1]->shape->type) && only_selects(r->apply) &&
                 counts_along(r->inputs[1], r->vector_dim);
   bool in_order = !r->is_single && !r->by_place && !indim_loop_can_reorder(r->apply);
   if (by_rows &&
