@@ -31,34 +31,33 @@ pair indim_emit_fn_quotient(const kit *k, pair top, pair bottom) {
   return (pair){first, mul(k, rest, one_over)};
 }
 
+LLVMValueRef indim_emit_fn_any_lane(const kit *k, LLVMValueRef condition) {
+  LLVMTypeRef type = LLVMTypeOf(condition);
+  if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
+    return condition;
+  }
+  LLVMTypeRef mask = LLVMIntTypeInContext(k->e->context, LLVMGetVectorSize(type));
+  LLVMValueRef bits = LLVMBuildBitCast(k->b, condition, mask, "");
+  return LLVMBuildICmp(k->b, LLVMIntNE, bits, LLVMConstNull(mask), "");
+}
+
+LLVMValueRef indim_emit_fn_phi(indim_emit *e, LLVMTypeRef type, LLVMValueRef first, LLVMBasicBlockRef from) {
+  LLVMValueRef phi = LLVMBuildPhi(e->builder, type, "");
+  LLVMAddIncoming(phi, &first, &from, 1);
+  return phi;
+}
+
 val indim_emit_fn_rsqrt(const kit *k, val x) { return quotient(k, real(k, 1), root(k, x)); }
 
 LLVMValueRef indim_emit_math(indim_emit *e, indim_op op, LLVMValueRef x) {
   kit of_x = kit_of(e, x);
   const kit *k = &of_x;
   switch ((int)op) {
-  case INDIM_OP_EXPONENTIAL:
-    return indim_emit_fn_exp(k, x);
-  case INDIM_OP_EXPONENTIAL_MINUS_ONE:
-    return indim_emit_fn_expm1(k, x);
-  case INDIM_OP_LOG:
-    return indim_emit_fn_log(k, x);
-  case INDIM_OP_LOGISTIC:
-    return indim_emit_fn_logistic(k, x);
-  case INDIM_OP_SINE:
-    return indim_emit_fn_sin(k, x);
-  case INDIM_OP_COSINE:
-    return indim_emit_fn_cos(k, x);
-  case INDIM_OP_TAN:
-    return indim_emit_fn_tan(k, x);
-  case INDIM_OP_SINH:
-    return indim_emit_fn_sinh(k, x);
-  case INDIM_OP_COSH:
-    return indim_emit_fn_cosh(k, x);
-  case INDIM_OP_TANH:
-    return indim_emit_fn_tanh(k, x);
-  case INDIM_OP_RSQRT:
-    return indim_emit_fn_rsqrt(k, x);
+#define UNARY(name, function) \
+  case INDIM_OP_##name:       \
+    return indim_emit_fn_##function(k, x);
+    INDIM_MATH_UNARY(UNARY)
+#undef UNARY
   default:
     return NULL;
   }
@@ -66,7 +65,16 @@ LLVMValueRef indim_emit_math(indim_emit *e, indim_op op, LLVMValueRef x) {
 
 LLVMValueRef indim_emit_math2(indim_emit *e, indim_op op, LLVMValueRef x, LLVMValueRef y) {
   kit of_x = kit_of(e, x);
-  return op == INDIM_OP_POWER && !of_x.is_double ? indim_emit_fn_pow(&of_x, x, y) : NULL;
+  switch ((int)op) {
+  case INDIM_OP_POWER:
+    return indim_emit_fn_pow(&of_x, x, y);
+  case INDIM_OP_ATAN2:
+    return indim_emit_fn_atan2(&of_x, x, y);
+  case INDIM_OP_REMAINDER:
+    return indim_emit_fn_remainder(&of_x, x, y);
+  default:
+    return NULL;
+  }
 }
 
 void indim_emit_sincos(indim_emit *e, LLVMValueRef x, LLVMValueRef *out_sin, LLVMValueRef *out_cos) {

@@ -1,4 +1,4 @@
-// The exponential and what is made of it: expm1, logistic, tanh, sinh, cosh.
+// The exponential and what is made of it: expm1, logistic, tanh, sinh, cosh, erf.
 //
 // x = n ln 2 + r with |r| <= ln(2) / 2, and e^x = 2^n (1 + tail) with tail = r + r^2 q(r). n comes from the bits of
 // x / ln 2 + 3 * 2^(mantissa - 1), which are n in two's complement; ln 2 is cut in two so that n times the first is exact.
@@ -44,15 +44,17 @@ static val power_of_two(const kit *k, val bits) { return as_real(k, shift_left(k
 
 static val tail_of(const kit *k, val r) { return fused(k, mul(k, r, r), q_of(k, r), r); }
 
-val indim_emit_fn_exp(const kit *k, val x) {
+val indim_emit_fn_exp_of_sum(const kit *k, val x, val low) {
   x = at_most(k, at_least(k, x, pick(k, -104, -746)), pick(k, 89, 710));
   // Halves of the exponent, each with its bias: 2^n alone may be out of range though the result is not.
   reduced r = reduce(k, x, 2 * bias(k), false);
-  val tail = tail_of(k, r.high);
+  val tail = tail_of(k, low == NULL ? r.high : add(k, r.high, low));
   val half = shift_right(k, r.bits, 1);
   val scale = power_of_two(k, half);
   return mul(k, fused(k, tail, scale, scale), power_of_two(k, isub(k, r.bits, half)));
 }
+
+val indim_emit_fn_exp(const kit *k, val x) { return indim_emit_fn_exp_of_sum(k, x, NULL); }
 
 // e^x / 4 - |less| as a pair, for x in [-40, ln(max) + 1.2]: a quarter, so that nothing overflows before it must.
 static pair quarter_exp(const kit *k, val x, bool minus_one) {
@@ -76,7 +78,7 @@ val indim_emit_fn_expm1(const kit *k, val x) {
   return unless_tiny(k, x, mul(k, add(k, quarter.high, quarter.low), real(k, 4)));
 }
 
-// 1 / (1 + p) or p / (1 + p), p = e^-|x|. The latter is corrected by what p lost: that times 1 / (1 + p)^2.
+// 1 / (1 + p) or p / (1 + p), p = e^-|x|. The latter is corrected by what the sums lost.
 val indim_emit_fn_logistic(const kit *k, val x) {
   reduced r = reduce(k, at_least(k, minus(k, absolute(k, x)), pick(k, -104, -746)), 2 * bias(k), false);
   val tail = tail_of(k, r.high);
@@ -87,22 +89,26 @@ val indim_emit_fn_logistic(const kit *k, val x) {
   val low = add(k, sub(k, real(k, 1), power), tail);
   power = mul(k, mul(k, power, scale), rest_of_scale);
   val is_negative = below(k, x, 0);
-  val ratio = quotient(k, choose(k, is_negative, power, real(k, 1)), add(k, power, real(k, 1)));
-  low = choose(k, is_negative, mul(k, low, scale), real(k, 0));
-  val other = sub(k, real(k, 1), ratio);
-  return fused(k, mul(k, mul(k, low, rest_of_scale), other), other, ratio);
+  val line = add(k, power, real(k, 1));
+  val ratio = quotient(k, choose(k, is_negative, power, real(k, 1)), line);
+  val line_low = add(k, sub(k, real(k, 1), line), power);
+  val one_over = sub(k, real(k, 1), ratio);
+  low = mul(k, mul(k, low, scale), rest_of_scale);
+  val correction = sub(k, mul(k, low, one_over), mul(k, ratio, line_low));
+  return choose(k, is_negative, fused(k, correction, one_over, ratio), ratio);
 }
 
-// d / (d + 2) with d = e^2|x| - 1. Beyond |x| = 9.1 the nearest float is 1.
+// (1 - p) / (1 + p) with p = e^-2|x| = scale (1 + tail). Beyond |x| = 9.1 the nearest float is 1.
 static val tanh_of_float(const kit *k, val x) {
   val magnitude = at_most(k, absolute(k, x), 9.1);
-  reduced r = reduce(k, add(k, magnitude, magnitude), bias(k), false);
+  reduced r = reduce(k, mul(k, magnitude, real(k, -2)), bias(k), false);
   val scale = power_of_two(k, r.bits);
-  val d = fused(k, scale, tail_of(k, r.high), sub(k, scale, real(k, 1)));
-  return with_sign(k, quotient(k, d, add(k, d, real(k, 2))), x);
+  val tail = tail_of(k, r.high);
+  val top = fused(k, minus(k, scale), tail, sub(k, real(k, 1), scale));
+  return with_sign(k, quotient(k, top, fused(k, scale, tail, add(k, scale, real(k, 1)))), x);
 }
 
-// The same by pairs, which is h / (h + 1/2) of a quarter h.
+// d / (d + 2) with d = e^2|x| - 1, which is h / (h + 1/2) of a quarter h.
 static val tanh_of_double(const kit *k, val x) {
   val magnitude = at_most(k, absolute(k, x), 20);
   pair h = quarter_exp(k, add(k, magnitude, magnitude), true);
@@ -133,4 +139,30 @@ val indim_emit_fn_cosh(const kit *k, val x) {
   val small = quotient(k, real(k, 0.0625), h.high);
   val sum = add(k, h.high, add(k, h.low, small));
   return add(k, sum, sum);
+}
+
+// erf x = x + x p(x^2) up to the limit, then 1 - e^p(|x|): the logarithm of what is missing to 1 is a tame function.
+static const double erf_near_float[] = {0x1.06eba8p-3, -0x1.812742p-2,  0x1.ce2e0ap-4, -0x1.b80e90p-6,
+                                        0x1.54c7f6p-8, -0x1.aa3f30p-11, 0x1.5cd4b8p-14};
+static const double erf_near_double[] = {0x1.06eba8214db68p-3,   -0x1.812746b037998p-2,  0x1.ce2f21a03e8d5p-4,
+                                         -0x1.b82ce31121b7bp-6,  0x1.565bccd0a36eep-8,   -0x1.c02da79017fc0p-11,
+                                         0x1.f9a19604073a0p-14,  -0x1.f4b1cb91994c9p-17, 0x1.b830e6aef040ap-20,
+                                         -0x1.50fdcb176e55fp-23, 0x1.6e5dabfeda8fcp-27};
+static const double erf_far_float[] = {0x1.6e5804p-13, -0x1.2127e4p+0, -0x1.44460ap-1, -0x1.bb83eep-4,
+                                       0x1.9b8e9ap-6,  -0x1.115af8p-8, 0x1.c791b2p-12, -0x1.61eb58p-16};
+static const double erf_far_double[] = {
+    0x1.5307a70e6cd75p-27, -0x1.20dd776a5a63dp+0,  -0x1.45f2e65c6a401p-1,  -0x1.a4f92ab7b0b67p-4,
+    0x1.3998fc71ec64ep-6,  0x1.7f6887f5c8febp-13,  -0x1.b0f1cc92a5ca8p-10, 0x1.16049f1fda673p-11,
+    0x1.43c232878c05dp-15, -0x1.faa24cc55f79cp-14, 0x1.240cfb20fa6c4p-14,  -0x1.b768a287388b8p-16,
+    0x1.efad45a639ffcp-18, -0x1.b30e205a7dc0ap-20, 0x1.2a569babb8a75p-22,  -0x1.3b0ab85253430p-25,
+    0x1.efd8ed28a8e1fp-29, -0x1.1215e6ed2e118p-32, 0x1.7bcc9d6e22e3ep-37,  -0x1.f024eaf8288c1p-43};
+
+val indim_emit_fn_erf(const kit *k, val x) {
+  val magnitude = at_most(k, absolute(k, x), pick(k, 4, 6));
+  val z = mul(k, x, x);
+  val near = k->is_double ? POLYNOMIAL(k, z, erf_near_double) : POLYNOMIAL(k, z, erf_near_float);
+  near = fused(k, x, near, x);
+  val far = k->is_double ? POLYNOMIAL(k, magnitude, erf_far_double) : POLYNOMIAL(k, magnitude, erf_far_float);
+  far = with_sign(k, sub(k, real(k, 1), indim_emit_fn_exp(k, far)), x);
+  return choose(k, above(k, magnitude, pick(k, 0.925, 0.845)), far, near);
 }

@@ -138,23 +138,54 @@ static inline pair two_sum(const kit *k, val a, val b) {
 // top / bottom, with what the division left over. |bottom.high| is neither subnormal nor infinite (math.c).
 pair indim_emit_fn_quotient(const kit *k, pair top, pair bottom);
 
-// The functions, each of a value of k's type.
+// The functions of one argument, each of a value of k's type.
+// clang-format off
 #define INDIM_MATH_UNARY(X) \
-  X(exp)                    \
-  X(expm1)                  \
-  X(logistic)               \
-  X(tanh)                   \
-  X(sinh)                   \
-  X(cosh)                   \
-  X(log)                    \
-  X(sin)                    \
-  X(cos)                    \
-  X(tan)                    \
-  X(rsqrt)
-#define INDIM_MATH_DECLARE(name) val indim_emit_fn_##name(const kit *k, val x);
+  X(EXPONENTIAL, exp) \
+  X(EXPONENTIAL_MINUS_ONE, expm1) \
+  X(LOGISTIC, logistic) \
+  X(TANH, tanh) \
+  X(SINH, sinh) \
+  X(COSH, cosh) \
+  X(ERF, erf) \
+  X(LOG, log) \
+  X(LOG_PLUS_ONE, log1p) \
+  X(ASINH, asinh) \
+  X(ACOSH, acosh) \
+  X(ATANH, atanh) \
+  X(SINE, sin) \
+  X(COSINE, cos) \
+  X(TAN, tan) \
+  X(ASIN, asin) \
+  X(ACOS, acos) \
+  X(CBRT, cbrt) \
+  X(RSQRT, rsqrt)
+// clang-format on
+#define INDIM_MATH_DECLARE(op, name) val indim_emit_fn_##name(const kit *k, val x);
 INDIM_MATH_UNARY(INDIM_MATH_DECLARE)
 #undef INDIM_MATH_DECLARE
 void indim_emit_fn_sincos(const kit *k, val x, val *out_sin, val *out_cos);
 val indim_emit_fn_pow(const kit *k, val x, val y);
+val indim_emit_fn_atan2(const kit *k, val y, val x);
+val indim_emit_fn_remainder(const kit *k, val x, val y);
+
+// Pieces of one file that another uses -----------------------------------------------------------------------------
+
+// e^(x + low); |low| is so small that it does not move what x is rounded to, or NULL.
+val indim_emit_fn_exp_of_sum(const kit *k, val x, val low);
+// A positive finite number as 2^e (1 + f), 1 + f in [sqrt(1/2), sqrt(2)); e as a real. Subnormal x only on demand.
+typedef struct split {
+  val e;
+  val f;
+} split;
+split indim_emit_fn_split(const kit *k, val x, bool subnormal);
+// Whether the condition holds in some lane, as one bit.
+LLVMValueRef indim_emit_fn_any_lane(const kit *k, LLVMValueRef condition);
+LLVMValueRef indim_emit_fn_phi(indim_emit *e, LLVMTypeRef type, LLVMValueRef first, LLVMBasicBlockRef from);
+// The same lanes in double, and back.
+static inline val widened(const kit *k, val a) {
+  return LLVMBuildFPExt(k->b, a, indim_emit_like(k->e, k->type, LLVMDoubleTypeInContext(k->e->context)), "");
+}
+static inline val narrowed(const kit *k, val a) { return LLVMBuildFPTrunc(k->b, a, k->type, ""); }
 
 #endif  // INDIM_EMIT_MATH_KIT_H

@@ -10,17 +10,11 @@ static const double log_double[] = {0x1.5555555555592p-1, 0x1.999999997fdddp-2, 
                                     0x1.c71c520a9c012p-3, 0x1.74663eadb0f8cp-3, 0x1.39a1c01d381c7p-3,
                                     0x1.2f0531606caf8p-3};
 
-// A positive finite number as 2^e (1 + f); e as a real.
-typedef struct split {
-  val e;
-  val f;
-} split;
-
-static split split_of(const kit *k, val x) {
+split indim_emit_fn_split(const kit *k, val x, bool subnormal) {
   int64_t shift = mantissa_bits(k);
   val is_small = below(k, x, pick(k, FLT_MIN, DBL_MIN));
   double up = pick(k, 0x1p24, 0x1p54);
-  val normal = choose(k, is_small, mul(k, x, real(k, up)), x);
+  val normal = subnormal ? choose(k, is_small, mul(k, x, real(k, up)), x) : x;
   int64_t least = k->is_double ? INT64_C(0x3FE6A09E667F3BCD) : INT64_C(0x3F3504F3);
   val bits = isub(k, as_bits(k, normal), whole(k, least));
   val f = as_real(k, iadd(k, iand(k, bits, whole(k, (INT64_C(1) << shift) - 1)), whole(k, least)));
@@ -29,36 +23,116 @@ static split split_of(const kit *k, val x) {
     // No instruction converts 64-bit integers before AVX-512: the exponent goes into the low bits of 3 * 2^51.
     val biased = shift_right(k, iadd(k, bits, whole(k, INT64_C(1024) << 52)), shift);
     e = as_real(k, ior(k, biased, whole(k, INT64_C(0x4330000000000000))));
-    e = sub(k, e, choose(k, is_small, real(k, 0x1p52 + 1024 + 54), real(k, 0x1p52 + 1024)));
+    val offset = real(k, 0x1p52 + 1024);
+    e = sub(k, e, subnormal ? choose(k, is_small, real(k, 0x1p52 + 1024 + 54), offset) : offset);
   } else {
     e = LLVMBuildSIToFP(k->b, shift_signed(k, bits, shift), k->type, "");
-    e = sub(k, e, choose(k, is_small, real(k, 24), real(k, 0)));
+    e = subnormal ? sub(k, e, choose(k, is_small, real(k, 24), real(k, 0))) : e;
   }
   return (split){e, sub(k, f, real(k, 1))};
 }
 
-// ln of a positive finite number; |low| is a small relative addend of f, or NULL.
-static val log_of_split(const kit *k, split s) {
+// ln of 2^e (1 + f) and a relative addend, or NULL.
+static val log_of_split(const kit *k, split s, val relative) {
   const val f = s.f;
   val half_square = mul(k, mul(k, f, f), real(k, 0.5));
   double ln2_low = pick(k, 0x1.7f7d1cf79abcap-20, 0x1.cf79abc9e3b39p-40);
   val ln2_high = real(k, pick(k, 0x1.62e4p-1, 0x1.62e42fefap-1));
-  val rest;
+  val rest = mul(k, s.e, real(k, ln2_low));
+  if (relative != NULL) {
+    rest = add(k, rest, relative);
+  }
   if (k->is_double) {
     val ratio = quotient(k, f, add(k, f, real(k, 2)));
     val z = mul(k, ratio, ratio);
     val sum = fused(k, z, POLYNOMIAL(k, z, log_double), half_square);
-    rest = fused(k, ratio, sum, mul(k, s.e, real(k, ln2_low)));
+    rest = fused(k, ratio, sum, rest);
   } else {
-    val cube = mul(k, mul(k, f, f), f);
-    rest = fused(k, cube, POLYNOMIAL(k, f, log_float), mul(k, s.e, real(k, ln2_low)));
+    rest = fused(k, mul(k, mul(k, f, f), f), POLYNOMIAL(k, f, log_float), rest);
   }
   return fused(k, s.e, ln2_high, sub(k, f, sub(k, half_square, rest)));
 }
 
-val indim_emit_fn_log(const kit *k, val x) {
-  val result = log_of_split(k, split_of(k, x));
+// The logarithm of what is not positive, or infinite.
+static val outside_of_log(const kit *k, val x, val result) {
   val outside = choose(k, equals(k, x, 0), real(k, -HUGE_VAL), real(k, (double)NAN));
   result = choose(k, above(k, x, 0), result, outside);
   return choose(k, equals(k, x, HUGE_VAL), x, result);
 }
+
+val indim_emit_fn_log(const kit *k, val x) {
+  return outside_of_log(k, x, log_of_split(k, indim_emit_fn_split(k, x, true), NULL));
+}
+
+// ln(1 + x.high + x.low), or ln(2 x.high) where |doubled|, a condition or NULL, holds.
+static val log_of_one_and(const kit *k, pair x, LLVMValueRef doubled) {
+  pair sum = two_sum(k, real(k, 1), x.high);
+  if (x.low != NULL) {
+    sum.low = add(k, sum.low, x.low);
+  }
+  val relative = quotient(k, sum.low, sum.high);
+  if (doubled == NULL) {
+    return outside_of_log(k, sum.high, log_of_split(k, indim_emit_fn_split(k, sum.high, false), relative));
+  }
+  split s = indim_emit_fn_split(k, choose(k, doubled, x.high, sum.high), false);
+  s.e = add(k, s.e, choose(k, doubled, real(k, 1), real(k, 0)));
+  return log_of_split(k, s, choose(k, doubled, real(k, 0), relative));
+}
+
+// Where the function is x to all digits; -0 and NaN too.
+static val unless_tiny(const kit *k, val x, val result) {
+  return choose(k, above(k, absolute(k, x), pick(k, 0x1p-26, 0x1p-55)), result, x);
+}
+
+val indim_emit_fn_log1p(const kit *k, val x) { return unless_tiny(k, x, log_of_one_and(k, (pair){x, NULL}, NULL)); }
+
+// ln(|x| + sqrt(x^2 + 1)) = ln(1 + |x| + x^2 / (1 + sqrt(x^2 + 1))), and ln(2 |x|) far out.
+static val asinh_of_double(const kit *k, val x) {
+  val magnitude = absolute(k, x);
+  val cut = at_most(k, magnitude, 0x1p30);
+  val square = mul(k, cut, cut);
+  val line = add(k, root(k, add(k, square, real(k, 1))), real(k, 1));
+  val is_far = above(k, magnitude, 0x1p29);
+  pair sum = quick_two_sum(k, cut, quotient(k, square, line));
+  sum.high = choose(k, is_far, magnitude, sum.high);
+  val result = log_of_one_and(k, sum, is_far);
+  result = choose(k, equals(k, magnitude, HUGE_VAL), magnitude, result);
+  return choose(k, above(k, magnitude, 0x1p-28), with_sign(k, result, x), x);
+}
+
+// With t = x - 1: ln(1 + t + sqrt(2 t + t^2)), and ln(2 x) far out.
+static val acosh_of_double(const kit *k, val x) {
+  val cut = at_most(k, x, 0x1p30);
+  val t = sub(k, cut, real(k, 1));
+  val is_far = above(k, x, 0x1p29);
+  pair sum = two_sum(k, t, root(k, fused(k, t, t, add(k, t, t))));
+  sum.high = choose(k, is_far, x, sum.high);
+  val result = log_of_one_and(k, sum, is_far);
+  result = choose(k, compare(k, LLVMRealOGE, x, real(k, 1)), result, real(k, (double)NAN));
+  return choose(k, equals(k, x, HUGE_VAL), x, result);
+}
+
+// ln((1 + |x|) / (1 - |x|)) / 2 = ln(1 + 2 |x| / (1 - |x|)) / 2.
+static val atanh_of_double(const kit *k, val x) {
+  val magnitude = absolute(k, x);
+  pair line = quick_two_sum(k, real(k, 1), minus(k, magnitude));
+  pair ratio = indim_emit_fn_quotient(k, (pair){add(k, magnitude, magnitude), real(k, 0)}, line);
+  val result = mul(k, log_of_one_and(k, quick_two_sum(k, ratio.high, ratio.low), NULL), real(k, 0.5));
+  result = choose(k, equals(k, magnitude, 1), real(k, HUGE_VAL), result);
+  return choose(k, above(k, magnitude, 0x1p-28), with_sign(k, result, x), x);
+}
+
+// Floats through double: 2^-28 is nothing of a float, and there is no other difference.
+#define THROUGH_DOUBLE(name)                              \
+  val indim_emit_fn_##name(const kit *k, val x) {         \
+    if (k->is_double) {                                   \
+      return name##_of_double(k, x);                      \
+    }                                                     \
+    val wide = widened(k, x);                             \
+    kit of_wide = kit_of(k->e, wide);                     \
+    return narrowed(k, name##_of_double(&of_wide, wide)); \
+  }
+
+THROUGH_DOUBLE(asinh)
+THROUGH_DOUBLE(acosh)
+THROUGH_DOUBLE(atanh)

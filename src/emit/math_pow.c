@@ -39,11 +39,48 @@ static val is_whole(const kit *k, val y) {
   return compare(k, LLVMRealOEQ, indim_emit_intrinsic(k->e, "llvm.rint", 1, &y), y);
 }
 
+// ln of a positive finite double as a pair, 2^-65 of it: ln((1 + s) / (1 - s)) = 2 s (1 + z / 3 + z^2 p(z)), z = s^2.
+static const double log_rest[] = {0x1.999999999999ap-3, 0x1.2492492492523p-3, 0x1.c71c71c6ea3a7p-4,
+                                  0x1.745d177ae7ca4p-4, 0x1.3b1395b312af8p-4, 0x1.1118cdef60706p-4,
+                                  0x1.df7b9e38d150dp-5, 0x1.e039c40bcc6e0p-5};
+
+static pair product_of(const kit *k, pair a, pair b) {
+  pair product = indim_emit_fn_two_product(k, a.high, b.high);
+  val cross = fused(k, a.high, b.low, mul(k, a.low, b.high));
+  return (pair){product.high, add(k, product.low, cross)};
+}
+
+static pair log_of_double(const kit *k, val x) {
+  split parts = indim_emit_fn_split(k, x, true);
+  pair line = quick_two_sum(k, real(k, 2), parts.f);
+  pair s = indim_emit_fn_quotient(k, (pair){parts.f, real(k, 0)}, line);
+  s = quick_two_sum(k, s.high, s.low);
+  pair z = product_of(k, s, s);
+  pair inner = quick_two_sum(k, real(k, 0x1.5555555555555p-2), mul(k, z.high, POLYNOMIAL(k, z.high, log_rest)));
+  inner.low = add(k, inner.low, real(k, 0x1.5555555555555p-56));
+  pair rest = product_of(k, product_of(k, z, inner), s);
+  pair sum = quick_two_sum(k, s.high, rest.high);
+  sum.low = add(k, sum.low, add(k, s.low, rest.low));
+  val two = real(k, 2);
+  pair total = two_sum(k, mul(k, parts.e, real(k, 0x1.62e42fefa2000p-1)), mul(k, sum.high, two));
+  val low = fused(k, sum.low, two, mul(k, parts.e, real(k, 0x1.9ef35793c7673p-41)));
+  return quick_two_sum(k, total.high, add(k, total.low, low));
+}
+
+static val power_of_doubles(const kit *k, val magnitude, val y) {
+  pair log = log_of_double(k, magnitude);
+  pair t = indim_emit_fn_two_product(k, log.high, y);
+  val low = fused(k, log.low, y, t.low);
+  low = choose(k, below(k, absolute(k, t.high), 800), low, real(k, 0));
+  return indim_emit_fn_exp_of_sum(k, t.high, low);
+}
+
 val indim_emit_fn_pow(const kit *k, val x, val y) {
   val magnitude = absolute(k, x);
-  // Beyond 2^40 nothing changes, and 1 to an infinite power is 1.
-  val cut = at_most(k, at_least(k, y, -0x1p40), 0x1p40);
-  val power = power_of_floats(k, magnitude, cut);
+  // Beyond that nothing changes, and 1 to an infinite power is 1.
+  double most = pick(k, 0x1p40, 0x1p70);
+  val cut = at_most(k, at_least(k, y, -most), most);
+  val power = k->is_double ? power_of_doubles(k, magnitude, cut) : power_of_floats(k, magnitude, cut);
   val infinite = choose(k, below(k, y, 0), real(k, 0), real(k, HUGE_VAL));
   val zero = choose(k, below(k, y, 0), real(k, HUGE_VAL), real(k, 0));
   power = choose(k, equals(k, magnitude, HUGE_VAL), infinite, power);
@@ -55,4 +92,40 @@ val indim_emit_fn_pow(const kit *k, val x, val y) {
   power = choose(k, no_root, real(k, (double)NAN), power);
   power = choose(k, compare(k, LLVMRealUNO, x, y), real(k, (double)NAN), power);
   return choose(k, either(k, equals(k, x, 1), equals(k, y, 0)), real(k, 1), power);
+}
+
+// The cube root: r near x^(-1/3) from a third of the exponent and significand bits, better once or twice by a series of
+// (1 - h)^(-1/3), h = 1 - x r^3; then y = x r^2, and y + (x - y^3) r^2 / 3 with the difference to more digits.
+val indim_emit_fn_cbrt(const kit *k, val x) {
+  val magnitude = absolute(k, x);
+  val is_small = below(k, magnitude, pick(k, 0x1p-80, 0x1p-900));
+  val is_large = above(k, magnitude, pick(k, 0x1p80, 0x1p900));
+  double up = pick(k, 0x1p60, 0x1p300);
+  val scale = choose(k, is_small, real(k, up), choose(k, is_large, real(k, 1 / up), real(k, 1)));
+  double root_of_up = pick(k, 0x1p20, 0x1p100);
+  val back = choose(k, is_small, real(k, 1 / root_of_up), choose(k, is_large, real(k, root_of_up), real(k, 1)));
+  val a = mul(k, magnitude, scale);
+  val r;
+  if (k->is_double) {
+    val upper = as_real(k, ior(k, shift_right(k, as_bits(k, a), 32), whole(k, INT64_C(0x4330000000000000))));
+    val third = fused(k, sub(k, upper, real(k, 0x1p52)), real(k, -1.0 / 3), real(k, 0x1.8p52 + 0x553ef0ff));
+    r = as_real(k, shift_left(k, as_bits(k, third), 32));
+  } else {
+    val bits = LLVMBuildSIToFP(k->b, as_bits(k, a), k->type, "");
+    bits = fused(k, bits, real(k, -1.0 / 3), real(k, 0x54a21000p0));
+    r = as_real(k, LLVMBuildFPToSI(k->b, bits, k->bits, ""));
+  }
+  for (int i = 0; i < (k->is_double ? 2 : 1); i++) {
+    val h = fused(k, minus(k, mul(k, a, r)), mul(k, r, r), real(k, 1));
+    val series = fused(k, fused(k, h, real(k, 14.0 / 81), real(k, 2.0 / 9)), h, real(k, 1.0 / 3));
+    r = fused(k, mul(k, r, h), series, r);
+  }
+  val square = mul(k, r, r);
+  val y = mul(k, a, square);
+  pair y2 = indim_emit_fn_two_product(k, y, y);
+  pair y3 = indim_emit_fn_two_product(k, y2.high, y);
+  val rest = sub(k, sub(k, sub(k, a, y3.high), y3.low), mul(k, y2.low, y));
+  y = fused(k, rest, mul(k, square, real(k, 1.0 / 3)), y);
+  val is_plain = both(k, above(k, magnitude, 0), below(k, magnitude, HUGE_VAL));
+  return choose(k, is_plain, with_sign(k, mul(k, y, back), x), x);
 }

@@ -162,22 +162,6 @@ static angle reduce_lane(indim_emit *e, LLVMValueRef x) {
   return out;
 }
 
-static LLVMValueRef any_lane(const kit *k, LLVMValueRef condition) {
-  LLVMTypeRef type = LLVMTypeOf(condition);
-  if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
-    return condition;
-  }
-  LLVMTypeRef mask = LLVMIntTypeInContext(k->e->context, LLVMGetVectorSize(type));
-  LLVMValueRef bits = LLVMBuildBitCast(k->b, condition, mask, "");
-  return LLVMBuildICmp(k->b, LLVMIntNE, bits, LLVMConstNull(mask), "");
-}
-
-static LLVMValueRef phi_of(indim_emit *e, LLVMTypeRef type, LLVMValueRef first, LLVMBasicBlockRef from) {
-  LLVMValueRef phi = LLVMBuildPhi(e->builder, type, "");
-  LLVMAddIncoming(phi, &first, &from, 1);
-  return phi;
-}
-
 // All lanes of x, one after the other in a loop; leaves the builder behind it.
 static angle reduce_lanes(const kit *k, val x) {
   indim_emit *e = k->e;
@@ -190,9 +174,10 @@ static angle reduce_lanes(const kit *k, val x) {
   LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(e->context, e->function, "angle.lanes");
   LLVMBuildBr(e->builder, loop);
   LLVMPositionBuilderAtEnd(e->builder, loop);
-  LLVMValueRef lane = phi_of(e, word, LLVMConstNull(word), before);
-  angle all = {phi_of(e, k->bits, LLVMGetUndef(k->bits), before), phi_of(e, k->type, LLVMGetUndef(k->type), before),
-               phi_of(e, k->type, LLVMGetUndef(k->type), before)};
+  LLVMValueRef lane = indim_emit_fn_phi(e, word, LLVMConstNull(word), before);
+  angle all = {indim_emit_fn_phi(e, k->bits, LLVMGetUndef(k->bits), before),
+               indim_emit_fn_phi(e, k->type, LLVMGetUndef(k->type), before),
+               indim_emit_fn_phi(e, k->type, LLVMGetUndef(k->type), before)};
   angle one = reduce_lane(e, LLVMBuildExtractElement(e->builder, x, lane, ""));
   angle next = {LLVMBuildInsertElement(e->builder, all.quarters, one.quarters, lane, ""),
                 LLVMBuildInsertElement(e->builder, all.high, one.high, lane, ""),
@@ -278,7 +263,7 @@ static angle reduce_any(const kit *k, val x, int how) {
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
   LLVMBasicBlockRef slow = LLVMAppendBasicBlockInContext(e->context, e->function, "angle.far");
   LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(e->context, e->function, "angle");
-  LLVMBuildCondBr(e->builder, any_lane(k, is_far), slow, after);
+  LLVMBuildCondBr(e->builder, indim_emit_fn_any_lane(k, is_far), slow, after);
   LLVMPositionBuilderAtEnd(e->builder, slow);
   angle far = reduce_lanes(k, x);
   if (how != QUARTERS) {
@@ -296,7 +281,7 @@ static angle reduce_any(const kit *k, val x, int how) {
   LLVMPositionBuilderAtEnd(e->builder, after);
   val out[3] = {NULL, NULL, NULL};
   for (int i = 0; i < (how == QUARTERS ? 3 : 2); i++) {
-    out[i] = phi_of(e, LLVMTypeOf(kept[i]), kept[i], before);
+    out[i] = indim_emit_fn_phi(e, LLVMTypeOf(kept[i]), kept[i], before);
     LLVMAddIncoming(out[i], &chosen[i], &from, 1);
   }
   return (angle){out[0], out[1], out[2]};
