@@ -1,0 +1,463 @@
+// The verifier of loop programs: a right program passes; each broken rule is refused with its own words.
+#include "loop_test.h"
+
+// A program with one node of nearly every kind, and the values that the cases break.
+typedef struct subject {
+  fixture f;
+  indim_storage *a, *n, *p, *r, *t;
+  indim_lval i, x, gathered, address, quotient, held, sum, real, wide, lane, mixed, total, constant, lanes, pred, fma;
+  indim_lval if_result, for_result, masked;
+  indim_loop_node *loop, *store, *copy, *fill, *branch, *repeat, *masked_store;
+} subject;
+
+// The node that the builder made last in the open body.
+static indim_loop_node *last(const indim_loop_builder *b) { return b->body->last; }
+
+static void build_loop(subject *s, indim_loop_builder *b, indim_lval zero) {
+  indim_lval carried = 0;
+  s->i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, 64), 8, 1, &zero, &carried);
+  s->loop = b->body->owner;
+  s->x = indim_loop_load(b, s->a, s->i, 8, 1);
+  s->address = indim_loop_affine(b, 1, 1, &s->i, &(int64_t){3});
+  s->quotient = indim_loop_floordiv(b, s->address, 7);
+  s->gathered = indim_loop_load(b, s->n, s->quotient, 1, 1);
+  s->held = indim_loop_clamp_index(b, s->gathered, 0, 63);
+  s->real = indim_loop_load(b, s->a, s->held, 1, 1);
+  s->wide = indim_loop_splat(b, s->real, 8);
+  s->sum = indim_loop_binary(b, INDIM_OP_ADD, s->x, s->wide);
+  s->lane = indim_loop_extract(b, s->x, 3);
+  const indim_lval args[2] = {s->x, s->sum};
+  s->mixed = indim_loop_shuffle(b, 2, args, 8, (const int32_t[]){0, 8, 1, 9, 2, 10, 3, 11});
+  s->fma = indim_loop_fma(b, s->x, s->lanes, s->mixed);
+  s->total = indim_loop_fold(b, (indim_loop_op){.op = INDIM_OP_ADD}, s->fma);
+  s->pred = indim_loop_load(b, s->p, s->i, 8, 1);
+  s->masked = indim_loop_load_masked(b, s->a, s->address, 1, s->pred, s->wide);
+  indim_loop_store(b, s->r, s->i, s->masked, 1, false);
+  s->store = last(b);
+  indim_loop_store_masked(b, s->r, s->address, s->sum, 1, s->pred);
+  s->masked_store = last(b);
+  indim_lval yield = indim_loop_binary(b, INDIM_OP_ADD, carried, s->total);
+  indim_loop_for_end(b, &yield, &s->for_result);
+}
+
+static bool build_subject(subject *s) {
+  *s = (subject){.i = 0};
+  if (!open_fixture(&s->f)) {
+    return false;
+  }
+  indim_loop_builder *b = &s->f.b;
+  static const uint64_t bits[16] = {1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8, 0};
+  s->a = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_F32, 64, "a");
+  s->n = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_S32, 64, "n");
+  s->p = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_PRED, 64, "p");
+  s->r = indim_loop_storage(b, INDIM_STORAGE_RESULT, INDIM_F32, 64, "r");
+  s->t = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, INDIM_F32, 64, "t");
+  indim_storage *const written[2] = {s->r, s->t};
+  indim_loop_kernel_begin(b, written, 2);
+  s->constant = indim_loop_const(b, INDIM_F32, 0x3f800000, 0);
+  s->lanes = indim_loop_lanes(b, INDIM_F32, 8, bits);
+  build_loop(s, b, s->constant);
+  indim_lval flag = indim_loop_load(b, s->p, indim_loop_index(b, 0), 1, 1);
+  indim_loop_if_begin(b, flag);
+  indim_loop_if_else(b, 1, &s->constant);
+  indim_loop_if_end(b, &s->for_result, &s->if_result);
+  s->branch = last(b);
+  indim_lval carried = 0;
+  indim_lval result = 0;
+  indim_loop_while_begin(b, 1, &s->if_result, &carried);
+  indim_loop_while_body(b, flag, &carried);
+  indim_loop_while_end(b, &carried, &result);
+  s->repeat = last(b);
+  indim_loop_copy(b, s->t, indim_loop_index(b, 0), s->r, indim_loop_index(b, 32), 32);
+  s->copy = last(b);
+  indim_loop_fill(b, s->t, indim_loop_index(b, 60), result, 4);
+  s->fill = last(b);
+  return s->f.b.status == INDIM_OK;
+}
+
+static indim_loop_node *mutable_node(const subject *s, indim_lval v) { return s->f.program->values[v].node; }
+static indim_loop_value *mutable_value(const subject *s, indim_lval v) { return &s->f.program->values[v]; }
+
+TEST(a_right_program_passes) {
+  subject s;
+  REQUIRE(build_subject(&s));
+  CHECK_EQ_INT(indim_loop_verify(s.f.program), INDIM_OK);
+  close_fixture(&s.f);
+}
+
+// Broken rules: what to break, and words of the message.
+#define BREAKS(X)                                                                         \
+  /* where and how often */                                                               \
+  X(mutable_node(&s, s.sum)->args[1] = 0, "not given before its use")                     \
+  X(mutable_node(&s, s.sum)->args[1] = s.total, "not given before its use")               \
+  X(mutable_node(&s, s.sum)->args[1] = 99999, "not given before its use")                 \
+  X(s.copy->args[0] = s.i, "not known here")                                              \
+  X(mutable_node(&s, s.sum)->first_result = s.x, "given twice")                           \
+  X(mutable_node(&s, s.sum)->first_result = 99999, "given twice or is no value")          \
+  X(mutable_value(&s, s.sum)->node = s.store, "something else gives it")                  \
+  X(mutable_value(&s, s.sum)->body = s.f.program->body, "something else gives it")        \
+  X(mutable_node(&s, s.sum)->body = s.f.program->body, "stands in another body")          \
+  X(mutable_node(&s, s.sum)->result_count = 2, "gives 2 values, expected 1")              \
+  X(s.store->result_count = 1, "gives 1 values, expected 0")                              \
+  X(mutable_node(&s, s.fma)->arg_count = 2, "2 arguments, expected 3")                    \
+  X(mutable_node(&s, s.sum)->bodies[0] = s.f.program->body, "has 1 bodies, expected 0")   \
+  X(s.branch->bodies[1] = NULL, "has 1 bodies, expected 2")                               \
+  X(mutable_node(&s, s.sum)->kind = INDIM_NODE_COUNT, "no kind")                          \
+  X(mutable_value(&s, s.sum)->lanes = 0, "0 lanes of f32")                                \
+  X(mutable_value(&s, s.sum)->type = INDIM_TUPLE, "8 lanes of tuple")                     \
+  /* elementwise */                                                                       \
+  X(mutable_node(&s, s.sum)->u.op.op = INDIM_OP_TRANSPOSE, "not elementwise")             \
+  X(mutable_node(&s, s.sum)->u.op.op = INDIM_OP_NEGATE, "negate of 2 values")             \
+  X(mutable_node(&s, s.sum)->u.op.op = INDIM_OP_COMPARE, "types of compare")              \
+  X(mutable_node(&s, s.sum)->args[1] = s.real, "has 1 lanes, the result 8")               \
+  X(mutable_node(&s, s.sum)->args[1] = s.pred - 0, "before its use")                      \
+  X(mutable_value(&s, s.sum)->type = INDIM_F64, "types of add")                           \
+  X(mutable_value(&s, s.fma)->type = INDIM_S32, "one float type")                         \
+  X(mutable_node(&s, s.total)->u.op.op = INDIM_OP_NEGATE, "a fold by negate")             \
+  X(mutable_value(&s, s.total)->lanes = 2, "gives one lane")                              \
+  X(mutable_node(&s, s.constant)->u.constant.bits[0] = 1ULL << 32, "more bits than f32")  \
+  X(mutable_node(&s, s.constant)->u.constant.bits[1] = 1, "more bits than f32")           \
+  X(mutable_node(&s, s.lanes)->u.lanes.bits = NULL, "without bits")                       \
+  /* lanes */                                                                             \
+  X(mutable_node(&s, s.wide)->args[0] = s.x, "splat of 8 lanes")                          \
+  X(mutable_node(&s, s.lane)->u.lane = 8, "lane 8 of 8")                                  \
+  X(mutable_node(&s, s.lane)->u.lane = -1, "lane -1 of 8")                                \
+  X(mutable_value(&s, s.lane)->type = INDIM_S32, "f32 moved into s32")                    \
+  X(mutable_node(&s, s.mixed)->u.map = bad_map, "lane 16 of 16")                          \
+  X(mutable_node(&s, s.mixed)->u.map = NULL, "shuffle of nothing")                        \
+  X(mutable_value(&s, s.mixed)->type = INDIM_S32, "shuffle of f32 into s32")              \
+  /* index arithmetic and ranges */                                                       \
+  X(mutable_value(&s, s.address)->type = INDIM_S32, "gives s64")                          \
+  X(mutable_node(&s, s.quotient)->u.affine.constant = 0, "the divisor is 0")              \
+  X(mutable_node(&s, s.quotient)->args[0] = s.x, "other than s64")                        \
+  X(mutable_node(&s, s.held)->u.clamp.low = 64, "to no range")                            \
+  X(mutable_node(&s, s.held)->args[0] = s.x, "clamp of no integer")                       \
+  X(mutable_value(&s, s.address)->high -= 1, "may be outside of its range")               \
+  X(mutable_value(&s, s.address)->low += 1, "may be outside of its range")                \
+  X(mutable_node(&s, s.address)->u.affine.constant = 9, "may be outside of its range")    \
+  X(mutable_value(&s, s.i)->high = 55, "may be outside of its range")                     \
+  X(mutable_value(&s, s.held)->high = 62, "may be outside of its range")                  \
+  /* memory */                                                                            \
+  X(s.a->elements = 63, "elements 0..7 behind")                                           \
+  X(s.a->type = INDIM_S32, "a holds s32, not f32")                                        \
+  X(mutable_node(&s, s.x)->u.memory.storage = 77, "storage 77 is not there")              \
+  X(mutable_node(&s, s.x)->u.memory.lane_stride = 2, "elements 0..14 behind")             \
+  X(mutable_node(&s, s.x)->u.memory.lane_stride = -1, "elements -7..0 behind")            \
+  X(mutable_node(&s, s.x)->args[0] = s.constant, "address is to be s64")                  \
+  X(mutable_node(&s, s.x)->u.memory.has_mask = true, "a load of 1 arguments")             \
+  X(s.store->u.memory.has_mask = true, "a store of 2 arguments")                          \
+  X(s.masked_store->args[2] = s.sum, "mask is to be a pred")                              \
+  X(mutable_node(&s, s.masked)->args[2] = s.pred, "fill is not of the result's type")     \
+  X(mutable_node(&s, s.masked)->args[1] = s.x, "mask is to be a pred")                    \
+  X(s.store->u.memory.storage = s.a->index, "a may not be written")                       \
+  X(s.r->kind = INDIM_STORAGE_CONSTANT, "constant without data")                          \
+  X(s.r->elements = 31, "elements 0..7 behind")                                           \
+  X(s.t->elements = 63, "elements 0..3 behind")                                           \
+  X(s.copy->u.move.count = 33, "elements 0..32 behind")                                   \
+  X(s.copy->u.move.count = -1, "two s64 addresses and a count")                           \
+  X(s.copy->u.move.from = s.n->index, "a copy from s32 to f32")                           \
+  X(s.copy->u.move.to = s.a->index, "a may not be written")                               \
+  X(s.fill->args[1] = s.lanes, "other than one element")                                  \
+  X(s.fill->u.move.count = 5, "elements 0..4 behind")                                     \
+  X(s.fill->args[0] = s.constant, "an s64 address and a count")                           \
+  /* storages */                                                                          \
+  X(s.t->index = 0, "another index")                                                      \
+  X(s.t->elements = -1, "is no array")                                                    \
+  X(s.t->shares = 99, "a storage that is not there")                                      \
+  X((s.t->shares = s.r->index + 1, s.r->shares = s.t->index + 1), "shares its own bytes") \
+  X((s.t->shares = s.n->index + 1), "bytes of n, which may not be written")               \
+  X((s.t->shares = s.p->index + 1), "bytes of a smaller storage")                         \
+  X((s.f.program->scratch_bytes = 256, s.t->offset = 64), "no part of the scratch block") \
+  X((s.f.program->scratch_bytes = 512, s.t->offset = 32), "no part of the scratch block") \
+  X((s.f.program->result_count = 1, s.r->number = 1), "a result beyond the last")         \
+  X((s.f.program->argument_count = 3, s.a->number = 3), "an argument beyond the last")    \
+  /* control */                                                                           \
+  X(s.loop->u.loop.step = 0, "the step is 0")                                             \
+  X(s.loop->args[1] = s.constant, "begin and end are to be s64")                          \
+  X(s.loop->u.loop.is_parallel = true, "carries 1 values")                                \
+  X(s.loop->bodies[0]->parameter_count = 1, "has 1 parameters, expected 2")               \
+  X(s.loop->args[2] = s.lanes, "not of v")                                                \
+  X(s.loop->bodies[0]->yield_count = 0, "yields 0 values, expected 1")                    \
+  X(s.loop->bodies[0]->yields[0] = s.sum, "not of result 0's type")                       \
+  X(s.loop->bodies[0]->is_closed = false, "was not closed")                               \
+  X(s.loop->bodies[0]->depth = 2, "says that it is at depth 2")                           \
+  X(s.loop->bodies[0]->owner = s.branch, "another node owns it")                          \
+  X(s.loop->result_count = 0, "yields 1 values, expected 0")                              \
+  X(s.branch->args[0] = s.constant, "condition is to be a scalar pred")                   \
+  X(s.branch->bodies[0]->yields[0] = s.sum, "not known here")                             \
+  X(s.repeat->bodies[0]->yields[0] = s.constant, "to yield a scalar pred")                \
+  X(s.repeat->bodies[1]->yields[0] = s.lanes, "not of result 0's type")                   \
+  X((s.f.program->body->yields = &s.constant, s.f.program->body->yield_count = 1), "own body yields values")
+
+static const int32_t bad_map[8] = {0, 8, 1, 9, 2, 10, 3, 16};
+
+// Breaks rule number |which|; the words that the message is to have, NULL behind the last.
+static const char *break_rule(const subject *whole, int which) {
+  subject s = *whole;
+  int at = 0;
+#define BREAK(statement, words) \
+  if (at++ == which) {          \
+    (void)(statement);          \
+    return words;               \
+  }
+  BREAKS(BREAK)
+#undef BREAK
+  return NULL;
+}
+
+TEST(every_broken_rule_is_refused) {
+  int which = 0;
+  for (;; which++) {
+    subject s;
+    REQUIRE(build_subject(&s));
+    const char *words = break_rule(&s, which);
+    if (words == NULL) {
+      close_fixture(&s.f);
+      break;
+    }
+    indim_status status = indim_loop_verify(s.f.program);
+    const indim_diagnostic *diagnostic = indim_ctx_diagnostic_get(s.f.cx, 0);
+    const char *message = diagnostic == NULL ? "" : diagnostic->message;
+    CHECK_MSG(status == INDIM_INTERNAL && strstr(message, words) != NULL, "rule %d: status %d, \"%s\", expected \"%s\"",
+              which, (int)status, message, words);
+    close_fixture(&s.f);
+  }
+  CHECK(which > 80);
+}
+
+// Parallel loops --------------------------------------------------------------------------------------------------------
+
+typedef struct apart {
+  indim_loop_builder *b;
+  indim_storage *r, *t, *n;
+  indim_lval i, one;
+} apart;
+
+// Adds 1 to |count| elements of |storage| at |from|, written at |to|.
+static void touch(const apart *c, indim_storage *storage, indim_lval from, indim_lval to, int32_t lanes) {
+  indim_lval x = indim_loop_load(c->b, storage, from, lanes, 1);
+  indim_lval y = indim_loop_binary(c->b, INDIM_OP_ADD, x, indim_loop_splat(c->b, c->one, lanes));
+  indim_loop_store(c->b, storage, to, y, 1, false);
+}
+
+static indim_lval sum2(const apart *c, indim_lval x, int64_t times, indim_lval y) {
+  const indim_lval args[2] = {x, y};
+  const int64_t coefficients[2] = {times, 1};
+  return indim_loop_affine(c->b, 0, 2, args, coefficients);
+}
+
+static void same_element(const apart *c) { touch(c, c->r, c->i, c->i, 1); }
+static void neighbour(const apart *c) { touch(c, c->r, indim_loop_add_const(c->b, c->i, 1), c->i, 1); }
+static void vectors(const apart *c) {
+  indim_lval at = indim_loop_mul_const(c->b, c->i, 8);
+  touch(c, c->r, at, at, 8);
+}
+static void vectors_that_overlap(const apart *c) {
+  indim_lval at = indim_loop_mul_const(c->b, c->i, 7);
+  touch(c, c->r, at, at, 8);
+}
+static void backwards(const apart *c) {
+  indim_lval at = indim_loop_affine(c->b, 900, 1, &c->i, &(int64_t){-8});
+  touch(c, c->r, at, at, 8);
+}
+static void rows_of(const apart *c, int64_t length, int64_t stride) {
+  indim_lval j = simple_for(c->b, length);
+  indim_lval at = sum2(c, c->i, stride, j);
+  touch(c, c->r, at, at, 1);
+  indim_loop_for_end(c->b, NULL, NULL);
+}
+static void rows(const apart *c) { rows_of(c, 10, 10); }
+static void rows_too_long(const apart *c) { rows_of(c, 11, 10); }
+static void rows_read_before_and_behind(const apart *c) {
+  indim_lval at = indim_loop_mul_const(c->b, c->i, 10);
+  touch(c, c->r, indim_loop_add_const(c->b, at, 9), at, 1);
+}
+static void rows_read_beyond(const apart *c) {
+  indim_lval at = indim_loop_mul_const(c->b, c->i, 10);
+  touch(c, c->r, indim_loop_add_const(c->b, at, 10), at, 1);
+}
+static void two_digits(const apart *c) {
+  indim_lval j = simple_for(c->b, 10);
+  indim_lval row = indim_loop_mul_const(c->b, indim_loop_floordiv(c->b, c->i, 8), 100);
+  indim_lval at = indim_loop_add(c->b, row, sum2(c, indim_loop_modulo(c->b, c->i, 8), 10, j));
+  touch(c, c->r, at, at, 1);
+  indim_loop_for_end(c->b, NULL, NULL);
+}
+static void three_digits(const apart *c) {
+  indim_lval low = indim_loop_modulo(c->b, c->i, 4);
+  indim_lval middle = indim_loop_modulo(c->b, indim_loop_floordiv(c->b, c->i, 4), 4);
+  indim_lval high = indim_loop_floordiv(c->b, c->i, 16);
+  indim_lval at = sum2(c, low, 200, sum2(c, high, 16, middle));
+  touch(c, c->r, at, at, 1);
+}
+static void a_digit_is_missing(const apart *c) {
+  indim_lval at = indim_loop_mul_const(c->b, indim_loop_modulo(c->b, c->i, 8), 10);
+  touch(c, c->r, at, at, 1);
+}
+static void a_middle_digit_is_missing(const apart *c) {
+  indim_lval at = sum2(c, indim_loop_modulo(c->b, c->i, 4), 200, indim_loop_floordiv(c->b, c->i, 16));
+  touch(c, c->r, at, at, 1);
+}
+static void blocks(const apart *c) {
+  indim_lval begin = indim_loop_mul_const(c->b, c->i, 16);
+  indim_lval end =
+      indim_loop_binary(c->b, INDIM_OP_MINIMUM, indim_loop_add_const(c->b, begin, 16), indim_loop_index(c->b, 1000));
+  indim_lval j = indim_loop_for_begin(c->b, begin, end, 1, 0, NULL, NULL);
+  touch(c, c->r, j, j, 1);
+  indim_loop_for_end(c->b, NULL, NULL);
+}
+static void blocks_too_long(const apart *c) {
+  indim_lval begin = indim_loop_mul_const(c->b, c->i, 15);
+  indim_lval end = indim_loop_add_const(c->b, begin, 16);
+  indim_lval j = indim_loop_for_begin(c->b, begin, end, 1, 0, NULL, NULL);
+  touch(c, c->r, j, j, 1);
+  indim_loop_for_end(c->b, NULL, NULL);
+}
+static void read_where_data_says(const apart *c) {
+  indim_lval at = indim_loop_clamp_index(c->b, indim_loop_load(c->b, c->n, c->i, 1, 1), 0, 63);
+  touch(c, c->r, at, c->i, 1);
+}
+static void write_where_data_says(const apart *c) {
+  indim_lval at = indim_loop_clamp_index(c->b, indim_loop_load(c->b, c->n, c->i, 1, 1), 0, 63);
+  indim_loop_store(c->b, c->r, at, c->one, 1, false);
+}
+static void same_place(const apart *c) { indim_loop_store(c->b, c->r, indim_loop_index(c->b, 3), c->one, 1, false); }
+static void read_here_and_write_there(const apart *c) {
+  indim_lval x = indim_loop_load(c->b, c->t, c->i, 1, 1);
+  indim_loop_store(c->b, c->r, indim_loop_affine(c->b, 63, 1, &c->i, &(int64_t){-1}), x, 1, false);
+}
+static void copied_rows(const apart *c) {
+  indim_lval at = indim_loop_mul_const(c->b, c->i, 16);
+  indim_loop_copy(c->b, c->r, at, c->t, at, 16);
+  indim_loop_fill(c->b, c->t, at, c->one, 16);
+}
+static void copied_rows_that_meet(const apart *c) {
+  indim_lval at = indim_loop_mul_const(c->b, c->i, 15);
+  indim_loop_copy(c->b, c->r, at, c->t, at, 16);
+  indim_loop_fill(c->b, c->t, at, c->one, 16);
+}
+static void product(const apart *c, int64_t stride) {
+  const int64_t numbers[14] = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 1};
+  indim_storage *const storages[3] = {c->r, c->t, c->t};
+  const bool is_written[3] = {true, false, false};
+  indim_lval at = indim_loop_mul_const(c->b, c->i, stride);
+  const indim_lval addresses[3] = {at, indim_loop_index(c->b, 0), indim_loop_index(c->b, 1008)};
+  indim_loop_host(c->b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, 14, numbers);
+}
+static void products(const apart *c) { product(c, 16); }
+static void products_that_meet(const apart *c) { product(c, 15); }
+static void product_outside(const apart *c) {
+  const int64_t numbers[14] = {INDIM_F32, 2, 4, 4, 4, 0, 4, 1, 0, 4, 1, 1009, 4, 0};
+  indim_storage *const storages[3] = {c->r, c->t, c->t};
+  const bool is_written[3] = {true, false, false};
+  indim_lval zero = indim_loop_index(c->b, 0);
+  const indim_lval addresses[3] = {zero, zero, zero};
+  indim_loop_host(c->b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, 14, numbers);
+}
+static void lanes_of_their_own(const apart *c) {
+  const uint64_t bits[8] = {0, 0, 2, 0, 4, 0, 6, 0};
+  indim_lval at = sum2(c, c->i, 8, indim_loop_lanes(c->b, INDIM_S64, 4, bits));
+  touch(c, c->r, at, at, 4);
+}
+static void lanes_that_meet(const apart *c) {
+  const uint64_t bits[8] = {0, 0, 2, 0, 4, 0, 8, 0};
+  indim_lval at = sum2(c, c->i, 8, indim_loop_lanes(c->b, INDIM_S64, 4, bits));
+  touch(c, c->r, at, at, 4);
+}
+
+// Builds a parallel loop of 62 iterations with |body|, verifies it and compares the message; NULL: it is right.
+static void check_parallel(const char *name, void (*body)(const apart *c), const char *words) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  apart c = {.b = &f.b};
+  c.r = indim_loop_storage(&f.b, INDIM_STORAGE_RESULT, INDIM_F32, 1024, "r");
+  c.t = indim_loop_storage(&f.b, INDIM_STORAGE_SCRATCH, INDIM_F32, 1024, "t");
+  c.n = indim_loop_storage(&f.b, INDIM_STORAGE_ARGUMENT, INDIM_S32, 64, "n");
+  indim_storage *const written[2] = {c.r, c.t};
+  indim_loop_kernel_begin(&f.b, written, 2);
+  c.one = indim_loop_const(&f.b, INDIM_F32, 0x3f800000, 0);
+  c.i = simple_for(&f.b, 62);
+  indim_loop_for_parallel(&f.b, 4);
+  body(&c);
+  indim_loop_for_end(&f.b, NULL, NULL);
+  CHECK_EQ_INT(f.b.status, INDIM_OK);
+  indim_status status = indim_loop_verify(f.program);
+  const indim_diagnostic *diagnostic = indim_ctx_diagnostic_get(f.cx, 0);
+  const char *message = diagnostic == NULL ? "" : diagnostic->message;
+  CHECK_MSG(words == NULL ? status == INDIM_OK : status == INDIM_INTERNAL && strstr(message, words) != NULL,
+            "%s: status %d, \"%s\"", name, (int)status, message);
+  close_fixture(&f);
+}
+
+#define CHECK_PARALLEL(body, words) check_parallel(#body, body, words)
+
+TEST(parallel_iterations_are_apart) {
+  CHECK_PARALLEL(same_element, NULL);
+  CHECK_PARALLEL(vectors, NULL);
+  CHECK_PARALLEL(backwards, NULL);
+  CHECK_PARALLEL(rows, NULL);
+  CHECK_PARALLEL(rows_read_before_and_behind, NULL);
+  CHECK_PARALLEL(two_digits, NULL);
+  CHECK_PARALLEL(three_digits, NULL);
+  CHECK_PARALLEL(blocks, NULL);
+  CHECK_PARALLEL(write_where_data_says, NULL);
+  CHECK_PARALLEL(read_here_and_write_there, NULL);
+  CHECK_PARALLEL(copied_rows, NULL);
+  CHECK_PARALLEL(products, NULL);
+  CHECK_PARALLEL(lanes_of_their_own, NULL);
+}
+
+TEST(parallel_iterations_that_meet) {
+  CHECK_PARALLEL(neighbour, "may meet in r");
+  CHECK_PARALLEL(vectors_that_overlap, "may meet in r");
+  CHECK_PARALLEL(rows_too_long, "may meet in r");
+  CHECK_PARALLEL(rows_read_beyond, "may meet in r");
+  CHECK_PARALLEL(a_digit_is_missing, "may meet in r");
+  CHECK_PARALLEL(a_middle_digit_is_missing, "may meet in r");
+  CHECK_PARALLEL(blocks_too_long, "may meet in r");
+  CHECK_PARALLEL(read_where_data_says, "may meet in r");
+  CHECK_PARALLEL(same_place, "write the same place");
+  CHECK_PARALLEL(copied_rows_that_meet, "may meet in t");
+  CHECK_PARALLEL(products_that_meet, "may meet in r");
+  CHECK_PARALLEL(product_outside, "elements 0..1024 behind");
+  CHECK_PARALLEL(lanes_that_meet, "may meet in r");
+}
+
+TEST(a_parallel_loop_stands_in_no_other) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  (void)simple_for(&f.b, 4);
+  (void)simple_for(&f.b, 4);
+  indim_loop_for_parallel(&f.b, 1);
+  indim_loop_for_end(&f.b, NULL, NULL);
+  indim_loop_for_end(&f.b, NULL, NULL);
+  CHECK_EQ_INT(indim_loop_verify(f.program), INDIM_INTERNAL);
+  close_fixture(&f);
+}
+
+// What a loop that never runs would access is of no matter.
+TEST(loops_that_never_run_access_nothing) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_storage *r = indim_loop_storage(&f.b, INDIM_STORAGE_RESULT, INDIM_F32, 0, "r");
+  indim_loop_kernel_begin(&f.b, &r, 1);
+  indim_lval one = indim_loop_const(&f.b, INDIM_F32, 0x3f800000, 0);
+  indim_lval i = simple_for(&f.b, 0);
+  (void)simple_for(&f.b, 4);
+  indim_loop_store(&f.b, r, i, one, 1, false);
+  indim_loop_for_end(&f.b, NULL, NULL);
+  indim_loop_for_end(&f.b, NULL, NULL);
+  CHECK_EQ_INT(indim_loop_verify(f.program), INDIM_OK);
+  indim_loop_store(&f.b, r, indim_loop_index(&f.b, 0), one, 1, false);
+  CHECK_EQ_INT(indim_loop_verify(f.program), INDIM_INTERNAL);
+  close_fixture(&f);
+}
+
+#define CASES(X)                        \
+  X(a_right_program_passes)             \
+  X(every_broken_rule_is_refused)       \
+  X(parallel_iterations_are_apart)      \
+  X(parallel_iterations_that_meet)      \
+  X(a_parallel_loop_stands_in_no_other) \
+  X(loops_that_never_run_access_nothing)
+TEST_MAIN(CASES)
