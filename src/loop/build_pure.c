@@ -129,6 +129,26 @@ static bool known_compare(const indim_loop_value *x, const indim_loop_value *y, 
   return false;
 }
 
+// Two s64 constants compared lane by lane: the masks of tails. 0 when they are none, or too long.
+static indim_lval fold_compare(indim_loop_builder *b, const indim_loop_op *op, const indim_lval *args) {
+  enum { MAX_LANES = 64 };
+  uint64_t bits[2 * MAX_LANES] = {0};
+  int32_t lanes = indim_loop_value_of(b, args[0])->lanes;
+  for (int32_t i = 0; i < lanes; i++) {
+    indim_element x = {0, 0};
+    indim_element y = {0, 0};
+    bool is_true = false;
+    if (lanes > MAX_LANES || !constant_lane(b, args[0], i, &x) || !constant_lane(b, args[1], i, &y)) {
+      return 0;
+    }
+    const indim_loop_value left = {.type = INDIM_S64, .low = (int64_t)x.bits, .high = (int64_t)x.bits};
+    const indim_loop_value right = {.type = INDIM_S64, .low = (int64_t)y.bits, .high = (int64_t)y.bits};
+    (void)known_compare(&left, &right, op->direction, &is_true);  // of two numbers it is always known
+    bits[2 * i] = is_true ? 1 : 0;
+  }
+  return indim_loop_lanes(b, INDIM_PRED, lanes, bits);
+}
+
 // What needs no node: the value, or 0.
 static indim_lval simplify(indim_loop_builder *b, const indim_loop_op *op, indim_type type, int32_t count,
                            const indim_lval *args) {
@@ -149,8 +169,9 @@ static indim_lval simplify(indim_loop_builder *b, const indim_loop_op *op, indim
     return index_arithmetic(b, op->op, args);
   }
   if (count == 2 && op->op == INDIM_OP_COMPARE && x.type == INDIM_S64 &&
-      known_compare(&x, indim_loop_value_of(b, args[1]), op->direction, &is_true)) {
-    return constant(b, INDIM_PRED, x.lanes, is_true ? 1 : 0, 0);
+      indim_loop_value_of(b, args[1])->type == INDIM_S64) {
+    bool is_known = known_compare(&x, indim_loop_value_of(b, args[1]), op->direction, &is_true);
+    return is_known ? constant(b, INDIM_PRED, x.lanes, is_true ? 1 : 0, 0) : fold_compare(b, op, args);
   }
   if (count == 2 && type == INDIM_PRED && (op->op == INDIM_OP_AND || op->op == INDIM_OP_OR)) {
     for (int i = 0; i < 2; i++) {
