@@ -399,7 +399,7 @@ static LLVMValueRef compare_parts(const indim_apply *a) {
   return differ ? LLVMBuildOr(b, re, im, "") : LLVMBuildAnd(b, re, im, "");
 }
 
-static plane widened(indim_emit *e, indim_reg x) {
+static plane plane_of(indim_emit *e, indim_reg x) {
   if (indim_emit_is_double(x.part[0])) {
     return (plane){x.part[0], x.part[1]};
   }
@@ -408,19 +408,19 @@ static plane widened(indim_emit *e, indim_reg x) {
   return (plane){re, LLVMBuildFPExt(e->builder, x.part[1], type, "")};
 }
 
-static LLVMValueRef narrowed(const indim_apply *a, val x) {
+static LLVMValueRef part_of(const indim_apply *a, val x) {
   indim_type part = indim_type_is_complex(a->type) ? indim_type_component_of(a->type) : a->type;
   return indim_emit_round(a->e, part, x);
 }
 
 static bool in_doubles(const indim_apply *a, indim_reg *out) {
-  plane z = widened(a->e, a->args[0]);
-  plane w = a->count > 1 ? widened(a->e, a->args[1]) : z;
+  plane z = plane_of(a->e, a->args[0]);
+  plane w = a->count > 1 ? plane_of(a->e, a->args[1]) : z;
   space s = {kit_of(a->e, z.re), a->types[0] == INDIM_C64};
   plane result = {NULL, NULL};
   switch ((int)a->op->op) {
   case INDIM_OP_ABS:
-    out->part[0] = narrowed(a, indim_plane_abs(&s, z));
+    out->part[0] = part_of(a, indim_plane_abs(&s, z));
     return true;
   case INDIM_OP_SIGN:
     result = indim_plane_sign(&s, z);
@@ -440,8 +440,8 @@ static bool in_doubles(const indim_apply *a, indim_reg *out) {
   default:
     return false;
   }
-  out->part[0] = narrowed(a, result.re);
-  out->part[1] = narrowed(a, result.im);
+  out->part[0] = part_of(a, result.re);
+  out->part[1] = part_of(a, result.im);
   return true;
 }
 
