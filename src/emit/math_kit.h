@@ -183,9 +183,9 @@ split indim_emit_fn_split(const kit *k, val x, bool subnormal);
 LLVMValueRef indim_emit_fn_any_lane(const kit *k, LLVMValueRef condition);
 LLVMValueRef indim_emit_fn_phi(indim_emit *e, LLVMTypeRef type, LLVMValueRef first, LLVMBasicBlockRef from);
 // The same lanes in double, and back.
-static inline val widened(const kit *k, val a) {
+static inline val to_double(const kit *k, val a) {
   return LLVMBuildFPExt(k->b, a, indim_emit_like(k->e, k->type, LLVMDoubleTypeInContext(k->e->context)), "");
 }
-static inline val narrowed(const kit *k, val a) { return LLVMBuildFPTrunc(k->b, a, k->type, ""); }
+static inline val from_double(const kit *k, val a) { return LLVMBuildFPTrunc(k->b, a, k->type, ""); }
 
 #endif  // INDIM_EMIT_MATH_KIT_H

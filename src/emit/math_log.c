@@ -128,9 +128,9 @@ static val atanh_of_double(const kit *k, val x) {
     if (k->is_double) {                                   \
       return name##_of_double(k, x);                      \
     }                                                     \
-    val wide = widened(k, x);                             \
+    val wide = to_double(k, x);                             \
     kit of_wide = kit_of(k->e, wide);                     \
-    return narrowed(k, name##_of_double(&of_wide, wide)); \
+    return from_double(k, name##_of_double(&of_wide, wide)); \
   }
 
 THROUGH_DOUBLE(asinh)

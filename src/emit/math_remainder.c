@@ -70,9 +70,9 @@ static val remainder_of_scalar(indim_emit *e, val x, val y) {
   if (of_x.is_double) {
     return remainder_of_lane(&of_x, x, y);
   }
-  val wide = widened(&of_x, x);
+  val wide = to_double(&of_x, x);
   kit of_wide = kit_of(e, wide);
-  return narrowed(&of_x, remainder_of_lane(&of_wide, wide, widened(&of_x, y)));
+  return from_double(&of_x, remainder_of_lane(&of_wide, wide, to_double(&of_x, y)));
 }
 
 // All lanes, one after the other in a loop; leaves the builder behind it.
