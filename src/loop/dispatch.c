@@ -9,6 +9,12 @@ bool indim_lower_kernel(indim_lowering *l, indim_flow_item *item) {
   case INDIM_OP_DOT:
     indim_lower_dot(l, item);
     return true;
+  case INDIM_OP_REDUCE_WINDOW:
+    indim_lower_reduce_window(l, item);
+    return true;
+  case INDIM_OP_SELECT_AND_SCATTER:
+    indim_lower_select_and_scatter(l, item);
+    return true;
   default:
     return false;
   }
@@ -19,6 +25,8 @@ bool indim_lower_takes_elements(const indim_flow_item *item, int32_t k) {
   case INDIM_OP_REDUCE:
   case INDIM_OP_DOT:
   case INDIM_OP_SCATTER:
+  case INDIM_OP_REDUCE_WINDOW:
+  case INDIM_OP_SELECT_AND_SCATTER:
     return true;
   case INDIM_OP_DYNAMIC_UPDATE_SLICE:
     return k > 0;
@@ -39,6 +47,28 @@ static int64_t dot_repeats(const indim_flow_item *item, int32_t k) {
   return elements == 0 ? 1 : times / elements;
 }
 
+// An element of a window's array is met by as many taps as the strides leave.
+static int64_t window_repeats(const indim_flow_item *item, int32_t k) {
+  const indim_attr *attr = indim_instr_attr(item->instr, INDIM_ATTR_WINDOW);
+  int64_t taps = 1;
+  for (int64_t d = 0; attr != NULL && d < attr->count && taps < INT32_MAX; d++) {
+    int64_t size = attr->value.window[d].size;
+    int64_t stride = attr->value.window[d].stride;
+    taps *= size > stride ? (size + stride - 1) / stride : 1;
+  }
+  bool is_array = item->instr->op == INDIM_OP_SELECT_AND_SCATTER ? k == 0 : k < item->operand_count / 2;
+  return is_array ? taps : 1;
+}
+
 int64_t indim_lower_repeats(const indim_flow_item *item, int32_t k) {
-  return item->instr->op == INDIM_OP_DOT ? dot_repeats(item, k) : 1;
+  switch ((int)item->instr->op) {
+  case INDIM_OP_DOT:
+    return dot_repeats(item, k);
+  case INDIM_OP_REDUCE_WINDOW:
+    return indim_lower_is_scan(item) ? 1 : window_repeats(item, k);
+  case INDIM_OP_SELECT_AND_SCATTER:
+    return window_repeats(item, k);
+  default:
+    return 1;
+  }
 }

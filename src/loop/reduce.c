@@ -72,21 +72,22 @@ static bool has_plain_zero(indim_type type) {
          !indim_type_is_float(type);
 }
 
-static void find_single(reduction *r) {
-  const indim_instr *root = r->apply->root;
-  indim_type type = r->inputs[0]->shape->type;
-  if (r->n != 1 || root->operand_count != 2 || root->shape->type != type || !has_plain_zero(type)) {
-    return;
+bool indim_lower_single(indim_lowering *l, const indim_computation *apply, indim_type type, indim_loop_op *out_op,
+                        indim_lval *out_identity) {
+  const indim_instr *root = apply->root;
+  if (apply->parameter_count != 2 || root->operand_count != 2 || root->shape->type != type || !has_plain_zero(type)) {
+    return false;
   }
   const indim_instr *x = root->operands[0];
   const indim_instr *y = root->operands[1];
   bool both = x->op == INDIM_OP_PARAMETER && y->op == INDIM_OP_PARAMETER && x->parameter_number != y->parameter_number;
   uint64_t bits = 0, imag = 0;
-  if (both && identity_bits(root->op, type, &bits, &imag)) {
-    r->is_single = true;
-    r->op = (indim_loop_op){.op = root->op};
-    r->identity = indim_loop_const(&r->l->b, type, bits, imag);
+  if (!both || !identity_bits(root->op, type, &bits, &imag)) {
+    return false;
   }
+  *out_op = (indim_loop_op){.op = root->op};
+  *out_identity = indim_loop_const(&l->b, type, bits, imag);
+  return true;
 }
 
 // Folding ----------------------------------------------------------------------------------------------------------------
@@ -483,7 +484,7 @@ void indim_lower_reduce(indim_lowering *l, indim_flow_item *item) {
   if (indim_lower_failed(l)) {
     return;
   }
-  find_single(&r);
+  r.is_single = indim_lower_single(l, r.apply, r.inputs[0]->shape->type, &r.op, &r.identity);
   indim_loop_kernel_begin(&l->b, written, r.n);
   if (indim_shape_element_count(r.inputs[0]->shape) == 0) {
     // Nothing to fold: the initial values.
