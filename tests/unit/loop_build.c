@@ -322,8 +322,10 @@ TEST(divisions_that_leave_no_division) {
 }
 
 // Expressions over loop indices, with what they are to be.
+typedef enum expression_kind { LEAF, NUMBER, SUM, QUOTIENT, REST, CLAMPED, WITHIN } expression_kind;
+
 typedef struct expression {
-  enum { LEAF, NUMBER, SUM, QUOTIENT, REST, CLAMPED, WITHIN } kind;
+  expression_kind kind;
   int x, y;
   int64_t c, d, e;
   indim_lval value;
@@ -396,7 +398,7 @@ enum { LOOPS = 3, EXPRESSIONS = 10 };
 static void make_expression(indim_loop_builder *b, random_stream *r, expression *all, int at) {
   expression *e = &all[at];
   static const int64_t factors[] = {1, -1, 2, 3, 4, 6, 8, 12, -4};
-  e->kind = (int)draw(r, SUM, at == EXPRESSIONS - 1 ? WITHIN : CLAMPED);
+  e->kind = (expression_kind)draw(r, SUM, at == EXPRESSIONS - 1 ? WITHIN : CLAMPED);
   e->x = (int)draw(r, 0, at - 1);
   e->y = (int)draw(r, 0, at - 1);
   indim_lval args[2] = {all[e->x].value, all[e->y].value};
