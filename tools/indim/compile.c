@@ -22,7 +22,7 @@ const char *const help_compile =
     "  --fast=NAME,...         relax strict IEEE: contract, reassociate, reciprocal (`indim run --help`)\n"
     "  --without=NAME,...      leave decisions of the compiler out, to see what they do\n"
     "  --json                  print an object: stages, explanation, times, bytes, and the buffers of a call\n"
-    "  --max-memory=N[K|M|G]   refuse to hold more than N bytes; what LLVM takes for itself is not counted\n"
+    "  --max-memory=N[K|M|G]   refuse to hold more than N bytes; what LLVM takes for itself is estimated\n"
     "\n"
     "Exit code 5 when the program has something that does not compile (`indim run` evaluates it), or when the\n"
     "library libindim-llvm or LLVM 19 is not installed.\n"

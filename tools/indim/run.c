@@ -29,7 +29,7 @@ const char *const help_run =
     "  --fast=NAME,...         relax strict IEEE: contract (a*b+c rounded once), reassociate (sums and products in\n"
     "                          another order), reciprocal (a/b as a*(1/b))\n"
     "  --max-memory=N[K|M|G]   refuse to hold more than N bytes of arguments, results, working memory and what the\n"
-    "                          compiler keeps; what LLVM takes for itself is not counted\n"
+    "                          compiler keeps; what LLVM takes for itself is estimated\n"
     "  --max-steps=N           stop after N instructions, those of loops each time; only the evaluator counts, so "
     "this\n"
     "                          means --engine=eval\n"
