@@ -8,6 +8,7 @@
 
 #include "array/element.h"
 #include "loop/element.h"
+#include "loop/pack.h"
 
 // Shared tools -----------------------------------------------------------------------------------------------------------
 
@@ -306,6 +307,9 @@ static indim_status lower_module(indim_lowering *l) {
     return l->status != INDIM_OK ? l->status : l->b.status;
   }
   INDIM_TRY(indim_loop_prune(l->program));
+  if (!indim_lower_without(l, "pack")) {
+    INDIM_TRY(indim_loop_pack(l->program));
+  }
   if (!indim_lower_without(l, "join")) {
     INDIM_TRY(indim_loop_join(l->program));
   }
