@@ -79,6 +79,9 @@ imports_are_quiet() {
     grep -wE 'abort|_?exit|_Exit|__assert_fail|v?f?printf|__v?f?printf_chk|puts|f?putc|putchar|fputs|perror|stdout|stderr'
 }
 
+# LLVM itself is the system's.
+compiles() { echo 'ENTRY e { x = f32[] parameter(0) ROOT y = add(x, x) }' | "$prefix/bin/indim" run --engine=native - 2; }
+
 check "install" install_and_move
 libdir=$(dirname "$(find "$prefix" -name libindim.so -print -quit)")
 check "find_package builds" by_find_package
@@ -100,6 +103,7 @@ if grep -q '^CMAKE_BUILD_TYPE:STRING=Release$' "$build/CMakeCache.txt"; then
 fi
 if [ -e "$build/indim" ]; then
   check "the installed command line runs" "$prefix/bin/indim" --help
+  [ ! -e "$libdir/libindim-llvm.so" ] || check "it finds the code generator" compiles
   check "its man page" installed share/man/man1/indim.1
   check "its completion in bash" installed share/bash-completion/completions/indim
   check "its completion in zsh" installed share/zsh/site-functions/_indim
