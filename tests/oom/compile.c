@@ -1,0 +1,195 @@
+// Every allocation of compiling and running failed in turn: first that one alone, then that one and all after it. Each
+// time the outcome is NO_MEMORY with a diagnostic or success, never anything else, and nothing is left. And the memory
+// limit at every height, which has to say LIMIT.
+#include <stdlib.h>
+
+#include "indim/compile.h"
+#include "indim/eval.h"
+#include "indim/text.h"
+#include "test.h"
+
+typedef struct failing {
+  int64_t until;  // allocations that still succeed
+  bool for_ever;
+  bool has_failed;
+  int64_t blocks;  // held now
+} failing;
+
+static void *resize(void *self, void *pointer, size_t old_size, size_t new_size) {
+  failing *f = self;
+  (void)old_size;
+  if (new_size == 0) {
+    f->blocks -= pointer != NULL;
+    free(pointer);
+    return NULL;
+  }
+  bool fails = f->until == 0 || (f->for_ever && f->has_failed);
+  f->until -= f->until >= 0;
+  if (fails) {
+    f->has_failed = true;
+    return NULL;
+  }
+  void *result = realloc(pointer, new_size);
+  f->blocks += pointer == NULL && result != NULL;
+  return result;
+}
+
+// Read and evaluated with memory enough.
+typedef struct program {
+  indim_ctx *cx;
+  indim_module *module;
+  indim_literal *arguments[2];
+  int64_t count;
+  indim_literal *expected;
+} program;
+
+static bool make(program *p, const char *text, const char *const *inputs, int64_t count) {
+  *p = (program){.count = count};
+  bool ok = indim_ctx_create(NULL, &p->cx) == INDIM_OK &&
+            indim_module_parse(p->cx, indim_str_of("p"), indim_str_of(text), &p->module) == INDIM_OK &&
+            indim_module_verify(p->cx, p->module) == INDIM_OK;
+  for (int64_t i = 0; ok && i < count; i++) {
+    ok = indim_literal_parse(p->cx, indim_str_of(inputs[i]), &p->arguments[i]) == INDIM_OK;
+  }
+  ok = ok &&
+       indim_eval(p->cx, p->module, (const indim_literal *const *)p->arguments, count, NULL, &p->expected) == INDIM_OK;
+  if (!ok) {
+    const indim_diagnostic *d = indim_ctx_diagnostic_get(p->cx, 0);
+    printf("  %s\n", d == NULL ? "no diagnostic" : d->message);
+  }
+  return ok;
+}
+
+static void drop(program *p) {
+  indim_literal_destroy(p->expected);
+  for (int i = 0; i < 2; i++) {
+    indim_literal_destroy(p->arguments[i]);
+  }
+  indim_module_destroy(p->module);
+  indim_ctx_destroy(p->cx);
+}
+
+static indim_status compile_and_run(indim_ctx *cx, const program *p) {
+  indim_executable *executable = NULL;
+  indim_literal *result = NULL;
+  indim_buffer texts[3];
+  for (int i = 0; i < 3; i++) {
+    indim_buffer_init(&texts[i], cx);
+  }
+  indim_compile_options options = {.out_loops = &texts[0], .out_llvm = &texts[1], .out_explain = &texts[2]};
+  indim_status status = indim_compile(cx, p->module, &options, &executable);
+  for (int i = 0; i < 3; i++) {
+    status = status == INDIM_OK ? texts[i].status : status;
+    indim_buffer_deinit(&texts[i]);
+  }
+  if (status == INDIM_OK) {
+    status =
+        indim_execute_literals(cx, executable, (const indim_literal *const *)p->arguments, p->count, NULL, &result);
+  }
+  CHECK(status == INDIM_OK || result == NULL);
+  CHECK(status != INDIM_OK || indim_literal_equal(result, p->expected));
+  indim_literal_destroy(result);
+  indim_executable_destroy(executable);
+  return status;
+}
+
+// Compiles with allocation number |n| failing; whether it came so far.
+static bool fail_one(const program *p, int64_t n, bool for_ever) {
+  failing f = {.until = n, .for_ever = for_ever};
+  indim_allocator allocator = {resize, &f};
+  indim_ctx *cx = NULL;
+  indim_status status = indim_ctx_create(&allocator, &cx);
+  if (status == INDIM_OK) {
+    status = compile_and_run(cx, p);
+    const indim_diagnostic *d = indim_ctx_diagnostic_get(cx, 0);
+    CHECK_MSG(status == INDIM_OK || status == INDIM_NO_MEMORY, "allocation %" PRId64 ": %s: %s", n,
+              indim_status_name(status), d == NULL ? "" : d->message);
+    CHECK_MSG(status == INDIM_OK || d != NULL, "allocation %" PRId64 ": no diagnostic", n);
+    CHECK_MSG(indim_ctx_memory_in_use(cx) == 0, "allocation %" PRId64 ": memory is left", n);
+  }
+  indim_ctx_destroy(cx);
+  CHECK_MSG(f.blocks == 0, "allocation %" PRId64 ": %" PRId64 " blocks are left", n, f.blocks);
+  CHECK_MSG(f.has_failed || status == INDIM_OK, "%s without a failed allocation", indim_status_name(status));
+  CHECK_MSG(status != INDIM_OK || !f.has_failed || !for_ever, "allocation %" PRId64 " fails unnoticed", n);
+  return f.has_failed;
+}
+
+static void limit_each(const program *p) {
+  indim_ctx *cx = NULL;
+  REQUIRE(indim_ctx_create(NULL, &cx) == INDIM_OK);
+  CHECK(compile_and_run(cx, p) == INDIM_OK);
+  uint64_t peak = indim_ctx_memory_peak(cx);
+  for (uint64_t limit = 1; limit < peak; limit += 1 + peak / 50) {
+    indim_ctx_set_memory_limit(cx, limit);
+    indim_status status = compile_and_run(cx, p);
+    CHECK_MSG(status == INDIM_LIMIT, "limit %" PRIu64 " of %" PRIu64 ": %s", limit, peak, indim_status_name(status));
+    CHECK_EQ_UINT(indim_ctx_memory_in_use(cx), 0);
+    indim_ctx_diagnostics_clear(cx);
+  }
+  indim_ctx_destroy(cx);
+}
+
+static void fail_each(const char *text, const char *const *inputs, int64_t count) {
+  program p;
+  if (indim_compile_available(NULL) != INDIM_OK) {
+    printf("  this build has no code generator: its allocations are not tested\n");
+    return;
+  }
+  REQUIRE(make(&p, text, inputs, count));
+  int64_t n = 0;
+  for (; fail_one(&p, n, true) && test_failures < 10; n++) {
+    fail_one(&p, n, false);
+  }
+  CHECK(n > 10);
+  limit_each(&p);
+  drop(&p);
+}
+
+TEST(elementwise_and_reduce) {
+  static const char *const inputs[] = {"f32[2,3] {{1,2,3},{4,5,6}}", "f32[3] {7,8,9}"};
+  fail_each("HloModule m, entry_computation_layout={(f32[2,3]{0,1}, f32[3]{0})->(f32[2]{0}, f32[2,3]{0,1})}\n"
+            "add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x, y) }\n"
+            "ENTRY e { p = f32[2,3]{0,1} parameter(0) q = f32[3] parameter(1)\n"
+            "  b = f32[2,3] broadcast(q), dimensions={1} s = f32[2,3] add(p, b) z = f32[] constant(0)\n"
+            "  r = reduce(s, z), dimensions={1}, to_apply=add ROOT t = tuple(r, s) }\n",
+            inputs, 2);
+}
+
+TEST(loops_over_memory) {
+  fail_each("add { x = s32[] parameter(0) y = s32[] parameter(1) ROOT s = add(x, y) }\n"
+            "ENTRY e { i = s32[100,37] iota(), iota_dimension=1 t = transpose(i), dimensions={1,0}\n"
+            "  z = s32[] constant(0) r = s32[37] reduce(t, z), dimensions={1}, to_apply=add\n"
+            "  b = s32[37,100] broadcast(r), dimensions={0} m = multiply(b, t) h = s32[] constant(3) k = s32[37,100] "
+            "broadcast(h), dimensions={}\n"
+            "  q = add(m, k) c = s32[74,100] concatenate(q, t), dimensions={0} v = reverse(c), dimensions={1} ROOT o = "
+            "tuple(v, r) }\n",
+            NULL, 0);
+}
+
+TEST(control) {
+  static const char *const inputs[] = {"s32[] 5"};
+  fail_each("ENTRY e { i = s32[] parameter(0) a = s32[50] iota(), iota_dimension=0 s = tuple(i, a)\n"
+            "  w = (s32[], s32[50]) while(s), condition={ x = (s32[], s32[50]) parameter(0) "
+            "c = s32[] get-tuple-element(x), index=0 n = s32[] constant(30) ROOT l = compare(c, n), direction=LT }, "
+            "body={ x = (s32[], s32[50]) parameter(0) c = s32[] get-tuple-element(x), index=0 "
+            "v = s32[50] get-tuple-element(x), index=1 o = s32[] constant(1) d = add(c, o) u = s32[1] reshape(c) "
+            "y = s32[50] dynamic-update-slice(v, u, c) ROOT t = tuple(d, y) }\n"
+            "  g = s32[50] get-tuple-element(w), index=1 p = pred[] constant(true)\n"
+            "  ROOT c = s32[50] conditional(p, g, a), true_computation={ ROOT x = s32[50] parameter(0) }, "
+            "false_computation={ x = s32[50] parameter(0) ROOT n = negate(x) } }\n",
+            inputs, 1);
+}
+
+TEST(products) {
+  fail_each("ENTRY e { i = f32[64,48] iota(), iota_dimension=0 j = f32[48,80] iota(), iota_dimension=1\n"
+            "  d = f32[64,80] dot(i, j), lhs_contracting_dims={1}, rhs_contracting_dims={0} ROOT n = negate(d) }\n",
+            NULL, 0);
+}
+
+#define CASES(X)            \
+  X(elementwise_and_reduce) \
+  X(loops_over_memory)      \
+  X(control)                \
+  X(products)
+
+TEST_MAIN(CASES)
