@@ -15,6 +15,12 @@ bool indim_lower_kernel(indim_lowering *l, indim_flow_item *item) {
   case INDIM_OP_SELECT_AND_SCATTER:
     indim_lower_select_and_scatter(l, item);
     return true;
+  case INDIM_OP_SORT:
+    indim_lower_sort(l, item);
+    return true;
+  case INDIM_OP_TOPK:
+    indim_lower_topk(l, item);
+    return true;
   default:
     return false;
   }
@@ -27,6 +33,8 @@ bool indim_lower_takes_elements(const indim_flow_item *item, int32_t k) {
   case INDIM_OP_SCATTER:
   case INDIM_OP_REDUCE_WINDOW:
   case INDIM_OP_SELECT_AND_SCATTER:
+  case INDIM_OP_SORT:
+  case INDIM_OP_TOPK:
     return true;
   case INDIM_OP_DYNAMIC_UPDATE_SLICE:
     return k > 0;
