@@ -1,0 +1,276 @@
+// From a module to results through the public headers: what an embedder does, what is refused and how, and that an
+// endless loop can be stopped. What programs compute is the differential tests' matter.
+#include <stdlib.h>
+
+#include "indim/compile.h"
+#include "indim/eval.h"
+#include "indim/text.h"
+#include "test.h"
+
+typedef struct fixture {
+  indim_ctx *cx;
+  indim_module *module;
+  indim_executable *exe;
+} fixture;
+
+static bool parse(fixture *f, const char *text) {
+  *f = (fixture){0};
+  return indim_ctx_create(NULL, &f->cx) == INDIM_OK &&
+         indim_module_parse(f->cx, indim_str_of("p.hlo"), indim_str_of(text), &f->module) == INDIM_OK &&
+         indim_module_verify(f->cx, f->module) == INDIM_OK;
+}
+
+static void drop(fixture *f) {
+  indim_executable_destroy(f->exe);
+  indim_module_destroy(f->module);
+  CHECK_EQ_UINT(indim_ctx_memory_in_use(f->cx), 0);
+  indim_ctx_destroy(f->cx);
+}
+
+// Whether there is a generator; a test without one ends at once.
+static bool can_compile(void) {
+  bool can = indim_compile_available(NULL) == INDIM_OK;
+  if (!can) {
+    printf("  this build has no code generator: not tested\n");
+  }
+  return can;
+}
+
+static bool compile(fixture *f, const char *text) {
+  bool ok = parse(f, text) && indim_compile(f->cx, f->module, NULL, &f->exe) == INDIM_OK;
+  if (!ok) {
+    const indim_diagnostic *d = indim_ctx_diagnostic_get(f->cx, 0);
+    printf("  %s\n", d == NULL ? "no diagnostic" : d->message);
+  }
+  return ok;
+}
+
+TEST(null_is_refused) {
+  fixture f;
+  REQUIRE(parse(&f, "ENTRY e { ROOT x = f32[] parameter(0) }"));
+  CHECK(indim_compile(NULL, f.module, NULL, &f.exe) == INDIM_INVALID);
+  CHECK(indim_compile(f.cx, NULL, NULL, &f.exe) == INDIM_INVALID);
+  CHECK(indim_compile(f.cx, f.module, NULL, NULL) == INDIM_INVALID);
+  CHECK(f.exe == NULL);
+  drop(&f);
+}
+
+TEST(the_module_may_go) {
+  fixture f;
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(
+      compile(&f, "ENTRY e { x = f32[5] parameter(0) c = f32[5] constant({10, 20, 30, 40, 50}) ROOT s = add(x, c) }"));
+  indim_module_destroy(f.module);
+  f.module = NULL;
+  const float x[5] = {1, 2, 3, 4, 5};
+  float sum[5] = {0};
+  indim_run_options run = {.arguments = (const void *const[]){x},
+                           .argument_count = 1,
+                           .results = (void *const[]){sum},
+                           .result_count = 1,
+                           .cx = f.cx};
+  CHECK(indim_execute(f.exe, &run) == INDIM_OK);
+  for (int i = 0; i < 5; i++) {
+    CHECK(sum[i] == (float)(11 * (i + 1)));
+  }
+  CHECK(indim_executable_code_bytes(f.exe) > 0);
+  indim_compile_times times = indim_executable_times(f.exe);
+  CHECK(times.lower > 0 && times.emit > 0 && times.code > 0);
+  drop(&f);
+}
+
+// Arguments and results are the leaves, in the layouts of the entry.
+TEST(leaves_and_layouts) {
+  fixture f;
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(compile(
+      &f, "HloModule m, entry_computation_layout={((f32[2,3]{0,1}, s32[]))->(s32[], f32[2,3]{1,0:PAD(3,4;one)})}\n"
+          "ENTRY e { p = (f32[2,3]{0,1}, s32[]) parameter(0) x = f32[2,3]{0,1} get-tuple-element(p), index=0\n"
+          "  n = s32[] get-tuple-element(p), index=1 y = f32[2,3] negate(x) m = s32[] negate(n)\n"
+          "  ROOT t = tuple(m, y) }"));
+  CHECK_EQ_INT(indim_executable_argument_count(f.exe), 2);
+  CHECK_EQ_INT(indim_executable_result_count(f.exe), 2);
+  CHECK_EQ_INT(indim_executable_result_bytes(f.exe, 1), 48);
+  const float x[6] = {1, 4, 2, 5, 3, 6};
+  const int32_t n = 7;
+  int32_t m = 0;
+  float y[12] = {0};
+  indim_run_options run = {.arguments = (const void *const[]){x, &n},
+                           .argument_count = 2,
+                           .results = (void *const[]){&m, y},
+                           .result_count = 2,
+                           .cx = f.cx};
+  CHECK(indim_execute(f.exe, &run) == INDIM_OK);
+  CHECK_EQ_INT(m, -7);
+  static const float expected[12] = {-1, -2, -3, 1, -4, -5, -6, 1, 1, 1, 1, 1};
+  for (int i = 0; i < 12; i++) {
+    CHECK_MSG(y[i] == expected[i], "place %d is %g, expected %g", i, (double)y[i], (double)expected[i]);
+  }
+  drop(&f);
+}
+
+TEST(stages_as_text) {
+  fixture f;
+  indim_buffer texts[4];
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(parse(&f, "ENTRY e { x = f32[1000] parameter(0) ROOT y = multiply(x, x) }"));
+  for (int i = 0; i < 4; i++) {
+    indim_buffer_init(&texts[i], f.cx);
+  }
+  indim_compile_options options = {
+      .out_loops = &texts[0], .out_llvm = &texts[1], .out_asm = &texts[2], .out_explain = &texts[3]};
+  CHECK(indim_compile(f.cx, f.module, &options, &f.exe) == INDIM_OK);
+  static const char *const words[] = {"multiply", "fmul", "ret", "y"};
+  for (int i = 0; i < 4; i++) {
+    CHECK_MSG(texts[i].data != NULL && strstr(texts[i].data, words[i]) != NULL, "text %d lacks %s", i, words[i]);
+    indim_buffer_deinit(&texts[i]);
+  }
+  drop(&f);
+}
+
+static void count_stage(void *user, indim_compile_stage stage) { ((int *)user)[stage]++; }
+
+TEST(stages_are_told) {
+  fixture f;
+  int stages[2] = {0};
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(parse(&f, "ENTRY e { ROOT x = f32[3] parameter(0) }"));
+  indim_compile_options options = {.progress = count_stage, .progress_user = stages};
+  CHECK(indim_compile(f.cx, f.module, &options, &f.exe) == INDIM_OK);
+  CHECK_EQ_INT(stages[INDIM_COMPILE_LOWER], 1);
+  CHECK_EQ_INT(stages[INDIM_COMPILE_EMIT], 1);
+  drop(&f);
+}
+
+static void expect_refusal(const char *text, indim_status expected, const char *word) {
+  fixture f;
+  REQUIRE(parse(&f, text));
+  indim_status status = indim_compile(f.cx, f.module, NULL, &f.exe);
+  const indim_diagnostic *d = indim_ctx_diagnostic_get(f.cx, 0);
+  CHECK_MSG(status == expected, "%s: %s, expected %s", word, indim_status_name(status), indim_status_name(expected));
+  CHECK_MSG(d != NULL && strstr(d->message, word) != NULL, "'%s' lacks '%s'", d == NULL ? "" : d->message, word);
+  CHECK(f.exe == NULL);
+  drop(&f);
+}
+
+TEST(what_does_not_compile_says_where_and_why) {
+  if (!can_compile()) {
+    return;
+  }
+  expect_refusal("ENTRY e { x = f32[4] parameter(0) ROOT f = c64[3] fft(x), fft_type=RFFT, fft_length={4} }",
+                 INDIM_UNSUPPORTED, "f (fft)");
+  expect_refusal("ENTRY e { x = f32[<=4] parameter(0) ROOT n = negate(x) }", INDIM_UNSUPPORTED, "dynamic");
+  expect_refusal("ENTRY e { ROOT c = f32[100] constant({...}) }", INDIM_INVALID,
+                 "c (constant): its values were left out");
+  expect_refusal("ENTRY e { c = f32[100] constant({...}) b = f32[100] call(c), to_apply={ x = f32[100] parameter(0) "
+                 "d = f32[100] constant({...}) ROOT s = add(x, d) } ROOT n = negate(b) }",
+                 INDIM_INVALID, "left out");
+}
+
+// An elided constant that nothing needs does no harm.
+TEST(elided_and_not_needed) {
+  fixture f;
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(compile(&f, "dead { ROOT d = f32[100] constant({...}) }\n"
+                      "ENTRY e { c = f32[100] constant({...}) k = f32[100] call(), to_apply=dead\n"
+                      "  x = f32[] parameter(0) ROOT y = negate(x) }"));
+  drop(&f);
+}
+
+static bool always(void *user) {
+  ++*(int *)user;
+  return true;
+}
+
+TEST(compiling_is_interrupted) {
+  fixture f;
+  int asked = 0;
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(parse(&f, "ENTRY e { ROOT x = f32[3] parameter(0) }"));
+  indim_ctx_set_interrupt(f.cx, always, &asked);
+  CHECK(indim_compile(f.cx, f.module, NULL, &f.exe) == INDIM_INTERRUPTED);
+  CHECK(f.exe == NULL && asked > 0);
+  drop(&f);
+}
+
+TEST(an_endless_loop_is_stopped) {
+  fixture f;
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(compile(&f, "ENTRY e { i = s32[] constant(0) ROOT w = s32[] while(i), condition={ x = s32[] parameter(0) "
+                      "ROOT c = pred[] constant(true) }, body={ x = s32[] parameter(0) o = s32[] constant(1) "
+                      "ROOT s = add(x, o) } }"));
+  int32_t result = 0;
+  const volatile int32_t stop = 1;
+  indim_run_options run = {.results = (void *const[]){&result}, .result_count = 1, .stop = &stop, .cx = f.cx};
+  CHECK(indim_execute(f.exe, &run) == INDIM_INTERRUPTED);
+  drop(&f);
+}
+
+// A product, elementwise work and sums, each of which is cut for threads.
+TEST(threads_give_the_same_bits) {
+  enum { N = 200 };
+  fixture f;
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(compile(&f, "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = add(a, b) }\n"
+                      "ENTRY e { x = f32[200,200] parameter(0) d = f32[200,200] dot(x, x), lhs_contracting_dims={1}, "
+                      "rhs_contracting_dims={0} t = tanh(d) z = f32[] constant(0) r = f32[200] reduce(t, z), "
+                      "dimensions={0}, to_apply=add s = f32[] reduce(r, z), dimensions={0}, to_apply=add\n"
+                      "  ROOT o = tuple(t, s) }"));
+  float *x = malloc(N * N * sizeof *x);
+  float *y[2] = {malloc(N * N * sizeof *x), malloc(N * N * sizeof *x)};
+  float sums[2] = {0};
+  REQUIRE(x != NULL && y[0] != NULL && y[1] != NULL);
+  for (int i = 0; i < N * N; i++) {
+    x[i] = (float)(i % 23 - 11) / 97;
+  }
+  for (int round = 0; round < 2; round++) {
+    indim_pool *pool = NULL;
+    REQUIRE(indim_pool_create(f.cx, 1 + 3 * round, &pool) == INDIM_OK);
+    indim_run_options run = {.arguments = (const void *const[]){x},
+                             .argument_count = 1,
+                             .results = (void *const[]){y[round], &sums[round]},
+                             .result_count = 2,
+                             .pool = pool,
+                             .cx = f.cx};
+    for (int i = 0; i < 5; i++) {
+      CHECK(indim_execute(f.exe, &run) == INDIM_OK);
+    }
+    indim_pool_destroy(pool);
+  }
+  CHECK(memcmp(y[0], y[1], N * N * sizeof *x) == 0);
+  CHECK(memcmp(&sums[0], &sums[1], sizeof sums[0]) == 0);
+  free(x);
+  free(y[0]);
+  free(y[1]);
+  drop(&f);
+}
+
+#define CASES(X)                              \
+  X(null_is_refused)                          \
+  X(the_module_may_go)                        \
+  X(leaves_and_layouts)                       \
+  X(stages_as_text)                           \
+  X(stages_are_told)                          \
+  X(what_does_not_compile_says_where_and_why) \
+  X(elided_and_not_needed)                    \
+  X(compiling_is_interrupted)                 \
+  X(an_endless_loop_is_stopped)               \
+  X(threads_give_the_same_bits)
+
+TEST_MAIN(CASES)
