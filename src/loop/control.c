@@ -85,6 +85,7 @@ void indim_lower_update(indim_lowering *l, indim_flow_item *item) {
 
 typedef enum carrying {
   CARRIED_ROWS,      // in registers
+  CARRIED_FIXED,     // in registers, and the same in every step: nothing is carried
   CARRIED_SAME,      // the operand's memory, which nobody writes
   CARRIED_IN_PLACE,  // its own memory, updated
   CARRIED_HALVES     // its own memory twice; which half is carried
@@ -122,7 +123,7 @@ static bool is_update_chain(const indim_flow *body, int32_t k) {
 static carrying choose_carrying(const indim_flow_item *item, int32_t k) {
   const indim_flow *body = item->flows[1];
   if (body->parameters[k]->placement == INDIM_PLACEMENT_TILE) {
-    return CARRIED_ROWS;
+    return body->results[k] == body->parameters[k] ? CARRIED_FIXED : CARRIED_ROWS;
   }
   if (body->results[k] == body->parameters[k]) {
     return CARRIED_SAME;
@@ -167,6 +168,13 @@ static void bind(indim_lowering *l, const carried *c, indim_flow_item *operand, 
     if (parameter->feeds_loops) {
       (void)indim_location_need(l, parameter);
     }
+  } else if (c->how == CARRIED_FIXED) {
+    parameter->tile = *indim_tile_need(l, operand);
+    parameter->tile.shape = parameter->shape;
+    parameter->has_tile = true;
+    if (parameter->feeds_loops) {
+      parameter->place = indim_location_need(l, operand);
+    }
   } else if (c->how == CARRIED_SAME) {
     parameter->place = indim_location_need(l, operand);
   } else {
@@ -193,6 +201,11 @@ static bool prepare(indim_lowering *l, indim_flow_item *item, looping *w) {
       const indim_tile *tile = indim_tile_need(l, item->operands[k]);
       c->row_count = tile->row_count;
       c->lanes = tile->lanes;
+    } else if (c->how == CARRIED_FIXED) {  // whatever the bodies need of it is made before the loop
+      (void)indim_tile_need(l, item->operands[k]);
+      if (item->flows[0]->parameters[k]->feeds_loops || item->flows[1]->parameters[k]->feeds_loops) {
+        (void)indim_location_need(l, item->operands[k]);
+      }
     } else if (c->how != CARRIED_SAME) {
       own_memory(l, item->operands[k], item->flows[1]->parameters[k], c);
       item->flows[1]->parameters[k]->gives_way = c->how == CARRIED_IN_PLACE;
