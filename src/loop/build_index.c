@@ -371,6 +371,27 @@ static int64_t reduce(const indim_loop_builder *b, sum *x, int64_t *divisor, sum
   return best;
 }
 
+static int64_t clamp(int64_t value, int64_t low, int64_t high) {
+  return value < low ? low : value > high ? high : value;
+}
+
+// A division or clamp; of a constant of its own in each lane again such a constant.
+static indim_lval intern_index(indim_loop_builder *b, const indim_loop_draft *draft) {
+  uint64_t bits[2 * MAX_TERMS] = {0};
+  const indim_loop_node *node = &draft->node;
+  const indim_loop_node *x = indim_loop_node_of(b, node->args[0]);
+  bool is_constant = x != NULL && x->kind == INDIM_NODE_LANES && draft->lanes <= MAX_TERMS &&
+                     indim_loop_value_of(b, node->args[0])->type == INDIM_S64;
+  for (int32_t i = 0; i < draft->lanes && is_constant; i++) {
+    int64_t lane = (int64_t)x->u.lanes.bits[2 * i];
+    lane = node->kind == INDIM_NODE_FLOORDIV ? indim_index_floordiv(lane, node->u.affine.constant)
+           : node->kind == INDIM_NODE_MODULO ? indim_index_modulo(lane, node->u.affine.constant)
+                                             : clamp(lane, node->u.clamp.low, node->u.clamp.high);
+    bits[2 * i] = (uint64_t)lane;
+  }
+  return is_constant ? indim_loop_lanes(b, INDIM_S64, draft->lanes, bits) : indim_loop_intern_pure(b, draft, false);
+}
+
 // The node itself, of a sum that no rule makes simpler.
 static indim_lval make_division(indim_loop_builder *b, indim_node_kind kind, sum *s, int64_t divisor) {
   indim_lval x = make_sum(b, s);
@@ -379,7 +400,7 @@ static indim_lval make_division(indim_loop_builder *b, indim_node_kind kind, sum
   }
   indim_loop_draft draft = indim_loop_draft_of(kind, INDIM_S64, s->lanes, 1, &x);
   draft.node.u.affine.constant = divisor;
-  return indim_loop_intern_pure(b, &draft, false);
+  return intern_index(b, &draft);
 }
 
 // s + factor * v.
@@ -504,7 +525,7 @@ indim_lval indim_loop_clamp_index(indim_loop_builder *b, indim_lval x, int64_t l
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_CLAMP_INDEX, INDIM_S64, value.lanes, 1, &x);
   draft.node.u.clamp.low = low;
   draft.node.u.clamp.high = high;
-  return indim_loop_intern_pure(b, &draft, false);
+  return intern_index(b, &draft);
 }
 
 // x >= bound or x <= bound, as a pred.

@@ -321,8 +321,35 @@ TEST(divisions_that_leave_no_division) {
   close_fixture(&f);
 }
 
+TEST(what_a_division_took_apart_is_put_together) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_lval i = simple_for(b, 100);
+  const indim_lval parts[2] = {indim_loop_floordiv(b, i, 7), indim_loop_modulo(b, i, 7)};
+  CHECK_EQ_INT(indim_loop_affine(b, 0, 2, parts, (const int64_t[]){7, 1}), i);
+  CHECK_EQ_INT(indim_loop_affine(b, 5, 2, parts, (const int64_t[]){21, 3}),
+               indim_loop_affine(b, 5, 1, &i, &(int64_t){3}));
+  CHECK_EQ_INT(kind_of(&f, indim_loop_affine(b, 0, 2, parts, (const int64_t[]){8, 1})), INDIM_NODE_AFFINE);
+  close_fixture(&f);
+}
+
 // Expressions over loop indices, with what they are to be.
-typedef enum expression_kind { LEAF, NUMBER, SUM, QUOTIENT, REST, CLAMPED, WITHIN } expression_kind;
+typedef enum expression_kind {
+  LEAF,
+  NUMBER,
+  SUM,
+  QUOTIENT,
+  REST,
+  CLAMPED,
+  BINARY,   // an op of the graph, number |c| of binary_ops
+  LIMITED,  // clamp of the graph
+  CHOSEN,   // select(compare(x, y), x, y) with direction |c|
+  WITHIN    // a pred: last
+} expression_kind;
+
+static const indim_op binary_ops[] = {INDIM_OP_ADD,     INDIM_OP_SUBTRACT, INDIM_OP_MULTIPLY, INDIM_OP_MAXIMUM,
+                                      INDIM_OP_MINIMUM, INDIM_OP_DIVIDE,   INDIM_OP_REMAINDER};
 
 typedef struct expression {
   expression_kind kind;
@@ -332,6 +359,35 @@ typedef struct expression {
 } expression;
 
 static int64_t divide_down(int64_t x, int64_t d) { return x / d - (x % d != 0 && x < 0); }
+
+// XLA's meaning of the ops: division rounds toward zero, by zero it is -1 and leaves all.
+static int64_t apply(indim_op op, int64_t x, int64_t y) {
+  switch ((int)op) {
+  case INDIM_OP_ADD:
+    return x + y;
+  case INDIM_OP_SUBTRACT:
+    return x - y;
+  case INDIM_OP_MULTIPLY:
+    return x * y;
+  case INDIM_OP_MAXIMUM:
+    return x > y ? x : y;
+  case INDIM_OP_MINIMUM:
+    return x < y ? x : y;
+  case INDIM_OP_DIVIDE:
+    return y == 0 ? -1 : x / y;
+  case INDIM_OP_REMAINDER:
+    return y == 0 ? x : x % y;
+  case INDIM_OP_AND:
+    return x & y;
+  default:
+    return INT64_MIN;
+  }
+}
+
+static bool holds(int64_t direction, int64_t x, int64_t y) {
+  const bool results[] = {x == y, x != y, x >= y, x > y, x <= y, x < y};
+  return results[direction];
+}
 
 static int64_t expected(const expression *all, const int64_t *indices, int at) {
   const expression *e = &all[at];
@@ -351,6 +407,16 @@ static int64_t expected(const expression *all, const int64_t *indices, int at) {
   case CLAMPED: {
     int64_t x = expected(all, indices, e->x);
     return x < e->c ? e->c : x > e->d ? e->d : x;
+  }
+  case BINARY:
+    return apply(binary_ops[e->c], expected(all, indices, e->x), expected(all, indices, e->y));
+  case LIMITED:
+    return apply(INDIM_OP_MINIMUM, apply(INDIM_OP_MAXIMUM, expected(all, indices, e->x), expected(all, indices, e->y)),
+                 expected(all, indices, (int)e->c));
+  case CHOSEN: {
+    int64_t x = expected(all, indices, e->x);
+    int64_t y = expected(all, indices, e->y);
+    return holds(e->c, x, y) ? x : y;
   }
   case WITHIN: {
     int64_t x = expected(all, indices, e->x);
@@ -386,11 +452,18 @@ static int64_t computed(const indim_loop_program *program, const int64_t *indice
     }
     return sum;
   }
-  int64_t y = computed(program, indices, node->args[1]);
+  int64_t y = node->arg_count > 1 ? computed(program, indices, node->args[1]) : 0;
+  int64_t z = node->arg_count > 2 ? computed(program, indices, node->args[2]) : 0;
   if (node->u.op.op == INDIM_OP_COMPARE) {
-    return node->u.op.direction == (int32_t)INDIM_COMPARE_GE ? x >= y : x <= y;
+    return holds(node->u.op.direction, x, y);
   }
-  return node->u.op.op == INDIM_OP_AND ? x & y : INT64_MIN;
+  if (node->u.op.op == INDIM_OP_SELECT) {
+    return x != 0 ? y : z;
+  }
+  if (node->u.op.op == INDIM_OP_CLAMP) {
+    return apply(INDIM_OP_MINIMUM, apply(INDIM_OP_MAXIMUM, x, y), z);
+  }
+  return apply(node->u.op.op, x, y);
 }
 
 enum { LOOPS = 3, EXPRESSIONS = 10 };
@@ -398,7 +471,7 @@ enum { LOOPS = 3, EXPRESSIONS = 10 };
 static void make_expression(indim_loop_builder *b, random_stream *r, expression *all, int at) {
   expression *e = &all[at];
   static const int64_t factors[] = {1, -1, 2, 3, 4, 6, 8, 12, -4};
-  e->kind = (expression_kind)draw(r, SUM, at == EXPRESSIONS - 1 ? WITHIN : CLAMPED);
+  e->kind = (expression_kind)draw(r, SUM, at == EXPRESSIONS - 1 ? WITHIN : CHOSEN);
   e->x = (int)draw(r, 0, at - 1);
   e->y = (int)draw(r, 0, at - 1);
   indim_lval args[2] = {all[e->x].value, all[e->y].value};
@@ -414,6 +487,21 @@ static void make_expression(indim_loop_builder *b, random_stream *r, expression 
   } else if (e->kind == REST) {
     e->c = draw(r, 1, 12);
     e->value = indim_loop_modulo(b, args[0], e->c);
+  } else if (e->kind == BINARY) {
+    e->c = draw(r, 0, 6);
+    if (e->c >= 2 && e->c != 3 && e->c != 4) {
+      e->y = 3;  // the constant
+      args[1] = all[3].value;
+    }
+    e->value = indim_loop_binary(b, binary_ops[e->c], args[0], args[1]);
+  } else if (e->kind == LIMITED) {
+    e->c = draw(r, 0, at - 1);
+    const indim_lval clamp[3] = {args[0], args[1], all[e->c].value};
+    e->value = indim_loop_scalar(b, (indim_loop_op){.op = INDIM_OP_CLAMP}, INDIM_S64, 3, clamp);
+  } else if (e->kind == CHOSEN) {
+    e->c = draw(r, 0, 5);
+    const indim_loop_op compare = {.op = INDIM_OP_COMPARE, .direction = (int32_t)e->c};
+    e->value = indim_loop_select(b, indim_loop_scalar(b, compare, INDIM_PRED, 2, args), args[0], args[1]);
   } else {
     e->c = draw(r, -10, 10);
     e->d = e->c + draw(r, 0, 30);
@@ -709,6 +797,22 @@ TEST(vectors_of_indices) {
   const uint64_t doubled[8] = {10, 0, 12, 0, 14, 0, 16, 0};
   CHECK_EQ_INT(indim_loop_affine(b, 10, 1, &iota, &(int64_t){2}), indim_loop_lanes(b, INDIM_S64, 4, doubled));
   CHECK_EQ_INT(indim_loop_extract(b, iota, 3), indim_loop_index(b, 3));
+  const uint64_t halves[8] = {0, 0, 0, 0, 1, 0, 1, 0};
+  const uint64_t rests[8] = {0, 0, 1, 0, 0, 0, 1, 0};
+  const uint64_t held[8] = {1, 0, 1, 0, 2, 0, 2, 0};
+  CHECK_EQ_INT(indim_loop_floordiv(b, iota, 2), indim_loop_lanes(b, INDIM_S64, 4, halves));
+  CHECK_EQ_INT(indim_loop_modulo(b, iota, 2), indim_loop_lanes(b, INDIM_S64, 4, rests));
+  CHECK_EQ_INT(indim_loop_clamp_index(b, iota, 1, 2), indim_loop_lanes(b, INDIM_S64, 4, held));
+  const uint64_t below[8] = {1, 0, 1, 0, 0, 0, 0, 0};
+  CHECK_EQ_INT(indim_loop_in_range(b, iota, 0, 1), indim_loop_lanes(b, INDIM_PRED, 4, below));
+  const indim_lval pair[2] = {x, iota};
+  indim_lval mixed = indim_loop_shuffle(b, 2, pair, 4, (const int32_t[]){0, 4, 5, 3});
+  CHECK_EQ_INT(indim_loop_value_of(b, mixed)->low, 0);
+  CHECK_EQ_INT(indim_loop_value_of(b, mixed)->high, 119);
+  indim_lval most = indim_loop_fold(b, (indim_loop_op){.op = INDIM_OP_MAXIMUM}, x);
+  CHECK_EQ_INT(indim_loop_value_of(b, most)->low, 100);
+  indim_lval sum = indim_loop_fold(b, (indim_loop_op){.op = INDIM_OP_ADD}, x);
+  CHECK_EQ_INT(indim_loop_value_of(b, sum)->high, INT64_MAX);
   close_fixture(&f);
 }
 
@@ -764,8 +868,47 @@ TEST(an_error_stays_and_nobody_holds_null) {
   close_fixture(&f);
 }
 
+static void refuse_more(indim_loop_builder *b, int what, indim_lval zero, indim_lval four) {
+  const indim_lval pair[2] = {four, indim_loop_splat(b, zero, 2)};
+  const int64_t ones[2] = {1, 1};
+  indim_lval pred = indim_loop_const(b, INDIM_PRED, 0, 0);
+  if (what == 9) {
+    indim_loop_for_begin(b, zero, zero, 0, 0, NULL, NULL);
+  } else if (what == 10) {
+    indim_loop_if_begin(b, pred);
+    indim_loop_if_end(b, NULL, NULL);
+  } else if (what == 11) {
+    indim_loop_if_begin(b, pred);
+    indim_loop_if_else(b, 0, NULL);
+    indim_loop_if_else(b, 0, NULL);
+  } else if (what == 12) {
+    indim_loop_while_begin(b, 0, NULL, NULL);
+    indim_loop_while_end(b, NULL, NULL);
+  } else if (what == 13) {
+    indim_loop_while_begin(b, 0, NULL, NULL);
+    indim_loop_while_body(b, pred, NULL);
+    indim_loop_while_body(b, pred, NULL);
+  } else if (what == 14) {
+    indim_loop_affine(b, 0, 2, (const indim_lval[]){four, pair[1]}, ones);
+  } else if (what == 15) {
+    indim_loop_clamp_index(b, zero, 3, 2);
+  } else if (what == 16) {
+    indim_loop_clamp_index(b, indim_loop_const(b, INDIM_F32, 0, 0), 0, 2);
+  } else if (what == 17) {
+    indim_loop_in_range(b, pred, 0, 2);
+  } else if (what == 18) {
+    indim_loop_scalar(b, (indim_loop_op){.op = INDIM_OP_ADD}, INDIM_S64, 0, NULL);
+  } else if (what == 19) {
+    indim_loop_shuffle(b, 0, NULL, 4, NULL);
+  } else if (what == 20) {
+    indim_loop_add(b, zero, 4711);
+  } else {
+    indim_loop_host(b, INDIM_HOST_MATMUL, INDIM_MAX_HOST_STORAGES + 1, NULL, NULL, NULL, 0, NULL);
+  }
+}
+
 TEST(wrong_calls_are_refused) {
-  for (int what = 0; what < 9; what++) {
+  for (int what = 0; what < 22; what++) {
     fixture f;
     REQUIRE(open_fixture(&f));
     indim_loop_builder *b = &f.b;
@@ -791,10 +934,12 @@ TEST(wrong_calls_are_refused) {
       indim_loop_add(b, zero, indim_loop_const(b, INDIM_S32, 0, 0));
     } else if (what == 7) {
       indim_loop_mul_const(b, indim_loop_index(b, INT64_MAX), 2);
-    } else {
+    } else if (what == 8) {
       indim_lval carried = 0;
       indim_loop_for_begin(b, zero, i, 1, 1, &zero, &carried);
       indim_loop_for_parallel(b, 1);
+    } else {
+      refuse_more(b, what, zero, four);
     }
     CHECK_MSG(b->status == INDIM_INTERNAL, "call %d was taken", what);
     close_fixture(&f);
@@ -953,6 +1098,7 @@ TEST(every_allocation_may_fail) {
   X(program_sums_that_may_wrap_are_left_alone)       \
   X(sums_of_many_terms)                              \
   X(divisions_that_leave_no_division)                \
+  X(what_a_division_took_apart_is_put_together)      \
   X(random_index_arithmetic_is_what_it_says)         \
   X(indices_of_loops_know_their_range)               \
   X(guards_of_every_integer_type)                    \
