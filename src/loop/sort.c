@@ -168,17 +168,14 @@ static void load_asked(sorting *s, const line *from, indim_lval i, indim_lval *o
   }
 }
 
-// Element |i| of |to| from the left or from the right run.
+// Element |i| of |to| from the left or from the right run: by its place, since choosing between values may become a
+// branch that is taken at random.
 static void move(sorting *s, const line *from, const line *to, indim_lval i, indim_lval takes_right, indim_lval left,
-                 indim_lval right, const indim_lval *x, const indim_lval *y) {
+                 indim_lval right) {
   indim_loop_builder *b = &s->l->b;
   indim_lval taken = indim_loop_select(b, takes_right, right, left);
   for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
-    indim_lval value = s->is_asked[c] ? indim_loop_select(b, takes_right, y[c], x[c]) : 0;
-    if (value == 0) {
-      indim_lval at = indim_loop_clamp_index(b, taken, 0, s->size - 1);
-      value = load_element(s, from, c, at);
-    }
+    indim_lval value = load_element(s, from, c, indim_loop_clamp_index(b, taken, 0, s->size - 1));
     indim_loop_store(b, to->storage[c], indim_loop_add(b, to->base[c], i), value, 1, false);
   }
 }
@@ -327,7 +324,7 @@ static void merge_checked(sorting *s, const line *from, const line *to, indim_lv
   }
   goes = indim_loop_binary(b, INDIM_OP_AND, has_right, goes);
   goes = indim_loop_binary(b, INDIM_OP_OR, no_left, goes);
-  move(s, from, to, indim_loop_add(b, first, j), goes, left_at, right_at, x, y);
+  move(s, from, to, indim_loop_add(b, first, j), goes, left_at, right_at);
   indim_lval next = count_if(s, in, goes);
   indim_loop_for_end(b, &next, &taken);
 }
@@ -367,7 +364,7 @@ static void merge_full(sorting *s, const line *from, const line *to, indim_lval 
     }
     goes = side == 0 ? goes : not(s, goes);
     indim_lval at = side == 0 ? j : indim_loop_affine(b, 2 * width - 1, 1, &j, minus);
-    move(s, from, to, indim_loop_add(b, first, at), goes, left_at, right_at, x, y);
+    move(s, from, to, indim_loop_add(b, first, at), goes, left_at, right_at);
     next[side] = count_if(s, in[side], goes);
   }
   indim_loop_for_end(b, next, taken);

@@ -344,21 +344,31 @@ static bool expand(const indim_loop_verifier *v, place *p, int32_t at) {
   return value->low > INT64_MIN && value->high < INT64_MAX && widen(p, coefficient, value->low, value->high);
 }
 
+// A part of the parallel index i: (i / divisor) mod |modulus|, 0 being none.
+typedef struct digit {
+  int64_t divisor, modulus;
+} digit;
+
+static bool digit_of(const indim_loop_verifier *v, indim_lval term, digit *out);
+
 // Whether |term| is to be expanded: a sum, a constant, what differs between lanes, or what is made in a body inside the
-// parallel loop's own.
-static bool is_inner(const indim_loop_verifier *v, indim_lval term) {
+// parallel loop's own; |all| adds what is made in that body itself and is no digit of its index.
+static bool is_inner(const indim_loop_verifier *v, indim_lval term, bool all) {
   const indim_loop_value *value = value_of(v, term);
+  const indim_loop_body *body = v->parallel->bodies[0];
+  digit d = {0, 0};
   bool is_sum = value->node != NULL && value->node->kind == INDIM_NODE_AFFINE;
-  return is_sum || value->lanes > 1 || value->low == value->high || value->body->depth > v->parallel->bodies[0]->depth;
+  return is_sum || value->lanes > 1 || value->low == value->high || value->body->depth > body->depth ||
+         (all && value->body == body && !digit_of(v, term, &d));
 }
 
 // Resolves an access's address. False when its window is not known.
-static bool resolve(const indim_loop_verifier *v, const indim_loop_access *access, place *out) {
+static bool resolve(const indim_loop_verifier *v, const indim_loop_access *access, bool all, place *out) {
   *out = (place){.low = access->low, .high = access->high};
   bool fits = add_term(out, access->address, 1);
   for (int rounds = 0; fits && rounds < MAX_EXPANSIONS; rounds++) {
     int32_t at = 0;
-    while (at < out->count && out->coefficients[at] != 0 && !is_inner(v, out->terms[at])) {
+    while (at < out->count && out->coefficients[at] != 0 && !is_inner(v, out->terms[at], all)) {
       at++;
     }
     if (at == out->count) {
@@ -372,11 +382,6 @@ static bool resolve(const indim_loop_verifier *v, const indim_loop_access *acces
   }
   return false;
 }
-
-// A part of the parallel index i: (i / divisor) mod |modulus|, 0 being none.
-typedef struct digit {
-  int64_t divisor, modulus;
-} digit;
 
 // Whether |term| is a digit of the parallel index.
 static bool digit_of(const indim_loop_verifier *v, indim_lval term, digit *out) {
@@ -476,24 +481,34 @@ static bool same_terms(const place *x, const place *y) {
          memcmp(x->coefficients, y->coefficients, (size_t)x->count * sizeof *x->coefficients) == 0;
 }
 
-// All accesses of one storage, |count| of them, one at least a write.
-static indim_status check_group(const indim_loop_verifier *v, const indim_loop_access *accesses, size_t count) {
-  place all = {0};
-  const indim_storage *storage = v->program->storages[accesses[0].root];
+// Puts the places of all accesses together. NULL, or the node of one that does not fit.
+static const indim_loop_node *join_places(const indim_loop_verifier *v, const indim_loop_access *accesses, size_t count,
+                                          bool all, place *out) {
+  *out = (place){0};
   for (size_t i = 0; i < count; i++) {
     place p = {0};
     bool same_size = indim_type_bytes(v->program->storages[accesses[i].storage]->type) ==
                      indim_type_bytes(v->program->storages[accesses[0].storage]->type);
-    if (!same_size || !resolve(v, &accesses[i], &p) || (i > 0 && !same_terms(&all, &p))) {
-      return indim_loop_broken(v, accesses[i].node, "iterations of a parallel loop may meet in %s", storage->name);
+    if (!same_size || !resolve(v, &accesses[i], all, &p) || (i > 0 && !same_terms(out, &p))) {
+      return accesses[i].node;
     }
-    p.low = i > 0 && all.low < p.low ? all.low : p.low;
-    p.high = i > 0 && all.high > p.high ? all.high : p.high;
-    all = p;
+    p.low = i > 0 && out->low < p.low ? out->low : p.low;
+    p.high = i > 0 && out->high > p.high ? out->high : p.high;
+    *out = p;
   }
-  return keeps_apart(v, &all)
-             ? INDIM_OK
-             : indim_loop_broken(v, accesses[0].node, "iterations of a parallel loop may meet in %s", storage->name);
+  return keeps_apart(v, out) ? NULL : accesses[0].node;
+}
+
+// All accesses of one storage, |count| of them, one at least a write. What an iteration makes and holds fast counts as a
+// part of its place first, and as a part of its window where accesses differ in it.
+static indim_status check_group(const indim_loop_verifier *v, const indim_loop_access *accesses, size_t count) {
+  place all = {0};
+  const indim_loop_node *node = join_places(v, accesses, count, false, &all);
+  if (node != NULL && join_places(v, accesses, count, true, &all) != NULL) {
+    return indim_loop_broken(v, node, "iterations of a parallel loop may meet in %s",
+                             v->program->storages[accesses[0].root]->name);
+  }
+  return INDIM_OK;
 }
 
 // Whether every iteration writes the same place: nothing in its address is made in the loop.
