@@ -17,52 +17,6 @@ class Refused(Exception):
     """Our compiler said no; the text is its message."""
 
 
-class Str(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_char_p), ("size", ctypes.c_size_t)]
-
-
-class Diagnostic(ctypes.Structure):
-    _fields_ = [
-        ("status", ctypes.c_int32),
-        ("line", ctypes.c_int32),
-        ("column", ctypes.c_int32),
-        ("source", ctypes.c_char * 128),
-        ("message", ctypes.c_char * 896),
-        ("hint", ctypes.c_char * 320),
-        ("excerpt", ctypes.c_char * 200),
-        ("excerpt_caret", ctypes.c_int32),
-    ]
-
-
-class CompileOptions(ctypes.Structure):
-    _fields_ = [
-        ("fast", ctypes.c_uint),
-        ("without", ctypes.c_char_p),
-        ("out_loops", ctypes.c_void_p),
-        ("out_llvm", ctypes.c_void_p),
-        ("out_asm", ctypes.c_void_p),
-        ("out_explain", ctypes.c_void_p),
-    ]
-
-
-class Times(ctypes.Structure):
-    _fields_ = [("lower", ctypes.c_int64), ("emit", ctypes.c_int64), ("code", ctypes.c_int64)]
-
-
-class RunOptions(ctypes.Structure):
-    _fields_ = [
-        ("arguments", ctypes.c_void_p),
-        ("argument_count", ctypes.c_int64),
-        ("results", ctypes.c_void_p),
-        ("result_count", ctypes.c_int64),
-        ("scratch", ctypes.c_void_p),
-        ("stop", ctypes.c_void_p),
-        ("pool", ctypes.c_void_p),
-        ("parallel", ctypes.c_void_p),
-        ("parallel_user", ctypes.c_void_p),
-    ]
-
-
 CONTRACT = 1
 
 
@@ -70,11 +24,11 @@ def pointers(arrays):
     return (ctypes.c_void_p * max(len(arrays), 1))(*[a.ctypes.data for a in arrays])
 
 
-def build(name, sources, *flags, after=()):
+def build(name, sources, *flags, after=(), depends=()):
     """A shared library from C files, made anew when a source is newer."""
     BUILD.mkdir(parents=True, exist_ok=True)
     out = BUILD / f"{name}.so"
-    newest = max(source.stat().st_mtime for source in [*sources, FOLDER / "kernels" / "kernels.h"])
+    newest = max(source.stat().st_mtime for source in [*sources, *depends, FOLDER / "kernels" / "kernels.h"])
     if not out.exists() or out.stat().st_mtime < newest:
         include = ["-I", str(FOLDER.parent / "include"), "-I", str(FOLDER / "kernels")]
         command = ["gcc", *FLAGS, *flags, *include, *map(str, sources), "-o", str(out) + ".new", "-lm", *after]
@@ -93,7 +47,6 @@ def kernels(threads, strict=False):
     flags = (["-ffp-contract=off"] if strict else []) + (["-fopenmp"] if threads > 1 else [])
     library = ctypes.CDLL(str(build(name, SOURCES, *flags)))
     library.bench_time_kernel.restype = ctypes.c_double
-    library.bench_time_execute.restype = ctypes.c_double
     return library
 
 
@@ -171,34 +124,24 @@ def like(array):
 
 
 class Indim:
-    """The library, with one context."""
+    """The library, with one context and, for more than one thread, a pool."""
 
     def __init__(self, path, threads=1):
-        self.lib = lib = ctypes.CDLL(str(path))
-        lib.indim_status_name.restype = ctypes.c_char_p
-        lib.indim_ctx_diagnostic_get.restype = ctypes.POINTER(Diagnostic)
-        lib.indim_ctx_diagnostic_count.restype = ctypes.c_size_t
-        self.cx = ctypes.c_void_p()
-        self.check(lib.indim_ctx_create(None, ctypes.byref(self.cx)))
-        self.pool = ctypes.c_void_p()
-        if not hasattr(lib, "indim_compile"):
-            raise Refused("this library has no compiler")
+        path = pathlib.Path(path).resolve()
+        where = ["-L", str(path.parent), "-l:" + path.name, "-Wl,-rpath," + str(path.parent)]
+        headers = sorted((FOLDER.parent / "include" / "indim").glob("*"))
+        made = build("ours", [FOLDER / "kernels" / "ours.c"], after=where, depends=[path, *headers])
+        self.lib = lib = ctypes.CDLL(str(made))
+        lib.ours_open.restype = lib.ours_compile.restype = ctypes.c_void_p
+        lib.ours_why.restype = ctypes.c_char_p
+        lib.ours_run.restype = ctypes.c_double
+        self.session = ctypes.c_void_p(lib.ours_open(ctypes.c_int32(threads)))
+        self.library = ctypes.CDLL(str(path))
         for name in ("argument_count", "argument_bytes", "result_count", "result_bytes", "scratch_bytes", "code_bytes"):
-            getattr(lib, f"indim_executable_{name}").restype = ctypes.c_int64
-        lib.indim_executable_times.restype = Times
-        if threads > 1:
-            self.check(lib.indim_pool_create(self.cx, ctypes.c_int32(threads), ctypes.byref(self.pool)))
+            getattr(self.library, f"indim_executable_{name}").restype = ctypes.c_int64
 
-    def check(self, status):
-        if status == 0:
-            return
-        said = self.lib.indim_status_name(status).decode()
-        if self.cx and self.lib.indim_ctx_diagnostic_count(self.cx):
-            said += ": " + self.lib.indim_ctx_diagnostic_get(self.cx, ctypes.c_size_t(0)).contents.message.decode(
-                errors="replace"
-            )
-            self.lib.indim_ctx_diagnostics_clear(self.cx)
-        raise Refused(said)
+    def why(self):
+        return Refused(self.lib.ours_why(self.session).decode(errors="replace"))
 
     def compile(self, name, text, fast=0):
         return Executable(self, name, text, fast)
@@ -208,68 +151,46 @@ class Executable:
     """A compiled program. bind() gives it buffers; seconds(runs) times it."""
 
     def __init__(self, indim, name, text, fast):
-        self.indim, lib = indim, indim.lib
-        module = ctypes.c_void_p()
-        self.exe = ctypes.c_void_p()
-        raw = text.encode()
-        indim.check(
-            lib.indim_module_parse(indim.cx, Str(name.encode(), len(name)), Str(raw, len(raw)), ctypes.byref(module))
-        )
-        try:
-            indim.check(lib.indim_module_verify(indim.cx, module))
-            options = CompileOptions(fast=fast)
-            indim.check(lib.indim_compile(indim.cx, module, ctypes.byref(options), ctypes.byref(self.exe)))
-        finally:
-            lib.indim_module_destroy(module)
+        self.indim = indim
+        made = indim.lib.ours_compile(indim.session, name.encode(), text.encode(), ctypes.c_uint32(fast))
+        if not made:
+            raise indim.why()
+        self.exe = ctypes.c_void_p(made)
+
+    def ask(self, what, *numbers):
+        return getattr(self.indim.library, f"indim_executable_{what}")(self.exe, *map(ctypes.c_int64, numbers))
 
     def times(self):
-        t = self.indim.lib.indim_executable_times(self.exe)
-        return {"lower": t.lower, "emit": t.emit, "code": t.code}
-
-    def result_bytes(self):
-        lib = self.indim.lib
-        return [
-            lib.indim_executable_result_bytes(self.exe, ctypes.c_int64(i))
-            for i in range(lib.indim_executable_result_count(self.exe))
-        ]
+        out = (ctypes.c_int64 * 4)()
+        self.indim.lib.ours_times(self.exe, out)
+        return dict(zip(("load", "lower", "emit", "code"), out))
 
     def bind(self, args, results):
-        lib = self.indim.lib
-        wanted = [
-            lib.indim_executable_argument_bytes(self.exe, ctypes.c_int64(i))
-            for i in range(lib.indim_executable_argument_count(self.exe))
-        ]
-        given = [a.nbytes for a in args]
-        if wanted != given:
-            raise Refused(f"the program's arguments have {wanted} bytes, the row's {given}")
-        if self.result_bytes() != [r.nbytes for r in results]:
-            raise Refused(
-                f"the program's results have {self.result_bytes()} bytes, the row's {[r.nbytes for r in results]}"
-            )
-        self.keep = (args, results, pointers(args), pointers(results))
-        self.options = RunOptions(
-            arguments=ctypes.cast(self.keep[2], ctypes.c_void_p),
-            argument_count=len(args),
-            results=ctypes.cast(self.keep[3], ctypes.c_void_p),
-            result_count=len(results),
-            pool=self.indim.pool,
+        for what, given in (("argument", args), ("result", results)):
+            wanted = [self.ask(what + "_bytes", i) for i in range(self.ask(what + "_count"))]
+            if wanted != [array.nbytes for array in given]:
+                raise Refused(f"the program's {what}s have {wanted} bytes, the row's {[a.nbytes for a in given]}")
+        self.scratch = empty(self.ask("scratch_bytes") + 1)
+        self.keep = (args, results)
+        self.call = (
+            self.indim.session,
+            self.exe,
+            pointers(args),
+            ctypes.c_int64(len(args)),
+            pointers(results),
+            ctypes.c_int64(len(results)),
+            ctypes.c_void_p(self.scratch.ctypes.data),
         )
         return self
 
     def seconds(self, runs):
-        status = ctypes.c_int32()
-        time = kernels(1).bench_time_execute(
-            ctypes.cast(self.indim.lib.indim_execute, ctypes.c_void_p),
-            self.exe,
-            ctypes.byref(self.options),
-            ctypes.c_int64(runs),
-            ctypes.byref(status),
-        )
-        self.indim.check(status.value)
-        return time * 1e-9
+        taken = self.indim.lib.ours_run(*self.call, ctypes.c_int64(runs))
+        if taken < 0:
+            raise self.indim.why()
+        return taken * 1e-9
 
     def close(self):
-        self.indim.lib.indim_executable_destroy(self.exe)
+        self.indim.library.indim_executable_destroy(self.exe)
 
 
 class OneDnn:

@@ -231,7 +231,9 @@ class Contest:
                     self.compile["indim"] = first
                     self.compile["indim_stages"] = program.times()
                     self.compile["indim_bytes"] = (
-                        peak.bytes + sum(r.nbytes for r in results[len(row.donate) :]) if peak.bytes is not None else None
+                        peak.bytes + sum(r.nbytes for r in results[len(row.donate) :])
+                        if peak.bytes is not None
+                        else None
                     )
                 self.programs.append(program)
                 return program, [r.copy() for r in results]

@@ -1,5 +1,5 @@
-// Loops around what is timed, so that Python's calls are not in the numbers: compiled code through indim_execute, C kernels,
-// and the limit of the memory: a copy, a read or a fill of so many bytes in the ways that may be the fastest.
+// A loop around the C kernels, so that Python's calls are not in the numbers, and the limit of the memory: a copy, a read or
+// a fill of so many bytes in the ways that may be the fastest.
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
 #include <string.h>
@@ -11,16 +11,12 @@
 #include <immintrin.h>
 #endif
 
-#include "indim/compile.h"
 #include "kernels.h"
 
 typedef void kernel_fn(const void *const *args, void *const *results, const int64_t *n);
-typedef indim_status execute_fn(indim_executable *executable, const indim_run_options *options);
 
 double bench_time_kernel(kernel_fn *kernel, const void *const *args, void *const *results, const int64_t *n,
                          int64_t runs);
-double bench_time_execute(execute_fn *execute, indim_executable *executable, const indim_run_options *options,
-                          int64_t runs, int32_t *out_status);
 
 static double now(void) {
   struct timespec t;
@@ -34,17 +30,6 @@ double bench_time_kernel(kernel_fn *kernel, const void *const *args, void *const
   double start = now();
   for (int64_t i = 0; i < runs; i++) {
     kernel(args, results, n);
-  }
-  return now() - start;
-}
-
-// The same; stops at the first run that fails.
-double bench_time_execute(execute_fn *execute, indim_executable *executable, const indim_run_options *options,
-                          int64_t runs, int32_t *out_status) {
-  double start = now();
-  *out_status = 0;
-  for (int64_t i = 0; i < runs && *out_status == 0; i++) {
-    *out_status = (int32_t)execute(executable, options);
   }
   return now() - start;
 }
