@@ -481,20 +481,79 @@ static bool same_terms(const place *x, const place *y) {
          memcmp(x->coefficients, y->coefficients, (size_t)x->count * sizeof *x->coefficients) == 0;
 }
 
-// Puts the places of all accesses together. NULL, or the node of one that does not fit.
+// The elements that |p| reaches when |term| has |value|: all other terms anywhere in their ranges.
+static bool reach_when(const indim_loop_verifier *v, const place *p, indim_lval term, int64_t value, int64_t *low,
+                       int64_t *high) {
+  *low = p->low;
+  *high = p->high;
+  for (int32_t i = 0; i < p->count; i++) {
+    bool is_fixed = p->terms[i] == term;
+    int64_t from = is_fixed ? value : value_of(v, p->terms[i])->low;
+    int64_t to = is_fixed ? value : value_of(v, p->terms[i])->high;
+    int64_t a = indim_index_mul_saturated(from, p->coefficients[i]);
+    int64_t b = indim_index_mul_saturated(to, p->coefficients[i]);
+    *low = indim_index_add_saturated(*low, a < b ? a : b);
+    *high = indim_index_add_saturated(*high, a < b ? b : a);
+  }
+  return *low > INT64_MIN && *high < INT64_MAX;
+}
+
+// Whether two places lie in different halves of a storage: some value from outside the loop that is one of two numbers
+// says which half is which, as when a while loop reads one and writes the other.
+static bool in_different_halves(const indim_loop_verifier *v, const place *x, const place *y) {
+  for (int32_t i = 0; i < x->count; i++) {
+    const indim_loop_value *which = value_of(v, x->terms[i]);
+    if (which->body->depth >= v->parallel->bodies[0]->depth || which->low == INT64_MIN ||
+        which->high - which->low != 1) {
+      continue;
+    }
+    bool apart = true;
+    for (int64_t value = which->low; value <= which->high && apart; value++) {
+      int64_t x_low = 0, x_high = 0, y_low = 0, y_high = 0;
+      apart = reach_when(v, x, x->terms[i], value, &x_low, &x_high) &&
+              reach_when(v, y, x->terms[i], value, &y_low, &y_high) && (x_high < y_low || y_high < x_low);
+    }
+    if (apart) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The place of the first write; its terms say which half is written.
+static bool first_write(const indim_loop_verifier *v, const indim_loop_access *accesses, size_t count, bool all,
+                        place *out) {
+  for (size_t i = 0; i < count; i++) {
+    if (accesses[i].is_write) {
+      return resolve(v, &accesses[i], all, out);
+    }
+  }
+  return false;
+}
+
+// Puts the places of all accesses together, but for what is read in another half than the one that is written. NULL, or
+// the node of one that does not fit.
 static const indim_loop_node *join_places(const indim_loop_verifier *v, const indim_loop_access *accesses, size_t count,
                                           bool all, place *out) {
+  place written = {0};
+  bool halves = first_write(v, accesses, count, all, &written);
+  bool any = false;
   *out = (place){0};
   for (size_t i = 0; i < count; i++) {
     place p = {0};
     bool same_size = indim_type_bytes(v->program->storages[accesses[i].storage]->type) ==
                      indim_type_bytes(v->program->storages[accesses[0].storage]->type);
-    if (!same_size || !resolve(v, &accesses[i], all, &p) || (i > 0 && !same_terms(out, &p))) {
+    bool is_known = same_size && resolve(v, &accesses[i], all, &p);
+    if (is_known && halves && !accesses[i].is_write && in_different_halves(v, &written, &p)) {
+      continue;
+    }
+    if (!is_known || (any && !same_terms(out, &p))) {
       return accesses[i].node;
     }
-    p.low = i > 0 && out->low < p.low ? out->low : p.low;
-    p.high = i > 0 && out->high > p.high ? out->high : p.high;
+    p.low = any && out->low < p.low ? out->low : p.low;
+    p.high = any && out->high > p.high ? out->high : p.high;
     *out = p;
+    any = true;
   }
   return keeps_apart(v, out) ? NULL : accesses[0].node;
 }
