@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emit/emit.h"
+#include "graph/alias.h"
 #include "indim/compile.h"
 #include "indim/shape_util.h"
 #include "loop/lower.h"
@@ -103,9 +104,29 @@ static indim_status take_storages(indim_executable *e, const indim_loop_program 
                         is_argument ? "argument" : "result", (int)s->number,
                         (long long)(s->elements * indim_type_bytes(s->type)), (long long)leaf->bytes);
     }
-    leaf->is_donated = is_argument && s->is_donated;
-    if (!is_argument && s->shares != 0 && program->storages[s->shares - 1]->kind == INDIM_STORAGE_ARGUMENT) {
-      leaf->alias = program->storages[s->shares - 1]->number;
+  }
+  return INDIM_OK;
+}
+
+// Results that may have an argument's buffer, as the module says, if they are as large. Where the program takes the two
+// for one, its storages say so.
+static indim_status take_aliases(indim_executable *e, const indim_module *module, const indim_loop_program *program) {
+  size_t size = (size_t)e->result_count * sizeof(int64_t);
+  void *memory = NULL;
+  INDIM_TRY(indim_alloc(e->cx, size, &memory));
+  int64_t *aliases = memory;
+  indim_module_aliases(module, aliases);
+  for (int64_t r = 0; r < e->result_count; r++) {
+    if (aliases[r] >= 0 && e->arguments[aliases[r]].bytes == e->results[r].bytes) {
+      indim_executable_set_alias(e, r, aliases[r], false);
+    }
+  }
+  indim_free(e->cx, memory, size);
+  for (int32_t i = 0; i < program->storage_count; i++) {
+    const indim_storage *s = program->storages[i];
+    const indim_storage *of = s->shares == 0 ? NULL : program->storages[s->shares - 1];
+    if (s->kind == INDIM_STORAGE_RESULT && of != NULL && of->kind == INDIM_STORAGE_ARGUMENT) {
+      indim_executable_set_alias(e, s->number, of->number, true);
     }
   }
   return INDIM_OK;
@@ -272,6 +293,7 @@ static indim_status run_stages(compilation *c) {
   INDIM_TRY(lower(c));
   INDIM_TRY(create_executable(c->cx, c->module, &c->executable));
   INDIM_TRY(take_storages(c->executable, c->program));
+  INDIM_TRY(take_aliases(c->executable, c->module, c->program));
   INDIM_TRY(indim_executable_set_scratch(c->executable, c->program->scratch_bytes));
   INDIM_TRY(emit(c));
   if (asks_for(c->program, INDIM_HOST_MATMUL)) {

@@ -27,7 +27,8 @@ INDIM_API int64_t indim_executable_argument_bytes(const indim_executable *execut
 INDIM_API int64_t indim_executable_result_bytes(const indim_executable *executable, int64_t leaf);
 INDIM_API int64_t indim_executable_argument_alignment(const indim_executable *executable, int64_t leaf);
 INDIM_API int64_t indim_executable_result_alignment(const indim_executable *executable, int64_t leaf);
-// The argument leaf whose buffer may be given for the result's too (input_output_alias), -1 if there is none.
+// The argument leaf whose buffer may be given for the result's too (input_output_alias), -1 if there is none. Its
+// contents are then the result's afterwards.
 INDIM_API int64_t indim_executable_result_alias(const indim_executable *executable, int64_t leaf);
 // Working memory of one run, aligned to INDIM_SCRATCH_ALIGNMENT.
 INDIM_API int64_t indim_executable_scratch_bytes(const indim_executable *executable);
@@ -64,8 +65,7 @@ INDIM_API void indim_pool_run(void *user, void (*piece)(void *frame, int64_t beg
                               int64_t count, int64_t grain);
 
 typedef struct indim_run_options {
-  // Those that the program's input_output_alias names may be written.
-  const void *const *arguments;
+  const void *const *arguments;  // not written, unless given as a result too
   int64_t argument_count;
   // A result may be an argument's buffer where indim_executable_result_alias allows it; otherwise no result overlaps
   // another buffer. Arguments may overlap each other.
@@ -94,7 +94,7 @@ INDIM_API INDIM_CHECKED indim_status indim_execute_literals(indim_ctx *cx, indim
                                                             int64_t argument_count, const indim_run_options *options,
                                                             indim_literal **out_result);
 // The same, with the execution repeated: to warm up and then |times| more, whose nanoseconds go to |out_ns|. Converting
-// layouts and restoring what a run wrote into its arguments is not counted. Runs of less than some microseconds are
+// layouts is not counted. Runs of less than some microseconds are
 // measured many together, and count as one with their mean.
 INDIM_API INDIM_CHECKED indim_status indim_execute_timed(indim_ctx *cx, indim_executable *executable,
                                                          const indim_literal *const *arguments, int64_t argument_count,

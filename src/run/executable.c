@@ -42,12 +42,35 @@ indim_status indim_scratch_alloc(indim_ctx *cx, int64_t bytes, void **out_block,
   return INDIM_OK;
 }
 
-indim_status indim_executable_set_scratch(indim_executable *executable, int64_t bytes) {
-  executable->scratch_bytes = bytes;
-  if (bytes == 0) {
-    return INDIM_OK;
+void indim_executable_set_alias(indim_executable *e, int64_t result, int64_t argument, bool is_in_place) {
+  e->results[result].alias = (int32_t)argument;
+  e->results[result].is_in_place = is_in_place;
+  e->has_alias = true;
+}
+
+// Lays |bytes| behind |*end|, aligned; false when that is too much.
+static bool lay_out(int64_t *end, int64_t bytes, int64_t *out_offset) {
+  int64_t aligned = indim_ceil_div(*end, INDIM_SCRATCH_ALIGNMENT);
+  return indim_count_mul(aligned, INDIM_SCRATCH_ALIGNMENT, out_offset) && indim_int_add(*out_offset, bytes, end);
+}
+
+indim_status indim_executable_set_scratch(indim_executable *e, int64_t bytes) {
+  int64_t end = bytes;
+  bool fits = bytes >= 0;
+  if (e->has_alias) {
+    fits = fits && lay_out(&end, e->argument_count * (int64_t)sizeof(void *), &e->alias_list);
   }
-  return indim_scratch_alloc(executable->cx, bytes, &executable->scratch_block, &executable->scratch);
+  for (int64_t i = 0; i < e->result_count && fits; i++) {
+    if (e->results[i].alias >= 0 && !e->results[i].is_in_place) {
+      indim_leaf *argument = &e->arguments[e->results[i].alias];
+      fits = lay_out(&end, argument->bytes, &argument->copy);
+    }
+  }
+  if (!fits) {
+    return indim_fail(e->cx, INDIM_NO_MEMORY, "the working memory is more than there can be");
+  }
+  e->scratch_bytes = end;
+  return end == 0 ? INDIM_OK : indim_scratch_alloc(e->cx, end, &e->scratch_block, &e->scratch);
 }
 
 // Making ---------------------------------------------------------------------------------------------------------------

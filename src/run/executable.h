@@ -15,7 +15,8 @@ typedef struct indim_leaf {
   int64_t bytes;
   uintptr_t misaligned;  // bits that must be 0 in its address
   int32_t alias;         // of a result: the argument leaf whose buffer it may have, -1 if none
-  bool is_donated;       // of an argument: a run may write into it
+  bool is_in_place;      // such a result, and the code takes the two for one buffer
+  int64_t copy;  // of an argument that is not: where in the scratch block it is copied to if it is also a result
 } indim_leaf;
 
 struct indim_executable {
@@ -31,7 +32,9 @@ struct indim_executable {
   indim_str *parameter_names;
   int64_t parameter_count;
   const indim_shape *result_shape;
-  int64_t scratch_bytes;
+  int64_t scratch_bytes;  // of a run: the code's, and behind it what aliases need
+  int64_t alias_list;     // where in it the arguments' pointers are listed anew
+  bool has_alias;
   void *scratch;  // the executable's own block, aligned
   void *scratch_block;
   uint32_t scratch_in_use;  // atomic
@@ -50,7 +53,9 @@ INDIM_CHECKED indim_status indim_executable_create(indim_ctx *cx, const indim_sh
                                                    const indim_shape *result_shape, indim_executable **out_executable);
 // Steps to the next leaf that has a buffer: an array.
 bool indim_leaf_next(indim_shape_walk *walk);
-// Makes the scratch block.
+// Lets a result have the buffer of an argument; of the same size, before the scratch block is made.
+void indim_executable_set_alias(indim_executable *executable, int64_t result, int64_t argument, bool is_in_place);
+// Makes the scratch block, for code that needs so many bytes.
 INDIM_CHECKED indim_status indim_executable_set_scratch(indim_executable *executable, int64_t bytes);
 
 // Memory aligned for scratch blocks and for vectors, with the advice to back large blocks by large pages. |*out_block| is

@@ -2,6 +2,8 @@
 // Nothing here allocates, unless two runs want the executable's one scratch block at the same time.
 #include "run/executable.h"
 
+#include <string.h>
+
 // Services -------------------------------------------------------------------------------------------------------------
 
 // What the host table's functions know of this run.
@@ -150,6 +152,26 @@ static void free_scratch(const indim_executable *e, indim_ctx *cx, void *block) 
 
 static const volatile int32_t never = 0;
 
+// Where a result has an argument's buffer, or the code takes two buffers for one: the list of arguments as the code is to
+// see them. Code that takes the two for one finds the argument in the result; other code keeps a copy of the argument.
+static const void *const *separate(const indim_executable *e, const indim_run_options *o, void *scratch) {
+  const void **list = (const void **)(void *)((char *)scratch + e->alias_list);
+  memcpy(list, o->arguments, (size_t)e->argument_count * sizeof *list);
+  for (int64_t r = 0; r < e->result_count; r++) {
+    const indim_leaf *leaf = &e->results[r];
+    if (leaf->alias < 0 || leaf->bytes == 0) {
+      continue;
+    }
+    bool is_one = o->results[r] == o->arguments[leaf->alias];
+    if (is_one != leaf->is_in_place) {
+      void *copy = leaf->is_in_place ? o->results[r] : (char *)scratch + e->arguments[leaf->alias].copy;
+      memcpy(copy, o->arguments[leaf->alias], (size_t)leaf->bytes);
+      list[leaf->alias] = copy;
+    }
+  }
+  return list;
+}
+
 static int32_t call(const indim_executable *e, const indim_run_options *o, void *scratch) {
   run r = {.parallel = o->parallel, .parallel_user = o->parallel_user, .blas = &e->blas};
   if (r.parallel == NULL) {  // without a pool, one piece after another
@@ -158,7 +180,8 @@ static int32_t call(const indim_executable *e, const indim_run_options *o, void 
   }
   indim_host host = {
       .user = &r, .stop = o->stop == NULL ? &never : o->stop, .parallel = run_parallel, .matmul = run_matmul};
-  return e->function(o->arguments, o->results, scratch, &host);
+  const void *const *arguments = e->has_alias ? separate(e, o, scratch) : o->arguments;
+  return e->function(arguments, o->results, scratch, &host);
 }
 
 static indim_status finish(indim_ctx *cx, int32_t code) {

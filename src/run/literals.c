@@ -11,7 +11,6 @@ typedef struct binding {
   indim_ctx *cx;
   indim_executable *executable;
   indim_literal **converted;  // by parameter: in the program's layout, NULL where the caller's literal is
-  indim_literal **pristine;   // by parameter: what |converted| was before a run wrote into it, NULL where none does
   const void **arguments;     // leaves
   void **results;
   indim_literal *result;
@@ -57,30 +56,23 @@ static void list_leaves(const indim_literal *literal, const void **list, int64_t
   }
 }
 
-// Whether the leaves from |leaf| on, those of |literal|, may be given as they are; and whether a run may write into any.
-static bool fits(const indim_executable *e, const indim_literal *literal, int64_t leaf, bool *out_donated) {
+// Whether the leaves from |leaf| on, those of |literal|, may be given as they are.
+static bool fits(const indim_executable *e, const indim_literal *literal, int64_t leaf) {
   indim_shape_walk walk;
   bool fits = true;
-  *out_donated = false;
   indim_shape_walk_init(&walk, indim_literal_shape(literal));
   for (; indim_leaf_next(&walk); leaf++) {
-    const indim_leaf *wanted = &e->arguments[leaf];
-    *out_donated = *out_donated || wanted->is_donated;
-    fits = fits && indim_shape_equal(walk.shape, wanted->shape, INDIM_IGNORE_MEMORY_SPACE);
+    fits = fits && indim_shape_equal(walk.shape, e->arguments[leaf].shape, INDIM_IGNORE_MEMORY_SPACE);
   }
-  return fits && !*out_donated;
+  return fits;
 }
 
 static indim_status bind_argument(binding *b, const indim_literal *argument, int64_t number, int64_t *leaf) {
   const indim_shape *shape = b->executable->parameter_shapes[number];
-  bool donated = false;
   INDIM_TRY(check_argument(b->cx, b->executable, argument, number));
-  if (!fits(b->executable, argument, *leaf, &donated)) {
+  if (!fits(b->executable, argument, *leaf)) {
     INDIM_TRY(indim_literal_relayout(b->cx, argument, shape, &b->converted[number]));
     argument = b->converted[number];
-  }
-  if (donated) {
-    INDIM_TRY(indim_literal_copy(b->cx, argument, &b->pristine[number]));
   }
   list_leaves(argument, b->arguments, leaf);
   return INDIM_OK;
@@ -105,17 +97,16 @@ static indim_status bind_result(binding *b) {
 
 // Binding --------------------------------------------------------------------------------------------------------------
 
-// The four lists of a binding in one block.
+// The three lists of a binding in one block.
 static size_t list_size(const indim_executable *e) {
-  return ((size_t)e->parameter_count * 2 + (size_t)e->argument_count + (size_t)e->result_count) * sizeof(void *);
+  return ((size_t)e->parameter_count + (size_t)e->argument_count + (size_t)e->result_count) * sizeof(void *);
 }
 
 static indim_status make_lists(binding *b) {
   void *memory = NULL;
   INDIM_TRY(indim_alloc_zeroed(b->cx, list_size(b->executable), &memory));
   b->converted = memory;
-  b->pristine = b->converted + b->executable->parameter_count;
-  b->arguments = (const void **)(void *)(b->pristine + b->executable->parameter_count);
+  b->arguments = (const void **)(void *)(b->converted + b->executable->parameter_count);
   b->results = (void **)(void *)(b->arguments + b->executable->argument_count);
   return INDIM_OK;
 }
@@ -123,7 +114,6 @@ static indim_status make_lists(binding *b) {
 static void unbind(binding *b) {
   for (int64_t i = 0; b->converted != NULL && i < b->executable->parameter_count; i++) {
     indim_literal_destroy(b->converted[i]);
-    indim_literal_destroy(b->pristine[i]);
   }
   indim_literal_destroy(b->result);
   indim_free(b->cx, b->converted, list_size(b->executable));
@@ -138,37 +128,9 @@ static indim_status bind(binding *b, const indim_literal *const *arguments) {
   return bind_result(b);
 }
 
-// Puts back what a run wrote into its arguments.
-static void restore(const binding *b) {
-  for (int64_t i = 0; i < b->executable->parameter_count; i++) {
-    if (b->pristine[i] == NULL) {
-      continue;
-    }
-    indim_shape_walk walk;
-    indim_shape_walk_init(&walk, indim_literal_shape(b->pristine[i]));
-    while (indim_leaf_next(&walk)) {
-      const indim_literal *from = leaf_at(b->pristine[i], &walk);
-      const indim_literal *to = leaf_at(b->converted[i], &walk);
-      if (to->bytes > 0) {
-        memcpy(to->data, from->data, to->bytes);
-      }
-    }
-  }
-}
-
 // Running --------------------------------------------------------------------------------------------------------------
 
-static bool writes_arguments(const binding *b) {
-  for (int64_t i = 0; i < b->executable->parameter_count; i++) {
-    if (b->pristine[i] != NULL) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static indim_status run_together(const binding *b, const indim_run_options *run, int64_t count, int64_t *out_ns) {
-  restore(b);
   int64_t begin = indim_clock_ns();
   for (int64_t i = 0; i < count; i++) {
     INDIM_TRY(indim_execute(b->executable, run));
@@ -183,7 +145,7 @@ static indim_status measure(const binding *b, const indim_run_options *run, int6
   int64_t together = 1;
   int64_t ns = LONG_ENOUGH;
   INDIM_TRY(run_together(b, run, 1, &ns));
-  while (times > 0 && ns < LONG_ENOUGH && together < MOST_TOGETHER && !writes_arguments(b)) {
+  while (times > 0 && ns < LONG_ENOUGH && together < MOST_TOGETHER) {
     together *= 2;
     INDIM_TRY(run_together(b, run, together, &ns));
   }

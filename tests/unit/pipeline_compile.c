@@ -113,6 +113,40 @@ TEST(leaves_and_layouts) {
   drop(&f);
 }
 
+// What input_output_alias names may be one buffer; a comment and what is not there do no harm.
+TEST(a_result_in_the_buffer_of_an_argument) {
+  fixture f;
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(compile(&f, "HloModule m, input_output_alias={ {1}: (1, {0}, may-alias), /* 7 */ {0}: (9, {}), {1}: (0, {}), "
+                      "{0, 3}: (0, {}), {2}: (0, {}, must-alias) }\n"
+                      "ENTRY e { x = f32[4] parameter(0) p = (f32[4], f32[4]) parameter(1)\n"
+                      "  a = f32[4] get-tuple-element(p), index=0 b = f32[4] get-tuple-element(p), index=1\n"
+                      "  r = reverse(a), dimensions={0} s = add(a, b) t = subtract(r, x) ROOT o = tuple(s, r, t) }"));
+  CHECK_EQ_INT(indim_executable_result_alias(f.exe, 0), -1);
+  CHECK_EQ_INT(indim_executable_result_alias(f.exe, 1), 1);
+  CHECK_EQ_INT(indim_executable_result_alias(f.exe, 2), 0);
+  float x[4] = {1, 1, 1, 1};
+  float a[4] = {1, 2, 3, 4};
+  const float b[4] = {10, 20, 30, 40};
+  float s[4] = {0};
+  indim_run_options run = {.arguments = (const void *const[]){x, a, b},
+                           .argument_count = 3,
+                           .results = (void *const[]){s, a, x},
+                           .result_count = 3,
+                           .cx = f.cx};
+  CHECK(indim_execute(f.exe, &run) == INDIM_OK);
+  for (int i = 0; i < 4; i++) {
+    CHECK(s[i] == (float)(11 * (i + 1)));
+    CHECK(a[i] == (float)(4 - i));
+    CHECK(x[i] == (float)(3 - i));
+  }
+  run.results = (void *const[]){a, s, x};
+  CHECK(indim_execute(f.exe, &run) == INDIM_INVALID);
+  drop(&f);
+}
+
 TEST(stages_as_text) {
   fixture f;
   indim_buffer texts[4];
@@ -265,6 +299,7 @@ TEST(threads_give_the_same_bits) {
   X(null_is_refused)                          \
   X(the_module_may_go)                        \
   X(leaves_and_layouts)                       \
+  X(a_result_in_the_buffer_of_an_argument)    \
   X(stages_as_text)                           \
   X(stages_are_told)                          \
   X(what_does_not_compile_says_where_and_why) \

@@ -441,35 +441,65 @@ TEST(literals_of_tuples) {
   drop(&f);
 }
 
-// Counts up its argument in place, and copies it.
+// Counts up its argument in place.
 static int32_t count_up_code(const void *const *arguments, void *const *results, void *scratch,
                              const indim_host *host) {
   (void)scratch, (void)host;
-  int32_t *x = (int32_t *)(uintptr_t)arguments[0];
-  calls++;
-  x[0]++;
-  memcpy(results[0], x, 8);
+  calls += arguments[0] == results[0];
+  ++*(int32_t *)results[0];
   return INDIM_HOST_OK;
 }
 
-TEST(literals_that_a_run_writes_are_restored) {
+// Writes its result before it has read its argument.
+static int32_t reverse_code(const void *const *arguments, void *const *results, void *scratch, const indim_host *host) {
+  const int32_t *x = arguments[0];
+  int32_t *y = results[0];
+  (void)scratch, (void)host;
+  for (int i = 0; i < 3; i++) {
+    y[i] = x[2 - i];
+  }
+  return INDIM_HOST_OK;
+}
+
+TEST(code_in_place_with_one_buffer_and_with_two) {
   fixture f;
   REQUIRE(make(&f, "s32[2]", NULL, "s32[2]", count_up_code, 0));
-  f.exe->arguments[0].is_donated = true;
-  indim_literal *x = parse(f.cx, "s32[2] {5, 6}");
-  indim_literal *before = parse(f.cx, "s32[2] {5, 6}");
-  indim_literal *expected = parse(f.cx, "s32[2] {6, 6}");
-  indim_literal *result = NULL;
-  int64_t ns[4];
-  const indim_literal *arguments[] = {x};
-  CHECK(indim_execute_timed(f.cx, f.exe, arguments, 1, NULL, 4, ns, &result) == INDIM_OK);
-  CHECK_EQ_INT(calls, 5);
-  CHECK(indim_literal_equal(result, expected));
-  CHECK(indim_literal_equal(x, before));
-  indim_literal_destroy(result);
-  indim_literal_destroy(expected);
-  indim_literal_destroy(before);
-  indim_literal_destroy(x);
+  indim_executable_set_alias(f.exe, 0, 0, true);
+  REQUIRE(indim_executable_set_scratch(f.exe, 0) == INDIM_OK);
+  int32_t x[2] = {5, 6};
+  int32_t y[2] = {0};
+  indim_run_options run = {.arguments = (const void *const[]){x},
+                           .argument_count = 1,
+                           .results = (void *const[]){y},
+                           .result_count = 1,
+                           .cx = f.cx};
+  CHECK(indim_execute(f.exe, &run) == INDIM_OK);
+  CHECK(x[0] == 5 && y[0] == 6 && y[1] == 6);
+  run.results = (void *const[]){x};
+  CHECK(indim_execute(f.exe, &run) == INDIM_OK);
+  CHECK(x[0] == 6 && x[1] == 6);
+  CHECK_EQ_INT(calls, 2);
+  drop(&f);
+}
+
+TEST(other_code_with_one_buffer) {
+  fixture f;
+  REQUIRE(make(&f, "s32[3]", NULL, "s32[3]", reverse_code, 0));
+  indim_executable_set_alias(f.exe, 0, 0, false);
+  REQUIRE(indim_executable_set_scratch(f.exe, 4) == INDIM_OK);
+  CHECK_EQ_INT(indim_executable_scratch_bytes(f.exe), 64 + 64 + 12);
+  int32_t x[3] = {5, 6, 7};
+  int32_t y[3] = {0};
+  indim_run_options run = {.arguments = (const void *const[]){x},
+                           .argument_count = 1,
+                           .results = (void *const[]){y},
+                           .result_count = 1,
+                           .cx = f.cx};
+  CHECK(indim_execute(f.exe, &run) == INDIM_OK);
+  CHECK(x[0] == 5 && y[0] == 7 && y[1] == 6 && y[2] == 5);
+  run.results = (void *const[]){x};
+  CHECK(indim_execute(f.exe, &run) == INDIM_OK);
+  CHECK(x[0] == 7 && x[1] == 6 && x[2] == 5);
   drop(&f);
 }
 
@@ -516,7 +546,8 @@ TEST(wrong_literals_are_refused) {
   X(a_busy_scratch_block_may_be_beyond_the_limit) \
   X(literals_of_any_layout)                       \
   X(literals_of_tuples)                           \
-  X(literals_that_a_run_writes_are_restored)      \
+  X(code_in_place_with_one_buffer_and_with_two)   \
+  X(other_code_with_one_buffer)                   \
   X(wrong_literals_are_refused)
 
 TEST_MAIN(CASES)
