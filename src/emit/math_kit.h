@@ -164,6 +164,8 @@ pair indim_emit_fn_quotient(const kit *k, pair top, pair bottom);
 #define INDIM_MATH_DECLARE(op, name) val indim_emit_fn_##name(const kit *k, val x);
 INDIM_MATH_UNARY(INDIM_MATH_DECLARE)
 #undef INDIM_MATH_DECLARE
+// x less the nearest multiple of pi / 2, for x of any size; the multiple counts in the low two bits of |out_quarters|.
+pair indim_emit_fn_reduce(const kit *k, val x, val *out_quarters);
 void indim_emit_fn_sincos(const kit *k, val x, val *out_sin, val *out_cos);
 val indim_emit_fn_pow(const kit *k, val x, val y);
 val indim_emit_fn_atan2(const kit *k, val y, val x);

@@ -287,6 +287,12 @@ static angle reduce_any(const kit *k, val x, int how) {
   return (angle){out[0], out[1], out[2]};
 }
 
+pair indim_emit_fn_reduce(const kit *k, val x, val *out_quarters) {
+  angle reduced = reduce_any(k, x, QUARTERS);
+  *out_quarters = reduced.quarters;
+  return (pair){reduced.high, reduced.low};
+}
+
 // ------------------------------------------------------------------------------------------------------- functions
 
 static val sine_of_half(const kit *k, angle a) {

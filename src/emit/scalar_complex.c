@@ -32,21 +32,8 @@ plane indim_rare_end(const kit *k, rare block, plane usual, plane computed) {
 
 // Pairs ---------------------------------------------------------------------------------------------------------------
 
-static val value_of(const kit *k, pair p) { return add(k, p.high, p.low); }
-
-// The sum of two pairs of which the first halves may cancel. A zero has the sign that their plain sum has.
-static pair add_pairs(const kit *k, pair p, pair q) {
-  pair high = two_sum(k, p.high, q.high);
-  pair low = two_sum(k, p.low, q.low);
-  pair sum = two_sum(k, high.high, low.high);
-  val rest = add(k, sum.low, add(k, high.low, low.low));
-  pair result = quick_two_sum(k, sum.high, rest);
-  val is_plain = both(k, is_zero(k, result.high), is_zero(k, high.high));
-  return (pair){choose(k, is_plain, high.high, result.high), choose(k, is_plain, high.high, result.low)};
-}
-
 pair indim_plane_dot(const kit *k, val a, val b, val c, val d) {
-  return add_pairs(k, indim_emit_fn_two_product(k, a, b), indim_emit_fn_two_product(k, c, d));
+  return indim_emit_pair_add(k, indim_emit_fn_two_product(k, a, b), indim_emit_fn_two_product(k, c, d));
 }
 
 pair indim_plane_sum(const kit *k, val *terms, int count) {
@@ -73,12 +60,12 @@ static pair root_of(const kit *k, pair n) {
   return quick_two_sum(k, first, choose(k, is_zero(k, first), first, step));
 }
 
+// Times a power of two.
 static pair times_real(const kit *k, pair p, val factor) {
   return (pair){mul(k, p.high, factor), mul(k, p.low, factor)};
 }
 
-// The exponent of |x|, between those of the least normal number and of the largest but one.
-static val exponent_of(const kit *k, val x) {
+val indim_plane_exponent(const kit *k, val x) {
   val field = shift_right(k, iand(k, as_bits(k, x), whole(k, INT64_MAX)), 52);
   field = indim_emit_binary_intrinsic(k->e, "llvm.umax", field, whole(k, 1));
   field = indim_emit_binary_intrinsic(k->e, "llvm.umin", field, whole(k, 2045));
@@ -87,8 +74,7 @@ static val exponent_of(const kit *k, val x) {
 
 static val negated_int(const kit *k, val n) { return isub(k, whole(k, 0), n); }
 
-// x * 2^n with one rounding, for any n.
-static val scale_by(const kit *k, val x, val n) {
+val indim_plane_ldexp(const kit *k, val x, val n) {
   val least = indim_emit_binary_intrinsic(k->e, "llvm.smax", n, whole(k, -2040));
   val cut = indim_emit_binary_intrinsic(k->e, "llvm.smin", least, whole(k, 2040));
   val half = shift_signed(k, cut, 1);
@@ -123,13 +109,22 @@ static scaled dot_apart(const kit *k, apart a, apart b, apart c, apart d) {
   second = indim_emit_binary_intrinsic(k->e, "llvm.smax", isub(k, second, most), least);
   pair p = times_real(k, indim_emit_fn_two_product(k, a.mantissa, b.mantissa), power_of_two(k, first));
   pair q = times_real(k, indim_emit_fn_two_product(k, c.mantissa, d.mantissa), power_of_two(k, second));
-  return (scaled){add_pairs(k, p, q), most};
+  return (scaled){indim_emit_pair_add(k, p, q), most};
+}
+
+val indim_plane_dot_sign(const kit *k, val a, val b, val c, val d) {
+  return dot_apart(k, take_apart(k, a), take_apart(k, b), take_apart(k, c), take_apart(k, d)).modulus.high;
+}
+
+val indim_plane_dot_apart(const kit *k, val a, val b, val c, val d) {
+  scaled sum = dot_apart(k, take_apart(k, a), take_apart(k, b), take_apart(k, c), take_apart(k, d));
+  return indim_plane_ldexp(k, indim_emit_pair_value(k, sum.modulus), sum.exponent);
 }
 
 // Moduli --------------------------------------------------------------------------------------------------------------
 
 scaled indim_plane_hypot(const kit *k, val x, val y) {
-  val exponent = exponent_of(k, larger(k, absolute(k, x), absolute(k, y)));
+  val exponent = indim_plane_exponent(k, larger(k, absolute(k, x), absolute(k, y)));
   val down = power_of_two(k, negated_int(k, exponent));
   val a = mul(k, x, down);
   val b = mul(k, y, down);
@@ -144,7 +139,7 @@ val indim_plane_abs(const space *s, plane z) {
     modulus = root(k, add(k, mul(k, z.re, z.re), mul(k, z.im, z.im)));
   } else {
     scaled h = indim_plane_hypot(k, z.re, z.im);
-    modulus = mul(k, value_of(k, h.modulus), power_of_two(k, h.exponent));
+    modulus = mul(k, indim_emit_pair_value(k, h.modulus), power_of_two(k, h.exponent));
   }
   modulus = choose(k, compare(k, LLVMRealUNO, z.re, z.im), nan_of(k), modulus);
   return choose(k, any_infinite(k, z), infinity_of(k), modulus);
@@ -192,21 +187,15 @@ static plane without_nan(const kit *k, plane z) { return (plane){zero_if_nan(k, 
 static val both_nan(const kit *k, plane z) { return both(k, is_nan(k, z.re), is_nan(k, z.im)); }
 
 static plane exact_product(const kit *k, plane z, plane w) {
-  return (plane){value_of(k, indim_plane_dot(k, z.re, w.re, minus(k, z.im), w.im)),
-                 value_of(k, indim_plane_dot(k, z.re, w.im, z.im, w.re))};
+  return (plane){indim_emit_pair_value(k, indim_plane_dot(k, z.re, w.re, minus(k, z.im), w.im)),
+                 indim_emit_pair_value(k, indim_plane_dot(k, z.re, w.im, z.im, w.re))};
 }
 
 static plane times(const kit *k, plane z, val factor) { return (plane){mul(k, z.re, factor), mul(k, z.im, factor)}; }
 
 static plane product_apart(const kit *k, plane z, plane w) {
-  apart a = take_apart(k, z.re);
-  apart b = take_apart(k, z.im);
-  apart c = take_apart(k, w.re);
-  apart d = take_apart(k, w.im);
-  apart negative = {minus(k, b.mantissa), b.exponent};
-  scaled re = dot_apart(k, a, c, negative, d);
-  scaled im = dot_apart(k, a, d, b, c);
-  return (plane){scale_by(k, value_of(k, re.modulus), re.exponent), scale_by(k, value_of(k, im.modulus), im.exponent)};
+  return (plane){indim_plane_dot_apart(k, z.re, w.re, minus(k, z.im), w.im),
+                 indim_plane_dot_apart(k, z.re, w.im, z.im, w.re)};
 }
 
 // A part that is out of the range in which the usual product is right, other than for a factor of 0.
@@ -276,9 +265,9 @@ static plane special_quotient(const kit *k, plane z, plane w) {
 }
 
 static val quotient_apart(const kit *k, scaled top, scaled bottom) {
-  val ratio = value_of(k, indim_emit_fn_quotient(k, top.modulus, bottom.modulus));
+  val ratio = indim_emit_pair_value(k, indim_emit_fn_quotient(k, top.modulus, bottom.modulus));
   ratio = choose(k, is_zero(k, top.modulus.high), top.modulus.high, ratio);
-  return scale_by(k, ratio, isub(k, top.exponent, bottom.exponent));
+  return indim_plane_ldexp(k, ratio, isub(k, top.exponent, bottom.exponent));
 }
 
 plane indim_plane_divide(const space *s, plane z, plane w) {
@@ -310,13 +299,13 @@ plane indim_plane_divide(const space *s, plane z, plane w) {
 
 // sqrt((|x| + |z|) / 2) at a scale of 2^(2 n), and n.
 static scaled half_sum_root(const kit *k, plane z, pair *out_modulus) {
-  val exponent = exponent_of(k, larger(k, absolute(k, z.re), absolute(k, z.im)));
+  val exponent = indim_plane_exponent(k, larger(k, absolute(k, z.re), absolute(k, z.im)));
   val half = shift_signed(k, exponent, 1);
   val down = power_of_two(k, negated_int(k, shift_left(k, half, 1)));
   val x = mul(k, absolute(k, z.re), down);
   val y = mul(k, z.im, down);
   *out_modulus = root_of(k, indim_plane_dot(k, x, x, y, y));
-  pair sum = add_pairs(k, *out_modulus, (pair){x, real(k, 0)});
+  pair sum = indim_emit_pair_add(k, *out_modulus, (pair){x, real(k, 0)});
   return (scaled){root_of(k, times_real(k, sum, real(k, 0.5))), half};
 }
 
@@ -337,7 +326,7 @@ plane indim_plane_sqrt(const space *s, plane z) {
   pair modulus;
   scaled r = half_sum_root(k, z, &modulus);
   pair large = times_real(k, r.modulus, power_of_two(k, r.exponent));
-  val big = value_of(k, large);
+  val big = indim_emit_pair_value(k, large);
   val small = corrected_quotient(k, absolute(k, z.im), times_real(k, large, real(k, 2)));
   // A real number's root is rounded once.
   val of_real = root(k, absolute(k, z.re));
@@ -358,7 +347,7 @@ plane indim_plane_rsqrt(const space *s, plane z) {
   pair below_small = indim_emit_fn_two_product(k, r.modulus.high, modulus.high);
   val rest = add(k, mul(k, r.modulus.high, modulus.low), mul(k, r.modulus.low, modulus.high));
   below_small = quick_two_sum(k, below_small.high, add(k, below_small.low, rest));
-  val big = value_of(k, indim_emit_fn_quotient(k, r.modulus, modulus));
+  val big = indim_emit_pair_value(k, indim_emit_fn_quotient(k, r.modulus, modulus));
   val up = power_of_two(k, negated_int(k, r.exponent));
   big = mul(k, big, up);
   val top = mul(k, mul(k, absolute(k, z.im), down), up);  // before the quotient, where it is exact for small ones
@@ -437,8 +426,16 @@ static bool in_doubles(const indim_apply *a, indim_reg *out) {
   case INDIM_OP_RSQRT:
     result = indim_plane_rsqrt(&s, z);
     break;
+  case INDIM_OP_POWER:
+    result = indim_plane_power(&s, z, w);
+    break;
+  case INDIM_OP_ATAN2:
+    result = indim_plane_atan2(&s, z, w);
+    break;
   default:
-    return false;
+    if (!indim_plane_function(&s, a->op->op, z, &result)) {
+      return false;
+    }
   }
   out->part[0] = part_of(a, result.re);
   out->part[1] = part_of(a, result.im);

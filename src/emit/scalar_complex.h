@@ -48,8 +48,33 @@ rare indim_rare_begin(const kit *k, val lanes);
 // The values behind it: |usual| where it did not run, else |computed|.
 plane indim_rare_end(const kit *k, rare block, plane usual, plane computed);
 
+// Numbers to twice the precision (scalar_complex_pair.c). The sum keeps its precision when the first halves cancel; a
+// zero has the sign that their plain sum has.
+val indim_emit_pair_value(const kit *k, pair p);
+pair indim_emit_pair_constant(const kit *k, double high, double low);
+pair indim_emit_pair_add(const kit *k, pair p, pair q);
+pair indim_emit_pair_negate(const kit *k, pair p);
+pair indim_emit_pair_multiply(const kit *k, pair p, pair q);
+pair indim_emit_pair_scale(const kit *k, pair p, val factor);
+void indim_emit_pair_sincos(const kit *k, pair x, pair *out_sin, pair *out_cos);
+// exp(x) - 1 for |x| < 700.
+pair indim_emit_pair_expm1(const kit *k, val x);
+// log |x + i y| for finite numbers that are not both 0.
+pair indim_emit_pair_log_hypot(const kit *k, val x, val y);
+// atan(small / big) for 0 <= small <= big, big > 0, both finite.
+pair indim_emit_pair_atan_ratio(const kit *k, val small, val big);
+
+// The exponent of |x|, between those of the least normal number and of the largest but one.
+val indim_plane_exponent(const kit *k, val x);
+// x * 2^n with one rounding, for any integer n.
+val indim_plane_ldexp(const kit *k, val x, val n);
+
 // a b + c d to twice the precision, whatever cancels; a zero has the sign of plain arithmetic.
 pair indim_plane_dot(const kit *k, val a, val b, val c, val d);
+// The same rounded, also where a product is out of range.
+val indim_plane_dot_apart(const kit *k, val a, val b, val c, val d);
+// A moderate number of its sign, 0 only where it is 0.
+val indim_plane_dot_sign(const kit *k, val a, val b, val c, val d);
 // The sum of |count| numbers as if exact. Overwrites |terms|.
 pair indim_plane_sum(const kit *k, val *terms, int count);
 // |x + i y| as modulus * scale, scale a power of two; x and y finite.
@@ -65,5 +90,11 @@ plane indim_plane_multiply(const space *s, plane z, plane w);
 plane indim_plane_divide(const space *s, plane z, plane w);
 plane indim_plane_sqrt(const space *s, plane z);
 plane indim_plane_rsqrt(const space *s, plane z);
+// f * exp(x) and g * exp(x), times |factor|, a power of two, for |f|, |g| <= 1: infinite or zero only if the product is.
+plane indim_plane_times_exp(const space *s, plane factors, val x, double factor);
+// False if |op| is no function of one complex number.
+bool indim_plane_function(const space *s, indim_op op, plane z, plane *out);
+plane indim_plane_power(const space *s, plane base, plane exponent);
+plane indim_plane_atan2(const space *s, plane y, plane x);
 
 #endif  // INDIM_EMIT_SCALAR_COMPLEX_H

@@ -59,6 +59,9 @@ double indim_math_pow(double lhs, double rhs) {
   if (lhs == 1.0 || rhs == 0.0) {
     return 1.0;
   }
+  if (isinf(lhs)) {  // glibc's powl takes -2^63 for an odd exponent
+    return pow(lhs, rhs);
+  }
   return (double)powl((long double)lhs, (long double)rhs);
 }
 
