@@ -481,89 +481,136 @@ static bool same_terms(const place *x, const place *y) {
          memcmp(x->coefficients, y->coefficients, (size_t)x->count * sizeof *x->coefficients) == 0;
 }
 
-// The elements that |p| reaches when |term| has |value|: all other terms anywhere in their ranges.
-static bool reach_when(const indim_loop_verifier *v, const place *p, indim_lval term, int64_t value, int64_t *low,
-                       int64_t *high) {
-  *low = p->low;
-  *high = p->high;
-  for (int32_t i = 0; i < p->count; i++) {
-    bool is_fixed = p->terms[i] == term;
-    int64_t from = is_fixed ? value : value_of(v, p->terms[i])->low;
-    int64_t to = is_fixed ? value : value_of(v, p->terms[i])->high;
-    int64_t a = indim_index_mul_saturated(from, p->coefficients[i]);
-    int64_t b = indim_index_mul_saturated(to, p->coefficients[i]);
-    *low = indim_index_add_saturated(*low, a < b ? a : b);
-    *high = indim_index_add_saturated(*high, a < b ? b : a);
-  }
-  return *low > INT64_MIN && *high < INT64_MAX;
+// Accesses whose addresses are the same sum, with one window around all of them.
+typedef struct access_class {
+  place at;
+  bool is_read, is_written;
+  const indim_loop_node *node;
+} access_class;
+
+enum { MAX_CLASSES = 32, MAX_FREE_TERMS = 4, MAX_VALUES = 4 };
+
+// Whether |term| has one value while the parallel loop runs.
+static bool is_outer(const indim_loop_verifier *v, indim_lval term) {
+  return value_of(v, term)->body->depth < v->parallel->bodies[0]->depth;
 }
 
-// Whether two places lie in different halves of a storage: some value from outside the loop that is one of two numbers
-// says which half is which, as when a while loop reads one and writes the other.
-static bool in_different_halves(const indim_loop_verifier *v, const place *x, const place *y) {
-  for (int32_t i = 0; i < x->count; i++) {
-    const indim_loop_value *which = value_of(v, x->terms[i]);
-    if (which->body->depth >= v->parallel->bodies[0]->depth || which->low == INT64_MIN ||
-        which->high - which->low != 1) {
-      continue;
+// Adds the terms of |from| times |sign| to a difference of two places: outer ones as terms, of the others, which are those
+// of some iteration, what they reach.
+static bool add_place(const indim_loop_verifier *v, place *difference, const place *from, int64_t sign) {
+  bool fits = widen(difference, sign, from->low, from->high);
+  for (int32_t i = 0; i < from->count && fits; i++) {
+    const indim_loop_value *value = value_of(v, from->terms[i]);
+    int64_t coefficient = indim_index_mul_saturated(from->coefficients[i], sign);
+    fits = is_outer(v, from->terms[i]) ? add_term(difference, from->terms[i], coefficient)
+                                       : value->low > INT64_MIN && value->high < INT64_MAX &&
+                                             widen(difference, coefficient, value->low, value->high);
+  }
+  return fits;
+}
+
+// Whether the difference is never 0: not for any of the few values that each of its terms may have (as of the number of
+// the half of a pair of buffers that is read, the other being written).
+static bool is_never_zero(const indim_loop_verifier *v, const place *difference) {
+  int64_t at[MAX_FREE_TERMS] = {0};
+  place d = *difference;
+  for (int32_t i = d.count - 1; i >= 0; i--) {
+    if (d.coefficients[i] == 0) {
+      remove_term(&d, i);
     }
-    bool apart = true;
-    for (int64_t value = which->low; value <= which->high && apart; value++) {
-      int64_t x_low = 0, x_high = 0, y_low = 0, y_high = 0;
-      apart = reach_when(v, x, x->terms[i], value, &x_low, &x_high) &&
-              reach_when(v, y, x->terms[i], value, &y_low, &y_high) && (x_high < y_low || y_high < x_low);
+  }
+  for (int32_t i = 0; i < d.count; i++) {
+    const indim_loop_value *value = value_of(v, d.terms[i]);
+    if (d.count > MAX_FREE_TERMS || (uint64_t)value->high - (uint64_t)value->low >= MAX_VALUES) {
+      return false;
     }
-    if (apart) {
+    at[i] = value->low;
+  }
+  for (;;) {
+    place one = d;
+    bool fits = true;
+    for (int32_t i = 0; i < d.count; i++) {
+      fits &= widen(&one, d.coefficients[i], at[i], at[i]);
+    }
+    if (!fits || (one.low <= 0 && one.high >= 0)) {
+      return false;
+    }
+    int32_t next = 0;
+    while (next < d.count && at[next] == value_of(v, d.terms[next])->high) {
+      at[next] = value_of(v, d.terms[next])->low;
+      next++;
+    }
+    if (next == d.count) {
       return true;
     }
+    at[next]++;
   }
-  return false;
 }
 
-// The place of the first write; its terms say which half is written.
-static bool first_write(const indim_loop_verifier *v, const indim_loop_access *accesses, size_t count, bool all,
-                        place *out) {
-  for (size_t i = 0; i < count; i++) {
-    if (accesses[i].is_write) {
-      return resolve(v, &accesses[i], all, out);
-    }
-  }
-  return false;
+// Whether no access of |x| meets one of |y|, in any two iterations.
+static bool is_elsewhere(const indim_loop_verifier *v, const place *x, const place *y) {
+  place difference = {.count = 0};
+  return add_place(v, &difference, x, 1) && add_place(v, &difference, y, -1) && is_never_zero(v, &difference);
 }
 
-// Puts the places of all accesses together, but for what is read in another half than the one that is written. NULL, or
-// the node of one that does not fit.
-static const indim_loop_node *join_places(const indim_loop_verifier *v, const indim_loop_access *accesses, size_t count,
-                                          bool all, place *out) {
-  place written = {0};
-  bool halves = first_write(v, accesses, count, all, &written);
-  bool any = false;
-  *out = (place){0};
+// Puts an access into the class of its address. False when the address or the class has no place.
+static bool classify(const indim_loop_verifier *v, const indim_loop_access *access, bool all, access_class *classes,
+                     int32_t *count) {
+  place p = {.count = 0};
+  int32_t at = 0;
+  if (!resolve(v, access, all, &p)) {
+    return false;
+  }
+  while (at < *count && !same_terms(&classes[at].at, &p)) {
+    at++;
+  }
+  if (at == MAX_CLASSES) {
+    return false;
+  }
+  access_class *c = &classes[at];
+  if (at == *count) {
+    *c = (access_class){.at = p, .node = access->node};
+    (*count)++;
+  }
+  c->at.low = p.low < c->at.low ? p.low : c->at.low;
+  c->at.high = p.high > c->at.high ? p.high : c->at.high;
+  c->is_read |= !access->is_write;
+  c->is_written |= access->is_write;
+  return true;
+}
+
+// NULL, or the node of an access that may meet another one's element in another iteration.
+static const indim_loop_node *find_meeting(const indim_loop_verifier *v, const indim_loop_access *accesses,
+                                           size_t count, bool all) {
+  access_class classes[MAX_CLASSES];
+  int32_t class_count = 0;
   for (size_t i = 0; i < count; i++) {
-    place p = {0};
     bool same_size = indim_type_bytes(v->program->storages[accesses[i].storage]->type) ==
                      indim_type_bytes(v->program->storages[accesses[0].storage]->type);
-    bool is_known = same_size && resolve(v, &accesses[i], all, &p);
-    if (is_known && halves && !accesses[i].is_write && in_different_halves(v, &written, &p)) {
-      continue;
-    }
-    if (!is_known || (any && !same_terms(out, &p))) {
+    if (!same_size || !classify(v, &accesses[i], all, classes, &class_count)) {
       return accesses[i].node;
     }
-    p.low = any && out->low < p.low ? out->low : p.low;
-    p.high = any && out->high > p.high ? out->high : p.high;
-    *out = p;
-    any = true;
   }
-  return keeps_apart(v, out) ? NULL : accesses[0].node;
+  for (int32_t i = 0; i < class_count; i++) {
+    const access_class *x = &classes[i];
+    bool is_apart = !x->is_read || !x->is_written || keeps_apart(v, &x->at);
+    for (int32_t j = 0; j < i && is_apart; j++) {
+      const access_class *y = &classes[j];
+      bool may_matter = (x->is_written && y->is_read) || (x->is_read && y->is_written);
+      is_apart = !may_matter || is_elsewhere(v, &x->at, &y->at);
+    }
+    if (!is_apart) {
+      return x->node;
+    }
+  }
+  return NULL;
 }
 
-// All accesses of one storage, |count| of them, one at least a write. What an iteration makes and holds fast counts as a
-// part of its place first, and as a part of its window where accesses differ in it.
+// All accesses of one storage, |count| of them, among them reads and writes. What an iteration makes and holds fast counts
+// as a part of its place first, and as a part of its window where accesses differ in it.
 static indim_status check_group(const indim_loop_verifier *v, const indim_loop_access *accesses, size_t count) {
-  place all = {0};
-  const indim_loop_node *node = join_places(v, accesses, count, false, &all);
-  if (node != NULL && join_places(v, accesses, count, true, &all) != NULL) {
+  const indim_loop_node *node = find_meeting(v, accesses, count, false);
+  if (node != NULL && find_meeting(v, accesses, count, true) != NULL) {
     return indim_loop_broken(v, node, "iterations of a parallel loop may meet in %s",
                              v->program->storages[accesses[0].root]->name);
   }

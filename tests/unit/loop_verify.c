@@ -365,6 +365,39 @@ static void read_here_and_write_there(const apart *c) {
   indim_lval x = indim_loop_load(c->b, c->t, c->i, 1, 1);
   indim_loop_store(c->b, c->r, indim_loop_affine(c->b, 63, 1, &c->i, &(int64_t){-1}), x, 1, false);
 }
+// Scatters inside its own ten elements, and reads all of them.
+static void own_part_of(const apart *c, int64_t stride) {
+  indim_lval row = indim_loop_mul_const(c->b, c->i, stride);
+  indim_lval at = indim_loop_clamp_index(c->b, indim_loop_load(c->b, c->n, c->i, 1, 1), 0, 9);
+  touch(c, c->r, indim_loop_add(c->b, row, at), indim_loop_add(c->b, row, at), 1);
+  indim_lval j = simple_for(c->b, 10);
+  touch(c, c->r, indim_loop_add(c->b, row, j), indim_loop_add(c->b, row, at), 1);
+  indim_loop_for_end(c->b, NULL, NULL);
+}
+static void own_part(const apart *c) { own_part_of(c, 10); }
+static void own_part_too_long(const apart *c) { own_part_of(c, 9); }
+// Two halves of |size| elements, of which 504 are used, number |half| read and the other written.
+static void halves_of(const apart *c, int64_t size) {
+  indim_lval half = indim_loop_clamp_index(c->b, indim_loop_load(c->b, c->n, indim_loop_index(c->b, 0), 1, 1), 0, 1);
+  const indim_lval args[2] = {half, c->i};
+  const int64_t read_at[2] = {size, 8};
+  const int64_t write_at[2] = {-size, 8};
+  for (int64_t k = 0; k < 2; k++) {
+    indim_lval from = indim_loop_affine(c->b, 1 - k, 2, args, read_at);
+    indim_lval to = indim_loop_affine(c->b, size + 8 * k, 2, args, write_at);
+    touch(c, c->r, from, to, 8);
+  }
+}
+static void halves(const apart *c) { halves_of(c, 512); }
+static void halves_that_meet(const apart *c) { halves_of(c, 500); }
+static void rows_of_two_tables(const apart *c) {
+  indim_lval x = indim_loop_load(c->b, c->r, indim_loop_modulo(c->b, c->i, 32), 1, 1);
+  indim_loop_store(c->b, c->r, indim_loop_add_const(c->b, c->i, 32), x, 1, false);
+}
+static void rows_of_two_tables_that_meet(const apart *c) {
+  indim_lval x = indim_loop_load(c->b, c->r, indim_loop_modulo(c->b, c->i, 33), 1, 1);
+  indim_loop_store(c->b, c->r, indim_loop_add_const(c->b, c->i, 32), x, 1, false);
+}
 static void copied_rows(const apart *c) {
   indim_lval at = indim_loop_mul_const(c->b, c->i, 16);
   indim_loop_copy(c->b, c->r, at, c->t, at, 16);
@@ -444,6 +477,9 @@ TEST(parallel_iterations_are_apart) {
   CHECK_PARALLEL(read_here_and_write_there, NULL);
   CHECK_PARALLEL(copied_rows, NULL);
   CHECK_PARALLEL(products, NULL);
+  CHECK_PARALLEL(own_part, NULL);
+  CHECK_PARALLEL(halves, NULL);
+  CHECK_PARALLEL(rows_of_two_tables, NULL);
   CHECK_PARALLEL(lanes_of_their_own, NULL);
 }
 
@@ -457,6 +493,9 @@ TEST(parallel_iterations_that_meet) {
   CHECK_PARALLEL(blocks_too_long, "may meet in r");
   CHECK_PARALLEL(read_where_data_says, "may meet in r");
   CHECK_PARALLEL(triangle, "may meet in r");
+  CHECK_PARALLEL(own_part_too_long, "may meet in r");
+  CHECK_PARALLEL(halves_that_meet, "may meet in r");
+  CHECK_PARALLEL(rows_of_two_tables_that_meet, "may meet in r");
   CHECK_PARALLEL(same_place, "write the same place");
   CHECK_PARALLEL(copied_rows_that_meet, "may meet in t");
   CHECK_PARALLEL(products_that_meet, "may meet in r");
