@@ -1,5 +1,7 @@
 // Nodes that give a value from values: constants, elementwise operations, index arithmetic, and what moves lanes about.
 // Complex values are two registers, treated alike.
+#include <string.h>
+
 #include "emit/program.h"
 
 static const char *op_text(indim_op op) { return indim_op_get(op)->text; }
@@ -176,10 +178,40 @@ static void emit_clamp_index(indim_generator *g, const indim_loop_node *node) {
 
 // Lanes -----------------------------------------------------------------------------------------------------------------
 
+// The vector with lanes added to it, or without its last ones: as one part inserted into or taken from another, which a
+// shuffle to another number of lanes is only after a detour.
+static LLVMValueRef resized(indim_generator *g, LLVMValueRef a, int32_t lanes) {
+  LLVMTypeRef from = LLVMTypeOf(a);
+  LLVMTypeRef to = LLVMVectorType(LLVMGetElementType(from), (unsigned)lanes);
+  bool grows = (unsigned)lanes > LLVMGetVectorSize(from);
+  const char *name = grows ? "llvm.vector.insert" : "llvm.vector.extract";
+  LLVMTypeRef types[] = {to, from};
+  LLVMValueRef zero = LLVMConstNull(LLVMInt64TypeInContext(g->e.context));
+  LLVMValueRef inserted[] = {LLVMGetPoison(to), a, zero};
+  LLVMValueRef extracted[] = {a, zero};
+  LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->e.module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2);
+  return LLVMBuildCall2(g->e.builder, LLVMGlobalGetValueType(function), function, grows ? inserted : extracted,
+                        grows ? 3 : 2, "");
+}
+
+// Whether the shuffle only adds lanes of any value, or leaves out the last ones.
+static bool only_resizes(LLVMValueRef a, int32_t lanes, const int32_t *map) {
+  int32_t own = (int32_t)LLVMGetVectorSize(LLVMTypeOf(a));
+  for (int32_t k = 0; k < lanes; k++) {
+    if (map[k] >= 0 ? map[k] != k : k < own) {
+      return false;
+    }
+  }
+  return own != lanes;
+}
+
 // Lane k is lane map[k] of a and b (vectors of one type; b NULL for none) laid end to end; any value where that is -1.
 LLVMValueRef indim_emit_shuffle(indim_generator *g, LLVMValueRef a, LLVMValueRef b, int32_t lanes, const int32_t *map) {
   LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
   LLVMValueRef few[64];
+  if (b == NULL && only_resizes(a, lanes, map)) {
+    return resized(g, a, lanes);
+  }
   LLVMValueRef *many = NULL;
   LLVMValueRef *indices = few;
   size_t bytes = (size_t)lanes * sizeof *many;

@@ -9,6 +9,7 @@
 #include "array/element.h"
 #include "loop/element.h"
 #include "loop/pack.h"
+#include "loop/widen.h"
 
 // Shared tools -----------------------------------------------------------------------------------------------------------
 
@@ -313,6 +314,7 @@ static indim_status lower_module(indim_lowering *l) {
   if (!indim_lower_without(l, "join")) {
     INDIM_TRY(indim_loop_join(l->program));
   }
+  INDIM_TRY(indim_loop_widen(l->program));
   return indim_scratch_plan(l->program);
 }
 

@@ -6,7 +6,7 @@
 #include "base/size.h"
 #include "loop/tile_internal.h"
 
-enum { MAX_PRODUCTS = 2048, MAX_APPLIED = 64, MOST_FOLDED = 4 };
+enum { MAX_PRODUCTS = 2048, MAX_APPLIED = 64, MOST_FOLDED = 4, MANY_REGISTERS = 8 };
 
 // What a sum or a reduction does at each step. |n| values are combined with |n| others.
 typedef struct combiner {
@@ -127,6 +127,7 @@ typedef struct side {
   int32_t free;
   int32_t perm[INDIM_MAX_RANK];
   indim_pool pool;
+  indim_storage *memory;  // that also holds the elements, in their own order, or NULL
 } side;
 
 static int64_t product_of(const indim_shape *shape, const int64_t *dims, int64_t count) {
@@ -148,6 +149,7 @@ static void plan_side(const indim_instr *instr, int32_t number, side *s) {
   bool taken[INDIM_MAX_RANK] = {false};
   int32_t at = 0;
   s->shape = instr->operands[number]->shape;
+  s->memory = NULL;
   for (int64_t i = 0; i < contracting_count; i++) {
     s->perm[at++] = (int32_t)contracting[i];
     taken[contracting[i]] = true;
@@ -215,6 +217,24 @@ static void fill_side(indim_loop_builder *b, const indim_tile *tile, indim_type 
   indim_pool_map(&held, held.count, map, &s->pool);
 }
 
+// Writes the elements to memory as well: a product that needs each of them in all lanes of a register, and more registers
+// than there are, reads them from there at once.
+static void spill_side(indim_loop_builder *b, const indim_tile *tile, indim_type type, side *s) {
+  s->memory = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, sum_type(type), tile->row_count * tile->lanes, "product");
+  indim_loop_kernel_begin(b, &s->memory, 1);
+  for (int32_t r = 0; r < tile->row_count && b->status == INDIM_OK; r++) {
+    indim_lval row = indim_loop_convert(b, indim_loop_convert(b, tile->rows[r], type), sum_type(type));
+    indim_loop_store(b, s->memory, indim_loop_index(b, (int64_t)r * tile->lanes), row, 1, false);
+  }
+}
+
+// The same element in |lanes| lanes, from memory.
+static indim_lval load_splat(indim_loop_builder *b, const side *s, int32_t element, int32_t lanes) {
+  int32_t map[INDIM_TILE_ELEMENTS];
+  indim_order_fill(s->shape->rank, s->shape->sizes, s->perm, map);
+  return indim_loop_splat(b, indim_loop_load(b, s->memory, indim_loop_index(b, map[element]), 1, 1), lanes);
+}
+
 // sum + x * y; |sum| is none at the beginning of one of several sums.
 static indim_lval add_product(indim_loop_builder *b, indim_type type, indim_lval sum, indim_lval x, indim_lval y) {
   if (b->status != INDIM_OK) {
@@ -235,7 +255,8 @@ static combiner sum_combiner(indim_type type) {
 }
 
 // The lanes of one row of results, a step after the other, in |chains| sums so that one addition need not wait for the
-// one before.
+// one before. A row of several registers is filled up with lanes that do what the last one does, so that one splat serves
+// all of its registers.
 static indim_lval sum_row(indim_loop_builder *b, const side *lhs, const side *rhs, int32_t first, int32_t lanes,
                           int32_t chains) {
   enum { MOST_CHAINS = 4 };
@@ -243,20 +264,27 @@ static indim_lval sum_row(indim_loop_builder *b, const side *lhs, const side *rh
   indim_type type = lhs->pool.type;
   int32_t x_map[INDIM_TILE_ELEMENTS];
   int32_t y_map[INDIM_TILE_ELEMENTS];
+  int32_t full = lanes;
+  if (lanes > indim_tile_register_lanes(&b->program->target, type)) {
+    full = 1 << log2_above(lanes);
+  }
   for (int32_t k = 0; k < lhs->contracted && b->status == INDIM_OK; k++) {
-    for (int32_t l = 0; l < lanes; l++) {
-      int32_t row = (first + l) / rhs->free;  // of batch and free
+    for (int32_t l = 0; l < full; l++) {
+      int32_t result = first + (l < lanes ? l : lanes - 1);
+      int32_t row = result / rhs->free;  // of batch and free
       int32_t batch = row / lhs->free;
       x_map[l] = k * lhs->batch * lhs->free + row;
-      y_map[l] = (k * rhs->batch + batch) * rhs->free + (first + l) % rhs->free;
+      y_map[l] = l < lanes ? (k * rhs->batch + batch) * rhs->free + result % rhs->free : -1;
     }
-    indim_lval x = indim_pool_pick(b, &lhs->pool, lanes, x_map);
-    indim_lval y = indim_pool_pick(b, &rhs->pool, lanes, y_map);
+    bool is_splat = lhs->memory != NULL && x_map[0] == x_map[full - 1];
+    indim_lval x = is_splat ? load_splat(b, lhs, x_map[0], full) : indim_pool_pick(b, &lhs->pool, full, x_map);
+    indim_lval y = indim_pool_pick(b, &rhs->pool, full, y_map);
     indim_lval *sum = &sums[k % chains].value[0];
     *sum = add_product(b, type, *sum, x, y);
   }
   combiner adds = sum_combiner(type);
-  return combine_all(b, &adds, chains, sums).value[0];
+  entry sum = combine_all(b, &adds, chains, sums);
+  return full == lanes ? sum.value[0] : take_lanes(b, &adds, sum, 0, lanes).value[0];
 }
 
 // One result: rows of products, added, and folded.
@@ -297,6 +325,9 @@ void indim_tile_dot(indim_loop_builder *b, const indim_instr *instr, const indim
   fill_side(b, &operands[1], instr->shape->type, right_in_lanes && !folds, &rhs);
   int32_t lanes = folds ? 1 : indim_tile_lanes(&b->program->target, instr->shape);
   int32_t registers = results / lanes * ((lanes + width - 1) / width);
+  if (!folds && rhs.free > 1 && registers >= MANY_REGISTERS && indim_type_is_float(sums.type)) {
+    spill_side(b, &operands[0], instr->shape->type, &lhs);
+  }
   int32_t chains = lhs.contracted >= 8 && registers <= 2 ? 4 : lhs.contracted >= 4 && registers < 8 ? 2 : 1;
   for (int32_t e = 0; e < results && b->status == INDIM_OK; e += lanes) {
     indim_lval row = folds ? sum_along_lanes(b, &lhs, &rhs, e) : sum_row(b, &lhs, &rhs, e, lanes, chains);
