@@ -15,6 +15,9 @@ bool indim_lower_kernel(indim_lowering *l, indim_flow_item *item) {
   case INDIM_OP_SELECT_AND_SCATTER:
     indim_lower_select_and_scatter(l, item);
     return true;
+  case INDIM_OP_CONVOLUTION:
+    indim_lower_convolution(l, item);
+    return true;
   case INDIM_OP_SORT:
     indim_lower_sort(l, item);
     return true;
@@ -35,6 +38,7 @@ bool indim_lower_takes_elements(const indim_flow_item *item, int32_t k) {
   case INDIM_OP_SELECT_AND_SCATTER:
   case INDIM_OP_SORT:
   case INDIM_OP_TOPK:
+  case INDIM_OP_CONVOLUTION:
     return true;
   case INDIM_OP_DYNAMIC_UPDATE_SLICE:
     return k > 0;
@@ -68,10 +72,24 @@ static int64_t window_repeats(const indim_flow_item *item, int32_t k) {
   return is_array ? taps : 1;
 }
 
+// An element of the input meets the taps and the output features, one of the kernel the places of the window.
+static int64_t convolution_repeats(const indim_flow_item *item, int32_t k) {
+  const indim_shape *kernel = item->operands[1]->shape;
+  int64_t elements = indim_shape_element_count(item->operands[k]->shape);
+  const indim_attr *attr = indim_instr_attr(item->instr, INDIM_ATTR_DIM_LABELS);
+  int64_t times = indim_shape_element_count(item->shape);
+  for (int32_t d = 0; d < kernel->rank && times <= INT32_MAX; d++) {
+    times *= d == attr->value.dim_labels->kernel_output ? 1 : kernel->sizes[d];
+  }
+  return elements == 0 ? 1 : (times + elements - 1) / elements;
+}
+
 int64_t indim_lower_repeats(const indim_flow_item *item, int32_t k) {
   switch ((int)item->instr->op) {
   case INDIM_OP_DOT:
     return dot_repeats(item, k);
+  case INDIM_OP_CONVOLUTION:
+    return convolution_repeats(item, k);
   case INDIM_OP_REDUCE_WINDOW:
     return indim_lower_is_scan(item) ? 1 : window_repeats(item, k);
   case INDIM_OP_SELECT_AND_SCATTER:

@@ -167,6 +167,7 @@ void indim_lower_reduce_window(indim_lowering *l, indim_flow_item *item);
 bool indim_lower_is_scan(const indim_flow_item *item);
 bool indim_lower_scan(indim_lowering *l, indim_flow_item *item);
 void indim_lower_select_and_scatter(indim_lowering *l, indim_flow_item *item);
+void indim_lower_convolution(indim_lowering *l, indim_flow_item *item);
 void indim_lower_sort(indim_lowering *l, indim_flow_item *item);
 void indim_lower_topk(indim_lowering *l, indim_flow_item *item);
 void indim_lower_update(indim_lowering *l, indim_flow_item *item);  // dynamic-update-slice
