@@ -8,6 +8,7 @@
 #include "indim/compile.h"
 #include "indim/shape_util.h"
 #include "loop/lower.h"
+#include "loop/share.h"
 #include "run/clock.h"
 #include "run/executable.h"
 #include "run/library.h"
@@ -108,28 +109,46 @@ static indim_status take_storages(indim_executable *e, const indim_loop_program 
   return INDIM_OK;
 }
 
-// Results that may have an argument's buffer, as the module says, if they are as large. Where the program takes the two
-// for one, its storages say so.
+static const indim_storage *find_storage(const indim_loop_program *program, indim_storage_kind kind, int64_t number) {
+  for (int32_t i = 0; i < program->storage_count; i++) {
+    if (program->storages[i]->kind == kind && program->storages[i]->number == number) {
+      return program->storages[i];
+    }
+  }
+  return NULL;
+}
+
+// One result that may have an argument's buffer as the module says, if the two are as large.
+static indim_status take_alias(indim_executable *e, const indim_loop_program *program, int64_t result,
+                               int64_t argument) {
+  const indim_storage *from = find_storage(program, INDIM_STORAGE_ARGUMENT, argument);
+  const indim_storage *to = find_storage(program, INDIM_STORAGE_RESULT, result);
+  if (from == NULL || to == NULL || e->arguments[argument].bytes != e->results[result].bytes) {
+    return INDIM_OK;
+  }
+  // Code that lets a result share an argument's bytes moves the argument there itself.
+  bool may_share = to->shares == from->index + 1;
+  if (!may_share) {
+    INDIM_TRY(indim_loop_may_share(program, from, to, &may_share));
+  }
+  indim_executable_set_alias(e, result, argument, !may_share);
+  return INDIM_OK;
+}
+
 static indim_status take_aliases(indim_executable *e, const indim_module *module, const indim_loop_program *program) {
   size_t size = (size_t)e->result_count * sizeof(int64_t);
   void *memory = NULL;
   INDIM_TRY(indim_alloc(e->cx, size, &memory));
   int64_t *aliases = memory;
+  indim_status status = INDIM_OK;
   indim_module_aliases(module, aliases);
-  for (int64_t r = 0; r < e->result_count; r++) {
-    if (aliases[r] >= 0 && e->arguments[aliases[r]].bytes == e->results[r].bytes) {
-      indim_executable_set_alias(e, r, aliases[r], false);
+  for (int64_t r = 0; r < e->result_count && status == INDIM_OK; r++) {
+    if (aliases[r] >= 0) {
+      status = take_alias(e, program, r, aliases[r]);
     }
   }
   indim_free(e->cx, memory, size);
-  for (int32_t i = 0; i < program->storage_count; i++) {
-    const indim_storage *s = program->storages[i];
-    const indim_storage *of = s->shares == 0 ? NULL : program->storages[s->shares - 1];
-    if (s->kind == INDIM_STORAGE_RESULT && of != NULL && of->kind == INDIM_STORAGE_ARGUMENT) {
-      indim_executable_set_alias(e, s->number, of->number, true);
-    }
-  }
-  return INDIM_OK;
+  return status;
 }
 
 // The node behind |node|, those inside it first; NULL at the end of the program.

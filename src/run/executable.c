@@ -42,10 +42,10 @@ indim_status indim_scratch_alloc(indim_ctx *cx, int64_t bytes, void **out_block,
   return INDIM_OK;
 }
 
-void indim_executable_set_alias(indim_executable *e, int64_t result, int64_t argument, bool is_in_place) {
+void indim_executable_set_alias(indim_executable *e, int64_t result, int64_t argument, bool is_copied) {
   e->results[result].alias = (int32_t)argument;
-  e->results[result].is_in_place = is_in_place;
-  e->has_alias = true;
+  e->results[result].is_copied = is_copied;
+  e->has_copies = e->has_copies || is_copied;
 }
 
 // Lays |bytes| behind |*end|, aligned; false when that is too much.
@@ -57,11 +57,11 @@ static bool lay_out(int64_t *end, int64_t bytes, int64_t *out_offset) {
 indim_status indim_executable_set_scratch(indim_executable *e, int64_t bytes) {
   int64_t end = bytes;
   bool fits = bytes >= 0;
-  if (e->has_alias) {
+  if (e->has_copies) {
     fits = fits && lay_out(&end, e->argument_count * (int64_t)sizeof(void *), &e->alias_list);
   }
   for (int64_t i = 0; i < e->result_count && fits; i++) {
-    if (e->results[i].alias >= 0 && !e->results[i].is_in_place) {
+    if (e->results[i].is_copied) {
       indim_leaf *argument = &e->arguments[e->results[i].alias];
       fits = lay_out(&end, argument->bytes, &argument->copy);
     }

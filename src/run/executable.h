@@ -15,7 +15,7 @@ typedef struct indim_leaf {
   int64_t bytes;
   uintptr_t misaligned;  // bits that must be 0 in its address
   int32_t alias;         // of a result: the argument leaf whose buffer it may have, -1 if none
-  bool is_in_place;      // such a result, and the code takes the two for one buffer
+  bool is_copied;        // such a result, and the code does not stand one buffer: it is given a copy of the argument
   int64_t copy;  // of an argument that is not: where in the scratch block it is copied to if it is also a result
 } indim_leaf;
 
@@ -34,8 +34,8 @@ struct indim_executable {
   const indim_shape *result_shape;
   int64_t scratch_bytes;  // of a run: the code's, and behind it what aliases need
   int64_t alias_list;     // where in it the arguments' pointers are listed anew
-  bool has_alias;
-  void *scratch;  // the executable's own block, aligned
+  bool has_copies;        // of arguments that are also results
+  void *scratch;          // the executable's own block, aligned
   void *scratch_block;
   uint32_t scratch_in_use;  // atomic
   indim_blas blas;
@@ -54,7 +54,7 @@ INDIM_CHECKED indim_status indim_executable_create(indim_ctx *cx, const indim_sh
 // Steps to the next leaf that has a buffer: an array.
 bool indim_leaf_next(indim_shape_walk *walk);
 // Lets a result have the buffer of an argument; of the same size, before the scratch block is made.
-void indim_executable_set_alias(indim_executable *executable, int64_t result, int64_t argument, bool is_in_place);
+void indim_executable_set_alias(indim_executable *executable, int64_t result, int64_t argument, bool is_copied);
 // Makes the scratch block, for code that needs so many bytes.
 INDIM_CHECKED indim_status indim_executable_set_scratch(indim_executable *executable, int64_t bytes);
 

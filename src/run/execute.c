@@ -152,20 +152,15 @@ static void free_scratch(const indim_executable *e, indim_ctx *cx, void *block) 
 
 static const volatile int32_t never = 0;
 
-// Where a result has an argument's buffer, or the code takes two buffers for one: the list of arguments as the code is to
-// see them. Code that takes the two for one finds the argument in the result; other code keeps a copy of the argument.
-static const void *const *separate(const indim_executable *e, const indim_run_options *o, void *scratch) {
+// The list of arguments with copies of those whose buffers are also results', where the code does not stand that.
+static const void *const *copy_arguments(const indim_executable *e, const indim_run_options *o, void *scratch) {
   const void **list = (const void **)(void *)((char *)scratch + e->alias_list);
   memcpy(list, o->arguments, (size_t)e->argument_count * sizeof *list);
   for (int64_t r = 0; r < e->result_count; r++) {
     const indim_leaf *leaf = &e->results[r];
-    if (leaf->alias < 0 || leaf->bytes == 0) {
-      continue;
-    }
-    bool is_one = o->results[r] == o->arguments[leaf->alias];
-    if (is_one != leaf->is_in_place) {
-      void *copy = leaf->is_in_place ? o->results[r] : (char *)scratch + e->arguments[leaf->alias].copy;
-      memcpy(copy, o->arguments[leaf->alias], (size_t)leaf->bytes);
+    if (leaf->is_copied && leaf->bytes > 0 && o->results[r] == o->arguments[leaf->alias]) {
+      void *copy = (char *)scratch + e->arguments[leaf->alias].copy;
+      memcpy(copy, o->results[r], (size_t)leaf->bytes);
       list[leaf->alias] = copy;
     }
   }
@@ -180,7 +175,7 @@ static int32_t call(const indim_executable *e, const indim_run_options *o, void 
   }
   indim_host host = {
       .user = &r, .stop = o->stop == NULL ? &never : o->stop, .parallel = run_parallel, .matmul = run_matmul};
-  const void *const *arguments = e->has_alias ? separate(e, o, scratch) : o->arguments;
+  const void *const *arguments = e->has_copies ? copy_arguments(e, o, scratch) : o->arguments;
   return e->function(arguments, o->results, scratch, &host);
 }
 

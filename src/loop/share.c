@@ -1,0 +1,287 @@
+// Whether an argument and a result may be one buffer: every read of the argument is held against every write of the result.
+// Both are spans of elements around an address. In different steps of the loops around both they never meet if the
+// address moves on by more than the spans are wide; in the same step, or outside of loops, if the read comes first or the
+// spans lie apart.
+#include "loop/share.h"
+
+#include "base/size.h"
+
+enum { MOST_TERMS = 24, MOST_LOOPS = 64 };
+
+// Reads or writes of elements low to high around |address|.
+typedef struct access {
+  const indim_loop_node *node;
+  int64_t order;  // of the node in the walk
+  bool is_write;
+  bool is_anywhere;    // of its storage
+  indim_lval address;  // a scalar one, or one with lanes
+  int64_t low, high;
+} access;
+
+typedef struct sharing {
+  const indim_loop_program *program;
+  int32_t argument, result;  // roots
+  access *accesses;
+  size_t count, capacity;
+  int64_t order;
+} sharing;
+
+// Collecting -------------------------------------------------------------------------------------------------------------
+
+static int32_t root_of(const indim_loop_program *program, int32_t storage) {
+  while (program->storages[storage]->shares != 0) {
+    storage = program->storages[storage]->shares - 1;
+  }
+  return storage;
+}
+
+static indim_status add(sharing *s, const indim_loop_node *node, int32_t storage, bool is_write, indim_lval address,
+                        int64_t low, int64_t high) {
+  if (root_of(s->program, storage) != (is_write ? s->result : s->argument)) {
+    return INDIM_OK;
+  }
+  if (s->count == s->capacity) {
+    size_t capacity = s->capacity == 0 ? 32 : s->capacity * 2;
+    void *memory = s->accesses;
+    INDIM_TRY(indim_resize(s->program->cx, &memory, s->capacity * sizeof *s->accesses, capacity * sizeof *s->accesses));
+    s->accesses = memory;
+    s->capacity = capacity;
+  }
+  s->accesses[s->count++] = (access){.node = node,
+                                     .order = s->order,
+                                     .is_write = is_write,
+                                     .is_anywhere = address == 0,
+                                     .address = address,
+                                     .low = low,
+                                     .high = high};
+  return INDIM_OK;
+}
+
+static indim_status add_lanes(sharing *s, const indim_loop_node *node, indim_lval value, bool is_write) {
+  const indim_loop_value *values = s->program->values;
+  int64_t reach = values[node->args[0]].lanes > 1 ? 0 : (int64_t)node->u.memory.lane_stride * (values[value].lanes - 1);
+  return add(s, node, node->u.memory.storage, is_write, node->args[0], reach < 0 ? reach : 0, reach > 0 ? reach : 0);
+}
+
+static indim_status add_node(sharing *s, const indim_loop_node *node) {
+  s->order++;
+  switch ((int)node->kind) {
+  case INDIM_NODE_LOAD:
+    return add_lanes(s, node, node->first_result, false);
+  case INDIM_NODE_STORE:
+    return add_lanes(s, node, node->args[1], true);
+  case INDIM_NODE_COPY:
+    INDIM_TRY(add(s, node, node->u.move.from, false, node->args[1], 0, node->u.move.count - 1));
+    return add(s, node, node->u.move.to, true, node->args[0], 0, node->u.move.count - 1);
+  case INDIM_NODE_FILL:
+    return add(s, node, node->u.move.to, true, node->args[0], 0, node->u.move.count - 1);
+  case INDIM_NODE_HOST:
+    for (int32_t i = 0; i < node->u.host.storage_count; i++) {
+      INDIM_TRY(add(s, node, node->u.host.storages[i], node->u.host.is_written[i], 0, 0, 0));
+      // What is written may be read before.
+      INDIM_TRY(add(s, node, node->u.host.storages[i], false, 0, 0, 0));
+    }
+    return INDIM_OK;
+  default:
+    return INDIM_OK;
+  }
+}
+
+// The node behind |node| in the walk, those inside it first; NULL at the end.
+static const indim_loop_node *next_node(const indim_loop_node *node) {
+  for (int i = 0; i < 2; i++) {
+    if (node->bodies[i] != NULL && node->bodies[i]->first != NULL) {
+      return node->bodies[i]->first;
+    }
+  }
+  while (node != NULL && node->next == NULL) {
+    const indim_loop_node *owner = node->body->owner;
+    if (owner != NULL && node->body == owner->bodies[0] && owner->bodies[1] != NULL &&
+        owner->bodies[1]->first != NULL) {
+      return owner->bodies[1]->first;
+    }
+    node = owner;
+  }
+  return node == NULL ? NULL : node->next;
+}
+
+// Comparing --------------------------------------------------------------------------------------------------------------
+
+// The innermost body around both nodes.
+static const indim_loop_body *common_body(const indim_loop_node *a, const indim_loop_node *b) {
+  const indim_loop_body *x = a->body;
+  const indim_loop_body *y = b->body;
+  while (x != y) {
+    if (x->depth >= y->depth) {
+      x = x->outer;
+    } else {
+      y = y->outer;
+    }
+  }
+  return x;
+}
+
+// The loops around a body, from the inside; -1 when one of them is a while, whose steps have no number, or too many.
+static int32_t loops_around(const indim_loop_body *body, indim_lval *out_indices, int64_t *out_steps) {
+  int32_t count = 0;
+  for (; body->owner != NULL; body = body->outer) {
+    if (body->owner->kind == INDIM_NODE_IF) {
+      continue;
+    }
+    if (body->owner->kind != INDIM_NODE_FOR || count == MOST_LOOPS) {
+      return -1;
+    }
+    out_indices[count] = body->first_parameter;
+    out_steps[count++] = body->owner->u.loop.step;
+  }
+  return count;
+}
+
+// An address with the loops' indices taken apart: the rest lies in low to high.
+typedef struct apart {
+  int64_t coefficients[MOST_LOOPS];
+  int64_t low, high;
+} apart;
+
+static bool add_range(const indim_loop_value *value, int64_t coefficient, apart *out) {
+  int64_t a = 0;
+  int64_t b = 0;
+  if (value->low == INT64_MIN || value->high == INT64_MAX) {
+    return false;
+  }
+  enum { LARGE = 1 << 30 };
+  int64_t bound = INT64_MAX / LARGE;
+  if (coefficient > LARGE || coefficient < -LARGE || value->low < -bound || value->high > bound) {
+    return false;
+  }
+  a = value->low * coefficient;
+  b = value->high * coefficient;
+  return indim_int_add(out->low, a < b ? a : b, &out->low) && indim_int_add(out->high, a < b ? b : a, &out->high);
+}
+
+static bool add_term(const indim_loop_program *program, indim_lval value, int64_t coefficient,
+                     const indim_lval *indices, int32_t count, apart *out) {
+  for (int32_t i = 0; i < count; i++) {
+    if (indices[i] == value) {
+      return indim_int_add(out->coefficients[i], coefficient, &out->coefficients[i]);
+    }
+  }
+  return add_range(&program->values[value], coefficient, out);
+}
+
+static bool take_apart(const indim_loop_program *program, const access *a, const indim_lval *indices, int32_t count,
+                       apart *out) {
+  *out = (apart){.low = a->low, .high = a->high};
+  if (a->is_anywhere) {
+    return false;
+  }
+  const indim_loop_node *node = program->values[a->address].node;
+  if (node == NULL || node->kind != INDIM_NODE_AFFINE || program->values[a->address].lanes > 1) {
+    return add_term(program, a->address, 1, indices, count, out);
+  }
+  for (int32_t i = 0; i < node->arg_count; i++) {
+    if (!add_term(program, node->args[i], node->u.affine.coefficients[i], indices, count, out)) {
+      return false;
+    }
+  }
+  return indim_int_add(out->low, node->u.affine.constant, &out->low) &&
+         indim_int_add(out->high, node->u.affine.constant, &out->high);
+}
+
+// Whether what lies within |width| of an address never meets itself in another step: the loops, by how far a step goes,
+// each go further than all before them together.
+static bool steps_apart(const indim_loop_program *program, const apart *at, const indim_lval *indices,
+                        const int64_t *steps, int32_t count, int64_t width) {
+  bool done[MOST_LOOPS] = {false};
+  for (int32_t round = 0; round < count; round++) {
+    int32_t least = -1;
+    int64_t least_stride = INT64_MAX;
+    for (int32_t i = 0; i < count; i++) {
+      int64_t coefficient = at->coefficients[i] < 0 ? -at->coefficients[i] : at->coefficients[i];
+      int64_t stride = 0;
+      if (!indim_count_mul(coefficient, steps[i], &stride)) {
+        return false;
+      }
+      if (!done[i] && stride < least_stride) {
+        least = i;
+        least_stride = stride;
+      }
+    }
+    const indim_loop_value *index = &program->values[least < 0 ? 0 : indices[least]];
+    int64_t moved = 0;
+    if (least < 0 || least_stride < width || index->low == INT64_MIN || index->high == INT64_MAX ||
+        !indim_count_mul((index->high - index->low) / steps[least], least_stride, &moved) ||
+        !indim_int_add(width, moved, &width)) {
+      return false;
+    }
+    done[least] = true;
+  }
+  return true;
+}
+
+// Whether the read never comes after the write of the same element.
+static bool is_safe(const indim_loop_program *program, const access *read, const access *write) {
+  indim_lval indices[MOST_LOOPS];
+  int64_t steps[MOST_LOOPS];
+  apart from;
+  apart to;
+  int32_t count = loops_around(common_body(read->node, write->node), indices, steps);
+  bool is_first = read->order < write->order;
+  if (count == 0 && is_first) {
+    return true;
+  }
+  bool is_known = take_apart(program, read, indices, count < 0 ? 0 : count, &from) &&
+                  take_apart(program, write, indices, count < 0 ? 0 : count, &to);
+  if (!is_known) {
+    return false;
+  }
+  bool is_disjoint = from.high < to.low || to.high < from.low;
+  if (count <= 0) {
+    // A copy onto itself changes nothing.
+    bool is_same = read->node == write->node && read->address == write->address && count == 0;
+    return is_disjoint || is_same;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    if (from.coefficients[i] != to.coefficients[i]) {
+      return false;
+    }
+  }
+  int64_t low = from.low < to.low ? from.low : to.low;
+  int64_t high = from.high > to.high ? from.high : to.high;
+  int64_t width = 0;
+  return indim_int_add(high, 1 - low, &width) && steps_apart(program, &from, indices, steps, count, width) &&
+         (is_first || is_disjoint);
+}
+
+static bool all_safe(const sharing *s) {
+  enum { MOST_PAIRS = 1 << 20 };
+  if (s->count > 0 && s->count > MOST_PAIRS / s->count) {
+    return false;
+  }
+  for (size_t w = 0; w < s->count; w++) {
+    for (size_t r = 0; s->accesses[w].is_write && r < s->count; r++) {
+      if (!s->accesses[r].is_write && !is_safe(s->program, &s->accesses[r], &s->accesses[w])) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+indim_status indim_loop_may_share(const indim_loop_program *program, const indim_storage *argument,
+                                  const indim_storage *result, bool *out_may) {
+  sharing s = {
+      .program = program, .argument = root_of(program, argument->index), .result = root_of(program, result->index)};
+  indim_status status = INDIM_OK;
+  *out_may = false;
+  if (argument->type != result->type || argument->elements != result->elements) {
+    return INDIM_OK;
+  }
+  const indim_loop_node *node = program->body->first;
+  for (; node != NULL && status == INDIM_OK; node = next_node(node)) {
+    status = add_node(&s, node);
+  }
+  *out_may = status == INDIM_OK && all_safe(&s);
+  indim_free(program->cx, s.accesses, s.capacity * sizeof *s.accesses);
+  return status;
+}
