@@ -61,6 +61,15 @@ started=$EPOCHREALTIME
 "$indim" run --json "$digits/digits.hlo" "${arguments[@]}" >"$work/results.json" || die "indim run failed"
 finished=$EPOCHREALTIME
 
+# time_of ENGINE RUNS: the median time of one execution over all images, in nanoseconds, without reading and compiling;
+# empty where this build has no such engine.
+time_of() {
+  "$indim" run --engine="$1" --repeat="$2" --json "$digits/digits.hlo" "${arguments[@]}" 2>/dev/null |
+    sed -n 's/.*"median":\([0-9]*\).*/\1/p' || true
+}
+compiled=$(time_of native 200)
+evaluated=$(time_of eval 3)
+
 result 0 "$work/results.json" >"$work/digit" && result 1 "$work/results.json" >"$work/probability" ||
   die "indim run printed no two results"
 numbers "$digits/labels.npy" u1 1 >"$work/label"
@@ -69,7 +78,8 @@ numbers "$digits/expected_digit.npy" d4 4 >"$work/expected_digit"
 numbers "$digits/expected_probability.npy" f4 4 >"$work/expected_probability"
 paste -d' ' "$work"/{digit,probability,label,expected_digit,expected_probability,image} >"$work/table"
 
-awk -v seconds="$(awk "BEGIN { print $finished - $started }")" -v images="$(field images)" -v correct="$(field correct)" '
+awk -v seconds="$(awk "BEGIN { print $finished - $started }")" -v images="$(field images)" -v correct="$(field correct)" \
+  -v compiled="$compiled" -v evaluated="$evaluated" '
   # A row of a picture: darker characters for more ink, two for a pixel so that pixels are square.
   function row(image, y,    x, text, ink) {
     text = ""
@@ -78,6 +88,11 @@ awk -v seconds="$(awk "BEGIN { print $finished - $started }")" -v images="$(fiel
       text = text ink ink
     }
     return text
+  }
+  # speed(name, ns): what an execution over all images took, and what that means for one of them.
+  function speed(name, ns) {
+    if (ns == "") { printf "  %-9s not in this build\n", name; return }
+    printf "  %-9s %10.3f ms for all images, %12d predictions a second\n", name, ns / 1e6, n * 1e9 / ns
   }
   # strip(chosen, count): pictures side by side, with what was read under each.
   function strip(chosen, count,    i, y, line, said) {
@@ -114,6 +129,8 @@ awk -v seconds="$(awk "BEGIN { print $finished - $started }")" -v images="$(fiel
     strip(misread, shown)
     printf "  %d images in %.2f s: %d read right, %d wrong\n", n, seconds, right, wrong
     printf "  accuracy %.2f %%; with JAX it was %.2f %% (%d of %d)\n", 100 * right / n, 100 * correct / images, correct, images
+    speed("compiled", compiled)
+    speed("evaluated", evaluated)
     if (n != images || right != correct || unlike) {
       fflush()
       printf "demo: %d of %d answers differ from JAX'"'"'s (%s); %d are right instead of %d\n", \
