@@ -78,24 +78,17 @@ val indim_emit_fn_expm1(const kit *k, val x) {
   return unless_tiny(k, x, mul(k, add(k, quarter.high, quarter.low), real(k, 4)));
 }
 
-// 1 / (1 + p) or p / (1 + p), p = e^-|x|. The latter is corrected by what the sums lost.
+// 1 / (1 + 2^n (1 + tail)), e^-x = 2^n (1 + tail); both sides times 2^-a, a half of n, so that neither leaves the range.
 val indim_emit_fn_logistic(const kit *k, val x) {
-  reduced r = reduce(k, at_least(k, minus(k, absolute(k, x)), pick(k, -104, -746)), 2 * bias(k), false);
-  val tail = tail_of(k, r.high);
+  double most = pick(k, 104, 746);
+  reduced r = reduce(k, minus(k, at_most(k, at_least(k, x, -most), most)), 2 * bias(k), false);
   val half = shift_right(k, r.bits, 1);
-  val scale = power_of_two(k, half);
-  val rest_of_scale = power_of_two(k, isub(k, r.bits, half));
-  val power = add(k, tail, real(k, 1));
-  val low = add(k, sub(k, real(k, 1), power), tail);
-  power = mul(k, mul(k, power, scale), rest_of_scale);
-  val is_negative = below(k, x, 0);
-  val line = add(k, power, real(k, 1));
-  val ratio = quotient(k, choose(k, is_negative, power, real(k, 1)), line);
-  val line_low = add(k, sub(k, real(k, 1), line), power);
-  val one_over = sub(k, real(k, 1), ratio);
-  low = mul(k, mul(k, low, scale), rest_of_scale);
-  val correction = sub(k, mul(k, low, one_over), mul(k, ratio, line_low));
-  return choose(k, is_negative, fused(k, correction, one_over, ratio), ratio);
+  val one = power_of_two(k, isub(k, whole(k, 2 * bias(k)), half));
+  val scale = power_of_two(k, isub(k, r.bits, half));
+  // What the sum of both powers of two lost joins the smaller addend.
+  val sum = add(k, scale, one);
+  val lost = sub(k, one, sub(k, sum, scale));
+  return quotient(k, one, add(k, sum, fused(k, tail_of(k, r.high), scale, lost)));
 }
 
 // (1 - p) / (1 + p) with p = e^-2|x| = scale (1 + tail). Beyond |x| = 9.1 the nearest float is 1.
@@ -105,7 +98,7 @@ static val tanh_of_float(const kit *k, val x) {
   val scale = power_of_two(k, r.bits);
   val tail = tail_of(k, r.high);
   val top = fused(k, minus(k, scale), tail, sub(k, real(k, 1), scale));
-  return with_sign(k, quotient(k, top, fused(k, scale, tail, add(k, scale, real(k, 1)))), x);
+  return under_sign(k, quotient(k, top, fused(k, scale, tail, add(k, scale, real(k, 1)))), x);
 }
 
 // d / (d + 2) with d = e^2|x| - 1, which is h / (h + 1/2) of a quarter h.
@@ -163,6 +156,6 @@ val indim_emit_fn_erf(const kit *k, val x) {
   val near = k->is_double ? POLYNOMIAL(k, z, erf_near_double) : POLYNOMIAL(k, z, erf_near_float);
   near = fused(k, x, near, x);
   val far = k->is_double ? POLYNOMIAL(k, magnitude, erf_far_double) : POLYNOMIAL(k, magnitude, erf_far_float);
-  far = with_sign(k, sub(k, real(k, 1), indim_emit_fn_exp(k, far)), x);
+  far = under_sign(k, sub(k, real(k, 1), indim_emit_fn_exp(k, far)), x);
   return choose(k, above(k, magnitude, pick(k, 0.925, 0.845)), far, near);
 }

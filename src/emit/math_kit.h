@@ -105,13 +105,28 @@ static inline val flip(const kit *k, val a, val sign) {
   return as_real(k, ixor(k, as_bits(k, a), iand(k, as_bits(k, sign), whole(k, sign_bit(k)))));
 }
 
-// c[0] + c[1] x + ... by Horner's rule.
-static inline val polynomial(const kit *k, val x, const double *c, int32_t count) {
-  val sum = real(k, c[count - 1]);
+// The same for a magnitude that has no sign bit, which is one instruction less.
+static inline val under_sign(const kit *k, val magnitude, val sign) {
+  return as_real(k, ior(k, as_bits(k, magnitude), iand(k, as_bits(k, sign), whole(k, sign_bit(k)))));
+}
+
+// c[0] + c[stride] x + ... by Horner's rule, |count| terms.
+static inline val horner(const kit *k, val x, const double *c, int32_t count, int32_t stride) {
+  val sum = real(k, c[(count - 1) * stride]);
   for (int32_t i = count - 2; i >= 0; i--) {
-    sum = fused(k, sum, x, real(k, c[i]));
+    sum = fused(k, sum, x, real(k, c[i * stride]));
   }
   return sum;
+}
+
+// c[0] + c[1] x + ..., the odd and the even terms side by side: a chain of half the length, which is what limits a loop.
+static inline val polynomial(const kit *k, val x, const double *c, int32_t count) {
+  if (count < 5) {
+    return horner(k, x, c, count, 1);
+  }
+  val square = mul(k, x, x);
+  val even = horner(k, square, c, (count + 1) / 2, 2);
+  return fused(k, horner(k, square, c + 1, count / 2, 2), x, even);
 }
 #define POLYNOMIAL(k, x, c) polynomial(k, x, c, (int32_t)(sizeof(c) / sizeof((c)[0])))
 

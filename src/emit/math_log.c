@@ -2,9 +2,9 @@
 // f = m - 1, so that nothing is lost where x is near 1.
 #include "emit/math_kit.h"
 
-// ln(1 + f) = f - f^2/2 + f^3 p(f): 2^-30 of the result.
-static const double log_float[] = {0x1.555546p-2,  -0x1.ffffeep-3, 0x1.99a546p-3,  -0x1.5562e2p-3, 0x1.2332bap-3,
-                                   -0x1.fb434ep-4, 0x1.e6510ap-4,  -0x1.e2e90ep-4, 0x1.1b412ep-4};
+// ln(1 + f) = f + f^2 p(f): 2^-27 of the result.
+static const double log_float[] = {-0x1.fffff8p-2, 0x1.555544p-2,  -0x1.0003fep-2, 0x1.99a96ap-3, -0x1.543248p-3,
+                                   0x1.221160p-3,  -0x1.0e8418p-3, 0x1.0a56aep-3,  -0x1.4071ccp-4};
 // ln((1 + s) / (1 - s)) = 2 s + s z p(z), z = s^2: 2^-58.
 static const double log_double[] = {0x1.5555555555592p-1, 0x1.999999997fdddp-2, 0x1.24924941ef659p-2,
                                     0x1.c71c520a9c012p-3, 0x1.74663eadb0f8cp-3, 0x1.39a1c01d381c7p-3,
@@ -12,45 +12,46 @@ static const double log_double[] = {0x1.5555555555592p-1, 0x1.999999997fdddp-2, 
 
 split indim_emit_fn_split(const kit *k, val x, bool subnormal) {
   int64_t shift = mantissa_bits(k);
-  val is_small = below(k, x, pick(k, FLT_MIN, DBL_MIN));
-  double up = pick(k, 0x1p24, 0x1p54);
-  val normal = subnormal ? choose(k, is_small, mul(k, x, real(k, up)), x) : x;
   int64_t least = k->is_double ? INT64_C(0x3FE6A09E667F3BCD) : INT64_C(0x3F3504F3);
-  val bits = isub(k, as_bits(k, normal), whole(k, least));
-  val f = as_real(k, iadd(k, iand(k, bits, whole(k, (INT64_C(1) << shift) - 1)), whole(k, least)));
+  int64_t exponent_of_up = k->is_double ? 54 : 24;
+  val offset = whole(k, k->is_double ? least + INT64_MIN : least);
+  val normal = x;
+  if (subnormal) {
+    val is_small = below(k, x, pick(k, FLT_MIN, DBL_MIN));
+    normal = choose(k, is_small, mul(k, x, real(k, pick(k, 0x1p24, 0x1p54))), x);
+    offset = choose(k, is_small, iadd(k, offset, whole(k, exponent_of_up << shift)), offset);
+  }
+  val bits = isub(k, as_bits(k, normal), offset);
+  val m = as_real(k, iadd(k, iand(k, bits, whole(k, (INT64_C(1) << shift) - 1)), whole(k, least)));
   val e;
   if (k->is_double) {
-    // No instruction converts 64-bit integers before AVX-512: the exponent goes into the low bits of 3 * 2^51.
-    val biased = shift_right(k, iadd(k, bits, whole(k, INT64_C(1024) << 52)), shift);
-    e = as_real(k, ior(k, biased, whole(k, INT64_C(0x4330000000000000))));
-    val offset = real(k, 0x1p52 + 1024);
-    e = sub(k, e, subnormal ? choose(k, is_small, real(k, 0x1p52 + 1024 + 54), offset) : offset);
+    // No instruction converts 64-bit integers before AVX-512: the exponent plus 2048 goes into the low bits of 2^52.
+    e = as_real(k, ior(k, shift_right(k, bits, shift), whole(k, INT64_C(0x4330000000000000))));
+    e = sub(k, e, real(k, 0x1p52 + 2048));
   } else {
     e = LLVMBuildSIToFP(k->b, shift_signed(k, bits, shift), k->type, "");
-    e = subnormal ? sub(k, e, choose(k, is_small, real(k, 24), real(k, 0))) : e;
   }
-  return (split){e, sub(k, f, real(k, 1))};
+  return (split){e, sub(k, m, real(k, 1))};
 }
 
 // ln of 2^e (1 + f) and a relative addend, or NULL.
 static val log_of_split(const kit *k, split s, val relative) {
   const val f = s.f;
-  val half_square = mul(k, mul(k, f, f), real(k, 0.5));
-  double ln2_low = pick(k, 0x1.7f7d1cf79abcap-20, 0x1.cf79abc9e3b39p-40);
+  val square = mul(k, f, f);
   val ln2_high = real(k, pick(k, 0x1.62e4p-1, 0x1.62e42fefap-1));
-  val rest = mul(k, s.e, real(k, ln2_low));
+  val rest = mul(k, s.e, real(k, pick(k, 0x1.7f7d1cf79abcap-20, 0x1.cf79abc9e3b39p-40)));
   if (relative != NULL) {
     rest = add(k, rest, relative);
   }
   if (k->is_double) {
+    val half_square = mul(k, square, real(k, 0.5));
     val ratio = quotient(k, f, add(k, f, real(k, 2)));
     val z = mul(k, ratio, ratio);
-    val sum = fused(k, z, POLYNOMIAL(k, z, log_double), half_square);
-    rest = fused(k, ratio, sum, rest);
-  } else {
-    rest = fused(k, mul(k, mul(k, f, f), f), POLYNOMIAL(k, f, log_float), rest);
+    rest = fused(k, ratio, fused(k, z, POLYNOMIAL(k, z, log_double), half_square), rest);
+    return fused(k, s.e, ln2_high, sub(k, f, sub(k, half_square, rest)));
   }
-  return fused(k, s.e, ln2_high, sub(k, f, sub(k, half_square, rest)));
+  rest = fused(k, square, POLYNOMIAL(k, f, log_float), rest);
+  return fused(k, s.e, ln2_high, add(k, f, rest));
 }
 
 // The logarithm of what is not positive, or infinite.
@@ -123,13 +124,13 @@ static val atanh_of_double(const kit *k, val x) {
 }
 
 // Floats through double: 2^-28 is nothing of a float, and there is no other difference.
-#define THROUGH_DOUBLE(name)                              \
-  val indim_emit_fn_##name(const kit *k, val x) {         \
-    if (k->is_double) {                                   \
-      return name##_of_double(k, x);                      \
-    }                                                     \
-    val wide = to_double(k, x);                             \
-    kit of_wide = kit_of(k->e, wide);                     \
+#define THROUGH_DOUBLE(name)                                 \
+  val indim_emit_fn_##name(const kit *k, val x) {            \
+    if (k->is_double) {                                      \
+      return name##_of_double(k, x);                         \
+    }                                                        \
+    val wide = to_double(k, x);                              \
+    kit of_wide = kit_of(k->e, wide);                        \
     return from_double(k, name##_of_double(&of_wide, wide)); \
   }
 

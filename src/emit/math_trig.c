@@ -303,13 +303,6 @@ static val sine_of_half(const kit *k, angle a) {
   return as_real(k, ixor(k, as_bits(k, sine), shift_left(k, a.quarters, k->is_double ? 63 : 31)));
 }
 
-// A zero keeps its sign, which the sums have lost.
-val indim_emit_fn_sin(const kit *k, val x) {
-  return choose(k, equals(k, x, 0), x, sine_of_half(k, reduce_any(k, x, HALVES)));
-}
-
-val indim_emit_fn_cos(const kit *k, val x) { return sine_of_half(k, reduce_any(k, x, HALVES_SHIFTED)); }
-
 // Sine and cosine of high + low, |high| <= pi/4, as pairs.
 static void sine_cosine(const kit *k, angle a, pair *out_sine, pair *out_cosine) {
   val z = mul(k, a.high, a.high);
@@ -334,6 +327,28 @@ void indim_emit_fn_sincos(const kit *k, val x, val *out_sin, val *out_cos) {
   val next = iadd(k, a.quarters, whole(k, 1));
   *out_sin = flip(k, choose(k, is_odd, cosine.high, signed_sine), as_real(k, shift_left(k, a.quarters, to_sign)));
   *out_cos = flip(k, choose(k, is_odd, signed_sine, cosine.high), as_real(k, shift_left(k, next, to_sign)));
+}
+
+// Over half a turn one polynomial is enough, but without fused multiply-add its sum loses too much.
+val indim_emit_fn_sin(const kit *k, val x) {
+  if (k->e->has_fma) {
+    // A zero keeps its sign, which the sums have lost.
+    return choose(k, equals(k, x, 0), x, sine_of_half(k, reduce_any(k, x, HALVES)));
+  }
+  val sine = NULL;
+  val cosine = NULL;
+  indim_emit_fn_sincos(k, x, &sine, &cosine);
+  return sine;
+}
+
+val indim_emit_fn_cos(const kit *k, val x) {
+  if (k->e->has_fma) {
+    return sine_of_half(k, reduce_any(k, x, HALVES_SHIFTED));
+  }
+  val sine = NULL;
+  val cosine = NULL;
+  indim_emit_fn_sincos(k, x, &sine, &cosine);
+  return cosine;
 }
 
 // Sine over cosine, or minus cosine over sine; what is left of the division is added.

@@ -16,13 +16,14 @@
 typedef void loop_fn(const void *x, const void *y, void *results, int64_t count);
 
 enum { COUNT = 960, MOST_LANES = 16, F32 = 0, F64 = 1 };
-enum { SINE_OF_PAIR = -1, COSINE_OF_PAIR = -2, NO_OP = -3 };
+// Ops of the test's own: of the pair, and POWER_OF + 2 y for the power of a constant y.
+enum { SINE_OF_PAIR = -1, COSINE_OF_PAIR = -2, POWER_OF = -1000 };
 
 typedef long double unary_fn(long double);
 typedef long double binary_fn(long double, long double);
 
 typedef struct function {
-  int op;  // an indim_op, or one of the pair's
+  int op;  // an indim_op, or one of the test's own
   const char *name;
   unary_fn *unary;
   binary_fn *binary;
@@ -39,12 +40,25 @@ static long double rsqrt(long double x) { return 1 / sqrtl(x); }
 
 static long double power(long double x, long double y) { return x == 1 || y == 0 ? 1 : powl(x, y); }
 
+static long double power_m2(long double x) { return powl(x, -2); }
+static long double power_m1_5(long double x) { return powl(x, -1.5L); }
+static long double power_m1(long double x) { return powl(x, -1); }
+static long double power_m0_5(long double x) { return powl(x, -0.5L); }
+static long double power_0(long double x) { return (void)x, 1; }
+static long double power_0_5(long double x) { return powl(x, 0.5L); }
+static long double power_1(long double x) { return x; }
+static long double power_1_5(long double x) { return powl(x, 1.5L); }
+static long double power_2(long double x) { return powl(x, 2); }
+static long double power_2_5(long double x) { return powl(x, 2.5L); }
+static long double power_3(long double x) { return powl(x, 3); }
+static long double power_4(long double x) { return powl(x, 4); }
+
 static const function functions[] = {
     {INDIM_OP_EXPONENTIAL, "exponential", expl, NULL, {1.05, 1.05}, -20, 20},
     {INDIM_OP_EXPONENTIAL_MINUS_ONE, "exponential-minus-one", expm1l, NULL, {1.1, 1.25}, -20, 20},
-    {INDIM_OP_LOG, "log", logl, NULL, {0.8, 0.8}, 0.01, 100},
-    {INDIM_OP_LOG_PLUS_ONE, "log-plus-one", log1pl, NULL, {0.8, 0.85}, -1, 100},
-    {INDIM_OP_LOGISTIC, "logistic", logistic, NULL, {1.55, 1.55}, -20, 20},
+    {INDIM_OP_LOG, "log", logl, NULL, {0.95, 0.8}, 0.01, 100},
+    {INDIM_OP_LOG_PLUS_ONE, "log-plus-one", log1pl, NULL, {1, 0.85}, -1, 100},
+    {INDIM_OP_LOGISTIC, "logistic", logistic, NULL, {1.75, 1.75}, -20, 20},
     {INDIM_OP_SINE, "sine", sinl, NULL, {1.99, 1.99}, -50, 50},
     {INDIM_OP_COSINE, "cosine", cosl, NULL, {1.99, 1.99}, -50, 50},
     {INDIM_OP_TAN, "tan", tanl, NULL, {1.1, 1}, -50, 50},
@@ -57,12 +71,24 @@ static const function functions[] = {
     {INDIM_OP_ACOSH, "acosh", acoshl, NULL, {0.51, 1.5}, 1, 10},
     {INDIM_OP_ATANH, "atanh", atanhl, NULL, {0.51, 1}, -1, 1},
     {INDIM_OP_CBRT, "cbrt", cbrtl, NULL, {0.6, 0.51}, -100, 100},
-    {INDIM_OP_ERF, "erf", erfl, NULL, {1.2, 1.25}, -6, 6},
+    {INDIM_OP_ERF, "erf", erfl, NULL, {1.4, 1.3}, -6, 6},
     {INDIM_OP_RSQRT, "rsqrt", rsqrt, NULL, {1.5, 1.5}, 0, 100},
     {SINE_OF_PAIR, "sine with cosine", sinl, NULL, {0.8, 0.8}, -50, 50},
     {COSINE_OF_PAIR, "cosine with sine", cosl, NULL, {0.8, 0.8}, -50, 50},
     {INDIM_OP_POWER, "power", NULL, power, {0.6, 1.25}, 0, 10},
-    {INDIM_OP_ATAN2, "atan2", NULL, atan2l, {1.5, 1.5}, -1, 1},
+    {POWER_OF - 4, "power of -2", power_m2, NULL, {1.95, 1.95}, 0, 10},
+    {POWER_OF - 3, "power of -1.5", power_m1_5, NULL, {1.3, 1.3}, 0, 10},
+    {POWER_OF - 2, "power of -1", power_m1, NULL, {0.5, 0.5}, 0, 10},
+    {POWER_OF - 1, "power of -0.5", power_m0_5, NULL, {1.5, 1.5}, 0, 10},
+    {POWER_OF + 0, "power of 0", power_0, NULL, {0, 0}, 0, 10},
+    {POWER_OF + 1, "power of 0.5", power_0_5, NULL, {0.5, 0.5}, 0, 10},
+    {POWER_OF + 2, "power of 1", power_1, NULL, {0, 0}, 0, 10},
+    {POWER_OF + 3, "power of 1.5", power_1_5, NULL, {1.5, 1.5}, 0, 10},
+    {POWER_OF + 4, "power of 2", power_2, NULL, {0.5, 0.5}, 0, 10},
+    {POWER_OF + 5, "power of 2.5", power_2_5, NULL, {0.6, 1.25}, 0, 10},
+    {POWER_OF + 6, "power of 3", power_3, NULL, {1.5, 1.5}, 0, 10},
+    {POWER_OF + 8, "power of 4", power_4, NULL, {1.95, 1.95}, 0, 10},
+    {INDIM_OP_ATAN2, "atan2", NULL, atan2l, {1.8, 1.5}, -1, 1},
     {INDIM_OP_REMAINDER, "remainder", NULL, fmodl, {0, 0}, -100, 100},
 };
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
@@ -132,6 +158,9 @@ static LLVMValueRef value_of(indim_emit *e, int op, LLVMValueRef x, LLVMValueRef
     LLVMValueRef pair[2];
     indim_emit_sincos(e, x, &pair[0], &pair[1]);
     return pair[op == COSINE_OF_PAIR];
+  }
+  if (op < COSINE_OF_PAIR) {
+    return indim_emit_math2(e, INDIM_OP_POWER, x, indim_emit_real(e, LLVMTypeOf(x), (op - POWER_OF) * 0.5));
   }
   LLVMValueRef value = indim_emit_math(e, (indim_op)op, x);
   return value != NULL ? value : indim_emit_math2(e, (indim_op)op, x, y);
