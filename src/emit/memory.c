@@ -811,7 +811,13 @@ static indim_status emit_copy(indim_generator *g, const indim_loop_node *node) {
   LLVMValueRef from = indim_emit_element(g, node->u.move.from, node->args[1]);
   if (bytes > 0) {
     // Not memcpy: a result may be a donated argument's buffer.
-    LLVMBuildMemMove(g->e.builder, to, alignment, from, alignment, indim_emit_s64(g, bytes));
+    LLVMValueRef size = indim_emit_s64(g, bytes);
+    if (g->e.program->storages[node->u.move.to]->shares != 0) {
+      // A result in the buffer of the argument that it may take over is there already.
+      LLVMValueRef is_there = LLVMBuildICmp(g->e.builder, LLVMIntEQ, to, from, "");
+      size = LLVMBuildSelect(g->e.builder, is_there, indim_emit_s64(g, 0), size, "");
+    }
+    LLVMBuildMemMove(g->e.builder, to, alignment, from, alignment, size);
   }
   return INDIM_OK;
 }

@@ -45,6 +45,21 @@ static bool same_location(const indim_location *a, const indim_location *b) {
   return a->storage == b->storage && a->base == b->base && a->offset == b->offset && a->storage != NULL;
 }
 
+// An update that is in registers goes to its place from there.
+static void store_tile(indim_lowering *l, indim_flow_item *item, const indim_flow_item *update) {
+  indim_loop_builder *b = &l->b;
+  indim_kernel k = {.l = l, .lanes = 1};
+  indim_lval starts[INDIM_MAX_RANK];
+  indim_loop_kernel_begin(b, &item->place.storage, 1);
+  indim_element_forget(l);
+  for (int32_t d = 0; d < item->shape->rank; d++) {
+    starts[d] = indim_lower_start(&k, item->operands, item->operand_count, 2, d,
+                                  item->shape->sizes[d] - update->shape->sizes[d]);
+  }
+  indim_lval address = indim_location_address(l, item->shape, &item->place, starts);
+  indim_tile_store(b, &update->tile, item->place.storage, address, item->place.strides);
+}
+
 void indim_lower_update(indim_lowering *l, indim_flow_item *item) {
   indim_flow_item *operand = item->operands[0];
   indim_flow_item *update = item->operands[1];
@@ -65,6 +80,10 @@ void indim_lower_update(indim_lowering *l, indim_flow_item *item) {
     indim_location at = indim_location_scratch(l, update);
     indim_kernel_fill(l, update, &at);
     update->place = at;
+  }
+  if (update->has_tile && item->place.tiled == NULL) {
+    store_tile(l, item, update);
+    return;
   }
   indim_access_list *list = indim_lower_alloc(l, 1, sizeof *list);
   updating u = {item, update};
@@ -131,8 +150,35 @@ static carrying choose_carrying(const indim_flow_item *item, int32_t k) {
   return is_update_chain(body, k) ? CARRIED_IN_PLACE : CARRIED_HALVES;
 }
 
-static void own_memory(indim_lowering *l, indim_flow_item *operand, const indim_flow_item *parameter, carried *c) {
-  indim_location at = indim_location_scratch(l, parameter);
+// Whether the location is one whole storage, which nobody but |operand| lives in.
+static bool is_whole(const indim_flow_item *operand, const indim_location *at) {
+  return at->storage != NULL && at->tiled == NULL && at->base == 0 && at->offset == 0 &&
+         at->storage->elements == indim_shape_element_count(operand->shape);
+}
+
+// Whether an operand's memory may be written once nobody needs the operand: it is scratch, or donated.
+static bool may_take(const indim_flow_item *operand) {
+  const indim_storage *storage = operand->place.storage;
+  bool is_made = operand->kind == INDIM_FLOW_OP && operand->flow_count == 0 && storage != NULL &&
+                 storage->kind == INDIM_STORAGE_SCRATCH && storage->shares == 0;
+  bool is_donated = operand->kind == INDIM_FLOW_PARAMETER && storage != NULL && storage->kind == INDIM_STORAGE_RESULT &&
+                    storage->shares != 0;
+  return is_made || is_donated;
+}
+
+// Memory for a carried array that starts as |operand|. An array updated in place may live where the operand does, if this
+// is the operand's last use, or where the loop's result |member| is to be.
+static void own_memory(indim_lowering *l, indim_flow_item *operand, const indim_flow_item *parameter,
+                       const indim_flow_item *member, carried *c) {
+  indim_location at = {0};
+  bool in_place = c->how == CARRIED_IN_PLACE;
+  if (in_place && operand->use_count == 1 && may_take(operand) && is_whole(operand, &operand->place)) {
+    at = operand->place;
+  } else if (in_place && member != NULL && is_whole(operand, &member->place)) {
+    at = member->place;
+  } else {
+    at = indim_location_scratch(l, parameter);
+  }
   if (at.storage == NULL) {
     return;
   }
@@ -142,7 +188,9 @@ static void own_memory(indim_lowering *l, indim_flow_item *operand, const indim_
   if (c->how == CARRIED_HALVES) {
     at.storage->elements *= 2;
   }
-  indim_kernel_copy(l, operand, &at);
+  if (!same_location(&operand->place, &at)) {
+    indim_kernel_copy(l, operand, &at);
+  }
 }
 
 static void bind_rows(const carried *c, const indim_lval *values, indim_flow_item *parameter) {
@@ -207,7 +255,8 @@ static bool prepare(indim_lowering *l, indim_flow_item *item, looping *w) {
         (void)indim_location_need(l, item->operands[k]);
       }
     } else if (c->how != CARRIED_SAME) {
-      own_memory(l, item->operands[k], item->flows[1]->parameters[k], c);
+      own_memory(l, item->operands[k], item->flows[1]->parameters[k], item->member_count > 0 ? item->members[k] : item,
+                 c);
       item->flows[1]->parameters[k]->gives_way = c->how == CARRIED_IN_PLACE;
     } else {
       (void)indim_location_need(l, item->operands[k]);

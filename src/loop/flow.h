@@ -58,6 +58,7 @@ struct indim_flow_item {
   int32_t last_read;    // index of the last item that reads it otherwise than by updating it; INT32_MAX for a result
   int32_t last_update;  // index of the last item that updates it
   int32_t update_uses;  // updates of it
+  bool may_give_way;    // all that reads it comes before its only update
   bool gives_way;       // an update of it may take its memory over
 
   // Filled while lowering.
@@ -77,6 +78,8 @@ struct indim_flow {
   int32_t result_count;
 };
 
+// Arrays in a shape's tree.
+int64_t indim_flow_leaf_count(const indim_shape *shape);
 // The flow of a computation, in |arena|. LIMIT when dissolving the calls would give more than a few million items.
 INDIM_CHECKED indim_status indim_flow_make(indim_ctx *cx, indim_arena *arena, const indim_computation *computation,
                                            indim_flow **out_flow);

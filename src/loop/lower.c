@@ -260,38 +260,176 @@ static void fill_padding(indim_lowering *l, const indim_shape *shape, indim_stor
                   indim_loop_const(&l->b, shape->type, value.bits, value.imag), storage->elements);
 }
 
+// Aliases --------------------------------------------------------------------------------------------------------------
+
+// Reads a number; -1 at anything else.
+static int64_t read_number(const char **at, const char *end) {
+  int64_t number = -1;
+  for (; *at < end && **at >= '0' && **at <= '9' && number < INT32_MAX; ++*at) {
+    number = (number < 0 ? 0 : number) * 10 + (**at - '0');
+  }
+  return number;
+}
+
+// Steps past everything up to |mark|, too; false at the end.
+static bool skip_past(const char **at, const char *end, char mark) {
+  while (*at < end && **at != mark) {
+    ++*at;
+  }
+  return *at < end && (++*at, true);
+}
+
+// Reads "{0, 1}" as a path into |shape|: the shape there, and its first leaf's number. NULL when it leads nowhere.
+static const indim_shape *read_path(const char **at, const char *end, const indim_shape *shape, int32_t *out_leaf) {
+  if (!skip_past(at, end, '{')) {
+    return NULL;
+  }
+  while (*at < end && **at != '}') {
+    int64_t member = read_number(at, end);
+    if (member >= 0) {
+      if (shape->type != INDIM_TUPLE || member >= shape->member_count) {
+        return NULL;
+      }
+      for (int64_t i = 0; i < member; i++) {
+        *out_leaf += (int32_t)indim_flow_leaf_count(shape->members[i]);
+      }
+      shape = shape->members[member];
+    } else {
+      ++*at;
+    }
+  }
+  return skip_past(at, end, '}') ? shape : NULL;
+}
+
+// input_output_alias={ {0}: (1, {}, may-alias), ... }: |out_argument| gets the argument's leaf of each result leaf, -1
+// without one.
+static void read_aliases(indim_lowering *l, const indim_shape *result_shape, int32_t *out_argument) {
+  const indim_module *module = l->program->module;
+  for (int32_t h = 0; h < module->header_attr_count; h++) {
+    const indim_header_attr *attr = &module->header_attrs[h];
+    if (!indim_str_is(attr->name, "input_output_alias")) {
+      continue;
+    }
+    const char *at = attr->text.data;
+    const char *end = at + attr->text.size;
+    (void)skip_past(&at, end, '{');
+    for (;;) {
+      int32_t result = 0;
+      int32_t argument = 0;
+      const indim_shape *to = read_path(&at, end, result_shape, &result);
+      int64_t parameter = to != NULL && skip_past(&at, end, '(') ? read_number(&at, end) : -1;
+      if (parameter < 0 || parameter >= module->entry->parameter_count) {
+        return;
+      }
+      for (int64_t i = 0; i < parameter; i++) {
+        argument += (int32_t)indim_flow_leaf_count(module->entry->parameters[i]->shape);
+      }
+      const indim_shape *from = read_path(&at, end, module->entry->parameters[parameter]->shape, &argument);
+      if (from == NULL || !skip_past(&at, end, ')')) {
+        return;
+      }
+      if (indim_shape_is_array(to) && indim_shape_is_array(from)) {
+        out_argument[result] = argument;
+      }
+    }
+  }
+}
+
+// Whether two arrays have their elements in the same places.
+static bool lie_alike(const indim_location *a, const indim_location *b, int32_t rank) {
+  for (int32_t d = 0; d < rank && a->tiled == NULL && b->tiled == NULL; d++) {
+    if (a->strides[d] != b->strides[d]) {
+      return false;
+    }
+  }
+  return a->tiled == NULL && b->tiled == NULL && a->storage->elements == b->storage->elements &&
+         a->storage->type == b->storage->type;
+}
+
+// A result that may take over an argument's buffer. The argument is moved there at once (which is nothing when it is
+// there already) and lives there from now on: an update may then change it in place.
+static void take_over(indim_lowering *l, indim_flow_item *parameter, const indim_location *to) {
+  indim_loop_builder *b = &l->b;
+  indim_storage *from = parameter->place.storage;
+  to->storage->shares = from->index + 1;
+  from->is_donated = true;
+  indim_loop_kernel_begin(b, &to->storage, 1);
+  indim_loop_copy(b, to->storage, indim_loop_index(b, 0), from, indim_loop_index(b, 0), from->elements);
+  parameter->place = *to;
+  parameter->gives_way = parameter->may_give_way;
+}
+
+// Entry ------------------------------------------------------------------------------------------------------------------
+
+typedef struct entry {
+  indim_flow *flow;
+  int32_t count;  // results
+  const indim_shape **shapes;
+  indim_location *places;
+  int32_t *arguments;  // whose buffers they take over, -1 for none
+} entry;
+
+static void bind_results(indim_lowering *l, entry *e) {
+  for (int32_t k = 0; k < e->count && !indim_lower_failed(l); k++) {
+    indim_flow_item *item = e->flow->results[k];
+    indim_storage *storage = outer_storage(l, INDIM_STORAGE_RESULT, k, item, e->shapes[k]);
+    if (storage == NULL) {
+      return;
+    }
+    e->places[k] = indim_location_of(l, e->shapes[k], storage);
+    int32_t p = e->arguments[k];
+    bool is_alike = p >= 0 && p < e->flow->parameter_count && !indim_lower_failed(l) &&
+                    e->flow->parameters[p]->place.storage->kind == INDIM_STORAGE_ARGUMENT &&
+                    lie_alike(&e->flow->parameters[p]->place, &e->places[k], e->shapes[k]->rank);
+    if (is_alike) {
+      take_over(l, e->flow->parameters[p], &e->places[k]);
+      continue;
+    }
+    fill_padding(l, e->shapes[k], storage);
+    bool is_computed = item->kind == INDIM_FLOW_OP && item->placement != INDIM_PLACEMENT_INLINE;
+    if ((is_computed || item->kind == INDIM_FLOW_MEMBER) && item->place.storage == NULL) {
+      item->place = e->places[k];
+    }
+  }
+}
+
+// A result that lives in another result's memory is saved before that is written.
+static void save_results(indim_lowering *l, const entry *e) {
+  for (int32_t k = 0; k < e->count && !indim_lower_failed(l); k++) {
+    indim_flow_item *item = e->flow->results[k];
+    const indim_storage *storage = item->place.storage;
+    if (storage != NULL && storage->shares != 0 && storage != e->places[k].storage) {
+      indim_location at = indim_location_scratch(l, item);
+      indim_kernel_copy(l, item, &at);
+      item->place = at;
+    }
+  }
+}
+
 static void lower_entry(indim_lowering *l, indim_flow *flow) {
   const indim_module *module = l->program->module;
   const indim_shape *result_shape =
       module->entry_result_shape != NULL ? module->entry_result_shape : module->entry->root->shape;
-  const indim_shape **shapes = indim_lower_alloc(l, flow->result_count, sizeof *shapes);
-  indim_location *places = indim_lower_alloc(l, flow->result_count, sizeof *places);
+  entry e = {.flow = flow};
+  e.shapes = indim_lower_alloc(l, flow->result_count, sizeof *e.shapes);
+  e.places = indim_lower_alloc(l, flow->result_count, sizeof *e.places);
+  e.arguments = indim_lower_alloc(l, flow->result_count, sizeof *e.arguments);
   bind_arguments(l, flow);
-  if (indim_lower_failed(l) || shapes == NULL || places == NULL) {
+  if (indim_lower_failed(l) || e.shapes == NULL || e.places == NULL || e.arguments == NULL) {
     return;
   }
-  int32_t count = 0;
-  fill_leaves(result_shape, shapes, &count);
-  for (int32_t k = 0; k < count && !indim_lower_failed(l); k++) {
-    indim_flow_item *item = flow->results[k];
-    indim_storage *storage = outer_storage(l, INDIM_STORAGE_RESULT, k, item, shapes[k]);
-    if (storage == NULL) {
-      return;
-    }
-    places[k] = indim_location_of(l, shapes[k], storage);
-    fill_padding(l, shapes[k], storage);
-    bool is_computed =
-        item->kind == INDIM_FLOW_OP && item->placement != INDIM_PLACEMENT_INLINE && item->flow_count == 0;
-    bool is_member = item->kind == INDIM_FLOW_MEMBER && item->source->flow_count == 0;
-    if ((is_computed || is_member) && item->place.storage == NULL) {
-      item->place = places[k];
-    }
+  fill_leaves(result_shape, e.shapes, &e.count);
+  for (int32_t k = 0; k < e.count; k++) {
+    e.arguments[k] = -1;
   }
-  l->program->result_count = count;
+  read_aliases(l, result_shape, e.arguments);
+  bind_results(l, &e);
+  l->program->result_count = e.count;
   indim_lower_flow(l, flow);
-  for (int32_t k = 0; k < count && !indim_lower_failed(l); k++) {
-    if (flow->results[k]->place.storage != places[k].storage) {
-      indim_kernel_copy(l, flow->results[k], &places[k]);
+  save_results(l, &e);
+  for (int32_t k = 0; k < e.count && !indim_lower_failed(l); k++) {
+    if (flow->results[k]->place.storage != e.places[k].storage) {
+      indim_kernel_copy(l, flow->results[k], &e.places[k]);
     }
   }
 }

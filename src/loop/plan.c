@@ -279,6 +279,7 @@ static void mark_giving_way(indim_flow *flow) {
     const indim_flow_item *item = flow->items[i];
     if (indim_plan_updates(item)) {
       indim_flow_item *operand = item->operands[0];
+      operand->may_give_way = indim_plan_others_are_done(operand, item);
       operand->gives_way = operand->kind == INDIM_FLOW_OP && operand->placement == INDIM_PLACEMENT_MEMORY &&
                            operand->flow_count == 0 && indim_plan_others_are_done(operand, item);
     }
