@@ -209,13 +209,23 @@ static indim_location carried_location(indim_lowering *l, const carried *c, indi
   return at;
 }
 
+// A result in registers that is to lie somewhere.
+static void deliver(indim_lowering *l, indim_flow_item *member) {
+  indim_location at = member->place;
+  if (at.storage != NULL) {
+    member->place = (indim_location){0};
+    indim_kernel_copy(l, member, &at);
+    member->place = at;
+  } else if (member->feeds_loops) {
+    (void)indim_location_need(l, member);
+  }
+}
+
 static void bind(indim_lowering *l, const carried *c, indim_flow_item *operand, const indim_lval *values,
                  indim_flow_item *parameter) {
   if (c->how == CARRIED_ROWS) {
     bind_rows(c, values, parameter);
-    if (parameter->feeds_loops) {
-      (void)indim_location_need(l, parameter);
-    }
+    deliver(l, parameter);
   } else if (c->how == CARRIED_FIXED) {
     parameter->tile = *indim_tile_need(l, operand);
     parameter->tile.shape = parameter->shape;
@@ -476,9 +486,7 @@ void indim_lower_conditional(indim_lowering *l, indim_flow_item *item) {
     if (c.list[k].how == CARRIED_ROWS) {
       indim_flow_item *member = branch_result_item(item, k);
       bind_rows(&c.list[k], results, member);
-      if (member->feeds_loops) {
-        (void)indim_location_need(l, member);
-      }
+      deliver(l, member);
     }
   }
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "graph/alias.h"
+
 enum { MAX_ITEMS = 4 * 1000 * 1000, MAX_DEPTH = 500 };
 
 // The items of one instruction's leaves.
@@ -22,17 +24,6 @@ typedef struct maker {
 
 static indim_status make_flow(indim_ctx *cx, indim_arena *arena, const indim_computation *computation,
                               int64_t *item_total, int depth, indim_flow **out_flow);
-
-int64_t indim_flow_leaf_count(const indim_shape *shape) {
-  if (shape->type != INDIM_TUPLE) {
-    return indim_shape_is_array(shape) ? 1 : 0;
-  }
-  int64_t count = 0;
-  for (int64_t i = 0; i < shape->member_count; i++) {
-    count += indim_flow_leaf_count(shape->members[i]);
-  }
-  return count;
-}
 
 static void fill_leaf_shapes(const indim_shape *shape, const indim_shape ***cursor) {
   if (shape->type != INDIM_TUPLE) {
@@ -85,7 +76,7 @@ static indim_status new_item(maker *m, indim_flow_kind kind, const indim_instr *
 // One item for each leaf of |shape|: parameters of the flow, or members of |source|.
 static indim_status new_leaves(maker *m, indim_flow_kind kind, const indim_instr *instr, const indim_shape *shape,
                                indim_flow_item *source, int32_t first_number, leaves *out) {
-  int64_t count = indim_flow_leaf_count(shape);
+  int64_t count = indim_array_leaf_count(shape);
   const indim_shape **shapes = NULL;
   INDIM_TRY(array(m->arena, count, sizeof *shapes, &shapes));
   const indim_shape **cursor = shapes;
@@ -123,9 +114,9 @@ static void take_member(const indim_instr *instr, const leaves *tuple, leaves *o
   int64_t index = indim_instr_int(instr, INDIM_ATTR_INDEX, 0);
   int64_t first = 0;
   for (int64_t i = 0; i < index; i++) {
-    first += indim_flow_leaf_count(shape->members[i]);
+    first += indim_array_leaf_count(shape->members[i]);
   }
-  out->count = (int32_t)indim_flow_leaf_count(shape->members[index]);
+  out->count = (int32_t)indim_array_leaf_count(shape->members[index]);
   out->items = tuple->items + first;
 }
 

@@ -78,8 +78,6 @@ struct indim_flow {
   int32_t result_count;
 };
 
-// Arrays in a shape's tree.
-int64_t indim_flow_leaf_count(const indim_shape *shape);
 // The flow of a computation, in |arena|. LIMIT when dissolving the calls would give more than a few million items.
 INDIM_CHECKED indim_status indim_flow_make(indim_ctx *cx, indim_arena *arena, const indim_computation *computation,
                                            indim_flow **out_flow);

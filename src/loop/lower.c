@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array/element.h"
+#include "graph/alias.h"
 #include "loop/element.h"
 #include "loop/pack.h"
 #include "loop/widen.h"
@@ -262,79 +263,6 @@ static void fill_padding(indim_lowering *l, const indim_shape *shape, indim_stor
 
 // Aliases --------------------------------------------------------------------------------------------------------------
 
-// Reads a number; -1 at anything else.
-static int64_t read_number(const char **at, const char *end) {
-  int64_t number = -1;
-  for (; *at < end && **at >= '0' && **at <= '9' && number < INT32_MAX; ++*at) {
-    number = (number < 0 ? 0 : number) * 10 + (**at - '0');
-  }
-  return number;
-}
-
-// Steps past everything up to |mark|, too; false at the end.
-static bool skip_past(const char **at, const char *end, char mark) {
-  while (*at < end && **at != mark) {
-    ++*at;
-  }
-  return *at < end && (++*at, true);
-}
-
-// Reads "{0, 1}" as a path into |shape|: the shape there, and its first leaf's number. NULL when it leads nowhere.
-static const indim_shape *read_path(const char **at, const char *end, const indim_shape *shape, int32_t *out_leaf) {
-  if (!skip_past(at, end, '{')) {
-    return NULL;
-  }
-  while (*at < end && **at != '}') {
-    int64_t member = read_number(at, end);
-    if (member >= 0) {
-      if (shape->type != INDIM_TUPLE || member >= shape->member_count) {
-        return NULL;
-      }
-      for (int64_t i = 0; i < member; i++) {
-        *out_leaf += (int32_t)indim_flow_leaf_count(shape->members[i]);
-      }
-      shape = shape->members[member];
-    } else {
-      ++*at;
-    }
-  }
-  return skip_past(at, end, '}') ? shape : NULL;
-}
-
-// input_output_alias={ {0}: (1, {}, may-alias), ... }: |out_argument| gets the argument's leaf of each result leaf, -1
-// without one.
-static void read_aliases(indim_lowering *l, const indim_shape *result_shape, int32_t *out_argument) {
-  const indim_module *module = l->program->module;
-  for (int32_t h = 0; h < module->header_attr_count; h++) {
-    const indim_header_attr *attr = &module->header_attrs[h];
-    if (!indim_str_is(attr->name, "input_output_alias")) {
-      continue;
-    }
-    const char *at = attr->text.data;
-    const char *end = at + attr->text.size;
-    (void)skip_past(&at, end, '{');
-    for (;;) {
-      int32_t result = 0;
-      int32_t argument = 0;
-      const indim_shape *to = read_path(&at, end, result_shape, &result);
-      int64_t parameter = to != NULL && skip_past(&at, end, '(') ? read_number(&at, end) : -1;
-      if (parameter < 0 || parameter >= module->entry->parameter_count) {
-        return;
-      }
-      for (int64_t i = 0; i < parameter; i++) {
-        argument += (int32_t)indim_flow_leaf_count(module->entry->parameters[i]->shape);
-      }
-      const indim_shape *from = read_path(&at, end, module->entry->parameters[parameter]->shape, &argument);
-      if (from == NULL || !skip_past(&at, end, ')')) {
-        return;
-      }
-      if (indim_shape_is_array(to) && indim_shape_is_array(from)) {
-        out_argument[result] = argument;
-      }
-    }
-  }
-}
-
 // Whether two arrays have their elements in the same places.
 static bool lie_alike(const indim_location *a, const indim_location *b, int32_t rank) {
   for (int32_t d = 0; d < rank && a->tiled == NULL && b->tiled == NULL; d++) {
@@ -366,7 +294,7 @@ typedef struct entry {
   int32_t count;  // results
   const indim_shape **shapes;
   indim_location *places;
-  int32_t *arguments;  // whose buffers they take over, -1 for none
+  int64_t *arguments;  // whose buffers they may take over, -1 for none
 } entry;
 
 static void bind_results(indim_lowering *l, entry *e) {
@@ -377,7 +305,7 @@ static void bind_results(indim_lowering *l, entry *e) {
       return;
     }
     e->places[k] = indim_location_of(l, e->shapes[k], storage);
-    int32_t p = e->arguments[k];
+    int64_t p = e->arguments[k];
     bool is_alike = p >= 0 && p < e->flow->parameter_count && !indim_lower_failed(l) &&
                     e->flow->parameters[p]->place.storage->kind == INDIM_STORAGE_ARGUMENT &&
                     lie_alike(&e->flow->parameters[p]->place, &e->places[k], e->shapes[k]->rank);
@@ -419,10 +347,7 @@ static void lower_entry(indim_lowering *l, indim_flow *flow) {
     return;
   }
   fill_leaves(result_shape, e.shapes, &e.count);
-  for (int32_t k = 0; k < e.count; k++) {
-    e.arguments[k] = -1;
-  }
-  read_aliases(l, result_shape, e.arguments);
+  indim_module_aliases(module, e.arguments);
   bind_results(l, &e);
   l->program->result_count = e.count;
   indim_lower_flow(l, flow);
