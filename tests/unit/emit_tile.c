@@ -7,7 +7,9 @@
 #include "indim/eval.h"
 #include "indim/text.h"
 #include "literal_test.h"
+#include "loop/lowering.h"
 #include "loop/tile.h"
+#include "loop/widen.h"
 
 enum { MOST_LEAVES = 8, MOST_INSTRS = 64, MOST_BYTES = 16 * INDIM_TILE_ELEMENTS };
 
@@ -101,7 +103,7 @@ static const indim_shape *leaf_of(const indim_shape *shape, int32_t k) {
   return indim_shape_is_tuple(shape) ? shape->members[k] : shape;
 }
 
-static bool build(fixture *f, int32_t vector_bytes) {
+static bool build(fixture *f, int32_t vector_bytes, bool is_widened) {
   indim_loop_target target;
   indim_jit_target(&target);
   target.vector_bytes = vector_bytes;
@@ -121,8 +123,18 @@ static bool build(fixture *f, int32_t vector_bytes) {
   }
   f->program->argument_count = entry->parameter_count;
   f->program->result_count = leaves_of(root->shape);
-  CHECK_MSG(f->b.status == INDIM_OK, "%s: %s", f->text, test_message(f->cx));
-  return f->b.status == INDIM_OK;
+  indim_status status = f->b.status;
+  if (status == INDIM_OK && is_widened) {
+    status = indim_loop_widen(f->program);
+  }
+  if (status == INDIM_OK) {
+    status = indim_scratch_plan(f->program);
+  }
+  if (status == INDIM_OK) {
+    status = indim_loop_verify(f->program);
+  }
+  CHECK_MSG(status == INDIM_OK, "%s: %s", f->text, test_message(f->cx));
+  return status == INDIM_OK;
 }
 
 // With INDIM_TEST_DUMP set, IR and assembly are printed: for looking at what a case becomes.
@@ -182,7 +194,9 @@ static void run(fixture *f, int64_t ulps) {
   }
   CHECK_OK(f->cx, indim_eval(f->cx, f->module, (const indim_literal *const *)arguments, entry->parameter_count, NULL,
                              &expected));
-  CHECK_EQ_INT(indim_jit_function(f->code)(inputs, outputs, NULL, NULL), 0);
+  void *scratch = aligned_alloc(64, (size_t)(f->program->scratch_bytes / 64 + 1) * 64);
+  CHECK_EQ_INT(indim_jit_function(f->code)(inputs, outputs, scratch, NULL), 0);
+  free(scratch);
   for (int32_t k = 0; k < leaves_of(shape) && expected != NULL; k++) {
     const indim_literal *leaf = indim_shape_is_tuple(shape) ? indim_literal_member(expected, k) : expected;
     compare(f, leaf, results[k], ulps, k);
@@ -196,7 +210,7 @@ static void run(fixture *f, int64_t ulps) {
 
 // Every instruction of the entry computation becomes tiles; the results are those of the evaluator.
 static void check(const char *text, int64_t ulps) {
-  static const int32_t widths[] = {16, 32, 64};
+  static const int32_t widths[] = {16, 32, 64, 32};
   for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
     static fixture f;
     memset(&f, 0, sizeof f);
@@ -206,7 +220,7 @@ static void check(const char *text, int64_t ulps) {
               test_message(f.cx));
     if (f.module != NULL) {
       CHECK_MSG(indim_module_verify(f.cx, f.module) == INDIM_OK, "%s: %s", text, test_message(f.cx));
-      if (build(&f, widths[i]) && compile(&f)) {
+      if (build(&f, widths[i], i == 3) && compile(&f)) {
         run(&f, ulps);
         run(&f, ulps);
       }
@@ -434,6 +448,7 @@ TEST(dot) {
   check_op("s8[3,4] s8[4,2]", "s32[3,2] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}", 0);
   check_op("pred[3,4] pred[4,2]", "pred[3,2] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}", 0);
   check_op("bf16[3,4] bf16[4,2]", "bf16[3,2] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}", 1);
+  check_op("c64[3,4] c64[4,2]", "c64[3,2] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}", 8);
   check_op("bf16[3,4] bf16[4,2]", "f32[3,2] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}", 4);
   check_op("f32[2,3] f32[]", "f32[2,3] dot(p0, p1)", 0);
   check_op("f32[2,3,2] f32[3,2,4]", "f32[2,4] dot(p0, p1), lhs_contracting_dims={1,2}, rhs_contracting_dims={0,1}", 8);
@@ -488,6 +503,170 @@ TEST(layouts) {
   check_op("s8[3,1,5]{0,1,2}", "s8[3,1,5]{2,1,0} negate(p0)", 0);
 }
 
+// Random shapes ---------------------------------------------------------------------------------------------------------
+
+static int random_below(int limit) { return (int)(random_bits() % (uint64_t)limit); }
+
+typedef struct random_shape {
+  int rank;
+  int sizes[4];
+  char text[64];
+} random_shape;
+
+static void print_shape(const char *type, random_shape *shape) {
+  int used = snprintf(shape->text, sizeof shape->text, "%s[", type);
+  for (int d = 0; d < shape->rank; d++) {
+    used += snprintf(shape->text + used, sizeof shape->text - (size_t)used, "%s%d", d == 0 ? "" : ",", shape->sizes[d]);
+  }
+  snprintf(shape->text + used, sizeof shape->text - (size_t)used, "]");
+}
+
+static random_shape make_shape(const char *type, int most) {
+  random_shape shape = {.rank = 1 + random_below(3)};
+  int left = most;
+  for (int d = 0; d < shape.rank; d++) {
+    shape.sizes[d] = 1 + random_below(left < 9 ? left : 9);
+    left /= shape.sizes[d];
+    left = left < 1 ? 1 : left;
+  }
+  print_shape(type, &shape);
+  return shape;
+}
+
+static const char *random_type(void) {
+  static const char *const types[] = {"f32", "f64", "s8", "pred", "c64", "u16", "bf16", "s64"};
+  return types[random_below(8)];
+}
+
+TEST(random_transposes) {
+  for (int round = 0; round < 40; round++) {
+    const char *type = random_type();
+    random_shape from = make_shape(type, 256);
+    random_shape to = from;
+    char dims[64] = "";
+    char instr[256];
+    for (int d = 0; d < from.rank; d++) {
+      to.sizes[d] = d;
+    }
+    for (int d = from.rank - 1; d > 0; d--) {
+      int other = random_below(d + 1);
+      int kept = to.sizes[d];
+      to.sizes[d] = to.sizes[other];
+      to.sizes[other] = kept;
+    }
+    for (int d = 0; d < from.rank; d++) {
+      size_t used = strlen(dims);
+      snprintf(dims + used, sizeof dims - used, "%s%d", d == 0 ? "" : ",", to.sizes[d]);
+      to.sizes[d] = from.sizes[to.sizes[d]];
+    }
+    print_shape(type, &to);
+    snprintf(instr, sizeof instr, "%s transpose(p0), dimensions={%s}", to.text, dims);
+    check_op(from.text, instr, 0);
+  }
+}
+
+TEST(random_pads) {
+  for (int round = 0; round < 30; round++) {
+    const char *type = random_type();
+    random_shape from = make_shape(type, 60);
+    random_shape to = from;
+    char padding[64] = "";
+    char parameters[128];
+    char instr[256];
+    int total = 1;
+    for (int d = 0; d < from.rank; d++) {
+      int low = random_below(4) - 1;
+      int high = random_below(4) - 1;
+      int interior = random_below(2);
+      int size = from.sizes[d] + (from.sizes[d] - 1) * interior + low + high;
+      if (size < 1 || total * size > 256) {
+        low = high = interior = 0;
+        size = from.sizes[d];
+      }
+      total *= size;
+      to.sizes[d] = size;
+      size_t used = strlen(padding);
+      snprintf(padding + used, sizeof padding - used, "%s%d_%d_%d", d == 0 ? "" : "x", low, high, interior);
+    }
+    if (total > 256) {
+      continue;
+    }
+    print_shape(type, &to);
+    snprintf(parameters, sizeof parameters, "%s %s[]", from.text, type);
+    snprintf(instr, sizeof instr, "%s pad(p0, p1), padding=%s", to.text, padding);
+    check_op(parameters, instr, 0);
+  }
+}
+
+TEST(random_products) {
+  static const char *const types[] = {"f32", "f64", "s32", "f32"};
+  for (int round = 0; round < 40; round++) {
+    const char *type = types[random_below(4)];
+    int m = 1 + random_below(9);
+    int n = 1 + random_below(9);
+    int k = 1 + random_below(12);
+    int left = random_below(2);
+    int right = random_below(2);
+    char parameters[128];
+    char instr[256];
+    snprintf(parameters, sizeof parameters, "%s[%d,%d] %s[%d,%d]", type, left == 0 ? k : m, left == 0 ? m : k, type,
+             right == 0 ? k : n, right == 0 ? n : k);
+    snprintf(instr, sizeof instr, "%s[%d,%d] dot(p0, p1), lhs_contracting_dims={%d}, rhs_contracting_dims={%d}", type,
+             m, n, left, right);
+    check_op(parameters, instr, 16);
+  }
+}
+
+TEST(random_sums) {
+  for (int round = 0; round < 40; round++) {
+    random_shape from = make_shape("f32", 256);
+    random_shape to = {.rank = 0};
+    char dims[64] = "";
+    char parameters[128];
+    char instr[512];
+    for (int d = 0; d < from.rank; d++) {
+      if (random_below(2) == 0) {
+        to.sizes[to.rank++] = from.sizes[d];
+        continue;
+      }
+      size_t used = strlen(dims);
+      snprintf(dims + used, sizeof dims - used, "%s%d", used == 0 ? "" : ",", d);
+    }
+    print_shape("f32", &to);
+    snprintf(parameters, sizeof parameters, "%s f32[]", from.text);
+    snprintf(instr, sizeof instr, "%s reduce(p0, p1), dimensions={%s}, to_apply=add" ADD_F32, to.text, dims);
+    check_op(parameters, instr, 64);
+  }
+}
+
+TEST(random_updates) {
+  for (int round = 0; round < 30; round++) {
+    const char *type = random_type();
+    random_shape whole = make_shape(type, 40);
+    random_shape block = whole;
+    char parameters[256];
+    char instr[256];
+    char starts[64] = "";
+    char sizes[64] = "";
+    for (int d = 0; d < whole.rank; d++) {
+      block.sizes[d] = 1 + random_below(whole.sizes[d]);
+      size_t used = strlen(starts);
+      snprintf(starts + used, sizeof starts - used, ", p%d", d + 2);
+      used = strlen(sizes);
+      snprintf(sizes + used, sizeof sizes - used, "%s%d", d == 0 ? "" : ",", block.sizes[d]);
+    }
+    print_shape(type, &block);
+    snprintf(parameters, sizeof parameters, "%s %s", whole.text, block.text);
+    for (int d = 0; d < whole.rank; d++) {
+      strcat(parameters, " s32[]");
+    }
+    snprintf(instr, sizeof instr, "%s dynamic-update-slice(p0, p1%s)", whole.text, starts);
+    check_op(parameters, instr, 0);
+    snprintf(instr, sizeof instr, "%s dynamic-slice(p0%s), dynamic_slice_sizes={%s}", block.text, starts, sizes);
+    check_op(parameters, instr, 0);
+  }
+}
+
 #define CASES(X)             \
   X(lanes_follow_from_sizes) \
   X(what_cannot_be)          \
@@ -502,5 +681,10 @@ TEST(layouts) {
   X(dot)                     \
   X(reduce)                  \
   X(argmax)                  \
-  X(layouts)
+  X(layouts)                 \
+  X(random_transposes)       \
+  X(random_pads)             \
+  X(random_products)         \
+  X(random_sums)             \
+  X(random_updates)
 TEST_MAIN(CASES)
