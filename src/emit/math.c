@@ -2,10 +2,10 @@
 // there is no fused multiply-add.
 #include "emit/math_kit.h"
 
-// |a| with the lower half of its bits cut off.
+// |a| rounded to half of its bits, so that what is left has the other half and a sign.
 static val upper_half(const kit *k, val a) {
-  int64_t cut = k->is_double ? (int64_t) ~((UINT64_C(1) << 27) - 1) : (int64_t) ~((UINT64_C(1) << 12) - 1);
-  return as_real(k, iand(k, as_bits(k, a), whole(k, cut)));
+  int64_t lost = k->is_double ? INT64_C(1) << 27 : INT64_C(1) << 12;
+  return as_real(k, iand(k, iadd(k, as_bits(k, a), whole(k, lost / 2)), whole(k, -lost)));
 }
 
 pair indim_emit_fn_two_product(const kit *k, val a, val b) {

@@ -150,7 +150,8 @@ static val corrected_quotient(const kit *k, val x, pair below_it) {
   pair back = indim_emit_fn_two_product(k, first, below_it.high);
   val rest = sub(k, sub(k, sub(k, x, back.high), back.low), mul(k, first, below_it.low));
   val step = quotient(k, rest, below_it.high);
-  return choose(k, is_finite(k, step), with_sign(k, add(k, first, step), first), first);
+  val is_exact = both(k, is_finite(k, step), above(k, absolute(k, x), 0x1p-900));  // the product did not underflow
+  return choose(k, is_exact, with_sign(k, add(k, first, step), first), first);
 }
 
 plane indim_plane_sign(const space *s, plane z) {

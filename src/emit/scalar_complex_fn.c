@@ -328,6 +328,7 @@ static plane exact_tanh(const kit *k, plane z) {
   pair square = indim_emit_pair_multiply(k, sinh_x, sinh_x);
   pair under = indim_emit_pair_add(k, square, indim_emit_pair_multiply(k, cosine, cosine));
   val re = pair_ratio(k, indim_emit_pair_multiply(k, sinh_x, cosh_x), under);
+  re = choose(k, below(k, absolute(k, z.re), 0x1p-500), quotient(k, absolute(k, z.re), under.high), re);
   return (plane){with_sign(k, re, z.re), pair_ratio(k, indim_emit_pair_multiply(k, sine, cosine), under)};
 }
 

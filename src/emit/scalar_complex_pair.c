@@ -178,19 +178,22 @@ pair indim_emit_pair_log_hypot(const kit *k, val x, val y) {
   exponent = isub(k, exponent, choose(k, is_small, whole(k, 100), whole(k, 0)));
   a = mul(k, a, down);
   b = mul(k, b, down);
-  pair n = indim_plane_dot(k, a, a, b, b);
+  pair aa = indim_emit_fn_two_product(k, a, a);
+  pair bb = indim_emit_fn_two_product(k, b, b);
+  val n = add(k, aa.high, bb.high);
   val one = real(k, 1);
   val zero = real(k, 0);
-  val j = add(k, choose(k, above(k, n.high, 0x1.6A09E6p+0), one, zero),
-              add(k, choose(k, above(k, n.high, 0x1.6A09E6p+1), one, zero),
-                  add(k, choose(k, above(k, n.high, 0x1.6A09E6p+2), one, zero),
-                      choose(k, above(k, n.high, 0x1.6A09E6p+3), one, zero))));
+  val j = zero;
+  for (double limit = 0x1.6A09E6p+0; limit < 32; limit *= 2) {
+    j = add(k, j, choose(k, above(k, n, limit), one, zero));
+  }
   // 2^-j without a conversion: the exponent bits of 1 less j of them.
   val j_bits = isub(k, as_bits(k, add(k, j, real(k, 0x1.8p52))), as_bits(k, real(k, 0x1.8p52)));
   val up = power_of_two(k, isub(k, whole(k, 0), j_bits));
-  pair m = {mul(k, n.high, up), mul(k, n.low, up)};
-  pair over = indim_emit_pair_add(k, m, indim_emit_pair_constant(k, -1, 0));
-  pair under = indim_emit_pair_add(k, m, indim_emit_pair_constant(k, 1, 0));
+  // What is over 1 must keep its digits next to the unit circle.
+  val terms[] = {mul(k, aa.high, up), mul(k, bb.high, up), real(k, -1), mul(k, aa.low, up), mul(k, bb.low, up)};
+  pair over = indim_plane_sum(k, terms, 5);
+  pair under = indim_emit_pair_add(k, over, indim_emit_pair_constant(k, 2, 0));
   pair s = indim_emit_fn_quotient(k, over, under);
   pair log_m = indim_emit_pair_multiply(k, s, SERIES(k, indim_emit_pair_multiply(k, s, s), atanh_series, 7));
   val exponent_real = sub(k, as_real(k, iadd(k, exponent, as_bits(k, real(k, 0x1.8p52)))), real(k, 0x1.8p52));

@@ -171,8 +171,9 @@ plane indim_plane_atan2(const space *s, plane y, plane x) {
   // Where the formula's own steps lead, to know the multiple of pi.
   val norm_re = difference_of_norms(k, a, c, b, d);
   val norm_im = signed_dot(k, a, b, c, d, indim_plane_dot_sign(k, x.re, x.im, y.re, y.im));
-  val target = sub(k, atan_of(k, add(k, b, c), sub(k, a, d)),
-                   mul(k, atan_of(k, add(k, norm_im, norm_im), norm_re), real(k, 0.5)));
+  val p_re = with_sign(k, sub(k, a, d), sub(k, x.re, y.im));
+  val p_im = with_sign(k, add(k, b, c), add(k, x.im, y.re));
+  val target = sub(k, atan_of(k, p_im, p_re), mul(k, atan_of(k, add(k, norm_im, norm_im), norm_re), real(k, 0.5)));
   const double pi = 0x1.921fb54442d18p+1;
   target = choose(k, above(k, target, pi), sub(k, target, real(k, 2 * pi)), target);
   target = choose(k, below(k, target, -pi), add(k, target, real(k, 2 * pi)), target);
@@ -180,7 +181,7 @@ plane indim_plane_atan2(const space *s, plane y, plane x) {
   val is_positive = either(k, above(k, half, 0), above(k, dot_sign, 0));
   val turned = add(k, half, choose(k, is_positive, real(k, -pi), real(k, pi)));
   val re = choose(k, is_other, turned, half);
-  val is_real = both(k, is_zero(k, b), is_zero(k, d));
+  val is_real = both(k, is_zero(k, x.im), is_zero(k, y.im));
   plane usual = {choose(k, is_real, atan_of(k, c, a), re), im};
 
   val is_regular = both(k, both_finite(k, x), both_finite(k, y));

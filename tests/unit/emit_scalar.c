@@ -37,6 +37,8 @@ typedef struct kernel {
   indim_type types[3];
   indim_type result;
   int32_t lanes;
+  bool has_constant;  // the second operand is the same constant in every lane
+  indim_element constant;
   bool is_supported;
   kernel_fn *run;
 } kernel;
@@ -76,6 +78,9 @@ static void emit_kernel(indim_emit *e, kernel *k, int32_t number) {
     LLVMValueRef load = LLVMBuildLoad2(e->builder, memory, at, "");
     LLVMSetAlignment(load, 1);
     args[i] = indim_emit_unpack(e, k->types[i], k->lanes, load);
+    if (i == 1 && k->has_constant) {
+      args[i] = indim_emit_constant(e, k->types[i], k->lanes, k->constant.bits, k->constant.imag);
+    }
   }
   indim_reg result;
   k->is_supported = indim_emit_scalar(e, &k->op, k->result, k->lanes, k->count, k->types, args, &result) == INDIM_OK;
@@ -301,11 +306,11 @@ static void fill_complex(sample *s, indim_type type, int count) {
 
 static void fill_values(sample *s, indim_type type) {
   if (indim_type_is_complex(type)) {
-    fill_complex(s, type, 12000);
+    fill_complex(s, type, 8000);
     return;
   }
   fill_edges(s, type);
-  if (indim_type_bits(type) == 16) {
+  if (indim_type_bits(type) == 16 && indim_type_is_float(type)) {
     s->count = 0;
     for (uint64_t i = 0; i <= 0xFFFF; i++) {
       add_bits(s, i);
@@ -343,8 +348,8 @@ static void tame_powers(sample *x, sample *y) {
 static void fill_pairs(sample *x, sample *y, indim_type type, indim_op op) {
   static sample all;
   if (indim_type_is_complex(type)) {
-    fill_complex(x, type, 30000);
-    fill_complex(y, type, 30000);
+    fill_complex(x, type, 16000);
+    fill_complex(y, type, 16000);
     for (int64_t i = 0; i < y->count; i++) {  // each meets others
       indim_element swap = y->elements[i];
       int64_t j = (int64_t)(random_bits() % (uint64_t)y->count);
@@ -384,6 +389,21 @@ static void write_sample(unsigned char *to, const sample *s) {
   memset(to + s->count * bytes, 0, (size_t)(PADDING * bytes));
 }
 
+// The bits above those of the type, of the product of two integers; the evaluator has no such operation.
+static uint64_t high_product(indim_type type, int64_t x, int64_t y) {
+  if (indim_type_bits(type) <= 32) {
+    return (uint64_t)(x * y) >> indim_type_bits(type);
+  }
+  uint64_t a = (uint64_t)x;
+  uint64_t b = (uint64_t)y;
+  uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX);
+  uint64_t middle = (a >> 32) * (b & UINT32_MAX) + (low >> 32);
+  uint64_t other = (a & UINT32_MAX) * (b >> 32) + (middle & UINT32_MAX);
+  uint64_t high = (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
+  bool is_signed = indim_type_is_signed_int(type);
+  return high - (is_signed && x < 0 ? b : 0) - (is_signed && y < 0 ? a : 0);
+}
+
 // What the evaluator gives, with the exceptions that it computes from bits.
 static indim_element expected_of(const kernel *k, const indim_scalar_op *op, int64_t i) {
   unsigned char result[16];
@@ -404,6 +424,9 @@ static indim_element expected_of(const kernel *k, const indim_scalar_op *op, int
   }
   for (int32_t j = 0; j < k->count; j++) {
     inputs[j] = indim_scalar_load(k->types[j], memory[1 + j], i);
+  }
+  if (k->op.op == INDIM_OP_MULHI) {
+    return (indim_element){high_product(k->types[0], inputs[0].i, inputs[1].i) & mask_of(k->result), 0};
   }
   indim_scalar_store(k->result, result, 0, op->run(op, inputs));
   return indim_element_load(k->result, 8 * (int64_t)indim_type_bytes(k->result), result, 0);
@@ -553,6 +576,12 @@ static void run_all(harness *h, bool are_functions) {
         third.elements[j] = first.elements[random_bits() % (uint64_t)first.count];
       }
     }
+    for (int64_t j = 0; k->has_constant && j < second.count; j++) {
+      second.elements[j] = k->constant;
+    }
+    if (k->op.op == INDIM_OP_STOCHASTIC_CONVERT) {
+      second.type = k->types[1];
+    }
     if (k->op.op == INDIM_OP_SELECT) {
       for (int64_t j = 0; j < first.count; j++) {
         third.elements[j] = first.elements[j];
@@ -598,6 +627,7 @@ TEST(integers) {
       add(h, int_binary[i], 2, integers[t], integers[t]);
     }
     add(h, INDIM_OP_CLAMP, 3, integers[t], integers[t]);
+    add(h, INDIM_OP_MULHI, 2, integers[t], integers[t]);
   }
   static const indim_op on_pred[] = {INDIM_OP_ADD, INDIM_OP_MULTIPLY, INDIM_OP_MAXIMUM, INDIM_OP_MINIMUM,
                                      INDIM_OP_AND, INDIM_OP_OR,       INDIM_OP_XOR};
@@ -606,6 +636,38 @@ TEST(integers) {
   }
   add(h, INDIM_OP_NOT, 1, INDIM_PRED, INDIM_PRED);
   add(h, INDIM_OP_CLAMP, 3, INDIM_PRED, INDIM_PRED);
+  run_all(h, false);
+  harness_free(h);
+}
+
+// By constants, some operations have code of their own.
+TEST(constants) {
+  static const int64_t values[] = {0, 1, -1, 2, 3, 5, 7, -7, 10, 31, 32, 64, 100, INT64_MIN, INT64_MAX};
+  static const indim_op ops[] = {INDIM_OP_DIVIDE, INDIM_OP_REMAINDER, INDIM_OP_POWER, INDIM_OP_SHIFT_LEFT,
+                                 INDIM_OP_SHIFT_RIGHT_ARITHMETIC};
+  harness *h = harness_new();
+  for (int v = 0; v < COUNT(values); v++) {
+    for (int t = 0; t < COUNT(integers); t++) {
+      add(h, ops[(v + t) % COUNT(ops)], 2, integers[t], integers[t]);
+      h->kernels[h->kernel_count - 1].has_constant = true;
+      h->kernels[h->kernel_count - 1].constant = indim_element_of_int(integers[t], values[v]);
+    }
+  }
+  static const indim_op on_floats[] = {INDIM_OP_ADD, INDIM_OP_DIVIDE, INDIM_OP_MAXIMUM};
+  static const double reals[] = {0, -0.0, 1, 3, -2.5, 1e-3, 448, HUGE_VAL, (double)NAN};
+  for (int v = 0; v < COUNT(reals); v++) {
+    for (int t = 0; t < COUNT(floats); t++) {
+      add(h, on_floats[(v + t) % COUNT(on_floats)], 2, floats[t], floats[t]);
+      h->kernels[h->kernel_count - 1].has_constant = true;
+      h->kernels[h->kernel_count - 1].constant = indim_element_of_float(floats[t], reals[v], 0);
+    }
+  }
+  for (int wide = 0; wide < 2; wide++) {
+    indim_type type = wide == 0 ? INDIM_C64 : INDIM_C128;
+    add(h, INDIM_OP_ADD, 2, type, type);
+    h->kernels[h->kernel_count - 1].has_constant = true;
+    h->kernels[h->kernel_count - 1].constant = indim_element_of_float(type, 2.5, -1e10);
+  }
   run_all(h, false);
   harness_free(h);
 }
@@ -628,7 +690,6 @@ static void test_floats(bool with_f16c) {
       add(h, float_unary[i], 1, floats[t], floats[t]);
     }
     for (int i = 0; i < COUNT(float_binary); i++) {
-      add(h, float_binary[i], 2, floats[t], floats[t]);
       add(h, float_binary[i], 2, floats[t], floats[t]);
     }
     add(h, INDIM_OP_IS_FINITE, 1, floats[t], INDIM_PRED);
@@ -695,6 +756,24 @@ static void test_convert(bool with_f16c) {
 TEST(convert) { test_convert(true); }
 TEST(convert_f16_without_hardware) { test_convert(false); }
 
+TEST(stochastic_convert) {
+  static const indim_type targets[] = {INDIM_S2, INDIM_S4, INDIM_S8, INDIM_S16, INDIM_S32, INDIM_S64};
+  harness *h = harness_new();
+  for (int t = 0; t < COUNT(floats); t++) {
+    for (int i = 0; i < COUNT(targets); i++) {
+      int32_t bits = indim_type_bits(floats[t]);
+      indim_type random = bits == 6 ? INDIM_U8 : indim_type_unsigned_of_bits(bits);
+      add_kernel(h, (kernel){.op = {.op = INDIM_OP_STOCHASTIC_CONVERT},
+                             .count = 2,
+                             .types = {floats[t], random},
+                             .result = targets[i],
+                             .lanes = next_lanes()});
+    }
+  }
+  run_all(h, false);
+  harness_free(h);
+}
+
 TEST(reduce_precision) {
   static const int32_t widths[][2] = {{5, 10}, {5, 23}, {8, 10}, {8, 7},   {2, 1},  {3, 2},
                                       {1, 0},  {4, 0},  {3, 7},  {11, 52}, {8, 23}, {6, 3}};
@@ -714,13 +793,63 @@ TEST(reduce_precision) {
   harness_free(h);
 }
 
-static void test_complex(const indim_op *ops, int op_count, int32_t count, bool are_functions) {
+TEST(complex_moves) {
   harness *h = harness_new();
+  for (int wide = 0; wide < 2; wide++) {
+    indim_type type = wide == 0 ? INDIM_C64 : INDIM_C128;
+    add(h, INDIM_OP_COMPLEX, 2, indim_type_component_of(type), type);
+    add(h, INDIM_OP_BITCAST_CONVERT, 1, type, type);
+    for (int t = 0; t < REAL_TYPES + 2; t++) {
+      add(h, INDIM_OP_CONVERT, 1, type, any_type(t));
+      if (t < REAL_TYPES) {
+        add(h, INDIM_OP_CONVERT, 1, any_type(t), type);
+      }
+    }
+    for (int32_t direction = INDIM_COMPARE_EQ; direction <= INDIM_COMPARE_NE; direction++) {
+      add(h, INDIM_OP_COMPARE, 2, type, INDIM_PRED);
+      h->kernels[h->kernel_count - 1].op.direction = direction;
+    }
+    add_kernel(h, (kernel){.op = {.op = INDIM_OP_SELECT},
+                           .count = 3,
+                           .types = {INDIM_PRED, type, type},
+                           .result = type,
+                           .lanes = next_lanes()});
+  }
+  run_all(h, false);
+  harness_free(h);
+}
+
+// What has no meaning is refused, not made up.
+TEST(refused) {
+  static const struct {
+    indim_op op;
+    indim_type type;
+    indim_type result;
+  } cases[] = {{INDIM_OP_FLOOR, INDIM_S32, INDIM_S32},     {INDIM_OP_ABS, INDIM_U8, INDIM_U8},
+               {INDIM_OP_NEGATE, INDIM_PRED, INDIM_PRED},  {INDIM_OP_AND, INDIM_F32, INDIM_F32},
+               {INDIM_OP_MAXIMUM, INDIM_C64, INDIM_C64},   {INDIM_OP_CBRT, INDIM_C128, INDIM_C128},
+               {INDIM_OP_REMAINDER, INDIM_C64, INDIM_C64}, {INDIM_OP_BITCAST_CONVERT, INDIM_F32, INDIM_S64},
+               {INDIM_OP_POPCNT, INDIM_F16, INDIM_F16},    {INDIM_OP_BITCAST_CONVERT, INDIM_C64, INDIM_F64},
+               {INDIM_OP_DOT, INDIM_F32, INDIM_F32},       {INDIM_OP_SUBTRACT, INDIM_PRED, INDIM_PRED}};
+  harness *h = harness_new();
+  for (int i = 0; i < COUNT(cases); i++) {
+    add(h, cases[i].op, 2, cases[i].type, cases[i].result);
+  }
+  compile_kernels(h);
+  for (int i = 0; i < COUNT(cases); i++) {
+    CHECK_MSG(!h->kernels[i].is_supported, "%s of %s is taken", indim_op_get(cases[i].op)->text,
+              indim_type_text(cases[i].type));
+  }
+  harness_free(h);
+}
+
+static void test_complex(const indim_op *ops, int op_count, int32_t count, bool are_functions, bool with_fma) {
+  harness *h = harness_new();
+  h->has_fma &= with_fma;
   for (int i = 0; i < op_count; i++) {
     for (int wide = 0; wide < 2; wide++) {
       indim_type type = wide == 0 ? INDIM_C64 : INDIM_C128;
       bool is_real = ops[i] == INDIM_OP_ABS || ops[i] == INDIM_OP_REAL || ops[i] == INDIM_OP_IMAG;
-      add(h, ops[i], count, type, is_real ? indim_type_component_of(type) : type);
       add(h, ops[i], count, type, is_real ? indim_type_component_of(type) : type);
     }
   }
@@ -731,15 +860,22 @@ static void test_complex(const indim_op *ops, int op_count, int32_t count, bool 
 TEST(complex_exact) {
   static const indim_op unary[] = {INDIM_OP_NEGATE, INDIM_OP_REAL, INDIM_OP_IMAG, INDIM_OP_COPY};
   static const indim_op binary[] = {INDIM_OP_ADD, INDIM_OP_SUBTRACT};
-  test_complex(unary, COUNT(unary), 1, false);
-  test_complex(binary, COUNT(binary), 2, false);
+  test_complex(unary, COUNT(unary), 1, false, true);
+  test_complex(binary, COUNT(binary), 2, false, true);
 }
 
 TEST(complex_arithmetic) {
   static const indim_op unary[] = {INDIM_OP_ABS, INDIM_OP_SIGN, INDIM_OP_SQRT, INDIM_OP_RSQRT};
   static const indim_op binary[] = {INDIM_OP_MULTIPLY, INDIM_OP_DIVIDE};
-  test_complex(unary, COUNT(unary), 1, true);
-  test_complex(binary, COUNT(binary), 2, true);
+  test_complex(unary, COUNT(unary), 1, true, true);
+  test_complex(binary, COUNT(binary), 2, true, true);
+}
+
+TEST(complex_without_fma) {
+  static const indim_op unary[] = {INDIM_OP_ABS, INDIM_OP_SIGN, INDIM_OP_SQRT, INDIM_OP_LOG, INDIM_OP_TANH};
+  static const indim_op binary[] = {INDIM_OP_MULTIPLY, INDIM_OP_DIVIDE, INDIM_OP_POWER};
+  test_complex(unary, COUNT(unary), 1, true, false);
+  test_complex(binary, COUNT(binary), 2, true, false);
 }
 
 static const indim_op functions[] = {INDIM_OP_EXPONENTIAL, INDIM_OP_EXPONENTIAL_MINUS_ONE,
@@ -768,21 +904,26 @@ TEST(real_functions) {
 }
 
 TEST(complex_functions) {
-  test_complex(functions, COUNT(functions) - 3, 1, true);
+  test_complex(functions, COUNT(functions) - 3, 1, true, true);
   static const indim_op binary[] = {INDIM_OP_POWER, INDIM_OP_ATAN2};
-  test_complex(binary, COUNT(binary), 2, true);
+  test_complex(binary, COUNT(binary), 2, true, true);
 }
 
 #define CASES(X)                  \
   X(integers)                     \
+  X(constants)                    \
   X(floats)                       \
   X(f16_without_hardware)         \
   X(compare_and_select)           \
   X(convert)                      \
   X(convert_f16_without_hardware) \
   X(reduce_precision)             \
+  X(stochastic_convert)           \
+  X(complex_moves)                \
+  X(refused)                      \
   X(complex_exact)                \
   X(complex_arithmetic)           \
+  X(complex_without_fma)          \
   X(real_functions)               \
   X(complex_functions)
 TEST_MAIN(CASES)
