@@ -93,6 +93,10 @@ void indim_emit_function_end(indim_generator *g, LLVMBasicBlockRef start) {
 // Goes on in a new block when this one is long. The block's address is taken so that LLVM does not join the two again.
 static void cut_block(indim_generator *g) {
   LLVMBasicBlockRef block = LLVMGetInsertBlock(g->e.builder);
+  if (g->mark != NULL && LLVMGetInstructionParent(g->mark) != block) {
+    g->mark = NULL;  // the functions of math.c make blocks of their own
+    g->block_count = 0;
+  }
   LLVMValueRef next = g->mark == NULL ? LLVMGetFirstInstruction(block) : LLVMGetNextInstruction(g->mark);
   for (; next != NULL; next = LLVMGetNextInstruction(next)) {
     g->mark = next;
