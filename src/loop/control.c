@@ -139,6 +139,23 @@ static bool is_update_chain(const indim_flow *body, int32_t k) {
   return false;
 }
 
+bool indim_lower_updates(const indim_flow_item *item, const indim_flow_item *from) {
+  while (item != from) {
+    const indim_flow_item *loop = item->kind == INDIM_FLOW_MEMBER ? item->source : item;
+    int32_t k = item->kind == INDIM_FLOW_MEMBER ? item->number : 0;
+    bool is_loop = loop->kind == INDIM_FLOW_OP && loop->instr->op == INDIM_OP_WHILE;
+    if (item->kind == INDIM_FLOW_OP && indim_plan_updates(item)) {
+      item = item->operands[0];
+    } else if (is_loop && loop->flows[1]->parameters[k]->placement != INDIM_PLACEMENT_TILE &&
+               is_update_chain(loop->flows[1], k)) {
+      item = loop->operands[k];
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
 static carrying choose_carrying(const indim_flow_item *item, int32_t k) {
   const indim_flow *body = item->flows[1];
   if (body->parameters[k]->placement == INDIM_PLACEMENT_TILE) {

@@ -309,7 +309,9 @@ static void bind_results(indim_lowering *l, entry *e) {
     bool is_alike = p >= 0 && p < e->flow->parameter_count && !indim_lower_failed(l) &&
                     e->flow->parameters[p]->place.storage->kind == INDIM_STORAGE_ARGUMENT &&
                     lie_alike(&e->flow->parameters[p]->place, &e->places[k], e->shapes[k]->rank);
-    if (is_alike) {
+    // Anything else than an update is computed straight into the result; share.c sees whether that may be the
+    // argument's buffer as it is.
+    if (is_alike && indim_lower_updates(item, e->flow->parameters[p])) {
       take_over(l, e->flow->parameters[p], &e->places[k]);
       continue;
     }

@@ -174,6 +174,8 @@ void indim_lower_update(indim_lowering *l, indim_flow_item *item);  // dynamic-u
 // scatter: gives its results their places itself, because they may be the operands'.
 void indim_lower_scatter(indim_lowering *l, indim_flow_item *item);
 void indim_lower_while(indim_lowering *l, indim_flow_item *item);
+// Whether |item| is |from| itself, or |from| updated, once or in loops that carry it in one memory.
+bool indim_lower_updates(const indim_flow_item *item, const indim_flow_item *from);
 void indim_lower_conditional(indim_lowering *l, indim_flow_item *item);
 
 // Lowers all items of a flow whose parameters have their values.
