@@ -29,10 +29,17 @@ def jitted(row):
     return jax.jit(named, donate_argnums=row.donate, keep_unused=True)
 
 
+def row_major(found):
+    """JAX's text gives a transpose the layout that makes it free; what jax.jit takes and returns is row-major."""
+    rank = found.group(1).count(",") + 1
+    return f"[{found.group(1)}]{{" + ",".join(str(d) for d in reversed(range(rank))) + "}"
+
+
 def lower(row):
     with jax.enable_x64(row.wide):
         text = jitted(row).lower(*arguments(row)).as_text("hlo")
-    return re.sub(r", metadata=\{[^}]*\}", "", text)
+    text = re.sub(r", metadata=\{[^}]*\}", "", text)
+    return re.sub(r"\[([\d,]+)\]\{[\d,]+\}", row_major, text)
 
 
 def main():

@@ -466,10 +466,12 @@ def main():
     if not chosen:
         raise SystemExit(f"bench: no row matches {options.only}")
     records = json.loads(pathlib.Path(options.merge).read_text())["records"] if options.merge else []
-    machine = report.machine()
-    print(report.machine_text(machine))
+    machine = None if options.check else report.machine()
+    if machine:
+        print(report.machine_text(machine))
     for threads in (int(t) for t in options.threads.split(",")):
-        print(report.heading(threads))
+        if machine:
+            print(report.heading(threads))
         for record in run_child(options, threads, [row.name for row in chosen]):
             records = [r for r in records if (r["row"], r["threads"]) != (record["row"], record["threads"])] + [record]
             print(report.check_line(record) if options.check else report.line(record), flush=True)
