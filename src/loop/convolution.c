@@ -24,7 +24,7 @@ typedef struct convolution {
   int32_t order[INDIM_MAX_RANK];
   int32_t vector_dim, lanes;
   int32_t row_dim;  // dimension of the nest of which several indices are computed at once; -1: none
-  int32_t rows;
+  int32_t rows, most_rows;
   bool is_loop[INDIM_MAX_RANK];  // over the taps of a spatial dimension
   bool is_empty;
   const indim_access_list *list;
@@ -61,10 +61,13 @@ static bool set_up(convolution *c) {
   c->sizes[labels->output_feature] = c->outputs;
   c->sizes[shape->rank] = c->groups;
   c->is_empty = indim_shape_element_count(c->input->shape) == 0 || indim_shape_element_count(c->kernel->shape) == 0;
-  int64_t taps = c->features <= FEW ? c->features : MOST_WRITTEN_OUT / 2;
+  // A complex product is much code, and its lanes are two registers each.
+  bool is_complex = type == INDIM_C64 || type == INDIM_C128;
+  c->most_rows = is_complex ? 1 : MAX_ROWS;
+  int64_t taps = c->features <= FEW && !is_complex ? c->features : MOST_WRITTEN_OUT / 2;
   for (int32_t s = labels->spatial_count - 1; s >= 0; s--) {
     int64_t size = indim_window_dim_of(instr, s)->size;
-    c->is_loop[s] = size > 1 && taps > 0 && size > MOST_WRITTEN_OUT / taps;
+    c->is_loop[s] = size > 1 && taps > 0 && (is_complex || size > MOST_WRITTEN_OUT / taps);
     taps *= c->is_loop[s] ? 1 : size;
   }
   return true;
@@ -337,6 +340,9 @@ static bool choose(convolution *c) {
   choose_rows(c);
   for (int32_t s = 0; s < c->labels->spatial_count; s++) {
     int32_t dim = c->labels->output_spatial[s];
+    if (c->is_loop[s] && dim != c->vector_dim && dim != c->row_dim) {
+      continue;  // the loop over its taps begins and ends where they meet something
+    }
     indim_window_cut(list, dim, indim_window_dim_of(c->item->instr, s),
                      c->input->shape->sizes[c->labels->input_spatial[s]], c->sizes[dim]);
   }
@@ -373,8 +379,8 @@ static void run_rows(convolution *c, int64_t low, int64_t count, int32_t rows) {
 }
 
 static void run_segment(convolution *c, int64_t low, int64_t high) {
-  int64_t whole = (high - low) / MAX_ROWS * MAX_ROWS;
-  run_rows(c, low, whole, MAX_ROWS);
+  int64_t whole = (high - low) / c->most_rows * c->most_rows;
+  run_rows(c, low, whole, c->most_rows);
   run_rows(c, low + whole, high - low - whole, 1);
 }
 

@@ -392,16 +392,22 @@ static bool worth_threads(const indim_nest *nest) {
          elements_within(nest) >= WORTH_THREADS * 8 / (8 + nest->cost);
 }
 
+// How many copies of the body small loops may be written out to.
+static int32_t most_copies(const indim_nest *nest) { return nest->cost <= 12 ? 64 : nest->cost <= 100 ? 16 : 4; }
+
 static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int64_t low, int64_t high,
                      int32_t segments) {
   indim_lowering *l = nest->l;
   indim_loop_builder *b = &l->b;
   int32_t dim = nest->order[position];
-  if (high - low <= SMALL_LOOP) {
+  int32_t count = (int32_t)(high - low <= SMALL_LOOP ? high - low : 0);
+  if (count == 1 || (count > 0 && nest->copies * count <= most_copies(nest))) {
+    nest->copies *= count;
     for (int64_t i = low; i < high; i++) {
       index[dim] = (indim_coord){indim_loop_index(b, i), 0};
       run_dims(nest, position + 1, index, segments);
     }
+    nest->copies /= count;
     return;
   }
   bool threads = worth_threads(nest) && high - low >= 2 * PIECES;
@@ -446,6 +452,7 @@ void indim_nest_run(indim_nest *nest) {
     }
     index[d] = (indim_coord){indim_loop_index(&nest->l->b, 0), 0};
   }
+  nest->copies = 1;
   if (!indim_lower_failed(nest->l)) {
     run_dims(nest, 0, index, 1);
   }

@@ -138,6 +138,7 @@ struct indim_nest {
   int64_t cost;                   // of one element, in cheap operations
   uint8_t group[INDIM_MAX_RANK];  // dimensions of different groups are never merged
   bool may_thread;
+  int32_t copies;  // of the body that small loops are written out to, while the nest is built
   const indim_access_list *list;
   indim_nest_body *body;
   int64_t user_offset;

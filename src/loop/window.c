@@ -86,7 +86,7 @@ void indim_window_cut(indim_access_list *list, int32_t d, const indim_window_dim
 
 // reduce-window ---------------------------------------------------------------------------------------------------------
 
-enum { MOST_WRITTEN_OUT = 32 };  // taps
+enum { MOST_WRITTEN_OUT = 16 };  // taps
 
 typedef struct folding {
   indim_lowering *l;
@@ -249,6 +249,9 @@ static void run_places(folding *f) {
     }
   }
   for (int32_t d = 0; d < f->rank; d++) {
+    if (f->is_loop[d] && d != nest.vector_dim) {
+      continue;  // the loop over its taps begins and ends where they meet something
+    }
     indim_window_cut(list, d, indim_window_dim_of(f->item->instr, d), f->inputs[0]->shape->sizes[d], shape->sizes[d]);
   }
   nest.body = fold_body;
