@@ -28,15 +28,29 @@ typedef struct indim_emit_function {
   LLVMValueRef *bases;  // of each storage, NULL until used
 } indim_emit_function;
 
+// A costly function of which a body has many, as a function of the module.
+typedef struct indim_emit_outlined {
+  indim_op op;
+  indim_type type;
+  int32_t lanes;
+  int32_t count;
+  LLVMValueRef function;  // NULL until called
+} indim_emit_outlined;
+
+enum { INDIM_EMIT_OUTLINED = 32 };
+
 typedef struct indim_generator {
   indim_emit e;
   indim_reg *regs;          // of each value of the program
   LLVMValueRef *constants;  // of each constant storage, NULL until used
   indim_emit_function *current;
-  LLVMValueRef mark;    // last instruction that was counted in this block
-  int32_t block_count;  // instructions in this block
-  int32_t node_count;   // since the host was asked whether to go on
-  bool has_gather;      // gathers and scatters are worth their instruction
+  LLVMValueRef mark;                     // last instruction that was counted in this block
+  int32_t block_count;                   // instructions in this block
+  int32_t node_count;                    // since the host was asked whether to go on
+  bool has_gather;                       // gathers and scatters are worth their instruction
+  const indim_loop_body *outlined_body;  // that the list below is of
+  int32_t outlined_count;
+  indim_emit_outlined outlined[INDIM_EMIT_OUTLINED];
 } indim_generator;
 
 // program.c -------------------------------------------------------------------------------------------------------------
@@ -74,6 +88,12 @@ LLVMValueRef indim_emit_shuffle(indim_generator *g, LLVMValueRef a, LLVMValueRef
 LLVMValueRef indim_emit_splat(indim_generator *g, LLVMValueRef x, int32_t lanes);
 // The sum of coefficient * argument of an affine node, without its constant; NULL for an empty sum.
 LLVMValueRef indim_emit_affine_sum(indim_generator *g, const indim_loop_node *node);
+
+// outline.c -------------------------------------------------------------------------------------------------------------
+
+// Calls the function that an elementwise node is of, if its body has many of the same; |*out_done| tells.
+INDIM_CHECKED indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_node *node,
+                                                      const indim_type *types, const indim_reg *args, bool *out_done);
 
 // memory.c --------------------------------------------------------------------------------------------------------------
 

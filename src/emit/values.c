@@ -28,8 +28,12 @@ static indim_status emit_scalar(indim_generator *g, const indim_loop_node *node)
     types[i] = indim_emit_value(g, node->args[i])->type;
   }
   const indim_loop_value *result = indim_emit_value(g, node->first_result);
-  indim_status status = indim_emit_scalar(&g->e, &node->u.op, result->type, result->lanes, node->arg_count, types, args,
-                                          &g->regs[node->first_result]);
+  bool is_done = false;
+  indim_status status = indim_emit_outlined_scalar(g, node, types, args, &is_done);
+  if (status == INDIM_OK && !is_done) {
+    status = indim_emit_scalar(&g->e, &node->u.op, result->type, result->lanes, node->arg_count, types, args,
+                               &g->regs[node->first_result]);
+  }
   return status == INDIM_UNSUPPORTED ? refuse(g, node, &node->u.op) : status;
 }
 
