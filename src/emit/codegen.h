@@ -45,7 +45,8 @@ LLVMValueRef indim_emit_pack(indim_emit *e, indim_type type, int32_t lanes, indi
 // The element with these bits (array/element.h) in every lane.
 indim_reg indim_emit_constant(indim_emit *e, indim_type type, int32_t lanes, uint64_t bits, uint64_t imag);
 // |op| on |count| registers. |types| are the arguments' types, |type| the result's. INDIM_UNSUPPORTED, without a
-// diagnostic, for an operation that has no meaning for its types.
+// diagnostic, for an operation that has no meaning for its types. The builder may stand in another block afterwards, behind
+// a loop or lanes that are treated apart.
 INDIM_CHECKED indim_status indim_emit_scalar(indim_emit *e, const indim_loop_op *op, indim_type type, int32_t lanes,
                                              int32_t count, const indim_type *types, const indim_reg *args,
                                              indim_reg *out);

@@ -4,6 +4,17 @@
 // own that run when a lane needs them.
 #include "emit/scalar_complex.h"
 
+// Keeps what only the first way needs out of the second one's.
+static void mark_unlikely(const kit *k, LLVMValueRef branch) {
+  LLVMContextRef context = k->e->context;
+  LLVMTypeRef word = LLVMInt32TypeInContext(context);
+  LLVMMetadataRef parts[] = {LLVMMDStringInContext2(context, "branch_weights", 14),
+                             LLVMValueAsMetadata(LLVMConstInt(word, 1, 0)),
+                             LLVMValueAsMetadata(LLVMConstInt(word, 2000, 0))};
+  LLVMMetadataRef weights = LLVMMDNodeInContext2(context, parts, 3);
+  LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(context, "prof", 4), LLVMMetadataAsValue(context, weights));
+}
+
 rare indim_rare_begin(const kit *k, val lanes) {
   LLVMBasicBlockRef before = LLVMGetInsertBlock(k->b);
   LLVMValueRef function = LLVMGetBasicBlockParent(before);
@@ -11,7 +22,7 @@ rare indim_rare_begin(const kit *k, val lanes) {
   LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(k->e->context, function, "");
   bool is_vector = LLVMGetTypeKind(LLVMTypeOf(lanes)) == LLVMVectorTypeKind;
   val any = is_vector ? indim_emit_unary_intrinsic(k->e, "llvm.vector.reduce.or", lanes) : lanes;
-  LLVMBuildCondBr(k->b, any, inside, after);
+  mark_unlikely(k, LLVMBuildCondBr(k->b, any, inside, after));
   LLVMPositionBuilderAtEnd(k->b, inside);
   return (rare){before, after};
 }
