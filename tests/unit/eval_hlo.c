@@ -1,8 +1,10 @@
-// Runs the programs of tests/hlo and compares with what their comments promise (tests/hlo/README.md says how they read).
+// Runs the programs of tests/hlo through both engines and compares with what their comments promise (tests/hlo/README.md
+// says how they read).
 #include <dirent.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "indim/compile.h"
 #include "indim/eval.h"
 #include "indim/text.h"
 #include "literal_test.h"
@@ -98,10 +100,11 @@ static void free_cases(hlo_file *file) {
   free(file->text);
 }
 
-static void check_output(indim_ctx *cx, const hlo_file *file, const hlo_case *c, const indim_literal *result) {
+static void check_output(indim_ctx *cx, const hlo_file *file, const hlo_case *c, const char *engine, long ulps,
+                         const indim_literal *result) {
   indim_literal *expected = NULL;
   indim_mismatch mismatch;
-  indim_tolerance tolerance = {.ulps = file->ulps, .equal_nans = true};
+  indim_tolerance tolerance = {.ulps = ulps, .equal_nans = true};
   indim_buffer printed;
   indim_buffer_init(&printed, cx);
   CHECK_MSG(indim_literal_parse(cx, indim_str_of(c->output), &expected) == INDIM_OK, "%s: // out: %s", file->path,
@@ -110,14 +113,71 @@ static void check_output(indim_ctx *cx, const hlo_file *file, const hlo_case *c,
     CHECK_MSG(indim_literal_compare(cx, expected, result, &tolerance, &mismatch) == INDIM_OK, "%s: %s", file->path,
               test_message(cx));
     indim_literal_print(result, (unsigned)(INDIM_LITERAL_SHAPE | INDIM_LITERAL_ONE_LINE), &printed);
-    CHECK_MSG(mismatch.count == 0, "%s: leaf %d: the result is\n    %s\n  expected\n    %s", file->path,
-              (int)mismatch.worst_leaf, printed.data, c->output);
+    CHECK_MSG(mismatch.count == 0, "%s, %s: leaf %d is off by %g ulps: the result is\n    %s\n  expected\n    %s",
+              file->path, engine, (int)mismatch.worst_leaf, mismatch.worst_ulps, printed.data, c->output);
   }
   indim_literal_destroy(expected);
   indim_buffer_deinit(&printed);
 }
 
-static void run_case(indim_ctx *cx, const hlo_file *file, const hlo_case *c, const indim_module *module) {
+static int compiled_files;
+
+// How far a float of the compiled program may be off: functions are within 2 ulps, all else is exact.
+static long compiled_ulps(const hlo_file *file) {
+  static const char *const functions[] = {" exponential(", " exponential-minus-one(",
+                                          " log(",         " log-plus-one(",
+                                          " logistic(",    " sine(",
+                                          " cosine(",      " tan(",
+                                          " sinh(",        " cosh(",
+                                          " tanh(",        " asin(",
+                                          " acos(",        " asinh(",
+                                          " acosh(",       " atanh(",
+                                          " cbrt(",        " erf(",
+                                          " power(",       " atan2(",
+                                          " rsqrt("};
+  enum { WITHIN = 2 };
+  for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+    if (strstr(file->text, functions[i]) != NULL) {
+      return file->ulps > WITHIN ? file->ulps : WITHIN;
+    }
+  }
+  return file->ulps;
+}
+
+// The same case compiled. |executable| is NULL where that is not supported.
+static void run_compiled(indim_ctx *cx, const hlo_file *file, const hlo_case *c, indim_executable *executable,
+                         const indim_literal *const *arguments) {
+  indim_literal *result = NULL;
+  if (executable == NULL || c->output == NULL) {
+    return;
+  }
+  indim_ctx_diagnostics_clear(cx);
+  indim_status status = indim_execute_literals(cx, executable, arguments, c->input_count, NULL, &result);
+  CHECK_MSG(status == INDIM_OK, "%s, compiled: %s", file->path, test_message(cx));
+  if (result != NULL) {
+    check_output(cx, file, c, "compiled", compiled_ulps(file), result);
+  }
+  indim_literal_destroy(result);
+}
+
+// NULL, counted and told, for what the compiler does not do.
+static indim_executable *compile_file(indim_ctx *cx, const hlo_file *file, const indim_module *module) {
+  indim_executable *executable = NULL;
+  indim_status status = indim_compile(cx, module, NULL, &executable);
+  if (status == INDIM_UNSUPPORTED) {
+    printf("  %s is not compiled: %s\n", file->path, test_message(cx));
+  } else {
+    bool is_promised = status != INDIM_OK && file->cases[0].run_error != NULL;
+    CHECK_MSG(status == INDIM_OK || is_promised, "%s, compiled: %s: %s", file->path, indim_status_name(status),
+              test_message(cx));
+  }
+  compiled_files += status == INDIM_OK;
+  indim_ctx_diagnostics_clear(cx);
+  return executable;
+}
+
+static void run_case(indim_ctx *cx, const hlo_file *file, const hlo_case *c, const indim_module *module,
+                     indim_executable *executable) {
   indim_literal *arguments[MOST_INPUTS] = {NULL};
   indim_literal *result = NULL;
   for (int i = 0; i < c->input_count; i++) {
@@ -132,8 +192,9 @@ static void run_case(indim_ctx *cx, const hlo_file *file, const hlo_case *c, con
     CHECK_MSG(status == INDIM_OK, "%s: %s", file->path, test_message(cx));
   }
   if (result != NULL && c->output != NULL) {
-    check_output(cx, file, c, result);
+    check_output(cx, file, c, "evaluated", file->ulps, result);
   }
+  run_compiled(cx, file, c, executable, (const indim_literal *const *)arguments);
   indim_ctx_diagnostics_clear(cx);
   indim_literal_destroy(result);
   for (int i = 0; i < MOST_INPUTS; i++) {
@@ -175,9 +236,12 @@ static void run_file(const char *path) {
     CHECK_MSG(status == INDIM_OK, "%s: %s", path, test_message(cx));
     CHECK_MSG(file.case_count > 0, "%s has no case", path);
   }
+  bool has_generator = indim_compile_available(NULL) == INDIM_OK;
+  indim_executable *executable = status == INDIM_OK && has_generator ? compile_file(cx, &file, module) : NULL;
   for (int c = 0; status == INDIM_OK && c < file.case_count; c++) {
-    run_case(cx, &file, &file.cases[c], module);
+    run_case(cx, &file, &file.cases[c], module, executable);
   }
+  indim_executable_destroy(executable);
   indim_module_destroy(module);
   free_cases(&file);
   test_cx_free(cx);
@@ -206,7 +270,10 @@ static int run_folder(const char *folder) {
   return found;
 }
 
-TEST(all_programs) { CHECK(run_folder("tests/hlo") > 80); }
+TEST(all_programs) {
+  CHECK(run_folder("tests/hlo") > 80);
+  CHECK(compiled_files > 75 || indim_compile_available(NULL) != INDIM_OK);
+}
 
 TEST(every_evaluated_op_has_a_program) {
   for (int op = 0; op < INDIM_OP_COUNT; op++) {
