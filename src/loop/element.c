@@ -279,14 +279,21 @@ static indim_lval load(indim_kernel *k, const indim_flow_item *item, const indim
   int64_t step = 0;
   bool any = false;
   indim_loop_builder *b = &k->l->b;
+  indim_lval turned = mask == 0 ? indim_turn_find(k->l) : 0;
+  if (turned != 0) {
+    return turned;
+  }
   indim_lval address = address_of(k, item->shape, at, index, &step, &any);
   indim_survey_access(k->l, item, at, address);
   if (mask != 0) {
+    indim_turn_note(k->l, item, false, 0);
     int32_t lanes = any || lanes_of(k, mask) > 1 ? k->lanes : 1;
     indim_lval fill = indim_loop_splat(b, indim_loop_const(b, item->shape->type, 0, 0), lanes);
     return indim_loop_load_masked(b, at->storage, address, (int32_t)step, indim_loop_splat(b, mask, lanes), fill);
   }
-  return indim_loop_load(b, at->storage, address, any ? k->lanes : 1, (int32_t)step);
+  indim_lval value = indim_loop_load(b, at->storage, address, any ? k->lanes : 1, (int32_t)step);
+  indim_turn_note(k->l, item, any && step == 1, value);
+  return value;
 }
 
 indim_lval indim_load_at(indim_kernel *k, const indim_shape *shape, const indim_location *at,
@@ -305,7 +312,11 @@ void indim_store_at(indim_kernel *k, const indim_shape *shape, const indim_locat
   bool any = false;
   indim_lval address = address_of(k, shape, at, index, &step, &any);
   indim_survey_store(k->l, at, address);
-  indim_loop_store(&k->l->b, at->storage, address, indim_loop_splat(&k->l->b, value, k->lanes), (int32_t)step, false);
+  if (k->is_trial) {
+    return;
+  }
+  indim_loop_store(&k->l->b, at->storage, address, indim_loop_splat(&k->l->b, value, k->lanes), (int32_t)step,
+                   k->streams);
 }
 
 // Ops that move ----------------------------------------------------------------------------------------------------------

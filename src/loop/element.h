@@ -38,6 +38,17 @@ typedef struct indim_element_bits {
 // Whether all elements of a literal are the same, and which.
 bool indim_uniform_literal(const indim_literal *literal, indim_element_bits *out_bits);
 
+// Turning (turn.c) -----------------------------------------------------------------------------------------------------
+
+// The dimension along which arrays are contiguous that the nest's vector dimension reads with a stride; -1: none.
+int32_t indim_turn_dim(const indim_nest *nest);
+// Builds lanes x lanes elements, from |w| along the turned and |v| along the vector dimension.
+void indim_turn_block(indim_nest *nest, indim_coord *index, indim_lval w, indim_lval v);
+// The turned register that the next load is to give; 0: load.
+indim_lval indim_turn_find(indim_lowering *l);
+// A load was made.
+void indim_turn_note(indim_lowering *l, const indim_flow_item *item, bool is_contiguous, indim_lval value);
+
 // Survey ---------------------------------------------------------------------------------------------------------------
 
 // What is seen while one element at a general index is computed for nothing.

@@ -305,6 +305,12 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
   nest->unroll = nest->cost <= 12 ? 4 : nest->cost <= 60 ? 2 : 1;
 }
 
+// For nests that may be built in squares: they store at one place per index, and their body can be built without storing.
+static void choose_turning(indim_nest *nest) {
+  nest->turn_dim = indim_lower_without(nest->l, "turn") ? -1 : indim_turn_dim(nest);
+  nest->turns = nest->turn_dim >= 0;
+}
+
 // Building -------------------------------------------------------------------------------------------------------------
 
 enum { MAX_SEGMENTS = 24, PIECES = 16, WORTH_THREADS = 32768, SMALL_LOOP = 4 };
@@ -334,7 +340,7 @@ static int32_t segment_borders(const indim_nest *nest, int32_t dim, int32_t segm
 }
 
 static void run_body(indim_nest *nest, int32_t lanes, indim_coord *index) {
-  indim_kernel k = {.l = nest->l, .lanes = lanes};
+  indim_kernel k = {.l = nest->l, .lanes = lanes, .streams = nest->streams && lanes == nest->lanes};
   nest->body(nest, &k, index);
 }
 
@@ -395,6 +401,79 @@ static bool worth_threads(const indim_nest *nest) {
 // How many copies of the body small loops may be written out to.
 static int32_t most_copies(const indim_nest *nest) { return nest->cost <= 12 ? 64 : nest->cost <= 100 ? 16 : 4; }
 
+// One element of the turned dimension after the other.
+static void run_unturned(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
+  indim_loop_builder *b = &nest->l->b;
+  if (w[0] >= w[1] || v[0] >= v[1]) {
+    return;
+  }
+  indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, w[0]), indim_loop_index(b, w[1]), 1, 0, NULL, NULL);
+  index[nest->turn_dim] = (indim_coord){at, 0};
+  run_vectors(nest, index, v[0], v[1], false);
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+// Blocks of whole cache lines in both directions, of turned squares; |band| (0: none) is added to the place along v.
+static void run_squares(indim_nest *nest, indim_coord *index, indim_lval w_low, indim_lval w_high, indim_lval v_low,
+                        indim_lval v_high, int64_t block, indim_lval band) {
+  indim_loop_builder *b = &nest->l->b;
+  indim_lval at_w = indim_loop_for_begin(b, w_low, w_high, block, 0, NULL, NULL);
+  indim_lval at_v = indim_loop_for_begin(b, v_low, v_high, block, 0, NULL, NULL);
+  for (int64_t x = 0; x < block; x += nest->lanes) {
+    for (int64_t y = 0; y < block; y += nest->lanes) {
+      indim_turn_block(nest, index, indim_loop_add_const(b, at_w, x),
+                       indim_loop_add_const(b, band == 0 ? at_v : indim_loop_add(b, band, at_v), y));
+    }
+  }
+  indim_loop_for_end(b, NULL, NULL);
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+// Squares for a band of |v| after the other: the rows of a band stay known to the processor's page tables while all of |w|
+// passes by. Then what is left on two sides.
+static void run_turned(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
+  enum { BAND = 128 };
+  indim_loop_builder *b = &nest->l->b;
+  int64_t lanes = nest->lanes;
+  int64_t block = w[1] - w[0] >= 2 * lanes && v[1] - v[0] >= 2 * lanes ? 2 * lanes : lanes;
+  int64_t w_end = w[0] + (w[1] - w[0]) / block * block;
+  int64_t v_end = v[0] + (v[1] - v[0]) / block * block;
+  int64_t bands = (v_end - v[0]) / BAND;
+  int64_t band_end = v[0] + bands * BAND;
+  indim_lval w_low = indim_loop_index(b, w[0]);
+  indim_lval w_high = indim_loop_index(b, w_end);
+  if (w_end > w[0] && bands > 1) {
+    indim_lval band =
+        indim_loop_for_begin(b, indim_loop_index(b, v[0]), indim_loop_index(b, band_end), BAND, 0, NULL, NULL);
+    if (worth_threads(nest)) {
+      indim_loop_for_parallel(b, (bands + PIECES - 1) / PIECES);
+    }
+    indim_lval from = indim_loop_index(b, 0);
+    indim_lval to = indim_loop_index(b, BAND);
+    run_squares(nest, index, w_low, w_high, from, to, block, band);
+    indim_loop_for_end(b, NULL, NULL);
+  } else {
+    band_end = v[0];
+  }
+  if (w_end > w[0] && v_end > band_end) {
+    run_squares(nest, index, w_low, w_high, indim_loop_index(b, band_end), indim_loop_index(b, v_end), block, 0);
+  }
+  run_unturned(nest, index, (int64_t[]){w_end, w[1]}, v);
+  run_unturned(nest, index, (int64_t[]){w[0], w_end}, (int64_t[]){v_end, v[1]});
+}
+
+static void run_turned_segments(indim_nest *nest, indim_coord *index, int32_t segments) {
+  int64_t w[INDIM_MAX_CUTS + 2];
+  int64_t v[INDIM_MAX_CUTS + 2];
+  int32_t w_count = segment_borders(nest, nest->turn_dim, segments, w);
+  int32_t v_count = segment_borders(nest, nest->vector_dim, segments * w_count, v);
+  for (int32_t i = 0; i < w_count; i++) {
+    for (int32_t j = 0; j < v_count; j++) {
+      run_turned(nest, index, w + i, v + j);
+    }
+  }
+}
+
 static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int64_t low, int64_t high,
                      int32_t segments) {
   indim_lowering *l = nest->l;
@@ -424,10 +503,15 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
 
 static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments) {
   while (position < nest->rank &&
-         (nest->sizes[nest->order[position]] == 1 || nest->order[position] == nest->vector_dim)) {
+         (nest->sizes[nest->order[position]] == 1 || nest->order[position] == nest->vector_dim ||
+          (nest->turns && nest->order[position] == nest->turn_dim))) {
     position++;
   }
   bool is_last = position == nest->rank;
+  if (is_last && nest->turns) {
+    run_turned_segments(nest, index, segments);
+    return;
+  }
   int32_t dim = is_last ? nest->vector_dim : nest->order[position];
   if (dim < 0) {
     run_body(nest, 1, index);
@@ -473,6 +557,22 @@ static void fill_body(indim_nest *nest, indim_kernel *k, const indim_coord *inde
   }
 }
 
+// Whether what is stored passes the caches: a result that nobody reads again, too large for them together with what it is
+// made of.
+static bool worth_streaming(const indim_nest *nest, const indim_flow_item *item, const indim_location *at) {
+  int64_t cache = nest->l->target->cache_bytes[2] > 0 ? nest->l->target->cache_bytes[2] : INT64_C(16) << 20;
+  int64_t bytes = indim_shape_element_count(item->shape) * indim_type_bytes(item->shape->type);
+  int64_t total = bytes;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    if (access->item != NULL) {
+      total += access->storage->elements * indim_type_bytes(access->storage->type);
+    }
+  }
+  return at->storage->kind == INDIM_STORAGE_RESULT && item->use_count == 1 && bytes >= cache * 3 / 4 &&
+         total >= 2 * cache && !indim_lower_without(nest->l, "stream");
+}
+
 static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_location *at, int64_t cost,
                         indim_nest_body *body) {
   indim_access_list *list = indim_lower_alloc(l, 1, sizeof *list);
@@ -487,6 +587,8 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
   indim_loop_kernel_begin(&l->b, written, 1);
   indim_nest_survey(&nest, list);
   indim_nest_choose(&nest, at->strides);
+  choose_turning(&nest);
+  nest.streams = worth_streaming(&nest, item, at);
   indim_nest_run(&nest);
 }
 

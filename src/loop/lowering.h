@@ -4,6 +4,7 @@
 //   plan.c      where each item lives: registers, memory, or nowhere (fusion)
 //   location.c  arrays in memory: addresses, loads and stores of lanes
 //   element.c   the value of any item at an index: what is inline is computed on the way
+//   turn.c      blocks that are read in one direction and written in the other
 //   kernel.c    a loop nest that fills one array, element by element
 //   reduce.c    one that folds; dot.c, scatter.c, ...: the ops that are kernels of their own
 //   control.c   while and conditional
@@ -18,6 +19,7 @@
 #include "loop/lower.h"
 
 typedef struct indim_lower_memo indim_lower_memo;
+typedef struct indim_turn indim_turn;
 
 typedef struct indim_lowering {
   indim_ctx *cx;
@@ -30,6 +32,7 @@ typedef struct indim_lowering {
   indim_lower_memo *memo;
   int32_t loop_depth;           // FORs that are open around what is built
   struct indim_survey *survey;  // running, or NULL
+  indim_turn *turn;             // likewise
 } indim_lowering;
 
 // Fails at the item's instruction, if nothing failed before.
@@ -79,6 +82,8 @@ typedef struct indim_coord {
 typedef struct indim_kernel {
   indim_lowering *l;
   int32_t lanes;
+  bool is_trial;  // nothing is stored
+  bool streams;   // stores pass the caches
 } indim_kernel;
 
 // The value of |item| at |index| (rank coordinates), as one lane if no coordinate differs between lanes, else |lanes|.
@@ -133,8 +138,11 @@ struct indim_nest {
   int64_t sizes[INDIM_MAX_RANK];  // 1 for a dimension merged into another
   int32_t order[INDIM_MAX_RANK];  // dimensions, outermost first
   int32_t vector_dim;             // -1: one element at a time
-  int32_t lanes;                  // at most
+  bool turns;                     // blocks are turned: |turn_dim| is read along, the vector dimension written
+  int32_t turn_dim;
+  int32_t lanes;  // at most
   int32_t unroll;
+  bool streams;                   // stores of full vectors pass the caches
   int64_t cost;                   // of one element, in cheap operations
   uint8_t group[INDIM_MAX_RANK];  // dimensions of different groups are never merged
   bool may_thread;
