@@ -63,16 +63,16 @@ static indim_loop_op op_of(const indim_instr *instr) {
 }
 
 // The bits of x seen as |type|. A pred is a byte that holds 0 or 1, and any byte but 0 is true.
-static indim_lval bitcast(indim_loop_builder *b, indim_lval x, indim_type type) {
+indim_lval indim_loop_bitcast(indim_loop_builder *b, indim_lval x, indim_type type) {
   indim_type from = indim_loop_value_of(b, x)->type;
   if (from == type) {
     return x;
   }
   if (from == INDIM_PRED) {
-    return bitcast(b, indim_loop_convert(b, x, INDIM_U8), type);
+    return indim_loop_bitcast(b, indim_loop_convert(b, x, INDIM_U8), type);
   }
   if (type == INDIM_PRED) {
-    return indim_loop_convert(b, bitcast(b, x, INDIM_U8), INDIM_PRED);
+    return indim_loop_convert(b, indim_loop_bitcast(b, x, INDIM_U8), INDIM_PRED);
   }
   return indim_loop_scalar(b, (indim_loop_op){.op = INDIM_OP_BITCAST_CONVERT}, type, 1, &x);
 }
@@ -107,7 +107,7 @@ indim_lval indim_loop_elementwise(indim_loop_builder *b, const indim_instr *inst
     return indim_loop_splat(b, indim_loop_const(b, type, 0, 0), lanes);
   }
   if (instr->op == INDIM_OP_BITCAST_CONVERT) {
-    return bitcast(b, wide[0], type);
+    return indim_loop_bitcast(b, wide[0], type);
   }
   if (instr->op == INDIM_OP_CONVERT) {
     return indim_loop_convert(b, wide[0], type);
@@ -180,7 +180,10 @@ static bool can_instr(const indim_instr *instr, int32_t depth, int32_t *steps) {
     return can_computation(called_by(instr), depth + 1, steps);
   }
   if (keeps_scalar[instr->op]) {
-    return instr->operand_count == 1 && instr->operands[0]->shape->type == instr->shape->type;
+    indim_type type = instr->operand_count == 1 ? instr->operands[0]->shape->type : INDIM_TYPE_INVALID;
+    bool same_bits = instr->op == INDIM_OP_BITCAST && stored_bits(type) == stored_bits(instr->shape->type) &&
+                     indim_type_is_complex(type) == indim_type_is_complex(instr->shape->type);
+    return type == instr->shape->type || same_bits;
   }
   return indim_loop_can_elementwise(instr);
 }
@@ -311,7 +314,7 @@ static indim_lval apply_simple(indim_loop_builder *b, const application *a, cons
     operands[i] = a->leaves[a->first[instr->operands[i]->index]];
   }
   if (keeps_scalar[instr->op]) {
-    return operands[0];
+    return indim_loop_bitcast(b, operands[0], instr->shape->type);
   }
   return indim_loop_elementwise(b, instr, instr->operand_count, operands);
 }

@@ -617,7 +617,9 @@ bool indim_element_can(const indim_instr *instr) {
   case INDIM_OP_CONSTANT:
     return true;
   case INDIM_OP_BITCAST:
-    return instr->operands[0]->shape->type == instr->shape->type;
+    return instr->operands[0]->shape->type == instr->shape->type || indim_recast_can(instr);
+  case INDIM_OP_BITCAST_CONVERT:
+    return indim_loop_can_elementwise(instr) || indim_recast_can(instr);
   case INDIM_OP_MAP:
     return indim_loop_can_apply(indim_instr_computation(instr, INDIM_ATTR_TO_APPLY));
   default:
@@ -636,8 +638,13 @@ static indim_lval compute(indim_kernel *k, indim_flow_item *item, const indim_co
   case INDIM_OP_REVERSE:
     return reverse(k, item, index, mask);
   case INDIM_OP_RESHAPE:
-  case INDIM_OP_BITCAST:
     return reshape(k, item, index, mask);
+  case INDIM_OP_BITCAST:
+    return item->operands[0]->shape->type == item->shape->type ? reshape(k, item, index, mask)
+                                                               : indim_recast(k, item, index, mask);
+  case INDIM_OP_BITCAST_CONVERT:
+    return indim_loop_can_elementwise(item->instr) ? elementwise(k, item, index, mask)
+                                                   : indim_recast(k, item, index, mask);
   case INDIM_OP_COPY:
     return indim_value_at(k, item->operands[0], index, mask);
   case INDIM_OP_IOTA:

@@ -49,6 +49,10 @@ indim_lval indim_turn_find(indim_lowering *l);
 // A load was made.
 void indim_turn_note(indim_lowering *l, const indim_flow_item *item, bool is_contiguous, indim_lval value);
 
+// recast.c: bitcast-convert, and bitcast to another type, where the widths differ or the order in memory counts.
+bool indim_recast_can(const indim_instr *instr);
+indim_lval indim_recast(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask);
+
 // Survey ---------------------------------------------------------------------------------------------------------------
 
 // What is seen while one element at a general index is computed for nothing.

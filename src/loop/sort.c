@@ -59,6 +59,8 @@ static bool is_mirrored(const indim_instr *x, const indim_instr *y, int depth) {
       return false;
     }
     break;
+  case INDIM_OP_BITCAST:
+  case INDIM_OP_BITCAST_CONVERT:
   case INDIM_OP_CONVERT:
   case INDIM_OP_SELECT:
   case INDIM_OP_NEGATE:

@@ -48,6 +48,8 @@ void indim_loop_apply(indim_loop_builder *b, const indim_computation *computatio
 bool indim_loop_can_reorder(const indim_computation *computation);
 // The node that computes |instr|, elementwise, on args of |lanes| lanes; can_elementwise says whether there is one.
 bool indim_loop_can_elementwise(const indim_instr *instr);
+// The bits of |x| seen as |type|, of as many bits; a pred counts as a byte.
+indim_lval indim_loop_bitcast(indim_loop_builder *b, indim_lval x, indim_type type);
 indim_lval indim_loop_elementwise(indim_loop_builder *b, const indim_instr *instr, int32_t count,
                                   const indim_lval *args);
 
