@@ -47,6 +47,48 @@ LLVMValueRef indim_emit_fn_phi(indim_emit *e, LLVMTypeRef type, LLVMValueRef fir
   return phi;
 }
 
+LLVMBasicBlockRef indim_emit_fn_block(indim_emit *e, const char *name) {
+  LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInsertBlock(e->builder));
+  return LLVMAppendBasicBlockInContext(e->context, function, name);
+}
+
+void indim_emit_fn_branch_rarely(indim_emit *e, LLVMValueRef condition, LLVMBasicBlockRef rare,
+                                 LLVMBasicBlockRef usual) {
+  static const char weights[] = "branch_weights";
+  static const char profile[] = "prof";
+  LLVMTypeRef number = LLVMInt32TypeInContext(e->context);
+  LLVMValueRef branch = LLVMBuildCondBr(e->builder, condition, rare, usual);
+  LLVMValueRef parts[] = {LLVMMDStringInContext(e->context, weights, sizeof weights - 1), LLVMConstInt(number, 1, 0),
+                          LLVMConstInt(number, 1 << 20, 0)};
+  LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->context, profile, sizeof profile - 1),
+                  LLVMMDNodeInContext(e->context, parts, 3));
+}
+
+bool indim_emit_fn_outlined_begin(indim_emit *e, const char *name, LLVMTypeRef result, LLVMTypeRef parameter,
+                                  unsigned count, outlined *out_function) {
+  LLVMTypeRef parameters[] = {parameter, parameter};
+  out_function->type = LLVMFunctionType(result, parameters, count, 0);
+  out_function->function = LLVMGetNamedFunction(e->module, name);
+  out_function->resume = NULL;
+  if (out_function->function != NULL) {
+    return false;
+  }
+  out_function->function = LLVMAddFunction(e->module, name, out_function->type);
+  LLVMSetLinkage(out_function->function, LLVMInternalLinkage);
+  out_function->resume = LLVMGetInsertBlock(e->builder);
+  LLVMPositionBuilderAtEnd(e->builder, LLVMAppendBasicBlockInContext(e->context, out_function->function, ""));
+  return true;
+}
+
+void indim_emit_fn_outlined_end(indim_emit *e, outlined function, LLVMValueRef result) {
+  LLVMBuildRet(e->builder, result);
+  LLVMPositionBuilderAtEnd(e->builder, function.resume);
+}
+
+LLVMValueRef indim_emit_fn_outlined_call(indim_emit *e, outlined function, LLVMValueRef *args, unsigned count) {
+  return LLVMBuildCall2(e->builder, function.type, function.function, args, count, "");
+}
+
 val indim_emit_fn_rsqrt(const kit *k, val x) { return quotient(k, real(k, 1), root(k, x)); }
 
 LLVMValueRef indim_emit_math(indim_emit *e, indim_op op, LLVMValueRef x) {

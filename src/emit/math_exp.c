@@ -134,15 +134,18 @@ val indim_emit_fn_cosh(const kit *k, val x) {
   return add(k, sum, sum);
 }
 
-// erf x = x + x p(x^2) up to the limit, then 1 - e^p(|x|): the logarithm of what is missing to 1 is a tame function.
+// erf x = x + x p(x^2) up to the limit. Beyond, what is missing to 1 is a polynomial of |x| - 2.46875 for floats, and e^p(|x|)
+// for doubles: its logarithm is a tame function.
 static const double erf_near_float[] = {0x1.06eba8p-3, -0x1.812742p-2,  0x1.ce2e0ap-4, -0x1.b80e90p-6,
                                         0x1.54c7f6p-8, -0x1.aa3f30p-11, 0x1.5cd4b8p-14};
 static const double erf_near_double[] = {0x1.06eba8214db68p-3,   -0x1.812746b037998p-2,  0x1.ce2f21a03e8d5p-4,
                                          -0x1.b82ce31121b7bp-6,  0x1.565bccd0a36eep-8,   -0x1.c02da79017fc0p-11,
                                          0x1.f9a19604073a0p-14,  -0x1.f4b1cb91994c9p-17, 0x1.b830e6aef040ap-20,
                                          -0x1.50fdcb176e55fp-23, 0x1.6e5dabfeda8fcp-27};
-static const double erf_far_float[] = {0x1.6e5804p-13, -0x1.2127e4p+0, -0x1.44460ap-1, -0x1.bb83eep-4,
-                                       0x1.9b8e9ap-6,  -0x1.115af8p-8, 0x1.c791b2p-12, -0x1.61eb58p-16};
+static const double erf_far_float[] = {0x1.f7f35cp-12,  -0x1.4d7838p-9,  0x1.9ba0fap-8,   -0x1.36f4ecp-7,
+                                       0x1.3b38c8p-7,   -0x1.b3e24ap-8,  0x1.7d4e04p-9,   -0x1.ef448cp-12,
+                                       -0x1.5e081ap-12, 0x1.25bb98p-12,  -0x1.43aba2p-14, -0x1.f856fep-17,
+                                       0x1.1c896ap-16,  -0x1.69c382p-19, -0x1.17fd5p-20,  0x1.4cbf7ap-22};
 static const double erf_far_double[] = {
     0x1.5307a70e6cd75p-27, -0x1.20dd776a5a63dp+0,  -0x1.45f2e65c6a401p-1,  -0x1.a4f92ab7b0b67p-4,
     0x1.3998fc71ec64ep-6,  0x1.7f6887f5c8febp-13,  -0x1.b0f1cc92a5ca8p-10, 0x1.16049f1fda673p-11,
@@ -155,7 +158,8 @@ val indim_emit_fn_erf(const kit *k, val x) {
   val z = mul(k, x, x);
   val near = k->is_double ? POLYNOMIAL(k, z, erf_near_double) : POLYNOMIAL(k, z, erf_near_float);
   near = fused(k, x, near, x);
-  val far = k->is_double ? POLYNOMIAL(k, magnitude, erf_far_double) : POLYNOMIAL(k, magnitude, erf_far_float);
-  far = under_sign(k, sub(k, real(k, 1), indim_emit_fn_exp(k, far)), x);
+  val missing = k->is_double ? indim_emit_fn_exp(k, POLYNOMIAL(k, magnitude, erf_far_double))
+                             : POLYNOMIAL(k, sub(k, magnitude, real(k, 2.46875)), erf_far_float);
+  val far = under_sign(k, sub(k, real(k, 1), missing), x);
   return choose(k, above(k, magnitude, pick(k, 0.925, 0.845)), far, near);
 }

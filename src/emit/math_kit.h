@@ -198,6 +198,21 @@ typedef struct split {
 split indim_emit_fn_split(const kit *k, val x, bool subnormal);
 // Whether the condition holds in some lane, as one bit.
 LLVMValueRef indim_emit_fn_any_lane(const kit *k, LLVMValueRef condition);
+// A block of the function that is being filled, and a branch to one that is seldom needed, or behind it.
+LLVMBasicBlockRef indim_emit_fn_block(indim_emit *e, const char *name);
+void indim_emit_fn_branch_rarely(indim_emit *e, LLVMValueRef condition, LLVMBasicBlockRef rare,
+                                 LLVMBasicBlockRef usual);
+// A function of the module's own for work on one lane in blocks that run rarely, so that there is one of it. begin returns true
+// when the function is new: its body is to be built then, and ended by end with what it returns.
+typedef struct outlined {
+  LLVMValueRef function;
+  LLVMTypeRef type;
+  LLVMBasicBlockRef resume;
+} outlined;
+bool indim_emit_fn_outlined_begin(indim_emit *e, const char *name, LLVMTypeRef result, LLVMTypeRef parameter,
+                                  unsigned count, outlined *out_function);
+void indim_emit_fn_outlined_end(indim_emit *e, outlined function, LLVMValueRef result);
+LLVMValueRef indim_emit_fn_outlined_call(indim_emit *e, outlined function, LLVMValueRef *args, unsigned count);
 LLVMValueRef indim_emit_fn_phi(indim_emit *e, LLVMTypeRef type, LLVMValueRef first, LLVMBasicBlockRef from);
 // The same lanes in double, and back.
 static inline val to_double(const kit *k, val a) {

@@ -45,9 +45,9 @@ static val remainder_of_lane(const kit *k, val x, val y) {
   LLVMValueRef distance = LLVMBuildSub(b, of_x.exponent, of_y.exponent, "");
   LLVMValueRef first = LLVMBuildURem(b, of_x.significand, divisor, "");
   LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
-  LLVMBasicBlockRef test = LLVMAppendBasicBlockInContext(e->context, e->function, "remainder.test");
-  LLVMBasicBlockRef step = LLVMAppendBasicBlockInContext(e->context, e->function, "remainder.step");
-  LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(e->context, e->function, "remainder.lane");
+  LLVMBasicBlockRef test = indim_emit_fn_block(e, "remainder.test");
+  LLVMBasicBlockRef step = indim_emit_fn_block(e, "remainder.step");
+  LLVMBasicBlockRef after = indim_emit_fn_block(e, "remainder.lane");
   LLVMBuildBr(b, test);
   LLVMPositionBuilderAtEnd(b, test);
   LLVMValueRef left = indim_emit_fn_phi(e, k->bits, distance, before);
@@ -66,13 +66,18 @@ static val remainder_of_lane(const kit *k, val x, val y) {
 
 // A scalar of either type, in double, which has every float and every remainder of floats.
 static val remainder_of_scalar(indim_emit *e, val x, val y) {
-  kit of_x = kit_of(e, x);
-  if (of_x.is_double) {
-    return remainder_of_lane(&of_x, x, y);
+  kit k = kit_of(e, x);
+  LLVMTypeRef type = LLVMDoubleTypeInContext(e->context);
+  outlined function;
+  if (indim_emit_fn_outlined_begin(e, "indim.remainder", type, type, 2, &function)) {
+    val dividend = LLVMGetParam(function.function, 0);
+    kit of_double = kit_of(e, dividend);
+    val rest = remainder_of_lane(&of_double, dividend, LLVMGetParam(function.function, 1));
+    indim_emit_fn_outlined_end(e, function, rest);
   }
-  val wide = to_double(&of_x, x);
-  kit of_wide = kit_of(e, wide);
-  return from_double(&of_x, remainder_of_lane(&of_wide, wide, to_double(&of_x, y)));
+  LLVMValueRef args[] = {k.is_double ? x : to_double(&k, x), k.is_double ? y : to_double(&k, y)};
+  val rest = indim_emit_fn_outlined_call(e, function, args, 2);
+  return k.is_double ? rest : from_double(&k, rest);
 }
 
 // All lanes, one after the other in a loop; leaves the builder behind it.
@@ -83,8 +88,8 @@ static val remainder_of_lanes(const kit *k, val x, val y) {
   }
   LLVMTypeRef index = LLVMInt32TypeInContext(e->context);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(k->b);
-  LLVMBasicBlockRef loop = LLVMAppendBasicBlockInContext(e->context, e->function, "remainder.loop");
-  LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(e->context, e->function, "remainder.lanes");
+  LLVMBasicBlockRef loop = indim_emit_fn_block(e, "remainder.loop");
+  LLVMBasicBlockRef after = indim_emit_fn_block(e, "remainder.lanes");
   LLVMBuildBr(k->b, loop);
   LLVMPositionBuilderAtEnd(k->b, loop);
   LLVMValueRef lane = indim_emit_fn_phi(e, index, LLVMConstNull(index), before);
@@ -129,9 +134,9 @@ val indim_emit_fn_remainder(const kit *k, val x, val y) {
   }
   is_far = both(k, is_far, both(k, is_finite, above(k, divisor, 0)));
   LLVMBasicBlockRef before = LLVMGetInsertBlock(k->b);
-  LLVMBasicBlockRef slow = LLVMAppendBasicBlockInContext(e->context, e->function, "remainder.far");
-  LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(e->context, e->function, "remainder");
-  LLVMBuildCondBr(k->b, indim_emit_fn_any_lane(k, is_far), slow, after);
+  LLVMBasicBlockRef slow = indim_emit_fn_block(e, "remainder.far");
+  LLVMBasicBlockRef after = indim_emit_fn_block(e, "remainder");
+  indim_emit_fn_branch_rarely(e, indim_emit_fn_any_lane(k, is_far), slow, after);
   LLVMPositionBuilderAtEnd(k->b, slow);
   val mixed = choose(k, is_far, remainder_of_lanes(k, x, y), near);
   LLVMBasicBlockRef from = LLVMGetInsertBlock(k->b);

@@ -135,29 +135,47 @@ static pair fraction_times_half_pi(const kit *k, LLVMValueRef fraction) {
   return (pair){mul(k, sum.high, scale), mul(k, sum.low, scale)};
 }
 
-// One lane of any size.
-static angle reduce_lane(indim_emit *e, LLVMValueRef x) {
-  kit of_x = kit_of(e, x);
-  LLVMTypeRef real_type = LLVMDoubleTypeInContext(e->context);
-  LLVMValueRef exact = of_x.is_double ? x : LLVMBuildFPExt(e->builder, x, real_type, "");
-  kit k = kit_of(e, exact);
-  LLVMValueRef quarters = quarters_of(e, as_bits(&k, exact));
+// The function that reduces one double of any size: the count of quarters, high and low.
+static outlined lane_function(indim_emit *e) {
+  LLVMTypeRef type = LLVMDoubleTypeInContext(e->context);
+  LLVMTypeRef parts[] = {LLVMInt64TypeInContext(e->context), type, type};
+  LLVMTypeRef result = LLVMStructTypeInContext(e->context, parts, 3, 0);
+  outlined function;
+  if (!indim_emit_fn_outlined_begin(e, "indim.angle", result, type, 1, &function)) {
+    return function;
+  }
+  val x = LLVMGetParam(function.function, 0);
+  kit k = kit_of(e, x);
+  LLVMValueRef quarters = quarters_of(e, as_bits(&k, x));
   LLVMTypeRef wide = LLVMTypeOf(quarters);
-  LLVMValueRef two = LLVMConstInt(wide, 2, 0);
-  pair r = fraction_times_half_pi(&k, LLVMBuildShl(e->builder, quarters, two, ""));
+  pair r = fraction_times_half_pi(&k, LLVMBuildShl(e->builder, quarters, LLVMConstInt(wide, 2, 0), ""));
   LLVMValueRef half = LLVMBuildShl(e->builder, LLVMConstInt(wide, 1, 0), LLVMConstInt(wide, 125, 0), "");
   LLVMValueRef rounded = LLVMBuildAdd(e->builder, quarters, half, "");
-  LLVMValueRef count =
-      LLVMBuildTrunc(e->builder, LLVMBuildLShr(e->builder, rounded, LLVMConstInt(wide, 126, 0), ""), k.bits, "");
-  val negative = below(&k, exact, 0);
-  count = choose(&k, negative, isub(&k, whole(&k, 0), count), count);
-  angle out = {count, choose(&k, negative, minus(&k, r.high), r.high), choose(&k, negative, minus(&k, r.low), r.low)};
-  if (!of_x.is_double) {
-    val high = LLVMBuildFPTrunc(e->builder, out.high, of_x.type, "");
-    val rest = sub(&k, out.high, LLVMBuildFPExt(e->builder, high, k.type, ""));
-    out.low = LLVMBuildFPTrunc(e->builder, add(&k, rest, out.low), of_x.type, "");
+  LLVMValueRef top = LLVMBuildLShr(e->builder, rounded, LLVMConstInt(wide, 126, 0), "");
+  LLVMValueRef count = LLVMBuildTrunc(e->builder, top, k.bits, "");
+  val is_negative = below(&k, x, 0);
+  LLVMValueRef returned = LLVMGetUndef(result);
+  count = choose(&k, is_negative, isub(&k, whole(&k, 0), count), count);
+  returned = LLVMBuildInsertValue(e->builder, returned, count, 0, "");
+  returned = LLVMBuildInsertValue(e->builder, returned, choose(&k, is_negative, minus(&k, r.high), r.high), 1, "");
+  returned = LLVMBuildInsertValue(e->builder, returned, choose(&k, is_negative, minus(&k, r.low), r.low), 2, "");
+  indim_emit_fn_outlined_end(e, function, returned);
+  return function;
+}
+
+// One lane of any size.
+static angle reduce_lane(indim_emit *e, LLVMValueRef x) {
+  kit k = kit_of(e, x);
+  LLVMValueRef exact = k.is_double ? x : to_double(&k, x);
+  LLVMValueRef parts = indim_emit_fn_outlined_call(e, lane_function(e), &exact, 1);
+  angle out = {LLVMBuildExtractValue(e->builder, parts, 0, ""), LLVMBuildExtractValue(e->builder, parts, 1, ""),
+               LLVMBuildExtractValue(e->builder, parts, 2, "")};
+  if (!k.is_double) {
+    val high = from_double(&k, out.high);
+    val rest = LLVMBuildFSub(e->builder, out.high, to_double(&k, high), "");
+    out.low = from_double(&k, LLVMBuildFAdd(e->builder, rest, out.low, ""));
     out.high = high;
-    out.quarters = LLVMBuildTrunc(e->builder, out.quarters, of_x.bits, "");
+    out.quarters = LLVMBuildTrunc(e->builder, out.quarters, k.bits, "");
   }
   return out;
 }
@@ -170,8 +188,8 @@ static angle reduce_lanes(const kit *k, val x) {
   }
   LLVMTypeRef word = LLVMInt32TypeInContext(e->context);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
-  LLVMBasicBlockRef loop = LLVMAppendBasicBlockInContext(e->context, e->function, "angle.lane");
-  LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(e->context, e->function, "angle.lanes");
+  LLVMBasicBlockRef loop = indim_emit_fn_block(e, "angle.lane");
+  LLVMBasicBlockRef after = indim_emit_fn_block(e, "angle.lanes");
   LLVMBuildBr(e->builder, loop);
   LLVMPositionBuilderAtEnd(e->builder, loop);
   LLVMValueRef lane = indim_emit_fn_phi(e, word, LLVMConstNull(word), before);
@@ -261,9 +279,9 @@ static angle reduce_any(const kit *k, val x, int how) {
   val magnitude = absolute(k, x);
   val is_far = compare(k, LLVMRealOGE, magnitude, real(k, pick(k, 0x1p17, 0x1p28)));
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
-  LLVMBasicBlockRef slow = LLVMAppendBasicBlockInContext(e->context, e->function, "angle.far");
-  LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(e->context, e->function, "angle");
-  LLVMBuildCondBr(e->builder, indim_emit_fn_any_lane(k, is_far), slow, after);
+  LLVMBasicBlockRef slow = indim_emit_fn_block(e, "angle.far");
+  LLVMBasicBlockRef after = indim_emit_fn_block(e, "angle");
+  indim_emit_fn_branch_rarely(e, indim_emit_fn_any_lane(k, is_far), slow, after);
   LLVMPositionBuilderAtEnd(e->builder, slow);
   angle far = reduce_lanes(k, x);
   if (how != QUARTERS) {
