@@ -184,9 +184,35 @@ static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of
   return INDIM_OK;
 }
 
+// The leaves of a constant tuple, each as a constant of its own.
+static indim_status add_constants(maker *m, const indim_instr *instr, const indim_shape *shape,
+                                  const indim_literal *literal, leaves *out) {
+  for (int64_t i = 0; indim_shape_is_tuple(shape) && i < shape->member_count; i++) {
+    INDIM_TRY(add_constants(m, instr, shape->members[i], indim_literal_member(literal, i), out));
+  }
+  if (!indim_shape_is_array(shape)) {
+    return INDIM_OK;
+  }
+  void *memory = NULL;
+  INDIM_TRY(indim_arena_alloc(m->arena, sizeof *instr, &memory));
+  indim_instr *leaf = memory;
+  *leaf = *instr;
+  leaf->shape = shape;
+  leaf->literal = literal;
+  return new_item(m, INDIM_FLOW_OP, leaf, shape, &out->items[out->count++]);
+}
+
+static indim_status walk_constant(maker *m, const indim_instr *instr, leaves *out) {
+  *out = (leaves){0};
+  INDIM_TRY(array(m->arena, leaf_count(instr->shape) + 1, sizeof *out->items, &out->items));
+  return add_constants(m, instr, instr->shape, instr->literal, out);
+}
+
 static indim_status walk_instr(maker *m, const indim_instr *instr, const leaves *arguments, const leaves *of,
                                leaves *out) {
   switch ((int)instr->op) {
+  case INDIM_OP_CONSTANT:
+    return indim_shape_is_tuple(instr->shape) ? walk_constant(m, instr, out) : walk_op(m, instr, of, out);
   case INDIM_OP_PARAMETER:
     *out = arguments[instr->parameter_number];
     return INDIM_OK;
