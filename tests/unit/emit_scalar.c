@@ -18,7 +18,7 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
-enum { MOST = 1 << 16, PADDING = 64, MOST_KERNELS = 4096 };
+enum { MOST = 1 << 16, PADDING = 512, MOST_KERNELS = 4096 };
 
 static const indim_type integers[] = {INDIM_S1, INDIM_U1,  INDIM_S2,  INDIM_U2,  INDIM_S4,  INDIM_U4,  INDIM_S8,
                                       INDIM_U8, INDIM_S16, INDIM_U16, INDIM_S32, INDIM_U32, INDIM_S64, INDIM_U64};
@@ -819,6 +819,25 @@ TEST(complex_moves) {
   harness_free(h);
 }
 
+TEST(many_lanes) {
+  static const struct {
+    indim_op op;
+    int32_t count;
+    indim_type type;
+    indim_type result;
+    int32_t lanes;
+  } cases[] = {{INDIM_OP_ADD, 2, INDIM_C64, INDIM_C64, 300},  {INDIM_OP_ABS, 1, INDIM_C64, INDIM_F32, 150},
+               {INDIM_OP_ADD, 2, INDIM_BF16, INDIM_BF16, 65}, {INDIM_OP_CONVERT, 1, INDIM_F32, INDIM_F8E5M2, 130},
+               {INDIM_OP_DIVIDE, 2, INDIM_S8, INDIM_S8, 32},  {INDIM_OP_POWER, 2, INDIM_S32, INDIM_S32, 16}};
+  harness *h = harness_new();
+  for (int i = 0; i < COUNT(cases); i++) {
+    add(h, cases[i].op, cases[i].count, cases[i].type, cases[i].result);
+    h->kernels[h->kernel_count - 1].lanes = cases[i].lanes;
+  }
+  run_all(h, false);
+  harness_free(h);
+}
+
 // What has no meaning is refused, not made up.
 TEST(refused) {
   static const struct {
@@ -920,6 +939,7 @@ TEST(complex_functions) {
   X(reduce_precision)             \
   X(stochastic_convert)           \
   X(complex_moves)                \
+  X(many_lanes)                   \
   X(refused)                      \
   X(complex_exact)                \
   X(complex_arithmetic)           \
