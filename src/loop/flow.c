@@ -204,7 +204,7 @@ static indim_status add_constants(maker *m, const indim_instr *instr, const indi
 
 static indim_status walk_constant(maker *m, const indim_instr *instr, leaves *out) {
   *out = (leaves){0};
-  INDIM_TRY(array(m->arena, leaf_count(instr->shape) + 1, sizeof *out->items, &out->items));
+  INDIM_TRY(array(m->arena, indim_array_leaf_count(instr->shape) + 1, sizeof *out->items, &out->items));
   return add_constants(m, instr, instr->shape, instr->literal, out);
 }
 
