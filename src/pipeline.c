@@ -316,7 +316,9 @@ static indim_status run_stages(compilation *c) {
   INDIM_TRY(indim_executable_set_scratch(c->executable, c->program->scratch_bytes));
   INDIM_TRY(emit(c));
   if (asks_for(c->program, INDIM_HOST_MATMUL)) {
+    int64_t begin = indim_clock_ns();
     indim_blas_open(&c->executable->blas);
+    c->times.load += indim_clock_ns() - begin;
   }
   c->executable->times = c->times;
   return INDIM_OK;

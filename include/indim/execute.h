@@ -36,7 +36,7 @@ INDIM_API int64_t indim_executable_code_bytes(const indim_executable *executable
 
 // Nanoseconds of the stages.
 typedef struct indim_compile_times {
-  int64_t load;   // finding and loading the code generator; next to nothing after the first time in a process
+  int64_t load;   // loading the code generator, and OpenBLAS if it is wanted; next to nothing after the first time
   int64_t lower;  // fusion, lowering, the buffer plan, and their verifier
   int64_t emit;
   int64_t code;

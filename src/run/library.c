@@ -9,6 +9,7 @@
 
 #include "run/library.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #if HAS_DLOPEN
@@ -24,15 +25,18 @@
 
 enum { PATH_SIZE = 4096 };
 
-static void *open_library(const char *name, int flags, const char **out_why) {
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | flags);
+void *indim_library_open(const char *name, const char **out_why) {
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == NULL && out_why != NULL) {
     *out_why = dlerror();
   }
   return library;
 }
 
-void *indim_library_open(const char *name, const char **out_why) { return open_library(name, 0, out_why); }
+static void cut_to_folder(char *path) {
+  char *slash = strrchr(path, '/');
+  path[slash == NULL ? 0 : slash + 1 - path] = '\0';
+}
 
 // The folder of the file that this code is in, with a slash at its end; "" when that is not known.
 static void own_folder(char *out) {
@@ -44,35 +48,47 @@ static void own_folder(char *out) {
   if (dladdr(address, &info) != 0 && info.dli_fname != NULL && strlen(info.dli_fname) < PATH_SIZE) {
     strcpy(out, info.dli_fname);
   }
-#if defined(__linux__)
-  // An executable is known by the name it was called with, which need not be a path.
-  if (out[0] != '/') {
-    ssize_t size = readlink("/proc/self/exe", out, PATH_SIZE - 1);
-    out[size > 0 ? size : 0] = '\0';
-  }
-#endif
-  char *slash = strrchr(out, '/');
-  out[slash == NULL ? 0 : slash + 1 - out] = '\0';
+  cut_to_folder(out);
 }
 
-void *indim_library_open_ours(const char *name, const char **out_why) {
-  static const char *const folders[] = {"", "../lib/", "../" INDIM_LIBRARY_FOLDER "/", "../"};
-  char folder[PATH_SIZE];
-  char path[PATH_SIZE + 256];
-  own_folder(folder);
-  for (size_t i = 0; folder[0] != '\0' && i < sizeof folders / sizeof folders[0]; i++) {
-    if (strlen(folder) + strlen(folders[i]) + strlen(name) + 1 > sizeof path) {
-      continue;
-    }
-    strcpy(path, folder);
-    strcat(path, folders[i]);
-    strcat(path, name);
-    // A file that is there and does not load is the reason to tell, not that it is missing elsewhere.
-    if (access(path, F_OK) == 0) {
-      return open_library(path, RTLD_NODELETE, out_why);
+// The executable's folder. When that is where this code is, dladdr knows it by the name that was typed, which may be no
+// path, or one from a folder that has been left.
+static void executable_folder(char *out) {
+  out[0] = '\0';
+#if defined(__linux__)
+  ssize_t size = readlink("/proc/self/exe", out, PATH_SIZE - 1);
+  out[size > 0 ? size : 0] = '\0';
+#endif
+  cut_to_folder(out);
+}
+
+// Whether the library is there, beside |folder|; its path then.
+static bool find_near(const char *folder, const char *name, char *out_path) {
+  static const char *const ways[] = {"", "../lib/", "../" INDIM_LIBRARY_FOLDER "/", "../"};
+  for (size_t i = 0; folder[0] != '\0' && i < sizeof ways / sizeof ways[0]; i++) {
+    if (strlen(folder) + strlen(ways[i]) + strlen(name) < PATH_SIZE) {
+      strcpy(out_path, folder);
+      strcat(out_path, ways[i]);
+      strcat(out_path, name);
+      if (access(out_path, F_OK) == 0) {
+        return true;
+      }
     }
   }
-  return open_library(name, RTLD_NODELETE, out_why);
+  return false;
+}
+
+// A file that is there and does not load is the reason to tell, not that it is missing elsewhere.
+void *indim_library_open_ours(const char *name, const char **out_why) {
+  char folder[PATH_SIZE];
+  char path[PATH_SIZE];
+  own_folder(folder);
+  bool is_found = find_near(folder, name, path);
+  if (!is_found && folder[0] != '/') {
+    executable_folder(folder);
+    is_found = find_near(folder, name, path);
+  }
+  return indim_library_open(is_found ? path : name, out_why);
 }
 
 void indim_library_close(void *library) {
