@@ -20,7 +20,8 @@ typedef struct reduction {
   bool is_reduced[INDIM_MAX_RANK];
   int32_t order[INDIM_MAX_RANK];  // reduced dimensions, outermost first, without the vector dimension
   int32_t order_count;
-  int64_t sizes[INDIM_MAX_RANK];  // after merging
+  int64_t sizes[INDIM_MAX_RANK];   // after merging
+  int64_t merged[INDIM_MAX_RANK];  // likewise, output dimensions merged, too
   int32_t vector_dim;
   int32_t lanes;
 } reduction;
@@ -403,6 +404,7 @@ static void choose(reduction *r) {
   }
   for (int32_t d = 0; d < r->rank; d++) {
     r->sizes[d] = r->is_reduced[d] ? nest.sizes[d] : shape->sizes[d];
+    r->merged[d] = nest.sizes[d];
   }
   int32_t reduced_count = 0;
   for (int32_t d = 0; d < r->rank; d++) {
@@ -460,6 +462,195 @@ static void run_output(reduction *r) {
   indim_nest_run(&nest);
 }
 
+// Columns in bands -------------------------------------------------------------------------------------------------------
+
+// A column sum reads whole rows: a band of columns that stays in the nearest cache takes ROWS rows at a time, its partial
+// results lying where the result will be.
+enum { BAND = 2048, ROWS = 8, LEAST_COLUMNS = 256, LEAST_ROWS = 2 * ROWS };
+
+// Whether the result lies in row-major order without gaps.
+static bool is_row_major(const indim_flow_item *result) {
+  int64_t stride = 1;
+  for (int32_t d = result->shape->rank - 1; d >= 0; d--) {
+    if (result->place.tiled != NULL || (result->shape->sizes[d] != 1 && result->place.strides[d] != stride)) {
+      return false;
+    }
+    stride *= result->shape->sizes[d];
+  }
+  return true;
+}
+
+static bool suits_bands(const reduction *r) {
+  if (!r->is_single || r->vector_dim < 0 || r->is_reduced[r->vector_dim] || r->order_count != 1 ||
+      r->sizes[r->order[0]] < LEAST_ROWS || r->merged[r->vector_dim] < LEAST_COLUMNS ||
+      !is_row_major(result_of(r, 0))) {
+    return false;
+  }
+  for (int32_t d = 0; d < r->rank; d++) {
+    if (!r->is_reduced[d] && d != r->vector_dim && r->merged[d] != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Takes |rows| rows from |row| on into the partial results of |lanes| columns at |column|.
+static void take_rows(reduction *r, int32_t lanes, indim_lval column, indim_lval row, int32_t rows, bool is_first) {
+  indim_loop_builder *b = &r->l->b;
+  indim_flow_item *result = result_of(r, 0);
+  indim_lval address = indim_loop_add_const(b, column, result->place.offset);
+  address = result->place.base == 0 ? address : indim_loop_add(b, address, result->place.base);
+  indim_coord index[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < r->rank; d++) {
+    index[d] = (indim_coord){indim_loop_index(b, 0), 0};
+  }
+  index[r->vector_dim] = (indim_coord){column, lanes > 1 ? 1 : 0};
+  indim_lval acc = 0;
+  if (is_first) {
+    initial(r, &acc);
+    acc = indim_loop_splat(b, acc, lanes);
+  } else {
+    acc = indim_loop_load(b, result->place.storage, address, lanes, 1);
+  }
+  for (int32_t i = 0; i < rows && !indim_lower_failed(r->l); i++) {
+    indim_lval value = 0;
+    index[r->order[0]] = (indim_coord){indim_loop_add_const(b, row, i), 0};
+    input_values(r, lanes, index, &value);
+    apply(r, lanes, &acc, &value, &acc);
+  }
+  if (!indim_lower_failed(r->l)) {
+    indim_loop_store(b, result->place.storage, address, acc, 1, false);
+  }
+}
+
+// The same for |count| columns from |from| on.
+static void sweep_rows(reduction *r, indim_lval from, int64_t count, indim_lval row, int32_t rows, bool is_first) {
+  indim_loop_builder *b = &r->l->b;
+  int64_t main = count / r->lanes * r->lanes;
+  if (main > 0) {
+    indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), r->lanes, 0, NULL, NULL);
+    take_rows(r, r->lanes, indim_loop_add(b, from, at), row, rows, is_first);
+    indim_loop_for_end(b, NULL, NULL);
+  }
+  for (int32_t lanes = r->lanes / 2; lanes >= 1; lanes /= 2) {
+    if (count - main >= lanes) {
+      take_rows(r, lanes, indim_loop_add_const(b, from, main), row, rows, is_first);
+      main += lanes;
+    }
+  }
+}
+
+static void run_band(reduction *r, indim_lval from, int64_t count) {
+  indim_loop_builder *b = &r->l->b;
+  int64_t rows = r->sizes[r->order[0]];
+  int64_t main = rows / ROWS * ROWS;
+  sweep_rows(r, from, count, indim_loop_index(b, 0), ROWS, true);
+  if (main > ROWS) {
+    indim_lval row = indim_loop_for_begin(b, indim_loop_index(b, ROWS), indim_loop_index(b, main), ROWS, 0, NULL, NULL);
+    sweep_rows(r, from, count, row, ROWS, false);
+    indim_loop_for_end(b, NULL, NULL);
+  }
+  if (rows > main) {
+    sweep_rows(r, from, count, indim_loop_index(b, main), (int32_t)(rows - main), false);
+  }
+}
+
+static bool may_thread(const reduction *r) {
+  enum { WORTH_THREADS = 65536 };
+  return r->l->loop_depth == 0 && !indim_lower_without(r->l, "threads") &&
+         indim_shape_element_count(r->inputs[0]->shape) >= WORTH_THREADS;
+}
+
+static void run_bands(reduction *r) {
+  indim_loop_builder *b = &r->l->b;
+  int64_t columns = r->merged[r->vector_dim];
+  int64_t band = columns >= 16 * BAND           ? BAND
+                 : columns >= 4 * LEAST_COLUMNS ? columns / 4 / r->lanes * r->lanes
+                                                : columns;
+  band = band > BAND ? BAND : band;
+  int64_t main = columns / band * band;
+  indim_lval from = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), band, 0, NULL, NULL);
+  if (may_thread(r) && main > band) {
+    indim_loop_for_parallel(b, 1);
+  }
+  run_band(r, from, band);
+  indim_loop_for_end(b, NULL, NULL);
+  if (columns > main) {
+    run_band(r, indim_loop_index(b, main), columns - main);
+  }
+}
+
+// One long row in pieces ------------------------------------------------------------------------------------------------
+
+enum { PIECES = 16 };
+
+static bool suits_pieces(const reduction *r) {
+  return r->is_single && r->vector_dim >= 0 && r->is_reduced[r->vector_dim] && r->order_count == 0 && may_thread(r) &&
+         indim_shape_element_count(result_of(r, 0)->shape) == 1 &&
+         r->sizes[r->vector_dim] >= 2 * PIECES * (int64_t)r->lanes;
+}
+
+// Every piece leaves a partial result; they are the same for any number of threads.
+static void run_pieces(reduction *r) {
+  indim_lowering *l = r->l;
+  indim_loop_builder *b = &l->b;
+  indim_flow_item *result = result_of(r, 0);
+  int64_t size = r->sizes[r->vector_dim];
+  int64_t piece = size / PIECES / r->lanes * r->lanes;
+  indim_storage *parts = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, result->shape->type, PIECES, "parts");
+  indim_coord index[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < r->rank; d++) {
+    index[d] = (indim_coord){indim_loop_index(b, 0), 0};
+  }
+  indim_loop_kernel_begin(b, &parts, 1);
+  indim_lval p = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, PIECES), 1, 0, NULL, NULL);
+  indim_loop_for_parallel(b, 1);
+  indim_lval wide = indim_loop_splat(b, r->identity, r->lanes);
+  indim_lval carried = 0;
+  indim_lval value = 0;
+  indim_lval at =
+      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, piece), r->lanes, 1, &wide, &carried);
+  index[r->vector_dim] = (indim_coord){indim_loop_add(b, indim_loop_mul_const(b, p, piece), at), 1};
+  input_values(r, r->lanes, index, &value);
+  apply(r, r->lanes, &carried, &value, &carried);
+  indim_loop_for_end(b, &carried, &wide);
+  combine_lanes(r, r->lanes, &wide);
+  indim_loop_store(b, parts, p, wide, 1, false);
+  indim_loop_for_end(b, NULL, NULL);
+  // The pieces together, what is left of the row, and the initial value.
+  indim_element_forget(l);
+  indim_loop_kernel_begin(b, &result->place.storage, 1);
+  indim_lval all = indim_loop_load(b, parts, indim_loop_index(b, 0), PIECES, 1);
+  combine_lanes(r, PIECES, &all);
+  indim_lval total = 0;
+  initial(r, &total);
+  apply(r, 1, &total, &all, &total);
+  int64_t done = piece * PIECES;
+  wide = indim_loop_splat(b, r->identity, r->lanes);
+  for (; size - done >= r->lanes; done += r->lanes) {
+    index[r->vector_dim] = (indim_coord){indim_loop_index(b, done), 1};
+    input_values(r, r->lanes, index, &value);
+    apply(r, r->lanes, &wide, &value, &wide);
+  }
+  combine_lanes(r, r->lanes, &wide);
+  apply(r, 1, &total, &wide, &total);
+  for (int32_t lanes = r->lanes / 2; lanes >= 1; lanes /= 2) {
+    if (size - done >= lanes) {
+      index[r->vector_dim] = (indim_coord){indim_loop_index(b, done), lanes > 1 ? 1 : 0};
+      input_values(r, lanes, index, &value);
+      combine_lanes(r, lanes, &value);
+      apply(r, 1, &total, &value, &total);
+      done += lanes;
+    }
+  }
+  indim_coord output[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < result->shape->rank; d++) {
+    output[d] = (indim_coord){indim_loop_index(b, 0), 0};
+  }
+  indim_kernel k = {.l = l, .lanes = 1};
+  store_results(r, &k, output, &total);
+}
+
 void indim_lower_reduce(indim_lowering *l, indim_flow_item *item) {
   reduction r = {.l = l, .item = item, .n = item->operand_count / 2, .inputs = item->operands};
   r.inits = item->operands + r.n;
@@ -501,7 +692,16 @@ void indim_lower_reduce(indim_lowering *l, indim_flow_item *item) {
     choose(&r);
   }
   indim_element_forget(l);
-  if (!indim_lower_failed(l)) {
+  if (indim_lower_failed(l)) {
+    return;
+  }
+  if (suits_bands(&r)) {
+    indim_lower_explain(l, item, "bands of columns, %d rows at a time", ROWS);
+    run_bands(&r);
+  } else if (suits_pieces(&r)) {
+    indim_lower_explain(l, item, "one row in %d pieces", PIECES);
+    run_pieces(&r);
+  } else {
     run_output(&r);
   }
 }
