@@ -1,0 +1,550 @@
+// The ops that are kernels of their own, compiled, against the evaluator: programs with sizes, windows, strides, paddings,
+// dilations, groups, dimension orders and comparators drawn by a fixed generator. Values are small integers, so that sums
+// are exact in any order and every bit must agree.
+#include <stdarg.h>
+
+#include "indim/compile.h"
+#include "indim/eval.h"
+#include "indim/shape_util.h"
+#include "indim/text.h"
+#include "literal_test.h"
+
+enum { MOST_TEXT = 1 << 14, MOST_PARAMETERS = 8, MOST_RANK = 6 };
+
+// Drawing ---------------------------------------------------------------------------------------------------------------
+
+static uint64_t state;
+
+static int64_t draw(int64_t below) {
+  state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (int64_t)((state >> 33) % (uint64_t)below);
+}
+
+static int64_t pick(int32_t count, const int64_t *list) { return list[draw(count)]; }
+#define PICK(...) pick((int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]){__VA_ARGS__})
+
+static const char *draw_type(void) {
+  static const char *const types[] = {"f32", "f32", "s32", "f64", "s8", "bf16"};
+  return types[draw(6)];
+}
+
+// Text ------------------------------------------------------------------------------------------------------------------
+
+static char text[MOST_TEXT];
+static size_t text_size;
+
+static INDIM_PRINTF(1, 2) void add(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  text_size += (size_t)vsnprintf(text + text_size, MOST_TEXT - text_size, format, arguments);
+  va_end(arguments);
+}
+
+static void add_shape(const char *type, int32_t rank, const int64_t *sizes) {
+  add("%s[", type);
+  for (int32_t d = 0; d < rank; d++) {
+    add("%s%lld", d == 0 ? "" : ",", (long long)sizes[d]);
+  }
+  add("]");
+}
+
+static void add_list(const char *before, int32_t count, const int64_t *list, const char *between) {
+  add("%s", before);
+  for (int32_t i = 0; i < count; i++) {
+    add("%s%lld", i == 0 ? "" : between, (long long)list[i]);
+  }
+}
+
+// A layout now and then, any order of the dimensions.
+static void add_layout(int32_t rank) {
+  int64_t order[MOST_RANK];
+  if (rank == 0 || draw(3) != 0) {
+    return;
+  }
+  for (int32_t d = 0; d < rank; d++) {
+    int64_t at = draw(d + 1);
+    order[d] = order[at];
+    order[at] = d;
+  }
+  add_list("{", rank, order, ",");
+  add("}");
+}
+
+static void begin(void) {
+  text_size = 0;
+  add("HloModule test\n");
+}
+
+static void add_reducer(const char *type, const char *op) {
+  add("f {\n  x = %s[] parameter(0)\n  y = %s[] parameter(1)\n  ROOT r = %s[] %s(x, y)\n}\n", type, type, type, op);
+}
+
+// Running ---------------------------------------------------------------------------------------------------------------
+
+// Small integers; none below 0 where they are unsigned.
+static indim_literal *draw_literal(indim_ctx *cx, const indim_shape *shape) {
+  indim_literal *literal = NULL;
+  int64_t index[INDIM_MAX_RANK] = {0};
+  CHECK_OK(cx, indim_literal_create(cx, shape, &literal));
+  for (int64_t i = 0; literal != NULL && i < indim_shape_element_count(shape); i++) {
+    int64_t value = indim_type_is_unsigned_int(shape->type) ? draw(12) : draw(9) - 4;
+    CHECK_OK(cx, indim_type_is_float(shape->type) ? indim_literal_set_float(cx, literal, index, (double)value, 0)
+                                                  : indim_literal_set_int(cx, literal, index, value));
+    for (int32_t d = shape->rank - 1; d >= 0 && ++index[d] == shape->sizes[d]; d--) {
+      index[d] = 0;
+    }
+  }
+  return literal;
+}
+
+static void compare(indim_ctx *cx, const indim_module *module, const indim_literal *const *arguments, int64_t count) {
+  indim_literal *expected = NULL;
+  indim_literal *result = NULL;
+  indim_executable *exe = NULL;
+  indim_mismatch mismatch = {0};
+  indim_tolerance exact = {.equal_nans = true};
+  CHECK_OK(cx, indim_eval(cx, module, arguments, count, NULL, &expected));
+  CHECK_OK(cx, indim_compile(cx, module, NULL, &exe));
+  if (exe != NULL && expected != NULL) {
+    CHECK_OK(cx, indim_execute_literals(cx, exe, arguments, count, NULL, &result));
+  }
+  if (result != NULL) {
+    CHECK_OK(cx, indim_literal_compare(cx, expected, result, &exact, &mismatch));
+    CHECK_MSG(mismatch.count == 0, "%lld elements differ in\n%s", (long long)mismatch.count, text);
+  } else {
+    printf("%s\n", text);
+  }
+  indim_literal_destroy(result);
+  indim_literal_destroy(expected);
+  indim_executable_destroy(exe);
+}
+
+static void run(void) {
+  indim_ctx *cx = test_cx_new();
+  indim_module *module = NULL;
+  indim_literal *arguments[MOST_PARAMETERS] = {NULL};
+  indim_status status = indim_module_parse(cx, indim_str_of("test"), indim_str_of(text), &module);
+  status = status == INDIM_OK ? indim_module_verify(cx, module) : status;
+  CHECK_MSG(status == INDIM_OK, "%s\n%s", test_message(cx), text);
+  if (status == INDIM_OK) {
+    const indim_computation *entry = indim_module_entry(module);
+    int64_t count = indim_computation_parameter_count(entry);
+    for (int64_t p = 0; p < count; p++) {
+      arguments[p] = draw_literal(cx, indim_instr_shape(indim_computation_parameter(entry, p)));
+    }
+    compare(cx, module, (const indim_literal *const *)arguments, count);
+  }
+  for (int64_t p = 0; p < MOST_PARAMETERS; p++) {
+    indim_literal_destroy(arguments[p]);
+  }
+  indim_module_destroy(module);
+  test_cx_free(cx);
+}
+
+static bool can_compile(void) {
+  bool can = indim_compile_available(NULL) == INDIM_OK;
+  if (!can) {
+    printf("  this build has no code generator: not tested\n");
+  }
+  return can;
+}
+
+// Windows ---------------------------------------------------------------------------------------------------------------
+
+typedef struct window {
+  int64_t size, stride, low, high, base, dilation, reversal;
+} window;
+
+static int64_t places(const window *w, int64_t size) {
+  int64_t base = (size - 1) * w->base + 1 + w->low + w->high;
+  int64_t reach = (w->size - 1) * w->dilation + 1;
+  return base < reach ? -1 : (base - reach) / w->stride + 1;
+}
+
+static window draw_window(int64_t size) {
+  for (;;) {
+    window w = {.size = PICK(1, 1, 2, 3, 3, 4, 7),
+                .stride = PICK(1, 1, 1, 2, 3),
+                .low = PICK(0, 0, 1, 1, 3, -1),
+                .high = PICK(0, 0, 1, 2, 3, -1),
+                .base = PICK(1, 1, 1, 2, 3),
+                .dilation = PICK(1, 1, 1, 2)};
+    if (places(&w, size) > 0) {
+      return w;
+    }
+  }
+}
+
+static void add_window(int32_t count, const window *w) {
+  static const struct {
+    const char *name;
+    size_t offset;
+  } parts[] = {{"size", offsetof(window, size)},
+               {"stride", offsetof(window, stride)},
+               {"lhs_dilate", offsetof(window, base)},
+               {"rhs_dilate", offsetof(window, dilation)},
+               {"rhs_reversal", offsetof(window, reversal)}};
+  if (count == 0) {
+    return;
+  }
+  add(", window={");
+  for (int p = 0; p < 5; p++) {
+    add("%s=", parts[p].name);
+    for (int32_t d = 0; d < count; d++) {
+      int64_t value = 0;
+      memcpy(&value, (const char *)&w[d] + parts[p].offset, sizeof value);
+      add("%s%lld", d == 0 ? "" : "x", (long long)value);
+    }
+    add(" ");
+  }
+  add("pad=");
+  for (int32_t d = 0; d < count; d++) {
+    add("%s%lld_%lld", d == 0 ? "" : "x", (long long)w[d].low, (long long)w[d].high);
+  }
+  add("}");
+}
+
+static void reduce_window_program(bool is_scan) {
+  static const char *const ops[] = {"add", "maximum", "minimum"};
+  int32_t rank = (int32_t)draw(3) + 1;
+  int64_t sizes[MOST_RANK];
+  int64_t results[MOST_RANK];
+  window w[MOST_RANK];
+  const char *type = draw_type();
+  int64_t dim = draw(rank);
+  for (int32_t d = 0; d < rank; d++) {
+    sizes[d] = rank == 3 ? PICK(1, 2, 4, 9) : PICK(1, 2, 5, 8, 17, 33);
+    w[d] = draw_window(sizes[d]);
+    if (is_scan) {
+      sizes[d] = d == dim ? PICK(2, 7, 16, 37, 64) : sizes[d];
+      w[d] = (window){.size = 1, .stride = 1, .base = 1, .dilation = 1};
+    }
+    if (is_scan && d == dim) {
+      bool from_end = draw(2) == 1;
+      w[d].size = sizes[d];
+      w[d].low = from_end ? 0 : sizes[d] - 1;
+      w[d].high = from_end ? sizes[d] - 1 : 0;
+    }
+    results[d] = places(&w[d], sizes[d]);
+  }
+  begin();
+  add_reducer(type, ops[draw(3)]);
+  add("ENTRY main {\n  x = ");
+  add_shape(type, rank, sizes);
+  add(" parameter(0)\n  i = %s[] parameter(1)\n  y = ", type);
+  add_shape(type, rank, sizes);
+  add(" %s(x)\n  ROOT r = ", draw(2) == 0 ? "negate" : "copy");
+  add_shape(type, rank, results);
+  add_layout(rank);
+  add(" reduce-window(y, i)");
+  add_window(rank, w);
+  add(", to_apply=f\n}\n");
+}
+
+TEST(reduce_windows) {
+  state = 1;
+  for (int i = 0; i < 40 && can_compile(); i++) {
+    reduce_window_program(false);
+    run();
+  }
+}
+
+TEST(scans) {
+  state = 2;
+  for (int i = 0; i < 30 && can_compile(); i++) {
+    reduce_window_program(true);
+    run();
+  }
+}
+
+TEST(select_and_scatters) {
+  state = 3;
+  for (int i = 0; i < 20 && can_compile(); i++) {
+    int64_t sizes[2] = {PICK(3, 6, 11), PICK(4, 9)};
+    window w[2] = {draw_window(sizes[0]), draw_window(sizes[1])};
+    w[0].base = w[1].base = 1;
+    w[0].dilation = w[1].dilation = 1;
+    int64_t sources[2] = {places(&w[0], sizes[0]), places(&w[1], sizes[1])};
+    if (sources[0] < 1 || sources[1] < 1) {
+      continue;
+    }
+    begin();
+    add_reducer("f32", "add");
+    add("g {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT r = pred[] compare(x, y), direction=GE\n}\n");
+    add("ENTRY main {\n  x = ");
+    add_shape("f32", 2, sizes);
+    add(" parameter(0)\n  s = ");
+    add_shape("f32", 2, sources);
+    add(" parameter(1)\n  i = f32[] parameter(2)\n  ROOT r = ");
+    add_shape("f32", 2, sizes);
+    add(" select-and-scatter(x, s, i)");
+    add_window(2, w);
+    add(", select=g, scatter=f\n}\n");
+    run();
+  }
+}
+
+// Convolutions -------------------------------------------------------------------------------------------------------------
+
+// Puts the parts of a convolution's array in a drawn order: batch and feature (or output and input), then the spatial ones.
+static void draw_labels(const char *letters, int64_t first, int64_t second, int32_t spatial, const int64_t *sizes,
+                        char *out_labels, int64_t *out_sizes) {
+  char labels[MOST_RANK] = {letters[0], letters[1]};
+  int64_t all[MOST_RANK] = {first, second};
+  int32_t rank = spatial + 2;
+  for (int32_t s = 0; s < spatial; s++) {
+    labels[s + 2] = (char)('0' + s);
+    all[s + 2] = sizes[s];
+  }
+  for (int32_t d = 0; d < rank; d++) {
+    int64_t at = draw(d + 1);
+    out_labels[d] = out_labels[at];
+    out_sizes[d] = out_sizes[at];
+    out_labels[at] = labels[d];
+    out_sizes[at] = all[d];
+  }
+  out_labels[rank] = '\0';
+}
+
+static void convolution_program(void) {
+  int32_t spatial = (int32_t)draw(3);
+  int64_t feature_groups = draw(3) == 0 ? PICK(2, 3, 8) : 1;
+  int64_t batch_groups = feature_groups == 1 && draw(4) == 0 ? 2 : 1;
+  int64_t batch = PICK(1, 2, 3);
+  int64_t inputs = PICK(1, 2, 3, 5, 8);
+  int64_t outputs = PICK(1, 2, 3, 8, 17) * feature_groups * batch_groups;
+  const char *type = draw_type();
+  window w[MOST_RANK];
+  int64_t sizes[MOST_RANK], taps[MOST_RANK], results[MOST_RANK];
+  for (int32_t s = 0; s < spatial; s++) {
+    sizes[s] = PICK(1, 3, 6, 11, 19);
+    w[s] = draw_window(sizes[s]);
+    w[s].reversal = draw(4) == 0;
+    taps[s] = w[s].size;
+    results[s] = places(&w[s], sizes[s]);
+  }
+  char labels[3][MOST_RANK + 1];
+  int64_t shapes[3][MOST_RANK];
+  draw_labels("bf", batch * batch_groups, inputs * feature_groups, spatial, sizes, labels[0], shapes[0]);
+  draw_labels("oi", outputs, inputs, spatial, taps, labels[1], shapes[1]);
+  draw_labels("bf", batch, outputs, spatial, results, labels[2], shapes[2]);
+  begin();
+  add("ENTRY main {\n  x = ");
+  add_shape(type, spatial + 2, shapes[0]);
+  add(" parameter(0)\n  k = ");
+  add_shape(type, spatial + 2, shapes[1]);
+  add(" parameter(1)\n  ROOT r = ");
+  add_shape(type, spatial + 2, shapes[2]);
+  add(" convolution(x, k)");
+  add_window(spatial, w);
+  add(", dim_labels=%s_%s->%s, feature_group_count=%lld, batch_group_count=%lld\n}\n", labels[0], labels[1], labels[2],
+      (long long)feature_groups, (long long)batch_groups);
+}
+
+TEST(convolutions) {
+  state = 4;
+  for (int i = 0; i < 40 && can_compile(); i++) {
+    convolution_program();
+    run();
+  }
+}
+
+// Sorts --------------------------------------------------------------------------------------------------------------------
+
+static void sort_program(void) {
+  static const char *const directions[] = {"LT", "GT", "LT", "LE"};
+  int32_t rank = (int32_t)draw(3) + 1;
+  int32_t count = (int32_t)draw(3) + 1;
+  int64_t sizes[MOST_RANK];
+  const char *types[3] = {draw_type(), draw_type(), draw_type()};
+  for (int32_t d = 0; d < rank; d++) {
+    sizes[d] = rank == 1 ? PICK(1, 7, 8, 100, 128, 131, 777) : rank == 2 ? PICK(1, 2, 5, 8, 17, 33) : PICK(1, 2, 9, 16);
+  }
+  bool is_float = types[0][0] == 'f' || types[0][0] == 'b';
+  begin();
+  add("f {\n");
+  for (int32_t k = 0; k < count; k++) {
+    add("  x%d = %s[] parameter(%d)\n  y%d = %s[] parameter(%d)\n", (int)k, types[k], (int)(2 * k), (int)k, types[k],
+        (int)(2 * k + 1));
+  }
+  add("  p = %s[] negate(x0)\n  q = %s[] negate(y0)\n", types[0], types[0]);
+  add("  ROOT r = pred[] compare(%s), direction=%s%s\n}\nENTRY main {\n", draw(2) == 0 ? "p, q" : "x0, y0",
+      directions[draw(4)], is_float && draw(2) == 0 ? ", type=TOTALORDER" : "");
+  for (int32_t k = 0; k < count; k++) {
+    add("  a%d = ", (int)k);
+    add_shape(types[k], rank, sizes);
+    add(" parameter(%d)\n", (int)k);
+  }
+  add("  ROOT s = %s", count > 1 ? "(" : "");
+  for (int32_t k = 0; k < count; k++) {
+    add(k == 0 ? "" : ", ");
+    add_shape(types[k], rank, sizes);
+    add_layout(rank);
+  }
+  add("%s sort(", count > 1 ? ")" : "");
+  for (int32_t k = 0; k < count; k++) {
+    add("%sa%d", k == 0 ? "" : ", ", (int)k);
+  }
+  add("), dimensions={%lld}, is_stable=true, to_apply=f\n}\n", (long long)draw(rank));
+}
+
+TEST(sorts) {
+  state = 5;
+  for (int i = 0; i < 40 && can_compile(); i++) {
+    sort_program();
+    run();
+  }
+}
+
+TEST(topks) {
+  state = 6;
+  for (int i = 0; i < 12 && can_compile(); i++) {
+    const char *type = draw_type();
+    int64_t sizes[2] = {PICK(1, 3), PICK(1, 5, 8, 21, 40)};
+    int64_t kept[2] = {sizes[0], draw(sizes[1]) + 1};
+    begin();
+    add("ENTRY main {\n  x = ");
+    add_shape(type, 2, sizes);
+    add(" parameter(0)\n  ROOT r = (");
+    add_shape(type, 2, kept);
+    add(", ");
+    add_shape("s32", 2, kept);
+    add(") topk(x), k=%lld, largest=%s\n}\n", (long long)kept[1], draw(2) == 0 ? "true" : "false");
+    run();
+  }
+}
+
+// Many lines at once and one long one: loops that may run in parallel, and merges of several widths.
+TEST(large_sorts) {
+  static const char *const shapes[] = {"[400,100]", "[40000]", "[3,20,1000]"};
+  for (int i = 0; i < 3 && can_compile(); i++) {
+    state = (uint64_t)(7 + i);
+    begin();
+    add("f {\n  x = s32[] parameter(0)\n  y = s32[] parameter(1)\n  ROOT r = pred[] compare(x, y), direction=LT\n}\n");
+    add("ENTRY main {\n  x = s32%s parameter(0)\n  ROOT r = s32%s sort(x), dimensions={%d}, to_apply=f\n}\n", shapes[i],
+        shapes[i], i == 1 ? 0 : 1);
+    run();
+  }
+}
+
+// Scatters -----------------------------------------------------------------------------------------------------------------
+
+static void scatter_program(void) {
+  static const char *const ops[] = {"add", "maximum", "subtract"};
+  static const char *const index_types[] = {"s32", "u8", "s64"};
+  int64_t sizes[2] = {PICK(3, 7, 10), PICK(2, 9, 24)};
+  int64_t count = PICK(1, 5, 12);
+  const char *type = draw_type();
+  int64_t kind = draw(5);
+  bool by_vectors = kind >= 3;  // both coordinates, and windows of two dimensions
+  int64_t wide[2] = {draw(sizes[0]) + 1, draw(sizes[1]) + 1};
+  int64_t updates[3];
+  int64_t indices[2] = {count, by_vectors ? 2 : 1};
+  int32_t rank = by_vectors ? 3 : 2;
+  switch (kind) {
+  case 0:  // rows
+    memcpy(updates, (int64_t[]){count, wide[1], 0}, sizeof updates);
+    break;
+  case 1:  // rows, the window first
+    memcpy(updates, (int64_t[]){wide[1], count, 0}, sizeof updates);
+    break;
+  case 2:  // columns
+    memcpy(updates, (int64_t[]){count, wide[0], 0}, sizeof updates);
+    break;
+  case 3:
+    memcpy(updates, (int64_t[]){count, wide[0], wide[1]}, sizeof updates);
+    break;
+  default:
+    memcpy(updates, (int64_t[]){wide[0], count, wide[1]}, sizeof updates);
+    break;
+  }
+  begin();
+  add_reducer(type, ops[draw(3)]);
+  add("ENTRY main {\n  x = ");
+  add_shape(type, 2, sizes);
+  add(" parameter(0)\n  i = ");
+  add_shape(index_types[draw(3)], 2, indices);
+  add(" parameter(1)\n  u = ");
+  add_shape(type, rank, updates);
+  add(" parameter(2)\n  y = ");
+  add_shape(type, 2, sizes);
+  add(" %s(x)\n  ROOT r = ", draw(2) == 0 ? "negate" : "copy");
+  add_shape(type, 2, sizes);
+  add_layout(2);
+  add(" scatter(y, i, u), update_window_dims={%s}, inserted_window_dims={%s}, scatter_dims_to_operand_dims={%s}, "
+      "index_vector_dim=1, to_apply=f\n}\n",
+      kind == 1   ? "0"
+      : kind == 3 ? "1,2"
+      : kind == 4 ? "0,2"
+                  : "1",
+      kind < 2    ? "0"
+      : kind == 2 ? "1"
+                  : "",
+      kind < 2    ? "0"
+      : kind == 2 ? "1"
+                  : "0,1");
+}
+
+TEST(scatters) {
+  state = 10;
+  for (int i = 0; i < 40 && can_compile(); i++) {
+    scatter_program();
+    run();
+  }
+}
+
+// In a loop, on memory of its own that nobody else looks at, and on memory that somebody does.
+TEST(scatters_in_a_loop) {
+  for (int shared = 0; shared < 2 && can_compile(); shared++) {
+    state = (uint64_t)(20 + shared);
+    begin();
+    add_reducer("s32", "add");
+    add("c {\n  p = (s32[], s32[300], s32[4]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+        "  n = s32[] constant(9)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n");
+    add("b {\n  p = (s32[], s32[300], s32[4]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+        "  x = s32[300] get-tuple-element(p), index=1\n  j = s32[4] get-tuple-element(p), index=2\n"
+        "  bi = s32[4] broadcast(i), dimensions={}\n  k = s32[4] add(j, bi)\n"
+        "  y = s32[300] scatter(x, k, bi), update_window_dims={}, inserted_window_dims={0}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=f\n"
+        "  v = s32[300] reverse(x), dimensions={0}\n  z = s32[300] add(y, %s)\n  one = s32[] constant(1)\n"
+        "  i2 = s32[] add(i, one)\n  ROOT t = tuple(i2, %s, j)\n}\n",
+        shared == 1 ? "v" : "y", shared == 1 ? "z" : "y");
+    add("ENTRY main {\n  x = s32[300] parameter(0)\n  j = s32[4] parameter(1)\n  zero = s32[] constant(0)\n"
+        "  t = tuple(zero, x, j)\n  w = (s32[], s32[300], s32[4]) while(t), condition=c, body=b\n"
+        "  ROOT r = s32[300] get-tuple-element(w), index=1\n}\n");
+    run();
+  }
+}
+
+// Bits ---------------------------------------------------------------------------------------------------------------------
+
+TEST(bits_of_other_widths) {
+  static const char *const programs[] = {
+      "ENTRY main { x = s32[3,8] parameter(0) ROOT r = u8[3,8,4] bitcast-convert(x) }",
+      "ENTRY main { x = u8[5,3,4] parameter(0) ROOT r = f32[5,3] bitcast-convert(x) }",
+      "ENTRY main { x = f64[9] parameter(0) ROOT r = s16[9,4] bitcast-convert(x) }",
+      "ENTRY main { x = u8[6] parameter(0) ROOT r = u4[6,2] bitcast-convert(x) }",
+      "ENTRY main { x = f32[4,6]{0,1} parameter(0) ROOT r = s16[8,6]{0,1} bitcast(x) }",
+      "ENTRY main { x = s16[4,6] parameter(0) ROOT r = f32[3,4] bitcast(x) }",
+      "ENTRY main { x = bf16[16] parameter(0) ROOT r = s16[2,8] bitcast(x) }",
+  };
+  state = 11;
+  for (size_t i = 0; i < sizeof programs / sizeof *programs && can_compile(); i++) {
+    begin();
+    add("%s\n", programs[i]);
+    run();
+  }
+}
+
+#define CASES(X)         \
+  X(reduce_windows)      \
+  X(scans)               \
+  X(select_and_scatters) \
+  X(convolutions)        \
+  X(sorts)               \
+  X(topks)               \
+  X(large_sorts)         \
+  X(scatters)            \
+  X(scatters_in_a_loop)  \
+  X(bits_of_other_widths)
+TEST_MAIN(CASES)
