@@ -292,7 +292,7 @@ static LLVMValueRef plain_load(indim_generator *g, LLVMTypeRef type, LLVMValueRe
 
 // The mask as it lies over memory: complex elements are two numbers each.
 static LLVMValueRef memory_mask(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef mask) {
-  int32_t map[2 * INDIM_EMIT_FOLD_LANES];
+  int32_t map[2 * INDIM_EMIT_MAX_LANES];
   if (!indim_type_is_complex(type)) {
     return mask;
   }
@@ -420,7 +420,7 @@ static LLVMValueRef load_by_branch(indim_generator *g, indim_type type, int32_t 
 static LLVMValueRef load_prefix(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef pointer,
                                 int32_t count) {
   LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, lanes);
-  int32_t map[2 * INDIM_EMIT_FOLD_LANES];
+  int32_t map[2 * INDIM_EMIT_MAX_LANES];
   if (count == 0) {
     return LLVMConstNull(memory);
   }
@@ -540,7 +540,7 @@ static indim_reg load_gathered(indim_generator *g, indim_type type, const lanes_
 }
 
 static indim_reg reversed(indim_generator *g, int32_t lanes, indim_reg x) {
-  int32_t map[INDIM_EMIT_FOLD_LANES];
+  int32_t map[INDIM_EMIT_MAX_LANES];
   for (int32_t k = 0; k < lanes; k++) {
     map[k] = lanes - 1 - k;
   }
@@ -674,7 +674,7 @@ static void store_by_branch(indim_generator *g, indim_type type, int32_t lanes, 
 
 static void store_prefix(indim_generator *g, indim_type type, LLVMValueRef packed, LLVMValueRef pointer,
                          int32_t count) {
-  int32_t map[2 * INDIM_EMIT_FOLD_LANES];
+  int32_t map[2 * INDIM_EMIT_MAX_LANES];
   int32_t parts = indim_type_is_complex(type) ? 2 : 1;
   if (count == 0) {
     return;

@@ -227,6 +227,16 @@ static indim_status emit_function(indim_generator *g) {
   return status;
 }
 
+static indim_status check_lanes(indim_ctx *cx, const indim_loop_program *program) {
+  for (int32_t v = 1; v < program->value_count; v++) {
+    if (program->values[v].lanes > INDIM_EMIT_MAX_LANES) {
+      return indim_fail(cx, INDIM_LIMIT, "a value of %d lanes, the most is %d", (int)program->values[v].lanes,
+                        (int)INDIM_EMIT_MAX_LANES);
+    }
+  }
+  return INDIM_OK;
+}
+
 indim_status indim_emit_program(indim_ctx *cx, const indim_loop_program *program, unsigned fast, LLVMContextRef context,
                                 LLVMModuleRef module) {
   indim_generator g = {.e = {.cx = cx,
@@ -238,6 +248,7 @@ indim_status indim_emit_program(indim_ctx *cx, const indim_loop_program *program
                              .module = module},
                        .has_gather = program->target.vector_bytes == 64};
   size_t bytes = (size_t)program->value_count * sizeof(indim_reg);
+  INDIM_TRY(check_lanes(cx, program));
   INDIM_TRY(indim_alloc_zeroed(cx, bytes, (void **)&g.regs));
   g.e.builder = LLVMCreateBuilderInContext(context);
   indim_status status = emit_function(&g);

@@ -10,8 +10,8 @@
 // Deeper nests of bodies are refused: each level is a recursion here and a loop level for LLVM.
 enum { INDIM_EMIT_MAX_DEPTH = 256 };
 
-// The most lanes of what is folded, reversed or masked.
-enum { INDIM_EMIT_FOLD_LANES = 1024 };
+// The most lanes of a value.
+enum { INDIM_EMIT_MAX_LANES = 1024 };
 
 // The function that is being filled: the program's own, or the piece of a parallel loop.
 typedef struct indim_emit_function {

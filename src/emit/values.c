@@ -212,28 +212,15 @@ static bool only_resizes(LLVMValueRef a, int32_t lanes, const int32_t *map) {
 // Lane k is lane map[k] of a and b (vectors of one type; b NULL for none) laid end to end; any value where that is -1.
 LLVMValueRef indim_emit_shuffle(indim_generator *g, LLVMValueRef a, LLVMValueRef b, int32_t lanes, const int32_t *map) {
   LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
-  LLVMValueRef few[64];
+  LLVMValueRef indices[2 * INDIM_EMIT_MAX_LANES];
   if (b == NULL && only_resizes(a, lanes, map)) {
     return resized(g, a, lanes);
-  }
-  LLVMValueRef *many = NULL;
-  LLVMValueRef *indices = few;
-  size_t bytes = (size_t)lanes * sizeof *many;
-  if (lanes > 64) {
-    if (indim_alloc(g->e.cx, bytes, (void **)&many) != INDIM_OK) {
-      return NULL;
-    }
-    indices = many;
   }
   for (int32_t k = 0; k < lanes; k++) {
     indices[k] = map[k] < 0 ? LLVMGetPoison(word) : LLVMConstInt(word, (unsigned)map[k], 0);
   }
-  LLVMValueRef mask = LLVMConstVector(indices, (unsigned)lanes);
-  if (many != NULL) {
-    indim_free(g->e.cx, many, bytes);
-  }
   b = b == NULL ? LLVMGetPoison(LLVMTypeOf(a)) : b;
-  return LLVMBuildShuffleVector(g->e.builder, a, b, mask, "");
+  return LLVMBuildShuffleVector(g->e.builder, a, b, LLVMConstVector(indices, (unsigned)lanes), "");
 }
 
 LLVMValueRef indim_emit_splat(indim_generator *g, LLVMValueRef x, int32_t lanes) {
@@ -252,11 +239,11 @@ static LLVMValueRef lane_of(indim_generator *g, LLVMValueRef x, int32_t lanes, i
   return lanes == 1 ? x : LLVMBuildExtractElement(g->e.builder, x, LLVMConstInt(word, (unsigned)lane, 0), "");
 }
 
-// What one argument, or two of the same lanes, give to a shuffle: all lanes of the result, of which |is_there| says which
+// What some of the arguments give to a shuffle: all lanes of the result, of which |is_there| says which
 // have their value.
 typedef struct piece {
   LLVMValueRef value;
-  const bool *is_there;
+  bool *is_there;
 } piece;
 
 // State of one shuffle while its parts are put together.
@@ -273,10 +260,9 @@ static int32_t arg_lanes(indim_generator *g, const indim_loop_node *node, int32_
   return indim_emit_value(g, node->args[i])->lanes;
 }
 
-// The lanes that come from argument i (whose first lane is number |first|), and from the next one when it has as many.
+// The lanes that come from |count| arguments of the same lanes, the i-th and those behind it; the first lane of these is
+// number |first|. NULL when no lane does.
 static LLVMValueRef take(indim_generator *g, shuffling *s, int32_t i, int32_t count, int32_t first, bool *is_there) {
-  LLVMValueRef a = g->regs[s->node->args[i]].part[s->part];
-  LLVMValueRef b = count == 2 ? g->regs[s->node->args[i + 1]].part[s->part] : NULL;
   int32_t end = first + count * arg_lanes(g, s->node, i);
   bool is_used = false;
   for (int32_t k = 0; k < s->lanes; k++) {
@@ -285,55 +271,44 @@ static LLVMValueRef take(indim_generator *g, shuffling *s, int32_t i, int32_t co
     s->map[k] = is_there[k] ? from - first : -1;
     is_used = is_used || is_there[k];
   }
-  if (!is_used) {
-    return NULL;
+  LLVMValueRef a = g->regs[s->node->args[i]].part[s->part];
+  if (!is_used || arg_lanes(g, s->node, i) > 1) {
+    LLVMValueRef b = count == 2 ? g->regs[s->node->args[i + 1]].part[s->part] : NULL;
+    return is_used ? indim_emit_shuffle(g, a, b, s->lanes, s->map) : NULL;
   }
-  if (arg_lanes(g, s->node, i) > 1) {
-    return indim_emit_shuffle(g, a, b, s->lanes, s->map);
-  }
-  LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(a), (unsigned)s->lanes);
   LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
-  LLVMValueRef out = LLVMGetPoison(type);
+  LLVMValueRef out = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(a), (unsigned)s->lanes));
   for (int32_t k = 0; k < s->lanes; k++) {
     if (is_there[k]) {
-      LLVMValueRef x = s->map[k] == 0 ? a : b;
+      LLVMValueRef x = g->regs[s->node->args[i + s->map[k]]].part[s->part];
       out = LLVMBuildInsertElement(g->e.builder, out, x, LLVMConstInt(word, (unsigned)k, 0), "");
     }
   }
   return out;
 }
 
-// One part of a vector result: pieces of each argument or pair of arguments, then joined two by two.
-static indim_status shuffle_part(indim_generator *g, shuffling *s, bool *is_there) {
-  const indim_loop_node *node = s->node;
-  LLVMTypeRef type = NULL;
-  s->count = 0;
-  for (int32_t i = 0, first = 0; i < node->arg_count;) {
-    bool is_pair = i + 1 < node->arg_count && arg_lanes(g, node, i) == arg_lanes(g, node, i + 1);
-    bool *there = &is_there[s->count * s->lanes];
-    LLVMValueRef value = take(g, s, i, is_pair ? 2 : 1, first, there);
-    if (value != NULL) {
-      s->pieces[s->count++] = (piece){value, there};
-    }
-    type = LLVMTypeOf(g->regs[node->args[i]].part[s->part]);
-    first += arg_lanes(g, node, i) * (is_pair ? 2 : 1);
-    i += is_pair ? 2 : 1;
+// How many arguments from the i-th on are taken together: all scalars in a row, or two vectors of the same lanes.
+static int32_t run_of_args(indim_generator *g, const indim_loop_node *node, int32_t i) {
+  int32_t lanes = arg_lanes(g, node, i);
+  int32_t most = lanes == 1 ? node->arg_count - i : 2;
+  int32_t count = 1;
+  while (count < most && i + count < node->arg_count && arg_lanes(g, node, i + count) == lanes) {
+    count++;
   }
-  if (s->count == 0) {
-    type = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
-    g->regs[node->first_result].part[s->part] = LLVMGetPoison(LLVMVectorType(type, (unsigned)s->lanes));
-    return INDIM_OK;
-  }
+  return count;
+}
+
+// Joins the pieces two by two until one is left.
+static void join_pieces(indim_generator *g, shuffling *s) {
   while (s->count > 1) {
     int32_t joined = 0;
     for (int32_t i = 0; i < s->count; i += 2) {
       piece a = s->pieces[i];
       if (i + 1 < s->count) {
         piece b = s->pieces[i + 1];
-        bool *there = (bool *)a.is_there;
         for (int32_t k = 0; k < s->lanes; k++) {
           s->map[k] = a.is_there[k] ? k : b.is_there[k] ? s->lanes + k : -1;
-          there[k] = a.is_there[k] || b.is_there[k];
+          a.is_there[k] = a.is_there[k] || b.is_there[k];
         }
         a.value = indim_emit_shuffle(g, a.value, b.value, s->lanes, s->map);
       }
@@ -341,8 +316,26 @@ static indim_status shuffle_part(indim_generator *g, shuffling *s, bool *is_ther
     }
     s->count = joined;
   }
-  g->regs[node->first_result].part[s->part] = s->pieces[0].value;
-  return s->pieces[0].value == NULL ? INDIM_NO_MEMORY : INDIM_OK;
+}
+
+// One part of a vector result: pieces of the arguments, then joined.
+static void shuffle_part(indim_generator *g, shuffling *s, bool *is_there) {
+  const indim_loop_node *node = s->node;
+  indim_type type = indim_emit_value(g, node->first_result)->type;
+  s->count = 0;
+  for (int32_t i = 0, first = 0; i < node->arg_count;) {
+    int32_t count = run_of_args(g, node, i);
+    bool *there = &is_there[s->count * s->lanes];
+    LLVMValueRef value = take(g, s, i, count, first, there);
+    if (value != NULL) {
+      s->pieces[s->count++] = (piece){value, there};
+    }
+    first += arg_lanes(g, node, i) * count;
+    i += count;
+  }
+  join_pieces(g, s);
+  g->regs[node->first_result].part[s->part] =
+      s->count == 0 ? LLVMGetPoison(indim_emit_part_type(&g->e, type, s->lanes)) : s->pieces[0].value;
 }
 
 // One lane: an extract.
@@ -375,19 +368,18 @@ static indim_status emit_shuffle(indim_generator *g, const indim_loop_node *node
   shuffling s = {.node = node, .lanes = result->lanes, .pieces = (piece *)(void *)block};
   s.map = (int32_t *)(void *)(block + args * sizeof(piece));
   bool *is_there = (bool *)(block + args * sizeof(piece) + lanes * sizeof(int32_t));
-  indim_status status = INDIM_OK;
-  for (s.part = 0; s.part < 2 && status == INDIM_OK && g->regs[node->args[0]].part[s.part] != NULL; s.part++) {
-    status = shuffle_part(g, &s, is_there);
+  for (s.part = 0; s.part < 2 && g->regs[node->args[0]].part[s.part] != NULL; s.part++) {
+    shuffle_part(g, &s, is_there);
   }
   indim_free(g->e.cx, block, bytes);
-  return status;
+  return INDIM_OK;
 }
 
 // The first |count| lanes from |first| on.
 static indim_reg part_of(indim_generator *g, indim_reg x, int32_t first, int32_t count) {
   indim_reg out = {{NULL, NULL}};
   int32_t lanes = (int32_t)LLVMGetVectorSize(LLVMTypeOf(x.part[0]));
-  int32_t map[INDIM_EMIT_FOLD_LANES];
+  int32_t map[INDIM_EMIT_MAX_LANES];
   for (int32_t k = 0; k < count; k++) {
     map[k] = first + k;
   }
@@ -406,10 +398,6 @@ static indim_status emit_fold(indim_generator *g, const indim_loop_node *node) {
   indim_reg waiting[32];
   int32_t waiting_count = 0;
   int32_t lanes = arg->lanes;
-  if (lanes > INDIM_EMIT_FOLD_LANES) {
-    return indim_fail(g->e.cx, INDIM_LIMIT, "a fold of %d lanes, the most is %d", (int)lanes,
-                      (int)INDIM_EMIT_FOLD_LANES);
-  }
   while (lanes > 1) {
     if (lanes % 2 != 0) {
       waiting[waiting_count++] = part_of(g, x, lanes - 1, 1);

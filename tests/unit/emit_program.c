@@ -1061,6 +1061,64 @@ TEST(text_of_ir_and_assembly) {
   close_fixture(&f);
 }
 
+// Every allocation of a compilation fails in turn: NO_MEMORY, and nothing is lost.
+typedef struct failing {
+  int64_t left;  // allocations until one fails; negative: none fails
+} failing;
+
+static void *failing_resize(void *self, void *pointer, size_t old_size, size_t new_size) {
+  failing *f = self;
+  (void)old_size;
+  if (new_size == 0) {
+    free(pointer);
+    return NULL;
+  }
+  return f->left >= 0 && f->left-- == 0 ? NULL : realloc(pointer, new_size);
+}
+
+TEST(every_allocation_may_fail) {
+  failing state = {.left = -1};
+  indim_allocator allocator = {failing_resize, &state};
+  indim_loop_target target;
+  indim_jit_target(&target);
+  fixture f = {.cx = NULL};
+  REQUIRE(indim_ctx_create(&allocator, &f.cx) == INDIM_OK);
+  REQUIRE(indim_loop_program_create(f.cx, NULL, &target, &f.program) == INDIM_OK);
+  indim_loop_builder_init(&f.b, f.program);
+  build_parallel(&f, true);
+  indim_storage *more = result(&f, INDIM_C64, 8);
+  uint64_t bits[16] = {0};
+  indim_lval lanes = indim_loop_lanes(&f.b, INDIM_C64, 8, bits);
+  static const int32_t map[] = {3, 2, 1, 0, 7, 6, 5, 5};
+  indim_loop_store(&f.b, more, index_of(&f, 0), indim_loop_shuffle(&f.b, 1, &lanes, 8, map), 1, false);
+  REQUIRE(f.b.status == INDIM_OK);
+  uint64_t before = indim_ctx_memory_in_use(f.cx);
+  indim_status status = INDIM_NO_MEMORY;
+  int64_t tries = 0;
+  for (; status == INDIM_NO_MEMORY && tries < 1000; tries++) {
+    state.left = tries;
+    status = indim_jit_compile(f.cx, f.program, NULL, NULL, &f.code);
+    CHECK(status == INDIM_OK || (f.code == NULL && indim_ctx_memory_in_use(f.cx) == before));
+  }
+  state.left = -1;
+  CHECK_EQ_INT(status, INDIM_OK);
+  CHECK(tries > 5);
+  close_fixture(&f);
+}
+
+TEST(too_many_lanes_are_refused) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_storage *x = argument(&f, INDIM_F32, 1);
+  indim_storage *r = result(&f, INDIM_F32, 5000);
+  indim_lval one = indim_loop_load(&f.b, x, index_of(&f, 0), 1, 1);
+  indim_loop_store(&f.b, r, index_of(&f, 0), indim_loop_splat(&f.b, one, 5000), 1, false);
+  if (f.b.status == INDIM_OK) {
+    CHECK_EQ_INT(indim_jit_compile(f.cx, f.program, NULL, NULL, &f.code), INDIM_LIMIT);
+  }
+  close_fixture(&f);
+}
+
 TEST(a_deep_nest_is_refused) {
   fixture f;
   REQUIRE(open_fixture(&f));
@@ -1103,5 +1161,7 @@ TEST(a_deep_nest_is_refused) {
   X(body_of_12000_scalar_nodes)    \
   X(body_of_2000_tanh)             \
   X(text_of_ir_and_assembly)       \
+  X(every_allocation_may_fail)     \
+  X(too_many_lanes_are_refused)    \
   X(a_deep_nest_is_refused)
 TEST_MAIN(CASES)
