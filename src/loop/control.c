@@ -247,7 +247,9 @@ static void bind(indim_lowering *l, const carried *c, indim_flow_item *operand, 
     parameter->tile = *indim_tile_need(l, operand);
     parameter->tile.shape = parameter->shape;
     parameter->has_tile = true;
-    if (parameter->feeds_loops) {
+    if (parameter->place.storage != NULL) {
+      deliver(l, parameter);
+    } else if (parameter->feeds_loops) {
       parameter->place = indim_location_need(l, operand);
     }
   } else if (c->how == CARRIED_SAME) {

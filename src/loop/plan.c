@@ -66,9 +66,13 @@ static bool is_op(const indim_flow_item *item, indim_op op) {
   return item->kind == INDIM_FLOW_OP && item->instr->op == op;
 }
 
+// Small enough for registers; an array without elements has no register.
 static bool is_small(const indim_flow_item *item) {
-  return indim_shape_is_array(item->shape) && indim_shape_is_static(item->shape) &&
-         indim_shape_element_count(item->shape) <= TILE_LIMIT;
+  if (!indim_shape_is_array(item->shape) || !indim_shape_is_static(item->shape)) {
+    return false;
+  }
+  int64_t count = indim_shape_element_count(item->shape);
+  return count >= 1 && count <= TILE_LIMIT;
 }
 
 static bool is_inlinable(const indim_flow_item *item) {
