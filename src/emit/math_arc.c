@@ -2,17 +2,17 @@
 #include "emit/math_kit.h"
 
 // atan t = t + t z p(z), z = t^2, for t up to 1 and to sqrt(2) - 1; asin t = t + t z p(z), t <= 1/2.
-static const double atan_float[] = {-0x1.55553ep-2, 0x1.9991fep-3,  -0x1.2421b8p-3, 0x1.c09a12p-4,  -0x1.5834c6p-4,
-                                    0x1.daca8ap-5,  -0x1.fed28cp-6, 0x1.65a786p-7,  -0x1.d631dcp-10};
-static const double atan_double[] = {-0x1.555555555553dp-2, 0x1.99999999958eep-3,  -0x1.24924922b131cp-3,
-                                     0x1.c71c70e7a85f8p-4,  -0x1.745cf90bbb068p-4, 0x1.3b111c6ed03b7p-4,
-                                     -0x1.10ebde0a81491p-4, 0x1.df116d351aa38p-5,  -0x1.9cdc3ed241b91p-5,
-                                     0x1.37ed79116f46bp-5,  -0x1.259dbd886160dp-6};
-static const double asin_float[] = {0x1.5555cap-3, 0x1.330136p-4, 0x1.748efap-5, 0x1.8b86c4p-6, 0x1.59f3d4p-5};
+static const double atan_float[] = {-0x1.55554p-2, 0x1.999276p-3,  -0x1.2426f8p-3, 0x1.c0d288p-4,  -0x1.58dc7cp-4,
+                                    0x1.dd0ee4p-5, -0x1.01af94p-5, 0x1.6a8facp-7,  -0x1.defef2p-10};
+static const double atan_double[] = {-0x1.555555555553dp-2, 0x1.99999999958fbp-3,  -0x1.24924922b1878p-3,
+                                     0x1.c71c70e7cacbep-4,  -0x1.745cf90fb4e48p-4, 0x1.3b111cb7986f1p-4,
+                                     -0x1.10ebe15e022bdp-4, 0x1.df119f019197dp-5,  -0x1.9cdd257b6e988p-5,
+                                     0x1.37efd2ddd7782p-5,  -0x1.25a305767ecf4p-6};
+static const double asin_float[] = {0x1.5555cap-3, 0x1.33014ep-4, 0x1.748c5cp-5, 0x1.8ba29ep-6, 0x1.59da92p-5};
 static const double asin_double[] = {
-    0x1.5555555555578p-3, 0x1.333333332df0ep-4,  0x1.6db6db722ba3cp-5, 0x1.f1c71a8b8aed6p-6, 0x1.6e8bdfe8206ffp-6,
-    0x1.1c49ddeb6c294p-6, 0x1.ca2145f9d6a4fp-7,  0x1.757781eeacbf5p-7, 0x1.618aed96c67c4p-7, 0x1.e158d43eaed0fp-9,
-    0x1.650298795e19dp-6, -0x1.59f72bc5b784fp-6, 0x1.0be48ee0e8d2dp-5};
+    0x1.5555555555578p-3, 0x1.333333332df8p-4,   0x1.6db6db7225fe7p-5, 0x1.f1c71a8dc7c27p-6, 0x1.6e8bdfa5f0986p-6,
+    0x1.1c49e2c49c6a6p-6, 0x1.ca20cd27c42edp-7,  0x1.757b81d588108p-7, 0x1.6173c5fdfe7p-7,   0x1.e2c15cff50314p-9,
+    0x1.6491cd76d57adp-6, -0x1.59533c477fc23p-6, 0x1.0baffba44eec3p-5};
 
 // A multiple of pi/4, 0 to 4 times, plus an addend and a smaller one. The first part of pi/4 has so few bits that its
 // multiples are exact.
@@ -91,7 +91,9 @@ val indim_emit_fn_atan2(const kit *k, val y, val x) {
   } else {
     val t = quotient(k, smaller, larger);
     val z = mul(k, t, t);
-    angle = (pair){t, mul(k, mul(k, t, z), POLYNOMIAL(k, z, atan_float))};
+    // One term after the other: the sums of the odd and of the even ones would be larger than theirs.
+    val p = horner(k, z, atan_float, sizeof atan_float / sizeof atan_float[0], 1);
+    angle = (pair){t, mul(k, mul(k, t, z), p)};
   }
   count = choose(k, is_steep, sub(k, real(k, 2), count), count);
   val is_left = compare_bits(k, LLVMIntSLT, as_bits(k, x), whole(k, 0));

@@ -5,10 +5,10 @@
 #include "emit/math_kit.h"
 
 // q of e^r = 1 + r + r^2 q(r) for |r| < 0.35: 2^-28 and 2^-59 of the result (tests/tools/minimax.py).
-static const double exp_float[] = {0x1.0p-1, 0x1.555482p-3, 0x1.555526p-5, 0x1.1244ccp-7, 0x1.6cf65cp-10};
+static const double exp_float[] = {0x1.0p-1, 0x1.555482p-3, 0x1.555528p-5, 0x1.1244f8p-7, 0x1.6cf2cep-10};
 static const double exp_double[] = {
-    0x1.000000000000dp-1,  0x1.5555555555562p-3,  0x1.555555554f93ap-5,  0x1.111111110d120p-7,  0x1.6c16c1873501ep-10,
-    0x1.a01a01bc990dap-13, 0x1.a0199247d38c9p-16, 0x1.71dddbfe4ec24p-19, 0x1.28b4540d01922p-22, 0x1.af8b8346575ddp-26};
+    0x1.000000000000dp-1,  0x1.5555555555562p-3,  0x1.555555554f935p-5,  0x1.111111110d142p-7,  0x1.6c16c18735e84p-10,
+    0x1.a01a01bc8ef49p-13, 0x1.a0199245c02d1p-16, 0x1.71dddc110e809p-19, 0x1.28b455b571cf3p-22, 0x1.af8b6b758341ep-26};
 
 static val q_of(const kit *k, val r) {
   return k->is_double ? POLYNOMIAL(k, r, exp_double) : POLYNOMIAL(k, r, exp_float);
@@ -136,22 +136,22 @@ val indim_emit_fn_cosh(const kit *k, val x) {
 
 // erf x = x + x p(x^2) up to the limit. Beyond, what is missing to 1 is a polynomial of |x| - 2.46875 for floats, and e^p(|x|)
 // for doubles: its logarithm is a tame function.
-static const double erf_near_float[] = {0x1.06eba8p-3, -0x1.812742p-2,  0x1.ce2e0ap-4, -0x1.b80e90p-6,
-                                        0x1.54c7f6p-8, -0x1.aa3f30p-11, 0x1.5cd4b8p-14};
-static const double erf_near_double[] = {0x1.06eba8214db68p-3,   -0x1.812746b037998p-2,  0x1.ce2f21a03e8d5p-4,
-                                         -0x1.b82ce31121b7bp-6,  0x1.565bccd0a36eep-8,   -0x1.c02da79017fc0p-11,
-                                         0x1.f9a19604073a0p-14,  -0x1.f4b1cb91994c9p-17, 0x1.b830e6aef040ap-20,
-                                         -0x1.50fdcb176e55fp-23, 0x1.6e5dabfeda8fcp-27};
-static const double erf_far_float[] = {0x1.f7f35cp-12,  -0x1.4d7838p-9,  0x1.9ba0fap-8,   -0x1.36f4ecp-7,
-                                       0x1.3b38c8p-7,   -0x1.b3e24ap-8,  0x1.7d4e04p-9,   -0x1.ef448cp-12,
-                                       -0x1.5e081ap-12, 0x1.25bb98p-12,  -0x1.43aba2p-14, -0x1.f856fep-17,
-                                       0x1.1c896ap-16,  -0x1.69c382p-19, -0x1.17fd5p-20,  0x1.4cbf7ap-22};
+static const double erf_near_float[] = {0x1.06eba8p-3, -0x1.812744p-2,  0x1.ce2e1cp-4, -0x1.b80ff2p-6,
+                                        0x1.54d42cp-8, -0x1.aaa2dep-11, 0x1.5e0642p-14};
+static const double erf_near_double[] = {0x1.06eba8214db68p-3,   -0x1.812746b03799fp-2,  0x1.ce2f21a03eda1p-4,
+                                         -0x1.b82ce31136c6cp-6,  0x1.565bccd393af9p-8,   -0x1.c02da808ce2a9p-11,
+                                         0x1.f9a1a1d167766p-14,  -0x1.f4b2828679b13p-17, 0x1.b837998e99263p-20,
+                                         -0x1.5120924a556d4p-23, 0x1.6ef73571bf8f3p-27};
+static const double erf_far_float[] = {0x1.f7f35ap-12,  -0x1.4d7842p-9, 0x1.9ba0fcp-8,   -0x1.36f4c4p-7,
+                                       0x1.3b38c2p-7,   -0x1.b3e3bep-8, 0x1.7d4e44p-9,   -0x1.ef14bap-12,
+                                       -0x1.5e0ac4p-12, 0x1.258956p-12, -0x1.43a44ep-14, -0x1.f4d17ep-17,
+                                       0x1.1c7f84p-16,  -0x1.6dc5bp-19, -0x1.17e87cp-20, 0x1.5063d6p-22};
 static const double erf_far_double[] = {
-    0x1.5307a70e6cd75p-27, -0x1.20dd776a5a63dp+0,  -0x1.45f2e65c6a401p-1,  -0x1.a4f92ab7b0b67p-4,
-    0x1.3998fc71ec64ep-6,  0x1.7f6887f5c8febp-13,  -0x1.b0f1cc92a5ca8p-10, 0x1.16049f1fda673p-11,
-    0x1.43c232878c05dp-15, -0x1.faa24cc55f79cp-14, 0x1.240cfb20fa6c4p-14,  -0x1.b768a287388b8p-16,
-    0x1.efad45a639ffcp-18, -0x1.b30e205a7dc0ap-20, 0x1.2a569babb8a75p-22,  -0x1.3b0ab85253430p-25,
-    0x1.efd8ed28a8e1fp-29, -0x1.1215e6ed2e118p-32, 0x1.7bcc9d6e22e3ep-37,  -0x1.f024eaf8288c1p-43};
+    0x1.5304959b4ca6fp-27, -0x1.20dd776a55384p+0,  -0x1.45f2e65ca9fp-1,    -0x1.a4f92ab036e83p-4,
+    0x1.3998fc24e813dp-6,  0x1.7f68d05b337c3p-13,  -0x1.b0f1d978325b9p-10, 0x1.1604bbab0acb3p-11,
+    0x1.43c0a3f7c2052p-15, -0x1.faa1c2546299dp-14, 0x1.240cae3739557p-14,  -0x1.b76819c9390ccp-16,
+    0x1.efac83e2b4d9ep-18, -0x1.b30d475daca44p-20, 0x1.2a55de5fe232cp-22,  -0x1.3b09bcd25aaa7p-25,
+    0x1.efd7024d70c2cp-29, -0x1.12149bb234d34p-32, 0x1.7bca75d0a5ec3p-37,  -0x1.f02195eb27b4ep-43};
 
 val indim_emit_fn_erf(const kit *k, val x) {
   val magnitude = at_most(k, absolute(k, x), pick(k, 4, 6));

@@ -3,12 +3,12 @@
 #include "emit/math_kit.h"
 
 // ln(1 + f) = f + f^2 p(f): 2^-27 of the result.
-static const double log_float[] = {-0x1.fffff8p-2, 0x1.555544p-2,  -0x1.0003fep-2, 0x1.99a96ap-3, -0x1.543248p-3,
-                                   0x1.221160p-3,  -0x1.0e8418p-3, 0x1.0a56aep-3,  -0x1.4071ccp-4};
+static const double log_float[] = {-0x1.fffff8p-2, 0x1.555544p-2,  -0x1.0003fep-2, 0x1.99a96ap-3, -0x1.543246p-3,
+                                   0x1.22115ap-3,  -0x1.0e840ep-3, 0x1.0a56dcp-3,  -0x1.4072a2p-4};
 // ln((1 + s) / (1 - s)) = 2 s + s z p(z), z = s^2: 2^-58.
-static const double log_double[] = {0x1.5555555555592p-1, 0x1.999999997fdddp-2, 0x1.24924941ef659p-2,
-                                    0x1.c71c520a9c012p-3, 0x1.74663eadb0f8cp-3, 0x1.39a1c01d381c7p-3,
-                                    0x1.2f0531606caf8p-3};
+static const double log_double[] = {0x1.5555555555592p-1, 0x1.999999997fd7cp-2, 0x1.24924941f4c63p-2,
+                                    0x1.c71c520629aaap-3, 0x1.74663f9c829e2p-3, 0x1.39a1a771313c1p-3,
+                                    0x1.2f06306fff65ep-3};
 
 split indim_emit_fn_split(const kit *k, val x, bool subnormal) {
   int64_t shift = mantissa_bits(k);

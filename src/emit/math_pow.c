@@ -3,15 +3,15 @@
 #include "emit/math_kit.h"
 
 // log2((1 + s) / (1 - s)) = s p(s^2): 2^-43; 2^f for |f| <= 1/2: 2^-28.
-static const double log2_coarse[] = {0x1.71547652b8252p+1, 0x1.ec709dc53cdf9p-1, 0x1.2776c29240463p-1,
-                                     0x1.a61a2fb59f11bp-2, 0x1.47952db773ef1p-2, 0x1.21b3423b4424fp-2};
-static const double exp2_coarse[] = {1,
-                                     0x1.62e431172dcb3p-1,
-                                     0x1.ebfbe2c44121ap-3,
-                                     0x1.c6ae72e55aca1p-5,
-                                     0x1.3b270f3b039f9p-7,
-                                     0x1.5f72744d12ae9p-10,
-                                     0x1.470aaa88a402fp-13};
+static const double log2_coarse[] = {0x1.71547652b825p+1,  0x1.ec709dc53dd8ap-1, 0x1.2776c291b66d3p-1,
+                                     0x1.a61a2fed05b97p-2, 0x1.47952a0c7f005p-2, 0x1.21b342804e9c4p-2};
+static const double exp2_coarse[] = {0x1.0p+0,
+                                     0x1.62e4311737ee2p-1,
+                                     0x1.ebfbe2c58c649p-3,
+                                     0x1.c6ae72db0883fp-5,
+                                     0x1.3b270e224a00dp-7,
+                                     0x1.5f7279161b6fp-10,
+                                     0x1.470b802dd3783p-13};
 
 // |x|^y of floats by doubles: every float is a normal double, and so is every product of exponents below.
 static val power_of_floats(const kit *k, val magnitude, val y) {
@@ -40,9 +40,9 @@ static val is_whole(const kit *k, val y) {
 }
 
 // ln of a positive finite double as a pair, 2^-65 of it: ln((1 + s) / (1 - s)) = 2 s (1 + z / 3 + z^2 p(z)), z = s^2.
-static const double log_rest[] = {0x1.999999999999ap-3, 0x1.2492492492523p-3, 0x1.c71c71c6ea3a7p-4,
-                                  0x1.745d177ae7ca4p-4, 0x1.3b1395b312af8p-4, 0x1.1118cdef60706p-4,
-                                  0x1.df7b9e38d150dp-5, 0x1.e039c40bcc6e0p-5};
+static const double log_rest[] = {0x1.999999999999ap-3, 0x1.2492492492523p-3, 0x1.c71c71c6ea3a2p-4,
+                                  0x1.745d177ae7f0fp-4, 0x1.3b1395b308c1ap-4, 0x1.1118cdf08e4dp-4,
+                                  0x1.df7b9e1d97e43p-5, 0x1.e039c414fd712p-5};
 
 static pair product_of(const kit *k, pair a, pair b) {
   pair product = indim_emit_fn_two_product(k, a.high, b.high);

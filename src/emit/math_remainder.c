@@ -128,9 +128,10 @@ val indim_emit_fn_remainder(const kit *k, val x, val y) {
   near = choose(k, both(k, is_finite, above(k, divisor, 0)), near, real(k, (double)NAN));
   val is_far = compare(k, LLVMRealOGE, ratio, real(k, pick(k, 0x1p22, 0x1p51)));
   if (!e->has_fma) {
-    // The error of a product of two halves of significands must not be lost below the least subnormal.
+    // The products of halves of significands must lie neither below the least subnormal nor above the range.
     val is_small = below(k, dividend, pick(k, FLT_MIN * 0x1p60, DBL_MIN * 0x1p120));
-    is_far = either(k, is_far, both(k, is_small, negated(k, is_inside)));
+    LLVMValueRef is_large = above(k, dividend, pick(k, 0x1p126, 0x1p1022));
+    is_far = either(k, is_far, both(k, either(k, is_small, is_large), negated(k, is_inside)));
   }
   is_far = both(k, is_far, both(k, is_finite, above(k, divisor, 0)));
   LLVMBasicBlockRef before = LLVMGetInsertBlock(k->b);

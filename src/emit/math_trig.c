@@ -4,16 +4,16 @@
 #include "emit/math_kit.h"
 
 // sin r = r + r^3 p(r^2) for |r| <= pi/2 and for |r| <= pi/4, cos r = 1 - r^2/2 + r^4 p(r^2) for |r| <= pi/4.
-static const double sin_half_float[] = {-0x1.55554cp-3, 0x1.110edp-7, -0x1.9f6f5p-13, 0x1.5db3b8p-19};
-static const double sin_half_double[] = {-0x1.5555555555555p-3,  0x1.11111111110c0p-7,   -0x1.a01a01a0147abp-13,
-                                         0x1.71de3a5280402p-19,  -0x1.ae6454c7cedd7p-26, 0x1.6123ca4065b3cp-33,
-                                         -0x1.ae42dfbea2b6ep-41, 0x1.8822fde06b4cdp-49};
-static const double sin_float[] = {-0x1.555546p-3, 0x1.11073p-7, -0x1.994062p-13};
-static const double sin_double[] = {-0x1.5555555555548p-3, 0x1.111111110f78fp-7,   -0x1.a01a019bf57ebp-13,
-                                    0x1.71de35603e52ap-19, -0x1.ae5e5470b4f38p-26, 0x1.5d8dfd81bc07ep-33};
-static const double cos_float[] = {0x1.55554ap-5, -0x1.6c0c82p-10, 0x1.99ff42p-16};
-static const double cos_double[] = {0x1.555555555554cp-5,   -0x1.6c16c16c15140p-10, 0x1.a01a019cab76ep-16,
-                                    -0x1.27e4f8053580ap-22, 0x1.1ee9e891d6ae5p-29,  -0x1.8facd1e5d6adcp-37};
+static const double sin_half_float[] = {-0x1.55554cp-3, 0x1.110edp-7, -0x1.9f6f4ep-13, 0x1.5db3a6p-19};
+static const double sin_half_double[] = {-0x1.5555555555555p-3, 0x1.11111111110cp-7,    -0x1.a01a01a0147acp-13,
+                                         0x1.71de3a5280442p-19, -0x1.ae6454c7cff5bp-26, 0x1.6123ca4085e67p-33,
+                                         -0x1.ae42dfbf20acp-41, 0x1.8822fd44fd92fp-49};
+static const double sin_float[] = {-0x1.555546p-3, 0x1.110756p-7, -0x1.994b4p-13};
+static const double sin_double[] = {-0x1.5555555555549p-3, 0x1.111111110f842p-7,   -0x1.a01a019c0a30cp-13,
+                                    0x1.71de357101c87p-19, -0x1.ae5e60c69c593p-26, 0x1.5d915e5ee1455p-33};
+static const double cos_float[] = {0x1.55554ap-5, -0x1.6c0c82p-10, 0x1.99ff4p-16};
+static const double cos_double[] = {0x1.555555555554cp-5,   -0x1.6c16c16c1514p-10, 0x1.a01a019cab724p-16,
+                                    -0x1.27e4f80532704p-22, 0x1.1ee9e88fdc66fp-29, -0x1.8facd0e68232bp-37};
 
 // pi in three parts of 24 and of 53 bits, each cut off below; halves of them are the parts of pi/2.
 static const double pi_float[] = {0x1.921fb4p+1, 0x1.4442d0p-23, 0x1.846988p-47};

@@ -54,9 +54,9 @@ static long double power_3(long double x) { return powl(x, 3); }
 static long double power_4(long double x) { return powl(x, 4); }
 
 static const function functions[] = {
-    {INDIM_OP_EXPONENTIAL, "exponential", expl, NULL, {1.05, 1.05}, -20, 20},
+    {INDIM_OP_EXPONENTIAL, "exponential", expl, NULL, {1.1, 1.05}, -20, 20},
     {INDIM_OP_EXPONENTIAL_MINUS_ONE, "exponential-minus-one", expm1l, NULL, {1.15, 1.25}, -20, 20},
-    {INDIM_OP_LOG, "log", logl, NULL, {0.95, 0.8}, 0.01, 100},
+    {INDIM_OP_LOG, "log", logl, NULL, {1.05, 0.8}, 0.01, 100},
     {INDIM_OP_LOG_PLUS_ONE, "log-plus-one", log1pl, NULL, {1.05, 0.85}, -1, 100},
     {INDIM_OP_LOGISTIC, "logistic", logistic, NULL, {1.75, 1.75}, -20, 20},
     {INDIM_OP_SINE, "sine", sinl, NULL, {1.99, 1.99}, -50, 50},
