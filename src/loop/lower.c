@@ -10,6 +10,7 @@
 #include "graph/alias.h"
 #include "loop/element.h"
 #include "loop/pack.h"
+#include "loop/roll.h"
 #include "loop/widen.h"
 
 // Shared tools -----------------------------------------------------------------------------------------------------------
@@ -373,6 +374,9 @@ static indim_status lower_module(indim_lowering *l) {
     return l->status != INDIM_OK ? l->status : l->b.status;
   }
   INDIM_TRY(indim_loop_prune(l->program));
+  if (!indim_lower_without(l, "roll")) {
+    INDIM_TRY(indim_loop_roll(l->program));
+  }
   if (!indim_lower_without(l, "pack")) {
     INDIM_TRY(indim_loop_pack(l->program));
   }

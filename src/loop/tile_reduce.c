@@ -6,6 +6,8 @@
 #include "base/size.h"
 #include "loop/tile_internal.h"
 
+#define PRODUCT_NAME "factor of a product"
+
 enum { MAX_PRODUCTS = 2048, MAX_APPLIED = 64, MOST_FOLDED = 4, MANY_REGISTERS = 8 };
 
 // What a sum or a reduction does at each step. |n| values are combined with |n| others.
@@ -217,10 +219,25 @@ static void fill_side(indim_loop_builder *b, const indim_tile *tile, indim_type 
   indim_pool_map(&held, held.count, map, &s->pool);
 }
 
+// Memory for a factor: that of an earlier product, so that equal products are equal code. Each writes it before it reads.
+static indim_storage *product_storage(indim_loop_builder *b, indim_type type, int64_t elements) {
+  enum { LOOKED_AT = 8 };
+  const indim_loop_program *program = b->program;
+  int32_t end = program->storage_count > LOOKED_AT ? program->storage_count - LOOKED_AT : 0;
+  for (int32_t i = program->storage_count - 1; i >= end; i--) {
+    indim_storage *s = program->storages[i];
+    if (s->kind == INDIM_STORAGE_SCRATCH && s->type == type && s->elements == elements &&
+        strcmp(s->name, PRODUCT_NAME) == 0) {
+      return s;
+    }
+  }
+  return indim_loop_storage(b, INDIM_STORAGE_SCRATCH, type, elements, PRODUCT_NAME);
+}
+
 // Writes the elements to memory as well: a product that needs each of them in all lanes of a register, and more registers
 // than there are, reads them from there at once.
 static void spill_side(indim_loop_builder *b, const indim_tile *tile, indim_type type, side *s) {
-  s->memory = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, sum_type(type), tile->row_count * tile->lanes, "product");
+  s->memory = product_storage(b, sum_type(type), tile->row_count * tile->lanes);
   indim_loop_kernel_begin(b, &s->memory, 1);
   for (int32_t r = 0; r < tile->row_count && b->status == INDIM_OK; r++) {
     indim_lval row = indim_loop_convert(b, indim_loop_convert(b, tile->rows[r], type), sum_type(type));

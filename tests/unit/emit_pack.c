@@ -1,5 +1,5 @@
-// Packing: whole programs lowered with and without it, verified, compiled, run, and held against the evaluator; and what
-// they become: how many operations of a kind, with how many lanes.
+// Packing and rolling: whole programs lowered with and without them, verified, compiled, run, and held against the evaluator;
+// and what they become: how many operations of a kind, with how many lanes, in how many loops.
 #include <stdlib.h>
 #include <time.h>
 
@@ -8,7 +8,6 @@
 #include "indim/text.h"
 #include "literal_test.h"
 #include "loop/lower.h"
-#include "loop/pack.h"
 
 enum { MOST_TEXT = 1 << 22, MOST_LEAVES = 256 };
 
@@ -36,7 +35,7 @@ typedef struct fixture {
   indim_loop_program *program;
   indim_code *code;
   indim_emit_times times;
-  double pack_seconds;
+  double lower_seconds;
 } fixture;
 
 static void open_fixture(fixture *f) {
@@ -71,14 +70,11 @@ static void print_program(const fixture *f) {
 static bool compile(fixture *f, bool is_packed) {
   indim_loop_target target;
   const indim_emit_options options = {.fast = 0};
-  indim_lower_options lower = {.without = "pack"};
+  indim_lower_options lower = {.without = is_packed ? NULL : "pack,roll"};
   indim_jit_target(&target);
-  indim_status status = indim_loop_lower(f->cx, f->module, &target, &lower, &f->program);
   clock_t start = clock();
-  if (status == INDIM_OK && is_packed) {
-    status = indim_loop_pack(f->program);
-  }
-  f->pack_seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+  indim_status status = indim_loop_lower(f->cx, f->module, &target, &lower, &f->program);
+  f->lower_seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
   if (status == INDIM_OK && getenv("INDIM_TEST_DUMP") != NULL) {
     print_program(f);
   }
@@ -409,12 +405,86 @@ TEST(long_bodies) {
   add(" ROOT r = (f32[], f32[]) tuple(v40_0, v40_1)\n}\n");
   open_fixture(&f);
   if (f.module != NULL && compile(&f, true)) {
-    CHECK_MSG(f.pack_seconds < 1, "packing 12,000 operations took %.2f s", f.pack_seconds);
+    CHECK_MSG(f.lower_seconds < 2, "lowering 12,000 operations took %.2f s", f.lower_seconds);
     CHECK_EQ_INT(count_ops(&f, INDIM_OP_SINE, 1), 0);
   }
   close_fixture(&f);
   free(text);
   text = NULL;
+}
+
+// Rolling -----------------------------------------------------------------------------------------------------------------
+
+static int32_t count_loops(const fixture *f) {
+  int32_t count = 0;
+  indim_buffer out;
+  indim_buffer_init(&out, f->cx);
+  indim_loop_print(f->program, &out);
+  for (const char *at = out.data; at != NULL && (at = strstr(at, "= for ")) != NULL; at++) {
+    count++;
+  }
+  indim_buffer_deinit(&out);
+  return count;
+}
+
+// |times| products with a matrix, a sum behind each; the step |other| (from 1; 0: none) adds twice.
+static void write_chain(int times, int other, bool shows_middle) {
+  begin();
+  add("ENTRY main {\n v0 = f64[6,6] parameter(0)\n a = f64[6,6] parameter(1)\n b = f64[6,6] parameter(2)\n");
+  add(" c = f64[] constant(0.1)\n d = f64[6,6] broadcast(c), dimensions={}\n");
+  for (int i = 1; i <= times; i++) {
+    add(" p%d = f64[6,6] dot(v%d, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n", i, i - 1);
+    add(" m%d = f64[6,6] multiply(p%d, d)\n", i, i);
+    add(" v%d = f64[6,6] add(m%d, %s)\n", i, i, i == other ? "p1" : "b");
+  }
+  if (shows_middle) {
+    add(" ROOT r = (f64[6,6], f64[6,6]) tuple(v%d, v%d)\n}\n", times, times / 2);
+  } else {
+    add(" ROOT r = (f64[6,6], f64[6,6]) tuple(v%d, m%d)\n}\n", times, times);
+  }
+}
+
+TEST(rolled_products) {
+  fixture f;
+  write_chain(30, 0, false);
+  check(&f, 64);
+  if (f.program != NULL) {
+    CHECK_EQ_INT(count_loops(&f), 1);
+  }
+  close_fixture(&f);
+  write_chain(40, 17, false);
+  check(&f, 64);
+  close_fixture(&f);
+  write_chain(40, 0, true);  // somebody looks at the middle
+  check(&f, 64);
+  if (f.program != NULL) {
+    CHECK_EQ_INT(count_loops(&f), 0);
+  }
+  close_fixture(&f);
+}
+
+// Two values that lean on each other, and on what the other was two steps ago: more than one period back, or not.
+TEST(rolled_scalars) {
+  for (int back = 1; back <= 3; back++) {
+    fixture f;
+    begin();
+    add("ENTRY main {\n k = f32[] parameter(0)\n l = f32[] parameter(1)\n");
+    for (int i = 0; i < 4; i++) {
+      add(" x%d = f32[] add(k, %s)\n y%d = f32[] multiply(l, %s)\n", i, i % 2 == 0 ? "k" : "l", i, i < 2 ? "k" : "l");
+    }
+    for (int i = 4; i < 120; i++) {
+      add(" a%d = f32[] multiply(x%d, k)\n b%d = f32[] subtract(a%d, y%d)\n", i, i - 1, i, i, i - back);
+      add(" q%d = f32[] multiply(y%d, k)\n d%d = f32[] add(q%d, x%d)\n", i, i - 1, i, i, i - 1);
+      add(" e%d = f32[] tanh(b%d)\n g%d = f32[] sine(d%d)\n", i, i, i, i);
+      add(" x%d = f32[] add(e%d, k)\n y%d = f32[] add(g%d, l)\n", i, i, i, i);
+    }
+    add(" ROOT r = (f32[], f32[], f32[]) tuple(x119, y119, y118)\n}\n");
+    check(&f, 1 << 14);
+    if (f.program != NULL && back == 1) {
+      CHECK_EQ_INT(count_ops(&f, INDIM_OP_TANH, 1) <= 20, 1);
+    }
+    close_fixture(&f);
+  }
 }
 
 #define CASES(X)         \
@@ -424,5 +494,7 @@ TEST(long_bodies) {
   X(chained_operations)  \
   X(small_matrices)      \
   X(random_programs)     \
+  X(rolled_products)     \
+  X(rolled_scalars)      \
   X(long_bodies)
 TEST_MAIN(CASES)
