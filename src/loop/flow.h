@@ -53,6 +53,7 @@ struct indim_flow_item {
   int32_t use_count;  // by needed items and results
   indim_placement placement;
   int32_t cost;         // of one element, all that is inline included, in cheap operations
+  int32_t row_dims;     // trailing dimensions that a reduction of it folds: its own loops keep them apart
   bool feeds_loops;     // a tile that loops read element by element: it gets a place too
   const char *reason;   // why it is in memory, for people
   int32_t last_read;    // index of the last item that reads it otherwise than by updating it; INT32_MAX for a result

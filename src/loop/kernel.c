@@ -582,6 +582,9 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     return;
   }
   memcpy(nest.sizes, item->shape->sizes, (size_t)nest.rank * sizeof *nest.sizes);
+  for (int32_t d = 0; d < nest.rank && item->row_dims > 0; d++) {
+    nest.group[d] = d < nest.rank - item->row_dims ? 1 : 2;
+  }
   nest.may_thread = true;
   indim_storage *written[] = {at->storage};
   indim_loop_kernel_begin(&l->b, written, 1);

@@ -258,6 +258,51 @@ bool indim_plan_updates(const indim_flow_item *item) {
   return is_one && item->placement == INDIM_PLACEMENT_MEMORY;
 }
 
+// How many trailing dimensions a reduction folds; 0 when it folds others.
+static int32_t trailing_dims(const indim_flow_item *item) {
+  int64_t count = 0;
+  const int64_t *dims = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
+  int32_t rank = item->operands[0]->shape->rank;
+  for (int64_t i = 0; i < count; i++) {
+    if (dims[i] < rank - count) {
+      return 0;
+    }
+  }
+  return count < rank ? (int32_t)count : 0;
+}
+
+static bool same_sizes(const indim_shape *x, const indim_shape *y) {
+  return x->rank == y->rank && memcmp(x->sizes, y->sizes, (size_t)x->rank * sizeof *x->sizes) == 0;
+}
+
+// Marks the arrays in memory that are folded by rows, through what is computed from them element by element.
+static void mark_rows(indim_flow_item *item, const indim_shape *shape, int32_t row_dims, int depth) {
+  enum { FAR_ENOUGH = 12 };
+  if (depth > FAR_ENOUGH || !indim_shape_is_array(item->shape) || !same_sizes(item->shape, shape)) {
+    return;
+  }
+  if (item->placement == INDIM_PLACEMENT_MEMORY) {
+    item->row_dims = row_dims;
+  } else if (item->placement == INDIM_PLACEMENT_INLINE && !moves(item->instr->op)) {
+    for (int32_t k = 0; k < item->operand_count; k++) {
+      mark_rows(item->operands[k], shape, row_dims, depth + 1);
+    }
+  }
+}
+
+static void mark_all_rows(indim_flow *flow) {
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    indim_flow_item *item = flow->items[i];
+    if (!is_op(item, INDIM_OP_REDUCE) || item->placement != INDIM_PLACEMENT_MEMORY) {
+      continue;
+    }
+    int32_t row_dims = trailing_dims(item);
+    for (int32_t k = 0; row_dims > 0 && k < item->operand_count / 2; k++) {
+      mark_rows(item->operands[k], item->operands[0]->shape, row_dims, 0);
+    }
+  }
+}
+
 // Who reads an item last: users inside another count where that one is computed.
 static void note_reads(const indim_flow_item *user) {
   int32_t asked_last = user->last_read > user->last_update ? user->last_read : user->last_update;
@@ -329,6 +374,7 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
   }
   bound_depths(l, flow);
   mark_feeding(flow);
+  mark_all_rows(flow);
   mark_giving_way(flow);
   for (int32_t i = 0; i < flow->item_count; i++) {
     for (int32_t k = 0; k < flow->items[i]->flow_count; k++) {

@@ -427,6 +427,28 @@ static void choose(reduction *r) {
   }
 }
 
+// Whether the result lies in row-major order without gaps.
+static bool is_row_major(const indim_flow_item *result) {
+  int64_t stride = 1;
+  for (int32_t d = result->shape->rank - 1; d >= 0; d--) {
+    if (result->place.tiled != NULL || (result->shape->sizes[d] != 1 && result->place.strides[d] != stride)) {
+      return false;
+    }
+    stride *= result->shape->sizes[d];
+  }
+  return true;
+}
+
+// Whether output dimensions that are one for the inputs are one for all results, too.
+static bool merges_output(const reduction *r) {
+  for (int32_t i = 0; i < r->n; i++) {
+    if (!is_row_major(result_of(r, i))) {
+      return false;
+    }
+  }
+  return indim_shape_element_count(r->inputs[0]->shape) > 0;
+}
+
 static void run_output(reduction *r) {
   indim_lowering *l = r->l;
   indim_access_list *list = indim_lower_alloc(l, 1, sizeof *list);
@@ -438,7 +460,7 @@ static void run_output(reduction *r) {
   list->is_full = true;  // nothing is merged
   int64_t folded = indim_shape_element_count(r->inputs[0]->shape) / indim_shape_element_count(result->shape);
   indim_nest nest = {.l = l, .rank = result->shape->rank, .body = output_body, .user = r, .list = list};
-  memcpy(nest.sizes, result->shape->sizes, (size_t)nest.rank * sizeof *nest.sizes);
+  bool merges = merges_output(r);
   nest.cost = folded * (r->inputs[0]->cost + 1);
   nest.may_thread = true;
   nest.vector_dim = -1;
@@ -448,6 +470,7 @@ static void run_output(reduction *r) {
   for (int32_t d = 0; d < r->rank; d++) {
     if (!r->is_reduced[d]) {
       nest.order[at] = at;
+      nest.sizes[at] = merges ? r->merged[d] : result->shape->sizes[at];
       if (d == r->vector_dim) {
         nest.vector_dim = at;
         int32_t registers = r->is_single ? 4 : 1;
@@ -467,18 +490,6 @@ static void run_output(reduction *r) {
 // A column sum reads whole rows: a band of columns that stays in the nearest cache takes ROWS rows at a time, its partial
 // results lying where the result will be.
 enum { BAND = 2048, ROWS = 8, LEAST_COLUMNS = 256, LEAST_ROWS = 2 * ROWS };
-
-// Whether the result lies in row-major order without gaps.
-static bool is_row_major(const indim_flow_item *result) {
-  int64_t stride = 1;
-  for (int32_t d = result->shape->rank - 1; d >= 0; d--) {
-    if (result->place.tiled != NULL || (result->shape->sizes[d] != 1 && result->place.strides[d] != stride)) {
-      return false;
-    }
-    stride *= result->shape->sizes[d];
-  }
-  return true;
-}
 
 static bool suits_bands(const reduction *r) {
   if (!r->is_single || r->vector_dim < 0 || r->is_reduced[r->vector_dim] || r->order_count != 1 ||
