@@ -95,7 +95,7 @@ LLVMValueRef indim_emit_affine_sum(indim_generator *g, const indim_loop_node *no
 INDIM_CHECKED indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_node *node,
                                                       const indim_type *types, const indim_reg *args, bool *out_done);
 
-// memory.c --------------------------------------------------------------------------------------------------------------
+// memory.c, address.c ---------------------------------------------------------------------------------------------------
 
 INDIM_CHECKED indim_status indim_emit_memory_node(indim_generator *g, const indim_loop_node *node);
 // Where element |address| of the storage lies; |address| is a scalar value.

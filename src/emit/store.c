@@ -1,0 +1,181 @@
+// Stores: lanes side by side are one vector access, backwards as well; any other form is a store for each lane, one after
+// another, or a scatter where the target has good ones. A lane that is switched off touches nothing.
+#include "emit/access.h"
+
+// Past the caches, where the address turns out to be aligned for that.
+static void store_streamed(indim_generator *g, indim_type type, LLVMValueRef packed, int64_t bytes,
+                           LLVMValueRef pointer) {
+  LLVMBuilderRef b = g->e.builder;
+  int64_t vector = g->e.program->target.vector_bytes;
+  int64_t alignment = bytes < vector ? bytes : vector;
+  LLVMBasicBlockRef streamed = indim_emit_block(g, "stream");
+  LLVMBasicBlockRef plain = indim_emit_block(g, "plain");
+  LLVMBasicBlockRef after = indim_emit_block(g, "");
+  LLVMValueRef number = LLVMBuildPtrToInt(b, pointer, indim_emit_s64_type(g), "");
+  LLVMValueRef low = LLVMBuildAnd(b, number, indim_emit_s64(g, alignment - 1), "");
+  LLVMBuildCondBr(b, LLVMBuildIsNull(b, low, ""), streamed, plain);
+  indim_emit_enter(g, streamed);
+  LLVMValueRef store = LLVMBuildStore(b, packed, pointer);
+  LLVMSetAlignment(store, (unsigned)alignment);
+  LLVMMetadataRef one = LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(g->e.context), 1, 0));
+  LLVMValueRef node = LLVMMetadataAsValue(g->e.context, LLVMMDNodeInContext2(g->e.context, &one, 1));
+  LLVMSetMetadata(store, LLVMGetMDKindIDInContext(g->e.context, "nontemporal", 11), node);
+  LLVMBuildBr(b, after);
+  indim_emit_enter(g, plain);
+  indim_emit_plain_store(g, packed, pointer, type);
+  LLVMBuildBr(b, after);
+  indim_emit_enter(g, after);
+  g->current->has_streamed = true;
+}
+
+// All lanes at once when all are on, else from a place on the stack.
+static void store_by_branch(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef packed,
+                            LLVMValueRef pointer, LLVMValueRef mask) {
+  LLVMBuilderRef b = g->e.builder;
+  LLVMBasicBlockRef all = indim_emit_block(g, "all");
+  LLVMBasicBlockRef some = indim_emit_block(g, "some");
+  LLVMBasicBlockRef after = indim_emit_block(g, "");
+  LLVMValueRef slot = indim_emit_stack(g, LLVMTypeOf(packed), "");
+  LLVMValueRef bits = indim_emit_mask_bits(g, mask, lanes);
+  LLVMValueRef every = indim_emit_s64(g, lanes == 64 ? -1 : (int64_t)(((uint64_t)1 << lanes) - 1));
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, bits, every, ""), all, some);
+  indim_emit_enter(g, all);
+  indim_emit_plain_store(g, packed, pointer, type);
+  LLVMBuildBr(b, after);
+  indim_emit_enter(g, some);
+  LLVMBuildStore(b, packed, slot);
+  indim_emit_lane_loop l = indim_emit_lanes_begin(g, bits);
+  LLVMTypeRef element = indim_emit_element_type(g, type);
+  indim_emit_move_element(g, type, indim_emit_offset(g, element, pointer, l.lane, false),
+                          indim_emit_offset(g, element, slot, l.lane, true));
+  indim_emit_lanes_end(g, &l);
+  LLVMBuildBr(b, after);
+  indim_emit_enter(g, after);
+}
+
+static void store_prefix(indim_generator *g, indim_type type, LLVMValueRef packed, LLVMValueRef pointer,
+                         int32_t count) {
+  int32_t map[2 * INDIM_EMIT_MAX_LANES];
+  int32_t parts = indim_type_is_complex(type) ? 2 : 1;
+  if (count == 0) {
+    return;
+  }
+  for (int32_t k = 0; k < parts * count; k++) {
+    map[k] = k;
+  }
+  LLVMValueRef zero = LLVMConstNull(LLVMInt32TypeInContext(g->e.context));
+  LLVMValueRef some = count * parts == 1 ? LLVMBuildExtractElement(g->e.builder, packed, zero, "")
+                                         : indim_emit_shuffle(g, packed, NULL, parts * count, map);
+  indim_emit_plain_store(g, some, pointer, type);
+}
+
+static void store_contiguous(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef packed,
+                             LLVMValueRef pointer, LLVMValueRef mask) {
+  int32_t prefix = mask == NULL ? lanes : indim_emit_known_prefix(mask, lanes);
+  if (prefix == lanes) {
+    indim_emit_plain_store(g, packed, pointer, type);
+    return;
+  }
+  if (prefix >= 0) {
+    store_prefix(g, type, packed, pointer, prefix);
+    return;
+  }
+  if (!indim_emit_has_masked_moves(g, type) && indim_emit_can_loop_lanes(lanes)) {
+    store_by_branch(g, type, lanes, packed, pointer, mask);
+    return;
+  }
+  LLVMValueRef args[] = {packed, pointer, indim_emit_alignment_argument(g, type),
+                         indim_emit_memory_mask(g, type, lanes, mask)};
+  indim_emit_masked_call(g, "llvm.masked.store", LLVMTypeOf(packed), LLVMTypeOf(pointer), args, 4);
+}
+
+// Element k of what pack gave.
+static LLVMValueRef packed_lane(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef packed, int32_t lane) {
+  if (lanes == 1) {
+    return packed;
+  }
+  if (indim_type_is_complex(type)) {
+    int32_t map[] = {2 * lane, 2 * lane + 1};
+    return indim_emit_shuffle(g, packed, NULL, 2, map);
+  }
+  LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
+  return LLVMBuildExtractElement(g->e.builder, packed, LLVMConstInt(word, (unsigned)lane, 0), "");
+}
+
+// The same in a loop over the lanes that are on, values and element numbers on the stack.
+static void store_in_loop(indim_generator *g, indim_type type, const indim_emit_access_lanes *a, LLVMValueRef packed) {
+  LLVMBuilderRef b = g->e.builder;
+  LLVMTypeRef s64 = indim_emit_s64_type(g);
+  LLVMValueRef indices = indim_emit_index_vector(g, a, false);
+  LLVMValueRef values = indim_emit_stack(g, LLVMTypeOf(packed), "");
+  LLVMValueRef numbers = indim_emit_stack(g, LLVMTypeOf(indices), "");
+  LLVMBuildStore(b, packed, values);
+  LLVMBuildStore(b, indices, numbers);
+  LLVMValueRef base = indim_emit_storage_base(g, a->storage);
+  indim_emit_lane_loop l = indim_emit_lanes_begin(g, indim_emit_mask_bits(g, a->mask, a->lanes));
+  LLVMValueRef index = LLVMBuildLoad2(b, s64, indim_emit_offset(g, s64, numbers, l.lane, true), "");
+  indim_emit_move_element(g, type, indim_emit_offset(g, a->element, base, index, false),
+                          indim_emit_offset(g, a->element, values, l.lane, true));
+  indim_emit_lanes_end(g, &l);
+}
+
+// One lane after another, so that of lanes with the same address the last one stays.
+static void store_each(indim_generator *g, indim_type type, const indim_emit_access_lanes *a, LLVMValueRef packed) {
+  if (a->mask != NULL && a->lanes > 8 && indim_emit_can_loop_lanes(a->lanes)) {
+    store_in_loop(g, type, a, packed);
+    return;
+  }
+  for (int32_t k = 0; k < a->lanes; k++) {
+    LLVMBasicBlockRef next = NULL;
+    if (a->mask != NULL) {
+      LLVMValueRef is_on = indim_emit_mask_lane(g, a->mask, a->lanes, k);
+      LLVMBasicBlockRef store = indim_emit_block(g, "");
+      next = indim_emit_block(g, "");
+      LLVMBuildCondBr(g->e.builder, is_on, store, next);
+      indim_emit_enter(g, store);
+    }
+    indim_emit_plain_store(g, packed_lane(g, type, a->lanes, packed, k), indim_emit_lane_pointer(g, a, k), type);
+    if (next != NULL) {
+      LLVMBuildBr(g->e.builder, next);
+      indim_emit_enter(g, next);
+    }
+  }
+}
+
+static void store_scattered(indim_generator *g, indim_type type, const indim_emit_access_lanes *a,
+                            LLVMValueRef packed) {
+  LLVMTypeRef bit = LLVMVectorType(LLVMInt1TypeInContext(g->e.context), (unsigned)a->lanes);
+  LLVMValueRef pointers = indim_emit_pointer_vector(g, a);
+  LLVMValueRef mask = a->mask == NULL ? LLVMConstAllOnes(bit) : a->mask;
+  LLVMValueRef args[] = {packed, pointers, indim_emit_alignment_argument(g, type), mask};
+  indim_emit_masked_call(g, "llvm.masked.scatter", LLVMTypeOf(packed), LLVMTypeOf(pointers), args, 4);
+}
+
+indim_status indim_emit_store(indim_generator *g, const indim_loop_node *node) {
+  const indim_loop_value *value = indim_emit_value(g, node->args[1]);
+  indim_type type = value->type;
+  int32_t lanes = value->lanes;
+  LLVMValueRef mask = node->u.memory.has_mask ? g->regs[node->args[2]].part[0] : NULL;
+  indim_emit_access_lanes a = indim_emit_access(g, node, lanes, mask);
+  indim_reg x = g->regs[node->args[1]];
+  if (!a.has_lanes && lanes > 1 && a.stride == -1) {
+    indim_reg backwards = {{mask, NULL}};
+    a.mask = mask == NULL ? NULL : indim_emit_reversed(g, lanes, backwards).part[0];
+    a.at.constant -= lanes - 1;
+    a.stride = 1;
+    x = indim_emit_reversed(g, lanes, x);
+  }
+  LLVMValueRef packed = indim_emit_pack(&g->e, type, lanes, x);
+  int64_t bytes = (int64_t)lanes * indim_type_bytes(type);
+  if (!a.has_lanes && lanes > 1 && a.stride == 1 && mask == NULL && node->u.memory.non_temporal && bytes >= 16 &&
+      (bytes & (bytes - 1)) == 0) {
+    store_streamed(g, type, packed, bytes, indim_emit_place_pointer(g, &a.at, 0));
+  } else if (!a.has_lanes && lanes > 1 && a.stride == 1) {
+    store_contiguous(g, type, lanes, packed, indim_emit_place_pointer(g, &a.at, 0), a.mask);
+  } else if (indim_emit_can_gather(g, type, lanes) && a.stride != 0) {
+    store_scattered(g, type, &a, packed);
+  } else {
+    store_each(g, type, &a, packed);
+  }
+  return INDIM_OK;
+}
