@@ -40,6 +40,9 @@ int32_t indim_tile_row_lanes(const indim_loop_target *target, int32_t rank, cons
     total *= sizes[d];
     last = last == 1 ? sizes[d] : last;
   }
+  if (total == 0) {
+    return 1;  // and no row
+  }
   if (last > width) {
     return cut_long_row(last, width);
   }
