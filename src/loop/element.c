@@ -722,8 +722,10 @@ indim_lval indim_value_at(indim_kernel *k, indim_flow_item *item, const indim_co
   if (entry != NULL && entry->item != NULL && is_open(l, entry->value)) {
     return entry->value;
   }
+  bool is_constant = item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT;  // in the program's memory
   bool computed = item->placement == INDIM_PLACEMENT_INLINE && item->place.storage == NULL && !item->has_tile;
-  indim_lval value = computed ? compute(k, item, index, mask) : from_where_it_lives(k, item, index, mask);
+  indim_lval value =
+      computed && !is_constant ? compute(k, item, index, mask) : from_where_it_lives(k, item, index, mask);
   if (value != 0 && !indim_lower_failed(l)) {
     remember(l, hash, item, count, key, value);
   }
