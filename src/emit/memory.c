@@ -47,7 +47,7 @@ static void fill_loop(indim_generator *g, indim_type type, LLVMValueRef packed, 
 
 // Vectors as far as they fit, the rest element by element. Bytes, and zeros, are for memset.
 static indim_status emit_fill(indim_generator *g, const indim_loop_node *node) {
-  indim_type type = indim_emit_storage_type(g, node->u.move.to);
+  indim_type type = indim_emit_value(g, node->args[1])->type;  // or the integers of its bits
   LLVMBuilderRef b = g->e.builder;
   LLVMValueRef pointer = indim_emit_element(g, node->u.move.to, node->args[0]);
   indim_reg x = g->regs[node->args[1]];

@@ -4,6 +4,7 @@
 #include "emit/program.h"
 
 #include <stddef.h>
+#include <string.h>
 
 // Instructions after which a block is cut.
 enum { BLOCK_LIMIT = 200 };
@@ -247,11 +248,19 @@ indim_status indim_emit_program(indim_ctx *cx, const indim_loop_program *program
                              .context = context,
                              .module = module},
                        .has_gather = program->target.vector_bytes == 64};
-  size_t bytes = (size_t)program->value_count * sizeof(indim_reg);
+  size_t count = (size_t)program->value_count;
+  size_t bytes = count * (sizeof(indim_reg) + sizeof(indim_loop_value));
   INDIM_TRY(check_lanes(cx, program));
   INDIM_TRY(indim_alloc_zeroed(cx, bytes, (void **)&g.regs));
+  g.values = (indim_loop_value *)(g.regs + count);
+  if (count > 0) {
+    memcpy(g.values, program->values, count * sizeof(indim_loop_value));
+  }
+  indim_status status = indim_emit_find_moves(program, cx, g.values);
   g.e.builder = LLVMCreateBuilderInContext(context);
-  indim_status status = emit_function(&g);
+  if (status == INDIM_OK) {
+    status = emit_function(&g);
+  }
   LLVMDisposeBuilder(g.e.builder);
   indim_free(cx, g.regs, bytes);
   return status;

@@ -41,8 +41,9 @@ enum { INDIM_EMIT_OUTLINED = 32 };
 
 typedef struct indim_generator {
   indim_emit e;
-  indim_reg *regs;          // of each value of the program
-  LLVMValueRef *constants;  // of each constant storage, NULL until used
+  indim_reg *regs;           // of each value of the program
+  indim_loop_value *values;  // the program's, with the types in which they are in registers (moves.c)
+  LLVMValueRef *constants;   // of each constant storage, NULL until used
   indim_emit_function *current;
   LLVMValueRef mark;                     // last instruction that was counted in this block
   int32_t block_count;                   // instructions in this block
@@ -59,9 +60,7 @@ typedef struct indim_generator {
 INDIM_CHECKED indim_status indim_emit_program(indim_ctx *cx, const indim_loop_program *program, unsigned fast,
                                               LLVMContextRef context, LLVMModuleRef module);
 
-static inline const indim_loop_value *indim_emit_value(const indim_generator *g, indim_lval v) {
-  return &g->e.program->values[v];
-}
+static inline const indim_loop_value *indim_emit_value(const indim_generator *g, indim_lval v) { return &g->values[v]; }
 LLVMTypeRef indim_emit_pointer_type(indim_generator *g);
 LLVMTypeRef indim_emit_s64_type(indim_generator *g);
 LLVMValueRef indim_emit_s64(indim_generator *g, int64_t value);
@@ -80,6 +79,12 @@ INDIM_CHECKED indim_status indim_emit_body(indim_generator *g, const indim_loop_
 void indim_emit_function_end(indim_generator *g, LLVMBasicBlockRef start);
 // Where the current function leaves early with this outcome.
 LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome);
+
+// moves.c ---------------------------------------------------------------------------------------------------------------
+
+// |values|: a copy of the program's. Narrow floats that are only moved become the unsigned integers of their bits.
+INDIM_CHECKED indim_status indim_emit_find_moves(const indim_loop_program *program, indim_ctx *cx,
+                                                 indim_loop_value *values);
 
 // values.c: constants, arithmetic and lanes -----------------------------------------------------------------------------
 
