@@ -384,6 +384,9 @@ static indim_status lower_module(indim_lowering *l) {
     INDIM_TRY(indim_loop_join(l->program));
   }
   INDIM_TRY(indim_loop_widen(l->program));
+  if (!indim_lower_without(l, "share")) {
+    INDIM_TRY(indim_loop_share(l->program));
+  }
   return indim_scratch_plan(l->program);
 }
 

@@ -194,6 +194,8 @@ void indim_lower_flow(indim_lowering *l, indim_flow *flow);
 INDIM_CHECKED indim_status indim_loop_join(indim_loop_program *program);
 // Removes what nobody uses.
 INDIM_CHECKED indim_status indim_loop_prune(indim_loop_program *program);
+// Lets arrays in scratch memory live where what is made of them goes, element by element (share.c).
+INDIM_CHECKED indim_status indim_loop_share(indim_loop_program *program);
 // Sets the offsets of all scratch storages and the size of the block.
 INDIM_CHECKED indim_status indim_scratch_plan(indim_loop_program *program);
 

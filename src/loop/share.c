@@ -1,10 +1,12 @@
-// Whether an argument and a result may be one buffer: every read of the argument is held against every write of the result.
-// Both are spans of elements around an address. In different steps of the loops around both they never meet if the
-// address moves on by more than the spans are wide; in the same step, or outside of loops, if the read comes first or the
-// spans lie apart.
+// Whether two arrays may be one buffer. For an argument and a result, every read of the argument is held against every
+// write of the result; for scratch memory that gives itself up to what is made of it, every write of it, too. Both are
+// spans of elements around an address. In different steps of the loops around both they never meet if the address moves
+// on by more than the spans are wide; in the same step, or outside of loops, if the read comes first or the spans lie
+// apart.
 #include "loop/share.h"
 
 #include "base/size.h"
+#include "loop/lowering.h"
 
 enum { MOST_TERMS = 24, MOST_LOOPS = 64 };
 
@@ -21,6 +23,7 @@ typedef struct access {
 typedef struct sharing {
   const indim_loop_program *program;
   int32_t argument, result;  // roots
+  bool writes_count;         // the argument's writes count as reads: it gives its memory up altogether
   access *accesses;
   size_t count, capacity;
   int64_t order;
@@ -37,7 +40,9 @@ static int32_t root_of(const indim_loop_program *program, int32_t storage) {
 
 static indim_status add(sharing *s, const indim_loop_node *node, int32_t storage, bool is_write, indim_lval address,
                         int64_t low, int64_t high) {
-  if (root_of(s->program, storage) != (is_write ? s->result : s->argument)) {
+  int32_t root = root_of(s->program, storage);
+  is_write = is_write && !(s->writes_count && root == s->argument);
+  if (root != (is_write ? s->result : s->argument)) {
     return INDIM_OK;
   }
   if (s->count == s->capacity) {
@@ -268,20 +273,96 @@ static bool all_safe(const sharing *s) {
   return true;
 }
 
+static indim_status compare(sharing *s, bool *out_may) {
+  indim_status status = INDIM_OK;
+  *out_may = false;
+  const indim_loop_node *node = s->program->body->first;
+  for (; node != NULL && status == INDIM_OK; node = next_node(node)) {
+    status = add_node(s, node);
+  }
+  *out_may = status == INDIM_OK && all_safe(s);
+  indim_free(s->program->cx, s->accesses, s->capacity * sizeof *s->accesses);
+  return status;
+}
+
 indim_status indim_loop_may_share(const indim_loop_program *program, const indim_storage *argument,
                                   const indim_storage *result, bool *out_may) {
   sharing s = {
       .program = program, .argument = root_of(program, argument->index), .result = root_of(program, result->index)};
-  indim_status status = INDIM_OK;
   *out_may = false;
-  if (argument->type != result->type || argument->elements != result->elements) {
+  return argument->type != result->type || argument->elements != result->elements ? INDIM_OK : compare(&s, out_may);
+}
+
+// Scratch memory ---------------------------------------------------------------------------------------------------------
+
+// Lets |from| live in the memory of |to|, if nobody looks at or writes an element of |from| after |to| has it.
+static indim_status try_pair(indim_loop_program *program, indim_storage *from, const indim_storage *to, bool *out_did) {
+  sharing s = {
+      .program = program, .argument = from->index, .result = root_of(program, to->index), .writes_count = true};
+  bool may = false;
+  if (from->kind != INDIM_STORAGE_SCRATCH || from->shares != 0 || s.result == from->index || from->type != to->type ||
+      from->elements != to->elements || program->storages[s.result]->kind == INDIM_STORAGE_ARGUMENT) {
     return INDIM_OK;
   }
-  const indim_loop_node *node = program->body->first;
-  for (; node != NULL && status == INDIM_OK; node = next_node(node)) {
-    status = add_node(&s, node);
+  INDIM_TRY(compare(&s, &may));
+  if (may) {
+    from->shares = to->index + 1;
+    *out_did = true;
   }
-  *out_may = status == INDIM_OK && all_safe(&s);
-  indim_free(program->cx, s.accesses, s.capacity * sizeof *s.accesses);
+  return INDIM_OK;
+}
+
+// Storages stored in |body| at the very address at which another was loaded before.
+static indim_status try_body(indim_loop_program *program, const indim_loop_body *body, int32_t *tries, bool *out_did) {
+  for (const indim_loop_node *load = body->first; load != NULL; load = load->next) {
+    if (load->kind != INDIM_NODE_LOAD || program->storages[load->u.memory.storage]->kind != INDIM_STORAGE_SCRATCH) {
+      continue;
+    }
+    for (const indim_loop_node *store = load->next; store != NULL && *tries > 0; store = store->next) {
+      if (store->kind == INDIM_NODE_STORE && store->args[0] == load->args[0] &&
+          store->u.memory.storage != load->u.memory.storage) {
+        --*tries;
+        INDIM_TRY(try_pair(program, program->storages[load->u.memory.storage],
+                           program->storages[store->u.memory.storage], out_did));
+        break;
+      }
+    }
+  }
+  return INDIM_OK;
+}
+
+static indim_status share_all(indim_loop_program *program, bool *out_did) {
+  enum { MOST_TRIES = 200 };
+  int32_t tries = MOST_TRIES;
+  const indim_loop_body *last = NULL;
+  for (const indim_loop_node *node = program->body->first; node != NULL; node = next_node(node)) {
+    if (node->body != last && node->kind == INDIM_NODE_LOAD) {
+      last = node->body;
+      INDIM_TRY(try_body(program, node->body, &tries, out_did));
+    }
+  }
+  return INDIM_OK;
+}
+
+indim_status indim_loop_share(indim_loop_program *program) {
+  size_t bytes = (size_t)program->storage_count * sizeof(int32_t);
+  void *memory = NULL;
+  bool did = false;
+  INDIM_TRY(indim_alloc(program->cx, bytes, &memory));
+  int32_t *before = memory;
+  for (int32_t i = 0; i < program->storage_count; i++) {
+    before[i] = program->storages[i]->shares;
+  }
+  indim_status status = share_all(program, &did);
+  size_t reported = program->cx->diagnostic_count;
+  if (status == INDIM_OK && did && indim_loop_verify(program) != INDIM_OK) {
+    // What the verifier cannot prove is not done.
+    program->cx->diagnostic_count = reported;
+    for (int32_t i = 0; i < program->storage_count; i++) {
+      program->storages[i]->shares = before[i];
+      program->storages[i]->root = 0;
+    }
+  }
+  indim_free(program->cx, memory, bytes);
   return status;
 }
