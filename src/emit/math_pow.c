@@ -35,8 +35,13 @@ static val power_of_floats(const kit *k, val magnitude, val y) {
   return LLVMBuildFPTrunc(k->b, mul(w, POLYNOMIAL(w, f, exp2_coarse), scale), k->type, "");
 }
 
+// No rounding instruction: older processors have none, and this folds where y is a constant.
 static val is_whole(const kit *k, val y) {
-  return compare(k, LLVMRealOEQ, indim_emit_intrinsic(k->e, "llvm.rint", 1, &y), y);
+  double magic = pick(k, 0x1p23, 0x1p52);
+  val magnitude = as_real(k, iand(k, as_bits(k, y), whole(k, ~sign_bit(k))));
+  val nearest = sub(k, add(k, magnitude, real(k, magic)), real(k, magic));
+  val is_near = compare(k, LLVMRealOEQ, nearest, magnitude);
+  return either(k, is_near, compare(k, LLVMRealOGE, magnitude, real(k, magic)));
 }
 
 // ln of a positive finite double as a pair, 2^-65 of it: ln((1 + s) / (1 - s)) = 2 s (1 + z / 3 + z^2 p(z)), z = s^2.

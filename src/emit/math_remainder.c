@@ -1,5 +1,5 @@
 // The remainder of a truncated division, exactly. x - q y with the right q has no rounding; as long as q has fewer bits
-// than a significand it comes from a division, at most one too large. Other lanes, which are rare, divide their
+// than a significand it comes from a division, at most one too large or small. Other lanes, which are rare, divide their
 // significands as integers, 11 bits at a time, in a block that is otherwise jumped over.
 #include "emit/math_kit.h"
 
@@ -112,13 +112,15 @@ val indim_emit_fn_remainder(const kit *k, val x, val y) {
   val dividend = absolute(k, x);
   val divisor = absolute(k, y);
   val ratio = quotient(k, dividend, divisor);
-  val floor_of_ratio = indim_emit_intrinsic(e, "llvm.floor", 1, &ratio);
+  // To the nearest whole number: the sum has no bits below 1.
+  val magic = real(k, pick(k, 0x1p23, 0x1p52));
+  val count = sub(k, add(k, ratio, magic), magic);
   pair product = {NULL, NULL};
   val near;
   if (e->has_fma) {
-    near = fused(k, minus(k, floor_of_ratio), divisor, dividend);
+    near = fused(k, minus(k, count), divisor, dividend);
   } else {
-    product = indim_emit_fn_two_product(k, floor_of_ratio, divisor);
+    product = indim_emit_fn_two_product(k, count, divisor);
     near = sub(k, sub(k, dividend, product.high), product.low);
   }
   near = choose(k, below(k, near, 0), add(k, near, divisor), near);
