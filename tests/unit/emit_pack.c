@@ -487,6 +487,41 @@ TEST(rolled_scalars) {
   }
 }
 
+// Memory ------------------------------------------------------------------------------------------------------------------
+
+// Lowers with every allocation failing in turn: NO_MEMORY, and nothing is left.
+static void fail_each(void) {
+  fixture f;
+  indim_loop_target target;
+  indim_jit_target(&target);
+  open_fixture(&f);
+  bool has_failed = f.module != NULL;
+  for (int64_t n = 1; has_failed && test_failures == 0; n++) {
+    test_allocator state = {.fail_at = n, .fail_on = n % 2 == 0};
+    indim_allocator allocator = {test_resize, &state};
+    indim_ctx *cx = NULL;
+    indim_loop_program *program = NULL;
+    indim_status status = indim_ctx_create(&allocator, &cx);
+    if (status == INDIM_OK) {
+      status = indim_loop_lower(cx, f.module, &target, NULL, &program);
+      indim_loop_program_destroy(program);
+      CHECK_EQ_UINT(indim_ctx_memory_in_use(cx), 0);
+    }
+    indim_ctx_destroy(cx);
+    has_failed = state.failed;
+    CHECK_MSG(status == (has_failed ? INDIM_NO_MEMORY : INDIM_OK), "allocation %d: %s", (int)n,
+              indim_status_name(status));
+  }
+  close_fixture(&f);
+}
+
+TEST(allocations_fail) {
+  write_loop(5, "f32", 3);
+  fail_each();
+  write_chain(5, 0, false);
+  fail_each();
+}
+
 #define CASES(X)         \
   X(independent_scalars) \
   X(two_scalars)         \
@@ -496,5 +531,6 @@ TEST(rolled_scalars) {
   X(random_programs)     \
   X(rolled_products)     \
   X(rolled_scalars)      \
+  X(allocations_fail)    \
   X(long_bodies)
 TEST_MAIN(CASES)
