@@ -306,7 +306,7 @@ static void fill_complex(sample *s, indim_type type, int count) {
 
 static void fill_values(sample *s, indim_type type) {
   if (indim_type_is_complex(type)) {
-    fill_complex(s, type, 8000);
+    fill_complex(s, type, 5000);
     return;
   }
   fill_edges(s, type);
@@ -317,7 +317,7 @@ static void fill_values(sample *s, indim_type type) {
     }
   }
   // Floats of moderate size are the rarer ones among random bits.
-  for (int i = 0; i < 6000 && indim_type_bits(type) > 16; i++) {
+  for (int i = 0; i < 3000 && indim_type_bits(type) > 16; i++) {
     add_bits(s, indim_type_bits(type) == 32 ? interesting_bits() >> 32 : interesting_bits());
     add_bits(s, indim_type_bits(type) == 32 ? interesting_bits() & UINT32_MAX : interesting_bits());
     if (indim_type_is_float(type)) {
@@ -348,8 +348,8 @@ static void tame_powers(sample *x, sample *y) {
 static void fill_pairs(sample *x, sample *y, indim_type type, indim_op op) {
   static sample all;
   if (indim_type_is_complex(type)) {
-    fill_complex(x, type, 16000);
-    fill_complex(y, type, 16000);
+    fill_complex(x, type, 10000);
+    fill_complex(y, type, 10000);
     for (int64_t i = 0; i < y->count; i++) {  // each meets others
       indim_element swap = y->elements[i];
       int64_t j = (int64_t)(random_bits() % (uint64_t)y->count);
@@ -641,7 +641,7 @@ TEST(integers) {
 
 // By constants, some operations have code of their own.
 TEST(constants) {
-  static const int64_t values[] = {0, 1, -1, 2, 3, 5, 7, -7, 10, 31, 32, 64, 100, INT64_MIN, INT64_MAX};
+  static const int64_t values[] = {0, 1, -1, 2, 7, -7, 10, 32, INT64_MIN, INT64_MAX};
   static const indim_op ops[] = {INDIM_OP_DIVIDE, INDIM_OP_REMAINDER, INDIM_OP_POWER, INDIM_OP_SHIFT_LEFT,
                                  INDIM_OP_SHIFT_RIGHT_ARITHMETIC};
   harness *h = harness_new();
