@@ -30,7 +30,9 @@ indim_lval indim_window_element(indim_kernel *k, const indim_window_dim *window,
                                 indim_coord tap, indim_coord *out_element, bool *out_never) {
   indim_coord x = base_coordinate(k, window, place, tap);
   *out_never = size == 0;
-  if (size == 0) {
+  *out_element = place;
+  // Every place of a plain dimension is an element's; it may also be a place of several dimensions that were merged.
+  if (size == 0 || indim_window_is_plain(window)) {
     return 0;
   }
   indim_lval guard = indim_coord_guard(k, x, 0, (size - 1) * window->base_dilation, out_never);
