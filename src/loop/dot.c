@@ -249,6 +249,34 @@ static void store_sum(product *p, indim_kernel *k, const indim_coord *index, ind
   indim_store_at(k, p->item->shape, &p->item->place, index, sum);
 }
 
+// Whether the rows' elements of one lane lie one behind the other, and those of the next lane behind them.
+static bool interleaves(const product *p, int32_t rows) {
+  const indim_location *at = &p->item->place;
+  return p->row_dim >= 0 && rows > 1 && at->tiled == NULL && at->strides[p->row_dim] == 1 &&
+         at->strides[p->vector_dim] == rows && p->item->shape->sizes[p->row_dim] == rows;
+}
+
+// Such rows are stored as one vector.
+static void store_interleaved(product *p, indim_kernel *k, const indim_coord *index, int32_t rows,
+                              const indim_lval *sums) {
+  indim_loop_builder *b = &p->l->b;
+  int32_t map[MAX_ROWS * 64];
+  indim_lval values[MAX_ROWS];
+  for (int32_t i = 0; i < rows; i++) {
+    values[i] = indim_loop_convert(b, sums[i], p->item->shape->type);
+  }
+  for (int32_t i = 0; i < rows * k->lanes; i++) {
+    map[i] = i % rows * k->lanes + i / rows;
+  }
+  indim_lval bases[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < p->out_rank; d++) {
+    bases[d] = index[d].base;
+  }
+  indim_lval address = indim_location_address(p->l, p->item->shape, &p->item->place, bases);
+  indim_lval all = indim_loop_shuffle(b, rows, values, rows * k->lanes, map);
+  indim_loop_store(b, p->item->place.storage, address, all, 1, false);
+}
+
 // Lanes are elements of the output.
 static void free_lanes(product *p, indim_kernel *k, indim_coord *index, int32_t rows) {
   indim_lval sums[MAX_ROWS];
@@ -257,6 +285,10 @@ static void free_lanes(product *p, indim_kernel *k, indim_coord *index, int32_t 
     sums[i] = indim_loop_splat(&p->l->b, sums[i], k->lanes);
   }
   fold(p, k, p->out_rank, index, 0, rows, sums);
+  if (k->lanes <= 64 && interleaves(p, rows) && !indim_lower_failed(p->l)) {
+    store_interleaved(p, k, index, rows, sums);
+    return;
+  }
   indim_coord base = p->row_dim < 0 ? (indim_coord){0} : index[p->row_dim];
   for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
     if (p->row_dim >= 0) {
@@ -420,7 +452,7 @@ void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
   choose_rows(&p);
   indim_element_forget(l);
   int64_t count = p.row_dim < 0 ? 1 : item->shape->sizes[p.row_dim];
-  int32_t rows = p.row_dim < 0 ? 1 : MAX_ROWS;
+  int32_t rows = p.row_dim < 0 ? 1 : count < MAX_ROWS ? (int32_t)count : MAX_ROWS;
   run_output(&p, 0, count / rows * rows, rows);
   run_output(&p, count / rows * rows, count % rows, 1);
 }
