@@ -17,7 +17,8 @@ const indim_window_dim *indim_window_dim_of(const indim_instr *instr, int32_t d)
 }
 
 bool indim_window_is_plain(const indim_window_dim *window) {
-  return window->size == 1 && window->stride == 1 && window->pad_low == 0 && window->base_dilation == 1;
+  return window->size == 1 && window->stride == 1 && window->pad_low == 0 && window->pad_high <= 0 &&
+         window->base_dilation == 1;
 }
 
 static indim_coord base_coordinate(indim_kernel *k, const indim_window_dim *window, indim_coord place,
@@ -33,6 +34,10 @@ indim_lval indim_window_element(indim_kernel *k, const indim_window_dim *window,
   *out_element = place;
   // Every place of a plain dimension is an element's; it may also be a place of several dimensions that were merged.
   if (size == 0 || indim_window_is_plain(window)) {
+    return 0;
+  }
+  if (indim_window_is_plain(window)) {  // the place may be that of several dimensions merged
+    *out_element = place;
     return 0;
   }
   indim_lval guard = indim_coord_guard(k, x, 0, (size - 1) * window->base_dilation, out_never);
