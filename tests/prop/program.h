@@ -1,0 +1,1672 @@
+// Random programs: HLO text and what its results may be compared by. One stream of choices makes one program, so a seed
+// (or a fuzzer's bytes) names it.
+//
+//   program p;
+//   program_make(&p, &(choices){.state = seed});     p.text, p.parameters[], p.results[].within
+//   program_free(&p);
+//
+// Programs are made so that two right engines agree to the bit nearly everywhere: sums are over small integers, the order
+// of a sort is total, bits of numbers that may be NaN are not looked at. What is left to rounding (functions, real sums) is
+// only moved on, with the distance that is allowed.
+#ifndef INDIM_TESTS_PROGRAM_H
+#define INDIM_TESTS_PROGRAM_H
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "indim/literal.h"
+#include "test.h"
+
+enum { PROGRAM_RANK = 4, PROGRAM_VALUES = 160, PROGRAM_PARAMETERS = 8, PROGRAM_RESULTS = 40 };
+
+// Choices: a fuzzer's bytes while there are some, then a generator of numbers.
+typedef struct choices {
+  uint64_t state;
+  const uint8_t *bytes;
+  size_t left;
+} choices;
+
+static inline uint64_t choose(choices *c, uint64_t below) {
+  if (c->left > 0) {
+    uint64_t byte = *c->bytes++;
+    c->left--;
+    return byte % below;
+  }
+  c->state += UINT64_C(0x9E3779B97F4A7C15);
+  uint64_t z = c->state;
+  z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+  return (z ^ (z >> 31)) % below;
+}
+
+static inline bool chance(choices *c, uint64_t in) { return choose(c, in) == 0; }
+
+typedef struct text {
+  char *data;
+  size_t size;
+  size_t room;
+} text;
+
+static inline void text_add(text *t, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(NULL, 0, format, arguments);
+  va_end(arguments);
+  if (t->size + (size_t)length + 1 > t->room) {
+    t->room = 2 * t->room + (size_t)length + 1000;
+    t->data = realloc(t->data, t->room);
+    if (t->data == NULL) {
+      abort();
+    }
+  }
+  va_start(arguments, format);
+  vsnprintf(t->data + t->size, t->room - t->size, format, arguments);
+  va_end(arguments);
+  t->size += (size_t)length;
+}
+
+typedef struct array {
+  indim_type type;
+  int32_t rank;
+  int64_t sizes[PROGRAM_RANK];
+} array;
+
+// How far a result may be from another engine's: to the bit, in ulps, or absolutely.
+typedef struct within {
+  int64_t ulps;
+  double abs;
+  double rel;
+} within;
+
+typedef struct value {
+  array a;
+  int name;  // v<name>
+  within within;
+  bool bits_count;  // its bits are the caller's: no NaN was made
+  bool used;
+} value;
+
+typedef struct program {
+  char *text;
+  int parameter_count;
+  array parameters[PROGRAM_PARAMETERS];
+  bool any_values[PROGRAM_PARAMETERS];  // edge values, infinities and NaN; else small numbers
+  int result_count;
+  within results[PROGRAM_RESULTS];
+} program;
+
+typedef struct generator {
+  choices *c;
+  text computations;
+  int names;
+  int64_t base[4];
+  int64_t limit;  // elements of a value
+  program *p;
+} generator;
+
+// One computation being made.
+typedef struct scope {
+  generator *g;
+  text body;
+  int depth;
+  int count;
+  value values[PROGRAM_VALUES];
+} scope;
+
+static inline bool is_int(indim_type t) { return indim_type_is_integral(t); }
+static inline bool is_real(indim_type t) { return indim_type_is_float(t); }
+static inline bool is_complex(indim_type t) { return indim_type_is_complex(t); }
+static inline bool is_wide(indim_type t) { return t == INDIM_F32 || t == INDIM_F64; }
+static inline bool is_half(indim_type t) { return t == INDIM_F16 || t == INDIM_BF16; }
+static inline bool is_exact(const value *v) { return v->within.ulps == 0 && v->within.abs == 0 && v->within.rel == 0; }
+
+static inline int64_t element_count(const array *a) {
+  int64_t count = 1;
+  for (int32_t i = 0; i < a->rank; i++) {
+    count *= a->sizes[i];
+  }
+  return count;
+}
+
+static inline bool same_sizes(const array *a, const array *b) {
+  return a->rank == b->rank && memcmp(a->sizes, b->sizes, (size_t)a->rank * sizeof *a->sizes) == 0;
+}
+
+static indim_type any_type(choices *c) {
+  static const indim_type often[] = {INDIM_F32, INDIM_F32, INDIM_F32, INDIM_S32, INDIM_S32, INDIM_F64, INDIM_PRED};
+  static const indim_type rare[] = {
+      INDIM_S8,         INDIM_U8,     INDIM_S16,        INDIM_U16, INDIM_U32,      INDIM_S64,
+      INDIM_U64,        INDIM_F16,    INDIM_BF16,       INDIM_C64, INDIM_C128,     INDIM_F8E5M2,
+      INDIM_S4,         INDIM_U4,     INDIM_BF16,       INDIM_F16, INDIM_F8E4M3FN, INDIM_F8E4M3B11FNUZ,
+      INDIM_F8E5M2FNUZ, INDIM_F8E4M3, INDIM_F8E4M3FNUZ, INDIM_S64, INDIM_F8E3M4,   INDIM_S2,
+      INDIM_U2,         INDIM_U32,    INDIM_F4E2M1FN};
+  return chance(c, 2) ? often[choose(c, sizeof often / sizeof *often)] : rare[choose(c, sizeof rare / sizeof *rare)];
+}
+
+static int64_t any_size(choices *c) {
+  static const int64_t sizes[] = {0, 1,  1,  2,  2,  3,  3,  4,  5,  6,  7,  8,  8,
+                                  9, 15, 16, 16, 17, 31, 32, 33, 63, 64, 65, 100};
+  return chance(c, 8) ? 31 + (int64_t)choose(c, 170) : sizes[choose(c, sizeof sizes / sizeof *sizes)];
+}
+
+static void any_sizes(generator *g, array *a, int32_t rank) {
+  a->rank = rank;
+  for (int32_t i = 0; i < rank; i++) {
+    a->sizes[i] = chance(g->c, 6) ? any_size(g->c) : g->base[choose(g->c, 4)];
+  }
+  for (int32_t i = 0; element_count(a) > g->limit; i = (i + 1) % rank) {
+    a->sizes[i] = 1 + (int64_t)choose(g->c, 4);
+  }
+}
+
+static void add_shape(text *t, const array *a) {
+  text_add(t, "%s[", indim_type_text(a->type));
+  for (int32_t i = 0; i < a->rank; i++) {
+    text_add(t, "%s%lld", i > 0 ? "," : "", (long long)a->sizes[i]);
+  }
+  text_add(t, "]");
+}
+
+static void any_order(choices *c, int32_t rank, int64_t *order) {
+  for (int32_t i = 0; i < rank; i++) {
+    order[i] = i;
+  }
+  for (int32_t i = rank - 1; i > 0; i--) {
+    int32_t j = (int32_t)choose(c, (uint64_t)i + 1);
+    int64_t kept = order[i];
+    order[i] = order[j];
+    order[j] = kept;
+  }
+}
+
+static void add_list(text *t, const char *before, const int64_t *list, int32_t count, const char *after) {
+  text_add(t, "%s", before);
+  for (int32_t i = 0; i < count; i++) {
+    text_add(t, "%s%lld", i > 0 ? "," : "", (long long)list[i]);
+  }
+  text_add(t, "%s", after);
+}
+
+// A new value of the scope and the beginning of its line, "  v7 = f32[2,3] "; the caller writes the rest.
+static value *new_value(scope *s, const array *a) {
+  if (s->count == PROGRAM_VALUES) {
+    s->count--;  // what is lost stays in the text
+  }
+  value *v = &s->values[s->count++];
+  *v = (value){.a = *a, .name = s->g->names++, .bits_count = !is_real(a->type) && !is_complex(a->type)};
+  text_add(&s->body, "  v%d = ", v->name);
+  add_shape(&s->body, a);
+  if (a->rank > 1 && chance(s->g->c, 12)) {
+    int64_t order[PROGRAM_RANK];
+    any_order(s->g->c, a->rank, order);
+    add_list(&s->body, "{", order, a->rank, "}");
+  }
+  text_add(&s->body, " ");
+  return v;
+}
+
+// The value made by |op| of up to three others; |attributes| begins with ", " or is empty.
+static value *make(scope *s, const array *a, const char *op, const value *x, const value *y, const value *z,
+                   const char *attributes) {
+  int names[3] = {x == NULL ? -1 : x->name, y == NULL ? -1 : y->name, z == NULL ? -1 : z->name};
+  value *v = new_value(s, a);
+  text_add(&s->body, "%s(", op);
+  for (int i = 0; i < 3 && names[i] >= 0; i++) {
+    text_add(&s->body, "%sv%d", i > 0 ? ", " : "", names[i]);
+  }
+  text_add(&s->body, ")%s\n", attributes);
+  for (int i = 0; i < s->count; i++) {
+    s->values[i].used |=
+        s->values[i].name == names[0] || s->values[i].name == names[1] || s->values[i].name == names[2];
+  }
+  return v;
+}
+
+static value scalar(scope *s, indim_type type, const char *literal) {
+  array a = {.type = type};
+  value *v = new_value(s, &a);
+  text_add(&s->body, "constant(%s)\n", literal);
+  v->used = true;
+  return *v;
+}
+
+static value small_constant(scope *s, indim_type type) {
+  char number[20];
+  int most = indim_type_bits(type) < 4 ? 2 : 6;
+  if (type == INDIM_PRED) {
+    return scalar(s, type, chance(s->g->c, 2) ? "true" : "false");
+  }
+  snprintf(number, sizeof number, is_complex(type) ? "(%d, 1)" : "%d", (int)choose(s->g->c, (uint64_t)most));
+  return scalar(s, type, number);
+}
+
+static const value *pick_any(scope *s) { return &s->values[choose(s->g->c, (uint64_t)s->count)]; }
+
+static value pick(scope *s, bool (*accept)(const value *v)) {
+  uint64_t start = choose(s->g->c, (uint64_t)s->count);
+  for (uint64_t i = 0; i < (uint64_t)s->count; i++) {
+    const value *v = &s->values[(start + i) % (uint64_t)s->count];
+    if (accept(v)) {
+      return *v;
+    }
+  }
+  return small_constant(s, INDIM_F32);
+}
+
+static value pick_exact(scope *s) { return pick(s, is_exact); }
+
+// Conversions that both engines do to the bit.
+static value as_type(scope *s, const value *v, indim_type type) {
+  if (v->a.type == type) {
+    return *v;
+  }
+  array a = v->a;
+  value from = *v;
+  if (is_complex(from.a.type) && !is_complex(type)) {
+    a.type = indim_type_component_of(from.a.type);
+    from = *make(s, &a, chance(s->g->c, 2) ? "real" : "imag", &from, NULL, NULL, "");
+    if (a.type == type) {
+      return from;
+    }
+  }
+  a.type = type;
+  return *make(s, &a, "convert", &from, NULL, NULL, "");
+}
+
+// Dimensions of |to| that those of |from| can be; false if it cannot be broadcast.
+static bool find_dims(const array *from, const array *to, int64_t *dims) {
+  int32_t at = 0;
+  for (int32_t i = 0; i < from->rank; i++, at++) {
+    while (at < to->rank && to->sizes[at] != from->sizes[i]) {
+      at++;
+    }
+    if (at >= to->rank) {
+      return false;
+    }
+    dims[i] = at;
+  }
+  return true;
+}
+
+static value broadcast_to(scope *s, const value *v, const array *to, const int64_t *dims) {
+  char attributes[80] = ", dimensions={";
+  array a = *to;
+  a.type = v->a.type;
+  for (int32_t i = 0; i < v->a.rank; i++) {
+    snprintf(attributes + strlen(attributes), 10, "%s%lld", i > 0 ? "," : "", (long long)dims[i]);
+  }
+  strcat(attributes, "}");
+  value *out = make(s, &a, "broadcast", v, NULL, NULL, attributes);
+  out->within = v->within;
+  out->bits_count = v->bits_count;
+  return *out;
+}
+
+// An exact value of this type and these sizes.
+static value need(scope *s, const array *a) {
+  choices *c = s->g->c;
+  int64_t dims[PROGRAM_RANK];
+  char attributes[40];
+  uint64_t start = choose(c, (uint64_t)s->count);
+  bool any = !chance(c, 4);
+  for (int way = any ? 0 : 1; way < 3; way++) {
+    for (uint64_t i = 0; i < (uint64_t)s->count; i++) {
+      const value *v = &s->values[(start + i) % (uint64_t)s->count];
+      bool same = same_sizes(&v->a, a);
+      if (is_exact(v) && (way == 0 ? same && v->a.type == a->type : same || (way == 2 && find_dims(&v->a, a, dims)))) {
+        value out = *v;
+        if (!same) {
+          out = broadcast_to(s, &out, a, dims);
+        }
+        return as_type(s, &out, a->type);
+      }
+    }
+  }
+  if (a->rank > 0 && a->type != INDIM_PRED) {
+    snprintf(attributes, sizeof attributes, ", iota_dimension=%d", (int)choose(c, (uint64_t)a->rank));
+    return *make(s, a, "iota", NULL, NULL, NULL, attributes);
+  }
+  value constant = small_constant(s, a->type);
+  return a->rank == 0 ? constant : broadcast_to(s, &constant, a, dims);
+}
+
+static value need_scalar(scope *s, indim_type type) { return need(s, &(array){.type = type}); }
+
+// The value as small whole numbers, so that sums of a few hundred of them are exact.
+static value whole(scope *s, const value *v) {
+  if (!is_real(v->a.type)) {
+    return *v;
+  }
+  const char *limit = v->a.type == INDIM_BF16 ? "1" : v->a.type == INDIM_F16 ? "2" : "8";
+  char low[8];
+  snprintf(low, sizeof low, "-%s", limit);
+  value bottom = scalar(s, v->a.type, low);
+  value top = scalar(s, v->a.type, limit);
+  value rounded = *make(s, &v->a, "round-nearest-even", v, NULL, NULL, "");
+  return *make(s, &v->a, "clamp", &bottom, &rounded, &top, "");
+}
+
+// How many products or numbers may be summed in this type.
+static int64_t most_summed(indim_type type) {
+  if (is_complex(type) || is_int(type) || type == INDIM_PRED || is_wide(type)) {
+    return 100000;
+  }
+  return is_half(type) ? 200 : 0;
+}
+
+// Elementwise ------------------------------------------------------------------------------------------------------
+
+#define ANY_OF(c, list) ((list)[choose((c), sizeof(list) / sizeof *(list))])
+
+static void do_unary(scope *s) {
+  static const char *const reals[] = {
+      "abs", "negate", "sign", "floor", "ceil", "round-nearest-afz", "round-nearest-even", "sqrt", "is-finite"};
+  static const char *const integers[] = {"abs", "negate", "sign", "not", "popcnt", "count-leading-zeros"};
+  static const char *const complexes[] = {"negate", "real", "imag"};
+  value x = pick_exact(s);
+  array a = x.a;
+  const char *op = "not";
+  if (is_real(a.type)) {
+    op = ANY_OF(s->g->c, reals);
+    a.type = strcmp(op, "is-finite") == 0 ? INDIM_PRED : a.type;
+  } else if (is_int(a.type)) {
+    op = ANY_OF(s->g->c, integers);
+    op = indim_type_is_unsigned_int(a.type) && (op[0] == 'a' || op[0] == 's') ? "not" : op;
+  } else if (is_complex(a.type)) {
+    op = ANY_OF(s->g->c, complexes);
+    a.type = op[0] == 'n' ? a.type : indim_type_component_of(a.type);
+  }
+  make(s, &a, op, &x, NULL, NULL, "");
+}
+
+static bool has_functions(const value *v) { return is_exact(v) && (is_wide(v->a.type) || is_half(v->a.type)); }
+
+static void do_function(scope *s) {
+  static const char *const ops[] = {"exponential", "exponential-minus-one",
+                                    "log",         "log-plus-one",
+                                    "logistic",    "rsqrt",
+                                    "cbrt",        "sine",
+                                    "cosine",      "tan",
+                                    "sinh",        "cosh",
+                                    "tanh",        "asin",
+                                    "acos",        "asinh",
+                                    "acosh",       "atanh",
+                                    "erf"};
+  static const char *const pairs[] = {"power", "atan2"};
+  value x = pick(s, has_functions);
+  value *v = NULL;
+  if (chance(s->g->c, 6)) {
+    value y = need(s, &x.a);
+    v = make(s, &x.a, ANY_OF(s->g->c, pairs), &x, &y, NULL, "");
+  } else {
+    v = make(s, &x.a, ANY_OF(s->g->c, ops), &x, NULL, NULL, "");
+  }
+  v->within.ulps = is_half(x.a.type) ? 1 : 3;
+}
+
+static void do_binary(scope *s) {
+  static const char *const reals[] = {"add",     "subtract",  "multiply", "divide",   "maximum",
+                                      "minimum", "remainder", "add",      "multiply", "multiply"};
+  static const char *const integers[] = {"add",
+                                         "subtract",
+                                         "multiply",
+                                         "divide",
+                                         "remainder",
+                                         "maximum",
+                                         "minimum",
+                                         "and",
+                                         "or",
+                                         "xor",
+                                         "shift-left",
+                                         "shift-right-arithmetic",
+                                         "shift-right-logical",
+                                         "power"};
+  static const char *const preds[] = {"and", "or", "xor", "add", "multiply", "maximum", "minimum"};
+  static const char *const complexes[] = {"add", "subtract", "multiply"};
+  value x = pick_exact(s);
+  value y = need(s, &x.a);
+  const char *op = is_real(x.a.type)      ? ANY_OF(s->g->c, reals)
+                   : is_int(x.a.type)     ? ANY_OF(s->g->c, integers)
+                   : is_complex(x.a.type) ? ANY_OF(s->g->c, complexes)
+                                          : ANY_OF(s->g->c, preds);
+  bool swap = chance(s->g->c, 2);
+  make(s, &x.a, op, swap ? &y : &x, swap ? &x : &y, NULL, "");
+}
+
+static void do_compare(scope *s) {
+  static const char *const directions[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};
+  char attributes[60];
+  value x = pick_exact(s);
+  value y = need(s, &x.a);
+  array a = x.a;
+  snprintf(attributes, sizeof attributes, ", direction=%s",
+           is_complex(a.type) ? directions[choose(s->g->c, 2)] : ANY_OF(s->g->c, directions));
+  if (is_real(a.type) && x.bits_count && y.bits_count && chance(s->g->c, 3)) {
+    strcat(attributes, ", type=TOTALORDER");
+  }
+  a.type = INDIM_PRED;
+  make(s, &a, "compare", &x, &y, NULL, attributes);
+}
+
+static void do_select(scope *s) {
+  value x = pick_exact(s);
+  value y = need(s, &x.a);
+  array a = x.a;
+  a.type = INDIM_PRED;
+  a.rank = chance(s->g->c, 6) ? 0 : a.rank;
+  value p = need(s, &a);
+  value *v = make(s, &x.a, "select", &p, &x, &y, "");
+  v->bits_count = x.bits_count && y.bits_count;
+}
+
+static void do_clamp(scope *s) {
+  value x = pick_exact(s);
+  if (is_complex(x.a.type)) {
+    return;
+  }
+  array a = x.a;
+  a.rank = chance(s->g->c, 2) ? 0 : a.rank;
+  value low = need(s, &a);
+  value high = need(s, &a);
+  make(s, &x.a, "clamp", &low, &x, &high, "");
+}
+
+static void do_convert(scope *s) {
+  value x = pick_exact(s);
+  (void)as_type(s, &x, any_type(s->g->c));
+}
+
+static void do_bits(scope *s) {
+  value x = pick_exact(s);
+  array a = x.a;
+  int32_t bits = indim_type_bits(a.type);
+  if (!x.bits_count || is_complex(a.type) || bits < 8) {
+    return;
+  }
+  static const indim_type of16[] = {INDIM_S16, INDIM_U16, INDIM_F16, INDIM_BF16};
+  static const indim_type of32[] = {INDIM_S32, INDIM_U32, INDIM_F32};
+  static const indim_type of64[] = {INDIM_S64, INDIM_U64, INDIM_F64};
+  static const indim_type of8[] = {INDIM_S8, INDIM_U8, INDIM_F8E5M2, INDIM_F8E4M3FN};
+  a.type = bits == 8    ? ANY_OF(s->g->c, of8)
+           : bits == 16 ? ANY_OF(s->g->c, of16)
+           : bits == 32 ? ANY_OF(s->g->c, of32)
+                        : ANY_OF(s->g->c, of64);
+  if (chance(s->g->c, 3) && bits > 8 && a.rank < PROGRAM_RANK && element_count(&a) * bits / 8 <= s->g->limit) {
+    a.type = INDIM_U8;
+    a.sizes[a.rank++] = bits / 8;
+  }
+  make(s, &a, "bitcast-convert", &x, NULL, NULL, "")->bits_count = true;
+}
+
+static void do_reduce_precision(scope *s) {
+  value x = pick_exact(s);
+  char attributes[60];
+  if (is_wide(x.a.type) || is_half(x.a.type)) {
+    snprintf(attributes, sizeof attributes, ", exponent_bits=%d, mantissa_bits=%d", 2 + (int)choose(s->g->c, 7),
+             (int)choose(s->g->c, 12));
+    make(s, &x.a, "reduce-precision", &x, NULL, NULL, attributes);
+  }
+}
+
+static void do_complex(scope *s) {
+  value x = pick_exact(s);
+  if (is_wide(x.a.type)) {
+    array a = x.a;
+    value y = need(s, &a);
+    a.type = indim_type_complex_of(a.type);
+    make(s, &a, "complex", &x, &y, NULL, "");
+  }
+}
+
+// Moves: what they carry stays as near as it was ---------------------------------------------------------------------
+
+static value *moved(value *v, const value *from) {
+  v->within = from->within;
+  v->bits_count = from->bits_count;
+  return v;
+}
+
+static void do_reshape(scope *s) {
+  value x = *pick_any(s);
+  array a = {.type = x.a.type};
+  int64_t left = element_count(&x.a);
+  while (left > 1 && a.rank < PROGRAM_RANK - 1) {
+    int64_t size = 1 + (int64_t)choose(s->g->c, 16);
+    while (left % size != 0) {
+      size--;
+    }
+    a.sizes[a.rank++] = size;
+    left /= size;
+  }
+  if (left != 1 || chance(s->g->c, 4)) {
+    a.sizes[a.rank++] = left;
+  }
+  moved(make(s, &a, "reshape", &x, NULL, NULL, ""), &x);
+}
+
+static void do_broadcast(scope *s) {
+  value x = *pick_any(s);
+  array a = {.type = x.a.type};
+  int64_t dims[PROGRAM_RANK];
+  int32_t at = 0;
+  if (x.a.rank == PROGRAM_RANK) {
+    return;
+  }
+  int32_t more = 1 + (int32_t)choose(s->g->c, (uint64_t)(PROGRAM_RANK - x.a.rank));
+  any_sizes(s->g, &a, x.a.rank + more);
+  for (int32_t i = 0; i < a.rank; i++) {
+    bool must = a.rank - i == x.a.rank - at;
+    if (at < x.a.rank && (must || chance(s->g->c, 2))) {
+      dims[at] = i;
+      a.sizes[i] = x.a.sizes[at++];
+    }
+  }
+  if (element_count(&a) <= s->g->limit) {
+    (void)broadcast_to(s, &x, &a, dims);
+  }
+}
+
+static void add_operand(scope *s, const char *op, const value *x, const char *after) {
+  text_add(&s->body, "%s(v%d)%s", op, x->name, after);
+  for (int i = 0; i < s->count; i++) {
+    s->values[i].used |= s->values[i].name == x->name;
+  }
+}
+
+static void do_transpose(scope *s) {
+  value x = *pick_any(s);
+  array a = x.a;
+  int64_t order[PROGRAM_RANK];
+  any_order(s->g->c, a.rank, order);
+  for (int32_t i = 0; i < a.rank; i++) {
+    a.sizes[i] = x.a.sizes[order[i]];
+  }
+  value *v = moved(new_value(s, &a), &x);
+  (void)v;
+  add_operand(s, "transpose", &x, ", dimensions=");
+  add_list(&s->body, "{", order, a.rank, "}\n");
+}
+
+static void do_reverse(scope *s) {
+  value x = *pick_any(s);
+  int64_t dims[PROGRAM_RANK];
+  int32_t count = 0;
+  for (int32_t i = 0; i < x.a.rank; i++) {
+    if (chance(s->g->c, 2)) {
+      dims[count++] = i;
+    }
+  }
+  moved(new_value(s, &x.a), &x);
+  add_operand(s, "reverse", &x, ", dimensions=");
+  add_list(&s->body, "{", dims, count, "}\n");
+}
+
+static void do_slice(scope *s) {
+  value x = *pick_any(s);
+  array a = x.a;
+  int64_t start[PROGRAM_RANK];
+  int64_t limit[PROGRAM_RANK];
+  int64_t stride[PROGRAM_RANK];
+  for (int32_t i = 0; i < a.rank; i++) {
+    bool whole_dim = chance(s->g->c, 3);
+    start[i] = whole_dim ? 0 : (int64_t)choose(s->g->c, (uint64_t)x.a.sizes[i] + 1);
+    limit[i] = whole_dim ? x.a.sizes[i] : start[i] + (int64_t)choose(s->g->c, (uint64_t)(x.a.sizes[i] - start[i]) + 1);
+    stride[i] = chance(s->g->c, 3) ? 1 + (int64_t)choose(s->g->c, 4) : 1;
+    a.sizes[i] = (limit[i] - start[i] + stride[i] - 1) / stride[i];
+  }
+  moved(new_value(s, &a), &x);
+  add_operand(s, "slice", &x, ", slice={");
+  for (int32_t i = 0; i < a.rank; i++) {
+    text_add(&s->body, "%s[%lld:%lld:%lld]", i > 0 ? ", " : "", (long long)start[i], (long long)limit[i],
+             (long long)stride[i]);
+  }
+  text_add(&s->body, "}\n");
+}
+
+static void do_pad(scope *s) {
+  value x = *pick_any(s);
+  array a = x.a;
+  text padding = {0};
+  for (int32_t i = 0; i < a.rank; i++) {
+    int64_t low = (int64_t)choose(s->g->c, 6) - 2;
+    int64_t high = (int64_t)choose(s->g->c, 6) - 2;
+    int64_t between = chance(s->g->c, 4) ? 1 + (int64_t)choose(s->g->c, 2) : 0;
+    int64_t spread = a.sizes[i] == 0 ? 0 : a.sizes[i] + (a.sizes[i] - 1) * between;
+    if (spread + low + high < 0) {
+      low = high = 0;
+    }
+    a.sizes[i] = spread + low + high;
+    text_add(&padding, "%s%lld_%lld_%lld", i > 0 ? "x" : "", (long long)low, (long long)high, (long long)between);
+  }
+  if (a.rank > 0 && element_count(&a) <= s->g->limit) {
+    value by = need_scalar(s, a.type);
+    text attributes = {0};
+    text_add(&attributes, ", padding=%s", padding.data);
+    value *v = moved(make(s, &a, "pad", &x, &by, NULL, attributes.data), &x);
+    v->bits_count = v->bits_count && by.bits_count;
+    free(attributes.data);
+  }
+  free(padding.data);
+}
+
+static void do_concatenate(scope *s) {
+  value x = *pick_any(s);
+  value parts[5] = {x};
+  array a = x.a;
+  if (a.rank == 0 || !is_exact(&x)) {
+    return;
+  }
+  int32_t dim = (int32_t)choose(s->g->c, (uint64_t)a.rank);
+  int count = 1 + (int)choose(s->g->c, 4);
+  bool bits_count = x.bits_count;
+  for (int i = 1; i < count; i++) {
+    array other = x.a;
+    if (chance(s->g->c, 3)) {
+      other.sizes[dim] = 1 + (int64_t)choose(s->g->c, 9);
+    }
+    parts[i] = need(s, &other);
+    bits_count = bits_count && parts[i].bits_count;
+    a.sizes[dim] += other.sizes[dim];
+  }
+  if (element_count(&a) > s->g->limit) {
+    return;
+  }
+  value *v = new_value(s, &a);
+  v->bits_count = bits_count;
+  text_add(&s->body, "concatenate(");
+  for (int i = 0; i < count; i++) {
+    text_add(&s->body, "%sv%d", i > 0 ? ", " : "", parts[i].name);
+  }
+  text_add(&s->body, "), dimensions={%d}\n", (int)dim);
+}
+
+static void do_copy(scope *s) {
+  static const char *const ops[] = {"copy", "opt-barrier", "copy"};
+  value x = *pick_any(s);
+  moved(make(s, &x.a, ANY_OF(s->g->c, ops), &x, NULL, NULL, ""), &x);
+}
+
+// Indexing ---------------------------------------------------------------------------------------------------------
+
+// A start that is often outside.
+static value any_start(scope *s, int64_t size) {
+  static const indim_type types[] = {INDIM_S32, INDIM_S32, INDIM_S64, INDIM_U32,
+                                     INDIM_U8,  INDIM_S8,  INDIM_U64, INDIM_S16};
+  char number[30];
+  indim_type type = ANY_OF(s->g->c, types);
+  if (chance(s->g->c, 4)) {
+    int64_t at = (int64_t)choose(s->g->c, (uint64_t)size + 3) - 1;
+    snprintf(number, sizeof number, "%lld", (long long)(at < 0 && indim_type_is_unsigned_int(type) ? 0 : at % 100));
+    return scalar(s, type, number);
+  }
+  for (int tries = 0; tries < 8; tries++) {  // an element of a vector of integers
+    const value *v = pick_any(s);
+    if (is_int(v->a.type) && indim_type_bits(v->a.type) >= 8 && v->a.rank == 1 && v->a.sizes[0] > 0) {
+      value x = *v;
+      char attributes[80];
+      int64_t at = (int64_t)choose(s->g->c, (uint64_t)x.a.sizes[0]);
+      snprintf(attributes, sizeof attributes, ", slice={[%lld:%lld]}", (long long)at, (long long)at + 1);
+      array one = {.type = x.a.type, .rank = 1, .sizes = {1}};
+      value slice = *make(s, &one, "slice", &x, NULL, NULL, attributes);
+      one.rank = 0;
+      return *make(s, &one, "reshape", &slice, NULL, NULL, "");
+    }
+  }
+  return need_scalar(s, type);
+}
+
+static int any_starts(scope *s, const array *a, value *starts) {
+  for (int32_t i = 0; i < a->rank; i++) {
+    starts[i] = any_start(s, a->sizes[i]);
+    if (i > 0) {
+      starts[i] = as_type(s, &starts[i], starts[0].a.type);
+    }
+  }
+  return a->rank;
+}
+
+static void any_part(scope *s, const array *a, array *part) {
+  *part = *a;
+  for (int32_t i = 0; i < a->rank; i++) {
+    part->sizes[i] = chance(s->g->c, 3)   ? a->sizes[i]
+                     : chance(s->g->c, 2) ? (a->sizes[i] > 0)
+                                          : (int64_t)choose(s->g->c, (uint64_t)a->sizes[i] + 1);
+  }
+}
+
+static void add_starts(scope *s, const value *starts, int count) {
+  for (int i = 0; i < count; i++) {
+    text_add(&s->body, ", v%d", starts[i].name);
+  }
+}
+
+static void do_dynamic_slice(scope *s) {
+  value x = *pick_any(s);
+  value starts[PROGRAM_RANK];
+  array part;
+  if (x.a.rank == 0) {
+    return;
+  }
+  any_part(s, &x.a, &part);
+  int count = any_starts(s, &x.a, starts);
+  moved(new_value(s, &part), &x);
+  text_add(&s->body, "dynamic-slice(v%d", x.name);
+  add_starts(s, starts, count);
+  add_list(&s->body, "), dynamic_slice_sizes={", part.sizes, part.rank, "}\n");
+}
+
+static void do_dynamic_update_slice(scope *s) {
+  value x = pick_exact(s);
+  value starts[PROGRAM_RANK];
+  array part;
+  if (x.a.rank == 0) {
+    return;
+  }
+  any_part(s, &x.a, &part);
+  value update = need(s, &part);
+  int count = any_starts(s, &x.a, starts);
+  new_value(s, &x.a)->bits_count = x.bits_count && update.bits_count;
+  text_add(&s->body, "dynamic-update-slice(v%d, v%d", x.name, update.name);
+  add_starts(s, starts, count);
+  text_add(&s->body, ")\n");
+}
+
+static value any_indices(scope *s, const array *a, int64_t size) {
+  value i = need(s, a);
+  if (indim_type_bits(a->type) >= 32 && chance(s->g->c, 2)) {
+    char number[30];
+    snprintf(number, sizeof number, "%lld", (long long)(size > 0 ? size : 1));
+    value modulus = scalar(s, a->type, number);
+    value by = a->rank == 0 ? modulus : broadcast_to(s, &modulus, a, NULL);
+    i = *make(s, a, "remainder", &i, &by, NULL, "");
+  }
+  return i;
+}
+
+// Indices along one dimension, or along all of them in a last dimension of vectors.
+static void do_gather(scope *s) {
+  value x = *pick_any(s);
+  if (x.a.rank == 0 || element_count(&x.a) == 0) {
+    return;
+  }
+  static const indim_type types[] = {INDIM_S32, INDIM_S64, INDIM_U32, INDIM_S8};
+  bool along_one = !chance(s->g->c, 3);
+  array indices = {.type = ANY_OF(s->g->c, types)};
+  array part = x.a;
+  array out = {.type = x.a.type};
+  int32_t dim = (int32_t)choose(s->g->c, (uint64_t)x.a.rank);
+  any_sizes(s->g, &indices, along_one ? (int32_t)choose(s->g->c, 2) : 1);
+  int64_t batch[2] = {indices.sizes[0], 0};
+  int32_t batch_rank = indices.rank;
+  if (!along_one) {
+    any_part(s, &x.a, &part);
+    indices.sizes[indices.rank++] = x.a.rank;
+  } else {
+    part.sizes[dim] = 1;
+  }
+  int32_t offsets = along_one ? x.a.rank - 1 : x.a.rank;
+  out.rank = batch_rank + offsets;
+  if (out.rank > PROGRAM_RANK) {
+    return;
+  }
+  int32_t at = 0;
+  out.sizes[0] = batch[0];
+  for (int32_t i = 0; i < x.a.rank; i++) {
+    if (!along_one || i != dim) {
+      out.sizes[batch_rank + at++] = part.sizes[i];
+    }
+  }
+  if (element_count(&out) > s->g->limit || element_count(&indices) > s->g->limit) {
+    return;
+  }
+  value i = any_indices(s, &indices, x.a.sizes[dim]);
+  moved(new_value(s, &out), &x);
+  text_add(&s->body, "gather(v%d, v%d), offset_dims={", x.name, i.name);
+  for (int32_t k = 0; k < offsets; k++) {
+    text_add(&s->body, "%s%d", k > 0 ? "," : "", (int)(batch_rank + k));
+  }
+  text_add(&s->body, "}, collapsed_slice_dims={");
+  if (along_one) {
+    text_add(&s->body, "%d}, start_index_map={%d", (int)dim, (int)dim);
+  } else {
+    static const int64_t all[PROGRAM_RANK] = {0, 1, 2, 3};
+    add_list(&s->body, "}, start_index_map={", all, x.a.rank, "");
+  }
+  text_add(&s->body, "}, index_vector_dim=%d, slice_sizes=", (int)batch_rank);
+  add_list(&s->body, "{", part.sizes, part.rank, "}\n");
+}
+
+// Computations of scalars ------------------------------------------------------------------------------------------
+
+// A computation of two scalars; returns its number (k<number>).
+static int combine(generator *g, indim_type type, const char *op) {
+  int name = g->names++;
+  const char *t = indim_type_text(type);
+  text_add(&g->computations, "k%d {\n  x = %s[] parameter(0)\n  y = %s[] parameter(1)\n", name, t, t);
+  if (strcmp(op, "last") == 0) {
+    text_add(&g->computations, "  ROOT r = %s[] copy(y)\n}\n\n", t);
+  } else {
+    text_add(&g->computations, "  ROOT r = %s[] %s(x, y)\n}\n\n", t, op);
+  }
+  return name;
+}
+
+// An op whose order does not matter, for |count| numbers of this type, and what to begin with.
+static const char *any_fold(scope *s, indim_type type, int64_t count, value *x, value *init) {
+  static const char *const integers[] = {"add", "multiply", "and", "or", "xor", "maximum", "minimum", "add"};
+  static const char *const preds[] = {"and", "or", "xor"};
+  static const char *const reals[] = {"add", "maximum", "minimum", "add"};
+  const char *op = is_int(type) ? ANY_OF(s->g->c, integers) : is_real(type) ? ANY_OF(s->g->c, reals) : "add";
+  op = type == INDIM_PRED ? ANY_OF(s->g->c, preds) : op;
+  if (is_real(type) && op[0] == 'a' && count > most_summed(type)) {
+    op = "maximum";
+  }
+  if (is_real(type) && op[0] == 'a') {
+    *x = whole(s, x);
+    *init = scalar(s, type, chance(s->g->c, 3) ? "1" : "0");
+  } else if (is_complex(type)) {
+    array part = x->a;
+    part.type = indim_type_component_of(type);
+    value re = *make(s, &part, "real", x, NULL, NULL, "");
+    re = whole(s, &re);
+    *x = *make(s, &x->a, "complex", &re, &re, NULL, "");
+    *init = scalar(s, type, "(0, 0)");
+  } else {
+    *init = chance(s->g->c, 2) ? need_scalar(s, type) : small_constant(s, type);
+  }
+  return op;
+}
+
+static int64_t any_dims(scope *s, const array *a, int64_t *dims, int32_t *count, array *left) {
+  int64_t folded = 1;
+  *count = 0;
+  *left = (array){.type = a->type};
+  for (int32_t i = 0; i < a->rank; i++) {
+    if (chance(s->g->c, 2)) {
+      dims[(*count)++] = i;
+      folded *= a->sizes[i];
+    } else {
+      left->sizes[left->rank++] = a->sizes[i];
+    }
+  }
+  return folded;
+}
+
+static void do_reduce(scope *s) {
+  value x = pick_exact(s);
+  value init;
+  array out;
+  int64_t dims[PROGRAM_RANK];
+  int32_t count = 0;
+  int64_t folded = any_dims(s, &x.a, dims, &count, &out);
+  const char *op = any_fold(s, x.a.type, folded, &x, &init);
+  int name = combine(s->g, x.a.type, op);
+  new_value(s, &out);
+  text_add(&s->body, "reduce(v%d, v%d), dimensions=", x.name, init.name);
+  add_list(&s->body, "{", dims, count, "}");
+  text_add(&s->body, ", to_apply=k%d\n", name);
+}
+
+// A sum of reals, whose order is free.
+static void do_real_sum(scope *s) {
+  value x = pick(s, has_functions);
+  if (!is_wide(x.a.type)) {
+    return;
+  }
+  array out;
+  int64_t dims[PROGRAM_RANK];
+  int32_t count = 0;
+  value bottom = scalar(s, x.a.type, "-10");
+  value top = scalar(s, x.a.type, "10");
+  value zero = scalar(s, x.a.type, "0");
+  value clamped = *make(s, &x.a, "clamp", &bottom, &x, &top, "");
+  int64_t folded = any_dims(s, &x.a, dims, &count, &out);
+  int name = combine(s->g, x.a.type, "add");
+  value *v = new_value(s, &out);
+  v->within.abs = 10.0 * (double)folded * (x.a.type == INDIM_F32 ? 1e-6 : 1e-14);
+  text_add(&s->body, "reduce(v%d, v%d), dimensions=", clamped.name, zero.name);
+  add_list(&s->body, "{", dims, count, "}");
+  text_add(&s->body, ", to_apply=k%d\n", name);
+}
+
+// The largest with its index, ties to the smaller one.
+static void do_argmax(scope *s) {
+  value x = pick_exact(s);
+  indim_type type = x.a.type;
+  if (is_complex(type) || type == INDIM_PRED || x.a.rank == 0) {
+    return;
+  }
+  if (is_real(type)) {  // of two NaN the one that comes first wins, and the order is free
+    array mask = x.a;
+    mask.type = INDIM_PRED;
+    value ok = *make(s, &mask, "compare", &x, &x, NULL, ", direction=EQ");
+    value one = scalar(s, type, "1");
+    value ones = broadcast_to(s, &one, &x.a, NULL);
+    x = *make(s, &x.a, "select", &ok, &x, &ones, "");
+  }
+  array indices = x.a;
+  array out;
+  int64_t dims[PROGRAM_RANK];
+  int32_t count = 0;
+  char attributes[40];
+  indices.type = chance(s->g->c, 4) ? INDIM_S64 : INDIM_S32;
+  any_dims(s, &x.a, dims, &count, &out);
+  snprintf(attributes, sizeof attributes, ", iota_dimension=%d",
+           (int)(count > 0 ? dims[choose(s->g->c, (uint64_t)count)] : 0));
+  value at = *make(s, &indices, "iota", NULL, NULL, NULL, attributes);
+  value low = small_constant(s, type);
+  value zero = scalar(s, indices.type, "0");
+  int name = s->g->names++;
+  const char *t = indim_type_text(type);
+  const char *n = indim_type_text(indices.type);
+  text_add(&s->g->computations,
+           "k%d {\n  x = %s[] parameter(0)\n  i = %s[] parameter(1)\n  y = %s[] parameter(2)\n  j = %s[] parameter(3)\n"
+           "  g = pred[] compare(x, y), direction=%s\n  ne = pred[] compare(x, x), direction=NE\n"
+           "  k = pred[] or(g, ne)\n  e = pred[] compare(x, y), direction=EQ\n"
+           "  lt = pred[] compare(i, j), direction=LT\n  both = pred[] and(e, lt)\n  first = pred[] or(k, both)\n"
+           "  m = %s[] select(k, x, y)\n  a = %s[] select(first, i, j)\n  ROOT r = (%s[], %s[]) tuple(m, a)\n}\n\n",
+           name, t, n, t, n, chance(s->g->c, 2) ? "GT" : "LT", t, n, t, n);
+  int tuple = s->g->names++;
+  array second = out;
+  second.type = indices.type;
+  text_add(&s->body, "  v%d = (", tuple);
+  add_shape(&s->body, &out);
+  text_add(&s->body, ", ");
+  add_shape(&s->body, &second);
+  text_add(&s->body, ") reduce(v%d, v%d, v%d, v%d), dimensions=", x.name, at.name, low.name, zero.name);
+  add_list(&s->body, "{", dims, count, "}");
+  text_add(&s->body, ", to_apply=k%d\n", name);
+  new_value(s, &out);
+  text_add(&s->body, "get-tuple-element(v%d), index=0\n", tuple);
+  new_value(s, &second);
+  text_add(&s->body, "get-tuple-element(v%d), index=1\n", tuple);
+}
+
+static void do_dot(scope *s) {
+  static const indim_type types[] = {INDIM_F32, INDIM_F32,  INDIM_F64, INDIM_S32,
+                                     INDIM_S8,  INDIM_BF16, INDIM_F16, INDIM_U64};
+  choices *c = s->g->c;
+  indim_type type = ANY_OF(c, types);
+  array l = {.type = type};
+  array r = {.type = type};
+  array out = {.type = type};
+  int64_t l_order[PROGRAM_RANK];
+  int64_t r_order[PROGRAM_RANK];
+  // Dimensions in the order batch, free, contracted, then shuffled.
+  int32_t batch = (int32_t)choose(c, 2);
+  int32_t contracted = chance(c, 5) ? (int32_t)choose(c, 3) : 1;
+  int32_t l_free = chance(c, 5) ? 0 : 1;
+  int32_t r_free = chance(c, 4) ? 0 : 1;
+  array b;
+  any_sizes(s->g, &b, batch + contracted + l_free + r_free);
+  int64_t *size = b.sizes;
+  int64_t l_sizes[PROGRAM_RANK] = {0};
+  int64_t r_sizes[PROGRAM_RANK] = {0};
+  int64_t k = 1;
+  l.rank = batch + contracted + l_free;
+  r.rank = batch + contracted + r_free;
+  if (b.rank > PROGRAM_RANK || element_count(&b) > 200000) {
+    return;
+  }
+  for (int32_t i = 0; i < batch; i++) {
+    l_sizes[i] = r_sizes[i] = out.sizes[out.rank++] = *size++;
+  }
+  for (int32_t i = 0; i < contracted; i++) {
+    l_sizes[batch + i] = r_sizes[batch + i] = *size;
+    k *= *size++;
+  }
+  for (int32_t i = 0; i < l_free; i++) {
+    l_sizes[batch + contracted + i] = out.sizes[out.rank++] = *size++;
+  }
+  for (int32_t i = 0; i < r_free; i++) {
+    r_sizes[batch + contracted + i] = out.sizes[out.rank++] = *size++;
+  }
+  any_order(c, l.rank, l_order);
+  any_order(c, r.rank, r_order);
+  int64_t l_at[PROGRAM_RANK];
+  int64_t r_at[PROGRAM_RANK];
+  for (int32_t i = 0; i < l.rank; i++) {
+    l.sizes[i] = l_sizes[l_order[i]];
+    l_at[l_order[i]] = i;
+  }
+  for (int32_t i = 0; i < r.rank; i++) {
+    r.sizes[i] = r_sizes[r_order[i]];
+    r_at[r_order[i]] = i;
+  }
+  if (k > most_summed(type) / 4) {
+    return;
+  }
+  value x = need(s, &l);
+  value y = need(s, &r);
+  x = whole(s, &x);
+  y = whole(s, &y);
+  new_value(s, &out);
+  text_add(&s->body, "dot(v%d, v%d), ", x.name, y.name);
+  add_list(&s->body, "lhs_batch_dims={", l_at, batch, "}, ");
+  add_list(&s->body, "rhs_batch_dims={", r_at, batch, "}, ");
+  add_list(&s->body, "lhs_contracting_dims={", l_at + batch, contracted, "}, ");
+  add_list(&s->body, "rhs_contracting_dims={", r_at + batch, contracted, "}\n");
+}
+
+static void do_scatter(scope *s) {
+  static const char *const integers[] = {"add", "maximum", "minimum", "xor", "last", "multiply"};
+  static const char *const reals[] = {"add", "maximum", "last"};
+  choices *c = s->g->c;
+  value x = pick_exact(s);
+  if (x.a.rank == 0 || is_complex(x.a.type) || x.a.type == INDIM_PRED) {
+    return;
+  }
+  bool vectors = chance(c, 3);  // blocks anywhere instead of rows
+  int32_t dim = (int32_t)choose(c, (uint64_t)x.a.rank);
+  array indices = {.type = chance(c, 3) ? INDIM_S64 : INDIM_S32, .rank = 1, .sizes = {any_size(c)}};
+  array block = x.a;
+  array update = {.type = x.a.type, .rank = 1, .sizes = {indices.sizes[0]}};
+  if (vectors) {
+    any_part(s, &x.a, &block);
+    indices.sizes[indices.rank++] = x.a.rank;
+  }
+  for (int32_t i = 0; i < x.a.rank; i++) {
+    if (vectors || i != dim) {
+      if (update.rank == PROGRAM_RANK) {
+        return;
+      }
+      update.sizes[update.rank++] = block.sizes[i];
+    }
+  }
+  if (element_count(&update) > s->g->limit) {
+    return;
+  }
+  const char *op = is_int(x.a.type) ? ANY_OF(c, integers) : ANY_OF(c, reals);
+  value i = any_indices(s, &indices, x.a.sizes[dim]);
+  value u = need(s, &update);
+  if (op[0] == 'a' && is_real(x.a.type)) {
+    if (indices.sizes[0] + 1 > most_summed(x.a.type)) {
+      return;
+    }
+    x = whole(s, &x);
+    u = whole(s, &u);
+  }
+  int name = combine(s->g, x.a.type, op);
+  new_value(s, &x.a);
+  text_add(&s->body, "scatter(v%d, v%d, v%d), update_window_dims={", x.name, i.name, u.name);
+  for (int32_t k = 1; k < update.rank; k++) {
+    text_add(&s->body, "%s%d", k > 1 ? "," : "", (int)k);
+  }
+  static const int64_t all[PROGRAM_RANK] = {0, 1, 2, 3};
+  if (vectors) {
+    add_list(&s->body, "}, inserted_window_dims={}, scatter_dims_to_operand_dims={", all, x.a.rank, "}");
+  } else {
+    text_add(&s->body, "}, inserted_window_dims={%d}, scatter_dims_to_operand_dims={%d}", (int)dim, (int)dim);
+  }
+  text_add(&s->body, ", index_vector_dim=1, to_apply=k%d\n", name);
+}
+
+static void do_sort(scope *s) {
+  value x = pick_exact(s);
+  if (x.a.rank == 0 || is_complex(x.a.type) || !x.bits_count) {
+    return;
+  }
+  const char *t = indim_type_text(x.a.type);
+  const char *total = is_real(x.a.type) ? ", type=TOTALORDER" : "";
+  const char *direction = chance(s->g->c, 2) ? "LT" : "GT";
+  int dim = (int)choose(s->g->c, (uint64_t)x.a.rank);
+  int name = s->g->names++;
+  if (chance(s->g->c, 2)) {
+    text_add(&s->g->computations,
+             "k%d {\n  x = %s[] parameter(0)\n  y = %s[] parameter(1)\n  ROOT r = pred[] compare(x, y), "
+             "direction=%s%s\n}\n\n",
+             name, t, t, direction, total);
+    new_value(s, &x.a)->bits_count = true;
+    text_add(&s->body, "sort(v%d), dimensions={%d}, to_apply=k%d\n", x.name, dim, name);
+    return;
+  }
+  array other = x.a;
+  other.type = chance(s->g->c, 2) ? INDIM_S32 : any_type(s->g->c);
+  value w = need(s, &other);
+  const char *u = indim_type_text(other.type);
+  text_add(&s->g->computations,
+           "k%d {\n  x = %s[] parameter(0)\n  y = %s[] parameter(1)\n  a = %s[] parameter(2)\n  b = %s[] parameter(3)\n"
+           "  ROOT r = pred[] compare(x, y), direction=%s%s\n}\n\n",
+           name, t, t, u, u, direction, total);
+  int tuple = s->g->names++;
+  text_add(&s->body, "  v%d = (", tuple);
+  add_shape(&s->body, &x.a);
+  text_add(&s->body, ", ");
+  add_shape(&s->body, &other);
+  text_add(&s->body, ") sort(v%d, v%d), dimensions={%d}, is_stable=true, to_apply=k%d\n", x.name, w.name, dim, name);
+  new_value(s, &x.a)->bits_count = true;
+  text_add(&s->body, "get-tuple-element(v%d), index=0\n", tuple);
+  new_value(s, &other)->bits_count = w.bits_count;
+  text_add(&s->body, "get-tuple-element(v%d), index=1\n", tuple);
+}
+
+typedef struct window {
+  int64_t size, stride, low, high, base, dilation;
+} window;
+
+static window any_window(choices *c, int64_t size) {
+  window w = {.size = 1 + (int64_t)choose(c, 4), .stride = 1, .base = 1, .dilation = 1};
+  if (chance(c, 8)) {
+    w.size = size > 0 ? size : 1;
+  }
+  w.low = (int64_t)choose(c, 3);
+  w.high = (int64_t)choose(c, 3);
+  if (chance(c, 8)) {
+    w.low = w.size - 1;
+  }
+  w.stride = chance(c, 3) ? 1 + (int64_t)choose(c, 3) : 1;
+  w.base = chance(c, 5) ? 1 + (int64_t)choose(c, 3) : 1;
+  w.dilation = chance(c, 4) ? 1 + (int64_t)choose(c, 3) : 1;
+  return w;
+}
+
+static int64_t windows_in(const window *w, int64_t size) {
+  int64_t room = (size == 0 ? 0 : (size - 1) * w->base + 1) + w->low + w->high;
+  int64_t reach = (w->size - 1) * w->dilation + 1;
+  return reach > room ? 0 : (room - reach) / w->stride + 1;
+}
+
+static void add_window(text *t, const window *w, int32_t rank, const bool *reversed) {
+  static const char *const names[] = {"size=", " stride=", " pad=", " lhs_dilate=", " rhs_dilate=", " rhs_reversal="};
+  text_add(t, "window={");
+  for (int part = 0; part < (reversed == NULL ? 5 : 6); part++) {
+    text_add(t, "%s", names[part]);
+    for (int32_t i = 0; i < rank; i++) {
+      const char *x = i > 0 ? "x" : "";
+      if (part == 2) {
+        text_add(t, "%s%lld_%lld", x, (long long)w[i].low, (long long)w[i].high);
+      } else {
+        int64_t number = part == 0 ? w[i].size : part == 1 ? w[i].stride : part == 3 ? w[i].base : w[i].dilation;
+        text_add(t, "%s%lld", x, (long long)(part == 5 ? (int64_t)reversed[i] : number));
+      }
+    }
+  }
+  text_add(t, "}");
+}
+
+static void do_reduce_window(scope *s) {
+  value x = pick_exact(s);
+  value init;
+  array out = x.a;
+  window w[PROGRAM_RANK];
+  int64_t taps = 1;
+  if (x.a.rank == 0) {
+    return;
+  }
+  for (int32_t i = 0; i < x.a.rank; i++) {
+    w[i] = chance(s->g->c, 3) ? (window){1, 1, 0, 0, 1, 1} : any_window(s->g->c, x.a.sizes[i]);
+    out.sizes[i] = windows_in(&w[i], x.a.sizes[i]);
+    taps *= w[i].size;
+  }
+  if (element_count(&out) * taps > 20 * s->g->limit || element_count(&out) > s->g->limit) {
+    return;
+  }
+  const char *op = any_fold(s, x.a.type, taps, &x, &init);
+  int name = combine(s->g, x.a.type, op);
+  new_value(s, &out);
+  text_add(&s->body, "reduce-window(v%d, v%d), ", x.name, init.name);
+  add_window(&s->body, w, x.a.rank, NULL);
+  text_add(&s->body, ", to_apply=k%d\n", name);
+}
+
+static void do_convolution(scope *s) {
+  static const indim_type types[] = {INDIM_F32, INDIM_F32, INDIM_F64, INDIM_S32, INDIM_S8, INDIM_F16};
+  choices *c = s->g->c;
+  indim_type type = ANY_OF(c, types);
+  int32_t spatial = 1 + (int32_t)choose(c, 2);
+  int64_t groups = 1 + (int64_t)chance(c, 4);
+  int64_t features = 1 + (int64_t)choose(c, 4);
+  int64_t outputs = groups * (1 + (int64_t)choose(c, chance(c, 4) ? 20 : 4));
+  array in = {.type = type, .rank = spatial + 2};
+  array kernel = {.type = type, .rank = spatial + 2};
+  array out = {.type = type, .rank = spatial + 2};
+  int64_t order[3][PROGRAM_RANK];
+  array *arrays[3] = {&in, &kernel, &out};
+  int64_t sizes[3][PROGRAM_RANK] = {{1 + (int64_t)choose(c, 3), features * groups}, {outputs, features}, {0}};
+  window w[2];
+  bool reversed[2] = {chance(c, 4), chance(c, 4)};
+  int64_t taps = features;
+  sizes[2][0] = sizes[0][0];
+  sizes[2][1] = outputs;
+  for (int32_t i = 0; i < spatial; i++) {
+    sizes[0][2 + i] = (int64_t)choose(c, spatial == 1 ? 40 : 12);
+    w[i] = any_window(c, 3);
+    sizes[1][2 + i] = w[i].size;
+    sizes[2][2 + i] = windows_in(&w[i], sizes[0][2 + i]);
+    taps *= w[i].size;
+  }
+  char labels[3][PROGRAM_RANK + 1] = {{0}};
+  static const char names[3][PROGRAM_RANK + 1] = {"bf01", "oi01", "bf01"};
+  for (int k = 0; k < 3; k++) {
+    any_order(c, in.rank, order[k]);
+    for (int32_t i = 0; i < in.rank; i++) {
+      arrays[k]->sizes[i] = sizes[k][order[k][i]];
+      labels[k][i] = names[k][order[k][i]];
+    }
+  }
+  if (taps > most_summed(type) / 4) {
+    return;
+  }
+  value x = need(s, &in);
+  value y = need(s, &kernel);
+  x = whole(s, &x);
+  y = whole(s, &y);
+  new_value(s, &out);
+  text_add(&s->body, "convolution(v%d, v%d), ", x.name, y.name);
+  add_window(&s->body, w, spatial, reversed);
+  text_add(&s->body, ", dim_labels=%s_%s->%s, feature_group_count=%lld\n", labels[0], labels[1], labels[2],
+           (long long)groups);
+}
+
+static void do_select_and_scatter(scope *s) {
+  value x = pick_exact(s);
+  array out = x.a;
+  window w[PROGRAM_RANK];
+  if (x.a.rank == 0 || !(x.a.type == INDIM_S32 || x.a.type == INDIM_F32 || x.a.type == INDIM_F64)) {
+    return;
+  }
+  x = whole(s, &x);
+  for (int32_t i = 0; i < x.a.rank; i++) {
+    w[i] = chance(s->g->c, 2) ? (window){1, 1, 0, 0, 1, 1} : any_window(s->g->c, x.a.sizes[i]);
+    w[i].base = w[i].dilation = 1;
+    w[i].low = w[i].low < w[i].size ? w[i].low : 0;
+    w[i].high = w[i].high < w[i].size ? w[i].high : 0;
+    out.sizes[i] = windows_in(&w[i], x.a.sizes[i]);
+  }
+  value source = need(s, &out);
+  source = whole(s, &source);
+  value init = small_constant(s, x.a.type);
+  int name = s->g->names++;
+  const char *t = indim_type_text(x.a.type);
+  text_add(
+      &s->g->computations,
+      "k%d {\n  x = %s[] parameter(0)\n  y = %s[] parameter(1)\n  ROOT r = pred[] compare(x, y), direction=GE\n}\n\n",
+      name, t, t);
+  int add = combine(s->g, x.a.type, "add");
+  new_value(s, &x.a);
+  text_add(&s->body, "select-and-scatter(v%d, v%d, v%d), ", x.name, source.name, init.name);
+  add_window(&s->body, w, x.a.rank, NULL);
+  text_add(&s->body, ", select=k%d, scatter=k%d\n", name, add);
+}
+
+// Control flow -----------------------------------------------------------------------------------------------------
+
+static void add_steps(scope *s, int steps);
+
+// "(s32[2], f32[])" of values.
+static void add_tuple_shape(text *t, const value *values, int count) {
+  text_add(t, "(");
+  for (int i = 0; i < count; i++) {
+    text_add(t, i > 0 ? ", " : "");
+    add_shape(t, &values[i].a);
+  }
+  text_add(t, ")");
+}
+
+static void add_tuple(text *t, const value *values, int count) {
+  text_add(t, "tuple(");
+  for (int i = 0; i < count; i++) {
+    text_add(t, "%sv%d", i > 0 ? ", " : "", values[i].name);
+  }
+  text_add(t, ")\n");
+}
+
+static scope *begin_inner(scope *outer) {
+  scope *s = calloc(1, sizeof *s);
+  if (s == NULL) {
+    abort();
+  }
+  s->g = outer->g;
+  s->depth = outer->depth + 1;
+  return s;
+}
+
+// The finished computation goes before whatever calls it.
+static int end_inner(scope *s) {
+  int name = s->g->names++;
+  text_add(&s->g->computations, "k%d {\n%s}\n\n", name, s->body.data);
+  free(s->body.data);
+  free(s);
+  return name;
+}
+
+// Members of a tuple as values of the scope.
+static void open_tuple(scope *s, int tuple, const value *like, int count) {
+  for (int i = 0; i < count; i++) {
+    new_value(s, &like[i].a);
+    text_add(&s->body, "get-tuple-element(v%d), index=%d\n", tuple, i);
+  }
+}
+
+static int take_carry(scope *s, value *carry, int most) {
+  int count = 0;
+  int wanted = 1 + (int)choose(s->g->c, (uint64_t)most);
+  for (int i = 0; i < wanted; i++) {
+    carry[count++] = pick_exact(s);
+  }
+  return count;
+}
+
+// A computation of a tuple that gives one of the same shapes; with |counts| member 0 is increased by one.
+static int tuple_computation(scope *outer, const value *carry, int count, bool counts) {
+  scope *s = begin_inner(outer);
+  value out[8];
+  int tuple = s->g->names++;
+  text_add(&s->body, "  v%d = ", tuple);
+  add_tuple_shape(&s->body, carry, count);
+  text_add(&s->body, " parameter(0)\n");
+  open_tuple(s, tuple, carry, count);
+  value i = s->values[0];
+  add_steps(s, 2 + (int)choose(s->g->c, 6));
+  for (int k = 0; k < count; k++) {
+    out[k] = need(s, &carry[k].a);
+  }
+  if (counts) {
+    value one = scalar(s, INDIM_S32, "1");
+    out[0] = *make(s, &i.a, "add", &i, &one, NULL, "");
+  }
+  text_add(&s->body, "  ROOT v%d = ", s->g->names++);
+  add_tuple_shape(&s->body, carry, count);
+  text_add(&s->body, " ");
+  add_tuple(&s->body, out, count);
+  return end_inner(s);
+}
+
+static int make_tuple(scope *s, const value *values, int count) {
+  int tuple = s->g->names++;
+  text_add(&s->body, "  v%d = ", tuple);
+  add_tuple_shape(&s->body, values, count);
+  text_add(&s->body, " ");
+  add_tuple(&s->body, values, count);
+  return tuple;
+}
+
+static void do_while(scope *s) {
+  value carry[6];
+  carry[0] = scalar(s, INDIM_S32, "0");
+  int count = 1 + take_carry(s, carry + 1, 4);
+  int body = tuple_computation(s, carry, count, true);
+  int condition = s->g->names++;
+  text *t = &s->g->computations;
+  text_add(t, "k%d {\n  p = ", condition);
+  add_tuple_shape(t, carry, count);
+  text_add(t,
+           " parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  n = s32[] constant(%d)\n"
+           "  ROOT r = pred[] compare(i, n), direction=LT\n}\n\n",
+           (int)choose(s->g->c, 6));
+  int tuple = make_tuple(s, carry, count);
+  int loop = s->g->names++;
+  text_add(&s->body, "  v%d = ", loop);
+  add_tuple_shape(&s->body, carry, count);
+  text_add(&s->body, " while(v%d), condition=k%d, body=k%d\n", tuple, condition, body);
+  open_tuple(s, loop, carry, count);
+}
+
+static void do_conditional(scope *s) {
+  value carry[4];
+  int count = take_carry(s, carry, 3);
+  bool two = chance(s->g->c, 2);
+  int branches = two ? 2 : 1 + (int)choose(s->g->c, 4);
+  value chooser = two ? need_scalar(s, INDIM_PRED) : any_start(s, branches);
+  chooser = two ? chooser : as_type(s, &chooser, INDIM_S32);
+  int names[5];
+  for (int i = 0; i < branches; i++) {
+    names[i] = tuple_computation(s, carry, count, false);
+  }
+  int tuple = make_tuple(s, carry, count);
+  int out = s->g->names++;
+  text_add(&s->body, "  v%d = ", out);
+  add_tuple_shape(&s->body, carry, count);
+  text_add(&s->body, " conditional(v%d", chooser.name);
+  for (int i = 0; i < branches; i++) {
+    text_add(&s->body, ", v%d", tuple);
+  }
+  if (two) {
+    text_add(&s->body, "), true_computation=k%d, false_computation=k%d\n", names[0], names[1]);
+  } else {
+    text_add(&s->body, "), branch_computations={");
+    for (int i = 0; i < branches; i++) {
+      text_add(&s->body, "%sk%d", i > 0 ? ", " : "", names[i]);
+    }
+    text_add(&s->body, "}\n");
+  }
+  open_tuple(s, out, carry, count);
+}
+
+// A call or a fusion of some values.
+static void do_call(scope *s) {
+  value arguments[4];
+  int count = take_carry(s, arguments, 3);
+  scope *inner = begin_inner(s);
+  for (int i = 0; i < count; i++) {
+    new_value(inner, &arguments[i].a);
+    text_add(&inner->body, "parameter(%d)\n", i);
+  }
+  add_steps(inner, 1 + (int)choose(s->g->c, 5));
+  value out = pick_exact(inner);
+  text_add(&inner->body, "  ROOT v%d = ", s->g->names++);
+  add_shape(&inner->body, &out.a);
+  text_add(&inner->body, " copy(v%d)\n", out.name);
+  int name = end_inner(inner);
+  new_value(s, &out.a);
+  bool fusion = chance(s->g->c, 2);
+  text_add(&s->body, "%s(", fusion ? "fusion" : "call");
+  for (int i = 0; i < count; i++) {
+    text_add(&s->body, "%sv%d", i > 0 ? ", " : "", arguments[i].name);
+  }
+  text_add(&s->body, fusion ? "), kind=kLoop, calls=k%d\n" : "), to_apply=k%d\n", name);
+}
+
+// A chain as models have it, within a relative distance: e^x over its sum along the last dimension.
+static void do_softmax(scope *s) {
+  value x = pick(s, has_functions);
+  if (!is_wide(x.a.type) || x.a.rank == 0) {
+    return;
+  }
+  array row = x.a;
+  row.rank--;
+  int64_t dims[PROGRAM_RANK] = {0, 1, 2, 3};
+  x = whole(s, &x);
+  value e = *make(s, &x.a, "exponential", &x, NULL, NULL, "");
+  s->count--;
+  value zero = scalar(s, x.a.type, "0");
+  int name = combine(s->g, x.a.type, "add");
+  value sum = *new_value(s, &row);
+  text_add(&s->body, "reduce(v%d, v%d), dimensions={%d}, to_apply=k%d\n", e.name, zero.name, (int)row.rank, name);
+  s->count--;
+  value wide = broadcast_to(s, &sum, &x.a, dims);
+  s->count--;
+  value *v = make(s, &x.a, "divide", &e, &wide, NULL, "");
+  v->within.rel = x.a.type == INDIM_F32 ? 3e-5 : 1e-13;
+}
+
+// ------------------------------------------------------------------------------------------------------------------
+
+typedef struct step {
+  int weight;
+  void (*run)(scope *s);
+  bool control;
+} step;
+
+static void add_step(scope *s) {
+  static const step steps[] = {
+      {6, do_unary, false},
+      {14, do_binary, false},
+      {4, do_function, false},
+      {4, do_compare, false},
+      {4, do_select, false},
+      {2, do_clamp, false},
+      {3, do_convert, false},
+      {2, do_bits, false},
+      {1, do_reduce_precision, false},
+      {1, do_complex, false},
+      {5, do_reshape, false},
+      {5, do_broadcast, false},
+      {5, do_transpose, false},
+      {4, do_reverse, false},
+      {5, do_slice, false},
+      {5, do_pad, false},
+      {5, do_concatenate, false},
+      {2, do_copy, false},
+      {4, do_dynamic_slice, false},
+      {4, do_dynamic_update_slice, false},
+      {3, do_gather, false},
+      {6, do_reduce, false},
+      {2, do_real_sum, false},
+      {2, do_argmax, false},
+      {4, do_dot, false},
+      {3, do_scatter, false},
+      {2, do_sort, false},
+      {3, do_reduce_window, false},
+      {2, do_convolution, false},
+      {1, do_select_and_scatter, false},
+      {2, do_softmax, false},
+      {3, do_while, true},
+      {2, do_conditional, true},
+      {3, do_call, true},
+  };
+  int total = 0;
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    total += steps[i].weight;
+  }
+  int at = (int)choose(s->g->c, (uint64_t)total);
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    at -= steps[i].weight;
+    if (at < 0) {
+      if (!steps[i].control || s->depth < 2) {
+        steps[i].run(s);
+      }
+      return;
+    }
+  }
+}
+
+static void add_steps(scope *s, int steps) {
+  for (int i = 0; i < steps && s->count < PROGRAM_VALUES - 40; i++) {
+    add_step(s);
+  }
+}
+
+static void add_layout(text *t, choices *c, const array *a) {
+  int64_t order[PROGRAM_RANK];
+  add_shape(t, a);
+  if (a->rank == 0) {
+    return;
+  }
+  any_order(c, a->rank, order);
+  add_list(t, "{", order, a->rank, "");
+  if (chance(c, 6) && a->type != INDIM_S4) {
+    int64_t padded[PROGRAM_RANK];
+    for (int32_t i = 0; i < a->rank; i++) {
+      padded[i] = a->sizes[i] + (int64_t)choose(c, 4);
+    }
+    add_list(t, ":PAD(", padded, a->rank, chance(c, 2) ? ";zero)" : ";one)");
+  } else if (chance(c, 6)) {
+    int64_t tile[2] = {1 + (int64_t)choose(c, 8), 1 + (int64_t)choose(c, 8)};
+    add_list(t, ":T(", tile, a->rank > 1 ? 2 : 1, ")");
+  }
+  text_add(t, "}");
+}
+
+static void make_header(generator *g, text *t, const array *results, bool is_tuple) {
+  program *p = g->p;
+  text_add(t, "HloModule random");
+  if (chance(g->c, 3)) {
+    text_add(t, ", entry_computation_layout={(");
+    for (int i = 0; i < p->parameter_count; i++) {
+      text_add(t, i > 0 ? ", " : "");
+      add_layout(t, g->c, &p->parameters[i]);
+    }
+    text_add(t, is_tuple ? ")->(" : ")->");
+    for (int i = 0; i < p->result_count; i++) {
+      text_add(t, i > 0 ? ", " : "");
+      add_layout(t, g->c, &results[i]);
+    }
+    text_add(t, is_tuple ? ")}" : "}");
+  }
+  bool begun = false;
+  for (int r = 0; r < p->result_count && is_tuple; r++) {
+    for (int i = 0; i < p->parameter_count; i++) {
+      const array *a = &p->parameters[i];
+      if (a->type == results[r].type && same_sizes(a, &results[r]) && chance(g->c, 2)) {
+        text_add(t, "%s {%d}: (%d, {}, may-alias)", begun ? "," : ", input_output_alias={", r, i);
+        begun = true;
+        break;
+      }
+    }
+  }
+  text_add(t, begun ? " }\n\n" : "\n\n");
+}
+
+static void make_parameters(scope *s) {
+  program *p = s->g->p;
+  choices *c = s->g->c;
+  p->parameter_count = 2 + (int)choose(c, 4);
+  for (int i = 0; i < p->parameter_count; i++) {
+    array *a = &p->parameters[i];
+    a->type = any_type(c);
+    any_sizes(s->g, a, (int32_t)choose(c, PROGRAM_RANK));
+    if (i == 0) {  // what indices are taken from
+      *a = (array){.type = chance(c, 2) ? INDIM_S32 : INDIM_S64, .rank = 1, .sizes = {8}};
+    }
+    p->any_values[i] = chance(c, 2);
+    new_value(s, a)->bits_count = true;
+    text_add(&s->body, "parameter(%d)\n", i);
+  }
+}
+
+static void make_root(scope *s, array *results, bool *is_tuple) {
+  program *p = s->g->p;
+  value out[PROGRAM_RESULTS];
+  p->result_count = 0;
+  for (int i = s->count - 1; i >= 0 && p->result_count < PROGRAM_RESULTS; i--) {
+    if (!s->values[i].used || chance(s->g->c, 6)) {
+      out[p->result_count++] = s->values[i];
+    }
+  }
+  *is_tuple = p->result_count != 1;
+  for (int i = 0; i < p->result_count; i++) {
+    p->results[i] = out[i].within;
+    results[i] = out[i].a;
+  }
+  text_add(&s->body, "  ROOT out = ");
+  if (*is_tuple) {
+    add_tuple_shape(&s->body, out, p->result_count);
+    text_add(&s->body, " ");
+    add_tuple(&s->body, out, p->result_count);
+  } else {
+    add_shape(&s->body, &out[0].a);
+    text_add(&s->body, " copy(v%d)\n", out[0].name);
+  }
+}
+
+static void program_make(program *p, choices *c) {
+  generator g = {.c = c, .p = p};
+  scope *s = calloc(1, sizeof *s);
+  array results[PROGRAM_RESULTS];
+  bool is_tuple = false;
+  text whole_text = {0};
+  if (s == NULL) {
+    abort();
+  }
+  memset(p, 0, sizeof *p);
+  s->g = &g;
+  bool large = chance(c, 40);
+  g.limit = large ? 90000 : chance(c, 4) ? 8000 : 1200;
+  for (int i = 0; i < 4; i++) {
+    g.base[i] = large && i < 2 ? 100 + (int64_t)choose(c, 300) : any_size(c);
+  }
+  make_parameters(s);
+  add_steps(s, 4 + (int)choose(c, large ? 8 : 24));
+  make_root(s, results, &is_tuple);
+  make_header(&g, &whole_text, results, is_tuple);
+  text_add(&whole_text, "%sENTRY main {\n%s}\n", g.computations.data == NULL ? "" : g.computations.data, s->body.data);
+  p->text = whole_text.data;
+  free(g.computations.data);
+  free(s->body.data);
+  free(s);
+}
+
+static void program_free(program *p) { free(p->text); }
+
+#endif  // INDIM_TESTS_PROGRAM_H
