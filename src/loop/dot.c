@@ -391,6 +391,112 @@ static void run_output(product *p, int64_t low, int64_t count, int32_t rows) {
   indim_nest_run(&nest);
 }
 
+// One row times a matrix ----------------------------------------------------------------------------------------------------
+
+// Each row of the matrix is read from end to end: STEPS of them at a time are added to sums that lie where the result will
+// be.
+enum { STEPS = 8, LEAST_COLUMNS = 128, LEAST_STEPS = 4 * STEPS };
+
+static bool suits_rows(const product *p, const int64_t *merged, int32_t *out_contracted) {
+  int32_t contracted = -1;
+  if (p->vector_dim < 0 || p->vector_dim >= p->out_rank || p->sum != p->item->shape->type ||
+      p->item->place.tiled != NULL || p->item->place.strides[p->vector_dim] != 1 ||
+      p->item->shape->sizes[p->vector_dim] < LEAST_COLUMNS) {
+    return false;
+  }
+  for (int32_t d = 0; d < p->rank; d++) {
+    if (d == p->vector_dim || merged[d] == 1) {
+      continue;
+    }
+    if (d < p->out_rank || contracted >= 0) {
+      return false;
+    }
+    contracted = d;
+  }
+  for (int32_t d = 0; d < p->out_rank; d++) {
+    if (d != p->vector_dim && p->item->shape->sizes[d] != 1) {
+      return false;
+    }
+  }
+  *out_contracted = contracted;
+  return contracted >= 0 && merged[contracted] >= LEAST_STEPS;
+}
+
+static void add_steps(product *p, int32_t lanes, indim_lval column, int32_t contracted, indim_lval from, int32_t steps,
+                      bool is_first) {
+  indim_loop_builder *b = &p->l->b;
+  indim_kernel k = {.l = p->l, .lanes = lanes};
+  indim_coord index[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < p->rank; d++) {
+    index[d] = (indim_coord){indim_loop_index(b, 0), 0};
+  }
+  index[p->vector_dim] = (indim_coord){column, lanes > 1 ? 1 : 0};
+  indim_lval sum = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
+  if (!is_first) {
+    sum = indim_load_at(&k, p->item->shape, &p->item->place, index);
+  }
+  for (int32_t i = 0; i < steps && !indim_lower_failed(p->l); i++) {
+    index[contracted] = (indim_coord){indim_loop_add_const(b, from, i), 0};
+    sum = multiply_add(p, lanes, factor(p, &k, true, index), factor(p, &k, false, index), sum);
+  }
+  if (!indim_lower_failed(p->l)) {
+    indim_store_at(&k, p->item->shape, &p->item->place, index, sum);
+  }
+}
+
+static void sweep_columns(product *p, indim_lval first, int64_t count, int32_t contracted, indim_lval from,
+                          int32_t steps, bool is_first) {
+  indim_loop_builder *b = &p->l->b;
+  int64_t main = count / p->lanes * p->lanes;
+  if (main > 0) {
+    indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, 0, NULL, NULL);
+    add_steps(p, p->lanes, indim_loop_add(b, first, at), contracted, from, steps, is_first);
+    indim_loop_for_end(b, NULL, NULL);
+  }
+  for (int32_t lanes = p->lanes / 2; lanes >= 1; lanes /= 2) {
+    if (count - main >= lanes) {
+      add_steps(p, lanes, indim_loop_add_const(b, first, main), contracted, from, steps, is_first);
+      main += lanes;
+    }
+  }
+}
+
+static void run_columns(product *p, indim_lval first, int64_t count, int32_t contracted, int64_t size) {
+  indim_loop_builder *b = &p->l->b;
+  int64_t main = size / STEPS * STEPS;
+  sweep_columns(p, first, count, contracted, indim_loop_index(b, 0), STEPS, true);
+  indim_lval from =
+      indim_loop_for_begin(b, indim_loop_index(b, STEPS), indim_loop_index(b, main), STEPS, 0, NULL, NULL);
+  p->l->loop_depth++;
+  sweep_columns(p, first, count, contracted, from, STEPS, false);
+  p->l->loop_depth--;
+  indim_loop_for_end(b, NULL, NULL);
+  if (size > main) {
+    sweep_columns(p, first, count, contracted, indim_loop_index(b, main), (int32_t)(size - main), false);
+  }
+}
+
+static void run_rows(product *p, int32_t contracted, int64_t size) {
+  enum { BANDS = 4, WORTH_THREADS = 65536 };
+  indim_loop_builder *b = &p->l->b;
+  int64_t columns = p->item->shape->sizes[p->vector_dim];
+  int64_t band = columns >= BANDS * LEAST_COLUMNS ? columns / BANDS / p->lanes * p->lanes : columns;
+  bool threads = p->l->loop_depth == 0 && columns * size >= WORTH_THREADS && band < columns &&
+                 !indim_lower_without(p->l, "threads");
+  if (!threads) {
+    run_columns(p, indim_loop_index(b, 0), columns, contracted, size);
+    return;
+  }
+  int64_t main = columns / band * band;
+  indim_lval first = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), band, 0, NULL, NULL);
+  indim_loop_for_parallel(b, 1);
+  run_columns(p, first, band, contracted, size);
+  indim_loop_for_end(b, NULL, NULL);
+  if (columns > main) {
+    run_columns(p, indim_loop_index(b, main), columns - main, contracted, size);
+  }
+}
+
 // The largest free dimension of the operand that the vector dimension is not of: its rows share what is loaded.
 static void choose_rows(product *p) {
   p->row_dim = -1;
@@ -433,6 +539,13 @@ void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
     }
     p.vector_dim = nest.vector_dim;
     p.lanes = nest.lanes;
+    int32_t contracted = -1;
+    if (suits_rows(&p, nest.sizes, &contracted)) {
+      indim_lower_explain(l, item, "one row times a matrix, %d rows of it at a time", STEPS);
+      indim_element_forget(l);
+      run_rows(&p, contracted, nest.sizes[contracted]);
+      return;
+    }
     for (int32_t d = p.out_rank; d < p.rank; d++) {
       p.sizes[d] = nest.sizes[d];
     }
