@@ -5,7 +5,7 @@
 
 #include "loop/pack_internal.h"
 
-enum { MOST_LANES = 64, MOST_USERS = 16 };
+enum { MOST_LANES = 64, MOST_USERS = 16, MANY = 4 };
 
 static const bool is_costly_op[INDIM_OP_COUNT] = {
     [INDIM_OP_EXPONENTIAL] = true, [INDIM_OP_EXPONENTIAL_MINUS_ONE] = true,
@@ -21,6 +21,9 @@ static const bool is_costly_op[INDIM_OP_COUNT] = {
     [INDIM_OP_DIVIDE] = true,      [INDIM_OP_POWER] = true,
     [INDIM_OP_ATAN2] = true,       [INDIM_OP_REMAINDER] = true,
 };
+
+// One instruction each, which the processor overlaps with others: worth the way into a vector and out of it only for many.
+static bool is_instruction(indim_op op) { return op == INDIM_OP_DIVIDE || op == INDIM_OP_SQRT; }
 
 static const bool is_cheap_op[INDIM_OP_COUNT] = {
     [INDIM_OP_ADD] = true, [INDIM_OP_SUBTRACT] = true, [INDIM_OP_MULTIPLY] = true, [INDIM_OP_NEGATE] = true,
@@ -277,7 +280,9 @@ static void group_costly(indim_pack *p, indim_pack_segment *s, int32_t costly_co
       }
       members[taken] = candidates[first + taken].place;
     }
-    if (taken > 1) {
+    const indim_loop_node *one = s->nodes[candidates[first].place];
+    bool is_scalar = value_of(p, one->first_result)->lanes == 1;
+    if (is_instruction(one->u.op.op) ? is_scalar && taken >= MANY : taken > 1) {
       add_group(s, taken, members);
     }
     first += taken;
