@@ -488,6 +488,10 @@ static indim_lval pad(indim_kernel *k, indim_flow_item *item, const indim_coord 
     }
     bool never = false;
     indim_coord x = indim_coord_scale(k, index[d], 1, -p->low);
+    if (p->low <= 0 && p->high <= 0 && p->interior == 0) {
+      inner[d] = x;  // no guard: the index may be that of several dimensions that were merged
+      continue;
+    }
     guard = indim_mask_both(k, guard, indim_coord_guard(k, x, 0, (size - 1) * (p->interior + 1), &never));
     if (never) {
       return value;
@@ -519,6 +523,9 @@ static indim_lval concatenate(indim_kernel *k, indim_flow_item *item, const indi
     int64_t size = item->operands[i]->shape->sizes[dim];
     if (size == 0) {
       continue;
+    }
+    if (size == item->shape->sizes[dim]) {
+      return indim_value_at(k, item->operands[i], index, mask);  // the others are empty
     }
     bool never = false;
     indim_lval guard = indim_coord_guard(k, index[dim], at, at + size - 1, &never);
