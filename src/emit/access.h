@@ -89,6 +89,16 @@ typedef struct indim_emit_lane_loop {
 indim_emit_lane_loop indim_emit_lanes_begin(indim_generator *g, LLVMValueRef bits);
 void indim_emit_lanes_end(indim_generator *g, const indim_emit_lane_loop *l);
 
+// interleave.c ----------------------------------------------------------------------------------------------------------
+
+// Loads of lanes 2 to 4 elements apart, either way: as memory holds them.
+bool indim_emit_can_load_apart(const indim_emit_access_lanes *a, indim_type type);
+LLVMValueRef indim_emit_load_apart(indim_generator *g, indim_type type, const indim_emit_access_lanes *a);
+// Looks for stores from this one on that go together with it and sets g->group; false when there are none. The group is
+// stored when the last of its nodes is met.
+bool indim_emit_find_group(indim_generator *g, const indim_loop_node *node);
+void indim_emit_store_group(indim_generator *g);
+
 // load.c, store.c -------------------------------------------------------------------------------------------------------
 
 INDIM_CHECKED indim_status indim_emit_load(indim_generator *g, const indim_loop_node *node);

@@ -3,7 +3,7 @@
 //   lanes side by side          one vector access (masked: one masked access)
 //   the same element            one load, repeated
 //   backwards                   one vector access, reversed
-//   2, 3 or 4 apart             vector loads of the span, shuffled; never outside the span
+//   2, 3 or 4 apart             vector loads, shuffled (interleave.c)
 //   anything else               a load for each lane; a gather where the target has good ones. A masked-off lane reads
 //                               element 0 of the storage instead of its own.
 #include "emit/access.h"
@@ -75,43 +75,6 @@ static LLVMValueRef load_contiguous(indim_generator *g, indim_type type, int32_t
   LLVMValueRef args[] = {pointer, indim_emit_alignment_argument(g, type), indim_emit_memory_mask(g, type, lanes, mask),
                          LLVMConstNull(memory)};
   return indim_emit_masked_call(g, "llvm.masked.load", memory, LLVMTypeOf(pointer), args, 4);
-}
-
-// The span of lanes |stride| apart (2 to 4), loaded in vectors of |lanes| elements, the last of which ends with the
-// span; then each lane is picked from its vector.
-static LLVMValueRef load_span(indim_generator *g, indim_type type, int32_t lanes, const indim_emit_access_lanes *a) {
-  enum { MOST = 64 };
-  int32_t stride = a->stride < 0 ? -a->stride : a->stride;
-  int32_t span = (lanes - 1) * stride + 1;
-  int64_t start = a->stride < 0 ? -(int64_t)(span - 1) : 0;
-  int32_t map[MOST];
-  LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, lanes);
-  LLVMValueRef out = NULL;
-  int32_t done = 0;
-  for (int32_t at = 0; at < span; at += lanes) {
-    int32_t first = at + lanes <= span ? at : span - lanes;
-    LLVMValueRef vector = indim_emit_plain_load(g, memory, indim_emit_place_pointer(g, &a->at, start + first), type);
-    if (out == NULL) {
-      out = vector;
-      done = lanes;
-      continue;
-    }
-    // Before the first merge |out| is the memory at the start of the span, afterwards lanes in ascending order.
-    for (int32_t k = 0; k < lanes; k++) {
-      int32_t from = k * stride;
-      bool is_new = from >= done && from < first + lanes;
-      map[k] = from >= first + lanes ? -1 : is_new ? lanes + from - first : done == lanes ? from : k;
-    }
-    out = indim_emit_shuffle(g, out, vector, lanes, map);
-    done = first + lanes;
-  }
-  if (a->stride < 0) {
-    for (int32_t k = 0; k < lanes; k++) {
-      map[k] = lanes - 1 - k;
-    }
-    out = indim_emit_shuffle(g, out, NULL, lanes, map);
-  }
-  return out;
 }
 
 static indim_reg load_one(indim_generator *g, indim_type type, LLVMValueRef pointer) {
@@ -208,9 +171,8 @@ static indim_reg load_lanes(indim_generator *g, const indim_loop_node *node, ind
   if (!a.has_lanes && lanes > 1 && a.stride == 0) {
     return load_repeated(g, type, &a);
   }
-  if (!a.has_lanes && mask == NULL && lanes > 1 && lanes <= 64 && a.stride <= 4 && a.stride >= -4 &&
-      !indim_type_is_complex(type)) {
-    return indim_emit_unpack(&g->e, type, lanes, load_span(g, type, lanes, &a));
+  if (indim_emit_can_load_apart(&a, type)) {
+    return indim_emit_unpack(&g->e, type, lanes, indim_emit_load_apart(g, type, &a));
   }
   return indim_emit_can_gather(g, type, lanes) ? load_gathered(g, type, &a) : load_each(g, type, &a);
 }

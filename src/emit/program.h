@@ -39,16 +39,24 @@ typedef struct indim_emit_outlined {
 
 enum { INDIM_EMIT_OUTLINED = 32 };
 
+// Stores to every |count|-th element that together fill a stretch of memory, in the order of the body.
+typedef struct indim_emit_group {
+  int32_t count;  // 0: none is open
+  const indim_loop_node *nodes[4];
+  int64_t offsets[4];  // of each, in elements, from where the stretch begins
+} indim_emit_group;
+
 typedef struct indim_generator {
   indim_emit e;
   indim_reg *regs;           // of each value of the program
   indim_loop_value *values;  // the program's, with the types in which they are in registers (moves.c)
   LLVMValueRef *constants;   // of each constant storage, NULL until used
   indim_emit_function *current;
-  LLVMValueRef mark;                     // last instruction that was counted in this block
-  int32_t block_count;                   // instructions in this block
-  int32_t node_count;                    // since the host was asked whether to go on
-  bool has_gather;                       // gathers and scatters are worth their instruction
+  LLVMValueRef mark;    // last instruction that was counted in this block
+  int32_t block_count;  // instructions in this block
+  int32_t node_count;   // since the host was asked whether to go on
+  bool has_gather;      // gathers and scatters are worth their instruction
+  indim_emit_group group;
   const indim_loop_body *outlined_body;  // that the list below is of
   int32_t outlined_count;
   indim_emit_outlined outlined[INDIM_EMIT_OUTLINED];

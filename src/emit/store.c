@@ -1,5 +1,6 @@
 // Stores: lanes side by side are one vector access, backwards as well; any other form is a store for each lane, one after
-// another, or a scatter where the target has good ones. A lane that is switched off touches nothing.
+// another, or a scatter where the target has good ones; several that together fill a stretch of memory are put together
+// (interleave.c). A lane that is switched off touches nothing.
 #include "emit/access.h"
 
 // Past the caches, where the address turns out to be aligned for that.
@@ -151,7 +152,26 @@ static void store_scattered(indim_generator *g, indim_type type, const indim_emi
   indim_emit_masked_call(g, "llvm.masked.scatter", LLVMTypeOf(packed), LLVMTypeOf(pointers), args, 4);
 }
 
+// Whether the store is one of a group that is put together, which happens when the last of them is met.
+static bool is_grouped(indim_generator *g, const indim_loop_node *node) {
+  const indim_emit_group *group = &g->group;
+  bool is_member = false;
+  for (int32_t i = 0; i < group->count; i++) {
+    is_member = is_member || group->nodes[i] == node;
+  }
+  if (!is_member && !indim_emit_find_group(g, node)) {
+    return false;
+  }
+  if (group->nodes[group->count - 1] == node) {
+    indim_emit_store_group(g);
+  }
+  return true;
+}
+
 indim_status indim_emit_store(indim_generator *g, const indim_loop_node *node) {
+  if (is_grouped(g, node)) {
+    return INDIM_OK;
+  }
   const indim_loop_value *value = indim_emit_value(g, node->args[1]);
   indim_type type = value->type;
   int32_t lanes = value->lanes;

@@ -372,6 +372,59 @@ TEST(every_stride) {
   check_strides(INDIM_S16, 16, -3);
 }
 
+// Points of |stride| numbers one behind the other: each is loaded with |lanes| lanes, and stored where the next one was
+// (with |whole| false, all but the last). In a loop, so that ranges are proven.
+static void check_points(indim_type type, int32_t lanes, int32_t stride, bool whole) {
+  enum { MOST = 16 * 64 * 4 };
+  int32_t bytes = indim_type_bytes(type);
+  int64_t points = 3 * lanes;
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *x = argument(&f, type, points * stride);
+  indim_storage *r = result(&f, type, points * stride);
+  indim_lval i = indim_loop_for_begin(b, index_of(&f, 0), index_of(&f, points), lanes, 0, NULL, NULL);
+  indim_lval at = indim_loop_mul_const(b, i, stride);
+  for (int32_t k = 0; k < stride - (whole ? 0 : 1); k++) {
+    indim_lval v = indim_loop_load(b, x, indim_loop_add_const(b, at, k), lanes, stride);
+    indim_loop_store(b, r, indim_loop_add_const(b, at, (k + 1) % stride), v, stride, false);
+  }
+  indim_loop_for_end(b, NULL, NULL);
+  indim_compiled_fn *fn = compile(&f);
+  uint8_t in[MOST], out[MOST], expected[MOST];
+  for (int32_t k = 0; k < MOST; k++) {
+    in[k] = (uint8_t)((k * 7 + k / 50) & 0x3b);
+  }
+  memset(out, 0xa5, sizeof out);
+  memset(expected, 0xa5, sizeof expected);
+  for (int64_t k = 0; k < points * stride; k++) {
+    if (whole || k % stride != stride - 1) {
+      int64_t to = k / stride * stride + (k + 1) % stride;
+      memcpy(expected + to * bytes, in + k * bytes, (size_t)bytes);
+    }
+  }
+  if (fn != NULL) {
+    CHECK_EQ_INT(run2(fn, in, NULL, out), 0);
+    CHECK_MSG(memcmp(out, expected, sizeof out) == 0, "%s, %d lanes, %d numbers", indim_type_text(type), (int)lanes,
+              (int)stride);
+  }
+  close_fixture(&f);
+}
+
+TEST(points_sorted_apart_and_together) {
+  for (int32_t stride = 2; stride <= 4; stride++) {
+    check_points(INDIM_F32, 8, stride, true);
+    check_points(INDIM_F32, 8, stride, false);
+    check_points(INDIM_F32, 16, stride, true);
+    check_points(INDIM_F64, 4, stride, true);
+    check_points(INDIM_U8, 32, stride, true);
+    check_points(INDIM_BF16, 16, stride, true);
+    check_points(INDIM_S64, 2, stride, true);
+    check_points(INDIM_F32, 6, stride, true);
+    check_points(INDIM_C64, 4, stride, true);
+  }
+}
+
 // What is at the edge of readable memory is not touched where the mask is off: the storage is the last page's end.
 static void check_mask_of(indim_type type, int32_t lanes, int32_t stride, bool has_lanes, unsigned on, bool is_known) {
   enum { N = 64, MOST = 16 * N };
@@ -1138,30 +1191,31 @@ TEST(a_deep_nest_is_refused) {
   close_fixture(&f);
 }
 
-#define CASES(X)                   \
-  X(add_of_two_arrays)             \
-  X(for_with_bounds_from_memory)   \
-  X(for_of_one_trip_and_of_none)   \
-  X(if_gives_complex_values)       \
-  X(while_runs_and_stops)          \
-  X(every_stride)                  \
-  X(every_mask)                    \
-  X(streamed_stores)               \
-  X(masked_scalar_and_repeated)    \
-  X(lane_addresses)                \
-  X(copy_fill_constant_scratch)    \
-  X(shuffles_of_several_arguments) \
-  X(folds_splats_extracts)         \
-  X(divisions_round_down)          \
-  X(clamps_of_every_integer_type)  \
-  X(fma_and_affine)                \
-  X(parallel_loops)                \
-  X(while_inside_a_piece_stops)    \
-  X(host_matmul)                   \
-  X(body_of_12000_scalar_nodes)    \
-  X(body_of_2000_tanh)             \
-  X(text_of_ir_and_assembly)       \
-  X(every_allocation_may_fail)     \
-  X(too_many_lanes_are_refused)    \
+#define CASES(X)                      \
+  X(add_of_two_arrays)                \
+  X(for_with_bounds_from_memory)      \
+  X(for_of_one_trip_and_of_none)      \
+  X(if_gives_complex_values)          \
+  X(while_runs_and_stops)             \
+  X(every_stride)                     \
+  X(points_sorted_apart_and_together) \
+  X(every_mask)                       \
+  X(streamed_stores)                  \
+  X(masked_scalar_and_repeated)       \
+  X(lane_addresses)                   \
+  X(copy_fill_constant_scratch)       \
+  X(shuffles_of_several_arguments)    \
+  X(folds_splats_extracts)            \
+  X(divisions_round_down)             \
+  X(clamps_of_every_integer_type)     \
+  X(fma_and_affine)                   \
+  X(parallel_loops)                   \
+  X(while_inside_a_piece_stops)       \
+  X(host_matmul)                      \
+  X(body_of_12000_scalar_nodes)       \
+  X(body_of_2000_tanh)                \
+  X(text_of_ir_and_assembly)          \
+  X(every_allocation_may_fail)        \
+  X(too_many_lanes_are_refused)       \
   X(a_deep_nest_is_refused)
 TEST_MAIN(CASES)
