@@ -394,6 +394,12 @@ static void choose(reduction *r) {
   indim_nest_choose(&nest, NULL);
   r->vector_dim = nest.vector_dim;
   r->lanes = nest.lanes;
+  if (r->vector_dim >= 0 && r->is_reduced[r->vector_dim] && nest.sizes[r->vector_dim] < r->lanes) {
+    // Rows too short to fill a register: a lane for each of many rows, if there are many.
+    for (int32_t d = 0; d < r->rank; d++) {
+      r->vector_dim = !r->is_reduced[d] && shape->sizes[d] >= r->lanes ? d : r->vector_dim;
+    }
+  }
   if (r->vector_dim >= 0 && r->is_reduced[r->vector_dim] && r->is_single) {
     // Several registers of partial results hide the latency of an addition.
     int32_t registers = nest.cost <= 4 ? 8 : nest.cost <= 16 ? 4 : 2;
