@@ -55,6 +55,14 @@ indim_status indim_compile_available(indim_ctx *cx) {
   return INDIM_OK;
 }
 
+const indim_compile_decision *indim_compile_decisions(void) {
+  static const indim_compile_decision list[] = {
+#define INDIM_DECISION(enumerator, name, meaning) {name, meaning},
+#include "loop/decisions.def"
+      {NULL, NULL}};
+  return list;
+}
+
 static void release_code(void *code, void *library) {
   const indim_emit_library *functions = indim_library_object(library, "indim_emit_library");
   functions->destroy(code);

@@ -130,7 +130,7 @@ static bool leave_to_library(product *p, const int64_t *sizes) {
   int32_t batch, m, n, k;
   if ((p->sum != INDIM_F32 && p->sum != INDIM_F64) || p->lhs->shape->type != p->sum || p->rhs->shape->type != p->sum ||
       p->item->shape->type != p->sum || at->tiled != NULL || list->count != 2 || p->l->loop_depth > 0 ||
-      indim_lower_without(p->l, "library") || !only_moves(p->lhs) || !only_moves(p->rhs)) {
+      indim_lower_without(p->l, INDIM_DECISION_LIBRARY) || !only_moves(p->lhs) || !only_moves(p->rhs)) {
     return false;
   }
   if (!only_dim(p, sizes, BATCH, &batch) || !only_dim(p, sizes, LEFT, &m) || !only_dim(p, sizes, RIGHT, &n) ||

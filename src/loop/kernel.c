@@ -307,7 +307,7 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
 
 // For nests that may be built in squares: they store at one place per index, and their body can be built without storing.
 static void choose_turning(indim_nest *nest) {
-  nest->turn_dim = indim_lower_without(nest->l, "turn") ? -1 : indim_turn_dim(nest);
+  nest->turn_dim = indim_lower_without(nest->l, INDIM_DECISION_TURN) ? -1 : indim_turn_dim(nest);
   nest->turns = nest->turn_dim >= 0;
 }
 
@@ -394,7 +394,7 @@ static int64_t elements_within(const indim_nest *nest) {
 // Whether the loop over |extent| iterations of the outermost dimension is worth threads.
 static bool worth_threads(const indim_nest *nest) {
   indim_lowering *l = nest->l;
-  return nest->may_thread && l->loop_depth == 0 && !indim_lower_without(l, "threads") &&
+  return nest->may_thread && l->loop_depth == 0 && !indim_lower_without(l, INDIM_DECISION_THREADS) &&
          elements_within(nest) >= WORTH_THREADS * 8 / (8 + nest->cost);
 }
 
@@ -570,7 +570,7 @@ static bool worth_streaming(const indim_nest *nest, const indim_flow_item *item,
     }
   }
   return at->storage->kind == INDIM_STORAGE_RESULT && item->use_count == 1 && bytes >= cache * 3 / 4 &&
-         total >= 2 * cache && !indim_lower_without(nest->l, "stream");
+         total >= 2 * cache && !indim_lower_without(nest->l, INDIM_DECISION_STREAM);
 }
 
 static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_location *at, int64_t cost,

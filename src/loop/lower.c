@@ -47,19 +47,6 @@ void indim_lower_explain(indim_lowering *l, const indim_flow_item *item, const c
                       indim_shape_brief(item->shape, &shape), text);
 }
 
-bool indim_lower_without(const indim_lowering *l, const char *name) {
-  const char *at = l->options->without;
-  size_t size = strlen(name);
-  while (at != NULL && *at != '\0') {
-    size_t length = strcspn(at, ",");
-    if (length == size && memcmp(at, name, size) == 0) {
-      return true;
-    }
-    at += length + (at[length] == ',' ? 1 : 0);
-  }
-  return false;
-}
-
 bool indim_list_has(const int64_t *list, int64_t count, int64_t value) {
   for (int64_t i = 0; i < count; i++) {
     if (list[i] == value) {
@@ -374,17 +361,17 @@ static indim_status lower_module(indim_lowering *l) {
     return l->status != INDIM_OK ? l->status : l->b.status;
   }
   INDIM_TRY(indim_loop_prune(l->program));
-  if (!indim_lower_without(l, "roll")) {
+  if (!indim_lower_without(l, INDIM_DECISION_ROLL)) {
     INDIM_TRY(indim_loop_roll(l->program));
   }
-  if (!indim_lower_without(l, "pack")) {
+  if (!indim_lower_without(l, INDIM_DECISION_PACK)) {
     INDIM_TRY(indim_loop_pack(l->program));
   }
-  if (!indim_lower_without(l, "join")) {
+  if (!indim_lower_without(l, INDIM_DECISION_JOIN)) {
     INDIM_TRY(indim_loop_join(l->program));
   }
   INDIM_TRY(indim_loop_widen(l->program));
-  if (!indim_lower_without(l, "share")) {
+  if (!indim_lower_without(l, INDIM_DECISION_SHARE)) {
     INDIM_TRY(indim_loop_share(l->program));
   }
   return indim_scratch_plan(l->program);
@@ -395,6 +382,7 @@ indim_status indim_loop_lower(indim_ctx *cx, const indim_module *module, const i
   static const indim_lower_options none = {0};
   indim_lowering l = {.cx = cx, .target = target, .options = options == NULL ? &none : options};
   *out_program = NULL;
+  INDIM_TRY(indim_decisions_parse(cx, l.options->without, &l.without));
   INDIM_TRY(indim_loop_program_create(cx, module, target, &l.program));
   indim_arena_init(&l.arena, cx);
   indim_loop_builder_init(&l.b, l.program);

@@ -4,14 +4,21 @@
 
 #include "loop/loop.h"
 
+// What can be left out.
+typedef enum indim_decision {
+#define INDIM_DECISION(enumerator, name, meaning) INDIM_DECISION_##enumerator,
+#include "loop/decisions.def"
+  INDIM_DECISION_COUNT  // at most 32
+} indim_decision;
+
 typedef struct indim_lower_options {
-  const char *without;        // decisions left out, by name, separated by commas; NULL: none
+  const char *without;        // decisions left out (decisions.def), separated by commas; NULL: none
   indim_buffer *out_explain;  // NULL: not wanted
 } indim_lower_options;
 
 // Lowers the entry computation of a verified module with all that it calls. The leaves of the arguments and of the result
 // are storages ARGUMENT 0.. and RESULT 0.. in the layouts that the module states. UNSUPPORTED, with the instruction's
-// place and the reason, for what has no lowering.
+// place and the reason, for what has no lowering; INVALID for a decision that there is not.
 INDIM_CHECKED indim_status indim_loop_lower(indim_ctx *cx, const indim_module *module, const indim_loop_target *target,
                                             const indim_lower_options *options, indim_loop_program **out_program);
 

@@ -28,6 +28,7 @@ typedef struct indim_lowering {
   indim_loop_program *program;
   const indim_loop_target *target;
   const indim_lower_options *options;
+  uint32_t without;     // decisions left out, one bit each
   indim_status status;  // of what is not the builder's: the first error
   indim_lower_memo *memo;
   int32_t loop_depth;           // FORs that are open around what is built
@@ -42,8 +43,13 @@ bool indim_lower_failed(const indim_lowering *l);
 void *indim_lower_alloc(indim_lowering *l, int64_t count, size_t size);
 // A line of --explain.
 void indim_lower_explain(indim_lowering *l, const indim_flow_item *item, const char *format, ...) INDIM_PRINTF(3, 4);
-// Whether |name| is among the decisions left out.
-bool indim_lower_without(const indim_lowering *l, const char *name);
+
+// decision.c -----------------------------------------------------------------------------------------------------------
+
+// The set of the names in |text| (separated by commas, NULL for none), bit k for decision k. INVALID for another name.
+INDIM_CHECKED indim_status indim_decisions_parse(indim_ctx *cx, const char *text, uint32_t *out_set);
+// Whether the decision is left out.
+bool indim_lower_without(const indim_lowering *l, indim_decision decision);
 
 // plan.c ---------------------------------------------------------------------------------------------------------------
 

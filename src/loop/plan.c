@@ -190,7 +190,7 @@ static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, 
     item->reason = "an element is needed several times, and computing it again costs more than keeping it";
     return INDIM_PLACEMENT_MEMORY;
   }
-  if (indim_lower_without(l, "fusion")) {
+  if (indim_lower_without(l, INDIM_DECISION_FUSION)) {
     item->reason = "fusion is left out";
     return INDIM_PLACEMENT_MEMORY;
   }
@@ -340,7 +340,7 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
   if (list == NULL) {
     return;
   }
-  bool tiles = !indim_lower_without(l, "tiles");
+  bool tiles = !indim_lower_without(l, INDIM_DECISION_TILES);
   for (int32_t i = 0; i < flow->item_count; i++) {
     list[i].root = -1;
     flow->items[i]->last_read = -1;

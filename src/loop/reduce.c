@@ -574,7 +574,7 @@ static void run_band(reduction *r, indim_lval from, int64_t count) {
 
 static bool may_thread(const reduction *r) {
   enum { WORTH_THREADS = 65536 };
-  return r->l->loop_depth == 0 && !indim_lower_without(r->l, "threads") &&
+  return r->l->loop_depth == 0 && !indim_lower_without(r->l, INDIM_DECISION_THREADS) &&
          indim_shape_element_count(r->inputs[0]->shape) >= WORTH_THREADS;
 }
 

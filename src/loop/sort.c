@@ -267,7 +267,7 @@ static void sort_block(sorting *s, const line *to, indim_lval i) {
 static void begin_parallel(sorting *s, int64_t iterations) {
   indim_lowering *l = s->l;
   if (!s->has_loops && l->loop_depth == 0 && s->size >= WORTH_THREADS && iterations >= 2 &&
-      !indim_lower_without(l, "threads")) {
+      !indim_lower_without(l, INDIM_DECISION_THREADS)) {
     indim_loop_for_parallel(&l->b, (iterations + PIECES - 1) / PIECES);
   }
 }
@@ -531,7 +531,7 @@ static void run(sorting *s) {
     const indim_location *at = &s->results[c]->place;
     s->in_result = s->in_result && at->tiled == NULL && at->strides[s->dim] == 1;
   }
-  bool is_parallel = line_count(s) >= 2 && l->loop_depth == 0 && !indim_lower_without(l, "threads") &&
+  bool is_parallel = line_count(s) >= 2 && l->loop_depth == 0 && !indim_lower_without(l, INDIM_DECISION_THREADS) &&
                      indim_shape_element_count(s->inputs[0]->shape) >= WORTH_THREADS;
   if (!allocate(s, is_parallel, written)) {
     return;

@@ -208,6 +208,9 @@ def compiling(folder):
     expect("compile, no such file", run("compile", "missing.hlo"), FILE, err="missing.hlo")
     expect("compile, a wrong program", run("compile", program(folder, "ENTRY e {", "cut.hlo")), REFUSED, err="cut.hlo:1:")
     expect("compile --fast", run("compile", "--fast=lazy", p), USAGE, err="lazy")
+    expect("compile --without", run("compile", "--without=fusion,fusionx", p), USAGE, err="'fusionx'")
+    done = expect("compile --without=help", run("compile", "--without=help"), OK, out="fusion ")
+    report("one line a decision", len(done.stdout.splitlines()) == 10 and "share" in done.stdout.splitlines()[-1], done.stdout)
     expect("compile --max-memory", run("compile", "--max-memory=0", p), USAGE, err="positive")
     if not compiles(folder):
         print("  this build has no code generator: what it does is not tested")

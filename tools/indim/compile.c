@@ -20,7 +20,7 @@ const char *const help_compile =
     "  --time                  tell how long each stage took\n"
     "  -o FILE, --output=FILE  write all that there instead of to standard output\n"
     "  --fast=NAME,...         relax strict IEEE: contract, reassociate, reciprocal (`indim run --help`)\n"
-    "  --without=NAME,...      leave decisions of the compiler out, to see what they do\n"
+    "  --without=NAME,...      leave decisions of the compiler out, to see what they do; --without=help lists them\n"
     "  --json                  print an object: stages, explanation, times, bytes, and the buffers of a call\n"
     "  --max-memory=N[K|M|G]   refuse to hold more than N bytes; what LLVM takes for itself is estimated\n"
     "\n"
@@ -281,6 +281,28 @@ static int set_dump(const command *self, const char *text, compile_options *opti
   return EXIT_OK;
 }
 
+static int set_without(const command *self, const char *text, compile_options *options) {
+  options->without = text;
+  for (const char *at = text; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
+    size_t size = strcspn(at, ",");
+    const indim_compile_decision *known = indim_compile_decisions();
+    while (known->name != NULL && (strlen(known->name) != size || memcmp(known->name, at, size) != 0)) {
+      known++;
+    }
+    if (known->name == NULL) {
+      return usage_error(self, "--without knows no '%.*s'; --without=help lists what it knows", (int)size, at);
+    }
+  }
+  return EXIT_OK;
+}
+
+static int list_decisions(void) {
+  for (const indim_compile_decision *d = indim_compile_decisions(); d->name != NULL; d++) {
+    printf("%-10s%s\n", d->name, d->meaning);
+  }
+  return EXIT_OK;
+}
+
 static int set_option(indim_ctx *cx, const command *self, int option, const char *value, compile_options *options) {
   uint64_t count = 0;
   switch (option) {
@@ -298,8 +320,7 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
   case OPTION_FAST:
     return parse_fast(self, value, &options->fast);
   case OPTION_WITHOUT:
-    options->without = value;
-    return EXIT_OK;
+    return set_without(self, value, options);
   case OPTION_JSON:
     options->json = true;
     return EXIT_OK;
@@ -320,6 +341,9 @@ int command_compile(indim_ctx *cx, const command *self, int argc, char **argv) {
   for (int option; (option = options_next(&walk)) != 0;) {
     if (option < 0) {
       return walk.exit_code;
+    }
+    if (option == OPTION_WITHOUT && strcmp(walk.value, "help") == 0) {
+      return list_decisions();
     }
     int code = set_option(cx, self, option, walk.value, &options);
     if (code != EXIT_OK) {
