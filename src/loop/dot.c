@@ -482,7 +482,7 @@ static void run_rows(product *p, int32_t contracted, int64_t size) {
   int64_t columns = p->item->shape->sizes[p->vector_dim];
   int64_t band = columns >= BANDS * LEAST_COLUMNS ? columns / BANDS / p->lanes * p->lanes : columns;
   bool threads = p->l->loop_depth == 0 && columns * size >= WORTH_THREADS && band < columns &&
-                 !indim_lower_without(p->l, "threads");
+                 !indim_lower_without(p->l, INDIM_DECISION_THREADS);
   if (!threads) {
     run_columns(p, indim_loop_index(b, 0), columns, contracted, size);
     return;

@@ -295,6 +295,37 @@ TEST(threads_give_the_same_bits) {
   drop(&f);
 }
 
+TEST(every_decision_can_be_left_out) {
+  fixture f;
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(parse(&f, "ENTRY e { x = f32[3] parameter(0) ROOT y = f32[3] multiply(x, x) }"));
+  const indim_compile_decision *first = indim_compile_decisions();
+  for (const indim_compile_decision *d = first; d->name != NULL; d++) {
+    const indim_compile_options options = {.without = d->name};
+    CHECK(d->meaning != NULL && d->meaning[0] != '\0');
+    CHECK(indim_compile(f.cx, f.module, &options, &f.exe) == INDIM_OK);
+    indim_executable_destroy(f.exe);
+    f.exe = NULL;
+  }
+  CHECK_EQ_STR(first->name, "fusion");
+  const indim_compile_options several = {.without = "fusion,share"};
+  CHECK(indim_compile(f.cx, f.module, &several, &f.exe) == INDIM_OK);
+  indim_executable_destroy(f.exe);
+  f.exe = NULL;
+  static const char *const wrong[] = {"fusio", "fusions", "fusion,,share", " fusion", "fusion,Share"};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    const indim_compile_options options = {.without = wrong[i]};
+    CHECK(indim_compile(f.cx, f.module, &options, &f.exe) == INDIM_INVALID);
+    CHECK(f.exe == NULL);
+    const indim_diagnostic *d = indim_ctx_diagnostic_get(f.cx, i);
+    REQUIRE(d != NULL);
+    CHECK(strstr(d->message, "no decision '") != NULL && strstr(d->hint, "it has fusion, tiles, ") != NULL);
+  }
+  drop(&f);
+}
+
 #define CASES(X)                              \
   X(null_is_refused)                          \
   X(the_module_may_go)                        \
@@ -304,6 +335,7 @@ TEST(threads_give_the_same_bits) {
   X(stages_are_told)                          \
   X(what_does_not_compile_says_where_and_why) \
   X(elided_and_not_needed)                    \
+  X(every_decision_can_be_left_out)           \
   X(compiling_is_interrupted)                 \
   X(an_endless_loop_is_stopped)               \
   X(threads_give_the_same_bits)
