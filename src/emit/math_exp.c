@@ -91,27 +91,37 @@ val indim_emit_fn_logistic(const kit *k, val x) {
   return quotient(k, one, add(k, sum, fused(k, tail_of(k, r.high), scale, lost)));
 }
 
-// (1 - p) / (1 + p) with p = e^-2|x| = scale (1 + tail). Beyond |x| = 9.1 the nearest float is 1.
-static val tanh_of_float(const kit *k, val x) {
-  val magnitude = at_most(k, absolute(k, x), 9.1);
-  reduced r = reduce(k, mul(k, magnitude, real(k, -2)), bias(k), false);
+// a - b c, which is small.
+static val rest_of_product(const kit *k, val a, val b, val c) {
+  pair product = indim_emit_fn_two_product(k, b, c);
+  return sub(k, sub(k, a, product.high), product.low);
+}
+
+// q = (1 - p) / (1 + p) with p = e^-2|x| = scale (1 + tail). Beyond the limit the nearest number is 1. For doubles, and
+// where products are rounded by themselves, all that was lost is collected: of the tail, of both sums and of the
+// quotient; 1 / (1 + p) = (1 + q) / 2.
+val indim_emit_fn_tanh(const kit *k, val x) {
+  bool is_exact = k->is_double || !k->e->has_fma;
+  val magnitude = at_most(k, absolute(k, x), pick(k, 9.1, 19.5));
+  reduced r = reduce(k, mul(k, magnitude, real(k, -2)), bias(k), is_exact);
   val scale = power_of_two(k, r.bits);
-  val tail = tail_of(k, r.high);
-  val top = fused(k, minus(k, scale), tail, sub(k, real(k, 1), scale));
-  return under_sign(k, quotient(k, top, fused(k, scale, tail, add(k, scale, real(k, 1)))), x);
+  val above_r = mul(k, mul(k, r.high, r.high), q_of(k, r.high));
+  val tail = is_exact ? add(k, r.high, above_r) : tail_of(k, r.high);
+  val less = sub(k, real(k, 1), scale);
+  val more = add(k, real(k, 1), scale);
+  val top = fused(k, minus(k, scale), tail, less);
+  val bottom = fused(k, scale, tail, more);
+  val ratio = quotient(k, top, bottom);
+  if (is_exact) {
+    val scaled = mul(k, scale, tail);
+    val lost_tail = mul(k, scale, add(k, add(k, sub(k, r.high, tail), above_r), r.low));
+    val lost_top = sub(k, sub(k, sub(k, less, top), scaled), lost_tail);
+    val lost_bottom = add(k, add(k, sub(k, more, bottom), scaled), lost_tail);
+    val lost = add(k, rest_of_product(k, top, ratio, bottom), sub(k, lost_top, mul(k, ratio, lost_bottom)));
+    ratio = fused(k, lost, fused(k, ratio, real(k, 0.5), real(k, 0.5)), ratio);
+  }
+  return under_sign(k, ratio, x);
 }
-
-// d / (d + 2) with d = e^2|x| - 1, which is h / (h + 1/2) of a quarter h.
-static val tanh_of_double(const kit *k, val x) {
-  val magnitude = at_most(k, absolute(k, x), 20);
-  pair h = quarter_exp(k, add(k, magnitude, magnitude), true);
-  h = quick_two_sum(k, h.high, h.low);
-  pair sum = two_sum(k, h.high, real(k, 0.5));
-  pair tangent = indim_emit_fn_quotient(k, h, (pair){sum.high, add(k, sum.low, h.low)});
-  return unless_tiny(k, x, with_sign(k, add(k, tangent.high, tangent.low), x));
-}
-
-val indim_emit_fn_tanh(const kit *k, val x) { return k->is_double ? tanh_of_double(k, x) : tanh_of_float(k, x); }
 
 // With h = (e^|x| - 1) / 4: sinh |x| = 2 (h + h / (4 h + 1)).
 val indim_emit_fn_sinh(const kit *k, val x) {
