@@ -53,7 +53,12 @@ int32_t indim_tile_row_lanes(const indim_loop_target *target, int32_t rank, cons
   return (int32_t)last;
 }
 
+// The smallest are scalars: what is done with three coordinates is mostly done with each by itself, and the way from one
+// lane to another takes as long as a sum.
 int32_t indim_tile_lanes(const indim_loop_target *target, const indim_shape *shape) {
+  if (indim_shape_element_count(shape) <= INDIM_TILE_SCALARS) {
+    return 1;
+  }
   return indim_tile_row_lanes(target, shape->rank, shape->sizes);
 }
 

@@ -3,7 +3,7 @@
 // shuffles.
 //
 // The elements stand in row-major order of the logical dimensions, whatever the layout, cut into rows of |lanes|:
-// f64[6,6] is 6 rows of 6 lanes, f32[4,1] one row of 4, f32[] one scalar.
+// f64[6,6] is 6 rows of 6 lanes, f32[8,1] one row of 8; the smallest are scalars: f32[3] is 3 rows of 1 lane.
 #ifndef INDIM_LOOP_TILE_H
 #define INDIM_LOOP_TILE_H
 
@@ -19,8 +19,8 @@ typedef struct indim_tile {
 // The most elements of a tile.
 enum { INDIM_TILE_ELEMENTS = 256 };
 
-// How many lanes a tile of |shape| has: the last size, or a product of trailing sizes when that is 1 or small against a
-// register.
+// How many lanes a tile of |shape| has, by its sizes alone, whatever the type: 1 up to four elements; else the last size
+// above 1, times what fits a register when that is a power of two, or a part of it when it is longer than a register of f32.
 int32_t indim_tile_lanes(const indim_loop_target *target, const indim_shape *shape);
 // Whether |instr| can be made from tiles of its operands: static, its own and its operands' elements within the limit,
 // and an op of those below. Called computations are for indim_loop_apply and are looked into.

@@ -15,7 +15,10 @@ typedef struct indim_pool {
   int16_t lane[INDIM_POOL_ELEMENTS];
 } indim_pool;
 
-// Lanes of the rows of an array with these sizes; see indim_tile_lanes.
+// Up to so many elements a tile is rows of one lane.
+enum { INDIM_TILE_SCALARS = 4 };
+
+// Lanes of the rows of an array with these sizes, however small; see indim_tile_lanes.
 int32_t indim_tile_row_lanes(const indim_loop_target *target, int32_t rank, const int64_t *sizes);
 // Lanes of this type that fill a register, a power of two and 2 at least.
 int32_t indim_tile_register_lanes(const indim_loop_target *target, indim_type type);

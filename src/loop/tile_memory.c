@@ -39,8 +39,8 @@ static void plan_walk(const indim_loop_builder *b, const indim_shape *shape, con
   for (int32_t k = 0; k < shape->rank; k++) {
     w->sizes[k] = shape->sizes[w->perm[k]];
   }
-  w->lanes = indim_tile_row_lanes(&b->program->target, shape->rank, w->sizes);
   w->count = (int32_t)indim_shape_element_count(shape);
+  w->lanes = w->count <= INDIM_TILE_SCALARS ? 1 : indim_tile_row_lanes(&b->program->target, shape->rank, w->sizes);
   for (int32_t e = 0; e < w->count; e++) {
     w->offsets[e] = 0;
     for (int32_t k = 0; k < shape->rank; k++) {

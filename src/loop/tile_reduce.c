@@ -119,6 +119,11 @@ static bool is_better_folded(int32_t results, int32_t steps, int32_t width, int3
   return results <= MOST_FOLDED && steps >= 3 && folded < apart;
 }
 
+// How many steps stand side by side in a row that is folded; few are taken one by one.
+static int32_t step_lanes(const indim_loop_builder *b, int64_t steps) {
+  return steps <= INDIM_TILE_SCALARS ? 1 : indim_tile_row_lanes(&b->program->target, 1, &steps);
+}
+
 // Dot -----------------------------------------------------------------------------------------------------------------
 
 // One operand with its elements in the order contracted, batch, free.
@@ -309,8 +314,7 @@ static indim_lval sum_along_lanes(indim_loop_builder *b, const side *lhs, const 
   indim_type type = lhs->pool.type;
   int32_t row = result / rhs->free;
   int32_t batch = row / lhs->free;
-  int64_t steps = lhs->contracted;
-  int32_t lanes = indim_tile_row_lanes(&b->program->target, 1, &steps);
+  int32_t lanes = step_lanes(b, lhs->contracted);
   indim_lval sum = 0;
   for (int32_t k = 0; k < lhs->contracted && b->status == INDIM_OK; k += lanes) {
     int32_t x_map[INDIM_TILE_ELEMENTS];
@@ -340,7 +344,7 @@ void indim_tile_dot(indim_loop_builder *b, const indim_instr *instr, const indim
   bool left_in_lanes = rhs.free == 1;
   fill_side(b, &operands[0], instr->shape->type, left_in_lanes && !folds, &lhs);
   fill_side(b, &operands[1], instr->shape->type, right_in_lanes && !folds, &rhs);
-  int32_t lanes = folds ? 1 : indim_tile_lanes(&b->program->target, instr->shape);
+  int32_t lanes = folds ? 1 : indim_tile_row_lanes(&b->program->target, instr->shape->rank, instr->shape->sizes);
   int32_t registers = results / lanes * ((lanes + width - 1) / width);
   if (!folds && rhs.free > 1 && registers >= MANY_REGISTERS && indim_type_is_float(sums.type)) {
     spill_side(b, &operands[0], instr->shape->type, &lhs);
@@ -453,8 +457,7 @@ static entry reduce_row(indim_loop_builder *b, const reduction *r, int32_t first
 
 static entry reduce_along_lanes(indim_loop_builder *b, const reduction *r, int32_t result, const entry *init) {
   entry entries[INDIM_TILE_ELEMENTS] = {{{0}}};
-  int64_t steps = r->steps;
-  int32_t lanes = indim_tile_row_lanes(&b->program->target, 1, &steps);
+  int32_t lanes = step_lanes(b, r->steps);
   for (int32_t i = 0; i < r->step.n; i++) {
     for (int32_t k = 0; k < r->steps; k += lanes) {
       int32_t map[INDIM_TILE_ELEMENTS];

@@ -274,8 +274,9 @@ TEST(lanes_follow_from_sizes) {
   check_lanes(32, "f32[4,4]", 8);
   check_lanes(64, "f32[4,4]", 16);
   check_lanes(16, "f32[4,4]", 4);
-  check_lanes(32, "f32[4,1]", 4);
-  check_lanes(32, "f32[1,3]", 3);
+  check_lanes(32, "f32[6,1]", 6);
+  check_lanes(32, "f32[1,3]", 1);
+  check_lanes(32, "f32[2,2]", 1);
   check_lanes(32, "f32[]", 1);
   check_lanes(32, "f64[36]", 4);
   check_lanes(32, "f64[12]", 4);
