@@ -216,10 +216,13 @@ indim_lval indim_coord_guard(indim_kernel *k, indim_coord x, int64_t low, int64_
     least = INT64_MIN;
     most = INT64_MAX;
   }
+  // What holds in this dimension would not hold if it were merged with another.
   if (least >= low && most <= high) {
+    indim_survey_alone(k->l, x);
     return 0;
   }
   if (most < low || least > high) {
+    indim_survey_alone(k->l, x);
     *out_never = true;
     return 0;
   }

@@ -1357,7 +1357,7 @@ static int tuple_computation(scope *outer, const value *carry, int count, bool c
   text_add(&s->body, " parameter(0)\n");
   open_tuple(s, tuple, carry, count);
   value i = s->values[0];
-  add_steps(s, 2 + (int)choose(s->g->c, 6));
+  add_steps(s, 1 + (int)choose(s->g->c, 4));
   for (int k = 0; k < count; k++) {
     out[k] = need(s, &carry[k].a);
   }
@@ -1657,7 +1657,7 @@ static void program_make(program *p, choices *c) {
     g.base[i] = large && i < 2 ? 100 + (int64_t)choose(c, 300) : any_size(c);
   }
   make_parameters(s);
-  add_steps(s, 4 + (int)choose(c, large ? 8 : 24));
+  add_steps(s, 3 + (int)choose(c, large ? 8 : 14));
   make_root(s, results, &is_tuple);
   make_header(&g, &whole_text, results, is_tuple);
   text_add(&whole_text, "%sENTRY main {\n%s}\n", g.computations.data == NULL ? "" : g.computations.data, s->body.data);
