@@ -7,7 +7,7 @@
 #include "loop/build.h"
 #include "loop/window.h"
 
-enum { MAX_ROWS = 4, FEW = 4, MOST_WRITTEN_OUT = 32 };
+enum { MAX_ROWS = 6, MOST_ALONG = 8, FEW = 4, MOST_WRITTEN_OUT = 32 };
 
 typedef struct convolution {
   indim_lowering *l;
@@ -299,7 +299,7 @@ static void choose_rows(convolution *c) {
   }
   int64_t best = 1;
   for (int32_t d = 0; d + 1 < c->rank; d++) {
-    if (d != feature && d != c->vector_dim && c->sizes[d] > best) {
+    if (d != feature && d != c->vector_dim && c->sizes[d] >= best && c->sizes[d] > 1) {
       best = c->sizes[d];
       c->row_dim = d;
     }
@@ -338,13 +338,18 @@ static bool choose(convolution *c) {
     c->lanes *= c->vector_dim >= 0 && extent >= 2 * (int64_t)c->lanes ? 2 : 1;
   }
   choose_rows(c);
+  int32_t along = spatial_of(c, c->vector_dim);
+  if (along >= 0 && indim_window_dim_of(c->item->instr, along)->size <= MOST_ALONG) {
+    c->is_loop[along] = false;  // written out, so that the lanes that fall outside are known
+  }
   for (int32_t s = 0; s < c->labels->spatial_count; s++) {
     int32_t dim = c->labels->output_spatial[s];
     if (c->is_loop[s] && dim != c->vector_dim && dim != c->row_dim) {
       continue;  // the loop over its taps begins and ends where they meet something
     }
     indim_window_cut(list, dim, indim_window_dim_of(c->item->instr, s),
-                     c->input->shape->sizes[c->labels->input_spatial[s]], c->sizes[dim]);
+                     c->input->shape->sizes[c->labels->input_spatial[s]], c->sizes[dim],
+                     dim == c->vector_dim ? c->lanes : 1);
   }
   c->list = list;
   return !indim_lower_failed(c->l);
@@ -379,9 +384,11 @@ static void run_rows(convolution *c, int64_t low, int64_t count, int32_t rows) {
 }
 
 static void run_segment(convolution *c, int64_t low, int64_t high) {
-  int64_t whole = (high - low) / c->most_rows * c->most_rows;
-  run_rows(c, low, whole, c->most_rows);
-  run_rows(c, low + whole, high - low - whole, 1);
+  for (int32_t rows = c->most_rows; rows >= 1; rows = rows > 2 ? rows - 2 : rows - 1) {
+    int64_t count = (high - low) / rows * rows;
+    run_rows(c, low, count, rows);
+    low += count;
+  }
 }
 
 void indim_lower_convolution(indim_lowering *l, indim_flow_item *item) {

@@ -313,7 +313,7 @@ static void choose_turning(indim_nest *nest) {
 
 // Building -------------------------------------------------------------------------------------------------------------
 
-enum { MAX_SEGMENTS = 24, PIECES = 16, WORTH_THREADS = 32768, SMALL_LOOP = 4 };
+enum { MAX_SEGMENTS = 24, PIECES = 16, WORTH_THREADS = 32768, SMALL_LOOP = 4, LONG_ITERATION = 1 << 20 };
 
 static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments);
 
@@ -489,7 +489,9 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
     nest->copies /= count;
     return;
   }
-  bool threads = worth_threads(nest) && high - low >= 2 * PIECES;
+  // Few iterations make few pieces, and uneven ones, which is worth it when each is long.
+  bool is_long = high - low >= 4 && elements_within(nest) / (high - low) * (nest->cost + 1) >= LONG_ITERATION;
+  bool threads = worth_threads(nest) && (high - low >= 2 * PIECES || is_long);
   index[dim] =
       (indim_coord){indim_loop_for_begin(b, indim_loop_index(b, low), indim_loop_index(b, high), 1, 0, NULL, NULL), 0};
   if (threads) {

@@ -72,8 +72,8 @@ indim_coord indim_window_inside(indim_kernel *k, const indim_window_dim *window,
   return (indim_coord){indim_loop_clamp_index(&k->l->b, x.base, 0, size - 1), 0};
 }
 
-void indim_window_cut(indim_access_list *list, int32_t d, const indim_window_dim *window, int64_t size,
-                      int64_t places) {
+void indim_window_cut(indim_access_list *list, int32_t d, const indim_window_dim *window, int64_t size, int64_t places,
+                      int32_t lanes) {
   if (indim_window_is_plain(window)) {
     return;
   }
@@ -84,6 +84,8 @@ void indim_window_cut(indim_access_list *list, int32_t d, const indim_window_dim
   int64_t reach = (window->size - 1) * window->window_dilation;
   int64_t cuts[2] = {-indim_index_floordiv(-window->pad_low, window->stride),
                      indim_index_floordiv(size - 1 + window->pad_low - reach, window->stride) + 1};
+  cuts[0] = -indim_index_floordiv(-cuts[0], lanes) * lanes;
+  cuts[1] = indim_index_floordiv(cuts[1], lanes) * lanes;
   for (int i = 0; i < 2 && cuts[0] < cuts[1]; i++) {
     if (cuts[i] > 0 && cuts[i] < places) {
       list->cuts[d][list->cut_count[d]++] = cuts[i];
@@ -259,7 +261,8 @@ static void run_places(folding *f) {
     if (f->is_loop[d] && d != nest.vector_dim) {
       continue;  // the loop over its taps begins and ends where they meet something
     }
-    indim_window_cut(list, d, indim_window_dim_of(f->item->instr, d), f->inputs[0]->shape->sizes[d], shape->sizes[d]);
+    indim_window_cut(list, d, indim_window_dim_of(f->item->instr, d), f->inputs[0]->shape->sizes[d], shape->sizes[d],
+                     d == nest.vector_dim ? nest.lanes : 1);
   }
   nest.body = fold_body;
   indim_element_forget(f->l);

@@ -20,7 +20,9 @@ bool indim_window_range(indim_kernel *k, const indim_window_dim *window, int64_t
 // The element that a tap of that range meets.
 indim_coord indim_window_inside(indim_kernel *k, const indim_window_dim *window, int64_t size, indim_coord place,
                                 indim_lval tap);
-// Cuts the nest's dimension |d| where taps begin and cease to fall outside.
-void indim_window_cut(indim_access_list *list, int32_t d, const indim_window_dim *window, int64_t size, int64_t places);
+// Cuts the nest's dimension |d| where taps begin and cease to fall outside, or at the next whole vector of |lanes|: one
+// that is partly outside costs less than several narrow ones.
+void indim_window_cut(indim_access_list *list, int32_t d, const indim_window_dim *window, int64_t size, int64_t places,
+                      int32_t lanes);
 
 #endif  // INDIM_LOOP_WINDOW_H
