@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "array/element.h"
 // Memory of what was computed --------------------------------------------------------------------------------------------
 
 // Room for a key: the item, lanes, mask, and two words for each coordinate.
@@ -431,10 +432,29 @@ static indim_lval reshape(indim_kernel *k, indim_flow_item *item, const indim_co
   return indim_value_at(k, item->operands[0], inner, mask);
 }
 
+// The coordinate itself. Lanes on a line are counted in the type, or in 32 bits on the way to a float, rather than in the 64
+// of an index: the sum wraps as the conversion does.
 static indim_lval iota(indim_kernel *k, indim_flow_item *item, const indim_coord *index) {
-  indim_coord x = index[indim_instr_int(item->instr, INDIM_ATTR_IOTA_DIMENSION, 0)];
+  indim_loop_builder *b = &k->l->b;
+  int64_t dim = indim_instr_int(item->instr, INDIM_ATTR_IOTA_DIMENSION, 0);
+  indim_coord x = index[dim];
+  indim_type type = item->shape->type;
   indim_survey_alone(k->l, x);
-  return indim_loop_convert(&k->l->b, has_lanes(k, x) ? indim_coord_lanes(k, x) : x.base, item->shape->type);
+  if (!has_lanes(k, x)) {
+    return indim_loop_convert(b, x.base, type);
+  }
+  bool is_float = !indim_type_is_integral(type) && item->shape->sizes[dim] <= INT32_MAX;
+  if (lanes_of(k, x.base) > 1 || k->lanes > 256 || (!indim_type_is_integral(type) && !is_float)) {
+    return indim_loop_convert(b, indim_coord_lanes(k, x), type);
+  }
+  indim_type counted = is_float ? INDIM_S32 : type;
+  uint64_t bits[2 * 256] = {0};
+  for (int32_t i = 0; i < k->lanes; i++) {
+    bits[2 * i] = indim_element_of_int(counted, i * x.step).bits;
+  }
+  indim_lval base = indim_loop_splat(b, indim_loop_convert(b, x.base, counted), k->lanes);
+  indim_lval sum = indim_loop_binary(b, INDIM_OP_ADD, base, indim_loop_lanes(b, counted, k->lanes, bits));
+  return indim_loop_convert(b, sum, type);
 }
 
 // One element of an empty index.
