@@ -285,11 +285,14 @@ TEST(lanes_follow_from_sizes) {
   check_lanes(32, "f32[17]", 17);
 }
 
+#define PRODUCT ", rhs_contracting_dims={0} }"
+
 TEST(what_cannot_be) {
   static const char *const texts[] = {
       "HloModule m\nENTRY e { a = f32[300] parameter(0)\n ROOT r = f32[300] negate(a) }",
-      "HloModule m\nENTRY e { a = f32[16,16] parameter(0)\n ROOT r = f32[16,16] dot(a, a), lhs_contracting_dims={1}, "
-      "rhs_contracting_dims={0} }",
+      "HloModule m\nENTRY e { a = f32[2304] parameter(0)\n ROOT r = f32[] dot(a, a), lhs_contracting_dims={0}" PRODUCT,
+      "HloModule m\nENTRY e { a = f32[16,16] parameter(0)\n ROOT r = f32[16,16] dot(a, a), "
+      "lhs_contracting_dims={1}" PRODUCT,
       "HloModule m\nENTRY e { a = f32[0,3] parameter(0)\n ROOT r = f32[0,3] negate(a) }",
       "HloModule m\nENTRY e { a = f32[4] parameter(0)\n ROOT r = u8[4,4] bitcast-convert(a) }",
       "HloModule m\nENTRY e { a = f32[] parameter(0)\n ROOT r = (f32[], f32[]) tuple(a, a) }",
