@@ -28,13 +28,27 @@ bool indim_emit_is_inside(const indim_loop_body *body, const indim_loop_body *ou
   return body == outer;
 }
 
+// A lane repeated is repeated again in the piece: its scalar takes less room in the frame, and LLVM knows that all its
+// registers are one.
+static const indim_loop_node *splat_of(const indim_generator *g, indim_lval v) {
+  const indim_loop_node *node = indim_emit_value(g, v)->node;
+  return node != NULL && node->kind == INDIM_NODE_SPLAT ? node : NULL;
+}
+
 // Constants need no place in the frame.
 static void see_value(indim_generator *g, indim_lval v, capture *c) {
-  LLVMValueRef reg = g->regs[v].part[0];
-  if (!c->is_seen[v] && reg != NULL && !indim_emit_is_inside(indim_emit_value(g, v)->body, c->loop) &&
-      !LLVMIsConstant(reg)) {
+  for (const indim_loop_node *splat = NULL;; v = splat->args[0]) {
+    LLVMValueRef reg = g->regs[v].part[0];
+    if (c->is_seen[v] || reg == NULL || indim_emit_is_inside(indim_emit_value(g, v)->body, c->loop) ||
+        LLVMIsConstant(reg)) {
+      return;
+    }
     c->is_seen[v] = true;
     c->values[c->count++] = v;
+    splat = splat_of(g, v);
+    if (splat == NULL) {
+      return;
+    }
   }
 }
 
@@ -70,7 +84,8 @@ static indim_status frame_type(indim_generator *g, capture *c) {
     count++;
   }
   for (int32_t i = 0; i < c->count; i++) {
-    for (int32_t part = 0; part < 2 && c->outside[i].part[part] != NULL; part++) {
+    bool is_splat = splat_of(g, c->values[i]) != NULL;
+    for (int32_t part = 0; part < 2 && !is_splat && c->outside[i].part[part] != NULL; part++) {
       fields[count++] = LLVMTypeOf(c->outside[i].part[part]);
     }
   }
@@ -88,7 +103,8 @@ static LLVMValueRef fill_frame(indim_generator *g, const capture *c, LLVMValueRe
     LLVMBuildStore(g->e.builder, fixed[field], frame_field(g, c, frame, field));
   }
   for (int32_t i = 0; i < c->count; i++) {
-    for (int32_t part = 0; part < 2 && c->outside[i].part[part] != NULL; part++) {
+    bool is_splat = splat_of(g, c->values[i]) != NULL;
+    for (int32_t part = 0; part < 2 && !is_splat && c->outside[i].part[part] != NULL; part++) {
       LLVMBuildStore(g->e.builder, c->outside[i].part[part], frame_field(g, c, frame, field++));
     }
   }
@@ -111,8 +127,17 @@ static LLVMValueRef open_frame(indim_generator *g, const capture *c, LLVMValueRe
   f->status = load_field(g, c, frame, FRAME_STATUS);
   int32_t field = FRAME_FIXED;
   for (int32_t i = 0; i < c->count; i++) {
-    for (int32_t part = 0; part < 2 && c->outside[i].part[part] != NULL; part++) {
+    bool is_splat = splat_of(g, c->values[i]) != NULL;
+    for (int32_t part = 0; part < 2 && !is_splat && c->outside[i].part[part] != NULL; part++) {
       g->regs[c->values[i]].part[part] = load_field(g, c, frame, field++);
+    }
+  }
+  // A scalar comes behind its splat in the list, and may be a splat itself.
+  for (int32_t i = c->count - 1; i >= 0; i--) {
+    const indim_loop_node *splat = splat_of(g, c->values[i]);
+    for (int32_t part = 0; part < 2 && splat != NULL && c->outside[i].part[part] != NULL; part++) {
+      LLVMValueRef scalar = g->regs[splat->args[0]].part[part];
+      g->regs[c->values[i]].part[part] = indim_emit_splat(g, scalar, indim_emit_value(g, c->values[i])->lanes);
     }
   }
   return load_field(g, c, frame, FRAME_BEGIN);

@@ -297,6 +297,48 @@ static LLVMValueRef place_lanes(indim_generator *g, LLVMValueRef value, int32_t 
   return indim_emit_shuffle(g, value, NULL, lanes, map);
 }
 
+// The vectors of |part| lanes in which |count| values of |lanes| lanes stand element by element one behind the other.
+static void interleave(indim_generator *g, LLVMValueRef *whole, int32_t count, int32_t lanes, int32_t part,
+                       LLVMValueRef *out) {
+  for (int32_t c = 0; c * part < lanes; c++) {
+    LLVMValueRef values[MOST_STRIDE];
+    for (int32_t x = 0; x < count; x++) {
+      values[x] = lanes_from(g, whole[x], c * part, part);
+      values[x] = count == 3 ? place_lanes(g, values[x], part, count, x) : values[x];
+    }
+    for (int32_t j = 0; j < count; j++) {
+      out[c * count + j] = mix_lanes(g, values, part, count, j);
+    }
+  }
+}
+
+// Whether map[k] is lane k / count of value k % count as far as there are lanes, and any value behind.
+static bool is_interleaving(const int32_t *map, int32_t count, int32_t lanes, int32_t result_lanes) {
+  bool is_so = result_lanes >= count * lanes;
+  for (int32_t k = 0; is_so && k < result_lanes; k++) {
+    is_so = map[k] == (k < count * lanes ? k % count * lanes + k / count : -1);
+  }
+  return is_so;
+}
+
+LLVMValueRef indim_emit_interleaved(indim_generator *g, LLVMValueRef *values, int32_t count, int32_t lanes,
+                                    int32_t result_lanes, const int32_t *map) {
+  LLVMTypeRef type = LLVMTypeOf(values[0]);
+  LLVMTypeRef element = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
+  bool is_number = LLVMGetTypeKind(element) == LLVMFloatTypeKind || LLVMGetTypeKind(element) == LLVMDoubleTypeKind;
+  if (!is_number || count < 2 || count > MOST_STRIDE || lanes < 2 || result_lanes > MOST_LANES ||
+      !is_power_of_two(result_lanes) || !is_power_of_two(lanes) || !is_interleaving(map, count, lanes, result_lanes)) {
+    return NULL;
+  }
+  int32_t part = register_lanes(g, LLVMGetTypeKind(element) == LLVMFloatTypeKind ? INDIM_F32 : INDIM_F64, lanes);
+  LLVMValueRef parts[MOST_STRIDE * MOST_LANES];
+  interleave(g, values, count, lanes, part, parts);
+  for (int32_t i = count * lanes / part; i < result_lanes / part; i++) {
+    parts[i] = LLVMGetPoison(LLVMTypeOf(parts[0]));
+  }
+  return join(g, parts, result_lanes / part, part);
+}
+
 void indim_emit_store_group(indim_generator *g) {
   indim_emit_group *group = &g->group;
   int32_t stride = group->count;
@@ -310,16 +352,11 @@ void indim_emit_store_group(indim_generator *g) {
   }
   indim_emit_access_lanes a = indim_emit_access(g, first, value->lanes, NULL);
   int32_t part = register_lanes(g, value->type, value->lanes);
-  for (int32_t c = 0; c * part < value->lanes; c++) {
-    LLVMValueRef values[MOST_STRIDE];
-    for (int32_t x = 0; x < stride; x++) {
-      values[x] = lanes_from(g, packed[x], c * part, part);
-      values[x] = stride == 3 ? place_lanes(g, values[x], part, stride, x) : values[x];
-    }
-    for (int32_t j = 0; j < stride; j++) {
-      LLVMValueRef pointer = indim_emit_place_pointer(g, &a.at, (int64_t)c * part * stride + (int64_t)j * part);
-      indim_emit_plain_store(g, mix_lanes(g, values, part, stride, j), pointer, value->type);
-    }
+  LLVMValueRef parts[MOST_STRIDE * MOST_LANES];
+  interleave(g, packed, stride, value->lanes, part, parts);
+  for (int32_t i = 0; i * part < stride * value->lanes; i++) {
+    LLVMValueRef pointer = indim_emit_place_pointer(g, &a.at, (int64_t)i * part);
+    indim_emit_plain_store(g, parts[i], pointer, value->type);
   }
   group->count = 0;
 }

@@ -108,6 +108,11 @@ LLVMValueRef indim_emit_affine_sum(indim_generator *g, const indim_loop_node *no
 INDIM_CHECKED indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_node *node,
                                                       const indim_type *types, const indim_reg *args, bool *out_done);
 
+// interleave.c: the shuffle by |map| of |count| vectors of |lanes| lanes if it puts their lanes element by element one
+// behind the other, else NULL.
+LLVMValueRef indim_emit_interleaved(indim_generator *g, LLVMValueRef *values, int32_t count, int32_t lanes,
+                                    int32_t result_lanes, const int32_t *map);
+
 // memory.c, address.c ---------------------------------------------------------------------------------------------------
 
 INDIM_CHECKED indim_status indim_emit_memory_node(indim_generator *g, const indim_loop_node *node);

@@ -318,10 +318,31 @@ static void join_pieces(indim_generator *g, shuffling *s) {
   }
 }
 
+// Points from their coordinates: two to four arguments of the same lanes, element by element.
+static LLVMValueRef interleaved(indim_generator *g, const shuffling *s) {
+  LLVMValueRef values[4];
+  const indim_loop_node *node = s->node;
+  if (node->arg_count < 2 || node->arg_count > 4) {
+    return NULL;
+  }
+  for (int32_t i = 0; i < node->arg_count; i++) {
+    if (arg_lanes(g, node, i) != arg_lanes(g, node, 0)) {
+      return NULL;
+    }
+    values[i] = g->regs[node->args[i]].part[s->part];
+  }
+  return indim_emit_interleaved(g, values, node->arg_count, arg_lanes(g, node, 0), s->lanes, node->u.map);
+}
+
 // One part of a vector result: pieces of the arguments, then joined.
 static void shuffle_part(indim_generator *g, shuffling *s, bool *is_there) {
   const indim_loop_node *node = s->node;
   indim_type type = indim_emit_value(g, node->first_result)->type;
+  LLVMValueRef mixed = interleaved(g, s);
+  if (mixed != NULL) {
+    g->regs[node->first_result].part[s->part] = mixed;
+    return;
+  }
   s->count = 0;
   for (int32_t i = 0, first = 0; i < node->arg_count;) {
     int32_t count = run_of_args(g, node, i);

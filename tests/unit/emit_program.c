@@ -704,6 +704,50 @@ TEST(shuffles_of_several_arguments) {
   close_fixture(&f);
 }
 
+// Two to four arguments element by element one behind the other, with and without lanes left over.
+static void check_interleaving(int32_t count, int32_t lanes, int32_t more) {
+  enum { MOST = 64 };
+  int32_t map[MOST];
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *x = argument(&f, INDIM_F32, MOST);
+  indim_storage *r = result(&f, INDIM_F32, MOST);
+  indim_lval args[4];
+  for (int32_t i = 0; i < count; i++) {
+    args[i] = indim_loop_load(b, x, index_of(&f, i * lanes), lanes, 1);
+  }
+  int32_t result_lanes = count * lanes + more;
+  for (int32_t k = 0; k < result_lanes; k++) {
+    map[k] = k < count * lanes ? k % count * lanes + k / count : -1;
+  }
+  indim_loop_store(b, r, index_of(&f, 0), indim_loop_shuffle(b, count, args, result_lanes, map), 1, false);
+  indim_compiled_fn *fn = compile(&f);
+  float in[MOST], got[MOST];
+  for (int32_t k = 0; k < MOST; k++) {
+    in[k] = (float)k;
+  }
+  if (fn != NULL) {
+    CHECK_EQ_INT(run2(fn, in, NULL, got), 0);
+    for (int32_t k = 0; k < count * lanes; k++) {
+      CHECK_MSG(got[k] == in[map[k]], "%d of %d lanes: lane %d", (int)count, (int)lanes, (int)k);
+    }
+  }
+  close_fixture(&f);
+}
+
+TEST(shuffles_that_interleave) {
+  check_interleaving(2, 8, 0);
+  check_interleaving(2, 16, 0);
+  check_interleaving(3, 16, 16);
+  check_interleaving(3, 8, 8);
+  check_interleaving(3, 4, 4);
+  check_interleaving(3, 2, 2);
+  check_interleaving(3, 8, 0);
+  check_interleaving(4, 4, 0);
+  check_interleaving(4, 16, 0);
+}
+
 TEST(folds_splats_extracts) {
   fixture f;
   REQUIRE(open_fixture(&f));
@@ -1205,6 +1249,7 @@ TEST(a_deep_nest_is_refused) {
   X(lane_addresses)                   \
   X(copy_fill_constant_scratch)       \
   X(shuffles_of_several_arguments)    \
+  X(shuffles_that_interleave)         \
   X(folds_splats_extracts)            \
   X(divisions_round_down)             \
   X(clamps_of_every_integer_type)     \
