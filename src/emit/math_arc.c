@@ -92,7 +92,7 @@ val indim_emit_fn_atan2(const kit *k, val y, val x) {
     val t = quotient(k, smaller, larger);
     val z = mul(k, t, t);
     // One term after the other: the sums of the odd and of the even ones would be larger than theirs.
-    val p = horner(k, z, atan_float, sizeof atan_float / sizeof atan_float[0], 1);
+    val p = HORNER(k, z, atan_float);
     angle = (pair){t, mul(k, mul(k, t, z), p)};
   }
   count = choose(k, is_steep, sub(k, real(k, 2), count), count);

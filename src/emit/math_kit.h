@@ -128,6 +128,7 @@ static inline val polynomial(const kit *k, val x, const double *c, int32_t count
   val even = horner(k, square, c, (count + 1) / 2, 2);
   return fused(k, horner(k, square, c + 1, count / 2, 2), x, even);
 }
+#define HORNER(k, x, c) horner(k, x, c, (int32_t)(sizeof(c) / sizeof((c)[0])), 1)
 #define POLYNOMIAL(k, x, c) polynomial(k, x, c, (int32_t)(sizeof(c) / sizeof((c)[0])))
 
 // An unevaluated sum of two: low is at most half a unit in the last place of high.

@@ -315,7 +315,8 @@ pair indim_emit_fn_reduce(const kit *k, val x, val *out_quarters) {
 
 static val sine_of_half(const kit *k, angle a) {
   val z = mul(k, a.high, a.high);
-  val p = k->is_double ? POLYNOMIAL(k, z, sin_half_double) : POLYNOMIAL(k, z, sin_half_float);
+  // One term after the other: z is up to 2.5, and sums of every other term would be larger than theirs.
+  val p = k->is_double ? HORNER(k, z, sin_half_double) : HORNER(k, z, sin_half_float);
   val sine = fused(k, mul(k, z, a.high), p, a.high);
   sine = at_most(k, at_least(k, sine, -1), 1);
   return as_real(k, ixor(k, as_bits(k, sine), shift_left(k, a.quarters, k->is_double ? 63 : 31)));
