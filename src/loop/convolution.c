@@ -405,6 +405,8 @@ void indim_lower_convolution(indim_lowering *l, indim_flow_item *item) {
     return;
   }
   indim_element_forget(l);
+  indim_lower_explain(l, item, "%d lanes along dimension %d, rows along %d together", (int)c.lanes, (int)c.vector_dim,
+                      (int)c.row_dim);
   if (c.row_dim < 0) {
     run_rows(&c, 0, 1, 1);
     return;

@@ -6,7 +6,9 @@
 //   element.c   the value of any item at an index: what is inline is computed on the way
 //   turn.c      blocks that are read in one direction and written in the other
 //   kernel.c    a loop nest that fills one array, element by element
-//   reduce.c    one that folds; dot.c, scatter.c, ...: the ops that are kernels of their own
+//   reduce.c    one that folds; dot.c, scatter.c, sort.c, convolution.c: the ops that are kernels of their own
+//   window.c    where the taps of sliding windows fall; reduce-window and select-and-scatter; scan.c: cumulative sums
+//   recast.c    bits seen as another type's
 //   control.c   while and conditional
 //   lower.c     the walk over a flow that calls all these
 //   join.c      loops one behind the other that become one

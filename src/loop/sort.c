@@ -555,6 +555,8 @@ void indim_lower_sort(indim_lowering *l, indim_flow_item *item) {
     indim_lower_refuse(l, item, "its computation is more than elementwise work on scalars");
     return;
   }
+  indim_lower_explain(l, item, "lines of %lld merged %s", (long long)s.size,
+                      s.is_strict ? "from both ends" : "as the comparator answers: it is not known to be an order");
   run(&s);
 }
 

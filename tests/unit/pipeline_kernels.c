@@ -97,6 +97,7 @@ static indim_literal *draw_literal(indim_ctx *cx, const indim_shape *shape) {
   return literal;
 }
 
+// With no threads and with three.
 static void compare(indim_ctx *cx, const indim_module *module, const indim_literal *const *arguments, int64_t count) {
   indim_literal *expected = NULL;
   indim_literal *result = NULL;
@@ -105,16 +106,19 @@ static void compare(indim_ctx *cx, const indim_module *module, const indim_liter
   indim_tolerance exact = {.equal_nans = true};
   CHECK_OK(cx, indim_eval(cx, module, arguments, count, NULL, &expected));
   CHECK_OK(cx, indim_compile(cx, module, NULL, &exe));
-  if (exe != NULL && expected != NULL) {
-    CHECK_OK(cx, indim_execute_literals(cx, exe, arguments, count, NULL, &result));
+  for (int threads = 1; threads <= 3 && exe != NULL && expected != NULL; threads += 2) {
+    indim_pool *pool = NULL;
+    CHECK_OK(cx, indim_pool_create(cx, threads, &pool));
+    indim_run_options options = {.pool = pool, .cx = cx};
+    CHECK_OK(cx, indim_execute_literals(cx, exe, arguments, count, &options, &result));
+    if (result != NULL) {
+      CHECK_OK(cx, indim_literal_compare(cx, expected, result, &exact, &mismatch));
+      CHECK_MSG(mismatch.count == 0, "%lld elements differ in\n%s", (long long)mismatch.count, text);
+    }
+    indim_literal_destroy(result);
+    indim_pool_destroy(pool);
+    result = NULL;
   }
-  if (result != NULL) {
-    CHECK_OK(cx, indim_literal_compare(cx, expected, result, &exact, &mismatch));
-    CHECK_MSG(mismatch.count == 0, "%lld elements differ in\n%s", (long long)mismatch.count, text);
-  } else {
-    printf("%s\n", text);
-  }
-  indim_literal_destroy(result);
   indim_literal_destroy(expected);
   indim_executable_destroy(exe);
 }
@@ -427,6 +431,29 @@ TEST(large_sorts) {
   }
 }
 
+// Loops long enough to run in parallel.
+TEST(large_windows) {
+  static const char *const programs[] = {
+      "ENTRY main { x = s32[180,200] parameter(0) i = s32[] parameter(1)\n"
+      "  ROOT r = s32[180,200] reduce-window(x, i), window={size=3x3 pad=1_1x1_1}, to_apply=f }",
+      "ENTRY main { x = s32[1000,40] parameter(0) i = s32[] parameter(1)\n"
+      "  ROOT r = s32[1000,40] reduce-window(x, i), window={size=1x40 pad=0_0x39_0}, to_apply=f }",
+      "ENTRY main { x = s32[40,1000] parameter(0) i = s32[] parameter(1)\n"
+      "  ROOT r = s32[40,1000] reduce-window(x, i), window={size=40x1 pad=0_39x0_0}, to_apply=f }",
+      "ENTRY main { x = s32[40,9,9,5] parameter(0) k = s32[3,3,5,16] parameter(1)\n"
+      "  ROOT r = s32[40,9,9,16] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f }",
+      "ENTRY main { x = s32[4,16,24,40] parameter(0) k = s32[16,16,3,3] parameter(1)\n"
+      "  ROOT r = s32[4,16,24,40] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01 }",
+  };
+  state = 12;
+  for (size_t i = 0; i < sizeof programs / sizeof *programs && can_compile(); i++) {
+    begin();
+    add_reducer("s32", "add");
+    add("%s\n", programs[i]);
+    run();
+  }
+}
+
 // Scatters -----------------------------------------------------------------------------------------------------------------
 
 static void scatter_program(void) {
@@ -544,6 +571,7 @@ TEST(bits_of_other_widths) {
   X(sorts)               \
   X(topks)               \
   X(large_sorts)         \
+  X(large_windows)       \
   X(scatters)            \
   X(scatters_in_a_loop)  \
   X(bits_of_other_widths)
