@@ -11,7 +11,6 @@ typedef struct indim_emit_place {
   LLVMTypeRef element;
   LLVMValueRef base;  // with the variable part
   int64_t constant;
-  bool is_inside;  // false: masked, so that the address itself may be anywhere
 } indim_emit_place;
 
 // An access whose lanes are not side by side.

@@ -70,8 +70,7 @@ static const indim_loop_node *node_here(const indim_generator *g, indim_lval v) 
 }
 
 static indim_emit_place scalar_place(indim_generator *g, int32_t storage, indim_lval address, bool is_inside) {
-  indim_emit_place out = {.element = indim_emit_element_type(g, indim_emit_storage_type(g, storage)),
-                          .is_inside = is_inside};
+  indim_emit_place out = {.element = indim_emit_element_type(g, indim_emit_storage_type(g, storage))};
   const indim_loop_node *node = node_here(g, address);
   LLVMValueRef variable = g->regs[address].part[0];
   if (LLVMIsAConstantInt(variable) != NULL) {

@@ -118,12 +118,6 @@ static int32_t make_key(const indim_kernel *k, const indim_flow_item *item, cons
   return count;
 }
 
-void indim_element_prime(indim_kernel *k, const indim_flow_item *item, const indim_coord *index, indim_lval value) {
-  int64_t key[2 + 2 * INDIM_MAX_RANK];
-  int32_t count = make_key(k, item, index, 0, key);
-  remember(k->l, hash_key(item, count, key), item, count, key, value);
-}
-
 // Coordinates ------------------------------------------------------------------------------------------------------------
 
 static int32_t lanes_of(const indim_kernel *k, indim_lval v) { return v == 0 ? 1 : k->l->program->values[v].lanes; }

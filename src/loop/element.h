@@ -6,8 +6,6 @@
 
 // Forgets all that was computed: at the start of every kernel.
 void indim_element_forget(indim_lowering *l);
-// Says what |item| is at |index|, for an element that was made in another way.
-void indim_element_prime(indim_kernel *k, const indim_flow_item *item, const indim_coord *index, indim_lval value);
 // All lanes of a coordinate, one by one.
 indim_lval indim_coord_lanes(indim_kernel *k, indim_coord x);
 indim_coord indim_coord_const(indim_kernel *k, int64_t value);

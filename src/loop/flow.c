@@ -138,9 +138,7 @@ static indim_status walk_call(maker *m, const indim_instr *instr, indim_attr_id 
 }
 
 static indim_status add_flow(maker *m, const indim_computation *computation, indim_flow **out) {
-  INDIM_TRY(make_flow(m->cx, m->arena, computation, m->item_total, m->depth + 1, out));
-  (*out)->outer = m->flow;
-  return INDIM_OK;
+  return make_flow(m->cx, m->arena, computation, m->item_total, m->depth + 1, out);
 }
 
 static indim_status make_flows(maker *m, const indim_instr *instr, indim_flow_item *item) {

@@ -80,11 +80,6 @@ void indim_pack_take(indim_pack *p, indim_loop_body *body, indim_pack_list *list
                      int32_t lane);
 void indim_pack_append(indim_pack_list *list, indim_loop_node *node, indim_loop_body *body);
 indim_pack_body *indim_pack_body_of(indim_pack *p, const indim_loop_body *body);
-// The value is a parameter of a body.
-static inline bool indim_pack_is_parameter(const indim_pack *p, indim_lval v) {
-  return p->program->values[v].node == NULL;
-}
-
 // pack_group.c
 // Fills everything from |dep_start| on. Groups are found only where there is a chance.
 void indim_pack_plan(indim_pack *p, indim_pack_segment *s);
