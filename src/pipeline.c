@@ -159,28 +159,8 @@ static indim_status take_aliases(indim_executable *e, const indim_module *module
   return status;
 }
 
-// The node behind |node|, those inside it first; NULL at the end of the program.
-static const indim_loop_node *next_node(const indim_loop_node *node) {
-  for (int i = 0; i < 2; i++) {
-    if (node->bodies[i] != NULL && node->bodies[i]->first != NULL) {
-      return node->bodies[i]->first;
-    }
-  }
-  while (node->next == NULL) {
-    const indim_loop_node *owner = node->body->owner;
-    if (owner == NULL) {
-      return NULL;
-    }
-    if (node->body == owner->bodies[0] && owner->bodies[1] != NULL && owner->bodies[1]->first != NULL) {
-      return owner->bodies[1]->first;
-    }
-    node = owner;
-  }
-  return node->next;
-}
-
 static bool asks_for(const indim_loop_program *program, indim_host_service service) {
-  for (const indim_loop_node *node = program->body->first; node != NULL; node = next_node(node)) {
+  for (const indim_loop_node *node = program->body->first; node != NULL; node = indim_loop_next(node)) {
     if (node->kind == INDIM_NODE_HOST && node->u.host.service == service) {
       return true;
     }

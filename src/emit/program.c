@@ -112,33 +112,16 @@ static void cut_block(indim_generator *g) {
 }
 
 static indim_status emit_node(indim_generator *g, const indim_loop_node *node) {
-  switch (node->kind) {
-  case INDIM_NODE_CONST:
-  case INDIM_NODE_LANES:
-  case INDIM_NODE_SCALAR:
-  case INDIM_NODE_FMA:
-  case INDIM_NODE_AFFINE:
-  case INDIM_NODE_FLOORDIV:
-  case INDIM_NODE_MODULO:
-  case INDIM_NODE_CLAMP_INDEX:
-  case INDIM_NODE_SPLAT:
-  case INDIM_NODE_EXTRACT:
-  case INDIM_NODE_SHUFFLE:
-  case INDIM_NODE_FOLD:
+  switch (indim_node_group_of(node->kind)) {
+  case INDIM_GROUP_VALUE:
     return indim_emit_value_node(g, node);
-  case INDIM_NODE_LOAD:
-  case INDIM_NODE_STORE:
-  case INDIM_NODE_COPY:
-  case INDIM_NODE_FILL:
+  case INDIM_GROUP_LOAD:
+  case INDIM_GROUP_WRITE:
     return indim_emit_memory_node(g, node);
-  case INDIM_NODE_FOR:
-  case INDIM_NODE_IF:
-  case INDIM_NODE_WHILE:
+  case INDIM_GROUP_CONTROL:
     return indim_emit_control_node(g, node);
-  case INDIM_NODE_HOST:
+  case INDIM_GROUP_HOST:
     return indim_emit_host_node(g, node);
-  case INDIM_NODE_COUNT:
-    break;
   }
   return indim_fail(g->e.cx, INDIM_INTERNAL, "the code generator has no node of kind %d", (int)node->kind);
 }

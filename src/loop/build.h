@@ -59,6 +59,8 @@ static inline bool indim_loop_is(const indim_loop_builder *b, indim_lval v, indi
 bool indim_index_mul(int64_t a, int64_t b, int64_t *out);
 int64_t indim_index_mul_saturated(int64_t a, int64_t b);
 int64_t indim_index_add_saturated(int64_t a, int64_t b);
+// Without the sign, likewise.
+static inline int64_t indim_index_abs(int64_t x) { return x >= 0 ? x : x == INT64_MIN ? INT64_MAX : -x; }
 // Rounded down; |divisor| positive. The remainder is in [0, divisor).
 int64_t indim_index_floordiv(int64_t value, int64_t divisor);
 int64_t indim_index_modulo(int64_t value, int64_t divisor);

@@ -213,22 +213,11 @@ static bool may_move_up(touches *first, const indim_loop_node *node) {
       return false;
     }
   }
-  switch ((int)node->kind) {
-  case INDIM_NODE_STORE:
-  case INDIM_NODE_COPY:
-  case INDIM_NODE_FILL:
-  case INDIM_NODE_HOST:
-  case INDIM_NODE_FOR:
-  case INDIM_NODE_IF:
-  case INDIM_NODE_WHILE:
-    return false;
-  case INDIM_NODE_LOAD: {
+  if (node->kind == INDIM_NODE_LOAD) {
     const touch *x = find_touch(first, node->u.memory.storage);
     return x == NULL || !x->writes;
   }
-  default:
-    return true;
-  }
+  return indim_node_group_of(node->kind) == INDIM_GROUP_VALUE;
 }
 
 // Joining ----------------------------------------------------------------------------------------------------------------

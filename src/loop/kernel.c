@@ -4,6 +4,7 @@
 // (of a pad or a concatenate) changes its mind, so that inside a segment no guard is left.
 #include <string.h>
 
+#include "loop/build.h"
 #include "loop/element.h"
 
 // Survey ---------------------------------------------------------------------------------------------------------------
@@ -240,8 +241,6 @@ static bool can_merge(const indim_nest *nest, int32_t outer, int32_t inner) {
   return true;
 }
 
-static int64_t magnitude(int64_t x) { return x < 0 ? -x : x; }
-
 // How well a dimension runs in vectors: contiguous stores first, contiguous loads next; what does not move is free.
 static int64_t vector_score(const indim_nest *nest, int32_t dim) {
   const indim_access_list *list = nest->list;
@@ -251,7 +250,7 @@ static int64_t vector_score(const indim_nest *nest, int32_t dim) {
     if (access->strides == NULL) {
       continue;
     }
-    int64_t stride = magnitude(access->strides[dim]);
+    int64_t stride = indim_index_abs(access->strides[dim]);
     int64_t weight = access->item == NULL ? 3 : 2;
     score += stride == 1 ? 2 * weight : stride == 0 ? weight : 0;
   }
@@ -281,7 +280,8 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
     nest->order[d] = d;
   }
   for (int32_t i = 1; strides != NULL && i < nest->rank; i++) {
-    for (int32_t j = i; j > 0 && magnitude(strides[nest->order[j - 1]]) < magnitude(strides[nest->order[j]]); j--) {
+    for (int32_t j = i;
+         j > 0 && indim_index_abs(strides[nest->order[j - 1]]) < indim_index_abs(strides[nest->order[j]]); j--) {
       int32_t dim = nest->order[j];
       nest->order[j] = nest->order[j - 1];
       nest->order[j - 1] = dim;

@@ -21,10 +21,18 @@
 #include "graph/module.h"
 
 typedef enum indim_node_kind {
-#define INDIM_NODE(name, text, args, regions, meaning) INDIM_NODE_##name,
+#define INDIM_NODE(name, text, args, regions, group, meaning) INDIM_NODE_##name,
 #include "loop/nodes.def"
   INDIM_NODE_COUNT
 } indim_node_kind;
+
+typedef enum indim_node_group {
+  INDIM_GROUP_VALUE,    // gives one value, and that is all it does
+  INDIM_GROUP_LOAD,     // gives one value that depends on memory
+  INDIM_GROUP_WRITE,    // changes memory
+  INDIM_GROUP_CONTROL,  // has bodies
+  INDIM_GROUP_HOST      // calls out
+} indim_node_group;
 
 // Storages -------------------------------------------------------------------------------------------------------------
 
@@ -106,7 +114,6 @@ struct indim_loop_node {
       uint64_t bits[2];  // CONST: of the element as in memory (element.h), imaginary part apart
     } constant;
     struct {
-      const indim_lval *none;
       const uint64_t *bits;  // LANES: two words for each lane
     } lanes;
     indim_loop_op op;  // SCALAR, FOLD
@@ -289,6 +296,10 @@ static inline const indim_loop_value *indim_loop_value_of(const indim_loop_build
 // Looking --------------------------------------------------------------------------------------------------------------
 
 const char *indim_node_text(indim_node_kind kind);
+// |kind| must be one.
+indim_node_group indim_node_group_of(indim_node_kind kind);
+// The node behind |node| in the walk over a whole program, those inside it first; NULL at the end.
+const indim_loop_node *indim_loop_next(const indim_loop_node *node);
 // Writes the program as text, for people (docs/loop.md).
 void indim_loop_print(const indim_loop_program *program, indim_buffer *out);
 // Writes one node as the program's text shows it, without its bodies and without an end of line.

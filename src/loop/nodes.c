@@ -1,10 +1,37 @@
-// The names of the nodes.
+// What there is to say of a node's kind, and the walk over all nodes.
 #include "loop/loop.h"
 
 const char *indim_node_text(indim_node_kind kind) {
   static const char *const texts[] = {
-#define INDIM_NODE(name, text, args, regions, meaning) text,
+#define INDIM_NODE(name, text, args, regions, group, meaning) text,
 #include "loop/nodes.def"
   };
   return (unsigned)kind < INDIM_NODE_COUNT ? texts[kind] : "?";
+}
+
+indim_node_group indim_node_group_of(indim_node_kind kind) {
+  static const indim_node_group groups[] = {
+#define INDIM_NODE(name, text, args, regions, group, meaning) INDIM_GROUP_##group,
+#include "loop/nodes.def"
+  };
+  return groups[kind];
+}
+
+const indim_loop_node *indim_loop_next(const indim_loop_node *node) {
+  for (int i = 0; i < 2; i++) {
+    if (node->bodies[i] != NULL && node->bodies[i]->first != NULL) {
+      return node->bodies[i]->first;
+    }
+  }
+  while (node->next == NULL) {
+    const indim_loop_node *owner = node->body->owner;
+    if (owner == NULL) {
+      return NULL;
+    }
+    if (node->body == owner->bodies[0] && owner->bodies[1] != NULL && owner->bodies[1]->first != NULL) {
+      return owner->bodies[1]->first;
+    }
+    node = owner;
+  }
+  return node->next;
 }

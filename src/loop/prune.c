@@ -28,18 +28,8 @@ static void count_body(pruning *p, const indim_loop_body *body, int32_t change) 
 }
 
 static bool is_idle(const pruning *p, const indim_loop_node *node) {
-  switch ((int)node->kind) {
-  case INDIM_NODE_STORE:
-  case INDIM_NODE_COPY:
-  case INDIM_NODE_FILL:
-  case INDIM_NODE_HOST:
-  case INDIM_NODE_FOR:
-  case INDIM_NODE_IF:
-  case INDIM_NODE_WHILE:
-    return false;
-  default:
-    return p->uses[node->first_result] == 0;
-  }
+  indim_node_group group = indim_node_group_of(node->kind);
+  return (group == INDIM_GROUP_VALUE || group == INDIM_GROUP_LOAD) && p->uses[node->first_result] == 0;
 }
 
 // Users stand behind what they use, so one walk from the end finds chains of idle nodes.

@@ -6,6 +6,7 @@
 #include "loop/share.h"
 
 #include "base/size.h"
+#include "loop/build.h"
 #include "loop/lowering.h"
 
 enum { MOST_TERMS = 24, MOST_LOOPS = 64 };
@@ -90,24 +91,6 @@ static indim_status add_node(sharing *s, const indim_loop_node *node) {
   default:
     return INDIM_OK;
   }
-}
-
-// The node behind |node| in the walk, those inside it first; NULL at the end.
-static const indim_loop_node *next_node(const indim_loop_node *node) {
-  for (int i = 0; i < 2; i++) {
-    if (node->bodies[i] != NULL && node->bodies[i]->first != NULL) {
-      return node->bodies[i]->first;
-    }
-  }
-  while (node != NULL && node->next == NULL) {
-    const indim_loop_node *owner = node->body->owner;
-    if (owner != NULL && node->body == owner->bodies[0] && owner->bodies[1] != NULL &&
-        owner->bodies[1]->first != NULL) {
-      return owner->bodies[1]->first;
-    }
-    node = owner;
-  }
-  return node == NULL ? NULL : node->next;
 }
 
 // Comparing --------------------------------------------------------------------------------------------------------------
@@ -202,7 +185,7 @@ static bool steps_apart(const indim_loop_program *program, const apart *at, cons
     int32_t least = -1;
     int64_t least_stride = INT64_MAX;
     for (int32_t i = 0; i < count; i++) {
-      int64_t coefficient = at->coefficients[i] < 0 ? -at->coefficients[i] : at->coefficients[i];
+      int64_t coefficient = indim_index_abs(at->coefficients[i]);
       int64_t stride = 0;
       if (!indim_count_mul(coefficient, steps[i], &stride)) {
         return false;
@@ -277,7 +260,7 @@ static indim_status compare(sharing *s, bool *out_may) {
   indim_status status = INDIM_OK;
   *out_may = false;
   const indim_loop_node *node = s->program->body->first;
-  for (; node != NULL && status == INDIM_OK; node = next_node(node)) {
+  for (; node != NULL && status == INDIM_OK; node = indim_loop_next(node)) {
     status = add_node(s, node);
   }
   *out_may = status == INDIM_OK && all_safe(s);
@@ -335,7 +318,7 @@ static indim_status share_all(indim_loop_program *program, bool *out_did) {
   enum { MOST_TRIES = 200 };
   int32_t tries = MOST_TRIES;
   const indim_loop_body *last = NULL;
-  for (const indim_loop_node *node = program->body->first; node != NULL; node = next_node(node)) {
+  for (const indim_loop_node *node = program->body->first; node != NULL; node = indim_loop_next(node)) {
     if (node->body != last && node->kind == INDIM_NODE_LOAD) {
       last = node->body;
       INDIM_TRY(try_body(program, node->body, &tries, out_did));

@@ -1,8 +1,7 @@
 // Tiles from and to memory. Elements that stand side by side in memory are read side by side: an array that lies in
 // another order than its dimensions is read in the order of memory and turned in registers.
+#include "loop/build.h"
 #include "loop/tile_internal.h"
-
-static int64_t distance(int64_t stride) { return stride < 0 ? -stride : stride; }
 
 // The dimensions from the largest stride to the smallest, those of size 1 in front.
 static void find_order(const indim_shape *shape, const int64_t *strides, int32_t *perm) {
@@ -17,7 +16,7 @@ static void find_order(const indim_shape *shape, const int64_t *strides, int32_t
       continue;
     }
     int32_t k = ones + count++;
-    for (; k > ones && distance(strides[perm[k - 1]]) < distance(strides[d]); k--) {
+    for (; k > ones && indim_index_abs(strides[perm[k - 1]]) < indim_index_abs(strides[d]); k--) {
       perm[k] = perm[k - 1];
     }
     perm[k] = d;

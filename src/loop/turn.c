@@ -6,6 +6,7 @@
 // the rows of the result, where the same loads come in the same order and are given the turned registers.
 #include <string.h>
 
+#include "loop/build.h"
 #include "loop/element.h"
 
 enum { MAX_LOADS = 32, MAX_LANES = 32 };
@@ -21,11 +22,9 @@ struct indim_turn {
   indim_lval turned[MAX_LOADS][MAX_LANES];
 };
 
-static int64_t magnitude(int64_t x) { return x < 0 ? -x : x; }
-
 // Whether the nest reads |item| neither along the vector dimension nor not at all along it, but along the turned one.
 static bool wants_turning(const indim_nest *nest, const indim_access *access, int32_t dim) {
-  return access->item != NULL && access->strides != NULL && magnitude(access->strides[nest->vector_dim]) > 1 &&
+  return access->item != NULL && access->strides != NULL && indim_index_abs(access->strides[nest->vector_dim]) > 1 &&
          access->strides[dim] == 1;
 }
 

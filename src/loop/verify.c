@@ -259,36 +259,9 @@ static indim_status check_results(indim_loop_verifier *v, const indim_loop_node 
 
 // Nodes -----------------------------------------------------------------------------------------------------------------
 
-typedef enum node_class { VALUE, MEMORY, CONTROL } node_class;
-
-static node_class class_of(indim_node_kind kind) {
-  switch (kind) {
-  case INDIM_NODE_LOAD:
-  case INDIM_NODE_STORE:
-  case INDIM_NODE_COPY:
-  case INDIM_NODE_FILL:
-  case INDIM_NODE_HOST:
-    return MEMORY;
-  case INDIM_NODE_FOR:
-  case INDIM_NODE_IF:
-  case INDIM_NODE_WHILE:
-    return CONTROL;
-  case INDIM_NODE_CONST:
-  case INDIM_NODE_LANES:
-  case INDIM_NODE_SCALAR:
-  case INDIM_NODE_FMA:
-  case INDIM_NODE_AFFINE:
-  case INDIM_NODE_FLOORDIV:
-  case INDIM_NODE_MODULO:
-  case INDIM_NODE_CLAMP_INDEX:
-  case INDIM_NODE_SPLAT:
-  case INDIM_NODE_EXTRACT:
-  case INDIM_NODE_SHUFFLE:
-  case INDIM_NODE_FOLD:
-  case INDIM_NODE_COUNT:
-    break;
-  }
-  return VALUE;
+static bool touches_memory(const indim_loop_node *node) {
+  indim_node_group group = indim_node_group_of(node->kind);
+  return group == INDIM_GROUP_LOAD || group == INDIM_GROUP_WRITE || group == INDIM_GROUP_HOST;
 }
 
 // What holds for every node: its body, the number of its arguments and bodies, and that the arguments are known.
@@ -296,7 +269,7 @@ static indim_status check_shape(const indim_loop_verifier *v, const indim_loop_n
   static const struct {
     int args, regions;
   } rows[] = {
-#define INDIM_NODE(name, text, args, regions, meaning) {args, regions},
+#define INDIM_NODE(name, text, args, regions, group, meaning) {args, regions},
 #include "loop/nodes.def"
   };
   if ((unsigned)node->kind >= INDIM_NODE_COUNT) {
@@ -318,7 +291,7 @@ static indim_status check_shape(const indim_loop_verifier *v, const indim_loop_n
 
 // A node without bodies.
 static indim_status check_plain(indim_loop_verifier *v, const indim_loop_node *node) {
-  bool is_memory = class_of(node->kind) == MEMORY;
+  bool is_memory = touches_memory(node);
   int32_t expected = is_memory && node->kind != INDIM_NODE_LOAD ? 0 : 1;
   if (node->result_count != expected) {
     return indim_loop_broken(v, node, "a node gives %d values, expected %d", (int)node->result_count, (int)expected);
@@ -387,7 +360,7 @@ static indim_status walk(indim_loop_verifier *v) {
       continue;
     }
     INDIM_TRY(check_shape(v, node));
-    if (class_of(node->kind) != CONTROL) {
+    if (indim_node_group_of(node->kind) != INDIM_GROUP_CONTROL) {
       INDIM_TRY(check_plain(v, node));
       node = node->next;
     } else {
