@@ -203,6 +203,12 @@ bool indim_lower_scan(indim_lowering *l, indim_flow_item *item) {
     s.lanes = is_wide ? nest.lanes : 1;
     nest.vector_dim = -1;
   }
+  // Bands of several registers: a row of them is whole lines of the cache.
+  int32_t registers = s.n <= 2 ? 8 / s.n : 1;
+  while (nest.vector_dim >= 0 && registers > 1 && (int64_t)registers * nest.lanes > nest.sizes[nest.vector_dim]) {
+    registers /= 2;
+  }
+  nest.lanes *= nest.vector_dim >= 0 ? registers : 1;
   nest.sizes[s.dim] = 1;
   nest.cost = nest.cost * s.size;
   nest.unroll = 1;
