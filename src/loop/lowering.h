@@ -1,19 +1,35 @@
-// What the files of the lowering share.
+// What the files of the lowering share. All files of the folder, in the order in which a program goes through them:
 //
-//   flow.c      a computation without its names: items
-//   plan.c      where each item lives: registers, memory, or nowhere (fusion)
-//   location.c  arrays in memory: addresses, loads and stores of lanes
-//   element.c   the value of any item at an index: what is inline is computed on the way
-//   turn.c      blocks that are read in one direction and written in the other
-//   kernel.c    a loop nest that fills one array, element by element
-//   reduce.c    one that folds; dot.c, scatter.c, sort.c, convolution.c: the ops that are kernels of their own
-//   window.c    where the taps of sliding windows fall; reduce-window and select-and-scatter; scan.c: cumulative sums
-//   recast.c    bits seen as another type's
-//   control.c   while and conditional
-//   lower.c     the walk over a flow that calls all these
-//   join.c      loops one behind the other that become one
-//   prune.c     takes out what nobody uses
-//   scratch.c   where in the scratch block each storage lies
+//   lower.c        the way of a module: flow, plan, each item lowered, then the passes over the finished program
+//   decision.c     which decisions are left out (decisions.def)
+//   flow.c         a computation without its names: items
+//   plan.c         where each item lives: registers, memory, or nowhere (fusion)
+//
+// Items in registers (tile.h, tile_internal.h)
+//   tile.c         rows of lanes, elementwise; tile_move.c, tile_pool.c: shuffles; tile_reduce.c: sums, products;
+//                  tile_dynamic.c: starts known at run time; tile_memory.c: from and to memory
+// Items in memory, and those inside their users (element.h)
+//   location.c     arrays in memory: addresses, loads and stores of lanes
+//   element.c      the value of any item at an index: what is inline is computed on the way
+//   recast.c       the same for bitcasts between widths
+//   apply.c        elementwise instructions and computations of scalars, as nodes
+//   kernel.c       a loop nest that fills one array, element by element
+//   turn.c         blocks that are read in one direction and written in the other
+// Ops that are kernels of their own (dispatch.c finds them)
+//   dot.c  convolution.c  reduce.c  scan.c  scatter.c  sort.c
+//   window.c       reduce-window and select-and-scatter; scan.c: those that are cumulative sums
+//   control.c      while, conditional and dynamic-update-slice
+//
+// Loop programs (loop.h, nodes.def, nodes.c)
+//   build.c        the builder: build_pure.c, build_index.c, build_range.c, build_memory.c, build_control.c
+//   prune.c        takes out what nobody uses
+//   roll.c         long straight code that repeats itself, as a loop
+//   pack.c         scalars that do the same, as vectors: pack_group.c chooses, pack_carry.c carries them through loops
+//   join.c         loops one behind the other that become one
+//   widen.c        vectors get lanes up to a power of two
+//   share.c        arrays that may be one buffer
+//   scratch.c      where in the scratch block each storage lies
+//   print.c        text for people; verify.c, verify_value.c, verify_memory.c: what must hold of a program
 #ifndef INDIM_LOOP_LOWERING_H
 #define INDIM_LOOP_LOWERING_H
 
