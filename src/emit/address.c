@@ -2,6 +2,8 @@
 // displacement, and what is affine lane by lane is computed in scalars.
 #include "emit/access.h"
 
+#include <stdio.h>
+
 indim_type indim_emit_storage_type(const indim_generator *g, int32_t storage) {
   return g->e.program->storages[storage]->type;
 }
@@ -23,14 +25,29 @@ LLVMValueRef indim_emit_offset(indim_generator *g, LLVMTypeRef element, LLVMValu
 
 static LLVMValueRef constant_base(indim_generator *g, const indim_storage *storage) {
   size_t bytes = (size_t)storage->elements * (size_t)indim_type_bytes(storage->type);
-  LLVMValueRef data = LLVMConstStringInContext2(g->e.context, storage->data, bytes, 1);
-  LLVMValueRef global = LLVMAddGlobal(g->e.module, LLVMTypeOf(data), "constant");
-  LLVMSetInitializer(global, data);
+  char name[INDIM_EMIT_NAME];
+  indim_emit_constant_name(storage, name);
+  bool is_apart = indim_emit_is_apart(storage);
+  LLVMValueRef data = is_apart ? NULL : LLVMConstStringInContext2(g->e.context, storage->data, bytes, 1);
+  LLVMTypeRef type = is_apart ? LLVMArrayType2(LLVMInt8TypeInContext(g->e.context), bytes) : LLVMTypeOf(data);
+  LLVMValueRef global = LLVMAddGlobal(g->e.module, type, name);
+  if (!is_apart) {
+    LLVMSetInitializer(global, data);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
+  }
   LLVMSetGlobalConstant(global, 1);
-  LLVMSetLinkage(global, LLVMPrivateLinkage);
-  LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
   LLVMSetAlignment(global, 64);
   return global;
+}
+
+void indim_emit_constant_name(const indim_storage *storage, char *out) {
+  snprintf(out, INDIM_EMIT_NAME, "indim_constant_%d", (int)storage->index);
+}
+
+bool indim_emit_is_apart(const indim_storage *storage) {
+  enum { LARGE = 4096 };
+  return storage->kind == INDIM_STORAGE_CONSTANT && storage->elements > LARGE / indim_type_bytes(storage->type);
 }
 
 LLVMValueRef indim_emit_storage_base(indim_generator *g, int32_t index) {

@@ -14,6 +14,7 @@
 #include <llvm-c/Orc.h>
 #include <llvm-c/TargetMachine.h>
 
+#include "base/size.h"
 #include "run/clock.h"
 
 struct indim_code {
@@ -21,6 +22,8 @@ struct indim_code {
   LLVMOrcLLJITRef jit;
   indim_compiled_fn *function;
   int64_t bytes;
+  void *constants;  // the large ones, which the code refers to
+  size_t constants_bytes;
 };
 
 // One compilation as it goes through LLVM.
@@ -120,6 +123,54 @@ static LLVMErrorRef define_functions(LLVMOrcLLJITRef jit, LLVMOrcJITDylibRef lib
   return LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(pairs, COUNT));
 }
 
+// The space that a large constant takes, with its alignment.
+static size_t constant_space(const indim_storage *storage) {
+  return ((size_t)storage->elements * (size_t)indim_type_bytes(storage->type) + 63) / 64 * 64;
+}
+
+static bool is_declared(const work *w, const indim_storage *storage, char *name) {
+  indim_emit_constant_name(storage, name);
+  return indim_emit_is_apart(storage) && LLVMGetNamedGlobal(w->module, name) != NULL;
+}
+
+// Makes room for the large constants that the module declares.
+static indim_status make_room(work *w, indim_code *code) {
+  char name[INDIM_EMIT_NAME];
+  size_t bytes = 0;
+  for (int32_t i = 0; i < w->program->storage_count; i++) {
+    const indim_storage *storage = w->program->storages[i];
+    if (is_declared(w, storage, name) && !indim_size_add(bytes, constant_space(storage), &bytes)) {
+      return indim_fail(w->cx, INDIM_LIMIT, "the constants are larger than the address space");
+    }
+  }
+  if (bytes == 0) {
+    return INDIM_OK;
+  }
+  code->constants_bytes = bytes + 64;
+  return indim_alloc(w->cx, code->constants_bytes, &code->constants);
+}
+
+// Puts them there and tells the linker.
+static LLVMErrorRef define_constants(work *w, indim_code *code, LLVMOrcJITDylibRef library) {
+  char name[INDIM_EMIT_NAME];
+  char *at = code->constants;
+  LLVMErrorRef error = NULL;
+  at += at == NULL ? 0 : (64 - (uintptr_t)at % 64) % 64;
+  for (int32_t i = 0; i < w->program->storage_count && at != NULL && error == NULL; i++) {
+    const indim_storage *storage = w->program->storages[i];
+    if (!is_declared(w, storage, name)) {
+      continue;
+    }
+    memcpy(at, storage->data, (size_t)storage->elements * (size_t)indim_type_bytes(storage->type));
+    LLVMOrcCSymbolMapPair pair = {.Name = LLVMOrcLLJITMangleAndIntern(code->jit, name)};
+    pair.Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)at;
+    pair.Sym.Flags.GenericFlags = LLVMJITSymbolGenericFlagsExported;
+    error = LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(&pair, 1));
+    at += constant_space(storage);
+  }
+  return error;
+}
+
 typedef struct found_function {
   LLVMOrcExecutorAddress address;
   LLVMErrorRef error;
@@ -141,6 +192,9 @@ static indim_status link_object(work *w, indim_code *code) {
   LLVMOrcExecutionSessionRef session = LLVMOrcLLJITGetExecutionSession(code->jit);
   LLVMOrcJITDylibRef library = LLVMOrcExecutionSessionCreateBareJITDylib(session, "indim");
   error = define_functions(code->jit, library);
+  if (error == NULL) {
+    error = define_constants(w, code, library);
+  }
   if (error == NULL) {
     error = LLVMOrcLLJITAddObjectFile(code->jit, library, w->object);
     w->object = NULL;
@@ -261,6 +315,7 @@ static indim_status compile_stages(work *w, indim_emit_times *times, indim_code 
   times->emit_ns = indim_clock_ns() - start;
   write_llvm(w);
   INDIM_TRY(verify_module(w));
+  INDIM_TRY(make_room(w, code));
   INDIM_TRY(guarded(w, code));
   times->code_ns = w->code_ns;
   return INDIM_OK;
@@ -319,6 +374,9 @@ void indim_jit_destroy(indim_code *code) {
     if (error != NULL) {
       LLVMConsumeError(error);
     }
+  }
+  if (code->constants != NULL) {
+    indim_free(code->cx, code->constants, code->constants_bytes);
   }
   indim_free(code->cx, code, sizeof *code);
 }

@@ -119,6 +119,12 @@ INDIM_CHECKED indim_status indim_emit_memory_node(indim_generator *g, const indi
 // Where element |address| of the storage lies; |address| is a scalar value.
 LLVMValueRef indim_emit_element(indim_generator *g, int32_t storage, indim_lval address);
 
+// Large constants do not go through LLVM, which would hold them several times over: the module declares them by name, and
+// whoever links it has to define them, aligned to 64 bytes.
+enum { INDIM_EMIT_NAME = 32 };
+bool indim_emit_is_apart(const indim_storage *storage);
+void indim_emit_constant_name(const indim_storage *storage, char *out);
+
 // control.c -------------------------------------------------------------------------------------------------------------
 
 INDIM_CHECKED indim_status indim_emit_control_node(indim_generator *g, const indim_loop_node *node);

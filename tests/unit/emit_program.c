@@ -660,6 +660,53 @@ TEST(copy_fill_constant_scratch) {
   close_fixture(&f);
 }
 
+// Constants too large to go through LLVM: two of them, and a small one, read in a loop and copied; the program is gone
+// when the code runs.
+TEST(large_constants) {
+  enum { N = 3000 };
+  static float data[N];
+  static double more[N];
+  static const float few[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *x = indim_loop_storage(b, INDIM_STORAGE_CONSTANT, INDIM_F32, N, "x");
+  indim_storage *y = indim_loop_storage(b, INDIM_STORAGE_CONSTANT, INDIM_F64, N, "y");
+  indim_storage *z = indim_loop_storage(b, INDIM_STORAGE_CONSTANT, INDIM_F32, 8, "z");
+  REQUIRE(x != NULL && y != NULL && z != NULL);
+  x->data = data;
+  y->data = more;
+  z->data = few;
+  for (int k = 0; k < N; k++) {
+    data[k] = (float)k;
+    more[k] = k * 0.5;
+  }
+  indim_storage *r = result(&f, INDIM_F32, N);
+  indim_storage *copy = result(&f, INDIM_F64, N);
+  indim_storage *written[] = {r, copy};
+  indim_loop_kernel_begin(b, written, 2);
+  indim_loop_copy(b, copy, index_of(&f, 0), y, index_of(&f, 0), N);
+  indim_lval i = indim_loop_for_begin(b, index_of(&f, 0), index_of(&f, N), 8, 0, NULL, NULL);
+  indim_loop_for_parallel(b, 8);
+  indim_lval v = indim_loop_load(b, x, i, 8, 1);
+  v = indim_loop_binary(b, INDIM_OP_ADD, v, indim_loop_load(b, z, index_of(&f, 0), 8, 1));
+  indim_loop_store(b, r, i, v, 1, false);
+  indim_loop_for_end(b, NULL, NULL);
+  indim_compiled_fn *fn = compile(&f);
+  static float got[N];
+  static double got_copy[N];
+  void *results[] = {got, got_copy};
+  if (fn != NULL) {
+    memset(data, 0, sizeof data);
+    memset(more, 0, sizeof more);
+    CHECK_EQ_INT(fn(NULL, results, NULL, NULL), 0);
+    for (int k = 0; k < N; k++) {
+      CHECK(got[k] == (float)k + few[k % 8] && got_copy[k] == k * 0.5);
+    }
+  }
+  close_fixture(&f);
+}
+
 // Lanes -----------------------------------------------------------------------------------------------------------------
 
 // Arguments of 4, 4, 1 and 3 lanes under one map; then a fold of the result in every number of lanes.
@@ -1248,6 +1295,7 @@ TEST(a_deep_nest_is_refused) {
   X(masked_scalar_and_repeated)       \
   X(lane_addresses)                   \
   X(copy_fill_constant_scratch)       \
+  X(large_constants)                  \
   X(shuffles_of_several_arguments)    \
   X(shuffles_that_interleave)         \
   X(folds_splats_extracts)            \
