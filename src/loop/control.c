@@ -78,7 +78,7 @@ void indim_lower_update(indim_lowering *l, indim_flow_item *item) {
   }
   if (reads(update, item->place.storage, 0)) {
     indim_location at = indim_location_scratch(l, update);
-    indim_kernel_fill(l, update, &at);
+    indim_kernel_copy(l, update, &at);
     update->place = at;
   }
   if (update->has_tile && item->place.tiled == NULL) {
