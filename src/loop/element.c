@@ -170,6 +170,7 @@ void indim_coord_divide(indim_kernel *k, indim_coord x, int64_t divisor, indim_c
   if (!has_lanes(k, x)) {
     *out_quotient = (indim_coord){indim_loop_floordiv(b, x.base, divisor), 0};
     *out_rest = (indim_coord){indim_loop_modulo(b, x.base, divisor), 0};
+    indim_survey_divided(k->l, x, out_quotient->base);
     return;
   }
   if (lanes_of(k, x.base) == 1 && x.step % divisor == 0) {
@@ -700,7 +701,7 @@ static indim_lval uniform_constant(indim_kernel *k, const indim_flow_item *item)
   return indim_loop_const(&k->l->b, item->shape->type, bits.bits, bits.imag);
 }
 
-// The element of a tile at an index of constants; 0 when the index is not.
+// The element of a tile at an index of constants; 0 when the index is not, or is that of several dimensions merged.
 static indim_lval tile_element(indim_kernel *k, const indim_flow_item *item, const indim_coord *index) {
   const indim_tile *tile = &item->tile;
   int64_t linear = 0;
@@ -709,7 +710,8 @@ static indim_lval tile_element(indim_kernel *k, const indim_flow_item *item, con
     if (item->shape->sizes[d] == 1) {
       continue;
     }
-    if (index[d].step != 0 || value->lanes > 1 || value->low != value->high) {
+    bool is_constant = index[d].step == 0 && value->lanes == 1 && value->low == value->high;
+    if (!is_constant || value->low < 0 || value->low >= item->shape->sizes[d]) {
       return 0;
     }
     linear = linear * item->shape->sizes[d] + value->low;

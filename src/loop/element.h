@@ -67,6 +67,8 @@ void indim_survey_store(indim_lowering *l, const indim_location *at, indim_lval 
 void indim_survey_cut(indim_lowering *l, indim_coord x, int64_t value);
 // |x| is used for itself, not for an address.
 void indim_survey_alone(indim_lowering *l, indim_coord x);
+// Notes that |x| was divided: a quotient that is one number for all of |x| would not be if |x| were merged with another.
+void indim_survey_divided(indim_lowering *l, indim_coord x, indim_lval quotient);
 void indim_survey_type(indim_lowering *l, indim_type type);
 
 #endif  // INDIM_LOOP_ELEMENT_H

@@ -139,6 +139,16 @@ void indim_survey_alone(indim_lowering *l, indim_coord x) {
   }
 }
 
+void indim_survey_divided(indim_lowering *l, indim_coord x, indim_lval quotient) {
+  if (l->survey == NULL || indim_lower_failed(l)) {
+    return;
+  }
+  const indim_loop_value *range = indim_loop_value_of(&l->b, quotient);
+  if (range->low == range->high) {
+    indim_survey_alone(l, x);
+  }
+}
+
 void indim_survey_cut(indim_lowering *l, indim_coord x, int64_t value) {
   indim_survey *s = l->survey;
   if (s == NULL || indim_lower_failed(l)) {

@@ -2,8 +2,10 @@
 #include <string.h>
 
 #include "array/index_plan.h"
+#include "indim/index.h"
 #include "indim/shape_util.h"
-#include "loop/lowering.h"
+#include "loop/element.h"
+#include "loop/tile_internal.h"
 
 // Strides of the shape's own layout, padding included.
 static const int64_t *layout_strides(indim_lowering *l, const indim_shape *shape) {
@@ -82,7 +84,8 @@ static indim_lval tiled_address(indim_lowering *l, const indim_shape *shape, con
         carried = x;
         continue;
       }
-      next[to++] = indim_loop_floordiv(b, x, stage->tile[k]);
+      next[to] = indim_loop_floordiv(b, x, stage->tile[k]);
+      indim_survey_divided(l, (indim_coord){x, 0}, next[to++]);
       within[within_count++] = indim_loop_modulo(b, x, stage->tile[k]);
     }
     memcpy(next + to, within, (size_t)within_count * sizeof *list);
@@ -181,6 +184,26 @@ indim_location indim_location_need(indim_lowering *l, indim_flow_item *item) {
   return item->place;
 }
 
+// A tile from a layout that has tiles, element by element.
+static void load_elements(indim_lowering *l, indim_flow_item *item, const indim_location *at) {
+  indim_loop_builder *b = &l->b;
+  const indim_shape *shape = item->shape;
+  indim_pool read = {.type = shape->type};
+  int64_t index[INDIM_MAX_RANK] = {0};
+  indim_lval place[INDIM_MAX_RANK];
+  indim_loop_kernel_begin(b, NULL, 0);
+  do {
+    for (int32_t d = 0; d < shape->rank; d++) {
+      place[d] = indim_loop_index(b, index[d]);
+    }
+    indim_pool_add_value(indim_loop_load(b, at->storage, indim_location_address(l, shape, at, place), 1, 1), 1, &read);
+  } while (indim_index_next(shape, index) && !indim_lower_failed(l));
+  if (!indim_lower_failed(l)) {
+    indim_pool_deal(b, &read, NULL, shape, &item->tile);
+    item->has_tile = true;
+  }
+}
+
 const indim_tile *indim_tile_need(indim_lowering *l, indim_flow_item *item) {
   if (item->has_tile || indim_lower_failed(l)) {
     return &item->tile;
@@ -193,7 +216,7 @@ const indim_tile *indim_tile_need(indim_lowering *l, indim_flow_item *item) {
       return &item->tile;
     }
     if (at.tiled != NULL) {
-      indim_lower_refuse(l, item, "a small array in a tiled layout is not read into registers");
+      load_elements(l, item, &at);
       return &item->tile;
     }
     indim_lval address = indim_loop_index(&l->b, at.offset);
