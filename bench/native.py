@@ -42,7 +42,7 @@ SOURCES = [FOLDER / "kernels" / f"{name}.c" for name in ("small", "streams", "re
 
 @functools.cache
 def kernels(threads, strict=False):
-    """The plain-C kernels: with contraction, as gcc does by default, or strict; with OpenMP for more than one thread."""
+    """The plain-C kernels: contracting, as gcc does by default, or strict; with OpenMP for more than one thread."""
     name = "kernels" + ("_strict" if strict else "") + ("_threads" if threads > 1 else "")
     flags = (["-ffp-contract=off"] if strict else []) + (["-fopenmp"] if threads > 1 else [])
     library = ctypes.CDLL(str(build(name, SOURCES, *flags)))
@@ -84,7 +84,7 @@ def row_kernel(row, threads, strict, args, results):
 
 
 def limits(threads, reads, writes, quick):
-    """The fastest way to move these bytes, as a Kernel: copies as much as is both read and written, reads or fills the rest."""
+    """The fastest way to move these bytes, as a Kernel: copies what is both read and written, reads or fills the rest."""
     copied = min(reads, writes)
     rest = (reads - copied, writes - copied)
     buffers = [empty(max(size, 32) + 4096) for size in (copied, rest[0], copied, rest[1], 32)]

@@ -187,7 +187,8 @@ COLUMNS = ("xla", "c", "numpy", "numexpr", "torch", "torchc", "onednn")
 
 def heading(threads):
     names = " ".join(f"{SHOWN[name][:9]:>9}" for name in COLUMNS)
-    return f"\n{threads} thread{'s' if threads > 1 else ''}: ours, then each peer's time / ours\n{'row':<24} {'ours':>9} {'+-%':>4} {names} {'limit':>6}"
+    title = f"\n{threads} thread{'s' if threads > 1 else ''}: ours, then each peer's time / ours"
+    return f"{title}\n{'row':<24} {'ours':>9} {'+-%':>4} {names} {'limit':>6}"
 
 
 def line(record):
@@ -212,12 +213,14 @@ def line(record):
     missed = f"  LOST {', '.join(lost)}" if lost else ""
     reached = f"{100 * share:5.0f}%" if share else "     -"
     spread = f"{100 * record['times']['indim']['spread']:4.0f}"
-    return f"{record['row']:<24} {short_time(ours / row.steps):>9} {spread} {' '.join(cells)} {reached}{missed}{notes_text(record)}"
+    start = f"{record['row']:<24} {short_time(ours / row.steps):>9} {spread}"
+    return f"{start} {' '.join(cells)} {reached}{missed}{notes_text(record)}"
 
 
 def check_line(record):
     said = refusal(record)
-    return f"{record['row']:<24} {record['threads']}T {'agrees' if said is None else refused_text(said)}{notes_text(record)}"
+    outcome = "agrees" if said is None else refused_text(said)
+    return f"{record['row']:<24} {record['threads']}T {outcome}{notes_text(record)}"
 
 
 def refused_text(said):
@@ -271,8 +274,8 @@ def summary(records):
     ]
     if compiled:
         lines.append(
-            f"  text to first result: XLA {geometric([x / o for o, x in compiled]):.1f} times ours in the mean of {len(compiled)} programs, "
-            f"at worst {min(x / o for o, x in compiled):.1f}"
+            f"  text to first result: XLA {geometric([x / o for o, x in compiled]):.1f} times ours in the mean of "
+            f"{len(compiled)} programs, at worst {min(x / o for o, x in compiled):.1f}"
         )
     return "\n".join(lines)
 
@@ -314,7 +317,8 @@ def table(records, group, threads):
             continue
         share = limit_share(record)
         lines.append(
-            f"| {row.name} | {row.what} | {short_time(ours / row.steps)} | {100 * record['times']['indim']['spread']:.0f} % | "
+            f"| {row.name} | {row.what} | {short_time(ours / row.steps)} | "
+            f"{100 * record['times']['indim']['spread']:.0f} % | "
             + " | ".join(cell(record, n) for n in shown)
             + f" | {f'{100 * share:.0f} %' if share else ''} | {', '.join(losses(record))} |"
         )
@@ -342,31 +346,39 @@ def compile_table(records):
     return "\n".join(lines)
 
 
+PAGE = """# Benchmarks
+
+Written by `./dev bench --write`; the rows are `bench/rows.py`, the programs `bench/programs/`, the plain-C kernels
+`bench/kernels/`.
+
+![Ratios by row](benchmarks.svg)
+
+## How it was measured
+
+Every row is one program, compiled from its HLO text. Ours and the peers run in turn in one process, which is bound to
+as many processors as there are threads. A time is the median over rounds of batches, divided by the runs of a batch
+and the steps of the row's loop; the spread is half the distance between the quartiles, divided by the median. The other
+columns are **peer's time / ours**: above 1 we are faster; below 1, in bold, we are slower. All results were compared
+before they were timed.
+
+- Ours: `indim_execute` on the caller's buffers, in a C loop, strict IEEE arithmetic.
+- C: the kernel of the row, `gcc -O3 -march=native`, no fast mathematics, in a C loop; gcc contracts a*b+c unless told
+  not to: *C strict* is the same with `-ffp-contract=off`, as ours is. With two threads OpenMP splits the outer loop
+  where there is one.
+- XLA: `jax.jit` of the function that the text was lowered from, donated arguments where the row has them. NumPy,
+  numexpr, PyTorch: with `out=` where they have it. They are called from Python, which costs each of them what row
+  twice_square_10 shows. oneDNN: its primitives from C, made beforehand, weights packed.
+- Memory is recycled for everybody: malloc is told to keep what was freed, in huge pages.
+- limit: how much of the measured limit of the memory was reached: the same bytes copied (or read, or filled) by the
+  fastest of eight loops (plain or past the caches, with or without prefetch, one stream or four), in the same rounds.
+  It can exceed 100 % where a cache keeps more of the row's arrays than of the loop's.
+"""
+
+
 def write(folder, m, records):
     threads = sorted({r["threads"] for r in records})
     parts = [
-        "# Benchmarks",
-        "",
-        "Written by `./dev bench --write`; the rows are `bench/rows.py`, the programs `bench/programs/`, the plain-C kernels `bench/kernels/`.",
-        "",
-        "![Ratios by row](benchmarks.svg)",
-        "",
-        "## How it was measured",
-        "",
-        "Every row is one program, compiled from its HLO text. Ours and the peers run in turn in one process, which is bound to as many",
-        "processors as there are threads. A time is the median over rounds of batches, divided by the runs of a batch and the steps of the row's loop; the",
-        "spread is half the distance between the quartiles, divided by the median. The other columns are **peer's time / ours**: above 1 we are",
-        "faster; below 1, in bold, we are slower. All results were compared before they were timed.",
-        "",
-        "- Ours: `indim_execute` on the caller's buffers, in a C loop, strict IEEE arithmetic.",
-        "- C: the kernel of the row, `gcc -O3 -march=native`, no fast mathematics, in a C loop; gcc contracts a*b+c unless told not to: *C strict* is",
-        "  the same with `-ffp-contract=off`, as ours is. With two threads OpenMP splits the outer loop where there is one.",
-        "- XLA: `jax.jit` of the function that the text was lowered from, donated arguments where the row has them. NumPy, numexpr, PyTorch: with",
-        "  `out=` where they have it. They are called from Python, which costs each of them what row twice_square_10 shows.",
-        "- Memory is recycled for everybody: malloc is told to keep what was freed, in huge pages.",
-        "- limit: how much of the measured limit of the memory was reached: the same bytes copied (or read, or filled) by the fastest of eight loops",
-        "  (plain or past the caches, with or without prefetch, one stream or four), in the same rounds.",
-        "",
+        *PAGE.split("\n"),
         "## The machine",
         "",
         "```",
@@ -389,7 +401,9 @@ def write(folder, m, records):
     parts += [
         "## Compiling",
         "",
-        "From the text to the first result, against `jax.jit(...).lower(...).compile()` of the same program. Goal: a third of XLA's time.",
+        "From the text to the first result, against XLA's compilation (`lower` before it is not counted) and first run of",
+        "the same program. Goal: a third of XLA's time. Memory: by how much the process grew at most meanwhile, results",
+        "included.",
         "",
         compile_table(records),
         "",
@@ -424,17 +438,20 @@ def plot(records):
 
     height = top + step * (len(rows) + len(GROUPS)) + 16
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 30}" height="{height}" font-family="sans-serif" font-size="10">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 30}" height="{height}" '
+        'font-family="sans-serif" font-size="10">',
         f'<rect width="{left + width + 30}" height="{height}" fill="white"/>',
     ]
     for i, (name, colour) in enumerate(COLOURS.items()):
         out.append(
-            f'<circle cx="{left + 88 * i}" cy="12" r="4" fill="{colour}"/><text x="{left + 7 + 88 * i}" y="16">{SHOWN[name].replace("PyTorch compiled", "PyTorch comp.")}</text>'
+            f'<circle cx="{left + 88 * i}" cy="12" r="4" fill="{colour}"/>'
+            f'<text x="{left + 7 + 88 * i}" y="16">{SHOWN[name].replace("compiled", "comp.")}</text>'
         )
     for power in range(int(low), int(high) + 1):
         x = x_of(10.0**power)
         out.append(
-            f'<line x1="{x:.1f}" y1="{top - 8}" x2="{x:.1f}" y2="{height - 8}" stroke="{"black" if power == 0 else "#ddd"}"/>'
+            f'<line x1="{x:.1f}" y1="{top - 8}" x2="{x:.1f}" y2="{height - 8}" '
+            f'stroke="{"black" if power == 0 else "#ddd"}"/>'
             f'<text x="{x:.1f}" y="{top - 12}" text-anchor="middle">{10.0 ** power:g}</text>'
         )
     y = top
@@ -448,7 +465,8 @@ def plot(records):
         record = found[row.name]
         refused = median(record, "indim") is None
         out.append(
-            f'<text x="{left - 6}" y="{y - 2}" text-anchor="end" fill="{"#d62728" if refused else "black"}">{row.name}{" (refused)" if refused else ""}</text>'
+            f'<text x="{left - 6}" y="{y - 2}" text-anchor="end" fill="{"#d62728" if refused else "black"}">'
+            f'{row.name}{" (refused)" if refused else ""}</text>'
         )
         out.append(f'<line x1="{left}" y1="{y - 5}" x2="{left + width}" y2="{y - 5}" stroke="#f2f2f2"/>')
         for name, colour in COLOURS.items():

@@ -1,7 +1,7 @@
 """The rows of the benchmark: what is computed, on which arguments, and how each peer says it best.
 
-A row has a JAX function, from which generate.py lowers the program's text and XLA's own run is made, and the same work for
-NumPy, numexpr, PyTorch and plain C (bench/kernels). `reads` and `writes` are the bytes that must be moved at least, for
+A row has a JAX function, from which generate.py lowers the program's text and XLA's own run is made, and the same
+work for NumPy, numexpr, PyTorch, oneDNN and plain C (bench/kernels). `reads` and `writes` are the bytes that must be moved at least, for
 rows where memory is the limit. `steps` is how many steps of a loop one run does; times are shown for one step.
 """
 
@@ -1054,6 +1054,25 @@ for order in ((0, 2, 1), (1, 0, 2), (2, 1, 0)):
         tol=0,
     )
 
+ADD_TRANSPOSED = """HloModule add_transposed, entry_computation_layout={(f32[SIZE,SIZE]{1,0}, f32[SIZE,SIZE]{0,1})->f32[SIZE,SIZE]{1,0}}
+
+ENTRY main {
+  a = f32[SIZE,SIZE]{1,0} parameter(0)
+  b = f32[SIZE,SIZE]{0,1} parameter(1)
+  ROOT sum = f32[SIZE,SIZE]{1,0} add(a, b)
+}
+"""
+# An argument in a layout that the peers do not have, doubled.
+DOUBLED = """HloModule doubled, entry_computation_layout={(ARGUMENT)->RESULT{1,0}}
+
+ENTRY main {
+  x = ARGUMENT parameter(0)
+  two = f32[] constant(2)
+  twos = RESULT{1,0} broadcast(two), dimensions={}
+  ROOT y = RESULT{1,0} multiply(x, twos)
+}
+"""
+
 for n in (1024, 4096):
     size = 4 * n * n
     add(
@@ -1064,8 +1083,7 @@ for n in (1024, 4096):
         lambda a, b: a + b.T,
         reads=2 * size,
         writes=size,
-        text=f"HloModule add_transposed_{n}, entry_computation_layout={{(f32[{n},{n}]{{1,0}}, f32[{n},{n}]{{0,1}})->f32[{n},{n}]{{1,0}}}}\n\n"
-        f"ENTRY main {{\n  a = f32[{n},{n}]{{1,0}} parameter(0)\n  b = f32[{n},{n}]{{0,1}} parameter(1)\n  ROOT sum = f32[{n},{n}]{{1,0}} add(a, b)\n}}\n",
+        text=ADD_TRANSPOSED.replace("SIZE", str(n)),
         kernel=("add_transposed", (n,)),
         dnn=lambda d, a, r: d.add(a[0], a[1].T, r[0]),
         np=lambda a, r: lambda: np.add(a[0], a[1].T, out=r[0]),
@@ -1084,9 +1102,7 @@ add(
     lambda x: x.transpose(0, 2, 1, 3).reshape(1024, 1024) * np.float32(2),
     reads=4 << 20,
     writes=4 << 20,
-    text="HloModule untile_1024, entry_computation_layout={(f32[1024,1024]{1,0:T(8,128)})->f32[1024,1024]{1,0}}\n\nENTRY main {\n"
-    "  x = f32[1024,1024]{1,0:T(8,128)} parameter(0)\n  two = f32[] constant(2)\n  twos = f32[1024,1024]{1,0} broadcast(two), dimensions={}\n"
-    "  ROOT y = f32[1024,1024]{1,0} multiply(x, twos)\n}\n",
+    text=DOUBLED.replace("ARGUMENT", "f32[1024,1024]{1,0:T(8,128)}").replace("RESULT", "f32[1024,1024]"),
     kernel=("untile", (1024, 1024)),
     np=lambda a, r: lambda: np.multiply(a[0].transpose(0, 2, 1, 3), np.float32(2), out=r[0].reshape(128, 8, 8, 128)),
     th=lambda x: (x.transpose(1, 2) * 2).reshape(1024, 1024),
@@ -1100,9 +1116,7 @@ add(
     lambda x: x[:1000, :1000] * np.float32(2),
     reads=4_000_000,
     writes=4_000_000,
-    text="HloModule unpad_1000, entry_computation_layout={(f32[1000,1000]{1,0:PAD(1024,1024;unknown)})->f32[1000,1000]{1,0}}\n\nENTRY main {\n"
-    "  x = f32[1000,1000]{1,0:PAD(1024,1024;unknown)} parameter(0)\n  two = f32[] constant(2)\n  twos = f32[1000,1000]{1,0} broadcast(two), dimensions={}\n"
-    "  ROOT y = f32[1000,1000]{1,0} multiply(x, twos)\n}\n",
+    text=DOUBLED.replace("ARGUMENT", "f32[1000,1000]{1,0:PAD(1024,1024;unknown)}").replace("RESULT", "f32[1000,1000]"),
     kernel=("unpad", (1000, 1024)),
     np=lambda a, r: lambda: np.multiply(a[0][:1000, :1000], np.float32(2), out=r[0]),
     th=lambda x: x[:1000, :1000] * 2,
