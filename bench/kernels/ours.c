@@ -62,7 +62,8 @@ indim_executable *ours_compile(session *s, const char *name, const char *text, u
 
 // Nanoseconds: load, lower, emit, code.
 void ours_times(const indim_executable *executable, int64_t out[4]) {
-  indim_compile_times times = indim_executable_times(executable);
+  indim_compile_times times;
+  indim_executable_times(executable, &times);
   out[0] = times.load;
   out[1] = times.lower;
   out[2] = times.emit;

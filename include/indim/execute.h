@@ -41,7 +41,8 @@ typedef struct indim_compile_times {
   int64_t emit;
   int64_t code;
 } indim_compile_times;
-INDIM_API indim_compile_times indim_executable_times(const indim_executable *executable);  // zeros for NULL
+// Zeros for NULL.
+INDIM_API void indim_executable_times(const indim_executable *executable, indim_compile_times *out_times);
 
 enum { INDIM_SCRATCH_ALIGNMENT = 64 };
 

@@ -215,6 +215,8 @@ int64_t indim_executable_result_alias(const indim_executable *e, int64_t leaf) {
 int64_t indim_executable_scratch_bytes(const indim_executable *e) { return e == NULL ? 0 : e->scratch_bytes; }
 int64_t indim_executable_code_bytes(const indim_executable *e) { return e == NULL ? 0 : e->code_bytes; }
 
-indim_compile_times indim_executable_times(const indim_executable *e) {
-  return e == NULL ? (indim_compile_times){0} : e->times;
+void indim_executable_times(const indim_executable *e, indim_compile_times *out_times) {
+  if (out_times != NULL) {
+    *out_times = e == NULL ? (indim_compile_times){0} : e->times;
+  }
 }

@@ -76,7 +76,8 @@ TEST(the_module_may_go) {
     CHECK(sum[i] == (float)(11 * (i + 1)));
   }
   CHECK(indim_executable_code_bytes(f.exe) > 0);
-  indim_compile_times times = indim_executable_times(f.exe);
+  indim_compile_times times;
+  indim_executable_times(f.exe, &times);
   CHECK(times.lower > 0 && times.emit > 0 && times.code > 0);
   drop(&f);
 }

@@ -146,7 +146,9 @@ TEST(null_is_answered) {
   CHECK_EQ_INT(indim_executable_scratch_bytes(NULL), 0);
   CHECK_EQ_INT(indim_executable_code_bytes(NULL), 0);
   CHECK(indim_executable_argument_shape(NULL, 0) == NULL && indim_executable_result_shape(NULL, 0) == NULL);
-  CHECK_EQ_INT(indim_executable_times(NULL).code, 0);
+  indim_compile_times times = {.code = 1};
+  indim_executable_times(NULL, &times);
+  CHECK_EQ_INT(times.code, 0);
   indim_executable_destroy(NULL);
   indim_run_options run = {0};
   CHECK(indim_execute(NULL, &run) == INDIM_INVALID);

@@ -79,7 +79,8 @@ typedef struct stage_time {
 enum { STAGES = 6 };
 
 static void list_times(const findings *f, stage_time *out) {
-  indim_compile_times t = indim_executable_times(f->executable);
+  indim_compile_times t;
+  indim_executable_times(f->executable, &t);
   const stage_time list[STAGES] = {{"parse", f->parse}, {"verify", f->verify}, {"load", t.load},
                                    {"lower", t.lower},  {"emit", t.emit},      {"code", t.code}};
   memcpy(out, list, sizeof list);
