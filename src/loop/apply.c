@@ -64,6 +64,9 @@ static indim_loop_op op_of(const indim_instr *instr) {
 
 // The bits of x seen as |type|. A pred is a byte that holds 0 or 1, and any byte but 0 is true.
 indim_lval indim_loop_bitcast(indim_loop_builder *b, indim_lval x, indim_type type) {
+  if (b->status != INDIM_OK) {
+    return 0;  // what is known of a value is of none then: a pred
+  }
   indim_type from = indim_loop_value_of(b, x)->type;
   if (from == type) {
     return x;

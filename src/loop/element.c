@@ -182,9 +182,8 @@ void indim_coord_divide(indim_kernel *k, indim_coord x, int64_t divisor, indim_c
     indim_lval rest = indim_loop_modulo(b, x.base, divisor);
     const indim_loop_value *range = indim_loop_value_of(b, rest);
     int64_t reach = x.step * (k->lanes - 1);
-    int64_t low = range->low + (reach < 0 ? reach : 0);
-    int64_t high = range->high + (reach > 0 ? reach : 0);
-    if (low >= 0 && high < divisor) {
+    bool is_known = range->low >= 0 && range->high < divisor;  // it is not after a failure
+    if (is_known && range->low + (reach < 0 ? reach : 0) >= 0 && range->high + (reach > 0 ? reach : 0) < divisor) {
       *out_quotient = (indim_coord){indim_loop_floordiv(b, x.base, divisor), 0};
       *out_rest = (indim_coord){rest, x.step};
       return;
