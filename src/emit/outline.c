@@ -5,19 +5,6 @@
 
 enum { MANY = 12 };
 
-static const bool is_outlined[INDIM_OP_COUNT] = {
-    [INDIM_OP_EXPONENTIAL] = true, [INDIM_OP_EXPONENTIAL_MINUS_ONE] = true,
-    [INDIM_OP_LOG] = true,         [INDIM_OP_LOG_PLUS_ONE] = true,
-    [INDIM_OP_LOGISTIC] = true,    [INDIM_OP_CBRT] = true,
-    [INDIM_OP_SINE] = true,        [INDIM_OP_COSINE] = true,
-    [INDIM_OP_TAN] = true,         [INDIM_OP_SINH] = true,
-    [INDIM_OP_COSH] = true,        [INDIM_OP_TANH] = true,
-    [INDIM_OP_ASIN] = true,        [INDIM_OP_ACOS] = true,
-    [INDIM_OP_ASINH] = true,       [INDIM_OP_ACOSH] = true,
-    [INDIM_OP_ATANH] = true,       [INDIM_OP_ERF] = true,
-    [INDIM_OP_POWER] = true,       [INDIM_OP_ATAN2] = true,
-};
-
 static bool is_like(const indim_emit_outlined *o, const indim_generator *g, const indim_loop_node *node) {
   const indim_loop_value *result = indim_emit_value(g, node->first_result);
   return o->op == node->u.op.op && o->type == result->type && o->lanes == result->lanes;
@@ -28,7 +15,7 @@ static void count_body(indim_generator *g, const indim_loop_body *body) {
   g->outlined_body = body;
   g->outlined_count = 0;
   for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
-    if (node->kind != INDIM_NODE_SCALAR || !is_outlined[node->u.op.op]) {
+    if (node->kind != INDIM_NODE_SCALAR || !indim_loop_is_function(node->u.op.op)) {
       continue;
     }
     int32_t i = 0;
@@ -73,7 +60,7 @@ indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_nod
                                         const indim_reg *args, bool *out_done) {
   const indim_loop_value *value = indim_emit_value(g, node->first_result);
   *out_done = false;
-  if (!is_outlined[node->u.op.op] || !indim_type_is_float(value->type) || node->arg_count > 2) {
+  if (!indim_loop_is_function(node->u.op.op) || !indim_type_is_float(value->type) || node->arg_count > 2) {
     return INDIM_OK;
   }
   if (g->outlined_body != node->body) {

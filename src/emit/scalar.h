@@ -66,5 +66,7 @@ static inline LLVMValueRef indim_emit_is_nan(indim_emit *e, LLVMValueRef x) {
   return LLVMBuildFCmp(e->builder, LLVMRealUNO, x, x, "");
 }
 bool indim_emit_is_double(LLVMValueRef x);
+// The comparison of integers for an indim_compare_direction.
+LLVMIntPredicate indim_emit_int_predicate(int32_t direction, bool is_signed);
 
 #endif  // INDIM_EMIT_SCALAR_H

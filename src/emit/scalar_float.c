@@ -80,23 +80,6 @@ static LLVMRealPredicate comparison(int32_t direction) {
   }
 }
 
-static LLVMIntPredicate key_comparison(int32_t direction, bool is_signed) {
-  switch (direction) {
-  case INDIM_COMPARE_EQ:
-    return LLVMIntEQ;
-  case INDIM_COMPARE_NE:
-    return LLVMIntNE;
-  case INDIM_COMPARE_GE:
-    return is_signed ? LLVMIntSGE : LLVMIntUGE;
-  case INDIM_COMPARE_GT:
-    return is_signed ? LLVMIntSGT : LLVMIntUGT;
-  case INDIM_COMPARE_LE:
-    return is_signed ? LLVMIntSLE : LLVMIntULE;
-  default:
-    return is_signed ? LLVMIntSLT : LLVMIntULT;
-  }
-}
-
 // Where an element stands in TOTALORDER, as an integer of the type's bytes: the magnitude, or its complement below zero.
 // FNUZ has no -0, and its NaN stands below everything.
 static LLVMValueRef order_key(indim_emit *e, indim_type type, LLVMValueRef x) {
@@ -124,7 +107,7 @@ static LLVMValueRef compare(const indim_apply *a, LLVMValueRef x, LLVMValueRef y
     return LLVMBuildFCmp(e->builder, comparison(a->op->direction), x, y, "");
   }
   bool is_signed = indim_float_format_of(a->types[0])->has_sign;
-  return LLVMBuildICmp(e->builder, key_comparison(a->op->direction, is_signed), order_key(e, a->types[0], x),
+  return LLVMBuildICmp(e->builder, indim_emit_int_predicate(a->op->direction, is_signed), order_key(e, a->types[0], x),
                        order_key(e, a->types[0], y), "");
 }
 

@@ -211,7 +211,7 @@ static LLVMValueRef high_product(indim_emit *e, indim_type type, LLVMValueRef x,
 
 // Order ---------------------------------------------------------------------------------------------------------------
 
-static LLVMIntPredicate comparison(int32_t direction, bool is_signed) {
+LLVMIntPredicate indim_emit_int_predicate(int32_t direction, bool is_signed) {
   switch (direction) {
   case INDIM_COMPARE_EQ:
     return LLVMIntEQ;
@@ -332,7 +332,8 @@ LLVMValueRef indim_emit_int_op(const indim_apply *a) {
   case INDIM_OP_CLAMP:  // low, value, high: the upper bound wins when they cross
     return extreme(e, type, false, extreme(e, type, true, y, x), a->args[2].part[0]);
   case INDIM_OP_COMPARE:
-    return LLVMBuildICmp(e->builder, comparison(a->op->direction, indim_type_is_signed_int(type)), x, y, "");
+    return LLVMBuildICmp(e->builder, indim_emit_int_predicate(a->op->direction, indim_type_is_signed_int(type)), x, y,
+                         "");
   default:
     break;
   }

@@ -298,6 +298,8 @@ static inline const indim_loop_value *indim_loop_value_of(const indim_loop_build
 const char *indim_node_text(indim_node_kind kind);
 // |kind| must be one.
 indim_node_group indim_node_group_of(indim_node_kind kind);
+// Whether |op| of floats is a function whose code is long: a series, not an instruction or two.
+bool indim_loop_is_function(indim_op op);
 // The node behind |node| in the walk over a whole program, those inside it first; NULL at the end.
 const indim_loop_node *indim_loop_next(const indim_loop_node *node);
 // Writes the program as text, for people (docs/loop.md).

@@ -1,4 +1,4 @@
-// What there is to say of a node's kind, and the walk over all nodes.
+// What there is to say of a node's kind and of its op, and the walk over all nodes.
 #include "loop/loop.h"
 
 const char *indim_node_text(indim_node_kind kind) {
@@ -15,6 +15,22 @@ indim_node_group indim_node_group_of(indim_node_kind kind) {
 #include "loop/nodes.def"
   };
   return groups[kind];
+}
+
+bool indim_loop_is_function(indim_op op) {
+  static const bool is_function[INDIM_OP_COUNT] = {
+      [INDIM_OP_EXPONENTIAL] = true, [INDIM_OP_EXPONENTIAL_MINUS_ONE] = true,
+      [INDIM_OP_LOG] = true,         [INDIM_OP_LOG_PLUS_ONE] = true,
+      [INDIM_OP_LOGISTIC] = true,    [INDIM_OP_CBRT] = true,
+      [INDIM_OP_SINE] = true,        [INDIM_OP_COSINE] = true,
+      [INDIM_OP_TAN] = true,         [INDIM_OP_SINH] = true,
+      [INDIM_OP_COSH] = true,        [INDIM_OP_TANH] = true,
+      [INDIM_OP_ASIN] = true,        [INDIM_OP_ACOS] = true,
+      [INDIM_OP_ASINH] = true,       [INDIM_OP_ACOSH] = true,
+      [INDIM_OP_ATANH] = true,       [INDIM_OP_ERF] = true,
+      [INDIM_OP_POWER] = true,       [INDIM_OP_ATAN2] = true,
+  };
+  return is_function[op];
 }
 
 const indim_loop_node *indim_loop_next(const indim_loop_node *node) {

@@ -7,20 +7,11 @@
 
 enum { MOST_LANES = 64, MOST_USERS = 16, MANY = 4 };
 
-static const bool is_costly_op[INDIM_OP_COUNT] = {
-    [INDIM_OP_EXPONENTIAL] = true, [INDIM_OP_EXPONENTIAL_MINUS_ONE] = true,
-    [INDIM_OP_LOG] = true,         [INDIM_OP_LOG_PLUS_ONE] = true,
-    [INDIM_OP_LOGISTIC] = true,    [INDIM_OP_SQRT] = true,
-    [INDIM_OP_RSQRT] = true,       [INDIM_OP_CBRT] = true,
-    [INDIM_OP_SINE] = true,        [INDIM_OP_COSINE] = true,
-    [INDIM_OP_TAN] = true,         [INDIM_OP_SINH] = true,
-    [INDIM_OP_COSH] = true,        [INDIM_OP_TANH] = true,
-    [INDIM_OP_ASIN] = true,        [INDIM_OP_ACOS] = true,
-    [INDIM_OP_ASINH] = true,       [INDIM_OP_ACOSH] = true,
-    [INDIM_OP_ATANH] = true,       [INDIM_OP_ERF] = true,
-    [INDIM_OP_DIVIDE] = true,      [INDIM_OP_POWER] = true,
-    [INDIM_OP_ATAN2] = true,       [INDIM_OP_REMAINDER] = true,
-};
+// What takes longer than the way into a vector and out of it.
+static bool is_costly_op(indim_op op) {
+  return indim_loop_is_function(op) || op == INDIM_OP_SQRT || op == INDIM_OP_RSQRT || op == INDIM_OP_DIVIDE ||
+         op == INDIM_OP_REMAINDER;
+}
 
 // One instruction each, which the processor overlaps with others: worth the way into a vector and out of it only for many.
 static bool is_instruction(indim_op op) { return op == INDIM_OP_DIVIDE || op == INDIM_OP_SQRT; }
@@ -52,7 +43,7 @@ static bool is_float_op(const indim_pack *p, const indim_loop_node *node) {
 }
 
 static bool is_costly(const indim_pack *p, const indim_loop_node *node) {
-  return node->kind == INDIM_NODE_SCALAR && is_costly_op[node->u.op.op] && is_float_op(p, node);
+  return node->kind == INDIM_NODE_SCALAR && is_costly_op(node->u.op.op) && is_float_op(p, node);
 }
 
 static bool is_cheap(const indim_pack *p, const indim_loop_node *node) {
