@@ -474,8 +474,8 @@ void indim_lower_conditional(indim_lowering *l, indim_flow_item *item) {
   indim_lval which = branch_number(l, item);
   // Operands that branches look at are made before, where both see them.
   for (int32_t p = 1; p < item->operand_count && !indim_lower_failed(l); p++) {
-    if (item->operands[p]->placement == INDIM_PLACEMENT_TILE ||
-        indim_shape_element_count(item->operands[p]->shape) <= 128) {
+    int64_t count = indim_shape_element_count(item->operands[p]->shape);
+    if (item->operands[p]->placement == INDIM_PLACEMENT_TILE || (count >= 1 && count <= 128)) {
       (void)indim_tile_need(l, item->operands[p]);
     }
     (void)indim_location_need(l, item->operands[p]);
