@@ -244,32 +244,32 @@ bool indim_loop_can_reorder(const indim_computation *computation) {
 typedef struct application {
   const indim_computation *computation;
   int32_t *first;
-  int32_t leaf_count;
   indim_lval *leaves;
 } application;
 
-static int32_t leaves_of(const indim_shape *shape) {
+int32_t indim_loop_leaves(const indim_shape *shape) {
   return indim_shape_is_tuple(shape) ? (int32_t)shape->member_count : 1;
 }
 
-static void find_needed(application *a) {
-  const indim_computation *computation = a->computation;
+int32_t indim_loop_needed(const indim_computation *computation, int32_t *first) {
+  int32_t count = 0;
   for (int32_t i = 0; i < computation->instr_count; i++) {
-    a->first[i] = -1;
+    first[i] = -1;
   }
-  a->first[computation->root->index] = 0;
+  first[computation->root->index] = 0;
   for (int32_t i = computation->root->index; i >= 0; i--) {
     const indim_instr *instr = computation->instrs[i];
-    for (int32_t k = 0; a->first[i] >= 0 && k < instr->operand_count; k++) {
-      a->first[instr->operands[k]->index] = 0;
+    for (int32_t k = 0; first[i] >= 0 && k < instr->operand_count; k++) {
+      first[instr->operands[k]->index] = 0;
     }
   }
   for (int32_t i = 0; i < computation->instr_count; i++) {
-    if (a->first[i] >= 0) {
-      a->first[i] = a->leaf_count;
-      a->leaf_count += leaves_of(computation->instrs[i]->shape);
+    if (first[i] >= 0) {
+      first[i] = count;
+      count += indim_loop_leaves(computation->instrs[i]->shape);
     }
   }
+  return count;
 }
 
 static void apply(indim_loop_builder *b, const indim_computation *computation, int32_t depth, const indim_lval *args,
@@ -280,7 +280,7 @@ static void apply_call(indim_loop_builder *b, const application *a, const indim_
   int32_t count = 0;
   void *memory = NULL;
   for (int32_t i = 0; i < instr->operand_count; i++) {
-    count += leaves_of(instr->operands[i]->shape);
+    count += indim_loop_leaves(instr->operands[i]->shape);
   }
   size_t size = (size_t)count * sizeof(indim_lval);
   indim_status status = indim_alloc(b->program->cx, size, &memory);
@@ -292,7 +292,7 @@ static void apply_call(indim_loop_builder *b, const application *a, const indim_
   count = 0;
   for (int32_t i = 0; i < instr->operand_count; i++) {
     int32_t from = a->first[instr->operands[i]->index];
-    for (int32_t k = 0; k < leaves_of(instr->operands[i]->shape); k++) {
+    for (int32_t k = 0; k < indim_loop_leaves(instr->operands[i]->shape); k++) {
       args[count++] = a->leaves[from + k];
     }
   }
@@ -327,9 +327,9 @@ static void apply_instr(indim_loop_builder *b, const application *a, const indim
   indim_lval *out = a->leaves + a->first[instr->index];
   if (instr->op == INDIM_OP_PARAMETER) {
     for (int64_t i = 0; i < instr->parameter_number; i++) {
-      args += leaves_of(a->computation->parameters[i]->shape);
+      args += indim_loop_leaves(a->computation->parameters[i]->shape);
     }
-    for (int32_t k = 0; k < leaves_of(instr->shape); k++) {
+    for (int32_t k = 0; k < indim_loop_leaves(instr->shape); k++) {
       out[k] = args[k];
     }
   } else if (instr->op == INDIM_OP_TUPLE) {
@@ -358,8 +358,8 @@ static void apply(indim_loop_builder *b, const indim_computation *computation, i
     return;
   }
   a.first = memory;
-  find_needed(&a);
-  size_t leaves_size = (size_t)a.leaf_count * sizeof *a.leaves;
+  int32_t count = indim_loop_needed(computation, a.first);
+  size_t leaves_size = (size_t)count * sizeof *a.leaves;
   status = indim_alloc_zeroed(cx, leaves_size, &memory);
   if (status != INDIM_OK) {
     indim_loop_fail(b, status);
@@ -371,7 +371,7 @@ static void apply(indim_loop_builder *b, const indim_computation *computation, i
       }
     }
     const indim_instr *root = computation->root;
-    for (int32_t k = 0; k < leaves_of(root->shape); k++) {
+    for (int32_t k = 0; k < indim_loop_leaves(root->shape); k++) {
       out[k] = a.leaves[a.first[root->index] + k];
     }
     indim_free(cx, a.leaves, leaves_size);
@@ -381,7 +381,7 @@ static void apply(indim_loop_builder *b, const indim_computation *computation, i
 
 void indim_loop_apply(indim_loop_builder *b, const indim_computation *computation, int32_t lanes,
                       const indim_lval *args, indim_lval *out) {
-  int32_t count = leaves_of(computation->root->shape);
+  int32_t count = indim_loop_leaves(computation->root->shape);
   for (int32_t k = 0; k < count; k++) {
     out[k] = 0;
   }

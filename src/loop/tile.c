@@ -320,38 +320,13 @@ bool indim_tile_can(const indim_instr *instr) {
 
 // Computations --------------------------------------------------------------------------------------------------------------
 
-static int32_t leaves_of(const indim_shape *shape) {
-  return indim_shape_is_tuple(shape) ? (int32_t)shape->member_count : 1;
-}
-
 // A computation that is being written out: the place of each instruction's first tile among |tiles|, -1 for what the
 // root does not need.
 typedef struct frame {
   const indim_computation *computation;
   int32_t *first;
-  int32_t tile_count;
   indim_tile *tiles;
 } frame;
-
-static void find_needed(frame *f) {
-  const indim_computation *computation = f->computation;
-  for (int32_t i = 0; i < computation->instr_count; i++) {
-    f->first[i] = -1;
-  }
-  f->first[computation->root->index] = 0;
-  for (int32_t i = computation->root->index; i >= 0; i--) {
-    const indim_instr *instr = computation->instrs[i];
-    for (int32_t k = 0; f->first[i] >= 0 && k < instr->operand_count; k++) {
-      f->first[instr->operands[k]->index] = 0;
-    }
-  }
-  for (int32_t i = 0; i < computation->instr_count; i++) {
-    if (f->first[i] >= 0) {
-      f->first[i] = f->tile_count;
-      f->tile_count += leaves_of(computation->instrs[i]->shape);
-    }
-  }
-}
 
 // |operands| are all leaves of the operands.
 static void lower(indim_loop_builder *b, const indim_instr *instr, const indim_tile *operands, indim_tile *out);
@@ -361,9 +336,9 @@ static void run_instr(indim_loop_builder *b, const frame *f, const indim_instr *
   indim_tile *out = f->tiles + f->first[instr->index];
   if (instr->op == INDIM_OP_PARAMETER) {
     for (int64_t i = 0; i < instr->parameter_number; i++) {
-      args += leaves_of(f->computation->parameters[i]->shape);
+      args += indim_loop_leaves(f->computation->parameters[i]->shape);
     }
-    for (int32_t k = 0; k < leaves_of(instr->shape); k++) {
+    for (int32_t k = 0; k < indim_loop_leaves(instr->shape); k++) {
       out[k] = args[k];
     }
     return;
@@ -375,7 +350,7 @@ static void run_instr(indim_loop_builder *b, const frame *f, const indim_instr *
   void *memory = NULL;
   int32_t count = 0;
   for (int32_t i = 0; i < instr->operand_count; i++) {
-    count += leaves_of(instr->operands[i]->shape);
+    count += indim_loop_leaves(instr->operands[i]->shape);
   }
   size_t size = (size_t)count * sizeof(indim_tile);
   indim_status status = indim_alloc(cx, size, &memory);
@@ -387,7 +362,7 @@ static void run_instr(indim_loop_builder *b, const frame *f, const indim_instr *
   count = 0;
   for (int32_t i = 0; i < instr->operand_count; i++) {
     int32_t from = f->first[instr->operands[i]->index];
-    for (int32_t k = 0; k < leaves_of(instr->operands[i]->shape); k++) {
+    for (int32_t k = 0; k < indim_loop_leaves(instr->operands[i]->shape); k++) {
       operands[count++] = f->tiles[from + k];
     }
   }
@@ -413,8 +388,8 @@ static void run_computation(indim_loop_builder *b, const indim_computation *comp
     return;
   }
   f.first = memory;
-  find_needed(&f);
-  size_t tiles_size = (size_t)f.tile_count * sizeof *f.tiles;
+  int32_t count = indim_loop_needed(computation, f.first);
+  size_t tiles_size = (size_t)count * sizeof *f.tiles;
   status = indim_alloc_zeroed(cx, tiles_size, &memory);
   if (status != INDIM_OK) {
     indim_loop_fail(b, status);
@@ -425,7 +400,7 @@ static void run_computation(indim_loop_builder *b, const indim_computation *comp
         run_instr(b, &f, computation->instrs[i], args);
       }
     }
-    for (int32_t k = 0; k < leaves_of(computation->root->shape); k++) {
+    for (int32_t k = 0; k < indim_loop_leaves(computation->root->shape); k++) {
       out[k] = f.tiles[f.first[computation->root->index] + k];
     }
     indim_free(cx, f.tiles, tiles_size);
@@ -458,7 +433,7 @@ static void lower(indim_loop_builder *b, const indim_instr *instr, const indim_t
 }
 
 void indim_tile_lower(indim_loop_builder *b, const indim_instr *instr, const indim_tile *operands, indim_tile *out) {
-  for (int32_t k = 0; k < leaves_of(instr->shape); k++) {
+  for (int32_t k = 0; k < indim_loop_leaves(instr->shape); k++) {
     const indim_shape *shape = indim_shape_is_tuple(instr->shape) ? instr->shape->members[k] : instr->shape;
     out[k] = (indim_tile){.shape = shape};
   }
