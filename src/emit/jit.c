@@ -155,8 +155,11 @@ static LLVMErrorRef define_constants(work *w, indim_code *code, LLVMOrcJITDylibR
   char name[INDIM_EMIT_NAME];
   char *at = code->constants;
   LLVMErrorRef error = NULL;
-  at += at == NULL ? 0 : (64 - (uintptr_t)at % 64) % 64;
-  for (int32_t i = 0; i < w->program->storage_count && at != NULL && error == NULL; i++) {
+  if (at == NULL) {
+    return NULL;
+  }
+  at += (64 - (uintptr_t)at % 64) % 64;
+  for (int32_t i = 0; i < w->program->storage_count && error == NULL; i++) {
     const indim_storage *storage = w->program->storages[i];
     if (!is_declared(w, storage, name)) {
       continue;
