@@ -1,4 +1,4 @@
-// The inside of element.c and kernel.c: coordinates, and the survey that a nest makes before it is built.
+// The inside of element.c, survey.c and nest.c: coordinates, and the survey that a nest makes before it is built.
 #ifndef INDIM_LOOP_ELEMENT_H
 #define INDIM_LOOP_ELEMENT_H
 

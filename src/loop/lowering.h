@@ -13,7 +13,9 @@
 //   element.c      the value of any item at an index: what is inline is computed on the way
 //   recast.c       the same for bitcasts between widths
 //   apply.c        elementwise instructions and computations of scalars, as nodes
-//   kernel.c       a loop nest that fills one array, element by element
+//   survey.c       what a loop nest does with memory, seen before it is built
+//   nest.c         loop nests: order, merging, vectors, segments, threads
+//   kernel.c       nests that fill or copy one array, element by element
 //   turn.c         blocks that are read in one direction and written in the other
 // Ops that are kernels of their own (dispatch.c finds them)
 //   dot.c  convolution.c  reduce.c  scan.c  scatter.c  sort.c
@@ -121,6 +123,8 @@ indim_lval indim_load_at(indim_kernel *k, const indim_shape *shape, const indim_
 void indim_store_at(indim_kernel *k, const indim_shape *shape, const indim_location *at, const indim_coord *index,
                     indim_lval value);
 
+// survey.c ------------------------------------------------------------------------------------------------------------
+
 // How the elements of one array that a nest reads or writes lie, seen from the nest's own dimensions.
 typedef struct indim_access {
   const indim_flow_item *item;  // NULL: what is stored
@@ -151,6 +155,8 @@ void indim_kernel_fill(indim_lowering *l, indim_flow_item *item, const indim_loc
 // Copies an item that has its value to another location.
 void indim_kernel_copy(indim_lowering *l, indim_flow_item *item, const indim_location *at);
 
+// nest.c --------------------------------------------------------------------------------------------------------------
+
 // A loop nest over |sizes|, cut where guards change their mind, with one dimension in vectors. |body| is called for
 // |lanes| elements at |index|; merged dimensions have index 0 but for the most minor one, which runs over all of them.
 typedef struct indim_nest indim_nest;
@@ -173,13 +179,15 @@ struct indim_nest {
   int32_t copies;  // of the body that small loops are written out to, while the nest is built
   const indim_access_list *list;
   indim_nest_body *body;
-  int64_t user_offset;
   void *user;
+  int64_t user_offset;  // a number for the body: dot.c's first row
 };
-// Surveys |body|: |nest| has l, rank, sizes, body and user.
+// (survey.c) Surveys |body|: |nest| has l, rank, sizes, body and user.
 void indim_nest_survey(indim_nest *nest, indim_access_list *out_list);
 // Chooses order (|strides|: of what is written, may be NULL), merging, vector dimension, lanes and unrolling.
 void indim_nest_choose(indim_nest *nest, const int64_t *strides);
+// For nests that store at one place per index, and whose body can be built without storing: squares that are turned.
+void indim_nest_choose_turning(indim_nest *nest);
 void indim_nest_run(indim_nest *nest);
 
 // The ops that are kernels of their own fill the places of their item, or of its members ------------------------------

@@ -1,0 +1,326 @@
+// Loop nests over the elements of an array. What the survey saw of them tells the order of the loops, which dimensions are
+// one, and which runs in vectors. Then the nest is built, in segments between the places where a guard (of a pad or a
+// concatenate) changes its mind, so that inside a segment no guard is left.
+#include <string.h>
+
+#include "loop/build.h"
+#include "loop/element.h"
+
+// Choosing -------------------------------------------------------------------------------------------------------------
+
+// Whether one step of |outer| is the same as sizes[inner] steps of |inner| for all that is touched.
+static bool can_merge(const indim_nest *nest, int32_t outer, int32_t inner) {
+  const indim_access_list *list = nest->list;
+  if (list->is_full || list->alone[outer] || list->alone[inner] || nest->group[outer] != nest->group[inner]) {
+    return false;
+  }
+  for (int32_t i = 0; i < list->count; i++) {
+    const int64_t *strides = list->accesses[i].strides;
+    if (strides == NULL || strides[outer] != strides[inner] * nest->sizes[inner]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// How well a dimension runs in vectors: contiguous stores first, contiguous loads next; what does not move is free.
+static int64_t vector_score(const indim_nest *nest, int32_t dim) {
+  const indim_access_list *list = nest->list;
+  int64_t score = 0;
+  for (int32_t i = 0; i < list->count; i++) {
+    const indim_access *access = &list->accesses[i];
+    if (access->strides == NULL) {
+      continue;
+    }
+    int64_t stride = indim_index_abs(access->strides[dim]);
+    int64_t weight = access->item == NULL ? 3 : 2;
+    score += stride == 1 ? 2 * weight : stride == 0 ? weight : 0;
+  }
+  return score;
+}
+
+static int32_t choose_vector_dim(const indim_nest *nest, int32_t lanes) {
+  int32_t best = -1;
+  int64_t best_score = -1;
+  for (int32_t p = nest->rank - 1; p >= 0; p--) {
+    int32_t d = nest->order[p];
+    if (nest->sizes[d] == 1) {
+      continue;
+    }
+    int64_t filled = nest->sizes[d] < lanes ? nest->sizes[d] : lanes;
+    int64_t score = (vector_score(nest, d) + 1) * filled;
+    if (score > best_score) {
+      best_score = score;
+      best = d;
+    }
+  }
+  return best;
+}
+
+void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
+  for (int32_t d = 0; d < nest->rank; d++) {
+    nest->order[d] = d;
+  }
+  for (int32_t i = 1; strides != NULL && i < nest->rank; i++) {
+    for (int32_t j = i;
+         j > 0 && indim_index_abs(strides[nest->order[j - 1]]) < indim_index_abs(strides[nest->order[j]]); j--) {
+      int32_t dim = nest->order[j];
+      nest->order[j] = nest->order[j - 1];
+      nest->order[j - 1] = dim;
+    }
+  }
+  int32_t inner = -1;
+  for (int32_t p = nest->rank - 1; p >= 0; p--) {
+    int32_t d = nest->order[p];
+    if (nest->sizes[d] == 1) {
+      continue;
+    }
+    if (inner >= 0 && can_merge(nest, d, inner)) {
+      nest->sizes[inner] *= nest->sizes[d];
+      nest->sizes[d] = 1;
+    } else {
+      inner = d;
+    }
+  }
+  nest->lanes = nest->l->target->vector_bytes / nest->list->widest;
+  nest->vector_dim = choose_vector_dim(nest, nest->lanes);
+  nest->unroll = nest->cost <= 12 ? 4 : nest->cost <= 60 ? 2 : 1;
+}
+
+void indim_nest_choose_turning(indim_nest *nest) {
+  nest->turn_dim = indim_lower_without(nest->l, INDIM_DECISION_TURN) ? -1 : indim_turn_dim(nest);
+  nest->turns = nest->turn_dim >= 0;
+}
+
+// Building -------------------------------------------------------------------------------------------------------------
+
+enum { MAX_SEGMENTS = 24, PIECES = 16, WORTH_THREADS = 32768, SMALL_LOOP = 4, LONG_ITERATION = 1 << 20 };
+
+static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments);
+
+// The borders of the segments of one dimension, from 0 to its size.
+static int32_t segment_borders(const indim_nest *nest, int32_t dim, int32_t segments, int64_t *borders) {
+  int32_t count = 0;
+  borders[count++] = 0;
+  const indim_access_list *list = nest->list;
+  if (list->cut_count[dim] < INDIM_MAX_CUTS && segments * (list->cut_count[dim] + 1) <= MAX_SEGMENTS) {
+    for (int32_t i = 0; i < list->cut_count[dim]; i++) {
+      int64_t cut = list->cuts[dim][i];
+      if (cut <= 0 || cut >= nest->sizes[dim]) {
+        continue;
+      }
+      int32_t at = count++;
+      for (; at > 1 && borders[at - 1] > cut; at--) {
+        borders[at] = borders[at - 1];
+      }
+      borders[at] = cut;
+    }
+  }
+  borders[count] = nest->sizes[dim];
+  return count;
+}
+
+static void run_body(indim_nest *nest, int32_t lanes, indim_coord *index) {
+  indim_kernel k = {.l = nest->l, .lanes = lanes, .streams = nest->streams && lanes == nest->lanes};
+  nest->body(nest, &k, index);
+}
+
+// |count| elements from |from| on, a number known now, in full vectors and then in halves of one.
+static void run_rest(indim_nest *nest, indim_coord *index, indim_lval from, int64_t count) {
+  int64_t done = 0;
+  for (int32_t lanes = nest->lanes; lanes >= 1; lanes /= 2) {
+    for (; count - done >= lanes; done += lanes) {
+      index[nest->vector_dim] = (indim_coord){indim_loop_add_const(&nest->l->b, from, done), lanes > 1 ? 1 : 0};
+      run_body(nest, lanes, index);
+    }
+  }
+}
+
+static void run_vectors(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, bool threads) {
+  indim_loop_builder *b = &nest->l->b;
+  int64_t step = (int64_t)nest->lanes * nest->unroll;
+  int64_t blocks = (high - low) / step;
+  int64_t at = low;
+  if (threads && blocks >= 2 * PIECES) {
+    int64_t piece = blocks / PIECES * step;
+    int64_t pieces = (high - low) / piece;
+    indim_lval base = indim_loop_for_begin(b, indim_loop_index(b, at), indim_loop_index(b, at + pieces * piece), piece,
+                                           0, NULL, NULL);
+    indim_loop_for_parallel(b, 1);
+    indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, piece), step, 0, NULL, NULL);
+    run_rest(nest, index, indim_loop_add(b, base, i), step);
+    indim_loop_for_end(b, NULL, NULL);
+    indim_loop_for_end(b, NULL, NULL);
+    at += pieces * piece;
+    blocks = (high - at) / step;
+  }
+  if (blocks > 1) {
+    indim_lval i =
+        indim_loop_for_begin(b, indim_loop_index(b, at), indim_loop_index(b, at + blocks * step), step, 0, NULL, NULL);
+    run_rest(nest, index, i, step);
+    indim_loop_for_end(b, NULL, NULL);
+    at += blocks * step;
+  }
+  run_rest(nest, index, indim_loop_index(b, at), high - at);
+}
+
+static int64_t elements_within(const indim_nest *nest) {
+  int64_t count = 1;
+  for (int32_t d = 0; d < nest->rank; d++) {
+    count *= nest->sizes[d];
+  }
+  return count;
+}
+
+// Whether the loop over |extent| iterations of the outermost dimension is worth threads.
+static bool worth_threads(const indim_nest *nest) {
+  indim_lowering *l = nest->l;
+  return nest->may_thread && l->loop_depth == 0 && !indim_lower_without(l, INDIM_DECISION_THREADS) &&
+         elements_within(nest) >= WORTH_THREADS * 8 / (8 + nest->cost);
+}
+
+// How many copies of the body small loops may be written out to.
+static int32_t most_copies(const indim_nest *nest) { return nest->cost <= 12 ? 64 : nest->cost <= 100 ? 16 : 4; }
+
+// One element of the turned dimension after the other.
+static void run_unturned(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
+  indim_loop_builder *b = &nest->l->b;
+  if (w[0] >= w[1] || v[0] >= v[1]) {
+    return;
+  }
+  indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, w[0]), indim_loop_index(b, w[1]), 1, 0, NULL, NULL);
+  index[nest->turn_dim] = (indim_coord){at, 0};
+  run_vectors(nest, index, v[0], v[1], false);
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+// Blocks of whole cache lines in both directions, of turned squares; |band| (0: none) is added to the place along v.
+static void run_squares(indim_nest *nest, indim_coord *index, indim_lval w_low, indim_lval w_high, indim_lval v_low,
+                        indim_lval v_high, int64_t block, indim_lval band) {
+  indim_loop_builder *b = &nest->l->b;
+  indim_lval at_w = indim_loop_for_begin(b, w_low, w_high, block, 0, NULL, NULL);
+  indim_lval at_v = indim_loop_for_begin(b, v_low, v_high, block, 0, NULL, NULL);
+  for (int64_t x = 0; x < block; x += nest->lanes) {
+    for (int64_t y = 0; y < block; y += nest->lanes) {
+      indim_turn_block(nest, index, indim_loop_add_const(b, at_w, x),
+                       indim_loop_add_const(b, band == 0 ? at_v : indim_loop_add(b, band, at_v), y));
+    }
+  }
+  indim_loop_for_end(b, NULL, NULL);
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+// Squares for a band of |v| after the other: the rows of a band stay known to the processor's page tables while all of |w|
+// passes by. Then what is left on two sides.
+static void run_turned(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
+  enum { BAND = 128 };
+  indim_loop_builder *b = &nest->l->b;
+  int64_t lanes = nest->lanes;
+  int64_t block = w[1] - w[0] >= 2 * lanes && v[1] - v[0] >= 2 * lanes ? 2 * lanes : lanes;
+  int64_t w_end = w[0] + (w[1] - w[0]) / block * block;
+  int64_t v_end = v[0] + (v[1] - v[0]) / block * block;
+  int64_t bands = (v_end - v[0]) / BAND;
+  int64_t band_end = v[0] + bands * BAND;
+  indim_lval w_low = indim_loop_index(b, w[0]);
+  indim_lval w_high = indim_loop_index(b, w_end);
+  if (w_end > w[0] && bands > 1) {
+    indim_lval band =
+        indim_loop_for_begin(b, indim_loop_index(b, v[0]), indim_loop_index(b, band_end), BAND, 0, NULL, NULL);
+    if (worth_threads(nest)) {
+      indim_loop_for_parallel(b, (bands + PIECES - 1) / PIECES);
+    }
+    indim_lval from = indim_loop_index(b, 0);
+    indim_lval to = indim_loop_index(b, BAND);
+    run_squares(nest, index, w_low, w_high, from, to, block, band);
+    indim_loop_for_end(b, NULL, NULL);
+  } else {
+    band_end = v[0];
+  }
+  if (w_end > w[0] && v_end > band_end) {
+    run_squares(nest, index, w_low, w_high, indim_loop_index(b, band_end), indim_loop_index(b, v_end), block, 0);
+  }
+  run_unturned(nest, index, (int64_t[]){w_end, w[1]}, v);
+  run_unturned(nest, index, (int64_t[]){w[0], w_end}, (int64_t[]){v_end, v[1]});
+}
+
+static void run_turned_segments(indim_nest *nest, indim_coord *index, int32_t segments) {
+  int64_t w[INDIM_MAX_CUTS + 2];
+  int64_t v[INDIM_MAX_CUTS + 2];
+  int32_t w_count = segment_borders(nest, nest->turn_dim, segments, w);
+  int32_t v_count = segment_borders(nest, nest->vector_dim, segments * w_count, v);
+  for (int32_t i = 0; i < w_count; i++) {
+    for (int32_t j = 0; j < v_count; j++) {
+      run_turned(nest, index, w + i, v + j);
+    }
+  }
+}
+
+static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int64_t low, int64_t high,
+                     int32_t segments) {
+  indim_lowering *l = nest->l;
+  indim_loop_builder *b = &l->b;
+  int32_t dim = nest->order[position];
+  int32_t count = (int32_t)(high - low <= SMALL_LOOP ? high - low : 0);
+  if (count == 1 || (count > 0 && nest->copies * count <= most_copies(nest))) {
+    nest->copies *= count;
+    for (int64_t i = low; i < high; i++) {
+      index[dim] = (indim_coord){indim_loop_index(b, i), 0};
+      run_dims(nest, position + 1, index, segments);
+    }
+    nest->copies /= count;
+    return;
+  }
+  // Few iterations make few pieces, and uneven ones, which is worth it when each is long.
+  bool is_long = high - low >= 4 && elements_within(nest) / (high - low) * (nest->cost + 1) >= LONG_ITERATION;
+  bool threads = worth_threads(nest) && (high - low >= 2 * PIECES || is_long);
+  index[dim] =
+      (indim_coord){indim_loop_for_begin(b, indim_loop_index(b, low), indim_loop_index(b, high), 1, 0, NULL, NULL), 0};
+  if (threads) {
+    indim_loop_for_parallel(b, (high - low + PIECES - 1) / PIECES);
+  }
+  l->loop_depth++;
+  run_dims(nest, position + 1, index, segments);
+  l->loop_depth--;
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments) {
+  while (position < nest->rank &&
+         (nest->sizes[nest->order[position]] == 1 || nest->order[position] == nest->vector_dim ||
+          (nest->turns && nest->order[position] == nest->turn_dim))) {
+    position++;
+  }
+  bool is_last = position == nest->rank;
+  if (is_last && nest->turns) {
+    run_turned_segments(nest, index, segments);
+    return;
+  }
+  int32_t dim = is_last ? nest->vector_dim : nest->order[position];
+  if (dim < 0) {
+    run_body(nest, 1, index);
+    return;
+  }
+  int64_t borders[INDIM_MAX_CUTS + 2];
+  int32_t count = segment_borders(nest, dim, segments, borders);
+  for (int32_t s = 0; s < count; s++) {
+    if (is_last) {
+      run_vectors(nest, index, borders[s], borders[s + 1], worth_threads(nest));
+    } else {
+      run_loop(nest, position, index, borders[s], borders[s + 1], segments * count);
+    }
+  }
+}
+
+void indim_nest_run(indim_nest *nest) {
+  indim_coord index[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < nest->rank; d++) {
+    if (nest->sizes[d] == 0) {
+      return;
+    }
+    index[d] = (indim_coord){indim_loop_index(&nest->l->b, 0), 0};
+  }
+  nest->copies = 1;
+  if (!indim_lower_failed(nest->l)) {
+    run_dims(nest, 0, index, 1);
+  }
+}
