@@ -392,7 +392,7 @@ static void write_sample(unsigned char *to, const sample *s) {
 // The bits above those of the type, of the product of two integers; the evaluator has no such operation.
 static uint64_t high_product(indim_type type, int64_t x, int64_t y) {
   if (indim_type_bits(type) <= 32) {
-    return (uint64_t)(x * y) >> indim_type_bits(type);
+    return (uint64_t)x * (uint64_t)y >> indim_type_bits(type);
   }
   uint64_t a = (uint64_t)x;
   uint64_t b = (uint64_t)y;
