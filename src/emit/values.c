@@ -198,9 +198,14 @@ static LLVMValueRef resized(indim_generator *g, LLVMValueRef a, int32_t lanes) {
                         grows ? 3 : 2, "");
 }
 
-// Whether the shuffle only adds lanes of any value, or leaves out the last ones.
+// Whether the shuffle only adds lanes of any value, or leaves out the last ones. Of single bits LLVM 19 cannot insert a
+// part whose lanes are no power of two.
 static bool only_resizes(LLVMValueRef a, int32_t lanes, const int32_t *map) {
   int32_t own = (int32_t)LLVMGetVectorSize(LLVMTypeOf(a));
+  LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(a));
+  if (LLVMGetTypeKind(element) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(element) == 1) {
+    return false;
+  }
   for (int32_t k = 0; k < lanes; k++) {
     if (map[k] >= 0 ? map[k] != k : k < own) {
       return false;

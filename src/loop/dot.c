@@ -356,7 +356,7 @@ static void output_body(indim_nest *nest, indim_kernel *k, const indim_coord *ou
     index[p->row_dim].base = indim_loop_add_const(
         &p->l->b, indim_loop_mul_const(&p->l->b, output[p->row_dim].base, p->rows), nest->user_offset);
   }
-  if (p->vector_dim >= p->out_rank) {
+  if (p->vector_dim >= p->out_rank && p->vector_dim < p->rank) {
     contracted_lanes(p, index, p->rows, k);
   } else {
     free_lanes(p, k, index, p->rows);
