@@ -304,11 +304,24 @@ static void mark_all_rows(indim_flow *flow) {
 }
 
 // Who reads an item last: users inside another count where that one is computed.
+static int32_t last_asked(const indim_flow_item *item) {
+  return item->last_read > item->last_update ? item->last_read : item->last_update;
+}
+
+// Operand |k| of a loop that passes it on untouched: the loop's result is the operand's own memory.
+static bool is_passed_on(const indim_flow_item *user, int32_t k) {
+  bool is_loop = user->kind == INDIM_FLOW_OP && user->instr->op == INDIM_OP_WHILE;
+  return is_loop && user->flows[1]->results[k] == user->flows[1]->parameters[k];
+}
+
 static void note_reads(const indim_flow_item *user) {
-  int32_t asked_last = user->last_read > user->last_update ? user->last_read : user->last_update;
-  int32_t at = user->placement == INDIM_PLACEMENT_INLINE ? asked_last : user->index;
   for (int32_t k = 0; k < user->operand_count; k++) {
     indim_flow_item *operand = user->operands[k];
+    int32_t at = user->placement == INDIM_PLACEMENT_INLINE ? last_asked(user) : user->index;
+    if (is_passed_on(user, k)) {
+      int32_t later = last_asked(user->member_count > 0 ? user->members[k] : user);
+      at = later > at ? later : at;
+    }
     if (k == 0 && indim_plan_updates(user)) {
       operand->update_uses++;
       operand->last_update = at > operand->last_update ? at : operand->last_update;
