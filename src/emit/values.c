@@ -198,12 +198,21 @@ static LLVMValueRef resized(indim_generator *g, LLVMValueRef a, int32_t lanes) {
                         grows ? 3 : 2, "");
 }
 
-// Whether the shuffle only adds lanes of any value, or leaves out the last ones. Of single bits LLVM 19 cannot insert a
-// part whose lanes are no power of two.
+// Whether LLVM 19 can insert such a vector as a part: of narrow elements it fails, or worse, where their number is no
+// power of two.
+static bool is_part(LLVMValueRef a) {
+  unsigned lanes = LLVMGetVectorSize(LLVMTypeOf(a));
+  LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(a));
+  LLVMTypeKind kind = LLVMGetTypeKind(element);
+  bool is_narrow = kind == LLVMHalfTypeKind || kind == LLVMBFloatTypeKind ||
+                   (kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(element) < 32);
+  return !is_narrow || (lanes & (lanes - 1)) == 0;
+}
+
+// Whether the shuffle only adds lanes of any value, or leaves out the last ones.
 static bool only_resizes(LLVMValueRef a, int32_t lanes, const int32_t *map) {
   int32_t own = (int32_t)LLVMGetVectorSize(LLVMTypeOf(a));
-  LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(a));
-  if (LLVMGetTypeKind(element) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(element) == 1) {
+  if (own < lanes && !is_part(a)) {
     return false;
   }
   for (int32_t k = 0; k < lanes; k++) {
