@@ -15,6 +15,18 @@ int64_t indim_array_leaf_count(const indim_shape *shape) {
   return count;
 }
 
+int64_t indim_array_leaves(const indim_shape *shape, const indim_shape **out_leaves) {
+  indim_shape_walk walk;
+  int64_t count = 0;
+  indim_shape_walk_init(&walk, shape);
+  while (indim_shape_walk_next_leaf(&walk)) {
+    if (indim_shape_is_array(walk.shape)) {
+      out_leaves[count++] = walk.shape;
+    }
+  }
+  return count;
+}
+
 typedef struct place {
   int64_t path[INDIM_MAX_TUPLE_DEPTH];
   int32_t length;  // -1: deeper than shapes are

@@ -6,6 +6,8 @@
 
 // Arrays that an entry's parameters and its result consist of, counted from left to right; tokens are none.
 int64_t indim_array_leaf_count(const indim_shape *shape);
+// Writes these arrays' shapes, which stay where they are in |shape|, in order; answers how many.
+int64_t indim_array_leaves(const indim_shape *shape, const indim_shape **out_leaves);
 
 // Writes for every array leaf of the entry's result the number of the argument leaf whose buffer it may take, counted over
 // all parameters, or -1. HloModule m, input_output_alias={ {1}: (0, {}) } gives {-1, 0} for a result of two arrays. What

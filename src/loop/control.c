@@ -226,8 +226,7 @@ static indim_location carried_location(indim_lowering *l, const carried *c, indi
   return at;
 }
 
-// A result in registers that is to lie somewhere.
-static void deliver(indim_lowering *l, indim_flow_item *member) {
+void indim_lower_deliver(indim_lowering *l, indim_flow_item *member) {
   indim_location at = member->place;
   if (at.storage != NULL) {
     member->place = (indim_location){0};
@@ -242,13 +241,13 @@ static void bind(indim_lowering *l, const carried *c, indim_flow_item *operand, 
                  indim_flow_item *parameter) {
   if (c->how == CARRIED_ROWS) {
     bind_rows(c, values, parameter);
-    deliver(l, parameter);
+    indim_lower_deliver(l, parameter);
   } else if (c->how == CARRIED_FIXED) {
     parameter->tile = *indim_tile_need(l, operand);
     parameter->tile.shape = parameter->shape;
     parameter->has_tile = true;
     if (parameter->place.storage != NULL) {
-      deliver(l, parameter);
+      indim_lower_deliver(l, parameter);
     } else if (parameter->feeds_loops) {
       parameter->place = indim_location_need(l, operand);
     }
@@ -505,7 +504,7 @@ void indim_lower_conditional(indim_lowering *l, indim_flow_item *item) {
     if (c.list[k].how == CARRIED_ROWS) {
       indim_flow_item *member = branch_result_item(item, k);
       bind_rows(&c.list[k], results, member);
-      deliver(l, member);
+      indim_lower_deliver(l, member);
     }
   }
 }

@@ -190,10 +190,9 @@ static bool leave_to_library(product *p, const int64_t *sizes) {
                        flip ? out_n : out_m,
                        0};
   indim_loop_builder *b = &p->l->b;
-  indim_lval zero = at->base == 0 ? indim_loop_index(b, 0) : at->base;
   indim_storage *storages[] = {at->storage, p->l->program->storages[first->storage->index],
                                p->l->program->storages[second->storage->index]};
-  indim_lval addresses[] = {indim_loop_add_const(b, zero, at->offset), first->base, second->base};
+  indim_lval addresses[] = {indim_location_start(p->l, at), first->base, second->base};
   bool is_written[] = {true, false, false};
   indim_loop_host(b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, 14, numbers);
   indim_lower_explain(p->l, p->item, "a product for the host's library");

@@ -25,18 +25,6 @@ typedef struct maker {
 static indim_status make_flow(indim_ctx *cx, indim_arena *arena, const indim_computation *computation,
                               int64_t *item_total, int depth, indim_flow **out_flow);
 
-static void fill_leaf_shapes(const indim_shape *shape, const indim_shape ***cursor) {
-  if (shape->type != INDIM_TUPLE) {
-    if (indim_shape_is_array(shape)) {
-      *(*cursor)++ = shape;
-    }
-    return;
-  }
-  for (int64_t i = 0; i < shape->member_count; i++) {
-    fill_leaf_shapes(shape->members[i], cursor);
-  }
-}
-
 static indim_status array(indim_arena *arena, int64_t count, size_t size, void *out) {
   void *memory = NULL;
   INDIM_TRY(indim_arena_array(arena, (size_t)(count < 0 ? 0 : count), size, &memory));
@@ -79,8 +67,7 @@ static indim_status new_leaves(maker *m, indim_flow_kind kind, const indim_instr
   int64_t count = indim_array_leaf_count(shape);
   const indim_shape **shapes = NULL;
   INDIM_TRY(array(m->arena, count, sizeof *shapes, &shapes));
-  const indim_shape **cursor = shapes;
-  fill_leaf_shapes(shape, &cursor);
+  (void)indim_array_leaves(shape, shapes);
   out->count = (int32_t)count;
   INDIM_TRY(array(m->arena, count, sizeof *out->items, &out->items));
   for (int32_t i = 0; i < out->count; i++) {

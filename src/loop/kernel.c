@@ -79,9 +79,8 @@ static bool copy_bytes(indim_lowering *l, const indim_flow_item *item, const ind
     }
   }
   indim_loop_builder *b = &l->b;
-  indim_lval zero = indim_loop_index(b, 0);
-  indim_lval to_address = indim_loop_add_const(b, at->base == 0 ? zero : at->base, at->offset);
-  indim_lval from_address = indim_loop_add_const(b, from->base == 0 ? zero : from->base, from->offset);
+  indim_lval to_address = indim_location_start(l, at);
+  indim_lval from_address = indim_location_start(l, from);
   indim_storage *written[] = {at->storage};
   indim_loop_kernel_begin(b, written, 1);
   indim_loop_copy(b, at->storage, to_address, from->storage, from_address, indim_shape_element_count(shape));
@@ -114,8 +113,7 @@ void indim_kernel_copy(indim_lowering *l, indim_flow_item *item, const indim_loc
       copy_elements(l, item, at);
       return;
     }
-    indim_lval address = indim_loop_index(&l->b, at->offset);
-    address = at->base == 0 ? address : indim_loop_add(&l->b, address, at->base);
+    indim_lval address = indim_location_start(l, at);
     indim_storage *written[] = {at->storage};
     indim_loop_kernel_begin(&l->b, written, 1);
     indim_tile_store(&l->b, &item->tile, at->storage, address, at->strides);

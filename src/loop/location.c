@@ -113,6 +113,11 @@ indim_lval indim_location_address(indim_lowering *l, const indim_shape *shape, c
   return at->offset == 0 ? address : indim_loop_add_const(&l->b, address, at->offset);
 }
 
+indim_lval indim_location_start(indim_lowering *l, const indim_location *at) {
+  indim_lval offset = indim_loop_index(&l->b, at->offset);
+  return at->base == 0 ? offset : indim_loop_add(&l->b, offset, at->base);
+}
+
 bool indim_location_is_dense(const indim_shape *shape, const indim_location *at) {
   if (at->tiled != NULL) {
     return false;
@@ -219,8 +224,7 @@ const indim_tile *indim_tile_need(indim_lowering *l, indim_flow_item *item) {
       load_elements(l, item, &at);
       return &item->tile;
     }
-    indim_lval address = indim_loop_index(&l->b, at.offset);
-    address = at.base == 0 ? address : indim_loop_add(&l->b, address, at.base);
+    indim_lval address = indim_location_start(l, &at);
     indim_loop_kernel_begin(&l->b, NULL, 0);
     indim_tile_load(&l->b, item->shape, at.storage, address, at.strides, &item->tile);
   }

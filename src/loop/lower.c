@@ -94,14 +94,7 @@ static void lower_tile(indim_lowering *l, indim_flow_item *item) {
   }
   indim_tile_lower(&l->b, item->instr, operands, &item->tile);
   item->has_tile = true;
-  if (item->place.storage != NULL) {  // a result
-    indim_location at = item->place;
-    item->place = (indim_location){0};
-    indim_kernel_copy(l, item, &at);
-    item->place = at;
-  } else if (item->feeds_loops) {
-    (void)indim_location_need(l, item);
-  }
+  indim_lower_deliver(l, item);
 }
 
 static void lower_memory(indim_lowering *l, indim_flow_item *item) {
@@ -202,27 +195,14 @@ static indim_storage *outer_storage(indim_lowering *l, indim_storage_kind kind, 
   return storage;
 }
 
-// The leaves of a shape in order.
-static void fill_leaves(const indim_shape *shape, const indim_shape **out, int32_t *count) {
-  if (shape->type != INDIM_TUPLE) {
-    if (indim_shape_is_array(shape)) {
-      out[(*count)++] = shape;
-    }
-    return;
-  }
-  for (int64_t i = 0; i < shape->member_count; i++) {
-    fill_leaves(shape->members[i], out, count);
-  }
-}
-
 static void bind_arguments(indim_lowering *l, indim_flow *flow) {
   const indim_module *module = l->program->module;
   const indim_shape **shapes = indim_lower_alloc(l, flow->parameter_count, sizeof *shapes);
   int32_t count = 0;
   for (int32_t p = 0; shapes != NULL && p < module->entry->parameter_count; p++) {
-    fill_leaves(module->entry_parameter_shapes != NULL ? module->entry_parameter_shapes[p]
-                                                       : module->entry->parameters[p]->shape,
-                shapes, &count);
+    const indim_shape *shape = module->entry_parameter_shapes != NULL ? module->entry_parameter_shapes[p]
+                                                                      : module->entry->parameters[p]->shape;
+    count += (int32_t)indim_array_leaves(shape, shapes + count);
   }
   for (int32_t p = 0; p < count && !indim_lower_failed(l); p++) {
     indim_flow_item *item = flow->parameters[p];
@@ -336,7 +316,7 @@ static void lower_entry(indim_lowering *l, indim_flow *flow) {
   if (indim_lower_failed(l) || e.shapes == NULL || e.places == NULL || e.arguments == NULL) {
     return;
   }
-  fill_leaves(result_shape, e.shapes, &e.count);
+  e.count = (int32_t)indim_array_leaves(result_shape, e.shapes);
   indim_module_aliases(module, e.arguments);
   bind_results(l, &e);
   l->program->result_count = e.count;

@@ -88,6 +88,8 @@ indim_location indim_location_scratch(indim_lowering *l, const indim_flow_item *
 // The address of an index: one s64 value for each dimension, with one lane or several.
 indim_lval indim_location_address(indim_lowering *l, const indim_shape *shape, const indim_location *at,
                                   const indim_lval *index);
+// The address of the element at index 0, 0, ... of an array without tiles.
+indim_lval indim_location_start(indim_lowering *l, const indim_location *at);
 // Whether both have their elements in the same places one behind the other.
 bool indim_location_is_dense(const indim_shape *shape, const indim_location *at);
 // The item's location: a tile that has none yet is stored first, a constant gets its bytes.
@@ -214,6 +216,8 @@ void indim_lower_topk(indim_lowering *l, indim_flow_item *item);
 void indim_lower_update(indim_lowering *l, indim_flow_item *item);  // dynamic-update-slice
 // scatter: gives its results their places itself, because they may be the operands'.
 void indim_lower_scatter(indim_lowering *l, indim_flow_item *item);
+// Puts an item that is in registers where it is to lie, or where loops can read it, if they do.
+void indim_lower_deliver(indim_lowering *l, indim_flow_item *item);
 void indim_lower_while(indim_lowering *l, indim_flow_item *item);
 // Whether |item| is |from| itself, or |from| updated, once or in loops that carry it in one memory.
 bool indim_lower_updates(const indim_flow_item *item, const indim_flow_item *from);

@@ -515,8 +515,7 @@ static bool suits_bands(const reduction *r) {
 static void take_rows(reduction *r, int32_t lanes, indim_lval column, indim_lval row, int32_t rows, bool is_first) {
   indim_loop_builder *b = &r->l->b;
   indim_flow_item *result = result_of(r, 0);
-  indim_lval address = indim_loop_add_const(b, column, result->place.offset);
-  address = result->place.base == 0 ? address : indim_loop_add(b, address, result->place.base);
+  indim_lval address = indim_loop_add(b, column, indim_location_start(r->l, &result->place));
   indim_coord index[INDIM_MAX_RANK];
   for (int32_t d = 0; d < r->rank; d++) {
     index[d] = (indim_coord){indim_loop_index(b, 0), 0};
