@@ -17,7 +17,7 @@
 #include "indim/literal.h"
 #include "test.h"
 
-enum { PROGRAM_RANK = 4, PROGRAM_VALUES = 160, PROGRAM_PARAMETERS = 8, PROGRAM_RESULTS = 40 };
+enum { PROGRAM_RANK = 6, PROGRAM_VALUES = 160, PROGRAM_PARAMETERS = 8, PROGRAM_RESULTS = 40 };
 
 // Choices: a fuzzer's bytes while there are some, then a generator of numbers.
 typedef struct choices {
@@ -101,6 +101,7 @@ typedef struct generator {
   int names;
   int64_t base[4];
   int64_t limit;  // elements of a value
+  bool is_small;
   program *p;
 } generator;
 
@@ -530,7 +531,8 @@ static void do_reshape(scope *s) {
   value x = *pick_any(s);
   array a = {.type = x.a.type};
   int64_t left = element_count(&x.a);
-  while (left > 1 && a.rank < PROGRAM_RANK - 1) {
+  int32_t most = chance(s->g->c, 8) ? PROGRAM_RANK - 1 : 3;
+  while (left > 1 && a.rank < most) {
     int64_t size = 1 + (int64_t)choose(s->g->c, 16);
     while (left % size != 0) {
       size--;
@@ -552,7 +554,8 @@ static void do_broadcast(scope *s) {
   if (x.a.rank == PROGRAM_RANK) {
     return;
   }
-  int32_t more = 1 + (int32_t)choose(s->g->c, (uint64_t)(PROGRAM_RANK - x.a.rank));
+  int32_t most = x.a.rank < 4 && !chance(s->g->c, 8) ? 4 : PROGRAM_RANK;
+  int32_t more = 1 + (int32_t)choose(s->g->c, (uint64_t)(most - x.a.rank));
   any_sizes(s->g, &a, x.a.rank + more);
   for (int32_t i = 0; i < a.rank; i++) {
     bool must = a.rank - i == x.a.rank - at;
@@ -829,7 +832,7 @@ static void do_gather(scope *s) {
   if (along_one) {
     text_add(&s->body, "%d}, start_index_map={%d", (int)dim, (int)dim);
   } else {
-    static const int64_t all[PROGRAM_RANK] = {0, 1, 2, 3};
+    static const int64_t all[PROGRAM_RANK] = {0, 1, 2, 3, 4, 5};
     add_list(&s->body, "}, start_index_map={", all, x.a.rank, "");
   }
   text_add(&s->body, "}, index_vector_dim=%d, slice_sizes=", (int)batch_rank);
@@ -1092,7 +1095,7 @@ static void do_scatter(scope *s) {
   for (int32_t k = 1; k < update.rank; k++) {
     text_add(&s->body, "%s%d", k > 1 ? "," : "", (int)k);
   }
-  static const int64_t all[PROGRAM_RANK] = {0, 1, 2, 3};
+  static const int64_t all[PROGRAM_RANK] = {0, 1, 2, 3, 4, 5};
   if (vectors) {
     add_list(&s->body, "}, inserted_window_dims={}, scatter_dims_to_operand_dims={", all, x.a.rank, "}");
   } else {
@@ -1266,12 +1269,17 @@ static void do_select_and_scatter(scope *s) {
     return;
   }
   x = whole(s, &x);
+  int64_t taps = 1;
   for (int32_t i = 0; i < x.a.rank; i++) {
     w[i] = chance(s->g->c, 2) ? (window){1, 1, 0, 0, 1, 1} : any_window(s->g->c, x.a.sizes[i]);
     w[i].base = w[i].dilation = 1;
     w[i].low = w[i].low < w[i].size ? w[i].low : 0;
     w[i].high = w[i].high < w[i].size ? w[i].high : 0;
     out.sizes[i] = windows_in(&w[i], x.a.sizes[i]);
+    taps *= w[i].size;
+  }
+  if (element_count(&out) * taps > 20 * s->g->limit) {
+    return;
   }
   value source = need(s, &out);
   source = whole(s, &source);
@@ -1465,7 +1473,7 @@ static void do_softmax(scope *s) {
   }
   array row = x.a;
   row.rank--;
-  int64_t dims[PROGRAM_RANK] = {0, 1, 2, 3};
+  int64_t dims[PROGRAM_RANK] = {0, 1, 2, 3, 4, 5};
   x = whole(s, &x);
   value e = *make(s, &x.a, "exponential", &x, NULL, NULL, "");
   s->count--;
@@ -1555,12 +1563,12 @@ static void add_layout(text *t, choices *c, const array *a) {
   }
   any_order(c, a->rank, order);
   add_list(t, "{", order, a->rank, "");
-  if (chance(c, 6) && a->type != INDIM_S4) {
-    int64_t padded[PROGRAM_RANK];
-    for (int32_t i = 0; i < a->rank; i++) {
-      padded[i] = a->sizes[i] + (int64_t)choose(c, 4);
-    }
-    add_list(t, ":PAD(", padded, a->rank, chance(c, 2) ? ";zero)" : ";one)");
+  array padded = {.rank = a->rank};
+  for (int32_t i = 0; i < a->rank; i++) {
+    padded.sizes[i] = a->sizes[i] + (int64_t)choose(c, 4);
+  }
+  if (chance(c, 6) && element_count(&padded) < 100000) {
+    add_list(t, ":PAD(", padded.sizes, a->rank, chance(c, 2) ? ";zero)" : ";one)");
   } else if (chance(c, 6)) {
     int64_t tile[2] = {1 + (int64_t)choose(c, 8), 1 + (int64_t)choose(c, 8)};
     add_list(t, ":T(", tile, a->rank > 1 ? 2 : 1, ")");
@@ -1571,7 +1579,7 @@ static void add_layout(text *t, choices *c, const array *a) {
 static void make_header(generator *g, text *t, const array *results, bool is_tuple) {
   program *p = g->p;
   text_add(t, "HloModule random");
-  if (chance(g->c, 3)) {
+  if (chance(g->c, g->is_small ? 8 : 3)) {
     text_add(t, ", entry_computation_layout={(");
     for (int i = 0; i < p->parameter_count; i++) {
       text_add(t, i > 0 ? ", " : "");
@@ -1601,11 +1609,11 @@ static void make_header(generator *g, text *t, const array *results, bool is_tup
 static void make_parameters(scope *s) {
   program *p = s->g->p;
   choices *c = s->g->c;
-  p->parameter_count = 2 + (int)choose(c, 4);
+  p->parameter_count = 2 + (int)choose(c, s->g->is_small ? 2 : 4);
   for (int i = 0; i < p->parameter_count; i++) {
     array *a = &p->parameters[i];
     a->type = any_type(c);
-    any_sizes(s->g, a, (int32_t)choose(c, PROGRAM_RANK));
+    any_sizes(s->g, a, (int32_t)choose(c, chance(c, 6) ? PROGRAM_RANK + 1 : 4));
     if (i == 0) {  // what indices are taken from
       *a = (array){.type = chance(c, 2) ? INDIM_S32 : INDIM_S64, .rank = 1, .sizes = {8}};
     }
@@ -1620,7 +1628,8 @@ static void make_root(scope *s, array *results, bool *is_tuple) {
   value out[PROGRAM_RESULTS];
   p->result_count = 0;
   for (int i = s->count - 1; i >= 0 && p->result_count < PROGRAM_RESULTS; i--) {
-    if (!s->values[i].used || chance(s->g->c, 6)) {
+    bool is_idle = i < p->parameter_count && p->result_count > 0 && !chance(s->g->c, 4);
+    if ((!s->values[i].used && !is_idle) || chance(s->g->c, s->g->is_small ? 16 : 6)) {
       out[p->result_count++] = s->values[i];
     }
   }
@@ -1651,13 +1660,16 @@ static void program_make(program *p, choices *c) {
   }
   memset(p, 0, sizeof *p);
   s->g = &g;
-  bool large = chance(c, 40);
-  g.limit = large ? 90000 : chance(c, 4) ? 8000 : 1200;
+  // Most are small: compiling is what takes the time, and it grows with the program.
+  uint64_t size = choose(c, 256);
+  bool large = size == 0;
+  g.is_small = size >= 10;
+  g.limit = large ? 90000 : size < 4 ? 8000 : size < 20 ? 1200 : size < 64 ? 300 : 40;
   for (int i = 0; i < 4; i++) {
     g.base[i] = large && i < 2 ? 100 + (int64_t)choose(c, 300) : any_size(c);
   }
   make_parameters(s);
-  add_steps(s, 3 + (int)choose(c, large ? 8 : 14));
+  add_steps(s, g.is_small ? 1 + (int)choose(c, size < 64 ? 6 : 3) : 3 + (int)choose(c, large ? 8 : 14));
   make_root(s, results, &is_tuple);
   make_header(&g, &whole_text, results, is_tuple);
   text_add(&whole_text, "%sENTRY main {\n%s}\n", g.computations.data == NULL ? "" : g.computations.data, s->body.data);
