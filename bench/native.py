@@ -132,9 +132,9 @@ class Indim:
         headers = sorted((FOLDER.parent / "include" / "indim").glob("*"))
         made = build("ours", [FOLDER / "kernels" / "ours.c"], after=where, depends=[path, *headers])
         self.lib = lib = ctypes.CDLL(str(made))
-        lib.ours_open.restype = lib.ours_compile.restype = ctypes.c_void_p
+        lib.ours_open.restype = lib.ours_compile.restype = lib.ours_bind.restype = ctypes.c_void_p
         lib.ours_why.restype = ctypes.c_char_p
-        lib.ours_run.restype = ctypes.c_double
+        lib.ours_run.restype = lib.ours_execute.restype = ctypes.c_double
         self.session = ctypes.c_void_p(lib.ours_open(ctypes.c_int32(threads)))
         self.library = ctypes.CDLL(str(path))
         for name in ("argument_count", "argument_bytes", "result_count", "result_bytes", "scratch_bytes", "code_bytes"):
@@ -148,7 +148,7 @@ class Indim:
 
 
 class Executable:
-    """A compiled program. bind() gives it buffers; seconds(runs) times it."""
+    """A compiled program. bind() gives it buffers, to be looked at then or in each run; seconds(runs) times it."""
 
     def __init__(self, indim, name, text, fast):
         self.indim = indim
@@ -156,6 +156,7 @@ class Executable:
         if not made:
             raise indim.why()
         self.exe = ctypes.c_void_p(made)
+        self.binding = None
 
     def ask(self, what, *numbers):
         return getattr(self.indim.library, f"indim_executable_{what}")(self.exe, *map(ctypes.c_int64, numbers))
@@ -165,15 +166,16 @@ class Executable:
         self.indim.lib.ours_times(self.exe, out)
         return dict(zip(("load", "lower", "emit", "code"), out))
 
-    def bind(self, args, results):
+    def bind(self, args, results, each_run=False):
         for what, given in (("argument", args), ("result", results)):
             wanted = [self.ask(what + "_bytes", i) for i in range(self.ask(what + "_count"))]
             if wanted != [array.nbytes for array in given]:
                 raise Refused(f"the program's {what}s have {wanted} bytes, the row's {[a.nbytes for a in given]}")
         self.scratch = empty(self.ask("scratch_bytes") + 1)
         self.keep = (args, results)
-        self.call = (
-            self.indim.session,
+        lib, session = self.indim.lib, self.indim.session
+        call = (
+            session,
             self.exe,
             pointers(args),
             ctypes.c_int64(len(args)),
@@ -181,15 +183,24 @@ class Executable:
             ctypes.c_int64(len(results)),
             ctypes.c_void_p(self.scratch.ctypes.data),
         )
+        if each_run:
+            self.call = functools.partial(lib.ours_execute, *call)
+            return self
+        made = lib.ours_bind(*call)
+        if not made:
+            raise self.indim.why()
+        self.binding = ctypes.c_void_p(made)
+        self.call = functools.partial(lib.ours_run, session, self.binding)
         return self
 
     def seconds(self, runs):
-        taken = self.indim.lib.ours_run(*self.call, ctypes.c_int64(runs))
+        taken = self.call(ctypes.c_int64(runs))
         if taken < 0:
             raise self.indim.why()
         return taken * 1e-9
 
     def close(self):
+        self.indim.library.indim_binding_destroy(self.binding)
         self.indim.library.indim_executable_destroy(self.exe)
 
 

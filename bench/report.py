@@ -361,7 +361,8 @@ and the steps of the row's loop; the spread is half the distance between the qua
 columns are **peer's time / ours**: above 1 we are faster; below 1, in bold, we are slower. All results were compared
 before they were timed.
 
-- Ours: `indim_execute` on the caller's buffers, in a C loop, strict IEEE arithmetic.
+- Ours: `indim_binding_run` in a C loop, on buffers that were bound before; strict IEEE arithmetic. Row twice_square_10 is
+  `indim_execute`, which checks the buffers in each run.
 - C: the kernel of the row, `gcc -O3 -march=native`, no fast mathematics, in a C loop; gcc contracts a*b+c unless told
   not to: *C strict* is the same with `-ffp-contract=off`, as ours is. With two threads OpenMP splits the outer loop
   where there is one.

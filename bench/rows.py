@@ -54,6 +54,7 @@ class Row:
     tho: object = None  # PyTorch with out=: (arguments, results) -> a function of nothing
     dnn: object = None  # oneDNN's primitives: (sequence, arguments, results)
     donate: tuple = ()  # arguments whose buffer a result takes
+    each_run: bool = False  # ours looks at the buffers in each run
     tol: float = 2e-5
     text: object = None  # the program's text, where JAX cannot say it; may be a function
     ckernel: object = None  # C text of the kernel, where it is generated
@@ -172,10 +173,11 @@ add(
     [("f32", (10,), "normal")],
     lambda x: 2 * x * x,
     kernel=("twice_square", (10,)),
+    each_run=True,
     np=lambda a, r: lambda: (np.multiply(a[0], 2, out=r[0]), np.multiply(r[0], a[0], out=r[0])),
     ne="2 * a * a",
     th=lambda x: 2 * x * x,
-    what="2*x*x on 10 elements: the cost of a call",
+    what="2*x*x on 10 elements: the cost of a call and its checks",
 )
 
 

@@ -233,7 +233,7 @@ class Contest:
                 with Peak() as peak:
                     start = time.perf_counter()
                     program = self.indim.compile(row.name, self.text, fast)
-                    program.bind(args, results)
+                    program.bind(args, results, row.each_run)
                     program.seconds(1)
                     first = time.perf_counter() - start
                 if not fast:

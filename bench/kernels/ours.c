@@ -22,8 +22,11 @@ session *ours_open(int32_t threads);
 const char *ours_why(const session *s);
 indim_executable *ours_compile(session *s, const char *name, const char *text, uint32_t fast);
 void ours_times(const indim_executable *executable, int64_t out[4]);
-double ours_run(session *s, indim_executable *executable, const void *const *arguments, int64_t argument_count,
-                void *const *results, int64_t result_count, void *scratch, int64_t runs);
+indim_binding *ours_bind(session *s, indim_executable *executable, const void *const *arguments,
+                         int64_t argument_count, void *const *results, int64_t result_count, void *scratch);
+double ours_run(session *s, indim_binding *binding, int64_t runs);
+double ours_execute(session *s, indim_executable *executable, const void *const *arguments, int64_t argument_count,
+                    void *const *results, int64_t result_count, void *scratch, int64_t runs);
 
 static void *failed(session *s, indim_status status) {
   const indim_diagnostic *first = indim_ctx_diagnostic_get(s->cx, 0);
@@ -76,9 +79,41 @@ static double now(void) {
   return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
+indim_binding *ours_bind(session *s, indim_executable *executable, const void *const *arguments,
+                         int64_t argument_count, void *const *results, int64_t result_count, void *scratch) {
+  const indim_run_options options = {.arguments = arguments,
+                                     .argument_count = argument_count,
+                                     .results = results,
+                                     .result_count = result_count,
+                                     .scratch = scratch,
+                                     .pool = s->pool};
+  indim_binding *binding = NULL;
+  indim_status status = indim_binding_create(s->cx, executable, &options, &binding);
+  return status == INDIM_OK ? binding : failed(s, status);
+}
+
+static double taken(session *s, indim_status status, double start) {
+  double time = now() - start;
+  if (status != INDIM_OK) {
+    failed(s, status);
+    return -1;
+  }
+  return time;
+}
+
 // Nanoseconds of so many runs, or -1.
-double ours_run(session *s, indim_executable *executable, const void *const *arguments, int64_t argument_count,
-                void *const *results, int64_t result_count, void *scratch, int64_t runs) {
+double ours_run(session *s, indim_binding *binding, int64_t runs) {
+  indim_status status = INDIM_OK;
+  double start = now();
+  for (int64_t i = 0; i < runs && status == INDIM_OK; i++) {
+    status = indim_binding_run(binding);
+  }
+  return taken(s, status, start);
+}
+
+// The same with the buffers looked at in each run.
+double ours_execute(session *s, indim_executable *executable, const void *const *arguments, int64_t argument_count,
+                    void *const *results, int64_t result_count, void *scratch, int64_t runs) {
   const indim_run_options options = {.arguments = arguments,
                                      .argument_count = argument_count,
                                      .results = results,
@@ -91,10 +126,5 @@ double ours_run(session *s, indim_executable *executable, const void *const *arg
   for (int64_t i = 0; i < runs && status == INDIM_OK; i++) {
     status = indim_execute(executable, &options);
   }
-  double taken = now() - start;
-  if (status != INDIM_OK) {
-    failed(s, status);
-    return -1;
-  }
-  return taken;
+  return taken(s, status, start);
 }

@@ -87,7 +87,20 @@ typedef struct indim_run_options {
 // then undefined.
 INDIM_API INDIM_CHECKED indim_status indim_execute(indim_executable *executable, const indim_run_options *options);
 
-// The same over literals, one for each parameter of the program, as indim_eval takes and gives them: types and sizes must
+// A program bound to its buffers. indim_execute looks at every buffer each time, some nanoseconds for each; where the same
+// buffers serve again and again, in a control loop say, this looks once, and a run is a call of the compiled function. A
+// run computes with what the arguments hold then. Of |options| the lists are copied; buffers, |scratch|, |stop| and threads
+// are used by every run, |cx| is not looked at. Without |scratch| a binding has a block of its own. It serves one thread
+// at a time; bindings of one executable may run at once. INVALID as from indim_execute.
+typedef struct indim_binding indim_binding;
+INDIM_API INDIM_CHECKED indim_status indim_binding_create(indim_ctx *cx, const indim_executable *executable,
+                                                          const indim_run_options *options,
+                                                          indim_binding **out_binding);
+INDIM_API void indim_binding_destroy(indim_binding *binding);  // NULL allowed; before its executable goes
+// INTERRUPTED and NO_MEMORY as from indim_execute, explained in the context of the binding; INVALID for NULL.
+INDIM_API INDIM_CHECKED indim_status indim_binding_run(indim_binding *binding);
+
+// A run over literals, one for each parameter of the program, as indim_eval takes and gives them: types and sizes must
 // agree, layouts may differ and are converted, a tuple is one argument. The result is in the layout that the program
 // states. Of |options|, which may be NULL, only scratch, stop and the threads are looked at.
 INDIM_API INDIM_CHECKED indim_status indim_execute_literals(indim_ctx *cx, indim_executable *executable,

@@ -1,8 +1,15 @@
 // Running an executable: everything about the caller's buffers is checked first, then the code runs with the host table.
-// Nothing here allocates, unless two runs want the executable's one scratch block at the same time.
+// Nothing here allocates, unless two runs want the executable's one scratch block at the same time. A small program runs
+// for as long as the checks take, so a quick look passes what is plainly right, and only what it stops at is explained.
 #include "run/executable.h"
 
 #include <string.h>
+
+#if defined(__GNUC__)
+#define NOT_INLINED __attribute__((noinline))
+#else
+#define NOT_INLINED
+#endif
 
 // Services -------------------------------------------------------------------------------------------------------------
 
@@ -89,7 +96,8 @@ static indim_status check_overlaps(indim_ctx *cx, const indim_executable *e, con
   return INDIM_OK;
 }
 
-static indim_status check(const indim_executable *e, const indim_run_options *o) {
+// The exact answer, with its reason. Not inlined: its calls would cost the way past it registers.
+static NOT_INLINED indim_status check(const indim_executable *e, const indim_run_options *o) {
   indim_ctx *cx = o->cx;
   INDIM_TRY(check_count(cx, "argument", e->argument_count, o->argument_count, o->arguments));
   INDIM_TRY(check_count(cx, "result", e->result_count, o->result_count, o->results));
@@ -108,6 +116,40 @@ static indim_status check(const indim_executable *e, const indim_run_options *o)
                       (int)INDIM_SCRATCH_ALIGNMENT);
   }
   return check_overlaps(cx, e, o);
+}
+
+// Whether [x, x + x_bytes) meets [y, y + y_bytes), in one comparison; of empty ones either answer may come.
+static inline bool may_overlap(uintptr_t x, uintptr_t x_bytes, uintptr_t y, uintptr_t y_bytes) {
+  return x - y + x_bytes - 1 < x_bytes + y_bytes - 1;
+}
+
+// True only if check() finds nothing; false where it has to look: where something is wrong, or NULL or an overlap could be
+// of a buffer without bytes. All buffers are looked at, without a branch on any.
+static inline bool is_plainly_right(const indim_executable *e, const indim_run_options *o) {
+  if (o->argument_count != e->argument_count || o->result_count != e->result_count || o->arguments == NULL ||
+      o->results == NULL) {
+    return false;
+  }
+  uintptr_t wrong = (uintptr_t)o->scratch & (INDIM_SCRATCH_ALIGNMENT - 1);
+  for (int64_t a = 0; a < e->argument_count; a++) {
+    uintptr_t buffer = (uintptr_t)o->arguments[a];
+    wrong |= (buffer & e->arguments[a].misaligned) | (buffer == 0);
+  }
+  for (int64_t r = 0; r < e->result_count; r++) {
+    const indim_leaf *leaf = &e->results[r];
+    uintptr_t buffer = (uintptr_t)o->results[r];
+    uintptr_t bytes = (uintptr_t)leaf->bytes;
+    uintptr_t overlaps = 0;
+    for (int64_t a = 0; a < e->argument_count; a++) {
+      overlaps += may_overlap(buffer, bytes, (uintptr_t)o->arguments[a], (uintptr_t)e->arguments[a].bytes);
+    }
+    for (int64_t s = 0; s < r; s++) {
+      overlaps += may_overlap(buffer, bytes, (uintptr_t)o->results[s], (uintptr_t)e->results[s].bytes);
+    }
+    bool is_given = leaf->alias >= 0 && o->results[r] == o->arguments[leaf->alias];
+    wrong |= (buffer & leaf->misaligned) | (buffer == 0) | (overlaps ^ is_given);
+  }
+  return wrong == 0;
 }
 
 // Scratch --------------------------------------------------------------------------------------------------------------
@@ -153,7 +195,8 @@ static void free_scratch(const indim_executable *e, indim_ctx *cx, void *block) 
 static const volatile int32_t never = 0;
 
 // The list of arguments with copies of those whose buffers are also results', where the code does not stand that.
-static const void *const *copy_arguments(const indim_executable *e, const indim_run_options *o, void *scratch) {
+static NOT_INLINED const void *const *copy_arguments(const indim_executable *e, const indim_run_options *o,
+                                                     void *scratch) {
   const void **list = (const void **)(void *)((char *)scratch + e->alias_list);
   memcpy(list, o->arguments, (size_t)e->argument_count * sizeof *list);
   for (int64_t r = 0; r < e->result_count; r++) {
@@ -167,26 +210,47 @@ static const void *const *copy_arguments(const indim_executable *e, const indim_
   return list;
 }
 
-static int32_t call(const indim_executable *e, const indim_run_options *o, void *scratch) {
-  run r = {.parallel = o->parallel, .parallel_user = o->parallel_user, .blas = &e->blas};
-  if (r.parallel == NULL) {  // without a pool, one piece after another
-    r.parallel = indim_pool_run;
-    r.parallel_user = o->pool;
+static inline void make_host(const indim_executable *e, const indim_run_options *o, run *r, indim_host *host) {
+  *r = (run){.parallel = o->parallel, .parallel_user = o->parallel_user, .blas = &e->blas};
+  if (r->parallel == NULL) {  // without a pool, one piece after another
+    r->parallel = indim_pool_run;
+    r->parallel_user = o->pool;
   }
-  indim_host host = {
-      .user = &r, .stop = o->stop == NULL ? &never : o->stop, .parallel = run_parallel, .matmul = run_matmul};
-  const void *const *arguments = e->has_copies ? copy_arguments(e, o, scratch) : o->arguments;
-  return e->function(arguments, o->results, scratch, &host);
+  *host = (indim_host){
+      .user = r, .stop = o->stop == NULL ? &never : o->stop, .parallel = run_parallel, .matmul = run_matmul};
 }
 
-static indim_status finish(indim_ctx *cx, int32_t code) {
-  if (code == INDIM_HOST_OK) {
-    return INDIM_OK;
-  }
+static inline int32_t call(const indim_executable *e, const indim_run_options *o, void *scratch,
+                           const indim_host *host) {
+  const void *const *arguments = e->has_copies ? copy_arguments(e, o, scratch) : o->arguments;
+  return e->function(arguments, o->results, scratch, host);
+}
+
+static NOT_INLINED indim_status explain(indim_ctx *cx, int32_t code) {
   if (code == INDIM_HOST_STOPPED) {
     return indim_fail(cx, INDIM_INTERRUPTED, "interrupted");
   }
   return indim_fail(cx, INDIM_INTERNAL, "a matrix product was refused by the host");
+}
+
+static inline indim_status finish(indim_ctx *cx, int32_t code) {
+  return code == INDIM_HOST_OK ? INDIM_OK : explain(cx, code);
+}
+
+// With the executable's own working memory, or a block made for this run while that is in use.
+static NOT_INLINED indim_status run_in_scratch(indim_executable *e, const indim_run_options *o,
+                                               const indim_host *host) {
+  if (take(&e->scratch_in_use)) {
+    int32_t code = call(e, o, e->scratch, host);
+    give_back(&e->scratch_in_use);
+    return finish(o->cx, code);
+  }
+  void *block = NULL;
+  void *scratch = NULL;
+  INDIM_TRY(alloc_scratch(e, o->cx, &block, &scratch));
+  int32_t code = call(e, o, scratch, host);
+  free_scratch(e, o->cx, block);
+  return finish(o->cx, code);
 }
 
 indim_status indim_execute(indim_executable *executable, const indim_run_options *options) {
@@ -194,19 +258,100 @@ indim_status indim_execute(indim_executable *executable, const indim_run_options
     return indim_fail(options == NULL ? NULL : options->cx, INDIM_INVALID,
                       "indim_execute: a pointer that is needed is NULL");
   }
-  INDIM_TRY(check(executable, options));
-  if (options->scratch != NULL || executable->scratch_bytes == 0) {
-    return finish(options->cx, call(executable, options, options->scratch));
+  if (!is_plainly_right(executable, options)) {
+    INDIM_TRY(check(executable, options));
   }
-  if (take(&executable->scratch_in_use)) {
-    int32_t code = call(executable, options, executable->scratch);
-    give_back(&executable->scratch_in_use);
-    return finish(options->cx, code);
+  run r;
+  indim_host host;
+  make_host(executable, options, &r, &host);
+  if (options->scratch == NULL && executable->scratch_bytes > 0) {
+    return run_in_scratch(executable, options, &host);
   }
-  void *block = NULL;
-  void *scratch = NULL;
-  INDIM_TRY(alloc_scratch(executable, options->cx, &block, &scratch));
-  int32_t code = call(executable, options, scratch);
-  free_scratch(executable, options->cx, block);
-  return finish(options->cx, code);
+  return finish(options->cx, call(executable, options, options->scratch, &host));
+}
+
+// Binding --------------------------------------------------------------------------------------------------------------
+
+struct indim_binding {
+  indim_compiled_fn *function;   // the executable's
+  const void *const *arguments;  // what it is given: the list of the options, or one with copies
+  const indim_executable *executable;
+  indim_run_options options;  // checked, with lists of the binding's own
+  run services;
+  indim_host host;
+  void *scratch_block;  // of its own, NULL if it needs none
+  const void **lists;   // the arguments', and behind it the results'
+};
+
+static size_t lists_size(const indim_executable *e) {
+  return (size_t)(e->argument_count + e->result_count) * sizeof(void *);
+}
+
+static indim_status bind(indim_binding *b, const indim_executable *e, const indim_run_options *options) {
+  indim_run_options *o = &b->options;
+  void *memory = NULL;
+  INDIM_TRY(check(e, o));
+  INDIM_TRY(indim_alloc(o->cx, lists_size(e), &memory));
+  b->lists = memory;
+  for (int64_t i = 0; i < e->argument_count; i++) {
+    b->lists[i] = options->arguments[i];
+  }
+  void **results = (void **)(void *)(b->lists + e->argument_count);
+  for (int64_t i = 0; i < e->result_count; i++) {
+    results[i] = options->results[i];
+  }
+  o->arguments = b->lists;
+  o->results = results;
+  make_host(e, o, &b->services, &b->host);
+  if (o->scratch == NULL && e->scratch_bytes > 0) {
+    INDIM_TRY(indim_scratch_alloc(o->cx, e->scratch_bytes, &b->scratch_block, &o->scratch));
+  }
+  b->arguments = e->has_copies ? copy_arguments(e, o, o->scratch) : o->arguments;
+  b->function = e->function;
+  return INDIM_OK;
+}
+
+indim_status indim_binding_create(indim_ctx *cx, const indim_executable *executable, const indim_run_options *options,
+                                  indim_binding **out_binding) {
+  void *memory = NULL;
+  if (cx == NULL || executable == NULL || options == NULL || out_binding == NULL) {
+    return indim_fail(cx, INDIM_INVALID, "indim_binding_create: a pointer that is needed is NULL");
+  }
+  *out_binding = NULL;
+  INDIM_TRY(indim_alloc_zeroed(cx, sizeof(indim_binding), &memory));
+  indim_binding *b = memory;
+  b->executable = executable;
+  b->options = *options;
+  b->options.cx = cx;
+  indim_status status = bind(b, executable, options);
+  if (status != INDIM_OK) {
+    indim_binding_destroy(b);
+    return status;
+  }
+  *out_binding = b;
+  return INDIM_OK;
+}
+
+void indim_binding_destroy(indim_binding *binding) {
+  if (binding == NULL) {
+    return;
+  }
+  indim_ctx *cx = binding->options.cx;
+  const indim_executable *e = binding->executable;
+  if (binding->scratch_block != NULL) {
+    indim_free(cx, binding->scratch_block, (size_t)e->scratch_bytes + INDIM_SCRATCH_ALIGNMENT);
+  }
+  indim_free(cx, binding->lists, lists_size(e));
+  indim_free(cx, binding, sizeof *binding);
+}
+
+indim_status indim_binding_run(indim_binding *binding) {
+  if (binding == NULL) {
+    return INDIM_INVALID;
+  }
+  const indim_run_options *o = &binding->options;
+  if (binding->arguments != o->arguments) {  // the list is in the working memory, and copies are made anew
+    copy_arguments(binding->executable, o, o->scratch);
+  }
+  return finish(o->cx, binding->function(binding->arguments, o->results, o->scratch, &binding->host));
 }

@@ -165,6 +165,8 @@ static void expect_refusal(fixture *f, const indim_run_options *run, const char 
   indim_run_options silent = *run;
   silent.cx = NULL;
   CHECK(indim_execute(f->exe, &silent) == INDIM_INVALID);
+  indim_binding *binding = NULL;
+  CHECK(indim_binding_create(f->cx, f->exe, &silent, &binding) == INDIM_INVALID && binding == NULL);
 }
 
 TEST(wrong_calls_are_refused_before_anything_runs) {
@@ -252,6 +254,58 @@ TEST(empty_buffers_may_be_null) {
   drop(&f);
 }
 
+// Bindings -------------------------------------------------------------------------------------------------------------
+
+TEST(a_binding_runs_on_what_the_buffers_hold) {
+  fixture f;
+  call c;
+  volatile int32_t stop = 0;
+  indim_binding *binding = NULL;
+  REQUIRE(make_add(&f));
+  make_call(&f, &c);
+  c.run.stop = &stop;
+  c.run.cx = NULL;
+  REQUIRE(indim_binding_create(f.cx, f.exe, &c.run, &binding) == INDIM_OK);
+  CHECK_EQ_INT(calls, 0);
+  c.arguments[0] = NULL;  // the lists were copied
+  c.results[0] = NULL;
+  f.exe->scratch_in_use = 1;  // and its working memory is its own
+  uint64_t peak = indim_ctx_memory_peak(f.cx);
+  CHECK(indim_binding_run(binding) == INDIM_OK && is_sum(c.sum));
+  c.x[0] = 91;
+  CHECK(indim_binding_run(binding) == INDIM_OK && c.sum[0] == 101);
+  CHECK_EQ_UINT(indim_ctx_memory_peak(f.cx), peak);
+  stop = 1;
+  CHECK(indim_binding_run(binding) == INDIM_INTERRUPTED);
+  CHECK_EQ_UINT(indim_ctx_diagnostic_count(f.cx), 1);
+  indim_binding_destroy(binding);
+  indim_binding_destroy(NULL);
+  CHECK(indim_binding_run(NULL) == INDIM_INVALID);
+  CHECK(indim_binding_create(f.cx, NULL, &c.run, &binding) == INDIM_INVALID);
+  CHECK(indim_binding_create(f.cx, f.exe, NULL, &binding) == INDIM_INVALID);
+  CHECK(indim_binding_create(NULL, f.exe, &c.run, &binding) == INDIM_INVALID);
+  CHECK(indim_binding_create(f.cx, f.exe, &c.run, NULL) == INDIM_INVALID);
+  drop(&f);
+}
+
+TEST(a_binding_without_memory_leaves_nothing) {
+  fixture f;
+  call c;
+  indim_binding *binding = NULL;
+  REQUIRE(make_add(&f));
+  make_call(&f, &c);
+  uint64_t in_use = indim_ctx_memory_in_use(f.cx);
+  indim_status status = INDIM_LIMIT;
+  for (uint64_t room = 0; status == INDIM_LIMIT; room += 8) {
+    indim_ctx_set_memory_limit(f.cx, in_use + room);
+    status = indim_binding_create(f.cx, f.exe, &c.run, &binding);
+    CHECK_EQ_UINT(indim_ctx_memory_in_use(f.cx) > in_use, status == INDIM_OK);
+  }
+  CHECK(status == INDIM_OK);
+  indim_binding_destroy(binding);
+  drop(&f);
+}
+
 // Stopping and services ------------------------------------------------------------------------------------------------
 
 TEST(the_stop_flag_reaches_the_code) {
@@ -336,6 +390,7 @@ typedef struct user {
   const fixture *f;
   bool own_context;
   bool own_scratch;
+  bool is_bound;
   bool ok;
 } user;
 
@@ -349,7 +404,13 @@ static void *use(void *argument) {
     make_call(u->f, &c);
     c.run.cx = cx;
     c.run.scratch = u->own_scratch ? scratch : NULL;
-    u->ok = indim_execute(u->f->exe, &c.run) == INDIM_OK && is_sum(c.sum);
+    indim_binding *binding = NULL;
+    if (u->is_bound) {
+      u->ok = indim_binding_create(cx, u->f->exe, &c.run, &binding) == INDIM_OK;
+    }
+    u->ok = u->ok && (u->is_bound ? indim_binding_run(binding) : indim_execute(u->f->exe, &c.run)) == INDIM_OK &&
+            is_sum(c.sum);
+    indim_binding_destroy(binding);
   }
   u->ok = u->ok && (cx == NULL || indim_ctx_memory_in_use(cx) == 0);
   indim_ctx_destroy(cx);
@@ -362,7 +423,7 @@ TEST(many_threads_run_one_executable) {
   static user users[USERS];
   REQUIRE(make_add(&f));
   for (int i = 0; i < USERS; i++) {
-    users[i] = (user){.f = &f, .own_context = i % 2 == 0, .own_scratch = i == 3};
+    users[i] = (user){.f = &f, .own_context = i % 2 == 0, .own_scratch = i == 3, .is_bound = i == 4};
     REQUIRE(pthread_create(&users[i].thread, NULL, use, &users[i]) == 0);
   }
   for (int i = 0; i < USERS; i++) {
@@ -472,6 +533,13 @@ TEST(code_that_does_not_stand_one_buffer) {
   run.results = (void *const[]){x};
   CHECK(indim_execute(f.exe, &run) == INDIM_OK);
   CHECK(x[0] == 7 && x[1] == 6 && x[2] == 5);
+  indim_binding *binding = NULL;
+  REQUIRE(indim_binding_create(f.cx, f.exe, &run, &binding) == INDIM_OK);
+  CHECK(indim_binding_run(binding) == INDIM_OK);
+  CHECK(x[0] == 5 && x[1] == 6 && x[2] == 7);
+  CHECK(indim_binding_run(binding) == INDIM_OK);
+  CHECK(x[0] == 7 && x[1] == 6 && x[2] == 5);
+  indim_binding_destroy(binding);
   drop(&f);
 }
 
@@ -512,6 +580,8 @@ TEST(wrong_literals_are_refused) {
   X(wrong_calls_are_refused_before_anything_runs) \
   X(overlaps_are_refused_unless_stated)           \
   X(empty_buffers_may_be_null)                    \
+  X(a_binding_runs_on_what_the_buffers_hold)      \
+  X(a_binding_without_memory_leaves_nothing)      \
   X(the_stop_flag_reaches_the_code)               \
   X(services_of_the_host)                         \
   X(many_threads_run_one_executable)              \
