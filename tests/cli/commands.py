@@ -73,6 +73,7 @@ def program(folder, text, name="p.hlo"):
 def help_texts():
     expect("no command", run(), USAGE, err="Usage")
     expect("unknown command", run("frobnicate"), USAGE, err="frobnicate")
+    expect("help of an unknown command", run("help", "frobnicate"), USAGE, err="frobnicate")
     expect("help", run("help"), OK, out="Commands:")
     expect("version", run("--version"), OK, out="indim ")
     for command in "run compile check print ops broadcast shape".split():
@@ -81,6 +82,84 @@ def help_texts():
         expect(f"{command} --nonsense", run(command, "--nonsense"), USAGE, err="--nonsense")
     for command in "run compile check print broadcast shape".split():
         expect(f"{command} without arguments", run(command), USAGE, err=f"indim {command}:")
+
+
+def documents():
+    """The man page and the completions have every option that --help has."""
+    page = pathlib.Path("tools/indim/indim.1").read_text().replace("\\-", "-")
+    sections = re.split(r'\n\.BI "(\w+) "', page.split(".SH EXIT STATUS")[0])
+    page = dict(zip(sections[1::2], sections[2::2]))
+    zsh = pathlib.Path("tools/indim/completions/_indim").read_text()
+    bash = pathlib.Path("tools/indim/completions/indim.bash").read_text()
+    for command in "run compile check print ops broadcast shape".split():
+        wanted = set(re.findall(r"--[a-z-]+", run(command, "--help").stdout.split("Example")[0])) - {"--help"}
+        for what, text in (
+            ("the man page", page[command]),
+            ("zsh", re.search(rf"\n{command}\)(.*?);;", zsh, re.S)[1]),
+            ("bash", re.search(rf"\n  {command}\)(.*?);;", bash, re.S)[1]),
+        ):
+            missing = sorted(option for option in wanted if not re.search(rf"{option}(?![a-z-])", text))
+            report(f"{command} in {what}", not missing, missing)
+
+
+def json_refusals(folder):
+    """With --json there is one JSON value on standard output whatever goes wrong."""
+    p = program(folder, ADD)
+    bad = folder / "bad.hlo"
+    bad.write_bytes(b'ENTRY e { ROOT x = f32[] "\xff\x1b[31m"(0) }')
+    (folder / "folder.npz").mkdir()
+    one = program(folder, "ENTRY e { ROOT a = f32[2] constant({1, 2}) }", "one.hlo")
+    for arguments, code, status in (
+        (["run", "missing.hlo"], FILE, "IO"),
+        (["run", p], REFUSED, "INVALID"),
+        (["run", p, "1", "2"], REFUSED, "INVALID"),
+        (["run", p, "missing.npy", "2"], FILE, "IO"),
+        (["run", bad], REFUSED, "SYNTAX"),
+        (["run", "-o", folder / "folder.npz", one], FILE, "IO"),
+        (["run", "--max-memory=1", p], LIMIT, "LIMIT"),
+        (["run"], USAGE, "INVALID"),
+        (["compile", "missing.hlo"], FILE, "IO"),
+        (["compile", bad], REFUSED, "SYNTAX"),
+        (["compile", "--max-memory=1", p], LIMIT, "LIMIT"),
+        (["compile", "--dump=nothing", p], USAGE, "INVALID"),
+        (["check", "missing.hlo"], FILE, "IO"),
+        (["check", bad], REFUSED, "SYNTAX"),
+        (["broadcast", "f32[2", "f32[2]"], REFUSED, "SYNTAX"),
+        (["shape", "f32["], REFUSED, "SYNTAX"),
+        (["shape", "f32[1]{0:T(9223372036854775807)}"], REFUSED, "INVALID"),
+    ):
+        done = subprocess.run([INDIM, arguments[0], "--json", *map(str, arguments[1:])], capture_output=True, timeout=120)
+        value = json.loads(done.stdout.decode())
+        value = value[0] if arguments[0] == "check" else value
+        ok = done.returncode == code and value["ok"] is False and value["errors"][0]["status"] == status
+        report(f"--json {' '.join(map(str, arguments))}", ok and done.stderr, (done, value))
+    (folder / "folder.npz").rmdir()
+
+
+def outputs(folder):
+    """An output replaces a file, also through a link, and nothing else."""
+    p = program(folder, "ENTRY e { ROOT a = f32[2] constant({1, 2}) }", "one.hlo")
+    for end in ("npy", "npz"):
+        real, link, pipe = (folder / f"{name}.{end}" for name in ("real", "link", "pipe"))
+        real.write_bytes(b"old")
+        link.symlink_to(real)
+        expect(f"a link, {end}", run("run", "--engine=eval", "-o", link, p), OK)
+        report(f"the link stays, {end}", link.is_symlink() and real.stat().st_size > 100, real.stat())
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        done = run("run", "--engine=eval", "-o", pipe, p)
+        report(f"a pipe, {end}", done.returncode == (OK if end == "npy" else FILE) and pipe.is_fifo(), done)
+        os.close(reader)
+    was_link = os.path.islink("/dev/stdout")
+    with open(folder / "printed", "w") as file:
+        code = subprocess.run([INDIM, "print", "-o", "/dev/stdout", p], stdout=file, timeout=60).returncode
+    printed = (folder / "printed").read_text() == run("print", p).stdout
+    report("-o /dev/stdout", code == OK and printed and os.path.islink("/dev/stdout") == was_link, code)
+    token = program(folder, "ENTRY e { ROOT t = token[] after-all() }", "token.hlo")
+    expect("a token into .npy", run("run", "-o", folder / "no.npy", token), USAGE, err="holds one array")
+    (folder / "kept.npz").write_bytes(b"old")
+    expect("a token into .npz", run("run", "--engine=eval", "-o", folder / "kept.npz", token), FILE, err="no array")
+    report("the file is kept", (folder / "kept.npz").read_bytes() == b"old", "")
 
 
 def running(folder):
@@ -290,6 +369,7 @@ def wrong_arguments(folder):
     expect("wrong type", run("run", p, x, "s32[3] {1,2,3}"), REFUSED, err="convert the argument to f32")
     expect("bad literal", run("run", p, x, "f32[3] {1,2"), REFUSED, err="in argument 1")
     expect("no such file", run("run", p, x, "missing.npy"), FILE, err="missing.npy")
+    expect("no such file, without .npy", run("run", p, x, "missing"), REFUSED, err="'missing' is no file")
     expect("no such program", run("run", "missing.hlo"), FILE, err="missing.hlo")
     expect("a folder", run("check", folder), FILE, err=str(folder))
     expect("engine", run("run", "--engine=magic", p, x, v), USAGE, err="magic")
@@ -448,6 +528,9 @@ def full_disk(folder):
 with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     help_texts()
+    documents()
+    json_refusals(folder)
+    outputs(folder)
     running(folder)
     engines(folder)
     compiling(folder)

@@ -14,8 +14,9 @@ const char *const help_broadcast =
     "Broadcasts two shapes by XLA's strict rules and draws which dimensions meet, or says why they do not.\n"
     "\n"
     "Options:\n"
-    "  --dims D,D...  for each dimension of the lower-rank shape, the dimension of the other that it is matched with\n"
-    "  --json         print one JSON object\n"
+    "  -d D,D..., --dims=D,D...  for each dimension of the lower-rank shape, the dimension of the other that it is\n"
+    "                            matched with\n"
+    "  --json                    print one JSON object\n"
     "\n"
     "Exit code 1 when the shapes do not broadcast.\n"
     "\n"
@@ -53,10 +54,7 @@ static void print_json(indim_ctx *cx, indim_status status, const indim_broadcast
     cJSON_AddStringToObject(object, "message", diagnostic == NULL ? "" : diagnostic->message);
     cJSON_AddStringToObject(object, "hint", diagnostic == NULL ? "" : diagnostic->hint);
   }
-  char *text = cJSON_Print(object);
-  puts(text == NULL ? "{}" : text);
-  cJSON_free(text);
-  cJSON_Delete(object);
+  json_print(object, true);
 }
 
 static int show(indim_ctx *cx, const indim_shape *lhs, const indim_shape *rhs, const int64_t *dims, int32_t count,
@@ -99,6 +97,9 @@ int command_broadcast(indim_ctx *cx, const command *self, int argc, char **argv)
       return walk.exit_code;
     }
     json = json || option == OPTION_JSON;
+    if (json) {
+      json_begin();
+    }
     if (option == OPTION_DIMS && !parse_dims(walk.value, dims, INDIM_MAX_RANK, &count)) {
       return usage_error(self, "'%s' is no list of dimension numbers like 0,2", walk.value);
     }

@@ -15,7 +15,7 @@ const char *const help_check =
     "called computations. Every error has its place, both sides, and the way out.\n"
     "\n"
     "Options:\n"
-    "  --json  print a JSON array, one object a file\n"
+    "  --json  print a JSON array, one object a file: {\"file\":..,\"ok\":..,\"errors\":[..]}\n"
     "\n"
     "Exit code 1 when a program is refused.\n"
     "\n"
@@ -73,43 +73,29 @@ int load_module(indim_ctx *cx, const command *self, const char *path, bool verif
   return EXIT_OK;
 }
 
-static cJSON *json_errors(indim_ctx *cx) {
-  cJSON *errors = cJSON_CreateArray();
-  const indim_diagnostic *d = NULL;
-  for (size_t i = 0; (d = indim_ctx_diagnostic_get(cx, i)) != NULL; i++) {
-    cJSON *error = cJSON_CreateObject();
-    cJSON_AddNumberToObject(error, "line", d->line);
-    cJSON_AddNumberToObject(error, "column", d->column);
-    cJSON_AddStringToObject(error, "status", indim_status_name(d->status));
-    cJSON_AddStringToObject(error, "message", d->message);
-    cJSON_AddStringToObject(error, "hint", d->hint);
-    cJSON_AddItemToArray(errors, error);
-  }
-  return errors;
+static void print_counts(const char *path, const indim_module *module) {
+  int64_t computations = indim_module_computation_count(module);
+  int64_t instrs = indim_module_instr_count(module);
+  printf("%s: ok, %" PRId64 " computation%s, %" PRId64 " instruction%s\n", path, computations,
+         computations == 1 ? "" : "s", instrs, instrs == 1 ? "" : "s");
 }
 
+// A line about a program that is right, or an object of any program into the |list|.
 static int check_file(indim_ctx *cx, const command *self, const char *path, cJSON *list) {
   indim_module *module = NULL;
   indim_status status = INDIM_OK;
   int code = load_module(cx, self, path, true, &module, &status);
-  if (code != EXIT_OK) {
-    return code;
+  if (code == EXIT_OK && status != INDIM_OK) {
+    code = report(cx, status);
   }
   if (list != NULL) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "file", path);
-    cJSON_AddBoolToObject(object, "ok", status == INDIM_OK);
-    cJSON_AddItemToObject(object, "errors", json_errors(cx));
+    cJSON_AddBoolToObject(object, "ok", code == EXIT_OK);
+    cJSON_AddItemToObject(object, "errors", json_take_reasons());
     cJSON_AddItemToArray(list, object);
-    indim_ctx_diagnostics_clear(cx);
-    code = exit_code_of(status);
-  } else if (status != INDIM_OK) {
-    code = report(cx, status);
-  } else {
-    int64_t computations = indim_module_computation_count(module);
-    int64_t instrs = indim_module_instr_count(module);
-    printf("%s: ok, %" PRId64 " computation%s, %" PRId64 " instruction%s\n", path, computations,
-           computations == 1 ? "" : "s", instrs, instrs == 1 ? "" : "s");
+  } else if (code == EXIT_OK) {
+    print_counts(path, module);
   }
   indim_module_destroy(module);
   return code;
@@ -124,6 +110,7 @@ int command_check(indim_ctx *cx, const command *self, int argc, char **argv) {
       return walk.exit_code;
     }
     json = true;
+    json_begin();
   }
   if (walk.operand_count == 0) {
     return usage_error(self, "give at least one file");
@@ -135,10 +122,7 @@ int command_check(indim_ctx *cx, const command *self, int argc, char **argv) {
     worst = code > worst ? code : worst;
   }
   if (json) {
-    char *text = cJSON_Print(list);
-    puts(text == NULL ? "[]" : text);
-    cJSON_free(text);
-    cJSON_Delete(list);
+    json_print(list, true);
   }
   return worst;
 }

@@ -156,6 +156,9 @@ static void print_json(indim_ctx *cx, const findings *f, const compile_options *
   stage_time times[STAGES];
   cJSON_AddStringToObject(object, "file", f->path);
   cJSON_AddBoolToObject(object, "ok", e != NULL);
+  if (e == NULL) {
+    cJSON_AddItemToObject(object, "errors", json_take_reasons());
+  }
   if (e != NULL) {
     cJSON_AddNumberToObject(object, "code_bytes", (double)indim_executable_code_bytes(e));
     cJSON_AddNumberToObject(object, "scratch_bytes", (double)indim_executable_scratch_bytes(e));
@@ -175,20 +178,16 @@ static void print_json(indim_ctx *cx, const findings *f, const compile_options *
       cJSON_AddStringToObject(object, part_names[i], f->parts[i].data == NULL ? "" : f->parts[i].data);
     }
   }
-  char *text = cJSON_Print(object);
-  if (text == NULL) {
-    out->status = INDIM_NO_MEMORY;
-  } else {
-    indim_buffer_text(out, text);
-    indim_buffer_char(out, '\n');
-  }
-  cJSON_free(text);
-  cJSON_Delete(object);
+  char *text = json_text(object, true);
+  indim_buffer_text(out, text);
+  indim_buffer_char(out, '\n');
+  free(text);
 }
 
 // What there is, also of a compilation that failed half-way.
 static int deliver(indim_ctx *cx, const command *self, const findings *f, const compile_options *options) {
   indim_buffer text;
+  indim_ctx_set_memory_limit(cx, 0);  // was for the compiler, not for showing what it did
   indim_buffer_init(&text, cx);
   indim_status status = INDIM_OK;
   for (int i = 0; i < PART_COUNT; i++) {
@@ -251,6 +250,7 @@ static int compile_and_show(indim_ctx *cx, const command *self, const compile_op
   }
   int code = compile_file(cx, self, options, &f, &status);
   if (code == EXIT_OK) {
+    json_keep_diagnostics(cx);
     code = deliver(cx, self, &f, options);
   }
   if (code == EXIT_OK && status != INDIM_OK) {
@@ -266,32 +266,30 @@ static int compile_and_show(indim_ctx *cx, const command *self, const compile_op
 
 // Options -----------------------------------------------------------------------------------------------------------
 
-static int set_dump(const command *self, const char *text, compile_options *options) {
-  for (const char *at = text; at != NULL; at = strchr(at, ',')) {
-    at += *at == ',';
-    size_t size = strcspn(at, ",");
+static int set_dump(const command *self, const char *list, compile_options *options) {
+  for (indim_str name; next_name(&list, &name);) {
     int found = PART_COUNT;
     for (int i = 0; i < PART_EXPLAIN; i++) {
-      found = strlen(part_names[i]) == size && memcmp(part_names[i], at, size) == 0 ? i : found;
+      found = indim_str_equal(indim_str_of(part_names[i]), name) ? i : found;
     }
     if (found == PART_COUNT) {
-      return usage_error(self, "--dump knows graph, loops, llvm and asm, not '%.*s'", (int)size, at);
+      return usage_error(self, "--dump knows graph, loops, llvm and asm, not '%.*s'", (int)name.size, name.data);
     }
     options->wanted[found] = true;
   }
   return EXIT_OK;
 }
 
-static int set_without(const command *self, const char *text, compile_options *options) {
-  options->without = text;
-  for (const char *at = text; *at != '\0'; at += strcspn(at, ","), at += *at == ',') {
-    size_t size = strcspn(at, ",");
+static int set_without(const command *self, const char *list, compile_options *options) {
+  options->without = list;
+  for (indim_str name; next_name(&list, &name);) {
     const indim_compile_decision *known = indim_compile_decisions();
-    while (known->name != NULL && (strlen(known->name) != size || memcmp(known->name, at, size) != 0)) {
+    while (known->name != NULL && !indim_str_equal(indim_str_of(known->name), name)) {
       known++;
     }
     if (known->name == NULL) {
-      return usage_error(self, "--without knows no '%.*s'; --without=help lists what it knows", (int)size, at);
+      return usage_error(self, "--without knows no '%.*s'; --without=help lists what it knows", (int)name.size,
+                         name.data);
     }
   }
   return EXIT_OK;
@@ -324,15 +322,16 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
     return set_without(self, value, options);
   case OPTION_JSON:
     options->json = true;
+    json_begin();
     return EXIT_OK;
   default:
     break;
   }
-  if (!parse_count(value, &count) || count == 0) {
-    return usage_error(self, "'%s' is no positive number like 1000 or 4G", value);
+  int code = parse_count(self, "max-memory", value, &count);
+  if (code == EXIT_OK) {
+    indim_ctx_set_memory_limit(cx, count);
   }
-  indim_ctx_set_memory_limit(cx, count);
-  return EXIT_OK;
+  return code;
 }
 
 int command_compile(indim_ctx *cx, const command *self, int argc, char **argv) {

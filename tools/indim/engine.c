@@ -94,22 +94,21 @@ const volatile int32_t *work_stop_flag(void) { return &stop; }
 
 // Compiling ---------------------------------------------------------------------------------------------------------
 
-int parse_fast(const command *self, const char *text, unsigned *out_fast) {
+int parse_fast(const command *self, const char *list, unsigned *out_fast) {
   static const struct {
     const char *name;
     unsigned flag;
   } names[] = {{"contract", INDIM_COMPILE_CONTRACT},
                {"reassociate", INDIM_COMPILE_REASSOCIATE},
                {"reciprocal", INDIM_COMPILE_RECIPROCAL}};
-  for (const char *at = text; at != NULL; at = strchr(at, ',')) {
-    at += *at == ',';
-    size_t size = strcspn(at, ",");
+  for (indim_str name; next_name(&list, &name);) {
     unsigned flag = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-      flag |= strlen(names[i].name) == size && memcmp(names[i].name, at, size) == 0 ? names[i].flag : 0;
+      flag |= indim_str_equal(indim_str_of(names[i].name), name) ? names[i].flag : 0;
     }
     if (flag == 0) {
-      return usage_error(self, "--fast knows contract, reassociate and reciprocal, not '%.*s'", (int)size, at);
+      return usage_error(self, "--fast knows contract, reassociate and reciprocal, not '%.*s'", (int)name.size,
+                         name.data);
     }
     *out_fast |= flag;
   }

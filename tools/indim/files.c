@@ -1,5 +1,5 @@
 // Files in and out: whole files are read, outputs appear complete under their name or not at all.
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,16 +19,15 @@ void *must_alloc(size_t size) {
 }
 
 static int file_error(const command *self, const char *what, const char *path) {
-  fprintf(stderr, "indim %s: cannot %s %s: %s\n", self->name, what, strcmp(path, "-") == 0 ? "standard input" : path,
-          strerror(errno));
-  return EXIT_FILE;
+  return refuse(self, INDIM_IO, "cannot %s %s: %s", what, path, strerror(errno));
 }
 
 int read_file(const command *self, const char *path, char **out_bytes, size_t *out_size) {
   bool standard = strcmp(path, "-") == 0;
+  const char *name = standard ? "standard input" : path;
   FILE *file = standard ? stdin : fopen(path, "rb");
   if (file == NULL) {
-    return file_error(self, "open", path);
+    return file_error(self, "open", name);
   }
   size_t capacity = 1 << 16;
   size_t size = 0;
@@ -45,8 +44,7 @@ int read_file(const command *self, const char *path, char **out_bytes, size_t *o
       if (!standard) {
         fclose(file);
       }
-      fprintf(stderr, "indim %s: %s does not fit in memory\n", self->name, path);
-      return EXIT_MEMORY;
+      return refuse(self, INDIM_NO_MEMORY, "%s does not fit in memory", name);
     }
     bytes = larger;
     capacity *= 2;
@@ -59,7 +57,7 @@ int read_file(const command *self, const char *path, char **out_bytes, size_t *o
   if (failed) {
     free(bytes);
     errno = error;
-    return file_error(self, "read", path);
+    return file_error(self, "read", name);
   }
   *out_bytes = bytes;
   *out_size = size;
@@ -81,47 +79,65 @@ static bool write_all(int file, const char *bytes, size_t size) {
   return true;
 }
 
-int write_file(const command *self, const char *path, const void *bytes, size_t size) {
-  struct stat status;
-  bool exists = stat(path, &status) == 0;
-  if (strcmp(path, "-") == 0) {
-    return fwrite(bytes, 1, size, stdout) == size ? EXIT_OK : file_error(self, "write", "standard output");
+char *real_path_of(const char *path) {
+  char *real = realpath(path, NULL);
+  if (real != NULL) {
+    return real;
   }
-  if (exists && !S_ISREG(status.st_mode)) {
-    // A device or a pipe cannot be replaced: write to it.
-    int device = open(path, O_WRONLY);
-    bool written = device >= 0 && write_all(device, bytes, size);
-    written = device >= 0 && close(device) == 0 && written;
-    return written ? EXIT_OK : file_error(self, "write", path);
-  }
-  size_t length = strlen(path);
+  char *copy = must_alloc(strlen(path) + 1);
+  return strcpy(copy, path);
+}
+
+// A device or a pipe cannot be replaced.
+static int write_through(const command *self, const char *path, const void *bytes, size_t size) {
+  int device = open(path, O_WRONLY);
+  bool written = device >= 0 && write_all(device, bytes, size);
+  written = device >= 0 && close(device) == 0 && written;
+  return written ? EXIT_OK : file_error(self, "write", path);
+}
+
+static int replace_file(const command *self, const char *path, mode_t mode, const void *bytes, size_t size) {
+  char *real = real_path_of(path);
+  size_t length = strlen(real);
   char *temporary = must_alloc(length + 8);
-  memcpy(temporary, path, length);
+  memcpy(temporary, real, length);
   memcpy(temporary + length, ".XXXXXX", 8);
+  int code = EXIT_OK;
   int file = mkstemp(temporary);
   if (file < 0) {
-    free(temporary);
-    return file_error(self, "write", path);
-  }
-  mode_t mask = umask(0);
-  umask(mask);
-  bool written = write_all(file, bytes, size);
-  written = fchmod(file, exists ? status.st_mode & 07777 : 0666 & ~mask) == 0 && written;
-  written = close(file) == 0 && written;
-  if (!written || rename(temporary, path) != 0) {
-    int code = file_error(self, "write", path);
-    unlink(temporary);
-    free(temporary);
-    return code;
+    code = file_error(self, "write", path);
+  } else {
+    bool written = write_all(file, bytes, size);
+    written = fchmod(file, mode) == 0 && written;
+    written = close(file) == 0 && written;
+    if (!written || rename(temporary, real) != 0) {
+      code = file_error(self, "write", path);
+      unlink(temporary);
+    }
   }
   free(temporary);
-  return EXIT_OK;
+  free(real);
+  return code;
+}
+
+// "/dev/stdout" may lead to a file that is open already, which is not to be replaced.
+int write_file(const command *self, const char *path, const void *bytes, size_t size) {
+  if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
+    return fwrite(bytes, 1, size, stdout) == size ? EXIT_OK : file_error(self, "write", "standard output");
+  }
+  struct stat status;
+  mode_t mask = umask(0);
+  umask(mask);
+  if (stat(path, &status) != 0) {
+    return replace_file(self, path, 0666 & ~mask, bytes, size);
+  }
+  return S_ISREG(status.st_mode) ? replace_file(self, path, status.st_mode & 07777, bytes, size)
+                                 : write_through(self, path, bytes, size);
 }
 
 int finish_output(const command *self) {
   if (fflush(stdout) != 0 || ferror(stdout)) {
-    fprintf(stderr, "indim %s: cannot write standard output: %s\n", self->name, strerror(errno));
-    return EXIT_FILE;
+    return file_error(self, "write", "standard output");
   }
   return EXIT_OK;
 }

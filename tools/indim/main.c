@@ -9,10 +9,38 @@ static int list_commands(FILE *out, const command *commands, size_t count) {
   for (size_t i = 0; i < count; i++) {
     fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
   }
-  fprintf(out, "\n`indim COMMAND --help` tells more, with an example. `indim --version` prints the version.\n\n"
+  fprintf(out, "\n`indim COMMAND --help` tells more, with an example. `indim --version` prints the version.\n"
+               "With --json a command prints one JSON value, and when it fails {\"ok\":false,\"errors\":[...]}.\n\n"
                "Example:\n"
                "  $ indim broadcast 'f32[2,3]' 'f32[3]' --dims 1\n");
   return EXIT_OK;
+}
+
+static const command *find(const command *commands, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(name, commands[i].name) == 0) {
+      return &commands[i];
+    }
+  }
+  return NULL;
+}
+
+static int no_command(const char *name) {
+  fprintf(stderr, "indim: there is no command '%s'; `indim help` lists them\n", name);
+  return EXIT_USAGE;
+}
+
+static int run_command(const command *self, int argc, char **argv) {
+  indim_ctx *cx = NULL;
+  if (indim_ctx_create(NULL, &cx) != INDIM_OK) {
+    fputs("indim: out of memory\n", stderr);
+    return EXIT_MEMORY;
+  }
+  int code = self->run(cx, self, argc, argv);
+  indim_ctx_destroy(cx);
+  json_end(code);
+  int output = finish_output(self);
+  return code != EXIT_OK ? code : output;
 }
 
 int main(int argc, char **argv) {
@@ -24,38 +52,25 @@ int main(int argc, char **argv) {
   size_t count = sizeof commands / sizeof commands[0];
   const char *name = argc > 1 ? argv[1] : "";
   if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-    name = argc > 2 ? argv[2] : "";
-    for (size_t i = 0; i < count; i++) {
-      if (strcmp(name, commands[i].name) == 0) {
-        fputs(commands[i].help, stdout);
-        return finish_output(&commands[i]);
-      }
+    if (argc == 2) {
+      list_commands(stdout, commands, count);
+      return finish_output(&commands[0]);
     }
-    list_commands(stdout, commands, count);
-    return finish_output(&commands[0]);
+    const command *found = find(commands, count, argv[2]);
+    if (found == NULL) {
+      return no_command(argv[2]);
+    }
+    fputs(found->help, stdout);
+    return finish_output(found);
   }
   if (strcmp(name, "--version") == 0) {
     printf("indim %s\n", INDIM_VERSION);
     return finish_output(&commands[0]);
   }
-  for (size_t i = 0; i < count; i++) {
-    if (strcmp(name, commands[i].name) != 0) {
-      continue;
-    }
-    indim_ctx *cx = NULL;
-    if (indim_ctx_create(NULL, &cx) != INDIM_OK) {
-      fputs("indim: out of memory\n", stderr);
-      return EXIT_MEMORY;
-    }
-    int code = commands[i].run(cx, &commands[i], argc - 2, argv + 2);
-    indim_ctx_destroy(cx);
-    int output = finish_output(&commands[i]);
-    return code != EXIT_OK ? code : output;
-  }
-  if (argc > 1) {
-    fprintf(stderr, "indim: there is no command '%s'; `indim help` lists them\n", name);
-  } else {
+  if (argc == 1) {
     list_commands(stderr, commands, count);
+    return EXIT_USAGE;
   }
-  return EXIT_USAGE;
+  const command *self = find(commands, count, name);
+  return self == NULL ? no_command(name) : run_command(self, argc - 2, argv + 2);
 }

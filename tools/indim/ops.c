@@ -88,10 +88,9 @@ int command_ops(indim_ctx *cx, const command *self, int argc, char **argv) {
     }
   }
   if (form == OPTION_JSON) {
-    char *text = cJSON_Print(list);
-    puts(text == NULL ? "[]" : text);
-    cJSON_free(text);
+    json_print(list, true);
+  } else {
+    cJSON_Delete(list);
   }
-  cJSON_Delete(list);
   return EXIT_OK;
 }

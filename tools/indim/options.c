@@ -1,19 +1,8 @@
 // Command lines: options before, after and between operands, "--name=value" and "--name value", "-o FILE" and "-oFILE".
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool.h"
-
-int usage_error(const command *self, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fprintf(stderr, "indim %s: ", self->name);
-  vfprintf(stderr, format, arguments);
-  va_end(arguments);
-  fprintf(stderr, "\nTry `indim %s --help`.\n", self->name);
-  return EXIT_USAGE;
-}
 
 void options_start(option_walk *walk, const command *self, const option_spec *specs, int argc, char **argv) {
   *walk = (option_walk){
@@ -102,7 +91,7 @@ int options_next(option_walk *walk) {
   return 0;
 }
 
-bool parse_count(const char *text, uint64_t *out_count) {
+static bool read_count(const char *text, uint64_t *out_count) {
   static const char units[] = "KMGT";
   uint64_t value = 0;
   const char *at = text;
@@ -112,9 +101,6 @@ bool parse_count(const char *text, uint64_t *out_count) {
       return false;
     }
     value = value * 10 + digit;
-  }
-  if (at == text) {
-    return false;
   }
   const char *unit = *at == '\0' ? NULL : strchr(units, *at >= 'a' ? *at - 'a' + 'A' : *at);
   if (unit != NULL) {
@@ -126,7 +112,24 @@ bool parse_count(const char *text, uint64_t *out_count) {
     at++;
   }
   *out_count = value;
-  return *at == '\0';
+  return *at == '\0' && value > 0;
+}
+
+int parse_count(const command *self, const char *option, const char *text, uint64_t *out_count) {
+  if (!read_count(text, out_count)) {
+    return usage_error(self, "--%s: '%s' is no positive number like 1000 or 4G", option, text);
+  }
+  return EXIT_OK;
+}
+
+bool next_name(const char **list, indim_str *out_name) {
+  if (*list == NULL) {
+    return false;
+  }
+  size_t size = strcspn(*list, ",");
+  *out_name = (indim_str){*list, size};
+  *list = (*list)[size] == ',' ? *list + size + 1 : NULL;
+  return true;
 }
 
 bool parse_dims(const char *text, int64_t *out_dims, int32_t capacity, int32_t *out_count) {

@@ -1,4 +1,5 @@
 // Diagnostics for people, and the exit code that goes with a status.
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,9 +28,34 @@ int exit_code_of(indim_status status) {
   return EXIT_INTERNAL;
 }
 
+static void say(const command *self, indim_status status, const char *format, va_list arguments) {
+  char text[1024];
+  vsnprintf(text, sizeof text, format, arguments);
+  fprintf(stderr, "indim %s: %s\n", self->name, text);
+  json_keep_reason(status, text);
+}
+
+int refuse(const command *self, indim_status status, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say(self, status, format, arguments);
+  va_end(arguments);
+  return exit_code_of(status);
+}
+
+int usage_error(const command *self, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say(self, INDIM_INVALID, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, "Try `indim %s --help`.\n", self->name);
+  return EXIT_USAGE;
+}
+
 int report(indim_ctx *cx, indim_status status) {
   size_t count = indim_ctx_diagnostic_count(cx);
   indim_buffer text;
+  indim_ctx_set_memory_limit(cx, 0);  // what is told of a limit needs memory, too
   indim_buffer_init(&text, cx);
   size_t shown = 0;
   for (; shown < count && indim_ctx_diagnostic_get(cx, shown) != NULL; shown++) {
@@ -39,11 +65,13 @@ int report(indim_ctx *cx, indim_status status) {
     fwrite(text.data, 1, text.size, stderr);
   } else if (status != INDIM_OK) {
     fprintf(stderr, "error: %s\n", indim_status_text(status));
+    json_keep_reason(status, indim_status_text(status));
   }
   if (shown < count && text.status == INDIM_OK) {
     fprintf(stderr, "%zu more errors are not shown\n", count - shown);
   }
   indim_buffer_deinit(&text);
+  json_keep_diagnostics(cx);
   indim_ctx_diagnostics_clear(cx);
   return exit_code_of(status);
 }

@@ -221,7 +221,7 @@ static int deliver(indim_ctx *cx, const command *self, const outcome *out, const
     code = print_literal(cx, out->result, options->layouts);
   }
   if (code == EXIT_OK && options->json) {
-    return print_json_results(cx, out->result, out->engine, &out->times);
+    return json_print_results(cx, out->result, out->engine, &out->times);
   }
   if (code == EXIT_OK && out->times.count > 0) {
     tell_times(&out->times);
@@ -235,11 +235,11 @@ static int check_output(const command *self, const indim_module *module, const r
     return EXIT_OK;
   }
   if (!ends_with(options->output, ".npy")) {
-    return usage_error(self, "%s: an output ends in .npy or .npz", options->output);
+    return usage_error(self, "'%s': an output ends in .npy or .npz", options->output);
   }
   const indim_instr *root = indim_computation_root(indim_module_entry(module));
   if (!indim_shape_is_array(indim_instr_shape(root))) {
-    return usage_error(self, "%s: a .npy file holds one array, and the result is a tuple; use .npz", options->output);
+    return usage_error(self, "'%s': a .npy file holds one array, and the result is none; use .npz", options->output);
   }
   return EXIT_OK;
 }
@@ -251,8 +251,8 @@ static int read_arguments(indim_ctx *cx, const command *self, const indim_module
   const indim_computation *entry = indim_module_entry(module);
   int64_t parameters = indim_computation_parameter_count(entry);
   if (count != parameters) {
-    fprintf(stderr, "indim run: the program takes %" PRId64 " argument%s, %d %s given\n", parameters,
-            parameters == 1 ? "" : "s", count, count == 1 ? "is" : "are");
+    int code = refuse(self, INDIM_INVALID, "the program takes %" PRId64 " argument%s, %d %s given", parameters,
+                      parameters == 1 ? "" : "s", count, count == 1 ? "is" : "are");
     for (int64_t i = 0; i < parameters; i++) {
       const indim_instr *parameter = indim_computation_parameter(entry, i);
       char *shape = shape_text(cx, indim_instr_shape(parameter), false);
@@ -260,7 +260,7 @@ static int read_arguments(indim_ctx *cx, const command *self, const indim_module
       fprintf(stderr, "  %" PRId64 "  %s  %.*s\n", i, shape, (int)name.size, name.data);
       free(shape);
     }
-    return EXIT_REFUSED;
+    return code;
   }
   for (int i = 0; i < count; i++) {
     const indim_shape *shape = indim_instr_shape(indim_computation_parameter(entry, i));
@@ -313,8 +313,13 @@ static int set_engine(const command *self, const char *value, run_options *optio
 static int set_number(indim_ctx *cx, const command *self, int option, const char *value, run_options *options) {
   enum { MOST_REPEATS = 100000000 };
   uint64_t count = 0;
-  if (!parse_count(value, &count) || count == 0) {
-    return usage_error(self, "'%s' is no positive number like 1000 or 4G", value);
+  const char *name = option == OPTION_MEMORY    ? "max-memory"
+                     : option == OPTION_STEPS   ? "max-steps"
+                     : option == OPTION_THREADS ? "threads"
+                                                : "repeat";
+  int code = parse_count(self, name, value, &count);
+  if (code != EXIT_OK) {
+    return code;
   }
   if (option == OPTION_MEMORY) {
     indim_ctx_set_memory_limit(cx, count);
@@ -341,6 +346,7 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
     return EXIT_OK;
   case OPTION_JSON:
     options->json = true;
+    json_begin();
     return EXIT_OK;
   case OPTION_LAYOUTS:
     options->layouts = true;

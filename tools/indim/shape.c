@@ -186,7 +186,7 @@ static void print_layout(const indim_shape *shape) {
     printf("\n");
   }
   if (layout->element_bits != 0) {
-    printf("%-16s%" PRId64 " bits each\n", "elements", layout->element_bits);
+    printf("%-16s%" PRId64 " bits an element\n", "packed", layout->element_bits);
   }
   if (layout->memory_space != 0) {
     printf("%-16s%" PRId64 "\n", "memory space", layout->memory_space);
@@ -194,20 +194,22 @@ static void print_layout(const indim_shape *shape) {
 }
 
 static int explain_array(indim_ctx *cx, const indim_shape *shape, bool all) {
-  facts f;
+  facts f = {0};
+  bool is_bounded = !indim_shape_is_unbounded(shape);
+  indim_status status = is_bounded ? gather(cx, shape, &f) : INDIM_OK;
+  if (status != INDIM_OK) {
+    return report(cx, status);
+  }
   char *text = shape_text(cx, shape, true);
   printf("%s\n", text);
   free(text);
-  printf("%-16s%s, %d bits\n", "type", indim_type_text(shape->type), (int)indim_type_bits(shape->type));
+  int bits = (int)indim_type_bits(shape->type);
+  printf("%-16s%s, %d bit%s\n", "type", indim_type_text(shape->type), bits, bits == 1 ? "" : "s");
   printf("%-16s%d, true rank %d\n", "rank", (int)shape->rank, (int)indim_shape_true_rank(shape));
-  if (indim_shape_is_unbounded(shape)) {
+  if (!is_bounded) {
     printf("%-16swithout bound (?)\n", "elements");
     print_layout(shape);
     return EXIT_OK;
-  }
-  indim_status status = gather(cx, shape, &f);
-  if (status != INDIM_OK) {
-    return report(cx, status);
   }
   printf("%-16s%" PRId64 "%s\n", "elements", f.elements, indim_shape_is_static(shape) ? "" : " at most");
   print_layout(shape);
@@ -307,6 +309,17 @@ static int describe(indim_ctx *cx, const indim_shape *shape, cJSON *object) {
   return EXIT_OK;
 }
 
+static int describe_shape(indim_ctx *cx, const indim_shape *shape) {
+  cJSON *object = cJSON_CreateObject();
+  int code = describe(cx, shape, object);
+  if (code != EXIT_OK) {
+    cJSON_Delete(object);
+    return code;
+  }
+  json_print(object, true);
+  return EXIT_OK;
+}
+
 int command_shape(indim_ctx *cx, const command *self, int argc, char **argv) {
   bool json = false;
   bool all = false;
@@ -317,6 +330,9 @@ int command_shape(indim_ctx *cx, const command *self, int argc, char **argv) {
       return walk.exit_code;
     }
     json = json || option == OPTION_JSON;
+    if (json) {
+      json_begin();
+    }
     all = all || option == OPTION_ALL;
   }
   if (walk.operand_count != 1) {
@@ -335,14 +351,7 @@ int command_shape(indim_ctx *cx, const command *self, int argc, char **argv) {
   if (status != INDIM_OK) {
     code = report(cx, status);
   } else if (json) {
-    cJSON *object = cJSON_CreateObject();
-    code = describe(cx, &shape, object);
-    char *text = cJSON_Print(object);
-    if (code == EXIT_OK) {
-      puts(text == NULL ? "{}" : text);
-    }
-    cJSON_free(text);
-    cJSON_Delete(object);
+    code = describe_shape(cx, &shape);
   } else {
     code = explain(cx, &shape, all);
   }

@@ -39,7 +39,9 @@ typedef struct command {
 int exit_code_of(indim_status status);
 // Prints every diagnostic of the context to stderr, clears them, and returns the exit code of |status|.
 int report(indim_ctx *cx, indim_status status);
-// Prints "indim NAME: message" and where help is to be had, to stderr; returns EXIT_USAGE.
+// Prints "indim NAME: message" to stderr; returns the exit code of |status|. What a library call did not find wrong.
+int refuse(const command *self, indim_status status, const char *format, ...) INDIM_PRINTF(3, 4);
+// The same for a wrong command line, with where help is to be had; returns EXIT_USAGE.
 int usage_error(const command *self, const char *format, ...) INDIM_PRINTF(2, 3);
 
 // Options of one command, GNU style: letters and long names; values as in getopt_long, which needs them in one place.
@@ -67,15 +69,22 @@ typedef struct option_walk {
 void options_start(option_walk *walk, const command *self, const option_spec *specs, int argc, char **argv);
 int options_next(option_walk *walk);
 
-// A number of bytes or steps: digits with an optional K, M, G, T (1024s). False if it is none.
-bool parse_count(const char *text, uint64_t *out_count);
+// The value of --|option|, a number above 0: digits with an optional K, M, G, T (1024s). Anything else is reported, and
+// EXIT_USAGE returned.
+int parse_count(const command *self, const char *option, const char *text, uint64_t *out_count);
+// Takes the first name from "a,b,c", and moves |*list| behind it, to NULL at the end. False if it is NULL; a name may
+// be empty.
+bool next_name(const char **list, indim_str *out_name);
 // "1,2" or "{1,2}" or "" to a list. False if malformed or longer than |capacity|.
 bool parse_dims(const char *text, int64_t *out_dims, int32_t capacity, int32_t *out_count);
 
 // The bytes of a file ("-" is standard input), to be freed with free(). On failure prints why and returns EXIT_FILE.
 int read_file(const command *self, const char *path, char **out_bytes, size_t *out_size);
-// Writes a file completely or not at all: a temporary file beside it is renamed. "-" is standard output.
+// Writes a file completely or not at all: a temporary file beside it is renamed. "-" is standard output; what a link
+// points to is written, and devices and pipes are written to.
 int write_file(const command *self, const char *path, const void *bytes, size_t size);
+// The name without links of the file that |path| is or will be, to be freed with free().
+char *real_path_of(const char *path);
 // Flushes standard output; EXIT_FILE with a message if that fails (a full disk, a closed pipe).
 int finish_output(const command *self);
 
@@ -89,12 +98,36 @@ char *shape_text(indim_ctx *cx, const indim_shape *shape, bool with_layout);
 // malloc that exits with EXIT_MEMORY and a message instead of returning NULL.
 void *must_alloc(size_t size);
 
+// Values (values.c) ------------------------------------------------------------------------------------------------
+
 // Reads an argument of `indim run`: a .npy file, a literal with its shape ('f32[2] {1, 2}'), or bare values for |shape|
 // ('3', '{1, 2}').
 int read_argument(indim_ctx *cx, const command *self, const char *text, const indim_shape *shape,
                   indim_literal **out_literal);
 // Writes the leaves of a literal to a .npz file, named by their path.
 int write_npz(indim_ctx *cx, const command *self, const char *path, const indim_literal *literal);
+// Calls |visit| for each leaf with its path, "2.0", until one returns another code than EXIT_OK, which is returned. A
+// literal that is no tuple is a leaf "0".
+enum { LEAF_PATH_SIZE = 512 };
+typedef int leaf_visit(indim_ctx *cx, void *user, const char *path, const indim_literal *leaf);
+int visit_leaves(indim_ctx *cx, const indim_literal *literal, leaf_visit *visit, void *user);
+
+// JSON (json.c) ----------------------------------------------------------------------------------------------------
+
+struct cJSON;
+// With --json a command answers with one JSON value on standard output. When it fails before it has, json_end prints
+// {"ok":false,"errors":[...]} of what was told on standard error: refuse, usage_error and report keep it here.
+void json_begin(void);
+void json_end(int code);
+// The text of a value, which is deleted, to be freed with free(). Bytes that are no UTF-8, as names of files may have,
+// become '?'.
+char *json_text(struct cJSON *value, bool indented);
+void json_print(struct cJSON *value, bool indented);  // to standard output
+// [{"line":3,"column":7,"status":"INVALID","message":"...","hint":"..."}]: what was kept since it was last taken.
+struct cJSON *json_take_reasons(void);
+void json_keep_reason(indim_status status, const char *message);
+void json_keep_diagnostics(const indim_ctx *cx);
+
 // Times of `indim run --repeat`, nanoseconds.
 typedef struct run_times {
   int64_t count;  // executions measured; 0: none
@@ -105,7 +138,7 @@ typedef struct run_times {
 
 // Prints {"results":[{"path":"0","shape":"f32[2]{0}","data":[1,2]}],"engine":"native"}, an object for every leaf of the
 // literal, and "time_ns":{"median":..,"min":..,"compile":..} when there are times.
-int print_json_results(indim_ctx *cx, const indim_literal *literal, const char *engine, const run_times *times);
+int json_print_results(indim_ctx *cx, const indim_literal *literal, const char *engine, const run_times *times);
 
 // Long work (engine.c) ----------------------------------------------------------------------------------------------
 
