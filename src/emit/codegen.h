@@ -4,7 +4,8 @@
 //   pred                            i1
 //   s8..s64, u8..u64                i8..i64
 //   s1 s2 s4 u1 u2 u4               i8                             sign- or zero-extended, wrapped after every operation
-//   f16 bf16 f8* f6* f4* e8m0       float                          exactly a value of the type: rounded after every operation
+//   f16 bf16 f8* f6* f4* e8m0       float                          exactly a value of the type: rounded after every operation;
+//                                                                  where they are only moved, and f16, their bits (moves.c)
 //   f32, f64                        float, double
 //   c64, c128                       two floats, two doubles        real and imaginary part apart
 //

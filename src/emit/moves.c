@@ -1,7 +1,9 @@
 // Which values of narrow float types are only moved: loaded, shuffled, chosen, carried, stored. They stay the integers
 // that they are in memory, so that moving costs no conversion, takes half or a quarter of the lanes' room, and keeps every
 // NaN as it is. Values that meet in a move must be of one kind, so they are put into classes, and a class in which one
-// value is computed or computed with stays floats.
+// value is computed or computed with stays floats. Values of f16 are integers even there, and converted where they are
+// computed with: the instructions for that would make a signalling NaN a quiet one, and every result of f16 is
+// converted down and up anyway, to round it.
 #include "emit/program.h"
 
 typedef struct classes {
@@ -87,7 +89,7 @@ static void visit(classes *c, const indim_loop_node *node) {
       join_arguments(c, node, 1);
     } else if (node->u.op.op == INDIM_OP_COPY) {
       join_arguments(c, node, 0);
-    } else {
+    } else if (node->u.op.op != INDIM_OP_BITCAST_CONVERT) {
       count_all(c, node);
     }
     break;
@@ -136,7 +138,8 @@ indim_status indim_emit_find_moves(const indim_loop_program *program, indim_ctx 
   }
   visit_body(&c, program->body);
   for (int32_t v = 0; v < program->value_count; v++) {
-    if (!c.is_counted[root_of(&c, v)]) {
+    bool is_half = values[v].type == INDIM_F16 && program->target.has_f16;
+    if (is_half || !c.is_counted[root_of(&c, v)]) {
       values[v].type = stored_type(values[v].type);
     }
   }

@@ -7,7 +7,8 @@ enum { MANY = 12 };
 
 static bool is_like(const indim_emit_outlined *o, const indim_generator *g, const indim_loop_node *node) {
   const indim_loop_value *result = indim_emit_value(g, node->first_result);
-  return o->op == node->u.op.op && o->type == result->type && o->lanes == result->lanes;
+  return o->op == node->u.op.op && o->type == indim_emit_computed_type(g, node->first_result) &&
+         o->lanes == result->lanes;
 }
 
 // Counts the functions of a body the first time one of them is met.
@@ -23,9 +24,9 @@ static void count_body(indim_generator *g, const indim_loop_body *body) {
       i++;
     }
     if (i == g->outlined_count && i < INDIM_EMIT_OUTLINED) {
-      const indim_loop_value *result = indim_emit_value(g, node->first_result);
-      g->outlined[g->outlined_count++] =
-          (indim_emit_outlined){.op = node->u.op.op, .type = result->type, .lanes = result->lanes};
+      g->outlined[g->outlined_count++] = (indim_emit_outlined){.op = node->u.op.op,
+                                                               .type = indim_emit_computed_type(g, node->first_result),
+                                                               .lanes = indim_emit_value(g, node->first_result)->lanes};
     }
     if (i < g->outlined_count) {
       g->outlined[i].count++;
@@ -47,9 +48,9 @@ static indim_status make_function(indim_generator *g, const indim_loop_node *nod
   for (int32_t k = 0; k < node->arg_count; k++) {
     args[k].part[0] = LLVMGetParam(function, (unsigned)k);
   }
-  const indim_loop_value *value = indim_emit_value(g, node->first_result);
   indim_status status =
-      indim_emit_scalar(&g->e, &node->u.op, value->type, value->lanes, node->arg_count, types, args, &result);
+      indim_emit_scalar(&g->e, &node->u.op, indim_emit_computed_type(g, node->first_result),
+                        indim_emit_value(g, node->first_result)->lanes, node->arg_count, types, args, &result);
   LLVMBuildRet(g->e.builder, status == INDIM_OK ? result.part[0] : LLVMGetPoison(type));
   g->e.function = outer;
   LLVMPositionBuilderAtEnd(g->e.builder, here);
@@ -57,10 +58,10 @@ static indim_status make_function(indim_generator *g, const indim_loop_node *nod
 }
 
 indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_node *node, const indim_type *types,
-                                        const indim_reg *args, bool *out_done) {
-  const indim_loop_value *value = indim_emit_value(g, node->first_result);
+                                        const indim_reg *args, indim_reg *out, bool *out_done) {
   *out_done = false;
-  if (!indim_loop_is_function(node->u.op.op) || !indim_type_is_float(value->type) || node->arg_count > 2) {
+  if (!indim_loop_is_function(node->u.op.op) || !indim_type_is_float(indim_emit_computed_type(g, node->first_result)) ||
+      node->arg_count > 2) {
     return INDIM_OK;
   }
   if (g->outlined_body != node->body) {
@@ -81,7 +82,7 @@ indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_nod
     g->outlined[i].function = LLVMAddFunction(g->e.module, "function", function_type);
     INDIM_TRY(make_function(g, node, types, type, g->outlined[i].function));
   }
-  g->regs[node->first_result].part[0] =
+  out->part[0] =
       LLVMBuildCall2(g->e.builder, function_type, g->outlined[i].function, values, (unsigned)node->arg_count, "");
   *out_done = true;
   return INDIM_OK;

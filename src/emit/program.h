@@ -69,6 +69,10 @@ INDIM_CHECKED indim_status indim_emit_program(indim_ctx *cx, const indim_loop_pr
                                               LLVMContextRef context, LLVMModuleRef module);
 
 static inline const indim_loop_value *indim_emit_value(const indim_generator *g, indim_lval v) { return &g->values[v]; }
+// The type in which a value is computed, which a narrow float's registers are not always of.
+static inline indim_type indim_emit_computed_type(const indim_generator *g, indim_lval v) {
+  return g->e.program->values[v].type;
+}
 LLVMTypeRef indim_emit_pointer_type(indim_generator *g);
 LLVMTypeRef indim_emit_s64_type(indim_generator *g);
 LLVMValueRef indim_emit_s64(indim_generator *g, int64_t value);
@@ -90,7 +94,7 @@ LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome);
 
 // moves.c ---------------------------------------------------------------------------------------------------------------
 
-// |values|: a copy of the program's. Narrow floats that are only moved become the unsigned integers of their bits.
+// |values|: a copy of the program's. Narrow floats that are only moved, and f16, become the unsigned integers of their bits.
 INDIM_CHECKED indim_status indim_emit_find_moves(const indim_loop_program *program, indim_ctx *cx,
                                                  indim_loop_value *values);
 
@@ -106,7 +110,8 @@ LLVMValueRef indim_emit_affine_sum(indim_generator *g, const indim_loop_node *no
 
 // Calls the function that an elementwise node is of, if its body has many of the same; |*out_done| tells.
 INDIM_CHECKED indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_node *node,
-                                                      const indim_type *types, const indim_reg *args, bool *out_done);
+                                                      const indim_type *types, const indim_reg *args, indim_reg *out,
+                                                      bool *out_done);
 
 // interleave.c: the shuffle by |map| of |count| vectors of |lanes| lanes if it puts their lanes element by element one
 // behind the other, else NULL.

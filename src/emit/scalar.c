@@ -177,28 +177,11 @@ static indim_reg convert(const indim_apply *a) {
   return (indim_reg){{indim_emit_convert(a->e, a->lanes, part_of(from), part, a->args[0].part[0]), im}};
 }
 
-// f16 comes from memory through a conversion that quiets NaNs; the halves themselves are moved instead.
-static LLVMValueRef half_of(LLVMValueRef x) {
-  if (LLVMIsAFPExtInst(x) == NULL) {
-    return NULL;
-  }
-  LLVMValueRef from = LLVMGetOperand(x, 0);
-  LLVMTypeRef type = LLVMTypeOf(from);
-  LLVMTypeRef element = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
-  return LLVMGetTypeKind(element) == LLVMHalfTypeKind ? from : NULL;
-}
-
 static indim_reg select_lanes(const indim_apply *a) {
   LLVMBuilderRef b = a->e->builder;
   LLVMValueRef which = a->args[0].part[0];
   const indim_reg *x = &a->args[1];
   const indim_reg *y = &a->args[2];
-  LLVMValueRef x_half = half_of(x->part[0]);
-  LLVMValueRef y_half = half_of(y->part[0]);
-  if (x_half != NULL && y_half != NULL) {
-    LLVMValueRef half = LLVMBuildSelect(b, which, x_half, y_half, "");
-    return (indim_reg){{LLVMBuildFPExt(b, half, LLVMTypeOf(x->part[0]), ""), NULL}};
-  }
   LLVMValueRef im = x->part[1] == NULL ? NULL : LLVMBuildSelect(b, which, x->part[1], y->part[1], "");
   return (indim_reg){{LLVMBuildSelect(b, which, x->part[0], y->part[0], ""), im}};
 }

@@ -92,6 +92,18 @@ val indim_plane_ldexp(const kit *k, val x, val n) {
   return mul(k, mul(k, x, power_of_two(k, half)), power_of_two(k, isub(k, cut, half)));
 }
 
+// The sum of a pair times its power of two, with one rounding. The first half alone gives it, but where it is a subnormal
+// number's half of a last place away from that: then the second half decides.
+static val ldexp_of_pair(const kit *k, scaled s) {
+  val near = indim_plane_ldexp(k, s.modulus.high, s.exponent);
+  val up = negated_int(k, s.exponent);
+  val rest = sub(k, s.modulus.high, indim_plane_ldexp(k, near, up));
+  val place = indim_plane_ldexp(k, real(k, DBL_TRUE_MIN), up);
+  val is_tie = compare(k, LLVMRealOEQ, add(k, absolute(k, rest), absolute(k, rest)), place);
+  val goes_on = both(k, is_tie, above(k, mul(k, rest, s.modulus.low), 0));
+  return choose(k, goes_on, add(k, near, with_sign(k, real(k, DBL_TRUE_MIN), rest)), near);
+}
+
 // A number as mantissa * 2^exponent with 1 <= |mantissa| < 2; of zero, the zero and a very small exponent.
 typedef struct apart {
   val mantissa;
@@ -110,7 +122,25 @@ static apart take_apart(const kit *k, val x) {
   return (apart){choose(k, none, x, mantissa), choose(k, none, whole(k, -10000), exponent)};
 }
 
-// a b + c d as pair * 2^exponent, for any exponents.
+// The sum of two pairs, whose first half is the sum rounded, however near the rest comes to half a unit of its last place.
+static pair sum_to_round(const kit *k, pair p, pair q) {
+  pair high = two_sum(k, p.high, q.high);
+  pair low = two_sum(k, p.low, q.low);
+  pair sum = two_sum(k, high.high, low.high);
+  pair middle = two_sum(k, sum.low, high.low);
+  sum = two_sum(k, sum.high, middle.high);
+  val rest = add(k, middle.low, low.low);
+  val last = add(k, sum.low, rest);
+  // What is too small to change |last| moves it by a bit.
+  val outwards = compare_bits(k, LLVMIntSGE, ixor(k, as_bits(k, sum.low), as_bits(k, rest)), whole(k, 0));
+  val moved = iadd(k, as_bits(k, last), choose(k, outwards, whole(k, 1), whole(k, -1)));
+  val is_lost = both(k, compare(k, LLVMRealOEQ, last, sum.low), negated(k, is_zero(k, rest)));
+  pair result = quick_two_sum(k, sum.high, choose(k, is_lost, as_real(k, moved), last));
+  val is_plain = both(k, is_zero(k, result.high), is_zero(k, high.high));
+  return (pair){choose(k, is_plain, high.high, result.high), choose(k, is_plain, high.high, result.low)};
+}
+
+// a b + c d as pair * 2^exponent, for any exponents; the first half of the pair is the sum rounded.
 static scaled dot_apart(const kit *k, apart a, apart b, apart c, apart d) {
   val first = iadd(k, a.exponent, b.exponent);
   val second = iadd(k, c.exponent, d.exponent);
@@ -120,7 +150,7 @@ static scaled dot_apart(const kit *k, apart a, apart b, apart c, apart d) {
   second = indim_emit_binary_intrinsic(k->e, "llvm.smax", isub(k, second, most), least);
   pair p = times_real(k, indim_emit_fn_two_product(k, a.mantissa, b.mantissa), power_of_two(k, first));
   pair q = times_real(k, indim_emit_fn_two_product(k, c.mantissa, d.mantissa), power_of_two(k, second));
-  return (scaled){indim_emit_pair_add(k, p, q), most};
+  return (scaled){sum_to_round(k, p, q), most};
 }
 
 val indim_plane_dot_sign(const kit *k, val a, val b, val c, val d) {
@@ -128,8 +158,7 @@ val indim_plane_dot_sign(const kit *k, val a, val b, val c, val d) {
 }
 
 val indim_plane_dot_apart(const kit *k, val a, val b, val c, val d) {
-  scaled sum = dot_apart(k, take_apart(k, a), take_apart(k, b), take_apart(k, c), take_apart(k, d));
-  return indim_plane_ldexp(k, indim_emit_pair_value(k, sum.modulus), sum.exponent);
+  return ldexp_of_pair(k, dot_apart(k, take_apart(k, a), take_apart(k, b), take_apart(k, c), take_apart(k, d)));
 }
 
 // Moduli --------------------------------------------------------------------------------------------------------------
@@ -198,11 +227,6 @@ static plane without_nan(const kit *k, plane z) { return (plane){zero_if_nan(k, 
 
 static val both_nan(const kit *k, plane z) { return both(k, is_nan(k, z.re), is_nan(k, z.im)); }
 
-static plane exact_product(const kit *k, plane z, plane w) {
-  return (plane){indim_emit_pair_value(k, indim_plane_dot(k, z.re, w.re, minus(k, z.im), w.im)),
-                 indim_emit_pair_value(k, indim_plane_dot(k, z.re, w.im, z.im, w.re))};
-}
-
 static plane times(const kit *k, plane z, val factor) { return (plane){mul(k, z.re, factor), mul(k, z.im, factor)}; }
 
 static plane product_apart(const kit *k, plane z, plane w) {
@@ -210,15 +234,30 @@ static plane product_apart(const kit *k, plane z, plane w) {
                  indim_plane_dot_apart(k, z.re, w.im, z.im, w.re)};
 }
 
-// A part that is out of the range in which the usual product is right, other than for a factor of 0.
-static val is_extreme(const kit *k, val part, val a, val b, val c, val d) {
+// a b + c d, and where that may be wrong: out of the range in which the products are exact, other than for a factor of 0,
+// or so near to the middle of two numbers that what the sum of pairs cut off could decide.
+static val usual_part(const kit *k, val a, val b, val c, val d, val *out_is_rare) {
+  pair sum = indim_plane_dot(k, a, b, c, d);
+  val part = indim_emit_pair_value(k, sum);
   val size = absolute(k, part);
   val has_terms = either(k, both(k, negated(k, is_zero(k, a)), negated(k, is_zero(k, b))),
                          both(k, negated(k, is_zero(k, c)), negated(k, is_zero(k, d))));
-  return either(k, negated(k, below(k, size, HUGE_VAL)), both(k, below(k, size, 0x1p-960), has_terms));
+  val is_extreme = either(k, negated(k, below(k, size, HUGE_VAL)), both(k, below(k, size, 0x1p-960), has_terms));
+  val is_tie = compare(k, LLVMRealUNE, fused(k, sum.low, real(k, 1 + 0x1p-40), sum.high), sum.high);
+  *out_is_rare = either(k, is_extreme, is_tie);
+  return part;
 }
 
-// Where the usual product has an extreme part.
+static plane usual_product(const kit *k, plane z, plane w, val *out_is_rare) {
+  val rare_re;
+  val rare_im;
+  val re = usual_part(k, z.re, w.re, minus(k, z.im), w.im, &rare_re);
+  val im = usual_part(k, z.re, w.im, z.im, w.re, &rare_im);
+  *out_is_rare = either(k, rare_re, rare_im);
+  return (plane){re, im};
+}
+
+// Where the usual product may be wrong.
 static plane special_product(const space *s, plane z, plane w, plane usual) {
   const kit *k = &s->k;
   // Finite operands: terms overflowed, of which the difference may not, or lost digits in an underflow.
@@ -239,10 +278,9 @@ static plane special_product(const space *s, plane z, plane w, plane usual) {
 
 plane indim_plane_multiply(const space *s, plane z, plane w) {
   const kit *k = &s->k;
-  plane usual = s->is_wide ? plain_product(k, z, w) : exact_product(k, z, w);
-  val is_rare = s->is_wide ? both_nan(k, usual)
-                           : either(k, is_extreme(k, usual.re, z.re, w.re, z.im, w.im),
-                                    is_extreme(k, usual.im, z.re, w.im, z.im, w.re));
+  val is_rare = NULL;
+  plane usual = s->is_wide ? plain_product(k, z, w) : usual_product(k, z, w, &is_rare);
+  is_rare = s->is_wide ? both_nan(k, usual) : is_rare;
   rare block = indim_rare_begin(k, is_rare);
   plane computed = choose_plane(k, is_rare, special_product(s, z, w, usual), usual);
   return indim_rare_end(k, block, usual, computed);

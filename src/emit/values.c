@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emit/program.h"
+#include "emit/scalar.h"
 
 static const char *op_text(indim_op op) { return indim_op_get(op)->text; }
 
@@ -17,42 +18,78 @@ static indim_status refuse(indim_generator *g, const indim_loop_node *node, cons
 // Arguments of an elementwise node, gathered for scalar.c. Sorting networks and the like never come here: no op has more.
 enum { MAX_ARGS = 8 };
 
+// The value to compute with, and back: a narrow float may be in registers as its bits (moves.c).
+static indim_reg computed(indim_generator *g, indim_lval v) {
+  indim_type type = indim_emit_computed_type(g, v);
+  if (indim_emit_value(g, v)->type == type) {
+    return g->regs[v];
+  }
+  return (indim_reg){{indim_emit_float_of_bits(&g->e, type, g->regs[v].part[0]), NULL}};
+}
+
+static void keep(indim_generator *g, indim_lval v, indim_reg x) {
+  indim_type type = indim_emit_computed_type(g, v);
+  if (indim_emit_value(g, v)->type != type) {
+    x.part[0] = indim_emit_float_bits(&g->e, type, x.part[0]);
+  }
+  g->regs[v] = x;
+}
+
+static bool is_move(indim_op op) {
+  return op == INDIM_OP_SELECT || op == INDIM_OP_COPY || op == INDIM_OP_BITCAST_CONVERT;
+}
+
 static indim_status emit_scalar(indim_generator *g, const indim_loop_node *node) {
   indim_reg args[MAX_ARGS];
   indim_type types[MAX_ARGS];
+  bool moves = is_move(node->u.op.op);
+  indim_lval v = node->first_result;
   if (node->arg_count > MAX_ARGS) {
     return indim_fail(g->e.cx, INDIM_INTERNAL, "%s of %d arguments", op_text(node->u.op.op), (int)node->arg_count);
   }
   for (int32_t i = 0; i < node->arg_count; i++) {
-    args[i] = g->regs[node->args[i]];
-    types[i] = indim_emit_value(g, node->args[i])->type;
+    args[i] = moves ? g->regs[node->args[i]] : computed(g, node->args[i]);
+    types[i] = moves ? indim_emit_value(g, node->args[i])->type : indim_emit_computed_type(g, node->args[i]);
   }
-  const indim_loop_value *result = indim_emit_value(g, node->first_result);
+  indim_type type = moves ? indim_emit_value(g, v)->type : indim_emit_computed_type(g, v);
+  indim_reg out = {{NULL, NULL}};
   bool is_done = false;
-  indim_status status = indim_emit_outlined_scalar(g, node, types, args, &is_done);
+  indim_status status = indim_emit_outlined_scalar(g, node, types, args, &out, &is_done);
   if (status == INDIM_OK && !is_done) {
-    status = indim_emit_scalar(&g->e, &node->u.op, result->type, result->lanes, node->arg_count, types, args,
-                               &g->regs[node->first_result]);
+    int32_t lanes = indim_emit_value(g, v)->lanes;
+    status = indim_emit_scalar(&g->e, &node->u.op, type, lanes, node->arg_count, types, args, &out);
   }
-  return status == INDIM_UNSUPPORTED ? refuse(g, node, &node->u.op) : status;
+  if (status != INDIM_OK) {
+    return status == INDIM_UNSUPPORTED ? refuse(g, node, &node->u.op) : status;
+  }
+  if (moves) {
+    g->regs[v] = out;
+  } else {
+    keep(g, v, out);
+  }
+  return INDIM_OK;
 }
 
 static indim_status emit_fma(indim_generator *g, const indim_loop_node *node) {
-  const indim_loop_value *result = indim_emit_value(g, node->first_result);
-  const indim_reg *a = &g->regs[node->args[0]];
-  const indim_reg *b = &g->regs[node->args[1]];
-  const indim_reg *c = &g->regs[node->args[2]];
-  if (result->type == INDIM_F32 || result->type == INDIM_F64) {
-    g->regs[node->first_result].part[0] = indim_emit_fma(&g->e, a->part[0], b->part[0], c->part[0]);
+  indim_type type = indim_emit_computed_type(g, node->first_result);
+  int32_t lanes = indim_emit_value(g, node->first_result)->lanes;
+  indim_reg a = computed(g, node->args[0]);
+  indim_reg b = computed(g, node->args[1]);
+  indim_reg c = computed(g, node->args[2]);
+  if (type == INDIM_F32 || type == INDIM_F64) {
+    g->regs[node->first_result].part[0] = indim_emit_fma(&g->e, a.part[0], b.part[0], c.part[0]);
     return INDIM_OK;
   }
-  indim_type types[] = {result->type, result->type};
+  indim_type types[] = {type, type};
   indim_loop_op op = {.op = INDIM_OP_MULTIPLY};
-  indim_reg args[] = {*a, *b};
-  INDIM_TRY(indim_emit_scalar(&g->e, &op, result->type, result->lanes, 2, types, args, &args[0]));
+  indim_reg args[] = {a, b};
+  INDIM_TRY(indim_emit_scalar(&g->e, &op, type, lanes, 2, types, args, &args[0]));
   op.op = INDIM_OP_ADD;
-  args[1] = *c;
-  return indim_emit_scalar(&g->e, &op, result->type, result->lanes, 2, types, args, &g->regs[node->first_result]);
+  args[1] = c;
+  indim_reg out = {{NULL, NULL}};
+  INDIM_TRY(indim_emit_scalar(&g->e, &op, type, lanes, 2, types, args, &out));
+  keep(g, node->first_result, out);
+  return INDIM_OK;
 }
 
 // Constants -------------------------------------------------------------------------------------------------------------
@@ -427,28 +464,28 @@ static indim_reg part_of(indim_generator *g, indim_reg x, int32_t first, int32_t
 
 // Halves are combined until one lane is left. Of an odd number the last lane waits and is combined at the end.
 static indim_status emit_fold(indim_generator *g, const indim_loop_node *node) {
-  const indim_loop_value *arg = indim_emit_value(g, node->args[0]);
-  indim_type types[] = {arg->type, arg->type};
-  indim_reg x = g->regs[node->args[0]];
+  indim_type type = indim_emit_computed_type(g, node->args[0]);
+  indim_type types[] = {type, type};
+  indim_reg x = computed(g, node->args[0]);
   indim_reg waiting[32];
   int32_t waiting_count = 0;
-  int32_t lanes = arg->lanes;
+  int32_t lanes = indim_emit_value(g, node->args[0])->lanes;
   while (lanes > 1) {
     if (lanes % 2 != 0) {
       waiting[waiting_count++] = part_of(g, x, lanes - 1, 1);
     }
     lanes /= 2;
     indim_reg halves[] = {part_of(g, x, 0, lanes), part_of(g, x, lanes, lanes)};
-    indim_status status = indim_emit_scalar(&g->e, &node->u.op, arg->type, lanes, 2, types, halves, &x);
+    indim_status status = indim_emit_scalar(&g->e, &node->u.op, type, lanes, 2, types, halves, &x);
     if (status != INDIM_OK) {
       return status == INDIM_UNSUPPORTED ? refuse(g, node, &node->u.op) : status;
     }
   }
   while (waiting_count > 0) {
     indim_reg pair[] = {x, waiting[--waiting_count]};
-    INDIM_TRY(indim_emit_scalar(&g->e, &node->u.op, arg->type, 1, 2, types, pair, &x));
+    INDIM_TRY(indim_emit_scalar(&g->e, &node->u.op, type, 1, 2, types, pair, &x));
   }
-  g->regs[node->first_result] = x;
+  keep(g, node->first_result, x);
   return INDIM_OK;
 }
 

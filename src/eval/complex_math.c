@@ -80,13 +80,26 @@ static indim_complex plain_product(indim_complex z, indim_complex w) {
   return (indim_complex){z.re * w.re - z.im * w.im, z.re * w.im + z.im * w.re};
 }
 
+// The pair rounded once: where its first half lies midway between two doubles the second half decides.
+static double double_of(indim_pair a) {
+  double near = (double)a.hi;
+  indim_wide at = isinf(near) ? ldexpl(copysignl(1, a.hi), DBL_MAX_EXP) : (indim_wide)near;
+  indim_wide rest = a.hi - at;
+  double other = nextafter(near, rest > 0 ? infinity : -infinity);
+  bool goes_on = rest > 0 ? a.lo > 0 : a.lo < 0;
+  return goes_on && rest != 0 && a.hi - (indim_wide)other == -rest ? other : near;
+}
+
+// a * b + c * d rounded once.
+static double rounded_sum_of_products(indim_wide a, indim_wide b, indim_wide c, indim_wide d) {
+  indim_pair sum = indim_pair_add(indim_pair_product(a, b), indim_pair_product(c, d));
+  return isfinite(value_of(sum)) && value_of(sum) != 0 ? double_of(sum) : (double)(a * b + c * d);
+}
+
 indim_complex indim_complex_multiply(indim_complex z, indim_complex w) {
   if (is_finite(z) && is_finite(w)) {
-    indim_wide a = z.re;
-    indim_wide b = z.im;
-    indim_wide c = w.re;
-    indim_wide d = w.im;
-    return rounded(sum_of_products(a, c, -b, d), sum_of_products(a, d, b, c));
+    return (indim_complex){rounded_sum_of_products(z.re, w.re, -z.im, w.im),
+                           rounded_sum_of_products(z.re, w.im, z.im, w.re)};
   }
   indim_complex product = plain_product(z, w);
   bool is_infinite = has_infinity(z) || has_infinity(w) || isinf(z.re * w.re) || isinf(z.im * w.im) ||

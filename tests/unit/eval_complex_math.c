@@ -59,6 +59,14 @@ TEST(power) {
 TEST(products_and_quotients) {
   IS(indim_complex_multiply(c(1, 2), c(3, 4)), -5, 10);
   CHECK(isinf(indim_complex_multiply(c(INFINITY, NAN), c(1, 0)).re));
+  // A part is rounded once: what is a little above the middle of two numbers (2^53 and the next; 2^-1023 and the next)
+  // goes up.
+  CHECK(indim_complex_multiply(c(3, 0x1p-30), c(3002399751580331, -0x1p-30)).re == 0x1.0000000000001p53 ||
+        LDBL_MANT_DIG == DBL_MANT_DIG);
+  CHECK(indim_complex_multiply(c(3, 0x1p-30), c(3002399751580331, 0x1p-30)).re == 0x1p53);
+  CHECK(indim_complex_multiply(c(1 + 0x1p-52, 0x1p-600), c(0x1p-1023, -0x1p-600)).re == 0x1.0000000000002p-1023 ||
+        LDBL_MANT_DIG == DBL_MANT_DIG);
+  CHECK(indim_complex_multiply(c(1 + 0x1p-52, 0x1p-600), c(0x1p-1023, 0x1p-600)).re == 0x1p-1023);
   IS(indim_complex_divide(c(-5, 10), c(3, 4)), 1, 2);
   IS(indim_complex_divide(c(1, 2), c(0, 0)), INFINITY, INFINITY);
   IS(indim_complex_divide(c(1, -2), c(-0.0, 0)), -INFINITY, INFINITY);

@@ -76,6 +76,12 @@ static void fill(void) {
   "ENTRY e { x = %s[256,256] parameter(0) t = %s[256,256] transpose(x), dimensions={1,0} a = %s[256,256] abs(t) ROOT " \
   "r = %s[256,256] reverse(a), dimensions={1} }"
 
+// The bits of x, turned, of which lanes are also computed with.
+#define BITS                                                                                             \
+  "ENTRY e { m = pred[256,256] parameter(0) x = %s[256,256] parameter(1) t = %s[256,256] transpose(x), " \
+  "dimensions={1,0} s = %s[256,256] add(t, t) c = %s[256,256] select(m, t, s) ROOT b = u16[256,256] "    \
+  "bitcast-convert(c) }"
+
 TEST(transposed) {
   fill();
   for (size_t i = 0; can_compile() && i < sizeof halves / sizeof halves[0]; i++) {
@@ -140,6 +146,19 @@ TEST(chosen) {
   }
 }
 
+TEST(bits_beside_arithmetic) {
+  fill();
+  memset(mask, 1, sizeof mask);
+  for (size_t i = 0; can_compile() && i < sizeof halves / sizeof halves[0]; i++) {
+    REQUIRE(run(BITS, halves[i], mask, x16, out16));
+    int wrong = 0;
+    for (int k = 0; k < ROWS * COLUMNS; k++) {
+      wrong += out16[k] != x16[k % ROWS * COLUMNS + k / ROWS];
+    }
+    CHECK_MSG(wrong == 0, "%s: %d elements differ", halves[i], wrong);
+  }
+}
+
 TEST(computed_on_the_way) {
   fill();
   for (size_t i = 0; can_compile() && i < sizeof halves / sizeof halves[0]; i++) {
@@ -155,10 +174,11 @@ TEST(computed_on_the_way) {
   }
 }
 
-#define CASES(X)         \
-  X(transposed)          \
-  X(padded_and_reversed) \
-  X(joined)              \
-  X(chosen)              \
+#define CASES(X)            \
+  X(transposed)             \
+  X(padded_and_reversed)    \
+  X(joined)                 \
+  X(chosen)                 \
+  X(bits_beside_arithmetic) \
   X(computed_on_the_way)
 TEST_MAIN(CASES)
