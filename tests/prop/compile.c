@@ -65,7 +65,7 @@ static void run_seed(twin *t, uint64_t seed, bool verbose, tally *sum) {
   const char *without = any_decisions(&c, names);
   seed_now = (sig_atomic_t)seed;
   text_now = p.text;
-  alarm(100);
+  alarm(300);
   twin_outcome outcome = twin_run(t, &p, &c, without);
   alarm(0);
   sum->outcomes[outcome]++;

@@ -206,6 +206,13 @@ static value *new_value(scope *s, const array *a) {
   return v;
 }
 
+// Takes back the layout, if new_value wrote one.
+static void cut_layout(text *t) {
+  while (t->data[t->size - 1] != ']') {
+    t->size--;
+  }
+}
+
 // The value made by |op| of up to three others; |attributes| begins with ", " or is empty.
 static value *make(scope *s, const array *a, const char *op, const value *x, const value *y, const value *z,
                    const char *attributes) {
@@ -338,7 +345,7 @@ static value whole(scope *s, const value *v) {
   if (!is_real(v->a.type)) {
     return *v;
   }
-  const char *limit = v->a.type == INDIM_BF16 ? "1" : v->a.type == INDIM_F16 ? "2" : "8";
+  const char *limit = v->a.type == INDIM_BF16 ? "1" : v->a.type == INDIM_F16 || !is_wide(v->a.type) ? "2" : "8";
   char low[8];
   snprintf(low, sizeof low, "-%s", limit);
   value bottom = scalar(s, v->a.type, low);
@@ -423,7 +430,7 @@ static void do_binary(scope *s) {
                                          "shift-right-logical",
                                          "power"};
   static const char *const preds[] = {"and", "or", "xor", "add", "multiply", "maximum", "minimum"};
-  static const char *const complexes[] = {"add", "subtract", "multiply"};
+  static const char *const complexes[] = {"add", "subtract", "multiply", "divide"};
   value x = pick_exact(s);
   value y = need(s, &x.a);
   const char *op = is_real(x.a.type)      ? ANY_OF(s->g->c, reals)
@@ -683,6 +690,30 @@ static void do_concatenate(scope *s) {
   text_add(&s->body, "), dimensions={%d}\n", (int)dim);
 }
 
+// The bytes of a value in some layout, seen as an array of another shape.
+static void do_bitcast(scope *s) {
+  value x = *pick_any(s);
+  array a = x.a;
+  int64_t order[PROGRAM_RANK];
+  any_order(s->g->c, a.rank, order);
+  moved(new_value(s, &a), &x);
+  cut_layout(&s->body);
+  add_list(&s->body, "{", order, a.rank, "} ");
+  add_operand(s, "copy", &x, "\n");
+  value from = s->values[s->count - 1];
+  for (int32_t i = 0; i < a.rank; i++) {
+    a.sizes[i] = from.a.sizes[order[a.rank - 1 - i]];
+  }
+  moved(new_value(s, &a), &from);
+  cut_layout(&s->body);
+  int64_t rows[PROGRAM_RANK];
+  for (int32_t i = 0; i < a.rank; i++) {
+    rows[i] = a.rank - 1 - i;
+  }
+  add_list(&s->body, "{", rows, a.rank, "} ");
+  add_operand(s, "bitcast", &from, "\n");
+}
+
 static void do_copy(scope *s) {
   static const char *const ops[] = {"copy", "opt-barrier", "copy"};
   value x = *pick_any(s);
@@ -788,6 +819,7 @@ static value any_indices(scope *s, const array *a, int64_t size) {
 
 // Indices along one dimension, or along all of them in a last dimension of vectors.
 static void do_gather(scope *s) {
+  choices *c = s->g->c;
   value x = *pick_any(s);
   if (x.a.rank == 0 || element_count(&x.a) == 0) {
     return;
@@ -799,7 +831,7 @@ static void do_gather(scope *s) {
   array out = {.type = x.a.type};
   int32_t dim = (int32_t)choose(s->g->c, (uint64_t)x.a.rank);
   any_sizes(s->g, &indices, along_one ? (int32_t)choose(s->g->c, 2) : 1);
-  int64_t batch[2] = {indices.sizes[0], 0};
+  int64_t batch = indices.sizes[0];
   int32_t batch_rank = indices.rank;
   if (!along_one) {
     any_part(s, &x.a, &part);
@@ -812,12 +844,17 @@ static void do_gather(scope *s) {
   if (out.rank > PROGRAM_RANK) {
     return;
   }
+  int64_t offset[PROGRAM_RANK];
+  int32_t hole = batch_rank == 0 ? out.rank : chance(c, 2) ? 0 : (int32_t)choose(c, (uint64_t)out.rank);
   int32_t at = 0;
-  out.sizes[0] = batch[0];
   for (int32_t i = 0; i < x.a.rank; i++) {
     if (!along_one || i != dim) {
-      out.sizes[batch_rank + at++] = part.sizes[i];
+      offset[at] = at + (at >= hole);
+      out.sizes[offset[at++]] = part.sizes[i];
     }
+  }
+  if (batch_rank > 0) {
+    out.sizes[hole] = batch;
   }
   if (element_count(&out) > s->g->limit || element_count(&indices) > s->g->limit) {
     return;
@@ -825,9 +862,7 @@ static void do_gather(scope *s) {
   value i = any_indices(s, &indices, x.a.sizes[dim]);
   moved(new_value(s, &out), &x);
   text_add(&s->body, "gather(v%d, v%d), offset_dims={", x.name, i.name);
-  for (int32_t k = 0; k < offsets; k++) {
-    text_add(&s->body, "%s%d", k > 0 ? "," : "", (int)(batch_rank + k));
-  }
+  add_list(&s->body, "", offset, offsets, "");
   text_add(&s->body, "}, collapsed_slice_dims={");
   if (along_one) {
     text_add(&s->body, "%d}, start_index_map={%d", (int)dim, (int)dim);
@@ -1039,6 +1074,11 @@ static void do_dot(scope *s) {
   if (k > most_summed(type) / 4) {
     return;
   }
+  if (chance(c, 4)) {  // sums of narrow numbers in a wide type
+    static const indim_type narrow[] = {INDIM_S8, INDIM_BF16, INDIM_F16, INDIM_U8, INDIM_F8E4M3FN, INDIM_F8E5M2};
+    l.type = r.type = ANY_OF(c, narrow);
+    out.type = is_real(l.type) ? INDIM_F32 : INDIM_S32;
+  }
   value x = need(s, &l);
   value y = need(s, &r);
   x = whole(s, &x);
@@ -1143,6 +1183,112 @@ static void do_sort(scope *s) {
   text_add(&s->body, "get-tuple-element(v%d), index=1\n", tuple);
 }
 
+// x[b, n, m] read, or updated, at [b, i[b, k], 0..m] for all b and k.
+static void do_batched(scope *s) {
+  choices *c = s->g->c;
+  bool is_scatter = chance(c, 2);
+  int64_t b = 1 + (int64_t)choose(c, 4);
+  int64_t k = (int64_t)choose(c, 9);
+  array x = {.type = any_type(c), .rank = 3, .sizes = {b, 1 + (int64_t)choose(c, 9), (int64_t)choose(c, 12)}};
+  array indices = {.type = chance(c, 2) ? INDIM_S32 : INDIM_S64, .rank = 2, .sizes = {b, k}};
+  array rows = {.type = x.type, .rank = 3, .sizes = {b, k, x.sizes[2]}};
+  value from = need(s, &x);
+  value i = any_indices(s, &indices, x.sizes[1]);
+  if (is_scatter) {
+    value update = need(s, &rows);
+    int name = combine(s->g, x.type, "last");
+    new_value(s, &x);
+    text_add(&s->body,
+             "scatter(v%d, v%d, v%d), update_window_dims={2}, inserted_window_dims={1}, "
+             "scatter_dims_to_operand_dims={1}, input_batching_dims={0}, scatter_indices_batching_dims={0}, "
+             "index_vector_dim=2, to_apply=k%d\n",
+             from.name, i.name, update.name, name);
+    return;
+  }
+  moved(new_value(s, &rows), &from);
+  text_add(&s->body,
+           "gather(v%d, v%d), offset_dims={2}, collapsed_slice_dims={1}, start_index_map={1}, "
+           "operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=2, "
+           "slice_sizes={1,1,%lld}\n",
+           from.name, i.name, (long long)x.sizes[2]);
+}
+
+static void do_topk(scope *s) {
+  value x = pick_exact(s);
+  if (x.a.rank == 0 || is_complex(x.a.type) || x.a.type == INDIM_PRED || !x.bits_count) {
+    return;
+  }
+  array out = x.a;
+  out.sizes[out.rank - 1] = (int64_t)choose(s->g->c, (uint64_t)x.a.sizes[out.rank - 1] + 1);
+  array indices = out;
+  indices.type = INDIM_S32;
+  int tuple = s->g->names++;
+  text_add(&s->body, "  v%d = (", tuple);
+  add_shape(&s->body, &out);
+  text_add(&s->body, ", ");
+  add_shape(&s->body, &indices);
+  text_add(&s->body, ") topk(v%d), k=%lld, largest=%s\n", x.name, (long long)out.sizes[out.rank - 1],
+           chance(s->g->c, 2) ? "true" : "false");
+  new_value(s, &out)->bits_count = true;
+  text_add(&s->body, "get-tuple-element(v%d), index=0\n", tuple);
+  new_value(s, &indices);
+  text_add(&s->body, "get-tuple-element(v%d), index=1\n", tuple);
+}
+
+static void do_stochastic_convert(scope *s) {
+  static const indim_type types[] = {INDIM_S8, INDIM_S16, INDIM_S32, INDIM_U8};
+  value x = pick_exact(s);
+  if (!is_wide(x.a.type) && !is_half(x.a.type)) {
+    return;
+  }
+  array random = x.a;
+  random.type = x.a.type == INDIM_F64 ? INDIM_U64 : x.a.type == INDIM_F32 ? INDIM_U32 : INDIM_U16;
+  value r = need(s, &random);
+  array out = x.a;
+  out.type = ANY_OF(s->g->c, types);
+  make(s, &out, "stochastic-convert", &x, &r, NULL, "");
+}
+
+// The same operations on each of some scalars, taken out of a vector and put into another.
+static void do_scalars(scope *s) {
+  static const char *const unary[] = {"negate", "abs", "sqrt", "floor", "exponential", "sine", "tanh", "log", "rsqrt"};
+  static const char *const binary[] = {"add", "multiply", "divide", "subtract", "maximum"};
+  choices *c = s->g->c;
+  enum { MOST = 9, STEPS = 4 };
+  array v = {.type = chance(c, 2) ? INDIM_F64 : INDIM_F32, .rank = 1, .sizes = {2 + (int64_t)choose(c, MOST - 1)}};
+  array one = {.type = v.type, .rank = 1, .sizes = {1}};
+  array none = {.type = v.type};
+  value from = need(s, &v);
+  value by = need_scalar(s, v.type);
+  value out[MOST];
+  const char *ops[STEPS];
+  int steps = 1 + (int)choose(c, STEPS);
+  bool is_function = false;
+  for (int k = 0; k < steps; k++) {
+    ops[k] = k + 1 == steps && chance(c, 2) ? ANY_OF(c, unary) : ANY_OF(c, binary);
+    is_function = k + 1 == steps && ops[k][0] != 'n' && ops[k][0] != 'a' && ops[k][0] != 'f';
+  }
+  for (int64_t i = 0; i < v.sizes[0]; i++) {
+    char attributes[60];
+    snprintf(attributes, sizeof attributes, ", slice={[%d:%d]}", (int)i, (int)i + 1);
+    value x = *make(s, &one, "slice", &from, NULL, NULL, attributes);
+    x = *make(s, &none, "reshape", &x, NULL, NULL, "");
+    for (int k = 0; k < steps; k++) {
+      bool is_binary = strstr("add multiply divide subtract maximum", ops[k]) != NULL;
+      x = *make(s, &none, ops[k], &x, is_binary ? &by : NULL, NULL, "");
+    }
+    out[i] = *make(s, &one, "reshape", &x, NULL, NULL, "");
+    s->count -= steps + 3;
+  }
+  value *all = new_value(s, &v);
+  all->within.ulps = is_function ? 3 : 0;
+  text_add(&s->body, "concatenate(");
+  for (int64_t i = 0; i < v.sizes[0]; i++) {
+    text_add(&s->body, "%sv%d", i > 0 ? ", " : "", out[i].name);
+  }
+  text_add(&s->body, "), dimensions={0}\n");
+}
+
 typedef struct window {
   int64_t size, stride, low, high, base, dilation;
 } window;
@@ -1218,6 +1364,7 @@ static void do_convolution(scope *s) {
   indim_type type = ANY_OF(c, types);
   int32_t spatial = 1 + (int32_t)choose(c, 2);
   int64_t groups = 1 + (int64_t)chance(c, 4);
+  bool of_batch = chance(c, 3);
   int64_t features = 1 + (int64_t)choose(c, 4);
   int64_t outputs = groups * (1 + (int64_t)choose(c, chance(c, 4) ? 20 : 4));
   array in = {.type = type, .rank = spatial + 2};
@@ -1231,6 +1378,10 @@ static void do_convolution(scope *s) {
   int64_t taps = features;
   sizes[2][0] = sizes[0][0];
   sizes[2][1] = outputs;
+  if (of_batch) {
+    sizes[0][0] *= groups;
+    sizes[0][1] = features;
+  }
   for (int32_t i = 0; i < spatial; i++) {
     sizes[0][2 + i] = (int64_t)choose(c, spatial == 1 ? 40 : 12);
     w[i] = any_window(c, 3);
@@ -1257,8 +1408,8 @@ static void do_convolution(scope *s) {
   new_value(s, &out);
   text_add(&s->body, "convolution(v%d, v%d), ", x.name, y.name);
   add_window(&s->body, w, spatial, reversed);
-  text_add(&s->body, ", dim_labels=%s_%s->%s, feature_group_count=%lld\n", labels[0], labels[1], labels[2],
-           (long long)groups);
+  text_add(&s->body, ", dim_labels=%s_%s->%s, %s_group_count=%lld\n", labels[0], labels[1], labels[2],
+           of_batch ? "batch" : "feature", (long long)groups);
 }
 
 static void do_select_and_scatter(scope *s) {
@@ -1355,6 +1506,32 @@ static int take_carry(scope *s, value *carry, int most) {
   return count;
 }
 
+// x with row |i|, which the loop counts, made of itself or of the row before.
+static value row_by_row(scope *s, const value *whole_value, const value *i) {
+  value x = *whole_value;
+  array part = x.a;
+  value from = *i;
+  char zeros[10 * PROGRAM_RANK] = "";
+  part.sizes[0] = part.sizes[0] > 0;
+  value zero = scalar(s, INDIM_S32, "0");
+  for (int32_t d = 1; d < x.a.rank; d++) {
+    snprintf(zeros + strlen(zeros), 10, ", v%d", zero.name);
+  }
+  if (chance(s->g->c, 3)) {
+    value one = scalar(s, INDIM_S32, "1");
+    from = *make(s, &from.a, "subtract", &from, &one, NULL, "");
+  }
+  moved(new_value(s, &part), &x);
+  text_add(&s->body, "dynamic-slice(v%d, v%d%s)", x.name, from.name, zeros);
+  add_list(&s->body, ", dynamic_slice_sizes={", part.sizes, part.rank, "}\n");
+  do_unary(s);
+  value update = need(s, &part);
+  value *out = new_value(s, &x.a);
+  out->bits_count = x.bits_count && update.bits_count;
+  text_add(&s->body, "dynamic-update-slice(v%d, v%d, v%d%s)\n", x.name, update.name, i->name, zeros);
+  return *out;
+}
+
 // A computation of a tuple that gives one of the same shapes; with |counts| member 0 is increased by one.
 static int tuple_computation(scope *outer, const value *carry, int count, bool counts) {
   scope *s = begin_inner(outer);
@@ -1365,9 +1542,11 @@ static int tuple_computation(scope *outer, const value *carry, int count, bool c
   text_add(&s->body, " parameter(0)\n");
   open_tuple(s, tuple, carry, count);
   value i = s->values[0];
+  int row = counts && chance(s->g->c, 2) ? 1 + (int)choose(s->g->c, (uint64_t)count - 1) : 0;
+  value rows = row > 0 && s->values[row].a.rank > 0 ? row_by_row(s, &s->values[row], &i) : i;
   add_steps(s, 1 + (int)choose(s->g->c, 4));
   for (int k = 0; k < count; k++) {
-    out[k] = need(s, &carry[k].a);
+    out[k] = k > 0 && k == row && rows.name != i.name ? rows : need(s, &carry[k].a);
   }
   if (counts) {
     value one = scalar(s, INDIM_S32, "1");
@@ -1451,18 +1630,73 @@ static void do_call(scope *s) {
     text_add(&inner->body, "parameter(%d)\n", i);
   }
   add_steps(inner, 1 + (int)choose(s->g->c, 5));
-  value out = pick_exact(inner);
+  value out[3];
+  int results = 1 + (int)(chance(s->g->c, 4) ? choose(s->g->c, 3) : 0);
+  for (int i = 0; i < results; i++) {
+    out[i] = pick_exact(inner);
+  }
   text_add(&inner->body, "  ROOT v%d = ", s->g->names++);
-  add_shape(&inner->body, &out.a);
-  text_add(&inner->body, " copy(v%d)\n", out.name);
+  int tuple = 0;
+  if (results == 1) {
+    add_shape(&inner->body, &out[0].a);
+    text_add(&inner->body, " copy(v%d)\n", out[0].name);
+  } else {
+    add_tuple_shape(&inner->body, out, results);
+    text_add(&inner->body, " ");
+    add_tuple(&inner->body, out, results);
+  }
   int name = end_inner(inner);
-  new_value(s, &out.a);
+  if (results == 1) {
+    new_value(s, &out[0].a);
+  } else {
+    tuple = s->g->names++;
+    text_add(&s->body, "  v%d = ", tuple);
+    add_tuple_shape(&s->body, out, results);
+    text_add(&s->body, " ");
+  }
   bool fusion = chance(s->g->c, 2);
   text_add(&s->body, "%s(", fusion ? "fusion" : "call");
   for (int i = 0; i < count; i++) {
     text_add(&s->body, "%sv%d", i > 0 ? ", " : "", arguments[i].name);
   }
   text_add(&s->body, fusion ? "), kind=kLoop, calls=k%d\n" : "), to_apply=k%d\n", name);
+  if (results > 1) {
+    open_tuple(s, tuple, out, results);
+  }
+}
+
+// A computation of scalars for each element.
+static void do_map(scope *s) {
+  value arguments[3];
+  arguments[0] = pick_exact(s);
+  array a = arguments[0].a;
+  int count = 1 + (int)choose(s->g->c, 3);
+  scope *inner = begin_inner(s);
+  for (int i = 0; i < count; i++) {
+    if (i > 0) {
+      a.type = any_type(s->g->c);
+      arguments[i] = need(s, &a);
+    }
+    new_value(inner, &(array){.type = arguments[i].a.type});
+    text_add(&inner->body, "parameter(%d)\n", i);
+  }
+  for (uint64_t i = choose(s->g->c, 4); i < 4; i++) {
+    chance(s->g->c, 3) ? do_unary(inner) : chance(s->g->c, 3) ? do_select(inner) : do_binary(inner);
+  }
+  value out = pick_exact(inner);
+  a.type = out.a.type;
+  text_add(&inner->body, "  ROOT v%d = ", s->g->names++);
+  add_shape(&inner->body, &out.a);
+  text_add(&inner->body, " copy(v%d)\n", out.name);
+  int name = end_inner(inner);
+  static const int64_t all[PROGRAM_RANK] = {0, 1, 2, 3, 4, 5};
+  new_value(s, &a);
+  text_add(&s->body, "map(");
+  for (int i = 0; i < count; i++) {
+    text_add(&s->body, "%sv%d", i > 0 ? ", " : "", arguments[i].name);
+  }
+  add_list(&s->body, "), dimensions={", all, a.rank, "}");
+  text_add(&s->body, ", to_apply=k%d\n", name);
 }
 
 // A chain as models have it, within a relative distance: e^x over its sum along the last dimension.
@@ -1516,9 +1750,14 @@ static void add_step(scope *s) {
       {5, do_pad, false},
       {5, do_concatenate, false},
       {2, do_copy, false},
+      {2, do_bitcast, false},
       {4, do_dynamic_slice, false},
       {4, do_dynamic_update_slice, false},
       {3, do_gather, false},
+      {2, do_batched, false},
+      {1, do_topk, false},
+      {1, do_stochastic_convert, false},
+      {1, do_scalars, false},
       {6, do_reduce, false},
       {2, do_real_sum, false},
       {2, do_argmax, false},
@@ -1532,6 +1771,7 @@ static void add_step(scope *s) {
       {3, do_while, true},
       {2, do_conditional, true},
       {3, do_call, true},
+      {1, do_map, true},
   };
   int total = 0;
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
