@@ -303,8 +303,10 @@ static void scan_punctuation(indim_token *token, const scan *s) {
     finish(token, s, INDIM_TOKEN_LESS_EQUAL, 2);
   } else if (c == '.' && peek(s, 1) == '.' && peek(s, 2) == '.') {
     finish(token, s, INDIM_TOKEN_DOTS, 3);
-  } else {
+  } else if (c > ' ' && c < 127) {
     scan_error(token, s, "this character begins no token");
+  } else {
+    scan_error(token, s, "a byte that is no printable ASCII stands outside of strings and comments");
   }
 }
 

@@ -3,6 +3,7 @@
 #include "array/shape_text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "array/shape_internal.h"
@@ -161,22 +162,42 @@ static indim_status read_buffer(indim_lexer *lexer, indim_arena *arena, brace_ru
   return indim_shape_init_buffer(arena, array, out_shape);
 }
 
-static indim_status no_shape(indim_lexer *lexer) {
-  indim_status status = indim_lexer_expected(lexer, "a shape");
-  indim_str text = lexer->token.text;
+// The type that other languages call so: "float32", "I32", "bool", "BF16". INVALID if there is none.
+static indim_type type_of_other_name(indim_str text) {
+  static const char *const names[][2] = {{"i1", "pred"},   {"", ""},          {"float", "f"},  {"float", "f32"},
+                                         {"bfloat", "bf"}, {"double", "f64"}, {"half", "f16"}, {"int", "s"},
+                                         {"int", "s32"},   {"uint", "u"},     {"i", "s"},      {"ui", "u"},
+                                         {"si", "s"},      {"complex", "c"},  {"bool", "pred"}};
   char lower[16] = "";
-  if (lexer->token.kind != INDIM_TOKEN_IDENT || text.size >= sizeof lower) {
-    return status;
+  indim_type type = INDIM_TYPE_INVALID;
+  if (text.size >= sizeof lower) {
+    return type;
   }
   for (size_t i = 0; i < text.size; i++) {
     char c = text.data[i];
     lower[i] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
   }
-  indim_type type = INDIM_TYPE_INVALID;
-  if (indim_type_parse(indim_str_of(lower), &type) && type != INDIM_TUPLE && type != INDIM_BUFFER) {
-    indim_hint(lexer->cx, "types are written in lower case: %s", lower);
-  } else {
-    indim_hint(lexer->cx, "as f32[2,3], s32[], (f32[2], token[])");
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    char ours[32];
+    size_t size = strlen(names[i][0]);
+    snprintf(ours, sizeof ours, "%s%s", names[i][1], lower + size);
+    if (strncmp(lower, names[i][0], size) == 0 && indim_type_parse(indim_str_of(ours), &type) &&
+        indim_type_is_array(type)) {
+      return type;
+    }
+  }
+  return INDIM_TYPE_INVALID;
+}
+
+static indim_status no_shape(indim_lexer *lexer) {
+  indim_status status = indim_lexer_expected(lexer, "a shape");
+  if (lexer->token.kind == INDIM_TOKEN_IDENT) {
+    indim_type type = type_of_other_name(lexer->token.text);
+    if (type != INDIM_TYPE_INVALID) {
+      indim_hint(lexer->cx, "the type is written %s", indim_type_text(type));
+    } else {
+      indim_hint(lexer->cx, "as f32[2,3], s32[], (f32[2], token[])");
+    }
   }
   return status;
 }

@@ -5,12 +5,18 @@
 
 #include "base/ctx.h"
 
+static bool is_control(char c) { return (c >= 0 && c < ' ') || c == 127; }
+
+// Text of the user's may be in it: control bytes, which a terminal would obey, become '?'.
 static void print_into(char *out, size_t capacity, const char *format, va_list arguments) {
   int size = vsnprintf(out, capacity, format, arguments);
   if (size < 0) {
     out[0] = '\0';
   } else if ((size_t)size >= capacity) {
     memcpy(out + capacity - 4, "...", 4);
+  }
+  for (char *c = out; *c != '\0'; c++) {
+    *c = is_control(*c) ? '?' : *c;
   }
 }
 
@@ -50,7 +56,7 @@ static void set_place(indim_diagnostic *d, const indim_source *source, size_t of
   size_t size = line_end - start < capacity ? line_end - start : capacity;
   for (size_t i = 0; i < size; i++) {
     char c = text.data[start + i];
-    d->excerpt[i] = (c >= 0 && c < ' ') || c == 127 ? ' ' : c;
+    d->excerpt[i] = is_control(c) ? ' ' : c;
   }
   d->excerpt[size] = '\0';
   d->excerpt_caret = (int32_t)(offset - start);

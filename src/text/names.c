@@ -83,18 +83,29 @@ static int distance(indim_str a, indim_str b) {
   return row[b.size] > 2 ? 3 : row[b.size];
 }
 
+indim_nearest indim_nearest_begin(indim_str name) {
+  // Short names are near to everything.
+  return (indim_nearest){name, {"", 0}, name.size < 2 ? 0 : name.size < 4 ? 2 : 3};
+}
+
+void indim_nearest_offer(indim_nearest *nearest, indim_str candidate) {
+  int d = distance(nearest->name, candidate);
+  // Among equally near ones the first in the alphabet, so that the message does not depend on the order.
+  size_t size = candidate.size < nearest->best.size ? candidate.size : nearest->best.size;
+  int order = nearest->best.size == 0 ? 1 : memcmp(candidate.data, nearest->best.data, size);
+  bool earlier = order < 0 || (order == 0 && candidate.size < nearest->best.size);
+  if (d < nearest->distance || (d == nearest->distance && earlier)) {
+    nearest->distance = d;
+    nearest->best = candidate;
+  }
+}
+
 indim_str indim_names_nearest(const indim_names *names, indim_str name) {
-  indim_str best = {"", 0};
-  int least = name.size < 4 ? 2 : 3;  // short names are near to everything
-  for (size_t i = 0; i < names->capacity && name.size > 1; i++) {
-    indim_str candidate = names->entries[i].name;
-    int d = candidate.data == NULL ? 3 : distance(name, candidate);
-    // Among equally near ones the first in the alphabet, so that the message does not depend on the table.
-    bool earlier = d == least && d < 3 && strncmp(candidate.data, best.data, best.size) < 0;
-    if (d < least || earlier) {
-      least = d;
-      best = candidate;
+  indim_nearest nearest = indim_nearest_begin(name);
+  for (size_t i = 0; i < names->capacity; i++) {
+    if (names->entries[i].name.data != NULL) {
+      indim_nearest_offer(&nearest, names->entries[i].name);
     }
   }
-  return best;
+  return nearest.best;
 }

@@ -25,5 +25,13 @@ const indim_name_entry *indim_names_find(const indim_names *names, indim_str nam
 INDIM_CHECKED indim_status indim_names_set(indim_names *names, indim_str name, void *value);
 // The name nearest to |name| (at most two letters apart), for "did you mean"; an empty view if there is none.
 indim_str indim_names_nearest(const indim_names *names, indim_str name);
+// The same over any list: begin, offer each candidate, look at |best|. Candidates must outlive it.
+typedef struct indim_nearest {
+  indim_str name;
+  indim_str best;
+  int distance;  // of |best|, or the least that is too far
+} indim_nearest;
+indim_nearest indim_nearest_begin(indim_str name);
+void indim_nearest_offer(indim_nearest *nearest, indim_str candidate);
 
 #endif  // INDIM_TEXT_NAMES_H

@@ -248,26 +248,34 @@ static indim_status parse_constant(indim_parser *parser, const indim_shape *shap
 
 // Opcodes -----------------------------------------------------------------------------------------------------------
 
+static indim_status unknown_op(indim_parser *parser, indim_token token) {
+  indim_nearest nearest = indim_nearest_begin(token.text);
+  for (int op = 0; op < INDIM_OP_COUNT; op++) {
+    indim_nearest_offer(&nearest, indim_str_of(indim_op_get((indim_op)op)->text));
+  }
+  fail_at(parser, token.offset, INDIM_SYNTAX, "unknown operation %.*s", token.text);
+  if (nearest.best.size > 0) {
+    indim_hint(parser->cx, "did you mean %.*s? `indim ops` lists them all", (int)nearest.best.size, nearest.best.data);
+  } else {
+    indim_hint(parser->cx, "`indim ops` lists them all");
+  }
+  return INDIM_SYNTAX;
+}
+
 static indim_status parse_opcode(indim_parser *parser, indim_op *out_op) {
   indim_lexer *lexer = &parser->lexer;
   indim_token token = lexer->token;
-  if (token.kind != INDIM_TOKEN_IDENT || !indim_op_parse(token.text, out_op)) {
-    if (token.kind != INDIM_TOKEN_IDENT) {
-      return indim_lexer_expected(lexer, "an operation such as add");
-    }
-    fail_at(parser, token.offset, INDIM_SYNTAX, "unknown operation %.*s", token.text);
-    indim_str best = {"", 0};
-    for (int op = 0; op < INDIM_OP_COUNT && best.size == 0; op++) {
-      indim_name_entry one = {indim_str_of(indim_op_get((indim_op)op)->text), NULL};
-      indim_names names = {parser->cx, &one, 1, 1};
-      best = indim_names_nearest(&names, token.text);
-    }
-    if (best.size > 0) {
-      indim_hint(parser->cx, "did you mean %.*s? `indim ops` lists them all", (int)best.size, best.data);
-    } else {
-      indim_hint(parser->cx, "`indim ops` lists them all");
-    }
-    return INDIM_SYNTAX;
+  if (token.kind != INDIM_TOKEN_IDENT) {
+    return indim_lexer_expected(lexer, "an operation such as add");
+  }
+  indim_lexer ahead = *lexer;
+  indim_lexer_next(&ahead);
+  if (ahead.token.kind == INDIM_TOKEN_LSQUARE) {
+    indim_shape shape;  // of a type that is none, which is what this says
+    INDIM_TRY(indim_shape_parse_tokens(lexer, &parser->module->arena, &shape));
+  }
+  if (!indim_op_parse(token.text, out_op)) {
+    return unknown_op(parser, token);
   }
   indim_lexer_next(lexer);
   return INDIM_OK;
@@ -302,10 +310,21 @@ static void list_attrs(indim_op op, char *out, size_t capacity) {
 
 static indim_status unknown_attr(indim_parser *parser, indim_op op, indim_token token) {
   char list[640];
+  indim_nearest nearest = indim_nearest_begin(token.text);
+  int32_t cursor = 0;
+  indim_attr_id id;
+  bool required = false;
+  while (indim_attr_next(op, &cursor, &id, &required)) {
+    indim_nearest_offer(&nearest, indim_str_of(indim_attr_text(id)));
+  }
   list_attrs(op, list, sizeof list);
-  return indim_fail_at(parser->cx, INDIM_SYNTAX, &parser->lexer.source, token.offset,
-                       "unexpected attribute %.*s on %s; allowed are %s", (int)token.text.size, token.text.data,
-                       indim_op_get(op)->text, list);
+  indim_fail_at(parser->cx, INDIM_SYNTAX, &parser->lexer.source, token.offset,
+                "unexpected attribute %.*s on %s; allowed are %s", (int)token.text.size, token.text.data,
+                indim_op_get(op)->text, list);
+  if (nearest.best.size > 0) {
+    indim_hint(parser->cx, "did you mean %.*s?", (int)nearest.best.size, nearest.best.data);
+  }
+  return INDIM_SYNTAX;
 }
 
 static indim_status check_required(indim_parser *parser, indim_op op, const indim_attr *attrs, int32_t count,
@@ -461,7 +480,7 @@ static indim_status parse_instr(indim_parser *parser, indim_scope *scope, indim_
   if (is_root) {
     indim_lexer_next(lexer);
   }
-  INDIM_TRY(indim_parse_name(parser, "a name", out_name, &offset));
+  INDIM_TRY(indim_parse_name(parser, "an instruction like x = f32[2] parameter(0)", out_name, &offset));
   INDIM_TRY(indim_lexer_expect(lexer, INDIM_TOKEN_EQUAL, "'=' after the name of an instruction"));
   INDIM_TRY(check_instr_name(parser, *out_name, offset));
   INDIM_TRY(check_unique(parser, scope, *out_name, offset));

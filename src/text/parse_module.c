@@ -471,6 +471,17 @@ static indim_status parse_header(indim_parser *parser) {
 
 // Forms -------------------------------------------------------------------------------------------------------------
 
+// What Windows' tools put before a text.
+static const char *hint_of_beginning(indim_str text) {
+  if (text.size >= 3 && memcmp(text.data, "\xEF\xBB\xBF", 3) == 0) {
+    return "the text begins with a byte order mark; save it as UTF-8 without one";
+  }
+  if (text.size >= 2 && (memcmp(text.data, "\xFF\xFE", 2) == 0 || memcmp(text.data, "\xFE\xFF", 2) == 0)) {
+    return "the text is UTF-16; save it as UTF-8";
+  }
+  return "a program begins with HloModule NAME, or with ENTRY NAME {";
+}
+
 static indim_status parse_single(indim_parser *parser) {
   indim_lexer *lexer = &parser->lexer;
   indim_scope scope = {.root_offset = INDIM_NO_OFFSET, .is_single = true};
@@ -493,7 +504,7 @@ static indim_status parse_single(indim_parser *parser) {
     indim_lexer_next(lexer);
   } else if (kind == INDIM_TOKEN_NAME || (kind != INDIM_TOKEN_IDENT && !indim_shape_text_begins(lexer))) {
     indim_status status = indim_lexer_expected(lexer, "HloModule, ENTRY, or an instruction");
-    indim_hint(parser->cx, "a program begins with HloModule NAME, or with ENTRY NAME {");
+    indim_hint(parser->cx, "%s", hint_of_beginning(lexer->source.text));
     return status;
   }
   indim_names_init(&scope.names, parser->cx);

@@ -141,10 +141,48 @@ TEST(several_errors) {
   test_cx_free(cx);
 }
 
+// Words from elsewhere, small slips and files of other encodings: what is said, and the way out.
+TEST(slips_have_a_way_out) {
+  static const struct {
+    const char *text;
+    const char *message;
+    const char *hint;
+  } cases[] = {
+      {"ENTRY e { x = float32[2] parameter(0) }", "expected a shape, found 'float32'", "the type is written f32"},
+      {"ENTRY e { x = BF16[2] parameter(0) }", "expected a shape", "the type is written bf16"},
+      {"ENTRY e { x = i1[2] parameter(0) }", "expected a shape", "the type is written pred"},
+      {"ENTRY e { x = int[2] parameter(0) }", "expected a shape", "the type is written s32"},
+      {"ENTRY e { x = thing[2] parameter(0) }", "expected a shape, found 'thing'",
+       "as f32[2,3], s32[], (f32[2], token[])"},
+      {"ENTRY e { x = f32[2] paramter(0) }", "unknown operation", "did you mean parameter? `indim ops` lists them all"},
+      {"ENTRY e { x = f32[2] frobnicate(0) }", "unknown operation frobnicate", "`indim ops` lists them all"},
+      {"ENTRY e { x = f32[2] iota(), iota_dimensions=0 }", "unexpected attribute iota_dimensions on iota",
+       "did you mean iota_dimension?"},
+      {"ENTRY e { }", "expected an instruction like x =", ""},
+      {"\xEF\xBB\xBFHloModule m", "a byte that is no printable ASCII",
+       "the text begins with a byte order mark; save it "
+       "as UTF-8 without one"},
+      {"\xFF\xFEH", "a byte that is no printable ASCII", "the text is UTF-16; save it as UTF-8"},
+      {"@", "this character begins no token", "a program begins with HloModule NAME, or with ENTRY NAME {"},
+      {"ENTRY e { x = f32[2] \"a\033[31m\177\"(0) }", "found '\"a?[31m?\"'", ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    indim_ctx *cx = test_cx_new();
+    indim_module *module = NULL;
+    CHECK(indim_module_parse(cx, indim_str_of("t.hlo"), indim_str_of(cases[i].text), &module) == INDIM_SYNTAX);
+    const indim_diagnostic *d = indim_ctx_diagnostic_get(cx, 0);
+    REQUIRE(d != NULL);
+    CHECK_MSG(strstr(d->message, cases[i].message) != NULL, "%s", d->message);
+    CHECK_EQ_STR(d->hint, cases[i].hint);
+    test_cx_free(cx);
+  }
+}
+
 #define CASES(X)            \
   X(windows_slices_padding) \
   X(defaults_are_left_out)  \
   X(kept_as_written)        \
   X(flags)                  \
-  X(several_errors)
+  X(several_errors)         \
+  X(slips_have_a_way_out)
 TEST_MAIN(CASES)
