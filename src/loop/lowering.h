@@ -18,7 +18,8 @@
 //   kernel.c       nests that fill or copy one array, element by element
 //   turn.c         blocks that are read in one direction and written in the other
 // Ops that are kernels of their own (dispatch.c finds them)
-//   dot.c  convolution.c  reduce.c  scan.c  scatter.c  sort.c
+//   dot.c  convolution.c  scan.c  scatter.c  sort.c
+//   reduce.c       reductions: reduce_rows.c along rows, reduce_bands.c columns row by row, long rows in pieces
 //   window.c       reduce-window and select-and-scatter; scan.c: those that are cumulative sums
 //   control.c      while, conditional and dynamic-update-slice
 //

@@ -8,7 +8,9 @@
 enum {
   TILE_LIMIT = 128,  // elements
   MANY_TIMES = 1 << 20,
-  CHEAP_AGAIN = 16,    // cost that may be computed again rather than kept
+  CHEAP_AGAIN = 16,  // cost that may be computed again rather than kept
+  LONG_ROW = 32,     // elements of a row before which computing something once for the row counts for nothing
+  CHEAP_BEFORE_ROW = 64,
   INLINE_DEPTH = 100,  // items one inside the other: the generator recurses
   MAX_COST = 1 << 20
 };
@@ -79,6 +81,24 @@ static bool is_inlinable(const indim_flow_item *item) {
   return item->kind == INDIM_FLOW_OP && indim_shape_is_array(item->shape) && indim_element_can(item->instr);
 }
 
+// How often |user| repeats each element of its operand along a row of the result: loops run along rows, and compute it once
+// before each. 1 when it does not, or not often enough to make what is done once count for nothing.
+static int64_t repeats_along_row(const indim_flow_item *user) {
+  int64_t count = 0;
+  const int64_t *dims =
+      is_op(user, INDIM_OP_BROADCAST) ? indim_instr_ints(user->instr, INDIM_ATTR_DIMENSIONS, &count) : NULL;
+  int64_t row = 1;
+  for (int64_t i = 0; i < count; i++) {
+    if (dims[i] != i) {
+      return 1;
+    }
+  }
+  for (int64_t d = count; dims != NULL && d < user->shape->rank; d++) {
+    row *= user->shape->sizes[d];
+  }
+  return row >= LONG_ROW ? row : 1;
+}
+
 // What the backward walk knows of an item: who asks for it.
 typedef struct asked {
   bool by_tile;    // a tile, or control that carries it
@@ -87,6 +107,7 @@ typedef struct asked {
   int32_t root;         // the one kernel that computes it; -1: none yet, -2: several
   int32_t elementwise;  // times an element is computed for users at the same index
   int32_t moved;        // and for all others together
+  bool by_element;      // somebody needs it more often than once before a long row
 } asked;
 
 static void ask_root(asked *a, int32_t root) { a->root = a->root == -1 || a->root == root ? root : -2; }
@@ -136,6 +157,8 @@ static void ask(const indim_flow_item *user, const asked *of_user, asked *list) 
       ask_root(a, user->placement == INDIM_PLACEMENT_INLINE ? of_user->root : user->index);
       int32_t visits = user->placement == INDIM_PLACEMENT_INLINE ? of_user->elementwise + of_user->moved : 1;
       visits = times(visits, repeats(user, k));
+      bool is_thin = repeats_along_row(user) > 1 || (user->placement == INDIM_PLACEMENT_INLINE && !of_user->by_element);
+      a->by_element = a->by_element || !is_thin;
       if (moves(user->instr->op)) {
         a->moved = times(1, (int64_t)a->moved + visits);
       } else {
@@ -144,6 +167,7 @@ static void ask(const indim_flow_item *user, const asked *of_user, asked *list) 
     } else if (indim_lower_takes_elements(user, k)) {
       ask_root(a, user->index);
       a->moved = times(1, a->moved + indim_lower_repeats(user, k));
+      a->by_element = true;
     } else {
       a->by_memory = true;
     }
@@ -182,11 +206,12 @@ static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, 
     return INDIM_PLACEMENT_MEMORY;
   }
   int64_t again = (int64_t)a->elementwise + a->moved - 1;
-  if (a->root == -2 && item->cost > 4) {
+  bool is_paid_by_row = !a->by_element && item->cost <= CHEAP_BEFORE_ROW;
+  if (!is_paid_by_row && a->root == -2 && item->cost > 4) {
     item->reason = "several kernels need it, and computing it again costs more than keeping it";
     return INDIM_PLACEMENT_MEMORY;
   }
-  if (again > 0 && item->cost * again > CHEAP_AGAIN && item->cost > 1) {
+  if (!is_paid_by_row && again > 0 && item->cost * again > CHEAP_AGAIN && item->cost > 1) {
     item->reason = "an element is needed several times, and computing it again costs more than keeping it";
     return INDIM_PLACEMENT_MEMORY;
   }
@@ -204,7 +229,9 @@ static void fill_costs(indim_flow *flow) {
     int64_t cost = item->kind == INDIM_FLOW_OP ? op_cost(item->instr->op, item->shape->type) : 0;
     for (int32_t k = 0; k < item->operand_count; k++) {
       const indim_flow_item *operand = item->operands[k];
-      cost += is_inlinable(operand) && indim_shape_element_count(operand->shape) > 1 ? operand->cost : 0;
+      cost += is_inlinable(operand) && indim_shape_element_count(operand->shape) > 1
+                  ? operand->cost / repeats_along_row(item)
+                  : 0;
     }
     item->cost = (int32_t)(cost > MAX_COST ? MAX_COST : cost);
   }
@@ -221,7 +248,7 @@ static void bound_depths(indim_lowering *l, indim_flow *flow) {
       const indim_flow_item *operand = item->operands[k];
       if (operand->placement == INDIM_PLACEMENT_INLINE) {
         depth[i] = depth[operand->index] >= depth[i] ? depth[operand->index] + 1 : depth[i];
-        cost += operand->cost;
+        cost += operand->cost / repeats_along_row(item);
       }
     }
     item->cost = (int32_t)(cost > MAX_COST ? MAX_COST : cost);
