@@ -96,9 +96,11 @@ static void run_seeds(double seconds, uint64_t first) {
     run_seed(&t, seed, false, &sum);
   }
   twin_deinit(&t);
-  printf("programs from seed %llu on: %lld the same, %lld refused, %lld different; %lld runs, %lld elements\n",
-         (unsigned long long)first, (long long)sum.outcomes[TWIN_SAME], (long long)sum.outcomes[TWIN_REFUSED],
-         (long long)sum.outcomes[TWIN_DIFFERENT], (long long)t.runs, (long long)t.elements);
+  printf("seeds from %llu on: %lld programs in %lld modules the same, %lld refused, %lld different; %lld runs, "
+         "%lld elements\n",
+         (unsigned long long)first, (long long)t.parts, (long long)sum.outcomes[TWIN_SAME],
+         (long long)sum.outcomes[TWIN_REFUSED], (long long)sum.outcomes[TWIN_DIFFERENT], (long long)t.runs,
+         (long long)t.elements);
   CHECK_EQ_INT(sum.outcomes[TWIN_DIFFERENT], 0);
   CHECK(one != NULL || sum.outcomes[TWIN_SAME] > 10 * sum.outcomes[TWIN_REFUSED]);
 }

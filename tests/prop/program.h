@@ -17,7 +17,7 @@
 #include "indim/literal.h"
 #include "test.h"
 
-enum { PROGRAM_RANK = 6, PROGRAM_VALUES = 160, PROGRAM_PARAMETERS = 8, PROGRAM_RESULTS = 40 };
+enum { PROGRAM_RANK = 6, PROGRAM_VALUES = 400, PROGRAM_PARAMETERS = 40, PROGRAM_RESULTS = 80 };
 
 // Choices: a fuzzer's bytes while there are some, then a generator of numbers.
 typedef struct choices {
@@ -83,11 +83,12 @@ typedef struct value {
   int name;  // v<name>
   within within;
   bool bits_count;  // its bits are the caller's: no NaN was made
-  bool used;
+  bool is_parameter;
 } value;
 
 typedef struct program {
   char *text;
+  int part_count;  // programs side by side that share nothing
   int parameter_count;
   array parameters[PROGRAM_PARAMETERS];
   bool any_values[PROGRAM_PARAMETERS];  // edge values, infinities and NaN; else small numbers
@@ -110,6 +111,7 @@ typedef struct scope {
   generator *g;
   text body;
   int depth;
+  int first;  // values before it are other parts' and not seen
   int count;
   value values[PROGRAM_VALUES];
 } scope;
@@ -223,10 +225,6 @@ static value *make(scope *s, const array *a, const char *op, const value *x, con
     text_add(&s->body, "%sv%d", i > 0 ? ", " : "", names[i]);
   }
   text_add(&s->body, ")%s\n", attributes);
-  for (int i = 0; i < s->count; i++) {
-    s->values[i].used |=
-        s->values[i].name == names[0] || s->values[i].name == names[1] || s->values[i].name == names[2];
-  }
   return v;
 }
 
@@ -234,7 +232,6 @@ static value scalar(scope *s, indim_type type, const char *literal) {
   array a = {.type = type};
   value *v = new_value(s, &a);
   text_add(&s->body, "constant(%s)\n", literal);
-  v->used = true;
   return *v;
 }
 
@@ -248,12 +245,15 @@ static value small_constant(scope *s, indim_type type) {
   return scalar(s, type, number);
 }
 
-static const value *pick_any(scope *s) { return &s->values[choose(s->g->c, (uint64_t)s->count)]; }
+static const value *pick_any(scope *s) {
+  return &s->values[s->first + (int)choose(s->g->c, (uint64_t)(s->count - s->first))];
+}
 
 static value pick(scope *s, bool (*accept)(const value *v)) {
-  uint64_t start = choose(s->g->c, (uint64_t)s->count);
-  for (uint64_t i = 0; i < (uint64_t)s->count; i++) {
-    const value *v = &s->values[(start + i) % (uint64_t)s->count];
+  uint64_t count = (uint64_t)(s->count - s->first);
+  uint64_t start = choose(s->g->c, count);
+  for (uint64_t i = 0; i < count; i++) {
+    const value *v = &s->values[(uint64_t)s->first + (start + i) % count];
     if (accept(v)) {
       return *v;
     }
@@ -315,11 +315,12 @@ static value need(scope *s, const array *a) {
   choices *c = s->g->c;
   int64_t dims[PROGRAM_RANK];
   char attributes[40];
-  uint64_t start = choose(c, (uint64_t)s->count);
+  uint64_t count = (uint64_t)(s->count - s->first);
+  uint64_t start = choose(c, count);
   bool any = !chance(c, 4);
   for (int way = any ? 0 : 1; way < 3; way++) {
-    for (uint64_t i = 0; i < (uint64_t)s->count; i++) {
-      const value *v = &s->values[(start + i) % (uint64_t)s->count];
+    for (uint64_t i = 0; i < count; i++) {
+      const value *v = &s->values[(uint64_t)s->first + (start + i) % count];
       bool same = same_sizes(&v->a, a);
       if (is_exact(v) && (way == 0 ? same && v->a.type == a->type : same || (way == 2 && find_dims(&v->a, a, dims)))) {
         value out = *v;
@@ -578,9 +579,6 @@ static void do_broadcast(scope *s) {
 
 static void add_operand(scope *s, const char *op, const value *x, const char *after) {
   text_add(&s->body, "%s(v%d)%s", op, x->name, after);
-  for (int i = 0; i < s->count; i++) {
-    s->values[i].used |= s->values[i].name == x->name;
-  }
 }
 
 static void do_transpose(scope *s) {
@@ -1362,6 +1360,9 @@ static void do_convolution(scope *s) {
   static const indim_type types[] = {INDIM_F32, INDIM_F32, INDIM_F64, INDIM_S32, INDIM_S8, INDIM_F16};
   choices *c = s->g->c;
   indim_type type = ANY_OF(c, types);
+  if (s->g->is_small && !chance(c, 3)) {  // they take the compiler ten times as long as others
+    return;
+  }
   int32_t spatial = 1 + (int32_t)choose(c, 2);
   int64_t groups = 1 + (int64_t)chance(c, 4);
   bool of_batch = chance(c, 3);
@@ -1383,7 +1384,7 @@ static void do_convolution(scope *s) {
     sizes[0][1] = features;
   }
   for (int32_t i = 0; i < spatial; i++) {
-    sizes[0][2 + i] = (int64_t)choose(c, spatial == 1 ? 40 : 12);
+    sizes[0][2 + i] = (int64_t)choose(c, (spatial == 1 ? 40 : 12) / (s->g->is_small ? 2 : 1));
     w[i] = any_window(c, 3);
     sizes[1][2 + i] = w[i].size;
     sizes[2][2 + i] = windows_in(&w[i], sizes[0][2 + i]);
@@ -1849,30 +1850,51 @@ static void make_header(generator *g, text *t, const array *results, bool is_tup
 static void make_parameters(scope *s) {
   program *p = s->g->p;
   choices *c = s->g->c;
-  p->parameter_count = 2 + (int)choose(c, s->g->is_small ? 2 : 4);
-  for (int i = 0; i < p->parameter_count; i++) {
+  int begin = p->parameter_count;
+  int end = begin + 2 + (int)choose(c, s->g->is_small ? 2 : 4);
+  for (int i = begin; i < end; i++) {
     array *a = &p->parameters[i];
     a->type = any_type(c);
     any_sizes(s->g, a, (int32_t)choose(c, chance(c, 6) ? PROGRAM_RANK + 1 : 4));
-    if (i == 0) {  // what indices are taken from
+    if (i == begin) {  // what indices are taken from
       *a = (array){.type = chance(c, 2) ? INDIM_S32 : INDIM_S64, .rank = 1, .sizes = {8}};
     }
     p->any_values[i] = chance(c, 2);
-    new_value(s, a)->bits_count = true;
+    value *v = new_value(s, a);
+    v->bits_count = v->is_parameter = true;
     text_add(&s->body, "parameter(%d)\n", i);
   }
+  p->parameter_count = end;
+}
+
+// Which names, below |count|, are operands somewhere in the text.
+static bool *used_names(const char *from, int count) {
+  bool *used = calloc((size_t)count, sizeof *used);
+  if (used == NULL) {
+    abort();
+  }
+  for (const char *at = strchr(from, 'v'); at != NULL; at = strchr(at + 1, 'v')) {
+    char *end = NULL;
+    long name = strtol(at + 1, &end, 10);
+    if (end != at + 1 && (at[-1] == '(' || at[-1] == ' ') && strncmp(end, " = ", 3) != 0) {
+      used[name] = true;
+    }
+  }
+  return used;
 }
 
 static void make_root(scope *s, array *results, bool *is_tuple) {
   program *p = s->g->p;
   value out[PROGRAM_RESULTS];
-  p->result_count = 0;
+  bool *used = used_names(s->body.data, s->g->names);
   for (int i = s->count - 1; i >= 0 && p->result_count < PROGRAM_RESULTS; i--) {
-    bool is_idle = i < p->parameter_count && p->result_count > 0 && !chance(s->g->c, 4);
-    if ((!s->values[i].used && !is_idle) || chance(s->g->c, s->g->is_small ? 16 : 6)) {
-      out[p->result_count++] = s->values[i];
+    const value *v = &s->values[i];
+    bool is_idle = v->is_parameter && p->result_count > 0 && !chance(s->g->c, 4);
+    if ((!used[v->name] && !is_idle) || chance(s->g->c, s->g->is_small ? 16 : 6)) {
+      out[p->result_count++] = *v;
     }
   }
+  free(used);
   *is_tuple = p->result_count != 1;
   for (int i = 0; i < p->result_count; i++) {
     p->results[i] = out[i].within;
@@ -1900,16 +1922,20 @@ static void program_make(program *p, choices *c) {
   }
   memset(p, 0, sizeof *p);
   s->g = &g;
-  // Most are small: compiling is what takes the time, and it grows with the program.
+  // Most are small, and several side by side: compiling is what takes the time, of a small program much the same.
   uint64_t size = choose(c, 256);
   bool large = size == 0;
-  g.is_small = size >= 10;
-  g.limit = large ? 90000 : size < 4 ? 8000 : size < 20 ? 1200 : size < 64 ? 300 : 40;
-  for (int i = 0; i < 4; i++) {
-    g.base[i] = large && i < 2 ? 100 + (int64_t)choose(c, 300) : any_size(c);
+  g.is_small = size >= 8;
+  p->part_count = size < 96 ? 1 : 1 + (int)choose(c, 12);
+  g.limit = large ? 90000 : size < 3 ? 8000 : size < 24 ? 1200 : size < 56 ? 300 : 40;
+  for (int part = 0; part < p->part_count; part++) {
+    for (int i = 0; i < 4; i++) {
+      g.base[i] = large && i < 2 ? 100 + (int64_t)choose(c, 300) : any_size(c);
+    }
+    s->first = s->count;
+    make_parameters(s);
+    add_steps(s, g.is_small ? 1 + (int)choose(c, size < 56 ? 6 : 3) : 3 + (int)choose(c, large ? 8 : 14));
   }
-  make_parameters(s);
-  add_steps(s, g.is_small ? 1 + (int)choose(c, size < 64 ? 6 : 3) : 3 + (int)choose(c, large ? 8 : 14));
   make_root(s, results, &is_tuple);
   make_header(&g, &whole_text, results, is_tuple);
   text_add(&whole_text, "%sENTRY main {\n%s}\n", g.computations.data == NULL ? "" : g.computations.data, s->body.data);

@@ -31,6 +31,7 @@ typedef struct twin {
   int extra_count;
   char complaint[2000];
   int64_t elements;  // compared so far
+  int64_t parts;     // programs in what was the same
   int64_t runs;
 } twin;
 
@@ -338,6 +339,7 @@ static inline twin_outcome twin_run(twin *t, const program *p, choices *c, const
     outcome = TWIN_DIFFERENT;
   }
   indim_ctx_destroy(cx);
+  t->parts += outcome == TWIN_SAME ? p->part_count : 0;
   return outcome;
 }
 
@@ -353,6 +355,7 @@ static inline bool program_of_text(program *p, const char *from, within near, in
   bool ok = indim_module_parse(cx, indim_str_of("text"), indim_str_of(from), &module) == INDIM_OK &&
             indim_module_verify(cx, module) == INDIM_OK;
   const indim_computation *entry = ok ? indim_module_entry(module) : NULL;
+  p->part_count = 1;
   p->parameter_count = ok ? (int)indim_computation_parameter_count(entry) : 0;
   ok = ok && p->parameter_count <= PROGRAM_PARAMETERS;
   for (int i = 0; ok && i < p->parameter_count; i++) {
