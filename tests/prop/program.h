@@ -1383,8 +1383,9 @@ static void do_convolution(scope *s) {
     sizes[0][0] *= groups;
     sizes[0][1] = features;
   }
+  uint64_t most = (spatial == 1 ? 40U : 12U) / (s->g->is_small ? 2U : 1U);
   for (int32_t i = 0; i < spatial; i++) {
-    sizes[0][2 + i] = (int64_t)choose(c, (spatial == 1 ? 40 : 12) / (s->g->is_small ? 2 : 1));
+    sizes[0][2 + i] = (int64_t)choose(c, most);
     w[i] = any_window(c, 3);
     sizes[1][2 + i] = w[i].size;
     sizes[2][2 + i] = windows_in(&w[i], sizes[0][2 + i]);
