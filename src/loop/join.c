@@ -7,22 +7,19 @@
 // its own: it takes the result's.
 #include <string.h>
 
-#include "base/size.h"
 #include "loop/build.h"
 #include "loop/lowering.h"
+#include "loop/place.h"
 
-enum { MAX_OUTER_TERMS = 8, MAX_STORAGES = 64 };
+enum { MAX_STORAGES = 64 };
 
-// How one loop touches one storage: at stride * index + (the same outer terms everywhere) + [low, high].
+// How one loop touches one storage: at stride * index + the same outer terms everywhere, and a window.
 typedef struct touch {
   int32_t storage;
   bool reads, writes;
   bool is_known;
   int64_t stride;
-  int64_t low, high;
-  int32_t outer_count;
-  indim_lval outer[MAX_OUTER_TERMS];
-  int64_t factors[MAX_OUTER_TERMS];
+  indim_loop_place outer;
 } touch;
 
 typedef struct touches {
@@ -34,64 +31,24 @@ typedef struct touches {
   bool is_opaque;  // calls the host, or touches too many storages
 } touches;
 
-static bool is_inside(const touches *t, indim_lval v) {
-  for (const indim_loop_body *body = t->program->values[v].body; body != NULL; body = body->outer) {
-    if (body == t->loop->bodies[0]) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static bool add_range(const indim_loop_value *value, int64_t factor, int64_t *low, int64_t *high) {
-  int64_t a = 0, b = 0;
-  if (value->low == INT64_MIN || value->high == INT64_MAX || !indim_index_mul(value->low, factor, &a) ||
-      !indim_index_mul(value->high, factor, &b)) {
-    return false;
-  }
-  return indim_int_add(*low, factor < 0 ? b : a, low) && indim_int_add(*high, factor < 0 ? a : b, high);
-}
-
-// One term of an address.
-static bool add_term(const touches *t, touch *to, indim_lval v, int64_t factor) {
+// What stays a term of an address: the loop's index, and what is made outside of the loop.
+static bool is_fixed(const void *user, indim_lval v) {
+  const touches *t = user;
   const indim_loop_value *value = &t->program->values[v];
-  if (v == t->index) {
-    to->stride += factor;
-    return true;
+  const indim_loop_body *body = value->body;
+  while (body != NULL && body != t->loop->bodies[0]) {
+    body = body->outer;
   }
-  if (value->low == value->high) {
-    return add_range(value, factor, &to->low, &to->high);
-  }
-  if (is_inside(t, v)) {
-    return add_range(value, factor, &to->low, &to->high);
-  }
-  if (to->outer_count == MAX_OUTER_TERMS) {
-    return false;
-  }
-  to->outer[to->outer_count] = v;
-  to->factors[to->outer_count++] = factor;
-  return true;
+  return v == t->index || (body == NULL && value->low != value->high);
 }
 
-// A value inside the loop may hide the loop's index in a sum.
-static bool decode(const touches *t, touch *to, indim_lval address) {
-  const indim_loop_node *node = t->program->values[address].node;
-  if (address == t->index || node == NULL || node->kind != INDIM_NODE_AFFINE) {
-    bool hides = address != t->index && is_inside(t, address) && node != NULL && node->kind != INDIM_NODE_AFFINE;
-    return !hides && add_term(t, to, address, 1);
+static bool take_apart(const touches *t, indim_lval address, int64_t low, int64_t high, touch *out) {
+  indim_loop_place *outer = &out->outer;
+  if (!indim_loop_take_apart(t->program, address, low, high, is_fixed, t, outer)) {
+    return false;
   }
-  to->low += node->u.affine.constant;
-  to->high += node->u.affine.constant;
-  for (int32_t i = 0; i < node->arg_count; i++) {
-    const indim_loop_node *inner = t->program->values[node->args[i]].node;
-    if (node->args[i] != t->index && inner != NULL && is_inside(t, node->args[i])) {
-      return false;  // computed from who knows what
-    }
-    if (!add_term(t, to, node->args[i], node->u.affine.coefficients[i])) {
-      return false;
-    }
-  }
-  return true;
+  out->stride = indim_loop_place_coefficient(outer, t->index);
+  return out->stride != INT64_MIN && indim_loop_place_add(outer, t->index, -out->stride);
 }
 
 static touch *find_touch(touches *t, int32_t storage) {
@@ -103,18 +60,12 @@ static touch *find_touch(touches *t, int32_t storage) {
   return NULL;
 }
 
-static bool same_outer(const touch *a, const touch *b) {
-  return a->outer_count == b->outer_count &&
-         memcmp(a->outer, b->outer, (size_t)a->outer_count * sizeof *a->outer) == 0 &&
-         memcmp(a->factors, b->factors, (size_t)a->outer_count * sizeof *a->factors) == 0;
-}
-
 static bool absorb(touch *to, const touch *other) {
-  if (!to->is_known || !other->is_known || to->stride != other->stride || !same_outer(to, other)) {
+  if (!to->is_known || !other->is_known || to->stride != other->stride ||
+      !indim_loop_place_same_terms(&to->outer, &other->outer)) {
     return false;
   }
-  to->low = other->low < to->low ? other->low : to->low;
-  to->high = other->high > to->high ? other->high : to->high;
+  indim_loop_place_cover(&to->outer, &other->outer);
   return true;
 }
 
@@ -122,10 +73,8 @@ static void note(touches *t, const indim_loop_node *node, int32_t lanes) {
   touch one = {.storage = node->u.memory.storage,
                .reads = node->kind == INDIM_NODE_LOAD,
                .writes = node->kind == INDIM_NODE_STORE};
-  one.is_known = decode(t, &one, node->args[0]);
   int64_t reach = t->program->values[node->args[0]].lanes > 1 ? 0 : (int64_t)(lanes - 1) * node->u.memory.lane_stride;
-  one.low += reach < 0 ? reach : 0;
-  one.high += reach > 0 ? reach : 0;
+  one.is_known = take_apart(t, node->args[0], reach < 0 ? reach : 0, reach > 0 ? reach : 0, &one);
   touch *known = find_touch(t, one.storage);
   if (known == NULL) {
     if (t->count == MAX_STORAGES) {
@@ -184,7 +133,7 @@ static bool windows_are_apart(const touch *x, const touch *y, int64_t step) {
   touch both = *x;
   int64_t width = 0;
   return absorb(&both, y) && both.stride > 0 && indim_index_mul(both.stride, step, &width) &&
-         both.high - both.low < width;
+         indim_index_add_saturated(both.outer.high, indim_index_mul_saturated(both.outer.low, -1)) < width;
 }
 
 static bool may_join(touches *a, touches *b, const indim_loop_node *loop) {

@@ -32,7 +32,9 @@
 //   widen.c        vectors get lanes up to a power of two
 //   share.c        arrays that may be one buffer
 //   scratch.c      where in the scratch block each storage lies
-//   print.c        text for people; verify.c, verify_value.c, verify_memory.c: what must hold of a program
+//   place.c        addresses taken apart: whether two accesses may meet
+//   print.c        text for people
+//   verify.c       what must hold of a program: verify_value.c, verify_memory.c, verify_parallel.c
 #ifndef INDIM_LOOP_LOWERING_H
 #define INDIM_LOOP_LOWERING_H
 

@@ -8,8 +8,9 @@
 #include "base/size.h"
 #include "loop/build.h"
 #include "loop/lowering.h"
+#include "loop/place.h"
 
-enum { MOST_TERMS = 24, MOST_LOOPS = 64 };
+enum { MOST_LOOPS = 64 };
 
 // Reads or writes of elements low to high around |address|.
 typedef struct access {
@@ -109,85 +110,55 @@ static const indim_loop_body *common_body(const indim_loop_node *a, const indim_
   return x;
 }
 
-// The loops around a body, from the inside; -1 when one of them is a while, whose steps have no number, or too many.
-static int32_t loops_around(const indim_loop_body *body, indim_lval *out_indices, int64_t *out_steps) {
-  int32_t count = 0;
+// The loops around two accesses, from the inside.
+typedef struct loops {
+  int32_t count;  // -1: one is a while, whose steps have no number, or there are too many
+  indim_lval indices[MOST_LOOPS];
+  int64_t steps[MOST_LOOPS];
+} loops;
+
+static void find_loops(const indim_loop_body *body, loops *out) {
+  out->count = 0;
   for (; body->owner != NULL; body = body->outer) {
     if (body->owner->kind == INDIM_NODE_IF) {
       continue;
     }
-    if (body->owner->kind != INDIM_NODE_FOR || count == MOST_LOOPS) {
-      return -1;
+    if (body->owner->kind != INDIM_NODE_FOR || out->count == MOST_LOOPS) {
+      out->count = -1;
+      return;
     }
-    out_indices[count] = body->first_parameter;
-    out_steps[count++] = body->owner->u.loop.step;
+    out->indices[out->count] = body->first_parameter;
+    out->steps[out->count++] = body->owner->u.loop.step;
   }
-  return count;
 }
 
-// An address with the loops' indices taken apart: the rest lies in low to high.
-typedef struct apart {
-  int64_t coefficients[MOST_LOOPS];
-  int64_t low, high;
-} apart;
-
-static bool add_range(const indim_loop_value *value, int64_t coefficient, apart *out) {
-  int64_t a = 0;
-  int64_t b = 0;
-  if (value->low == INT64_MIN || value->high == INT64_MAX) {
-    return false;
-  }
-  enum { LARGE = 1 << 30 };
-  int64_t bound = INT64_MAX / LARGE;
-  if (coefficient > LARGE || coefficient < -LARGE || value->low < -bound || value->high > bound) {
-    return false;
-  }
-  a = value->low * coefficient;
-  b = value->high * coefficient;
-  return indim_int_add(out->low, a < b ? a : b, &out->low) && indim_int_add(out->high, a < b ? b : a, &out->high);
-}
-
-static bool add_term(const indim_loop_program *program, indim_lval value, int64_t coefficient,
-                     const indim_lval *indices, int32_t count, apart *out) {
-  for (int32_t i = 0; i < count; i++) {
-    if (indices[i] == value) {
-      return indim_int_add(out->coefficients[i], coefficient, &out->coefficients[i]);
+// An address keeps the loops' indices as terms.
+static bool is_index(const void *user, indim_lval term) {
+  const loops *around = user;
+  for (int32_t i = 0; i < around->count; i++) {
+    if (around->indices[i] == term) {
+      return true;
     }
   }
-  return add_range(&program->values[value], coefficient, out);
+  return false;
 }
 
-static bool take_apart(const indim_loop_program *program, const access *a, const indim_lval *indices, int32_t count,
-                       apart *out) {
-  *out = (apart){.low = a->low, .high = a->high};
-  if (a->is_anywhere) {
-    return false;
-  }
-  const indim_loop_node *node = program->values[a->address].node;
-  if (node == NULL || node->kind != INDIM_NODE_AFFINE || program->values[a->address].lanes > 1) {
-    return add_term(program, a->address, 1, indices, count, out);
-  }
-  for (int32_t i = 0; i < node->arg_count; i++) {
-    if (!add_term(program, node->args[i], node->u.affine.coefficients[i], indices, count, out)) {
-      return false;
-    }
-  }
-  return indim_int_add(out->low, node->u.affine.constant, &out->low) &&
-         indim_int_add(out->high, node->u.affine.constant, &out->high);
+static bool take_apart(const indim_loop_program *program, const access *a, const loops *around, indim_loop_place *out) {
+  return !a->is_anywhere && indim_loop_take_apart(program, a->address, a->low, a->high, is_index, around, out);
 }
 
 // Whether what lies within |width| of an address never meets itself in another step: the loops, by how far a step goes,
 // each go further than all before them together.
-static bool steps_apart(const indim_loop_program *program, const apart *at, const indim_lval *indices,
-                        const int64_t *steps, int32_t count, int64_t width) {
+static bool steps_apart(const indim_loop_program *program, const indim_loop_place *at, const loops *around,
+                        int64_t width) {
   bool done[MOST_LOOPS] = {false};
-  for (int32_t round = 0; round < count; round++) {
+  for (int32_t round = 0; round < around->count; round++) {
     int32_t least = -1;
     int64_t least_stride = INT64_MAX;
-    for (int32_t i = 0; i < count; i++) {
-      int64_t coefficient = indim_index_abs(at->coefficients[i]);
+    for (int32_t i = 0; i < around->count; i++) {
+      int64_t coefficient = indim_index_abs(indim_loop_place_coefficient(at, around->indices[i]));
       int64_t stride = 0;
-      if (!indim_count_mul(coefficient, steps[i], &stride)) {
+      if (!indim_count_mul(coefficient, around->steps[i], &stride)) {
         return false;
       }
       if (!done[i] && stride < least_stride) {
@@ -195,10 +166,10 @@ static bool steps_apart(const indim_loop_program *program, const apart *at, cons
         least_stride = stride;
       }
     }
-    const indim_loop_value *index = &program->values[least < 0 ? 0 : indices[least]];
+    const indim_loop_value *index = &program->values[least < 0 ? 0 : around->indices[least]];
     int64_t moved = 0;
     if (least < 0 || least_stride < width || index->low == INT64_MIN || index->high == INT64_MAX ||
-        !indim_count_mul((index->high - index->low) / steps[least], least_stride, &moved) ||
+        !indim_count_mul((index->high - index->low) / around->steps[least], least_stride, &moved) ||
         !indim_int_add(width, moved, &width)) {
       return false;
     }
@@ -209,36 +180,28 @@ static bool steps_apart(const indim_loop_program *program, const apart *at, cons
 
 // Whether the read never comes after the write of the same element.
 static bool is_safe(const indim_loop_program *program, const access *read, const access *write) {
-  indim_lval indices[MOST_LOOPS];
-  int64_t steps[MOST_LOOPS];
-  apart from;
-  apart to;
-  int32_t count = loops_around(common_body(read->node, write->node), indices, steps);
+  loops around;
+  indim_loop_place from;
+  indim_loop_place to;
+  find_loops(common_body(read->node, write->node), &around);
   bool is_first = read->order < write->order;
-  if (count == 0 && is_first) {
+  if (around.count == 0 && is_first) {
     return true;
   }
-  bool is_known = take_apart(program, read, indices, count < 0 ? 0 : count, &from) &&
-                  take_apart(program, write, indices, count < 0 ? 0 : count, &to);
-  if (!is_known) {
+  if (!take_apart(program, read, &around, &from) || !take_apart(program, write, &around, &to)) {
     return false;
   }
   bool is_disjoint = from.high < to.low || to.high < from.low;
-  if (count <= 0) {
+  if (around.count <= 0) {
     // A copy onto itself changes nothing.
-    bool is_same = read->node == write->node && read->address == write->address && count == 0;
+    bool is_same = read->node == write->node && read->address == write->address && around.count == 0;
     return is_disjoint || is_same;
   }
-  for (int32_t i = 0; i < count; i++) {
-    if (from.coefficients[i] != to.coefficients[i]) {
-      return false;
-    }
-  }
-  int64_t low = from.low < to.low ? from.low : to.low;
-  int64_t high = from.high > to.high ? from.high : to.high;
+  indim_loop_place both = from;
   int64_t width = 0;
-  return indim_int_add(high, 1 - low, &width) && steps_apart(program, &from, indices, steps, count, width) &&
-         (is_first || is_disjoint);
+  indim_loop_place_cover(&both, &to);
+  return indim_loop_place_same_terms(&from, &to) && indim_int_add(both.high, 1 - both.low, &width) &&
+         steps_apart(program, &from, &around, width) && (is_first || is_disjoint);
 }
 
 static bool all_safe(const sharing *s) {

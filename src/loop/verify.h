@@ -32,9 +32,9 @@ indim_status indim_loop_broken(const indim_loop_verifier *v, const indim_loop_no
 
 // Types, lanes and ranges of a pure node that is no load.
 INDIM_CHECKED indim_status indim_loop_verify_value(indim_loop_verifier *v, const indim_loop_node *node);
-// Loads, stores, copies, fills and calls of the host: storages, types, addresses.
+// Loads, stores, copies, fills and calls of the host: storages, types, addresses. Records them inside a parallel loop.
 INDIM_CHECKED indim_status indim_loop_verify_memory(indim_loop_verifier *v, const indim_loop_node *node);
-// What the parallel loop around the walk reads and writes, when its body ends.
+// The accesses of the parallel loop around the walk, when its body ends.
 INDIM_CHECKED indim_status indim_loop_verify_parallel(indim_loop_verifier *v);
 
 #endif  // INDIM_LOOP_VERIFY_H

@@ -437,6 +437,20 @@ static void lanes_that_meet(const apart *c) {
   touch(c, c->r, at, at, 4);
 }
 
+// What a for carries is not its index, though it is a parameter, too.
+static void carried_places(const apart *c) {
+  indim_lval carried = 0;
+  indim_lval result = 0;
+  indim_lval begin = indim_loop_mul_const(c->b, c->i, 16);
+  indim_lval zero = indim_loop_index(c->b, 0);
+  indim_lval mask = indim_loop_const(c->b, INDIM_PRED, 1, 0);
+  (void)indim_loop_for_begin(c->b, begin, indim_loop_add_const(c->b, begin, 16), 1, 1, &zero, &carried);
+  indim_lval x = indim_loop_load_masked(c->b, c->r, carried, 1, mask, c->one);
+  indim_loop_store_masked(c->b, c->r, carried, indim_loop_binary(c->b, INDIM_OP_ADD, x, c->one), 1, mask);
+  indim_lval next = indim_loop_add_const(c->b, carried, 1);
+  indim_loop_for_end(c->b, &next, &result);
+}
+
 // Builds a parallel loop of 62 iterations with |body|, verifies it and compares the message; NULL: it is right.
 static void check_parallel(const char *name, void (*body)(const apart *c), const char *words) {
   fixture f;
@@ -501,6 +515,7 @@ TEST(parallel_iterations_that_meet) {
   CHECK_PARALLEL(products_that_meet, "may meet in r");
   CHECK_PARALLEL(product_outside, "elements 0..1024 behind");
   CHECK_PARALLEL(lanes_that_meet, "may meet in r");
+  CHECK_PARALLEL(carried_places, "may meet in r");
 }
 
 TEST(a_parallel_loop_stands_in_no_other) {
