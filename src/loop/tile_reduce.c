@@ -135,6 +135,8 @@ typedef struct side {
   int32_t perm[INDIM_MAX_RANK];
   indim_pool pool;
   indim_storage *memory;  // that also holds the elements, in their own order, or NULL
+  int32_t memory_row;     // in rows of so many
+  int32_t memory_stride;  // that begin so far from each other
 } side;
 
 static int64_t product_of(const indim_shape *shape, const int64_t *dims, int64_t count) {
@@ -239,14 +241,21 @@ static indim_storage *product_storage(indim_loop_builder *b, indim_type type, in
   return indim_loop_storage(b, INDIM_STORAGE_SCRATCH, type, elements, PRODUCT_NAME);
 }
 
+// |lanes|, or those of the registers that it takes to hold them. Rows that begin where registers would do not cross lines.
+static int32_t padded_lanes(const indim_loop_builder *b, indim_type type, int32_t lanes) {
+  return lanes <= indim_tile_register_lanes(&b->program->target, type) ? lanes : 1 << log2_above(lanes);
+}
+
 // Writes the elements to memory as well: a product that needs each of them in all lanes of a register, and more registers
 // than there are, reads them from there at once.
 static void spill_side(indim_loop_builder *b, const indim_tile *tile, indim_type type, side *s) {
-  s->memory = product_storage(b, sum_type(type), tile->row_count * tile->lanes);
+  s->memory_row = tile->lanes;
+  s->memory_stride = padded_lanes(b, sum_type(type), tile->lanes);
+  s->memory = product_storage(b, sum_type(type), tile->row_count * s->memory_stride);
   indim_loop_kernel_begin(b, &s->memory, 1);
   for (int32_t r = 0; r < tile->row_count && b->status == INDIM_OK; r++) {
     indim_lval row = indim_loop_convert(b, indim_loop_convert(b, tile->rows[r], type), sum_type(type));
-    indim_loop_store(b, s->memory, indim_loop_index(b, (int64_t)r * tile->lanes), row, 1, false);
+    indim_loop_store(b, s->memory, indim_loop_index(b, (int64_t)r * s->memory_stride), row, 1, false);
   }
 }
 
@@ -254,7 +263,8 @@ static void spill_side(indim_loop_builder *b, const indim_tile *tile, indim_type
 static indim_lval load_splat(indim_loop_builder *b, const side *s, int32_t element, int32_t lanes) {
   int32_t map[INDIM_TILE_ELEMENTS];
   indim_order_fill(s->shape->rank, s->shape->sizes, s->perm, map);
-  return indim_loop_splat(b, indim_loop_load(b, s->memory, indim_loop_index(b, map[element]), 1, 1), lanes);
+  int32_t at = map[element] / s->memory_row * s->memory_stride + map[element] % s->memory_row;
+  return indim_loop_splat(b, indim_loop_load(b, s->memory, indim_loop_index(b, at), 1, 1), lanes);
 }
 
 // sum + x * y; |sum| is none at the beginning of one of several sums.
@@ -276,37 +286,49 @@ static combiner sum_combiner(indim_type type) {
   return (combiner){.n = 1, .op = type == INDIM_PRED ? INDIM_OP_OR : INDIM_OP_ADD};
 }
 
-// The lanes of one row of results, a step after the other, in |chains| sums so that one addition need not wait for the
-// one before. A row of several registers is filled up with lanes that do what the last one does, so that one splat serves
-// all of its registers.
-static indim_lval sum_row(indim_loop_builder *b, const side *lhs, const side *rhs, int32_t first, int32_t lanes,
-                          int32_t chains) {
-  enum { MOST_CHAINS = 4 };
-  entry sums[MOST_CHAINS] = {{{0}}};
-  indim_type type = lhs->pool.type;
+// How the results of a product are summed, where each lane is a result of its own.
+typedef struct rows {
+  int32_t lanes;    // of a row of results: of one or more registers
+  int32_t full;     // filled up with lanes that do what the last one does, so that one splat serves all its registers
+  int32_t chains;   // sums of a row, so that one addition need not wait for the one before
+  int32_t at_once;  // rows summed at the same time
+} rows;
+
+enum { MOST_CHAINS = 4, MOST_ROWS = 8 };
+
+// The product at step k for the row that begins with result |first|, added to |sum|.
+static indim_lval add_step(indim_loop_builder *b, const side *lhs, const side *rhs, const rows *r, int32_t first,
+                           int32_t k, indim_lval sum) {
   int32_t x_map[INDIM_TILE_ELEMENTS];
   int32_t y_map[INDIM_TILE_ELEMENTS];
-  int32_t full = lanes;
-  if (lanes > indim_tile_register_lanes(&b->program->target, type)) {
-    full = 1 << log2_above(lanes);
+  for (int32_t l = 0; l < r->full; l++) {
+    int32_t result = first + (l < r->lanes ? l : r->lanes - 1);
+    int32_t row = result / rhs->free;  // of batch and free
+    int32_t batch = row / lhs->free;
+    x_map[l] = k * lhs->batch * lhs->free + row;
+    y_map[l] = l < r->lanes ? (k * rhs->batch + batch) * rhs->free + result % rhs->free : -1;
   }
-  for (int32_t k = 0; k < lhs->contracted && b->status == INDIM_OK; k++) {
-    for (int32_t l = 0; l < full; l++) {
-      int32_t result = first + (l < lanes ? l : lanes - 1);
-      int32_t row = result / rhs->free;  // of batch and free
-      int32_t batch = row / lhs->free;
-      x_map[l] = k * lhs->batch * lhs->free + row;
-      y_map[l] = l < lanes ? (k * rhs->batch + batch) * rhs->free + result % rhs->free : -1;
+  bool is_splat = lhs->memory != NULL && x_map[0] == x_map[r->full - 1];
+  indim_lval x = is_splat ? load_splat(b, lhs, x_map[0], r->full) : indim_pool_pick(b, &lhs->pool, r->full, x_map);
+  indim_lval y = indim_pool_pick(b, &rhs->pool, r->full, y_map);
+  return add_product(b, lhs->pool.type, sum, x, y);
+}
+
+// |count| rows of results from |first| on, a step after the other for all of them, into |out|.
+static void sum_rows(indim_loop_builder *b, const side *lhs, const side *rhs, const rows *r, int32_t first,
+                     int32_t count, indim_lval *out) {
+  entry sums[MOST_ROWS][MOST_CHAINS] = {{{{0}}}};
+  combiner adds = sum_combiner(lhs->pool.type);
+  for (int32_t k = 0; k < lhs->contracted; k++) {
+    for (int32_t i = 0; i < count && b->status == INDIM_OK; i++) {
+      indim_lval *sum = &sums[i][k % r->chains].value[0];
+      *sum = add_step(b, lhs, rhs, r, first + i * r->lanes, k, *sum);
     }
-    bool is_splat = lhs->memory != NULL && x_map[0] == x_map[full - 1];
-    indim_lval x = is_splat ? load_splat(b, lhs, x_map[0], full) : indim_pool_pick(b, &lhs->pool, full, x_map);
-    indim_lval y = indim_pool_pick(b, &rhs->pool, full, y_map);
-    indim_lval *sum = &sums[k % chains].value[0];
-    *sum = add_product(b, type, *sum, x, y);
   }
-  combiner adds = sum_combiner(type);
-  entry sum = combine_all(b, &adds, chains, sums);
-  return full == lanes ? sum.value[0] : take_lanes(b, &adds, sum, 0, lanes).value[0];
+  for (int32_t i = 0; i < count && b->status == INDIM_OK; i++) {
+    entry sum = combine_all(b, &adds, r->chains, sums[i]);
+    out[i] = r->full == r->lanes ? sum.value[0] : take_lanes(b, &adds, sum, 0, r->lanes).value[0];
+  }
 }
 
 // One result: rows of products, added, and folded.
@@ -331,31 +353,55 @@ static indim_lval sum_along_lanes(indim_loop_builder *b, const side *lhs, const 
   return b->status == INDIM_OK ? fold_lanes(b, &adds, lanes, sums, NULL).value[0] : 0;
 }
 
+// Half of the registers for sums of rows that share what is read of the right side. The next such rows need not wait for
+// these, nor those of the next product for both.
+static int32_t rows_at_once(const rows *r, int32_t width) {
+  enum { REGISTERS = 16 };
+  int32_t fit = (REGISTERS / 2 - 1) / ((r->lanes + width - 1) / width);
+  return fit < 1 ? 1 : fit < MOST_ROWS ? fit : MOST_ROWS;
+}
+
+static void add_results(indim_loop_builder *b, const indim_lval *values, int32_t count, int32_t lanes,
+                        indim_pool *results) {
+  for (int32_t i = 0; i < count && b->status == INDIM_OK; i++) {
+    indim_pool_add_value(indim_loop_convert(b, values[i], results->type), lanes, results);
+  }
+}
+
 void indim_tile_dot(indim_loop_builder *b, const indim_instr *instr, const indim_tile *operands, indim_tile *out) {
   side lhs;
   side rhs;
-  indim_pool sums = {.type = sum_type(instr->shape->type)};
+  indim_type type = sum_type(instr->shape->type);
+  indim_pool pool = {.type = instr->shape->type};
   plan_side(instr, 0, &lhs);
   plan_side(instr, 1, &rhs);
   int32_t results = (int32_t)indim_shape_element_count(instr->shape);
-  int32_t width = indim_tile_register_lanes(&b->program->target, sums.type);
+  int32_t width = indim_tile_register_lanes(&b->program->target, type);
   bool folds = is_better_folded(results, lhs.contracted, width, 2);
   bool right_in_lanes = rhs.free > 1 || lhs.free == 1;
   bool left_in_lanes = rhs.free == 1;
   fill_side(b, &operands[0], instr->shape->type, left_in_lanes && !folds, &lhs);
   fill_side(b, &operands[1], instr->shape->type, right_in_lanes && !folds, &rhs);
-  int32_t lanes = folds ? 1 : indim_tile_row_lanes(&b->program->target, instr->shape->rank, instr->shape->sizes);
-  int32_t registers = results / lanes * ((lanes + width - 1) / width);
-  if (!folds && rhs.free > 1 && registers >= MANY_REGISTERS && indim_type_is_float(sums.type)) {
+  for (int32_t e = 0; e < results && b->status == INDIM_OK && folds; e++) {
+    indim_lval sum = sum_along_lanes(b, &lhs, &rhs, e);
+    add_results(b, &sum, 1, 1, &pool);
+  }
+  rows r = {.lanes = indim_tile_row_lanes(&b->program->target, instr->shape->rank, instr->shape->sizes), .at_once = 1};
+  r.full = padded_lanes(b, type, r.lanes);
+  int32_t registers = results / r.lanes * ((r.lanes + width - 1) / width);
+  r.chains = lhs.contracted >= 8 && registers <= 2 ? 4 : lhs.contracted >= 4 && registers < 8 ? 2 : 1;
+  if (!folds && rhs.free > 1 && registers >= MANY_REGISTERS && indim_type_is_float(type)) {
     spill_side(b, &operands[0], instr->shape->type, &lhs);
+    r.at_once = rows_at_once(&r, width);
   }
-  int32_t chains = lhs.contracted >= 8 && registers <= 2 ? 4 : lhs.contracted >= 4 && registers < 8 ? 2 : 1;
-  for (int32_t e = 0; e < results && b->status == INDIM_OK; e += lanes) {
-    indim_lval row = folds ? sum_along_lanes(b, &lhs, &rhs, e) : sum_row(b, &lhs, &rhs, e, lanes, chains);
-    indim_pool_add_value(b->status == INDIM_OK ? indim_loop_convert(b, row, instr->shape->type) : 0, lanes, &sums);
+  for (int32_t e = 0; e < results && b->status == INDIM_OK && !folds; e += r.at_once * r.lanes) {
+    indim_lval sums[MOST_ROWS];
+    int32_t left = (results - e) / r.lanes;
+    int32_t count = left < r.at_once ? left : r.at_once;
+    sum_rows(b, &lhs, &rhs, &r, e, count, sums);
+    add_results(b, sums, count, r.lanes, &pool);
   }
-  sums.type = instr->shape->type;
-  indim_pool_deal(b, &sums, NULL, instr->shape, out);
+  indim_pool_deal(b, &pool, NULL, instr->shape, out);
 }
 
 // Reduce ----------------------------------------------------------------------------------------------------------------
