@@ -32,7 +32,7 @@ static indim_status open_generator(indim_ctx *cx, generator *out) {
   if (out->library == NULL) {
     indim_fail(cx, INDIM_UNSUPPORTED, "compiling needs the library " GENERATOR_NAME ", which does not load: %s",
                why == NULL ? "no reason is given" : why);
-    indim_hint(cx, "install LLVM 19 (Debian: libllvm19) and the library beside libindim, or use --engine=eval");
+    indim_hint(cx, "install the library beside libindim (and LLVM 19, if it was built without), or use --engine=eval");
     return INDIM_UNSUPPORTED;
   }
   out->functions = indim_library_object(out->library, "indim_emit_library");

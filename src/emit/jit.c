@@ -185,16 +185,27 @@ static void on_found(LLVMErrorRef error, LLVMOrcCSymbolMapPairs result, size_t c
   found->address = error == NULL && count == 1 ? result[0].Sym.Address : 0;
 }
 
-// Links the object into a new library of the JIT and finds the function.
-static indim_status link_object(work *w, indim_code *code) {
-  LLVMErrorRef error = LLVMOrcCreateLLJIT(&code->jit, NULL);
+// Left alone the linker would find out about the processor anew, for a code generator that nobody needs.
+static indim_status make_linker(work *w, indim_code *code) {
+  LLVMTargetMachineRef machine = NULL;
+  INDIM_TRY(indim_machine_create(w->cx, false, &machine));
+  LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
+  LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder,
+                                                LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
+  LLVMErrorRef error = LLVMOrcCreateLLJIT(&code->jit, builder);
   if (error != NULL) {
     code->jit = NULL;
     return orc_failed(w->cx, "making the linker", error);
   }
+  return INDIM_OK;
+}
+
+// Links the object into a new library of the JIT and finds the function.
+static indim_status link_object(work *w, indim_code *code) {
+  INDIM_TRY(make_linker(w, code));
   LLVMOrcExecutionSessionRef session = LLVMOrcLLJITGetExecutionSession(code->jit);
   LLVMOrcJITDylibRef library = LLVMOrcExecutionSessionCreateBareJITDylib(session, "indim");
-  error = define_functions(code->jit, library);
+  LLVMErrorRef error = define_functions(code->jit, library);
   if (error == NULL) {
     error = define_constants(w, code, library);
   }
@@ -311,9 +322,19 @@ static indim_status guarded(work *w, indim_code *code) {
   return indim_fail(w->cx, INDIM_INTERNAL, "LLVM gave up: %s", w->message);
 }
 
+static void tell_module(work *w) {
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(w->machine);
+  char *triple = LLVMGetTargetMachineTriple(w->machine);
+  LLVMSetModuleDataLayout(w->module, layout);
+  LLVMSetTarget(w->module, triple);
+  LLVMDisposeMessage(triple);
+  LLVMDisposeTargetData(layout);
+}
+
 static indim_status compile_stages(work *w, indim_emit_times *times, indim_code *code) {
   int64_t start = indim_clock_ns();
-  INDIM_TRY(indim_machine_create(w->cx, w->module, &w->machine));
+  INDIM_TRY(indim_machine_create(w->cx, true, &w->machine));
+  tell_module(w);
   INDIM_TRY(indim_emit_program(w->cx, w->program, w->options->fast, w->context, w->module));
   times->emit_ns = indim_clock_ns() - start;
   write_llvm(w);

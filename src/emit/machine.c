@@ -2,21 +2,46 @@
 // its second lowest level.
 #include "emit/program.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 
+enum { MOST_FEATURES = 4096, MOST_SHARED_CACHE = 16 << 20 };
+
+// What this processor has, "+avx,+avx2,...". Written once, when the library is loaded: to find it out and to read it would
+// be a fifth of a small compilation, most of that for what the processor lacks, which the base processor lacks, too.
+static char features[MOST_FEATURES];
+
+static void keep_feature(const char *name, size_t size) {
+  size_t length = strlen(features);
+  if (length + size + 2 <= sizeof features) {
+    snprintf(features + length, sizeof features - length, "%s%.*s", length == 0 ? "" : ",", (int)size, name);
+  }
+}
+
 // Once, when the library is loaded: of all targets only the host's.
 __attribute__((constructor)) static void initialize(void) {
   LLVMInitializeNativeTarget();
   LLVMInitializeNativeAsmPrinter();
+  char *all = LLVMGetHostCPUFeatures();
+  for (const char *at = all; *at != '\0';) {
+    size_t size = strcspn(at, ",");
+    if (*at == '+') {
+      keep_feature(at, size);
+    }
+    at += size + (at[size] == ',');
+  }
+#if defined(__x86_64__)
+  static const char as_written[] = "-prefer-256-bit";  // vectors of any width, whatever the model prefers
+  keep_feature(as_written, sizeof as_written - 1);
+#endif
+  LLVMDisposeMessage(all);
 }
 
-enum { MOST_SHARED_CACHE = 16 << 20 };
-
-static bool has_feature(const char *features, const char *name) {
+static bool has_feature(const char *name) {
   size_t length = strlen(name);
   for (const char *at = strstr(features, name); at != NULL; at = strstr(at + 1, name)) {
     if (at[length] == ',' || at[length] == '\0') {
@@ -32,19 +57,17 @@ static int64_t system_size(int name, int64_t otherwise) {
 }
 
 void indim_jit_target(indim_loop_target *out_target) {
-  char *features = LLVMGetHostCPUFeatures();
   memset(out_target, 0, sizeof *out_target);
-  bool is_wide = has_feature(features, "+avx512f") && has_feature(features, "+avx512vl") &&
-                 has_feature(features, "+avx512bw") && has_feature(features, "+avx512dq");
-  out_target->vector_bytes = is_wide ? 64 : has_feature(features, "+avx2") ? 32 : 16;
+  bool is_wide =
+      has_feature("+avx512f") && has_feature("+avx512vl") && has_feature("+avx512bw") && has_feature("+avx512dq");
+  out_target->vector_bytes = is_wide ? 64 : has_feature("+avx2") ? 32 : 16;
 #if defined(__x86_64__)
-  out_target->has_fma = has_feature(features, "+fma");
-  out_target->has_f16 = has_feature(features, "+f16c");
+  out_target->has_fma = has_feature("+fma");
+  out_target->has_f16 = has_feature("+f16c");
 #elif defined(__aarch64__)
   out_target->has_fma = true;
   out_target->has_f16 = true;
 #endif
-  LLVMDisposeMessage(features);
   int64_t cores = system_size(_SC_NPROCESSORS_ONLN, 1);
   out_target->cache_bytes[0] = 32 << 10;
   out_target->cache_bytes[1] = 1 << 20;
@@ -63,36 +86,23 @@ void indim_jit_target(indim_loop_target *out_target) {
   }
 }
 
-// "x86-64" with the host's features: vectors as wide as they are written, whatever the model prefers.
-indim_status indim_machine_create(indim_ctx *cx, LLVMModuleRef module, LLVMTargetMachineRef *out_machine) {
+indim_status indim_machine_create(indim_ctx *cx, bool is_for_code, LLVMTargetMachineRef *out_machine) {
   char *triple = LLVMGetDefaultTargetTriple();
-  char *host = LLVMGetHostCPUFeatures();
-  indim_buffer features;
-  indim_buffer_init(&features, cx);
-  indim_buffer_text(&features, host);
 #if defined(__x86_64__)
-  indim_buffer_text(&features, ",-prefer-256-bit");
   static const char cpu[] = "x86-64";
 #else
   static const char cpu[] = "generic";
 #endif
   LLVMTargetRef target = NULL;
   char *message = NULL;
-  indim_status status = features.status;
-  if (status == INDIM_OK && LLVMGetTargetFromTriple(triple, &target, &message)) {
+  indim_status status = INDIM_OK;
+  if (LLVMGetTargetFromTriple(triple, &target, &message)) {
     status = indim_fail(cx, INDIM_UNSUPPORTED, "LLVM has no target for this machine (%s): %s", triple, message);
     LLVMDisposeMessage(message);
+  } else {
+    *out_machine = LLVMCreateTargetMachine(target, triple, cpu, is_for_code ? features : "", LLVMCodeGenLevelLess,
+                                           LLVMRelocPIC, LLVMCodeModelSmall);
   }
-  if (status == INDIM_OK) {
-    *out_machine = LLVMCreateTargetMachine(target, triple, cpu, features.data, LLVMCodeGenLevelLess, LLVMRelocPIC,
-                                           LLVMCodeModelSmall);
-    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(*out_machine);
-    LLVMSetModuleDataLayout(module, layout);
-    LLVMSetTarget(module, triple);
-    LLVMDisposeTargetData(layout);
-  }
-  indim_buffer_deinit(&features);
-  LLVMDisposeMessage(host);
   LLVMDisposeMessage(triple);
   return status;
 }

@@ -150,7 +150,15 @@ void indim_emit_mark_function(indim_generator *g, LLVMValueRef function) {
 
 // The program's function ------------------------------------------------------------------------------------------------
 
-// A word that is 0, or the host's when it has one.
+static bool has_while(const indim_loop_program *program) {
+  const indim_loop_node *node = program->body->first;
+  while (node != NULL && node->kind != INDIM_NODE_WHILE) {
+    node = indim_loop_next(node);
+  }
+  return node != NULL;
+}
+
+// A word that is 0, or the host's when it has one. Only while loops look there.
 static void find_stop_word(indim_generator *g, LLVMBasicBlockRef *in_out_block) {
   indim_emit_function *f = g->current;
   LLVMBuilderRef builder = g->e.builder;
@@ -170,7 +178,7 @@ static void find_stop_word(indim_generator *g, LLVMBasicBlockRef *in_out_block) 
   *in_out_block = start;
 }
 
-// entry (open) -> first -> host? -> start: the body.
+// entry (open) -> first, and where there are while loops -> host? -> start: the body.
 static indim_status fill_function(indim_generator *g) {
   indim_emit_function *f = g->current;
   f->entry = indim_emit_block(g, "entry");
@@ -183,8 +191,11 @@ static indim_status fill_function(indim_generator *g) {
   LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
   f->status = indim_emit_stack(g, word, "status");
   LLVMBuildStore(g->e.builder, LLVMConstNull(word), f->status);
+  f->stop = f->status;
   LLVMBasicBlockRef start = first;
-  find_stop_word(g, &start);
+  if (has_while(g->e.program)) {
+    find_stop_word(g, &start);
+  }
   indim_emit_enter(g, start);
   INDIM_TRY(indim_emit_body(g, g->e.program->body));
   indim_emit_function_end(g, first);

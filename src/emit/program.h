@@ -143,8 +143,8 @@ INDIM_CHECKED indim_status indim_emit_parallel(indim_generator *g, const indim_l
 
 // machine.c -------------------------------------------------------------------------------------------------------------
 
-// Makes the code generator, and tells the module of it.
-INDIM_CHECKED indim_status indim_machine_create(indim_ctx *cx, LLVMModuleRef module, LLVMTargetMachineRef *out_machine);
+// The host's processor as LLVM knows it; without its features, which take long to read, unless |is_for_code|.
+INDIM_CHECKED indim_status indim_machine_create(indim_ctx *cx, bool is_for_code, LLVMTargetMachineRef *out_machine);
 
 // jit.c -----------------------------------------------------------------------------------------------------------------
 
