@@ -9,9 +9,7 @@
 find_package(Threads REQUIRED)
 
 # For the tests that ask for more memory than there is: malloc returns NULL, as it does without the sanitizer.
-set(sanitizer_environment "ASAN_OPTIONS=allocator_may_return_null=1" "UBSAN_OPTIONS=print_stacktrace=1"
-                          "TSAN_OPTIONS=halt_on_error=1"
-)
+set(sanitizer_environment "ASAN_OPTIONS=allocator_may_return_null=1" "UBSAN_OPTIONS=print_stacktrace=1")
 
 foreach(folder IN ITEMS unit prop oom)
   file(GLOB test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*.c)
@@ -34,7 +32,7 @@ foreach(folder IN ITEMS unit prop oom)
     indim_compile_settings(${target})
     add_test(NAME ${folder}/${name} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(${folder}/${name} PROPERTIES LABELS ${folder} TIMEOUT 600 ENVIRONMENT "${sanitizer_environment}")
-    if(name MATCHES "threads")
+    if(name MATCHES "threads" OR target STREQUAL "test_prop_compile")
       set_tests_properties(${folder}/${name} PROPERTIES LABELS "${folder};threads")
     endif()
   endforeach()

@@ -95,6 +95,11 @@ static indim_status orc_failed(indim_ctx *cx, const char *doing, LLVMErrorRef er
 // What the code generator calls: everything else is inline.
 typedef void code_pointer(void);
 
+#if INDIM_EMIT_WATCHES
+extern void __tsan_read_range(void *, size_t);
+extern void __tsan_write_range(void *, size_t);
+#endif
+
 static LLVMErrorRef define_functions(LLVMOrcLLJITRef jit, LLVMOrcJITDylibRef library) {
   union {
     void *(*copy)(void *, const void *, size_t);
@@ -107,11 +112,17 @@ static LLVMErrorRef define_functions(LLVMOrcLLJITRef jit, LLVMOrcJITDylibRef lib
   const struct {
     const char *name;
     code_pointer *code;
-  } list[] = {{"memcpy", memcpy_.code},
-              {"memmove", memmove_.code},
-              {"memset", memset_.code},
-              {"fmod", fmod_.code},
-              {"fmodf", fmodf_.code}};
+  } list[] = {
+    {"memcpy", memcpy_.code},
+    {"memmove", memmove_.code},
+    {"memset", memset_.code},
+    {"fmod", fmod_.code},
+    {"fmodf", fmodf_.code},
+#if INDIM_EMIT_WATCHES
+    {"__tsan_read_range", (code_pointer *)__tsan_read_range},
+    {"__tsan_write_range", (code_pointer *)__tsan_write_range},
+#endif
+  };
   enum { COUNT = sizeof list / sizeof list[0] };
   LLVMOrcCSymbolMapPair pairs[COUNT];
   for (size_t i = 0; i < COUNT; i++) {

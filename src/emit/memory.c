@@ -80,6 +80,7 @@ static indim_status emit_fill(indim_generator *g, const indim_loop_node *node) {
 }
 
 indim_status indim_emit_memory_node(indim_generator *g, const indim_loop_node *node) {
+  indim_emit_watch(g, node);
   if (node->kind == INDIM_NODE_LOAD) {
     return indim_emit_load(g, node);
   }

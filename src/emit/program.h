@@ -124,6 +124,19 @@ INDIM_CHECKED indim_status indim_emit_memory_node(indim_generator *g, const indi
 // Where element |address| of the storage lies; |address| is a scalar value.
 LLVMValueRef indim_emit_element(indim_generator *g, int32_t storage, indim_lval address);
 
+// watch.c: in a build with ThreadSanitizer, code that reports what the node is going to read and write; else nothing.
+#if defined(__SANITIZE_THREAD__)
+#define INDIM_EMIT_WATCHES 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define INDIM_EMIT_WATCHES 1
+#endif
+#endif
+#if !defined(INDIM_EMIT_WATCHES)
+#define INDIM_EMIT_WATCHES 0
+#endif
+void indim_emit_watch(indim_generator *g, const indim_loop_node *node);
+
 // Large constants do not go through LLVM, which would hold them several times over: the module declares them by name, and
 // whoever links it has to define them, aligned to 64 bytes.
 enum { INDIM_EMIT_NAME = 32 };

@@ -1912,7 +1912,8 @@ static void make_root(scope *s, array *results, bool *is_tuple) {
   }
 }
 
-static void program_make(program *p, choices *c) {
+// |size| below 256, 0: large arrays.
+static void program_make_sized(program *p, choices *c, uint64_t size) {
   generator g = {.c = c, .p = p};
   scope *s = calloc(1, sizeof *s);
   array results[PROGRAM_RESULTS];
@@ -1924,7 +1925,6 @@ static void program_make(program *p, choices *c) {
   memset(p, 0, sizeof *p);
   s->g = &g;
   // Most are small, and several side by side: compiling is what takes the time, of a small program much the same.
-  uint64_t size = choose(c, 256);
   bool large = size == 0;
   g.is_small = size >= 8;
   p->part_count = size < 96 ? 1 : 1 + (int)choose(c, 12);
@@ -1945,6 +1945,8 @@ static void program_make(program *p, choices *c) {
   free(s->body.data);
   free(s);
 }
+
+static inline void program_make(program *p, choices *c) { program_make_sized(p, c, choose(c, 256)); }
 
 static void program_free(program *p) { free(p->text); }
 

@@ -6,6 +6,7 @@
 #ifndef INDIM_TESTS_TWIN_H
 #define INDIM_TESTS_TWIN_H
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -138,6 +139,37 @@ static inline bool make_argument(indim_ctx *cx, choices *c, const array *a, bool
   return ok;
 }
 
+// A parallel loop of the caller's: every third piece to each of three threads of its own, so that neighbours never share one.
+typedef struct apart {
+  void (*piece)(void *frame, int64_t begin, int64_t end);
+  void *frame;
+  int64_t begin, count, grain;
+} apart;
+
+static void *every_third(void *user) {
+  const apart *a = user;
+  for (int64_t begin = a->begin; begin < a->count; begin += 3 * a->grain) {
+    a->piece(a->frame, begin, begin + a->grain < a->count ? begin + a->grain : a->count);
+  }
+  return NULL;
+}
+
+static void run_apart(void *user, void (*piece)(void *frame, int64_t begin, int64_t end), void *frame, int64_t count,
+                      int64_t grain) {
+  pthread_t threads[3];
+  apart parts[3];
+  (void)user;
+  for (int i = 0; i < 3; i++) {
+    parts[i] = (apart){piece, frame, i * grain, count, grain};
+    if (pthread_create(&threads[i], NULL, every_third, &parts[i]) != 0) {
+      abort();
+    }
+  }
+  for (int i = 0; i < 3; i++) {
+    pthread_join(threads[i], NULL);
+  }
+}
+
 // Running ----------------------------------------------------------------------------------------------------------
 
 typedef struct buffers {
@@ -185,8 +217,10 @@ static inline bool lay_out(twin *t, indim_ctx *cx, choices *c, const indim_execu
   return true;
 }
 
+typedef enum crew { CREW_NONE, CREW_ONE, CREW_POOL, CREW_APART } crew;
+
 static inline bool run_once(twin *t, indim_ctx *cx, choices *c, indim_executable *exe,
-                            const indim_literal *const *arguments, indim_pool *pool, buffers *b) {
+                            const indim_literal *const *arguments, crew who, buffers *b) {
   release_guarded(t);
   if (!lay_out(t, cx, c, exe, arguments, b)) {
     return false;
@@ -199,7 +233,10 @@ static inline bool run_once(twin *t, indim_ctx *cx, choices *c, indim_executable
                            .results = b->results,
                            .result_count = indim_executable_result_count(exe),
                            .scratch = scratch,
-                           .pool = pool,
+                           .pool = who == CREW_ONE    ? t->pools[0]
+                                   : who == CREW_POOL ? t->pools[1]
+                                                      : NULL,
+                           .parallel = who == CREW_APART ? run_apart : NULL,
                            .cx = cx};
   t->runs++;
   return indim_execute(exe, &run) == INDIM_OK || complain(t, "executing: %s", last_message(cx));
@@ -266,7 +303,8 @@ static inline twin_outcome run_compiled(twin *t, indim_ctx *cx, choices *c, cons
                                         const indim_literal *expected, const char *without) {
   indim_compile_options options = {.without = without};
   indim_executable *exe = NULL;
-  indim_pool *pools[2] = {NULL, t->pools[choose(c, 4) > 0]};
+  static const crew crews[] = {CREW_ONE, CREW_POOL, CREW_POOL, CREW_APART};
+  crew asked[2] = {CREW_NONE, ANY_OF(c, crews)};
   buffers b;
   indim_status status = indim_compile(cx, module, &options, &exe);
   if (status != INDIM_OK) {
@@ -278,7 +316,7 @@ static inline twin_outcome run_compiled(twin *t, indim_ctx *cx, choices *c, cons
   uint64_t first = 0;
   bool ok = true;
   for (int i = 0; i < 2 && ok; i++) {
-    ok = run_once(t, cx, c, exe, arguments, pools[i ^ (int)threads_first], &b);
+    ok = run_once(t, cx, c, exe, arguments, asked[i ^ (int)threads_first], &b);
     ok = ok && (i > 0 || compare_all(t, cx, p, exe, expected, &b));
     uint64_t now = ok ? digest(exe, &b) : 0;
     first = i == 0 ? now : first;
