@@ -392,8 +392,9 @@ static void run_output(product *p, int64_t low, int64_t count, int32_t rows) {
 
 // One row times a matrix ----------------------------------------------------------------------------------------------------
 
-// Each row of the matrix is read from end to end: STEPS of them at a time are added to sums that lie where the result will
-// be.
+// Rows of the matrix are read from end to end, |steps| of them at a time, and added to sums that lie where the result will
+// be; for threads, in parts of the rows with sums of their own. Bands of columns instead, which need no sums to be added
+// up, reach two thirds of that: the memory gives what lies one behind the other.
 enum { STEPS = 8, LEAST_COLUMNS = 128, LEAST_STEPS = 4 * STEPS };
 
 static bool suits_rows(const product *p, const int64_t *merged, int32_t *out_contracted) {
@@ -421,78 +422,151 @@ static bool suits_rows(const product *p, const int64_t *merged, int32_t *out_con
   return contracted >= 0 && merged[contracted] >= LEAST_STEPS;
 }
 
-static void add_steps(product *p, int32_t lanes, indim_lval column, int32_t contracted, indim_lval from, int32_t steps,
+typedef struct row_product {
+  product *p;
+  int32_t contracted;
+  int64_t columns;
+  int32_t steps;         // rows of the matrix at a time
+  indim_storage *parts;  // where sums lie: from |part| * |columns| on, or, if NULL, in the result
+  indim_lval part;
+} row_product;
+
+static void set_index(const row_product *r, int32_t lanes, indim_lval column, indim_coord *index) {
+  for (int32_t d = 0; d < r->p->rank; d++) {
+    index[d] = (indim_coord){indim_loop_index(&r->p->l->b, 0), 0};
+  }
+  index[r->p->vector_dim] = (indim_coord){column, lanes > 1 ? 1 : 0};
+}
+
+// The sum with |steps| products more, from row |from| of the matrix on.
+static indim_lval add_rows(const row_product *r, indim_kernel *k, indim_coord *index, indim_lval from, int32_t steps,
+                           indim_lval sum) {
+  for (int32_t i = 0; i < steps && !indim_lower_failed(r->p->l); i++) {
+    index[r->contracted] = (indim_coord){indim_loop_add_const(&r->p->l->b, from, i), 0};
+    sum = multiply_add(r->p, k->lanes, factor(r->p, k, true, index), factor(r->p, k, false, index), sum);
+  }
+  return sum;
+}
+
+static void add_steps(const row_product *r, int32_t lanes, indim_lval column, indim_lval from, int32_t steps,
                       bool is_first) {
+  product *p = r->p;
   indim_loop_builder *b = &p->l->b;
   indim_kernel k = {.l = p->l, .lanes = lanes};
   indim_coord index[INDIM_MAX_RANK];
-  for (int32_t d = 0; d < p->rank; d++) {
-    index[d] = (indim_coord){indim_loop_index(b, 0), 0};
-  }
-  index[p->vector_dim] = (indim_coord){column, lanes > 1 ? 1 : 0};
+  set_index(r, lanes, column, index);
+  indim_lval at = r->parts == NULL ? 0 : indim_loop_add(b, indim_loop_mul_const(b, r->part, r->columns), column);
   indim_lval sum = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
   if (!is_first) {
-    sum = indim_load_at(&k, p->item->shape, &p->item->place, index);
+    sum = r->parts == NULL ? indim_load_at(&k, p->item->shape, &p->item->place, index)
+                           : indim_loop_load(b, r->parts, at, lanes, 1);
   }
-  for (int32_t i = 0; i < steps && !indim_lower_failed(p->l); i++) {
-    index[contracted] = (indim_coord){indim_loop_add_const(b, from, i), 0};
-    sum = multiply_add(p, lanes, factor(p, &k, true, index), factor(p, &k, false, index), sum);
+  sum = add_rows(r, &k, index, from, steps, sum);
+  if (indim_lower_failed(p->l)) {
+    return;
   }
-  if (!indim_lower_failed(p->l)) {
+  set_index(r, lanes, column, index);
+  if (r->parts == NULL) {
     indim_store_at(&k, p->item->shape, &p->item->place, index, sum);
+  } else {
+    indim_loop_store(b, r->parts, at, sum, 1, false);
   }
 }
 
-static void sweep_columns(product *p, indim_lval first, int64_t count, int32_t contracted, indim_lval from,
-                          int32_t steps, bool is_first) {
-  indim_loop_builder *b = &p->l->b;
-  int64_t main = count / p->lanes * p->lanes;
+static void sweep_columns(const row_product *r, indim_lval from, int32_t steps, bool is_first) {
+  indim_loop_builder *b = &r->p->l->b;
+  int32_t full = r->p->lanes;
+  int64_t main = r->columns / full * full;
   if (main > 0) {
-    indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, 0, NULL, NULL);
-    add_steps(p, p->lanes, indim_loop_add(b, first, at), contracted, from, steps, is_first);
+    indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), full, 0, NULL, NULL);
+    add_steps(r, full, at, from, steps, is_first);
     indim_loop_for_end(b, NULL, NULL);
   }
-  for (int32_t lanes = p->lanes / 2; lanes >= 1; lanes /= 2) {
-    if (count - main >= lanes) {
-      add_steps(p, lanes, indim_loop_add_const(b, first, main), contracted, from, steps, is_first);
+  for (int32_t lanes = full / 2; lanes >= 1; lanes /= 2) {
+    if (r->columns - main >= lanes) {
+      add_steps(r, lanes, indim_loop_index(b, main), from, steps, is_first);
       main += lanes;
     }
   }
 }
 
-static void run_columns(product *p, indim_lval first, int64_t count, int32_t contracted, int64_t size) {
+// |count| rows of the matrix from |first| on.
+static void sweep_rows(const row_product *r, indim_lval first, int64_t count) {
+  indim_lowering *l = r->p->l;
+  indim_loop_builder *b = &l->b;
+  int64_t main = count / r->steps * r->steps;
+  sweep_columns(r, first, r->steps, true);
+  if (main > r->steps) {
+    indim_lval at =
+        indim_loop_for_begin(b, indim_loop_index(b, r->steps), indim_loop_index(b, main), r->steps, 0, NULL, NULL);
+    l->loop_depth++;
+    sweep_columns(r, indim_loop_add(b, first, at), r->steps, false);
+    l->loop_depth--;
+    indim_loop_for_end(b, NULL, NULL);
+  }
+  if (count > main) {
+    sweep_columns(r, indim_loop_add_const(b, first, main), (int32_t)(count - main), false);
+  }
+}
+
+// The parts' sums together, and the rows from |done| on that are in none.
+static void add_parts(const row_product *r, int32_t lanes, indim_lval column, int64_t parts, int64_t done,
+                      int64_t size) {
+  indim_loop_builder *b = &r->p->l->b;
+  indim_kernel k = {.l = r->p->l, .lanes = lanes};
+  indim_coord index[INDIM_MAX_RANK];
+  indim_lval sum = indim_loop_load(b, r->parts, column, lanes, 1);
+  for (int64_t i = 1; i < parts; i++) {
+    indim_lval part = indim_loop_load(b, r->parts, indim_loop_add_const(b, column, i * r->columns), lanes, 1);
+    sum = indim_loop_binary(b, INDIM_OP_ADD, sum, part);
+  }
+  set_index(r, lanes, column, index);
+  sum = add_rows(r, &k, index, indim_loop_index(b, done), (int32_t)(size - done), sum);
+  set_index(r, lanes, column, index);
+  if (!indim_lower_failed(r->p->l)) {
+    indim_store_at(&k, r->p->item->shape, &r->p->item->place, index, sum);
+  }
+}
+
+static void run_parts(row_product *r, int64_t parts, int64_t size) {
+  product *p = r->p;
   indim_loop_builder *b = &p->l->b;
-  int64_t main = size / STEPS * STEPS;
-  sweep_columns(p, first, count, contracted, indim_loop_index(b, 0), STEPS, true);
-  indim_lval from =
-      indim_loop_for_begin(b, indim_loop_index(b, STEPS), indim_loop_index(b, main), STEPS, 0, NULL, NULL);
+  int64_t rows = size / parts / r->steps * r->steps;
+  r->parts = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, p->sum, parts * r->columns, p->item->instr->name.data);
+  indim_loop_kernel_begin(b, &r->parts, 1);
+  r->part = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, parts), 1, 0, NULL, NULL);
+  indim_loop_for_parallel(b, 1);
   p->l->loop_depth++;
-  sweep_columns(p, first, count, contracted, from, STEPS, false);
+  sweep_rows(r, indim_loop_mul_const(b, r->part, rows), rows);
   p->l->loop_depth--;
   indim_loop_for_end(b, NULL, NULL);
-  if (size > main) {
-    sweep_columns(p, first, count, contracted, indim_loop_index(b, main), (int32_t)(size - main), false);
+  indim_element_forget(p->l);
+  indim_loop_kernel_begin(b, &p->item->place.storage, 1);
+  int64_t main = r->columns / p->lanes * p->lanes;
+  if (main > 0) {
+    indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, 0, NULL, NULL);
+    add_parts(r, p->lanes, at, parts, parts * rows, size);
+    indim_loop_for_end(b, NULL, NULL);
+  }
+  for (int32_t lanes = p->lanes / 2; lanes >= 1; lanes /= 2) {
+    if (r->columns - main >= lanes) {
+      add_parts(r, lanes, indim_loop_index(b, main), parts, parts * rows, size);
+      main += lanes;
+    }
   }
 }
 
 static void run_rows(product *p, int32_t contracted, int64_t size) {
-  enum { BANDS = 4, WORTH_THREADS = 65536 };
-  indim_loop_builder *b = &p->l->b;
-  int64_t columns = p->item->shape->sizes[p->vector_dim];
-  int64_t band = columns >= BANDS * LEAST_COLUMNS ? columns / BANDS / p->lanes * p->lanes : columns;
-  bool threads = p->l->loop_depth == 0 && columns * size >= WORTH_THREADS && band < columns &&
-                 !indim_lower_without(p->l, INDIM_DECISION_THREADS);
-  if (!threads) {
-    run_columns(p, indim_loop_index(b, 0), columns, contracted, size);
-    return;
-  }
-  int64_t main = columns / band * band;
-  indim_lval first = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), band, 0, NULL, NULL);
-  indim_loop_for_parallel(b, 1);
-  run_columns(p, first, band, contracted, size);
-  indim_loop_for_end(b, NULL, NULL);
-  if (columns > main) {
-    run_columns(p, indim_loop_index(b, main), columns - main, contracted, size);
+  enum { PARTS = 16, PART = 65536, LARGE_STEPS = 4 };
+  row_product r = {.p = p, .contracted = contracted, .columns = p->item->shape->sizes[p->vector_dim]};
+  int64_t parts = r.columns * size / PART;
+  parts = parts < PARTS ? parts : PARTS;
+  r.steps = parts > 1 ? LARGE_STEPS : STEPS;
+  if (parts > 1 && size / parts >= LEAST_STEPS && p->l->loop_depth == 0 &&
+      !indim_lower_without(p->l, INDIM_DECISION_THREADS)) {
+    run_parts(&r, parts, size);
+  } else {
+    sweep_rows(&r, indim_loop_index(&p->l->b, 0), size);
   }
 }
 
@@ -540,7 +614,7 @@ void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
     p.lanes = nest.lanes;
     int32_t contracted = -1;
     if (suits_rows(&p, nest.sizes, &contracted)) {
-      indim_lower_explain(l, item, "one row times a matrix, %d rows of it at a time", STEPS);
+      indim_lower_explain(l, item, "one row times a matrix, several rows of it at a time");
       indim_element_forget(l);
       run_rows(&p, contracted, nest.sizes[contracted]);
       return;

@@ -11,9 +11,9 @@
 
 enum {
   TILE_M = 6,         // rows of a tile: 12 of 16 registers are sums
-  BLOCK_M = 192,      // rows of a block: of the left side, 144 KiB of f32 at a time
-  BLOCK_K = 192,      // steps of a block
-  BLOCK_BYTES = 256,  // of a row of a block: 48 KiB of stack
+  BLOCK_M = 192,      // rows of a block: of the left side, 192 KiB of f32 at a time
+  BLOCK_K = 256,      // steps of a block: of a tile of the right side, 16 KiB
+  LHS_BYTES = 49152,  // of the rows of a block that are laid out, on the stack
   ROW_BYTES = 8192    // of the sums of a product with a single row
 };
 

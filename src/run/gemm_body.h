@@ -3,13 +3,13 @@
 //   VECTOR_BYTES  16, 32 or 64
 //   NAME(x)       the name of x in this instance
 //   TARGET        attributes of the functions
-// Each instance computes tiles of 6 rows by two vectors in registers. A block of the right side, up to 192 rows and 256
-// bytes wide, is laid out tile by tile on the stack first; six rows of the left side likewise, unless they are read once.
-// A product with a single row reads everything once, and lays out nothing.
+// Each instance computes tiles of 6 rows by two vectors in registers, down all rows of a block for one tile's columns after
+// the other: those of the right side, up to 256 steps, are laid out on the stack and stay in the first cache meanwhile, the
+// block of the left side in the second. Rows of the left side are read where they are if their elements lie one behind
+// the other. A product with a single row reads everything once, and lays out nothing.
 #define VECTOR NAME(vector)
 #define LANES ((int64_t)(VECTOR_BYTES / sizeof(REAL)))
 #define TILE_N (2 * LANES)
-#define BLOCK_N ((int64_t)(BLOCK_BYTES / sizeof(REAL)))
 
 typedef REAL VECTOR __attribute__((vector_size(VECTOR_BYTES)));
 
@@ -61,83 +61,79 @@ TARGET static void NAME(cut_tile)(int64_t count, const REAL *a, int64_t a_m, int
   }
 }
 
-// |columns| columns of the right side, tile by tile: tile t holds its |count| rows of TILE_N one behind the other. What
-// lacks at the right is zero.
+// A tile's columns of the right side: their |count| rows one behind the other. What lacks at the right is zero.
 TARGET static void NAME(pack_rhs)(int64_t count, int64_t columns, const REAL *rhs, int64_t rhs_k, int64_t rhs_n,
                                   REAL *packed) {
-  for (int64_t j = 0; j < columns; j += TILE_N) {
-    int64_t width = columns - j < TILE_N ? columns - j : TILE_N;
-    if (width < TILE_N) {
-      memset(packed, 0, (size_t)(count * TILE_N) * sizeof(REAL));
-    }
-    if (rhs_n == 1) {
-      for (int64_t k = 0; k < count; k++) {
-        memcpy(packed + k * TILE_N, rhs + k * rhs_k + j, (size_t)width * sizeof(REAL));
-      }
-    } else {
-      for (int64_t c = 0; c < width; c++) {
-        const REAL *column = rhs + (j + c) * rhs_n;
-        for (int64_t k = 0; k < count; k++) {
-          packed[k * TILE_N + c] = column[k * rhs_k];
-        }
-      }
-    }
-    packed += count * TILE_N;
-  }
-}
-
-TARGET static void NAME(pack_lhs)(int64_t count, int64_t rows, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
-                                  REAL *packed) {
-  if (rows < TILE_M) {
-    memset(packed, 0, (size_t)(count * TILE_M) * sizeof(REAL));
-  }
-  if (rows == TILE_M) {
+  if (rhs_n == 1 && columns == TILE_N) {
     for (int64_t k = 0; k < count; k++) {
-#pragma GCC unroll 6
-      for (int64_t i = 0; i < TILE_M; i++) {
-        packed[k * TILE_M + i] = lhs[i * lhs_m + k * lhs_k];
-      }
+      memcpy(packed + k * TILE_N, rhs + k * rhs_k, (size_t)TILE_N * sizeof(REAL));
     }
     return;
   }
-  for (int64_t i = 0; i < rows; i++) {
+  if (columns < TILE_N) {
+    memset(packed, 0, (size_t)(count * TILE_N) * sizeof(REAL));
+  }
+  for (int64_t c = 0; c < columns; c++) {
     for (int64_t k = 0; k < count; k++) {
-      packed[k * TILE_M + i] = lhs[i * lhs_m + k * lhs_k];
+      packed[k * TILE_N + c] = rhs[c * rhs_n + k * rhs_k];
     }
   }
 }
 
-// A block of at most BLOCK_K steps and BLOCK_N columns, all rows.
-TARGET static void NAME(block)(int64_t m, int64_t columns, int64_t count, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
+// Rows of the left side, tile by tile: each holds its |count| columns one behind the other. What lacks at the bottom is
+// zero. Where columns are contiguous, one after the other: far from each other they would push each other out of the
+// caches before the next tile needs the rest of their lines.
+TARGET static void NAME(pack_lhs)(int64_t count, int64_t rows, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
+                                  REAL *packed) {
+  int64_t whole = lhs_m == 1 ? rows / TILE_M * TILE_M : 0;
+  for (int64_t k = 0; k < count && whole > 0; k++) {
+    for (int64_t i = 0; i < whole; i += TILE_M) {
+      memcpy(packed + i * count + k * TILE_M, lhs + i + k * lhs_k, TILE_M * sizeof(REAL));
+    }
+  }
+  for (int64_t first = whole; first < rows; first += TILE_M) {
+    REAL *tile = packed + first * count;
+    int64_t height = rows - first < TILE_M ? rows - first : TILE_M;
+    if (height < TILE_M) {
+      memset(tile, 0, (size_t)(count * TILE_M) * sizeof(REAL));
+    }
+    for (int64_t i = 0; i < height; i++) {
+      for (int64_t k = 0; k < count; k++) {
+        tile[k * TILE_M + i] = lhs[(first + i) * lhs_m + k * lhs_k];
+      }
+    }
+  }
+}
+
+// A block of rows and of at most BLOCK_K steps, all columns.
+TARGET static void NAME(block)(int64_t rows, int64_t n, int64_t count, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
                                const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,
                                bool accumulate) {
-  _Alignas(64) REAL rhs_packed[BLOCK_K * BLOCK_BYTES / sizeof(REAL)];
-  _Alignas(64) REAL lhs_packed[BLOCK_K * TILE_M];
-  // Read once only, the right side is not worth laying out.
-  bool in_place = m <= TILE_M && rhs_n == 1 && columns % TILE_N == 0;
-  if (!in_place) {
-    NAME(pack_rhs)(count, columns, rhs, rhs_k, rhs_n, rhs_packed);
-  }
-  for (int64_t i = 0; i < m; i += TILE_M) {
-    int64_t rows = m - i < TILE_M ? m - i : TILE_M;
-    const REAL *a = lhs + i * lhs_m;
-    int64_t a_m = lhs_m;
-    int64_t a_k = lhs_k;
-    if (rows < TILE_M || lhs_k != 1 || columns > TILE_N) {
-      NAME(pack_lhs)(count, rows, a, lhs_m, lhs_k, lhs_packed);
-      a = lhs_packed;
-      a_m = 1;
-      a_k = TILE_M;
+  _Alignas(64) REAL rhs_packed[BLOCK_K * 2 * VECTOR_BYTES / sizeof(REAL)];
+  _Alignas(64) REAL lhs_packed[LHS_BYTES / sizeof(REAL)];
+  int64_t in_place = lhs_k == 1 ? rows / TILE_M * TILE_M : 0;
+  NAME(pack_lhs)(count, rows - in_place, lhs + in_place * lhs_m, lhs_m, lhs_k, lhs_packed);
+  for (int64_t j = 0; j < n; j += TILE_N) {
+    int64_t columns = n - j < TILE_N ? n - j : TILE_N;
+    const REAL *b = rhs + j * rhs_n;
+    int64_t b_k = rhs_k;
+    if (rows > TILE_M || rhs_n != 1 || columns < TILE_N) {  // else read once only, and not worth laying out
+      NAME(pack_rhs)(count, columns, b, rhs_k, rhs_n, rhs_packed);
+      b = rhs_packed;
+      b_k = TILE_N;
     }
-    for (int64_t j = 0; j < columns; j += TILE_N) {
-      int64_t width = columns - j < TILE_N ? columns - j : TILE_N;
-      const REAL *b = in_place ? rhs + j : rhs_packed + j * count;
-      int64_t b_k = in_place ? rhs_k : TILE_N;
+    for (int64_t i = 0; i < rows; i += TILE_M) {
       REAL *to = out + i * out_m + j;
-      if (rows == TILE_M && width == TILE_N) {
-        NAME(tile)(count, a, a_m, a_k, b, b_k, to, out_m, accumulate);
+      bool is_packed = i >= in_place;
+      const REAL *a = is_packed ? lhs_packed + (i - in_place) * count : lhs + i * lhs_m;
+      int64_t a_m = is_packed ? 1 : lhs_m;
+      int64_t height = rows - i < TILE_M ? rows - i : TILE_M;
+      if (columns < TILE_N || height < TILE_M) {
+        NAME(cut_tile)(count, a, a_m, is_packed ? TILE_M : 1, b, b_k, to, out_m, accumulate, height, columns);
+      } else if (is_packed) {
+        NAME(tile)(count, a, 1, TILE_M, b, b_k, to, out_m, accumulate);
       } else {
-        NAME(cut_tile)(count, a, a_m, a_k, b, b_k, to, out_m, accumulate, rows, width);
+        NAME(tile)(count, a, a_m, 1, b, b_k, to, out_m, accumulate);
       }
     }
   }
@@ -225,17 +221,14 @@ TARGET static void NAME(gemm)(int64_t m, int64_t n, int64_t k, const REAL *lhs, 
     NAME(row)(m, k, rhs, rhs_k, lhs, lhs_k, lhs_m, out, out_m, accumulate);
     return;
   }
-  // Rows in blocks whose part of the left side stays in the second cache while the columns go by.
-  for (int64_t i = 0; i < m; i += BLOCK_M) {
-    int64_t rows = m - i < BLOCK_M ? m - i : BLOCK_M;
+  int64_t most = lhs_k == 1 ? BLOCK_M : (int64_t)(LHS_BYTES / sizeof(REAL)) / BLOCK_K / TILE_M * TILE_M;
+  for (int64_t i = 0; i < m; i += most) {
+    int64_t rows = m - i < most ? m - i : most;
     for (int64_t begin = 0; begin < k; begin += BLOCK_K) {
       int64_t count = k - begin < BLOCK_K ? k - begin : BLOCK_K;
-      for (int64_t j = 0; j < n; j += BLOCK_N) {
-        int64_t columns = n - j < BLOCK_N ? n - j : BLOCK_N;
-        NAME(block)
-        (rows, columns, count, lhs + i * lhs_m + begin * lhs_k, lhs_m, lhs_k, rhs + begin * rhs_k + j * rhs_n, rhs_k,
-         rhs_n, out + i * out_m + j, out_m, accumulate || begin > 0);
-      }
+      NAME(block)
+      (rows, n, count, lhs + i * lhs_m + begin * lhs_k, lhs_m, lhs_k, rhs + begin * rhs_k, rhs_k, rhs_n,
+       out + i * out_m, out_m, accumulate || begin > 0);
     }
   }
 }
@@ -243,4 +236,3 @@ TARGET static void NAME(gemm)(int64_t m, int64_t n, int64_t k, const REAL *lhs, 
 #undef VECTOR
 #undef LANES
 #undef TILE_N
-#undef BLOCK_N

@@ -1,5 +1,6 @@
-// The matrix product that compiled code asks the host for: cut into blocks by its sizes alone, each block given to the
-// library, or to gemm.c where there is none. The same blocks for any number of threads give the same bits.
+// The matrix product that compiled code asks the host for: cut into blocks by its sizes alone, each block computed by
+// gemm.c, or by the library if that is there and better for such sizes. The same blocks for any number of threads give the
+// same bits.
 #include "run/matmul.h"
 
 #include <string.h>
@@ -55,26 +56,40 @@ typedef struct blocks {
   int64_t row_blocks, column_blocks;  // of one product of the batch
 } blocks;
 
-// Halves the longer side until a block is small enough to share work well and still large enough to be worth packing its
-// operands.
-static blocks cut(const indim_host_matmul *s) {
-  enum { LEAST_SIDE = 128, MOST_BLOCKS = 16, ROUND = 16 };
-  // Multiplications that are worth halving: the first time, so that a second thread has work, and further on. With a
-  // single row or column each of them reads an element of its own from memory.
-  bool is_single = s->m == 1 || s->n == 1;
-  double enough_work = is_single ? 1e5 : 1e7;
-  double more_work = is_single ? 1e5 : 5e7;
+// When to stop halving: multiplications of a block, and its sides.
+typedef struct least {
+  double work;
+  int64_t rows, columns;
+} least;
+
+// The library lays out both sides anew for every block. A block of our own reads the rows where they are and lays out its
+// columns. With a single row or column each multiplication reads an element of its own from memory.
+static least least_block(const indim_host_matmul *s, bool by_library) {
+  if (s->m == 1 || s->n == 1) {
+    return (least){1e5, 128, 128};
+  }
+  return by_library ? (least){1.5e7, 128, 128} : (least){5e5, 48, 32};
+}
+
+// Halves a side until the products of the batch together make enough blocks for threads, or blocks are hardly worth one.
+static blocks cut(const indim_host_matmul *s, bool by_library) {
+  enum { ENOUGH_BLOCKS = 16, ROUND = 16, TALL = 4 };
+  least l = least_block(s, by_library);
   blocks b = {s->m, s->n, 1, 1};
-  while (b.row_blocks * b.column_blocks < MOST_BLOCKS &&
-         (double)b.rows * (double)b.columns * (double)s->k > enough_work) {
-    enough_work = more_work;
-    bool by_rows = b.rows >= b.columns;
-    int64_t side = by_rows ? b.rows : b.columns;
-    int64_t half = indim_ceil_div(indim_ceil_div(side, 2), ROUND) * ROUND;
-    if (half < LEAST_SIDE || half >= side) {
+  while ((double)s->batch * (double)b.row_blocks * (double)b.column_blocks < ENOUGH_BLOCKS &&
+         (double)b.rows * (double)b.columns * (double)s->k > l.work) {
+    int64_t rows = indim_ceil_div(indim_ceil_div(b.rows, 2), ROUND) * ROUND;
+    int64_t columns = indim_ceil_div(indim_ceil_div(b.columns, 2), ROUND) * ROUND;
+    bool can_rows = rows >= l.rows && rows < b.rows;
+    bool can_columns = columns >= l.columns && columns < b.columns;
+    if (!can_rows && !can_columns) {
       break;
     }
-    *(by_rows ? &b.rows : &b.columns) = half;
+    if (can_rows && (!can_columns || b.rows >= (by_library ? b.columns : TALL * b.columns))) {
+      b.rows = rows;
+    } else {
+      b.columns = columns;
+    }
     b.row_blocks = indim_ceil_div(s->m, b.rows);
     b.column_blocks = indim_ceil_div(s->n, b.columns);
   }
@@ -135,18 +150,28 @@ static void run_blocks(void *frame, int64_t begin, int64_t end) {
   }
 }
 
-// Whether the library's int takes all of it, and the strides are such as it knows. Few rows, and a single column, read
-// one side once only: gemm.c does that without packing.
+// Whether the library's int takes all of it, and the strides are such as it knows.
 static bool fits_library(const indim_blas *blas, const indim_host_matmul *s) {
-  enum { FEW_ROWS = 6 };
   bool in_int = s->m <= INT32_MAX && s->n <= INT32_MAX && s->k <= INT32_MAX && s->lhs_m <= INT32_MAX &&
                 s->lhs_k <= INT32_MAX && s->rhs_k <= INT32_MAX && s->rhs_n <= INT32_MAX && s->out_m <= INT32_MAX;
   int64_t lhs_stride = s->lhs_k == 1 ? s->lhs_m : s->lhs_k;
   int64_t rhs_stride = s->rhs_n == 1 ? s->rhs_k : s->rhs_n;
   bool strides =
       lhs_stride >= (s->lhs_k == 1 ? s->k : s->m) && rhs_stride >= (s->rhs_n == 1 ? s->n : s->k) && s->out_m >= s->n;
-  return blas != NULL && blas->sgemm != NULL && in_int && strides && s->k > 0 && s->m > 1 && s->n > 1 &&
-         (s->m > FEW_ROWS || s->rhs_n != 1);
+  return blas != NULL && blas->sgemm != NULL && in_int && strides && s->k > 0;
+}
+
+// Measured with Zen 3: rows that are contiguous and need not be laid out make ours the faster one (by a fifth for 256 x 64
+// x 256) until a product is so large that the library's blocking for all caches counts, which a short sum or a few
+// columns never are. A single column, and a few rows, read one side once only: ours lays out nothing then.
+static bool is_better_ours(const indim_host_matmul *s) {
+  enum { FEW_ROWS = 6, SHORT = 128, FEW_COLUMNS = 64 };
+  static const double large = 1e8;  // multiplications
+  if (s->m == 1 || s->n == 1 || (s->m <= FEW_ROWS && s->rhs_n == 1)) {
+    return true;
+  }
+  double work = (double)s->m * (double)s->n * (double)s->k;
+  return s->lhs_k == 1 && (work < large || s->k <= SHORT || s->n <= FEW_COLUMNS);
 }
 
 bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void *parallel_user,
@@ -159,7 +184,8 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
   if (s->batch == 0 || s->m == 0 || s->n == 0) {
     return true;
   }
-  job j = {blas, s, cut(s), fits_library(blas, s), out, lhs, rhs};
+  bool by_library = fits_library(blas, s) && !is_better_ours(s);
+  job j = {blas, s, cut(s, by_library), by_library, out, lhs, rhs};
   int64_t count = s->batch * j.blocks.row_blocks * j.blocks.column_blocks;
   if (parallel == NULL || count == 1) {
     run_blocks(&j, 0, count);

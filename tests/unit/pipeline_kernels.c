@@ -543,6 +543,30 @@ TEST(scatters_in_a_loop) {
   }
 }
 
+// Products --------------------------------------------------------------------------------------------------------------
+
+// Rows of the matrix are shared by threads, with sums of their own; sizes that leave rows and columns over.
+TEST(rows_times_large_matrices) {
+  static const struct {
+    const char *type, *row;
+    int64_t steps, columns, contracted;
+  } cases[] = {{"f32", "[1,300]", 300, 512, 1},
+               {"f32", "[1031]", 1031, 133, 0},
+               {"f64", "[517,1]", 517, 1000, 0},
+               {"f32", "[1,2049]", 2049, 64, 1},
+               {"f32", "[1,4099]", 4099, 130, 1}};
+  state = 12;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases && can_compile(); i++) {
+    bool is_flat = strchr(cases[i].row, ',') == NULL;
+    begin();
+    add("ENTRY main { x = %s%s parameter(0) w = %s[%lld,%lld] parameter(1) ROOT r = %s[%s%lld] dot(x, w), ",
+        cases[i].type, cases[i].row, cases[i].type, (long long)cases[i].steps, (long long)cases[i].columns,
+        cases[i].type, is_flat ? "" : "1,", (long long)cases[i].columns);
+    add("lhs_contracting_dims={%lld}, rhs_contracting_dims={0} }\n", (long long)cases[i].contracted);
+    run();
+  }
+}
+
 // Bits ---------------------------------------------------------------------------------------------------------------------
 
 TEST(bits_of_other_widths) {
@@ -563,16 +587,17 @@ TEST(bits_of_other_widths) {
   }
 }
 
-#define CASES(X)         \
-  X(reduce_windows)      \
-  X(scans)               \
-  X(select_and_scatters) \
-  X(convolutions)        \
-  X(sorts)               \
-  X(topks)               \
-  X(large_sorts)         \
-  X(large_windows)       \
-  X(scatters)            \
-  X(scatters_in_a_loop)  \
+#define CASES(X)               \
+  X(reduce_windows)            \
+  X(scans)                     \
+  X(select_and_scatters)       \
+  X(convolutions)              \
+  X(sorts)                     \
+  X(topks)                     \
+  X(large_sorts)               \
+  X(large_windows)             \
+  X(scatters)                  \
+  X(scatters_in_a_loop)        \
+  X(rows_times_large_matrices) \
   X(bits_of_other_widths)
 TEST_MAIN(CASES)
