@@ -159,10 +159,15 @@ static indim_status take_aliases(indim_executable *e, const indim_module *module
   return status;
 }
 
-static bool asks_for(const indim_loop_program *program, indim_host_service service) {
+// Whether any of the program's products is one that a library computes better than we do.
+static bool wants_library(const indim_loop_program *program) {
   for (const indim_loop_node *node = program->body->first; node != NULL; node = indim_loop_next(node)) {
-    if (node->kind == INDIM_NODE_HOST && node->u.host.service == service) {
-      return true;
+    if (node->kind == INDIM_NODE_HOST && node->u.host.service == INDIM_HOST_MATMUL) {
+      indim_host_matmul sizes;  // the numbers are its fields
+      memcpy(&sizes, node->u.host.numbers, sizeof sizes);
+      if (indim_matmul_wants_library(&sizes)) {
+        return true;
+      }
     }
   }
   return false;
@@ -303,7 +308,7 @@ static indim_status run_stages(compilation *c) {
   INDIM_TRY(take_aliases(c->executable, c->module, c->program));
   INDIM_TRY(indim_executable_set_scratch(c->executable, c->program->scratch_bytes));
   INDIM_TRY(emit(c));
-  if (asks_for(c->program, INDIM_HOST_MATMUL)) {
+  if (wants_library(c->program)) {
     int64_t begin = indim_clock_ns();
     indim_blas_open(&c->executable->blas);
     c->times.load += indim_clock_ns() - begin;

@@ -161,17 +161,19 @@ static bool fits_library(const indim_blas *blas, const indim_host_matmul *s) {
   return blas != NULL && blas->sgemm != NULL && in_int && strides && s->k > 0;
 }
 
-// Measured with Zen 3: rows that are contiguous and need not be laid out make ours the faster one (by a fifth for 256 x 64
-// x 256) until a product is so large that the library's blocking for all caches counts, which a short sum or a few
-// columns never are. A single column, and a few rows, read one side once only: ours lays out nothing then.
-static bool is_better_ours(const indim_host_matmul *s) {
+// Measured with Zen 3: ours is the faster one (by a fifth for 256 x 64 x 256) until a product is so large that the library's
+// blocking for all caches counts, which a short sum or a few columns never are, or until both sides have to be laid out.
+// A single column, and a few rows, read one side once only: ours lays out nothing then.
+bool indim_matmul_wants_library(const indim_host_matmul *s) {
   enum { FEW_ROWS = 6, SHORT = 128, FEW_COLUMNS = 64 };
-  static const double large = 1e8;  // multiplications
   if (s->m == 1 || s->n == 1 || (s->m <= FEW_ROWS && s->rhs_n == 1)) {
+    return false;
+  }
+  if (s->lhs_k != 1 && s->rhs_n != 1) {
     return true;
   }
   double work = (double)s->m * (double)s->n * (double)s->k;
-  return s->lhs_k == 1 && (work < large || s->k <= SHORT || s->n <= FEW_COLUMNS);
+  return work >= (s->lhs_k == 1 ? 1e8 : 2e7) && s->k > SHORT && s->n > FEW_COLUMNS;
 }
 
 bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void *parallel_user,
@@ -184,7 +186,7 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
   if (s->batch == 0 || s->m == 0 || s->n == 0) {
     return true;
   }
-  bool by_library = fits_library(blas, s) && !is_better_ours(s);
+  bool by_library = fits_library(blas, s) && indim_matmul_wants_library(s);
   job j = {blas, s, cut(s, by_library), by_library, out, lhs, rhs};
   int64_t count = s->batch * j.blocks.row_blocks * j.blocks.column_blocks;
   if (parallel == NULL || count == 1) {

@@ -19,6 +19,10 @@ typedef struct indim_blas {
 void indim_blas_open(indim_blas *out_blas);
 void indim_blas_close(indim_blas *blas);
 
+// Whether a library would compute this product better than our own code: it is large, or both sides lie transposed.
+// Loading one takes a tenth of a second, so a program that asks for others only goes without.
+bool indim_matmul_wants_library(const indim_host_matmul *sizes);
+
 // Computes the product, cut into blocks by its sizes alone and spread over |parallel| (NULL: one after another), so that
 // the result is the same for any number of threads. Nothing is allocated. False for sizes that make no sense: a type
 // other than F32 and F64, a negative size, an operand of which neither stride is 1.

@@ -127,6 +127,21 @@ TEST(library) {
     return;
   }
   check_sizes(&blas);
+  // Sizes that are the library's, and what stays ours just below.
+  static const struct {
+    indim_type type;
+    int64_t side;
+    bool lhs_t, rhs_t, wants;
+  } large[] = {{INDIM_F32, 465, false, false, true}, {INDIM_F64, 465, false, true, true},
+               {INDIM_F32, 272, true, false, true},  {INDIM_F64, 272, true, false, true},
+               {INDIM_F32, 40, true, true, true},    {INDIM_F32, 272, false, false, false},
+               {INDIM_F32, 200, true, false, false}};
+  for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+    int64_t side = large[i].side;
+    product p = make(large[i].type, 1, side, side, side, large[i].lhs_t, large[i].rhs_t, 3, true);
+    CHECK(indim_matmul_wants_library(&p.sizes) == large[i].wants);
+    check_product(&blas, NULL, &p);
+  }
   indim_blas_close(&blas);
   CHECK(blas.sgemm == NULL);
 }
