@@ -1,6 +1,15 @@
 // Permutations: arrays of up to 64 dimension numbers.
 #include "array/permutation.h"
 
+bool indim_list_has(const int64_t *list, int64_t count, int64_t value) {
+  for (int64_t i = 0; i < count; i++) {
+    if (list[i] == value) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool indim_permutation_is_valid(const int64_t *p, int32_t count) {
   uint64_t seen = 0;
   for (int32_t i = 0; i < count; i++) {

@@ -1,10 +1,11 @@
-// Permutations of dimension numbers.
+// Lists of dimension numbers, and permutations among them.
 #ifndef INDIM_ARRAY_PERMUTATION_H
 #define INDIM_ARRAY_PERMUTATION_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+bool indim_list_has(const int64_t *list, int64_t count, int64_t value);
 // Each of 0..count-1 once.
 bool indim_permutation_is_valid(const int64_t *p, int32_t count);
 // out[p[i]] = i. |out| may not be |p|.

@@ -2,6 +2,7 @@
 // are summed in double and rounded once, f64 in long double; integers wrap.
 #include <string.h>
 
+#include "array/permutation.h"
 #include "eval/evaluator.h"
 
 // The elements of one operand as a table of three coordinates: batch, free, contracted, each in row-major order of its
@@ -43,15 +44,6 @@ static indim_status list_offsets(indim_arena *arena, const indim_shape *shape, c
   return INDIM_OK;
 }
 
-static bool contains(const int64_t *list, int64_t count, int64_t value) {
-  for (int64_t i = 0; i < count; i++) {
-    if (list[i] == value) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static indim_status make_side(indim_arena *arena, const indim_instr *instr, const indim_value *value,
                               indim_attr_id batch_id, indim_attr_id contracting_id, side *out) {
   int64_t batch_count = 0;
@@ -61,7 +53,7 @@ static indim_status make_side(indim_arena *arena, const indim_instr *instr, cons
   int64_t free[INDIM_MAX_RANK];
   int64_t free_count = 0;
   for (int32_t d = 0; d < value->shape->rank; d++) {
-    if (!contains(batch, batch_count, d) && !contains(contracting, contracting_count, d)) {
+    if (!indim_list_has(batch, batch_count, d) && !indim_list_has(contracting, contracting_count, d)) {
       free[free_count++] = d;
     }
   }

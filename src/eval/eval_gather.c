@@ -4,6 +4,7 @@
 // others, in order, are an index into the array of start vectors.
 #include <string.h>
 
+#include "array/permutation.h"
 #include "eval/apply.h"
 
 // How start vectors turn into places of the operand.
@@ -49,20 +50,11 @@ static void find_start(const starting *s, const int64_t *batch, int32_t rank, in
   }
 }
 
-static bool contains(const int64_t *list, int64_t count, int64_t value) {
-  for (int64_t i = 0; i < count; i++) {
-    if (list[i] == value) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // Splits |index| into its window positions and the others.
 static void split_index(int32_t rank, const int64_t *index, const int64_t *window_dims, int64_t window_count,
                         int64_t *out_window, int64_t *out_batch) {
   for (int32_t d = 0, w = 0, b = 0; d < rank; d++) {
-    if (contains(window_dims, window_count, d)) {
+    if (indim_list_has(window_dims, window_count, d)) {
       out_window[w++] = index[d];
     } else {
       out_batch[b++] = index[d];
@@ -75,7 +67,7 @@ static int32_t walked_dims(int32_t rank, const int64_t *dropped, int64_t dropped
                            int32_t *out_dims) {
   int32_t count = 0;
   for (int32_t d = 0; d < rank; d++) {
-    if (!contains(dropped, dropped_count, d) && !contains(s->operand_batching, s->batching_count, d)) {
+    if (!indim_list_has(dropped, dropped_count, d) && !indim_list_has(s->operand_batching, s->batching_count, d)) {
       out_dims[count++] = d;
     }
   }

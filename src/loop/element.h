@@ -2,6 +2,7 @@
 #ifndef INDIM_LOOP_ELEMENT_H
 #define INDIM_LOOP_ELEMENT_H
 
+#include "array/permutation.h"
 #include "loop/lowering.h"
 
 // Forgets all that was computed: at the start of every kernel.
@@ -28,7 +29,6 @@ indim_lval indim_element_compute(indim_kernel *k, indim_flow_item *item, const i
 // The start along dimension |d| that the operands from |first| on give, clamped to 0..|most|.
 indim_lval indim_lower_start(indim_kernel *k, indim_flow_item **operands, int32_t operand_count, int32_t first,
                              int32_t d, int64_t most);
-bool indim_list_has(const int64_t *list, int64_t count, int64_t value);
 
 typedef struct indim_element_bits {
   uint64_t bits, imag;

@@ -260,7 +260,6 @@ static indim_status make_flow(indim_ctx *cx, indim_arena *arena, const indim_com
   void *memory = NULL;
   INDIM_TRY(indim_arena_alloc(arena, sizeof(indim_flow), &memory));
   indim_flow *flow = memory;
-  flow->computation = computation;
   maker m = {.cx = cx, .arena = arena, .flow = flow, .item_total = item_total, .depth = depth};
   leaves *arguments = NULL;
   INDIM_TRY(array(arena, computation->parameter_count, sizeof *arguments, &arguments));

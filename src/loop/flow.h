@@ -69,7 +69,6 @@ struct indim_flow_item {
 };
 
 struct indim_flow {
-  const indim_computation *computation;
   indim_flow_item **items;
   int32_t item_count, item_capacity;
   indim_flow_item **parameters;

@@ -47,15 +47,6 @@ void indim_lower_explain(indim_lowering *l, const indim_flow_item *item, const c
                       indim_shape_brief(item->shape, &shape), text);
 }
 
-bool indim_list_has(const int64_t *list, int64_t count, int64_t value) {
-  for (int64_t i = 0; i < count; i++) {
-    if (list[i] == value) {
-      return true;
-    }
-  }
-  return false;
-}
-
 bool indim_uniform_literal(const indim_literal *literal, indim_element_bits *out_bits) {
   const indim_shape *shape = indim_literal_shape(literal);
   if (indim_literal_is_elided(literal) || !indim_shape_is_array(shape) || indim_shape_element_count(shape) == 0) {
