@@ -1,4 +1,4 @@
-// The inside of element.c, survey.c and nest.c: coordinates, and the survey that a nest makes before it is built.
+// The inside of element*.c, coord.c, survey.c and nest.c: coordinates, and the survey that a nest makes before it is built.
 #ifndef INDIM_LOOP_ELEMENT_H
 #define INDIM_LOOP_ELEMENT_H
 
@@ -7,6 +7,15 @@
 
 // Forgets all that was computed: at the start of every kernel.
 void indim_element_forget(indim_lowering *l);
+
+// Coordinates (coord.c) ------------------------------------------------------------------------------------------------
+
+// Lanes of a value; 1 for none.
+static inline int32_t indim_coord_value_lanes(const indim_kernel *k, indim_lval v) {
+  return indim_loop_value_of(&k->l->b, v)->lanes;
+}
+// Whether lanes of a coordinate differ.
+bool indim_coord_has_lanes(const indim_kernel *k, indim_coord x);
 // All lanes of a coordinate, one by one.
 indim_lval indim_coord_lanes(indim_kernel *k, indim_coord x);
 indim_coord indim_coord_const(indim_kernel *k, int64_t value);
@@ -22,10 +31,20 @@ indim_lval indim_coord_guard(indim_kernel *k, indim_coord x, int64_t low, int64_
 indim_lval indim_mask_both(indim_kernel *k, indim_lval x, indim_lval y);
 // A select of values and a pred of one lane or all.
 indim_lval indim_choose(indim_kernel *k, indim_lval pred, indim_lval on_true, indim_lval on_false);
+
+// Elements (element.c, element_move.c, element_memory.c) ---------------------------------------------------------------
+
 // Whether element.c computes the op.
 bool indim_element_can(const indim_instr *instr);
 // The value of |item| computed even though it is to live somewhere (its kernel is being built).
 indim_lval indim_element_compute(indim_kernel *k, indim_flow_item *item, const indim_coord *index);
+// What computes an op that moves elements; NULL for others.
+typedef indim_lval indim_element_move(indim_kernel *k, indim_flow_item *item, const indim_coord *index,
+                                      indim_lval mask);
+indim_element_move *indim_element_move_of(const indim_instr *instr);
+// The elements of an array in memory; those that the mask leaves out are 0.
+indim_lval indim_load_item(indim_kernel *k, const indim_flow_item *item, const indim_location *at,
+                           const indim_coord *index, indim_lval mask);
 // The start along dimension |d| that the operands from |first| on give, clamped to 0..|most|.
 indim_lval indim_lower_start(indim_kernel *k, indim_flow_item **operands, int32_t operand_count, int32_t first,
                              int32_t d, int64_t most);

@@ -10,7 +10,9 @@
 //                  tile_dynamic.c: starts known at run time; tile_memory.c: from and to memory
 // Items in memory, and those inside their users (element.h)
 //   location.c     arrays in memory: addresses, loads and stores of lanes
-//   element.c      the value of any item at an index: what is inline is computed on the way
+//   element.c      the value of any item at an index: what is inline is computed on the way; element_move.c: ops that
+//                  move elements; element_memory.c: loads and stores
+//   coord.c        the index of lanes, and masks
 //   recast.c       the same for bitcasts between widths
 //   apply.c        elementwise instructions and computations of scalars, as nodes
 //   survey.c       what a loop nest does with memory, seen before it is built
