@@ -62,6 +62,14 @@ INDIM_CHECKED indim_status indim_parse_unescape(indim_parser *parser, indim_str 
 // Steps over one value of unknown form: balanced brackets, up to a comma before the next attribute, or the next
 // instruction. Returns the text.
 INDIM_CHECKED indim_status indim_parse_raw(indim_parser *parser, indim_str *out_text);
+// Values of one kind of attribute (parse_attr_dims.c, parse_attr_text.c).
+INDIM_CHECKED indim_status indim_parse_padding(indim_parser *parser, indim_attr *attr);
+INDIM_CHECKED indim_status indim_parse_slice(indim_parser *parser, indim_attr *attr);
+INDIM_CHECKED indim_status indim_parse_window(indim_parser *parser, indim_attr *attr);
+INDIM_CHECKED indim_status indim_parse_dim_labels(indim_parser *parser, indim_attr *attr);
+INDIM_CHECKED indim_status indim_parse_metadata(indim_parser *parser, indim_attr *attr);
+INDIM_CHECKED indim_status indim_parse_accuracy(indim_parser *parser, indim_attr *attr);
+INDIM_CHECKED indim_status indim_parse_int(indim_parser *parser, int64_t *out_value);
 // "{a,b,...}" of integers, appended to the module's arena.
 INDIM_CHECKED indim_status indim_parse_ints(indim_parser *parser, const int64_t **out_ints, int64_t *out_count);
 
