@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-// Why a pair of shapes is refused (broadcasting.md 1.7).
+// Why a pair of shapes is refused.
 typedef enum indim_broadcast_reason {
 #define INDIM_BROADCAST_REASON(name, text) INDIM_BROADCAST_##name,
 #include "indim/broadcast_reason.def"

@@ -51,7 +51,7 @@ INDIM_API INDIM_CHECKED indim_status indim_literal_set_dynamic_size(indim_ctx *c
                                                                     int64_t size);
 
 // Elements by index, widened: integers and pred as 64 bits (sign- or zero-extended), floats as double (f16, bf16, fp8,
-// ... are exactly representable), complex as two doubles. Setting rounds as the type does (arrays.md 1.5, 5.7).
+// ... are exactly representable), complex as two doubles. Setting rounds as the type does.
 // |out_imag| may be NULL. INDIM_INVALID for a wrong class of type, an index out of bounds (of the bound, where a dimension
 // is dynamic), or an elided literal.
 INDIM_API INDIM_CHECKED indim_status indim_literal_get_int(indim_ctx *cx, const indim_literal *literal,
@@ -74,7 +74,7 @@ INDIM_API INDIM_CHECKED indim_status indim_literal_read_dense(indim_ctx *cx, con
 // literal's, tuples too; dynamic dimensions and run-time sizes stay the literal's.
 INDIM_API INDIM_CHECKED indim_status indim_literal_relayout(indim_ctx *cx, const indim_literal *literal,
                                                             const indim_shape *shape, indim_literal **out_literal);
-// The same dimensions and layout with every element converted (arrays.md 5.7); an element size E goes unless |type| is
+// The same dimensions and layout with every element converted; an element size E goes unless |type| is
 // sub-byte and fits. INDIM_UNSUPPORTED for complex to real and for what is no array.
 INDIM_API INDIM_CHECKED indim_status indim_literal_convert(indim_ctx *cx, const indim_literal *literal, indim_type type,
                                                            indim_literal **out_literal);
@@ -86,7 +86,7 @@ enum {
   INDIM_LITERAL_LAYOUT = 1 << 1,    // "f32[2]{0} {1, 2}"
   INDIM_LITERAL_ONE_LINE = 1 << 2,  // blanks where the other form breaks lines
 };
-// Writes XLA's literal text (arrays.md 5.2); an elided literal's values print as {...}.
+// Writes XLA's literal text; an elided literal's values print as {...}.
 INDIM_API void indim_literal_print(const indim_literal *literal, unsigned flags, indim_buffer *out);
 // Reads a whole text as a literal with its shape: "f32[2,2] {{1, 2}, {3, 4}}", "(s32[] 1, f32[] 2)".
 INDIM_API INDIM_CHECKED indim_status indim_literal_parse(indim_ctx *cx, indim_str text, indim_literal **out_literal);

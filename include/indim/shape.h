@@ -88,7 +88,7 @@ INDIM_API void indim_layout_init(int32_t rank, indim_layout *out_layout);
 
 // An array shape with the default layout. A size INDIM_UNBOUNDED makes its dimension dynamic. |cx| may be NULL: then
 // no diagnostic is recorded. Errors: rank above INDIM_MAX_RANK (LIMIT), type not an array type, negative size, bytes
-// of the array overflow int64 (a size 0 before the overflow hides it, one after does not; arrays.md 2.3).
+// of the array overflow int64 (a size 0 before the overflow hides it, one after does not).
 INDIM_API INDIM_CHECKED indim_status indim_shape_init(indim_ctx *cx, indim_type type, int32_t rank,
                                                       const int64_t *sizes, indim_shape *out_shape);
 // The same with explicit dynamic flags, one per dimension: bit i of |dynamic|.
@@ -135,7 +135,7 @@ INDIM_API void indim_layout_print(const indim_layout *layout, indim_buffer *out)
 // Checking --------------------------------------------------------------------------------------------------------
 
 // Refuses what no array can be: unknown types, negative sizes, overflow, a layout that does not fit; with
-// |need_layouts| also an array without layout. One reason, in the order of arrays.md 2.4 and 3.5.
+// |need_layouts| also an array without layout. One reason: the first that XLA would find.
 INDIM_API INDIM_CHECKED indim_status indim_shape_validate(indim_ctx *cx, const indim_shape *shape, bool need_layouts);
 // The layout part alone, for one array shape. Padding and tiles exclude each other: both say where elements lie, and
 // no source defines the two together.
@@ -180,7 +180,7 @@ INDIM_API int64_t indim_shape_element_bits(const indim_shape *shape);
 
 // Comparing -------------------------------------------------------------------------------------------------------
 
-// What a comparison leaves out (arrays.md 2.8).
+// What a comparison leaves out.
 enum {
   INDIM_IGNORE_LAYOUT = 1 << 0,
   INDIM_IGNORE_TILES = 1 << 1,

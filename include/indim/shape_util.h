@@ -66,7 +66,7 @@ INDIM_API void indim_shape_print_program(const indim_str *names, const indim_sha
                                          const indim_shape *result, indim_buffer *out);
 
 // Comparing -------------------------------------------------------------------------------------------------------
-// XLA's named comparisons are indim_shape_equal with these options (arrays.md 2.8).
+// XLA's named comparisons are indim_shape_equal with these options.
 
 enum {
   INDIM_COMPATIBLE_IGNORING_ELEMENT_TYPE = INDIM_COMPATIBLE | INDIM_IGNORE_ELEMENT_TYPE,

@@ -42,9 +42,9 @@ INDIM_API indim_type indim_type_complex_of(indim_type component);
 INDIM_API indim_type indim_type_component_of(indim_type complex);
 
 // The type of the result where two may mix: larger in the order (is complex, overflow exponent or -1, significand
-// width or -1, bits, is signed int); the first when they are equal. bf16 and f16 give bf16. (arrays.md 1.3)
+// width or -1, bits, is signed int); the first when they are equal. bf16 and f16 give bf16.
 INDIM_API indim_type indim_type_higher_precision(indim_type a, indim_type b);
-// Whether every value of |from| is a value of |to| (arrays.md 1.6, truth table).
+// Whether every value of |from| is a value of |to|.
 INDIM_API bool indim_type_cast_preserves_values(indim_type from, indim_type to);
 // S8 <-> U8 and so on; INDIM_TYPE_INVALID if there is none. |bits| 1, 2, 4, 8, 16, 32 or 64.
 INDIM_API indim_type indim_type_unsigned_of_bits(int32_t bits);

@@ -3,7 +3,7 @@
 // fields they had (2 and 3), which XLA today skips.
 //
 // Decoding checks what the message itself must be, not what a shape must be: negative sizes or a wrong layout decode, and
-// indim_shape_validate refuses them (arrays.md 2.4, 6). Ranks, tiles and nesting beyond our capacities are INDIM_LIMIT.
+// indim_shape_validate refuses them. Ranks, tiles and nesting beyond our capacities are INDIM_LIMIT.
 #ifndef INDIM_WIRE_H
 #define INDIM_WIRE_H
 

@@ -1,5 +1,5 @@
 // Two shapes and the named dimensions to the one result shape, or to the one reason against it. The checks run in XLA's
-// order (broadcasting.md 1.1, 1.6), so that a pair with several faults gets the reason that XLA would give.
+// order, so that a pair with several faults gets the reason that XLA would give.
 #include "indim/broadcast.h"
 
 #include <inttypes.h>

@@ -30,7 +30,7 @@ double indim_element_real(indim_type type, indim_element element);
 double indim_element_imag(indim_type type, indim_element element);
 indim_element indim_element_of_float(indim_type type, double real, double imag);
 
-// Conversion by XLA's rules (arrays.md 5.7): integers wrap, floats to integers truncate and saturate with NaN giving 0,
+// Conversion by XLA's rules: integers wrap, floats to integers truncate and saturate with NaN giving 0,
 // anything but zero is true, real to complex has imaginary part 0. Complex to real has no rule: |to| must be complex
 // then.
 indim_element indim_element_convert(indim_type from, indim_type to, indim_element element);

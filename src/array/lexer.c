@@ -1,4 +1,4 @@
-// Scans one token at a time, trying the alternatives in XLA's order (hlo-text.md L4, L6), which decides between, say,
+// Scans one token at a time, trying the alternatives in XLA's order, which decides between, say,
 // the integer 3, the size 3x3, the padding 3_3 and the labels 0bf_0io->0bf.
 #include "array/lexer.h"
 

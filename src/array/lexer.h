@@ -1,4 +1,4 @@
-// The one lexer, for shape, layout, literal and HLO text (hlo-text.md 1): tokens with their place. It stands in the
+// The one lexer, for shape, layout, literal and HLO text: tokens with their place. It stands in the
 // array layer because shapes and literals are read there.
 //
 // A lexer is a plain value: copy it to look ahead, assign it back to return.

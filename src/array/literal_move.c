@@ -1,4 +1,4 @@
-// Moves values between shapes without arithmetic (arrays.md 5.8). Everything is one copy of a block from one literal
+// Moves values between shapes without arithmetic. Everything is one copy of a block from one literal
 // into another, by strides where both have them; broadcasting is a stride of 0.
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// Writes literals as XLA does (arrays.md 5.2): values in logical order whatever the layout, rows two blanks in, comments
+// Writes literals as XLA does: values in logical order whatever the layout, rows two blanks in, comments
 // with the outer indices from rank 4 on. Floats get the digits that always read back, and f32 and f64 fewer if those do.
 #include "array/literal_text.h"
 

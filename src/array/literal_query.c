@@ -1,4 +1,4 @@
-// Questions about all elements of an array (arrays.md 5.5): is every one this value, how many are.
+// Questions about all elements of an array: is every one this value, how many are.
 #include <math.h>
 
 #include "array/literal_internal.h"

@@ -1,4 +1,4 @@
-// When reshapes and transposes move no byte, and what a reshape does to dimensions (arrays.md 2.9).
+// When reshapes and transposes move no byte, and what a reshape does to dimensions.
 #include <string.h>
 
 #include "array/permutation.h"

@@ -1,4 +1,4 @@
-// Equality of shapes and of layouts, with everything that a comparison can be told to leave out (arrays.md 2.8, 3.6).
+// Equality of shapes and of layouts, with everything that a comparison can be told to leave out.
 #include <string.h>
 
 #include "array/shape_internal.h"

@@ -34,7 +34,7 @@ typedef struct indim_reg {
   LLVMValueRef part[2];  // [1]: the imaginary part; NULL for types that are not complex
 } indim_reg;
 
-// scalar.c: the meaning of every elementwise operation (broadcasting.md 3; eval/ is the witness) -----------------------
+// scalar.c: the meaning of every elementwise operation (eval/ is the witness) -----------------------
 
 // The register type of one part, and of an element as it lies in memory (pred i8, f16 i16 or half, bf16 i16, f8 i8,
 // c64 two floats one behind the other: lanes * 2 of them).
@@ -56,7 +56,7 @@ INDIM_CHECKED indim_status indim_emit_scalar(indim_emit *e, const indim_loop_op 
 
 // |op| is EXPONENTIAL, EXPONENTIAL_MINUS_ONE, LOG, LOG_PLUS_ONE, LOGISTIC, SINE, COSINE, TAN, SINH, COSH, TANH, ASIN, ACOS,
 // ASINH, ACOSH, ATANH, CBRT, ERF, RSQRT. At most 2 ulp anywhere (docs/math.md has the measured worst), subnormals,
-// infinities and NaN as in broadcasting.md 3. NULL for another op.
+// infinities and NaN as XLA has them. NULL for another op.
 LLVMValueRef indim_emit_math(indim_emit *e, indim_op op, LLVMValueRef x);
 // POWER, ATAN2 and REMAINDER (exact: fmod).
 LLVMValueRef indim_emit_math2(indim_emit *e, indim_op op, LLVMValueRef x, LLVMValueRef y);

@@ -1,4 +1,4 @@
-// gather and scatter: slices read from, or combined into, places that an array of indices names (hlo-text.md 17).
+// gather and scatter: slices read from, or combined into, places that an array of indices names.
 //
 // An index of the result (of the updates, for scatter) splits in two: its window positions walk along the slice, the
 // others, in order, are an index into the array of start vectors.

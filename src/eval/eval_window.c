@@ -1,6 +1,6 @@
 // reduce-window, select-and-scatter, convolution: what slides a window over an array. Tap w of the window at place o meets
 // base coordinate o * stride + w * window_dilation - pad_low, and an element there if that is not negative, a multiple of
-// base_dilation, and its quotient inside the array (hlo-text.md 17). What meets nothing is left out.
+// base_dilation, and its quotient inside the array. What meets nothing is left out.
 #include <string.h>
 
 #include "eval/apply.h"

@@ -20,7 +20,7 @@ void indim_scalar_store(indim_type type, void *data, int64_t k, indim_scalar val
 // What loading gives back after storing.
 indim_scalar indim_scalar_round(indim_type type, indim_scalar value);
 
-// Conversion by XLA's rules (broadcasting.md 3.5). Complex to anything else has none and gives the real part's.
+// Conversion by XLA's rules. Complex to anything else has none and gives the real part's.
 indim_scalar indim_scalar_convert(indim_type from, indim_type to, indim_scalar value);
 
 typedef struct indim_scalar_op indim_scalar_op;
@@ -44,7 +44,7 @@ bool indim_scalar_prepare(const indim_instr *instr, indim_scalar_op *out_op);
 // What must not go through a double, where a NaN may lose its payload: on the bits of a float type.
 // Where an element stands in TOTALORDER: smaller first.
 int64_t indim_total_order_key(indim_type type, uint64_t bits);
-// The element with so many exponent and mantissa bits, in |type| again (broadcasting.md 3.7). NaNs stay as they are,
+// The element with so many exponent and mantissa bits, in |type| again. NaNs stay as they are,
 // but infinite if no mantissa bit is left.
 uint64_t indim_reduce_precision(indim_type type, int64_t exponent_bits, int64_t mantissa_bits, uint64_t bits);
 // Whether lhs |direction| rhs, for values that have an order.

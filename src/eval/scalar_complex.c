@@ -1,4 +1,4 @@
-// Complex numbers as pairs of doubles; c64 is rounded to floats afterwards (broadcasting.md 3.9).
+// Complex numbers as pairs of doubles; c64 is rounded to floats afterwards.
 #include "eval/scalar_ops.h"
 
 #define X (operands[0].c)

@@ -1,4 +1,4 @@
-// Floats of every width, in double (broadcasting.md 3.1-3.8). Exact operations on two values of at most 24 bits of
+// Floats of every width, in double. Exact operations on two values of at most 24 bits of
 // significand, computed in double and rounded once more to their own type, are correctly rounded: 53 >= 2 * 24 + 2.
 #include <float.h>
 #include <math.h>
@@ -89,8 +89,7 @@ FLOAT_OP(compare) {
   return of_int(indim_direction_holds(op->direction, X < Y, X == Y));
 }
 
-// -NaN < -inf < ... < -0 < +0 < ... < inf < NaN; FNUZ has one zero and its one NaN below everything, e8m0 no sign
-// (broadcasting.md 3.3).
+// -NaN < -inf < ... < -0 < +0 < ... < inf < NaN; FNUZ has one zero and its one NaN below everything, e8m0 no sign.
 int64_t indim_total_order_key(indim_type type, uint64_t bits) {
   const indim_float_format *format = indim_float_format_of(type);
   int64_t magnitude = (int64_t)(bits & ~format->sign_bit);
@@ -163,7 +162,7 @@ FLOAT_OP(reduce_precision) {
   return of(indim_float_decode(op->type, bits));
 }
 
-// |x| truncated, and one more if the random bits, as a fraction, are below the part cut off (broadcasting.md 3.8).
+// |x| truncated, and one more if the random bits, as a fraction, are below the part cut off.
 FLOAT_OP(stochastic_convert) {
   int64_t most = indim_scalar_most(op->result);
   int64_t end = signbit(X) ? -most - 1 : most;

@@ -1,4 +1,4 @@
-// Integers and pred (broadcasting.md 3.1-3.4). Results may exceed the type's width: they are wrapped afterwards.
+// Integers and pred. Results may exceed the type's width: they are wrapped afterwards.
 #include "eval/scalar_ops.h"
 
 #define X (operands[0].i)

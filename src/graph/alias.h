@@ -12,7 +12,7 @@ int64_t indim_array_leaves(const indim_shape *shape, const indim_shape **out_lea
 // Writes for every array leaf of the entry's result the number of the argument leaf whose buffer it may take, counted over
 // all parameters, or -1. HloModule m, input_output_alias={ {1}: (0, {}) } gives {-1, 0} for a result of two arrays. What
 // names nothing that is there says nothing; of two that name one result, and of two results that name one argument,
-// the first holds. Source: hlo-text.md 2.
+// the first holds.
 void indim_module_aliases(const indim_module *module, int64_t *out_arguments);
 
 #endif  // INDIM_GRAPH_ALIAS_H

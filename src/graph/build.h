@@ -30,7 +30,7 @@ indim_attr indim_build_attr_ints(indim_builder *builder, indim_attr_id id, const
 indim_attr indim_build_attr_word(indim_builder *builder, indim_attr_id id, const char *word);
 indim_attr indim_build_attr_computation(indim_builder *builder, indim_attr_id id, const indim_computation *computation);
 
-// The broadcast and reshape instructions that bring |operand| to the dimensions of |shape| (broadcasting.md 1.9):
+// The broadcast and reshape instructions that bring |operand| to the dimensions of |shape|:
 // dimension i of the operand lies along dims[i]; sizes of 1 stretch. The operand itself where nothing is to do.
 const indim_instr *indim_build_expand(indim_builder *builder, const indim_instr *operand, const indim_shape *shape,
                                       const int64_t *dims);

@@ -99,7 +99,7 @@ const indim_instr *indim_build_unary(indim_builder *builder, indim_op op, const 
   return indim_build_emit(builder, op, NULL, &operand, 1, NULL, 0);
 }
 
-// The types that an op refuses whatever the shapes are; XLA looks at them first (broadcasting.md 1.3).
+// The types that an op refuses whatever the shapes are; XLA looks at them first.
 static indim_status check_types(indim_ctx *cx, indim_op op, const indim_shape *lhs, const indim_shape *rhs) {
   const char *text = indim_op_get(op)->text;
   bool logic = op == INDIM_OP_AND || op == INDIM_OP_OR || op == INDIM_OP_XOR;

@@ -56,7 +56,7 @@ const indim_instr *indim_build_broadcast(indim_builder *builder, const indim_ins
   return indim_build_emit(builder, INDIM_OP_BROADCAST, &shape, &operand, 1, &attr, 1);
 }
 
-// The checks of broadcasting.md 1.10, in its order.
+// The checks of XLA, in its order.
 static indim_status check_in_dim(indim_ctx *cx, const indim_shape *from, const indim_shape *to, const int64_t *dims,
                                  int32_t dim_count) {
   if (dim_count != from->rank) {

@@ -1,4 +1,4 @@
-// Shape inference: each op's rule, from operands and attributes to the result shape (broadcasting.md 4, hlo-text.md 16).
+// Shape inference: each op's rule, from operands and attributes to the result shape.
 #ifndef INDIM_GRAPH_INFER_H
 #define INDIM_GRAPH_INFER_H
 

@@ -1,6 +1,6 @@
-// Shape rules of the collectives: what each device of a group holds before and after (broadcasting.md 4, hlo-text.md 6.7,
-// 8.10). replica_groups= is kept as written and read here, only to know how large a group is; where that cannot be known
-// (the mesh form) the declared sizes are held against the operands as far as they must divide.
+// Shape rules of the collectives: what each device of a group holds before and after. replica_groups= is kept as written and
+// read here, only to know how large a group is; where that cannot be known (the mesh form) the declared sizes are held
+// against the operands as far as they must divide.
 #include <inttypes.h>
 #include <string.h>
 
@@ -99,7 +99,7 @@ static bool read_listed_groups(cursor *c, int64_t *out_size, bool *out_even) {
   return at_end(c);
 }
 
-// How device numbers are meant: hlo-text.md 8.10.
+// How device numbers are meant.
 typedef enum group_mode { CROSS_REPLICA, CROSS_PARTITION, CROSS_BOTH, FLATTENED } group_mode;
 
 static group_mode get_mode(const indim_instr *instr) {

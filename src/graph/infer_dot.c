@@ -1,5 +1,5 @@
 // Shape rules of the matrix products: which dimensions are batch, contracting and free, and the result in the order
-// batch (as the left side lists them), left free, right free (broadcasting.md 4). The operands may be of different
+// batch (as the left side lists them), left free, right free. The operands may be of different
 // types; a declared element type is the one that the products are summed in.
 #include <inttypes.h>
 

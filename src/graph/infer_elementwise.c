@@ -1,5 +1,5 @@
 // Shape rules of the elementwise ops: every operand has exactly the same dimensions, since HLO broadcasts nothing by
-// itself (broadcasting.md 1.9), and the same element type; the result has the first operand's layout. select and clamp
+// itself, and the same element type; the result has the first operand's layout. select and clamp
 // alone take scalars beside arrays (3.4).
 #include <inttypes.h>
 
@@ -146,7 +146,7 @@ indim_status indim_infer_stochastic_convert(indim_ctx *cx, const indim_instr *in
 }
 
 // Two arrays of the same type and dimensions; dynamic where either is. With a "?" on either side the result has the
-// default layout, and 1 beside "?" gives "?", as in XLA (broadcasting.md 1.11).
+// default layout, and 1 beside "?" gives "?", as in XLA.
 static indim_status infer_pair(indim_ctx *cx, const indim_instr *instr, indim_shape *out_shape) {
   INDIM_TRY(indim_operands_verify_arrays(cx, instr, 0, 1));
   INDIM_TRY(indim_operand_verify_classes(cx, instr, 0, indim_op_classes(instr->op)));
@@ -195,7 +195,7 @@ static const char *default_compare_type(indim_type type) {
                                                                   : "UNSIGNED";
 }
 
-// broadcasting.md 1.9 and 3.3: floats compare as FLOAT or TOTALORDER, every other type in its own way only, and
+// Floats compare as FLOAT or TOTALORDER, every other type in its own way only, and
 // complex numbers have no order.
 static indim_status verify_comparison(indim_ctx *cx, const indim_instr *instr) {
   const indim_shape *operand = indim_operand_shape(instr, 1);

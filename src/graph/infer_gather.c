@@ -1,4 +1,4 @@
-// Shape rules of gather and scatter (broadcasting.md 4, hlo-text.md 16 and 17). Both have the same parts under different
+// Shape rules of gather and scatter. Both have the same parts under different
 // names: an array that is indexed; indices, whose dimension index_vector_dim= holds the coordinates of a start (one past
 // the last dimension: every index is one); and a third array, gather's result or scatter's updates, whose window
 // dimensions run inside a slice while its other, batch, dimensions are those of the indices.

@@ -118,7 +118,7 @@ static inline bool indim_size_fits(int64_t a, int64_t b) {
 static inline bool indim_shape_is_scalar_of(const indim_shape *shape, indim_type type) {
   return shape->type == type && shape->rank == 0;
 }
-// Joins what two fitting dimensions say of one size: N and <=N give <=N; N and ? give N (broadcasting.md 1.11).
+// Joins what two fitting dimensions say of one size: N and <=N give <=N; N and ? give N.
 void indim_dims_join(indim_shape *shape, const indim_shape *other);
 
 // Folds (reduce, reduce-window) ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// Shape rules of the transforms and solvers: fft, triangular-solve, cholesky, batch normalisation (broadcasting.md 4).
+// Shape rules of the transforms and solvers: fft, triangular-solve, cholesky, batch normalisation.
 #include <inttypes.h>
 
 #include "graph/infer_kit.h"

@@ -1,6 +1,6 @@
-// Shape rules of the ops that move elements without computing: broadcast, reshape, transpose, slices, pad, concatenate
-// (broadcasting.md 4). Where the result cannot follow from the operands (reshape, broadcast, bitcast), the declared shape
-// is checked against them and returned.
+// Shape rules of the ops that move elements without computing: broadcast, reshape, transpose, slices, pad, concatenate.
+// Where the result cannot follow from the operands (reshape, broadcast, bitcast), the declared shape is checked against
+// them and returned.
 #include <inttypes.h>
 
 #include "base/size.h"

@@ -1,5 +1,4 @@
-// Shape rules of what folds, orders or maps lines of elements with a called computation: reduce, scan, sort, topk, map
-// (broadcasting.md 4).
+// Shape rules of what folds, orders or maps lines of elements with a called computation: reduce, scan, sort, topk, map.
 #include <inttypes.h>
 
 #include "graph/infer_kit.h"

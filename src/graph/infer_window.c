@@ -1,4 +1,4 @@
-// Shape rules of what slides a window: reduce-window, select-and-scatter, convolution (broadcasting.md 4, hlo-text.md 16).
+// Shape rules of what slides a window: reduce-window, select-and-scatter, convolution.
 //   dilated(n, d) = 0 for n = 0, else (n - 1) * d + 1
 //   windows       = (low + dilated(n, base) + high - dilated(k, window)) / stride + 1, or 0 where the window does not fit
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-// Instructions: name = shape opcode(operands), attributes (hlo-text.md 2). A broken instruction is reported once; its
+// Instructions: name = shape opcode(operands), attributes. A broken instruction is reported once; its
 // name is remembered as broken, so that its uses stay silent, and reading goes on at the next instruction.
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// Modules: header, frame sections, computations, and the two short forms (hlo-text.md 2, 3).
+// Modules: header, frame sections, computations, and the two short forms.
 #include <string.h>
 
 #include "array/shape_text.h"

@@ -1,4 +1,4 @@
-// Modules as text: by default XLA's short parsable form (hlo-text.md 11), one instruction a line, in the order of the
+// Modules as text: by default XLA's short parsable form, one instruction a line, in the order of the
 // text or of building, which already has operands before users and callees before callers. Attributes that say only
 // the default are left out. Printing what was read from printed text gives the same bytes.
 #include <inttypes.h>

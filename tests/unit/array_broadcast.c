@@ -1,4 +1,4 @@
-// Broadcasting of two shapes: every case of broadcasting.md 2.1-2.9 by its id, the sources of each result dimension, and
+// Broadcasting of two shapes: every case of the specification by its id, the sources of each result dimension, and
 // the drawing.
 #include "indim/broadcast.h"
 
@@ -213,7 +213,7 @@ static void with_context(void (*body)(indim_ctx *cx, indim_arena *arena)) {
 static void run_rows(indim_ctx *cx, indim_arena *arena) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     check_row(cx, arena, &rows[i], false);
-    // The order of the operands never matters to matching (broadcasting.md 1.2).
+    // The order of the operands never matters to matching.
     check_row(cx, arena, &rows[i], true);
   }
 }

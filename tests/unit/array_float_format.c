@@ -1,4 +1,4 @@
-// Float formats: the worked cases of arrays.md 1.4-1.5 (E..) and the boundary facts of broadcasting.md 3.5, by id.
+// Float formats: the worked cases (E..) by id, and the facts at the boundaries.
 #include "array/float_format.h"
 
 #include <float.h>
@@ -133,7 +133,7 @@ TEST(worked_cases_E19_to_E22_between_formats) {
   }
 }
 
-// broadcasting.md 3.5, "Boundary facts from the tests": each line there is one block here.
+// Facts at the boundaries, a block each.
 TEST(boundary_facts_3_5) {
   const double below_61440 = nextafter(61440.0, 0.0);
   const double below_248 = nextafter(248.0, 0.0);
@@ -240,7 +240,7 @@ TEST(boundary_facts_3_5) {
   check_encode(cases, COUNT_OF(cases));
 }
 
-// arrays.md 1.4, one row each; E36 asks for four of the columns.
+// The formats, one row each; E36 asks for four of the columns.
 TEST(format_constants_table_1_4_and_E36) {
   const struct {
     const char *name;
@@ -386,7 +386,7 @@ TEST(nan_keeps_sign_and_top_of_payload_in_f32) {
 }
 
 TEST(integers_round_once) {
-  // broadcasting.md 3.5: the test grids of s64 -> f32 around a rounding boundary.
+  // The test grids of s64 -> f32 around a rounding boundary.
   CHECK(indim_float_encode_s64(INDIM_F32, INT64_C(0x0007FB72E4000000)) == f32_bits(0x1.FEDCB8p+50f));
   CHECK(indim_float_encode_s64(INDIM_F32, INT64_C(0x0007FB72E4000001)) == f32_bits(0x1.FEDCBAp+50f));
   CHECK(indim_float_encode_s64(INDIM_F32, INT64_C(0x0007FB72E7FFFFFF)) == f32_bits(0x1.FEDCBAp+50f));

@@ -1,4 +1,4 @@
-// Indices and places: arrays.md 4 (X..), the padded cases Y65, Y67 and the walks S82-S86, by id.
+// Indices and places (X..), the padded cases Y65, Y67 and the walks S82-S86, by id.
 #include "array/index_plan.h"
 
 #include "literal_test.h"

@@ -1,4 +1,4 @@
-// Literal text: the cases L01-L16 (printing) and L29-L49 (parsing) of arrays.md 5 by id, and that what is printed reads
+// Literal text: the cases L01-L16 (printing) and L29-L49 (parsing) by id, and that what is printed reads
 // back to the same bits.
 #include "array/literal_text.h"
 
@@ -307,7 +307,7 @@ TEST(parentheses_and_pairs) {
   check_refused("complex", "f32[] (1, 2)", "parentheses are only for complex numbers");
   check_refused("complex", "c64[] (1 2)", "','");
   check_refused("complex", "c64[] (1, 2", "')'");
-  check_refused("complex", "c64[] (1, x)", "a pair");
+  check_refused("complex", "c64[] (1, x)", "a number");
   check_prints("NaN in one part", "c64[2] {(nan, 1), (1, -nan)}", ONE_LINE, "{(nan, 1), (1, -nan)}");
   check_prints("integers", "c128[2] {(1,2)(-3,4)}", ONE_LINE, "{(1, 2), (-3, 4)}");
 }

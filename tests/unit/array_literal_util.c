@@ -1,4 +1,4 @@
-// Questions about literals (L50-L55) and moves without arithmetic (arrays.md 5.8), by id.
+// Questions about literals (L50-L55) and moves without arithmetic, by id.
 #include <math.h>
 
 #include "indim/literal_util.h"

@@ -1,4 +1,4 @@
-// Shapes and layouts: text both ways, construction, validation, equality, ranks (arrays.md 2.1-2.8, 3.1-3.8), cases by id.
+// Shapes and layouts: text both ways, construction, validation, equality, ranks, cases by id.
 #include "indim/shape.h"
 
 #include "indim/index.h"

@@ -1,4 +1,4 @@
-// XLA's utilities over shapes and layouts (arrays.md 2.9, 3.7-3.10): the cases by id.
+// XLA's utilities over shapes and layouts: the cases by id.
 #include "indim/shape_util.h"
 
 #include "array/permutation.h"

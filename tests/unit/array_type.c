@@ -1,4 +1,4 @@
-// Element types: the table of arrays.md 1.1, names, predicates, and the two orders between types.
+// Element types: their table, names, predicates, and the two orders between types.
 #include "test.h"
 
 #include <math.h>
@@ -179,7 +179,7 @@ TEST(higher_precision) {
   CHECK_EQ_INT(indim_type_higher_precision(INDIM_U1, INDIM_PRED), INDIM_U1);
 }
 
-// The truth table of arrays.md 1.6, as it stands there, with the two 6-bit floats added in the second column: true for
+// The truth table of XLA, with the two 6-bit floats added in the second column: true for
 // the types listed, false for all others.
 static const struct {
   const char *from;

@@ -1,4 +1,4 @@
-// The wire format (arrays.md 6): W01 to W07 by id, bytes that XLA writes, truncated and foreign bytes.
+// The wire format: W01 to W07 by id, bytes that XLA writes, truncated and foreign bytes.
 #include "indim/wire.h"
 
 #include "test.h"

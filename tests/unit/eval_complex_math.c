@@ -1,4 +1,4 @@
-// Complex functions where accuracy is not the question: the vectors of broadcasting.md 3.1 and 3.2, signed zeros on branch
+// Complex functions where accuracy is not the question: the vectors of the specification, signed zeros on branch
 // cuts, infinities and NaN (C's Annex G, with the notes of the header). Accuracy is measured by tests/witness/complex_math.py.
 #include "eval/complex_math.h"
 
@@ -40,7 +40,7 @@ TEST(modulus_and_sign) {
   IS(indim_complex_sign(c(-0.0, -0.0)), 0, 0);
 }
 
-// The list of broadcasting.md 3.2.
+// The list of the specification.
 TEST(power) {
   NEAR(indim_complex_power(c(-2, 0), c(0.5, 0)), 0, 1.41421356);
   NEAR(indim_complex_power(c(-0.6, 0), c(0.6, 0)), -0.227443288, 0.69999846);

@@ -1,4 +1,4 @@
-// Real functions: the edge values of broadcasting.md 3.1 and 3.2, and known values to the last bit. How close they are
+// Real functions: the edge values of the specification, and known values to the last bit. How close they are
 // everywhere else is measured by tests/witness/real_math.py.
 #include "eval/real_math.h"
 

@@ -375,7 +375,7 @@ TEST(pred) {
 
 typedef double float_fn(double x, double y);
 
-// Types up to f32 are computed in f32 (broadcasting.md 3.0), the plain way.
+// Types up to f32 are computed in f32, the plain way.
 static double in_f32_add(double x, double y) { return (double)((float)x + (float)y); }
 static double in_f32_subtract(double x, double y) { return (double)((float)x - (float)y); }
 static double in_f32_multiply(double x, double y) { return (double)((float)x * (float)y); }
@@ -461,7 +461,7 @@ TEST(floats_of_every_type) {
   }
 }
 
-// FLOAT order by the values, total order by sorting patterns with the definition at hand (broadcasting.md 3.3).
+// FLOAT order by the values, total order by sorting patterns with the definition at hand.
 static int64_t order_key(indim_type type, uint64_t bits) {
   const indim_float_format *format = indim_float_format_of(type);
   int64_t magnitude = (int64_t)(bits & (mask_of(type) >> 1));
@@ -556,7 +556,7 @@ TEST(convert_between_all_types) {
   }
 }
 
-// broadcasting.md 3.5: RNE around rounding boundaries, from 64-bit integers straight to f32.
+// RNE around rounding boundaries, from 64-bit integers straight to f32.
 TEST(convert_rounds_once) {
   static const int64_t values[] = {0x0007FB72E4000000, 0x0007FB72E4000001, 0x0007FB72E7FFFFFF, 0x0007FB72E8000000,
                                    0x4000004000000001, 0x4000004000000000, INT64_MAX,          INT64_MIN,

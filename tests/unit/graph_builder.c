@@ -1,4 +1,4 @@
-// The builder: the broadcast and reshape instructions it writes (broadcasting.md 1.9), the values they give when
+// The builder: the broadcast and reshape instructions it writes, the values they give when
 // evaluated (2.1-2.10), the first error it keeps, and every call once.
 #include "indim/builder.h"
 

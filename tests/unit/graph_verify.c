@@ -141,7 +141,7 @@ TEST(parameter_replication) {
   end_ctx(cx);
 }
 
-// How many devices a group has, where the list leaves it open: hlo-text.md 8.10. Two replicas of three partitions.
+// How many devices a group has, where the list leaves it open. Two replicas of three partitions.
 TEST(group_sizes) {
   static const struct {
     const char *instr;

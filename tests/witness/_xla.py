@@ -7,7 +7,7 @@
     xla.ask("run", text, arguments)   the leaves of the program's result as NumPy arrays
 
 The process runs XLA:CPU without fused multiply-add and without excess precision, so that its arithmetic differs from
-strict IEEE arithmetic in as few ways as can be had (broadcasting.md 3.11 lists those that stay).
+strict IEEE arithmetic in as few ways as can be had.
 """
 
 import multiprocessing

@@ -65,7 +65,7 @@ FRAMES = "HloModule m\nFileNames\nFunctionNames\nFileLocations\nStackFrames\n"
 
 # id, text, what we do, what XLA does where that differs
 MODULES = [
-    # ---- lexical structure (hlo-text.md 1)
+    # ---- lexical structure
     ("1.L1 one line", "HloModule m ENTRY e { ROOT c = f32[] constant(1) }", ACCEPT),
     ("1.L1 line ends", "HloModule m\r\n\r\nENTRY e {\r\tROOT c = f32[]\n constant(1)\r\n}\r\n", ACCEPT),
     ("1.L2 comments", "// a\nENTRY /*b*/ e /* c */ { ROOT c = f32[] /*d\n*/ constant( /*e*/ 1 ) } // end", ACCEPT),
@@ -437,7 +437,7 @@ def sort(dimension, compared):
     return f"s32[4] sort(s32[4] k), dimensions={{{dimension}}}, to_apply={{ {parameters} ROOT g = {compared} }}"
 
 
-# id, text, what we do: rules of shapes and of computations (broadcasting.md 4), which XLA's compiler knows
+# id, text, what we do: rules of shapes and of computations, which XLA's compiler knows
 RULES = [
     ("4 broadcast", root("f32[3,2] broadcast(p), dimensions={1}"), ACCEPT),
     ("4 broadcast, another size", root("f32[3,4] broadcast(p), dimensions={1}"), REFUSE),

@@ -60,7 +60,7 @@ POSITIVE = {"while_newton"}
 
 # The largest distance from XLA in units in the last place; "each": of the element, "leaf": of the largest element of
 # the result, for sums and products whose order is free and for what follows from them. The bounds of the functions are
-# XLA's own errors (broadcasting.md 3.11): ours are correctly rounded or within 1.
+# XLA's own errors: ours are correctly rounded or within 1.
 DEFAULT_BOUND = (4, "each")
 BOUNDS = {
     "unary_f32": (6, "each"),  # expm1 4.3, tanh 3.8
@@ -128,7 +128,7 @@ def ordinary(random, dtype, sizes):
 
 
 def any_values(random, dtype, sizes):
-    """Mostly edge values. No subnormals, which XLA:CPU flushes; complex numbers stay ordinary (broadcasting.md 3.9)."""
+    """Mostly edge values. No subnormals, which XLA:CPU flushes; complex numbers stay ordinary."""
     dtype = np.dtype(dtype)
     if dtype == np.bool_:
         return random.integers(0, 2, sizes).astype(dtype)
