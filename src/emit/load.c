@@ -184,10 +184,26 @@ static indim_reg select_lanes(indim_generator *g, LLVMValueRef mask, indim_reg o
   return on_true;
 }
 
+// A row of bf16, two to a word: the even lanes shifted to where floats have their upper halves, the odd ones as they stand.
+static indim_reg load_apart(indim_generator *g, const indim_loop_node *node, int32_t lanes) {
+  LLVMBuilderRef b = g->e.builder;
+  indim_emit_access_lanes a = indim_emit_access(g, node, lanes, NULL);
+  LLVMTypeRef words = LLVMVectorType(LLVMInt32TypeInContext(g->e.context), (unsigned)lanes / 2);
+  LLVMTypeRef floats = LLVMVectorType(LLVMFloatTypeInContext(g->e.context), (unsigned)lanes / 2);
+  LLVMValueRef x = indim_emit_plain_load(g, words, indim_emit_place_pointer(g, &a.at, 0), INDIM_BF16);
+  LLVMValueRef even = LLVMBuildShl(b, x, indim_emit_int(&g->e, words, 16), "");
+  LLVMValueRef odd = LLVMBuildAnd(b, x, indim_emit_int(&g->e, words, 0xFFFF0000), "");
+  return (indim_reg){{LLVMBuildBitCast(b, even, floats, ""), LLVMBuildBitCast(b, odd, floats, "")}};
+}
+
 indim_status indim_emit_load(indim_generator *g, const indim_loop_node *node) {
   const indim_loop_value *result = indim_emit_value(g, node->first_result);
   const indim_storage *storage = g->e.program->storages[node->u.memory.storage];
   indim_reg *out = &g->regs[node->first_result];
+  if (g->is_apart[node->first_result]) {
+    *out = load_apart(g, node, result->lanes);
+    return INDIM_OK;
+  }
   if (!node->u.memory.has_mask) {
     *out = load_lanes(g, node, result->type, result->lanes, NULL);
     return INDIM_OK;

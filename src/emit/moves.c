@@ -4,6 +4,10 @@
 // value is computed or computed with stays floats. Values of f16 are integers even there, and converted where they are
 // computed with: the instructions for that would make a signalling NaN a quiet one, and every result of f16 is
 // converted down and up anyway, to round it.
+//
+// Rows of bf16 that are computed element by element are taken apart without a shuffle: the even elements are the lower halves
+// of a register's words, the odd ones the upper halves, and both become floats by a shift or a mask. A class of such values
+// is two registers each, the even lanes and the odd ones, from its loads to its stores.
 #include "emit/program.h"
 
 typedef struct classes {
@@ -103,15 +107,53 @@ static void visit(classes *c, const indim_loop_node *node) {
   }
 }
 
-// Deeper bodies than the generator takes are left out: it refuses them.
-static void visit_body(classes *c, const indim_loop_body *body) {
-  if (body == NULL || body->depth > INDIM_EMIT_MAX_DEPTH) {
-    return;
+// Rows that are computed apart ----------------------------------------------------------------------------------------
+
+bool indim_emit_is_uniform(const indim_loop_program *program, indim_lval v) {
+  const indim_loop_node *node = program->values[v].node;
+  return node != NULL && (node->kind == INDIM_NODE_CONST || node->kind == INDIM_NODE_SPLAT ||
+                          (node->kind == INDIM_NODE_LOAD && node->u.memory.lane_stride == 0 &&
+                           !node->u.memory.has_mask && program->values[node->args[0]].lanes == 1));
+}
+
+// Lanes side by side in memory, all of them.
+static bool is_row(const indim_loop_program *program, const indim_loop_node *node) {
+  return !node->u.memory.has_mask && node->u.memory.lane_stride == 1 && program->values[node->args[0]].lanes == 1;
+}
+
+// An operation of bf16 alone. Functions are too long to be there twice.
+static bool is_arithmetic(const indim_loop_program *program, const indim_loop_node *node) {
+  bool is_it = node->result_count == 1 && program->values[node->first_result].type == INDIM_BF16 &&
+               !indim_loop_is_function(node->u.op.op);
+  for (int32_t i = 0; i < node->arg_count && is_it; i++) {
+    is_it = program->values[node->args[i]].type == INDIM_BF16;
   }
-  for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
-    visit(c, node);
-    visit_body(c, node->bodies[0]);
-    visit_body(c, node->bodies[1]);
+  return is_it;
+}
+
+static void visit_row(classes *c, const indim_loop_program *program, const indim_loop_node *node) {
+  bool fits = false;
+  if (node->kind == INDIM_NODE_LOAD || node->kind == INDIM_NODE_STORE) {
+    fits = is_row(program, node);
+  } else if (node->kind == INDIM_NODE_SCALAR && is_arithmetic(program, node)) {
+    for (int32_t i = 0; i < node->arg_count; i++) {
+      if (!indim_emit_is_uniform(program, node->args[i])) {
+        join(c, node->first_result, node->args[i]);
+      }
+    }
+    fits = true;
+  }
+  if (!fits) {
+    count_all(c, node);
+  }
+  for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+    const indim_loop_body *body = node->bodies[k];
+    for (int32_t i = 0; i < body->parameter_count; i++) {
+      count(c, body->first_parameter + i);
+    }
+    for (int32_t i = 0; i < body->yield_count; i++) {
+      count(c, body->yields[i]);
+    }
   }
 }
 
@@ -121,7 +163,44 @@ static indim_type stored_type(indim_type type) {
   return is_narrow ? indim_type_unsigned_of_bits(indim_type_bits(type)) : type;
 }
 
-indim_status indim_emit_find_moves(const indim_loop_program *program, indim_ctx *cx, indim_loop_value *values) {
+// Deeper bodies than the generator takes are left out: it refuses them.
+static void visit_body(classes *c, const indim_loop_program *program, const indim_loop_body *body, bool for_rows) {
+  if (body == NULL || body->depth > INDIM_EMIT_MAX_DEPTH) {
+    return;
+  }
+  for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
+    if (for_rows) {
+      visit_row(c, program, node);
+    } else {
+      visit(c, node);
+    }
+    visit_body(c, program, node->bodies[0], for_rows);
+    visit_body(c, program, node->bodies[1], for_rows);
+  }
+}
+
+// Puts values into classes anew.
+static void classify(classes *c, const indim_loop_program *program, bool for_rows) {
+  for (int32_t v = 0; v < program->value_count; v++) {
+    c->parent[v] = v;
+    c->is_counted[v] = false;
+  }
+  visit_body(c, program, program->body, for_rows);
+}
+
+// Values that were found to be moved only are no floats any more.
+static void find_rows(classes *c, const indim_loop_program *program, const indim_loop_value *values, bool *is_apart) {
+  classify(c, program, true);
+  for (int32_t v = 0; v < program->value_count; v++) {
+    const indim_loop_node *node = values[v].node;
+    bool is_row = values[v].type == INDIM_BF16 && values[v].lanes * 2 == program->target.vector_bytes && node != NULL &&
+                  (node->kind == INDIM_NODE_LOAD || node->kind == INDIM_NODE_SCALAR);
+    is_apart[v] = is_row && !indim_emit_is_uniform(program, v) && !c->is_counted[root_of(c, v)];
+  }
+}
+
+indim_status indim_emit_find_moves(const indim_loop_program *program, indim_ctx *cx, indim_loop_value *values,
+                                   bool *is_apart) {
   bool has_narrow = false;
   for (int32_t v = 0; v < program->value_count && !has_narrow; v++) {
     has_narrow = stored_type(values[v].type) != values[v].type;
@@ -133,16 +212,14 @@ indim_status indim_emit_find_moves(const indim_loop_program *program, indim_ctx 
   classes c = {NULL, NULL};
   INDIM_TRY(indim_alloc_zeroed(cx, bytes, (void **)&c.parent));
   c.is_counted = (bool *)(c.parent + program->value_count);
-  for (int32_t v = 0; v < program->value_count; v++) {
-    c.parent[v] = v;
-  }
-  visit_body(&c, program->body);
+  classify(&c, program, false);
   for (int32_t v = 0; v < program->value_count; v++) {
     bool is_half = values[v].type == INDIM_F16 && program->target.has_f16;
     if (is_half || !c.is_counted[root_of(&c, v)]) {
       values[v].type = stored_type(values[v].type);
     }
   }
+  find_rows(&c, program, values, is_apart);
   indim_free(cx, c.parent, bytes);
   return INDIM_OK;
 }

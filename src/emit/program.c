@@ -243,14 +243,15 @@ indim_status indim_emit_program(indim_ctx *cx, const indim_loop_program *program
                              .module = module},
                        .has_gather = program->target.vector_bytes == 64};
   size_t count = (size_t)program->value_count;
-  size_t bytes = count * (sizeof(indim_reg) + sizeof(indim_loop_value));
+  size_t bytes = count * (sizeof(indim_reg) + sizeof(indim_loop_value) + sizeof(bool));
   INDIM_TRY(check_lanes(cx, program));
   INDIM_TRY(indim_alloc_zeroed(cx, bytes, (void **)&g.regs));
   g.values = (indim_loop_value *)(g.regs + count);
+  g.is_apart = (bool *)(g.values + count);
   if (count > 0) {
     memcpy(g.values, program->values, count * sizeof(indim_loop_value));
   }
-  indim_status status = indim_emit_find_moves(program, cx, g.values);
+  indim_status status = indim_emit_find_moves(program, cx, g.values, g.is_apart);
   g.e.builder = LLVMCreateBuilderInContext(context);
   if (status == INDIM_OK) {
     status = emit_function(&g);

@@ -50,6 +50,7 @@ typedef struct indim_generator {
   indim_emit e;
   indim_reg *regs;           // of each value of the program
   indim_loop_value *values;  // the program's, with the types in which they are in registers (moves.c)
+  bool *is_apart;            // of each value: bf16 whose even lanes are one register and whose odd lanes are another (moves.c)
   LLVMValueRef *constants;   // of each constant storage, NULL until used
   indim_emit_function *current;
   LLVMValueRef mark;    // last instruction that was counted in this block
@@ -95,8 +96,11 @@ LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome);
 // moves.c ---------------------------------------------------------------------------------------------------------------
 
 // |values|: a copy of the program's. Narrow floats that are only moved, and f16, become the unsigned integers of their bits.
+// |is_apart|: false for all; set for values of bf16 whose even and odd lanes are computed apart.
 INDIM_CHECKED indim_status indim_emit_find_moves(const indim_loop_program *program, indim_ctx *cx,
-                                                 indim_loop_value *values);
+                                                 indim_loop_value *values, bool *is_apart);
+// Whether all lanes of a value are known to be the same.
+bool indim_emit_is_uniform(const indim_loop_program *program, indim_lval v);
 
 // values.c: constants, arithmetic and lanes -----------------------------------------------------------------------------
 

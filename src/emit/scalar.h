@@ -25,6 +25,9 @@ LLVMValueRef indim_emit_convert(indim_emit *e, int32_t lanes, indim_type from, i
 // The value of float type |type| nearest to |x|, floats or doubles, as the type's register holds it. From doubles too
 // there is one rounding only.
 LLVMValueRef indim_emit_round(indim_emit *e, indim_type type, LLVMValueRef x);
+// The same of what one instruction made of values of that type: its NaN is one of theirs or the processor's, and has
+// nothing in the bits that are rounded off.
+LLVMValueRef indim_emit_round_instruction(indim_emit *e, indim_type type, LLVMValueRef x);
 // The low bits of an integer register extended as its type says, after an operation that may have left its range.
 LLVMValueRef indim_emit_wrap(indim_emit *e, indim_type type, LLVMValueRef x);
 

@@ -94,6 +94,11 @@ static LLVMValueRef round_bits(indim_emit *e, LLVMValueRef bits, int32_t dropped
   return LLVMBuildAdd(e->builder, add_const(e, bits, (UINT64_C(1) << (dropped - 1)) - 1), last, "");
 }
 
+// Rounding changes no NaN whose lower half is 0.
+static LLVMValueRef round_bf16_number(indim_emit *e, LLVMValueRef x) {
+  return as_floats(e, and_const(e, round_bits(e, as_ints(e, x), 16), 0xFFFF0000));
+}
+
 static LLVMValueRef round_bf16(indim_emit *e, LLVMValueRef x) {
   LLVMValueRef bits = as_ints(e, x);
   LLVMValueRef quiet = LLVMBuildOr(e->builder, bits, indim_emit_int_like(e, bits, UINT64_C(1) << 22), "");
@@ -174,6 +179,10 @@ LLVMValueRef indim_emit_round(indim_emit *e, indim_type type, LLVMValueRef x) {
     return round_bf16(e, single);
   }
   return type == INDIM_F16 && e->has_f16c ? round_f16(e, single) : round_narrow(e, type, single);
+}
+
+LLVMValueRef indim_emit_round_instruction(indim_emit *e, indim_type type, LLVMValueRef x) {
+  return type == INDIM_BF16 && !indim_emit_is_double(x) ? round_bf16_number(e, x) : indim_emit_round(e, type, x);
 }
 
 // Bits ----------------------------------------------------------------------------------------------------------------

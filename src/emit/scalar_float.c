@@ -255,6 +255,12 @@ static bool stays_exact(indim_op op) {
          op == INDIM_OP_ROUND_NEAREST_AFZ || op == INDIM_OP_ROUND_NEAREST_EVEN || op == INDIM_OP_REMAINDER;
 }
 
+// Whether the operation is one instruction of floats.
+static bool is_instruction(indim_op op) {
+  return op == INDIM_OP_ADD || op == INDIM_OP_SUBTRACT || op == INDIM_OP_MULTIPLY || op == INDIM_OP_DIVIDE ||
+         op == INDIM_OP_SQRT;
+}
+
 LLVMValueRef indim_emit_float_op(const indim_apply *a) {
   indim_emit *e = a->e;
   LLVMBuilderRef b = e->builder;
@@ -290,5 +296,8 @@ LLVMValueRef indim_emit_float_op(const indim_apply *a) {
   }
   LLVMValueRef result = arithmetic(a, x, y);
   bool is_exact = (type == INDIM_F16 || type == INDIM_BF16) && stays_exact(a->op->op);
-  return result == NULL || is_exact ? result : indim_emit_round(e, type, result);
+  if (result == NULL || is_exact) {
+    return result;
+  }
+  return is_instruction(a->op->op) ? indim_emit_round_instruction(e, type, result) : indim_emit_round(e, type, result);
 }

@@ -152,6 +152,20 @@ static void store_scattered(indim_generator *g, indim_type type, const indim_emi
   indim_emit_masked_call(g, "llvm.masked.scatter", LLVMTypeOf(packed), LLVMTypeOf(pointers), args, 4);
 }
 
+// The even and the odd lanes of bf16 as they lie in memory: the upper halves of all words in turn.
+static LLVMValueRef pack_apart(indim_generator *g, int32_t lanes, indim_reg x) {
+  LLVMBuilderRef b = g->e.builder;
+  int32_t map[INDIM_EMIT_MAX_LANES];
+  LLVMTypeRef words = LLVMVectorType(LLVMInt32TypeInContext(g->e.context), (unsigned)lanes / 2);
+  LLVMTypeRef halves = LLVMVectorType(LLVMInt16TypeInContext(g->e.context), (unsigned)lanes);
+  LLVMValueRef even = LLVMBuildBitCast(b, x.part[0], words, "");
+  even = LLVMBuildBitCast(b, LLVMBuildLShr(b, even, indim_emit_int(&g->e, words, 16), ""), halves, "");
+  for (int32_t k = 0; k < lanes; k++) {
+    map[k] = k % 2 == 0 ? k : lanes + k;
+  }
+  return indim_emit_shuffle(g, even, LLVMBuildBitCast(b, x.part[1], halves, ""), lanes, map);
+}
+
 // Whether the store is one of a group that is put together, which happens when the last of them is met.
 static bool is_grouped(indim_generator *g, const indim_loop_node *node) {
   const indim_emit_group *group = &g->group;
@@ -185,7 +199,7 @@ indim_status indim_emit_store(indim_generator *g, const indim_loop_node *node) {
     a.stride = 1;
     x = indim_emit_reversed(g, lanes, x);
   }
-  LLVMValueRef packed = indim_emit_pack(&g->e, type, lanes, x);
+  LLVMValueRef packed = g->is_apart[node->args[1]] ? pack_apart(g, lanes, x) : indim_emit_pack(&g->e, type, lanes, x);
   int64_t bytes = (int64_t)lanes * indim_type_bytes(type);
   if (!a.has_lanes && lanes > 1 && a.stride == 1 && mask == NULL && node->u.memory.non_temporal && bytes >= 16 &&
       (bytes & (bytes - 1)) == 0) {

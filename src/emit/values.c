@@ -39,6 +39,36 @@ static bool is_move(indim_op op) {
   return op == INDIM_OP_SELECT || op == INDIM_OP_COPY || op == INDIM_OP_BITCAST_CONVERT;
 }
 
+// On the even lanes (0) or the odd ones (1) of bf16: of a value that has the same in every lane, on the first half of it.
+static indim_reg half_of(indim_generator *g, indim_lval v, int32_t which) {
+  if (g->is_apart[v]) {
+    return (indim_reg){{g->regs[v].part[which], NULL}};
+  }
+  int32_t map[INDIM_EMIT_MAX_LANES];
+  int32_t lanes = indim_emit_value(g, v)->lanes / 2;
+  for (int32_t k = 0; k < lanes; k++) {
+    map[k] = k;
+  }
+  return (indim_reg){{indim_emit_shuffle(g, computed(g, v).part[0], NULL, lanes, map), NULL}};
+}
+
+static indim_status emit_apart(indim_generator *g, const indim_loop_node *node) {
+  indim_reg args[MAX_ARGS];
+  indim_type types[MAX_ARGS];
+  indim_lval v = node->first_result;
+  for (int32_t which = 0; which < 2; which++) {
+    indim_reg out = {{NULL, NULL}};
+    for (int32_t i = 0; i < node->arg_count; i++) {
+      args[i] = half_of(g, node->args[i], which);
+      types[i] = INDIM_BF16;
+    }
+    INDIM_TRY(indim_emit_scalar(&g->e, &node->u.op, INDIM_BF16, indim_emit_value(g, v)->lanes / 2, node->arg_count,
+                                types, args, &out));
+    g->regs[v].part[which] = out.part[0];
+  }
+  return INDIM_OK;
+}
+
 static indim_status emit_scalar(indim_generator *g, const indim_loop_node *node) {
   indim_reg args[MAX_ARGS];
   indim_type types[MAX_ARGS];
@@ -46,6 +76,10 @@ static indim_status emit_scalar(indim_generator *g, const indim_loop_node *node)
   indim_lval v = node->first_result;
   if (node->arg_count > MAX_ARGS) {
     return indim_fail(g->e.cx, INDIM_INTERNAL, "%s of %d arguments", op_text(node->u.op.op), (int)node->arg_count);
+  }
+  if (g->is_apart[v]) {
+    indim_status status = emit_apart(g, node);
+    return status == INDIM_UNSUPPORTED ? refuse(g, node, &node->u.op) : status;
   }
   for (int32_t i = 0; i < node->arg_count; i++) {
     args[i] = moves ? g->regs[node->args[i]] : computed(g, node->args[i]);

@@ -152,6 +152,8 @@ typedef struct indim_access_list {
   int64_t cuts[INDIM_MAX_RANK][INDIM_MAX_CUTS];  // places along a dimension where a guard changes its mind
   int32_t cut_count[INDIM_MAX_RANK];
   int32_t widest;  // bytes of the widest lane in a register
+  bool has_bf16;
+  bool has_others;  // values of other types than bf16
 } indim_access_list;
 
 // kernel.c -------------------------------------------------------------------------------------------------------------

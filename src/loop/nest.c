@@ -57,6 +57,18 @@ static int32_t choose_vector_dim(const indim_nest *nest, int32_t lanes) {
   return best;
 }
 
+// Whether the nest computes bf16 alone, in rows: of a row the generator takes the even and the odd elements apart, which are a
+// vector of floats each (emit/moves.c).
+static bool fills_halves(const indim_nest *nest) {
+  const indim_access_list *list = nest->list;
+  bool is_row = list->has_bf16 && !list->has_others && nest->cost > 0 && !list->is_full && nest->vector_dim >= 0;
+  for (int32_t i = 0; i < list->count && is_row; i++) {
+    const int64_t *strides = list->accesses[i].strides;
+    is_row = strides != NULL && (strides[nest->vector_dim] == 0 || strides[nest->vector_dim] == 1);
+  }
+  return is_row;
+}
+
 void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
   for (int32_t d = 0; d < nest->rank; d++) {
     nest->order[d] = d;
@@ -84,6 +96,7 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
   }
   nest->lanes = nest->l->target->vector_bytes / nest->list->widest;
   nest->vector_dim = choose_vector_dim(nest, nest->lanes);
+  nest->lanes *= fills_halves(nest) ? 2 : 1;
   nest->unroll = nest->cost <= 12 ? 4 : nest->cost <= 60 ? 2 : 1;
 }
 

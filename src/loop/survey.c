@@ -193,9 +193,13 @@ static int32_t register_bytes(indim_type type) {
 }
 
 void indim_survey_type(indim_lowering *l, indim_type type) {
-  if (l->survey != NULL && register_bytes(type) > l->survey->list->widest) {
-    l->survey->list->widest = register_bytes(type);
+  if (l->survey == NULL) {
+    return;
   }
+  indim_access_list *list = l->survey->list;
+  list->widest = register_bytes(type) > list->widest ? register_bytes(type) : list->widest;
+  list->has_bf16 = list->has_bf16 || type == INDIM_BF16;
+  list->has_others = list->has_others || type != INDIM_BF16;
 }
 
 void indim_nest_survey(indim_nest *nest, indim_access_list *out_list) {
