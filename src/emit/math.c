@@ -1,5 +1,9 @@
 // Real functions as inline arithmetic: which formula an operation has, and the exact product that formulas use where
 // there is no fused multiply-add.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "emit/math_kit.h"
 
 // |a| rounded to half of its bits, so that what is left has the other half and a sign.
@@ -29,6 +33,33 @@ pair indim_emit_fn_quotient(const kit *k, pair top, pair bottom) {
   val rest = sub(k, sub(k, top.high, product.high), product.low);
   rest = add(k, rest, sub(k, top.low, mul(k, first, bottom.low)));
   return (pair){first, mul(k, rest, one_over)};
+}
+
+// Of a vector of 256 bits the code generator would repeat one number in a register by an instruction of its own, in each
+// iteration where registers are short. A whole vector in memory is an operand of the instruction that wants it.
+val indim_emit_fn_coefficient(const kit *k, double value) {
+  char name[48];
+  indim_emit *e = k->e;
+  if (LLVMGetTypeKind(k->type) != LLVMVectorTypeKind || e->program == NULL || e->program->target.vector_bytes != 32) {
+    return real(k, value);
+  }
+  uint64_t bits = 0;
+  memcpy(&bits, &value, sizeof bits);
+  (void)snprintf(name, sizeof name, "%s%u_%016" PRIx64, k->is_double ? "f64x" : "f32x", LLVMGetVectorSize(k->type),
+                 bits);
+  val global = LLVMGetNamedGlobal(e->module, name);
+  if (global == NULL) {
+    global = LLVMAddGlobal(e->module, k->type, name);
+    LLVMSetInitializer(global, real(k, value));
+    LLVMSetGlobalConstant(global, 1);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    LLVMSetAlignment(global, 32);
+  }
+  val load = LLVMBuildLoad2(k->b, k->type, global, "");
+  LLVMSetAlignment(load, 32);
+  LLVMSetMetadata(load, LLVMGetMDKindIDInContext(e->context, "invariant.load", 14),
+                  LLVMMDNodeInContext(e->context, NULL, 0));
+  return load;
 }
 
 LLVMValueRef indim_emit_fn_any_lane(const kit *k, LLVMValueRef condition) {

@@ -97,29 +97,50 @@ static val rest_of_product(const kit *k, val a, val b, val c) {
   return sub(k, sub(k, a, product.high), product.low);
 }
 
+// Where products are exact in a sum. With m = |x| and -2 m = n ln 2 + r: r = -2 s, s = m + n ln 2 / 2, and ln 2 need not be
+// cut in two: what n times its error does to p is nothing beside 1 - p.
+static val tanh_of_floats(const kit *k, val x) {
+  val magnitude = at_most(k, absolute(k, x), 9.1);
+  double magic = 0x1.8p23 + 127;
+  val shifted = fused(k, magnitude, real(k, -0x1.71547652b82fep1), real(k, magic));
+  val n = sub(k, shifted, real(k, magic));
+  val s = fused(k, n, real(k, 0x1.62e42fefap-2), magnitude);
+  double rest[sizeof exp_float / sizeof *exp_float];  // -4 q(-2 s)
+  for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
+    rest[i] = ldexp(i % 2 == 0 ? -exp_float[i] : exp_float[i], (int)i + 2);
+  }
+  // p = 2^n (1 - drop).
+  val drop = fused(k, mul(k, s, s), POLYNOMIAL(k, s, rest), add(k, s, s));
+  val scale = power_of_two(k, as_bits(k, shifted));
+  val one = real(k, 1);
+  val top = fused(k, scale, drop, sub(k, one, scale));
+  val bottom = fused(k, minus(k, scale), drop, add(k, one, scale));
+  return under_sign(k, quotient(k, top, bottom), x);
+}
+
 // q = (1 - p) / (1 + p) with p = e^-2|x| = scale (1 + tail). Beyond the limit the nearest number is 1. For doubles, and
 // where products are rounded by themselves, all that was lost is collected: of the tail, of both sums and of the
 // quotient; 1 / (1 + p) = (1 + q) / 2.
 val indim_emit_fn_tanh(const kit *k, val x) {
-  bool is_exact = k->is_double || !k->e->has_fma;
+  if (!k->is_double && k->e->has_fma) {
+    return tanh_of_floats(k, x);
+  }
   val magnitude = at_most(k, absolute(k, x), pick(k, 9.1, 19.5));
-  reduced r = reduce(k, mul(k, magnitude, real(k, -2)), bias(k), is_exact);
+  reduced r = reduce(k, mul(k, magnitude, real(k, -2)), bias(k), true);
   val scale = power_of_two(k, r.bits);
   val above_r = mul(k, mul(k, r.high, r.high), q_of(k, r.high));
-  val tail = is_exact ? add(k, r.high, above_r) : tail_of(k, r.high);
+  val tail = add(k, r.high, above_r);
   val less = sub(k, real(k, 1), scale);
   val more = add(k, real(k, 1), scale);
   val top = fused(k, minus(k, scale), tail, less);
   val bottom = fused(k, scale, tail, more);
   val ratio = quotient(k, top, bottom);
-  if (is_exact) {
-    val scaled = mul(k, scale, tail);
-    val lost_tail = mul(k, scale, add(k, add(k, sub(k, r.high, tail), above_r), r.low));
-    val lost_top = sub(k, sub(k, sub(k, less, top), scaled), lost_tail);
-    val lost_bottom = add(k, add(k, sub(k, more, bottom), scaled), lost_tail);
-    val lost = add(k, rest_of_product(k, top, ratio, bottom), sub(k, lost_top, mul(k, ratio, lost_bottom)));
-    ratio = fused(k, lost, fused(k, ratio, real(k, 0.5), real(k, 0.5)), ratio);
-  }
+  val scaled = mul(k, scale, tail);
+  val lost_tail = mul(k, scale, add(k, add(k, sub(k, r.high, tail), above_r), r.low));
+  val lost_top = sub(k, sub(k, sub(k, less, top), scaled), lost_tail);
+  val lost_bottom = add(k, add(k, sub(k, more, bottom), scaled), lost_tail);
+  val lost = add(k, rest_of_product(k, top, ratio, bottom), sub(k, lost_top, mul(k, ratio, lost_bottom)));
+  ratio = fused(k, lost, fused(k, ratio, real(k, 0.5), real(k, 0.5)), ratio);
   return under_sign(k, ratio, x);
 }
 

@@ -110,11 +110,14 @@ static inline val under_sign(const kit *k, val magnitude, val sign) {
   return as_real(k, ior(k, as_bits(k, magnitude), iand(k, as_bits(k, sign), whole(k, sign_bit(k)))));
 }
 
+// A constant of which there are too many for the registers (math.c).
+val indim_emit_fn_coefficient(const kit *k, double value);
+
 // c[0] + c[stride] x + ... by Horner's rule, |count| terms.
 static inline val horner(const kit *k, val x, const double *c, int32_t count, int32_t stride) {
-  val sum = real(k, c[(count - 1) * stride]);
+  val sum = indim_emit_fn_coefficient(k, c[(count - 1) * stride]);
   for (int32_t i = count - 2; i >= 0; i--) {
-    sum = fused(k, sum, x, real(k, c[i * stride]));
+    sum = fused(k, sum, x, indim_emit_fn_coefficient(k, c[i * stride]));
   }
   return sum;
 }

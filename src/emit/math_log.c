@@ -1,5 +1,7 @@
 // The logarithm: x = 2^e m with m in [sqrt(1/2), sqrt(2)), ln x = e ln 2 + ln m. ln m is f - f^2/2 and a small rest,
 // f = m - 1, so that nothing is lost where x is near 1.
+#include <stdio.h>
+
 #include "emit/math_kit.h"
 
 // ln(1 + f) = f + f^2 p(f): 2^-27 of the result.
@@ -61,8 +63,42 @@ static val outside_of_log(const kit *k, val x, val result) {
   return choose(k, equals(k, x, HUGE_VAL), x, result);
 }
 
-val indim_emit_fn_log(const kit *k, val x) {
+static val log_of_any(const kit *k, val x) {
   return outside_of_log(k, x, log_of_split(k, indim_emit_fn_split(k, x, true), NULL));
+}
+
+// A function of the module's own for vectors with lanes that are no positive normal numbers.
+static val log_out_of_line(const kit *k, val x) {
+  char name[32];
+  (void)snprintf(name, sizeof name, "indim.log.%s%u", k->is_double ? "f64x" : "f32x", LLVMGetVectorSize(k->type));
+  outlined function;
+  if (indim_emit_fn_outlined_begin(k->e, name, k->type, k->type, 1, &function)) {
+    indim_emit_fn_outlined_end(k->e, function, log_of_any(k, LLVMGetParam(function.function, 0)));
+  }
+  return indim_emit_fn_outlined_call(k->e, function, &x, 1);
+}
+
+// Most vectors are positive normal numbers in every lane: one comparison of their bits tells.
+val indim_emit_fn_log(const kit *k, val x) {
+  if (LLVMGetTypeKind(k->type) != LLVMVectorTypeKind) {
+    return log_of_any(k, x);
+  }
+  int64_t one = INT64_C(1) << mantissa_bits(k);  // of the exponent
+  int64_t count = 2 * bias(k) * one;             // of positive normal numbers
+  val from_least = isub(k, as_bits(k, x), whole(k, one + sign_bit(k)));
+  val is_other = compare_bits(k, LLVMIntSGE, from_least, whole(k, count + sign_bit(k)));
+  val usual = log_of_split(k, indim_emit_fn_split(k, x, false), NULL);
+  LLVMBasicBlockRef rare = indim_emit_fn_block(k->e, "log");
+  LLVMBasicBlockRef after = indim_emit_fn_block(k->e, "");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(k->b);
+  indim_emit_fn_branch_rarely(k->e, indim_emit_fn_any_lane(k, is_other), rare, after);
+  LLVMPositionBuilderAtEnd(k->b, rare);
+  val other = log_out_of_line(k, x);
+  LLVMBuildBr(k->b, after);
+  LLVMPositionBuilderAtEnd(k->b, after);
+  val result = indim_emit_fn_phi(k->e, k->type, usual, before);
+  LLVMAddIncoming(result, &other, &rare, 1);
+  return result;
 }
 
 // ln(1 + x.high + x.low), or ln(2 x.high) where |doubled|, a condition or NULL, holds.
