@@ -79,6 +79,11 @@ imports_are_quiet() {
     grep -wE 'abort|_?exit|_Exit|__assert_fail|v?f?printf|__v?f?printf_chk|puts|f?putc|putchar|fputs|perror|stdout|stderr'
 }
 
+embeds() {
+  "$compiler" -std=c11 -Wall -Wextra -Werror "$here/embedder.c" $(flags --cflags --libs) -o "$work/embedder" &&
+    LD_LIBRARY_PATH=$libdir "$work/embedder"
+}
+
 # LLVM itself is the system's.
 compiles() { echo 'ENTRY e { x = f32[] parameter(0) ROOT y = add(x, x) }' | "$prefix/bin/indim" run --engine=native - 2; }
 
@@ -101,6 +106,7 @@ check "symbols of the static library begin with indim_" symbols_have_prefix
 if grep -q '^CMAKE_BUILD_TYPE:STRING=Release$' "$build/CMakeCache.txt"; then
   check "the library prints nothing and never exits" imports_are_quiet
 fi
+[ ! -e "$libdir/libindim-llvm.so" ] || check "a program that compiles others" embeds
 if [ -e "$build/indim" ]; then
   check "the installed command line runs" "$prefix/bin/indim" --help
   [ ! -e "$libdir/libindim-llvm.so" ] || check "it finds the code generator" compiles

@@ -141,6 +141,42 @@ TEST(several_errors) {
   test_cx_free(cx);
 }
 
+// A program walked by the public functions alone, and what they answer to nothing.
+TEST(a_module_is_walked) {
+  indim_ctx *cx = test_cx_new();
+  indim_module *module = NULL;
+  REQUIRE(indim_module_parse(
+              cx, indim_str_of("t"),
+              indim_str_of("HloModule m\n\nneg {\n  a = f32[] parameter(0)\n  ROOT b = f32[] negate(a)\n}\n\n"
+                           "ENTRY e {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n"
+                           "  s = f32[] subtract(y, x)\n  ROOT c = f32[] call(s), to_apply=neg\n}\n"),
+              &module) == INDIM_OK);
+  const indim_computation *entry = indim_module_entry(module);
+  CHECK(indim_str_equal(indim_module_name(module), indim_str_of("m")));
+  CHECK(indim_module_computation_count(module) == 2 && indim_module_instr_count(module) == 6);
+  CHECK(indim_module_computation(module, 1) == entry && indim_module_computation(module, 2) == NULL);
+  CHECK(indim_str_equal(indim_computation_name(indim_module_computation(module, 0)), indim_str_of("neg")));
+  CHECK(indim_computation_instr_count(entry) == 4 && indim_computation_parameter_count(entry) == 2);
+  const indim_instr *difference = indim_computation_instr(entry, 2);
+  CHECK(indim_instr_op(difference) == INDIM_OP_SUBTRACT && indim_instr_operand_count(difference) == 2);
+  CHECK(indim_instr_operand(difference, 0) == indim_computation_parameter(entry, 1));
+  CHECK(indim_instr_operand(difference, 1) == indim_computation_parameter(entry, 0));
+  CHECK(indim_instr_operand(difference, 2) == NULL && indim_instr_operand(difference, -1) == NULL);
+  CHECK(indim_computation_instr(entry, 4) == NULL && indim_computation_parameter(entry, 2) == NULL);
+  CHECK(indim_instr_op(indim_computation_root(entry)) == INDIM_OP_CALL);
+  CHECK(indim_shape_is_scalar(indim_instr_shape(difference)));
+  CHECK(indim_str_equal(indim_instr_name(difference), indim_str_of("s")));
+  indim_module_destroy(module);
+  test_cx_free(cx);
+  CHECK(indim_module_name(NULL).size == 0 && indim_module_entry(NULL) == NULL && indim_module_instr_count(NULL) == 0);
+  CHECK(indim_module_computation_count(NULL) == 0 && indim_module_computation(NULL, 0) == NULL);
+  CHECK(indim_computation_name(NULL).size == 0 && indim_computation_instr_count(NULL) == 0);
+  CHECK(indim_computation_instr(NULL, 0) == NULL && indim_computation_root(NULL) == NULL);
+  CHECK(indim_computation_parameter_count(NULL) == 0 && indim_computation_parameter(NULL, 0) == NULL);
+  CHECK(indim_instr_op(NULL) == INDIM_OP_COUNT && indim_instr_name(NULL).size == 0 && indim_instr_shape(NULL) == NULL);
+  CHECK(indim_instr_operand_count(NULL) == 0 && indim_instr_operand(NULL, 0) == NULL);
+}
+
 // Words from elsewhere, small slips and files of other encodings: what is said, and the way out.
 TEST(slips_have_a_way_out) {
   static const struct {
@@ -184,5 +220,6 @@ TEST(slips_have_a_way_out) {
   X(kept_as_written)        \
   X(flags)                  \
   X(several_errors)         \
+  X(a_module_is_walked)     \
   X(slips_have_a_way_out)
 TEST_MAIN(CASES)
