@@ -50,12 +50,18 @@ bool indim_emit_is_apart(const indim_storage *storage) {
   return storage->kind == INDIM_STORAGE_CONSTANT && storage->elements > LARGE / indim_type_bytes(storage->type);
 }
 
-LLVMValueRef indim_emit_storage_base(indim_generator *g, int32_t index) {
+// The storage whose bytes these are.
+static const indim_storage *own_storage(const indim_generator *g, int32_t index) {
   const indim_storage *storage = g->e.program->storages[index];
-  indim_emit_function *f = g->current;
   while (storage->kind == INDIM_STORAGE_SCRATCH && storage->shares != 0) {
     storage = g->e.program->storages[storage->shares - 1];
   }
+  return storage;
+}
+
+LLVMValueRef indim_emit_storage_base(indim_generator *g, int32_t index) {
+  const indim_storage *storage = own_storage(g, index);
+  indim_emit_function *f = g->current;
   index = storage->index;
   if (storage->kind == INDIM_STORAGE_SCRATCH) {
     return indim_emit_offset(g, LLVMInt8TypeInContext(g->e.context), f->scratch, indim_emit_s64(g, storage->offset),
@@ -86,22 +92,108 @@ static const indim_loop_node *node_here(const indim_generator *g, indim_lval v) 
   return node != NULL && indim_emit_is_inside(node->body, g->current->body) ? node : NULL;
 }
 
-static indim_emit_place scalar_place(indim_generator *g, int32_t storage, indim_lval address, bool is_inside) {
-  indim_emit_place out = {.element = indim_emit_element_type(g, indim_emit_storage_type(g, storage))};
+// An element number taken apart: coefficients * values + constant.
+typedef struct terms {
+  indim_emit_pointer at;  // its base comes later
+  bool is_outer[INDIM_EMIT_TERMS];
+  int64_t constant;
+} terms;
+
+static void add_term(indim_generator *g, indim_lval v, int64_t coefficient, terms *t) {
+  LLVMValueRef value = g->regs[v].part[0];
+  if (LLVMIsAConstantInt(value) != NULL) {
+    t->constant = (int64_t)((uint64_t)t->constant + (uint64_t)coefficient * LLVMConstIntGetZExtValue(value));
+    return;
+  }
+  t->is_outer[t->at.count] = g->loop != NULL && !indim_emit_is_inside(indim_emit_value(g, v)->body, g->loop);
+  t->at.values[t->at.count] = value;
+  t->at.coefficients[t->at.count++] = coefficient;
+}
+
+static terms take_terms(indim_generator *g, indim_lval address) {
   const indim_loop_node *node = node_here(g, address);
-  LLVMValueRef variable = g->regs[address].part[0];
-  if (LLVMIsAConstantInt(variable) != NULL) {
-    out.constant = LLVMConstIntGetSExtValue(variable);
-    variable = NULL;
-  } else if (node != NULL && node->kind == INDIM_NODE_AFFINE && node->u.affine.constant != 0) {
-    out.constant = node->u.affine.constant;
-    variable = indim_emit_affine_sum(g, node);
+  terms t = {.constant = 0};
+  if (node == NULL || node->kind != INDIM_NODE_AFFINE || node->arg_count > INDIM_EMIT_TERMS) {
+    add_term(g, address, 1, &t);
+    return t;
   }
-  out.base = indim_emit_storage_base(g, storage);
-  if (variable != NULL) {
-    // The variable part alone may lie outside of the storage.
-    out.base = indim_emit_offset(g, out.element, out.base, variable, is_inside && out.constant == 0);
+  t.constant = node->u.affine.constant;
+  // Positive terms first, so that a difference is one subtraction.
+  for (int32_t sign = 1; sign >= -1; sign -= 2) {
+    for (int32_t i = 0; i < node->arg_count; i++) {
+      if ((node->u.affine.coefficients[i] > 0) == (sign > 0)) {
+        add_term(g, node->args[i], node->u.affine.coefficients[i], &t);
+      }
+    }
   }
+  return t;
+}
+
+static bool is_same_place(const indim_emit_pointer *a, const indim_emit_pointer *b) {
+  bool is_same = a->body == b->body && a->base == b->base && a->element == b->element && a->count == b->count;
+  for (int32_t i = 0; is_same && i < a->count; i++) {
+    is_same = a->values[i] == b->values[i] && a->coefficients[i] == b->coefficients[i];
+  }
+  return is_same;
+}
+
+// The pointer that |at| describes, made now unless the body has it already. A body's nodes are straight code: what an
+// earlier one made is known to a later one.
+static LLVMValueRef pointer_to(indim_generator *g, indim_emit_pointer *at) {
+  for (int32_t i = 0; i < INDIM_EMIT_POINTERS; i++) {
+    if (is_same_place(&g->pointers[i], at)) {
+      return g->pointers[i].pointer;
+    }
+  }
+  LLVMValueRef sum = NULL;
+  for (int32_t i = 0; i < at->count; i++) {
+    sum = indim_emit_add_scaled(g, sum, at->values[i], at->coefficients[i]);
+  }
+  // A part of the sum alone may lie outside of the storage.
+  at->pointer = sum == NULL ? at->base : indim_emit_offset(g, at->element, at->base, sum, false);
+  g->pointers[g->pointer_count++ % INDIM_EMIT_POINTERS] = *at;
+  return at->pointer;
+}
+
+// The terms of |t| that come from outside of the loop, or those from inside, on top of |base|.
+static LLVMValueRef add_terms(indim_generator *g, LLVMTypeRef element, LLVMValueRef base, const terms *t,
+                              bool is_outer) {
+  indim_emit_pointer at = {.body = is_outer ? g->loop : g->body, .base = base, .element = element};
+  for (int32_t i = 0; i < t->at.count; i++) {
+    if (t->is_outer[i] == is_outer) {
+      at.values[at.count] = t->at.values[i];
+      at.coefficients[at.count++] = t->at.coefficients[i];
+    }
+  }
+  if (at.count == 0) {
+    return base;
+  }
+  if (!is_outer) {
+    return pointer_to(g, &at);
+  }
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);
+  LLVMPositionBuilderBefore(g->e.builder, LLVMGetBasicBlockTerminator(g->before_loop));
+  LLVMValueRef pointer = pointer_to(g, &at);
+  LLVMPositionBuilderAtEnd(g->e.builder, here);
+  return pointer;
+}
+
+// What does not change in the innermost loop is added to the base before it, so that nothing but the index is left to add
+// inside; accesses that differ by a constant share their pointer. Scratch is one block: where a storage begins there is a
+// constant, too.
+static indim_emit_place scalar_place(indim_generator *g, int32_t storage, indim_lval address) {
+  indim_emit_place out = {.element = indim_emit_element_type(g, indim_emit_storage_type(g, storage))};
+  const indim_storage *own = own_storage(g, storage);
+  terms t = take_terms(g, address);
+  out.constant = t.constant;
+  if (own->kind == INDIM_STORAGE_SCRATCH) {
+    out.constant += own->offset / indim_type_bytes(indim_emit_storage_type(g, storage));
+    out.base = g->current->scratch;
+  } else {
+    out.base = indim_emit_storage_base(g, storage);
+  }
+  out.base = add_terms(g, out.element, out.base, &t, true);
+  out.base = add_terms(g, out.element, out.base, &t, false);
   return out;
 }
 
@@ -111,7 +203,7 @@ LLVMValueRef indim_emit_place_pointer(indim_generator *g, const indim_emit_place
 }
 
 LLVMValueRef indim_emit_element(indim_generator *g, int32_t storage, indim_lval address) {
-  indim_emit_place at = scalar_place(g, storage, address, true);
+  indim_emit_place at = scalar_place(g, storage, address);
   return indim_emit_place_pointer(g, &at, 0);
 }
 
@@ -181,7 +273,7 @@ indim_emit_access_lanes indim_emit_access(indim_generator *g, const indim_loop_n
     a.is_cheap = is_lane_cheap(g, a.address, AFFINE_DEPTH);
   } else {
     a.stride = node->u.memory.lane_stride;
-    a.at = scalar_place(g, a.storage, a.address, mask == NULL);
+    a.at = scalar_place(g, a.storage, a.address);
   }
   return a;
 }

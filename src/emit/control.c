@@ -39,6 +39,21 @@ static void copy_regs(indim_generator *g, indim_lval first, int32_t count, const
 
 // For -------------------------------------------------------------------------------------------------------------------
 
+indim_status indim_emit_loop_body(indim_generator *g, const indim_loop_body *body, LLVMBasicBlockRef before) {
+  const indim_loop_body *outer = g->loop;
+  LLVMBasicBlockRef before_outer = g->before_loop;
+  g->loop = body;
+  g->before_loop = before;
+  INDIM_TRY(indim_emit_body(g, body));
+  g->loop = outer;
+  g->before_loop = before_outer;
+  return INDIM_OK;
+}
+
+LLVMValueRef indim_emit_next_index(indim_generator *g, LLVMValueRef index, int64_t step) {
+  return LLVMBuildFreeze(g->e.builder, LLVMBuildNSWAdd(g->e.builder, index, indim_emit_s64(g, step), ""), "");
+}
+
 // A loop that is known to run once: its body, without a loop.
 static indim_status emit_once(indim_generator *g, const indim_loop_node *node) {
   const indim_loop_body *body = node->bodies[0];
@@ -80,9 +95,9 @@ static indim_status emit_for(indim_generator *g, const indim_loop_node *node) {
   make_phis(g, body->first_parameter + 1, count, carried);
   LLVMAddIncoming(index, &begin_reg, &before, 1);
   feed_phis(g, body->first_parameter + 1, count, carried, before);
-  INDIM_TRY(indim_emit_body(g, body));
+  INDIM_TRY(indim_emit_loop_body(g, body, before));
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(b);
-  LLVMValueRef next = LLVMBuildNSWAdd(b, index, indim_emit_s64(g, node->u.loop.step), "");
+  LLVMValueRef next = indim_emit_next_index(g, index, node->u.loop.step);
   LLVMAddIncoming(index, &next, &latch, 1);
   feed_phis(g, body->first_parameter + 1, count, body->yields, latch);
   LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, next, end_reg, ""), loop, after);

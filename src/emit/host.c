@@ -163,10 +163,10 @@ static indim_status fill_piece(indim_generator *g, const indim_loop_node *node, 
   LLVMValueRef index = LLVMBuildPhi(b, indim_emit_s64_type(g), "i");
   LLVMAddIncoming(index, &begin, &start, 1);
   g->regs[node->bodies[0]->first_parameter].part[0] = index;
-  INDIM_TRY(indim_emit_body(g, node->bodies[0]));
+  INDIM_TRY(indim_emit_loop_body(g, node->bodies[0], start));
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(b);
   LLVMBasicBlockRef after = indim_emit_block(g, "");
-  LLVMValueRef next = LLVMBuildNSWAdd(b, index, step, "");
+  LLVMValueRef next = indim_emit_next_index(g, index, node->u.loop.step);
   LLVMAddIncoming(index, &next, &latch, 1);
   LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, next, end, ""), loop, after);
   indim_emit_enter(g, after);

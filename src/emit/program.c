@@ -131,13 +131,16 @@ indim_status indim_emit_body(indim_generator *g, const indim_loop_body *body) {
     return indim_fail(g->e.cx, INDIM_LIMIT, "loops and branches are nested %d deep, the most is %d", (int)body->depth,
                       (int)INDIM_EMIT_MAX_DEPTH);
   }
+  const indim_loop_body *outer = g->body;
   for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
+    g->body = body;
     if (++g->node_count % POLL_NODES == 0) {
       INDIM_TRY(indim_poll(g->e.cx));
     }
     INDIM_TRY(emit_node(g, node));
     cut_block(g);
   }
+  g->body = outer;
   return INDIM_OK;
 }
 

@@ -46,6 +46,18 @@ typedef struct indim_emit_group {
   int64_t offsets[4];  // of each, in elements, from where the stretch begins
 } indim_emit_group;
 
+// Where elements lie, as far as it is known in a body: base + coefficients * values, counted in elements (address.c).
+enum { INDIM_EMIT_TERMS = 6, INDIM_EMIT_POINTERS = 16 };
+typedef struct indim_emit_pointer {
+  const indim_loop_body *body;  // NULL: none
+  LLVMValueRef base;
+  LLVMTypeRef element;
+  int32_t count;
+  LLVMValueRef values[INDIM_EMIT_TERMS];
+  int64_t coefficients[INDIM_EMIT_TERMS];
+  LLVMValueRef pointer;
+} indim_emit_pointer;
+
 typedef struct indim_generator {
   indim_emit e;
   indim_reg *regs;           // of each value of the program
@@ -53,10 +65,15 @@ typedef struct indim_generator {
   bool *is_apart;            // of each value: bf16 whose even lanes are one register and whose odd lanes are another (moves.c)
   LLVMValueRef *constants;   // of each constant storage, NULL until used
   indim_emit_function *current;
-  LLVMValueRef mark;    // last instruction that was counted in this block
-  int32_t block_count;  // instructions in this block
-  int32_t node_count;   // since the host was asked whether to go on
-  bool has_gather;      // gathers and scatters are worth their instruction
+  const indim_loop_body *body;  // whose nodes are being computed
+  const indim_loop_body *loop;  // the innermost loop that it is or stands in, and the block that leads there; or NULL
+  LLVMBasicBlockRef before_loop;
+  indim_emit_pointer pointers[INDIM_EMIT_POINTERS];  // the latest ones
+  int32_t pointer_count;                             // made so far
+  LLVMValueRef mark;                                 // last instruction that was counted in this block
+  int32_t block_count;                               // instructions in this block
+  int32_t node_count;                                // since the host was asked whether to go on
+  bool has_gather;                                   // gathers and scatters are worth their instruction
   indim_emit_group group;
   const indim_loop_body *outlined_body;  // that the list below is of
   int32_t outlined_count;
@@ -107,8 +124,8 @@ bool indim_emit_is_uniform(const indim_loop_program *program, indim_lval v);
 INDIM_CHECKED indim_status indim_emit_value_node(indim_generator *g, const indim_loop_node *node);
 LLVMValueRef indim_emit_shuffle(indim_generator *g, LLVMValueRef a, LLVMValueRef b, int32_t lanes, const int32_t *map);
 LLVMValueRef indim_emit_splat(indim_generator *g, LLVMValueRef x, int32_t lanes);
-// The sum of coefficient * argument of an affine node, without its constant; NULL for an empty sum.
-LLVMValueRef indim_emit_affine_sum(indim_generator *g, const indim_loop_node *node);
+// sum + factor * x of s64 that do not wrap, with or without lanes; |sum| may be NULL for nothing.
+LLVMValueRef indim_emit_add_scaled(indim_generator *g, LLVMValueRef sum, LLVMValueRef x, int64_t factor);
 
 // outline.c -------------------------------------------------------------------------------------------------------------
 
@@ -150,6 +167,12 @@ void indim_emit_constant_name(const indim_storage *storage, char *out);
 // control.c -------------------------------------------------------------------------------------------------------------
 
 INDIM_CHECKED indim_status indim_emit_control_node(indim_generator *g, const indim_loop_node *node);
+// The body of a loop that |before|, which is finished, leads to.
+INDIM_CHECKED indim_status indim_emit_loop_body(indim_generator *g, const indim_loop_body *body,
+                                                LLVMBasicBlockRef before);
+// A loop's index after a turn. LLVM does not see through it that the index counts, and so leaves the loop alone: looking for
+// other ways to count takes a third of its time, and addresses are made so that there is nothing to gain (address.c).
+LLVMValueRef indim_emit_next_index(indim_generator *g, LLVMValueRef index, int64_t step);
 
 // host.c: calls through the host table, and parallel loops -----------------------------------------------------------
 

@@ -159,30 +159,26 @@ static LLVMValueRef scaled(indim_generator *g, LLVMValueRef x, int64_t factor) {
   return factor == 1 ? x : LLVMBuildNSWMul(g->e.builder, x, lane_constant(g, x, factor), "");
 }
 
-LLVMValueRef indim_emit_affine_sum(indim_generator *g, const indim_loop_node *node) {
+LLVMValueRef indim_emit_add_scaled(indim_generator *g, LLVMValueRef sum, LLVMValueRef x, int64_t factor) {
+  if (sum != NULL && factor < 0 && factor != INT64_MIN) {
+    return LLVMBuildNSWSub(g->e.builder, sum, scaled(g, x, -factor), "");
+  }
+  x = scaled(g, x, factor);
+  return sum == NULL ? x : LLVMBuildNSWAdd(g->e.builder, sum, x, "");
+}
+
+static void emit_affine(indim_generator *g, const indim_loop_node *node) {
+  const indim_loop_value *result = indim_emit_value(g, node->first_result);
   LLVMValueRef sum = NULL;
   // Positive terms first, so that a difference is one subtraction.
   for (int32_t sign = 1; sign >= -1; sign -= 2) {
     for (int32_t i = 0; i < node->arg_count; i++) {
       int64_t coefficient = node->u.affine.coefficients[i];
-      LLVMValueRef x = g->regs[node->args[i]].part[0];
-      if ((coefficient > 0) != (sign > 0)) {
-        continue;
-      }
-      if (sum != NULL && coefficient < 0 && coefficient != INT64_MIN) {
-        sum = LLVMBuildNSWSub(g->e.builder, sum, scaled(g, x, -coefficient), "");
-      } else {
-        x = scaled(g, x, coefficient);
-        sum = sum == NULL ? x : LLVMBuildNSWAdd(g->e.builder, sum, x, "");
+      if ((coefficient > 0) == (sign > 0)) {
+        sum = indim_emit_add_scaled(g, sum, g->regs[node->args[i]].part[0], coefficient);
       }
     }
   }
-  return sum;
-}
-
-static void emit_affine(indim_generator *g, const indim_loop_node *node) {
-  const indim_loop_value *result = indim_emit_value(g, node->first_result);
-  LLVMValueRef sum = indim_emit_affine_sum(g, node);
   LLVMTypeRef type = indim_emit_part_type(&g->e, INDIM_S64, result->lanes);
   LLVMValueRef constant = indim_emit_int(&g->e, type, (uint64_t)node->u.affine.constant);
   g->regs[node->first_result].part[0] = sum == NULL ? constant
