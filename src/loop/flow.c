@@ -1,10 +1,12 @@
 // Computations to flows: a walk over the instructions that keeps, for each, the items of its leaves. A called computation
-// is walked at the place of its call, its parameters standing for the caller's items.
+// is walked at the place of its call, its parameters standing for the caller's items. What a loop would compute anew in
+// each step, and the same, is computed before it.
 #include "loop/flow.h"
 
 #include <string.h>
 
 #include "graph/alias.h"
+#include "loop/element.h"
 
 enum { MAX_ITEMS = 4 * 1000 * 1000, MAX_DEPTH = 500 };
 
@@ -32,13 +34,9 @@ static indim_status array(indim_arena *arena, int64_t count, size_t size, void *
   return INDIM_OK;
 }
 
-static indim_status new_item(maker *m, indim_flow_kind kind, const indim_instr *instr, const indim_shape *shape,
-                             indim_flow_item **out_item) {
+// The last of its flow from now on.
+static indim_status add_item(maker *m, indim_flow_item *item) {
   indim_flow *flow = m->flow;
-  if (++*m->item_total > MAX_ITEMS) {
-    return indim_fail_instr(m->cx, INDIM_LIMIT, instr,
-                            "the program has more than %d operations once calls are dissolved", MAX_ITEMS);
-  }
   if (flow->item_count == flow->item_capacity) {
     int32_t capacity = flow->item_capacity == 0 ? 64 : flow->item_capacity * 2;
     indim_flow_item **items = NULL;
@@ -49,16 +47,25 @@ static indim_status new_item(maker *m, indim_flow_kind kind, const indim_instr *
     flow->items = items;
     flow->item_capacity = capacity;
   }
+  item->index = flow->item_count;
+  flow->items[flow->item_count++] = item;
+  return INDIM_OK;
+}
+
+static indim_status new_item(maker *m, indim_flow_kind kind, const indim_instr *instr, const indim_shape *shape,
+                             indim_flow_item **out_item) {
   void *memory = NULL;
+  if (++*m->item_total > MAX_ITEMS) {
+    return indim_fail_instr(m->cx, INDIM_LIMIT, instr,
+                            "the program has more than %d operations once calls are dissolved", MAX_ITEMS);
+  }
   INDIM_TRY(indim_arena_alloc(m->arena, sizeof(indim_flow_item), &memory));
   indim_flow_item *item = memory;
   item->kind = kind;
-  item->index = flow->item_count;
   item->instr = instr;
   item->shape = shape;
-  flow->items[flow->item_count++] = item;
   *out_item = item;
-  return INDIM_OK;
+  return add_item(m, item);
 }
 
 // One item for each leaf of |shape|: parameters of the flow, or members of |source|.
@@ -148,6 +155,168 @@ static indim_status make_flows(maker *m, const indim_instr *instr, indim_flow_it
   return INDIM_OK;
 }
 
+// Before a loop ----------------------------------------------------------------------------------------------------------
+
+typedef struct hoisting {
+  indim_flow_item *loop;
+  indim_flow *body;
+  unsigned char *state;      // of each item of the body, of these
+  indim_flow_item **before;  // its copy before the loop, NULL: none
+} hoisting;
+
+enum { FIXED = 1, ROOT = 2, COPIED = 4, KEPT = 8 };
+
+// What takes loops of its own, so that its result is better read than computed again.
+static bool is_kernel(indim_op op) {
+  switch ((int)op) {
+  case INDIM_OP_DOT:
+  case INDIM_OP_CONVOLUTION:
+  case INDIM_OP_REDUCE:
+  case INDIM_OP_REDUCE_WINDOW:
+  case INDIM_OP_SORT:
+    return true;
+  default:
+    return false;
+  }
+}
+
+// Finds what is the same in each step, the kernels among that, and what these are computed from.
+static bool find_roots(const hoisting *h) {
+  const indim_flow *body = h->body;
+  bool any = false;
+  for (int32_t i = 0; i < body->item_count; i++) {
+    const indim_flow_item *item = body->items[i];
+    bool is_op = item->kind == INDIM_FLOW_OP && item->member_count == 0 && item->flow_count == 0;
+    bool is_fixed = is_op ? is_kernel(item->instr->op) || indim_element_can(item->instr)
+                          : item->kind == INDIM_FLOW_PARAMETER && body->results[item->number] == item;
+    for (int32_t k = 0; k < item->operand_count && is_fixed; k++) {
+      is_fixed = (h->state[item->operands[k]->index] & FIXED) != 0;
+    }
+    h->state[i] = is_fixed ? FIXED : 0;
+    if (is_fixed && is_op && is_kernel(item->instr->op)) {
+      h->state[i] |= ROOT | COPIED;
+      any = true;
+    }
+  }
+  for (int32_t i = body->item_count - 1; i >= 0 && any; i--) {
+    const indim_flow_item *item = body->items[i];
+    for (int32_t k = 0; k < item->operand_count && (h->state[i] & COPIED) != 0; k++) {
+      h->state[item->operands[k]->index] |= COPIED;
+    }
+  }
+  return any;
+}
+
+// Finds what is still computed in the body, with what it reads.
+static void find_kept(const hoisting *h) {
+  const indim_flow *body = h->body;
+  for (int32_t k = 0; k < body->result_count; k++) {
+    h->state[body->results[k]->index] |= KEPT;
+  }
+  for (int32_t i = body->item_count - 1; i >= 0; i--) {
+    const indim_flow_item *item = body->items[i];
+    if ((h->state[i] & KEPT) == 0) {
+      continue;
+    }
+    if (item->kind == INDIM_FLOW_MEMBER) {
+      h->state[item->source->index] |= KEPT;
+    }
+    for (int32_t k = 0; k < item->operand_count && (h->state[i] & ROOT) == 0; k++) {
+      h->state[item->operands[k]->index] |= KEPT;
+    }
+  }
+}
+
+static indim_status copy_before(maker *m, const hoisting *h, const indim_flow_item *item) {
+  if (item->kind == INDIM_FLOW_PARAMETER) {
+    h->before[item->index] = h->loop->operands[item->number];
+    return INDIM_OK;
+  }
+  indim_flow_item *copy = NULL;
+  INDIM_TRY(new_item(m, INDIM_FLOW_OP, item->instr, item->shape, &copy));
+  copy->operand_count = item->operand_count;
+  INDIM_TRY(array(m->arena, item->operand_count, sizeof *copy->operands, &copy->operands));
+  for (int32_t k = 0; k < item->operand_count; k++) {
+    copy->operands[k] = h->before[item->operands[k]->index];
+  }
+  h->before[item->index] = copy;
+  return INDIM_OK;
+}
+
+static indim_status lengthen(maker *m, int32_t count, int32_t more, indim_flow_item ***list) {
+  indim_flow_item **longer = NULL;
+  INDIM_TRY(array(m->arena, (int64_t)count + more, sizeof *longer, &longer));
+  memcpy(longer, *list, (size_t)count * sizeof *longer);
+  *list = longer;
+  return INDIM_OK;
+}
+
+// A kernel of the body becomes a carried value that no step changes.
+static indim_status carry_root(maker *m, const hoisting *h, indim_flow_item *root) {
+  indim_flow_item *loop = h->loop;
+  indim_flow *condition = loop->flows[0];
+  int32_t k = loop->operand_count++;
+  maker of_condition = *m;
+  of_condition.flow = condition;
+  loop->operands[k] = h->before[root->index];
+  INDIM_TRY(new_item(&of_condition, INDIM_FLOW_PARAMETER, root->instr, root->shape, &condition->parameters[k]));
+  condition->parameters[k]->number = k;
+  condition->parameter_count = k + 1;
+  root->kind = INDIM_FLOW_PARAMETER;
+  root->operand_count = 0;
+  root->number = k;
+  h->body->parameters[k] = root;
+  h->body->results[k] = root;
+  h->body->parameter_count = k + 1;
+  h->body->result_count = k + 1;
+  return INDIM_OK;
+}
+
+// Members for what is carried besides: nobody asks for them.
+static indim_status add_members(maker *m, indim_flow_item *loop) {
+  int32_t count = loop->member_count;
+  INDIM_TRY(lengthen(m, count, loop->operand_count - count, &loop->members));
+  for (int32_t k = count; k < loop->operand_count; k++) {
+    const indim_flow_item *parameter = loop->flows[1]->parameters[k];
+    INDIM_TRY(new_item(m, INDIM_FLOW_MEMBER, parameter->instr, parameter->shape, &loop->members[k]));
+    loop->members[k]->number = k;
+    loop->members[k]->source = loop;
+  }
+  loop->member_count = loop->operand_count;
+  return INDIM_OK;
+}
+
+// Kernels of the loop's body that are the same in each step are copied before it, with what they are computed from. |loop|
+// is the last item so far, and has no members yet.
+static indim_status hoist(maker *m, indim_flow_item *loop) {
+  hoisting h = {.loop = loop, .body = loop->flows[1]};
+  int32_t items = h.body->item_count;
+  INDIM_TRY(array(m->arena, items, sizeof *h.state, &h.state));
+  if (!find_roots(&h)) {
+    return INDIM_OK;
+  }
+  find_kept(&h);
+  INDIM_TRY(array(m->arena, items, sizeof *h.before, &h.before));
+  m->flow->item_count--;
+  int32_t roots = 0;
+  for (int32_t i = 0; i < items; i++) {
+    if ((h.state[i] & COPIED) != 0) {
+      INDIM_TRY(copy_before(m, &h, h.body->items[i]));
+    }
+    roots += (h.state[i] & ROOT) != 0 ? 1 : 0;
+  }
+  INDIM_TRY(lengthen(m, loop->operand_count, roots, &loop->operands));
+  INDIM_TRY(lengthen(m, loop->operand_count, roots, &loop->flows[0]->parameters));
+  INDIM_TRY(lengthen(m, loop->operand_count, roots, &h.body->parameters));
+  INDIM_TRY(lengthen(m, loop->operand_count, roots, &h.body->results));
+  for (int32_t i = 0; i < items; i++) {
+    if ((h.state[i] & (ROOT | KEPT)) == (ROOT | KEPT)) {
+      INDIM_TRY(carry_root(m, &h, h.body->items[i]));
+    }
+  }
+  return add_item(m, loop);
+}
+
 // An instruction that computes something.
 static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of, leaves *out) {
   leaves operands;
@@ -157,6 +326,9 @@ static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of
   item->operand_count = operands.count;
   item->operands = operands.items;
   INDIM_TRY(make_flows(m, instr, item));
+  if (instr->op == INDIM_OP_WHILE && indim_shape_is_tuple(instr->shape)) {
+    INDIM_TRY(hoist(m, item));
+  }
   if (indim_shape_is_array(instr->shape)) {
     out->count = 1;
     INDIM_TRY(array(m->arena, 1, sizeof *out->items, &out->items));
@@ -166,7 +338,7 @@ static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of
   INDIM_TRY(new_leaves(m, INDIM_FLOW_MEMBER, instr, instr->shape, item, 0, out));
   item->member_count = out->count;
   item->members = out->items;
-  return INDIM_OK;
+  return item->operand_count > out->count && instr->op == INDIM_OP_WHILE ? add_members(m, item) : INDIM_OK;
 }
 
 // The leaves of a constant tuple, each as a constant of its own.
