@@ -97,6 +97,19 @@ LLVMValueRef indim_emit_load_apart(indim_generator *g, indim_type type, const in
 // stored when the last of its nodes is met.
 bool indim_emit_find_group(indim_generator *g, const indim_loop_node *node);
 void indim_emit_store_group(indim_generator *g);
+// Whether two addresses differ by a constant, and by which.
+bool indim_emit_distance(const indim_generator *g, const indim_lval *from, const indim_lval *to, int64_t *out);
+// Whether a store may wait until after this node. Loads from the caller's arguments see nothing of it, unless a result
+// may lie in their place.
+bool indim_emit_may_wait(const indim_generator *g, const indim_loop_node *node);
+
+// stream.c --------------------------------------------------------------------------------------------------------------
+
+// Whether the store is one of whole vectors that passes the caches.
+bool indim_emit_is_streamed(const indim_generator *g, const indim_loop_node *node);
+// Such a store: |packed| goes to |pointer|, when the last of the stores is met that can be done together.
+void indim_emit_store_streamed(indim_generator *g, const indim_loop_node *node, LLVMValueRef packed,
+                               LLVMValueRef pointer);
 
 // load.c, store.c -------------------------------------------------------------------------------------------------------
 

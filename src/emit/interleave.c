@@ -179,8 +179,7 @@ static address_sum sum_of(const indim_generator *g, const indim_lval *v) {
   return (address_sum){0, 1, v, &one};
 }
 
-// Whether two addresses differ by a constant, and by which.
-static bool distance(const indim_generator *g, const indim_lval *from, const indim_lval *to, int64_t *out) {
+bool indim_emit_distance(const indim_generator *g, const indim_lval *from, const indim_lval *to, int64_t *out) {
   address_sum x = sum_of(g, from);
   address_sum y = sum_of(g, to);
   bool is_same = x.count == y.count;
@@ -204,9 +203,7 @@ static bool may_interleave(const indim_generator *g, const indim_loop_node *node
          !indim_type_is_complex(value->type);
 }
 
-// Whether a store may wait until after this node. Loads from the caller's arguments see nothing of it, unless a result
-// may lie in their place.
-static bool may_wait(const indim_generator *g, const indim_loop_node *node) {
+bool indim_emit_may_wait(const indim_generator *g, const indim_loop_node *node) {
   switch ((int)node->kind) {
   case INDIM_NODE_LOAD: {
     const indim_storage *storage = g->e.program->storages[node->u.memory.storage];
@@ -236,16 +233,17 @@ bool indim_emit_find_group(indim_generator *g, const indim_loop_node *node) {
   int64_t least = 0;
   for (const indim_loop_node *next = node; next != NULL && group->count < stride; next = next->next) {
     int64_t offset = 0;
-    bool is_member = next == node ||
-                     (may_interleave(g, next) && next->u.memory.storage == node->u.memory.storage &&
-                      next->u.memory.lane_stride == stride && indim_emit_value(g, next->args[1])->type == value->type &&
-                      indim_emit_value(g, next->args[1])->lanes == value->lanes &&
-                      distance(g, &node->args[0], &next->args[0], &offset) && offset > -stride && offset < stride);
+    bool is_member =
+        next == node ||
+        (may_interleave(g, next) && next->u.memory.storage == node->u.memory.storage &&
+         next->u.memory.lane_stride == stride && indim_emit_value(g, next->args[1])->type == value->type &&
+         indim_emit_value(g, next->args[1])->lanes == value->lanes &&
+         indim_emit_distance(g, &node->args[0], &next->args[0], &offset) && offset > -stride && offset < stride);
     if (is_member) {
       group->offsets[group->count] = offset;
       group->nodes[group->count++] = next;
       least = offset < least ? offset : least;
-    } else if (!may_wait(g, next)) {
+    } else if (!indim_emit_may_wait(g, next)) {
       break;
     }
   }

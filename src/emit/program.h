@@ -58,6 +58,13 @@ typedef struct indim_emit_pointer {
   LLVMValueRef pointer;
 } indim_emit_pointer;
 
+// Stores past the caches that wait for the last of them: their addresses differ by whole vectors.
+typedef struct indim_emit_streams {
+  int32_t count;
+  LLVMValueRef packed[16];
+  LLVMValueRef pointers[16];
+} indim_emit_streams;
+
 typedef struct indim_generator {
   indim_emit e;
   indim_reg *regs;           // of each value of the program
@@ -75,6 +82,7 @@ typedef struct indim_generator {
   int32_t node_count;                                // since the host was asked whether to go on
   bool has_gather;                                   // gathers and scatters are worth their instruction
   indim_emit_group group;
+  indim_emit_streams streams;
   const indim_loop_body *outlined_body;  // that the list below is of
   int32_t outlined_count;
   indim_emit_outlined outlined[INDIM_EMIT_OUTLINED];

@@ -3,32 +3,6 @@
 // (interleave.c). A lane that is switched off touches nothing.
 #include "emit/access.h"
 
-// Past the caches, where the address turns out to be aligned for that.
-static void store_streamed(indim_generator *g, indim_type type, LLVMValueRef packed, int64_t bytes,
-                           LLVMValueRef pointer) {
-  LLVMBuilderRef b = g->e.builder;
-  int64_t vector = g->e.program->target.vector_bytes;
-  int64_t alignment = bytes < vector ? bytes : vector;
-  LLVMBasicBlockRef streamed = indim_emit_block(g, "stream");
-  LLVMBasicBlockRef plain = indim_emit_block(g, "plain");
-  LLVMBasicBlockRef after = indim_emit_block(g, "");
-  LLVMValueRef number = LLVMBuildPtrToInt(b, pointer, indim_emit_s64_type(g), "");
-  LLVMValueRef low = LLVMBuildAnd(b, number, indim_emit_s64(g, alignment - 1), "");
-  LLVMBuildCondBr(b, LLVMBuildIsNull(b, low, ""), streamed, plain);
-  indim_emit_enter(g, streamed);
-  LLVMValueRef store = LLVMBuildStore(b, packed, pointer);
-  LLVMSetAlignment(store, (unsigned)alignment);
-  LLVMMetadataRef one = LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(g->e.context), 1, 0));
-  LLVMValueRef node = LLVMMetadataAsValue(g->e.context, LLVMMDNodeInContext2(g->e.context, &one, 1));
-  LLVMSetMetadata(store, LLVMGetMDKindIDInContext(g->e.context, "nontemporal", 11), node);
-  LLVMBuildBr(b, after);
-  indim_emit_enter(g, plain);
-  indim_emit_plain_store(g, packed, pointer, type);
-  LLVMBuildBr(b, after);
-  indim_emit_enter(g, after);
-  g->current->has_streamed = true;
-}
-
 // All lanes at once when all are on, else from a place on the stack.
 static void store_by_branch(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef packed,
                             LLVMValueRef pointer, LLVMValueRef mask) {
@@ -200,10 +174,8 @@ indim_status indim_emit_store(indim_generator *g, const indim_loop_node *node) {
     x = indim_emit_reversed(g, lanes, x);
   }
   LLVMValueRef packed = g->is_apart[node->args[1]] ? pack_apart(g, lanes, x) : indim_emit_pack(&g->e, type, lanes, x);
-  int64_t bytes = (int64_t)lanes * indim_type_bytes(type);
-  if (!a.has_lanes && lanes > 1 && a.stride == 1 && mask == NULL && node->u.memory.non_temporal && bytes >= 16 &&
-      (bytes & (bytes - 1)) == 0) {
-    store_streamed(g, type, packed, bytes, indim_emit_place_pointer(g, &a.at, 0));
+  if (indim_emit_is_streamed(g, node)) {
+    indim_emit_store_streamed(g, node, packed, indim_emit_place_pointer(g, &a.at, 0));
   } else if (!a.has_lanes && lanes > 1 && a.stride == 1) {
     store_contiguous(g, type, lanes, packed, indim_emit_place_pointer(g, &a.at, 0), a.mask);
   } else if (indim_emit_can_gather(g, type, lanes) && a.stride != 0) {

@@ -52,7 +52,7 @@ void indim_coord_divide(indim_kernel *k, indim_coord x, int64_t divisor, indim_c
   if (!indim_coord_has_lanes(k, x)) {
     *out_quotient = (indim_coord){indim_loop_floordiv(b, x.base, divisor), 0};
     *out_rest = (indim_coord){indim_loop_modulo(b, x.base, divisor), 0};
-    indim_survey_divided(k->l, x, out_quotient->base);
+    indim_survey_divided(k->l, x, divisor, out_quotient->base);
     return;
   }
   if (indim_coord_value_lanes(k, x.base) == 1 && x.step % divisor == 0) {

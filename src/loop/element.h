@@ -59,8 +59,12 @@ bool indim_uniform_literal(const indim_literal *literal, indim_element_bits *out
 
 // The dimension along which arrays are contiguous that the nest's vector dimension reads with a stride; -1: none.
 int32_t indim_turn_dim(const indim_nest *nest);
-// Builds lanes x lanes elements, from |w| along the turned and |v| along the vector dimension.
-void indim_turn_block(indim_nest *nest, indim_coord *index, indim_lval w, indim_lval v);
+// Whether a nest that turns also reads arrays of which nothing is turned.
+bool indim_turn_is_mixed(const indim_nest *nest);
+enum { INDIM_MAX_SQUARES = 8 };
+// Builds lanes x (squares lanes) elements, from |w| along the turned and |v| along the vector dimension. At most
+// INDIM_MAX_SQUARES.
+void indim_turn_block(indim_nest *nest, indim_coord *index, indim_lval w, indim_lval v, int32_t squares);
 // The turned register that the next load is to give; 0: load.
 indim_lval indim_turn_find(indim_lowering *l);
 // A load was made.
@@ -86,8 +90,9 @@ void indim_survey_store(indim_lowering *l, const indim_location *at, indim_lval 
 void indim_survey_cut(indim_lowering *l, indim_coord x, int64_t value);
 // |x| is used for itself, not for an address.
 void indim_survey_alone(indim_lowering *l, indim_coord x);
-// Notes that |x| was divided: a quotient that is one number for all of |x| would not be if |x| were merged with another.
-void indim_survey_divided(indim_lowering *l, indim_coord x, indim_lval quotient);
+// Notes that |x| was divided: a quotient that is one number for all of |x| would not be if |x| were merged with another;
+// for any other, the dimension may be split.
+void indim_survey_divided(indim_lowering *l, indim_coord x, int64_t divisor, indim_lval quotient);
 void indim_survey_type(indim_lowering *l, indim_type type);
 
 #endif  // INDIM_LOOP_ELEMENT_H

@@ -1,38 +1,14 @@
 // Loads and stores of lanes at coordinates: from one address on and every so many elements, or an address for each lane.
 #include "loop/element.h"
 
-static void fill_index(indim_kernel *k, int32_t rank, const indim_coord *index, bool spread, indim_lval *out,
-                       bool *out_any) {
-  *out_any = false;
-  for (int32_t d = 0; d < rank; d++) {
-    *out_any = *out_any || indim_coord_has_lanes(k, index[d]);
-    out[d] = spread ? indim_coord_lanes(k, index[d]) : index[d].base;
-  }
-}
-
-// The address of the first lane and the elements between lanes, or an address for each lane.
+// The address of the first lane and the elements between lanes, or an address for each lane. A line of lanes may fold onto
+// one element, as a broadcast dimension of stride 0 does.
 static indim_lval address_of(indim_kernel *k, const indim_shape *shape, const indim_location *at,
                              const indim_coord *index, int64_t *out_step, bool *out_any) {
-  indim_lval bases[INDIM_MAX_RANK];
-  bool spread = false;
-  int64_t step = 0;
-  for (int32_t d = 0; d < shape->rank; d++) {
-    spread = spread || indim_coord_value_lanes(k, index[d].base) > 1 || (at->tiled != NULL && index[d].step != 0);
-    step += at->tiled == NULL ? index[d].step * at->strides[d] : 0;
-  }
-  fill_index(k, shape->rank, index, spread, bases, out_any);
-  // A line of lanes may still fold onto one element, as a broadcast dimension of stride 0 does.
-  *out_any = *out_any && (spread || step != 0);
-  *out_step = spread ? 0 : step;
-  indim_location scalar = *at;
-  if (spread) {
-    scalar.base = at->base == 0 ? 0 : indim_loop_splat(&k->l->b, at->base, k->lanes);
-    scalar.offset = 0;
-    indim_lval address = indim_location_address(k->l, shape, &scalar, bases);
-    indim_lval offset = indim_loop_splat(&k->l->b, indim_loop_index(&k->l->b, at->offset), k->lanes);
-    return at->offset == 0 ? address : indim_loop_add(&k->l->b, address, offset);
-  }
-  return indim_location_address(k->l, shape, &scalar, bases);
+  indim_coord place = indim_location_place(k, shape, at, index);
+  *out_any = indim_coord_has_lanes(k, place);
+  *out_step = place.step;
+  return place.base;
 }
 
 indim_lval indim_load_item(indim_kernel *k, const indim_flow_item *item, const indim_location *at,

@@ -1,23 +1,46 @@
-// Kernels that fill one array: computed element by element, or copied.
+// Kernels that fill one array: computed element by element, or copied. Dimensions are split where a layout or a reshape
+// divides their index.
 #include <string.h>
 
 #include "loop/element.h"
 
+// A part of an array, seen as an array of more dimensions: index p of these counts |factor| elements along |dim|.
+typedef struct region {
+  int32_t rank;
+  int64_t sizes[INDIM_MAX_RANK];
+  int32_t dim[INDIM_MAX_RANK];
+  int64_t factor[INDIM_MAX_RANK];
+  bool is_split[INDIM_MAX_RANK];   // made of a dimension by splitting
+  int64_t offset[INDIM_MAX_RANK];  // of the part, for each dimension of the array
+} region;
+
 typedef struct filling {
   indim_flow_item *item;
   const indim_location *at;
+  int64_t cost;
+  bool is_copy;
+  region part;
 } filling;
 
 static void fill_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
   const filling *f = nest->user;
-  indim_lval value = indim_element_compute(k, f->item, index);
+  indim_coord whole[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < f->item->shape->rank; d++) {
+    whole[d] = indim_coord_const(k, f->part.offset[d]);
+  }
+  for (int32_t p = 0; p < f->part.rank; p++) {
+    int32_t d = f->part.dim[p];
+    whole[d] = indim_coord_add(k, whole[d], indim_coord_scale(k, index[p], f->part.factor[p], 0));
+  }
+  indim_lval value = f->is_copy ? indim_value_at_lanes(k, f->item, whole, 0) : indim_element_compute(k, f->item, whole);
   if (!indim_lower_failed(k->l)) {
-    indim_store_at(k, f->item->shape, f->at, index, value);
+    indim_store_at(k, f->item->shape, f->at, whole, value);
   }
 }
 
 // Whether what is stored passes the caches: a result that nobody reads again, too large for them together with what it is
-// made of.
+// made of. Not where turned blocks meet arrays that are not turned: loads between the stores of a line send it to memory
+// in parts.
 static bool worth_streaming(const indim_nest *nest, const indim_flow_item *item, const indim_location *at) {
   int64_t cache = nest->l->target->cache_bytes[2] > 0 ? nest->l->target->cache_bytes[2] : INT64_C(16) << 20;
   int64_t bytes = indim_shape_element_count(item->shape) * indim_type_bytes(item->shape->type);
@@ -29,41 +52,146 @@ static bool worth_streaming(const indim_nest *nest, const indim_flow_item *item,
     }
   }
   return at->storage->kind == INDIM_STORAGE_RESULT && item->use_count == 1 && bytes >= cache * 3 / 4 &&
-         total >= 2 * cache && !indim_lower_without(nest->l, INDIM_DECISION_STREAM);
+         total >= 2 * cache && !indim_turn_is_mixed(nest) && !indim_lower_without(nest->l, INDIM_DECISION_STREAM);
+}
+
+// Of what is stored; NULL when those are not constant.
+static const int64_t *stored_strides(const indim_access_list *list) {
+  const int64_t *strides = NULL;
+  for (int32_t i = 0; i < list->count; i++) {
+    strides = list->accesses[i].item == NULL ? list->accesses[i].strides : strides;
+  }
+  return strides;
+}
+
+// Splitting ------------------------------------------------------------------------------------------------------------
+//
+// Where an index is divided, as in a tiled layout or behind a reshape, neighbours do not lie on a line. A dimension that is
+// split where its quotient changes is two for the nest, in which all addresses are sums again:
+//
+//   f32[1024]{0:T(128)}     place of 128 i + j: 128 i + j
+//   f32[1000]{0:T(128)}     the same with i below 7; then a part of its own with the last 104
+
+enum { MAX_SPLITS = 6, MAX_REGIONS = 8 };
+
+static void survey_region(indim_nest *nest, filling *f, indim_access_list *list) {
+  const indim_flow_item *item = f->item;
+  *nest = (indim_nest){.l = nest->l, .rank = f->part.rank, .cost = f->cost, .body = fill_body, .user = f};
+  memcpy(nest->sizes, f->part.sizes, (size_t)nest->rank * sizeof *nest->sizes);
+  // Addresses are sums of what a split left only as far as the parts go: each is for itself.
+  for (int32_t p = 0; p < nest->rank; p++) {
+    bool is_row = item->row_dims > 0 && f->part.dim[p] >= item->shape->rank - item->row_dims;
+    nest->group[p] = f->part.is_split[p] ? (uint8_t)(2 + p) : is_row ? 1 : 0;
+  }
+  nest->may_thread = true;
+  indim_nest_survey(nest, list);
+}
+
+// Accesses that are no sums of the indices.
+static int32_t irregular_count(const indim_access_list *list) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < list->count; i++) {
+    count += list->accesses[i].strides == NULL ? 1 : 0;
+  }
+  return count;
+}
+
+// Takes |count| elements from |from| on along dimension |p|.
+static void narrow(region *r, int32_t p, int64_t from, int64_t count) {
+  r->offset[r->dim[p]] += from * r->factor[p];
+  r->sizes[p] = count;
+}
+
+// Splits dimension |p| of |r|, behind |first| elements, into parts of |part|; what is left over goes to |out_rests|.
+// Answers how many of those there are.
+static int32_t split_dim(region *r, int32_t p, int64_t part, int64_t first, region *out_rests) {
+  int32_t count = 0;
+  int64_t size = r->sizes[p];
+  first = first < size ? first : size;
+  int64_t parts = (size - first) / part;
+  int64_t end = parts > 0 ? first + parts * part : size;
+  if (first > 0) {
+    out_rests[count] = *r;
+    narrow(&out_rests[count++], p, 0, first);
+  }
+  if (end < size) {
+    out_rests[count] = *r;
+    narrow(&out_rests[count++], p, end, size - end);
+  }
+  narrow(r, p, first, end - first);
+  if (parts > 1) {
+    size_t behind = (size_t)(r->rank - p);
+    memmove(r->sizes + p + 1, r->sizes + p, behind * sizeof *r->sizes);
+    memmove(r->dim + p + 1, r->dim + p, behind * sizeof *r->dim);
+    memmove(r->factor + p + 1, r->factor + p, behind * sizeof *r->factor);
+    memmove(r->is_split + p + 1, r->is_split + p, behind * sizeof *r->is_split);
+    r->is_split[p] = r->is_split[p + 1] = true;
+    r->rank++;
+    r->sizes[p] = parts;
+    r->sizes[p + 1] = part;
+    r->factor[p] *= part;
+  }
+  return count;
+}
+
+// Splits what can be split of |f|'s part, if that makes accesses regular. Adds what is left over to |todo| and answers how
+// many are there then. |list| is the survey of the part, before and after.
+static int32_t split_region(indim_nest *nest, filling *f, indim_access_list *list, region *todo, int32_t count) {
+  filling trial = *f;
+  int32_t rests = count;
+  int32_t irregular = irregular_count(list);
+  bool is_split = irregular > 0;
+  for (int32_t s = 0; s < MAX_SPLITS && is_split && !indim_lower_failed(nest->l); s++) {
+    int32_t p = 0;
+    while (p < trial.part.rank && (list->part[p] == 0 || list->part[p] >= trial.part.sizes[p])) {
+      p++;
+    }
+    is_split = p < trial.part.rank && rests + 2 <= MAX_REGIONS && trial.part.rank < INDIM_MAX_RANK;
+    if (is_split) {
+      rests += split_dim(&trial.part, p, list->part[p], list->first_part[p], todo + rests);
+      survey_region(nest, &trial, list);
+    }
+  }
+  if (irregular_count(list) < irregular) {
+    *f = trial;
+    nest->user = f;
+    return rests;
+  }
+  survey_region(nest, f, list);
+  return count;
 }
 
 static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_location *at, int64_t cost,
-                        indim_nest_body *body) {
+                        bool is_copy) {
+  const indim_shape *shape = item->shape;
   indim_access_list *list = indim_lower_alloc(l, 1, sizeof *list);
-  filling f = {item, at};
-  indim_nest nest = {.l = l, .rank = item->shape->rank, .cost = cost, .body = body, .user = &f};
-  if (list == NULL || indim_lower_failed(l) || indim_shape_element_count(item->shape) == 0) {
+  region *todo = indim_lower_alloc(l, MAX_REGIONS, sizeof *todo);
+  filling f = {.item = item, .at = at, .cost = cost, .is_copy = is_copy};
+  indim_nest nest = {.l = l};
+  if (list == NULL || todo == NULL || indim_lower_failed(l) || indim_shape_element_count(shape) == 0) {
     return;
   }
-  memcpy(nest.sizes, item->shape->sizes, (size_t)nest.rank * sizeof *nest.sizes);
-  for (int32_t d = 0; d < nest.rank && item->row_dims > 0; d++) {
-    nest.group[d] = d < nest.rank - item->row_dims ? 1 : 2;
+  todo->rank = shape->rank;
+  for (int32_t d = 0; d < shape->rank; d++) {
+    todo->sizes[d] = shape->sizes[d];
+    todo->dim[d] = d;
+    todo->factor[d] = 1;
   }
-  nest.may_thread = true;
   indim_storage *written[] = {at->storage};
   indim_loop_kernel_begin(&l->b, written, 1);
-  indim_nest_survey(&nest, list);
-  indim_nest_choose(&nest, at->strides);
-  indim_nest_choose_turning(&nest);
-  nest.streams = worth_streaming(&nest, item, at);
-  indim_nest_run(&nest);
+  for (int32_t count = 1; count > 0 && !indim_lower_failed(l);) {
+    f.part = todo[--count];
+    survey_region(&nest, &f, list);
+    count = split_region(&nest, &f, list, todo, count);
+    indim_nest_choose(&nest, stored_strides(list));
+    indim_nest_choose_turning(&nest);
+    nest.streams = worth_streaming(&nest, item, at);
+    indim_nest_run(&nest);
+  }
 }
 
 void indim_kernel_fill(indim_lowering *l, indim_flow_item *item, const indim_location *at) {
-  run_filling(l, item, at, item->cost, fill_body);
-}
-
-static void copy_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
-  const filling *f = nest->user;
-  indim_lval value = indim_value_at_lanes(k, f->item, index, 0);
-  if (!indim_lower_failed(k->l)) {
-    indim_store_at(k, f->item->shape, f->at, index, value);
-  }
+  run_filling(l, item, at, item->cost, false);
 }
 
 // Both arrays lie one element behind the other in the same order: bytes are moved.
@@ -118,6 +246,6 @@ void indim_kernel_copy(indim_lowering *l, indim_flow_item *item, const indim_loc
     indim_loop_kernel_begin(&l->b, written, 1);
     indim_tile_store(&l->b, &item->tile, at->storage, address, at->strides);
   } else if (is_constant || !copy_bytes(l, item, at)) {
-    run_filling(l, item, at, 0, copy_body);
+    run_filling(l, item, at, 0, true);
   }
 }

@@ -45,72 +45,93 @@ indim_location indim_location_scratch(indim_lowering *l, const indim_flow_item *
 }
 
 // The place of an index in a tiled layout: each tile splits its dimensions into which tile and where in it.
-static indim_lval tiled_address(indim_lowering *l, const indim_shape *shape, const indim_lval *index) {
+static indim_coord tiled_place(indim_kernel *k, const indim_shape *shape, const indim_coord *index) {
+  indim_lowering *l = k->l;
   indim_index_plan *plan = indim_lower_alloc(l, 1, sizeof *plan);
-  indim_lval *list = indim_lower_alloc(l, 2 * INDIM_MAX_PHYSICAL_RANK, sizeof *list);
+  indim_coord *list = indim_lower_alloc(l, 2 * INDIM_MAX_PHYSICAL_RANK, sizeof *list);
   if (plan == NULL || list == NULL) {
-    return 0;
+    return (indim_coord){0, 0};
   }
   if (indim_index_plan_init(l->cx, shape, plan) != INDIM_OK) {
     indim_loop_fail(&l->b, INDIM_INTERNAL);
-    return 0;
+    return (indim_coord){0, 0};
   }
-  indim_loop_builder *b = &l->b;
-  indim_lval *next = list + INDIM_MAX_PHYSICAL_RANK;
-  for (int32_t k = 0; k < plan->rank; k++) {
-    list[k] = index[plan->order[k]];
+  indim_coord *next = list + INDIM_MAX_PHYSICAL_RANK;
+  for (int32_t d = 0; d < plan->rank; d++) {
+    list[d] = index[plan->order[d]];
   }
   int32_t count = plan->rank;
   for (int32_t s = 0; s < plan->last_stage; s++) {
     const indim_index_stage *stage = &plan->stages[s];
     memmove(list + stage->lead, list, (size_t)count * sizeof *list);
-    for (int32_t k = 0; k < stage->lead; k++) {
-      list[k] = indim_loop_index(b, 0);
+    for (int32_t d = 0; d < stage->lead; d++) {
+      list[d] = indim_coord_const(k, 0);
     }
     count += stage->lead;
     int32_t first = count - stage->tile_rank;
     memcpy(next, list, (size_t)first * sizeof *list);
     int32_t to = first;
-    indim_lval within[INDIM_MAX_TILE_SIZES];
+    indim_coord within[INDIM_MAX_TILE_SIZES];
     int32_t within_count = 0;
-    indim_lval carried = 0;  // combined dimensions so far
-    for (int32_t k = 0; k < stage->tile_rank; k++) {
-      indim_lval x = list[first + k];
-      if (carried != 0) {
-        x = indim_loop_add(b, indim_loop_mul_const(b, carried, stage->sizes[first + k]), x);
-        carried = 0;
+    indim_coord carried = {0, 0};  // combined dimensions so far
+    for (int32_t d = 0; d < stage->tile_rank; d++) {
+      indim_coord x = list[first + d];
+      if (carried.base != 0) {
+        x = indim_coord_add(k, indim_coord_scale(k, carried, stage->sizes[first + d], 0), x);
+        carried.base = 0;
       }
-      if (stage->tile[k] == INDIM_TILE_COMBINE) {
+      if (stage->tile[d] == INDIM_TILE_COMBINE) {
         carried = x;
         continue;
       }
-      next[to] = indim_loop_floordiv(b, x, stage->tile[k]);
-      indim_survey_divided(l, (indim_coord){x, 0}, next[to++]);
-      within[within_count++] = indim_loop_modulo(b, x, stage->tile[k]);
+      indim_coord_divide(k, x, stage->tile[d], &next[to++], &within[within_count++]);
     }
     memcpy(next + to, within, (size_t)within_count * sizeof *list);
     count = to + within_count;
     memcpy(list, next, (size_t)count * sizeof *list);
   }
-  indim_lval address = indim_loop_index(b, 0);
-  for (int32_t k = 0; k < count; k++) {
-    address = indim_loop_add(b, indim_loop_mul_const(b, address, plan->stages[plan->last_stage].sizes[k]), list[k]);
+  indim_coord place = indim_coord_const(k, 0);
+  for (int32_t d = 0; d < count; d++) {
+    place = indim_coord_add(k, indim_coord_scale(k, place, plan->stages[plan->last_stage].sizes[d], 0), list[d]);
   }
-  return address;
+  return place;
+}
+
+indim_coord indim_location_place(indim_kernel *k, const indim_shape *shape, const indim_location *at,
+                                 const indim_coord *index) {
+  indim_loop_builder *b = &k->l->b;
+  indim_coord place = {0, 0};
+  if (at->tiled != NULL) {
+    place = tiled_place(k, at->tiled, index);
+  } else {
+    indim_lval bases[INDIM_MAX_RANK];
+    bool has_lanes = false;
+    for (int32_t d = 0; d < shape->rank; d++) {
+      has_lanes = has_lanes || indim_loop_value_of(b, index[d].base)->lanes > 1;
+      place.step += index[d].step * at->strides[d];
+    }
+    for (int32_t d = 0; d < shape->rank; d++) {
+      bases[d] = has_lanes ? indim_coord_lanes(k, index[d]) : index[d].base;
+    }
+    place.step = has_lanes ? 0 : place.step;
+    place.base = indim_loop_affine(b, 0, shape->rank, bases, at->strides);
+  }
+  if (at->base != 0) {
+    place = indim_coord_add(k, place, (indim_coord){at->base, 0});
+  }
+  return at->offset == 0 ? place : indim_coord_scale(k, place, 1, at->offset);
 }
 
 indim_lval indim_location_address(indim_lowering *l, const indim_shape *shape, const indim_location *at,
                                   const indim_lval *index) {
-  indim_lval address = 0;
-  if (at->tiled != NULL) {
-    address = tiled_address(l, at->tiled, index);
-  } else {
-    address = indim_loop_affine(&l->b, 0, shape->rank, index, at->strides);
+  indim_coord coords[INDIM_MAX_RANK];
+  indim_kernel k = {.l = l, .lanes = 1};
+  for (int32_t d = 0; d < shape->rank; d++) {
+    int32_t lanes = indim_loop_value_of(&l->b, index[d])->lanes;
+    k.lanes = lanes > k.lanes ? lanes : k.lanes;
+    coords[d] = (indim_coord){index[d], 0};
   }
-  if (at->base != 0) {
-    address = indim_loop_add(&l->b, address, at->base);
-  }
-  return at->offset == 0 ? address : indim_loop_add_const(&l->b, address, at->offset);
+  return indim_location_place(&k, shape, at, coords).base;
 }
 
 indim_lval indim_location_start(indim_lowering *l, const indim_location *at) {

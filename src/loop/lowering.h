@@ -17,7 +17,7 @@
 //   apply.c        elementwise instructions and computations of scalars, as nodes
 //   survey.c       what a loop nest does with memory, seen before it is built
 //   nest.c         loop nests: order, merging, vectors, segments, threads
-//   kernel.c       nests that fill or copy one array, element by element
+//   kernel.c       nests that fill or copy one array, element by element, split where an index is divided
 //   turn.c         blocks that are read in one direction and written in the other
 // Ops that are kernels of their own (dispatch.c finds them)
 //   dot.c  convolution.c  scan.c  scatter.c  sort.c
@@ -84,25 +84,7 @@ bool indim_plan_updates(const indim_flow_item *item);
 // Whether |update| is the only update of |item|, and all that reads it otherwise comes before.
 bool indim_plan_others_are_done(const indim_flow_item *item, const indim_flow_item *update);
 
-// location.c -----------------------------------------------------------------------------------------------------------
-
-// The location of an array of |shape| at the start of |storage|, laid out as the shape says.
-indim_location indim_location_of(indim_lowering *l, const indim_shape *shape, indim_storage *storage);
-// A new scratch array for |item|, in its shape's layout but without padding and tiles.
-indim_location indim_location_scratch(indim_lowering *l, const indim_flow_item *item);
-// The address of an index: one s64 value for each dimension, with one lane or several.
-indim_lval indim_location_address(indim_lowering *l, const indim_shape *shape, const indim_location *at,
-                                  const indim_lval *index);
-// The address of the element at index 0, 0, ... of an array without tiles.
-indim_lval indim_location_start(indim_lowering *l, const indim_location *at);
-// Whether both have their elements in the same places one behind the other.
-bool indim_location_is_dense(const indim_shape *shape, const indim_location *at);
-// The item's location: a tile that has none yet is stored first, a constant gets its bytes.
-indim_location indim_location_need(indim_lowering *l, indim_flow_item *item);
-// The item as a tile: loaded when it lives in memory.
-const indim_tile *indim_tile_need(indim_lowering *l, indim_flow_item *item);
-
-// element.c ------------------------------------------------------------------------------------------------------------
+// Coordinates ----------------------------------------------------------------------------------------------------------
 
 // One coordinate of |lanes| elements: lane k is at base + k * step. Where lanes do not lie on a line, |base| has lanes
 // itself and |step| is 0.
@@ -118,6 +100,29 @@ typedef struct indim_kernel {
   bool is_trial;  // nothing is stored
   bool streams;   // stores pass the caches
 } indim_kernel;
+
+// location.c -----------------------------------------------------------------------------------------------------------
+
+// The location of an array of |shape| at the start of |storage|, laid out as the shape says.
+indim_location indim_location_of(indim_lowering *l, const indim_shape *shape, indim_storage *storage);
+// A new scratch array for |item|, in its shape's layout but without padding and tiles.
+indim_location indim_location_scratch(indim_lowering *l, const indim_flow_item *item);
+// The address of an index: one s64 value for each dimension, with one lane or several.
+indim_lval indim_location_address(indim_lowering *l, const indim_shape *shape, const indim_location *at,
+                                  const indim_lval *index);
+// The same of coordinates.
+indim_coord indim_location_place(indim_kernel *k, const indim_shape *shape, const indim_location *at,
+                                 const indim_coord *index);
+// The address of the element at index 0, 0, ... of an array without tiles.
+indim_lval indim_location_start(indim_lowering *l, const indim_location *at);
+// Whether both have their elements in the same places one behind the other.
+bool indim_location_is_dense(const indim_shape *shape, const indim_location *at);
+// The item's location: a tile that has none yet is stored first, a constant gets its bytes.
+indim_location indim_location_need(indim_lowering *l, indim_flow_item *item);
+// The item as a tile: loaded when it lives in memory.
+const indim_tile *indim_tile_need(indim_lowering *l, indim_flow_item *item);
+
+// element.c ------------------------------------------------------------------------------------------------------------
 
 // The value of |item| at |index| (rank coordinates), as one lane if no coordinate differs between lanes, else |lanes|.
 // |mask|: 0, or a pred (one lane or |lanes|) outside of which memory must not be touched and the result does not matter.
@@ -151,7 +156,9 @@ typedef struct indim_access_list {
   bool alone[INDIM_MAX_RANK];                    // the index of this dimension is used for more than addresses
   int64_t cuts[INDIM_MAX_RANK][INDIM_MAX_CUTS];  // places along a dimension where a guard changes its mind
   int32_t cut_count[INDIM_MAX_RANK];
-  int32_t widest;  // bytes of the widest lane in a register
+  int64_t part[INDIM_MAX_RANK];        // the dimension is divided by this; 0: by nothing, or by nothing constant
+  int64_t first_part[INDIM_MAX_RANK];  // its elements before the first multiple
+  int32_t widest;                      // bytes of the widest lane in a register
   bool has_bf16;
   bool has_others;  // values of other types than bf16
 } indim_access_list;

@@ -207,16 +207,34 @@ static void run_unturned(indim_nest *nest, indim_coord *index, const int64_t *w,
   indim_loop_for_end(b, NULL, NULL);
 }
 
-// Blocks of whole cache lines in both directions, of turned squares; |band| (0: none) is added to the place along v.
+// How many turned squares lie side by side in a block, along v as along w: as many as fill a cache line of the result.
+static int32_t squares_of(const indim_nest *nest) {
+  enum { LINE = 64 };
+  int64_t bytes = LINE;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    int64_t own = indim_type_bytes(access->storage->type);
+    bytes = access->item == NULL && own < bytes ? own : bytes;
+  }
+  int64_t count = LINE / (bytes * nest->lanes);
+  return (int32_t)(count < 1 ? 1 : count > INDIM_MAX_SQUARES ? INDIM_MAX_SQUARES : count);
+}
+
+// Blocks of whole cache lines in both directions, of turned squares; |band| (0: none) is added to the place along v. What
+// passes the caches has to be stored in whole lines, and so has what is stored between loads of other arrays, lest the
+// lines be moved to and fro: then squares side by side are turned together; otherwise one after the other, for which the
+// registers suffice.
 static void run_squares(indim_nest *nest, indim_coord *index, indim_lval w_low, indim_lval w_high, indim_lval v_low,
-                        indim_lval v_high, int64_t block, indim_lval band) {
+                        indim_lval v_high, int32_t squares, indim_lval band) {
   indim_loop_builder *b = &nest->l->b;
+  int64_t block = (int64_t)squares * nest->lanes;
   indim_lval at_w = indim_loop_for_begin(b, w_low, w_high, block, 0, NULL, NULL);
   indim_lval at_v = indim_loop_for_begin(b, v_low, v_high, block, 0, NULL, NULL);
+  indim_lval from_v = band == 0 ? at_v : indim_loop_add(b, band, at_v);
+  int32_t together = nest->streams || indim_turn_is_mixed(nest) ? squares : 1;
   for (int64_t x = 0; x < block; x += nest->lanes) {
-    for (int64_t y = 0; y < block; y += nest->lanes) {
-      indim_turn_block(nest, index, indim_loop_add_const(b, at_w, x),
-                       indim_loop_add_const(b, band == 0 ? at_v : indim_loop_add(b, band, at_v), y));
+    for (int64_t y = 0; y < block; y += together * nest->lanes) {
+      indim_turn_block(nest, index, indim_loop_add_const(b, at_w, x), indim_loop_add_const(b, from_v, y), together);
     }
   }
   indim_loop_for_end(b, NULL, NULL);
@@ -229,7 +247,9 @@ static void run_turned(indim_nest *nest, indim_coord *index, const int64_t *w, c
   enum { BAND = 128 };
   indim_loop_builder *b = &nest->l->b;
   int64_t lanes = nest->lanes;
-  int64_t block = w[1] - w[0] >= 2 * lanes && v[1] - v[0] >= 2 * lanes ? 2 * lanes : lanes;
+  int64_t most = squares_of(nest) * lanes;
+  int32_t squares = w[1] - w[0] >= most && v[1] - v[0] >= most ? squares_of(nest) : 1;
+  int64_t block = squares * lanes;
   int64_t w_end = w[0] + (w[1] - w[0]) / block * block;
   int64_t v_end = v[0] + (v[1] - v[0]) / block * block;
   int64_t bands = (v_end - v[0]) / BAND;
@@ -244,13 +264,13 @@ static void run_turned(indim_nest *nest, indim_coord *index, const int64_t *w, c
     }
     indim_lval from = indim_loop_index(b, 0);
     indim_lval to = indim_loop_index(b, BAND);
-    run_squares(nest, index, w_low, w_high, from, to, block, band);
+    run_squares(nest, index, w_low, w_high, from, to, squares, band);
     indim_loop_for_end(b, NULL, NULL);
   } else {
     band_end = v[0];
   }
   if (w_end > w[0] && v_end > band_end) {
-    run_squares(nest, index, w_low, w_high, indim_loop_index(b, band_end), indim_loop_index(b, v_end), block, 0);
+    run_squares(nest, index, w_low, w_high, indim_loop_index(b, band_end), indim_loop_index(b, v_end), squares, 0);
   }
   run_unturned(nest, index, (int64_t[]){w_end, w[1]}, v);
   run_unturned(nest, index, (int64_t[]){w[0], w_end}, (int64_t[]){v_end, v[1]});

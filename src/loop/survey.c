@@ -135,13 +135,45 @@ void indim_survey_alone(indim_lowering *l, indim_coord x) {
   }
 }
 
-void indim_survey_divided(indim_lowering *l, indim_coord x, indim_lval quotient) {
+// Where a dimension is to be split, so that x / divisor and x % divisor are sums: x is c * index + k, and what else it is
+// made of are multiples of the divisor. The index then counts parts of divisor / c, behind those before the first multiple.
+static void note_split(indim_lowering *l, indim_coord x, int64_t divisor) {
+  indim_survey *s = l->survey;
+  int64_t strides[INDIM_MAX_RANK];
+  bool only_indices = false;
+  int64_t constant = 0;
+  int32_t dim = -1;
+  if (!decode(l, s, x.base, strides, &only_indices, &constant) || !only_indices) {
+    return;
+  }
+  for (int32_t d = 0; d < s->rank; d++) {
+    if (strides[d] % divisor != 0) {
+      if (dim >= 0) {
+        return;
+      }
+      dim = d;
+    }
+  }
+  int64_t rest = indim_index_modulo(constant, divisor);
+  if (dim < 0 || strides[dim] <= 0 || divisor % strides[dim] != 0 || rest % strides[dim] != 0) {
+    return;
+  }
+  int64_t part = divisor / strides[dim];
+  if (s->list->part[dim] == 0 || part < s->list->part[dim]) {
+    s->list->part[dim] = part;
+    s->list->first_part[dim] = (part - rest / strides[dim]) % part;
+  }
+}
+
+void indim_survey_divided(indim_lowering *l, indim_coord x, int64_t divisor, indim_lval quotient) {
   if (l->survey == NULL || indim_lower_failed(l)) {
     return;
   }
   const indim_loop_value *range = indim_loop_value_of(&l->b, quotient);
   if (range->low == range->high) {
     indim_survey_alone(l, x);
+  } else {
+    note_split(l, x, divisor);
   }
 }
 

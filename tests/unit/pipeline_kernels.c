@@ -587,6 +587,94 @@ TEST(bits_of_other_widths) {
   }
 }
 
+// Tiles ---------------------------------------------------------------------------------------------------------------------
+
+static void add_tiled(const char *type, int32_t rank, const int64_t *sizes) {
+  static const char *const tiles[] = {"",           ":T(2)",     ":T(3)",          ":T(16)",         ":T(2,4)",
+                                      ":T(3,5)",    ":T(8,128)", ":T(4,4)(2,2)",   ":T(8,128)(2,1)", ":T(2,2,4)",
+                                      ":T(8)(4,2)", ":T(4,*,4)", ":T(2,4)(4)(2,2)"};
+  int64_t order[MOST_RANK];
+  for (int32_t d = 0; d < rank; d++) {
+    int64_t at = draw(d + 1);
+    order[d] = order[at];
+    order[at] = d;
+  }
+  add_shape(type, rank, sizes);
+  add_list("{", rank, order, ",");
+  add("%s}", tiles[draw(rank < 2 ? 4 : rank < 3 ? 9 : 10)]);
+}
+
+// Arrays in tiled layouts, sliced, transposed, reversed, taken apart and put together on the way.
+TEST(tiles) {
+  for (int i = 0; i < 60 && can_compile(); i++) {
+    state = (uint64_t)(900 + i);
+    const char *type = draw_type();
+    int32_t rank = 1 + (int32_t)draw(3);
+    int64_t sizes[4], kept[4], swapped[4], start[4];
+    int64_t count = 1;
+    for (int32_t d = 0; d < rank; d++) {
+      sizes[d] = rank < 3 ? PICK(1, 3, 16, 40, 100, 130, 260) : PICK(1, 2, 5, 8, 13, 24);
+      kept[d] = draw(2) == 0 ? sizes[d] : 1 + draw(sizes[d]);
+      start[d] = draw(sizes[d] - kept[d] + 1);
+      count *= kept[d];
+    }
+    for (int32_t d = 0; d < rank; d++) {
+      swapped[d] = kept[rank - 1 - d];
+    }
+    int64_t inner = count % 8 == 0 ? 8 : count % 3 == 0 ? 3 : 1;
+    begin();
+    add("ENTRY main {\n  x = ");
+    add_tiled(type, rank, sizes);
+    add(" parameter(0)\n  s = ");
+    add_shape(type, rank, kept);
+    add(" slice(x), slice={");
+    for (int32_t d = 0; d < rank; d++) {
+      add("%s[%lld:%lld]", d == 0 ? "" : ", ", (long long)start[d], (long long)(start[d] + kept[d]));
+    }
+    add("}\n  t = ");
+    add_shape(type, rank, swapped);
+    add(" transpose(s), dimensions={");
+    for (int32_t d = 0; d < rank; d++) {
+      add("%s%d", d == 0 ? "" : ",", (int)(rank - 1 - d));
+    }
+    add("}\n  a = ");
+    add_tiled(type, rank, swapped);
+    add(" add(t, t)\n  r = ");
+    add_shape(type, 2, (int64_t[]){count / inner, inner});
+    add(" reshape(t)\n  m = ");
+    add_tiled(type, 2, (int64_t[]){inner, count / inner});
+    add(" transpose(r), dimensions={1,0}\n  v = ");
+    add_shape(type, 1, (int64_t[]){count});
+    add(" reshape(m)\n  ROOT o = tuple(a, m, v)\n}\n");
+    run();
+  }
+}
+
+// Results that are stored past the caches, turned with and without an array that is not, at sizes that leave parts over.
+TEST(large_turns) {
+  static const int64_t sizes[][2] = {{3001, 2999}, {3072, 2960}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes && can_compile(); i++) {
+    for (int with = 0; with < 2 - (int)i; with++) {
+      state = 77;
+      begin();
+      add("ENTRY main {\n  b = ");
+      add_shape("f32", 2, (int64_t[]){sizes[i][1], sizes[i][0]});
+      add(" parameter(0)\n  %st = ", with ? "" : "ROOT ");
+      add_shape("f32", 2, sizes[i]);
+      add(" transpose(b), dimensions={1,0}\n");
+      if (with) {
+        add("  a = ");
+        add_shape("f32", 2, sizes[i]);
+        add(" parameter(1)\n  ROOT s = ");
+        add_shape("f32", 2, sizes[i]);
+        add(" add(a, t)\n");
+      }
+      add("}\n");
+      run();
+    }
+  }
+}
+
 #define CASES(X)               \
   X(reduce_windows)            \
   X(scans)                     \
@@ -599,5 +687,7 @@ TEST(bits_of_other_widths) {
   X(scatters)                  \
   X(scatters_in_a_loop)        \
   X(rows_times_large_matrices) \
-  X(bits_of_other_widths)
+  X(bits_of_other_widths)      \
+  X(tiles)                     \
+  X(large_turns)
 TEST_MAIN(CASES)
