@@ -45,9 +45,9 @@ typedef struct indim_compile_options {
 // Compiles the entry computation of a verified module. Errors: UNSUPPORTED with the instruction and the reason for what
 // the compiler does not do (the evaluator may), and when the code generator's library is not there, which
 // indim_compile_available tells; INVALID for a name in |without| that is none, and for constants left out of the text;
-// NO_MEMORY, LIMIT, INTERRUPTED. |options| may be NULL. The executable holds memory of
-// |cx| but does not refer to the module. LLVM's own memory while compiling is not counted by |cx|, but a program is refused
-// with LIMIT when an estimate of it does not fit.
+// NO_MEMORY, LIMIT, INTERRUPTED. |options| may be NULL. The executable holds memory of |cx| but does not refer to the
+// module. LLVM's own memory while compiling is not counted by |cx|, but a program is refused with LIMIT when an estimate
+// of it does not fit.
 INDIM_API INDIM_CHECKED indim_status indim_compile(indim_ctx *cx, const indim_module *module,
                                                    const indim_compile_options *options,
                                                    indim_executable **out_executable);

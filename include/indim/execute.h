@@ -108,8 +108,8 @@ INDIM_API INDIM_CHECKED indim_status indim_execute_literals(indim_ctx *cx, indim
                                                             int64_t argument_count, const indim_run_options *options,
                                                             indim_literal **out_result);
 // The same, with the execution repeated: to warm up and then |times| more, whose nanoseconds go to |out_ns|. Converting
-// layouts is not counted. Runs of less than some microseconds are
-// measured many together, and count as one with their mean.
+// layouts is not counted. Runs of less than some microseconds are measured many together, and count as one with their
+// mean.
 INDIM_API INDIM_CHECKED indim_status indim_execute_timed(indim_ctx *cx, indim_executable *executable,
                                                          const indim_literal *const *arguments, int64_t argument_count,
                                                          const indim_run_options *options, int64_t times,

@@ -1,38 +1,11 @@
 // Every allocation of compiling and running failed in turn: first that one alone, then that one and all after it. Each
 // time the outcome is NO_MEMORY with a diagnostic or success, never anything else, and nothing is left. And the memory
 // limit at every height, which has to say LIMIT.
-#include <stdlib.h>
-
+#include "allocator_test.h"
 #include "indim/compile.h"
 #include "indim/eval.h"
 #include "indim/text.h"
 #include "test.h"
-
-typedef struct failing {
-  int64_t until;  // allocations that still succeed
-  bool for_ever;
-  bool has_failed;
-  int64_t blocks;  // held now
-} failing;
-
-static void *resize(void *self, void *pointer, size_t old_size, size_t new_size) {
-  failing *f = self;
-  (void)old_size;
-  if (new_size == 0) {
-    f->blocks -= pointer != NULL;
-    free(pointer);
-    return NULL;
-  }
-  bool fails = f->until == 0 || (f->for_ever && f->has_failed);
-  f->until -= f->until >= 0;
-  if (fails) {
-    f->has_failed = true;
-    return NULL;
-  }
-  void *result = realloc(pointer, new_size);
-  f->blocks += pointer == NULL && result != NULL;
-  return result;
-}
 
 // Read and evaluated with memory enough.
 typedef struct program {
@@ -95,8 +68,8 @@ static indim_status compile_and_run(indim_ctx *cx, const program *p) {
 
 // Compiles with allocation number |n| failing; whether it came so far.
 static bool fail_one(const program *p, int64_t n, bool for_ever) {
-  failing f = {.until = n, .for_ever = for_ever};
-  indim_allocator allocator = {resize, &f};
+  test_allocator f = {.fail_at = n + 1, .fail_on = for_ever};
+  indim_allocator allocator = {test_resize, &f};
   indim_ctx *cx = NULL;
   indim_status status = indim_ctx_create(&allocator, &cx);
   if (status == INDIM_OK) {
@@ -109,9 +82,9 @@ static bool fail_one(const program *p, int64_t n, bool for_ever) {
   }
   indim_ctx_destroy(cx);
   CHECK_MSG(f.blocks == 0, "allocation %" PRId64 ": %" PRId64 " blocks are left", n, f.blocks);
-  CHECK_MSG(f.has_failed || status == INDIM_OK, "%s without a failed allocation", indim_status_name(status));
-  CHECK_MSG(status != INDIM_OK || !f.has_failed || !for_ever, "allocation %" PRId64 " fails unnoticed", n);
-  return f.has_failed;
+  CHECK_MSG(f.failed || status == INDIM_OK, "%s without a failed allocation", indim_status_name(status));
+  CHECK_MSG(status != INDIM_OK || !f.failed || !for_ever, "allocation %" PRId64 " fails unnoticed", n);
+  return f.failed;
 }
 
 static void limit_each(const program *p) {

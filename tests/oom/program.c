@@ -1,37 +1,10 @@
 // Every allocation of parsing, verifying, printing and evaluating failed in turn: first that one alone, then that one and
 // all after it. Each time the outcome is NO_MEMORY with a diagnostic or success, never anything else, and nothing is left.
-#include <stdlib.h>
-
+#include "allocator_test.h"
 #include "indim/builder.h"
 #include "indim/eval.h"
 #include "indim/text.h"
 #include "test.h"
-
-typedef struct failing {
-  int64_t until;  // allocations that still succeed
-  bool for_ever;
-  bool has_failed;
-  int64_t blocks;  // held now
-} failing;
-
-static void *resize(void *self, void *pointer, size_t old_size, size_t new_size) {
-  failing *f = self;
-  (void)old_size;
-  if (new_size == 0) {
-    f->blocks -= pointer != NULL;
-    free(pointer);
-    return NULL;
-  }
-  bool fails = f->until == 0 || (f->for_ever && f->has_failed);
-  f->until -= f->until > 0 || f->until == 0;
-  if (fails) {
-    f->has_failed = true;
-    return NULL;
-  }
-  void *result = realloc(pointer, new_size);
-  f->blocks += pointer == NULL && result != NULL;
-  return result;
-}
 
 static indim_status run_program(indim_ctx *cx, const char *program, const char *const *inputs, int count) {
   indim_module *module = NULL;
@@ -68,8 +41,8 @@ static void fail_each(const char *program, const char *const *inputs, int count)
   for (int for_ever = 0; for_ever < 2; for_ever++) {
     int64_t n = 0;
     for (;; n++) {
-      failing f = {.until = n, .for_ever = for_ever != 0};
-      indim_allocator allocator = {resize, &f};
+      test_allocator f = {.fail_at = n + 1, .fail_on = for_ever != 0};
+      indim_allocator allocator = {test_resize, &f};
       indim_ctx *cx = NULL;
       indim_status status = indim_ctx_create(&allocator, &cx);
       if (status == INDIM_OK) {
@@ -82,11 +55,11 @@ static void fail_each(const char *program, const char *const *inputs, int count)
       }
       indim_ctx_destroy(cx);
       CHECK_MSG(f.blocks == 0, "allocation %lld: %lld blocks are left", (long long)n, (long long)f.blocks);
-      if (!f.has_failed) {
+      if (!f.failed) {
         CHECK(status == INDIM_OK);
         break;
       }
-      CHECK_MSG(status != INDIM_OK || !f.for_ever, "allocation %lld fails for ever and is not noticed", (long long)n);
+      CHECK_MSG(status != INDIM_OK || !f.fail_on, "allocation %lld fails for ever and is not noticed", (long long)n);
       if (test_failures > 10) {
         return;
       }

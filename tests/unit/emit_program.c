@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "allocator_test.h"
 #include "base/ctx.h"
 #include "emit/program.h"
 #include "test.h"
@@ -1206,23 +1207,9 @@ TEST(text_of_ir_and_assembly) {
 }
 
 // Every allocation of a compilation fails in turn: NO_MEMORY, and nothing is lost.
-typedef struct failing {
-  int64_t left;  // allocations until one fails; negative: none fails
-} failing;
-
-static void *failing_resize(void *self, void *pointer, size_t old_size, size_t new_size) {
-  failing *f = self;
-  (void)old_size;
-  if (new_size == 0) {
-    free(pointer);
-    return NULL;
-  }
-  return f->left >= 0 && f->left-- == 0 ? NULL : realloc(pointer, new_size);
-}
-
 TEST(every_allocation_may_fail) {
-  failing state = {.left = -1};
-  indim_allocator allocator = {failing_resize, &state};
+  test_allocator state = {0};
+  indim_allocator allocator = {test_resize, &state};
   indim_loop_target target;
   indim_jit_target(&target);
   fixture f = {.cx = NULL};
@@ -1240,11 +1227,11 @@ TEST(every_allocation_may_fail) {
   indim_status status = INDIM_NO_MEMORY;
   int64_t tries = 0;
   for (; status == INDIM_NO_MEMORY && tries < 1000; tries++) {
-    state.left = tries;
+    state.fail_at = state.count + 1 + tries;
     status = indim_jit_compile(f.cx, f.program, NULL, NULL, &f.code);
     CHECK(status == INDIM_OK || (f.code == NULL && indim_ctx_memory_in_use(f.cx) == before));
   }
-  state.left = -1;
+  state.fail_at = 0;
   CHECK_EQ_INT(status, INDIM_OK);
   CHECK(tries > 5);
   close_fixture(&f);

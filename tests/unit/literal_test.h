@@ -1,37 +1,13 @@
-// What the tests of indices and literals share: a context that is checked for leaks, shapes and literals from text,
-// and an allocator that fails on demand.
+// What the tests of indices and literals share: a context that is checked for leaks, shapes and literals from text.
 #ifndef INDIM_LITERAL_TEST_H
 #define INDIM_LITERAL_TEST_H
 
 #include <stdlib.h>
 
+#include "allocator_test.h"
 #include "base/ctx.h"
 #include "indim/literal.h"
 #include "test.h"
-
-// Counts allocations; the one with number |fail_at| (from 1) fails, and every later one too if |fail_on| is set.
-typedef struct test_allocator {
-  int64_t count;
-  int64_t fail_at;  // 0: never
-  bool fail_on;
-  bool failed;
-} test_allocator;
-
-static inline void *test_resize(void *self, void *pointer, size_t old_size, size_t new_size) {
-  test_allocator *allocator = self;
-  (void)old_size;
-  if (new_size == 0) {
-    free(pointer);
-    return NULL;
-  }
-  allocator->count++;
-  if (allocator->fail_at > 0 &&
-      (allocator->count == allocator->fail_at || (allocator->fail_on && allocator->count > allocator->fail_at))) {
-    allocator->failed = true;
-    return NULL;
-  }
-  return realloc(pointer, new_size);
-}
 
 static inline indim_ctx *test_cx_new(void) {
   indim_ctx *cx = NULL;

@@ -1,5 +1,6 @@
 // The builder of loop programs: where nodes are put, what is shared, what is simplified, and that it survives every
 // failing allocation.
+#include "allocator_test.h"
 #include "loop_test.h"
 
 // Placing ---------------------------------------------------------------------------------------------------------------
@@ -975,32 +976,6 @@ TEST(long_bodies) {
 
 // Memory ----------------------------------------------------------------------------------------------------------------
 
-typedef struct failing {
-  int64_t until;  // allocations that still succeed
-  bool for_ever;
-  bool has_failed;
-  int64_t blocks;  // held now
-} failing;
-
-static void *resize(void *self, void *pointer, size_t old_size, size_t new_size) {
-  failing *f = self;
-  (void)old_size;
-  if (new_size == 0) {
-    f->blocks -= pointer != NULL;
-    free(pointer);
-    return NULL;
-  }
-  bool fails = f->until == 0 || (f->for_ever && f->has_failed);
-  f->until -= f->until >= 0;
-  if (fails) {
-    f->has_failed = true;
-    return NULL;
-  }
-  void *result = realloc(pointer, new_size);
-  f->blocks += pointer == NULL && result != NULL;
-  return result;
-}
-
 // A program with every kind of node, large enough that every array grows.
 static void build_everything(indim_loop_builder *b) {
   indim_storage *s[40];
@@ -1064,8 +1039,8 @@ TEST(every_allocation_may_fail) {
     indim_status status = INDIM_NO_MEMORY;
     int64_t n = 0;
     for (; status != INDIM_OK && n < 10000 && test_failures == 0; n++) {
-      failing f = {.until = n, .for_ever = for_ever != 0};
-      indim_allocator allocator = {resize, &f};
+      test_allocator f = {.fail_at = n + 1, .fail_on = for_ever != 0};
+      indim_allocator allocator = {test_resize, &f};
       indim_ctx *cx = NULL;
       status = indim_ctx_create(&allocator, &cx);
       if (status == INDIM_OK) {
