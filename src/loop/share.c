@@ -241,6 +241,16 @@ indim_status indim_loop_may_share(const indim_loop_program *program, const indim
 
 // Scratch memory ---------------------------------------------------------------------------------------------------------
 
+// What is written there is read again from now on: no store of it passes the caches.
+static void keep_in_caches(indim_loop_program *program, int32_t storage) {
+  indim_loop_node *node = program->body->first;
+  for (; node != NULL; node = (indim_loop_node *)indim_loop_next(node)) {
+    if (node->kind == INDIM_NODE_STORE && root_of(program, node->u.memory.storage) == root_of(program, storage)) {
+      node->u.memory.non_temporal = false;
+    }
+  }
+}
+
 // Lets |from| live in the memory of |to|, if nobody looks at or writes an element of |from| after |to| has it.
 static indim_status try_pair(indim_loop_program *program, indim_storage *from, const indim_storage *to, bool *out_did) {
   sharing s = {
@@ -253,6 +263,7 @@ static indim_status try_pair(indim_loop_program *program, indim_storage *from, c
   INDIM_TRY(compare(&s, &may));
   if (may) {
     from->shares = to->index + 1;
+    keep_in_caches(program, to->index);
     *out_did = true;
   }
   return INDIM_OK;

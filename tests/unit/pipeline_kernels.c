@@ -567,6 +567,94 @@ TEST(rows_times_large_matrices) {
   }
 }
 
+// Reductions ------------------------------------------------------------------------------------------------------------
+
+static void add_sizes(int32_t rank, int64_t most, int64_t *sizes) {
+  int64_t count = 1;
+  for (int32_t d = 0; d < rank; d++) {
+    sizes[d] = 1 + draw(PICK(3, 9, 40, 200, 5000));
+    sizes[d] = count * sizes[d] > most ? 1 + draw(3) : sizes[d];
+    count *= sizes[d];
+  }
+}
+
+TEST(reductions) {
+  state = 12;
+  for (int i = 0; i < 120 && can_compile(); i++) {
+    static const char *const ops[] = {"add", "add", "maximum", "minimum"};
+    const char *type = draw_type();
+    int32_t rank = (int32_t)(1 + draw(4));
+    int64_t sizes[MOST_RANK];
+    int64_t dims[MOST_RANK];
+    int64_t kept[MOST_RANK];
+    int32_t dim_count = 0;
+    int32_t kept_count = 0;
+    add_sizes(rank, i % 8 == 0 ? 200000 : 20000, sizes);
+    for (int32_t d = 0; d < rank; d++) {
+      if (draw(2) == 0) {
+        dims[dim_count++] = d;
+      } else {
+        kept[kept_count++] = sizes[d];
+      }
+    }
+    begin();
+    add_reducer(type, strcmp(type, "bf16") == 0 ? "maximum" : ops[draw(4)]);  // its sums are rounded
+    add("ENTRY main {\n  x = ");
+    add_shape(type, rank, sizes);
+    add_layout(rank);
+    add(" parameter(0)\n  z = %s[] constant(3)\n  ROOT r = ", type);
+    add_shape(type, kept_count, kept);
+    add_layout(kept_count);
+    add_list(" reduce(x, z), dimensions={", dim_count, dims, ",");
+    add("}, to_apply=f\n}\n");
+    run();
+  }
+}
+
+// The place of the greatest element of each row; small integers meet their equals.
+TEST(places_of_greatest) {
+  static const int64_t shapes[][2] = {{1, 1}, {5, 7}, {3, 8}, {9, 100}, {130, 33}, {6, 4099}, {64, 257}};
+  state = 13;
+  for (size_t i = 0; i < 2 * sizeof shapes / sizeof *shapes && can_compile(); i++) {
+    const int64_t *s = shapes[i / 2];
+    long long n = s[0], m = s[1], dim = (long long)(i % 2), kept = s[1 - i % 2];
+    begin();
+    add("f {\n  a = f32[] parameter(0)\n  i = s32[] parameter(1)\n  b = f32[] parameter(2)\n  j = s32[] parameter(3)\n"
+        "  gt = pred[] compare(a, b), direction=GT\n  ne = pred[] compare(a, a), direction=NE\n  first = pred[] or(gt, "
+        "ne)\n"
+        "  eq = pred[] compare(a, b), direction=EQ\n  lt = pred[] compare(i, j), direction=LT\n"
+        "  tie = pred[] and(eq, lt)\n  that = pred[] or(first, tie)\n  v = f32[] select(first, a, b)\n"
+        "  p = s32[] select(that, i, j)\n  ROOT t = (f32[], s32[]) tuple(v, p)\n}\n");
+    add("ENTRY main {\n  x = f32[%lld,%lld] parameter(0)\n  i = s32[%lld,%lld] iota(), iota_dimension=%lld\n"
+        "  z = f32[] constant(-inf)\n  o = s32[] constant(0)\n"
+        "  ROOT r = (f32[%lld], s32[%lld]) reduce(x, i, z, o), dimensions={%lld}, to_apply=f\n}\n",
+        n, m, n, m, dim, kept, kept, dim);
+    run();
+  }
+}
+
+// An array that is computed from a row's greatest element, folded, and used again: it holds one row for each piece.
+TEST(rows_in_several_steps) {
+  static const int64_t shapes[][2] = {{131, 300}, {257, 129}, {48, 512}, {1021, 40}, {16, 3000}, {320, 1024}};
+  state = 14;
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes && can_compile(); i++) {
+    long long n = shapes[i][0], m = shapes[i][1];
+    begin();
+    add_reducer("s32", "maximum");
+    add("g {\n  x = s32[] parameter(0)\n  y = s32[] parameter(1)\n  ROOT r = s32[] add(x, y)\n}\n");
+    add("ENTRY main {\n  x = s32[%lld,%lld] parameter(0)\n  z = s32[] constant(0)\n"
+        "  m = s32[%lld] reduce(x, z), dimensions={1}, to_apply=f\n"
+        "  mb = s32[%lld,%lld] broadcast(m), dimensions={0}\n"
+        "  d = s32[%lld,%lld] subtract(x, mb)\n  q = s32[%lld,%lld] multiply(d, d)\n  c = s32[%lld,%lld] multiply(q, "
+        "d)\n"
+        "  p = s32[%lld,%lld] remainder(c, d)\n  e = s32[%lld,%lld] add(p, q)\n"
+        "  s = s32[%lld] reduce(e, z), dimensions={1}, to_apply=g\n"
+        "  sb = s32[%lld,%lld] broadcast(s), dimensions={0}\n  ROOT r = s32[%lld,%lld] subtract(e, sb)\n}\n",
+        n, m, n, n, m, n, m, n, m, n, m, n, m, n, m, n, n, m, n, m);
+    run();
+  }
+}
+
 // Bits ---------------------------------------------------------------------------------------------------------------------
 
 TEST(bits_of_other_widths) {
@@ -687,6 +775,9 @@ TEST(large_turns) {
   X(scatters)                  \
   X(scatters_in_a_loop)        \
   X(rows_times_large_matrices) \
+  X(reductions)                \
+  X(places_of_greatest)        \
+  X(rows_in_several_steps)     \
   X(bits_of_other_widths)      \
   X(tiles)                     \
   X(large_turns)
