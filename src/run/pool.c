@@ -6,7 +6,11 @@
 // A worker enters by counting itself in while the ticket is open, which holds the job still until it has left.
 #if defined(__GNUC__) && (defined(__unix__) || defined(__APPLE__))
 #define HAS_THREADS 1
+#if defined(__linux__)
+#define _GNU_SOURCE  // the processor that a thread runs on
+#else
 #define _POSIX_C_SOURCE 200809L  // threads and signal masks beside C11
+#endif
 #else
 #define HAS_THREADS 0
 #endif
@@ -55,7 +59,8 @@ typedef struct share {
 typedef struct worker {
   pthread_t thread;
   indim_pool *pool;
-  int32_t index;  // of its share; the caller's is 0
+  int32_t index;   // of its share; the caller's is 0
+  int32_t barred;  // a processor that it may not run on, -1 if none
 } worker;
 
 struct indim_pool {
@@ -197,9 +202,34 @@ static void *worker_main(void *argument) {
   return NULL;
 }
 
+// Bars sleeping workers from the caller's processor, on which the system may wake them: there they would wait until the
+// caller sleeps, while others idle. The caller stays where it is, mostly, so that this is done once.
+static void bar_workers(indim_pool *pool) {
+#if defined(__linux__)
+  int cpu = sched_getcpu();
+  for (int32_t i = 0; i < pool->started && cpu >= 0 && cpu < CPU_SETSIZE; i++) {
+    worker *w = &pool->workers[i];
+    cpu_set_t set;
+    if (w->barred == cpu || pthread_getaffinity_np(w->thread, sizeof set, &set) != 0) {
+      continue;
+    }
+    if (w->barred >= 0) {
+      CPU_SET((size_t)w->barred, &set);
+    }
+    CPU_CLR((size_t)cpu, &set);
+    if (CPU_COUNT(&set) > 0 && pthread_setaffinity_np(w->thread, sizeof set, &set) == 0) {
+      w->barred = cpu;
+    }
+  }
+#else
+  (void)pool;
+#endif
+}
+
 static void wake_all(indim_pool *pool) {
   if (__atomic_load_n(&pool->sleepers, __ATOMIC_SEQ_CST) != 0) {
     pthread_mutex_lock(&pool->mutex);
+    bar_workers(pool);
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->mutex);
   }
@@ -261,7 +291,7 @@ static indim_status start_workers(indim_ctx *cx, indim_pool *pool) {
   int32_t wanted = pool->threads - 1;
   for (; pool->started < wanted; pool->started++) {
     worker *w = &pool->workers[pool->started];
-    *w = (worker){.pool = pool, .index = pool->started + 1};
+    *w = (worker){.pool = pool, .index = pool->started + 1, .barred = -1};
     if (pthread_create(&w->thread, NULL, worker_main, w) != 0) {
       break;
     }

@@ -1,6 +1,10 @@
 // The pool: every piece is run once and no more, the pieces do not depend on the number of threads, loops inside loops
 // and loops at the same time work, and a worker that is late holds nobody up. Run under the ThreadSanitizer preset.
+#if defined(__linux__)
+#define _GNU_SOURCE  // sched_setaffinity
+#endif
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -206,6 +210,45 @@ TEST(wrong_numbers_are_refused) {
   indim_ctx_destroy(cx);
 }
 
+// Workers are barred from the caller's processor when they are woken, unless it is all there is; the caller moves.
+TEST(few_processors) {
+#if defined(__linux__)
+  cpu_set_t before;
+  REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+  for (int processors = 1; processors <= 2; processors++) {
+    cpu_set_t few;
+    CPU_ZERO(&few);
+    for (size_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&few) < processors; i++) {
+      if (CPU_ISSET(i, &before)) {
+        CPU_SET(i, &few);
+      }
+    }
+    REQUIRE(sched_setaffinity(0, sizeof few, &few) == 0);
+    indim_ctx *cx = NULL;
+    indim_pool *pool = NULL;
+    REQUIRE(indim_ctx_create(NULL, &cx) == INDIM_OK);
+    REQUIRE(indim_pool_create(cx, 3, &pool) == INDIM_OK);
+    for (size_t round = 0; round < 40; round++) {
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(round % CPU_SETSIZE, &one);
+      CPU_AND(&one, &one, &few);
+      if (CPU_COUNT(&one) == 1) {
+        sched_setaffinity(0, sizeof one, &one);
+      }
+      nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL);  // workers go to sleep
+      loop l;
+      run_loop(pool, &l, 100, 3);
+      check_loop(&l);
+      sched_setaffinity(0, sizeof few, &few);
+    }
+    indim_pool_destroy(pool);
+    indim_ctx_destroy(cx);
+    sched_setaffinity(0, sizeof before, &before);
+  }
+#endif
+}
+
 #define CASES(X)                    \
   X(one_thread)                     \
   X(two_threads)                    \
@@ -215,6 +258,7 @@ TEST(wrong_numbers_are_refused) {
   X(nested_loops_run_inside)        \
   X(several_callers_share_a_pool)   \
   X(uneven_pieces)                  \
+  X(few_processors)                 \
   X(many_pools_come_and_go)         \
   X(more_pieces_than_32_bits_count) \
   X(wrong_numbers_are_refused)
