@@ -2,14 +2,16 @@
 // that an installed tree can be moved. Without dlopen every library is "not there".
 #if defined(__unix__) || defined(__APPLE__)
 #define HAS_DLOPEN 1
-#define _GNU_SOURCE  // dladdr
+#define _GNU_SOURCE  // dladdr, dlinfo
 #else
 #define HAS_DLOPEN 0
 #endif
 
 #include "run/library.h"
 
+#include <limits.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if HAS_DLOPEN
@@ -24,6 +26,9 @@
 #if HAS_DLOPEN
 
 enum { PATH_SIZE = 4096 };
+#if defined(PATH_MAX) && PATH_MAX > 4096
+#error "realpath writes up to PATH_MAX bytes"
+#endif
 
 void *indim_library_open(const char *name, const char **out_why) {
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -38,17 +43,32 @@ static void cut_to_folder(char *path) {
   path[slash == NULL ? 0 : slash + 1 - path] = '\0';
 }
 
-// The folder of the file that this code is in, with a slash at its end; "" when that is not known.
-static void own_folder(char *out) {
+// The path of the file that this code is in, as it was given to whoever loaded it; "" when that is not known. A path from
+// the folder that was the current one at that time says nothing any more, but the loader keeps the folder itself.
+static void own_path(char *out) {
   Dl_info info;
   indim_symbol *self = (indim_symbol *)indim_library_open;
   const void *address = NULL;
   memcpy(&address, &self, sizeof address);
   out[0] = '\0';
-  if (dladdr(address, &info) != 0 && info.dli_fname != NULL && strlen(info.dli_fname) < PATH_SIZE) {
-    strcpy(out, info.dli_fname);
+  if (dladdr(address, &info) == 0 || info.dli_fname == NULL || strlen(info.dli_fname) >= PATH_SIZE) {
+    return;
   }
-  cut_to_folder(out);
+  strcpy(out, info.dli_fname);
+#if defined(__GLIBC__)
+  const char *slash = strrchr(info.dli_fname, '/');
+  const char *name = slash == NULL ? info.dli_fname : slash + 1;
+  void *loaded = out[0] == '/' ? NULL : dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  char folder[PATH_SIZE];
+  if (loaded != NULL && dlinfo(loaded, RTLD_DI_ORIGIN, folder) == 0 && strlen(folder) + strlen(name) + 1 < PATH_SIZE) {
+    strcpy(out, folder);
+    strcat(out, "/");
+    strcat(out, name);
+  }
+  if (loaded != NULL) {
+    dlclose(loaded);
+  }
+#endif
 }
 
 // The executable's folder. When that is where this code is, dladdr knows it by the name that was typed, which may be no
@@ -82,9 +102,16 @@ static bool find_near(const char *folder, const char *name, char *out_path) {
 void *indim_library_open_ours(const char *name, const char **out_why) {
   char folder[PATH_SIZE];
   char path[PATH_SIZE];
-  own_folder(folder);
+  char own[PATH_SIZE];
+  own_path(own);
+  strcpy(folder, own);
+  cut_to_folder(folder);
   bool is_found = find_near(folder, name, path);
-  if (!is_found && folder[0] != '/') {
+  if (!is_found && realpath(own, folder) != NULL) {  // it may be a link to where the libraries are
+    cut_to_folder(folder);
+    is_found = find_near(folder, name, path);
+  }
+  if (!is_found && own[0] != '/') {
     executable_folder(folder);
     is_found = find_near(folder, name, path);
   }

@@ -84,8 +84,16 @@ embeds() {
     LD_LIBRARY_PATH=$libdir "$work/embedder"
 }
 
-# LLVM itself is the system's.
-compiles() { echo 'ENTRY e { x = f32[] parameter(0) ROOT y = add(x, x) }' | "$prefix/bin/indim" run --engine=native - 2; }
+compiles() { echo 'ENTRY e { x = f32[] parameter(0) ROOT y = add(x, x) }' | "${1:-$prefix/bin/indim}" run --engine=native - 2; }
+compiles_through_link() { ln -s "$prefix/bin/indim" "$work/linked" && compiles "$work/linked"; }
+
+# The library loaded by dlopen, from the folder that it lies in, by another name for it, and left behind by a change of
+# folder afterwards: it still finds its code generator.
+build_loader() { "$compiler" -std=c11 "$here/loader.c" -o "$work/loader" -ldl; }
+loads_relative() { (cd "$libdir" && "$work/loader" ./libindim.so); }
+loads_relative_and_leaves() { (cd "$libdir" && "$work/loader" ./libindim.so /); }
+loads_link() { ln -s "$libdir/libindim.so" "$work/other.so" && (cd "$work" && "$work/loader" ./other.so /); }
+without_generator() { (cp -L "$libdir/libindim.so" "$work/lonely.so" && ! "$work/loader" "$work/lonely.so"); }
 
 check "install" install_and_move
 libdir=$(dirname "$(find "$prefix" -name libindim.so -print -quit)")
@@ -107,9 +115,17 @@ if grep -q '^CMAKE_BUILD_TYPE:STRING=Release$' "$build/CMakeCache.txt"; then
   check "the library prints nothing and never exits" imports_are_quiet
 fi
 [ ! -e "$libdir/libindim-llvm.so" ] || check "a program that compiles others" embeds
+if [ -e "$libdir/libindim-llvm.so" ]; then
+  check "a loader builds" build_loader
+  check "dlopen by a relative path finds the code generator" loads_relative
+  check "the same after a change of folder" loads_relative_and_leaves
+  check "the same through a link" loads_link
+  check "a library alone says that there is none" without_generator
+fi
 if [ -e "$build/indim" ]; then
   check "the installed command line runs" "$prefix/bin/indim" --help
   [ ! -e "$libdir/libindim-llvm.so" ] || check "it finds the code generator" compiles
+  [ ! -e "$libdir/libindim-llvm.so" ] || check "it does so when it is called through a link" compiles_through_link
   check "its man page" installed share/man/man1/indim.1
   check "its completion in bash" installed share/bash-completion/completions/indim
   check "its completion in zsh" installed share/zsh/site-functions/_indim
