@@ -151,10 +151,10 @@ def wait_for_sleep():
     """Waits until no thread of this process runs on. The last contestant's workers look for more work for a while (those
     of OpenMP for 8 ms, of NumPy's product for 110 ms) and would take a processor from the next one.
     """
-    for _ in range(100):
+    for _ in range(50):  # longer than a tick of the system's clock, at which it sees what other threads took
         before = time.process_time()
-        time.sleep(0.003)
-        if time.process_time() - before < 0.0005:
+        time.sleep(0.012)
+        if time.process_time() - before < 0.001:
             break
 
 
