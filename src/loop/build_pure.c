@@ -362,10 +362,22 @@ static void collect(shuffle *s) {
   }
 }
 
-// Looks through the sources once, unless more values would have to be put together than before (two are always cheap).
+// Whether the lanes of one value move only inside of 16 bytes: one instruction everywhere, and a fast one.
+static bool stays_in_pieces(const indim_loop_builder *b, const shuffle *s) {
+  int32_t bytes = indim_type_bytes(s->type);
+  int32_t piece = bytes > 0 && bytes < 16 ? 16 / bytes : 1;
+  bool stays = s->arg_count == 1 && s->lanes > piece && indim_loop_value_of(b, s->args[0])->lanes == s->lanes;
+  for (int32_t i = 0; stays && i < s->lanes; i++) {
+    stays = s->from[i].value == 0 || s->from[i].lane / piece == i / piece;
+  }
+  return stays;
+}
+
+// Looks through the sources once, unless more values would have to be put together than before. Two are always cheap, but
+// not as cheap as one that others shuffle as well, each inside of 16 bytes.
 static void compose(const indim_loop_builder *b, shuffle *s, source *before) {
   collect(s);
-  int32_t limit = s->arg_count > 2 ? s->arg_count : 2;
+  int32_t limit = s->arg_count > 2 ? s->arg_count : stays_in_pieces(b, s) ? 1 : 2;
   memcpy(before, s->from, (size_t)s->lanes * sizeof *before);
   for (int32_t i = 0; i < s->lanes; i++) {
     s->from[i] = look_through(b, s->from[i]);

@@ -276,8 +276,78 @@ static void store_interleaved(product *p, indim_kernel *k, const indim_coord *in
   indim_loop_store(b, p->item->place.storage, address, all, 1, false);
 }
 
+// How many rows of 16 bytes fill a register, where the output's rows and the other factor's are that long; 0: they are not.
+static int32_t rows_of_register(const product *p, const indim_kernel *k, int32_t rows) {
+  const indim_location *at = &p->item->place;
+  int32_t of_register = p->l->target->vector_bytes / 16;
+  bool is_float = p->sum == p->item->shape->type && indim_type_is_float(p->sum);
+  bool is_square = p->row_dim >= 0 && p->rank == p->out_rank + 1 && p->sizes[p->out_rank] == k->lanes &&
+                   p->item->shape->sizes[p->vector_dim] == k->lanes;
+  if (!is_float || !is_square || k->lanes * indim_type_bytes(p->sum) != 16 || of_register < 2 ||
+      rows % of_register != 0) {
+    return 0;
+  }
+  bool lies_together = at->tiled == NULL && at->strides[p->vector_dim] == 1 && at->strides[p->row_dim] == k->lanes;
+  return lies_together ? of_register : 0;
+}
+
+static indim_lval shuffle_lanes(indim_loop_builder *b, int32_t count, const indim_lval *values, int32_t lanes,
+                                int32_t full, int32_t step) {
+  enum { MOST_LANES = 16 };
+  int32_t map[MOST_LANES];
+  for (int32_t l = 0; l < full; l++) {
+    map[l] = step < 0 ? l % (count * lanes) : l / lanes * lanes + step;
+  }
+  return b->status == INDIM_OK ? indim_loop_shuffle(b, count, values, full, map) : 0;
+}
+
+// Several rows of the output in each register. The factor that has these rows is read once, and what it has to be at each
+// step is a shuffle inside of 16 bytes; the other's row is read into every 16 bytes.
+static void register_rows(product *p, indim_kernel *k, indim_coord *index, int32_t rows, int32_t of_register) {
+  enum { MOST_OF_REGISTER = 4 };
+  indim_loop_builder *b = &p->l->b;
+  bool left = p->group[p->row_dim] == LEFT;
+  int32_t lanes = k->lanes;
+  int32_t full = lanes * of_register;
+  int32_t registers = rows / of_register;
+  indim_lval base = index[p->row_dim].base;
+  indim_lval x[MAX_ROWS];
+  indim_lval sums[MAX_ROWS];
+  for (int32_t r = 0; r < registers && !indim_lower_failed(p->l); r++) {
+    indim_lval parts[MOST_OF_REGISTER];
+    index[p->out_rank] = (indim_coord){indim_loop_index(b, 0), 1};
+    for (int32_t i = 0; i < of_register; i++) {
+      index[p->row_dim] = (indim_coord){indim_loop_add_const(b, base, r * of_register + i), 0};
+      parts[i] = indim_loop_splat(b, factor(p, k, left, index), lanes);
+    }
+    x[r] = shuffle_lanes(b, of_register, parts, lanes, full, -1);
+    sums[r] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), full);
+  }
+  for (int32_t step = 0; step < lanes && !indim_lower_failed(p->l); step++) {
+    index[p->out_rank] = (indim_coord){indim_loop_index(b, step), 0};
+    indim_lval y = indim_loop_splat(b, factor(p, k, !left, index), lanes);
+    y = shuffle_lanes(b, 1, &y, lanes, full, -1);
+    for (int32_t r = 0; r < registers; r++) {
+      sums[r] = multiply_add(p, full, shuffle_lanes(b, 1, &x[r], lanes, full, step), y, sums[r]);
+    }
+  }
+  for (int32_t r = 0; r < registers && !indim_lower_failed(p->l); r++) {
+    indim_lval bases[INDIM_MAX_RANK];
+    for (int32_t d = 0; d < p->out_rank; d++) {
+      bases[d] = d == p->row_dim ? indim_loop_add_const(b, base, r * of_register) : index[d].base;
+    }
+    indim_lval address = indim_location_address(p->l, p->item->shape, &p->item->place, bases);
+    indim_loop_store(b, p->item->place.storage, address, sums[r], 1, false);
+  }
+}
+
 // Lanes are elements of the output.
 static void free_lanes(product *p, indim_kernel *k, indim_coord *index, int32_t rows) {
+  int32_t of_register = rows_of_register(p, k, rows);
+  if (of_register > 0) {
+    register_rows(p, k, index, rows, of_register);
+    return;
+  }
   indim_lval sums[MAX_ROWS];
   for (int32_t i = 0; i < rows; i++) {
     sums[i] = indim_loop_const(&p->l->b, p->sum, 0, 0);
