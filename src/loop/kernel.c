@@ -47,12 +47,14 @@ static bool worth_streaming(const indim_nest *nest, const indim_flow_item *item,
   int64_t total = bytes;
   for (int32_t i = 0; i < nest->list->count; i++) {
     const indim_access *access = &nest->list->accesses[i];
-    if (access->item != NULL) {
-      total += access->storage->elements * indim_type_bytes(access->storage->type);
+    bool is_new = access->item != NULL;
+    for (int32_t j = 0; j < i && is_new; j++) {
+      is_new = nest->list->accesses[j].item == NULL || nest->list->accesses[j].storage != access->storage;
     }
+    total += is_new ? access->storage->elements * indim_type_bytes(access->storage->type) : 0;
   }
   return at->storage->kind == INDIM_STORAGE_RESULT && item->use_count == 1 && bytes >= cache * 3 / 4 &&
-         total >= 2 * cache && !indim_turn_is_mixed(nest) && !indim_lower_without(nest->l, INDIM_DECISION_STREAM);
+         total >= cache * 7 / 4 && !indim_turn_is_mixed(nest) && !indim_lower_without(nest->l, INDIM_DECISION_STREAM);
 }
 
 // Of what is stored; NULL when those are not constant.

@@ -6,6 +6,16 @@
 #include "loop/build.h"
 #include "loop/element.h"
 
+enum {
+  MAX_SEGMENTS = 24,
+  PIECES = 16,
+  WORTH_THREADS = 32768,
+  SMALL_LOOP = 4,
+  LONG_ITERATION = 1 << 20,
+  LONG_ROW = 64,
+  CHEAP = 12
+};
+
 // Choosing -------------------------------------------------------------------------------------------------------------
 
 // Whether one step of |outer| is the same as sizes[inner] steps of |inner| for all that is touched.
@@ -97,7 +107,7 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
   nest->lanes = nest->l->target->vector_bytes / nest->list->widest;
   nest->vector_dim = choose_vector_dim(nest, nest->lanes);
   nest->lanes *= fills_halves(nest) ? 2 : 1;
-  nest->unroll = nest->cost <= 12 ? 4 : nest->cost <= 60 ? 2 : 1;
+  nest->unroll = nest->cost <= CHEAP ? 4 : nest->cost <= 60 ? 2 : 1;
 }
 
 void indim_nest_choose_turning(indim_nest *nest) {
@@ -106,8 +116,6 @@ void indim_nest_choose_turning(indim_nest *nest) {
 }
 
 // Building -------------------------------------------------------------------------------------------------------------
-
-enum { MAX_SEGMENTS = 24, PIECES = 16, WORTH_THREADS = 32768, SMALL_LOOP = 4, LONG_ITERATION = 1 << 20 };
 
 static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments);
 
@@ -149,14 +157,98 @@ static void run_rest(indim_nest *nest, indim_coord *index, indim_lval from, int6
   }
 }
 
+// The elements of what is stored that a cache line holds, and at least a vector.
+static int64_t line_of(const indim_nest *nest) {
+  enum { LINE = 64 };
+  int64_t count = nest->lanes;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    int64_t own = LINE / indim_type_bytes(access->storage->type);
+    count = access->item == NULL && own > count ? own : count;
+  }
+  return count;
+}
+
+// How many elements from |low| on are stored before the next cache line of the result, and how many a line has; 0 when the
+// address is not known to move with the vector's lanes.
+static indim_lval elements_before_line(const indim_nest *nest, const indim_coord *index, int64_t low,
+                                       int64_t *out_line) {
+  indim_loop_builder *b = &nest->l->b;
+  const indim_access *store = NULL;
+  int32_t count = 0;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    if (nest->list->accesses[i].item == NULL) {
+      store = &nest->list->accesses[i];
+      count++;
+    }
+  }
+  if (count != 1 || store->strides == NULL || store->strides[nest->vector_dim] != 1) {
+    return 0;
+  }
+  indim_lval address = indim_loop_add_const(b, store->base, low);
+  for (int32_t d = 0; d < nest->rank; d++) {
+    if (d != nest->vector_dim) {
+      address = indim_loop_add(b, address, indim_loop_mul_const(b, index[d].base, store->strides[d]));
+    }
+  }
+  *out_line = line_of(nest);
+  return indim_loop_modulo(b, indim_loop_mul_const(b, address, -1), *out_line);
+}
+
+static void run_each(indim_nest *nest, indim_coord *index, indim_lval low, indim_lval high) {
+  indim_loop_builder *b = &nest->l->b;
+  index[nest->vector_dim] = (indim_coord){indim_loop_for_begin(b, low, high, 1, 0, NULL, NULL), 0};
+  run_body(nest, 1, index);
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+// Vectors from |before| elements behind |low| on, a number that only the run knows, and what is left over on both sides
+// one by one. How many vectors there are does not depend on it.
+static void run_aligned(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, indim_lval before,
+                        int64_t line) {
+  indim_loop_builder *b = &nest->l->b;
+  int64_t step = (int64_t)nest->lanes * nest->unroll;
+  int64_t whole = high - low - (line - 1);
+  int64_t done = whole / step * step;
+  indim_lval start = indim_loop_add_const(b, before, low);
+  run_each(nest, index, indim_loop_index(b, low), start);
+  indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), step, 0, NULL, NULL);
+  run_rest(nest, index, indim_loop_add(b, start, i), step);
+  indim_loop_for_end(b, NULL, NULL);
+  int64_t rest = (whole - done) / line * line;
+  run_rest(nest, index, indim_loop_add_const(b, start, done), rest);
+  run_each(nest, index, indim_loop_add_const(b, start, done + rest), indim_loop_index(b, high));
+}
+
+// The same from a place known now, and not past the caches: a part of a cache line.
+static void run_plain(indim_nest *nest, indim_coord *index, int64_t from, int64_t count) {
+  bool streams = nest->streams;
+  nest->streams = false;
+  run_rest(nest, index, indim_loop_index(&nest->l->b, from), count);
+  nest->streams = streams;
+}
+
 static void run_vectors(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, bool threads) {
   indim_loop_builder *b = &nest->l->b;
   int64_t step = (int64_t)nest->lanes * nest->unroll;
-  int64_t blocks = (high - low) / step;
   int64_t at = low;
+  int64_t line = 0;
+  // Stores past the caches want whole lines; in long rows it is worth to begin the vectors at one.
+  bool is_long = high - low >= LONG_ROW * nest->lanes && nest->cost <= CHEAP;
+  indim_lval before = nest->streams && is_long ? elements_before_line(nest, index, low, &line) : 0;
+  if (before != 0) {
+    const indim_loop_value *range = indim_loop_value_of(b, before);
+    if (range->low != range->high && !threads) {
+      run_aligned(nest, index, low, high, before, line);
+      return;
+    }
+    at += range->low == range->high ? range->low : 0;
+    run_plain(nest, index, low, at - low);
+  }
+  int64_t blocks = (high - at) / step;
   if (threads && blocks >= 2 * PIECES) {
     int64_t piece = blocks / PIECES * step;
-    int64_t pieces = (high - low) / piece;
+    int64_t pieces = (high - at) / piece;
     indim_lval base = indim_loop_for_begin(b, indim_loop_index(b, at), indim_loop_index(b, at + pieces * piece), piece,
                                            0, NULL, NULL);
     indim_loop_for_parallel(b, 1);
@@ -174,7 +266,9 @@ static void run_vectors(indim_nest *nest, indim_coord *index, int64_t low, int64
     indim_loop_for_end(b, NULL, NULL);
     at += blocks * step;
   }
-  run_rest(nest, index, indim_loop_index(b, at), high - at);
+  int64_t whole = line == 0 ? high - at : (high - at) / line * line;
+  run_rest(nest, index, indim_loop_index(b, at), whole);
+  run_plain(nest, index, at + whole, high - at - whole);
 }
 
 static int64_t elements_within(const indim_nest *nest) {
@@ -185,15 +279,15 @@ static int64_t elements_within(const indim_nest *nest) {
   return count;
 }
 
-// Whether the loop over |extent| iterations of the outermost dimension is worth threads.
-static bool worth_threads(const indim_nest *nest) {
+// Whether so many elements are worth threads, if no loop stands around them.
+static bool worth_threads(const indim_nest *nest, int64_t elements) {
   indim_lowering *l = nest->l;
   return nest->may_thread && l->loop_depth == 0 && !indim_lower_without(l, INDIM_DECISION_THREADS) &&
-         elements_within(nest) >= WORTH_THREADS * 8 / (8 + nest->cost);
+         elements >= WORTH_THREADS * 8 / (8 + nest->cost);
 }
 
 // How many copies of the body small loops may be written out to.
-static int32_t most_copies(const indim_nest *nest) { return nest->cost <= 12 ? 64 : nest->cost <= 100 ? 16 : 4; }
+static int32_t most_copies(const indim_nest *nest) { return nest->cost <= CHEAP ? 64 : nest->cost <= 100 ? 16 : 4; }
 
 // One element of the turned dimension after the other.
 static void run_unturned(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
@@ -209,15 +303,8 @@ static void run_unturned(indim_nest *nest, indim_coord *index, const int64_t *w,
 
 // How many turned squares lie side by side in a block, along v as along w: as many as fill a cache line of the result.
 static int32_t squares_of(const indim_nest *nest) {
-  enum { LINE = 64 };
-  int64_t bytes = LINE;
-  for (int32_t i = 0; i < nest->list->count; i++) {
-    const indim_access *access = &nest->list->accesses[i];
-    int64_t own = indim_type_bytes(access->storage->type);
-    bytes = access->item == NULL && own < bytes ? own : bytes;
-  }
-  int64_t count = LINE / (bytes * nest->lanes);
-  return (int32_t)(count < 1 ? 1 : count > INDIM_MAX_SQUARES ? INDIM_MAX_SQUARES : count);
+  int64_t count = line_of(nest) / nest->lanes;
+  return (int32_t)(count > INDIM_MAX_SQUARES ? INDIM_MAX_SQUARES : count);
 }
 
 // Blocks of whole cache lines in both directions, of turned squares; |band| (0: none) is added to the place along v. What
@@ -259,7 +346,7 @@ static void run_turned(indim_nest *nest, indim_coord *index, const int64_t *w, c
   if (w_end > w[0] && bands > 1) {
     indim_lval band =
         indim_loop_for_begin(b, indim_loop_index(b, v[0]), indim_loop_index(b, band_end), BAND, 0, NULL, NULL);
-    if (worth_threads(nest)) {
+    if (worth_threads(nest, elements_within(nest))) {
       indim_loop_for_parallel(b, (bands + PIECES - 1) / PIECES);
     }
     indim_lval from = indim_loop_index(b, 0);
@@ -304,8 +391,9 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
     return;
   }
   // Few iterations make few pieces, and uneven ones, which is worth it when each is long.
-  bool is_long = high - low >= 4 && elements_within(nest) / (high - low) * (nest->cost + 1) >= LONG_ITERATION;
-  bool threads = worth_threads(nest) && (high - low >= 2 * PIECES || is_long);
+  int64_t within = elements_within(nest) / nest->sizes[dim];
+  bool is_long = high - low >= 4 && within * (nest->cost + 1) >= LONG_ITERATION;
+  bool threads = worth_threads(nest, within * (high - low)) && (high - low >= 2 * PIECES || is_long);
   index[dim] =
       (indim_coord){indim_loop_for_begin(b, indim_loop_index(b, low), indim_loop_index(b, high), 1, 0, NULL, NULL), 0};
   if (threads) {
@@ -337,7 +425,7 @@ static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int
   int32_t count = segment_borders(nest, dim, segments, borders);
   for (int32_t s = 0; s < count; s++) {
     if (is_last) {
-      run_vectors(nest, index, borders[s], borders[s + 1], worth_threads(nest));
+      run_vectors(nest, index, borders[s], borders[s + 1], worth_threads(nest, borders[s + 1] - borders[s]));
     } else {
       run_loop(nest, position, index, borders[s], borders[s + 1], segments * count);
     }

@@ -763,6 +763,24 @@ TEST(large_turns) {
   }
 }
 
+// The same with rows that begin anywhere in a cache line.
+TEST(large_rows) {
+  static const char *const programs[] = {
+      "ENTRY main { x = f32[2011,2003] parameter(0) c = f32[] constant(7) ROOT p = f32[2017,2014] pad(x, c), "
+      "padding=3_3x5_6 }",
+      "ENTRY main { x = s16[2611,3003] parameter(0) y = s16[2611,2997] slice(x), slice={[0:2611], [2:2999]} ROOT r = "
+      "s16[2611,2997] reverse(y), dimensions={0} }",
+      "ENTRY main { x = f32[4100003] parameter(0) y = f32[9] parameter(1) ROOT c = f32[4100012] concatenate(y, x), "
+      "dimensions={0} }",
+  };
+  state = 12;
+  for (size_t i = 0; i < sizeof programs / sizeof *programs && can_compile(); i++) {
+    begin();
+    add("%s\n", programs[i]);
+    run();
+  }
+}
+
 #define CASES(X)               \
   X(reduce_windows)            \
   X(scans)                     \
@@ -780,5 +798,6 @@ TEST(large_turns) {
   X(rows_in_several_steps)     \
   X(bits_of_other_widths)      \
   X(tiles)                     \
-  X(large_turns)
+  X(large_turns)               \
+  X(large_rows)
 TEST_MAIN(CASES)
