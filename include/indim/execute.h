@@ -75,9 +75,10 @@ typedef struct indim_run_options {
   // indim_executable_scratch_bytes of working memory; NULL: the executable's own. A run that finds that in use by another
   // allocates, with |cx| or else with the compiling context's allocator, which must then allow that from any thread.
   void *scratch;
-  const volatile int32_t *stop;  // not 0: loops end and the run answers INTERRUPTED; NULL: never
-  indim_pool *pool;              // NULL: no threads unless |parallel| is given
-  indim_parallel_fn *parallel;   // goes before |pool|
+  // Not 0: the while loops of the program end before their next step, and the run answers INTERRUPTED; NULL: never.
+  const volatile int32_t *stop;
+  indim_pool *pool;             // NULL: no threads unless |parallel| is given
+  indim_parallel_fn *parallel;  // goes before |pool|
   void *parallel_user;
   indim_ctx *cx;  // where a refusal is explained; NULL: nowhere. This thread's.
 } indim_run_options;

@@ -519,8 +519,25 @@ static indim_status parse_single(indim_parser *parser) {
   return indim_module_append(parser->module, scope.computation);
 }
 
+// What JAX prints unless it is asked for HLO.
+static bool is_mlir(indim_str text) {
+  static const char *const beginnings[] = {"module @", "module {", "module attributes", "func.func", "#loc"};
+  for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
+    size_t size = strlen(beginnings[i]);
+    if (text.size >= size && memcmp(text.data, beginnings[i], size) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static indim_status parse_form(indim_parser *parser) {
   indim_lexer *lexer = &parser->lexer;
+  if (is_mlir(lexer->source.text)) {
+    indim_fail_at(parser->cx, INDIM_SYNTAX, &lexer->source, 0, "this is a program in MLIR, not HLO text");
+    indim_hint(parser->cx, "from JAX: jax.jit(f).lower(...).as_text(\"hlo\")");
+    return INDIM_SYNTAX;
+  }
   indim_lexer ahead = *lexer;
   indim_lexer_next(&ahead);
   indim_token_kind kind = lexer->token.kind;

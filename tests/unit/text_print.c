@@ -199,6 +199,8 @@ TEST(slips_have_a_way_out) {
        "the text begins with a byte order mark; save it "
        "as UTF-8 without one"},
       {"\xFF\xFEH", "a byte that is no printable ASCII", "the text is UTF-16; save it as UTF-8"},
+      {"module @jit_f attributes {a = 1 : i32} {}", "this is a program in MLIR, not HLO text",
+       "from JAX: jax.jit(f).lower(...).as_text(\"hlo\")"},
       {"@", "this character begins no token", "a program begins with HloModule NAME, or with ENTRY NAME {"},
       {"ENTRY e { x = f32[2] \"a\033[31m\177\"(0) }", "found '\"a?[31m?\"'", ""},
   };

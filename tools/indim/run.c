@@ -34,7 +34,7 @@ const char *const help_run =
     "this\n"
     "                          means --engine=eval\n"
     "\n"
-    "Ctrl-C stops loops and compiling; a second one ends the program at once.\n"
+    "Ctrl-C stops while loops, the evaluator and the compiler; a second one ends the program at once.\n"
     "\n"
     "Exit codes: 0 ok, 1 program or argument refused, 2 usage, 3 file, 4 limit, 5 not supported, 6 out of memory,\n"
     "7 defect of indim, 130 interrupted.\n"
