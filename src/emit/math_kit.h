@@ -190,6 +190,9 @@ val indim_emit_fn_pow(const kit *k, val x, val y);
 val indim_emit_fn_atan2(const kit *k, val y, val x);
 val indim_emit_fn_remainder(const kit *k, val x, val y);
 
+// Whether y is the same constant in every lane (math_pow.c).
+bool indim_emit_constant_of(val y, double *out_value);
+
 // Pieces of one file that another uses -----------------------------------------------------------------------------
 
 // e^(x + low); |low| is so small that it does not move what x is rounded to, or NULL.

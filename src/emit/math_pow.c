@@ -80,8 +80,7 @@ static val power_of_doubles(const kit *k, val magnitude, val y) {
   return indim_emit_fn_exp_of_sum(k, t.high, low);
 }
 
-// Whether y is the same constant in every lane.
-static bool constant_of(val y, double *out_value) {
+bool indim_emit_constant_of(val y, double *out_value) {
   if (!LLVMIsConstant(y)) {
     return false;
   }
@@ -155,7 +154,7 @@ static val simple_power(const kit *k, val x, double y) {
 
 val indim_emit_fn_pow(const kit *k, val x, val y) {
   double constant = 0;
-  if (constant_of(y, &constant) && fabs(constant) <= 4 && constant * 2 == floor(constant * 2)) {
+  if (indim_emit_constant_of(y, &constant) && fabs(constant) <= 4 && constant * 2 == floor(constant * 2)) {
     val simple = simple_power(k, x, constant);
     if (simple != NULL) {
       return simple;

@@ -28,6 +28,8 @@ LLVMValueRef indim_emit_round(indim_emit *e, indim_type type, LLVMValueRef x);
 // The same of what one instruction made of values of that type: its NaN is one of theirs or the processor's, and has
 // nothing in the bits that are rounded off.
 LLVMValueRef indim_emit_round_instruction(indim_emit *e, indim_type type, LLVMValueRef x);
+// x / y for a constant y as products, to the same bits; NULL where that is not possible or not worth it (scalar_divide.c).
+LLVMValueRef indim_emit_divide_by_constant(indim_emit *e, LLVMValueRef x, LLVMValueRef y);
 // The low bits of an integer register extended as its type says, after an operation that may have left its range.
 LLVMValueRef indim_emit_wrap(indim_emit *e, indim_type type, LLVMValueRef x);
 

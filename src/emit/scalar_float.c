@@ -224,8 +224,10 @@ static LLVMValueRef arithmetic(const indim_apply *a, LLVMValueRef x, LLVMValueRe
     return relaxed(a, LLVMBuildFSub(b, x, y, ""));
   case INDIM_OP_MULTIPLY:
     return relaxed(a, LLVMBuildFMul(b, x, y, ""));
-  case INDIM_OP_DIVIDE:
-    return relaxed(a, LLVMBuildFDiv(b, x, y, ""));
+  case INDIM_OP_DIVIDE: {
+    LLVMValueRef quotient = a->type == INDIM_F32 ? indim_emit_divide_by_constant(e, x, y) : NULL;
+    return quotient != NULL ? quotient : relaxed(a, LLVMBuildFDiv(b, x, y, ""));
+  }
   case INDIM_OP_NEGATE:
     return LLVMBuildFNeg(b, x, "");
   case INDIM_OP_SIGN:

@@ -66,6 +66,7 @@ struct indim_flow_item {
   bool has_tile;
   indim_tile tile;
   indim_location place;
+  int32_t unroll;  // vectors in one step of the loop that filled it; 0: none did
 };
 
 struct indim_flow {

@@ -4,6 +4,8 @@
 
 #include "loop/element.h"
 
+enum { MOST_KEPT_COST = 60 };  // beyond, a step of several vectors is long code for little
+
 // A part of an array, seen as an array of more dimensions: index p of these counts |factor| elements along |dim|.
 typedef struct region {
   int32_t rank;
@@ -163,6 +165,19 @@ static int32_t split_region(indim_nest *nest, filling *f, indim_access_list *lis
   return count;
 }
 
+// What loops have written in rows is read in the same steps, so that the loops can become one (join.c).
+static void keep_step(indim_nest *nest, indim_flow_item *item) {
+  for (int32_t i = 0; i < nest->list->count && nest->vector_dim >= 0; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    bool is_row = access->item != NULL && access->strides != NULL && access->strides[nest->vector_dim] == 1;
+    if (is_row && access->item->unroll > 0 && nest->cost <= MOST_KEPT_COST &&
+        indim_shape_element_count(access->item->shape) == indim_shape_element_count(item->shape)) {
+      nest->unroll = access->item->unroll;
+    }
+  }
+  item->unroll = nest->unroll;
+}
+
 static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_location *at, int64_t cost,
                         bool is_copy) {
   const indim_shape *shape = item->shape;
@@ -187,6 +202,7 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     count = split_region(&nest, &f, list, todo, count);
     indim_nest_choose(&nest, stored_strides(list));
     indim_nest_choose_turning(&nest);
+    keep_step(&nest, item);
     nest.streams = worth_streaming(&nest, item, at);
     indim_nest_run(&nest);
   }

@@ -674,6 +674,24 @@ TEST(constants) {
   harness_free(h);
 }
 
+// Quotients by constants, of which most are computed as products; the values include the smallest and the largest.
+TEST(quotients_by_constants) {
+  static const double by[] = {3,    -5,         0.1,        0.001,     255,         1e-8,  0x1.fffffep0, 0x1.000002p0,
+                              1e12, -0x1p-20,   8388609,    -16777215, 0x1.8p-38,   1e30,  1e-40,        7e-10,
+                              2,    0x1.8p+127, 0x1.4p-126, 100,       0x1.55554p3, 0.999, 1.0 / 3,      1e5};
+  harness *h = harness_new();
+  for (int i = 0; i < COUNT(by); i++) {
+    for (int lanes = 4; lanes <= 16; lanes *= 2) {
+      add(h, INDIM_OP_DIVIDE, 2, INDIM_F32, INDIM_F32);
+      h->kernels[h->kernel_count - 1].lanes = lanes;
+      h->kernels[h->kernel_count - 1].has_constant = true;
+      h->kernels[h->kernel_count - 1].constant = indim_element_of_float(INDIM_F32, by[i], 0);
+    }
+  }
+  run_all(h, false);
+  harness_free(h);
+}
+
 static const indim_op float_unary[] = {INDIM_OP_ABS,   INDIM_OP_NEGATE, INDIM_OP_SIGN,
                                        INDIM_OP_FLOOR, INDIM_OP_CEIL,   INDIM_OP_ROUND_NEAREST_AFZ,
                                        INDIM_OP_SQRT,  INDIM_OP_REAL,   INDIM_OP_ROUND_NEAREST_EVEN,
@@ -934,6 +952,7 @@ TEST(complex_functions) {
 #define CASES(X)                  \
   X(integers)                     \
   X(constants)                    \
+  X(quotients_by_constants)       \
   X(floats)                       \
   X(f16_without_hardware)         \
   X(compare_and_select)           \
