@@ -133,6 +133,7 @@ struct indim_loop_node {
       bool has_mask;        // LOAD: args are address, mask, fill; STORE: address, value, mask
       bool non_temporal;    // STORE: past the caches
       bool fresh;           // LOAD: the storage is also written in this loop; never moved or shared
+      int64_t ahead;        // LOAD: so many elements further on it is read soon, and asked for now; 0: nowhere
     } memory;
     struct {
       int32_t to, from;  // COPY, FILL (|to| only)

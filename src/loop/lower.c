@@ -344,6 +344,9 @@ static indim_status lower_module(indim_lowering *l) {
   if (!indim_lower_without(l, INDIM_DECISION_CONTRACT)) {
     INDIM_TRY(indim_loop_contract(l->program));
   }
+  if (!indim_lower_without(l, INDIM_DECISION_AHEAD)) {
+    INDIM_TRY(indim_loop_ask_ahead(l->program));
+  }
   INDIM_TRY(indim_loop_widen(l->program));
   if (!indim_lower_without(l, INDIM_DECISION_SHARE)) {
     INDIM_TRY(indim_loop_share(l->program));

@@ -32,6 +32,7 @@
 //   pack.c         scalars that do the same, as vectors: pack_group.c chooses, pack_carry.c carries them through loops
 //   join.c         loops one behind the other that become one; touch.c: what their steps read and write
 //   contract.c     scratch arrays of which a loop needs one part at a time
+//   ahead.c        rows that are gone over several times, asked for in time
 //   widen.c        vectors get lanes up to a power of two
 //   share.c        arrays that may be one buffer
 //   scratch.c      where in the scratch block each storage lies
@@ -245,6 +246,8 @@ void indim_lower_flow(indim_lowering *l, indim_flow *flow);
 INDIM_CHECKED indim_status indim_loop_join(indim_loop_program *program);
 // Lets scratch arrays of which each step of a loop uses a part of its own hold one part for each piece of the loop.
 INDIM_CHECKED indim_status indim_loop_contract(indim_loop_program *program);
+// Lets loops that go over rows several times ask for the next row.
+INDIM_CHECKED indim_status indim_loop_ask_ahead(indim_loop_program *program);
 // Removes what nobody uses.
 INDIM_CHECKED indim_status indim_loop_prune(indim_loop_program *program);
 // Lets arrays in scratch memory live where what is made of them goes, element by element (share.c).

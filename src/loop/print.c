@@ -171,6 +171,9 @@ static void print_memory(const printer *p, const indim_loop_node *node) {
     print_value(p, arg(node, 2));
   }
   indim_buffer_text(p->out, is_load && node->u.memory.fresh ? " fresh" : "");
+  if (is_load && node->u.memory.ahead != 0) {
+    indim_buffer_printf(p->out, " ahead %lld", (long long)node->u.memory.ahead);
+  }
   indim_buffer_text(p->out, !is_load && node->u.memory.non_temporal ? " non-temporal" : "");
 }
 
