@@ -237,50 +237,55 @@ void indim_shape_print_program(const indim_str *names, const indim_shape *const 
 
 // Comparing two trees -----------------------------------------------------------------------------------------------
 
-// Steps two walks of the same structure together. False at the end, and with |*same| false where the trees differ.
-static bool next_pair(indim_shape_walk *a, indim_shape_walk *b, bool *same) {
-  bool more = indim_shape_walk_next(a);
-  if (indim_shape_walk_next(b) != more) {
-    *same = false;
+// Two walks of the same structure, step by step. |same| gets false where the trees differ.
+typedef struct pair_walk {
+  indim_shape_walk a, b;
+  bool same;
+} pair_walk;
+
+static pair_walk begin_pairs(const indim_shape *a, const indim_shape *b) {
+  pair_walk w = {.same = a != NULL && b != NULL};
+  if (w.same) {
+    indim_shape_walk_init(&w.a, a);
+    indim_shape_walk_init(&w.b, b);
+  }
+  return w;
+}
+
+static bool next_pair(pair_walk *w) {
+  if (!w->same) {
     return false;
   }
-  if (more && (a->length != b->length ||
-               (a->length > 0 && memcmp(a->path, b->path, (size_t)a->length * sizeof *a->path) != 0))) {
-    *same = false;
+  bool more = indim_shape_walk_next(&w->a);
+  w->same = indim_shape_walk_next(&w->b) == more;
+  if (w->same && more) {
+    w->same = w->a.length == w->b.length &&
+              (w->a.length == 0 || memcmp(w->a.path, w->b.path, (size_t)w->a.length * sizeof *w->a.path) == 0);
+  }
+  return w->same && more;
+}
+
+// The next pair, which both are tuples or none.
+static bool next_alike(pair_walk *w) {
+  if (!next_pair(w)) {
     return false;
   }
-  return more;
+  w->same = is_tuple(w->a.shape) == is_tuple(w->b.shape);
+  return w->same;
 }
 
 bool indim_shape_equal_structure(const indim_shape *a, const indim_shape *b) {
-  if (a == NULL || b == NULL) {
-    return false;
+  pair_walk w = begin_pairs(a, b);
+  while (next_pair(&w)) {
   }
-  indim_shape_walk x;
-  indim_shape_walk y;
-  bool same = true;
-  indim_shape_walk_init(&x, a);
-  indim_shape_walk_init(&y, b);
-  while (next_pair(&x, &y, &same)) {
-  }
-  return same;
+  return w.same;
 }
 
 bool indim_shape_dynamic_fits(const indim_shape *dynamic, const indim_shape *bound) {
-  if (dynamic == NULL || bound == NULL) {
-    return false;
-  }
-  indim_shape_walk x;
-  indim_shape_walk y;
-  bool same = true;
-  indim_shape_walk_init(&x, dynamic);
-  indim_shape_walk_init(&y, bound);
-  while (next_pair(&x, &y, &same)) {
-    if (is_tuple(x.shape) != is_tuple(y.shape)) {
-      return false;
-    }
-    const indim_shape *a = indim_shape_array_of(x.shape);
-    const indim_shape *b = indim_shape_array_of(y.shape);
+  pair_walk w = begin_pairs(dynamic, bound);
+  while (next_alike(&w)) {
+    const indim_shape *a = indim_shape_array_of(w.a.shape);
+    const indim_shape *b = indim_shape_array_of(w.b.shape);
     if (a->dynamic == 0) {
       continue;
     }
@@ -293,25 +298,15 @@ bool indim_shape_dynamic_fits(const indim_shape *dynamic, const indim_shape *bou
       }
     }
   }
-  return same;
+  return w.same;
 }
 
 bool indim_shape_layouts_equal(const indim_shape *a, const indim_shape *b, unsigned ignore) {
-  if (a == NULL || b == NULL) {
-    return false;
-  }
-  indim_shape_walk x;
-  indim_shape_walk y;
-  bool same = true;
-  indim_shape_walk_init(&x, a);
-  indim_shape_walk_init(&y, b);
-  while (next_pair(&x, &y, &same)) {
-    if (is_tuple(x.shape) != is_tuple(y.shape)) {
-      return false;
-    }
-    const indim_shape *p = indim_shape_array_of(x.shape);
-    const indim_shape *q = indim_shape_array_of(y.shape);
-    if (is_tuple(x.shape) || !indim_shape_is_array(p)) {
+  pair_walk w = begin_pairs(a, b);
+  while (next_alike(&w)) {
+    const indim_shape *p = indim_shape_array_of(w.a.shape);
+    const indim_shape *q = indim_shape_array_of(w.b.shape);
+    if (is_tuple(w.a.shape) || !indim_shape_is_array(p)) {
       continue;
     }
     if (p->rank != q->rank || p->has_layout != q->has_layout ||
@@ -319,5 +314,5 @@ bool indim_shape_layouts_equal(const indim_shape *a, const indim_shape *b, unsig
       return false;
     }
   }
-  return same;
+  return w.same;
 }

@@ -17,23 +17,13 @@ static const dot_side right_side = {1, INDIM_ATTR_RHS_BATCH_DIMS, INDIM_ATTR_RHS
 // scaled-dot's operands are lhs, its scale, rhs, its scale.
 static const dot_side scaled_right_side = {2, INDIM_ATTR_RHS_BATCH_DIMS, INDIM_ATTR_RHS_CONTRACTING_DIMS};
 
-static uint64_t dims_mask(const indim_instr *instr, indim_attr_id id) {
-  int64_t count = 0;
-  uint64_t mask = 0;
-  const int64_t *dims = indim_instr_ints(instr, id, &count);
-  for (int64_t i = 0; i < count; i++) {
-    mask |= UINT64_C(1) << dims[i];
-  }
-  return mask;
-}
-
 // In range, no dimension twice, none both batch and contracting.
 static indim_status verify_side(indim_ctx *cx, const indim_instr *instr, const dot_side *side) {
   INDIM_TRY(indim_operand_verify_array(cx, instr, side->operand));
   const indim_shape *shape = indim_operand_shape(instr, side->operand);
   INDIM_TRY(indim_attr_verify_dims(cx, instr, side->batch, shape, INDIM_DIMS_UNIQUE));
   INDIM_TRY(indim_attr_verify_dims(cx, instr, side->contracting, shape, INDIM_DIMS_UNIQUE));
-  uint64_t both = dims_mask(instr, side->batch) & dims_mask(instr, side->contracting);
+  uint64_t both = indim_attr_mask(instr, side->batch) & indim_attr_mask(instr, side->contracting);
   for (int32_t i = 0; i < shape->rank; i++) {
     if ((both >> i & 1) != 0) {
       indim_shape_text text;
@@ -103,7 +93,7 @@ static void append(dim_list *out, const indim_shape *shape, int64_t dim) {
 // Dimensions of the side's operand that are in none of the masks.
 static void append_free(dim_list *out, const indim_instr *instr, const dot_side *side, uint64_t others) {
   const indim_shape *shape = indim_operand_shape(instr, side->operand);
-  uint64_t taken = dims_mask(instr, side->batch) | dims_mask(instr, side->contracting) | others;
+  uint64_t taken = indim_attr_mask(instr, side->batch) | indim_attr_mask(instr, side->contracting) | others;
   for (int32_t i = 0; i < shape->rank; i++) {
     if ((taken >> i & 1) == 0) {
       append(out, shape, i);
@@ -147,8 +137,8 @@ indim_status indim_infer_dot(indim_ctx *cx, const indim_instr *instr, indim_aren
 static void append_before(dim_list *out, const indim_instr *instr, int64_t ragged) {
   const indim_shape *lhs = indim_operand_shape(instr, 0);
   int64_t count = 0;
-  bool in_batch = (dims_mask(instr, left_side.batch) >> ragged & 1) != 0;
-  bool contracts = (dims_mask(instr, left_side.contracting) >> ragged & 1) != 0;
+  bool in_batch = (indim_attr_mask(instr, left_side.batch) >> ragged & 1) != 0;
+  bool contracts = (indim_attr_mask(instr, left_side.contracting) >> ragged & 1) != 0;
   const int64_t *dims = indim_instr_ints(instr, left_side.batch, &count);
   for (int64_t i = 0; i < count && dims[i] != ragged; i++) {
     append(out, lhs, dims[i]);
@@ -159,7 +149,7 @@ static void append_before(dim_list *out, const indim_instr *instr, int64_t ragge
       append(out, lhs, dims[i]);
     }
   } else if (!in_batch) {
-    uint64_t taken = dims_mask(instr, left_side.batch) | dims_mask(instr, left_side.contracting);
+    uint64_t taken = indim_attr_mask(instr, left_side.batch) | indim_attr_mask(instr, left_side.contracting);
     for (int64_t i = 0; i < ragged; i++) {
       if ((taken >> i & 1) == 0) {
         append(out, lhs, i);
@@ -197,7 +187,7 @@ static indim_status verify_group_dim(indim_ctx *cx, const indim_instr *instr, in
   const indim_shape *rhs = indim_operand_shape(instr, 1);
   int32_t dim = 0;
   INDIM_TRY(indim_attr_one_dim(cx, instr, INDIM_ATTR_RHS_GROUP_DIMS, rhs, &dim));
-  uint64_t taken = dims_mask(instr, right_side.batch) | dims_mask(instr, right_side.contracting);
+  uint64_t taken = indim_attr_mask(instr, right_side.batch) | indim_attr_mask(instr, right_side.contracting);
   if ((taken >> dim & 1) != 0) {
     return indim_fail_attr(cx, instr, INDIM_ATTR_RHS_GROUP_DIMS,
                            "rhs_group_dims={%d} is a batch or contracting dimension too", (int)dim);
@@ -225,8 +215,8 @@ indim_status indim_infer_ragged_dot(indim_ctx *cx, const indim_instr *instr, ind
   INDIM_TRY(indim_attr_one_dim(cx, instr, INDIM_ATTR_LHS_RAGGED_DIMS, indim_operand_shape(instr, 0), &ragged));
   INDIM_TRY(verify_group_sizes(cx, instr, ragged, &groups));
   const int64_t *group_dim = indim_instr_ints(instr, INDIM_ATTR_RHS_GROUP_DIMS, &group_dims);
-  bool contracts = (dims_mask(instr, left_side.contracting) >> ragged & 1) != 0;
-  bool in_batch = (dims_mask(instr, left_side.batch) >> ragged & 1) != 0;
+  bool contracts = (indim_attr_mask(instr, left_side.contracting) >> ragged & 1) != 0;
+  bool in_batch = (indim_attr_mask(instr, left_side.batch) >> ragged & 1) != 0;
   uint64_t dropped = 0;
   dim_list result = {0};
   if (contracts || in_batch) {

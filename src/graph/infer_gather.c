@@ -28,19 +28,9 @@ static int64_t list_count(const indim_instr *instr, indim_attr_id id) {
   return count;
 }
 
-static uint64_t list_mask(const indim_instr *instr, indim_attr_id id) {
-  int64_t count = 0;
-  uint64_t mask = 0;
-  const int64_t *dims = indim_instr_ints(instr, id, &count);
-  for (int64_t i = 0; i < count; i++) {
-    mask |= UINT64_C(1) << dims[i];
-  }
-  return mask;
-}
-
 // No dimension of the indexed array stands in both lists.
 static indim_status verify_disjoint(indim_ctx *cx, const indim_instr *instr, indim_attr_id a, indim_attr_id b) {
-  uint64_t both = list_mask(instr, a) & list_mask(instr, b);
+  uint64_t both = indim_attr_mask(instr, a) & indim_attr_mask(instr, b);
   for (int32_t i = 0; both != 0; i++, both >>= 1) {
     if ((both & 1) != 0) {
       return indim_fail_attr(cx, instr, b, "dimension %d is in %s= and in %s=", (int)i, indim_attr_text(a),
@@ -164,8 +154,8 @@ static indim_status verify_slice_sizes(indim_ctx *cx, const indim_instr *instr) 
                            "slice_sizes= has length %" PRId64 ", but operand 0 (%s) is %s of rank %d", count, name,
                            text.text, (int)operand->rank);
   }
-  uint64_t left_out =
-      list_mask(instr, INDIM_ATTR_COLLAPSED_SLICE_DIMS) | list_mask(instr, INDIM_ATTR_OPERAND_BATCHING_DIMS);
+  uint64_t left_out = indim_attr_mask(instr, INDIM_ATTR_COLLAPSED_SLICE_DIMS) |
+                      indim_attr_mask(instr, INDIM_ATTR_OPERAND_BATCHING_DIMS);
   for (int32_t i = 0; i < operand->rank; i++) {
     if (sizes[i] < 0 || (operand->sizes[i] != INDIM_UNBOUNDED && sizes[i] > operand->sizes[i])) {
       indim_dim_text size;
@@ -200,9 +190,9 @@ indim_status indim_infer_gather(indim_ctx *cx, const indim_instr *instr, indim_a
   }
   dims.rank = (int32_t)rank;
   INDIM_TRY(indim_attr_verify_dims(cx, instr, INDIM_ATTR_OFFSET_DIMS, &dims, INDIM_DIMS_SORTED));
-  uint64_t offsets = list_mask(instr, INDIM_ATTR_OFFSET_DIMS);
-  uint64_t left_out =
-      list_mask(instr, INDIM_ATTR_COLLAPSED_SLICE_DIMS) | list_mask(instr, INDIM_ATTR_OPERAND_BATCHING_DIMS);
+  uint64_t offsets = indim_attr_mask(instr, INDIM_ATTR_OFFSET_DIMS);
+  uint64_t left_out = indim_attr_mask(instr, INDIM_ATTR_COLLAPSED_SLICE_DIMS) |
+                      indim_attr_mask(instr, INDIM_ATTR_OPERAND_BATCHING_DIMS);
   int64_t count = 0;
   const int64_t *slice_sizes = indim_instr_ints(instr, INDIM_ATTR_SLICE_SIZES, &count);
   int32_t from_operand = 0;
@@ -245,9 +235,9 @@ static indim_status verify_updates(indim_ctx *cx, const indim_instr *instr, int3
                             indim_operand_name(instr, indices), indim_shape_brief(shape, &text), window_count);
   }
   INDIM_TRY(indim_attr_verify_dims(cx, instr, INDIM_ATTR_UPDATE_WINDOW_DIMS, updates, INDIM_DIMS_SORTED));
-  uint64_t windows = list_mask(instr, INDIM_ATTR_UPDATE_WINDOW_DIMS);
+  uint64_t windows = indim_attr_mask(instr, INDIM_ATTR_UPDATE_WINDOW_DIMS);
   uint64_t left_out =
-      list_mask(instr, INDIM_ATTR_INSERTED_WINDOW_DIMS) | list_mask(instr, INDIM_ATTR_INPUT_BATCHING_DIMS);
+      indim_attr_mask(instr, INDIM_ATTR_INSERTED_WINDOW_DIMS) | indim_attr_mask(instr, INDIM_ATTR_INPUT_BATCHING_DIMS);
   int32_t from_operand = 0;
   int32_t from_indices = 0;
   for (int32_t i = 0; i < updates->rank; i++) {

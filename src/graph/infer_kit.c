@@ -279,6 +279,16 @@ indim_status indim_attr_verify_dims(indim_ctx *cx, const indim_instr *instr, ind
   return INDIM_OK;
 }
 
+uint64_t indim_attr_mask(const indim_instr *instr, indim_attr_id id) {
+  int64_t count = 0;
+  uint64_t mask = 0;
+  const int64_t *dims = indim_instr_ints(instr, id, &count);
+  for (int64_t i = 0; i < count; i++) {
+    mask |= UINT64_C(1) << dims[i];
+  }
+  return mask;
+}
+
 indim_status indim_attr_one_dim(indim_ctx *cx, const indim_instr *instr, indim_attr_id id, const indim_shape *of,
                                 int32_t *out_dim) {
   int64_t count = 0;

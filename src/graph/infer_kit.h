@@ -56,6 +56,8 @@ enum { INDIM_DIMS_UNIQUE = 1, INDIM_DIMS_SORTED = 2 };  // SORTED: strictly incr
 // Every entry of the INTS attribute lies in 0..rank-1; |of| is the shape they number, for the message.
 INDIM_CHECKED indim_status indim_attr_verify_dims(indim_ctx *cx, const indim_instr *instr, indim_attr_id id,
                                                   const indim_shape *of, unsigned flags);
+// The set of them: bit d for dimension d. They must have been verified.
+uint64_t indim_attr_mask(const indim_instr *instr, indim_attr_id id);
 // The one entry of the INTS attribute, in 0..rank-1.
 INDIM_CHECKED indim_status indim_attr_one_dim(indim_ctx *cx, const indim_instr *instr, indim_attr_id id,
                                               const indim_shape *of, int32_t *out_dim);
