@@ -1,7 +1,7 @@
 // The runner of the C tests: one executable a file, its cases listed once at the end.
 //
 //   #include "test.h"
-//   TEST(rank_of_scalar) { CHECK_EQ_INT(indim_shape_rank(&scalar), 0); }
+//   TEST(rank_of_scalar) { CHECK_EQ_INT(scalar.rank, 0); }
 //   TEST(S03_text) { CHECK_EQ_STR(text, "f32[2,3]"); }
 //   #define CASES(X) X(rank_of_scalar) X(S03_text)
 //   TEST_MAIN(CASES)

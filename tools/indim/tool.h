@@ -44,11 +44,11 @@ int refuse(const command *self, indim_status status, const char *format, ...) IN
 // The same for a wrong command line, with where help is to be had; returns EXIT_USAGE.
 int usage_error(const command *self, const char *format, ...) INDIM_PRINTF(2, 3);
 
-// Options of one command, GNU style: letters and long names; values as in getopt_long, which needs them in one place.
+// An option of one command, GNU style.
 typedef struct option_spec {
   const char *long_name;
-  char letter;  // 0: none; also what next_option returns; for long-only options a number above 127
-  int code;
+  char letter;  // 0: none
+  int code;     // above 0; what options_next returns
   bool takes_value;
 } option_spec;
 
@@ -142,7 +142,7 @@ int json_print_results(indim_ctx *cx, const indim_literal *literal, const char *
 
 // Long work (engine.c) ----------------------------------------------------------------------------------------------
 
-// From here to work_end, Ctrl-C stops what runs: the context's poll says so, and *stop_flag is set for compiled code. A
+// From here to work_end, Ctrl-C stops what runs: the context's poll says so, and the word of work_stop_flag is set for compiled code. A
 // second Ctrl-C ends the program at once. On a terminal a line says what has been done for how long, from 2 s on.
 void work_begin(indim_ctx *cx, const char *what);
 void work_now(const char *what);  // another |what|: a string that stays
