@@ -93,11 +93,12 @@ INLINED void read_chunk(const char *from, vector sum[4], const int ahead) {
   sum[3] = d;
 }
 
+// Not with zeros: some processors write lines of zeros more than twice as fast as any others.
 INLINED void fill_chunk(char *to, const int past_cache) {
   vector *y = (vector *)(void *)to;
-  vector zero = {0};
+  vector value = {1, 2, 3, 4};
   for (int i = 0; i < VECTORS; i++) {
-    store(y + i, zero, past_cache);
+    store(y + i, value, past_cache);
   }
 }
 
