@@ -75,6 +75,16 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
   }
 }
 
+// The linker tells here which names it did not find; without a handler it would print them.
+static void on_link_error(void *user, LLVMErrorRef error) {
+  (void)user;
+  char *text = LLVMGetErrorMessage(error);
+  if (running != NULL && running->message[0] == '\0') {
+    keep_message(running, text);
+  }
+  LLVMDisposeErrorMessage(text);
+}
+
 // Takes over the message.
 static indim_status llvm_failed(indim_ctx *cx, const char *doing, char *message) {
   indim_status status =
@@ -83,9 +93,10 @@ static indim_status llvm_failed(indim_ctx *cx, const char *doing, char *message)
   return status;
 }
 
-static indim_status orc_failed(indim_ctx *cx, const char *doing, LLVMErrorRef error) {
+static indim_status orc_failed(const work *w, const char *doing, LLVMErrorRef error) {
   char *message = LLVMGetErrorMessage(error);
-  indim_status status = indim_fail(cx, INDIM_INTERNAL, "LLVM, %s: %s", doing, message);
+  const char *why = w->message[0] == '\0' ? message : w->message;
+  indim_status status = indim_fail(w->cx, INDIM_INTERNAL, "LLVM, %s: %s", doing, why);
   LLVMDisposeErrorMessage(message);
   return status;
 }
@@ -206,7 +217,7 @@ static indim_status make_linker(work *w, indim_code *code) {
   LLVMErrorRef error = LLVMOrcCreateLLJIT(&code->jit, builder);
   if (error != NULL) {
     code->jit = NULL;
-    return orc_failed(w->cx, "making the linker", error);
+    return orc_failed(w, "making the linker", error);
   }
   return INDIM_OK;
 }
@@ -215,6 +226,7 @@ static indim_status make_linker(work *w, indim_code *code) {
 static indim_status link_object(work *w, indim_code *code) {
   INDIM_TRY(make_linker(w, code));
   LLVMOrcExecutionSessionRef session = LLVMOrcLLJITGetExecutionSession(code->jit);
+  LLVMOrcExecutionSessionSetErrorReporter(session, on_link_error, NULL);
   LLVMOrcJITDylibRef library = LLVMOrcExecutionSessionCreateBareJITDylib(session, "indim");
   LLVMErrorRef error = define_functions(code->jit, library);
   if (error == NULL) {
@@ -225,7 +237,7 @@ static indim_status link_object(work *w, indim_code *code) {
     w->object = NULL;
   }
   if (error != NULL) {
-    return orc_failed(w->cx, "linking", error);
+    return orc_failed(w, "linking", error);
   }
   LLVMOrcCJITDylibSearchOrderElement order = {library, LLVMOrcJITDylibLookupFlagsMatchExportedSymbolsOnly};
   LLVMOrcCLookupSetElement wanted = {LLVMOrcLLJITMangleAndIntern(code->jit, "indim_program"),
@@ -233,7 +245,7 @@ static indim_status link_object(work *w, indim_code *code) {
   found_function found = {0, NULL};
   LLVMOrcExecutionSessionLookup(session, LLVMOrcLookupKindStatic, &order, 1, &wanted, 1, on_found, &found);
   if (found.error != NULL || found.address == 0) {
-    return found.error != NULL ? orc_failed(w->cx, "linking", found.error)
+    return found.error != NULL ? orc_failed(w, "linking", found.error)
                                : indim_fail(w->cx, INDIM_INTERNAL, "LLVM, linking: the function was not found");
   }
   code->function = (indim_compiled_fn *)(uintptr_t)found.address;
