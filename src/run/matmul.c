@@ -68,7 +68,7 @@ static least least_block(const indim_host_matmul *s, bool by_library) {
   if (s->m == 1 || s->n == 1) {
     return (least){1e5, 128, 128};
   }
-  return by_library ? (least){1.5e7, 128, 128} : (least){5e5, 48, 32};
+  return by_library ? (least){1.5e7, 128, 128} : (least){5e5, 96, 64};
 }
 
 // Halves a side until the products of the batch together make enough blocks for threads, or blocks are hardly worth one.

@@ -655,6 +655,31 @@ TEST(rows_in_several_steps) {
   }
 }
 
+// Divisions by powers of two are products: of subnormal numbers, too, and where the reciprocal would be none.
+TEST(divisions_by_powers_of_two) {
+  static const char *const divisors[] = {"8",
+                                         "-0.5",
+                                         "1.1754943508222875e-38",
+                                         "8.5070591730234616e37",
+                                         "1.7014118346046923e38",
+                                         "-5.8774717541114375e-39",
+                                         "3",
+                                         "inf",
+                                         "0"};
+  state = 13;
+  for (size_t i = 0; i < 2 * sizeof divisors / sizeof *divisors && can_compile(); i++) {
+    const char *type = i % 2 == 0 ? "f32" : "f64";
+    const char *scale = i % 4 < 2 ? "1" : i % 2 == 0 ? "4.2e-45" : "1.5e-323";
+    begin();
+    add("ENTRY main { x = %s[37] parameter(0) s = %s[] constant(%s) t = %s[37] broadcast(s), dimensions={}\n", type,
+        type, scale, type);
+    add("  y = %s[37] multiply(x, t) d = %s[] constant(%s) e = %s[37] broadcast(d), dimensions={}\n", type, type,
+        divisors[i / 2], type);
+    add("  ROOT r = %s[37] divide(y, e) }\n", type);
+    run();
+  }
+}
+
 // Bits ---------------------------------------------------------------------------------------------------------------------
 
 TEST(bits_of_other_widths) {
@@ -781,23 +806,24 @@ TEST(large_rows) {
   }
 }
 
-#define CASES(X)               \
-  X(reduce_windows)            \
-  X(scans)                     \
-  X(select_and_scatters)       \
-  X(convolutions)              \
-  X(sorts)                     \
-  X(topks)                     \
-  X(large_sorts)               \
-  X(large_windows)             \
-  X(scatters)                  \
-  X(scatters_in_a_loop)        \
-  X(rows_times_large_matrices) \
-  X(reductions)                \
-  X(places_of_greatest)        \
-  X(rows_in_several_steps)     \
-  X(bits_of_other_widths)      \
-  X(tiles)                     \
-  X(large_turns)               \
+#define CASES(X)                \
+  X(reduce_windows)             \
+  X(scans)                      \
+  X(select_and_scatters)        \
+  X(convolutions)               \
+  X(sorts)                      \
+  X(topks)                      \
+  X(large_sorts)                \
+  X(large_windows)              \
+  X(scatters)                   \
+  X(scatters_in_a_loop)         \
+  X(rows_times_large_matrices)  \
+  X(divisions_by_powers_of_two) \
+  X(reductions)                 \
+  X(places_of_greatest)         \
+  X(rows_in_several_steps)      \
+  X(bits_of_other_widths)       \
+  X(tiles)                      \
+  X(large_turns)                \
   X(large_rows)
 TEST_MAIN(CASES)
