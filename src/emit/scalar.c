@@ -177,11 +177,26 @@ static indim_reg convert(const indim_apply *a) {
   return (indim_reg){{indim_emit_convert(a->e, a->lanes, part_of(from), part, a->args[0].part[0]), im}};
 }
 
+// Bits chosen against none are logic: LLVM 19 does not come to an end with some selects of them. Frozen,
+// because a lane that nobody stands for must still be off where it is switched off.
+static LLVMValueRef choose_bits(LLVMBuilderRef b, LLVMValueRef which, LLVMValueRef x, LLVMValueRef y) {
+  if (LLVMIsConstant(y) && LLVMIsNull(y)) {
+    return LLVMBuildAnd(b, which, LLVMBuildFreeze(b, x, ""), "");
+  }
+  if (LLVMIsConstant(x) && LLVMIsNull(x)) {
+    return LLVMBuildAnd(b, LLVMBuildNot(b, which, ""), LLVMBuildFreeze(b, y, ""), "");
+  }
+  return LLVMBuildSelect(b, which, x, y, "");
+}
+
 static indim_reg select_lanes(const indim_apply *a) {
   LLVMBuilderRef b = a->e->builder;
   LLVMValueRef which = a->args[0].part[0];
   const indim_reg *x = &a->args[1];
   const indim_reg *y = &a->args[2];
+  if (a->type == INDIM_PRED) {
+    return (indim_reg){{choose_bits(b, which, x->part[0], y->part[0]), NULL}};
+  }
   LLVMValueRef im = x->part[1] == NULL ? NULL : LLVMBuildSelect(b, which, x->part[1], y->part[1], "");
   return (indim_reg){{LLVMBuildSelect(b, which, x->part[0], y->part[0], ""), im}};
 }

@@ -211,6 +211,75 @@ static LLVMValueRef stochastic_convert(const indim_apply *a, LLVMValueRef x, LLV
   return indim_emit_wrap(e, a->type, narrowed);
 }
 
+// Division ------------------------------------------------------------------------------------------------------------
+
+// LLVM 19 takes a lane of a quotient of vectors to be zero when it finds that both numbers are, which is NaN. Lanes that it
+// may find out are those made of constants alone, and what shuffles put together with them.
+enum { KNOWN_DEPTH = 6 };
+
+static bool is_of_constants(LLVMValueRef v, int depth) {
+  if (LLVMIsConstant(v)) {
+    return true;
+  }
+  if (LLVMIsAInstruction(v) == NULL || LLVMIsALoadInst(v) != NULL || LLVMIsAPHINode(v) != NULL || depth == 0) {
+    return false;
+  }
+  int count = LLVMGetNumOperands(v);
+  for (int i = 0; i < count; i++) {
+    if (!is_of_constants(LLVMGetOperand(v, (unsigned)i), depth - 1)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool may_have_known_zeros(LLVMValueRef v, int depth) {
+  if (LLVMIsConstant(v)) {
+    bool has_zero = false;
+    for (unsigned k = 0; k < LLVMGetVectorSize(LLVMTypeOf(v)); k++) {
+      LLVMValueRef lane = LLVMGetAggregateElement(v, k);
+      has_zero = has_zero || lane == NULL || LLVMIsNull(lane);
+    }
+    return has_zero;
+  }
+  if (depth > 0 && LLVMIsAShuffleVectorInst(v) != NULL) {
+    return may_have_known_zeros(LLVMGetOperand(v, 0), depth - 1) ||
+           may_have_known_zeros(LLVMGetOperand(v, 1), depth - 1);
+  }
+  if (depth > 0 && LLVMIsAInsertElementInst(v) != NULL) {
+    return may_have_known_zeros(LLVMGetOperand(v, 0), depth - 1) || is_of_constants(LLVMGetOperand(v, 1), depth - 1);
+  }
+  return is_of_constants(v, depth);
+}
+
+// The same bits, of which LLVM knows nothing: with those of a zero that went through an instruction without text.
+static LLVMValueRef unknown(indim_emit *e, LLVMValueRef x) {
+  LLVMBuilderRef b = e->builder;
+  LLVMTypeRef ints = indim_emit_int_type(e, LLVMTypeOf(x));
+  LLVMTypeRef word = LLVMInt64TypeInContext(e->context);
+  LLVMTypeRef type = LLVMFunctionType(word, &word, 1, 0);
+  static const char constraints[] = "=r,0";
+  LLVMValueRef pass =
+      LLVMGetInlineAsm(type, "", 0, constraints, sizeof constraints - 1, 0, 0, LLVMInlineAsmDialectATT, 0);
+  LLVMValueRef zero = LLVMConstNull(word);
+  zero = LLVMBuildCall2(b, type, pass, &zero, 1, "");
+  zero = LLVMBuildTruncOrBitCast(b, zero, LLVMGetElementType(ints), "");
+  LLVMValueRef first = LLVMConstNull(LLVMInt32TypeInContext(e->context));
+  LLVMValueRef one = LLVMBuildInsertElement(b, LLVMGetPoison(ints), zero, first, "");
+  LLVMTypeRef map = LLVMVectorType(LLVMInt32TypeInContext(e->context), LLVMGetVectorSize(ints));
+  LLVMValueRef zeros = LLVMBuildShuffleVector(b, one, LLVMGetPoison(ints), LLVMConstNull(map), "");
+  LLVMValueRef bits = LLVMBuildXor(b, LLVMBuildBitCast(b, x, ints, ""), zeros, "");
+  return LLVMBuildBitCast(b, bits, LLVMTypeOf(x), "");
+}
+
+static LLVMValueRef divide(indim_emit *e, LLVMValueRef x, LLVMValueRef y) {
+  bool is_vector = LLVMGetTypeKind(LLVMTypeOf(x)) == LLVMVectorTypeKind;
+  if (is_vector && may_have_known_zeros(y, KNOWN_DEPTH) && may_have_known_zeros(x, KNOWN_DEPTH)) {
+    y = unknown(e, y);
+  }
+  return LLVMBuildFDiv(e->builder, x, y, "");
+}
+
 // Choosing ------------------------------------------------------------------------------------------------------------
 
 // Results in the computing type, still to be rounded. Ops that are not here are functions of math.c.
@@ -226,7 +295,7 @@ static LLVMValueRef arithmetic(const indim_apply *a, LLVMValueRef x, LLVMValueRe
     return relaxed(a, LLVMBuildFMul(b, x, y, ""));
   case INDIM_OP_DIVIDE: {
     LLVMValueRef quotient = a->type == INDIM_F32 ? indim_emit_divide_by_constant(e, x, y) : NULL;
-    return quotient != NULL ? quotient : relaxed(a, LLVMBuildFDiv(b, x, y, ""));
+    return quotient != NULL ? quotient : relaxed(a, divide(e, x, y));
   }
   case INDIM_OP_NEGATE:
     return LLVMBuildFNeg(b, x, "");

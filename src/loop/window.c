@@ -53,7 +53,7 @@ indim_lval indim_window_element(indim_kernel *k, const indim_window_dim *window,
 bool indim_window_range(indim_kernel *k, const indim_window_dim *window, int64_t size, indim_coord place,
                         indim_lval *out_low, indim_lval *out_high) {
   indim_loop_builder *b = &k->l->b;
-  if (window->base_dilation > 1 || place.step != 0 || indim_loop_value_of(b, place.base)->lanes > 1) {
+  if (size == 0 || window->base_dilation > 1 || place.step != 0 || indim_loop_value_of(b, place.base)->lanes > 1) {
     return false;
   }
   int64_t dilation = window->window_dilation;
