@@ -68,6 +68,16 @@ static const int64_t *stored_strides(const indim_access_list *list) {
   return strides;
 }
 
+// Whether turned blocks store rows that begin anywhere in a vector.
+static bool is_turned_askew(const indim_nest *nest, const indim_access_list *list) {
+  const int64_t *strides = stored_strides(list);
+  bool is_askew = false;
+  for (int32_t d = 0; d < nest->rank && nest->turns && strides != NULL; d++) {
+    is_askew = is_askew || (d != nest->vector_dim && strides[d] % nest->lanes != 0);
+  }
+  return is_askew;
+}
+
 // Splitting ------------------------------------------------------------------------------------------------------------
 //
 // Where an index is divided, as in a tiled layout or behind a reshape, neighbours do not lie on a line. A dimension that is
@@ -203,7 +213,7 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     indim_nest_choose(&nest, stored_strides(list));
     indim_nest_choose_turning(&nest);
     keep_step(&nest, item);
-    nest.streams = worth_streaming(&nest, item, at);
+    nest.streams = worth_streaming(&nest, item, at) && !is_turned_askew(&nest, list);
     indim_nest_run(&nest);
   }
 }
