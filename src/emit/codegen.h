@@ -31,7 +31,8 @@ typedef struct indim_emit {
 
 // A value in registers.
 typedef struct indim_reg {
-  LLVMValueRef part[2];  // [1]: the imaginary part; NULL for types that are not complex (but see moves.c for rows of bf16)
+  LLVMValueRef
+      part[2];  // [1]: the imaginary part; NULL for types that are not complex (but see moves.c for rows of bf16)
 } indim_reg;
 
 // scalar.c: the meaning of every elementwise operation (eval/ is the witness) -----------------------

@@ -69,8 +69,8 @@ typedef struct indim_generator {
   indim_emit e;
   indim_reg *regs;           // of each value of the program
   indim_loop_value *values;  // the program's, with the types in which they are in registers (moves.c)
-  bool *is_apart;            // of each value: bf16 whose even lanes are one register and whose odd lanes are another (moves.c)
-  LLVMValueRef *constants;   // of each constant storage, NULL until used
+  bool *is_apart;  // of each value: bf16 whose even lanes are one register and whose odd lanes are another (moves.c)
+  LLVMValueRef *constants;  // of each constant storage, NULL until used
   indim_emit_function *current;
   const indim_loop_body *body;  // whose nodes are being computed
   const indim_loop_body *loop;  // the innermost loop that it is or stands in, and the block that leads there; or NULL
