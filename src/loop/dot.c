@@ -388,21 +388,18 @@ static void contracted_lanes(product *p, indim_coord *index, int32_t rows, indim
     fold(p, &k, p->out_rank, index, 0, rows, in);
     indim_loop_for_end(b, in, sums);
   }
-  for (int32_t lanes = p->lanes / 2; lanes >= 1; lanes /= 2) {
-    if (size - main >= lanes) {
-      indim_kernel k = {.l = p->l, .lanes = lanes};
-      indim_lval part[MAX_ROWS];
-      for (int32_t i = 0; i < rows; i++) {
-        part[i] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
-      }
-      index[p->vector_dim] = (indim_coord){indim_loop_index(b, main), lanes > 1 ? 1 : 0};
-      fold(p, &k, p->out_rank, index, 0, rows, part);
-      for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
-        indim_loop_op add = {.op = INDIM_OP_ADD};
-        indim_lval total = lanes == 1 ? part[i] : indim_loop_fold(b, add, part[i]);
-        rest[i] = indim_loop_binary(b, INDIM_OP_ADD, rest[i], total);
-      }
-      main += lanes;
+  for (int32_t lanes = 0; (lanes = indim_piece_lanes(size - main, p->lanes)) > 0; main += lanes) {
+    indim_kernel k = {.l = p->l, .lanes = lanes};
+    indim_lval part[MAX_ROWS];
+    for (int32_t i = 0; i < rows; i++) {
+      part[i] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
+    }
+    index[p->vector_dim] = (indim_coord){indim_loop_index(b, main), lanes > 1 ? 1 : 0};
+    fold(p, &k, p->out_rank, index, 0, rows, part);
+    for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
+      indim_loop_op add = {.op = INDIM_OP_ADD};
+      indim_lval total = lanes == 1 ? part[i] : indim_loop_fold(b, add, part[i]);
+      rest[i] = indim_loop_binary(b, INDIM_OP_ADD, rest[i], total);
     }
   }
   for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
@@ -552,11 +549,8 @@ static void sweep_columns(const row_product *r, indim_lval from, int32_t steps, 
     add_steps(r, full, at, from, steps, is_first);
     indim_loop_for_end(b, NULL, NULL);
   }
-  for (int32_t lanes = full / 2; lanes >= 1; lanes /= 2) {
-    if (r->columns - main >= lanes) {
-      add_steps(r, lanes, indim_loop_index(b, main), from, steps, is_first);
-      main += lanes;
-    }
+  for (int32_t lanes = 0; (lanes = indim_piece_lanes(r->columns - main, full)) > 0; main += lanes) {
+    add_steps(r, lanes, indim_loop_index(b, main), from, steps, is_first);
   }
 }
 
@@ -618,11 +612,8 @@ static void run_parts(row_product *r, int64_t parts, int64_t size) {
     add_parts(r, p->lanes, at, parts, parts * rows, size);
     indim_loop_for_end(b, NULL, NULL);
   }
-  for (int32_t lanes = p->lanes / 2; lanes >= 1; lanes /= 2) {
-    if (r->columns - main >= lanes) {
-      add_parts(r, lanes, indim_loop_index(b, main), parts, parts * rows, size);
-      main += lanes;
-    }
+  for (int32_t lanes = 0; (lanes = indim_piece_lanes(r->columns - main, p->lanes)) > 0; main += lanes) {
+    add_parts(r, lanes, indim_loop_index(b, main), parts, parts * rows, size);
   }
 }
 

@@ -71,6 +71,15 @@ void *indim_lower_alloc(indim_lowering *l, int64_t count, size_t size);
 // A line of --explain.
 void indim_lower_explain(indim_lowering *l, const indim_flow_item *item, const char *format, ...) INDIM_PRINTF(3, 4);
 
+// How many of |most| lanes (a power of two) the next piece of |left| elements takes: all, or a half, a quarter ...; 0 at the
+// end.
+static inline int32_t indim_piece_lanes(int64_t left, int32_t most) {
+  while (most > left) {
+    most /= 2;
+  }
+  return most;
+}
+
 // decision.c -----------------------------------------------------------------------------------------------------------
 
 // The set of the names in |text| (separated by commas, NULL for none), bit k for decision k. INVALID for another name.

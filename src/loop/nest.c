@@ -148,12 +148,10 @@ static void run_body(indim_nest *nest, int32_t lanes, indim_coord *index) {
 
 // |count| elements from |from| on, a number known now, in full vectors and then in halves of one.
 static void run_rest(indim_nest *nest, indim_coord *index, indim_lval from, int64_t count) {
-  int64_t done = 0;
-  for (int32_t lanes = nest->lanes; lanes >= 1; lanes /= 2) {
-    for (; count - done >= lanes; done += lanes) {
-      index[nest->vector_dim] = (indim_coord){indim_loop_add_const(&nest->l->b, from, done), lanes > 1 ? 1 : 0};
-      run_body(nest, lanes, index);
-    }
+  int32_t lanes = 0;
+  for (int64_t done = 0; (lanes = indim_piece_lanes(count - done, nest->lanes)) > 0; done += lanes) {
+    index[nest->vector_dim] = (indim_coord){indim_loop_add_const(&nest->l->b, from, done), lanes > 1 ? 1 : 0};
+    run_body(nest, lanes, index);
   }
 }
 

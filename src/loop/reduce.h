@@ -35,15 +35,6 @@ static inline indim_flow_item *indim_reduce_result(const indim_reduction *r, int
 static inline bool indim_reduce_is_by_rows(const indim_reduction *r) {
   return r->vector_dim >= 0 && r->is_reduced[r->vector_dim];
 }
-// How many of |most| lanes (a power of two) the next piece of |left| elements takes: all, or a half, a quarter ...; 0 at the
-// end.
-static inline int32_t indim_piece_lanes(int64_t left, int32_t most) {
-  while (most > left) {
-    most /= 2;
-  }
-  return most;
-}
-
 // reduce.c: |out| = the computation of |acc| and |values|, n values each, which get |lanes| lanes first.
 void indim_reduce_apply(indim_reduction *r, int32_t lanes, const indim_lval *acc, const indim_lval *values,
                         indim_lval *out);
