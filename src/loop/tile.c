@@ -47,6 +47,9 @@ int32_t indim_tile_row_lanes(const indim_loop_target *target, int32_t rank, cons
     return cut_long_row(last, width);
   }
   bool is_power = power_above(last) == last;
+  if (!is_power && total % width == 0) {  // 8 points of 3 coordinates fill 3 registers, not 8 in part
+    return (int32_t)width;
+  }
   while (last > 1 && is_power && last * 2 <= width && total / last % 2 == 0) {
     last *= 2;
   }
