@@ -52,8 +52,8 @@ typedef struct option_spec {
   bool takes_value;
 } option_spec;
 
-// Walks argv: returns the code of the next option with its value, 0 at the end (operands are then argv[*index...]), or
-// -1 after printing a usage error or the help. "--" ends the options; options and operands may be mixed, operands are moved last.
+// Walks argv: returns the code of the next option with its value, 0 at the end, when all operands are collected, or -1 after
+// printing a usage error or the help. "--" ends the options; options and operands may be mixed.
 typedef struct option_walk {
   const command *self;
   const option_spec *specs;  // ended by long_name NULL
