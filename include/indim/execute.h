@@ -52,10 +52,10 @@ typedef void indim_parallel_fn(void *user, void (*piece)(void *frame, int64_t be
                                int64_t count, int64_t grain);
 
 // A pool of threads of ours, for callers that have none. |threads| counts the caller's own, which works along; 1 makes no
-// thread at all. Idle workers look for work for some microseconds and then sleep. A pool serves one parallel loop at a
-// time: a loop that comes while another runs, or from inside a piece, runs on its caller's thread alone. INVALID for less
-// than 1 or more than INDIM_MAX_THREADS, LIMIT when the system gives no more threads, UNSUPPORTED for more than 1 where
-// there are no POSIX threads.
+// thread at all. Idle workers look for work for a tenth of a millisecond and then sleep; on Linux they are not woken on the
+// processor that the caller runs on then. A pool serves one parallel loop at a time: a loop that comes while another runs,
+// or from inside a piece, runs on its caller's thread alone. INVALID for less than 1 or more than INDIM_MAX_THREADS, LIMIT
+// when the system gives no more threads, UNSUPPORTED for more than 1 where there are no POSIX threads.
 typedef struct indim_pool indim_pool;
 enum { INDIM_MAX_THREADS = 1024 };
 INDIM_API INDIM_CHECKED indim_status indim_pool_create(indim_ctx *cx, int32_t threads, indim_pool **out_pool);
