@@ -159,10 +159,23 @@ TEST(products) {
             NULL, 0);
 }
 
+// Rows in several steps, of which one part is kept for each piece of the loop.
+TEST(contracted_rows) {
+  fail_each("most { x = s32[] parameter(0) y = s32[] parameter(1) ROOT s = maximum(x, y) }\n"
+            "add { x = s32[] parameter(0) y = s32[] parameter(1) ROOT s = add(x, y) }\n"
+            "ENTRY e { x = s32[256,256] iota(), iota_dimension=1 z = s32[] constant(0)\n"
+            "  m = s32[256] reduce(x, z), dimensions={1}, to_apply=most b = s32[256,256] broadcast(m), dimensions={0}\n"
+            "  d = subtract(x, b) q = multiply(d, d) c = remainder(q, b)\n"
+            "  s = s32[256] reduce(c, z), dimensions={1}, to_apply=add t = s32[256,256] broadcast(s), dimensions={0}\n"
+            "  ROOT r = subtract(c, t) }\n",
+            NULL, 0);
+}
+
 #define CASES(X)            \
   X(elementwise_and_reduce) \
   X(loops_over_memory)      \
   X(control)                \
+  X(contracted_rows)        \
   X(products)
 
 TEST_MAIN(CASES)
