@@ -1,9 +1,9 @@
-"""The evaluator against XLA on the CPU: generated programs, run by both on the same inputs.
+"""Both engines against XLA on the CPU: generated programs, evaluated, compiled and run by XLA on the same inputs.
 
 Elementwise ops over every element type that both know, on grids of edge values; conversions between all pairs of types;
 data movement, reductions, dots, gathers, scatters, sorts, windows and convolutions over random shapes, sizes 0 and 1
 included; loops, branches and calls. Integers and what only moves data must agree to the bit; floats to the bit or
-within the ulps written at the op below. What XLA:CPU is known to do differently is left out element by element, each
+within the ulps written at the op below, compiled 2 more. What XLA:CPU is known to do differently is left out element by element, each
 with its reason (the functions named skip_*).
 
     INDIM_LIB=.../libindim.so python tests/witness/eval_xla.py [NAME PART] [--seed N]
@@ -85,12 +85,17 @@ class Indim:
             ("indim_literal_bytes", size, [pointer]),
             ("indim_literal_destroy", None, [pointer]),
             ("indim_eval", ctypes.c_int, [pointer, pointer, pointer, size, pointer, pointer]),
+            ("indim_compile", ctypes.c_int, [pointer, pointer, pointer, pointer]),
+            ("indim_compile_available", ctypes.c_int, [pointer]),
+            ("indim_execute_literals", ctypes.c_int, [pointer, pointer, pointer, size, pointer, pointer]),
+            ("indim_executable_destroy", None, [pointer]),
         ]:
             function = getattr(self.lib, name)
             function.restype = result
             function.argtypes = arguments
         self.cx = pointer()
         self.check(self.lib.indim_ctx_create(None, ctypes.byref(self.cx)))
+        self.engines = ["eval", "native"] if self.lib.indim_compile_available(None) == 0 else ["eval"]
 
     def check(self, status):
         if status != 0:
@@ -107,9 +112,9 @@ class Indim:
         self.check(self.lib.indim_literal_write_dense(self.cx, out, data, len(data)))
         return out
 
-    def run(self, text, arrays, like):
+    def run(self, text, arrays, like, engine):
         """The members of the result tuple, in the shapes and types of |like|."""
-        module, result = ctypes.c_void_p(), ctypes.c_void_p()
+        module, executable, result = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
         literals = []
         data = text.encode()
         try:
@@ -121,10 +126,16 @@ class Indim:
                 shape = self.lib.indim_instr_shape(self.lib.indim_computation_parameter(entry, i))
                 literals.append(self.literal(shape, array))
             pointers = (ctypes.c_void_p * max(1, len(literals)))(*literals)
-            self.check(self.lib.indim_eval(self.cx, module, pointers, len(literals), None, ctypes.byref(result)))
+            if engine == "eval":
+                self.check(self.lib.indim_eval(self.cx, module, pointers, len(literals), None, ctypes.byref(result)))
+            else:
+                self.check(self.lib.indim_compile(self.cx, module, None, ctypes.byref(executable)))
+                self.check(self.lib.indim_execute_literals(self.cx, executable, pointers, len(literals), None,
+                                                           ctypes.byref(result)))
             return [self.read(self.lib.indim_literal_member(result, i), a) for i, a in enumerate(like)]
         finally:
             self.lib.indim_literal_destroy(result)
+            self.lib.indim_executable_destroy(executable)
             for literal in literals:
                 self.lib.indim_literal_destroy(literal)
             self.lib.indim_module_destroy(module)
@@ -275,14 +286,15 @@ class Expect:
         self.zero_signs = zero_signs  # whether +0 and -0 are told apart
         self.bound = bound  # absolute distance allowed instead, an array
 
-    def bad(self, ours, theirs, operands):
-        """Which elements differ too much."""
+    def bad(self, ours, theirs, operands, more=0):
+        """Which elements differ too much; |more|: ulps that are allowed in addition where any are."""
+        ulps = self.ulps + more if self.ulps > 0 else 0
         name = NAME_OF[ours.dtype]
         if name not in FLOATS and name not in COMPLEX:
             return (ours != theirs) & ~self.skip(ours, theirs, operands)
         bad = np.zeros(ours.shape, bool)
         for mine, other in zip(parts(ours), parts(theirs)):
-            far = ulps_apart(mine, other) > self.ulps
+            far = ulps_apart(mine, other) > ulps
             if self.bound is not None:
                 distance = np.abs(mine.astype(np.float64) - other.astype(np.float64))
                 far &= ~(distance <= self.bound)
@@ -372,22 +384,26 @@ class Score:
             self.compare(batch, [i], text, answer)
 
     def compare(self, batch, which, text, answer):
+        for engine in self.indim.engines:
+            self.compare_engine(batch, which, text, answer, engine)
+
+    def compare_engine(self, batch, which, text, answer, engine):
         try:
-            results = self.indim.run(text, batch.arrays, answer)
+            results = self.indim.run(text, batch.arrays, answer, engine)
         except IndimError as error:
-            self.fail(batch.name, f"{error}\n{text[:2000]}")
+            self.fail(f"{batch.name}, {engine}", f"{error}\n{text[:2000]}")
             return
         for i, ours, theirs in zip(which, results, answer):
             name, expectation, operands = batch.cases[i]
-            bad = expectation.bad(ours, theirs, operands)
+            bad = expectation.bad(ours, theirs, operands, 2 if engine == "native" else 0)
             self.elements += ours.size
             if not bad.any():
                 self.passed += 1
                 continue
             at = tuple(int(v) for v in np.argwhere(bad)[0]) if ours.ndim else ()
             shown = [o[at] if o.shape == ours.shape else "..." for o in operands]
-            self.fail(f"{batch.name} {name}", f"{int(bad.sum())} of {bad.size}; at {list(at)} of {shown}: "
-                                              f"ours {ours[at]!r}, XLA {theirs[at]!r}")
+            self.fail(f"{batch.name} {name}, {engine}", f"{int(bad.sum())} of {bad.size}; at {list(at)} of {shown}: "
+                                                        f"ours {ours[at]!r}, XLA {theirs[at]!r}")
 
 
 # ------------------------------------------------------------------------------------------------- elementwise
