@@ -2,6 +2,7 @@
 // its second lowest level.
 #include "emit/program.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,12 @@ enum { MOST_FEATURES = 4096, MOST_SHARED_CACHE = 16 << 20 };
 // What this processor has, "+avx,+avx2,...". Written once, when the library is loaded: to find it out and to read it would
 // be a fifth of a small compilation, most of that for what the processor lacks, which the base processor lacks, too.
 static char features[MOST_FEATURES];
+static atomic_bool is_known;
+
+// The loader's lock orders this after the writing; the flag says so to who does not see that lock.
+static const char *known_features(void) {
+  return atomic_load_explicit(&is_known, memory_order_acquire) ? features : "";
+}
 
 static void keep_feature(const char *name, size_t size) {
   size_t length = strlen(features);
@@ -39,11 +46,12 @@ __attribute__((constructor)) static void initialize(void) {
   keep_feature(as_written, sizeof as_written - 1);
 #endif
   LLVMDisposeMessage(all);
+  atomic_store_explicit(&is_known, true, memory_order_release);
 }
 
 static bool has_feature(const char *name) {
   size_t length = strlen(name);
-  for (const char *at = strstr(features, name); at != NULL; at = strstr(at + 1, name)) {
+  for (const char *at = strstr(known_features(), name); at != NULL; at = strstr(at + 1, name)) {
     if (at[length] == ',' || at[length] == '\0') {
       return true;
     }
@@ -100,8 +108,8 @@ indim_status indim_machine_create(indim_ctx *cx, bool is_for_code, LLVMTargetMac
     status = indim_fail(cx, INDIM_UNSUPPORTED, "LLVM has no target for this machine (%s): %s", triple, message);
     LLVMDisposeMessage(message);
   } else {
-    *out_machine = LLVMCreateTargetMachine(target, triple, cpu, is_for_code ? features : "", LLVMCodeGenLevelLess,
-                                           LLVMRelocPIC, LLVMCodeModelSmall);
+    *out_machine = LLVMCreateTargetMachine(target, triple, cpu, is_for_code ? known_features() : "",
+                                           LLVMCodeGenLevelLess, LLVMRelocPIC, LLVMCodeModelSmall);
   }
   LLVMDisposeMessage(triple);
   return status;
