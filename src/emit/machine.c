@@ -2,7 +2,6 @@
 // its second lowest level.
 #include "emit/program.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,12 +14,10 @@ enum { MOST_FEATURES = 4096, MOST_SHARED_CACHE = 16 << 20 };
 // What this processor has, "+avx,+avx2,...". Written once, when the library is loaded: to find it out and to read it would
 // be a fifth of a small compilation, most of that for what the processor lacks, which the base processor lacks, too.
 static char features[MOST_FEATURES];
-static atomic_bool is_known;
+static bool is_known;
 
 // The loader's lock orders this after the writing; the flag says so to who does not see that lock.
-static const char *known_features(void) {
-  return atomic_load_explicit(&is_known, memory_order_acquire) ? features : "";
-}
+static const char *known_features(void) { return __atomic_load_n(&is_known, __ATOMIC_ACQUIRE) ? features : ""; }
 
 static void keep_feature(const char *name, size_t size) {
   size_t length = strlen(features);
@@ -46,7 +43,7 @@ __attribute__((constructor)) static void initialize(void) {
   keep_feature(as_written, sizeof as_written - 1);
 #endif
   LLVMDisposeMessage(all);
-  atomic_store_explicit(&is_known, true, memory_order_release);
+  __atomic_store_n(&is_known, true, __ATOMIC_RELEASE);
 }
 
 static bool has_feature(const char *name) {
