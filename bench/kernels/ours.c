@@ -22,8 +22,8 @@ session *ours_open(int32_t threads);
 const char *ours_why(const session *s);
 indim_executable *ours_compile(session *s, const char *name, const char *text, uint32_t fast);
 void ours_times(const indim_executable *executable, int64_t out[4]);
-indim_binding *ours_bind(session *s, indim_executable *executable, const void *const *arguments,
-                         int64_t argument_count, void *const *results, int64_t result_count, void *scratch);
+indim_binding *ours_bind(session *s, indim_executable *executable, const void *const *arguments, int64_t argument_count,
+                         void *const *results, int64_t result_count, void *scratch);
 double ours_run(session *s, indim_binding *binding, int64_t runs);
 double ours_execute(session *s, indim_executable *executable, const void *const *arguments, int64_t argument_count,
                     void *const *results, int64_t result_count, void *scratch, int64_t runs);
@@ -79,8 +79,8 @@ static double now(void) {
   return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-indim_binding *ours_bind(session *s, indim_executable *executable, const void *const *arguments,
-                         int64_t argument_count, void *const *results, int64_t result_count, void *scratch) {
+indim_binding *ours_bind(session *s, indim_executable *executable, const void *const *arguments, int64_t argument_count,
+                         void *const *results, int64_t result_count, void *scratch) {
   const indim_run_options options = {.arguments = arguments,
                                      .argument_count = argument_count,
                                      .results = results,
