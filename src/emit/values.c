@@ -294,7 +294,8 @@ static bool only_resizes(LLVMValueRef a, int32_t lanes, const int32_t *map) {
 LLVMValueRef indim_emit_shuffle(indim_generator *g, LLVMValueRef a, LLVMValueRef b, int32_t lanes, const int32_t *map) {
   LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
   LLVMValueRef indices[2 * INDIM_EMIT_MAX_LANES];
-  if (b == NULL && only_resizes(a, lanes, map)) {
+  // A shuffle of a constant is a constant; inserting one is what LLVM 19 fails at where its elements are bits.
+  if (b == NULL && !LLVMIsConstant(a) && only_resizes(a, lanes, map)) {
     return resized(g, a, lanes);
   }
   for (int32_t k = 0; k < lanes; k++) {

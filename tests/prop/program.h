@@ -935,6 +935,9 @@ static void do_reduce(scope *s) {
   int64_t dims[PROGRAM_RANK];
   int32_t count = 0;
   int64_t folded = any_dims(s, &x.a, dims, &count, &out);
+  if (element_count(&out) > s->g->limit) {  // what a dimension of no elements hid
+    return;
+  }
   const char *op = any_fold(s, x.a.type, folded, &x, &init);
   int name = combine(s->g, x.a.type, op);
   new_value(s, &out);
@@ -957,6 +960,9 @@ static void do_real_sum(scope *s) {
   value zero = scalar(s, x.a.type, "0");
   value clamped = *make(s, &x.a, "clamp", &bottom, &x, &top, "");
   int64_t folded = any_dims(s, &x.a, dims, &count, &out);
+  if (element_count(&out) > s->g->limit) {
+    return;
+  }
   int name = combine(s->g, x.a.type, "add");
   value *v = new_value(s, &out);
   v->within.abs = 10.0 * (double)folded * (x.a.type == INDIM_F32 ? 1e-6 : 1e-14);
@@ -987,6 +993,9 @@ static void do_argmax(scope *s) {
   char attributes[40];
   indices.type = chance(s->g->c, 4) ? INDIM_S64 : INDIM_S32;
   any_dims(s, &x.a, dims, &count, &out);
+  if (element_count(&out) > s->g->limit) {
+    return;
+  }
   snprintf(attributes, sizeof attributes, ", iota_dimension=%d",
            (int)(count > 0 ? dims[choose(s->g->c, (uint64_t)count)] : 0));
   value at = *make(s, &indices, "iota", NULL, NULL, NULL, attributes);
