@@ -20,7 +20,7 @@ LLVMValueRef indim_emit_int_op(const indim_apply *a);    // integers and pred
 LLVMValueRef indim_emit_float_op(const indim_apply *a);  // floats; not COMPLEX
 bool indim_emit_complex_op(const indim_apply *a, indim_reg *out);
 
-// Conversion by XLA's rules (broadcasting.md 3.5) of one part. Neither type is complex.
+// Conversion by XLA's rules of one part. Neither type is complex.
 LLVMValueRef indim_emit_convert(indim_emit *e, int32_t lanes, indim_type from, indim_type to, LLVMValueRef x);
 // The value of float type |type| nearest to |x|, floats or doubles, as the type's register holds it. From doubles too
 // there is one rounding only.

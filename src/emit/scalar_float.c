@@ -120,8 +120,8 @@ static LLVMValueRef is_finite(indim_emit *e, LLVMValueRef x) {
 
 static LLVMValueRef int_const(indim_emit *e, LLVMValueRef like, uint64_t c) { return indim_emit_int_like(e, like, c); }
 
-// Rounds the magnitude's bits, then cuts the exponent's range (broadcasting.md 3.7). Exact NaNs stay, but are infinite
-// if no bit of the mantissa is left.
+// Rounds the magnitude's bits, then cuts the exponent's range. Exact NaNs stay, but are infinite if no bit of the
+// mantissa is left.
 static LLVMValueRef reduce_precision(const indim_apply *a, LLVMValueRef x) {
   indim_emit *e = a->e;
   LLVMBuilderRef b = e->builder;
@@ -173,7 +173,7 @@ static LLVMValueRef reduce_precision(const indim_apply *a, LLVMValueRef x) {
   return indim_emit_float_of_bits(e, a->type, result);
 }
 
-// |x| truncated, and one more if the random bits, as a fraction, are below the part cut off (broadcasting.md 3.8).
+// |x| truncated, and one more if the random bits, as a fraction, are below the part cut off.
 static LLVMValueRef stochastic_convert(const indim_apply *a, LLVMValueRef x, LLVMValueRef random) {
   indim_emit *e = a->e;
   LLVMBuilderRef b = e->builder;

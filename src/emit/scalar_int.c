@@ -1,5 +1,5 @@
-// Integers and pred (broadcasting.md 3.1-3.4). Types of less than a byte live extended in i8: an operation computes on
-// i8 and wraps its result, or takes the bits of the type alone where bits are what it is about. Nothing here traps.
+// Integers and pred. Types of less than a byte live extended in i8: an operation computes on i8 and wraps its result, or
+// takes the bits of the type alone where bits are what it is about. Nothing here traps.
 #include "emit/scalar.h"
 
 typedef enum sense { IS_PRED, IS_SIGNED, IS_UNSIGNED } sense;

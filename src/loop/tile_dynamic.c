@@ -93,7 +93,7 @@ static void map_shift(const shift *s, int64_t start, int32_t *map) {
   }
 }
 
-// Shifts the pool's elements by |start|; |shape_sizes| become the new ones.
+// Shifts the pool's elements by |start| along the shift's dimension, which then has its new size.
 static void apply_shift(indim_loop_builder *b, const shift *s, indim_lval start, indim_pool *pool) {
   int32_t map[INDIM_TILE_ELEMENTS];
   int64_t sizes[INDIM_MAX_RANK] = {0};
