@@ -127,16 +127,15 @@ class Indim:
     """The library, with one context and, for more than one thread, a pool."""
 
     def __init__(self, path, threads=1):
-        path = pathlib.Path(path).resolve()
-        where = ["-L", str(path.parent), "-l:" + path.name, "-Wl,-rpath," + str(path.parent)]
+        # Linked to no library: it takes its symbols from the one loaded first, which may be any build.
+        self.library = ctypes.CDLL(str(pathlib.Path(path).resolve()), mode=ctypes.RTLD_GLOBAL)
         headers = sorted((FOLDER.parent / "include" / "indim").glob("*"))
-        made = build("ours", [FOLDER / "kernels" / "ours.c"], after=where, depends=[path, *headers])
+        made = build("ours", [FOLDER / "kernels" / "ours.c"], depends=headers)
         self.lib = lib = ctypes.CDLL(str(made))
         lib.ours_open.restype = lib.ours_compile.restype = lib.ours_bind.restype = ctypes.c_void_p
         lib.ours_why.restype = ctypes.c_char_p
         lib.ours_run.restype = lib.ours_execute.restype = ctypes.c_double
         self.session = ctypes.c_void_p(lib.ours_open(ctypes.c_int32(threads)))
-        self.library = ctypes.CDLL(str(path))
         for name in ("argument_count", "argument_bytes", "result_count", "result_bytes", "scratch_bytes", "code_bytes"):
             getattr(self.library, f"indim_executable_{name}").restype = ctypes.c_int64
 
