@@ -127,8 +127,7 @@ static const indim_storage *find_storage(const indim_loop_program *program, indi
 }
 
 // One result that may have an argument's buffer as the module says, if the two are as large.
-static indim_status take_alias(indim_executable *e, const indim_loop_program *program, int64_t result,
-                               int64_t argument) {
+static indim_status take_alias(indim_executable *e, indim_loop_program *program, int64_t result, int64_t argument) {
   const indim_storage *from = find_storage(program, INDIM_STORAGE_ARGUMENT, argument);
   const indim_storage *to = find_storage(program, INDIM_STORAGE_RESULT, result);
   if (from == NULL || to == NULL || e->arguments[argument].bytes != e->results[result].bytes) {
@@ -143,7 +142,7 @@ static indim_status take_alias(indim_executable *e, const indim_loop_program *pr
   return INDIM_OK;
 }
 
-static indim_status take_aliases(indim_executable *e, const indim_module *module, const indim_loop_program *program) {
+static indim_status take_aliases(indim_executable *e, const indim_module *module, indim_loop_program *program) {
   size_t size = (size_t)e->result_count * sizeof(int64_t);
   void *memory = NULL;
   INDIM_TRY(indim_alloc(e->cx, size, &memory));

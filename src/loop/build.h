@@ -45,6 +45,9 @@ void indim_loop_append(indim_loop_body *body, indim_loop_node *node);
 
 // The storage whose bytes these are: the end of the chain of |shares|.
 indim_storage *indim_loop_storage_root(indim_loop_program *program, indim_storage *storage);
+static inline int32_t indim_loop_root_of(indim_loop_program *program, int32_t storage) {
+  return indim_loop_storage_root(program, program->storages[storage])->index;
+}
 bool indim_loop_is_written(indim_loop_builder *b, indim_storage *storage);
 
 static inline const indim_loop_node *indim_loop_node_of(const indim_loop_builder *b, indim_lval v) {

@@ -87,10 +87,6 @@ typedef struct memory_order {
   int32_t last_call;
 } memory_order;
 
-static int32_t root_of(const indim_pack *p, int32_t storage) {
-  return indim_loop_storage_root(p->program, p->program->storages[storage])->index;
-}
-
 static void after(memory_order *m, int32_t node) {
   if (node >= 0) {
     m->s->deps[m->at++] = node;
@@ -98,14 +94,14 @@ static void after(memory_order *m, int32_t node) {
 }
 
 static void reads(memory_order *m, int32_t i, int32_t storage) {
-  int32_t root = root_of(m->p, storage);
+  int32_t root = indim_loop_root_of(m->p->program, storage);
   after(m, m->p->last_write[root]);
   m->next[i] = m->p->last_load[root];
   m->p->last_load[root] = i;
 }
 
 static void writes(memory_order *m, int32_t i, int32_t storage) {
-  int32_t root = root_of(m->p, storage);
+  int32_t root = indim_loop_root_of(m->p->program, storage);
   after(m, m->p->last_write[root]);
   for (int32_t load = m->p->last_load[root]; load >= 0; load = m->next[load]) {
     if (load != i) {
@@ -153,11 +149,11 @@ static void forget_memory(const memory_order *m) {
     const indim_loop_node *node = m->s->nodes[i];
     bool moves = node->kind == INDIM_NODE_COPY || node->kind == INDIM_NODE_FILL;
     if (node->kind == INDIM_NODE_LOAD || node->kind == INDIM_NODE_STORE || moves) {
-      int32_t root = root_of(m->p, moves ? node->u.move.to : node->u.memory.storage);
+      int32_t root = indim_loop_root_of(m->p->program, moves ? node->u.move.to : node->u.memory.storage);
       m->p->last_write[root] = m->p->last_load[root] = -1;
     }
     if (node->kind == INDIM_NODE_COPY) {
-      int32_t root = root_of(m->p, node->u.move.from);
+      int32_t root = indim_loop_root_of(m->p->program, node->u.move.from);
       m->p->last_write[root] = m->p->last_load[root] = -1;
     }
   }

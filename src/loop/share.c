@@ -23,7 +23,7 @@ typedef struct access {
 } access;
 
 typedef struct sharing {
-  const indim_loop_program *program;
+  indim_loop_program *program;
   int32_t argument, result;  // roots
   bool writes_count;         // the argument's writes count as reads: it gives its memory up altogether
   access *accesses;
@@ -33,16 +33,9 @@ typedef struct sharing {
 
 // Collecting -------------------------------------------------------------------------------------------------------------
 
-static int32_t root_of(const indim_loop_program *program, int32_t storage) {
-  while (program->storages[storage]->shares != 0) {
-    storage = program->storages[storage]->shares - 1;
-  }
-  return storage;
-}
-
 static indim_status add(sharing *s, const indim_loop_node *node, int32_t storage, bool is_write, indim_lval address,
                         int64_t low, int64_t high) {
-  int32_t root = root_of(s->program, storage);
+  int32_t root = indim_loop_root_of(s->program, storage);
   is_write = is_write && !(s->writes_count && root == s->argument);
   if (root != (is_write ? s->result : s->argument)) {
     return INDIM_OK;
@@ -231,10 +224,11 @@ static indim_status compare(sharing *s, bool *out_may) {
   return status;
 }
 
-indim_status indim_loop_may_share(const indim_loop_program *program, const indim_storage *argument,
+indim_status indim_loop_may_share(indim_loop_program *program, const indim_storage *argument,
                                   const indim_storage *result, bool *out_may) {
-  sharing s = {
-      .program = program, .argument = root_of(program, argument->index), .result = root_of(program, result->index)};
+  sharing s = {.program = program,
+               .argument = indim_loop_root_of(program, argument->index),
+               .result = indim_loop_root_of(program, result->index)};
   *out_may = false;
   return argument->type != result->type || argument->elements != result->elements ? INDIM_OK : compare(&s, out_may);
 }
@@ -245,7 +239,8 @@ indim_status indim_loop_may_share(const indim_loop_program *program, const indim
 static void keep_in_caches(indim_loop_program *program, int32_t storage) {
   indim_loop_node *node = program->body->first;
   for (; node != NULL; node = (indim_loop_node *)indim_loop_next(node)) {
-    if (node->kind == INDIM_NODE_STORE && root_of(program, node->u.memory.storage) == root_of(program, storage)) {
+    if (node->kind == INDIM_NODE_STORE &&
+        indim_loop_root_of(program, node->u.memory.storage) == indim_loop_root_of(program, storage)) {
       node->u.memory.non_temporal = false;
     }
   }
@@ -253,8 +248,10 @@ static void keep_in_caches(indim_loop_program *program, int32_t storage) {
 
 // Lets |from| live in the memory of |to|, if nobody looks at or writes an element of |from| after |to| has it.
 static indim_status try_pair(indim_loop_program *program, indim_storage *from, const indim_storage *to, bool *out_did) {
-  sharing s = {
-      .program = program, .argument = from->index, .result = root_of(program, to->index), .writes_count = true};
+  sharing s = {.program = program,
+               .argument = from->index,
+               .result = indim_loop_root_of(program, to->index),
+               .writes_count = true};
   bool may = false;
   if (from->kind != INDIM_STORAGE_SCRATCH || from->shares != 0 || s.result == from->index || from->type != to->type ||
       from->elements != to->elements || program->storages[s.result]->kind == INDIM_STORAGE_ARGUMENT) {

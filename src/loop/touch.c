@@ -26,16 +26,8 @@ static bool take_apart(const indim_touches *t, indim_lval address, int64_t low, 
   return out->stride != INT64_MIN && indim_loop_place_add(outer, t->index, -out->stride);
 }
 
-// Storages with the same bytes count as one.
-static int32_t root_of(const indim_loop_program *program, int32_t storage) {
-  while (program->storages[storage]->shares != 0) {
-    storage = program->storages[storage]->shares - 1;
-  }
-  return storage;
-}
-
 indim_touch *indim_touches_find(indim_touches *t, int32_t storage) {
-  storage = root_of(t->program, storage);
+  storage = indim_loop_root_of(t->program, storage);
   for (int32_t i = 0; i < t->count; i++) {
     if (t->list[i].storage == storage) {
       return &t->list[i];
@@ -60,7 +52,8 @@ int64_t indim_touch_width(const indim_touch *t) {
 
 // Elements |low| to |high| around |address|.
 static void note(indim_touches *t, int32_t storage, indim_lval address, int64_t low, int64_t high, bool writes) {
-  indim_touch one = {.storage = root_of(t->program, storage), .count = 1, .reads = !writes, .writes = writes};
+  indim_touch one = {
+      .storage = indim_loop_root_of(t->program, storage), .count = 1, .reads = !writes, .writes = writes};
   one.is_known = take_apart(t, address, low, high, &one) &&
                  t->program->storages[storage]->type == t->program->storages[one.storage]->type;
   indim_touch *known = indim_touches_find(t, one.storage);
