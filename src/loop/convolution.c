@@ -364,7 +364,7 @@ static void run_rows(convolution *c, int64_t low, int64_t count, int32_t rows) {
   *list = *c->list;
   list->is_full = true;
   indim_nest nest = {.l = c->l, .rank = c->rank, .body = output_body, .user = c, .list = list, .may_thread = true};
-  nest.cost = 2 * rows * c->features;
+  nest.cost = indim_index_mul_saturated(2 * rows, c->features);
   for (int32_t s = 0; s < c->labels->spatial_count; s++) {
     nest.cost = indim_index_mul_saturated(nest.cost, indim_window_dim_of(c->item->instr, s)->size);
   }

@@ -4,6 +4,7 @@
 // of two, are ours.
 #include <string.h>
 
+#include "loop/build.h"
 #include "loop/element.h"
 
 enum { BATCH = 1, LEFT = 2, RIGHT = 3, CONTRACTED = 4 };
@@ -137,7 +138,7 @@ static bool leave_to_library(product *p, const int64_t *sizes) {
       !only_dim(p, sizes, CONTRACTED, &k)) {
     return false;
   }
-  int64_t work = size_of(sizes, m) * size_of(sizes, n) * size_of(sizes, k);
+  int64_t work = indim_index_mul_saturated(size_of(sizes, m) * size_of(sizes, n), size_of(sizes, k));
   const indim_access *lhs = &list->accesses[0];
   const indim_access *rhs = &list->accesses[1];
   if (work < WORTH_LIBRARY || size_of(sizes, m) < LEAST_SIDE || size_of(sizes, n) < LEAST_SIDE ||
@@ -439,7 +440,7 @@ static void run_output(product *p, int64_t low, int64_t count, int32_t rows) {
   nest.list = list;
   nest.cost = 2 * rows;
   for (int32_t d = p->out_rank; d < p->rank; d++) {
-    nest.cost *= p->sizes[d];
+    nest.cost = indim_index_mul_saturated(nest.cost, p->sizes[d]);
   }
   memcpy(nest.sizes, p->item->shape->sizes, (size_t)p->out_rank * sizeof *nest.sizes);
   for (int32_t d = 0; d < p->out_rank; d++) {

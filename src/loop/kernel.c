@@ -2,6 +2,7 @@
 // divides their index.
 #include <string.h>
 
+#include "loop/build.h"
 #include "loop/element.h"
 
 enum { MOST_KEPT_COST = 60 };  // beyond, a step of several vectors is long code for little
@@ -53,7 +54,8 @@ static bool worth_streaming(const indim_nest *nest, const indim_flow_item *item,
     for (int32_t j = 0; j < i && is_new; j++) {
       is_new = nest->list->accesses[j].item == NULL || nest->list->accesses[j].storage != access->storage;
     }
-    total += is_new ? access->storage->elements * indim_type_bytes(access->storage->type) : 0;
+    int64_t own = indim_index_mul_saturated(access->storage->elements, indim_type_bytes(access->storage->type));
+    total = is_new ? indim_index_add_saturated(total, own) : total;
   }
   return at->storage->kind == INDIM_STORAGE_RESULT && item->use_count == 1 && bytes >= cache * 3 / 4 &&
          total >= cache * 7 / 4 && !indim_turn_is_mixed(nest) && !indim_lower_without(nest->l, INDIM_DECISION_STREAM);

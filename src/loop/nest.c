@@ -281,7 +281,7 @@ static int64_t elements_within(const indim_nest *nest) {
 static bool worth_threads(const indim_nest *nest, int64_t elements) {
   indim_lowering *l = nest->l;
   return nest->may_thread && l->loop_depth == 0 && !indim_lower_without(l, INDIM_DECISION_THREADS) &&
-         elements >= WORTH_THREADS * 8 / (8 + nest->cost);
+         elements >= WORTH_THREADS * 8 / indim_index_add_saturated(nest->cost, 8);
 }
 
 // How many copies of the body small loops may be written out to.
@@ -390,7 +390,8 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
   }
   // Few iterations make few pieces, and uneven ones, which is worth it when each is long.
   int64_t within = elements_within(nest) / nest->sizes[dim];
-  bool is_long = high - low >= 4 && within * (nest->cost + 1) >= LONG_ITERATION;
+  bool is_long =
+      high - low >= 4 && indim_index_mul_saturated(within, indim_index_add_saturated(nest->cost, 1)) >= LONG_ITERATION;
   bool threads = worth_threads(nest, within * (high - low)) && (high - low >= 2 * PIECES || is_long);
   index[dim] =
       (indim_coord){indim_loop_for_begin(b, indim_loop_index(b, low), indim_loop_index(b, high), 1, 0, NULL, NULL), 0};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "array/element.h"
+#include "loop/build.h"
 
 // Reducers with an identity ------------------------------------------------------------------------------------------
 
@@ -377,13 +378,12 @@ static void run_output(indim_reduction *r) {
   if (list == NULL) {
     return;
   }
-  list->rank = result->shape->rank;
   list->is_full = true;  // nothing is merged
   int64_t folded = indim_shape_element_count(r->inputs[0]->shape) / indim_shape_element_count(result->shape);
   indim_nest nest = {.l = l, .rank = result->shape->rank, .body = output_body, .user = r, .list = list};
   bool merges = merges_output(r);
   bool has_bands = merges && indim_reduce_suits_bands(r);
-  nest.cost = folded * (r->inputs[0]->cost + 1);
+  nest.cost = indim_index_mul_saturated(folded, r->inputs[0]->cost + 1);
   nest.may_thread = true;
   nest.vector_dim = -1;
   nest.lanes = 1;
@@ -397,7 +397,7 @@ static void run_output(indim_reduction *r) {
     nest.sizes[at] = merges ? r->merged[d] : result->shape->sizes[at];
     if (has_bands && d == r->vector_dim) {
       nest.body = bands_body;
-      nest.cost *= nest.sizes[at];
+      nest.cost = indim_index_mul_saturated(nest.cost, nest.sizes[at]);
       nest.sizes[at] = 1;
       indim_lower_explain(l, r->item, "columns, some rows at a time");
     } else if (d == r->vector_dim) {

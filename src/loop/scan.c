@@ -4,6 +4,7 @@
 // of them is combined with itself moved by 1, 2, 4, ... lanes.
 #include <string.h>
 
+#include "loop/build.h"
 #include "loop/window.h"
 
 typedef struct scanning {
@@ -210,7 +211,7 @@ bool indim_lower_scan(indim_lowering *l, indim_flow_item *item) {
   }
   nest.lanes *= nest.vector_dim >= 0 ? registers : 1;
   nest.sizes[s.dim] = 1;
-  nest.cost = nest.cost * s.size;
+  nest.cost = indim_index_mul_saturated(nest.cost, s.size);
   nest.unroll = 1;
   nest.body = scan_body;
   indim_element_forget(l);

@@ -327,6 +327,25 @@ TEST(every_decision_can_be_left_out) {
   drop(&f);
 }
 
+// Nobody has such arrays, but what is reckoned with their sizes must not overflow, which sanitizers see.
+TEST(arrays_of_nearly_all_bytes) {
+  static const char *const texts[] = {
+      "ENTRY e { x = f32[1152921504606846976] parameter(0) y = f32[1152921504606846976] parameter(1)"
+      " ROOT s = f32[1152921504606846976] add(x, y) }",
+      "ENTRY e { x = f32[1073741824,1073741824] parameter(0)"
+      " ROOT t = f32[1073741824,1073741824] transpose(x), dimensions={1,0} }",
+      "ENTRY e { x = f32[1073741824,1073741824] parameter(0) y = f32[1073741824,1073741824] parameter(1)"
+      " ROOT p = f32[1073741824,1073741824] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }",
+      "ENTRY e { x = f32[8,144115188075855872] parameter(0) y = power(x, x) z = power(y, x)"
+      " ROOT w = f32[144115188075855872,8] transpose(z), dimensions={1,0} }",
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0] && can_compile(); i++) {
+    fixture f;
+    CHECK(compile(&f, texts[i]));
+    drop(&f);
+  }
+}
+
 #define CASES(X)                              \
   X(null_is_refused)                          \
   X(the_module_may_go)                        \
@@ -337,6 +356,7 @@ TEST(every_decision_can_be_left_out) {
   X(what_does_not_compile_says_where_and_why) \
   X(elided_and_not_needed)                    \
   X(every_decision_can_be_left_out)           \
+  X(arrays_of_nearly_all_bytes)               \
   X(compiling_is_interrupted)                 \
   X(an_endless_loop_is_stopped)               \
   X(threads_give_the_same_bits)
