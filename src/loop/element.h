@@ -80,19 +80,22 @@ indim_lval indim_recast(indim_kernel *k, indim_flow_item *item, const indim_coor
 typedef struct indim_survey {
   int32_t rank;
   indim_lval index[INDIM_MAX_RANK];  // the general index: one value for each dimension of the nest
-  indim_access_list *list;
-  int32_t widest;  // bytes of the widest register lane
+  indim_access_list *list;           // what is noted
 } indim_survey;
 
+// The following note something in the list of the running survey; without one they do nothing.
+
+// An element of |at| is read for |item|, or stored, at |address|.
 void indim_survey_access(indim_lowering *l, const indim_flow_item *item, const indim_location *at, indim_lval address);
 void indim_survey_store(indim_lowering *l, const indim_location *at, indim_lval address);
 // A guard changes its mind where |x| reaches |value|.
 void indim_survey_cut(indim_lowering *l, indim_coord x, int64_t value);
 // |x| is used for itself, not for an address.
 void indim_survey_alone(indim_lowering *l, indim_coord x);
-// Notes that |x| was divided: a quotient that is one number for all of |x| would not be if |x| were merged with another;
+// |x| was divided: a quotient that is one number for all of |x| would not be if |x| were merged with another;
 // for any other, the dimension may be split.
 void indim_survey_divided(indim_lowering *l, indim_coord x, int64_t divisor, indim_lval quotient);
+// A value of |type| is held in registers.
 void indim_survey_type(indim_lowering *l, indim_type type);
 
 #endif  // INDIM_LOOP_ELEMENT_H

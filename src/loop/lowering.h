@@ -158,9 +158,8 @@ typedef struct indim_access {
 
 enum { INDIM_MAX_ACCESSES = 256, INDIM_MAX_CUTS = 16 };
 
-// What a nest over |rank| dimensions does with memory.
+// What a nest does with memory.
 typedef struct indim_access_list {
-  int32_t rank;
   indim_access accesses[INDIM_MAX_ACCESSES];
   int32_t count;
   bool is_full;                                  // there were more

@@ -8,12 +8,12 @@
 
 enum {
   MAX_SEGMENTS = 24,
-  PIECES = 16,
-  WORTH_THREADS = 32768,
-  SMALL_LOOP = 4,
-  LONG_ITERATION = 1 << 20,
-  LONG_ROW = 64,
-  CHEAP = 12
+  PIECES = 16,               // that a parallel loop is cut into, or a few more
+  WORTH_THREADS = 32768,     // elements of little cost
+  SMALL_LOOP = 4,            // iterations, which may be written out
+  LONG_ITERATION = 1 << 20,  // elements times cost: long enough for a piece of its own
+  LONG_ROW = 64,             // vectors
+  CHEAP = 12                 // operations for an element
 };
 
 // Choosing -------------------------------------------------------------------------------------------------------------

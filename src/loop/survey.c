@@ -237,7 +237,6 @@ void indim_survey_type(indim_lowering *l, indim_type type) {
 void indim_nest_survey(indim_nest *nest, indim_access_list *out_list) {
   indim_lowering *l = nest->l;
   memset(out_list, 0, sizeof *out_list);
-  out_list->rank = nest->rank;
   out_list->widest = 1;
   nest->list = out_list;
   if (indim_lower_failed(l)) {

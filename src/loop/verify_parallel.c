@@ -1,6 +1,7 @@
-// The verifier's rule for parallel loops: no iteration may touch what another one writes. Of a storage that is read and
+// The verifier's rule for parallel loops: no iteration may read what another one writes. Of a storage that is read and
 // written there, every access of iteration i is at c i + r with r in a window that is no wider than c times the step, or
-// the like with the digits of i (its quotients and remainders) for i.
+// the like with the digits of i (its quotients and remainders) for i. Of one that is only written, no place is the same in
+// all iterations.
 #include <stdlib.h>
 
 #include "loop/place.h"
@@ -93,13 +94,14 @@ static bool determines_index(const indim_loop_verifier *v, const indim_loop_plac
 // each coefficient is at least as large as all that the smaller ones and the window reach.
 static bool keeps_apart(const indim_loop_verifier *v, const indim_loop_place *p) {
   const indim_loop_body *body = v->parallel->bodies[0];
-  int64_t width = indim_index_add_saturated(indim_index_add_saturated(p->high, 1), p->low == INT64_MIN ? 0 : -p->low);
+  int64_t width =
+      indim_index_add_saturated(indim_index_add_saturated(p->high, 1), indim_index_mul_saturated(p->low, -1));
   bool is_used[INDIM_MAX_PLACE_TERMS] = {false};
   for (int32_t rounds = 0; rounds < p->count; rounds++) {
     int32_t least = -1;
     int64_t least_size = 0;
     for (int32_t i = 0; i < p->count; i++) {
-      int64_t size = p->coefficients[i] < 0 ? indim_index_mul_saturated(p->coefficients[i], -1) : p->coefficients[i];
+      int64_t size = indim_index_abs(p->coefficients[i]);
       bool counts = !is_used[i] && value_of(v, p->terms[i])->body == body;
       if (counts && (least < 0 || size < least_size)) {
         least = i;
