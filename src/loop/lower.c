@@ -341,6 +341,9 @@ static indim_status lower_module(indim_lowering *l) {
   if (!indim_lower_without(l, INDIM_DECISION_JOIN)) {
     INDIM_TRY(indim_loop_join(l->program));
   }
+  if (!indim_lower_without(l, INDIM_DECISION_UNROLL)) {
+    INDIM_TRY(indim_loop_unroll(l->program));
+  }
   if (!indim_lower_without(l, INDIM_DECISION_CONTRACT)) {
     INDIM_TRY(indim_loop_contract(l->program));
   }

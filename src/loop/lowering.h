@@ -31,6 +31,7 @@
 //   roll.c         long straight code that repeats itself, as a loop
 //   pack.c         scalars that do the same, as vectors: pack_group.c chooses, pack_carry.c carries them through loops
 //   join.c         loops one behind the other that become one; touch.c: what their steps read and write
+//   unroll.c       short loops that are written out
 //   contract.c     scratch arrays of which a loop needs one part at a time
 //   ahead.c        rows that are gone over several times, asked for in time
 //   widen.c        vectors get lanes up to a power of two
@@ -252,6 +253,8 @@ void indim_lower_flow(indim_lowering *l, indim_flow *flow);
 
 // Joins loops that count alike and share arrays.
 INDIM_CHECKED indim_status indim_loop_join(indim_loop_program *program);
+// Writes short loops inside loops out, and takes what they store from registers.
+INDIM_CHECKED indim_status indim_loop_unroll(indim_loop_program *program);
 // Lets scratch arrays of which each step of a loop uses a part of its own hold one part for each piece of the loop.
 INDIM_CHECKED indim_status indim_loop_contract(indim_loop_program *program);
 // Lets loops that go over rows several times ask for the next row.

@@ -1,5 +1,5 @@
-// Packing and rolling: whole programs lowered with and without them, verified, compiled, run, and held against the evaluator;
-// and what they become: how many operations of a kind, with how many lanes, in how many loops.
+// Packing, rolling and unrolling: whole programs lowered with and without them, verified, compiled, run, and held against
+// the evaluator; and what they become: how many operations of a kind, with how many lanes, in how many loops.
 #include <stdlib.h>
 #include <time.h>
 
@@ -70,7 +70,7 @@ static void print_program(const fixture *f) {
 static bool compile(fixture *f, bool is_packed) {
   indim_loop_target target;
   const indim_emit_options options = {.fast = 0};
-  indim_lower_options lower = {.without = is_packed ? NULL : "pack,roll"};
+  indim_lower_options lower = {.without = is_packed ? NULL : "pack,roll,unroll"};
   indim_jit_target(&target);
   clock_t start = clock();
   indim_status status = indim_loop_lower(f->cx, f->module, &target, &lower, &f->program);
@@ -516,10 +516,79 @@ static void fail_each(void) {
   close_fixture(&f);
 }
 
+// |n| points of |m| numbers, each moved by all others, in a loop: two reductions by |reducer| of n x n rows.
+static void write_points(int n, int m, const char *type, const char *reducer, const char *function) {
+  const char *t = type;
+  begin();
+  add("fold {\n x = %s[] parameter(0)\n y = %s[] parameter(1)\n ROOT r = %s[] %s(x, y)\n}\n", t, t, t, reducer);
+  add("cond {\n p = (s32[], %s[%d,%d]) parameter(0)\n i = s32[] get-tuple-element(p), index=0\n"
+      " n = s32[] constant(3)\n ROOT r = pred[] compare(i, n), direction=LT\n}\n",
+      t, n, m);
+  add("body {\n p = (s32[], %s[%d,%d]) parameter(0)\n i = s32[] get-tuple-element(p), index=0\n"
+      " x = %s[%d,%d] get-tuple-element(p), index=1\n one = s32[] constant(1)\n j = s32[] add(i, one)\n",
+      t, n, m, t, n, m);
+  add(" a = %s[%d,%d,%d] broadcast(x), dimensions={1,2}\n b = %s[%d,%d,%d] broadcast(x), dimensions={0,2}\n", t, n, n,
+      m, t, n, n, m);
+  add(" d = %s[%d,%d,%d] subtract(a, b)\n e = %s[%d,%d,%d] multiply(d, d)\n z = %s[] constant(1)\n", t, n, n, m, t, n,
+      n, m, t);
+  add(" s = %s[%d,%d] reduce(e, z), dimensions={2}, to_apply=fold\n q = %s[%d,%d] %s(s)\n", t, n, n, t, n, n, function);
+  add(" w = %s[%d,%d,%d] broadcast(q), dimensions={0,1}\n f = %s[%d,%d,%d] multiply(d, w)\n", t, n, n, m, t, n, n, m);
+  add(" g = %s[%d,%d] reduce(f, z), dimensions={1}, to_apply=fold\n y = %s[%d,%d] subtract(x, g)\n", t, n, m, t, n, m);
+  add(" ROOT o = (s32[], %s[%d,%d]) tuple(j, y)\n}\n", t, n, m);
+  add("ENTRY main {\n x = %s[%d,%d] parameter(0)\n zero = s32[] constant(0)\n"
+      " t = (s32[], %s[%d,%d]) tuple(zero, x)\n"
+      " ROOT w = (s32[], %s[%d,%d]) while(t), condition=cond, body=body\n}\n",
+      t, n, m, t, n, m, t, n, m);
+}
+
+static int32_t count_text(const fixture *f, const char *wanted) {
+  int32_t count = 0;
+  indim_buffer out;
+  indim_buffer_init(&out, f->cx);
+  indim_loop_print(f->program, &out);
+  for (const char *at = out.data; at != NULL && (at = strstr(at, wanted)) != NULL; at++) {
+    count++;
+  }
+  indim_buffer_deinit(&out);
+  return count;
+}
+
+TEST(short_loops) {
+  static const char *const reducers[] = {"add", "maximum", "multiply"};
+  fixture f;
+  for (int k = 0; k < 3; k++) {
+    write_points(8, 3, "f32", reducers[k], "tanh");
+    check(&f, 1 << 20);
+    if (f.program != NULL && f.program->target.vector_bytes == 32) {
+      CHECK_EQ_INT(count_text(&f, "for v"), 0);
+      CHECK_EQ_INT(count_text(&f, "fold "), 0);
+      CHECK_EQ_INT(count_text(&f, "store reduce"), 0);
+    }
+    close_fixture(&f);
+    write_points(8, 3, "f64", reducers[k], "logistic");
+    check(&f, 1 << 20);
+    close_fixture(&f);
+    write_points(7, 4, "f32", reducers[k], "abs");
+    check(&f, 1 << 20);
+    close_fixture(&f);
+    write_points(8, 8, "s32", reducers[k], "negate");
+    check(&f, 0);
+    close_fixture(&f);
+    write_points(6, 5, "f64", reducers[k], "abs");
+    check(&f, 1 << 20);
+    close_fixture(&f);
+    write_points(12, 2, "f32", reducers[k], "abs");
+    check(&f, 1 << 20);
+    close_fixture(&f);
+  }
+}
+
 TEST(allocations_fail) {
   write_loop(5, "f32", 3);
   fail_each();
   write_chain(5, 0, false);
+  fail_each();
+  write_points(8, 3, "f32", "add", "abs");
   fail_each();
 }
 
@@ -532,6 +601,7 @@ TEST(allocations_fail) {
   X(random_programs)     \
   X(rolled_products)     \
   X(rolled_scalars)      \
+  X(short_loops)         \
   X(allocations_fail)    \
   X(long_bodies)
 TEST_MAIN(CASES)
