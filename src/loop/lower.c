@@ -20,7 +20,8 @@ bool indim_lower_failed(const indim_lowering *l) { return l->status != INDIM_OK 
 void indim_lower_refuse(indim_lowering *l, const indim_flow_item *item, const char *reason) {
   if (!indim_lower_failed(l)) {
     l->status = indim_fail_instr(l->cx, INDIM_UNSUPPORTED, item->instr, "%s", reason);
-    indim_hint(l->cx, "the evaluator may run it (--engine=eval)");
+    indim_hint(l->cx, indim_op_get(item->instr->op)->evaluated ? "the evaluator may run it (--engine=eval)"
+                                                               : "nor does the evaluator; `indim ops` lists what runs");
   }
 }
 

@@ -471,12 +471,16 @@ static indim_status parse_header(indim_parser *parser) {
 
 // Forms -------------------------------------------------------------------------------------------------------------
 
+static bool is_utf16(indim_str text) {
+  return text.size >= 2 && (memcmp(text.data, "\xFF\xFE", 2) == 0 || memcmp(text.data, "\xFE\xFF", 2) == 0);
+}
+
 // What Windows' tools put before a text.
 static const char *hint_of_beginning(indim_str text) {
   if (text.size >= 3 && memcmp(text.data, "\xEF\xBB\xBF", 3) == 0) {
     return "the text begins with a byte order mark; save it as UTF-8 without one";
   }
-  if (text.size >= 2 && (memcmp(text.data, "\xFF\xFE", 2) == 0 || memcmp(text.data, "\xFE\xFF", 2) == 0)) {
+  if (is_utf16(text)) {
     return "the text is UTF-16; save it as UTF-8";
   }
   return "a program begins with HloModule NAME, or with ENTRY NAME {";
@@ -531,8 +535,38 @@ static bool is_mlir(indim_str text) {
   return false;
 }
 
+// The first byte near the beginning that tells another format than text: a zero, or a control byte among the first few.
+static const char *find_binary(indim_str text) {
+  enum { FEW = 8, MORE = 64 };
+  for (size_t i = 0; i < text.size && i < MORE && !is_utf16(text); i++) {
+    unsigned char c = (unsigned char)text.data[i];
+    if (c == 0 || (i < FEW && c < ' ' && strchr("\t\n\v\f\r", c) == NULL)) {
+      return text.data + i;
+    }
+  }
+  return NULL;
+}
+
+static indim_status refuse_binary(const indim_parser *parser, const char *where) {
+  const indim_source *source = &parser->lexer.source;
+  int name_size = (int)source->name.size;
+  if (source->text.size >= 6 && memcmp(source->text.data, "\x93NUMPY", 6) == 0) {
+    indim_fail(parser->cx, INDIM_SYNTAX, "%.*s is an array (.npy), not HLO text", name_size, source->name.data);
+    indim_hint(parser->cx, "the program comes first: indim run PROGRAM ARRAY...");
+  } else {
+    indim_fail(parser->cx, INDIM_SYNTAX, "%.*s is a binary file, not HLO text: byte %zu is %d", name_size,
+               source->name.data, (size_t)(where - source->text.data), (int)*where);
+    indim_hint(parser->cx, "from JAX: jax.jit(f).lower(...).as_text(\"hlo\")");
+  }
+  return INDIM_SYNTAX;
+}
+
 static indim_status parse_form(indim_parser *parser) {
   indim_lexer *lexer = &parser->lexer;
+  const char *where = find_binary(lexer->source.text);
+  if (where != NULL) {
+    return refuse_binary(parser, where);
+  }
   if (is_mlir(lexer->source.text)) {
     indim_fail_at(parser->cx, INDIM_SYNTAX, &lexer->source, 0, "this is a program in MLIR, not HLO text");
     indim_hint(parser->cx, "from JAX: jax.jit(f).lower(...).as_text(\"hlo\")");

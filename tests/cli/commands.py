@@ -39,6 +39,13 @@ def run(*arguments, stdin=None, **options):
     )
 
 
+def run_into_full(*arguments):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([INDIM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+    done.stdout = ""
+    return done
+
+
 def report(what, ok, why):
     global passed, failed
     if ok:
@@ -122,6 +129,8 @@ def json_refusals(folder):
         (["compile", bad], REFUSED, "SYNTAX"),
         (["compile", "--max-memory=1", p], LIMIT, "LIMIT"),
         (["compile", "--dump=nothing", p], USAGE, "INVALID"),
+        (["ops", "frob"], USAGE, "INVALID"),
+        (["print", p], USAGE, "INVALID"),
         (["check", "missing.hlo"], FILE, "IO"),
         (["check", bad], REFUSED, "SYNTAX"),
         (["broadcast", "f32[2", "f32[2]"], REFUSED, "SYNTAX"),
@@ -238,7 +247,7 @@ def engines(folder):
     if native:
         done = run("run", fft, "{1,2,3,4}")
         first = done.stderr.splitlines()[0]
-        ok = done.returncode == UNSUPPORTED and "evaluated, not compiled" in first and "fft.hlo:1:" in first
+        ok = done.returncode == UNSUPPORTED and "left to the evaluator" in first and "fft.hlo:1:" in first
         report("a fallback is told with its place", ok and "f (fft)" in first, done)
         expect("--engine=native", run("run", "--engine=native", fft, "{1,2,3,4}"), UNSUPPORTED, err="fft")
     for engine in ("eval", "auto"):
@@ -353,7 +362,7 @@ def without_generator(folder):
         if data is not None:
             generator.write_bytes(data)
         done = run("run", p, x, v, env=environment)
-        told = "evaluated, not compiled" in done.stderr and why in done.stderr and done.stderr.count("\n") == 1
+        told = "left to the evaluator" in done.stderr and why in done.stderr and done.stderr.count("\n") == 1
         report(f"the generator {what}", done.returncode == OK and told and "{ 8, 10, 12 }" in done.stdout, done)
         expect(f"native, and it {what}", run("run", "--engine=native", p, x, v, env=environment), UNSUPPORTED, err="hint:")
         expect(f"compile, and it {what}", run("compile", p, env=environment), UNSUPPORTED, err=why)
@@ -471,6 +480,12 @@ def checking(folder):
     done = run("check", "--json", good, bad)
     rows = json.loads(done.stdout)
     report("check --json", [r["ok"] for r in rows] == [True, False] and rows[1]["errors"][0]["line"] == 3, rows)
+    npy = folder / "x.npy"
+    np.save(npy, np.zeros(3, np.float32))
+    expect("an array for a program", run("run", npy, good), REFUSED, err="x.npy is an array (.npy)")
+    expect("a binary file", run("check", write(folder, b"\n\x05jit_f\x12")), REFUSED, err="binary file")
+    done = run("run", "--engine=none", "--json", good)
+    report("--json behind what is wrong", done.returncode == USAGE and not json.loads(done.stdout)["ok"], done)
     expect("empty program", run("check", program(folder, "", "empty.hlo")), REFUSED, err="HloModule")
     expect("bytes", run("check", write(folder, bytes(range(256)))), REFUSED)
     printed = expect("print", run("print", good), OK, out="ROOT s = f32[2,3]{1,0} add(x, b)").stdout
@@ -483,6 +498,11 @@ def checking(folder):
     expect("ops", run("ops"), OK, out="dynamic-update-slice")
     report("ops --json", len(json.loads(run("ops", "--json").stdout)) == 133, "")
     expect("ops, unknown", run("ops", "frob"), USAGE, err="frob")
+    for wrong, meant in ((["ops", "ad"], "add"), (["ops", "reshap"], "reshape")):
+        expect(f"ops {wrong[1]}", run(*wrong), USAGE, err=f"did you mean {meant}?")
+    expect("a misspelt command", run("chekc", good), USAGE, err="did you mean check?")
+    expect("a misspelt option", run("run", "--thread=2", good), USAGE, err="did you mean --threads?")
+    expect("help that cannot be written", run_into_full("help"), FILE, err="indim: cannot write")
     page = pathlib.Path("docs/ops.md").read_text()
     report("docs/ops.md is current", page.endswith("\n\n" + run("ops", "--markdown").stdout), "print it anew: indim ops --markdown")
 

@@ -97,9 +97,6 @@ int command_broadcast(indim_ctx *cx, const command *self, int argc, char **argv)
       return walk.exit_code;
     }
     json = json || option == OPTION_JSON;
-    if (json) {
-      json_begin();
-    }
     if (option == OPTION_DIMS && !parse_dims(walk.value, dims, INDIM_MAX_RANK, &count)) {
       return usage_error(self, "'%s' is no list of dimension numbers like 0,2", walk.value);
     }

@@ -110,7 +110,6 @@ int command_check(indim_ctx *cx, const command *self, int argc, char **argv) {
       return walk.exit_code;
     }
     json = true;
-    json_begin();
   }
   if (walk.operand_count == 0) {
     return usage_error(self, "give at least one file");

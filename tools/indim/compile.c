@@ -254,7 +254,6 @@ static int compile_and_show(indim_ctx *cx, const command *self, const compile_op
     code = deliver(cx, self, &f, options);
   }
   if (code == EXIT_OK && status != INDIM_OK) {
-    fflush(stdout);
     code = report(cx, status);
   }
   indim_executable_destroy(f.executable);
@@ -322,7 +321,6 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
     return set_without(self, value, options);
   case OPTION_JSON:
     options->json = true;
-    json_begin();
     return EXIT_OK;
   default:
     break;

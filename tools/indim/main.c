@@ -25,9 +25,23 @@ static const command *find(const command *commands, size_t count, const char *na
   return NULL;
 }
 
-static int no_command(const char *name) {
-  fprintf(stderr, "indim: there is no command '%s'; `indim help` lists them\n", name);
+static int no_command(const command *commands, size_t count, const char *name) {
+  spelling nearest = spelling_of(name, strlen(name));
+  for (size_t i = 0; i < count; i++) {
+    spelling_offer(&nearest, commands[i].name);
+  }
+  fprintf(stderr, "indim: there is no command '%s'%s `indim help` lists them\n", name,
+          nearest.best == NULL ? ";" : did_you_mean(&nearest, ""));
   return EXIT_USAGE;
+}
+
+// Whether a command's answer is to be JSON: asked before the options are read, so that what is wrong with them is told so, too.
+static bool wants_json(int argc, char **argv) {
+  bool wants = false;
+  for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+    wants = wants || strcmp(argv[i], "--json") == 0;
+  }
+  return wants;
 }
 
 static int run_command(const command *self, int argc, char **argv) {
@@ -35,6 +49,9 @@ static int run_command(const command *self, int argc, char **argv) {
   if (indim_ctx_create(NULL, &cx) != INDIM_OK) {
     fputs("indim: out of memory\n", stderr);
     return EXIT_MEMORY;
+  }
+  if (wants_json(argc, argv)) {
+    json_begin();
   }
   int code = self->run(cx, self, argc, argv);
   indim_ctx_destroy(cx);
@@ -54,23 +71,23 @@ int main(int argc, char **argv) {
   if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
     if (argc == 2) {
       list_commands(stdout, commands, count);
-      return finish_output(&commands[0]);
+      return finish_output(NULL);
     }
     const command *found = find(commands, count, argv[2]);
     if (found == NULL) {
-      return no_command(argv[2]);
+      return no_command(commands, count, argv[2]);
     }
     fputs(found->help, stdout);
     return finish_output(found);
   }
   if (strcmp(name, "--version") == 0) {
     printf("indim %s\n", INDIM_VERSION);
-    return finish_output(&commands[0]);
+    return finish_output(NULL);
   }
   if (argc == 1) {
     list_commands(stderr, commands, count);
     return EXIT_USAGE;
   }
   const command *self = find(commands, count, name);
-  return self == NULL ? no_command(name) : run_command(self, argc - 2, argv + 2);
+  return self == NULL ? no_command(commands, count, name) : run_command(self, argc - 2, argv + 2);
 }

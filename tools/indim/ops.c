@@ -53,7 +53,11 @@ int command_ops(indim_ctx *cx, const command *self, int argc, char **argv) {
   for (int i = 0; i < walk.operand_count; i++) {
     indim_op op;
     if (!indim_op_parse(indim_str_of(walk.operands[i]), &op)) {
-      return usage_error(self, "there is no operation '%s'", walk.operands[i]);
+      spelling nearest = spelling_of(walk.operands[i], strlen(walk.operands[i]));
+      for (int k = 0; k < INDIM_OP_COUNT; k++) {
+        spelling_offer(&nearest, indim_op_get((indim_op)k)->text);
+      }
+      return usage_error(self, "there is no operation '%s'%s", walk.operands[i], did_you_mean(&nearest, ""));
     }
   }
   cJSON *list = cJSON_CreateArray();

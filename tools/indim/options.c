@@ -9,6 +9,53 @@ void options_start(option_walk *walk, const command *self, const option_spec *sp
       .self = self, .specs = specs, .argc = argc, .argv = argv, .operands = argv, .exit_code = EXIT_USAGE};
 }
 
+// Spelling ------------------------------------------------------------------------------------------------------------
+
+enum { MOST_WRONG = 2, LONGEST_WORD = 40 };
+
+spelling spelling_of(const char *word, size_t size) { return (spelling){word, size, NULL, MOST_WRONG + 1}; }
+
+// Letters to be put in, left out or changed (Levenshtein).
+static int letters_apart(const char *a, size_t a_size, const char *b, size_t b_size) {
+  int row[LONGEST_WORD + 1];
+  for (size_t j = 0; j <= b_size; j++) {
+    row[j] = (int)j;
+  }
+  for (size_t i = 0; i < a_size; i++) {
+    int diagonal = row[0];
+    row[0] = (int)i + 1;
+    for (size_t j = 0; j < b_size; j++) {
+      int changed = diagonal + (a[i] != b[j]);
+      int moved = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
+      diagonal = row[j + 1];
+      row[j + 1] = changed < moved ? changed : moved;
+    }
+  }
+  return row[b_size];
+}
+
+void spelling_offer(spelling *s, const char *candidate) {
+  size_t size = strlen(candidate);
+  if (s->size < 2 || s->size > LONGEST_WORD || size > LONGEST_WORD) {
+    return;
+  }
+  bool begins = s->size < size && memcmp(candidate, s->word, s->size) == 0;
+  int distance = letters_apart(s->word, s->size, candidate, size);
+  distance = begins && distance > MOST_WRONG ? MOST_WRONG : distance;
+  if (distance < s->distance) {
+    s->distance = distance;
+    s->best = candidate;
+  }
+}
+
+const char *did_you_mean(const spelling *s, const char *prefix) {
+  static char text[LONGEST_WORD + 32];
+  snprintf(text, sizeof text, "; did you mean %s%s?", prefix, s->best == NULL ? "" : s->best);
+  return s->best == NULL ? "" : text;
+}
+
+// Walking -------------------------------------------------------------------------------------------------------------
+
 static int need_value(option_walk *walk, const option_spec *spec, const char *attached) {
   walk->value = attached;
   if (!spec->takes_value && attached != NULL) {
@@ -33,7 +80,11 @@ static int long_option(option_walk *walk, const char *text) {
       return need_value(walk, spec, equals == NULL ? NULL : equals + 1);
     }
   }
-  usage_error(walk->self, "there is no option --%.*s", (int)size, text);
+  spelling nearest = spelling_of(text, size);
+  for (const option_spec *spec = walk->specs; spec->long_name != NULL; spec++) {
+    spelling_offer(&nearest, spec->long_name);
+  }
+  usage_error(walk->self, "there is no option --%.*s%s", (int)size, text, did_you_mean(&nearest, "--"));
   return -1;
 }
 

@@ -31,7 +31,8 @@ int exit_code_of(indim_status status) {
 static void say(const command *self, indim_status status, const char *format, va_list arguments) {
   char text[1024];
   vsnprintf(text, sizeof text, format, arguments);
-  fprintf(stderr, "indim %s: %s\n", self->name, text);
+  fflush(stdout);  // what was told before comes before
+  fprintf(stderr, "indim%s%s: %s\n", self == NULL ? "" : " ", self == NULL ? "" : self->name, text);
   json_keep_reason(status, text);
 }
 
@@ -56,6 +57,7 @@ int report(indim_ctx *cx, indim_status status) {
   size_t count = indim_ctx_diagnostic_count(cx);
   indim_buffer text;
   indim_ctx_set_memory_limit(cx, 0);  // what is told of a limit needs memory, too
+  fflush(stdout);
   indim_buffer_init(&text, cx);
   size_t shown = 0;
   for (; shown < count && indim_ctx_diagnostic_get(cx, shown) != NULL; shown++) {

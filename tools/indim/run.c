@@ -14,9 +14,8 @@ const char *const help_run =
     "a literal with its shape ('f32[2] {1, 2}'), or bare values that take the parameter's shape ('3', '{1, 2}').\n"
     "\n"
     "Options:\n"
-    "  -o FILE, --output=FILE  write the result there: FILE.npy for an array, FILE.npz for the leaves of any result "
-    "by\n"
-    "                          their path (0, 1, 2.0; a lone array is 0)\n"
+    "  -o FILE, --output=FILE  write the result there: FILE.npy for an array, FILE.npz for the leaves of any result\n"
+    "                          by their path (0, 1, 2.0; a lone array is 0)\n"
     "  --json                  print {\"results\":[{\"path\":\"0\",\"shape\":\"f32[2]{0}\",\"data\":[1,2]}],\n"
     "                          \"engine\":\"native\"}; NaN and infinities are strings, complex numbers pairs\n"
     "  --layouts               print layouts in the shapes of literals\n"
@@ -30,9 +29,8 @@ const char *const help_run =
     "                          another order), reciprocal (a/b as a*(1/b))\n"
     "  --max-memory=N[K|M|G]   refuse to hold more than N bytes of arguments, results, working memory and what the\n"
     "                          compiler keeps; what LLVM takes for itself is estimated\n"
-    "  --max-steps=N           stop after N instructions, those of loops each time; only the evaluator counts, so "
-    "this\n"
-    "                          means --engine=eval\n"
+    "  --max-steps=N           stop after N instructions, those of loops each time; only the evaluator counts, so\n"
+    "                          this means --engine=eval\n"
     "\n"
     "Ctrl-C stops while loops, the evaluator and the compiler; a second one ends the program at once.\n"
     "\n"
@@ -132,7 +130,7 @@ static indim_status run_compiled(indim_ctx *cx, indim_executable *executable, co
 // One line: where the compiler stopped and why.
 static void tell_fallback(indim_ctx *cx, const command *self) {
   const indim_diagnostic *d = indim_ctx_diagnostic_get(cx, 0);
-  fprintf(stderr, "indim %s: evaluated, not compiled: ", self->name);
+  fprintf(stderr, "indim %s: left to the evaluator: ", self->name);
   if (d != NULL && d->line > 0) {
     fprintf(stderr, "%s:%d:%d: ", d->source, (int)d->line, (int)d->column);
   }
@@ -171,6 +169,7 @@ static indim_status run_engine(indim_ctx *cx, const command *self, const indim_m
 }
 
 static void tell_times(const run_times *times) {
+  fflush(stdout);  // behind the result
   fprintf(stderr, "%" PRId64 " runs: median %s, least %s", times->count, time_text_of(times->median).text,
           time_text_of(times->least).text);
   if (times->compile > 0) {
@@ -346,7 +345,6 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
     return EXIT_OK;
   case OPTION_JSON:
     options->json = true;
-    json_begin();
     return EXIT_OK;
   case OPTION_LAYOUTS:
     options->layouts = true;

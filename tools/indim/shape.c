@@ -22,6 +22,7 @@ const char *const help_shape =
     "  $ indim shape 'bf16[32,256]{1,0:T(8,128)(2,1)}'\n";
 
 enum { OPTION_JSON = 1, OPTION_ALL };
+enum { FEW_PLACES = 256, MOST_PLACES = 65536 };  // drawn by themselves, and with --all
 
 static const option_spec specs[] = {{"json", 0, OPTION_JSON, false}, {"all", 0, OPTION_ALL, false}, {0}};
 
@@ -222,13 +223,13 @@ static int explain_array(indim_ctx *cx, const indim_shape *shape, bool all) {
            100.0 * (double)(f.bytes - f.element_bytes) / (double)f.bytes);
   }
   printf("\n");
-  if (f.elements > 0 && f.places <= (all ? 65536 : 256)) {
+  if (f.elements > 0 && f.places <= (all ? MOST_PLACES : FEW_PLACES)) {
     status = draw_memory(cx, shape, &f);
-    if (status != INDIM_OK) {
-      return report(cx, status);
-    }
+  } else if (f.elements > 0) {
+    printf("%-16s%" PRId64 " places, not drawn%s\n", "memory", f.places,
+           f.places <= MOST_PLACES ? " without --all" : ": too many");
   }
-  return EXIT_OK;
+  return status == INDIM_OK ? EXIT_OK : report(cx, status);
 }
 
 static int explain(indim_ctx *cx, const indim_shape *shape, bool all) {
@@ -330,9 +331,6 @@ int command_shape(indim_ctx *cx, const command *self, int argc, char **argv) {
       return walk.exit_code;
     }
     json = json || option == OPTION_JSON;
-    if (json) {
-      json_begin();
-    }
     all = all || option == OPTION_ALL;
   }
   if (walk.operand_count != 1) {

@@ -39,7 +39,8 @@ typedef struct command {
 int exit_code_of(indim_status status);
 // Prints every diagnostic of the context to stderr, clears them, and returns the exit code of |status|.
 int report(indim_ctx *cx, indim_status status);
-// Prints "indim NAME: message" to stderr; returns the exit code of |status|. What a library call did not find wrong.
+// Prints "indim NAME: message" to stderr ("indim: message" where |self| is NULL); returns the exit code of |status|. What a
+// library call did not find wrong.
 int refuse(const command *self, indim_status status, const char *format, ...) INDIM_PRINTF(3, 4);
 // The same for a wrong command line, with where help is to be had; returns EXIT_USAGE.
 int usage_error(const command *self, const char *format, ...) INDIM_PRINTF(2, 3);
@@ -69,6 +70,18 @@ typedef struct option_walk {
 void options_start(option_walk *walk, const command *self, const option_spec *specs, int argc, char **argv);
 int options_next(option_walk *walk);
 
+// Finds what a word was meant to be: the nearest candidate, at most two letters away or longer by its end.
+typedef struct spelling {
+  const char *word;
+  size_t size;
+  const char *best;  // NULL: none so far
+  int distance;      // of |best|
+} spelling;
+spelling spelling_of(const char *word, size_t size);
+void spelling_offer(spelling *s, const char *candidate);  // which must stay
+// "; did you mean PREFIXbest?", or "" if there is none. Valid until the next call.
+const char *did_you_mean(const spelling *s, const char *prefix);
+
 // The value of --|option|, a number above 0: digits with an optional K, M, G, T (1024s). Anything else is reported, and
 // EXIT_USAGE returned.
 int parse_count(const command *self, const char *option, const char *text, uint64_t *out_count);
@@ -85,7 +98,7 @@ int read_file(const command *self, const char *path, char **out_bytes, size_t *o
 int write_file(const command *self, const char *path, const void *bytes, size_t size);
 // The name without links of the file that |path| is or will be, to be freed with free().
 char *real_path_of(const char *path);
-// Flushes standard output; EXIT_FILE with a message if that fails (a full disk, a closed pipe).
+// Flushes standard output; EXIT_FILE with a message if that fails (a full disk, a closed pipe). |self| may be NULL.
 int finish_output(const command *self);
 
 // Reads a program and verifies it if asked. A file error is reported and returned; a refused program is |*out_status|
@@ -115,7 +128,7 @@ int visit_leaves(indim_ctx *cx, const indim_literal *literal, leaf_visit *visit,
 // JSON (json.c) ----------------------------------------------------------------------------------------------------
 
 struct cJSON;
-// With --json a command answers with one JSON value on standard output. When it fails before it has, json_end prints
+// With --json (json_begin) a command answers with one JSON value on standard output. When it fails before it has, json_end prints
 // {"ok":false,"errors":[...]} of what was told on standard error: refuse, usage_error and report keep it here.
 void json_begin(void);
 void json_end(int code);

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Types the commands of README.md: each must print what stands there.
+
+    INDIM_BIN=build/indim readme.py
+
+`cat FILE` makes the file, if it is not there. Times may differ, and so may the numbers of values in a dump; its vectors are
+those of a machine with 256 bits, on others the dump is not compared.
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+INDIM = os.path.abspath(os.environ["INDIM_BIN"])
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
+
+passed = failed = 0
+
+
+def commands(block):
+    """Pairs of a command, which may have several lines inside of quotes, and the text expected of it."""
+    lines = block.splitlines(keepends=True)
+    while lines:
+        command = lines.pop(0).removeprefix("$ ")
+        while not is_whole(command):
+            command += lines.pop(0)
+        expected = ""
+        while lines and not lines[0].startswith("$ "):
+            expected += lines.pop(0)
+        yield command.strip(), expected
+
+
+def is_whole(command):
+    try:
+        shlex.split(command)
+        return True
+    except ValueError:
+        return False
+
+
+def plain(text):
+    """Without what may differ: times, and the numbers of values but for their order."""
+    numbers = {}
+    text = re.sub(r"\bv\d+\b", lambda found: numbers.setdefault(found.group(), f"v_{len(numbers)}"), text)
+    return re.sub(r"\b[\d.]+ (ns|us|ms|s)\b", "TIME", text)
+
+
+def check(command, expected, folder, environment):
+    global passed, failed
+    words = shlex.split(command)
+    if words[0] == "cat" and not (folder / words[1]).exists():
+        (folder / words[1]).write_text(expected)
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120
+    )
+    said = done.stdout.decode()
+    other_vectors = "--dump" in command and "f32x8" not in said
+    if done.returncode in (0, 1) and (plain(said) == plain(expected) or other_vectors):
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAILED {command}: exit code {done.returncode}, prints\n{said}instead of\n{expected}")
+
+
+def main():
+    page = pathlib.Path("README.md").read_text()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "bin").mkdir()
+        (folder / "bin" / "indim").symlink_to(INDIM)
+        (folder / "bin" / "python").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@" 2>/dev/null\n')
+        (folder / "bin" / "python").chmod(0o755)
+        (folder / "examples").symlink_to(os.path.abspath("examples"))
+        environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
+        for block in BLOCK.findall(page):
+            for command, expected in commands(block):
+                check(command, expected, folder, environment)
+    print(f"{passed} passed, {failed} failed")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
