@@ -2,16 +2,11 @@
 // beside arrays (select's predicate, clamp's bounds) goes with every element.
 #include <string.h>
 
-#include "array/element.h"
 #include "eval/evaluator.h"
-#include "eval/scalar_ops.h"
 
 // Computes elements first ... last - 1 of the result.
-typedef void fill_fn(const indim_scalar_op *op, int32_t count, indim_value *const *operands, indim_value *result,
-                     int64_t first, int64_t last);
-
-static void fill_scalars(const indim_scalar_op *op, int32_t count, indim_value *const *operands, indim_value *result,
-                         int64_t first, int64_t last) {
+static void fill(const indim_scalar_op *op, int32_t count, indim_value *const *operands, indim_value *result,
+                 int64_t first, int64_t last) {
   indim_type types[3];
   int64_t steps[3];
   for (int32_t i = 0; i < count; i++) {
@@ -27,44 +22,7 @@ static void fill_scalars(const indim_scalar_op *op, int32_t count, indim_value *
   }
 }
 
-static uint64_t bits_at(const indim_value *value, int64_t k) {
-  indim_type type = value->shape->type;
-  return indim_element_load(type, 8 * indim_type_bytes(type), value->data, k).bits;
-}
-
-// By bits, because NaNs have their places by payload too.
-static void fill_total_order(const indim_scalar_op *op, int32_t count, indim_value *const *operands,
-                             indim_value *result, int64_t first, int64_t last) {
-  (void)count;
-  for (int64_t k = first; k < last; k++) {
-    int64_t x = indim_total_order_key(op->type, bits_at(operands[0], k));
-    int64_t y = indim_total_order_key(op->type, bits_at(operands[1], k));
-    result->data[k] = indim_direction_holds(op->direction, x < y, x == y);
-  }
-}
-
-static void fill_reduce_precision(const indim_scalar_op *op, int32_t count, indim_value *const *operands,
-                                  indim_value *result, int64_t first, int64_t last) {
-  (void)count;
-  for (int64_t k = first; k < last; k++) {
-    uint64_t bits = bits_at(operands[0], k);
-    bits = indim_reduce_precision(op->type, op->exponent_bits, op->mantissa_bits, bits);
-    indim_element_store(op->type, 8 * indim_type_bytes(op->type), result->data, k, (indim_element){bits, 0});
-  }
-}
-
-// Values are moved as bits.
-static void fill_select(const indim_scalar_op *op, int32_t count, indim_value *const *operands, indim_value *result,
-                        int64_t first, int64_t last) {
-  size_t bytes = (size_t)indim_type_bytes(op->result);
-  (void)count;
-  for (int64_t k = first; k < last; k++) {
-    const indim_value *from = operands[operands[0]->data[k] != 0 ? 1 : 2];
-    memcpy(result->data + (size_t)k * bytes, from->data + (size_t)k * bytes, bytes);
-  }
-}
-
-static indim_status fill_polling(indim_evaluator *e, fill_fn *fill, const indim_scalar_op *op, int32_t count,
+static indim_status fill_polling(indim_evaluator *e, const indim_scalar_op *op, int32_t count,
                                  indim_value *const *operands, indim_value *result) {
   enum { BETWEEN_POLLS = 1 << 16 };
   for (int64_t first = 0; first < result->count; first += BETWEEN_POLLS) {
@@ -84,12 +42,8 @@ static indim_status run_elements(indim_evaluator *e, const indim_instr *instr, i
     return indim_fail_instr(e->cx, INDIM_UNSUPPORTED, instr, "has no meaning for %s",
                             indim_shape_brief(instr->operands[0]->shape, &text));
   }
-  fill_fn *fill = op.run == indim_float_compare_total      ? fill_total_order
-                  : instr->op == INDIM_OP_REDUCE_PRECISION ? fill_reduce_precision
-                  : instr->op == INDIM_OP_SELECT           ? fill_select
-                                                           : fill_scalars;
   INDIM_TRY(indim_value_new(e->cx, instr->shape, &result));
-  indim_status status = fill_polling(e, fill, &op, instr->operand_count, operands, result);
+  indim_status status = fill_polling(e, &op, instr->operand_count, operands, result);
   if (status != INDIM_OK) {
     indim_value_release(e->cx, result);
     return status;
@@ -145,8 +99,6 @@ indim_status indim_eval_select(indim_evaluator *e, const indim_instr *instr, ind
   return run_elements(e, instr, operands, out);
 }
 
-// abs, negate, copy and the like of floats are computed through double, which holds every float; only a signalling NaN
-// may come out quiet.
 indim_status indim_eval_copy(indim_evaluator *e, const indim_instr *instr, indim_value **operands, indim_value **out) {
   (void)e;
   (void)instr;

@@ -50,50 +50,72 @@ static void store_bits(void *data, int64_t k, int32_t bytes, uint64_t bits) {
          (size_t)bytes);
 }
 
+// Floats ------------------------------------------------------------------------------------------------------------
+
+// GCC 12 makes one vector of the two parts of a complex number and then leaves both conversions out; not through memory.
+static float to_float(double value) {
+  volatile float rounded = (float)value;
+  return rounded;
+}
+
+// NaNs keep their bits: sign and payload stand at the top of the double's, signalling or not. Converting and computing
+// makes them quiet, so they are moved as integers.
+#define F64_INFINITY (INT64_C(0x7FF) << 52)
+#define F64_QUIET (INT64_C(1) << 51)
+
+indim_scalar indim_scalar_of_bits(indim_type type, uint64_t bits) {
+  const indim_float_format *format = indim_float_format_of(type);
+  indim_scalar value = {.i = (int64_t)bits};
+  if (type != INDIM_F64) {
+    value.f = indim_float_decode(type, bits);
+  }
+  if (type != INDIM_F64 && isnan(value.f) && (bits & format->payload_mask) != 0) {
+    uint64_t payload = (bits & format->payload_mask) << (52 - format->mantissa_bits);
+    value.i = (value.i & INT64_MIN) | F64_INFINITY | (int64_t)payload;
+  }
+  return value;
+}
+
+uint64_t indim_scalar_bits(indim_type type, indim_scalar value) {
+  const indim_float_format *format = indim_float_format_of(type);
+  if (type == INDIM_F64) {
+    return (uint64_t)value.i;
+  }
+  uint64_t bits = indim_float_encode(type, value.f);
+  uint64_t payload = ((uint64_t)value.i >> (52 - format->mantissa_bits)) & format->payload_mask;
+  return isnan(value.f) && payload != 0 ? (bits & format->sign_bit) | format->infinity_bits | payload : bits;
+}
+
+// One element ---------------------------------------------------------------------------------------------------------
+
 indim_scalar indim_scalar_load(indim_type type, const void *data, int64_t k) {
   if (type == INDIM_F32) {
     float value;
     memcpy(&value, (const char *)data + k * 4, sizeof value);
-    return (indim_scalar){.f = (double)value};
+    if (!isnan(value)) {
+      return (indim_scalar){.f = (double)value};
+    }
   }
-  if (type == INDIM_F64) {
-    double value;
-    memcpy(&value, (const char *)data + k * 8, sizeof value);
-    return (indim_scalar){.f = value};
-  }
-  if (type == INDIM_C64) {
-    float parts[2];
-    memcpy(parts, (const char *)data + k * 8, sizeof parts);
-    return (indim_scalar){.c = {(double)parts[0], (double)parts[1]}};
-  }
-  if (type == INDIM_C128) {
-    double parts[2];
-    memcpy(parts, (const char *)data + k * 16, sizeof parts);
-    return (indim_scalar){.c = {parts[0], parts[1]}};
+  if (indim_type_is_complex(type)) {
+    indim_type part = indim_type_component_of(type);
+    return (indim_scalar){.c = {indim_scalar_load(part, data, 2 * k).f, indim_scalar_load(part, data, 2 * k + 1).f}};
   }
   uint64_t bits = load_bits(data, k, indim_type_bytes(type));
-  if (indim_type_is_float(type)) {
-    return (indim_scalar){.f = indim_float_decode(type, bits)};
-  }
-  return (indim_scalar){.i = wrap(type, (int64_t)bits)};
+  return indim_type_is_float(type) ? indim_scalar_of_bits(type, bits) : (indim_scalar){.i = wrap(type, (int64_t)bits)};
 }
 
 void indim_scalar_store(indim_type type, void *data, int64_t k, indim_scalar value) {
-  if (type == INDIM_F32) {
+  if (type == INDIM_F32 && !isnan(value.f)) {
     float rounded = (float)value.f;
     memcpy((char *)data + k * 4, &rounded, sizeof rounded);
-  } else if (type == INDIM_F64) {
-    memcpy((char *)data + k * 8, &value.f, sizeof value.f);
-  } else if (type == INDIM_C64) {
-    float parts[2] = {(float)value.c.re, (float)value.c.im};
-    memcpy((char *)data + k * 8, parts, sizeof parts);
-  } else if (type == INDIM_C128) {
-    double parts[2] = {value.c.re, value.c.im};
-    memcpy((char *)data + k * 16, parts, sizeof parts);
-  } else if (indim_type_is_float(type)) {
-    store_bits(data, k, indim_type_bytes(type), indim_float_encode(type, value.f));
+  } else if (indim_type_is_complex(type)) {
+    indim_type part = indim_type_component_of(type);
+    indim_scalar_store(part, data, 2 * k, (indim_scalar){.f = value.c.re});
+    indim_scalar_store(part, data, 2 * k + 1, (indim_scalar){.f = value.c.im});
   } else {
-    store_bits(data, k, indim_type_bytes(type), (uint64_t)wrap(type, value.i));
+    bool is_float = indim_type_is_float(type);
+    store_bits(data, k, indim_type_bytes(type),
+               is_float ? indim_scalar_bits(type, value) : (uint64_t)wrap(type, value.i));
   }
 }
 
@@ -101,16 +123,26 @@ indim_scalar indim_scalar_round(indim_type type, indim_scalar value) {
   if (type == INDIM_F64 || type == INDIM_C128) {
     return value;
   }
-  if (type == INDIM_F32) {
-    return (indim_scalar){.f = (double)(float)value.f};
+  if (type == INDIM_F32 && !isnan(value.f)) {
+    return (indim_scalar){.f = (double)to_float(value.f)};
   }
   if (type == INDIM_C64) {
-    return (indim_scalar){.c = {(double)(float)value.c.re, (double)(float)value.c.im}};
+    return (indim_scalar){.c = {indim_scalar_round(INDIM_F32, (indim_scalar){.f = value.c.re}).f,
+                                indim_scalar_round(INDIM_F32, (indim_scalar){.f = value.c.im}).f}};
   }
   if (indim_type_is_float(type)) {
-    return (indim_scalar){.f = indim_float_decode(type, indim_float_encode(type, value.f))};
+    return indim_scalar_of_bits(type, indim_scalar_bits(type, value));
   }
   return (indim_scalar){.i = wrap(type, value.i)};
+}
+
+// To the nearest value of another float type; a NaN becomes quiet, and the type says which.
+static indim_scalar float_to_float(indim_type to, indim_scalar value) {
+  if (!isnan(value.f)) {
+    return indim_scalar_round(to, value);
+  }
+  value.i |= F64_QUIET;
+  return (indim_scalar){.f = indim_float_decode(to, indim_float_encode(to, value.f))};
 }
 
 // Truncated and saturated; NaN gives 0.
@@ -137,10 +169,15 @@ static double int_to_float(indim_type from, indim_type to, int64_t value) {
 indim_scalar indim_scalar_convert(indim_type from, indim_type to, indim_scalar value) {
   bool from_float = indim_type_is_float(from);
   if (indim_type_is_complex(from)) {
-    if (indim_type_is_complex(to)) {
-      return indim_scalar_round(to, value);
+    indim_type part = indim_type_component_of(from);
+    indim_scalar re = {.f = value.c.re};
+    indim_scalar im = {.f = value.c.im};
+    if (!indim_type_is_complex(to)) {
+      return indim_scalar_convert(part, to, re);
     }
-    return indim_scalar_convert(indim_type_component_of(from), to, (indim_scalar){.f = value.c.re});
+    indim_type component = indim_type_component_of(to);
+    return (indim_scalar){
+        .c = {indim_scalar_convert(part, component, re).f, indim_scalar_convert(part, component, im).f}};
   }
   if (from == to) {
     return value;
@@ -153,7 +190,7 @@ indim_scalar indim_scalar_convert(indim_type from, indim_type to, indim_scalar v
     return (indim_scalar){.i = from_float ? value.f != 0 : value.i != 0};
   }
   if (indim_type_is_float(to)) {
-    return from_float ? indim_scalar_round(to, value) : (indim_scalar){.f = int_to_float(from, to, value.i)};
+    return from_float ? float_to_float(to, value) : (indim_scalar){.f = int_to_float(from, to, value.i)};
   }
   return (indim_scalar){.i = from_float ? float_to_int(to, value.f) : wrap(to, value.i)};
 }

@@ -14,11 +14,15 @@ typedef union indim_scalar {
 } indim_scalar;
 
 // Element |k| of a dense array, one element per indim_type_bytes, and back. Storing wraps integers to the type's bits
-// and rounds floats.
+// and rounds floats. A NaN that is only moved keeps its bits.
 indim_scalar indim_scalar_load(indim_type type, const void *data, int64_t k);
 void indim_scalar_store(indim_type type, void *data, int64_t k, indim_scalar value);
 // What loading gives back after storing.
 indim_scalar indim_scalar_round(indim_type type, indim_scalar value);
+
+// A value of a float type by its bits, and its bits, as loading and storing have them.
+indim_scalar indim_scalar_of_bits(indim_type type, uint64_t bits);
+uint64_t indim_scalar_bits(indim_type type, indim_scalar value);
 
 // Conversion by XLA's rules. Complex to anything else has none and gives the real part's.
 indim_scalar indim_scalar_convert(indim_type from, indim_type to, indim_scalar value);
@@ -41,12 +45,8 @@ typedef enum indim_direction { INDIM_EQ, INDIM_NE, INDIM_GE, INDIM_GT, INDIM_LE,
 
 // Decides how |instr| computes its elements. False if it is no elementwise operation or has no meaning for its type.
 bool indim_scalar_prepare(const indim_instr *instr, indim_scalar_op *out_op);
-// What must not go through a double, where a NaN may lose its payload: on the bits of a float type.
-// Where an element stands in TOTALORDER: smaller first.
+// Where an element of a float type stands in TOTALORDER, by its bits: smaller first.
 int64_t indim_total_order_key(indim_type type, uint64_t bits);
-// The element with so many exponent and mantissa bits, in |type| again. NaNs stay as they are,
-// but infinite if no mantissa bit is left.
-uint64_t indim_reduce_precision(indim_type type, int64_t exponent_bits, int64_t mantissa_bits, uint64_t bits);
 // Whether lhs |direction| rhs, for values that have an order.
 bool indim_direction_holds(int32_t direction, bool less, bool equal);
 

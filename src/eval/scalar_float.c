@@ -25,7 +25,6 @@
 static indim_scalar of(double value) { return (indim_scalar){.f = value}; }
 static indim_scalar of_int(int64_t value) { return (indim_scalar){.i = value}; }
 
-FLOAT_UNARY(abs, fabs)
 FLOAT_UNARY(sign, indim_math_sign)
 FLOAT_UNARY(floor, indim_math_floor)
 FLOAT_UNARY(ceil, indim_math_ceil)
@@ -51,9 +50,6 @@ FLOAT_UNARY(asinh, indim_math_asinh)
 FLOAT_UNARY(acosh, indim_math_acosh)
 FLOAT_UNARY(atanh, indim_math_atanh)
 FLOAT_UNARY(erf, indim_math_erf)
-FLOAT_BINARY(negate, -X)
-FLOAT_BINARY(copy, X)
-FLOAT_BINARY(real, X)
 FLOAT_BINARY(add, X + Y)
 FLOAT_BINARY(subtract, X - Y)
 FLOAT_BINARY(multiply, X *Y)
@@ -61,9 +57,38 @@ FLOAT_BINARY(divide, X / Y)
 FLOAT_BINARY(remainder, indim_math_remainder(X, Y))
 FLOAT_BINARY(power, indim_math_pow(X, Y))
 FLOAT_BINARY(atan2, indim_math_atan2(X, Y))
+
+// What moves its operand or changes the sign keeps the bits of a NaN.
+FLOAT_OP(abs) {
+  (void)op;
+  return (indim_scalar){.i = operands[0].i & INT64_MAX};
+}
+
+FLOAT_OP(negate) {
+  (void)op;
+  return (indim_scalar){.i = operands[0].i ^ INT64_MIN};
+}
+
+FLOAT_OP(copy) {
+  (void)op;
+  return operands[0];
+}
+
+FLOAT_OP(real) {
+  (void)op;
+  return operands[0];
+}
+
 // NaN from either side; the left operand where they are equal, zeros of either sign too.
-FLOAT_BINARY(maximum, isnan(X) ? X : isnan(Y) || X < Y ? Y : X)
-FLOAT_BINARY(minimum, isnan(X) ? X : isnan(Y) || Y < X ? Y : X)
+FLOAT_OP(maximum) {
+  (void)op;
+  return operands[!isnan(X) && (isnan(Y) || X < Y)];
+}
+
+FLOAT_OP(minimum) {
+  (void)op;
+  return operands[!isnan(X) && (isnan(Y) || Y < X)];
+}
 
 FLOAT_OP(imag) {
   (void)op;
@@ -103,8 +128,8 @@ int64_t indim_total_order_key(indim_type type, uint64_t bits) {
 }
 
 FLOAT_OP(compare_total) {
-  int64_t x = indim_total_order_key(op->type, indim_float_encode(op->type, X));
-  int64_t y = indim_total_order_key(op->type, indim_float_encode(op->type, Y));
+  int64_t x = indim_total_order_key(op->type, indim_scalar_bits(op->type, operands[0]));
+  int64_t y = indim_total_order_key(op->type, indim_scalar_bits(op->type, operands[1]));
   return of_int(indim_direction_holds(op->direction, x < y, x == y));
 }
 
@@ -129,7 +154,8 @@ FLOAT_OP(clamp) {
 FLOAT_OP(convert) { return indim_scalar_convert(op->type, op->result, operands[0]); }
 
 // Rounds the magnitude's bits to nearest even, which carries into the exponent by itself, then cuts the exponent's range.
-uint64_t indim_reduce_precision(indim_type type, int64_t exponent_bits, int64_t mantissa_bits, uint64_t bits) {
+// NaNs stay as they are, but infinite if no mantissa bit is left.
+static uint64_t reduce_precision(indim_type type, int64_t exponent_bits, int64_t mantissa_bits, uint64_t bits) {
   const indim_float_format *format = indim_float_format_of(type);
   double value = indim_float_decode(type, bits);
   uint64_t sign = bits & format->sign_bit;
@@ -157,9 +183,8 @@ uint64_t indim_reduce_precision(indim_type type, int64_t exponent_bits, int64_t 
 }
 
 FLOAT_OP(reduce_precision) {
-  uint64_t bits = indim_float_encode(op->type, X);
-  bits = indim_reduce_precision(op->type, op->exponent_bits, op->mantissa_bits, bits);
-  return of(indim_float_decode(op->type, bits));
+  uint64_t bits = indim_scalar_bits(op->type, operands[0]);
+  return indim_scalar_of_bits(op->type, reduce_precision(op->type, op->exponent_bits, op->mantissa_bits, bits));
 }
 
 // |x| truncated, and one more if the random bits, as a fraction, are below the part cut off.

@@ -407,20 +407,11 @@ static uint64_t high_product(indim_type type, int64_t x, int64_t y) {
   return high - (is_signed && x < 0 ? b : 0) - (is_signed && y < 0 ? a : 0);
 }
 
-// What the evaluator gives, with the exceptions that it computes from bits.
+// What the evaluator gives.
 static indim_element expected_of(const kernel *k, const indim_scalar_op *op, int64_t i) {
   unsigned char result[16];
   indim_scalar inputs[3];
   int64_t width = 8 * (int64_t)indim_type_bytes(k->types[0]);
-  if (k->op.op == INDIM_OP_COMPARE && k->op.total_order) {
-    int64_t x = indim_total_order_key(op->type, indim_element_load(k->types[0], width, memory[1], i).bits);
-    int64_t y = indim_total_order_key(op->type, indim_element_load(k->types[0], width, memory[2], i).bits);
-    return (indim_element){indim_direction_holds(op->direction, x < y, x == y), 0};
-  }
-  if (k->op.op == INDIM_OP_REDUCE_PRECISION) {
-    uint64_t bits = indim_element_load(k->types[0], width, memory[1], i).bits;
-    return (indim_element){indim_reduce_precision(op->type, op->exponent_bits, op->mantissa_bits, bits), 0};
-  }
   if (k->op.op == INDIM_OP_BITCAST_CONVERT) {
     indim_element element = indim_element_load(k->types[0], width, memory[1], i);
     return k->result == INDIM_PRED ? (indim_element){element.bits != 0, 0} : element;
@@ -537,6 +528,7 @@ static indim_scalar_op oracle_of(const kernel *k) {
                                              : rows[i].on_int;
     }
   }
+  op.run = k->op.total_order && indim_type_is_float(type) ? indim_float_compare_total : op.run;
   return op;
 }
 
