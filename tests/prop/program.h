@@ -874,6 +874,10 @@ static void do_gather(scope *s) {
 
 // Computations of scalars ------------------------------------------------------------------------------------------
 
+// The higher or lower of two floats by TOTALORDER, which looks at the bits of NaNs too.
+static const char *const by_order[] = {"higher", "lower"};
+static bool is_by_order(const char *op) { return strcmp(op, by_order[0]) == 0 || strcmp(op, by_order[1]) == 0; }
+
 // A computation of two scalars; returns its number (k<number>).
 static int combine(generator *g, indim_type type, const char *op) {
   int name = g->names++;
@@ -881,6 +885,10 @@ static int combine(generator *g, indim_type type, const char *op) {
   text_add(&g->computations, "k%d {\n  x = %s[] parameter(0)\n  y = %s[] parameter(1)\n", name, t, t);
   if (strcmp(op, "last") == 0) {
     text_add(&g->computations, "  ROOT r = %s[] copy(y)\n}\n\n", t);
+  } else if (is_by_order(op)) {
+    text_add(&g->computations,
+             "  p = pred[] compare(x, y), direction=%s, type=TOTALORDER\n  ROOT r = %s[] select(p, x, y)\n}\n\n",
+             strcmp(op, "higher") == 0 ? "GT" : "LE", t);
   } else {
     text_add(&g->computations, "  ROOT r = %s[] %s(x, y)\n}\n\n", t, op);
   }
@@ -896,6 +904,10 @@ static const char *any_fold(scope *s, indim_type type, int64_t count, value *x, 
   op = type == INDIM_PRED ? ANY_OF(s->g->c, preds) : op;
   if (is_real(type) && op[0] == 'a' && count > most_summed(type)) {
     op = "maximum";
+  }
+  if (is_real(type) && x->bits_count && chance(s->g->c, 2)) {
+    *init = small_constant(s, type);
+    return ANY_OF(s->g->c, by_order);
   }
   if (is_real(type) && op[0] == 'a') {
     *x = whole(s, x);
@@ -940,7 +952,7 @@ static void do_reduce(scope *s) {
   }
   const char *op = any_fold(s, x.a.type, folded, &x, &init);
   int name = combine(s->g, x.a.type, op);
-  new_value(s, &out);
+  new_value(s, &out)->bits_count |= is_by_order(op);
   text_add(&s->body, "reduce(v%d, v%d), dimensions=", x.name, init.name);
   add_list(&s->body, "{", dims, count, "}");
   text_add(&s->body, ", to_apply=k%d\n", name);
@@ -1129,6 +1141,9 @@ static void do_scatter(scope *s) {
   const char *op = is_int(x.a.type) ? ANY_OF(c, integers) : ANY_OF(c, reals);
   value i = any_indices(s, &indices, x.a.sizes[dim]);
   value u = need(s, &update);
+  if (is_real(x.a.type) && x.bits_count && u.bits_count && chance(c, 2)) {
+    op = ANY_OF(c, by_order);
+  }
   if (op[0] == 'a' && is_real(x.a.type)) {
     if (indices.sizes[0] + 1 > most_summed(x.a.type)) {
       return;
@@ -1137,7 +1152,7 @@ static void do_scatter(scope *s) {
     u = whole(s, &u);
   }
   int name = combine(s->g, x.a.type, op);
-  new_value(s, &x.a);
+  new_value(s, &x.a)->bits_count |= is_by_order(op);
   text_add(&s->body, "scatter(v%d, v%d, v%d), update_window_dims={", x.name, i.name, u.name);
   for (int32_t k = 1; k < update.rank; k++) {
     text_add(&s->body, "%s%d", k > 1 ? "," : "", (int)k);
@@ -1359,7 +1374,7 @@ static void do_reduce_window(scope *s) {
   }
   const char *op = any_fold(s, x.a.type, taps, &x, &init);
   int name = combine(s->g, x.a.type, op);
-  new_value(s, &out);
+  new_value(s, &out)->bits_count |= is_by_order(op);
   text_add(&s->body, "reduce-window(v%d, v%d), ", x.name, init.name);
   add_window(&s->body, w, x.a.rank, NULL);
   text_add(&s->body, ", to_apply=k%d\n", name);
@@ -1430,7 +1445,8 @@ static void do_select_and_scatter(scope *s) {
   if (x.a.rank == 0 || !(x.a.type == INDIM_S32 || x.a.type == INDIM_F32 || x.a.type == INDIM_F64)) {
     return;
   }
-  x = whole(s, &x);
+  bool order = is_real(x.a.type) && x.bits_count && chance(s->g->c, 2);
+  x = order ? x : whole(s, &x);
   int64_t taps = 1;
   for (int32_t i = 0; i < x.a.rank; i++) {
     w[i] = chance(s->g->c, 2) ? (window){1, 1, 0, 0, 1, 1} : any_window(s->g->c, x.a.sizes[i]);
@@ -1450,8 +1466,8 @@ static void do_select_and_scatter(scope *s) {
   const char *t = indim_type_text(x.a.type);
   text_add(
       &s->g->computations,
-      "k%d {\n  x = %s[] parameter(0)\n  y = %s[] parameter(1)\n  ROOT r = pred[] compare(x, y), direction=GE\n}\n\n",
-      name, t, t);
+      "k%d {\n  x = %s[] parameter(0)\n  y = %s[] parameter(1)\n  ROOT r = pred[] compare(x, y), direction=GE%s\n}\n\n",
+      name, t, t, order ? ", type=TOTALORDER" : "");
   int add = combine(s->g, x.a.type, "add");
   new_value(s, &x.a);
   text_add(&s->body, "select-and-scatter(v%d, v%d, v%d), ", x.name, source.name, init.name);
@@ -1688,11 +1704,13 @@ static void do_map(scope *s) {
       a.type = any_type(s->g->c);
       arguments[i] = need(s, &a);
     }
-    new_value(inner, &(array){.type = arguments[i].a.type});
+    new_value(inner, &(array){.type = arguments[i].a.type})->bits_count = arguments[i].bits_count;
     text_add(&inner->body, "parameter(%d)\n", i);
   }
+  static void (*const steps[])(scope * s) = {do_unary,  do_unary,   do_select, do_binary,
+                                             do_binary, do_compare, do_copy,   do_reduce_precision};
   for (uint64_t i = choose(s->g->c, 4); i < 4; i++) {
-    chance(s->g->c, 3) ? do_unary(inner) : chance(s->g->c, 3) ? do_select(inner) : do_binary(inner);
+    ANY_OF(s->g->c, steps)(inner);
   }
   value out = pick_exact(inner);
   a.type = out.a.type;
@@ -1701,7 +1719,7 @@ static void do_map(scope *s) {
   text_add(&inner->body, " copy(v%d)\n", out.name);
   int name = end_inner(inner);
   static const int64_t all[PROGRAM_RANK] = {0, 1, 2, 3, 4, 5};
-  new_value(s, &a);
+  new_value(s, &a)->bits_count = out.bits_count;
   text_add(&s->body, "map(");
   for (int i = 0; i < count; i++) {
     text_add(&s->body, "%sv%d", i > 0 ? ", " : "", arguments[i].name);
@@ -1893,6 +1911,18 @@ static bool *used_names(const char *from, int count) {
   return used;
 }
 
+// The bits of a float whose NaNs are to have those of the other engine: comparing floats takes all NaNs for equal.
+static value bits_of(scope *s, const value *v) {
+  static const indim_type of_width[] = {[1] = INDIM_U8, [2] = INDIM_U16, [4] = INDIM_U32, [8] = INDIM_U64};
+  array a = v->a;
+  value from = *v;
+  if (!is_real(a.type) || !v->bits_count || !is_exact(v) || indim_type_bits(a.type) < 8 || s->count == PROGRAM_VALUES) {
+    return from;
+  }
+  a.type = of_width[indim_type_bytes(a.type)];
+  return *make(s, &a, "bitcast-convert", &from, NULL, NULL, "");
+}
+
 static void make_root(scope *s, array *results, bool *is_tuple) {
   program *p = s->g->p;
   value out[PROGRAM_RESULTS];
@@ -1901,7 +1931,7 @@ static void make_root(scope *s, array *results, bool *is_tuple) {
     const value *v = &s->values[i];
     bool is_idle = v->is_parameter && p->result_count > 0 && !chance(s->g->c, 4);
     if ((!used[v->name] && !is_idle) || chance(s->g->c, s->g->is_small ? 16 : 6)) {
-      out[p->result_count++] = *v;
+      out[p->result_count++] = chance(s->g->c, 2) ? bits_of(s, v) : *v;
     }
   }
   free(used);

@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "array/element.h"
+#include "array/float_format.h"
 #include "indim/compile.h"
 #include "indim/eval.h"
 #include "indim/shape_util.h"
@@ -104,7 +106,7 @@ static const char *last_message(const indim_ctx *cx) {
 
 // Arguments --------------------------------------------------------------------------------------------------------
 
-// Eighths between -4 and 4, of integers small ones; with |any| half of the elements are any bits.
+// Eighths between -4 and 4, of integers small ones; with |any| half of the elements are any bits, of floats also NaNs.
 static inline bool make_argument(indim_ctx *cx, choices *c, const array *a, bool any, indim_literal **out) {
   indim_shape shape;
   indim_literal *small = NULL;
@@ -134,6 +136,11 @@ static inline bool make_argument(indim_ctx *cx, choices *c, const array *a, bool
       edge = kind == 1 && b == width - 1 && chance(c, 2) ? 0x7F : edge;
       edge = kind == 0 && b == width - 1 && chance(c, 2) ? 0x80 : edge;
       bytes[i * width + b] = edge;
+    }
+    if (kind == 3 && is_real(a->type)) {
+      indim_element element = indim_element_load(a->type, 8 * width, bytes, i);
+      element.bits |= indim_float_format_of(a->type)->infinity_bits;
+      indim_element_store(a->type, 8 * width, bytes, i, element);
     }
   }
   return ok;
