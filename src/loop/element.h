@@ -59,16 +59,59 @@ bool indim_uniform_literal(const indim_literal *literal, indim_element_bits *out
 
 // The dimension along which arrays are contiguous that the nest's vector dimension reads with a stride; -1: none.
 int32_t indim_turn_dim(const indim_nest *nest);
+// Whether what an access reads is turned.
+bool indim_turn_wants(const indim_nest *nest, const indim_access *access);
 // Whether a nest that turns also reads arrays of which nothing is turned.
 bool indim_turn_is_mixed(const indim_nest *nest);
 enum { INDIM_MAX_SQUARES = 8 };
 // Builds lanes x (squares lanes) elements, from |w| along the turned and |v| along the vector dimension. At most
 // INDIM_MAX_SQUARES.
 void indim_turn_block(indim_nest *nest, indim_coord *index, indim_lval w, indim_lval v, int32_t squares);
-// The turned register that the next load is to give; 0: load.
-indim_lval indim_turn_find(indim_lowering *l);
+
+// A block that is turned in memory: its place, and how long it is along the turned and the vector dimension, at least as
+// long as a vector.
+typedef struct indim_panel {
+  indim_lval w, v;
+  int64_t rows, columns;
+} indim_panel;
+// Turns a block of each array into the nest's panels. From now on loads of these are given from there, until the end.
+void indim_turn_fill(indim_nest *nest, indim_coord *index, const indim_panel *panel);
+void indim_turn_end(indim_lowering *l);
+// The nest's body is going to be built at |index|.
+void indim_turn_enter(indim_lowering *l, const indim_coord *index);
+
+// What the next load is to give: a turned register, or what lies in a panel; 0: load.
+indim_lval indim_turn_find(indim_kernel *k);
 // A load was made.
 void indim_turn_note(indim_lowering *l, const indim_flow_item *item, bool is_contiguous, indim_lval value);
+
+// Nests (nest.c): what the loops around turned blocks are made of (nest_turn.c) ------------------------------------------
+
+enum { INDIM_NEST_PIECES = 16 };  // that a parallel loop is cut into, or a few more
+
+// The borders of the segments of one dimension, from 0 to its size; answers how many segments there are.
+int32_t indim_nest_borders(const indim_nest *nest, int32_t dim, int32_t segments, int64_t *borders);
+// |count| elements from |from| on, a number known now, in full vectors and then in halves of one.
+void indim_nest_rest(indim_nest *nest, indim_coord *index, indim_lval from, int64_t count);
+// Elements low to high one by one.
+void indim_nest_each(indim_nest *nest, indim_coord *index, indim_lval low, indim_lval high);
+// Elements low to high in loops of vectors.
+void indim_nest_vectors(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, bool threads);
+// The elements of what is stored that a cache line holds, and at least a vector.
+int64_t indim_nest_line(const indim_nest *nest);
+// How many elements from |low| on are stored before the next cache line of the result, and how many a line has; 0 when the
+// address is not known to move with the vector's lanes.
+indim_lval indim_nest_before_line(const indim_nest *nest, const indim_coord *index, int64_t low, int64_t *out_line);
+int64_t indim_nest_elements(const indim_nest *nest);
+// Whether so many elements are worth threads, if no loop stands around them.
+bool indim_nest_worth_threads(const indim_nest *nest, int64_t elements);
+// A loop over low to high; with threads one over pieces and another inside, so that each piece has panels of its own.
+indim_lval indim_nest_pieces_begin(indim_nest *nest, int64_t low, int64_t high, bool threads);
+void indim_nest_pieces_end(indim_nest *nest, bool threads);
+// (nest_turn.c) Makes room for so many pieces, of which |piece| runs.
+void indim_nest_give_panels(indim_nest *nest, indim_lval piece, int64_t count);
+// (nest_turn.c) The loops of the vector and the turned dimension.
+void indim_nest_turned(indim_nest *nest, indim_coord *index, int32_t segments);
 
 // recast.c: bitcast-convert, and bitcast to another type, where the widths differ or the order in memory counts.
 bool indim_recast_can(const indim_instr *instr);

@@ -42,8 +42,7 @@ static void fill_body(indim_nest *nest, indim_kernel *k, const indim_coord *inde
 }
 
 // Whether what is stored passes the caches: a result that nobody reads again, too large for them together with what it is
-// made of. Not where turned blocks meet arrays that are not turned: loads between the stores of a line send it to memory
-// in parts.
+// made of.
 static bool worth_streaming(const indim_nest *nest, const indim_flow_item *item, const indim_location *at) {
   int64_t cache = nest->l->target->cache_bytes[2] > 0 ? nest->l->target->cache_bytes[2] : INT64_C(16) << 20;
   int64_t bytes = indim_shape_element_count(item->shape) * indim_type_bytes(item->shape->type);
@@ -58,7 +57,7 @@ static bool worth_streaming(const indim_nest *nest, const indim_flow_item *item,
     total = is_new ? indim_index_add_saturated(total, own) : total;
   }
   return at->storage->kind == INDIM_STORAGE_RESULT && item->use_count == 1 && bytes >= cache * 3 / 4 &&
-         total >= cache * 7 / 4 && !indim_turn_is_mixed(nest) && !indim_lower_without(nest->l, INDIM_DECISION_STREAM);
+         total >= cache * 7 / 4 && !indim_lower_without(nest->l, INDIM_DECISION_STREAM);
 }
 
 // Of what is stored; NULL when those are not constant.
@@ -68,16 +67,6 @@ static const int64_t *stored_strides(const indim_access_list *list) {
     strides = list->accesses[i].item == NULL ? list->accesses[i].strides : strides;
   }
   return strides;
-}
-
-// Whether turned blocks store rows that begin anywhere in a vector.
-static bool is_turned_askew(const indim_nest *nest, const indim_access_list *list) {
-  const int64_t *strides = stored_strides(list);
-  bool is_askew = false;
-  for (int32_t d = 0; d < nest->rank && nest->turns && strides != NULL; d++) {
-    is_askew = is_askew || (d != nest->vector_dim && strides[d] % nest->lanes != 0);
-  }
-  return is_askew;
 }
 
 // Splitting ------------------------------------------------------------------------------------------------------------
@@ -190,6 +179,13 @@ static void keep_step(indim_nest *nest, indim_flow_item *item) {
   item->unroll = nest->unroll;
 }
 
+// From here on the kernel writes what it fills and the nest's panels.
+static void begin_kernel(indim_nest *nest, indim_storage *to) {
+  indim_storage *written[1 + INDIM_MAX_PANELS] = {to};
+  memcpy(written + 1, nest->panels, (size_t)nest->panel_count * sizeof *written);
+  indim_loop_kernel_begin(&nest->l->b, written, 1 + nest->panel_count);
+}
+
 static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_location *at, int64_t cost,
                         bool is_copy) {
   const indim_shape *shape = item->shape;
@@ -206,8 +202,7 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     todo->dim[d] = d;
     todo->factor[d] = 1;
   }
-  indim_storage *written[] = {at->storage};
-  indim_loop_kernel_begin(&l->b, written, 1);
+  begin_kernel(&nest, at->storage);
   for (int32_t count = 1; count > 0 && !indim_lower_failed(l);) {
     f.part = todo[--count];
     survey_region(&nest, &f, list);
@@ -215,7 +210,14 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     indim_nest_choose(&nest, stored_strides(list));
     indim_nest_choose_turning(&nest);
     keep_step(&nest, item);
-    nest.streams = worth_streaming(&nest, item, at) && !is_turned_askew(&nest, list);
+    nest.streams = worth_streaming(&nest, item, at);
+    indim_nest_choose_panels(&nest);
+    // Loads between the stores of a line that is turned in registers send it to memory in parts.
+    bool in_parts = nest.turns && nest.side == 0 && (indim_turn_is_mixed(&nest) || indim_nest_is_askew(&nest));
+    nest.streams = nest.streams && !in_parts;
+    if (nest.panel_count > 0) {
+      begin_kernel(&nest, at->storage);
+    }
     indim_nest_run(&nest);
   }
 }

@@ -17,6 +17,7 @@
 //   apply.c        elementwise instructions and computations of scalars, as nodes
 //   survey.c       what a loop nest does with memory, seen before it is built
 //   nest.c         loop nests: order, merging, vectors, segments, threads
+//   nest_turn.c    those around turned blocks
 //   kernel.c       nests that fill or copy one array, element by element, split where an index is divided
 //   turn.c         blocks that are read in one direction and written in the other
 // Ops that are kernels of their own (dispatch.c finds them)
@@ -186,6 +187,8 @@ void indim_kernel_copy(indim_lowering *l, indim_flow_item *item, const indim_loc
 
 // A loop nest over |sizes|, cut where guards change their mind, with one dimension in vectors. |body| is called for
 // |lanes| elements at |index|; merged dimensions have index 0 but for the most minor one, which runs over all of them.
+enum { INDIM_MAX_PANELS = 4 };
+
 typedef struct indim_nest indim_nest;
 typedef void indim_nest_body(indim_nest *nest, indim_kernel *k, const indim_coord *index);
 
@@ -197,7 +200,12 @@ struct indim_nest {
   int32_t vector_dim;             // -1: one element at a time
   bool turns;                     // blocks are turned: |turn_dim| is read along, the vector dimension written
   int32_t turn_dim;
-  int32_t lanes;  // at most
+  int64_t side;   // of the panels that are turned in memory; 0: in registers alone
+  int64_t pitch;  // elements between their rows
+  int32_t panel_count;
+  indim_storage *panels[INDIM_MAX_PANELS];  // one for each array that is turned
+  indim_lval panel_start;                   // the first element of those that the running piece has; 0: the first
+  int32_t lanes;                            // at most
   int32_t unroll;
   bool streams;                   // stores of full vectors pass the caches
   int64_t cost;                   // of one element, in cheap operations
@@ -215,6 +223,10 @@ void indim_nest_survey(indim_nest *nest, indim_access_list *out_list);
 void indim_nest_choose(indim_nest *nest, const int64_t *strides);
 // For nests that store at one place per index, and whose body can be built without storing: squares that are turned.
 void indim_nest_choose_turning(indim_nest *nest);
+// (nest_turn.c) Whether they are turned in panels in memory, which are made; |streams| is known.
+void indim_nest_choose_panels(indim_nest *nest);
+// (nest_turn.c) Whether rows of what is stored begin anywhere in a cache line.
+bool indim_nest_is_askew(const indim_nest *nest);
 void indim_nest_run(indim_nest *nest);
 
 // The ops that are kernels of their own fill the places of their item, or of its members ------------------------------

@@ -8,7 +8,6 @@
 
 enum {
   MAX_SEGMENTS = 24,
-  PIECES = 16,               // that a parallel loop is cut into, or a few more
   WORTH_THREADS = 32768,     // elements of little cost
   SMALL_LOOP = 4,            // iterations, which may be written out
   LONG_ITERATION = 1 << 20,  // elements times cost: long enough for a piece of its own
@@ -120,7 +119,7 @@ void indim_nest_choose_turning(indim_nest *nest) {
 static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments);
 
 // The borders of the segments of one dimension, from 0 to its size.
-static int32_t segment_borders(const indim_nest *nest, int32_t dim, int32_t segments, int64_t *borders) {
+int32_t indim_nest_borders(const indim_nest *nest, int32_t dim, int32_t segments, int64_t *borders) {
   int32_t count = 0;
   borders[count++] = 0;
   const indim_access_list *list = nest->list;
@@ -143,11 +142,12 @@ static int32_t segment_borders(const indim_nest *nest, int32_t dim, int32_t segm
 
 static void run_body(indim_nest *nest, int32_t lanes, indim_coord *index) {
   indim_kernel k = {.l = nest->l, .lanes = lanes, .streams = nest->streams && lanes == nest->lanes};
+  indim_turn_enter(nest->l, index);
   nest->body(nest, &k, index);
 }
 
 // |count| elements from |from| on, a number known now, in full vectors and then in halves of one.
-static void run_rest(indim_nest *nest, indim_coord *index, indim_lval from, int64_t count) {
+void indim_nest_rest(indim_nest *nest, indim_coord *index, indim_lval from, int64_t count) {
   int32_t lanes = 0;
   for (int64_t done = 0; (lanes = indim_piece_lanes(count - done, nest->lanes)) > 0; done += lanes) {
     index[nest->vector_dim] = (indim_coord){indim_loop_add_const(&nest->l->b, from, done), lanes > 1 ? 1 : 0};
@@ -156,7 +156,7 @@ static void run_rest(indim_nest *nest, indim_coord *index, indim_lval from, int6
 }
 
 // The elements of what is stored that a cache line holds, and at least a vector.
-static int64_t line_of(const indim_nest *nest) {
+int64_t indim_nest_line(const indim_nest *nest) {
   enum { LINE = 64 };
   int64_t count = nest->lanes;
   for (int32_t i = 0; i < nest->list->count; i++) {
@@ -169,8 +169,7 @@ static int64_t line_of(const indim_nest *nest) {
 
 // How many elements from |low| on are stored before the next cache line of the result, and how many a line has; 0 when the
 // address is not known to move with the vector's lanes.
-static indim_lval elements_before_line(const indim_nest *nest, const indim_coord *index, int64_t low,
-                                       int64_t *out_line) {
+indim_lval indim_nest_before_line(const indim_nest *nest, const indim_coord *index, int64_t low, int64_t *out_line) {
   indim_loop_builder *b = &nest->l->b;
   const indim_access *store = NULL;
   int32_t count = 0;
@@ -189,11 +188,11 @@ static indim_lval elements_before_line(const indim_nest *nest, const indim_coord
       address = indim_loop_add(b, address, indim_loop_mul_const(b, index[d].base, store->strides[d]));
     }
   }
-  *out_line = line_of(nest);
+  *out_line = indim_nest_line(nest);
   return indim_loop_modulo(b, indim_loop_mul_const(b, address, -1), *out_line);
 }
 
-static void run_each(indim_nest *nest, indim_coord *index, indim_lval low, indim_lval high) {
+void indim_nest_each(indim_nest *nest, indim_coord *index, indim_lval low, indim_lval high) {
   indim_loop_builder *b = &nest->l->b;
   index[nest->vector_dim] = (indim_coord){indim_loop_for_begin(b, low, high, 1, 0, NULL, NULL), 0};
   run_body(nest, 1, index);
@@ -209,31 +208,31 @@ static void run_aligned(indim_nest *nest, indim_coord *index, int64_t low, int64
   int64_t whole = high - low - (line - 1);
   int64_t done = whole / step * step;
   indim_lval start = indim_loop_add_const(b, before, low);
-  run_each(nest, index, indim_loop_index(b, low), start);
+  indim_nest_each(nest, index, indim_loop_index(b, low), start);
   indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), step, 0, NULL, NULL);
-  run_rest(nest, index, indim_loop_add(b, start, i), step);
+  indim_nest_rest(nest, index, indim_loop_add(b, start, i), step);
   indim_loop_for_end(b, NULL, NULL);
   int64_t rest = (whole - done) / line * line;
-  run_rest(nest, index, indim_loop_add_const(b, start, done), rest);
-  run_each(nest, index, indim_loop_add_const(b, start, done + rest), indim_loop_index(b, high));
+  indim_nest_rest(nest, index, indim_loop_add_const(b, start, done), rest);
+  indim_nest_each(nest, index, indim_loop_add_const(b, start, done + rest), indim_loop_index(b, high));
 }
 
 // The same from a place known now, and not past the caches: a part of a cache line.
 static void run_plain(indim_nest *nest, indim_coord *index, int64_t from, int64_t count) {
   bool streams = nest->streams;
   nest->streams = false;
-  run_rest(nest, index, indim_loop_index(&nest->l->b, from), count);
+  indim_nest_rest(nest, index, indim_loop_index(&nest->l->b, from), count);
   nest->streams = streams;
 }
 
-static void run_vectors(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, bool threads) {
+void indim_nest_vectors(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, bool threads) {
   indim_loop_builder *b = &nest->l->b;
   int64_t step = (int64_t)nest->lanes * nest->unroll;
   int64_t at = low;
   int64_t line = 0;
   // Stores past the caches want whole lines; in long rows it is worth to begin the vectors at one.
   bool is_long = high - low >= LONG_ROW * nest->lanes && nest->cost <= CHEAP;
-  indim_lval before = nest->streams && is_long ? elements_before_line(nest, index, low, &line) : 0;
+  indim_lval before = nest->streams && is_long ? indim_nest_before_line(nest, index, low, &line) : 0;
   if (before != 0) {
     const indim_loop_value *range = indim_loop_value_of(b, before);
     if (range->low != range->high && !threads) {
@@ -244,14 +243,14 @@ static void run_vectors(indim_nest *nest, indim_coord *index, int64_t low, int64
     run_plain(nest, index, low, at - low);
   }
   int64_t blocks = (high - at) / step;
-  if (threads && blocks >= 2 * PIECES) {
-    int64_t piece = blocks / PIECES * step;
+  if (threads && blocks >= 2 * INDIM_NEST_PIECES) {
+    int64_t piece = blocks / INDIM_NEST_PIECES * step;
     int64_t pieces = (high - at) / piece;
     indim_lval base = indim_loop_for_begin(b, indim_loop_index(b, at), indim_loop_index(b, at + pieces * piece), piece,
                                            0, NULL, NULL);
     indim_loop_for_parallel(b, 1);
     indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, piece), step, 0, NULL, NULL);
-    run_rest(nest, index, indim_loop_add(b, base, i), step);
+    indim_nest_rest(nest, index, indim_loop_add(b, base, i), step);
     indim_loop_for_end(b, NULL, NULL);
     indim_loop_for_end(b, NULL, NULL);
     at += pieces * piece;
@@ -260,16 +259,16 @@ static void run_vectors(indim_nest *nest, indim_coord *index, int64_t low, int64
   if (blocks > 1) {
     indim_lval i =
         indim_loop_for_begin(b, indim_loop_index(b, at), indim_loop_index(b, at + blocks * step), step, 0, NULL, NULL);
-    run_rest(nest, index, i, step);
+    indim_nest_rest(nest, index, i, step);
     indim_loop_for_end(b, NULL, NULL);
     at += blocks * step;
   }
   int64_t whole = line == 0 ? high - at : (high - at) / line * line;
-  run_rest(nest, index, indim_loop_index(b, at), whole);
+  indim_nest_rest(nest, index, indim_loop_index(b, at), whole);
   run_plain(nest, index, at + whole, high - at - whole);
 }
 
-static int64_t elements_within(const indim_nest *nest) {
+int64_t indim_nest_elements(const indim_nest *nest) {
   int64_t count = 1;
   for (int32_t d = 0; d < nest->rank; d++) {
     count *= nest->sizes[d];
@@ -278,7 +277,7 @@ static int64_t elements_within(const indim_nest *nest) {
 }
 
 // Whether so many elements are worth threads, if no loop stands around them.
-static bool worth_threads(const indim_nest *nest, int64_t elements) {
+bool indim_nest_worth_threads(const indim_nest *nest, int64_t elements) {
   indim_lowering *l = nest->l;
   return nest->may_thread && l->loop_depth == 0 && !indim_lower_without(l, INDIM_DECISION_THREADS) &&
          elements >= WORTH_THREADS * 8 / indim_index_add_saturated(nest->cost, 8);
@@ -287,89 +286,29 @@ static bool worth_threads(const indim_nest *nest, int64_t elements) {
 // How many copies of the body small loops may be written out to.
 static int32_t most_copies(const indim_nest *nest) { return nest->cost <= CHEAP ? 64 : nest->cost <= 100 ? 16 : 4; }
 
-// One element of the turned dimension after the other.
-static void run_unturned(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
+// A loop over low to high, in threads as one over pieces and another inside, so that each piece has panels of its own.
+indim_lval indim_nest_pieces_begin(indim_nest *nest, int64_t low, int64_t high, bool threads) {
   indim_loop_builder *b = &nest->l->b;
-  if (w[0] >= w[1] || v[0] >= v[1]) {
-    return;
+  indim_lval begin = indim_loop_index(b, low);
+  indim_lval end = indim_loop_index(b, high);
+  if (threads) {
+    int64_t each = (high - low + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES;
+    int64_t pieces = (high - low + each - 1) / each;
+    indim_lval piece = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, pieces), 1, 0, NULL, NULL);
+    indim_loop_for_parallel(b, 1);
+    begin = indim_loop_add_const(b, indim_loop_mul_const(b, piece, each), low);
+    indim_lval last = indim_loop_add_const(b, begin, each);
+    end = pieces * each == high - low ? last : indim_loop_binary(b, INDIM_OP_MINIMUM, last, end);
+    indim_nest_give_panels(nest, piece, pieces);
   }
-  indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, w[0]), indim_loop_index(b, w[1]), 1, 0, NULL, NULL);
-  index[nest->turn_dim] = (indim_coord){at, 0};
-  run_vectors(nest, index, v[0], v[1], false);
-  indim_loop_for_end(b, NULL, NULL);
+  return indim_loop_for_begin(b, begin, end, 1, 0, NULL, NULL);
 }
 
-// How many turned squares lie side by side in a block, along v as along w: as many as fill a cache line of the result.
-static int32_t squares_of(const indim_nest *nest) {
-  int64_t count = line_of(nest) / nest->lanes;
-  return (int32_t)(count > INDIM_MAX_SQUARES ? INDIM_MAX_SQUARES : count);
-}
-
-// Blocks of whole cache lines in both directions, of turned squares; |band| (0: none) is added to the place along v. What
-// passes the caches has to be stored in whole lines, and so has what is stored between loads of other arrays, lest the
-// lines be moved to and fro: then squares side by side are turned together; otherwise one after the other, for which the
-// registers suffice.
-static void run_squares(indim_nest *nest, indim_coord *index, indim_lval w_low, indim_lval w_high, indim_lval v_low,
-                        indim_lval v_high, int32_t squares, indim_lval band) {
-  indim_loop_builder *b = &nest->l->b;
-  int64_t block = (int64_t)squares * nest->lanes;
-  indim_lval at_w = indim_loop_for_begin(b, w_low, w_high, block, 0, NULL, NULL);
-  indim_lval at_v = indim_loop_for_begin(b, v_low, v_high, block, 0, NULL, NULL);
-  indim_lval from_v = band == 0 ? at_v : indim_loop_add(b, band, at_v);
-  int32_t together = nest->streams || indim_turn_is_mixed(nest) ? squares : 1;
-  for (int64_t x = 0; x < block; x += nest->lanes) {
-    for (int64_t y = 0; y < block; y += together * nest->lanes) {
-      indim_turn_block(nest, index, indim_loop_add_const(b, at_w, x), indim_loop_add_const(b, from_v, y), together);
-    }
-  }
-  indim_loop_for_end(b, NULL, NULL);
-  indim_loop_for_end(b, NULL, NULL);
-}
-
-// Squares for a band of |v| after the other: the rows of a band stay known to the processor's page tables while all of |w|
-// passes by. Then what is left on two sides.
-static void run_turned(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
-  enum { BAND = 128 };
-  indim_loop_builder *b = &nest->l->b;
-  int64_t lanes = nest->lanes;
-  int64_t most = squares_of(nest) * lanes;
-  int32_t squares = w[1] - w[0] >= most && v[1] - v[0] >= most ? squares_of(nest) : 1;
-  int64_t block = squares * lanes;
-  int64_t w_end = w[0] + (w[1] - w[0]) / block * block;
-  int64_t v_end = v[0] + (v[1] - v[0]) / block * block;
-  int64_t bands = (v_end - v[0]) / BAND;
-  int64_t band_end = v[0] + bands * BAND;
-  indim_lval w_low = indim_loop_index(b, w[0]);
-  indim_lval w_high = indim_loop_index(b, w_end);
-  if (w_end > w[0] && bands > 1) {
-    indim_lval band =
-        indim_loop_for_begin(b, indim_loop_index(b, v[0]), indim_loop_index(b, band_end), BAND, 0, NULL, NULL);
-    if (worth_threads(nest, elements_within(nest))) {
-      indim_loop_for_parallel(b, (bands + PIECES - 1) / PIECES);
-    }
-    indim_lval from = indim_loop_index(b, 0);
-    indim_lval to = indim_loop_index(b, BAND);
-    run_squares(nest, index, w_low, w_high, from, to, squares, band);
-    indim_loop_for_end(b, NULL, NULL);
-  } else {
-    band_end = v[0];
-  }
-  if (w_end > w[0] && v_end > band_end) {
-    run_squares(nest, index, w_low, w_high, indim_loop_index(b, band_end), indim_loop_index(b, v_end), squares, 0);
-  }
-  run_unturned(nest, index, (int64_t[]){w_end, w[1]}, v);
-  run_unturned(nest, index, (int64_t[]){w[0], w_end}, (int64_t[]){v_end, v[1]});
-}
-
-static void run_turned_segments(indim_nest *nest, indim_coord *index, int32_t segments) {
-  int64_t w[INDIM_MAX_CUTS + 2];
-  int64_t v[INDIM_MAX_CUTS + 2];
-  int32_t w_count = segment_borders(nest, nest->turn_dim, segments, w);
-  int32_t v_count = segment_borders(nest, nest->vector_dim, segments * w_count, v);
-  for (int32_t i = 0; i < w_count; i++) {
-    for (int32_t j = 0; j < v_count; j++) {
-      run_turned(nest, index, w + i, v + j);
-    }
+void indim_nest_pieces_end(indim_nest *nest, bool threads) {
+  indim_loop_for_end(&nest->l->b, NULL, NULL);
+  if (threads) {
+    indim_loop_for_end(&nest->l->b, NULL, NULL);
+    nest->panel_start = 0;
   }
 }
 
@@ -389,19 +328,20 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
     return;
   }
   // Few iterations make few pieces, and uneven ones, which is worth it when each is long.
-  int64_t within = elements_within(nest) / nest->sizes[dim];
+  int64_t within = indim_nest_elements(nest) / nest->sizes[dim];
   bool is_long =
       high - low >= 4 && indim_index_mul_saturated(within, indim_index_add_saturated(nest->cost, 1)) >= LONG_ITERATION;
-  bool threads = worth_threads(nest, within * (high - low)) && (high - low >= 2 * PIECES || is_long);
-  index[dim] =
-      (indim_coord){indim_loop_for_begin(b, indim_loop_index(b, low), indim_loop_index(b, high), 1, 0, NULL, NULL), 0};
-  if (threads) {
-    indim_loop_for_parallel(b, (high - low + PIECES - 1) / PIECES);
+  bool threads =
+      indim_nest_worth_threads(nest, within * (high - low)) && (high - low >= 2 * INDIM_NEST_PIECES || is_long);
+  bool in_pieces = threads && nest->side > 0;
+  index[dim] = (indim_coord){indim_nest_pieces_begin(nest, low, high, in_pieces), 0};
+  if (threads && !in_pieces) {
+    indim_loop_for_parallel(b, (high - low + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
   }
   l->loop_depth++;
   run_dims(nest, position + 1, index, segments);
   l->loop_depth--;
-  indim_loop_for_end(b, NULL, NULL);
+  indim_nest_pieces_end(nest, in_pieces);
 }
 
 static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments) {
@@ -412,7 +352,7 @@ static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int
   }
   bool is_last = position == nest->rank;
   if (is_last && nest->turns) {
-    run_turned_segments(nest, index, segments);
+    indim_nest_turned(nest, index, segments);
     return;
   }
   int32_t dim = is_last ? nest->vector_dim : nest->order[position];
@@ -421,10 +361,11 @@ static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int
     return;
   }
   int64_t borders[INDIM_MAX_CUTS + 2];
-  int32_t count = segment_borders(nest, dim, segments, borders);
+  int32_t count = indim_nest_borders(nest, dim, segments, borders);
   for (int32_t s = 0; s < count; s++) {
     if (is_last) {
-      run_vectors(nest, index, borders[s], borders[s + 1], worth_threads(nest, borders[s + 1] - borders[s]));
+      indim_nest_vectors(nest, index, borders[s], borders[s + 1],
+                         indim_nest_worth_threads(nest, borders[s + 1] - borders[s]));
     } else {
       run_loop(nest, position, index, borders[s], borders[s + 1], segments * count);
     }

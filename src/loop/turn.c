@@ -22,10 +22,13 @@ struct indim_turn {
   const indim_nest *nest;
   indim_lval rows[MAX_LOADS][MAX_LANES];  // 0: this load is not turned
   indim_lval turned[INDIM_MAX_SQUARES][MAX_LOADS][MAX_LANES];
+  const indim_panel *panel;          // or NULL: registers
+  indim_storage *panels[MAX_LOADS];  // that each load is given from, NULL: none
+  const indim_coord *index;          // that the body is being built at
 };
 
-// Whether the nest reads |item| neither along the vector dimension nor not at all along it, but along the turned one.
-static bool wants_turning(const indim_nest *nest, const indim_access *access, int32_t dim) {
+// Reads neither along the vector dimension nor not at all along it, but along the turned one.
+static bool turns_along(const indim_nest *nest, const indim_access *access, int32_t dim) {
   return access->item != NULL && access->strides != NULL && indim_index_abs(access->strides[nest->vector_dim]) > 1 &&
          access->strides[dim] == 1;
 }
@@ -46,7 +49,7 @@ int32_t indim_turn_dim(const indim_nest *nest) {
   for (int32_t d = 0; d < nest->rank && stores_along; d++) {
     int32_t count = 0;
     for (int32_t i = 0; i < list->count && d != nest->vector_dim && nest->sizes[d] >= nest->lanes; i++) {
-      count += wants_turning(nest, &list->accesses[i], d) ? 1 : 0;
+      count += turns_along(nest, &list->accesses[i], d) ? 1 : 0;
     }
     if (count > best_count) {
       best = d;
@@ -56,11 +59,15 @@ int32_t indim_turn_dim(const indim_nest *nest) {
   return nest->sizes[nest->vector_dim] >= nest->lanes ? best : -1;
 }
 
+bool indim_turn_wants(const indim_nest *nest, const indim_access *access) {
+  return nest->turns && turns_along(nest, access, nest->turn_dim);
+}
+
 bool indim_turn_is_mixed(const indim_nest *nest) {
   bool is_mixed = false;
   for (int32_t i = 0; i < nest->list->count && nest->turns; i++) {
     const indim_access *access = &nest->list->accesses[i];
-    is_mixed = is_mixed || (access->item != NULL && !wants_turning(nest, access, nest->turn_dim));
+    is_mixed = is_mixed || (access->item != NULL && !indim_turn_wants(nest, access));
   }
   return is_mixed;
 }
@@ -69,19 +76,39 @@ bool indim_turn_is_mixed(const indim_nest *nest) {
 static bool is_turned(const indim_turn *t, const indim_flow_item *item) {
   for (int32_t i = 0; i < t->nest->list->count; i++) {
     const indim_access *access = &t->nest->list->accesses[i];
-    if (access->item == item && wants_turning(t->nest, access, t->nest->turn_dim)) {
+    if (access->item == item && indim_turn_wants(t->nest, access)) {
       return true;
     }
   }
   return false;
 }
 
-indim_lval indim_turn_find(indim_lowering *l) {
-  indim_turn *t = l->turn;
+// Element (w, v) of the panel that the running piece has.
+static indim_lval panel_address(const indim_turn *t, indim_loop_builder *b, indim_lval w, indim_lval v) {
+  indim_lval start = t->nest->panel_start == 0 ? indim_loop_index(b, 0) : t->nest->panel_start;
+  const indim_lval terms[] = {start, w, v};
+  const int64_t coefficients[] = {1, t->nest->pitch, 1};
+  return indim_loop_affine(b, 0, 3, terms, coefficients);
+}
+
+static indim_lval find_in_panel(const indim_turn *t, indim_kernel *k) {
+  indim_loop_builder *b = &k->l->b;
+  indim_storage *storage = t->panels[t->next];
+  if (storage == NULL) {
+    return 0;
+  }
+  const indim_nest *nest = t->nest;
+  indim_lval w = indim_loop_add(b, t->index[nest->turn_dim].base, indim_loop_mul_const(b, t->panel->w, -1));
+  indim_lval v = indim_loop_add(b, t->index[nest->vector_dim].base, indim_loop_mul_const(b, t->panel->v, -1));
+  return indim_loop_load(b, storage, panel_address(t, b, w, v), k->lanes, 1);
+}
+
+indim_lval indim_turn_find(indim_kernel *k) {
+  indim_turn *t = k->l->turn;
   if (t == NULL || !t->is_replay || t->next >= t->count) {
     return 0;
   }
-  indim_lval found = t->turned[t->square][t->next][t->pass];
+  indim_lval found = t->panel != NULL ? find_in_panel(t, k) : t->turned[t->square][t->next][t->pass];
   t->next += found != 0 ? 1 : 0;
   return found;
 }
@@ -186,6 +213,77 @@ void indim_turn_block(indim_nest *nest, indim_coord *index, indim_lval w, indim_
       run_row(nest, index, w, v);
     }
   }
+  l->turn = NULL;
+  indim_element_forget(l);
+}
+
+// Panels ---------------------------------------------------------------------------------------------------------------
+
+void indim_turn_enter(indim_lowering *l, const indim_coord *index) {
+  if (l->turn != NULL) {
+    l->turn->index = index;
+    l->turn->next = 0;
+    indim_element_forget(l);
+  }
+}
+
+// A panel of the nest that no other load has.
+static indim_storage *choose_panel(const indim_turn *t, indim_type type) {
+  for (int32_t p = 0; p < t->nest->panel_count; p++) {
+    bool is_free = t->nest->panels[p]->type == type;
+    for (int32_t n = 0; n < t->count && is_free; n++) {
+      is_free = t->panels[n] != t->nest->panels[p];
+    }
+    if (is_free) {
+      return t->nest->panels[p];
+    }
+  }
+  return NULL;
+}
+
+// Stores the turned rows of a square at (w, v) of the panels.
+static void store_square(indim_lowering *l, indim_turn *t, indim_lval w, indim_lval v) {
+  indim_loop_builder *b = &l->b;
+  for (int32_t n = 0; n < t->count && !indim_lower_failed(l); n++) {
+    const indim_lval *rows = t->turned[0][n];
+    t->panels[n] = rows[0] == 0 ? NULL : choose_panel(t, l->program->values[rows[0]].type);
+    for (int32_t i = 0; i < t->lanes && t->panels[n] != NULL; i++) {
+      indim_loop_store(b, t->panels[n], panel_address(t, b, indim_loop_add_const(b, w, i), v), rows[i], 1, false);
+    }
+  }
+}
+
+// Opens a loop over |count| elements in steps of a square. The last square ends with the last element.
+static indim_lval squares_begin(indim_turn *t, indim_loop_builder *b, int64_t count) {
+  int64_t end = (count + t->lanes - 1) / t->lanes * t->lanes;
+  indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, end), t->lanes, 0, NULL, NULL);
+  return end == count ? at : indim_loop_binary(b, INDIM_OP_MINIMUM, at, indim_loop_index(b, count - t->lanes));
+}
+
+void indim_turn_fill(indim_nest *nest, indim_coord *index, const indim_panel *panel) {
+  indim_lowering *l = nest->l;
+  indim_loop_builder *b = &l->b;
+  indim_turn *t = indim_lower_alloc(l, 1, sizeof *t);
+  if (t == NULL) {
+    return;
+  }
+  t->lanes = nest->lanes;
+  t->nest = nest;
+  t->panel = panel;
+  l->turn = t;
+  indim_lval v = squares_begin(t, b, panel->columns);
+  indim_lval w = squares_begin(t, b, panel->rows);
+  for (t->pass = 0; t->pass < t->lanes && !indim_lower_failed(l); t->pass++) {
+    run_row(nest, index, indim_loop_add(b, panel->w, w), indim_loop_add(b, panel->v, v));
+  }
+  turn_all(l, t);
+  store_square(l, t, w, v);
+  indim_loop_for_end(b, NULL, NULL);
+  indim_loop_for_end(b, NULL, NULL);
+  t->is_replay = true;
+}
+
+void indim_turn_end(indim_lowering *l) {
   l->turn = NULL;
   indim_element_forget(l);
 }

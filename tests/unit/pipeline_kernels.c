@@ -788,6 +788,47 @@ TEST(large_turns) {
   }
 }
 
+// Arrays beyond the second cache, turned in memory: by themselves and with others, several at once, cut by guards, as planes
+// of larger ones, and of all widths.
+TEST(panels) {
+  static const char *const programs[] = {
+      "ENTRY main { x = f32[515,512] parameter(0) ROOT t = f32[512,515] transpose(x), dimensions={1,0} }",
+      "ENTRY main { x = f64[383,449] parameter(0) ROOT t = f64[449,383] transpose(x), dimensions={1,0} }",
+      "ENTRY main { x = s8[1025,1155] parameter(0) ROOT t = s8[1155,1025] transpose(x), dimensions={1,0} }",
+      "ENTRY main { x = bf16[640,769] parameter(0) y = bf16[769,640] parameter(1) t = bf16[769,640] transpose(x), "
+      "dimensions={1,0} ROOT s = bf16[769,640] add(t, y) }",
+      "ENTRY main { x = s64[300,321] parameter(0) ROOT t = s64[321,300] transpose(x), dimensions={1,0} }",
+      "ENTRY main { x = f32[600,500] parameter(0) y = f64[600,500] parameter(1) z = f64[500,600] parameter(2) a = "
+      "f32[500,600] transpose(x), dimensions={1,0} c = f64[500,600] convert(a) b = f64[500,600] transpose(y), "
+      "dimensions={1,0} p = f64[500,600] multiply(c, b) ROOT s = f64[500,600] add(p, z) }",
+      "ENTRY main { x = f32[512,640] parameter(0) t = f32[640,512] transpose(x), dimensions={1,0} a = f32[639,511] "
+      "slice(t), slice={[0:639], [0:511]} b = f32[639,511] slice(t), slice={[1:640], [1:512]} y = f32[639,511] "
+      "parameter(1) p = f32[639,511] multiply(a, b) ROOT r = f32[639,511] subtract(p, y) }",
+      "ENTRY main { x = f32[512,700] parameter(0) c = f32[] constant(7) t = f32[700,512] transpose(x), "
+      "dimensions={1,0} "
+      "ROOT r = f32[705,1000] pad(t, c), padding=2_3x300_188 }",
+      "ENTRY main { x = f32[512,400] parameter(0) y = f32[400,250] parameter(1) t = f32[400,512] transpose(x), "
+      "dimensions={1,0} ROOT r = f32[400,762] concatenate(t, y), dimensions={1} }",
+      "ENTRY main { x = f32[70,130,128] parameter(0) ROOT t = f32[128,130,70] transpose(x), dimensions={2,1,0} }",
+      "ENTRY main { x = f32[5,300,257] parameter(0) ROOT t = f32[5,257,300] transpose(x), dimensions={0,2,1} }",
+      "ENTRY main { x = s32[256,7,256] parameter(0) y = s32[256,256,7]{1,0,2} parameter(1) t = s32[256,256,7] "
+      "transpose(x), dimensions={2,0,1} ROOT r = s32[256,256,7] add(t, y) }",
+      "ENTRY main { x = f32[512,512]{0,1} parameter(0) y = f32[512,512] parameter(1) v = f32[512] parameter(2) w = "
+      "f32[512,512] broadcast(v), dimensions={0} a = f32[512,512] add(x, y) ROOT r = f32[512,512] multiply(a, w) }",
+      "ENTRY main { x = f32[512,640] parameter(0) t = f32[640,512] transpose(x), dimensions={1,0} ROOT r = "
+      "f32[640,512] "
+      "reverse(t), dimensions={0} }",
+      "ENTRY main { x = f32[256,1024] parameter(0) r = f32[256,32,32] reshape(x) t = f32[32,32,256] transpose(r), "
+      "dimensions={2,1,0} ROOT s = f32[32,32,256] negate(t) }",
+  };
+  state = 13;
+  for (size_t i = 0; i < sizeof programs / sizeof *programs && can_compile(); i++) {
+    begin();
+    add("%s\n", programs[i]);
+    run();
+  }
+}
+
 // The same with rows that begin anywhere in a cache line.
 TEST(large_rows) {
   static const char *const programs[] = {
@@ -825,5 +866,6 @@ TEST(large_rows) {
   X(bits_of_other_widths)       \
   X(tiles)                      \
   X(large_turns)                \
+  X(panels)                     \
   X(large_rows)
 TEST_MAIN(CASES)
