@@ -73,8 +73,15 @@ TARGET static void NAME(pack_rhs)(int64_t count, int64_t columns, const REAL *rh
   if (columns < TILE_N) {
     memset(packed, 0, (size_t)(count * TILE_N) * sizeof(REAL));
   }
+  int64_t side = SQUARE_BYTES / sizeof(REAL);
+  int64_t turned = rhs_k == 1 && columns == TILE_N ? count / side * side : 0;
+  for (int64_t c = 0; c < columns; c += side) {
+    for (int64_t k = 0; k < turned; k += side) {
+      TURN(rhs + c * rhs_n + k, rhs_n, packed + k * TILE_N + c, TILE_N);
+    }
+  }
   for (int64_t c = 0; c < columns; c++) {
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = turned; k < count; k++) {
       packed[k * TILE_N + c] = rhs[c * rhs_n + k * rhs_k];
     }
   }
@@ -221,9 +228,14 @@ TARGET static void NAME(gemm)(int64_t m, int64_t n, int64_t k, const REAL *lhs, 
     NAME(row)(m, k, rhs, rhs_k, lhs, lhs_k, lhs_m, out, out_m, accumulate);
     return;
   }
-  int64_t most = lhs_k == 1 ? BLOCK_M : (int64_t)(LHS_BYTES / sizeof(REAL)) / BLOCK_K / TILE_M * TILE_M;
-  for (int64_t i = 0; i < m; i += most) {
-    int64_t rows = m - i < most ? m - i : most;
+  // As few blocks of rows as there may be, about equal: each lays out the right side anew.
+  int64_t steps = k < BLOCK_K ? k : BLOCK_K;
+  int64_t most = (int64_t)((lhs_k == 1 ? BLOCK_BYTES : LHS_BYTES) / sizeof(REAL)) / steps / TILE_M * TILE_M;
+  int64_t tiles = (m + TILE_M - 1) / TILE_M;
+  int64_t blocks = (m + most - 1) / most;
+  int64_t height = (tiles + blocks - 1) / blocks * TILE_M;
+  for (int64_t i = 0; i < m; i += height) {
+    int64_t rows = m - i < height ? m - i : height;
     for (int64_t begin = 0; begin < k; begin += BLOCK_K) {
       int64_t count = k - begin < BLOCK_K ? k - begin : BLOCK_K;
       NAME(block)
