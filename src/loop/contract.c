@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/size.h"
-#include "loop/build.h"
+#include "loop/cut.h"
 #include "loop/lowering.h"
 #include "loop/touch.h"
 
@@ -106,7 +106,7 @@ static int32_t take_index_out(const contraction *c, indim_lval address, const in
   return count;
 }
 
-// Whether all addresses are of single lanes, and by their ranges inside one part.
+// Whether all accesses are loads and stores at addresses of single lanes, and by their ranges inside one part.
 static bool has_plain_addresses(const contraction *c, const indim_loop_body *body, const indim_touch *t) {
   enum { MOST_TERMS = 16 };
   for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
@@ -133,6 +133,11 @@ static bool has_plain_addresses(const contraction *c, const indim_loop_body *bod
     } else if (node->kind == INDIM_NODE_FILL && node->u.move.to == t->storage) {
       return false;
     }
+    for (int32_t i = 0; node->kind == INDIM_NODE_HOST && i < node->u.host.storage_count; i++) {
+      if (node->u.host.storages[i] == t->storage) {
+        return false;
+      }
+    }
     for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
       if (!has_plain_addresses(c, node->bodies[k], t)) {
         return false;
@@ -143,108 +148,6 @@ static bool has_plain_addresses(const contraction *c, const indim_loop_body *bod
 }
 
 // Building -------------------------------------------------------------------------------------------------------------
-
-// Puts a node with one s64 result at the end of |body|, or in front of |before|, which stands behind |*link|.
-static indim_lval put(contraction *c, indim_loop_body *body, indim_loop_node **link, indim_loop_node *node) {
-  indim_lval value = indim_loop_new_value(&c->b, INDIM_S64, 1, body);
-  if (c->b.status != INDIM_OK) {
-    return 0;
-  }
-  node->body = body;
-  node->next = *link;
-  *link = node;
-  body->last = node->next == NULL ? node : body->last;
-  node->first_result = value;
-  node->result_count = 1;
-  indim_loop_value *made = &c->program->values[value];
-  made->node = node;
-  if (node->kind == INDIM_NODE_CONST) {
-    made->low = made->high = (int64_t)node->u.constant.bits[0];
-  } else {
-    indim_loop_node_range(c->program, node, 1, &made->low, &made->high);
-  }
-  return value;
-}
-
-static indim_lval put_sum(contraction *c, indim_loop_body *body, indim_loop_node **link, int64_t constant,
-                          int32_t count, const indim_lval *args, const int64_t *coefficients) {
-  indim_loop_node *node = indim_loop_new_node(&c->b, count > 0 ? INDIM_NODE_AFFINE : INDIM_NODE_CONST, count, args);
-  const int64_t *kept = count > 0 ? indim_loop_copy_of(&c->b, coefficients, (size_t)count * sizeof *kept) : NULL;
-  if (c->b.status != INDIM_OK) {
-    return 0;
-  }
-  if (count > 0) {
-    node->u.affine.constant = constant;
-    node->u.affine.coefficients = kept;
-  } else {
-    node->u.constant.bits[0] = (uint64_t)constant;
-  }
-  return put(c, body, link, node);
-}
-
-static void deepen(indim_loop_body *body) {
-  body->depth++;
-  for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
-    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
-      deepen(node->bodies[k]);
-    }
-  }
-}
-
-// The parallel |loop| (which stands behind |*link|) as one over pieces, with what it was inside.
-static void cut_in_pieces(contraction *c, indim_loop_node **link, indim_loop_node *loop, int64_t begin, int64_t end,
-                          int64_t pieces) {
-  indim_loop_body *outer = loop->body;
-  indim_loop_body *body = indim_loop_alloc(&c->b, 1, sizeof *body);
-  indim_lval zero = put_sum(c, outer, link, 0, 0, NULL, NULL);
-  link = c->b.status == INDIM_OK ? &(*link)->next : link;
-  indim_lval count = put_sum(c, outer, link, pieces, 0, NULL, NULL);
-  const indim_lval bounds[2] = {zero, count};
-  indim_loop_node *over = indim_loop_new_node(&c->b, INDIM_NODE_FOR, 2, bounds);
-  if (c->b.status != INDIM_OK) {
-    return;
-  }
-  link = &(*link)->next;
-  over->body = outer;
-  over->next = loop->next;
-  over->bodies[0] = body;
-  over->u.loop.step = 1;
-  over->u.loop.grain = 1;
-  over->u.loop.is_parallel = true;
-  *link = over;
-  outer->last = outer->last == loop ? over : outer->last;
-  *body = (indim_loop_body){.owner = over, .outer = outer, .depth = outer->depth + 1, .is_closed = true};
-  body->first_parameter = c->piece = indim_loop_new_value(&c->b, INDIM_S64, 1, body);
-  body->parameter_count = 1;
-  indim_loop_value *index = &c->program->values[c->piece];
-  indim_loop_for_range(c->program, zero, count, 1, &index->low, &index->high);
-  index->step = 1;
-  // Its begin, its end, and the loop itself.
-  int64_t length = loop->u.loop.grain * loop->u.loop.step;
-  indim_lval first = put_sum(c, body, &body->first, begin, 1, &c->piece, &length);
-  indim_lval last =
-      c->b.status == INDIM_OK ? put_sum(c, body, &body->first->next, begin + length, 1, &c->piece, &length) : 0;
-  if (c->b.status == INDIM_OK && begin + pieces * length > end) {
-    const indim_lval ends[2] = {last, loop->args[1]};
-    indim_loop_node *lesser = indim_loop_new_node(&c->b, INDIM_NODE_SCALAR, 2, ends);
-    if (lesser != NULL) {
-      lesser->u.op = (indim_loop_op){.op = INDIM_OP_MINIMUM};
-      last = put(c, body, &body->last->next, lesser);
-    }
-  }
-  if (c->b.status != INDIM_OK) {
-    return;
-  }
-  loop->args[0] = first;
-  loop->args[1] = last;
-  loop->u.loop.is_parallel = false;
-  loop->u.loop.grain = 1;
-  loop->next = NULL;
-  indim_loop_append(body, loop);
-  loop->bodies[0]->outer = body;
-  deepen(loop->bodies[0]);
-  c->program->values[loop->bodies[0]->first_parameter].step = 0;
-}
 
 static void rewrite(contraction *c, indim_loop_body *body, indim_loop_node **link, indim_loop_node *node,
                     const indim_touch *t, int64_t width) {
@@ -257,7 +160,7 @@ static void rewrite(contraction *c, indim_loop_body *body, indim_loop_node **lin
     return;
   }
   int32_t count = take_index_out(c, node->args[0], t, width, args, coefficients, &constant);
-  indim_lval address = put_sum(c, body, link, constant, count, args, coefficients);
+  indim_lval address = indim_loop_put_sum(&c->b, body, link, constant, count, args, coefficients);
   node->args[0] = c->b.status == INDIM_OK ? address : node->args[0];
 }
 
@@ -298,7 +201,7 @@ static void contract_loop(contraction *c, indim_loop_node **link) {
       continue;
     }
     if (loop->u.loop.is_parallel) {
-      cut_in_pieces(c, link, loop, from, to, pieces);
+      c->piece = indim_loop_cut_in_pieces(&c->b, link, from, to);
     }
     indim_storage *storage = c->program->storages[t->storage];
     int64_t width = width_of(t, storage);

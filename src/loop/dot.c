@@ -125,6 +125,31 @@ static bool only_moves(const indim_flow_item *operand) {
   return operand->placement != INDIM_PLACEMENT_INLINE || operand->cost == 0;
 }
 
+// One call, or, for a batch that is enough for all threads, a loop of calls over it: that is like other kernels' loops over
+// the batch and may be joined with them.
+static void call_host(indim_lowering *l, indim_storage *const *storages, indim_lval *addresses, int64_t *numbers) {
+  enum { PIECES = 16, STORAGES = 3 };
+  static const int moves[STORAGES] = {INDIM_MATMUL_OUT_BATCH, INDIM_MATMUL_LHS_BATCH, INDIM_MATMUL_RHS_BATCH};
+  static const bool is_written[STORAGES] = {true, false, false};
+  indim_loop_builder *b = &l->b;
+  int64_t batch = numbers[INDIM_MATMUL_BATCH];
+  bool is_loop = batch >= PIECES && !indim_lower_without(l, INDIM_DECISION_THREADS);
+  if (is_loop) {
+    indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, batch), 1, 0, NULL, NULL);
+    indim_loop_for_parallel(b, (batch + PIECES - 1) / PIECES);
+    for (int k = 0; k < STORAGES; k++) {
+      addresses[k] = indim_loop_add(b, addresses[k], indim_loop_mul_const(b, i, numbers[moves[k]]));
+      numbers[moves[k]] = 0;
+    }
+    numbers[INDIM_MATMUL_BATCH] = 1;
+    numbers[INDIM_MATMUL_ALONE] = 1;
+  }
+  indim_loop_host(b, INDIM_HOST_MATMUL, STORAGES, storages, is_written, addresses, INDIM_MATMUL_NUMBERS, numbers);
+  if (is_loop) {
+    indim_loop_for_end(b, NULL, NULL);
+  }
+}
+
 static bool leave_to_library(product *p, const int64_t *sizes) {
   const indim_access_list *list = p->list;
   const indim_location *at = &p->item->place;
@@ -189,13 +214,12 @@ static bool leave_to_library(product *p, const int64_t *sizes) {
                        second->strides[column],
                        batch < 0 ? 0 : at->strides[batch],
                        flip ? out_n : out_m,
+                       0,
                        0};
-  indim_loop_builder *b = &p->l->b;
   indim_storage *storages[] = {at->storage, p->l->program->storages[first->storage->index],
                                p->l->program->storages[second->storage->index]};
   indim_lval addresses[] = {indim_location_start(p->l, at), first->base, second->base};
-  bool is_written[] = {true, false, false};
-  indim_loop_host(b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, 14, numbers);
+  call_host(p->l, storages, addresses, numbers);
   indim_lower_explain(p->l, p->item, "a product for the host's library");
   return true;
 }

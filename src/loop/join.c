@@ -2,9 +2,13 @@
 // them writes and the other touches lies, for each iteration, in a window of its own: then a row is still in the cache
 // (and its outer loop is paid once) when the next step of a softmax or of an optimizer wants it. What stands inside is
 // joined in turn.
+//
+// A loop of calls, one for each product of a batch, counts less often than the loop over the rows of all products. That one is
+// cut, so that both count alike, if they may then be joined: attention goes head by head, and the scores of a head are still
+// in the cache for the softmax and for the second product.
 #include <string.h>
 
-#include "loop/build.h"
+#include "loop/cut.h"
 #include "loop/lowering.h"
 #include "loop/touch.h"
 
@@ -94,6 +98,7 @@ static void move_body(indim_loop_program *program, indim_loop_body *to, indim_lo
 
 typedef struct joining {
   indim_loop_program *program;
+  indim_loop_builder b;  // makes nodes for loops that are cut; knows no open body
   indim_touches *first, *second;
 } joining;
 
@@ -126,6 +131,105 @@ static void join(joining *j, indim_loop_body *body, indim_loop_node *before, ind
     j->program->values[first->first_result + i].node = first;
   }
 }
+
+// Cutting ----------------------------------------------------------------------------------------------------------------
+
+// How often a loop with known bounds runs; 0: not known.
+static int64_t steps_of(const indim_loop_program *program, const indim_loop_node *loop) {
+  const indim_loop_value *begin = &program->values[loop->args[0]];
+  const indim_loop_value *end = &program->values[loop->args[1]];
+  bool is_known = begin->low == begin->high && end->low == end->high && begin->low >= 0 && end->low > begin->low;
+  return is_known ? (end->low - begin->low - 1) / loop->u.loop.step + 1 : 0;
+}
+
+static bool calls_host(const indim_loop_body *body) {
+  const indim_loop_node *node = body->first;
+  while (node != NULL && node->kind != INDIM_NODE_HOST) {
+    node = node->next;
+  }
+  return node != NULL;
+}
+
+// How many steps of |fine| make one of |coarse|, a loop of calls; 0 when that is no whole number.
+static int64_t steps_in_one(const indim_loop_program *program, const indim_loop_node *coarse,
+                            const indim_loop_node *fine) {
+  bool are_loops = coarse->kind == INDIM_NODE_FOR && fine->kind == INDIM_NODE_FOR && coarse->arg_count == 2 &&
+                   fine->arg_count == 2 && coarse->u.loop.is_parallel && fine->u.loop.is_parallel;
+  if (!are_loops || coarse->u.loop.step != 1 || program->values[coarse->args[0]].low != 0 ||
+      !calls_host(coarse->bodies[0])) {
+    return 0;
+  }
+  int64_t few = steps_of(program, coarse);
+  int64_t many = steps_of(program, fine);
+  return few > 0 && many > few && many % few == 0 ? many / few : 0;
+}
+
+// What |fine| touches in |many| of its steps, as if they were one.
+static void take_together(indim_touches *fine, int64_t many) {
+  int64_t step = fine->loop->u.loop.step;
+  int64_t begin = fine->program->values[fine->loop->args[0]].low;
+  for (int32_t i = 0; i < fine->count; i++) {
+    indim_touch *t = &fine->list[i];
+    t->is_known = t->is_known && indim_loop_place_widen(&t->outer, t->stride, begin, begin + (many - 1) * step) &&
+                  indim_index_mul(t->stride, many * step, &t->stride);
+  }
+}
+
+// Cuts the one of two loops that counts more often, if both may then be joined. |at_first| points to the first, |at_second|
+// to the other.
+static void count_alike_by_cutting(joining *j, indim_loop_node **at_first, indim_loop_node **at_second) {
+  indim_loop_node *first = *at_first;
+  indim_loop_node *second = *at_second;
+  int64_t in_first = steps_in_one(j->program, first, second);
+  int64_t in_second = steps_in_one(j->program, second, first);
+  if (in_first == 0 && in_second == 0) {
+    return;
+  }
+  indim_touches_look(j->program, first, j->first);
+  indim_touches_look(j->program, second, j->second);
+  take_together(in_first > 0 ? j->second : j->first, in_first > 0 ? in_first : in_second);
+  if (!may_join(j->first, j->second, in_first > 0 ? first : second)) {
+    return;
+  }
+  if (in_first > 0) {
+    int64_t begin = j->program->values[second->args[0]].low;
+    indim_loop_cut_like(&j->b, at_second, begin, in_first, first, first->args);
+    return;
+  }
+  // The bounds of the second are to be known to the first.
+  indim_loop_body *body = first->body;
+  int64_t begin = j->program->values[first->args[0]].low;
+  const int64_t numbers[2] = {0, j->program->values[second->args[1]].low};
+  for (int i = 0; i < 2 && j->b.status == INDIM_OK; i++) {
+    second->args[i] = indim_loop_put_sum(&j->b, body, at_first, numbers[i], 0, NULL, NULL);
+    at_first = j->b.status == INDIM_OK ? &(*at_first)->next : at_first;
+  }
+  if (j->b.status == INDIM_OK) {
+    indim_loop_cut_like(&j->b, at_first, begin, in_second, second, second->args);
+  }
+}
+
+// Cuts loops of |body| that loops of calls may then be joined with.
+static void cut_body(joining *j, indim_loop_body *body) {
+  for (indim_loop_node **link = &body->first; *link != NULL && j->b.status == INDIM_OK; link = &(*link)->next) {
+    bool is_for = (*link)->kind == INDIM_NODE_FOR && (*link)->arg_count == 2 && (*link)->u.loop.is_parallel;
+    if (is_for) {
+      indim_touches_look(j->program, *link, j->first);
+    }
+    indim_loop_node **other = &(*link)->next;
+    while (is_for && *other != NULL && may_move_up(j->first, *other)) {
+      other = &(*other)->next;
+    }
+    if (is_for && *other != NULL) {
+      count_alike_by_cutting(j, link, other);
+    }
+    for (int32_t k = 0; !is_for && k < 2 && (*link)->bodies[k] != NULL; k++) {
+      cut_body(j, (*link)->bodies[k]);
+    }
+  }
+}
+
+// All ------------------------------------------------------------------------------------------------------------------------
 
 // The loop behind |first| that may join it; all that stands between may move up.
 static indim_loop_node *find_partner(joining *j, indim_loop_node *first) {
@@ -170,7 +274,14 @@ indim_status indim_loop_join(indim_loop_program *program) {
   void *memory = NULL;
   INDIM_TRY(indim_alloc(program->cx, 2 * sizeof(indim_touches), &memory));
   joining j = {.program = program, .first = memory, .second = (indim_touches *)memory + 1};
+  indim_loop_builder_init(&j.b, program);
   join_body(&j, program->body);
+  cut_body(&j, program->body);
+  if (j.b.status == INDIM_OK) {
+    join_body(&j, program->body);
+  }
+  indim_status status = j.b.status;
+  indim_loop_builder_deinit(&j.b);
   indim_free(program->cx, memory, 2 * sizeof(indim_touches));
-  return INDIM_OK;
+  return status;
 }

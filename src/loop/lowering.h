@@ -32,6 +32,7 @@
 //   roll.c         long straight code that repeats itself, as a loop
 //   pack.c         scalars that do the same, as vectors: pack_group.c chooses, pack_carry.c carries them through loops
 //   join.c         loops one behind the other that become one; touch.c: what their steps read and write
+//   cut.c          a loop as two, one in the other
 //   unroll.c       short loops that are written out
 //   contract.c     scratch arrays of which a loop needs one part at a time
 //   ahead.c        rows that are gone over several times, asked for in time

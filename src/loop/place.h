@@ -36,4 +36,7 @@ bool indim_loop_place_same_terms(const indim_loop_place *x, const indim_loop_pla
 // The window of |place| around that of |other|, too.
 void indim_loop_place_cover(indim_loop_place *place, const indim_loop_place *other);
 
+// The elements around its address that a call of the host touches of storage |i| of its list; low > high when none.
+void indim_loop_host_span(const indim_loop_node *node, int32_t i, int64_t *out_low, int64_t *out_high);
+
 #endif  // INDIM_LOOP_PLACE_H

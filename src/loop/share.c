@@ -17,7 +17,6 @@ typedef struct access {
   const indim_loop_node *node;
   int64_t order;  // of the node in the walk
   bool is_write;
-  bool is_anywhere;    // of its storage
   indim_lval address;  // a scalar one, or one with lanes
   int64_t low, high;
 } access;
@@ -47,13 +46,8 @@ static indim_status add(sharing *s, const indim_loop_node *node, int32_t storage
     s->accesses = memory;
     s->capacity = capacity;
   }
-  s->accesses[s->count++] = (access){.node = node,
-                                     .order = s->order,
-                                     .is_write = is_write,
-                                     .is_anywhere = address == 0,
-                                     .address = address,
-                                     .low = low,
-                                     .high = high};
+  s->accesses[s->count++] =
+      (access){.node = node, .order = s->order, .is_write = is_write, .address = address, .low = low, .high = high};
   return INDIM_OK;
 }
 
@@ -77,9 +71,13 @@ static indim_status add_node(sharing *s, const indim_loop_node *node) {
     return add(s, node, node->u.move.to, true, node->args[0], 0, node->u.move.count - 1);
   case INDIM_NODE_HOST:
     for (int32_t i = 0; i < node->u.host.storage_count; i++) {
-      INDIM_TRY(add(s, node, node->u.host.storages[i], node->u.host.is_written[i], 0, 0, 0));
-      // What is written may be read before.
-      INDIM_TRY(add(s, node, node->u.host.storages[i], false, 0, 0, 0));
+      int64_t low = 0;
+      int64_t high = 0;
+      indim_loop_host_span(node, i, &low, &high);
+      INDIM_TRY(add(s, node, node->u.host.storages[i], node->u.host.is_written[i], node->args[i], low, high));
+      if (node->u.host.numbers[INDIM_MATMUL_ACCUMULATE] != 0) {
+        INDIM_TRY(add(s, node, node->u.host.storages[i], false, node->args[i], low, high));
+      }
     }
     return INDIM_OK;
   default:
@@ -137,7 +135,7 @@ static bool is_index(const void *user, indim_lval term) {
 }
 
 static bool take_apart(const indim_loop_program *program, const access *a, const loops *around, indim_loop_place *out) {
-  return !a->is_anywhere && indim_loop_take_apart(program, a->address, a->low, a->high, is_index, around, out);
+  return indim_loop_take_apart(program, a->address, a->low, a->high, is_index, around, out);
 }
 
 // Whether what lies within |width| of an address never meets itself in another step: the loops, by how far a step goes,
@@ -187,7 +185,8 @@ static bool is_safe(const indim_loop_program *program, const access *read, const
   bool is_disjoint = from.high < to.low || to.high < from.low;
   if (around.count <= 0) {
     // A copy onto itself changes nothing.
-    bool is_same = read->node == write->node && read->address == write->address && around.count == 0;
+    bool is_same = read->node == write->node && read->node->kind == INDIM_NODE_COPY &&
+                   read->address == write->address && around.count == 0;
     return is_disjoint || is_same;
   }
   indim_loop_place both = from;

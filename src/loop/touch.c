@@ -77,6 +77,20 @@ static void note_lanes(indim_touches *t, const indim_loop_node *node, indim_lval
   note(t, node->u.memory.storage, node->args[0], reach < 0 ? reach : 0, reach > 0 ? reach : 0, writes);
 }
 
+static void note_host(indim_touches *t, const indim_loop_node *node) {
+  bool accumulates = node->u.host.numbers[INDIM_MATMUL_ACCUMULATE] != 0;
+  for (int32_t i = 0; i < node->u.host.storage_count && !t->is_opaque; i++) {
+    int64_t low = 0;
+    int64_t high = 0;
+    indim_loop_host_span(node, i, &low, &high);
+    note(t, node->u.host.storages[i], node->args[i], low, high, node->u.host.is_written[i]);
+    indim_touch *known = indim_touches_find(t, node->u.host.storages[i]);
+    if (known != NULL && node->u.host.is_written[i] && accumulates) {
+      known->reads = true;
+    }
+  }
+}
+
 static void collect(indim_touches *t, const indim_loop_body *body) {
   for (const indim_loop_node *node = body->first; node != NULL && !t->is_opaque; node = node->next) {
     switch ((int)node->kind) {
@@ -89,8 +103,10 @@ static void collect(indim_touches *t, const indim_loop_body *body) {
     case INDIM_NODE_FILL:
       note(t, node->u.move.to, node->args[0], 0, node->u.move.count > 0 ? node->u.move.count - 1 : 0, true);
       break;
-    case INDIM_NODE_COPY:
     case INDIM_NODE_HOST:
+      note_host(t, node);
+      break;
+    case INDIM_NODE_COPY:
     case INDIM_NODE_WHILE:
       t->is_opaque = true;
       break;

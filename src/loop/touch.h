@@ -13,7 +13,7 @@ enum { INDIM_TOUCH_STORAGES = 64 };
 // One storage: at stride * index + the same outer terms everywhere, and a window.
 typedef struct indim_touch {
   int32_t storage;  // the root of those with the same bytes
-  int32_t count;    // of loads, stores and fills
+  int32_t count;    // of loads, stores, fills, and operands of calls
   bool reads, writes;
   bool is_known;
   int64_t stride;
@@ -26,7 +26,7 @@ typedef struct indim_touches {
   indim_lval index;
   indim_touch list[INDIM_TOUCH_STORAGES];
   int32_t count;
-  bool is_opaque;  // calls the host, or touches too many storages
+  bool is_opaque;  // copies, loops without a count, or touches too many storages
 } indim_touches;
 
 // Looks at a for and all that stands in it.

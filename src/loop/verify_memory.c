@@ -1,5 +1,6 @@
 // The verifier's rules for what touches memory, access by access: types, lanes, masks, who may be written, and that every
 // access without a mask is inside its storage by the range of its address. In a parallel loop they are recorded.
+#include "loop/place.h"
 #include "loop/verify.h"
 
 static const indim_loop_value *value_of(const indim_loop_verifier *v, indim_lval value) {
@@ -145,68 +146,31 @@ static indim_status check_fill(indim_loop_verifier *v, const indim_loop_node *no
 
 // Calls of the host -----------------------------------------------------------------------------------------------------
 
-// The numbers of INDIM_HOST_MATMUL, as the struct of run/host.h holds them.
-enum matmul_number {
-  MATMUL_TYPE,
-  MATMUL_BATCH,
-  MATMUL_M,
-  MATMUL_N,
-  MATMUL_K,
-  MATMUL_LHS_BATCH,
-  MATMUL_LHS_M,
-  MATMUL_LHS_K,
-  MATMUL_RHS_BATCH,
-  MATMUL_RHS_K,
-  MATMUL_RHS_N,
-  MATMUL_OUT_BATCH,
-  MATMUL_OUT_M,
-  MATMUL_ACCUMULATE,
-  MATMUL_COUNT
-};
-
-// The first and the last element that three sizes with their strides reach; low > high when a size is 0.
-static void reach_of(const int64_t *sizes, const int64_t *strides, int64_t *out_low, int64_t *out_high) {
-  *out_low = 0;
-  *out_high = 0;
-  for (int i = 0; i < 3; i++) {
-    int64_t reach = indim_index_mul_saturated(sizes[i] - 1, strides[i]);
-    int64_t *to = reach < 0 ? out_low : out_high;
-    *to = indim_index_add_saturated(*to, reach);
-  }
-  if (sizes[0] <= 0 || sizes[1] <= 0 || sizes[2] <= 0) {
-    *out_low = 1;
-    *out_high = 0;
-  }
-}
-
 static indim_status check_matmul(indim_loop_verifier *v, const indim_loop_node *node) {
   const int64_t *n = node->u.host.numbers;
-  if (node->u.host.storage_count != 3 || node->u.host.number_count != MATMUL_COUNT) {
-    return indim_loop_broken(v, node, "matmul takes 3 storages and %d numbers", MATMUL_COUNT);
+  if (node->u.host.storage_count != 3 || node->u.host.number_count != INDIM_MATMUL_NUMBERS) {
+    return indim_loop_broken(v, node, "matmul takes 3 storages and %d numbers", INDIM_MATMUL_NUMBERS);
   }
   if (!node->u.host.is_written[0] || node->u.host.is_written[1] || node->u.host.is_written[2]) {
     return indim_loop_broken(v, node, "matmul writes its first storage and no other");
   }
-  if ((n[MATMUL_TYPE] != INDIM_F32 && n[MATMUL_TYPE] != INDIM_F64) || n[MATMUL_BATCH] < 0 || n[MATMUL_M] < 0 ||
-      n[MATMUL_N] < 0 || n[MATMUL_K] < 0) {
+  if ((n[INDIM_MATMUL_TYPE] != INDIM_F32 && n[INDIM_MATMUL_TYPE] != INDIM_F64) || n[INDIM_MATMUL_BATCH] < 0 ||
+      n[INDIM_MATMUL_M] < 0 || n[INDIM_MATMUL_N] < 0 || n[INDIM_MATMUL_K] < 0) {
     return indim_loop_broken(v, node, "matmul of a type or sizes that it does not take");
   }
-  const int64_t sizes[3][3] = {{n[MATMUL_BATCH], n[MATMUL_M], n[MATMUL_N]},
-                               {n[MATMUL_BATCH], n[MATMUL_M], n[MATMUL_K]},
-                               {n[MATMUL_BATCH], n[MATMUL_K], n[MATMUL_N]}};
-  const int64_t strides[3][3] = {{n[MATMUL_OUT_BATCH], n[MATMUL_OUT_M], 1},
-                                 {n[MATMUL_LHS_BATCH], n[MATMUL_LHS_M], n[MATMUL_LHS_K]},
-                                 {n[MATMUL_RHS_BATCH], n[MATMUL_RHS_K], n[MATMUL_RHS_N]}};
+  if (v->parallel != NULL && n[INDIM_MATMUL_ALONE] == 0) {
+    return indim_loop_broken(v, node, "in a parallel loop matmul is to be computed by the calling thread");
+  }
   for (int i = 0; i < 3; i++) {
     int64_t low = 0;
     int64_t high = 0;
     int32_t storage = node->u.host.storages[i];
-    if ((int64_t)v->program->storages[storage]->type != n[MATMUL_TYPE]) {
+    if ((int64_t)v->program->storages[storage]->type != n[INDIM_MATMUL_TYPE]) {
       return indim_loop_broken(v, node, "%s is not of the product's type", v->program->storages[storage]->name);
     }
-    reach_of(sizes[i], strides[i], &low, &high);
+    indim_loop_host_span(node, i, &low, &high);
     INDIM_TRY(check_span(v, node, storage, node->args[i], low, high, i == 0, false));
-    if (i == 0 && n[MATMUL_ACCUMULATE] != 0) {
+    if (i == 0 && n[INDIM_MATMUL_ACCUMULATE] != 0) {
       INDIM_TRY(check_span(v, node, storage, node->args[i], low, high, false, false));
     }
   }

@@ -23,6 +23,7 @@ typedef struct indim_host_matmul {
   int64_t rhs_batch, rhs_k, rhs_n;
   int64_t out_batch, out_m;  // out_n is 1
   int64_t accumulate;        // 1: added to what out holds
+  int64_t alone;             // 1: asked for by one piece of a parallel loop; the calling thread computes all of it
 } indim_host_matmul;
 
 enum { INDIM_HOST_OK = 0, INDIM_HOST_STOPPED = 1, INDIM_HOST_FAILED = 2 };

@@ -187,9 +187,10 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
     return true;
   }
   bool by_library = fits_library(blas, s) && indim_matmul_wants_library(s);
-  job j = {blas, s, cut(s, by_library), by_library, out, lhs, rhs};
+  blocks whole = {s->m, s->n, 1, 1};
+  job j = {blas, s, s->alone != 0 ? whole : cut(s, by_library), by_library, out, lhs, rhs};
   int64_t count = s->batch * j.blocks.row_blocks * j.blocks.column_blocks;
-  if (parallel == NULL || count == 1) {
+  if (parallel == NULL || s->alone != 0 || count == 1) {
     run_blocks(&j, 0, count);
     return true;
   }

@@ -1066,13 +1066,13 @@ TEST(while_inside_a_piece_stops) {
 static int32_t see_matmul(void *user, const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs) {
   calls *c = user;
   c->count++;
-  c->iterations = sizes->type == INDIM_F32 && sizes->batch == 1 && sizes->m == 2 && sizes->accumulate == 14;
+  c->iterations = sizes->type == INDIM_F32 && sizes->batch == 1 && sizes->m == 2 && sizes->accumulate == 14 && sizes->alone == 15;
   *(float *)out = *(const float *)lhs * *(const float *)rhs;
   return c->wants_stop ? 5 : 0;
 }
 
 TEST(host_matmul) {
-  static const int64_t numbers[] = {INDIM_F32, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+  static const int64_t numbers[] = {INDIM_F32, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   fixture f;
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;
@@ -1082,7 +1082,7 @@ TEST(host_matmul) {
   indim_storage *storages[] = {r, x, y};
   bool is_written[] = {true, false, false};
   indim_lval addresses[] = {index_of(&f, 3), index_of(&f, 1), index_of(&f, 2)};
-  indim_loop_host(b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, 14, numbers);
+  indim_loop_host(b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, INDIM_MATMUL_NUMBERS, numbers);
   indim_compiled_fn *fn = compile(&f);
   float in[] = {0, 5, 7, 0, 0, 0, 0, 0};
   float got[8] = {0};

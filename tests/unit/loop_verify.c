@@ -72,10 +72,11 @@ static bool build_subject(subject *s) {
   s->copy = last(b);
   indim_loop_fill(b, s->t, indim_loop_index(b, 60), result, 4);
   s->fill = last(b);
-  const int64_t numbers[14] = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0};
+  const int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0};
   indim_lval zero = indim_loop_index(b, 0);
   indim_loop_host(b, INDIM_HOST_MATMUL, 3, (indim_storage *const[]){s->t, s->a, s->a},
-                  (const bool[]){true, false, false}, (const indim_lval[]){zero, zero, zero}, 14, numbers);
+                  (const bool[]){true, false, false}, (const indim_lval[]){zero, zero, zero}, INDIM_MATMUL_NUMBERS,
+                  numbers);
   s->host = last(b);
   return s->f.b.status == INDIM_OK;
 }
@@ -168,7 +169,7 @@ TEST(a_right_program_passes) {
   /* the host */                                                                                    \
   X(s.host->u.host.storage_count = 2, "2 storages, 3 addresses")                                    \
   X(s.host->u.host.number_count = 17, "17 numbers")                                                 \
-  X(s.host->u.host.number_count = 13, "matmul takes 3 storages and 14 numbers")                     \
+  X(s.host->u.host.number_count = 14, "matmul takes 3 storages and 15 numbers")                     \
   X(s.host->u.host.service = INDIM_HOST_SERVICE_COUNT, "does not have")                             \
   X(s.host->u.host.is_written[1] = true, "a may not be written")                                    \
   X(s.host->u.host.is_written[0] = false, "writes its first storage")                               \
@@ -408,23 +409,24 @@ static void copied_rows_that_meet(const apart *c) {
   indim_loop_copy(c->b, c->r, at, c->t, at, 16);
   indim_loop_fill(c->b, c->t, at, c->one, 16);
 }
-static void product(const apart *c, int64_t stride) {
-  const int64_t numbers[14] = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 1};
+static void product(const apart *c, int64_t stride, bool alone) {
+  const int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 1, alone};
   indim_storage *const storages[3] = {c->r, c->t, c->t};
   const bool is_written[3] = {true, false, false};
   indim_lval at = indim_loop_mul_const(c->b, c->i, stride);
   const indim_lval addresses[3] = {at, indim_loop_index(c->b, 0), indim_loop_index(c->b, 1008)};
-  indim_loop_host(c->b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, 14, numbers);
+  indim_loop_host(c->b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, INDIM_MATMUL_NUMBERS, numbers);
 }
-static void products(const apart *c) { product(c, 16); }
-static void products_that_meet(const apart *c) { product(c, 15); }
+static void products(const apart *c) { product(c, 16, true); }
+static void products_that_meet(const apart *c) { product(c, 15, true); }
+static void products_by_several(const apart *c) { product(c, 16, false); }
 static void product_outside(const apart *c) {
-  const int64_t numbers[14] = {INDIM_F32, 2, 4, 4, 4, 0, 4, 1, 0, 4, 1, 1009, 4, 0};
+  const int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 2, 4, 4, 4, 0, 4, 1, 0, 4, 1, 1009, 4, 0, 1};
   indim_storage *const storages[3] = {c->r, c->t, c->t};
   const bool is_written[3] = {true, false, false};
   indim_lval zero = indim_loop_index(c->b, 0);
   const indim_lval addresses[3] = {zero, zero, zero};
-  indim_loop_host(c->b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, 14, numbers);
+  indim_loop_host(c->b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, INDIM_MATMUL_NUMBERS, numbers);
 }
 static void lanes_of_their_own(const apart *c) {
   const uint64_t bits[8] = {0, 0, 2, 0, 4, 0, 6, 0};
@@ -513,6 +515,7 @@ TEST(parallel_iterations_that_meet) {
   CHECK_PARALLEL(same_place, "write the same place");
   CHECK_PARALLEL(copied_rows_that_meet, "may meet in t");
   CHECK_PARALLEL(products_that_meet, "may meet in r");
+  CHECK_PARALLEL(products_by_several, "by the calling thread");
   CHECK_PARALLEL(product_outside, "elements 0..1024 behind");
   CHECK_PARALLEL(lanes_that_meet, "may meet in r");
   CHECK_PARALLEL(carried_places, "may meet in r");

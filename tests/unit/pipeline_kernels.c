@@ -567,6 +567,38 @@ TEST(rows_times_large_matrices) {
   }
 }
 
+// Two batches of products, and what makes the right side of the second of the first: loops of calls that are joined with the
+// loop between, product by product, or must not be.
+TEST(batches_of_products) {
+  static const char *const between[] = {
+      // rows less their greatest elements
+      "  g = f32[%lld,64] reduce(s, z), dimensions={2}, to_apply=f\n  h = f32[%lld,64,60] broadcast(g), "
+      "dimensions={0,1}\n"
+      "  p = f32[%lld,64,60] subtract(s, h)\n",
+      // the rows of other products
+      "  h = f32[%lld,64,60] reverse(s), dimensions={0}\n  i = f32[%lld,64,60] multiply(h, s)\n"
+      "  p = f32[%lld,64,60] maximum(i, h)\n",
+      // other rows of the same
+      "  h = f32[%lld,64,60] reverse(s), dimensions={1}\n  i = f32[%lld,64,60] multiply(h, s)\n"
+      "  p = f32[%lld,64,60] maximum(i, h)\n"};
+  static const int64_t batches[] = {16, 21, 32};
+  state = 15;
+  for (int i = 0; i < 9 && can_compile(); i++) {
+    long long n = batches[i / 3];
+    begin();
+    add_reducer("f32", "maximum");
+    add("ENTRY main {\n  a = f32[%lld,64,56] parameter(0)\n  b = f32[%lld,60,56] parameter(1)\n"
+        "  c = f32[%lld,60,58] parameter(2)\n  z = f32[] constant(-100)\n  s = f32[%lld,64,60] dot(a, b), "
+        "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}\n",
+        n, n, n, n);
+    add(between[i % 3], n, n, n);
+    add("  r = f32[%lld,64,58] dot(p, c), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, "
+        "rhs_contracting_dims={1}\n  ROOT t = (f32[%lld,64,58], f32[%lld,64,60]) tuple(r, %s)\n}\n",
+        n, n, n, i % 2 == 0 ? "p" : "s");
+    run();
+  }
+}
+
 // Reductions ------------------------------------------------------------------------------------------------------------
 
 static void add_sizes(int32_t rank, int64_t most, int64_t *sizes) {
@@ -859,6 +891,7 @@ TEST(large_rows) {
   X(scatters)                   \
   X(scatters_in_a_loop)         \
   X(rows_times_large_matrices)  \
+  X(batches_of_products)        \
   X(divisions_by_powers_of_two) \
   X(reductions)                 \
   X(places_of_greatest)         \
