@@ -221,10 +221,8 @@ class OneDnn:
         array = np.asarray(array)
         sizes = array.shape or (1,)
         strides = [s // array.itemsize for s in array.strides] or [1]
-        for i in reversed(
-            range(len(sizes))
-        ):  # of a size 1 NumPy's stride may be 0, which oneDNN takes for a strange layout
-            if sizes[i] == 1:
+        for i in reversed(range(len(sizes))):
+            if sizes[i] == 1:  # NumPy's stride may be 0, which oneDNN takes for a strange layout
                 strides[i] = strides[i + 1] * sizes[i + 1] if i + 1 < len(sizes) else 1
         kind = self.TYPES.get(array.dtype.name)
         if kind is None:

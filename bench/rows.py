@@ -1,8 +1,9 @@
 """The rows of the benchmark: what is computed, on which arguments, and how each peer says it best.
 
 A row has a JAX function, from which generate.py lowers the program's text and XLA's own run is made, and the same
-work for NumPy, numexpr, PyTorch, oneDNN and plain C (bench/kernels). `reads` and `writes` are the bytes that must be moved at least, for
-rows where memory is the limit. `steps` is how many steps of a loop one run does; times are shown for one step.
+work for NumPy, numexpr, PyTorch, oneDNN and plain C (bench/kernels). `reads` and `writes` are the bytes that must be
+moved at least, for rows where memory is the limit. `steps` is how many steps of a loop one run does; times are shown
+for one step.
 """
 
 import dataclasses

@@ -98,7 +98,7 @@ def may_compile(row):
     code = (
         "import contextlib, sys; sys.path.insert(0, 'bench')\nfrom rows import *\nfrom peers import XlaText\n"
         f"row = next(r for r in ROWS if r.name == {row.name!r})\n"
-        "XlaText(row.text(), [make(a, i) for i, a in enumerate(row.args)], contextlib.nullcontext())"
+        "XlaText(text_of(row), [make(a, i) for i, a in enumerate(row.args)], contextlib.nullcontext())"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

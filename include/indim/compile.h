@@ -29,8 +29,8 @@ typedef enum indim_compile_stage { INDIM_COMPILE_LOWER, INDIM_COMPILE_EMIT } ind
 
 typedef struct indim_compile_options {
   unsigned fast;
-  // Decisions of the compiler left out, by name (indim_compile_decisions), separated by commas; NULL for none. For tests
-  // and for looking.
+  // Decisions of the compiler left out, by name (indim_compile_decisions), separated by commas; NULL for none. For
+  // tests and for looking.
   const char *without;
   // Text of a stage, written when not NULL. What is not wanted costs nothing.
   indim_buffer *out_loops;
@@ -46,13 +46,13 @@ typedef struct indim_compile_options {
 // the compiler does not do (the evaluator may), and when the code generator's library is not there, which
 // indim_compile_available tells; INVALID for a name in |without| that is none, and for constants left out of the text;
 // NO_MEMORY, LIMIT, INTERRUPTED. |options| may be NULL. The executable holds memory of |cx| but does not refer to the
-// module. LLVM's own memory while compiling is not counted by |cx|, but a program is refused with LIMIT when an estimate
-// of it does not fit.
+// module. LLVM's own memory while compiling is not counted by |cx|, but a program is refused with LIMIT when an
+// estimate of it does not fit.
 INDIM_API INDIM_CHECKED indim_status indim_compile(indim_ctx *cx, const indim_module *module,
                                                    const indim_compile_options *options,
                                                    indim_executable **out_executable);
-// Whether the code generator's library (libindim-llvm, beside libindim) can be loaded: INDIM_OK, or UNSUPPORTED with the
-// reason and the way out.
+// Whether the code generator's library (libindim-llvm, beside libindim) can be loaded: INDIM_OK, or UNSUPPORTED with
+// the reason and the way out.
 INDIM_API INDIM_CHECKED indim_status indim_compile_available(indim_ctx *cx);
 
 // A decision of the compiler that can be left out: {"fusion", "an array that others need element by element ..."}.

@@ -16,7 +16,8 @@ typedef struct indim_eval_options {
 // Checks |arguments| against the entry computation's parameters (count, types, sizes; layouts may differ and are
 // converted), evaluates it, and returns the result in the layout the program states. |options| may be NULL. Memory is
 // limited by the context, long runs poll it. The module must have been verified. Errors: INVALID (arguments; an
-// elided constant whose values are needed), UNSUPPORTED (an op that the evaluator lacks), LIMIT, INTERRUPTED, NO_MEMORY.
+// elided constant whose values are needed), UNSUPPORTED (an op that the evaluator lacks), LIMIT, INTERRUPTED,
+// NO_MEMORY.
 INDIM_API INDIM_CHECKED indim_status indim_eval(indim_ctx *cx, const indim_module *module,
                                                 const indim_literal *const *arguments, int64_t argument_count,
                                                 const indim_eval_options *options, indim_literal **out_result);

@@ -1,6 +1,6 @@
-// Running what was compiled (compile.h): arguments and results are the caller's own memory, nothing is allocated per run,
-// and one executable may run on many threads at once. Threads are the caller's, or a pool's; results are the same bits for
-// any number of them.
+// Running what was compiled (compile.h): arguments and results are the caller's own memory, nothing is allocated per
+// run, and one executable may run on many threads at once. Threads are the caller's, or a pool's; results are the same
+// bits for any number of them.
 #ifndef INDIM_EXECUTE_H
 #define INDIM_EXECUTE_H
 
@@ -15,12 +15,12 @@ typedef struct indim_executable indim_executable;
 // NULL allowed. No run may be in progress.
 INDIM_API void indim_executable_destroy(indim_executable *executable);
 
-// Looking. Leaves are the arrays that an argument or the result consists of, in order: those of (f32[2], (s32[], f32[]))
-// are three. A token is none. Given NULL or a number outside, all answer 0 or NULL.
+// Looking. Leaves are the arrays that an argument or the result consists of, in order: those of (f32[2], (s32[],
+// f32[])) are three. A token is none. Given NULL or a number outside, all answer 0 or NULL.
 INDIM_API int64_t indim_executable_argument_count(const indim_executable *executable);
 INDIM_API int64_t indim_executable_result_count(const indim_executable *executable);
-// Shape of a leaf with the layout that its buffer has to have; the bytes of the buffer; and what its address has to be a
-// multiple of (that of the element type, of a complex number's part: f32 4, c64 4, f64 8, c128 8).
+// Shape of a leaf with the layout that its buffer has to have; the bytes of the buffer; and what its address has to be
+// a multiple of (that of the element type, of a complex number's part: f32 4, c64 4, f64 8, c128 8).
 INDIM_API const indim_shape *indim_executable_argument_shape(const indim_executable *executable, int64_t leaf);
 INDIM_API const indim_shape *indim_executable_result_shape(const indim_executable *executable, int64_t leaf);
 INDIM_API int64_t indim_executable_argument_bytes(const indim_executable *executable, int64_t leaf);
@@ -46,16 +46,17 @@ INDIM_API void indim_executable_times(const indim_executable *executable, indim_
 
 enum { INDIM_SCRATCH_ALIGNMENT = 64 };
 
-// A caller's own threads: calls piece(frame, b, e) for [0, count) cut into [0, grain), [grain, 2 * grain), ... (the last
-// may be shorter), in any order and on any threads, and returns when all are done.
+// A caller's own threads: calls piece(frame, b, e) for [0, count) cut into [0, grain), [grain, 2 * grain), ... (the
+// last may be shorter), in any order and on any threads, and returns when all are done.
 typedef void indim_parallel_fn(void *user, void (*piece)(void *frame, int64_t begin, int64_t end), void *frame,
                                int64_t count, int64_t grain);
 
-// A pool of threads of ours, for callers that have none. |threads| counts the caller's own, which works along; 1 makes no
-// thread at all. Idle workers look for work for a tenth of a millisecond and then sleep; on Linux they are not woken on the
-// processor that the caller runs on then. A pool serves one parallel loop at a time: a loop that comes while another runs,
-// or from inside a piece, runs on its caller's thread alone. INVALID for less than 1 or more than INDIM_MAX_THREADS, LIMIT
-// when the system gives no more threads, UNSUPPORTED for more than 1 where there are no POSIX threads.
+// A pool of threads of ours, for callers that have none. |threads| counts the caller's own, which works along; 1 makes
+// no thread at all. Idle workers look for work for a tenth of a millisecond and then sleep; on Linux they are not woken
+// on the processor that the caller runs on then. A pool serves one parallel loop at a time: a loop that comes while
+// another runs, or from inside a piece, runs on its caller's thread alone. INVALID for less than 1 or more than
+// INDIM_MAX_THREADS, LIMIT when the system gives no more threads, UNSUPPORTED for more than 1 where there are no POSIX
+// threads.
 typedef struct indim_pool indim_pool;
 enum { INDIM_MAX_THREADS = 1024 };
 INDIM_API INDIM_CHECKED indim_status indim_pool_create(indim_ctx *cx, int32_t threads, indim_pool **out_pool);
@@ -72,8 +73,9 @@ typedef struct indim_run_options {
   // another buffer. Arguments may overlap each other.
   void *const *results;
   int64_t result_count;
-  // indim_executable_scratch_bytes of working memory; NULL: the executable's own. A run that finds that in use by another
-  // allocates, with |cx| or else with the compiling context's allocator, which must then allow that from any thread.
+  // indim_executable_scratch_bytes of working memory; NULL: the executable's own. A run that finds that in use by
+  // another allocates, with |cx| or else with the compiling context's allocator, which must then allow that from any
+  // thread.
   void *scratch;
   // Not 0: the while loops of the program end before their next step, and the run answers INTERRUPTED; NULL: never.
   const volatile int32_t *stop;
@@ -84,15 +86,15 @@ typedef struct indim_run_options {
 } indim_run_options;
 
 // Runs. INVALID when counts are wrong, a pointer is NULL (of a buffer of 0 bytes it may be) or misaligned, or a result
-// overlaps, before anything ran; INTERRUPTED when stopped and NO_MEMORY when a service of the host had none: results are
-// then undefined.
+// overlaps, before anything ran; INTERRUPTED when stopped and NO_MEMORY when a service of the host had none: results
+// are then undefined.
 INDIM_API INDIM_CHECKED indim_status indim_execute(indim_executable *executable, const indim_run_options *options);
 
-// A program bound to its buffers. indim_execute looks at every buffer each time, some nanoseconds for each; where the same
-// buffers serve again and again, in a control loop say, this looks once, and a run is a call of the compiled function. A
-// run computes with what the arguments hold then. Of |options| the lists are copied; buffers, |scratch|, |stop| and threads
-// are used by every run, |cx| is not looked at. Without |scratch| a binding has a block of its own. It serves one thread
-// at a time; bindings of one executable may run at once. INVALID as from indim_execute.
+// A program bound to its buffers. indim_execute looks at every buffer each time, some nanoseconds for each; where the
+// same buffers serve again and again, in a control loop say, this looks once, and a run is a call of the compiled
+// function. A run computes with what the arguments hold then. Of |options| the lists are copied; buffers, |scratch|,
+// |stop| and threads are used by every run, |cx| is not looked at. Without |scratch| a binding has a block of its own.
+// It serves one thread at a time; bindings of one executable may run at once. INVALID as from indim_execute.
 typedef struct indim_binding indim_binding;
 INDIM_API INDIM_CHECKED indim_status indim_binding_create(indim_ctx *cx, const indim_executable *executable,
                                                           const indim_run_options *options,

@@ -15,10 +15,10 @@ typedef struct indim_literal indim_literal;
 
 // Making: one literal has one owner, who destroys it. Destroy it before its context.
 //
-// A literal of zeros (all bits zero; pred false) of an array, token or tuple shape (tokens have no data; opaque, buffers
-// and unbounded dynamic dimensions are refused; bounded ones are stored at their bound with a run-time size, at first
-// the bound). The shape is copied, a missing layout becomes the default. Errors: INVALID shape, an element size E too
-// small for the type, lowest or highest as padding of complex numbers, LIMIT or NO_MEMORY.
+// A literal of zeros (all bits zero; pred false) of an array, token or tuple shape (tokens have no data; opaque,
+// buffers and unbounded dynamic dimensions are refused; bounded ones are stored at their bound with a run-time size, at
+// first the bound). The shape is copied, a missing layout becomes the default. Errors: INVALID shape, an element size E
+// too small for the type, lowest or highest as padding of complex numbers, LIMIT or NO_MEMORY.
 INDIM_API INDIM_CHECKED indim_status indim_literal_create(indim_ctx *cx, const indim_shape *shape,
                                                           indim_literal **out_literal);
 // An array literal whose values are missing, as of "f32[1000] {...}"; no storage is taken.
@@ -44,16 +44,16 @@ INDIM_API indim_literal *indim_literal_mutable_member(indim_literal *literal, in
 // Whether the values are missing because the text said {...}; for a tuple, whether any member's are. Functions that
 // need values refuse an elided literal with INDIM_INVALID.
 INDIM_API bool indim_literal_is_elided(const indim_literal *literal);
-// The run-time size of a bounded dynamic dimension (0 <= size <= bound); the static size of any other. Setting one makes
-// the dimension dynamic in the literal's shape; elements beyond it stay stored but no longer count.
+// The run-time size of a bounded dynamic dimension (0 <= size <= bound); the static size of any other. Setting one
+// makes the dimension dynamic in the literal's shape; elements beyond it stay stored but no longer count.
 INDIM_API int64_t indim_literal_dynamic_size(const indim_literal *literal, int32_t dim);
 INDIM_API INDIM_CHECKED indim_status indim_literal_set_dynamic_size(indim_ctx *cx, indim_literal *literal, int32_t dim,
                                                                     int64_t size);
 
 // Elements by index, widened: integers and pred as 64 bits (sign- or zero-extended), floats as double (f16, bf16, fp8,
 // ... are exactly representable), complex as two doubles. Setting rounds as the type does.
-// |out_imag| may be NULL. INDIM_INVALID for a wrong class of type, an index out of bounds (of the bound, where a dimension
-// is dynamic), or an elided literal.
+// |out_imag| may be NULL. INDIM_INVALID for a wrong class of type, an index out of bounds (of the bound, where a
+// dimension is dynamic), or an elided literal.
 INDIM_API INDIM_CHECKED indim_status indim_literal_get_int(indim_ctx *cx, const indim_literal *literal,
                                                            const int64_t *index, int64_t *out_value);
 INDIM_API INDIM_CHECKED indim_status indim_literal_set_int(indim_ctx *cx, indim_literal *literal, const int64_t *index,
@@ -97,9 +97,9 @@ INDIM_API INDIM_CHECKED indim_status indim_literal_parse(indim_ctx *cx, indim_st
 INDIM_API bool indim_literal_equal(const indim_literal *a, const indim_literal *b);
 
 // How near is near: an element passes when it is bitwise equal or |abs| or |rel| or |ulps| admits it (ulps 0: not
-// used; counted in values of the element type, -0 and 0 being one). With |equal_nans| (the usual choice) any two NaNs are
-// equal. Integers and pred must be equal whatever the tolerance. A NaN or an infinity that stands on one side only never
-// passes, ulps or not (XLA lets those pass). Both parts of a complex number must pass.
+// used; counted in values of the element type, -0 and 0 being one). With |equal_nans| (the usual choice) any two NaNs
+// are equal. Integers and pred must be equal whatever the tolerance. A NaN or an infinity that stands on one side only
+// never passes, ulps or not (XLA lets those pass). Both parts of a complex number must pass.
 typedef struct indim_tolerance {
   double abs;
   double rel;
@@ -125,8 +125,8 @@ typedef struct indim_mismatch {
 } indim_mismatch;
 
 // Compares element by element, up to the run-time sizes. INDIM_OK whenever tree, types, ranks and run-time sizes agree,
-// |*out_mismatch| tells the rest; INDIM_INVALID otherwise, and for elided literals. "Worst" is the largest relative error
-// among those that do not pass (the larger absolute one among equals); if all pass, among all.
+// |*out_mismatch| tells the rest; INDIM_INVALID otherwise, and for elided literals. "Worst" is the largest relative
+// error among those that do not pass (the larger absolute one among equals); if all pass, among all.
 INDIM_API INDIM_CHECKED indim_status indim_literal_compare(indim_ctx *cx, const indim_literal *expected,
                                                            const indim_literal *actual,
                                                            const indim_tolerance *tolerance,

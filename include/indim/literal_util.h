@@ -23,8 +23,8 @@ INDIM_API bool indim_literal_is_all_complex(const indim_literal *literal, double
 INDIM_API bool indim_literal_is_all_first(const indim_literal *literal);
 
 // How many elements equal |value| after it is converted to their type (as C converts: 1.5 counts the ones of an s8
-// array); a NaN counts NaNs. A real value on a complex array has imaginary part 0; a complex one on any other array, and
-// anything on a tuple, counts 0.
+// array); a NaN counts NaNs. A real value on a complex array has imaginary part 0; a complex one on any other array,
+// and anything on a tuple, counts 0.
 INDIM_API int64_t indim_literal_count_equal_int(const indim_literal *literal, int64_t value);
 INDIM_API int64_t indim_literal_count_equal_float(const indim_literal *literal, double value);
 INDIM_API int64_t indim_literal_count_equal_complex(const indim_literal *literal, double real, double imag);
@@ -35,7 +35,8 @@ INDIM_API int64_t indim_literal_count_equal_complex(const indim_literal *literal
 // INDIM_UNSUPPORTED for dynamic dimensions.
 INDIM_API INDIM_CHECKED indim_status indim_literal_reshape(indim_ctx *cx, const indim_literal *literal, int32_t rank,
                                                            const int64_t *sizes, indim_literal **out_literal);
-// Dimension i of the result is dimension permutation[i] of the literal. The bytes are the same, only the layout changes.
+// Dimension i of the result is dimension permutation[i] of the literal. The bytes are the same, only the layout
+// changes.
 INDIM_API INDIM_CHECKED indim_status indim_literal_transpose(indim_ctx *cx, const indim_literal *literal,
                                                              const int64_t *permutation, indim_literal **out_literal);
 // Elements start[d] <= index[d] < limit[d]; the layout keeps its minor_to_major alone. A run-time size becomes what is
@@ -54,7 +55,8 @@ INDIM_API INDIM_CHECKED indim_status indim_literal_broadcast(indim_ctx *cx, cons
 // |times| copies along a new first dimension, with the default layout.
 INDIM_API INDIM_CHECKED indim_status indim_literal_replicate(indim_ctx *cx, const indim_literal *literal, int64_t times,
                                                              indim_literal **out_literal);
-// The literal without dynamic dimensions, cut to its run-time sizes; tuples member by member. A static literal is copied.
+// The literal without dynamic dimensions, cut to its run-time sizes; tuples member by member. A static literal is
+// copied.
 INDIM_API INDIM_CHECKED indim_status indim_literal_to_static(indim_ctx *cx, const indim_literal *literal,
                                                              indim_literal **out_literal);
 // Writes the block of |sizes| at |source_base| into |target| at |target_base|. Same type and rank; the two may be the

@@ -109,8 +109,8 @@ INDIM_API INDIM_CHECKED indim_status indim_shape_total_elements(indim_ctx *cx, c
                                                                 int64_t *out_count);
 INDIM_API INDIM_CHECKED indim_status indim_shape_total_element_bytes(indim_ctx *cx, const indim_shape *shape,
                                                                      int64_t *out_bytes);
-// An array's bytes without tiles and tail, with padded widths; a tuple's table of pointers; a token's 0; one pointer for
-// an opaque (ByteSizeOf). |pointer_bytes| may be -1 when no pointer is counted.
+// An array's bytes without tiles and tail, with padded widths; a tuple's table of pointers; a token's 0; one pointer
+// for an opaque (ByteSizeOf). |pointer_bytes| may be -1 when no pointer is counted.
 INDIM_API INDIM_CHECKED indim_status indim_shape_byte_size(indim_ctx *cx, const indim_shape *shape,
                                                            int64_t pointer_bytes, int64_t *out_bytes);
 // What XLA allocates: the first tile and the tail if there is a tile, else neither; the largest split (ArraySize).

@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-// Reads a module: HLO text as XLA prints it (before or after optimisation), or a lone computation or instruction. |name|
-// is the file name for diagnostics. Several independent errors are reported in one run. Text and names are copied.
-// The module is not verified yet (indim_module_verify). *|out_module| is NULL on failure.
+// Reads a module: HLO text as XLA prints it (before or after optimisation), or a lone computation or instruction.
+// |name| is the file name for diagnostics. Several independent errors are reported in one run. Text and names are
+// copied. The module is not verified yet (indim_module_verify). *|out_module| is NULL on failure.
 INDIM_API INDIM_CHECKED indim_status indim_module_parse(indim_ctx *cx, indim_str name, indim_str text,
                                                         indim_module **out_module);
 

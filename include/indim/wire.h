@@ -2,8 +2,8 @@
 // literal.proto), equal to XLA's own byte for byte, plus the seed's padded_dimensions and padding_value in the layout
 // fields they had (2 and 3), which XLA today skips.
 //
-// Decoding checks what the message itself must be, not what a shape must be: negative sizes or a wrong layout decode, and
-// indim_shape_validate refuses them. Ranks, tiles and nesting beyond our capacities are INDIM_LIMIT.
+// Decoding checks what the message itself must be, not what a shape must be: negative sizes or a wrong layout decode,
+// and indim_shape_validate refuses them. Ranks, tiles and nesting beyond our capacities are INDIM_LIMIT.
 #ifndef INDIM_WIRE_H
 #define INDIM_WIRE_H
 
@@ -35,9 +35,9 @@ INDIM_API INDIM_CHECKED indim_status indim_literal_encode(indim_ctx *cx, const i
 INDIM_API INDIM_CHECKED indim_status indim_literal_decode(indim_ctx *cx, const void *bytes, size_t size,
                                                           indim_literal **out_literal);
 
-// XLA's serialised stream: the length of the shape message in 8 little-endian bytes, the message, then the data of every
-// array leaf in the order of minor_to_major, after the run-time sizes (s32 each) of a dynamic one; pred 8 to a byte and
-// sub-byte types packed, least significant bits first. A token or opaque leaf is INDIM_INVALID.
+// XLA's serialised stream: the length of the shape message in 8 little-endian bytes, the message, then the data of
+// every array leaf in the order of minor_to_major, after the run-time sizes (s32 each) of a dynamic one; pred 8 to a
+// byte and sub-byte types packed, least significant bits first. A token or opaque leaf is INDIM_INVALID.
 INDIM_API INDIM_CHECKED indim_status indim_literal_serialize(indim_ctx *cx, const indim_literal *literal,
                                                              indim_buffer *out);
 INDIM_API INDIM_CHECKED indim_status indim_literal_deserialize(indim_ctx *cx, const void *bytes, size_t size,

@@ -1,4 +1,5 @@
-// Long work that can be stopped and says on a terminal how long it has been going on; and compiling, which is such work.
+// Long work that can be stopped and says on a terminal how long it has been going on; and compiling, which is such
+// work.
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -35,7 +35,8 @@ static int no_command(const command *commands, size_t count, const char *name) {
   return EXIT_USAGE;
 }
 
-// Whether a command's answer is to be JSON: asked before the options are read, so that what is wrong with them is told so, too.
+// Whether a command's answer is to be JSON: asked before the options are read, so that what is wrong with them is told
+// so, too.
 static bool wants_json(int argc, char **argv) {
   bool wants = false;
   for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {

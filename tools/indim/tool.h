@@ -39,8 +39,8 @@ typedef struct command {
 int exit_code_of(indim_status status);
 // Prints every diagnostic of the context to stderr, clears them, and returns the exit code of |status|.
 int report(indim_ctx *cx, indim_status status);
-// Prints "indim NAME: message" to stderr ("indim: message" where |self| is NULL); returns the exit code of |status|. What a
-// library call did not find wrong.
+// Prints "indim NAME: message" to stderr ("indim: message" where |self| is NULL); returns the exit code of |status|.
+// What a library call did not find wrong.
 int refuse(const command *self, indim_status status, const char *format, ...) INDIM_PRINTF(3, 4);
 // The same for a wrong command line, with where help is to be had; returns EXIT_USAGE.
 int usage_error(const command *self, const char *format, ...) INDIM_PRINTF(2, 3);
@@ -53,8 +53,8 @@ typedef struct option_spec {
   bool takes_value;
 } option_spec;
 
-// Walks argv: returns the code of the next option with its value, 0 at the end, when all operands are collected, or -1 after
-// printing a usage error or the help. "--" ends the options; options and operands may be mixed.
+// Walks argv: returns the code of the next option with its value, 0 at the end, when all operands are collected, or -1
+// after printing a usage error or the help. "--" ends the options; options and operands may be mixed.
 typedef struct option_walk {
   const command *self;
   const option_spec *specs;  // ended by long_name NULL
@@ -128,7 +128,8 @@ int visit_leaves(indim_ctx *cx, const indim_literal *literal, leaf_visit *visit,
 // JSON (json.c) ----------------------------------------------------------------------------------------------------
 
 struct cJSON;
-// With --json (json_begin) a command answers with one JSON value on standard output. When it fails before it has, json_end prints
+// With --json (json_begin) a command answers with one JSON value on standard output. When it fails before it has,
+// json_end prints
 // {"ok":false,"errors":[...]} of what was told on standard error: refuse, usage_error and report keep it here.
 void json_begin(void);
 void json_end(int code);
@@ -155,8 +156,9 @@ int json_print_results(indim_ctx *cx, const indim_literal *literal, const char *
 
 // Long work (engine.c) ----------------------------------------------------------------------------------------------
 
-// From here to work_end, Ctrl-C stops what runs: the context's poll says so, and the word of work_stop_flag is set for compiled code. A
-// second Ctrl-C ends the program at once. On a terminal a line says what has been done for how long, from 2 s on.
+// From here to work_end, Ctrl-C stops what runs: the context's poll says so, and the word of work_stop_flag is set for
+// compiled code. A second Ctrl-C ends the program at once. On a terminal a line says what has been done for how long,
+// from 2 s on.
 void work_begin(indim_ctx *cx, const char *what);
 void work_now(const char *what);  // another |what|: a string that stays
 void work_end(indim_ctx *cx);
