@@ -243,22 +243,12 @@ void indim_nest_vectors(indim_nest *nest, indim_coord *index, int64_t low, int64
     run_plain(nest, index, low, at - low);
   }
   int64_t blocks = (high - at) / step;
-  if (threads && blocks >= 2 * INDIM_NEST_PIECES) {
-    int64_t piece = blocks / INDIM_NEST_PIECES * step;
-    int64_t pieces = (high - at) / piece;
-    indim_lval base = indim_loop_for_begin(b, indim_loop_index(b, at), indim_loop_index(b, at + pieces * piece), piece,
-                                           0, NULL, NULL);
-    indim_loop_for_parallel(b, 1);
-    indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, piece), step, 0, NULL, NULL);
-    indim_nest_rest(nest, index, indim_loop_add(b, base, i), step);
-    indim_loop_for_end(b, NULL, NULL);
-    indim_loop_for_end(b, NULL, NULL);
-    at += pieces * piece;
-    blocks = (high - at) / step;
-  }
   if (blocks > 1) {
     indim_lval i =
         indim_loop_for_begin(b, indim_loop_index(b, at), indim_loop_index(b, at + blocks * step), step, 0, NULL, NULL);
+    if (threads && blocks >= 2 * INDIM_NEST_PIECES) {
+      indim_loop_for_parallel(b, (blocks + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
+    }
     indim_nest_rest(nest, index, i, step);
     indim_loop_for_end(b, NULL, NULL);
     at += blocks * step;

@@ -25,6 +25,15 @@ static void run_parallel(void *user, indim_host_piece *piece, void *frame, int64
   r->parallel(r->parallel_user, piece, frame, count, grain);
 }
 
+// Without threads: no end of a piece comes in the way of the processor's looking ahead.
+static void run_whole(void *user, indim_host_piece *piece, void *frame, int64_t count, int64_t grain) {
+  (void)user;
+  (void)grain;
+  if (count > 0) {
+    piece(frame, 0, count);
+  }
+}
+
 static int32_t run_matmul(void *user, const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs) {
   const run *r = user;
   return indim_matmul_run(r->blas, r->parallel, r->parallel_user, sizes, out, lhs, rhs) ? INDIM_HOST_OK
@@ -212,12 +221,14 @@ static NOT_INLINED const void *const *copy_arguments(const indim_executable *e, 
 
 static inline void make_host(const indim_executable *e, const indim_run_options *o, run *r, indim_host *host) {
   *r = (run){.parallel = o->parallel, .parallel_user = o->parallel_user, .blas = &e->blas};
-  if (r->parallel == NULL) {  // without a pool, one piece after another
+  if (r->parallel == NULL && o->pool != NULL) {
     r->parallel = indim_pool_run;
     r->parallel_user = o->pool;
   }
-  *host = (indim_host){
-      .user = r, .stop = o->stop == NULL ? &never : o->stop, .parallel = run_parallel, .matmul = run_matmul};
+  *host = (indim_host){.user = r,
+                       .stop = o->stop == NULL ? &never : o->stop,
+                       .parallel = r->parallel == NULL ? run_whole : run_parallel,
+                       .matmul = run_matmul};
 }
 
 static inline int32_t call(const indim_executable *e, const indim_run_options *o, void *scratch,
