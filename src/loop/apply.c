@@ -2,6 +2,7 @@
 // computation) and values of some lanes; out come values of as many lanes, each lane computed by itself. A computation
 // is written out where it is applied; what it holds of constants stays one lane wide until it meets a vector.
 #include "array/element.h"
+#include "loop/frame.h"
 #include "loop/tile.h"
 
 // Calls inside calls, as in the evaluator; and the instructions of one application with all that it calls.
@@ -239,65 +240,14 @@ bool indim_loop_can_reorder(const indim_computation *computation) {
   return true;
 }
 
-// A computation that is being applied: for each instruction the place of its leaves among |leaves|, -1 for one that the
-// root does not need.
-typedef struct application {
-  const indim_computation *computation;
-  int32_t *first;
-  indim_lval *leaves;
-} application;
+static void apply(indim_loop_builder *b, const indim_computation *computation, const indim_lval *args, indim_lval *out);
 
-int32_t indim_loop_leaves(const indim_shape *shape) {
-  return indim_shape_is_tuple(shape) ? (int32_t)shape->member_count : 1;
-}
-
-int32_t indim_loop_needed(const indim_computation *computation, int32_t *first) {
-  int32_t count = 0;
-  for (int32_t i = 0; i < computation->instr_count; i++) {
-    first[i] = -1;
+static void apply_call(indim_loop_builder *b, const indim_loop_frame *f, const indim_instr *instr, indim_lval *out) {
+  indim_lval *args = indim_loop_frame_operands(b, f, instr);
+  if (args != NULL) {
+    apply(b, called_by(instr), args, out);
+    indim_loop_frame_release(b, f, instr, args);
   }
-  first[computation->root->index] = 0;
-  for (int32_t i = computation->root->index; i >= 0; i--) {
-    const indim_instr *instr = computation->instrs[i];
-    for (int32_t k = 0; first[i] >= 0 && k < instr->operand_count; k++) {
-      first[instr->operands[k]->index] = 0;
-    }
-  }
-  for (int32_t i = 0; i < computation->instr_count; i++) {
-    if (first[i] >= 0) {
-      first[i] = count;
-      count += indim_loop_leaves(computation->instrs[i]->shape);
-    }
-  }
-  return count;
-}
-
-static void apply(indim_loop_builder *b, const indim_computation *computation, int32_t depth, const indim_lval *args,
-                  indim_lval *out);
-
-static void apply_call(indim_loop_builder *b, const application *a, const indim_instr *instr, int32_t depth,
-                       indim_lval *out) {
-  int32_t count = 0;
-  void *memory = NULL;
-  for (int32_t i = 0; i < instr->operand_count; i++) {
-    count += indim_loop_leaves(instr->operands[i]->shape);
-  }
-  size_t size = (size_t)count * sizeof(indim_lval);
-  indim_status status = indim_alloc(b->program->cx, size, &memory);
-  if (status != INDIM_OK) {
-    indim_loop_fail(b, status);
-    return;
-  }
-  indim_lval *args = memory;
-  count = 0;
-  for (int32_t i = 0; i < instr->operand_count; i++) {
-    int32_t from = a->first[instr->operands[i]->index];
-    for (int32_t k = 0; k < indim_loop_leaves(instr->operands[i]->shape); k++) {
-      args[count++] = a->leaves[from + k];
-    }
-  }
-  apply(b, called_by(instr), depth + 1, args, out);
-  indim_free(b->program->cx, memory, size);
 }
 
 static indim_lval constant(indim_loop_builder *b, const indim_literal *literal) {
@@ -308,13 +258,13 @@ static indim_lval constant(indim_loop_builder *b, const indim_literal *literal) 
 }
 
 // The value of an instruction that has one leaf and calls nothing.
-static indim_lval apply_simple(indim_loop_builder *b, const application *a, const indim_instr *instr) {
+static indim_lval apply_simple(indim_loop_builder *b, const indim_loop_frame *f, const indim_instr *instr) {
   if (instr->op == INDIM_OP_CONSTANT) {
     return constant(b, instr->literal);
   }
   indim_lval operands[3];
   for (int32_t i = 0; i < instr->operand_count; i++) {
-    operands[i] = a->leaves[a->first[instr->operands[i]->index]];
+    operands[i] = *(const indim_lval *)indim_loop_frame_leaf(f, instr->operands[i]);
   }
   if (keeps_scalar[instr->op]) {
     return indim_loop_bitcast(b, operands[0], instr->shape->type);
@@ -322,61 +272,35 @@ static indim_lval apply_simple(indim_loop_builder *b, const application *a, cons
   return indim_loop_elementwise(b, instr, instr->operand_count, operands);
 }
 
-static void apply_instr(indim_loop_builder *b, const application *a, const indim_instr *instr, int32_t depth,
-                        const indim_lval *args) {
-  indim_lval *out = a->leaves + a->first[instr->index];
-  if (instr->op == INDIM_OP_PARAMETER) {
-    for (int64_t i = 0; i < instr->parameter_number; i++) {
-      args += indim_loop_leaves(a->computation->parameters[i]->shape);
-    }
-    for (int32_t k = 0; k < indim_loop_leaves(instr->shape); k++) {
-      out[k] = args[k];
-    }
-  } else if (instr->op == INDIM_OP_TUPLE) {
-    for (int32_t k = 0; k < instr->operand_count; k++) {
-      out[k] = a->leaves[a->first[instr->operands[k]->index]];
-    }
-  } else if (instr->op == INDIM_OP_GET_TUPLE_ELEMENT) {
-    out[0] = a->leaves[a->first[instr->operands[0]->index] + indim_instr_int(instr, INDIM_ATTR_INDEX, 0)];
-  } else if (called_by(instr) != NULL) {
-    apply_call(b, a, instr, depth, out);
+static void apply_instr(indim_loop_builder *b, indim_loop_frame *f, const indim_instr *instr, const indim_lval *args) {
+  indim_lval *out = indim_loop_frame_leaf(f, instr);
+  if (indim_loop_frame_move(f, instr, args)) {
+    return;
+  }
+  if (called_by(instr) != NULL) {
+    apply_call(b, f, instr, out);
   } else {
-    out[0] = apply_simple(b, a, instr);
+    out[0] = apply_simple(b, f, instr);
   }
 }
 
 // |args| are the leaves of all parameters, |out| gets those of the root.
-static void apply(indim_loop_builder *b, const indim_computation *computation, int32_t depth, const indim_lval *args,
+static void apply(indim_loop_builder *b, const indim_computation *computation, const indim_lval *args,
                   indim_lval *out) {
-  indim_ctx *cx = b->program->cx;
-  application a = {.computation = computation};
-  void *memory = NULL;
-  size_t first_size = (size_t)computation->instr_count * sizeof *a.first;
-  indim_status status = indim_alloc(cx, first_size, &memory);
-  if (status != INDIM_OK) {
-    indim_loop_fail(b, status);
+  indim_loop_frame f;
+  if (!indim_loop_frame_begin(b, computation, sizeof *out, &f)) {
     return;
   }
-  a.first = memory;
-  int32_t count = indim_loop_needed(computation, a.first);
-  size_t leaves_size = (size_t)count * sizeof *a.leaves;
-  status = indim_alloc_zeroed(cx, leaves_size, &memory);
-  if (status != INDIM_OK) {
-    indim_loop_fail(b, status);
-  } else {
-    a.leaves = memory;
-    for (int32_t i = 0; i < computation->instr_count && b->status == INDIM_OK; i++) {
-      if (a.first[i] >= 0) {
-        apply_instr(b, &a, computation->instrs[i], depth, args);
-      }
+  for (int32_t i = 0; i < computation->instr_count && b->status == INDIM_OK; i++) {
+    if (f.first[i] >= 0) {
+      apply_instr(b, &f, computation->instrs[i], args);
     }
-    const indim_instr *root = computation->root;
-    for (int32_t k = 0; k < indim_loop_leaves(root->shape); k++) {
-      out[k] = a.leaves[a.first[root->index] + k];
-    }
-    indim_free(cx, a.leaves, leaves_size);
   }
-  indim_free(cx, a.first, first_size);
+  const indim_lval *root = indim_loop_frame_leaf(&f, computation->root);
+  for (int32_t k = 0; k < indim_loop_leaves(computation->root->shape); k++) {
+    out[k] = root[k];
+  }
+  indim_loop_frame_end(b, &f);
 }
 
 void indim_loop_apply(indim_loop_builder *b, const indim_computation *computation, int32_t lanes,
@@ -386,7 +310,7 @@ void indim_loop_apply(indim_loop_builder *b, const indim_computation *computatio
     out[k] = 0;
   }
   if (b->status == INDIM_OK) {
-    apply(b, computation, 0, args, out);
+    apply(b, computation, args, out);
   }
   for (int32_t k = 0; b->status == INDIM_OK && k < count; k++) {
     out[k] = indim_loop_splat(b, out[k], lanes);

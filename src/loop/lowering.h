@@ -14,7 +14,8 @@
 //                  move elements; element_memory.c: loads and stores
 //   coord.c        the index of lanes, and masks
 //   recast.c       the same for bitcasts between widths
-//   apply.c        elementwise instructions and computations of scalars, as nodes
+//   apply.c        elementwise instructions and computations of scalars, as nodes; frame.c: what computations that are written
+//                  out have given so far
 //   survey.c       what a loop nest does with memory, seen before it is built
 //   nest.c         loop nests: order, merging, vectors, segments, threads
 //   nest_turn.c    those around turned blocks

@@ -3,6 +3,7 @@
 #include "loop/tile.h"
 
 #include "array/element.h"
+#include "loop/frame.h"
 #include "loop/tile_internal.h"
 
 // Rows ----------------------------------------------------------------------------------------------------------------
@@ -323,92 +324,36 @@ bool indim_tile_can(const indim_instr *instr) {
 
 // Computations --------------------------------------------------------------------------------------------------------------
 
-// A computation that is being written out: the place of each instruction's first tile among |tiles|, -1 for what the
-// root does not need.
-typedef struct frame {
-  const indim_computation *computation;
-  int32_t *first;
-  indim_tile *tiles;
-} frame;
-
 // |operands| are all leaves of the operands.
 static void lower(indim_loop_builder *b, const indim_instr *instr, const indim_tile *operands, indim_tile *out);
 
-static void run_instr(indim_loop_builder *b, const frame *f, const indim_instr *instr, const indim_tile *args) {
-  indim_ctx *cx = b->program->cx;
-  indim_tile *out = f->tiles + f->first[instr->index];
-  if (instr->op == INDIM_OP_PARAMETER) {
-    for (int64_t i = 0; i < instr->parameter_number; i++) {
-      args += indim_loop_leaves(f->computation->parameters[i]->shape);
-    }
-    for (int32_t k = 0; k < indim_loop_leaves(instr->shape); k++) {
-      out[k] = args[k];
-    }
+static void run_instr(indim_loop_builder *b, indim_loop_frame *f, const indim_instr *instr, const indim_tile *args) {
+  if (indim_loop_frame_move(f, instr, args)) {
     return;
   }
-  if (instr->op == INDIM_OP_GET_TUPLE_ELEMENT) {
-    out[0] = f->tiles[f->first[instr->operands[0]->index] + indim_instr_int(instr, INDIM_ATTR_INDEX, 0)];
-    return;
+  indim_tile *operands = indim_loop_frame_operands(b, f, instr);
+  if (operands != NULL) {
+    lower(b, instr, operands, indim_loop_frame_leaf(f, instr));
+    indim_loop_frame_release(b, f, instr, operands);
   }
-  void *memory = NULL;
-  int32_t count = 0;
-  for (int32_t i = 0; i < instr->operand_count; i++) {
-    count += indim_loop_leaves(instr->operands[i]->shape);
-  }
-  size_t size = (size_t)count * sizeof(indim_tile);
-  indim_status status = indim_alloc(cx, size, &memory);
-  if (status != INDIM_OK) {
-    indim_loop_fail(b, status);
-    return;
-  }
-  indim_tile *operands = memory;
-  count = 0;
-  for (int32_t i = 0; i < instr->operand_count; i++) {
-    int32_t from = f->first[instr->operands[i]->index];
-    for (int32_t k = 0; k < indim_loop_leaves(instr->operands[i]->shape); k++) {
-      operands[count++] = f->tiles[from + k];
-    }
-  }
-  if (instr->op == INDIM_OP_TUPLE) {
-    for (int32_t k = 0; k < count; k++) {
-      out[k] = operands[k];
-    }
-  } else {
-    lower(b, instr, operands, out);
-  }
-  indim_free(cx, memory, size);
 }
 
 static void run_computation(indim_loop_builder *b, const indim_computation *computation, const indim_tile *args,
                             indim_tile *out) {
-  indim_ctx *cx = b->program->cx;
-  frame f = {.computation = computation};
-  void *memory = NULL;
-  size_t first_size = (size_t)computation->instr_count * sizeof *f.first;
-  indim_status status = indim_alloc(cx, first_size, &memory);
-  if (status != INDIM_OK) {
-    indim_loop_fail(b, status);
+  indim_loop_frame f;
+  if (!indim_loop_frame_begin(b, computation, sizeof *out, &f)) {
     return;
   }
-  f.first = memory;
-  int32_t count = indim_loop_needed(computation, f.first);
-  size_t tiles_size = (size_t)count * sizeof *f.tiles;
-  status = indim_alloc_zeroed(cx, tiles_size, &memory);
-  if (status != INDIM_OK) {
-    indim_loop_fail(b, status);
-  } else {
-    f.tiles = memory;
-    for (int32_t i = 0; i < computation->instr_count && b->status == INDIM_OK; i++) {
-      if (f.first[i] >= 0) {
-        run_instr(b, &f, computation->instrs[i], args);
-      }
+  for (int32_t i = 0; i < computation->instr_count && b->status == INDIM_OK; i++) {
+    if (f.first[i] >= 0) {
+      run_instr(b, &f, computation->instrs[i], args);
     }
-    for (int32_t k = 0; k < indim_loop_leaves(computation->root->shape); k++) {
-      out[k] = f.tiles[f.first[computation->root->index] + k];
-    }
-    indim_free(cx, f.tiles, tiles_size);
   }
-  indim_free(cx, f.first, first_size);
+  const indim_tile *root = indim_loop_frame_leaf(&f, computation->root);
+  for (int32_t k = 0; k < indim_loop_leaves(computation->root->shape); k++) {
+    out[k] = root[k];
+  }
+  indim_loop_frame_end(b, &f);
 }
 
 static void lower(indim_loop_builder *b, const indim_instr *instr, const indim_tile *operands, indim_tile *out) {

@@ -37,11 +37,6 @@ void indim_tile_load(indim_loop_builder *b, const indim_shape *shape, indim_stor
 void indim_tile_store(indim_loop_builder *b, const indim_tile *tile, indim_storage *storage, indim_lval address,
                       const int64_t *strides);
 
-// The leaves of a shape that is no nested tuple.
-int32_t indim_loop_leaves(const indim_shape *shape);
-// For each instruction the place of its first leaf among those of all that the root needs, -1 for what it does not need;
-// answers how many leaves there are.
-int32_t indim_loop_needed(const indim_computation *computation, int32_t *first);
 // apply.c: whether |computation| takes and gives scalars only and does nothing but elementwise work (constants, scalar
 // ops, tuples, calls and fusions of such), and its results for |args|, each of |lanes| lanes, lane by lane. |out| gets
 // one for each leaf of the result.
