@@ -8,7 +8,6 @@
 #include "emit/math_kit.h"
 #include "emit/scalar.h"
 
-// The division is one instruction, of which a vector unit takes a new one every few cycles: only in vectors is this less.
 typedef struct inverse {
   float high, low;
   float least;  // the least dividend but 0 whose quotient is right
@@ -25,8 +24,8 @@ static uint64_t odd_inverse(uint64_t odd) {
   return out;
 }
 
-// Whether the quotients of all X 2^-23 by C 2^-23 (both 24 bits) are right that are nearest to a middle: of 25 bits is M, X 2^s
-// = M C + k for a small k, s = 24 where X >= C and 25 where not.
+// Whether those quotients of X by C (integers of 24 bits each) are right that are nearest to a middle between two floats.
+// Such a middle has 25 bits: it is M 2^-s with X 2^s = M C + k for a small k, s = 24 where X >= C and 25 where not.
 static bool nearest_to_middles(inverse i, uint32_t c, int s) {
   enum { MOST = 16 };
   int zeros = 0;
@@ -86,6 +85,7 @@ static LLVMValueRef is_small(const kit *k, LLVMValueRef x, float least) {
   return compare_bits(k, LLVMIntSLT, magnitude, whole(k, (int32_t)(UINT32_C(0x7FFFFFFF) + 2 * bits)));
 }
 
+// The division is one instruction, of which a vector unit takes a new one every few cycles: only in vectors is this less.
 LLVMValueRef indim_emit_divide_by_constant(indim_emit *e, LLVMValueRef x, LLVMValueRef y) {
   double by = 0;
   inverse i;

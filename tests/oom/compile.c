@@ -159,6 +159,20 @@ TEST(products) {
             NULL, 0);
 }
 
+// Computations written out where they are called, of tiles and of scalars, with tuples on the way.
+TEST(written_out) {
+  static const char *const inputs[] = {"f32[4] {1,2,3,4}"};
+  fail_each("half { x = f32[] parameter(0) h = f32[] constant(0.5) ROOT r = f32[] multiply(x, h) }\n"
+            "mean { x = f32[] parameter(0) y = f32[] parameter(1) s = f32[] add(x, y) p = (f32[], f32[]) tuple(s, x) "
+            "g = f32[] get-tuple-element(p), index=0 ROOT r = f32[] call(g), to_apply=half }\n"
+            "both { x = f32[4] parameter(0) n = f32[4] negate(x) ROOT t = (f32[4], f32[4]) tuple(x, n) }\n"
+            "twice { x = f32[4] parameter(0) p = (f32[4], f32[4]) call(x), to_apply=both "
+            "a = f32[4] get-tuple-element(p), index=0 b = f32[4] get-tuple-element(p), index=1 "
+            "ROOT m = f32[4] map(a, b), dimensions={0}, to_apply=mean }\n"
+            "ENTRY e { x = f32[4] parameter(0) ROOT f = f32[4] fusion(x), kind=kLoop, calls=twice }\n",
+            inputs, 1);
+}
+
 // Rows in several steps, of which one part is kept for each piece of the loop.
 TEST(contracted_rows) {
   fail_each("most { x = s32[] parameter(0) y = s32[] parameter(1) ROOT s = maximum(x, y) }\n"
@@ -175,6 +189,7 @@ TEST(contracted_rows) {
   X(elementwise_and_reduce) \
   X(loops_over_memory)      \
   X(control)                \
+  X(written_out)            \
   X(contracted_rows)        \
   X(products)
 
