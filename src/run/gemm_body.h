@@ -3,21 +3,23 @@
 //   VECTOR_BYTES  16, 32 or 64
 //   NAME(x)       the name of x in this instance
 //   TARGET        attributes of the functions
-// Each instance computes tiles of 6 rows by two vectors in registers, down all rows of a block for one tile's columns after
-// the other: those of the right side, up to 256 steps, are laid out on the stack and stay in the first cache meanwhile, the
-// block of the left side in the second. Rows of the left side are read where they are if their elements lie one behind
-// the other. A product with a single row reads everything once, and lays out nothing.
+// Each instance computes tiles of 6 rows (the last ones fewer) by two vectors in registers, down all rows of a block
+// for one tile's columns after the other. Those of the right side, up to 256 steps, are laid out on the stack and stay
+// in the first cache meanwhile, the block of the left side in the second. Rows of the left side are read where they are
+// if their elements lie one behind the other. A product with a single row reads everything once, and lays out nothing.
 #define VECTOR NAME(vector)
 #define LANES ((int64_t)(VECTOR_BYTES / sizeof(REAL)))
 #define TILE_N (2 * LANES)
 
 typedef REAL VECTOR __attribute__((vector_size(VECTOR_BYTES)));
 
-// out[0..5, 0..TILE_N) (+)= sum over k of a[., k] * b[k, .]
-TARGET static void NAME(tile)(int64_t count, const REAL *a, int64_t a_m, int64_t a_k, const REAL *b, int64_t b_k,
-                              REAL *out, int64_t out_m, bool accumulate) {
+// out[0..height, 0..TILE_N) (+)= sum over k of a[., k] * b[k, .]; |height| is a constant where this is called.
+TARGET static inline __attribute__((always_inline)) void NAME(rows)(const int height, int64_t count, const REAL *a,
+                                                                    int64_t a_m, int64_t a_k, const REAL *b,
+                                                                    int64_t b_k, REAL *out, int64_t out_m,
+                                                                    bool accumulate) {
   VECTOR sums[TILE_M][2];
-  for (int i = 0; i < TILE_M; i++) {
+  for (int i = 0; i < height; i++) {
     sums[i][0] = sums[i][1] = (VECTOR){0};
   }
   for (int64_t k = 0; k < count; k++) {
@@ -26,14 +28,14 @@ TARGET static void NAME(tile)(int64_t count, const REAL *a, int64_t a_m, int64_t
     memcpy(&b0, b + k * b_k, sizeof b0);
     memcpy(&b1, b + k * b_k + LANES, sizeof b1);
 #pragma GCC unroll 6
-    for (int i = 0; i < TILE_M; i++) {
+    for (int i = 0; i < height; i++) {
       REAL x = a[i * a_m + k * a_k];
       sums[i][0] += x * b0;
       sums[i][1] += x * b1;
     }
   }
 #pragma GCC unroll 6
-  for (int i = 0; i < TILE_M; i++) {
+  for (int i = 0; i < height; i++) {
     REAL *row = out + i * out_m;
     if (accumulate) {
       VECTOR before;
@@ -47,13 +49,41 @@ TARGET static void NAME(tile)(int64_t count, const REAL *a, int64_t a_m, int64_t
   }
 }
 
-// A tile that is cut off at the right or at the bottom: through a whole one beside.
-TARGET static void NAME(cut_tile)(int64_t count, const REAL *a, int64_t a_m, int64_t a_k, const REAL *b, int64_t b_k,
-                                  REAL *out, int64_t out_m, bool accumulate, int64_t rows, int64_t columns) {
+// The same for any height up to TILE_M. Of |a|, either a row's elements lie one behind the other or it is laid out.
+TARGET static void NAME(tile)(int64_t height, int64_t count, const REAL *a, int64_t a_m, int64_t a_k, const REAL *b,
+                              int64_t b_k, REAL *out, int64_t out_m, bool accumulate) {
+  switch (height) {
+  case 1:
+    NAME(rows)(1, count, a, a_m, a_k, b, b_k, out, out_m, accumulate);
+    break;
+  case 2:
+    NAME(rows)(2, count, a, a_m, a_k, b, b_k, out, out_m, accumulate);
+    break;
+  case 3:
+    NAME(rows)(3, count, a, a_m, a_k, b, b_k, out, out_m, accumulate);
+    break;
+  case 4:
+    NAME(rows)(4, count, a, a_m, a_k, b, b_k, out, out_m, accumulate);
+    break;
+  case 5:
+    NAME(rows)(5, count, a, a_m, a_k, b, b_k, out, out_m, accumulate);
+    break;
+  default:
+    if (a_k == 1) {
+      NAME(rows)(TILE_M, count, a, a_m, 1, b, b_k, out, out_m, accumulate);
+    } else {
+      NAME(rows)(TILE_M, count, a, 1, TILE_M, b, b_k, out, out_m, accumulate);
+    }
+    break;
+  }
+}
+
+// A tile that is cut off at the right: through a whole one beside.
+TARGET static void NAME(cut_tile)(int64_t height, int64_t count, const REAL *a, int64_t a_m, int64_t a_k, const REAL *b,
+                                  int64_t b_k, REAL *out, int64_t out_m, bool accumulate, int64_t columns) {
   REAL whole[TILE_M * TILE_N];
-  memset(whole, 0, sizeof whole);
-  NAME(tile)(count, a, a_m, a_k, b, b_k, whole, TILE_N, false);
-  for (int64_t i = 0; i < rows; i++) {
+  NAME(tile)(height, count, a, a_m, a_k, b, b_k, whole, TILE_N, false);
+  for (int64_t i = 0; i < height; i++) {
     for (int64_t j = 0; j < columns; j++) {
       REAL sum = whole[i * TILE_N + j];
       out[i * out_m + j] = accumulate ? out[i * out_m + j] + sum : sum;
@@ -87,9 +117,9 @@ TARGET static void NAME(pack_rhs)(int64_t count, int64_t columns, const REAL *rh
   }
 }
 
-// Rows of the left side, tile by tile: each holds its |count| columns one behind the other. What lacks at the bottom is
-// zero. Where columns are contiguous, one after the other: far from each other they would push each other out of the
-// caches before the next tile needs the rest of their lines.
+// Rows of the left side, tile by tile: each holds its |count| columns one behind the other, with room for TILE_M rows.
+// Where columns are contiguous, one after the other: far from each other they would push each other out of the caches
+// before the next tile needs the rest of their lines.
 TARGET static void NAME(pack_lhs)(int64_t count, int64_t rows, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
                                   REAL *packed) {
   int64_t whole = lhs_m == 1 ? rows / TILE_M * TILE_M : 0;
@@ -101,9 +131,6 @@ TARGET static void NAME(pack_lhs)(int64_t count, int64_t rows, const REAL *lhs, 
   for (int64_t first = whole; first < rows; first += TILE_M) {
     REAL *tile = packed + first * count;
     int64_t height = rows - first < TILE_M ? rows - first : TILE_M;
-    if (height < TILE_M) {
-      memset(tile, 0, (size_t)(count * TILE_M) * sizeof(REAL));
-    }
     for (int64_t i = 0; i < height; i++) {
       for (int64_t k = 0; k < count; k++) {
         tile[k * TILE_M + i] = lhs[(first + i) * lhs_m + k * lhs_k];
@@ -112,14 +139,34 @@ TARGET static void NAME(pack_lhs)(int64_t count, int64_t rows, const REAL *lhs, 
   }
 }
 
-// A block of rows and of at most BLOCK_K steps, all columns.
+// Asks for a share of the next tile's columns of the right side, |begin| to |end| of |all|: lines of rows far from each
+// other, which the processor does not foresee.
+TARGET static void NAME(ask)(int64_t count, const REAL *rhs, int64_t rhs_k, int64_t rhs_n, int64_t begin, int64_t end,
+                             int64_t all) {
+  int64_t rows = rhs_n == 1 ? count : TILE_N;
+  int64_t line = 64 / (int64_t)sizeof(REAL);
+  for (int64_t r = rows * begin / all; r < rows * end / all; r++) {
+    if (rhs_n == 1) {
+      __builtin_prefetch(rhs + r * rhs_k);
+    } else {
+      for (int64_t k = 0; k < count; k += line) {
+        __builtin_prefetch(rhs + r * rhs_n + k * rhs_k);
+      }
+    }
+  }
+}
+
+// A block of rows and of at most BLOCK_K steps, all columns. The last rows are two tiles about equally high: one of a
+// few rows would take as long as one of four.
 TARGET static void NAME(block)(int64_t rows, int64_t n, int64_t count, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
                                const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,
                                bool accumulate) {
   _Alignas(64) REAL rhs_packed[BLOCK_K * 2 * VECTOR_BYTES / sizeof(REAL)];
   _Alignas(64) REAL lhs_packed[LHS_BYTES / sizeof(REAL)];
-  int64_t in_place = lhs_k == 1 ? rows / TILE_M * TILE_M : 0;
-  NAME(pack_lhs)(count, rows - in_place, lhs + in_place * lhs_m, lhs_m, lhs_k, lhs_packed);
+  bool is_packed = lhs_k != 1;
+  if (is_packed) {
+    NAME(pack_lhs)(count, rows, lhs, lhs_m, lhs_k, lhs_packed);
+  }
   for (int64_t j = 0; j < n; j += TILE_N) {
     int64_t columns = n - j < TILE_N ? n - j : TILE_N;
     const REAL *b = rhs + j * rhs_n;
@@ -129,18 +176,21 @@ TARGET static void NAME(block)(int64_t rows, int64_t n, int64_t count, const REA
       b = rhs_packed;
       b_k = TILE_N;
     }
-    for (int64_t i = 0; i < rows; i += TILE_M) {
+    int64_t height = TILE_M;
+    for (int64_t i = 0; i < rows; i += height) {
+      int64_t left = rows - i;
       REAL *to = out + i * out_m + j;
-      bool is_packed = i >= in_place;
-      const REAL *a = is_packed ? lhs_packed + (i - in_place) * count : lhs + i * lhs_m;
-      int64_t a_m = is_packed ? 1 : lhs_m;
-      int64_t height = rows - i < TILE_M ? rows - i : TILE_M;
-      if (columns < TILE_N || height < TILE_M) {
-        NAME(cut_tile)(count, a, a_m, is_packed ? TILE_M : 1, b, b_k, to, out_m, accumulate, height, columns);
-      } else if (is_packed) {
-        NAME(tile)(count, a, 1, TILE_M, b, b_k, to, out_m, accumulate);
+      const REAL *a = is_packed ? lhs_packed + i * count : lhs + i * lhs_m;
+      bool is_last = left <= height;
+      height = is_last ? left : !is_packed && left > TILE_M && left < 2 * TILE_M ? (left + 1) / 2 : height;
+      if (n - j >= 2 * TILE_N) {
+        NAME(ask)(count, rhs + (j + TILE_N) * rhs_n, rhs_k, rhs_n, i, i + height, rows);
+      }
+      if (columns < TILE_N) {
+        NAME(cut_tile)
+        (height, count, a, is_packed ? 1 : lhs_m, is_packed ? TILE_M : 1, b, b_k, to, out_m, accumulate, columns);
       } else {
-        NAME(tile)(count, a, a_m, 1, b, b_k, to, out_m, accumulate);
+        NAME(tile)(height, count, a, is_packed ? 1 : lhs_m, is_packed ? TILE_M : 1, b, b_k, to, out_m, accumulate);
       }
     }
   }
