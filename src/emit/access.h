@@ -99,9 +99,9 @@ bool indim_emit_find_group(indim_generator *g, const indim_loop_node *node);
 void indim_emit_store_group(indim_generator *g);
 // Whether two addresses differ by a constant, and by which.
 bool indim_emit_distance(const indim_generator *g, const indim_lval *from, const indim_lval *to, int64_t *out);
-// Whether a store may wait until after this node. Loads from the caller's arguments see nothing of it, unless a result
-// may lie in their place.
-bool indim_emit_may_wait(const indim_generator *g, const indim_loop_node *node);
+// Whether a store may wait until after this node. Loads from working memory of its own see nothing of it, nor do those from
+// the caller's arguments, unless a result may lie in their place.
+bool indim_emit_may_wait(const indim_generator *g, const indim_loop_node *store, const indim_loop_node *node);
 
 // stream.c --------------------------------------------------------------------------------------------------------------
 
@@ -113,6 +113,9 @@ void indim_emit_store_streamed(indim_generator *g, const indim_loop_node *node, 
 
 // load.c, store.c -------------------------------------------------------------------------------------------------------
 
+// Asks for |bytes| from |offset| bytes behind |pointer| on: a line at a time, into the nearest cache (3) or the second one
+// (2). They may lie outside of the storage: asking never fails.
+void indim_emit_ask(indim_generator *g, LLVMValueRef pointer, int64_t offset, int64_t bytes, int32_t nearness);
 INDIM_CHECKED indim_status indim_emit_load(indim_generator *g, const indim_loop_node *node);
 INDIM_CHECKED indim_status indim_emit_store(indim_generator *g, const indim_loop_node *node);
 

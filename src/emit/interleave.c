@@ -203,11 +203,15 @@ static bool may_interleave(const indim_generator *g, const indim_loop_node *node
          !indim_type_is_complex(value->type);
 }
 
-bool indim_emit_may_wait(const indim_generator *g, const indim_loop_node *node) {
+bool indim_emit_may_wait(const indim_generator *g, const indim_loop_node *store, const indim_loop_node *node) {
+  const indim_loop_program *program = g->e.program;
   switch ((int)node->kind) {
   case INDIM_NODE_LOAD: {
-    const indim_storage *storage = g->e.program->storages[node->u.memory.storage];
-    return storage->kind == INDIM_STORAGE_CONSTANT || (storage->kind == INDIM_STORAGE_ARGUMENT && !storage->is_donated);
+    const indim_storage *storage = program->storages[node->u.memory.storage];
+    const indim_storage *to = program->storages[store->u.memory.storage];
+    bool is_apart = storage->kind == INDIM_STORAGE_SCRATCH && storage != to && storage->shares == 0 && to->shares == 0;
+    return is_apart || storage->kind == INDIM_STORAGE_CONSTANT ||
+           (storage->kind == INDIM_STORAGE_ARGUMENT && !storage->is_donated);
   }
   case INDIM_NODE_STORE:
   case INDIM_NODE_COPY:
@@ -243,7 +247,7 @@ bool indim_emit_find_group(indim_generator *g, const indim_loop_node *node) {
       group->offsets[group->count] = offset;
       group->nodes[group->count++] = next;
       least = offset < least ? offset : least;
-    } else if (!indim_emit_may_wait(g, next)) {
+    } else if (!indim_emit_may_wait(g, node, next)) {
       break;
     }
   }

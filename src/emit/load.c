@@ -196,26 +196,32 @@ static indim_reg load_apart(indim_generator *g, const indim_loop_node *node, int
   return (indim_reg){{LLVMBuildBitCast(b, even, floats, ""), LLVMBuildBitCast(b, odd, floats, "")}};
 }
 
-// Asks for what the same lanes will be further on. That may be behind the end of the storage: asking never fails.
-static void ask_ahead(indim_generator *g, const indim_loop_node *node, const indim_loop_value *result) {
+void indim_emit_ask(indim_generator *g, LLVMValueRef pointer, int64_t offset, int64_t bytes, int32_t nearness) {
   enum { LINE = 64 };
   static const char name[] = "llvm.prefetch";
   unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);
-  if (node->u.memory.ahead == 0 || id == 0) {
+  if (id == 0) {
     return;
   }
-  int64_t bytes = indim_type_bytes(result->type);
-  LLVMTypeRef pointer = indim_emit_pointer_type(g);
+  LLVMTypeRef type = indim_emit_pointer_type(g);
   LLVMTypeRef byte = LLVMInt8TypeInContext(g->e.context);
   LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
-  LLVMTypeRef type = LLVMIntrinsicGetType(g->e.context, id, &pointer, 1);
-  LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->e.module, id, &pointer, 1);
-  LLVMValueRef here = indim_emit_element(g, node->u.memory.storage, node->args[0]);
-  for (int64_t at = 0; at < result->lanes * bytes; at += LINE) {
-    LLVMValueRef further = indim_emit_s64(g, node->u.memory.ahead * bytes + at);
-    LLVMValueRef args[] = {LLVMBuildGEP2(g->e.builder, byte, here, &further, 1, ""), LLVMConstInt(word, 0, 0),
-                           LLVMConstInt(word, 3, 0), LLVMConstInt(word, 1, 0)};  // to be read, kept near, data
+  LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->e.module, id, &type, 1);
+  type = LLVMIntrinsicGetType(g->e.context, id, &type, 1);
+  for (int64_t at = 0; at < bytes; at += LINE) {
+    LLVMValueRef further = indim_emit_s64(g, offset + at);
+    LLVMValueRef args[] = {LLVMBuildGEP2(g->e.builder, byte, pointer, &further, 1, ""), LLVMConstInt(word, 0, 0),
+                           LLVMConstInt(word, (unsigned)nearness, 0), LLVMConstInt(word, 1, 0)};  // to be read, data
     LLVMBuildCall2(g->e.builder, type, function, args, 4, "");
+  }
+}
+
+// Asks for what the same lanes will be further on.
+static void ask_ahead(indim_generator *g, const indim_loop_node *node, const indim_loop_value *result) {
+  int64_t bytes = indim_type_bytes(result->type);
+  if (node->u.memory.ahead != 0) {
+    LLVMValueRef here = indim_emit_element(g, node->u.memory.storage, node->args[0]);
+    indim_emit_ask(g, here, node->u.memory.ahead * bytes, result->lanes * bytes, 3);
   }
 }
 

@@ -87,5 +87,11 @@ indim_status indim_emit_memory_node(indim_generator *g, const indim_loop_node *n
   if (node->kind == INDIM_NODE_STORE) {
     return indim_emit_store(g, node);
   }
+  if (node->kind == INDIM_NODE_ASK) {
+    int64_t bytes = indim_type_bytes(indim_emit_storage_type(g, node->u.ask.storage));
+    LLVMValueRef here = indim_emit_element(g, node->u.ask.storage, node->args[0]);
+    indim_emit_ask(g, here, node->u.ask.ahead * bytes, node->u.ask.count * bytes, 2);
+    return INDIM_OK;
+  }
   return node->kind == INDIM_NODE_COPY ? emit_copy(g, node) : emit_fill(g, node);
 }

@@ -78,6 +78,7 @@ static void visit(classes *c, const indim_loop_node *node) {
   case INDIM_NODE_LANES:
   case INDIM_NODE_COPY:
   case INDIM_NODE_FILL:
+  case INDIM_NODE_ASK:
   case INDIM_NODE_STORE:
     break;
   case INDIM_NODE_LOAD:

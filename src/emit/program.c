@@ -117,6 +117,7 @@ static indim_status emit_node(indim_generator *g, const indim_loop_node *node) {
     return indim_emit_value_node(g, node);
   case INDIM_GROUP_LOAD:
   case INDIM_GROUP_WRITE:
+  case INDIM_GROUP_HINT:
     return indim_emit_memory_node(g, node);
   case INDIM_GROUP_CONTROL:
     return indim_emit_control_node(g, node);

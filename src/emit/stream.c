@@ -28,7 +28,7 @@ static bool has_successor(const indim_generator *g, const indim_loop_node *node)
              indim_emit_distance(g, &node->args[0], &next->args[0], &offset) &&
              offset * indim_type_bytes(indim_emit_storage_type(g, node->u.memory.storage)) % alignment_of(g, node) == 0;
     }
-    if (!indim_emit_may_wait(g, next)) {
+    if (!indim_emit_may_wait(g, node, next)) {
       return false;
     }
   }

@@ -270,6 +270,7 @@ static uint64_t hash_payload(uint64_t hash, const indim_loop_node *node, int32_t
   case INDIM_NODE_STORE:
   case INDIM_NODE_COPY:
   case INDIM_NODE_FILL:
+  case INDIM_NODE_ASK:
   case INDIM_NODE_FOR:
   case INDIM_NODE_IF:
   case INDIM_NODE_WHILE:
@@ -319,6 +320,7 @@ static bool payload_equal(const indim_loop_node *x, const indim_loop_node *y, in
   case INDIM_NODE_STORE:
   case INDIM_NODE_COPY:
   case INDIM_NODE_FILL:
+  case INDIM_NODE_ASK:
   case INDIM_NODE_FOR:
   case INDIM_NODE_IF:
   case INDIM_NODE_WHILE:

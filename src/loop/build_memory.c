@@ -128,6 +128,16 @@ void indim_loop_copy(indim_loop_builder *b, indim_storage *to, indim_lval to_add
   }
 }
 
+void indim_loop_ask(indim_loop_builder *b, const indim_storage *storage, indim_lval address, int64_t ahead,
+                    int64_t count) {
+  indim_loop_node *node = append_effect(b, INDIM_NODE_ASK, 1, &address);
+  if (node != NULL) {
+    node->u.ask.storage = storage->index;
+    node->u.ask.ahead = ahead;
+    node->u.ask.count = count;
+  }
+}
+
 void indim_loop_fill(indim_loop_builder *b, indim_storage *to, indim_lval to_address, indim_lval value, int64_t count) {
   indim_lval args[2] = {to_address, value};
   indim_loop_node *node = can_write(b, to) ? append_effect(b, INDIM_NODE_FILL, 2, args) : NULL;

@@ -192,6 +192,7 @@ void indim_loop_node_range(const indim_loop_program *program, const indim_loop_n
   case INDIM_NODE_STORE:
   case INDIM_NODE_COPY:
   case INDIM_NODE_FILL:
+  case INDIM_NODE_ASK:
   case INDIM_NODE_FOR:
   case INDIM_NODE_IF:
   case INDIM_NODE_WHILE:

@@ -30,6 +30,7 @@ typedef enum indim_node_group {
   INDIM_GROUP_VALUE,    // gives one value, and that is all it does
   INDIM_GROUP_LOAD,     // gives one value that depends on memory
   INDIM_GROUP_WRITE,    // changes memory
+  INDIM_GROUP_HINT,     // changes nothing but the time that others take
   INDIM_GROUP_CONTROL,  // has bodies
   INDIM_GROUP_HOST      // calls out
 } indim_node_group;
@@ -160,6 +161,10 @@ struct indim_loop_node {
       int64_t count;     // elements
     } move;
     struct {
+      int32_t storage;
+      int64_t ahead, count;  // elements
+    } ask;
+    struct {
       int64_t step;      // FOR: positive
       bool is_parallel;  // iterations in any order and at the same time; carries nothing, stands in the program's body
                          // or in ifs and whiles, never in a for
@@ -288,6 +293,9 @@ void indim_loop_store_masked(indim_loop_builder *b, indim_storage *storage, indi
                              int32_t lane_stride, indim_lval mask);
 void indim_loop_copy(indim_loop_builder *b, indim_storage *to, indim_lval to_address, indim_storage *from,
                      indim_lval from_address, int64_t count);
+// Asks for |count| elements from address + |ahead| on, where there may be none.
+void indim_loop_ask(indim_loop_builder *b, const indim_storage *storage, indim_lval address, int64_t ahead,
+                    int64_t count);
 void indim_loop_fill(indim_loop_builder *b, indim_storage *to, indim_lval to_address, indim_lval value, int64_t count);
 
 // Control. A begin opens the body, what is built goes into it, the end closes it; the carried values of the body come in

@@ -204,6 +204,7 @@ struct indim_nest {
   int32_t turn_dim;
   int64_t side;   // of the panels that are turned in memory; 0: in registers alone
   int64_t pitch;  // elements between their rows
+  bool is_far;    // what it touches does not fit the third cache
   int32_t panel_count;
   indim_storage *panels[INDIM_MAX_PANELS];  // one for each array that is turned
   indim_lval panel_start;                   // the first element of those that the running piece has; 0: the first

@@ -75,7 +75,8 @@ void indim_nest_choose_panels(indim_nest *nest) {
     return;
   }
   // What stays in the third cache needs no long runs; else half of the second is for lines that go to and fro.
-  int64_t most = total > nest->l->target->cache_bytes[2] ? cache / 2 : cache / 8;
+  nest->is_far = total > nest->l->target->cache_bytes[2];
+  int64_t most = nest->is_far ? cache / 2 : cache / 8;
   int64_t side = line;
   while (4 * side * side * bytes * count <= most) {
     side *= 2;
@@ -125,9 +126,10 @@ static void run_run(indim_nest *nest, indim_coord *index, indim_lval from, int64
 typedef struct walk {
   indim_nest *nest;
   indim_coord *index;
-  int64_t w_end;
+  int64_t w_begin, w_end;
   int64_t v_begin, v_end;
   int64_t line;  // rows are stored from the first line on that begins in the panel; 0: from where the panel does
+  bool asks;     // for panels ahead
 } walk;
 
 // One row of the result, as far as the panel has it. What it has of the next panel's rows completes the last line.
@@ -147,11 +149,76 @@ static void run_row(const walk *r, const indim_panel *panel, bool is_last) {
   }
 }
 
+// How many elements further on a turned array's next panel lies: along w or v, or with the next step of the loop around; 0
+// when it is the last one.
+static int64_t next_panel(const walk *r, const indim_access *access) {
+  const indim_nest *nest = r->nest;
+  if (r->w_end - r->w_begin > nest->side) {
+    return nest->side;
+  }
+  if (r->v_end - r->v_begin > nest->side) {
+    return nest->side * access->strides[nest->vector_dim];
+  }
+  for (int32_t p = nest->rank - 1; p >= 0; p--) {
+    int32_t d = nest->order[p];
+    if (d != nest->vector_dim && d != nest->turn_dim && nest->sizes[d] > 1) {
+      return access->strides[d];
+    }
+  }
+  return 0;
+}
+
+// Where an access is at the place (w, v) of a panel.
+static indim_lval address_in(const walk *r, const indim_panel *panel, const indim_access *access, indim_lval w,
+                             indim_lval v) {
+  const indim_nest *nest = r->nest;
+  indim_loop_builder *b = &nest->l->b;
+  indim_lval address = access->base;
+  for (int32_t d = 0; d < nest->rank; d++) {
+    indim_lval at = d == nest->turn_dim     ? indim_loop_add(b, panel->w, w)
+                    : d == nest->vector_dim ? indim_loop_add(b, panel->v, v)
+                                            : r->index[d].base;
+    address = indim_loop_add(b, address, indim_loop_mul_const(b, at, access->strides[d]));
+  }
+  return address;
+}
+
+// While row |row| of the result is stored: asks for rows of the next panel, as many as make all of them in the end, and for
+// what other arrays have for the row after the next.
+static void ask_for_next(const walk *r, const indim_panel *panel, indim_lval row) {
+  indim_nest *nest = r->nest;
+  indim_loop_builder *b = &nest->l->b;
+  int64_t each = (panel->columns + panel->rows - 1) / panel->rows;
+  for (int32_t i = 0; i < nest->list->count && r->asks; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    if (access->item == NULL || access->strides == NULL) {
+      continue;
+    }
+    if (!indim_turn_wants(nest, access)) {
+      int64_t ahead = access->strides[nest->vector_dim] == 1 ? 2 * access->strides[nest->turn_dim] : 0;
+      if (ahead != 0) {
+        indim_lval address = address_in(r, panel, access, row, indim_loop_index(b, 0));
+        indim_loop_ask(b, access->storage, address, ahead, panel->columns);
+      }
+      continue;
+    }
+    int64_t ahead = next_panel(r, access);
+    for (int64_t e = 0; e < each && ahead != 0; e++) {
+      indim_lval v = indim_loop_add_const(b, indim_loop_mul_const(b, row, each), e);
+      if (indim_loop_value_of(b, v)->high >= panel->columns) {
+        v = indim_loop_binary(b, INDIM_OP_MINIMUM, v, indim_loop_index(b, panel->columns - 1));
+      }
+      indim_loop_ask(b, access->storage, address_in(r, panel, access, indim_loop_index(b, 0), v), ahead, panel->rows);
+    }
+  }
+}
+
 static void run_panel(const walk *r, const indim_panel *panel, bool is_last) {
   indim_nest *nest = r->nest;
   indim_loop_builder *b = &nest->l->b;
   indim_turn_fill(nest, r->index, panel);
   indim_lval row = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, panel->rows), 1, 0, NULL, NULL);
+  ask_for_next(r, panel, row);
   r->index[nest->turn_dim] = (indim_coord){indim_loop_add(b, panel->w, row), 0};
   run_row(r, panel, is_last);
   indim_loop_for_end(b, NULL, NULL);
@@ -167,14 +234,15 @@ static int64_t whole_panels(const indim_nest *nest, int64_t count, bool needs_re
 }
 
 // All panels side by side along w, |columns| long.
-static void run_band(const walk *r, indim_lval v, int64_t columns, int64_t w_begin, bool is_last) {
+static void run_band(const walk *r, indim_lval v, int64_t columns, bool is_last) {
   indim_nest *nest = r->nest;
   indim_loop_builder *b = &nest->l->b;
-  int64_t whole = whole_panels(nest, r->w_end - w_begin, false);
-  int64_t at = w_begin + whole * nest->side;
+  int64_t whole = whole_panels(nest, r->w_end - r->w_begin, false);
+  int64_t at = r->w_begin + whole * nest->side;
   indim_panel panel = {.v = v, .columns = columns};
   if (whole > 0) {
-    panel.w = indim_loop_for_begin(b, indim_loop_index(b, w_begin), indim_loop_index(b, at), nest->side, 0, NULL, NULL);
+    panel.w =
+        indim_loop_for_begin(b, indim_loop_index(b, r->w_begin), indim_loop_index(b, at), nest->side, 0, NULL, NULL);
     panel.rows = nest->side;
     run_panel(r, &panel, is_last);
     indim_loop_for_end(b, NULL, NULL);
@@ -187,11 +255,12 @@ static void run_band(const walk *r, indim_lval v, int64_t columns, int64_t w_beg
 }
 
 // Where rows are stored from a line on, the elements before the first one, from the array itself.
-static void run_before_lines(const walk *r, int64_t w_begin) {
+static void run_before_lines(const walk *r) {
   indim_nest *nest = r->nest;
   indim_loop_builder *b = &nest->l->b;
   int64_t line = 0;
-  indim_lval w = indim_loop_for_begin(b, indim_loop_index(b, w_begin), indim_loop_index(b, r->w_end), 1, 0, NULL, NULL);
+  indim_lval w =
+      indim_loop_for_begin(b, indim_loop_index(b, r->w_begin), indim_loop_index(b, r->w_end), 1, 0, NULL, NULL);
   r->index[nest->turn_dim] = (indim_coord){w, 0};
   indim_lval before = indim_nest_before_line(nest, r->index, r->v_begin, &line);
   indim_nest_each(nest, r->index, indim_loop_index(b, r->v_begin), indim_loop_add_const(b, before, r->v_begin));
@@ -201,21 +270,23 @@ static void run_before_lines(const walk *r, int64_t w_begin) {
 static void run_panels(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
   indim_loop_builder *b = &nest->l->b;
   bool is_askew = nest->streams && indim_nest_is_askew(nest);
-  walk r = {nest, index, w[1], v[0], v[1], is_askew ? indim_nest_line(nest) : 0};
+  walk r = {.nest = nest, .index = index, .w_begin = w[0], .w_end = w[1], .v_begin = v[0], .v_end = v[1]};
+  r.line = is_askew ? indim_nest_line(nest) : 0;
+  r.asks = nest->is_far && !indim_lower_without(nest->l, INDIM_DECISION_AHEAD);
   int64_t whole = whole_panels(nest, v[1] - v[0], is_askew);
   int64_t at = v[0] + whole * nest->side;
   if (is_askew) {
-    run_before_lines(&r, w[0]);
+    run_before_lines(&r);
   }
   if (whole > 0) {
     bool threads = whole > 1 && indim_nest_worth_threads(nest, indim_nest_elements(nest));
     indim_lval panel = indim_nest_pieces_begin(nest, 0, whole, threads);
     indim_lval from = indim_loop_add_const(b, indim_loop_mul_const(b, panel, nest->side), v[0]);
-    run_band(&r, from, nest->side + r.line, w[0], false);
+    run_band(&r, from, nest->side + r.line, false);
     indim_nest_pieces_end(nest, threads);
   }
   if (at < v[1]) {
-    run_band(&r, indim_loop_index(b, at), v[1] - at, w[0], true);
+    run_band(&r, indim_loop_index(b, at), v[1] - at, true);
   }
 }
 

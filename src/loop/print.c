@@ -287,6 +287,11 @@ static void print_computation(const printer *p, const indim_loop_node *node) {
   case INDIM_NODE_FILL:
     print_move(p, node);
     return;
+  case INDIM_NODE_ASK:
+    indim_buffer_text(p->out, "ask ");
+    print_place(p, node->u.ask.storage, arg(node, 0));
+    indim_buffer_printf(p->out, " ahead %lld count %lld", (long long)node->u.ask.ahead, (long long)node->u.ask.count);
+    return;
   case INDIM_NODE_FOR:
     print_for(p, node);
     return;

@@ -261,7 +261,8 @@ static indim_status check_results(indim_loop_verifier *v, const indim_loop_node 
 
 static bool touches_memory(const indim_loop_node *node) {
   indim_node_group group = indim_node_group_of(node->kind);
-  return group == INDIM_GROUP_LOAD || group == INDIM_GROUP_WRITE || group == INDIM_GROUP_HOST;
+  return group == INDIM_GROUP_LOAD || group == INDIM_GROUP_WRITE || group == INDIM_GROUP_HINT ||
+         group == INDIM_GROUP_HOST;
 }
 
 // What holds for every node: its body, the number of its arguments and bodies, and that the arguments are known.

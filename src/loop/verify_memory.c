@@ -144,6 +144,17 @@ static indim_status check_fill(indim_loop_verifier *v, const indim_loop_node *no
   return check_span(v, node, node->u.move.to, node->args[0], 0, node->u.move.count - 1, true, false);
 }
 
+// What is asked for may lie outside of the storage, but not where it is counted from.
+static indim_status check_ask(const indim_loop_verifier *v, const indim_loop_node *node) {
+  INDIM_TRY(check_storage(v, node, node->u.ask.storage, false));
+  const indim_loop_value *at = value_of(v, node->args[0]);
+  bool is_inside = at->low >= 0 && at->high < v->program->storages[node->u.ask.storage]->elements;
+  if (!is_address(v, node->args[0]) || (!is_inside && v->dead == 0) || node->u.ask.count < 0) {
+    return indim_loop_broken(v, node, "what is asked for begins at an s64 address in its storage");
+  }
+  return INDIM_OK;
+}
+
 // Calls of the host -----------------------------------------------------------------------------------------------------
 
 static indim_status check_matmul(indim_loop_verifier *v, const indim_loop_node *node) {
@@ -208,6 +219,9 @@ indim_status indim_loop_verify_memory(indim_loop_verifier *v, const indim_loop_n
   }
   if (node->kind == INDIM_NODE_COPY) {
     return check_copy(v, node);
+  }
+  if (node->kind == INDIM_NODE_ASK) {
+    return check_ask(v, node);
   }
   return node->kind == INDIM_NODE_FILL ? check_fill(v, node) : check_host(v, node);
 }

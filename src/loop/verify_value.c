@@ -220,6 +220,7 @@ static indim_status check_kind(const indim_loop_verifier *v, const indim_loop_no
   case INDIM_NODE_STORE:
   case INDIM_NODE_COPY:
   case INDIM_NODE_FILL:
+  case INDIM_NODE_ASK:
   case INDIM_NODE_FOR:
   case INDIM_NODE_IF:
   case INDIM_NODE_WHILE:

@@ -103,6 +103,7 @@ static void build_every_node(indim_loop_builder *b) {
   indim_loop_while_end(b, in, &out);
   indim_loop_copy(b, t, zero, a, indim_loop_index(b, 8), 16);
   indim_loop_fill(b, t, zero, out, 2);
+  indim_loop_ask(b, a, zero, 64, 16);
   const int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0};
   indim_loop_host(b, INDIM_HOST_MATMUL, 3, (indim_storage *const[]){r, a, t}, (const bool[]){true, false, false},
                   (const indim_lval[]){zero, zero, zero}, INDIM_MATMUL_NUMBERS, numbers);
@@ -147,6 +148,7 @@ TEST(every_node_has_its_line) {
       "  yield v28\n"
       "copy t#3[0], a[8] count 16\n"
       "fill t#3[0], v29 count 2\n"
+      "ask a[0] ahead 64 count 16\n"
       "host matmul out r[0], a[0], t#3[0] numbers 11, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0\n";
   fixture f;
   REQUIRE(open_fixture(&f));

@@ -7,7 +7,7 @@ typedef struct subject {
   indim_storage *a, *n, *p, *r, *t;
   indim_lval i, x, gathered, address, quotient, held, sum, real, wide, lane, mixed, total, constant, lanes, pred, fma;
   indim_lval if_result, for_result, masked;
-  indim_loop_node *loop, *store, *copy, *fill, *branch, *repeat, *masked_store, *host;
+  indim_loop_node *loop, *store, *copy, *fill, *ask, *branch, *repeat, *masked_store, *host;
 } subject;
 
 // The node that the builder made last in the open body.
@@ -72,6 +72,8 @@ static bool build_subject(subject *s) {
   s->copy = last(b);
   indim_loop_fill(b, s->t, indim_loop_index(b, 60), result, 4);
   s->fill = last(b);
+  indim_loop_ask(b, s->a, indim_loop_index(b, 60), 60, 16);
+  s->ask = last(b);
   const int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0};
   indim_lval zero = indim_loop_index(b, 0);
   indim_loop_host(b, INDIM_HOST_MATMUL, 3, (indim_storage *const[]){s->t, s->a, s->a},
@@ -166,6 +168,9 @@ TEST(a_right_program_passes) {
   X(s.fill->args[1] = s.lanes, "other than one element")                                            \
   X(s.fill->u.move.count = 5, "elements 0..4 behind")                                               \
   X(s.fill->args[0] = s.constant, "an s64 address and a count")                                     \
+  X(s.ask->u.ask.storage = 99, "storage 99 is not there")                                           \
+  X(s.ask->args[0] = s.constant, "begins at an s64 address in its storage")                         \
+  X(s.ask->u.ask.count = -1, "begins at an s64 address in its storage")                             \
   /* the host */                                                                                    \
   X(s.host->u.host.storage_count = 2, "2 storages, 3 addresses")                                    \
   X(s.host->u.host.number_count = 17, "17 numbers")                                                 \
