@@ -1066,7 +1066,8 @@ TEST(while_inside_a_piece_stops) {
 static int32_t see_matmul(void *user, const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs) {
   calls *c = user;
   c->count++;
-  c->iterations = sizes->type == INDIM_F32 && sizes->batch == 1 && sizes->m == 2 && sizes->accumulate == 14 && sizes->alone == 15;
+  c->iterations =
+      sizes->type == INDIM_F32 && sizes->batch == 1 && sizes->m == 2 && sizes->accumulate == 14 && sizes->alone == 15;
   *(float *)out = *(const float *)lhs * *(const float *)rhs;
   return c->wants_stop ? 5 : 0;
 }
