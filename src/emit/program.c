@@ -145,12 +145,13 @@ indim_status indim_emit_body(indim_generator *g, const indim_loop_body *body) {
   return INDIM_OK;
 }
 
-void indim_emit_mark_function(indim_generator *g, LLVMValueRef function) {
-  static const char name[] = "nounwind";
-  unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+static void mark(indim_generator *g, LLVMValueRef function, const char *attribute) {
+  unsigned kind = LLVMGetEnumAttributeKindForName(attribute, strlen(attribute));
   LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                           LLVMCreateEnumAttribute(g->e.context, kind, 0));
 }
+
+void indim_emit_mark_function(indim_generator *g, LLVMValueRef function) { mark(g, function, "nounwind"); }
 
 // The program's function ------------------------------------------------------------------------------------------------
 
@@ -160,6 +161,44 @@ static bool has_while(const indim_loop_program *program) {
     node = indim_loop_next(node);
   }
   return node != NULL;
+}
+
+// How often a body runs in one call, by the ranges of the loops around it; every side of an if is counted.
+static double runs_of(const indim_loop_program *program, const indim_loop_body *body, bool *out_is_parallel) {
+  double runs = 1;
+  for (; body->owner != NULL; body = body->outer) {
+    const indim_loop_node *loop = body->owner;
+    if (loop->kind == INDIM_NODE_FOR) {
+      double low = (double)program->values[loop->args[0]].low;
+      double high = (double)program->values[loop->args[1]].high;
+      runs *= high > low ? (high - low) / (double)loop->u.loop.step : 0;
+      *out_is_parallel = *out_is_parallel || loop->u.loop.is_parallel;
+    }
+  }
+  return runs;
+}
+
+// Whether next to all work is done in parallel loops, which are functions of their own. Then the code of this one, the
+// calls and what the loops left over at edges, is made with the least effort: half of the generator's time would go there.
+static bool is_seldom(const indim_loop_program *program) {
+  enum { SHARE = 64 };
+  double inside = 0;
+  double outside = 0;
+  const indim_loop_body *body = NULL;
+  bool is_parallel = false;
+  double runs = 0;
+  for (const indim_loop_node *node = program->body->first; node != NULL; node = indim_loop_next(node)) {
+    if (node->kind == INDIM_NODE_WHILE) {
+      return false;
+    }
+    if (node->body != body) {
+      body = node->body;
+      is_parallel = false;
+      runs = runs_of(program, body, &is_parallel);
+    }
+    *(is_parallel ? &inside : &outside) += runs;
+  }
+  return outside * SHARE < inside;
 }
 
 // A word that is 0, or the host's when it has one. Only while loops look there.
@@ -215,6 +254,10 @@ static indim_status emit_function(indim_generator *g) {
   g->current = &function;
   g->e.function = function.function;
   indim_emit_mark_function(g, function.function);
+  if (is_seldom(g->e.program)) {
+    mark(g, function.function, "optnone");
+    mark(g, function.function, "noinline");  // the other asks for it
+  }
   size_t storages = (size_t)g->e.program->storage_count + 1;
   indim_status status = indim_alloc_zeroed(g->e.cx, 2 * storages * sizeof(LLVMValueRef), (void **)&function.bases);
   if (status == INDIM_OK) {

@@ -106,7 +106,7 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
   nest->lanes = nest->l->target->vector_bytes / nest->list->widest;
   nest->vector_dim = choose_vector_dim(nest, nest->lanes);
   nest->lanes *= fills_halves(nest) ? 2 : 1;
-  nest->unroll = nest->cost <= CHEAP ? 4 : nest->cost <= 60 ? 2 : 1;
+  nest->unroll = nest->cost <= CHEAP ? 4 : nest->cost <= INDIM_LONG_BODY ? 2 : 1;
 }
 
 void indim_nest_choose_turning(indim_nest *nest) {

@@ -169,6 +169,42 @@ TEST(stages_as_text) {
   drop(&f);
 }
 
+static int count_of(const char *text, const char *word) {
+  int count = 0;
+  for (; (text = strstr(text, word)) != NULL; text++) {
+    count++;
+  }
+  return count;
+}
+
+// What stands around a parallel loop is compiled with the least effort, and only where next to nothing is done there. A
+// function in the loop is put down once: it is too long to be written out for several vectors.
+TEST(code_is_short_where_it_may_be) {
+  static const struct {
+    const char *text;
+    int powers;
+    bool is_seldom;
+  } rows[] = {
+      {"ENTRY e { x = f32[5000000] parameter(0) ROOT y = power(x, x) }", 1, true},
+      {"ENTRY e { x = f32[1024] parameter(0) ROOT y = power(x, x) }", 1, false},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0] && can_compile(); i++) {
+    fixture f;
+    indim_buffer loops;
+    indim_buffer code;
+    REQUIRE(parse(&f, rows[i].text));
+    indim_buffer_init(&loops, f.cx);
+    indim_buffer_init(&code, f.cx);
+    indim_compile_options options = {.out_loops = &loops, .out_llvm = &code};
+    CHECK(indim_compile(f.cx, f.module, &options, &f.exe) == INDIM_OK);
+    CHECK_EQ_INT(count_of(loops.data, "power v"), rows[i].powers);
+    CHECK_EQ_INT(strstr(code.data, "optnone") != NULL, rows[i].is_seldom);
+    indim_buffer_deinit(&loops);
+    indim_buffer_deinit(&code);
+    drop(&f);
+  }
+}
+
 static void count_stage(void *user, indim_compile_stage stage) { ((int *)user)[stage]++; }
 
 TEST(stages_are_told) {
@@ -352,6 +388,7 @@ TEST(arrays_of_nearly_all_bytes) {
   X(leaves_and_layouts)                       \
   X(a_result_in_the_buffer_of_an_argument)    \
   X(stages_as_text)                           \
+  X(code_is_short_where_it_may_be)            \
   X(stages_are_told)                          \
   X(what_does_not_compile_says_where_and_why) \
   X(elided_and_not_needed)                    \
