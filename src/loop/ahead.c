@@ -1,6 +1,7 @@
 // Asks for rows ahead. Where a loop goes over each row of an array several times, the first time waits for the memory, which is
 // idle during the others: rows are too short for the processor to see where they lead. So the last of the loops over a row
-// asks for the same elements of the next one.
+// asks for the same elements of the next one. So does a loop that reads rows from their end: where one begins, the processor
+// has to find its way again.
 #include "loop/build.h"
 #include "loop/lowering.h"
 #include "loop/touch.h"
@@ -72,12 +73,50 @@ static void look_at(indim_loop_program *program, indim_loop_node *loop, indim_to
   }
 }
 
+// What one more step of |loop| adds to an address that is a sum; 0 when it is none, or the loop is no part of it.
+static int64_t step_of(const indim_loop_program *program, const indim_loop_node *loop, indim_lval address) {
+  const indim_loop_node *sum = program->values[address].node;
+  int64_t distance = 0;
+  for (int32_t i = 0; sum != NULL && sum->kind == INDIM_NODE_AFFINE && i < sum->arg_count; i++) {
+    bool is_index = sum->args[i] == loop->bodies[0]->first_parameter;
+    if (is_index && !indim_index_mul(sum->u.affine.coefficients[i], loop->u.loop.step, &distance)) {
+      return 0;
+    }
+  }
+  return distance;
+}
+
+// Rows that |row|, a for in |loop|, reads from their end.
+static void ask_backwards(const indim_loop_program *program, const indim_loop_node *loop, const indim_loop_node *row) {
+  for (indim_loop_node *node = row->bodies[0]->first; node != NULL; node = node->next) {
+    if (node->kind != INDIM_NODE_LOAD || node->u.memory.has_mask || node->u.memory.lane_stride != -1 ||
+        program->values[node->args[0]].lanes > 1 || program->values[node->first_result].lanes == 1) {
+      continue;
+    }
+    const indim_storage *storage = program->storages[node->u.memory.storage];
+    int64_t bytes = indim_type_bytes(storage->type);
+    int64_t line = LINE / bytes;
+    int64_t distance = step_of(program, loop, node->args[0]);
+    int64_t length = indim_index_mul_saturated(indim_index_abs(distance), bytes);
+    bool ends_line = distance != 0 && indim_index_modulo(program->values[node->args[0]].high + 1, line) == 0;
+    if (ends_line && length >= LEAST_BYTES && length <= MOST_BYTES &&
+        indim_index_mul_saturated(storage->elements, bytes) > program->target.cache_bytes[1]) {
+      node->u.memory.ahead = distance;
+    }
+  }
+}
+
 indim_status indim_loop_ask_ahead(indim_loop_program *program) {
   void *memory = NULL;
   INDIM_TRY(indim_alloc(program->cx, sizeof(indim_touches), &memory));
   for (indim_loop_node *node = program->body->first; node != NULL; node = (indim_loop_node *)indim_loop_next(node)) {
     if (node->kind == INDIM_NODE_FOR) {
       look_at(program, node, memory);
+      for (indim_loop_node *row = node->bodies[0]->first; row != NULL; row = row->next) {
+        if (row->kind == INDIM_NODE_FOR) {
+          ask_backwards(program, node, row);
+        }
+      }
     }
   }
   indim_free(program->cx, memory, sizeof(indim_touches));

@@ -868,6 +868,8 @@ TEST(large_rows) {
       "padding=3_3x5_6 }",
       "ENTRY main { x = s16[2611,3003] parameter(0) y = s16[2611,2997] slice(x), slice={[0:2611], [2:2999]} ROOT r = "
       "s16[2611,2997] reverse(y), dimensions={0} }",
+      "ENTRY main { x = f32[700,1003] parameter(0) ROOT r = f32[700,1003] reverse(x), dimensions={1} }",
+      "ENTRY main { x = s8[700,2048] parameter(0) ROOT r = s8[700,2048] reverse(x), dimensions={0,1} }",
       "ENTRY main { x = f32[4100003] parameter(0) y = f32[9] parameter(1) ROOT c = f32[4100012] concatenate(y, x), "
       "dimensions={0} }",
   };
