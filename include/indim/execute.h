@@ -77,7 +77,8 @@ typedef struct indim_run_options {
   // another allocates, with |cx| or else with the compiling context's allocator, which must then allow that from any
   // thread.
   void *scratch;
-  // Not 0: the while loops of the program end before their next step, and the run answers INTERRUPTED; NULL: never.
+  // Not 0: loops end before their next step, long ones within some tenths of a second, matrix products after their
+  // block, and the run answers INTERRUPTED; NULL: never.
   const volatile int32_t *stop;
   indim_pool *pool;             // NULL: no threads unless |parallel| is given
   indim_parallel_fn *parallel;  // goes before |pool|

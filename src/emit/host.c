@@ -158,17 +158,10 @@ static indim_status fill_piece(indim_generator *g, const indim_loop_node *node, 
   LLVMValueRef end = LLVMBuildNSWMul(b, LLVMGetParam(f->function, 2), step, "");
   begin = LLVMBuildNSWAdd(b, begin, origin, "");
   end = LLVMBuildNSWAdd(b, end, origin, "");
-  LLVMBuildBr(b, loop);
-  indim_emit_enter(g, loop);
-  LLVMValueRef index = LLVMBuildPhi(b, indim_emit_s64_type(g), "i");
-  LLVMAddIncoming(index, &begin, &start, 1);
-  g->regs[node->bodies[0]->first_parameter].part[0] = index;
-  INDIM_TRY(indim_emit_loop_body(g, node->bodies[0], start));
-  LLVMBasicBlockRef latch = LLVMGetInsertBlock(b);
   LLVMBasicBlockRef after = indim_emit_block(g, "");
-  LLVMValueRef next = indim_emit_next_index(g, index, node->u.loop.step);
-  LLVMAddIncoming(index, &next, &latch, 1);
-  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, next, end, ""), loop, after);
+  LLVMBasicBlockRef last = NULL;
+  LLVMBuildBr(b, loop);
+  INDIM_TRY(indim_emit_iterations(g, node, begin, end, start, loop, after, &last));
   indim_emit_enter(g, after);
   indim_emit_function_end(g, start);
   return INDIM_OK;
@@ -236,19 +229,24 @@ static void call_piece(indim_generator *g, LLVMValueRef piece, LLVMValueRef fram
   indim_emit_enter(g, after);
 }
 
-// Answers what a piece left in the status word, if it left anything.
-static void check_status(indim_generator *g) {
+// Leaves the function with |outcome| unless that is 0.
+static void leave_unless_done(indim_generator *g, LLVMValueRef outcome) {
   LLVMBuilderRef b = g->e.builder;
-  LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
   LLVMBasicBlockRef leave = indim_emit_block(g, "");
   LLVMBasicBlockRef on = indim_emit_block(g, "");
-  LLVMValueRef status = LLVMBuildLoad2(b, word, g->current->status, "");
+  LLVMBuildCondBr(b, LLVMBuildIsNull(b, outcome, ""), on, leave);
+  indim_emit_enter(g, leave);
+  indim_emit_answer(g, outcome);
+  indim_emit_enter(g, on);
+}
+
+// Answers what a piece left in the status word, if it left anything.
+static void check_status(indim_generator *g) {
+  LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
+  LLVMValueRef status = LLVMBuildLoad2(g->e.builder, word, g->current->status, "");
   LLVMSetOrdering(status, LLVMAtomicOrderingMonotonic);
   LLVMSetAlignment(status, 4);
-  LLVMBuildCondBr(b, LLVMBuildIsNull(b, status, ""), on, leave);
-  indim_emit_enter(g, leave);
-  LLVMBuildRet(b, status);
-  indim_emit_enter(g, on);
+  leave_unless_done(g, status);
 }
 
 static indim_status run_pieces(indim_generator *g, const indim_loop_node *node, const capture *c) {
@@ -349,6 +347,10 @@ indim_status indim_emit_host_node(indim_generator *g, const indim_loop_node *nod
     args[2 + i] = indim_emit_element(g, node->u.host.storages[i], node->args[i]);
   }
   LLVMValueRef outcome = LLVMBuildCall2(b, type, matmul, args, 2 + MATMUL_STORAGES, "");
-  go_on_if(g, LLVMBuildIsNull(b, outcome, ""));
+  LLVMTypeRef word = LLVMTypeOf(outcome);
+  LLVMValueRef stopped = LLVMBuildICmp(b, LLVMIntEQ, outcome, LLVMConstInt(word, INDIM_HOST_STOPPED, 0), "");
+  LLVMValueRef failed = LLVMBuildSelect(b, LLVMBuildIsNull(b, outcome, ""), LLVMConstNull(word),
+                                        LLVMConstInt(word, INDIM_HOST_FAILED, 0), "");
+  leave_unless_done(g, LLVMBuildSelect(b, stopped, outcome, failed, ""));
   return INDIM_OK;
 }

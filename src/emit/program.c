@@ -55,6 +55,18 @@ static void fence(indim_generator *g) {
   }
 }
 
+void indim_emit_answer(indim_generator *g, LLVMValueRef outcome) {
+  indim_emit_function *f = g->current;
+  if (f->is_piece) {
+    LLVMValueRef store = LLVMBuildStore(g->e.builder, outcome, f->status);
+    LLVMSetOrdering(store, LLVMAtomicOrderingMonotonic);
+    LLVMSetAlignment(store, 4);
+    LLVMBuildRetVoid(g->e.builder);
+  } else {
+    LLVMBuildRet(g->e.builder, outcome);
+  }
+}
+
 LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome) {
   indim_emit_function *f = g->current;
   LLVMBasicBlockRef *block = outcome == INDIM_HOST_STOPPED ? &f->stopped : &f->failed;
@@ -65,15 +77,7 @@ LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);
   *block = indim_emit_block(g, outcome == INDIM_HOST_STOPPED ? "stopped" : "failed");
   LLVMPositionBuilderAtEnd(g->e.builder, *block);
-  LLVMValueRef number = LLVMConstInt(word, (unsigned)outcome, 1);
-  if (f->is_piece) {
-    LLVMValueRef store = LLVMBuildStore(g->e.builder, number, f->status);
-    LLVMSetOrdering(store, LLVMAtomicOrderingMonotonic);
-    LLVMSetAlignment(store, 4);
-    LLVMBuildRetVoid(g->e.builder);
-  } else {
-    LLVMBuildRet(g->e.builder, number);
-  }
+  indim_emit_answer(g, LLVMConstInt(word, (unsigned)outcome, 1));
   LLVMPositionBuilderAtEnd(g->e.builder, here);
   return *block;
 }
@@ -155,9 +159,10 @@ void indim_emit_mark_function(indim_generator *g, LLVMValueRef function) { mark(
 
 // The program's function ------------------------------------------------------------------------------------------------
 
-static bool has_while(const indim_loop_program *program) {
+static bool can_stop(const indim_loop_program *program) {
   const indim_loop_node *node = program->body->first;
-  while (node != NULL && node->kind != INDIM_NODE_WHILE) {
+  while (node != NULL && node->kind != INDIM_NODE_WHILE &&
+         (node->kind != INDIM_NODE_FOR || node->u.loop.looks_every == 0)) {
     node = indim_loop_next(node);
   }
   return node != NULL;
@@ -201,7 +206,7 @@ static bool is_seldom(const indim_loop_program *program) {
   return outside * SHARE < inside;
 }
 
-// A word that is 0, or the host's when it has one. Only while loops look there.
+// A word that is 0, or the host's when it has one. Only while loops and long ones look there.
 static void find_stop_word(indim_generator *g, LLVMBasicBlockRef *in_out_block) {
   indim_emit_function *f = g->current;
   LLVMBuilderRef builder = g->e.builder;
@@ -221,7 +226,7 @@ static void find_stop_word(indim_generator *g, LLVMBasicBlockRef *in_out_block) 
   *in_out_block = start;
 }
 
-// entry (open) -> first, and where there are while loops -> host? -> start: the body.
+// entry (open) -> first, and where something looks at the stop word -> host? -> start: the body.
 static indim_status fill_function(indim_generator *g) {
   indim_emit_function *f = g->current;
   f->entry = indim_emit_block(g, "entry");
@@ -236,7 +241,7 @@ static indim_status fill_function(indim_generator *g) {
   LLVMBuildStore(g->e.builder, LLVMConstNull(word), f->status);
   f->stop = f->status;
   LLVMBasicBlockRef start = first;
-  if (has_while(g->e.program)) {
+  if (can_stop(g->e.program)) {
     find_stop_word(g, &start);
   }
   indim_emit_enter(g, start);

@@ -23,7 +23,7 @@ typedef struct indim_emit_function {
   bool is_piece;
   bool has_streamed;  // stores past the caches, which a fence has to end
   LLVMValueRef arguments, results, scratch, host;
-  LLVMValueRef stop;    // points to the word that stops while loops, never NULL
+  LLVMValueRef stop;    // points to the word that stops loops, never NULL
   LLVMValueRef status;  // points to the word in which pieces leave why they ended early
   LLVMValueRef *bases;  // of each storage, NULL until used
 } indim_emit_function;
@@ -115,7 +115,9 @@ void indim_emit_mark_function(indim_generator *g, LLVMValueRef function);
 INDIM_CHECKED indim_status indim_emit_body(indim_generator *g, const indim_loop_body *body);
 // Ends the function: closes the entry block, returns 0 (or nothing, from a piece).
 void indim_emit_function_end(indim_generator *g, LLVMBasicBlockRef start);
-// Where the current function leaves early with this outcome.
+// Leaves the current function early with an outcome that is not 0.
+void indim_emit_answer(indim_generator *g, LLVMValueRef outcome);
+// Where it leaves with this outcome.
 LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome);
 
 // moves.c ---------------------------------------------------------------------------------------------------------------
@@ -178,9 +180,11 @@ INDIM_CHECKED indim_status indim_emit_control_node(indim_generator *g, const ind
 // The body of a loop that |before|, which is finished, leads to.
 INDIM_CHECKED indim_status indim_emit_loop_body(indim_generator *g, const indim_loop_body *body,
                                                 LLVMBasicBlockRef before);
-// A loop's index after a turn. LLVM does not see through it that the index counts, and so leaves the loop alone: looking for
-// other ways to count takes a third of its time, and addresses are made so that there is nothing to gain (address.c).
-LLVMValueRef indim_emit_next_index(indim_generator *g, LLVMValueRef index, int64_t step);
+// The iterations of a for from |begin| to below |end|, at least one, behind |before|, which goes to the empty block |head|.
+// They go on to |after| from |*out_last|; what they carry from there are the body's yields.
+INDIM_CHECKED indim_status indim_emit_iterations(indim_generator *g, const indim_loop_node *node, LLVMValueRef begin,
+                                                 LLVMValueRef end, LLVMBasicBlockRef before, LLVMBasicBlockRef head,
+                                                 LLVMBasicBlockRef after, LLVMBasicBlockRef *out_last);
 
 // host.c: calls through the host table, and parallel loops -----------------------------------------------------------
 

@@ -32,6 +32,16 @@ indim_status indim_eval_steps(indim_evaluator *e, uint64_t count) {
   return indim_poll(e->cx);
 }
 
+indim_status indim_eval_work(indim_evaluator *e, int64_t count) {
+  enum { BETWEEN_POLLS = 1 << 16 };
+  e->work = count < BETWEEN_POLLS ? e->work + count : BETWEEN_POLLS;
+  if (e->work < BETWEEN_POLLS) {
+    return INDIM_OK;
+  }
+  e->work = 0;
+  return indim_poll(e->cx);
+}
+
 // Plans -------------------------------------------------------------------------------------------------------------
 
 // What the evaluator lacks is said before anything of the computation runs.

@@ -116,8 +116,8 @@ static indim_status multiply(indim_evaluator *e, const side *lhs, const side *rh
       for (int64_t j = 0; j < rhs->free_count; j++) {
         indim_scalar sum = sum_products(lhs, lhs->batch[b] + lhs->free[i], rhs, rhs->batch[b] + rhs->free[j], type);
         indim_scalar_store(type, result->data, k++, sum);
+        INDIM_TRY(indim_eval_work(e, 1 + lhs->contracted_count));
       }
-      INDIM_TRY(indim_poll(e->cx));
     }
   }
   return INDIM_OK;

@@ -56,7 +56,7 @@ typedef struct folding {
   int64_t strides[INDIM_MAX_RANK];
 } folding;
 
-static indim_status fold_window(const indim_instr *instr, folding *f, const int64_t *place) {
+static indim_status fold_window(indim_evaluator *e, const indim_instr *instr, folding *f, const int64_t *place) {
   const indim_shape *shape = f->operands[0]->shape;
   int64_t tap[INDIM_MAX_RANK] = {0};
   for (int32_t i = 0; i < f->count; i++) {
@@ -72,6 +72,7 @@ static indim_status fold_window(const indim_instr *instr, folding *f, const int6
       INDIM_TRY(indim_applied_run(&f->fold, f->scalars, f->scalars + 2 * f->count));
       memcpy(f->scalars, f->scalars + 2 * f->count, (size_t)f->count * sizeof *f->scalars);
     }
+    INDIM_TRY(indim_eval_work(e, 1));
   } while (next_tap(instr, shape->rank, tap));
   return INDIM_OK;
 }
@@ -80,12 +81,11 @@ static indim_status fold_windows(indim_evaluator *e, const indim_instr *instr, f
   const indim_shape *shape = f->results[0]->shape;
   int64_t place[INDIM_MAX_RANK] = {0};
   for (int64_t k = 0; k < f->results[0]->count; k++) {
-    INDIM_TRY(fold_window(instr, f, place));
+    INDIM_TRY(fold_window(e, instr, f, place));
     for (int32_t i = 0; i < f->count; i++) {
       indim_scalar_store(f->results[i]->shape->type, f->results[i]->data, k, f->scalars[i]);
     }
     (void)indim_index_next(shape, place);
-    INDIM_TRY(k % 1024 == 1023 ? indim_poll(e->cx) : INDIM_OK);
   }
   return INDIM_OK;
 }
@@ -144,6 +144,7 @@ static indim_status select_element(const indim_instr *instr, indim_applied *sele
       INDIM_TRY(indim_applied_run(select, both, &keeps));
     }
     *out_element = element >= 0 && keeps.i == 0 ? element : *out_element;
+    INDIM_TRY(indim_eval_work(select->e, 1));
   } while (next_tap(instr, shape->rank, tap));
   return INDIM_OK;
 }
@@ -279,7 +280,7 @@ static void add_tap(const convolution *c, const int64_t *place, const int64_t *t
   }
 }
 
-static indim_scalar convolve_at(const convolution *c, const int64_t *place) {
+static indim_status convolve_at(indim_evaluator *e, const convolution *c, const int64_t *place, indim_scalar *out) {
   const indim_dim_labels *l = c->labels;
   int64_t tap[INDIM_MAX_RANK] = {0};
   int64_t f = place[l->output_feature];
@@ -290,16 +291,19 @@ static indim_scalar convolve_at(const convolution *c, const int64_t *place) {
   product_sum sum = {0, 0, 0, 0};
   do {
     add_tap(c, place, tap, input, kernel, &sum);
+    INDIM_TRY(indim_eval_work(e, 1 + c->features));
   } while (next_tap(c->instr, l->spatial_count, tap));
-  return total(c->type, &sum);
+  *out = total(c->type, &sum);
+  return INDIM_OK;
 }
 
 static indim_status convolve_into(indim_evaluator *e, const convolution *c, indim_value *result) {
   int64_t place[INDIM_MAX_RANK] = {0};
   for (int64_t k = 0; k < result->count; k++) {
-    indim_scalar_store(c->type, result->data, k, convolve_at(c, place));
+    indim_scalar sum;
+    INDIM_TRY(convolve_at(e, c, place, &sum));
+    indim_scalar_store(c->type, result->data, k, sum);
     (void)indim_index_next(result->shape, place);
-    INDIM_TRY(k % 64 == 63 ? indim_poll(e->cx) : INDIM_OK);
   }
   return INDIM_OK;
 }

@@ -27,6 +27,7 @@ typedef struct indim_evaluator {
   uint64_t steps;
   uint64_t max_steps;    // 0: no limit
   uint64_t steps_asked;  // at the last poll
+  int64_t work;          // since the last one
   int depth;
 } indim_evaluator;
 
@@ -41,6 +42,9 @@ typedef indim_status indim_eval_fn(indim_evaluator *e, const indim_instr *instr,
 
 // Counts steps; every so often asks whether to go on.
 INDIM_CHECKED indim_status indim_eval_steps(indim_evaluator *e, uint64_t count);
+
+// Counts elements looked at, which are no steps; every so often asks whether to go on.
+INDIM_CHECKED indim_status indim_eval_work(indim_evaluator *e, int64_t count);
 
 // Runs a computation on |arguments|, taking their references over whatever the outcome.
 INDIM_CHECKED indim_status indim_eval_computation(indim_evaluator *e, const indim_computation *computation,

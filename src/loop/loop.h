@@ -169,6 +169,7 @@ struct indim_loop_node {
       bool is_parallel;  // iterations in any order and at the same time; carries nothing, stands in the program's body
                          // or in ifs and whiles, never in a for
       int64_t grain;     // PARALLEL: at least so many iterations a piece; the split depends on the program only
+      int64_t looks_every;  // so many iterations between two looks at the host's stop word; 0: never
     } loop;
     struct {
       indim_host_service service;

@@ -355,6 +355,7 @@ static indim_status lower_module(indim_lowering *l) {
   if (!indim_lower_without(l, INDIM_DECISION_SHARE)) {
     INDIM_TRY(indim_loop_share(l->program));
   }
+  indim_loop_place_stops(l->program);
   return indim_scratch_plan(l->program);
 }
 

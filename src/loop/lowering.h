@@ -278,6 +278,8 @@ INDIM_CHECKED indim_status indim_loop_unroll(indim_loop_program *program);
 INDIM_CHECKED indim_status indim_loop_contract(indim_loop_program *program);
 // Lets loops that go over rows several times ask for the next row.
 INDIM_CHECKED indim_status indim_loop_ask_ahead(indim_loop_program *program);
+// stops.c: lets long loops look at the host's stop word.
+void indim_loop_place_stops(indim_loop_program *program);
 // Removes what nobody uses.
 INDIM_CHECKED indim_status indim_loop_prune(indim_loop_program *program);
 // Lets arrays in scratch memory live where what is made of them goes, element by element (share.c).

@@ -216,6 +216,9 @@ static void print_for(const printer *p, const indim_loop_node *node) {
   if (node->u.loop.is_parallel) {
     indim_buffer_printf(p->out, " parallel grain %lld", (long long)node->u.loop.grain);
   }
+  if (node->u.loop.looks_every > 0) {
+    indim_buffer_printf(p->out, " stops every %lld", (long long)node->u.loop.looks_every);
+  }
   print_carried(p, node->bodies[0], 1, node->arg_count - 2, node->args + 2);
 }
 

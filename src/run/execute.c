@@ -18,6 +18,7 @@ typedef struct run {
   indim_parallel_fn *parallel;
   void *parallel_user;
   const indim_blas *blas;
+  const volatile int32_t *stop;
 } run;
 
 static void run_parallel(void *user, indim_host_piece *piece, void *frame, int64_t count, int64_t grain) {
@@ -34,10 +35,39 @@ static void run_whole(void *user, indim_host_piece *piece, void *frame, int64_t 
   }
 }
 
-static int32_t run_matmul(void *user, const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs) {
+// A parallel loop whose pieces are left out from when the run is to stop.
+typedef struct stoppable {
+  void (*piece)(void *frame, int64_t begin, int64_t end);
+  void *frame;
+  const volatile int32_t *stop;
+} stoppable;
+
+static void run_unless_stopped(void *user, int64_t begin, int64_t end) {
+  const stoppable *s = user;
+  if (*s->stop == 0) {
+    s->piece(s->frame, begin, end);
+  }
+}
+
+static void run_stoppable(void *user, void (*piece)(void *frame, int64_t begin, int64_t end), void *frame,
+                          int64_t count, int64_t grain) {
   const run *r = user;
-  return indim_matmul_run(r->blas, r->parallel, r->parallel_user, sizes, out, lhs, rhs) ? INDIM_HOST_OK
-                                                                                        : INDIM_HOST_FAILED;
+  stoppable s = {piece, frame, r->stop};
+  if (r->parallel != NULL) {
+    r->parallel(r->parallel_user, run_unless_stopped, &s, count, grain);
+    return;
+  }
+  for (int64_t begin = 0; begin < count; begin += grain) {
+    run_unless_stopped(&s, begin, count - begin < grain ? count : begin + grain);
+  }
+}
+
+static int32_t run_matmul(void *user, const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs) {
+  run *r = user;
+  if (!indim_matmul_run(r->blas, run_stoppable, r, sizes, out, lhs, rhs)) {
+    return INDIM_HOST_FAILED;
+  }
+  return *r->stop == 0 ? INDIM_HOST_OK : INDIM_HOST_STOPPED;
 }
 
 // Checks ---------------------------------------------------------------------------------------------------------------
@@ -220,15 +250,16 @@ static NOT_INLINED const void *const *copy_arguments(const indim_executable *e, 
 }
 
 static inline void make_host(const indim_executable *e, const indim_run_options *o, run *r, indim_host *host) {
-  *r = (run){.parallel = o->parallel, .parallel_user = o->parallel_user, .blas = &e->blas};
+  *r = (run){.parallel = o->parallel,
+             .parallel_user = o->parallel_user,
+             .blas = &e->blas,
+             .stop = o->stop == NULL ? &never : o->stop};
   if (r->parallel == NULL && o->pool != NULL) {
     r->parallel = indim_pool_run;
     r->parallel_user = o->pool;
   }
-  *host = (indim_host){.user = r,
-                       .stop = o->stop == NULL ? &never : o->stop,
-                       .parallel = r->parallel == NULL ? run_whole : run_parallel,
-                       .matmul = run_matmul};
+  *host = (indim_host){
+      .user = r, .stop = r->stop, .parallel = r->parallel == NULL ? run_whole : run_parallel, .matmul = run_matmul};
 }
 
 static inline int32_t call(const indim_executable *e, const indim_run_options *o, void *scratch,

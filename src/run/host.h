@@ -30,13 +30,14 @@ enum { INDIM_HOST_OK = 0, INDIM_HOST_STOPPED = 1, INDIM_HOST_FAILED = 2 };
 
 struct indim_host {
   void *user;
-  // Set by anybody to something else than 0: while loops then end, and the function answers INDIM_HOST_STOPPED.
+  // Set by anybody to something else than 0: loops that may run for long then end, and the function answers
+  // INDIM_HOST_STOPPED.
   const volatile int32_t *stop;
   // Runs piece(frame, b, e) over [0, count) cut into pieces of |grain| (the last may be shorter), in any order, on any
   // threads, and returns when all are done. The same pieces whatever the number of threads; one alone may take them
   // together.
   void (*parallel)(void *user, indim_host_piece *piece, void *frame, int64_t count, int64_t grain);
-  // Answers 0, or another number when it could not (no library and no memory).
+  // Answers 0, INDIM_HOST_STOPPED, or another number when it could not (no library and no memory).
   int32_t (*matmul)(void *user, const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs);
 };
 

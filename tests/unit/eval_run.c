@@ -165,6 +165,15 @@ TEST(interrupt_between_and_inside_instructions) {
                     "  ROOT r = s32[] reduce(x, z), dimensions={0}, to_apply=add }\n");
   check_interrupted("ENTRY e { x = f32[300,300] iota(), iota_dimension=0\n"
                     "  ROOT d = f32[300,300] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0} }\n");
+  check_interrupted("ENTRY e { x = f32[3000000] iota(), iota_dimension=0\n"
+                    "  ROOT d = f32[] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0} }\n");
+  check_interrupted(
+      "one { a = s32[] parameter(0)  ROOT b = s32[] parameter(1) }\n"  // all of it in the padding
+      "ENTRY e { x = s32[1] iota(), iota_dimension=0  z = s32[] constant(0)\n"
+      "  ROOT w = s32[1] reduce-window(x, z), window={size=1000000000 pad=999999999_0}, to_apply=one }\n");
+  check_interrupted("ENTRY e { x = f32[1,1,1] iota(), iota_dimension=0  k = f32[1,1,3000000] iota(), iota_dimension=0\n"
+                    "  ROOT c = f32[1,1,1] convolution(x, k), window={size=3000000 pad=2999999_0},\n"
+                    "  dim_labels=bf0_oi0->bf0 }\n");
   check_interrupted("f { a = s32[] parameter(0)  ROOT c = s32[] negate(a) }\n"
                     "ENTRY e { x = s32[100000] iota(), iota_dimension=0\n"
                     "  ROOT r = s32[100000] map(x), dimensions={0}, to_apply=f }\n");

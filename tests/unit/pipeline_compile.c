@@ -291,6 +291,89 @@ TEST(an_endless_loop_is_stopped) {
   drop(&f);
 }
 
+// Each of these would run for minutes; what is asked to stop before it begins does so at its first look.
+TEST(long_programs_are_stopped) {
+  static const char *const programs[] = {
+      "add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = add(a, b) }\n"  // one short loop inside another
+      "ENTRY e { x = s32[2000000,2000000] iota(), iota_dimension=0 y = s32[2000000,2000000] multiply(x, x)\n"
+      "  z = s32[] constant(0) ROOT r = s32[] reduce(y, z), dimensions={0,1}, to_apply=add }",
+      "add { a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = add(a, b) }\n"  // stretches of one long loop
+      "ENTRY e { x = s32[9000000000001] iota(), iota_dimension=0 y = s32[9000000000001] multiply(x, x)\n"
+      "  z = s32[] constant(0) ROOT r = s32[] reduce(y, z), dimensions={0}, to_apply=add }",
+      "f { a = s32[] parameter(0) b = s32[] parameter(1) c = s32[] multiply(a, b) d = s32[] add(c, a)\n"
+      "  ROOT r = s32[] xor(d, b) }\n"
+      "ENTRY e { x = s32[70000000000] iota(), iota_dimension=0\n"
+      "  z = s32[] constant(1) ROOT r = s32[] reduce(x, z), dimensions={0}, to_apply=f }",
+  };
+  indim_pool *pool = NULL;
+  indim_ctx *cx = NULL;
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(indim_ctx_create(NULL, &cx) == INDIM_OK && indim_pool_create(cx, 2, &pool) == INDIM_OK);
+  for (int i = 0; i < 6; i++) {
+    fixture f;
+    int32_t result = 0;
+    const volatile int32_t stop = 1;
+    REQUIRE(compile(&f, programs[i / 2]));
+    indim_run_options run = {.results = (void *const[]){&result},
+                             .result_count = 1,
+                             .stop = &stop,
+                             .pool = i % 2 == 0 ? NULL : pool,
+                             .cx = f.cx};
+    CHECK_MSG(indim_execute(f.exe, &run) == INDIM_INTERRUPTED, "program %d", i / 2);
+    drop(&f);
+  }
+  indim_pool_destroy(pool);
+  indim_ctx_destroy(cx);
+}
+
+// What is stopped is not computed to its end, and what is not gives the right number: a loop of stretches.
+TEST(a_loop_of_stretches_counts_right) {
+  fixture f;
+  int64_t result = 0;
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(compile(&f,
+                  "f { a = s64[] parameter(0) b = s64[] parameter(1) t = s64[] constant(3) c = s64[] multiply(a, t)\n"
+                  "  ROOT r = s64[] add(c, b) }\n"
+                  "ENTRY e { x = s64[20000003] iota(), iota_dimension=0 z = s64[] constant(1)\n"
+                  "  ROOT r = s64[] reduce(x, z), dimensions={0}, to_apply=f }"));
+  indim_run_options run = {.results = (void *const[]){&result}, .result_count = 1, .cx = f.cx};
+  CHECK(indim_execute(f.exe, &run) == INDIM_OK);
+  uint64_t expected = 1;
+  for (uint64_t i = 0; i < 20000003; i++) {
+    expected = 3 * expected + i;
+  }
+  CHECK_EQ_UINT((uint64_t)result, expected);
+  drop(&f);
+}
+
+TEST(a_matrix_product_is_stopped) {
+  enum { N = 512 };
+  fixture f;
+  volatile int32_t stop = 0;
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(compile(&f, "ENTRY e { x = f32[512,512] parameter(0) ROOT d = f32[512,512] dot(x, x), "
+                      "lhs_contracting_dims={1}, rhs_contracting_dims={0} }"));
+  float *x = calloc(2 * N * N, sizeof *x);
+  REQUIRE(x != NULL);
+  indim_run_options run = {.arguments = (const void *const[]){x},
+                           .argument_count = 1,
+                           .results = (void *const[]){x + N * N},
+                           .result_count = 1,
+                           .stop = &stop,
+                           .cx = f.cx};
+  CHECK(indim_execute(f.exe, &run) == INDIM_OK);
+  stop = 1;
+  CHECK(indim_execute(f.exe, &run) == INDIM_INTERRUPTED);
+  free(x);
+  drop(&f);
+}
+
 // A product, elementwise work and sums, each of which is cut for threads.
 TEST(threads_give_the_same_bits) {
   enum { N = 200 };
@@ -395,6 +478,9 @@ TEST(arrays_of_nearly_all_bytes) {
   X(every_decision_can_be_left_out)           \
   X(arrays_of_nearly_all_bytes)               \
   X(compiling_is_interrupted)                 \
+  X(long_programs_are_stopped)                \
+  X(a_loop_of_stretches_counts_right)         \
+  X(a_matrix_product_is_stopped)              \
   X(an_endless_loop_is_stopped)               \
   X(threads_give_the_same_bits)
 

@@ -32,7 +32,7 @@ const char *const help_run =
     "  --max-steps=N           stop after N instructions, those of loops each time; only the evaluator counts, so\n"
     "                          this means --engine=eval\n"
     "\n"
-    "Ctrl-C stops while loops, the evaluator and the compiler; a second one ends the program at once.\n"
+    "Ctrl-C stops programs and the compiler, this once LLVM is through; a second one ends indim at once.\n"
     "\n"
     "Exit codes: 0 ok, 1 program or argument refused, 2 usage, 3 file, 4 limit, 5 not supported, 6 out of memory,\n"
     "7 defect of indim, 130 interrupted.\n"
