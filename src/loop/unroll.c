@@ -29,12 +29,20 @@ typedef struct unrolling {
   indim_loop_builder b;  // makes values and nodes
   indim_arena arena;
   indim_loop_body *body;  // that is being put down anew
-  int32_t limit;          // values that were there at the start
+  int32_t limit;          // values, and room for some more, that |renamed| knows
   indim_lval *renamed;    // of those: by what number they go now; 0: their own
   held **memory;          // for each storage its elements; NULL: it is not followed
   int32_t *version;       // of each storage's contents
   int32_t last_version;
 } unrolling;
+
+static void *scratch(unrolling *u, int64_t count, size_t size) {
+  void *memory = NULL;
+  if (u->b.status == INDIM_OK) {
+    u->b.status = indim_arena_array(&u->arena, (size_t)count, size, &memory);
+  }
+  return memory;
+}
 
 static const indim_loop_value *value_of(const unrolling *u, indim_lval v) { return &u->program->values[v]; }
 
@@ -446,6 +454,19 @@ static void put_body(unrolling *u, indim_loop_body *body) {
   body->is_closed = was_closed;
 }
 
+// The nodes of a loop that holds loops written out are new: their values are renamed with the next round.
+static void know_all_values(unrolling *u) {
+  int32_t count = u->program->value_count;
+  if (count > u->limit) {
+    indim_lval *wider = scratch(u, (int64_t)count + count / 2, sizeof *wider);
+    if (wider != NULL) {
+      memcpy(wider, u->renamed, (size_t)u->limit * sizeof *wider);
+      u->renamed = wider;
+      u->limit = count + count / 2;
+    }
+  }
+}
+
 static void unroll_body(unrolling *u, indim_loop_body *body) {
   for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
     for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
@@ -453,6 +474,7 @@ static void unroll_body(unrolling *u, indim_loop_body *body) {
     }
   }
   if (u->b.status == INDIM_OK && has_short(u, body)) {
+    know_all_values(u);
     put_body(u, body);
   }
 }
@@ -472,14 +494,6 @@ static void rename_body(const unrolling *u, indim_loop_body *body) {
 }
 
 // The pass -------------------------------------------------------------------------------------------------------------
-
-static void *scratch(unrolling *u, int64_t count, size_t size) {
-  void *memory = NULL;
-  if (u->b.status == INDIM_OK) {
-    u->b.status = indim_arena_array(&u->arena, (size_t)count, size, &memory);
-  }
-  return memory;
-}
 
 // Small arrays of working memory whose bytes are nobody else's are followed.
 static void make_arrays(unrolling *u) {

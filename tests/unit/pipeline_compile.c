@@ -258,6 +258,29 @@ TEST(elided_and_not_needed) {
   drop(&f);
 }
 
+// Loops written out inside loops that are written out: the second time the values are those that the first time made.
+TEST(short_loops_in_short_loops) {
+  fixture f;
+  char text[2000] = "ENTRY e {\n";
+  if (!can_compile()) {
+    return;
+  }
+  for (int i = 0; i < 19; i++) {  // storages, whose state lay where names of values were written
+    char line[60];
+    snprintf(line, sizeof line, "  p%d = f32[8] parameter(%d)\n", i, i);
+    strcat(text, line);
+  }
+  strcat(text, "  z = f64[] constant(0) w = f64[32,5,32] broadcast(z), dimensions={}\n"
+               "  x = f64[32,5,32]{0,1,2} round-nearest-even(w) y = f64[0,5,32] constant({})\n"
+               "  c = f64[32,5,32]{2,0,1} clamp(z, x, z)\n"
+               "  ROOT d = f64[5,32,0] dot(c, y), lhs_batch_dims={1}, rhs_batch_dims={1}, lhs_contracting_dims={2}, "
+               "rhs_contracting_dims={2} }");
+  REQUIRE(parse(&f, text));
+  indim_compile_options options = {.without = "fusion,ahead"};
+  CHECK(indim_compile(f.cx, f.module, &options, &f.exe) == INDIM_OK);
+  drop(&f);
+}
+
 static bool always(void *user) {
   ++*(int *)user;
   return true;
@@ -338,12 +361,12 @@ TEST(a_loop_of_stretches_counts_right) {
   REQUIRE(compile(&f,
                   "f { a = s64[] parameter(0) b = s64[] parameter(1) t = s64[] constant(3) c = s64[] multiply(a, t)\n"
                   "  ROOT r = s64[] add(c, b) }\n"
-                  "ENTRY e { x = s64[20000003] iota(), iota_dimension=0 z = s64[] constant(1)\n"
+                  "ENTRY e { x = s64[100000007] iota(), iota_dimension=0 z = s64[] constant(1)\n"
                   "  ROOT r = s64[] reduce(x, z), dimensions={0}, to_apply=f }"));
   indim_run_options run = {.results = (void *const[]){&result}, .result_count = 1, .cx = f.cx};
   CHECK(indim_execute(f.exe, &run) == INDIM_OK);
   uint64_t expected = 1;
-  for (uint64_t i = 0; i < 20000003; i++) {
+  for (uint64_t i = 0; i < 100000007; i++) {
     expected = 3 * expected + i;
   }
   CHECK_EQ_UINT((uint64_t)result, expected);
@@ -477,6 +500,7 @@ TEST(arrays_of_nearly_all_bytes) {
   X(elided_and_not_needed)                    \
   X(every_decision_can_be_left_out)           \
   X(arrays_of_nearly_all_bytes)               \
+  X(short_loops_in_short_loops)               \
   X(compiling_is_interrupted)                 \
   X(long_programs_are_stopped)                \
   X(a_loop_of_stretches_counts_right)         \
