@@ -165,8 +165,8 @@ TEST(interrupt_between_and_inside_instructions) {
                     "  ROOT r = s32[] reduce(x, z), dimensions={0}, to_apply=add }\n");
   check_interrupted("ENTRY e { x = f32[300,300] iota(), iota_dimension=0\n"
                     "  ROOT d = f32[300,300] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0} }\n");
-  check_interrupted("ENTRY e { x = f32[3000000] iota(), iota_dimension=0\n"
-                    "  ROOT d = f32[] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0} }\n");
+  check_interrupted("ENTRY e { x = f32[1,100000] iota(), iota_dimension=0  y = f32[9,100000] iota(), iota_dimension=0\n"
+                    "  ROOT d = f32[1,9] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1} }\n");
   check_interrupted(
       "one { a = s32[] parameter(0)  ROOT b = s32[] parameter(1) }\n"  // all of it in the padding
       "ENTRY e { x = s32[1] iota(), iota_dimension=0  z = s32[] constant(0)\n"
