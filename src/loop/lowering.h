@@ -164,7 +164,7 @@ enum { INDIM_MAX_ACCESSES = 256, INDIM_MAX_CUTS = 16 };
 
 // A body that costs more for each element is long enough to hide its own latencies: to write it out more than once in a
 // loop's step gains nothing at run time and costs the code generator as much again.
-enum { INDIM_LONG_BODY = 40 };
+enum { INDIM_LONG_BODY = 48 };
 
 // What a nest does with memory.
 typedef struct indim_access_list {
