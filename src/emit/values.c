@@ -265,15 +265,10 @@ static LLVMValueRef resized(indim_generator *g, LLVMValueRef a, int32_t lanes) {
                         grows ? 3 : 2, "");
 }
 
-// Whether LLVM 19 can insert such a vector as a part: of narrow elements it fails, or worse, where their number is no
-// power of two.
+// Whether LLVM 19 can insert such a vector as a part: where its lanes are no power of two it fails, or takes lanes of others.
 static bool is_part(LLVMValueRef a) {
   unsigned lanes = LLVMGetVectorSize(LLVMTypeOf(a));
-  LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(a));
-  LLVMTypeKind kind = LLVMGetTypeKind(element);
-  bool is_narrow = kind == LLVMHalfTypeKind || kind == LLVMBFloatTypeKind ||
-                   (kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(element) < 32);
-  return !is_narrow || (lanes & (lanes - 1)) == 0;
+  return (lanes & (lanes - 1)) == 0;
 }
 
 // Whether the shuffle only adds lanes of any value, or leaves out the last ones.
