@@ -293,8 +293,11 @@ LLVMValueRef indim_emit_shuffle(indim_generator *g, LLVMValueRef a, LLVMValueRef
   if (b == NULL && !LLVMIsConstant(a) && only_resizes(a, lanes, map)) {
     return resized(g, a, lanes);
   }
+  // Constants have no lanes of any value: LLVM 19 takes one of a select for the lane of the other constant, too.
+  bool is_constant = LLVMIsConstant(a) && (b == NULL || LLVMIsConstant(b));
   for (int32_t k = 0; k < lanes; k++) {
-    indices[k] = map[k] < 0 ? LLVMGetPoison(word) : LLVMConstInt(word, (unsigned)map[k], 0);
+    bool is_any = map[k] < 0 && !is_constant;
+    indices[k] = is_any ? LLVMGetPoison(word) : LLVMConstInt(word, map[k] < 0 ? 0 : (unsigned)map[k], 0);
   }
   b = b == NULL ? LLVMGetPoison(LLVMTypeOf(a)) : b;
   return LLVMBuildShuffleVector(g->e.builder, a, b, LLVMConstVector(indices, (unsigned)lanes), "");
