@@ -295,9 +295,9 @@ LLVMValueRef indim_emit_shuffle(indim_generator *g, LLVMValueRef a, LLVMValueRef
   }
   // Constants have no lanes of any value: LLVM 19 takes one of a select for the lane of the other constant, too.
   bool is_constant = LLVMIsConstant(a) && (b == NULL || LLVMIsConstant(b));
+  LLVMValueRef any = is_constant ? LLVMConstNull(word) : LLVMGetPoison(word);
   for (int32_t k = 0; k < lanes; k++) {
-    bool is_any = map[k] < 0 && !is_constant;
-    indices[k] = is_any ? LLVMGetPoison(word) : LLVMConstInt(word, map[k] < 0 ? 0 : (unsigned)map[k], 0);
+    indices[k] = map[k] < 0 ? any : LLVMConstInt(word, (unsigned)map[k], 0);
   }
   b = b == NULL ? LLVMGetPoison(LLVMTypeOf(a)) : b;
   return LLVMBuildShuffleVector(g->e.builder, a, b, LLVMConstVector(indices, (unsigned)lanes), "");

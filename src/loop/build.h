@@ -79,6 +79,8 @@ void indim_loop_node_range(const indim_loop_program *program, const indim_loop_n
 // least, when the loop never runs.
 void indim_loop_for_range(const indim_loop_program *program, indim_lval begin, indim_lval end, int64_t step,
                           int64_t *out_low, int64_t *out_high);
+// How often a for runs whose bounds are numbers known now; 0 when they are not, or it never runs.
+int64_t indim_loop_steps(const indim_loop_program *program, const indim_loop_node *loop);
 // Whether end - begin is the same number whenever both are computed, both scalars: constants, or sums of the same terms.
 bool indim_index_distance(const indim_loop_program *program, indim_lval begin, indim_lval end, int64_t *out);
 // Whether |lanes| elements at |address| and every |lane_stride| on lie inside |storage|, by the address's range. With an

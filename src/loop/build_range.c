@@ -217,3 +217,11 @@ void indim_loop_for_range(const indim_loop_program *program, indim_lval begin, i
   *out_low = from->low;
   *out_high = most(high, from->low);
 }
+
+int64_t indim_loop_steps(const indim_loop_program *program, const indim_loop_node *loop) {
+  const indim_loop_value *begin = &program->values[loop->args[0]];
+  const indim_loop_value *end = &program->values[loop->args[1]];
+  bool is_known = begin->low == begin->high && end->low == end->high;
+  int64_t length = is_known ? indim_index_add_saturated(end->low, indim_index_mul_saturated(begin->low, -1)) : 0;
+  return length > 0 ? (length - 1) / loop->u.loop.step + 1 : 0;
+}

@@ -180,15 +180,13 @@ static void rewrite_body(contraction *c, indim_loop_body *body, const indim_touc
 
 static void contract_loop(contraction *c, indim_loop_node **link) {
   indim_loop_node *loop = *link;
-  const indim_loop_value *begin = &c->program->values[loop->args[0]];
-  const indim_loop_value *end = &c->program->values[loop->args[1]];
+  int64_t steps = indim_loop_steps(c->program, loop);
   indim_touches_look(c->program, loop, c->touches);
-  if (c->touches->is_opaque || begin->low != begin->high || end->low != end->high || end->low <= begin->low) {
+  if (c->touches->is_opaque || steps == 0) {
     return;
   }
-  int64_t from = begin->low;
-  int64_t to = end->low;
-  int64_t steps = (to - from - 1) / loop->u.loop.step + 1;
+  int64_t from = c->program->values[loop->args[0]].low;
+  int64_t to = c->program->values[loop->args[1]].low;
   int64_t grain = loop->u.loop.grain;
   int64_t pieces = loop->u.loop.is_parallel ? (steps - 1) / grain + 1 : 1;
   if (pieces > 1 && steps % grain != 0 && loop->u.loop.step != 1) {

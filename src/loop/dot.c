@@ -128,15 +128,15 @@ static bool only_moves(const indim_flow_item *operand) {
 // One call, or, for a batch that is enough for all threads, a loop of calls over it: that is like other kernels' loops over
 // the batch and may be joined with them.
 static void call_host(indim_lowering *l, indim_storage *const *storages, indim_lval *addresses, int64_t *numbers) {
-  enum { PIECES = 16, STORAGES = 3 };
+  enum { STORAGES = 3 };
   static const int moves[STORAGES] = {INDIM_MATMUL_OUT_BATCH, INDIM_MATMUL_LHS_BATCH, INDIM_MATMUL_RHS_BATCH};
   static const bool is_written[STORAGES] = {true, false, false};
   indim_loop_builder *b = &l->b;
   int64_t batch = numbers[INDIM_MATMUL_BATCH];
-  bool is_loop = batch >= PIECES && !indim_lower_without(l, INDIM_DECISION_THREADS);
+  bool is_loop = batch >= INDIM_NEST_PIECES && !indim_lower_without(l, INDIM_DECISION_THREADS);
   if (is_loop) {
     indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, batch), 1, 0, NULL, NULL);
-    indim_loop_for_parallel(b, (batch + PIECES - 1) / PIECES);
+    indim_loop_for_parallel(b, (batch + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
     for (int k = 0; k < STORAGES; k++) {
       addresses[k] = indim_loop_add(b, addresses[k], indim_loop_mul_const(b, i, numbers[moves[k]]));
       numbers[moves[k]] = 0;

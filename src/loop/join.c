@@ -134,18 +134,18 @@ static void join(joining *j, indim_loop_body *body, indim_loop_node *before, ind
 
 // Cutting ----------------------------------------------------------------------------------------------------------------
 
-// How often a loop with known bounds runs; 0: not known.
-static int64_t steps_of(const indim_loop_program *program, const indim_loop_node *loop) {
-  const indim_loop_value *begin = &program->values[loop->args[0]];
-  const indim_loop_value *end = &program->values[loop->args[1]];
-  bool is_known = begin->low == begin->high && end->low == end->high && begin->low >= 0 && end->low > begin->low;
-  return is_known ? (end->low - begin->low - 1) / loop->u.loop.step + 1 : 0;
-}
-
 static bool calls_host(const indim_loop_body *body) {
   const indim_loop_node *node = body->first;
   while (node != NULL && node->kind != INDIM_NODE_HOST) {
     node = node->next;
+  }
+  return node != NULL;
+}
+
+static bool has_calls(const indim_loop_program *program) {
+  const indim_loop_node *node = program->body->first;
+  while (node != NULL && node->kind != INDIM_NODE_HOST) {
+    node = indim_loop_next(node);
   }
   return node != NULL;
 }
@@ -159,9 +159,9 @@ static int64_t steps_in_one(const indim_loop_program *program, const indim_loop_
       !calls_host(coarse->bodies[0])) {
     return 0;
   }
-  int64_t few = steps_of(program, coarse);
-  int64_t many = steps_of(program, fine);
-  return few > 0 && many > few && many % few == 0 ? many / few : 0;
+  int64_t few = indim_loop_steps(program, coarse);
+  int64_t many = indim_loop_steps(program, fine);
+  return program->values[fine->args[0]].low >= 0 && few > 0 && many > few && many % few == 0 ? many / few : 0;
 }
 
 // What |fine| touches in |many| of its steps, as if they were one.
@@ -276,9 +276,11 @@ indim_status indim_loop_join(indim_loop_program *program) {
   joining j = {.program = program, .first = memory, .second = (indim_touches *)memory + 1};
   indim_loop_builder_init(&j.b, program);
   join_body(&j, program->body);
-  cut_body(&j, program->body);
-  if (j.b.status == INDIM_OK) {
-    join_body(&j, program->body);
+  if (has_calls(program)) {
+    cut_body(&j, program->body);
+    if (j.b.status == INDIM_OK) {
+      join_body(&j, program->body);
+    }
   }
   indim_status status = j.b.status;
   indim_loop_builder_deinit(&j.b);

@@ -7,7 +7,7 @@
 
 #include "loop/element.h"
 
-enum { BLOCK = 8, WORTH_THREADS = 32768, PIECES = 16 };
+enum { BLOCK = 8, WORTH_THREADS = 32768 };
 
 // Where the elements of the present line are: element i of column c at base[c] + i of storage[c].
 typedef struct line {
@@ -268,7 +268,7 @@ static void begin_parallel(sorting *s, int64_t iterations) {
   indim_lowering *l = s->l;
   if (!s->has_loops && l->loop_depth == 0 && s->size >= WORTH_THREADS && iterations >= 2 &&
       !indim_lower_without(l, INDIM_DECISION_THREADS)) {
-    indim_loop_for_parallel(&l->b, (iterations + PIECES - 1) / PIECES);
+    indim_loop_for_parallel(&l->b, (iterations + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
   }
 }
 
@@ -485,7 +485,7 @@ static void run_lines(sorting *s, int32_t d, indim_lval number, bool may_thread)
   }
   indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, size), 1, 0, NULL, NULL);
   if (may_thread) {
-    indim_loop_for_parallel(b, (size + PIECES - 1) / PIECES);
+    indim_loop_for_parallel(b, (size + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
   }
   s->place[d] = (indim_coord){i, 0};
   s->has_loops = true;

@@ -58,14 +58,11 @@ static bool is_point(const unrolling *u, indim_lval v) {
   return value_of(u, v)->type == INDIM_S64 && value_of(u, v)->lanes == 1 && value_of(u, v)->low == value_of(u, v)->high;
 }
 
+// Of a loop that is written out if its body allows it; 0 otherwise.
 static int64_t steps_of(const unrolling *u, const indim_loop_node *loop) {
-  bool is_known = loop->kind == INDIM_NODE_FOR && !loop->u.loop.is_parallel && loop->arg_count == 2 &&
-                  is_point(u, loop->args[0]) && is_point(u, loop->args[1]);
-  int64_t from = value_of(u, loop->args[0])->low;
-  int64_t to = is_known ? value_of(u, loop->args[1])->low : from;
-  return to > from && to - from <= MOST_STEPS * loop->u.loop.step
-             ? (to - from + loop->u.loop.step - 1) / loop->u.loop.step
-             : 0;
+  bool is_plain = loop->kind == INDIM_NODE_FOR && !loop->u.loop.is_parallel && loop->arg_count == 2;
+  int64_t steps = is_plain ? indim_loop_steps(u->program, loop) : 0;
+  return steps <= MOST_STEPS ? steps : 0;
 }
 
 // Whether the store's address is known once the loop's index is, of an array that is followed.
@@ -78,7 +75,7 @@ static bool is_followed(const unrolling *u, const indim_loop_node *store, indim_
 }
 
 static bool is_short(const unrolling *u, const indim_loop_node *loop) {
-  int64_t steps = loop->kind == INDIM_NODE_FOR ? steps_of(u, loop) : 0;
+  int64_t steps = steps_of(u, loop);
   int64_t nodes = 0;
   if (steps < 2) {
     return false;
