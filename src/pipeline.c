@@ -1,6 +1,7 @@
 // The sentence that the project reads as: verified graph -> loops -> machine code -> executable. Parsing comes before
 // (text/), running after (run/). The code generator is a library of its own, loaded when something is compiled, so that
 // nothing that parses, checks or evaluates pays for LLVM.
+#include <stdio.h>
 #include <string.h>
 
 #include "emit/emit.h"
@@ -53,6 +54,15 @@ indim_status indim_compile_available(indim_ctx *cx) {
   INDIM_TRY(open_generator(cx, &g));
   indim_library_close(g.library);
   return INDIM_OK;
+}
+
+const indim_compile_target *indim_compile_targets(void) {
+  static const indim_compile_target list[] = {
+      {"native", "this machine, with all that it has"},
+#define INDIM_TARGET(enumerator, name, triple, cpu, features, bytes, registers, fma, half, gathers, meaning) {name, meaning},
+#include "loop/targets.def"
+      {NULL, NULL}};
+  return list;
 }
 
 const indim_compile_decision *indim_compile_decisions(void) {
@@ -233,6 +243,9 @@ typedef struct compilation {
   const indim_module *module;
   const indim_compile_options *options;
   generator generator;
+  indim_target target;
+  char missing[INDIM_TARGET_TEXT];  // what this machine lacks of the target; empty if it can run the code
+  bool is_llvm_to_blame;            // for the last failure
   indim_loop_program *program;
   indim_executable *executable;
   indim_compile_times times;
@@ -245,19 +258,29 @@ static indim_status begin_stage(const compilation *c, indim_compile_stage stage)
   return indim_poll(c->cx);
 }
 
+// What the code is to be made for, and whether this machine can run it.
+static indim_status choose_target(compilation *c) {
+  indim_target host;
+  const char *name = c->options->target == NULL ? "native" : c->options->target;
+  c->generator.functions->host(&host);
+  c->target = host;
+  if (strcmp(name, "native") != 0) {
+    INDIM_TRY(indim_target_find(c->cx, name, &c->target));
+    indim_target_missing(&c->target, &host, c->missing);
+  }
+  return INDIM_OK;
+}
+
 static indim_status lower(compilation *c) {
-  indim_loop_target target = {0};
   indim_lower_options options = {.without = c->options->without, .out_explain = c->options->out_explain};
   int64_t begin = indim_clock_ns();
   INDIM_TRY(begin_stage(c, INDIM_COMPILE_LOWER));
-  INDIM_TRY(check_constants(c->cx, c->module));
-  c->generator.functions->target(&target);
-  INDIM_TRY(indim_loop_lower(c->cx, c->module, &target, &options, &c->program));
+  INDIM_TRY(indim_loop_lower(c->cx, c->module, &c->target, &options, &c->program));
   if (c->options->out_loops != NULL) {
     indim_loop_print(c->program, c->options->out_loops);
   }
   INDIM_TRY(indim_loop_verify(c->program));
-  c->times.lower = indim_clock_ns() - begin;
+  c->times.lower += indim_clock_ns() - begin;
   return INDIM_OK;
 }
 
@@ -298,19 +321,33 @@ static indim_status check_memory(const compilation *c) {
   return INDIM_OK;
 }
 
+static indim_emit_options emit_options(const compilation *c) {
+  unsigned fast = c->options->fast;
+  unsigned flags = 0;
+  flags |= (fast & INDIM_COMPILE_CONTRACT) != 0 ? (unsigned)INDIM_FAST_CONTRACT : 0;
+  flags |= (fast & INDIM_COMPILE_REASSOCIATE) != 0 ? (unsigned)INDIM_FAST_REASSOCIATE : 0;
+  flags |= (fast & INDIM_COMPILE_RECIPROCAL) != 0 ? (unsigned)INDIM_FAST_RECIPROCAL : 0;
+  return (indim_emit_options){.fast = flags,
+                              .is_for_elsewhere = c->missing[0] != '\0',
+                              .leaves_signals = c->options->leaves_signals,
+                              .crash_from = c->options->crash_from,
+                              .out_llvm = c->options->out_llvm,
+                              .out_asm = c->options->out_asm,
+                              .out_object = c->options->out_object};
+}
+
 static indim_status emit(compilation *c) {
   const indim_emit_library *functions = c->generator.functions;
-  indim_emit_options options = {.out_llvm = c->options->out_llvm, .out_asm = c->options->out_asm};
-  indim_emit_times times = {0};
+  indim_emit_options options = emit_options(c);
+  indim_emit_report report = {0};
   indim_code *code = NULL;
-  options.fast |= (c->options->fast & INDIM_COMPILE_CONTRACT) != 0 ? (unsigned)INDIM_FAST_CONTRACT : 0;
-  options.fast |= (c->options->fast & INDIM_COMPILE_REASSOCIATE) != 0 ? (unsigned)INDIM_FAST_REASSOCIATE : 0;
-  options.fast |= (c->options->fast & INDIM_COMPILE_RECIPROCAL) != 0 ? (unsigned)INDIM_FAST_RECIPROCAL : 0;
   INDIM_TRY(begin_stage(c, INDIM_COMPILE_EMIT));
   INDIM_TRY(check_memory(c));
-  INDIM_TRY(functions->compile(c->cx, c->program, &options, &times, &code));
-  c->times.emit = times.emit_ns;
-  c->times.code = times.code_ns;
+  indim_status status = functions->compile(c->cx, c->program, &options, &report, &code);
+  c->is_llvm_to_blame = report.is_llvm_to_blame;
+  INDIM_TRY(status);
+  c->times.emit += report.emit_ns;
+  c->times.code += report.code_ns;
   indim_executable *e = c->executable;
   e->code = code;
   e->library = c->generator.library;
@@ -326,15 +363,103 @@ static indim_status run_stages(compilation *c) {
   INDIM_TRY(create_executable(c->cx, c->module, &c->executable));
   INDIM_TRY(take_storages(c->executable, c->program));
   INDIM_TRY(take_aliases(c->executable, c->module, c->program));
+  INDIM_TRY(indim_executable_set_target(c->executable, c->target.name, c->target.vector_bytes, c->missing));
   INDIM_TRY(indim_executable_set_scratch(c->executable, c->program->scratch_bytes));
   INDIM_TRY(emit(c));
-  if (wants_library(c->program)) {
+  if (wants_library(c->program) && c->missing[0] == '\0') {
     int64_t begin = indim_clock_ns();
     indim_blas_open(&c->executable->blas);
     c->times.load += indim_clock_ns() - begin;
   }
   c->executable->times = c->times;
   return INDIM_OK;
+}
+
+// Another try ----------------------------------------------------------------------------------------------------------
+
+// The texts that are wanted, and how long they were before a try.
+enum { TEXTS = 5 };
+typedef struct texts {
+  indim_buffer *buffers[TEXTS];
+  size_t sizes[TEXTS];
+} texts;
+
+static texts mark_texts(const compilation *c) {
+  const indim_compile_options *o = c->options;
+  texts t = {.buffers = {o->out_loops, o->out_llvm, o->out_asm, o->out_object, o->out_explain}};
+  for (int i = 0; i < TEXTS; i++) {
+    t.sizes[i] = t.buffers[i] == NULL ? 0 : t.buffers[i]->size;
+  }
+  return t;
+}
+
+static void forget_texts(const texts *t) {
+  for (int i = 0; i < TEXTS; i++) {
+    if (t->buffers[i] != NULL && t->buffers[i]->size > t->sizes[i]) {
+      t->buffers[i]->size = t->sizes[i];
+      t->buffers[i]->data[t->sizes[i]] = '\0';
+    }
+  }
+}
+
+// Tells of a failure at a target what it was, with the instruction where that is known, and what is done about it.
+static void tell_failure(compilation *c, size_t mark, const indim_instr *culprit, const indim_target *next) {
+  const indim_diagnostic *last = indim_ctx_diagnostic_get(c->cx, indim_ctx_diagnostic_count(c->cx) - 1);
+  char reason[sizeof last->message];
+  snprintf(reason, sizeof reason, "%s", last == NULL ? "no reason is known" : last->message);
+  indim_diagnostics_rollback(c->cx, mark);
+  static const char format[] = "no code for vectors of %d bytes (%s): %s";
+  if (culprit != NULL) {
+    indim_fail_instr(c->cx, INDIM_INTERNAL, culprit, format, (int)c->target.vector_bytes, c->target.name, reason);
+  } else {
+    indim_fail(c->cx, INDIM_INTERNAL, format, (int)c->target.vector_bytes, c->target.name, reason);
+  }
+  if (next == NULL) {
+    indim_hint(c->cx, "the evaluator can run the program (--engine=eval); the failure is a defect of Indim's or LLVM's");
+  } else {
+    indim_hint(c->cx, "%s instead: correct, but slower; the failure is a defect of Indim's or LLVM's",
+               next->is_plain ? "next to no vectors are used" : "narrower vectors are used");
+  }
+  if (c->options->out_explain != NULL) {
+    const indim_diagnostic *d = indim_ctx_diagnostic_get(c->cx, indim_ctx_diagnostic_count(c->cx) - 1);
+    indim_buffer_printf(c->options->out_explain, "%s: %s\n", d->message, d->hint);
+  }
+}
+
+// Of the program that failed.
+static const indim_instr *find_culprit(const compilation *c) {
+  if (!c->is_llvm_to_blame || c->program == NULL) {
+    return NULL;
+  }
+  indim_emit_options options = emit_options(c);
+  return c->generator.functions->find_culprit(c->cx, c->program, &options);
+}
+
+// What fails for one target, by a defect of LLVM's or ours, is tried for the next simpler one, down to code without vectors.
+// Each failure stays in the diagnostics, also when the compilation succeeds then.
+static indim_status compile_for_some_target(compilation *c) {
+  for (;;) {
+    size_t mark = indim_diagnostics_mark(c->cx);
+    texts before = mark_texts(c);
+    c->is_llvm_to_blame = false;
+    indim_status status = run_stages(c);
+    if (status != INDIM_INTERNAL) {
+      return status;
+    }
+    const indim_instr *culprit = find_culprit(c);
+    indim_target next = c->target;
+    bool has_next = indim_target_step_down(&next);
+    forget_texts(&before);
+    tell_failure(c, mark, culprit, has_next ? &next : NULL);
+    if (!has_next) {
+      return status;
+    }
+    indim_loop_program_destroy(c->program);
+    indim_executable_destroy(c->executable);
+    c->program = NULL;
+    c->executable = NULL;
+    c->target = next;
+  }
 }
 
 indim_status indim_compile(indim_ctx *cx, const indim_module *module, const indim_compile_options *options,
@@ -349,7 +474,9 @@ indim_status indim_compile(indim_ctx *cx, const indim_module *module, const indi
   int64_t begin = indim_clock_ns();
   INDIM_TRY(open_generator(cx, &c.generator));
   c.times.load = indim_clock_ns() - begin;
-  indim_status status = run_stages(&c);
+  indim_status status = check_constants(cx, module);
+  status = status == INDIM_OK ? choose_target(&c) : status;
+  status = status == INDIM_OK ? compile_for_some_target(&c) : status;
   indim_loop_program_destroy(c.program);
   indim_library_close(c.generator.library);
   if (status != INDIM_OK) {

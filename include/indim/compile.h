@@ -32,21 +32,34 @@ typedef struct indim_compile_options {
   // Decisions of the compiler left out, by name (indim_compile_decisions), separated by commas; NULL for none. For
   // tests and for looking.
   const char *without;
+  // What the code is made for: a name of indim_compile_targets, or NULL for "native". An executable for another machine
+  // than this one can be looked at and not run.
+  const char *target;
   // Text of a stage, written when not NULL. What is not wanted costs nothing.
   indim_buffer *out_loops;
   indim_buffer *out_llvm;
   indim_buffer *out_asm;
+  indim_buffer *out_object;   // the relocatable object file with the function "indim_program" and all its constants
   indim_buffer *out_explain;  // what was fused and what was not, and why
   // Called at the beginning of each stage; may be NULL.
   void (*progress)(void *user, indim_compile_stage stage);
   void *progress_user;
+  // A crash inside LLVM does not end the process: while code is generated, the process has handlers of the library's for
+  // SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP and SIGABRT, which pass on what is not theirs, and the thread a stack for them.
+  // About 10 us; what LLVM held when it crashed, some MB, is not freed. True: the process's handlers are not touched, and a
+  // crash ends it.
+  bool leaves_signals;
+  // For tests: the code generator crashes on purpose where vectors have so many bytes or more; 0: never.
+  int32_t crash_from;
 } indim_compile_options;
 
 // Compiles the entry computation of a verified module. Errors: UNSUPPORTED with the instruction and the reason for what
 // the compiler does not do (the evaluator may), and when the code generator's library is not there, which
 // indim_compile_available tells; INVALID for a name in |without| that is none, and for constants left out of the text;
 // NO_MEMORY, LIMIT, INTERRUPTED. |options| may be NULL. The executable holds memory of |cx| but does not refer to the
-// module. LLVM's own memory while compiling is not counted by |cx|, but a program is refused with LIMIT when an
+// module. A failure inside LLVM, or of a check of our own, leads to another try with vectors half as wide, then with narrower
+// ones, at last with next to none and LLVM's simplest code generator; each failure stays among the diagnostics of |cx|,
+// also when INDIM_OK is answered in the end. INTERNAL when all of them fail: the evaluator is left. LLVM's own memory while compiling is not counted by |cx|, but a program is refused with LIMIT when an
 // estimate of it does not fit.
 INDIM_API INDIM_CHECKED indim_status indim_compile(indim_ctx *cx, const indim_module *module,
                                                    const indim_compile_options *options,
@@ -54,6 +67,14 @@ INDIM_API INDIM_CHECKED indim_status indim_compile(indim_ctx *cx, const indim_mo
 // Whether the code generator's library (libindim-llvm, beside libindim) can be loaded: INDIM_OK, or UNSUPPORTED with
 // the reason and the way out.
 INDIM_API INDIM_CHECKED indim_status indim_compile_available(indim_ctx *cx);
+
+// A machine that code can be made for: {"x86-64-v3", "x86-64 with AVX2 and FMA: vectors of 256 bits"}.
+typedef struct indim_compile_target {
+  const char *name;
+  const char *meaning;
+} indim_compile_target;
+// All of them, "native" first; a row of NULLs ends the list.
+INDIM_API const indim_compile_target *indim_compile_targets(void);
 
 // A decision of the compiler that can be left out: {"fusion", "an array that others need element by element ..."}.
 typedef struct indim_compile_decision {

@@ -33,6 +33,12 @@ INDIM_API int64_t indim_executable_result_alias(const indim_executable *executab
 // Working memory of one run, aligned to INDIM_SCRATCH_ALIGNMENT.
 INDIM_API int64_t indim_executable_scratch_bytes(const indim_executable *executable);
 INDIM_API int64_t indim_executable_code_bytes(const indim_executable *executable);
+// The name of what the code was made for ("native", "x86-64-v3"), and the bytes of the vectors it uses: 64, 32, 16, or 8 for
+// next to none.
+INDIM_API const char *indim_executable_target(const indim_executable *executable);
+INDIM_API int32_t indim_executable_vector_bytes(const indim_executable *executable);
+// What this machine lacks to run the code ("avx512f"); NULL if nothing.
+INDIM_API const char *indim_executable_missing(const indim_executable *executable);
 
 // Nanoseconds of the stages.
 typedef struct indim_compile_times {

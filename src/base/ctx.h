@@ -58,6 +58,10 @@ INDIM_CHECKED indim_status indim_alloc_zeroed(indim_ctx *cx, size_t size, void *
 INDIM_CHECKED indim_status indim_resize(indim_ctx *cx, void **pointer, size_t old_size, size_t new_size);
 void indim_free(indim_ctx *cx, void *pointer, size_t size);
 
+// Forgets the diagnostics that were recorded since there were |mark| of them: what failed has been mended, or said already.
+static inline size_t indim_diagnostics_mark(const indim_ctx *cx) { return cx->diagnostic_count; }
+static inline void indim_diagnostics_rollback(indim_ctx *cx, size_t mark) { cx->diagnostic_count = mark; }
+
 // INDIM_INTERRUPTED, with a diagnostic, if the host wants to stop.
 INDIM_CHECKED indim_status indim_poll(indim_ctx *cx);
 

@@ -27,7 +27,7 @@ static LLVMValueRef constant_base(indim_generator *g, const indim_storage *stora
   size_t bytes = (size_t)storage->elements * (size_t)indim_type_bytes(storage->type);
   char name[INDIM_EMIT_NAME];
   indim_emit_constant_name(storage, name);
-  bool is_apart = indim_emit_is_apart(storage);
+  bool is_apart = !g->has_constants && indim_emit_is_apart(storage);
   LLVMValueRef data = is_apart ? NULL : LLVMConstStringInContext2(g->e.context, storage->data, bytes, 1);
   LLVMTypeRef type = is_apart ? LLVMArrayType2(LLVMInt8TypeInContext(g->e.context), bytes) : LLVMTypeOf(data);
   LLVMValueRef global = LLVMAddGlobal(g->e.module, type, name);
@@ -328,6 +328,6 @@ LLVMValueRef indim_emit_pointer_vector(indim_generator *g, const indim_emit_acce
 
 bool indim_emit_can_gather(const indim_generator *g, indim_type type, int32_t lanes) {
   int32_t bytes = indim_type_bytes(type);
-  return g->has_gather && (bytes == 4 || bytes == 8) && !indim_type_is_complex(type) && lanes >= 4 &&
+  return g->e.program->target.has_gather && (bytes == 4 || bytes == 8) && !indim_type_is_complex(type) && lanes >= 4 &&
          (lanes & (lanes - 1)) == 0;
 }

@@ -75,9 +75,8 @@ static LLVMValueRef frame_field(indim_generator *g, const capture *c, LLVMValueR
 
 // Types of the frame's fields: the fixed ones, then each part of each value.
 static indim_status frame_type(indim_generator *g, capture *c) {
-  size_t bytes = (FRAME_FIXED + 2 * (size_t)c->count) * sizeof(LLVMTypeRef);
   LLVMTypeRef *fields = NULL;
-  INDIM_TRY(indim_alloc(g->e.cx, bytes, (void **)&fields));
+  INDIM_TRY(indim_arena_array(g->arena, FRAME_FIXED + 2 * (size_t)c->count, sizeof *fields, (void **)&fields));
   unsigned count = 0;
   while (count < FRAME_FIXED) {
     fields[count] = count == FRAME_BEGIN ? indim_emit_s64_type(g) : indim_emit_pointer_type(g);
@@ -90,7 +89,6 @@ static indim_status frame_type(indim_generator *g, capture *c) {
     }
   }
   c->type = LLVMStructTypeInContext(g->e.context, fields, count, 0);
-  indim_free(g->e.cx, fields, bytes);
   return INDIM_OK;
 }
 
@@ -181,8 +179,8 @@ static indim_status emit_piece(indim_generator *g, const indim_loop_node *node, 
                                .is_piece = true};
   LLVMSetLinkage(piece.function, LLVMInternalLinkage);
   indim_emit_mark_function(g, piece.function);
-  size_t bytes = ((size_t)g->e.program->storage_count + 1) * sizeof(LLVMValueRef);
-  INDIM_TRY(indim_alloc_zeroed(g->e.cx, bytes, (void **)&piece.bases));
+  size_t storages = (size_t)g->e.program->storage_count + 1;
+  INDIM_TRY(indim_arena_array(g->arena, storages, sizeof *piece.bases, (void **)&piece.bases));
   indim_emit_function *caller = g->current;
   LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);
   g->current = &piece;
@@ -194,7 +192,6 @@ static indim_status emit_piece(indim_generator *g, const indim_loop_node *node, 
   for (int32_t i = 0; i < c->count; i++) {
     g->regs[c->values[i]] = c->outside[i];
   }
-  indim_free(g->e.cx, piece.bases, bytes);
   *out_function = piece.function;
   *out_may_leave = piece.stopped != NULL || piece.failed != NULL;
   return status;
@@ -275,29 +272,20 @@ static indim_status run_pieces(indim_generator *g, const indim_loop_node *node, 
 
 static indim_status with_captures(indim_generator *g, const indim_loop_node *node, capture *c) {
   see_body(g, c->loop, c);
-  size_t bytes = (size_t)c->count * sizeof *c->outside;
-  INDIM_TRY(indim_alloc(g->e.cx, bytes, (void **)&c->outside));
+  INDIM_TRY(indim_arena_array(g->arena, (size_t)c->count, sizeof *c->outside, (void **)&c->outside));
   for (int32_t i = 0; i < c->count; i++) {
     c->outside[i] = g->regs[c->values[i]];
   }
-  indim_status status = frame_type(g, c);
-  if (status == INDIM_OK) {
-    status = run_pieces(g, node, c);
-  }
-  indim_free(g->e.cx, c->outside, bytes);
-  return status;
+  INDIM_TRY(frame_type(g, c));
+  return run_pieces(g, node, c);
 }
 
 indim_status indim_emit_parallel(indim_generator *g, const indim_loop_node *node) {
   size_t values = (size_t)g->e.program->value_count;
   capture c = {.loop = node->bodies[0]};
-  char *block = NULL;
-  INDIM_TRY(indim_alloc_zeroed(g->e.cx, values * (sizeof(indim_lval) + sizeof(bool)), (void **)&block));
-  c.values = (indim_lval *)(void *)block;
-  c.is_seen = (bool *)(block + values * sizeof(indim_lval));
-  indim_status status = with_captures(g, node, &c);
-  indim_free(g->e.cx, block, values * (sizeof(indim_lval) + sizeof(bool)));
-  return status;
+  INDIM_TRY(indim_arena_array(g->arena, values, sizeof *c.values, (void **)&c.values));
+  INDIM_TRY(indim_arena_array(g->arena, values, sizeof *c.is_seen, (void **)&c.is_seen));
+  return with_captures(g, node, &c);
 }
 
 // Services --------------------------------------------------------------------------------------------------------------

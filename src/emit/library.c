@@ -1,4 +1,5 @@
 // The one name that the library of the code generator shows.
+#include "emit/object.h"
 #include "emit/program.h"
 
 // The object has its type's name, which C allows only behind a label.
@@ -8,8 +9,9 @@ INDIM_API extern const indim_emit_library library_table __asm__(LABEL_TEXT(__USE
 
 const indim_emit_library library_table = {
     .version = INDIM_EMIT_VERSION,
-    .target = indim_jit_target,
+    .host = indim_host_target,
     .compile = indim_jit_compile,
+    .find_culprit = indim_object_find_culprit,
     .function = indim_jit_function,
     .code_bytes = indim_jit_code_bytes,
     .destroy = indim_jit_destroy,

@@ -1,19 +1,20 @@
-// The machine that code is made for: this one, known by its feature bits and never by its name. The code generator runs at
-// its second lowest level.
+// The machines that LLVM makes code for: this one, known by its feature bits and never by its name, and those of other
+// families as far as they are linked in. The code generator runs at its second lowest level.
 #include "emit/program.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <pthread.h>
 
 #include <llvm-c/Target.h>
-#include <llvm-c/TargetMachine.h>
 
-enum { MOST_FEATURES = 4096, MOST_SHARED_CACHE = 16 << 20 };
+enum { MOST_FEATURES = 4096, MOST_TRIPLE = 128, MOST_SHARED_CACHE = 16 << 20 };
 
 // What this processor has, "+avx,+avx2,...". Written once, when the library is loaded: to find it out and to read it would
 // be a fifth of a small compilation, most of that for what the processor lacks, which the base processor lacks, too.
 static char features[MOST_FEATURES];
+static char host_triple[MOST_TRIPLE] = "unknown";
 static bool is_known;
 
 // The loader's lock orders this after the writing; the flag says so to who does not see that lock.
@@ -26,10 +27,13 @@ static void keep_feature(const char *name, size_t size) {
   }
 }
 
-// Once, when the library is loaded: of all targets only the host's.
+// Once, when the library is loaded: of all families only the host's.
 __attribute__((constructor)) static void initialize(void) {
   LLVMInitializeNativeTarget();
   LLVMInitializeNativeAsmPrinter();
+  char *triple = LLVMGetDefaultTargetTriple();
+  snprintf(host_triple, sizeof host_triple, "%s", triple);
+  LLVMDisposeMessage(triple);
   char *all = LLVMGetHostCPUFeatures();
   for (const char *at = all; *at != '\0';) {
     size_t size = strcspn(at, ",");
@@ -46,68 +50,118 @@ __attribute__((constructor)) static void initialize(void) {
   __atomic_store_n(&is_known, true, __ATOMIC_RELEASE);
 }
 
-static bool has_feature(const char *name) {
-  size_t length = strlen(name);
-  for (const char *at = strstr(known_features(), name); at != NULL; at = strstr(at + 1, name)) {
-    if (at[length] == ',' || at[length] == '\0') {
-      return true;
-    }
-  }
-  return false;
-}
+static bool has_feature(const char *name) { return indim_features_have(known_features(), name); }
 
 static int64_t system_size(int name, int64_t otherwise) {
   long size = sysconf(name);
   return size > 0 ? size : otherwise;
 }
 
-void indim_jit_target(indim_loop_target *out_target) {
-  memset(out_target, 0, sizeof *out_target);
-  bool is_wide =
-      has_feature("+avx512f") && has_feature("+avx512vl") && has_feature("+avx512bw") && has_feature("+avx512dq");
-  out_target->vector_bytes = is_wide ? 64 : has_feature("+avx2") ? 32 : 16;
-#if defined(__x86_64__)
-  out_target->has_fma = has_feature("+fma");
-  out_target->has_f16 = has_feature("+f16c");
-#elif defined(__aarch64__)
-  out_target->has_fma = true;
-  out_target->has_f16 = true;
-#endif
+static void find_caches(indim_target *target) {
   int64_t cores = system_size(_SC_NPROCESSORS_ONLN, 1);
-  out_target->cache_bytes[0] = 32 << 10;
-  out_target->cache_bytes[1] = 1 << 20;
-  out_target->cache_bytes[2] = 4 << 20;
+  target->cache_bytes[0] = 32 << 10;
+  target->cache_bytes[1] = 1 << 20;
+  target->cache_bytes[2] = 4 << 20;
 #if defined(_SC_LEVEL1_DCACHE_SIZE)
-  out_target->cache_bytes[0] = system_size(_SC_LEVEL1_DCACHE_SIZE, out_target->cache_bytes[0]);
-  out_target->cache_bytes[1] = system_size(_SC_LEVEL2_CACHE_SIZE, out_target->cache_bytes[1]);
-  out_target->cache_bytes[2] = system_size(_SC_LEVEL3_CACHE_SIZE, cores * out_target->cache_bytes[2]) / cores;
+  target->cache_bytes[0] = system_size(_SC_LEVEL1_DCACHE_SIZE, target->cache_bytes[0]);
+  target->cache_bytes[1] = system_size(_SC_LEVEL2_CACHE_SIZE, target->cache_bytes[1]);
+  target->cache_bytes[2] = system_size(_SC_LEVEL3_CACHE_SIZE, cores * target->cache_bytes[2]) / cores;
 #endif
   // A virtual machine may be told of a whole server's cache, which it has neighbours in.
-  if (out_target->cache_bytes[2] > MOST_SHARED_CACHE) {
-    out_target->cache_bytes[2] = MOST_SHARED_CACHE;
+  if (target->cache_bytes[2] > MOST_SHARED_CACHE) {
+    target->cache_bytes[2] = MOST_SHARED_CACHE;
   }
-  if (out_target->cache_bytes[2] < out_target->cache_bytes[1]) {
-    out_target->cache_bytes[2] = out_target->cache_bytes[1];
+  if (target->cache_bytes[2] < target->cache_bytes[1]) {
+    target->cache_bytes[2] = target->cache_bytes[1];
   }
 }
 
-indim_status indim_machine_create(indim_ctx *cx, bool is_for_code, LLVMTargetMachineRef *out_machine) {
-  char *triple = LLVMGetDefaultTargetTriple();
-#if defined(__x86_64__)
-  static const char cpu[] = "x86-64";
-#else
-  static const char cpu[] = "generic";
-#endif
-  LLVMTargetRef target = NULL;
-  char *message = NULL;
-  indim_status status = INDIM_OK;
-  if (LLVMGetTargetFromTriple(triple, &target, &message)) {
-    status = indim_fail(cx, INDIM_UNSUPPORTED, "LLVM has no target for this machine (%s): %s", triple, message);
-    LLVMDisposeMessage(message);
+void indim_host_target(indim_target *out_target) {
+  *out_target = (indim_target){.name = "native",
+                               .triple = host_triple,
+                               .features = known_features(),
+                               .arch = indim_arch_of(host_triple),
+                               .vector_bytes = 16,
+                               .vector_registers = 32};
+  if (out_target->arch == INDIM_ARCH_X86_64) {
+    bool is_wide = has_feature("avx512f") && has_feature("avx512vl") && has_feature("avx512bw") && has_feature("avx512dq");
+    out_target->cpu = "x86-64";
+    out_target->vector_bytes = is_wide ? 64 : has_feature("avx2") ? 32 : 16;
+    out_target->vector_registers = is_wide ? 32 : 16;
+    out_target->has_fma = has_feature("fma");
+    out_target->has_f16 = has_feature("f16c");
+    out_target->has_gather = is_wide;
   } else {
-    *out_machine = LLVMCreateTargetMachine(target, triple, cpu, is_for_code ? known_features() : "",
-                                           LLVMCodeGenLevelLess, LLVMRelocPIC, LLVMCodeModelSmall);
+    bool is_riscv = out_target->arch == INDIM_ARCH_RISCV64;
+    out_target->cpu = is_riscv ? "generic-rv64" : "generic";
+    out_target->has_fma = is_riscv || out_target->arch == INDIM_ARCH_AARCH64;
+    out_target->has_f16 = out_target->arch == INDIM_ARCH_AARCH64;
   }
-  LLVMDisposeMessage(triple);
-  return status;
+  find_caches(out_target);
+}
+
+// Other families -------------------------------------------------------------------------------------------------------
+
+#if !defined(__x86_64__) && INDIM_LLVM_HAS_X86
+#define BRING_X86 1
+#endif
+#if !defined(__aarch64__) && INDIM_LLVM_HAS_AARCH64
+#define BRING_AARCH64 1
+#endif
+#if !defined(__riscv) && INDIM_LLVM_HAS_RISCV
+#define BRING_RISCV 1
+#endif
+
+#define BRING(family)                \
+  do {                               \
+    LLVMInitialize##family##TargetInfo(); \
+    LLVMInitialize##family##Target();     \
+    LLVMInitialize##family##TargetMC();   \
+    LLVMInitialize##family##AsmPrinter(); \
+  } while (0)
+
+// All that are linked in; when one is first asked for, which saves a tenth of a millisecond for the others.
+static void bring_families(void) {
+#if defined(BRING_X86)
+  BRING(X86);
+#endif
+#if defined(BRING_AARCH64)
+  BRING(AArch64);
+#endif
+#if defined(BRING_RISCV)
+  BRING(RISCV);
+#endif
+}
+
+static LLVMTargetMachineRef make_machine(LLVMTargetRef family, const indim_target *target, bool is_for_code) {
+  LLVMTargetMachineOptionsRef options = LLVMCreateTargetMachineOptions();
+  LLVMTargetMachineOptionsSetCPU(options, target->cpu);
+  LLVMTargetMachineOptionsSetFeatures(options, is_for_code ? target->features : "");
+  LLVMTargetMachineOptionsSetCodeGenOptLevel(options, target->is_plain ? LLVMCodeGenLevelNone : LLVMCodeGenLevelLess);
+  LLVMTargetMachineOptionsSetRelocMode(options, LLVMRelocPIC);
+  LLVMTargetMachineOptionsSetCodeModel(options, target->arch == INDIM_ARCH_RISCV64 ? LLVMCodeModelMedium : LLVMCodeModelSmall);
+  if (target->arch == INDIM_ARCH_RISCV64) {
+    LLVMTargetMachineOptionsSetABI(options, "lp64d");
+  }
+  LLVMTargetMachineRef machine = LLVMCreateTargetMachineWithOptions(family, target->triple, options);
+  LLVMDisposeTargetMachineOptions(options);
+  return machine;
+}
+
+indim_status indim_machine_create(indim_ctx *cx, const indim_target *target, bool is_for_code,
+                                  LLVMTargetMachineRef *out_machine) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  LLVMTargetRef family = NULL;
+  char *message = NULL;
+  if (target->arch != indim_arch_of(host_triple)) {
+    pthread_once(&once, bring_families);
+  }
+  if (LLVMGetTargetFromTriple(target->triple, &family, &message)) {
+    LLVMDisposeMessage(message);
+    indim_fail(cx, INDIM_UNSUPPORTED, "this build of LLVM makes no code for %s", target->triple);
+    indim_hint(cx, "the families that Indim can be built with are X86, AArch64 and RISCV");
+    return INDIM_UNSUPPORTED;
+  }
+  *out_machine = make_machine(family, target, is_for_code);
+  return *out_machine != NULL ? INDIM_OK : indim_fail(cx, INDIM_UNSUPPORTED, "LLVM knows no machine for %s", target->triple);
 }

@@ -200,7 +200,7 @@ static void find_rows(classes *c, const indim_loop_program *program, const indim
   }
 }
 
-indim_status indim_emit_find_moves(const indim_loop_program *program, indim_ctx *cx, indim_loop_value *values,
+indim_status indim_emit_find_moves(const indim_loop_program *program, indim_arena *arena, indim_loop_value *values,
                                    bool *is_apart) {
   bool has_narrow = false;
   for (int32_t v = 0; v < program->value_count && !has_narrow; v++) {
@@ -209,10 +209,9 @@ indim_status indim_emit_find_moves(const indim_loop_program *program, indim_ctx 
   if (!has_narrow) {
     return INDIM_OK;
   }
-  size_t bytes = (size_t)program->value_count * (sizeof(int32_t) + sizeof(bool));
   classes c = {NULL, NULL};
-  INDIM_TRY(indim_alloc_zeroed(cx, bytes, (void **)&c.parent));
-  c.is_counted = (bool *)(c.parent + program->value_count);
+  INDIM_TRY(indim_arena_array(arena, (size_t)program->value_count, sizeof *c.parent, (void **)&c.parent));
+  INDIM_TRY(indim_arena_array(arena, (size_t)program->value_count, sizeof *c.is_counted, (void **)&c.is_counted));
   classify(&c, program, false);
   for (int32_t v = 0; v < program->value_count; v++) {
     bool is_half = values[v].type == INDIM_F16 && program->target.has_f16;
@@ -221,6 +220,5 @@ indim_status indim_emit_find_moves(const indim_loop_program *program, indim_ctx 
     }
   }
   find_rows(&c, program, values, is_apart);
-  indim_free(cx, c.parent, bytes);
   return INDIM_OK;
 }

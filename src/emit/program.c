@@ -45,11 +45,11 @@ LLVMValueRef indim_emit_host_field(indim_generator *g, LLVMValueRef host, size_t
   return LLVMBuildLoad2(g->e.builder, indim_emit_pointer_type(g), place, "");
 }
 
-// Stores past the caches are in no order with others: a fence before anybody is told that we are done.
+// Of x86, stores past the caches are in no order with others: a fence before anybody is told that we are done.
 static void fence(indim_generator *g) {
   static const char name[] = "llvm.x86.sse.sfence";
   unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);
-  if (g->current->has_streamed && id != 0) {
+  if (g->current->has_streamed && g->e.program->target.arch == INDIM_ARCH_X86_64) {
     LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->e.module, id, NULL, 0);
     LLVMBuildCall2(g->e.builder, LLVMIntrinsicGetType(g->e.context, id, NULL, 0), function, NULL, 0, "");
   }
@@ -137,7 +137,8 @@ indim_status indim_emit_body(indim_generator *g, const indim_loop_body *body) {
                       (int)INDIM_EMIT_MAX_DEPTH);
   }
   const indim_loop_body *outer = g->body;
-  for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
+  int32_t left = body->owner == NULL && g->most_nodes > 0 ? g->most_nodes : INT32_MAX;
+  for (const indim_loop_node *node = body->first; node != NULL && left > 0; node = node->next, left--) {
     g->body = body;
     if (++g->node_count % POLL_NODES == 0) {
       INDIM_TRY(indim_poll(g->e.cx));
@@ -264,14 +265,11 @@ static indim_status emit_function(indim_generator *g) {
     mark(g, function.function, "noinline");  // the other asks for it
   }
   size_t storages = (size_t)g->e.program->storage_count + 1;
-  indim_status status = indim_alloc_zeroed(g->e.cx, 2 * storages * sizeof(LLVMValueRef), (void **)&function.bases);
-  if (status == INDIM_OK) {
-    g->constants = function.bases + storages;
-    status = fill_function(g);
-    indim_free(g->e.cx, function.bases, 2 * storages * sizeof(LLVMValueRef));
-  }
+  INDIM_TRY(indim_arena_array(g->arena, storages, sizeof *function.bases, (void **)&function.bases));
+  INDIM_TRY(indim_arena_array(g->arena, storages, sizeof *g->constants, (void **)&g->constants));
+  INDIM_TRY(fill_function(g));
   g->current = NULL;
-  return status;
+  return INDIM_OK;
 }
 
 static indim_status check_lanes(indim_ctx *cx, const indim_loop_program *program) {
@@ -284,31 +282,43 @@ static indim_status check_lanes(indim_ctx *cx, const indim_loop_program *program
   return INDIM_OK;
 }
 
-indim_status indim_emit_program(indim_ctx *cx, const indim_loop_program *program, unsigned fast, LLVMContextRef context,
+indim_status indim_emit_room(indim_generator *g, size_t bytes, void **out) {
+  if (bytes > g->room_bytes) {
+    INDIM_TRY(indim_arena_alloc(g->arena, 2 * bytes, &g->room));
+    g->room_bytes = 2 * bytes;
+  }
+  *out = g->room;
+  return INDIM_OK;
+}
+
+static indim_status fill_module(indim_generator *g) {
+  const indim_loop_program *program = g->e.program;
+  size_t count = (size_t)program->value_count;
+  INDIM_TRY(check_lanes(g->e.cx, program));
+  INDIM_TRY(indim_arena_array(g->arena, count, sizeof *g->regs, (void **)&g->regs));
+  INDIM_TRY(indim_arena_array(g->arena, count, sizeof *g->values, (void **)&g->values));
+  INDIM_TRY(indim_arena_array(g->arena, count, sizeof *g->is_apart, (void **)&g->is_apart));
+  if (count > 0) {
+    memcpy(g->values, program->values, count * sizeof *g->values);
+  }
+  INDIM_TRY(indim_emit_find_moves(program, g->arena, g->values, g->is_apart));
+  return emit_function(g);
+}
+
+indim_status indim_emit_program(const indim_emit_job *job, indim_arena *arena, LLVMContextRef context,
                                 LLVMModuleRef module) {
-  indim_generator g = {.e = {.cx = cx,
-                             .program = program,
-                             .fast = fast,
-                             .has_fma = program->target.has_fma,
-                             .has_f16c = program->target.has_f16,
+  indim_generator g = {.e = {.cx = arena->cx,
+                             .program = job->program,
+                             .fast = job->fast,
+                             .has_fma = job->program->target.has_fma,
+                             .has_f16c = job->program->target.has_f16,
                              .context = context,
                              .module = module},
-                       .has_gather = program->target.vector_bytes == 64};
-  size_t count = (size_t)program->value_count;
-  size_t bytes = count * (sizeof(indim_reg) + sizeof(indim_loop_value) + sizeof(bool));
-  INDIM_TRY(check_lanes(cx, program));
-  INDIM_TRY(indim_alloc_zeroed(cx, bytes, (void **)&g.regs));
-  g.values = (indim_loop_value *)(g.regs + count);
-  g.is_apart = (bool *)(g.values + count);
-  if (count > 0) {
-    memcpy(g.values, program->values, count * sizeof(indim_loop_value));
-  }
-  indim_status status = indim_emit_find_moves(program, cx, g.values, g.is_apart);
+                       .arena = arena,
+                       .has_constants = job->has_constants,
+                       .most_nodes = job->most_nodes};
   g.e.builder = LLVMCreateBuilderInContext(context);
-  if (status == INDIM_OK) {
-    status = emit_function(&g);
-  }
+  indim_status status = fill_module(&g);
   LLVMDisposeBuilder(g.e.builder);
-  indim_free(cx, g.regs, bytes);
   return status;
 }

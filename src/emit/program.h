@@ -5,6 +5,7 @@
 
 #include <llvm-c/TargetMachine.h>
 
+#include "base/arena.h"
 #include "emit/codegen.h"
 
 // Deeper nests of bodies are refused: each level is a recursion here and a loop level for LLVM.
@@ -67,6 +68,11 @@ typedef struct indim_emit_streams {
 
 typedef struct indim_generator {
   indim_emit e;
+  indim_arena *arena;  // of all memory that is taken while the module is filled
+  void *room;          // indim_emit_room
+  size_t room_bytes;
+  bool has_constants;  // large ones, too, are in the module
+  int32_t most_nodes;  // of the program's own body; 0: all
   indim_reg *regs;           // of each value of the program
   indim_loop_value *values;  // the program's, with the types in which they are in registers (moves.c)
   bool *is_apart;  // of each value: bf16 whose even lanes are one register and whose odd lanes are another (moves.c)
@@ -80,7 +86,6 @@ typedef struct indim_generator {
   LLVMValueRef mark;                                 // last instruction that was counted in this block
   int32_t block_count;                               // instructions in this block
   int32_t node_count;                                // since the host was asked whether to go on
-  bool has_gather;                                   // gathers and scatters are worth their instruction
   indim_emit_group group;
   indim_emit_streams streams;
   const indim_loop_body *outlined_body;  // that the list below is of
@@ -90,9 +95,20 @@ typedef struct indim_generator {
 
 // program.c -------------------------------------------------------------------------------------------------------------
 
-// Fills |module| (empty, in |context|) with the function "indim_program" and what it needs.
-INDIM_CHECKED indim_status indim_emit_program(indim_ctx *cx, const indim_loop_program *program, unsigned fast,
-                                              LLVMContextRef context, LLVMModuleRef module);
+// What is to be put into a module.
+typedef struct indim_emit_job {
+  const indim_loop_program *program;
+  unsigned fast;
+  bool has_constants;  // large constants, too; else whoever links the module defines them (indim_emit_is_apart)
+  int32_t most_nodes;  // so many nodes of the program's own body, to find the one that LLVM fails at; 0: all
+} indim_emit_job;
+
+// Fills |module| (empty, in |context|) with the function "indim_program" and what it needs. Memory is taken from |arena|
+// alone, so that nothing is lost when LLVM fails half-way.
+INDIM_CHECKED indim_status indim_emit_program(const indim_emit_job *job, indim_arena *arena, LLVMContextRef context,
+                                              LLVMModuleRef module);
+// Memory of so many bytes until the next call.
+INDIM_CHECKED indim_status indim_emit_room(indim_generator *g, size_t bytes, void **out);
 
 static inline const indim_loop_value *indim_emit_value(const indim_generator *g, indim_lval v) { return &g->values[v]; }
 // The type in which a value is computed, which a narrow float's registers are not always of.
@@ -124,7 +140,7 @@ LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome);
 
 // |values|: a copy of the program's. Narrow floats that are only moved, and f16, become the unsigned integers of their bits.
 // |is_apart|: false for all; set for values of bf16 whose even and odd lanes are computed apart.
-INDIM_CHECKED indim_status indim_emit_find_moves(const indim_loop_program *program, indim_ctx *cx,
+INDIM_CHECKED indim_status indim_emit_find_moves(const indim_loop_program *program, indim_arena *arena,
                                                  indim_loop_value *values, bool *is_apart);
 // Whether all lanes of a value are known to be the same.
 bool indim_emit_is_uniform(const indim_loop_program *program, indim_lval v);
@@ -195,14 +211,17 @@ INDIM_CHECKED indim_status indim_emit_parallel(indim_generator *g, const indim_l
 
 // machine.c -------------------------------------------------------------------------------------------------------------
 
-// The host's processor as LLVM knows it; without its features, which take long to read, unless |is_for_code|.
-INDIM_CHECKED indim_status indim_machine_create(indim_ctx *cx, bool is_for_code, LLVMTargetMachineRef *out_machine);
+// This machine, known by its feature bits and never by its name.
+void indim_host_target(indim_target *out_target);
+// A target as LLVM knows it; without its features, which take long to read, unless |is_for_code|. UNSUPPORTED when this
+// LLVM was built without it.
+INDIM_CHECKED indim_status indim_machine_create(indim_ctx *cx, const indim_target *target, bool is_for_code,
+                                                LLVMTargetMachineRef *out_machine);
 
 // jit.c -----------------------------------------------------------------------------------------------------------------
 
-void indim_jit_target(indim_loop_target *out_target);
 INDIM_CHECKED indim_status indim_jit_compile(indim_ctx *cx, const indim_loop_program *program,
-                                             const indim_emit_options *options, indim_emit_times *out_times,
+                                             const indim_emit_options *options, indim_emit_report *out_report,
                                              indim_code **out_code);
 indim_compiled_fn *indim_jit_function(const indim_code *code);
 int64_t indim_jit_code_bytes(const indim_code *code);

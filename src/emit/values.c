@@ -133,7 +133,7 @@ static indim_status emit_lanes(indim_generator *g, const indim_loop_node *node) 
   indim_reg *out = &g->regs[node->first_result];
   size_t lanes = (size_t)result->lanes;
   LLVMValueRef *parts = NULL;
-  INDIM_TRY(indim_alloc(g->e.cx, 2 * lanes * sizeof *parts, (void **)&parts));
+  INDIM_TRY(indim_emit_room(g, 2 * lanes * sizeof *parts, (void **)&parts));
   bool is_complex = false;
   for (size_t k = 0; k < lanes; k++) {
     const uint64_t *bits = &node->u.lanes.bits[2 * k];
@@ -145,7 +145,6 @@ static indim_status emit_lanes(indim_generator *g, const indim_loop_node *node) 
   for (size_t part = 0; part < (is_complex ? 2 : 1); part++) {
     out->part[part] = lanes == 1 ? parts[part * lanes] : LLVMConstVector(&parts[part * lanes], (unsigned)lanes);
   }
-  indim_free(g->e.cx, parts, 2 * lanes * sizeof *parts);
   return INDIM_OK;
 }
 
@@ -465,14 +464,13 @@ static indim_status emit_shuffle(indim_generator *g, const indim_loop_node *node
   size_t args = (size_t)node->arg_count;
   size_t bytes = args * sizeof(piece) + lanes * sizeof(int32_t) + args * lanes * sizeof(bool);
   char *block = NULL;
-  INDIM_TRY(indim_alloc(g->e.cx, bytes, (void **)&block));
+  INDIM_TRY(indim_emit_room(g, bytes, (void **)&block));
   shuffling s = {.node = node, .lanes = result->lanes, .pieces = (piece *)(void *)block};
   s.map = (int32_t *)(void *)(block + args * sizeof(piece));
   bool *is_there = (bool *)(block + args * sizeof(piece) + lanes * sizeof(int32_t));
   for (s.part = 0; s.part < 2 && g->regs[node->args[0]].part[s.part] != NULL; s.part++) {
     shuffle_part(g, &s, is_there);
   }
-  indim_free(g->e.cx, block, bytes);
   return INDIM_OK;
 }
 

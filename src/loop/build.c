@@ -20,7 +20,7 @@ enum { FIRST_SLOTS = 256, FIRST_VALUES = 64, FIRST_STORAGES = 8 };
 
 // Programs --------------------------------------------------------------------------------------------------------------
 
-indim_status indim_loop_program_create(indim_ctx *cx, const indim_module *module, const indim_loop_target *target,
+indim_status indim_loop_program_create(indim_ctx *cx, const indim_module *module, const indim_target *target,
                                        indim_loop_program **out_program) {
   void *memory = NULL;
   *out_program = NULL;
@@ -196,6 +196,7 @@ indim_loop_node *indim_loop_new_node(indim_loop_builder *b, indim_node_kind kind
   node->kind = kind;
   node->arg_count = count;
   node->args = copy;
+  node->origin = b->origin;
   return node;
 }
 

@@ -19,6 +19,7 @@
 #define INDIM_LOOP_LOOP_H
 
 #include "graph/module.h"
+#include "loop/target.h"
 
 typedef enum indim_node_kind {
 #define INDIM_NODE(name, text, args, regions, group, meaning) INDIM_NODE_##name,
@@ -127,7 +128,8 @@ struct indim_loop_node {
   indim_lval *args;
   indim_lval first_result;  // results are numbered one after another
   int32_t result_count;
-  indim_loop_node *next;  // in its body
+  const indim_instr *origin;  // that it was made for; NULL when that is not known
+  indim_loop_node *next;      // in its body
   indim_loop_body *body;  // that it stands in
   indim_loop_body *bodies[2];
   union {
@@ -194,19 +196,11 @@ struct indim_loop_body {
   bool is_closed;
 };
 
-// What the planners know of the machine: from its features, never from its name.
-typedef struct indim_loop_target {
-  int32_t vector_bytes;  // 64, 32, 16
-  bool has_fma;
-  bool has_f16;            // hardware conversion
-  int64_t cache_bytes[3];  // of one core's share
-} indim_loop_target;
-
 typedef struct indim_loop_program {
   indim_ctx *cx;
   indim_arena arena;
   const indim_module *module;
-  indim_loop_target target;
+  indim_target target;
   indim_storage **storages;
   int32_t storage_count, storage_capacity;
   indim_loop_value *values;  // [0] is none: a pred of one lane without a body
@@ -229,11 +223,12 @@ typedef struct indim_loop_builder {
   size_t slot_count, slot_used;
   int32_t load_floor;   // loads of storages that are not written in the running kernel may move out to this depth
   int32_t kernel;       // number of the running kernel; 0 before the first
+  const indim_instr *origin;  // of the nodes that are made now
   indim_storage spare;  // the answer to a new storage after an error, so that nobody holds NULL
 } indim_loop_builder;
 
 INDIM_CHECKED indim_status indim_loop_program_create(indim_ctx *cx, const indim_module *module,
-                                                     const indim_loop_target *target, indim_loop_program **out_program);
+                                                     const indim_target *target, indim_loop_program **out_program);
 void indim_loop_program_destroy(indim_loop_program *program);
 
 void indim_loop_builder_init(indim_loop_builder *b, indim_loop_program *program);

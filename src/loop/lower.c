@@ -154,7 +154,10 @@ void indim_lower_flow(indim_lowering *l, indim_flow *flow) {
   for (int32_t i = 0; i < flow->item_count && !indim_lower_failed(l); i++) {
     indim_flow_item *item = flow->items[i];
     if (item->kind == INDIM_FLOW_OP && item->placement != INDIM_PLACEMENT_NONE && check_item(l, item)) {
+      const indim_instr *outer = l->b.origin;
+      l->b.origin = item->instr;
       lower_item(l, item);
+      l->b.origin = outer;
     }
     if ((i & 255) == 255 && l->status == INDIM_OK) {
       l->status = indim_poll(l->cx);
@@ -359,7 +362,7 @@ static indim_status lower_module(indim_lowering *l) {
   return indim_scratch_plan(l->program);
 }
 
-indim_status indim_loop_lower(indim_ctx *cx, const indim_module *module, const indim_loop_target *target,
+indim_status indim_loop_lower(indim_ctx *cx, const indim_module *module, const indim_target *target,
                               const indim_lower_options *options, indim_loop_program **out_program) {
   static const indim_lower_options none = {0};
   indim_lowering l = {.cx = cx, .target = target, .options = options == NULL ? &none : options};

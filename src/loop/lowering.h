@@ -57,7 +57,7 @@ typedef struct indim_lowering {
   indim_arena arena;  // of flows and plans; gone when the program is made
   indim_loop_builder b;
   indim_loop_program *program;
-  const indim_loop_target *target;
+  const indim_target *target;
   const indim_lower_options *options;
   uint32_t without;     // decisions left out, one bit each
   indim_status status;  // of what is not the builder's: the first error

@@ -251,6 +251,7 @@ static void put_group(indim_pack *p, const indim_pack_segment *s, const indim_pa
     return;
   }
   node->u.op = model->u.op;
+  node->origin = model->origin;
   indim_lval vector = put(p, node, one.type, g->count * one.lanes, s->body, list);
   for (int32_t i = 0; i < g->count && p->b.status == INDIM_OK; i++) {
     indim_lval value = s->nodes[s->members[g->first + i]]->first_result;

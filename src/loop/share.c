@@ -307,10 +307,10 @@ indim_status indim_loop_share(indim_loop_program *program) {
     before[i] = program->storages[i]->shares;
   }
   indim_status status = share_all(program, &did);
-  size_t reported = program->cx->diagnostic_count;
+  size_t reported = indim_diagnostics_mark(program->cx);
   if (status == INDIM_OK && did && indim_loop_verify(program) != INDIM_OK) {
     // What the verifier cannot prove is not done.
-    program->cx->diagnostic_count = reported;
+    indim_diagnostics_rollback(program->cx, reported);
     for (int32_t i = 0; i < program->storage_count; i++) {
       program->storages[i]->shares = before[i];
       program->storages[i]->root = 0;

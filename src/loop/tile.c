@@ -33,7 +33,7 @@ static int32_t cut_long_row(int64_t size, int64_t width) {
 
 // The lanes follow from the sizes alone, so that a comparison's preds stand as what was compared. |width| counts lanes of
 // 4 bytes: rows of 8 are one register of f32, two of f64.
-int32_t indim_tile_row_lanes(const indim_loop_target *target, int32_t rank, const int64_t *sizes) {
+int32_t indim_tile_row_lanes(const indim_target *target, int32_t rank, const int64_t *sizes) {
   int64_t width = target->vector_bytes / 4;
   int64_t total = 1;
   int64_t last = 1;
@@ -59,7 +59,7 @@ int32_t indim_tile_row_lanes(const indim_loop_target *target, int32_t rank, cons
 
 // The smallest are scalars: what is done with three coordinates is mostly done with each by itself, and the way from one
 // lane to another takes as long as a sum.
-int32_t indim_tile_lanes(const indim_loop_target *target, const indim_shape *shape) {
+int32_t indim_tile_lanes(const indim_target *target, const indim_shape *shape) {
   if (indim_shape_element_count(shape) <= INDIM_TILE_SCALARS) {
     return 1;
   }

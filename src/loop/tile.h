@@ -21,7 +21,7 @@ enum { INDIM_TILE_ELEMENTS = 256 };
 
 // How many lanes a tile of |shape| has, by its sizes alone, whatever the type: 1 up to four elements; else the last size
 // above 1, times what fits a register when that is a power of two, or a part of it when it is longer than a register of f32.
-int32_t indim_tile_lanes(const indim_loop_target *target, const indim_shape *shape);
+int32_t indim_tile_lanes(const indim_target *target, const indim_shape *shape);
 // Whether |instr| can be made from tiles of its operands: static, its own and its operands' elements within the limit,
 // and an op of those below. Called computations are for indim_loop_apply and are looked into.
 bool indim_tile_can(const indim_instr *instr);

@@ -19,9 +19,9 @@ typedef struct indim_pool {
 enum { INDIM_TILE_SCALARS = 4 };
 
 // Lanes of the rows of an array with these sizes, however small; see indim_tile_lanes.
-int32_t indim_tile_row_lanes(const indim_loop_target *target, int32_t rank, const int64_t *sizes);
+int32_t indim_tile_row_lanes(const indim_target *target, int32_t rank, const int64_t *sizes);
 // Lanes of this type that fill a register, a power of two and 2 at least.
-int32_t indim_tile_register_lanes(const indim_loop_target *target, indim_type type);
+int32_t indim_tile_register_lanes(const indim_target *target, indim_type type);
 // Rows for a tile of |shape|, all none. NULL after a failure, with |*out| empty.
 indim_lval *indim_tile_new(indim_loop_builder *b, const indim_shape *shape, indim_tile *out);
 

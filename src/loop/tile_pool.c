@@ -3,7 +3,7 @@
 // exchanged in log2(lanes) steps, so that the work is shared between the rows.
 #include "loop/tile_internal.h"
 
-int32_t indim_tile_register_lanes(const indim_loop_target *target, indim_type type) {
+int32_t indim_tile_register_lanes(const indim_target *target, indim_type type) {
   int32_t bytes = indim_type_bytes(type);
   if (indim_type_is_complex(type)) {
     bytes /= 2;  // the parts stand apart

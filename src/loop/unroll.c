@@ -408,6 +408,7 @@ static void put_node(unrolling *u, const indim_loop_node *node) {
     indim_loop_node *copy = indim_loop_new_node(&u->b, node->kind, node->arg_count, args);
     if (copy != NULL) {
       copy->u = node->u;
+      copy->origin = node->origin;
       indim_loop_append(u->body, copy);
       if (node->kind == INDIM_NODE_STORE) {
         note_store(u, copy);

@@ -70,7 +70,7 @@ indim_status indim_executable_set_scratch(indim_executable *e, int64_t bytes) {
     return indim_fail(e->cx, INDIM_NO_MEMORY, "the working memory is more than there can be");
   }
   e->scratch_bytes = end;
-  return end == 0 ? INDIM_OK : indim_scratch_alloc(e->cx, end, &e->scratch_block, &e->scratch);
+  return end == 0 || e->missing != NULL ? INDIM_OK : indim_scratch_alloc(e->cx, end, &e->scratch_block, &e->scratch);
 }
 
 // Making ---------------------------------------------------------------------------------------------------------------
@@ -155,6 +155,19 @@ indim_status indim_executable_create(indim_ctx *cx, const indim_shape *const *pa
   return INDIM_OK;
 }
 
+indim_status indim_executable_set_target(indim_executable *executable, const char *name, int32_t vector_bytes,
+                                         const char *missing) {
+  indim_str copy;
+  INDIM_TRY(indim_arena_str(&executable->arena, indim_str_of(name), &copy));
+  executable->target = copy.data;
+  executable->vector_bytes = vector_bytes;
+  if (missing[0] != '\0') {
+    INDIM_TRY(indim_arena_str(&executable->arena, indim_str_of(missing), &copy));
+    executable->missing = copy.data;
+  }
+  return INDIM_OK;
+}
+
 void indim_executable_destroy(indim_executable *executable) {
   if (executable == NULL) {
     return;
@@ -214,6 +227,9 @@ int64_t indim_executable_result_alias(const indim_executable *e, int64_t leaf) {
 
 int64_t indim_executable_scratch_bytes(const indim_executable *e) { return e == NULL ? 0 : e->scratch_bytes; }
 int64_t indim_executable_code_bytes(const indim_executable *e) { return e == NULL ? 0 : e->code_bytes; }
+const char *indim_executable_target(const indim_executable *e) { return e == NULL ? NULL : e->target; }
+int32_t indim_executable_vector_bytes(const indim_executable *e) { return e == NULL ? 0 : e->vector_bytes; }
+const char *indim_executable_missing(const indim_executable *e) { return e == NULL ? NULL : e->missing; }
 
 void indim_executable_times(const indim_executable *e, indim_compile_times *out_times) {
   if (out_times != NULL) {

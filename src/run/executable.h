@@ -40,6 +40,9 @@ struct indim_executable {
   uint32_t scratch_in_use;  // atomic
   indim_blas blas;
   int64_t code_bytes;
+  const char *target;   // a name
+  const char *missing;  // what this machine lacks to run the code; NULL: nothing
+  int32_t vector_bytes;
   indim_compile_times times;
   // What the code lives in; released last.
   void *code;
@@ -55,6 +58,9 @@ INDIM_CHECKED indim_status indim_executable_create(indim_ctx *cx, const indim_sh
 bool indim_leaf_next(indim_shape_walk *walk);
 // Lets a result have the buffer of an argument; of the same size, before the scratch block is made.
 void indim_executable_set_alias(indim_executable *executable, int64_t result, int64_t argument, bool is_copied);
+// What the code is made for, and what this machine lacks of it (an empty text: nothing).
+INDIM_CHECKED indim_status indim_executable_set_target(indim_executable *executable, const char *name,
+                                                       int32_t vector_bytes, const char *missing);
 // Makes the scratch block, for code that needs so many bytes.
 INDIM_CHECKED indim_status indim_executable_set_scratch(indim_executable *executable, int64_t bytes);
 

@@ -135,9 +135,19 @@ static indim_status check_overlaps(indim_ctx *cx, const indim_executable *e, con
   return INDIM_OK;
 }
 
+static indim_status check_machine(indim_ctx *cx, const indim_executable *e) {
+  if (e->missing == NULL) {
+    return INDIM_OK;
+  }
+  indim_fail(cx, INDIM_UNSUPPORTED, "the code is for %s, and this machine lacks %s", e->target, e->missing);
+  indim_hint(cx, "compile it for \"native\", or for a target whose features this machine has");
+  return INDIM_UNSUPPORTED;
+}
+
 // The exact answer, with its reason. Not inlined: its calls would cost the way past it registers.
 static NOT_INLINED indim_status check(const indim_executable *e, const indim_run_options *o) {
   indim_ctx *cx = o->cx;
+  INDIM_TRY(check_machine(cx, e));
   INDIM_TRY(check_count(cx, "argument", e->argument_count, o->argument_count, o->arguments));
   INDIM_TRY(check_count(cx, "result", e->result_count, o->result_count, o->results));
   for (int64_t i = 0; i < e->argument_count; i++) {
@@ -166,7 +176,7 @@ static inline bool may_overlap(uintptr_t x, uintptr_t x_bytes, uintptr_t y, uint
 // of a buffer without bytes. All buffers are looked at, without a branch on any.
 static inline bool is_plainly_right(const indim_executable *e, const indim_run_options *o) {
   if (o->argument_count != e->argument_count || o->result_count != e->result_count || o->arguments == NULL ||
-      o->results == NULL) {
+      o->results == NULL || e->missing != NULL) {
     return false;
   }
   uintptr_t wrong = (uintptr_t)o->scratch & (INDIM_SCRATCH_ALIGNMENT - 1);

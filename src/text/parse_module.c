@@ -159,9 +159,9 @@ static void skip_body(indim_lexer *lexer, indim_lexer at_brace) {
   indim_str ignored;
   *lexer = at_brace;
   indim_ctx *cx = lexer->cx;
-  size_t before = cx->diagnostic_count;
+  size_t before = indim_diagnostics_mark(cx);
   if (lexer->token.kind != INDIM_TOKEN_LBRACE || indim_lexer_raw_braces(lexer, &ignored) != INDIM_OK) {
-    cx->diagnostic_count = before;  // what is wrong has been said already
+    indim_diagnostics_rollback(cx, before);  // what is wrong has been said already
     while (lexer->token.kind != INDIM_TOKEN_END && lexer->token.kind != INDIM_TOKEN_ERROR) {
       indim_lexer_next(lexer);
     }

@@ -76,8 +76,8 @@ static void spoil_name(LLVMModuleRef module) {
 
 // The status of compiling result[0] = 7, which is run when it compiles. The first message is put into |out_message|.
 static indim_status compile(spoiler *how, char out_message[MESSAGE]) {
-  indim_loop_target target;
-  indim_jit_target(&target);
+  indim_target target;
+  indim_host_target(&target);
   indim_ctx *cx = NULL;
   indim_loop_program *program = NULL;
   out_message[0] = '\0';

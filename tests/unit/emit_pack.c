@@ -34,7 +34,7 @@ typedef struct fixture {
   indim_module *module;
   indim_loop_program *program;
   indim_code *code;
-  indim_emit_times times;
+  indim_emit_report times;
   double lower_seconds;
 } fixture;
 
@@ -70,10 +70,10 @@ static void print_program(const fixture *f) {
 static int32_t vector_bytes;  // of the target that is lowered for; 0: the machine's
 
 static bool compile(fixture *f, bool is_packed) {
-  indim_loop_target target;
+  indim_target target;
   const indim_emit_options options = {.fast = 0};
   indim_lower_options lower = {.without = is_packed ? NULL : "pack,roll,unroll"};
-  indim_jit_target(&target);
+  indim_host_target(&target);
   target.vector_bytes = vector_bytes != 0 ? vector_bytes : target.vector_bytes;
   clock_t start = clock();
   indim_status status = indim_loop_lower(f->cx, f->module, &target, &lower, &f->program);
@@ -495,8 +495,8 @@ TEST(rolled_scalars) {
 // Lowers with every allocation failing in turn, alone or with all after it: NO_MEMORY, and nothing is left.
 static void fail_each(void) {
   fixture f;
-  indim_loop_target target;
-  indim_jit_target(&target);
+  indim_target target;
+  indim_host_target(&target);
   open_fixture(&f);
   bool has_failed = f.module != NULL;
   for (int64_t n = 1; has_failed && test_failures == 0; n++) {

@@ -15,13 +15,13 @@ typedef struct fixture {
   indim_loop_program *program;
   indim_loop_builder b;
   indim_code *code;
-  indim_emit_times times;
+  indim_emit_report times;
   int32_t argument_count, result_count;
 } fixture;
 
 static bool open_fixture(fixture *f) {
-  indim_loop_target target;
-  indim_jit_target(&target);
+  indim_target target;
+  indim_host_target(&target);
   *f = (fixture){.cx = NULL};
   if (indim_ctx_create(NULL, &f->cx) != INDIM_OK ||
       indim_loop_program_create(f->cx, NULL, &target, &f->program) != INDIM_OK) {
@@ -1105,7 +1105,7 @@ TEST(host_matmul) {
 
 // Long bodies -----------------------------------------------------------------------------------------------------------
 
-static double seconds_of(const indim_emit_times *times) { return 1e-9 * (double)(times->emit_ns + times->code_ns); }
+static double seconds_of(const indim_emit_report *times) { return 1e-9 * (double)(times->emit_ns + times->code_ns); }
 
 // |count| additions and products of 8 running values, scalars; each checked against the same in C.
 TEST(body_of_12000_scalar_nodes) {
@@ -1211,8 +1211,8 @@ TEST(text_of_ir_and_assembly) {
 TEST(every_allocation_may_fail) {
   test_allocator state = {0};
   indim_allocator allocator = {test_resize, &state};
-  indim_loop_target target;
-  indim_jit_target(&target);
+  indim_target target;
+  indim_host_target(&target);
   fixture f = {.cx = NULL};
   REQUIRE(indim_ctx_create(&allocator, &f.cx) == INDIM_OK);
   REQUIRE(indim_loop_program_create(f.cx, NULL, &target, &f.program) == INDIM_OK);

@@ -90,14 +90,14 @@ static void add_body(indim_loop_builder *b, way how, indim_storage *from, indim_
 static int races(way how, bool is_racy) {
   int32_t *in = calloc(ELEMENTS, sizeof *in);
   int32_t *out = calloc(ELEMENTS, sizeof *out);
-  indim_loop_target target;
+  indim_target target;
   indim_loop_program *program = NULL;
   indim_code *code = NULL;
   indim_ctx *cx = NULL;
   indim_loop_builder builder;
   indim_loop_builder *b = &builder;
   int before = reports;
-  indim_jit_target(&target);
+  indim_host_target(&target);
   if (in == NULL || out == NULL || indim_ctx_create(NULL, &cx) != INDIM_OK ||
       indim_loop_program_create(cx, NULL, &target, &program) != INDIM_OK) {
     abort();

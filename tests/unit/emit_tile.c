@@ -104,8 +104,8 @@ static const indim_shape *leaf_of(const indim_shape *shape, int32_t k) {
 }
 
 static bool build(fixture *f, int32_t vector_bytes, bool is_widened) {
-  indim_loop_target target;
-  indim_jit_target(&target);
+  indim_target target;
+  indim_host_target(&target);
   target.vector_bytes = vector_bytes;
   CHECK_OK(f->cx, indim_loop_program_create(f->cx, f->module, &target, &f->program));
   indim_loop_builder_init(&f->b, f->program);
@@ -142,7 +142,7 @@ static bool compile(fixture *f) {
   bool is_wanted = getenv("INDIM_TEST_DUMP") != NULL;
   indim_buffer llvm;
   indim_buffer assembly;
-  indim_emit_times times;
+  indim_emit_report times;
   indim_buffer_init(&llvm, f->cx);
   indim_buffer_init(&assembly, f->cx);
   indim_emit_options options = {.fast = 0};
@@ -261,7 +261,7 @@ static void check_op(const char *parameters, const char *instr, int64_t ulps) {
 // Cutting -----------------------------------------------------------------------------------------------------------------
 
 static void check_lanes(int32_t vector_bytes, const char *text, int32_t lanes) {
-  indim_loop_target target = {.vector_bytes = vector_bytes};
+  indim_target target = {.vector_bytes = vector_bytes};
   indim_shape shape = test_shape(text);
   CHECK_MSG(indim_tile_lanes(&target, &shape) == lanes, "%s with %d bytes: %d lanes, expected %d", text,
             (int)vector_bytes, (int)indim_tile_lanes(&target, &shape), (int)lanes);

@@ -1009,7 +1009,7 @@ static void build_everything(indim_loop_builder *b) {
 }
 
 static indim_status build_verify_print(indim_ctx *cx) {
-  const indim_loop_target target = {.vector_bytes = 32};
+  const indim_target target = {.vector_bytes = 32};
   indim_loop_program *program = NULL;
   indim_loop_builder b;
   indim_buffer text;

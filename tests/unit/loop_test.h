@@ -15,7 +15,7 @@ typedef struct fixture {
 } fixture;
 
 static inline bool open_fixture(fixture *f) {
-  const indim_loop_target target = {.vector_bytes = 32, .has_fma = true, .cache_bytes = {32768, 1 << 20, 1 << 24}};
+  const indim_target target = {.vector_bytes = 32, .has_fma = true, .cache_bytes = {32768, 1 << 20, 1 << 24}};
   *f = (fixture){.cx = NULL};
   if (indim_ctx_create(NULL, &f->cx) != INDIM_OK ||
       indim_loop_program_create(f->cx, NULL, &target, &f->program) != INDIM_OK) {

@@ -20,9 +20,14 @@ const char *const help_compile =
     "  --time                  tell how long each stage took\n"
     "  -o FILE, --output=FILE  write all that there instead of to standard output\n"
     "  --fast=NAME,...         relax strict IEEE: contract, reassociate, reciprocal (`indim run --help`)\n"
+    "  --target=NAME           make code for that processor instead of this one: x86-64-v3, aarch64, riscv64, ...;\n"
+    "                          --target=help lists the names\n"
     "  --without=NAME,...      leave decisions of the compiler out, to see what they do; --without=help lists them\n"
     "  --json                  print an object: stages, explanation, times, bytes, and the buffers of a call\n"
     "  --max-memory=N[K|M|G]   refuse to hold more than N bytes; what LLVM takes for itself is estimated\n"
+    "\n"
+    "A crash of LLVM does not end indim: the program is compiled again for narrower vectors, which is told.\n"
+    "--crash-from=BYTES makes it crash on purpose where vectors have so many bytes or more, to see that.\n"
     "\n"
     "Exit code 5 when the program has something that does not compile (`indim run` evaluates it), or when the\n"
     "library libindim-llvm or LLVM 19 is not installed.\n"
@@ -38,13 +43,16 @@ enum {
   OPTION_FAST,
   OPTION_WITHOUT,
   OPTION_JSON,
-  OPTION_MEMORY
+  OPTION_MEMORY,
+  OPTION_TARGET,
+  OPTION_CRASH
 };
 
 static const option_spec specs[] = {
     {"dump", 0, OPTION_DUMP, true},       {"explain", 0, OPTION_EXPLAIN, false},  {"time", 0, OPTION_TIME, false},
     {"output", 'o', OPTION_OUTPUT, true}, {"fast", 0, OPTION_FAST, true},         {"without", 0, OPTION_WITHOUT, true},
-    {"json", 0, OPTION_JSON, false},      {"max-memory", 0, OPTION_MEMORY, true}, {0}};
+    {"json", 0, OPTION_JSON, false},      {"max-memory", 0, OPTION_MEMORY, true}, {"target", 0, OPTION_TARGET, true},
+    {"crash-from", 0, OPTION_CRASH, true}, {0}};
 
 // The texts that can be asked for, in the order of printing.
 typedef enum part { PART_GRAPH, PART_LOOPS, PART_LLVM, PART_ASM, PART_EXPLAIN, PART_COUNT } part;
@@ -58,6 +66,8 @@ typedef struct compile_options {
   const char *output;
   unsigned fast;
   const char *without;
+  const char *target;  // NULL: this machine
+  int32_t crash_from;
 } compile_options;
 
 // Everything known of one compilation. Times in nanoseconds.
@@ -128,8 +138,11 @@ static void print_text(const findings *f, const compile_options *options, indim_
   if (!asked && f->executable != NULL) {
     stage_time times[STAGES];
     list_times(f, times);
-    indim_buffer_printf(out, "%s: compiled in %s, %" PRId64 " bytes of code, %" PRId64 " bytes of working memory\n",
-                        f->path, time_text_of(total_of(times)).text, indim_executable_code_bytes(f->executable),
+    indim_buffer_printf(out,
+                        "%s: compiled in %s for %s (vectors of %d bytes), %" PRId64 " bytes of code, %" PRId64
+                        " bytes of working memory\n",
+                        f->path, time_text_of(total_of(times)).text, indim_executable_target(f->executable),
+                        (int)indim_executable_vector_bytes(f->executable), indim_executable_code_bytes(f->executable),
                         indim_executable_scratch_bytes(f->executable));
   }
 }
@@ -160,6 +173,11 @@ static void print_json(indim_ctx *cx, const findings *f, const compile_options *
     cJSON_AddItemToObject(object, "errors", json_take_reasons());
   }
   if (e != NULL) {
+    cJSON_AddStringToObject(object, "target", indim_executable_target(e));
+    cJSON_AddNumberToObject(object, "vector_bytes", indim_executable_vector_bytes(e));
+    if (indim_executable_missing(e) != NULL) {
+      cJSON_AddStringToObject(object, "missing", indim_executable_missing(e));
+    }
     cJSON_AddNumberToObject(object, "code_bytes", (double)indim_executable_code_bytes(e));
     cJSON_AddNumberToObject(object, "scratch_bytes", (double)indim_executable_scratch_bytes(e));
     add_buffers(cx, object, "arguments", e, indim_executable_argument_count(e), indim_executable_argument_shape,
@@ -231,12 +249,17 @@ static int compile_file(indim_ctx *cx, const command *self, const compile_option
     indim_compile_options compile = {
         .fast = options->fast,
         .without = options->without,
+        .target = options->target,
+        .crash_from = options->crash_from,
         .out_loops = options->wanted[PART_LOOPS] ? &f->parts[PART_LOOPS] : NULL,
         .out_llvm = options->wanted[PART_LLVM] ? &f->parts[PART_LLVM] : NULL,
         .out_asm = options->wanted[PART_ASM] ? &f->parts[PART_ASM] : NULL,
         .out_explain = options->wanted[PART_EXPLAIN] ? &f->parts[PART_EXPLAIN] : NULL,
     };
     *out_status = compile_module(cx, module, &compile, &f->executable);
+    if (*out_status == INDIM_OK) {
+      tell_detours(cx, self);
+    }
   }
   indim_module_destroy(module);
   return EXIT_OK;
@@ -317,6 +340,9 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
     return EXIT_OK;
   case OPTION_FAST:
     return parse_fast(self, value, &options->fast);
+  case OPTION_TARGET:
+    options->target = value;
+    return check_target(self, value);
   case OPTION_WITHOUT:
     return set_without(self, value, options);
   case OPTION_JSON:
@@ -325,8 +351,10 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
   default:
     break;
   }
-  int code = parse_count(self, "max-memory", value, &count);
-  if (code == EXIT_OK) {
+  int code = parse_count(self, option == OPTION_CRASH ? "crash-from" : "max-memory", value, &count);
+  if (code == EXIT_OK && option == OPTION_CRASH) {
+    options->crash_from = count < INT32_MAX ? (int32_t)count : INT32_MAX;
+  } else if (code == EXIT_OK) {
     indim_ctx_set_memory_limit(cx, count);
   }
   return code;
@@ -342,6 +370,9 @@ int command_compile(indim_ctx *cx, const command *self, int argc, char **argv) {
     }
     if (option == OPTION_WITHOUT && strcmp(walk.value, "help") == 0) {
       return list_decisions();
+    }
+    if (option == OPTION_TARGET && strcmp(walk.value, "help") == 0) {
+      return list_targets();
     }
     int code = set_option(cx, self, option, walk.value, &options);
     if (code != EXIT_OK) {

@@ -116,6 +116,36 @@ int parse_fast(const command *self, const char *list, unsigned *out_fast) {
   return EXIT_OK;
 }
 
+int check_target(const command *self, const char *name) {
+  spelling meant = spelling_of(name, strlen(name));
+  for (const indim_compile_target *t = indim_compile_targets(); t->name != NULL; t++) {
+    if (strcmp(t->name, name) == 0) {
+      return EXIT_OK;
+    }
+    spelling_offer(&meant, t->name);
+  }
+  return usage_error(self, "there is no target '%s'%s (--target=help lists them)", name, did_you_mean(&meant, ""));
+}
+
+int list_targets(void) {
+  for (const indim_compile_target *t = indim_compile_targets(); t->name != NULL; t++) {
+    printf("%-12s%s\n", t->name, t->meaning);
+  }
+  return EXIT_OK;
+}
+
+void tell_detours(indim_ctx *cx, const command *self) {
+  const indim_diagnostic *d = NULL;
+  for (size_t i = 0; (d = indim_ctx_diagnostic_get(cx, i)) != NULL; i++) {
+    fprintf(stderr, "indim %s: note: ", self->name);
+    if (d->line > 0) {
+      fprintf(stderr, "%s:%d:%d: ", d->source, (int)d->line, (int)d->column);
+    }
+    fprintf(stderr, "%s; %s\n", d->message, d->hint);
+  }
+  indim_ctx_diagnostics_clear(cx);
+}
+
 static void show_stage(void *user, indim_compile_stage stage) {
   (void)user;
   work_now(stage == INDIM_COMPILE_LOWER ? "fusing and planning" : "generating code");

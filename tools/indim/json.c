@@ -202,7 +202,8 @@ static void add_times(cJSON *object, const run_times *times) {
   cJSON_AddNumberToObject(time, "compile", (double)times->compile);
 }
 
-int json_print_results(indim_ctx *cx, const indim_literal *literal, const char *engine, const run_times *times) {
+int json_print_results(indim_ctx *cx, const indim_literal *literal, const char *engine, const char *target,
+                       const run_times *times) {
   cJSON *object = cJSON_CreateObject();
   cJSON *results = cJSON_AddArrayToObject(object, "results");
   int code = visit_leaves(cx, literal, add_to_json, results);
@@ -211,6 +212,9 @@ int json_print_results(indim_ctx *cx, const indim_literal *literal, const char *
     return code;
   }
   cJSON_AddStringToObject(object, "engine", engine);
+  if (target != NULL) {
+    cJSON_AddStringToObject(object, "target", target);
+  }
   if (times->count > 0) {
     add_times(object, times);
   }

@@ -21,6 +21,8 @@ const char *const help_run =
     "  --layouts               print layouts in the shapes of literals\n"
     "  --engine=ENGINE         native: compile to machine code; eval: the plain evaluator, slow and right; auto, the\n"
     "                          usual: native, and eval with a word on standard error for what does not compile\n"
+    "  --target=NAME           compile for that processor, not for all that this one has (x86-64-v3 on a machine with\n"
+    "                          AVX-512, to see what a lesser one does); --target=help lists the names\n"
     "  --threads=N             so many threads, 1 unless said; the results are the same bits for any number\n"
     "  --repeat=N              run once to warm up and then N times, and tell the median and the least time of one\n"
     "                          execution on standard error; with --json as\n"
@@ -50,14 +52,17 @@ enum {
   OPTION_LAYOUTS,
   OPTION_THREADS,
   OPTION_REPEAT,
-  OPTION_FAST
+  OPTION_FAST,
+  OPTION_TARGET,
+  OPTION_CRASH
 };
 
 static const option_spec specs[] = {{"output", 'o', OPTION_OUTPUT, true}, {"json", 0, OPTION_JSON, false},
                                     {"engine", 0, OPTION_ENGINE, true},   {"max-memory", 0, OPTION_MEMORY, true},
                                     {"max-steps", 0, OPTION_STEPS, true}, {"layouts", 0, OPTION_LAYOUTS, false},
                                     {"threads", 0, OPTION_THREADS, true}, {"repeat", 0, OPTION_REPEAT, true},
-                                    {"fast", 0, OPTION_FAST, true},       {0}};
+                                    {"fast", 0, OPTION_FAST, true},       {"target", 0, OPTION_TARGET, true},
+                                    {"crash-from", 0, OPTION_CRASH, true}, {0}};
 
 typedef enum engine { ENGINE_AUTO, ENGINE_NATIVE, ENGINE_EVAL } engine;
 
@@ -67,6 +72,8 @@ typedef struct run_options {
   bool layouts;
   engine engine;
   unsigned fast;
+  const char *target;  // NULL: this machine
+  int32_t crash_from;
   int32_t threads;  // 0: not said
   int64_t repeat;   // 0: not said
   indim_eval_options eval;
@@ -76,6 +83,7 @@ typedef struct run_options {
 typedef struct outcome {
   indim_literal *result;
   const char *engine;
+  const char *target;  // of native code
   run_times times;
 } outcome;
 
@@ -127,15 +135,21 @@ static indim_status run_compiled(indim_ctx *cx, indim_executable *executable, co
   return status;
 }
 
-// One line: where the compiler stopped and why.
+// One line: where the compiler stopped in the end, and why.
 static void tell_fallback(indim_ctx *cx, const command *self) {
-  const indim_diagnostic *d = indim_ctx_diagnostic_get(cx, 0);
+  size_t count = indim_ctx_diagnostic_count(cx);
+  const indim_diagnostic *d = count == 0 ? NULL : indim_ctx_diagnostic_get(cx, count - 1);
   fprintf(stderr, "indim %s: left to the evaluator: ", self->name);
   if (d != NULL && d->line > 0) {
     fprintf(stderr, "%s:%d:%d: ", d->source, (int)d->line, (int)d->column);
   }
   fprintf(stderr, "%s\n", d == NULL ? indim_status_text(INDIM_UNSUPPORTED) : d->message);
   indim_ctx_diagnostics_clear(cx);
+}
+
+// What does not compile, for want of a part of the compiler or for a defect, can be evaluated.
+static bool is_left_to_evaluator(indim_status status, const run_options *options) {
+  return options->engine == ENGINE_AUTO && (status == INDIM_UNSUPPORTED || status == INDIM_INTERNAL);
 }
 
 static indim_status run_engine(indim_ctx *cx, const command *self, const indim_module *module,
@@ -145,20 +159,24 @@ static indim_status run_engine(indim_ctx *cx, const command *self, const indim_m
   indim_executable *executable = NULL;
   indim_status status = INDIM_UNSUPPORTED;
   if (options->engine != ENGINE_EVAL) {
-    indim_compile_options compile = {.fast = options->fast};
+    indim_compile_options compile = {
+        .fast = options->fast, .target = options->target, .crash_from = options->crash_from};
     int64_t begin = now_ns();
     status = compile_module(cx, module, &compile, &executable);
     out->times.compile = now_ns() - begin;
     out->engine = "native";
+    out->target = options->target == NULL ? "native" : options->target;
     if (status == INDIM_OK) {
+      tell_detours(cx, self);
       status = run_compiled(cx, executable, arguments, count, options, times, out);
-    } else if (status == INDIM_UNSUPPORTED && options->engine == ENGINE_AUTO) {
+    } else if (is_left_to_evaluator(status, options)) {
       tell_fallback(cx, self);
     }
     indim_executable_destroy(executable);
   }
-  if (executable == NULL && status == INDIM_UNSUPPORTED && options->engine != ENGINE_NATIVE) {
+  if (options->engine == ENGINE_EVAL || (executable == NULL && is_left_to_evaluator(status, options))) {
     out->times.compile = 0;
+    out->target = NULL;
     status = evaluate(cx, module, arguments, count, options, times, out);
   }
   if (status == INDIM_OK) {
@@ -220,7 +238,7 @@ static int deliver(indim_ctx *cx, const command *self, const outcome *out, const
     code = print_literal(cx, out->result, options->layouts);
   }
   if (code == EXIT_OK && options->json) {
-    return json_print_results(cx, out->result, out->engine, &out->times);
+    return json_print_results(cx, out->result, out->engine, out->target, &out->times);
   }
   if (code == EXIT_OK && out->times.count > 0) {
     tell_times(&out->times);
@@ -313,6 +331,7 @@ static int set_number(indim_ctx *cx, const command *self, int option, const char
   enum { MOST_REPEATS = 100000000 };
   uint64_t count = 0;
   const char *name = option == OPTION_MEMORY    ? "max-memory"
+                     : option == OPTION_CRASH   ? "crash-from"
                      : option == OPTION_STEPS   ? "max-steps"
                      : option == OPTION_THREADS ? "threads"
                                                 : "repeat";
@@ -329,6 +348,8 @@ static int set_number(indim_ctx *cx, const command *self, int option, const char
       return usage_error(self, "--threads is at most %d", (int)INDIM_MAX_THREADS);
     }
     options->threads = (int32_t)count;
+  } else if (option == OPTION_CRASH) {
+    options->crash_from = count < INT32_MAX ? (int32_t)count : INT32_MAX;
   } else {
     if (count > MOST_REPEATS) {
       return usage_error(self, "--repeat is at most %d", (int)MOST_REPEATS);
@@ -353,6 +374,9 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
     return set_engine(self, value, options);
   case OPTION_FAST:
     return parse_fast(self, value, &options->fast);
+  case OPTION_TARGET:
+    options->target = value;
+    return check_target(self, value);
   default:
     return set_number(cx, self, option, value, options);
   }
@@ -366,9 +390,9 @@ static int check_options(const command *self, run_options *options) {
     }
     options->engine = ENGINE_EVAL;
   }
-  if (options->engine == ENGINE_EVAL && (options->threads > 1 || options->fast != 0)) {
-    return usage_error(self, "the evaluator has one thread and strict arithmetic: --threads and --fast go with "
-                             "compiled programs");
+  if (options->engine == ENGINE_EVAL && (options->threads > 1 || options->fast != 0 || options->target != NULL)) {
+    return usage_error(self, "the evaluator has one thread, strict arithmetic and no target: --threads, --fast and "
+                             "--target go with compiled programs");
   }
   return EXIT_OK;
 }
@@ -380,6 +404,9 @@ int command_run(indim_ctx *cx, const command *self, int argc, char **argv) {
   for (int option; (option = options_next(&walk)) != 0;) {
     if (option < 0) {
       return walk.exit_code;
+    }
+    if (option == OPTION_TARGET && strcmp(walk.value, "help") == 0) {
+      return list_targets();
     }
     int wrong = set_option(cx, self, option, walk.value, &options);
     if (wrong != EXIT_OK) {

@@ -152,7 +152,9 @@ typedef struct run_times {
 
 // Prints {"results":[{"path":"0","shape":"f32[2]{0}","data":[1,2]}],"engine":"native"}, an object for every leaf of the
 // literal, and "time_ns":{"median":..,"min":..,"compile":..} when there are times.
-int json_print_results(indim_ctx *cx, const indim_literal *literal, const char *engine, const run_times *times);
+// |target| is what native code was made for, or NULL.
+int json_print_results(indim_ctx *cx, const indim_literal *literal, const char *engine, const char *target,
+                       const run_times *times);
 
 // Long work (engine.c) ----------------------------------------------------------------------------------------------
 
@@ -166,6 +168,12 @@ const volatile int32_t *work_stop_flag(void);
 
 // "contract,reassociate" to INDIM_COMPILE_ flags. Reports a wrong name and returns EXIT_USAGE.
 int parse_fast(const command *self, const char *text, unsigned *out_fast);
+// Whether there is a target of this name; else reports it and returns EXIT_USAGE.
+int check_target(const command *self, const char *name);
+// Prints a row for each target ("native  this machine ...").
+int list_targets(void);
+// Tells, a line each, what went wrong on the way to a compilation that succeeded, and clears it.
+void tell_detours(indim_ctx *cx, const command *self);
 // Compiles between work_begin and work_end.
 indim_status compile_module(indim_ctx *cx, const indim_module *module, indim_compile_options *options,
                             indim_executable **out_executable);

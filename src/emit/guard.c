@@ -1,0 +1,208 @@
+// Failures of LLVM come back to whoever asked for the work (guard.h). LLVM's own handler for fatal errors is one for the
+// process, as signal handlers are; which work a failure belongs to is known by the thread.
+#define _DEFAULT_SOURCE  // signal stacks
+#define _DARWIN_C_SOURCE
+#include "emit/guard.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/ErrorHandling.h>
+
+#if INDIM_GUARDS_SIGNALS
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+#endif
+
+// A handler may look at it on a thread that never did: it must not be allocated then.
+#if defined(__GLIBC__) && defined(__GNUC__)
+static _Thread_local indim_guard *running __attribute__((tls_model("initial-exec")));
+#else
+static _Thread_local indim_guard *running;
+#endif
+
+static void keep(indim_guard *guard, const char *text) {
+  size_t length = strlen(text);
+  length = length < sizeof guard->message - 1 ? length : sizeof guard->message - 1;
+  memcpy(guard->message, text, length);
+  guard->message[length] = '\0';
+}
+
+void indim_guard_note(const char *text) {
+  if (running != NULL && running->message[0] == '\0') {
+    keep(running, text);
+  }
+}
+
+// Never returns when work is guarded on this thread.
+static void leave(const char *text) {
+  indim_guard *guard = running;
+  if (guard != NULL && guard->is_armed) {
+    guard->is_armed = false;
+    keep(guard, text);
+#if INDIM_GUARDS_SIGNALS
+    siglongjmp(guard->point, 1);
+#else
+    longjmp(guard->point, 1);
+#endif
+  }
+}
+
+// LLVM exits when this returns.
+static void on_fatal_error(const char *reason) { leave(reason); }
+
+// Once, when the library is loaded.
+__attribute__((constructor)) static void install(void) { LLVMInstallFatalErrorHandler(on_fatal_error); }
+
+#if INDIM_GUARDS_SIGNALS
+
+// Signals --------------------------------------------------------------------------------------------------------------
+
+static const struct {
+  int number;
+  const char *text;
+} signals[] = {{SIGSEGV, "it crashed (SIGSEGV, an access outside of its memory)"},
+               {SIGBUS, "it crashed (SIGBUS)"},
+               {SIGILL, "it crashed (SIGILL)"},
+               {SIGFPE, "it crashed (SIGFPE)"},
+               {SIGTRAP, "it crashed (SIGTRAP)"},
+               {SIGABRT, "it aborted"}};
+
+enum { SIGNALS = sizeof signals / sizeof signals[0], STACK_BYTES = 64 << 10 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int users;  // threads with guarded work
+static struct sigaction previous[SIGNALS];
+
+// What would have happened without us.
+static void forward(int index, int number, siginfo_t *info, void *context) {
+  const struct sigaction *before = &previous[index];
+  if ((before->sa_flags & SA_SIGINFO) != 0) {
+    before->sa_sigaction(number, info, context);
+  } else if (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN) {
+    before->sa_handler(number);
+  } else {
+    bool is_sent = info->si_code <= 0;
+    if (is_sent && before->sa_handler == SIG_IGN) {
+      return;
+    }
+    struct sigaction usual;
+    memset(&usual, 0, sizeof usual);
+    usual.sa_handler = SIG_DFL;
+    sigaction(number, &usual, NULL);
+    if (is_sent) {
+      raise(number);  // a fault happens again by itself
+    }
+  }
+}
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+  int index = 0;
+  while (index < SIGNALS - 1 && signals[index].number != number) {
+    index++;
+  }
+  bool is_ours = info->si_code > 0 || info->si_pid == getpid();
+  if (is_ours) {
+    leave(signals[index].text);
+  }
+  forward(index, number, info, context);
+}
+
+static void take_signals(void) {
+  pthread_mutex_lock(&lock);
+  if (users++ == 0) {
+    struct sigaction ours;
+    memset(&ours, 0, sizeof ours);
+    ours.sa_sigaction = on_signal;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&ours.sa_mask);
+    for (int i = 0; i < SIGNALS; i++) {
+      sigaction(signals[i].number, &ours, &previous[i]);
+    }
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+// Handlers that somebody else has put in the place of ours stay.
+static void give_signals_back(void) {
+  pthread_mutex_lock(&lock);
+  if (--users == 0) {
+    for (int i = 0; i < SIGNALS; i++) {
+      struct sigaction now;
+      bool is_ours = sigaction(signals[i].number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 &&
+                     now.sa_sigaction == on_signal;
+      if (is_ours) {
+        sigaction(signals[i].number, &previous[i], NULL);
+      }
+    }
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+// A stack for handlers, where this thread has none. NULL: it has, or there is no memory.
+static void *take_stack(void) {
+  stack_t now;
+  if (sigaltstack(NULL, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) {
+    return NULL;
+  }
+  void *memory = malloc(STACK_BYTES);
+  if (memory != NULL) {
+    stack_t ours;
+    memset(&ours, 0, sizeof ours);
+    ours.ss_sp = memory;
+    ours.ss_size = STACK_BYTES;
+    if (sigaltstack(&ours, NULL) != 0) {
+      free(memory);
+      memory = NULL;
+    }
+  }
+  return memory;
+}
+
+static void give_stack_back(void *memory) {
+  if (memory != NULL) {
+    stack_t none;
+    memset(&none, 0, sizeof none);
+    none.ss_flags = SS_DISABLE;
+    sigaltstack(&none, NULL);
+    free(memory);
+  }
+}
+
+#endif
+
+// The work -------------------------------------------------------------------------------------------------------------
+
+static bool run(indim_guard *guard, void (*work)(void *user), void *user) {
+  running = guard;
+#if INDIM_GUARDS_SIGNALS
+  bool is_back = sigsetjmp(guard->point, 1) != 0;
+#else
+  bool is_back = setjmp(guard->point) != 0;
+#endif
+  if (!is_back) {
+    guard->is_armed = true;
+    work(user);
+    guard->is_armed = false;
+  }
+  running = NULL;
+  return !is_back;
+}
+
+bool indim_guard_run(indim_guard *guard, bool leaves_signals, void (*work)(void *user), void *user) {
+  guard->message[0] = '\0';
+#if INDIM_GUARDS_SIGNALS
+  if (!leaves_signals) {
+    void *stack = take_stack();
+    take_signals();
+    bool is_well = run(guard, work, user);
+    give_signals_back();
+    give_stack_back(stack);
+    return is_well;
+  }
+#endif
+  (void)leaves_signals;
+  return run(guard, work, user);
+}

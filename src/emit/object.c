@@ -1,0 +1,224 @@
+// From IR to an object file in memory. There are no optimisation passes, which measurably gain nothing on code that is
+// vectorised already. All of LLVM's work on one program is done here, under a guard (guard.h).
+#include "emit/object.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Object.h>
+
+#include "emit/program.h"
+#include "run/clock.h"
+
+// Errors ----------------------------------------------------------------------------------------------------------------
+
+// LLVM reports what is wrong with a module here; without a handler it would print, and exit on errors.
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
+  (void)user;
+  if (LLVMGetDiagInfoSeverity(info) == LLVMDSError) {
+    char *text = LLVMGetDiagInfoDescription(info);
+    indim_guard_note(text);
+    LLVMDisposeMessage(text);
+  }
+}
+
+// Takes over the message.
+static indim_status llvm_failed(indim_object *o, const char *doing, char *message) {
+  indim_status status =
+      indim_fail(o->cx, INDIM_INTERNAL, "LLVM, %s: %s", doing, message == NULL ? "no reason given" : message);
+  LLVMDisposeMessage(message);
+  o->is_llvm_to_blame = true;
+  return status;
+}
+
+// Steps -----------------------------------------------------------------------------------------------------------------
+
+static void tell_module(const indim_object *o) {
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(o->machine);
+  LLVMSetModuleDataLayout(o->module, layout);
+  LLVMSetTarget(o->module, o->program->target.triple);
+  LLVMDisposeTargetData(layout);
+}
+
+static void write_llvm(const indim_object *o) {
+  if (o->options->out_llvm != NULL) {
+    char *text = LLVMPrintModuleToString(o->module);
+    indim_buffer_text(o->options->out_llvm, text);
+    LLVMDisposeMessage(text);
+  }
+}
+
+static indim_status verify_module(indim_object *o) {
+#if defined(NDEBUG)
+  (void)o;
+#else
+  char *message = NULL;
+  if (LLVMVerifyModule(o->module, LLVMReturnStatusAction, &message)) {
+    return llvm_failed(o, "checking the IR", message);
+  }
+  LLVMDisposeMessage(message);
+#endif
+  return INDIM_OK;
+}
+
+// The code generator changes the module, so the assembly is made from a copy.
+static indim_status write_asm(indim_object *o) {
+  if (o->options->out_asm == NULL) {
+    return INDIM_OK;
+  }
+  LLVMModuleRef copy = LLVMCloneModule(o->module);
+  LLVMMemoryBufferRef text = NULL;
+  char *message = NULL;
+  bool has_failed = LLVMTargetMachineEmitToMemoryBuffer(o->machine, copy, LLVMAssemblyFile, &message, &text);
+  LLVMDisposeModule(copy);
+  if (has_failed) {
+    return llvm_failed(o, "writing assembly", message);
+  }
+  indim_buffer_append(o->options->out_asm, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
+  LLVMDisposeMemoryBuffer(text);
+  return INDIM_OK;
+}
+
+// The crash that was asked for, to see that it stays inside.
+static void crash_on_purpose(const indim_object *o) {
+  if (o->options->crash_from > 0 && o->program->target.vector_bytes >= o->options->crash_from) {
+    (void)raise(SIGSEGV);
+  }
+}
+
+static indim_status generate(indim_object *o) {
+  char *message = NULL;
+  crash_on_purpose(o);
+  if (LLVMTargetMachineEmitToMemoryBuffer(o->machine, o->module, LLVMObjectFile, &message, &o->object)) {
+    return llvm_failed(o, "generating code", message);
+  }
+  if (o->guard.message[0] != '\0') {
+    o->is_llvm_to_blame = true;
+    return indim_fail(o->cx, INDIM_INTERNAL, "LLVM, generating code: %s", o->guard.message);
+  }
+  return INDIM_OK;
+}
+
+// The bytes of the code itself, without data.
+static int64_t text_bytes(LLVMMemoryBufferRef object) {
+  int64_t bytes = 0;
+  char *message = NULL;
+  LLVMBinaryRef binary = LLVMCreateBinary(object, NULL, &message);
+  if (binary == NULL) {
+    LLVMDisposeMessage(message);
+    return 0;
+  }
+  LLVMSectionIteratorRef section = LLVMObjectFileCopySectionIterator(binary);
+  for (; !LLVMObjectFileIsSectionIteratorAtEnd(binary, section); LLVMMoveToNextSection(section)) {
+    const char *name = LLVMGetSectionName(section);
+    bytes += name != NULL && strncmp(name, ".text", 5) == 0 ? (int64_t)LLVMGetSectionSize(section) : 0;
+  }
+  LLVMDisposeSectionIterator(section);
+  LLVMDisposeBinary(binary);
+  return bytes;
+}
+
+static indim_status make(indim_object *o) {
+  int64_t start = indim_clock_ns();
+  const indim_emit_job job = {o->program, o->options->fast, o->has_constants, o->most_nodes};
+  o->context = LLVMContextCreate();
+  o->module = LLVMModuleCreateWithNameInContext("indim", o->context);
+  LLVMContextSetDiagnosticHandler(o->context, on_diagnostic, NULL);
+  INDIM_TRY(indim_machine_create(o->cx, &o->program->target, true, &o->machine));
+  tell_module(o);
+  INDIM_TRY(indim_emit_program(&job, &o->arena, o->context, o->module));
+  o->emit_ns = indim_clock_ns() - start;
+  write_llvm(o);
+  INDIM_TRY(verify_module(o));
+  INDIM_TRY(write_asm(o));
+  start = indim_clock_ns();
+  INDIM_TRY(generate(o));
+  o->code_ns = indim_clock_ns() - start;
+  o->text_bytes = text_bytes(o->object);
+  if (o->options->out_object != NULL) {
+    indim_buffer_append(o->options->out_object, LLVMGetBufferStart(o->object), LLVMGetBufferSize(o->object));
+  }
+  return INDIM_OK;
+}
+
+// With what comes behind it, under one guard.
+static void work(void *user) {
+  indim_object *o = user;
+  o->status = make(o);
+  if (o->status == INDIM_OK && o->then != NULL) {
+    o->status = o->then(o);
+  }
+}
+
+indim_status indim_object_make(indim_object *o) {
+  indim_arena_init(&o->arena, o->cx);
+  o->status = INDIM_INTERNAL;
+  if (!indim_guard_run(&o->guard, o->options->leaves_signals, work, o)) {
+    o->is_lost = true;
+    o->is_llvm_to_blame = true;
+    o->status = indim_fail(o->cx, INDIM_INTERNAL, "LLVM gave up: %s", o->guard.message);
+  }
+  return o->status;
+}
+
+void indim_object_dispose(indim_object *o) {
+  indim_arena_deinit(&o->arena);
+  if (o->is_lost) {
+    return;
+  }
+  if (o->object != NULL) {
+    LLVMDisposeMemoryBuffer(o->object);
+  }
+  if (o->machine != NULL) {
+    LLVMDisposeTargetMachine(o->machine);
+  }
+  if (o->module != NULL) {
+    LLVMDisposeModule(o->module);
+  }
+  if (o->context != NULL) {
+    LLVMContextDispose(o->context);
+  }
+}
+
+// Who is to blame -------------------------------------------------------------------------------------------------------
+
+static bool fails_at(indim_ctx *cx, const indim_loop_program *program, const indim_emit_options *options,
+                     int32_t nodes) {
+  size_t kept = indim_diagnostics_mark(cx);
+  const indim_emit_options silent = {
+      .fast = options->fast, .leaves_signals = options->leaves_signals, .crash_from = options->crash_from};
+  indim_object o = {.cx = cx, .program = program, .options = &silent, .has_constants = true, .most_nodes = nodes};
+  indim_status status = indim_object_make(&o);
+  indim_object_dispose(&o);
+  indim_diagnostics_rollback(cx, kept);
+  return status != INDIM_OK && o.is_llvm_to_blame;
+}
+
+const indim_instr *indim_object_find_culprit(indim_ctx *cx, const indim_loop_program *program,
+                                             const indim_emit_options *options) {
+  enum { MOST_VALUES = 20000 };
+  int32_t count = 0;
+  for (const indim_loop_node *node = program->body->first; node != NULL; node = node->next) {
+    count++;
+  }
+  if (count == 0 || program->value_count > MOST_VALUES) {
+    return NULL;
+  }
+  int32_t well = 0;  // so many nodes are, |failing| are not
+  int32_t failing = count;
+  while (failing - well > 1) {
+    int32_t middle = well + (failing - well) / 2;
+    if (fails_at(cx, program, options, middle)) {
+      failing = middle;
+    } else {
+      well = middle;
+    }
+  }
+  const indim_instr *origin = NULL;
+  const indim_loop_node *node = program->body->first;
+  for (int32_t i = 0; i < failing; i++, node = node->next) {
+    origin = node->origin != NULL ? node->origin : origin;
+  }
+  return origin;
+}
