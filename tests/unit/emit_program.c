@@ -8,6 +8,7 @@
 #include "allocator_test.h"
 #include "base/ctx.h"
 #include "emit/program.h"
+#include "target_test.h"
 #include "test.h"
 
 typedef struct fixture {
@@ -534,12 +535,12 @@ TEST(streamed_stores) {
   if (fn != NULL) {
     indim_buffer assembly;
     indim_buffer_init(&assembly, f.cx);
-    indim_emit_options options = {.out_asm = &assembly};
+    indim_emit_options options = {.is_for_elsewhere = true, .out_asm = &assembly};
     indim_jit_destroy(f.code);
+    f.program->target = target_named("x86-64-v3");
     CHECK_EQ_INT(indim_jit_compile(f.cx, f.program, &options, NULL, &f.code), INDIM_OK);
-#if defined(__x86_64__)
+    CHECK(indim_jit_function(f.code) == NULL);
     CHECK(assembly.data != NULL && strstr(assembly.data, "movnt") != NULL && strstr(assembly.data, "sfence") != NULL);
-#endif
     indim_buffer_deinit(&assembly);
   }
   close_fixture(&f);
@@ -1234,7 +1235,7 @@ TEST(every_allocation_may_fail) {
   }
   state.fail_at = 0;
   CHECK_EQ_INT(status, INDIM_OK);
-  CHECK(tries > 5);
+  CHECK(tries >= 3);
   close_fixture(&f);
 }
 
