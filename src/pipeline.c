@@ -57,11 +57,11 @@ indim_status indim_compile_available(indim_ctx *cx) {
 }
 
 const indim_compile_target *indim_compile_targets(void) {
-  static const indim_compile_target list[] = {
-      {"native", "this machine, with all that it has"},
-#define INDIM_TARGET(enumerator, name, triple, cpu, features, bytes, registers, fma, half, gathers, meaning) {name, meaning},
+  static const indim_compile_target list[] = {{"native", "this machine, with all that it has"},
+#define INDIM_TARGET(enumerator, name, triple, cpu, features, bytes, registers, fma, half, gathers, meaning) \
+  {name, meaning},
 #include "loop/targets.def"
-      {NULL, NULL}};
+                                              {NULL, NULL}};
   return list;
 }
 
@@ -415,7 +415,8 @@ static void tell_failure(compilation *c, size_t mark, const indim_instr *culprit
     indim_fail(c->cx, INDIM_INTERNAL, format, (int)c->target.vector_bytes, c->target.name, reason);
   }
   if (next == NULL) {
-    indim_hint(c->cx, "the evaluator can run the program (--engine=eval); the failure is a defect of Indim's or LLVM's");
+    indim_hint(c->cx,
+               "the evaluator can run the program (--engine=eval); the failure is a defect of Indim's or LLVM's");
   } else {
     indim_hint(c->cx, "%s instead: correct, but slower; the failure is a defect of Indim's or LLVM's",
                next->is_plain ? "next to no vectors are used" : "narrower vectors are used");

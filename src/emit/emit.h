@@ -20,18 +20,18 @@ enum {
 
 typedef struct indim_emit_options {
   unsigned fast;
-  bool is_for_elsewhere;    // not linked: the code is for another machine
-  bool leaves_signals;      // the process's signal handlers stay as they are, and crashes of LLVM's are not caught
-  int32_t crash_from;       // for tests: crash on purpose where vectors have so many bytes; 0: never
-  indim_buffer *out_llvm;   // the IR as text; NULL: not wanted
-  indim_buffer *out_asm;    // the machine code as assembly
-  indim_buffer *out_object; // the object file
+  bool is_for_elsewhere;     // not linked: the code is for another machine
+  bool leaves_signals;       // the process's signal handlers stay as they are, and crashes of LLVM's are not caught
+  int32_t crash_from;        // for tests: crash on purpose where vectors have so many bytes; 0: never
+  indim_buffer *out_llvm;    // the IR as text; NULL: not wanted
+  indim_buffer *out_asm;     // the machine code as assembly
+  indim_buffer *out_object;  // the object file
 } indim_emit_options;
 
 typedef struct indim_emit_report {
-  int64_t emit_ns;         // making IR
-  int64_t code_ns;         // LLVM's code generator and linker
-  bool is_llvm_to_blame;   // for a failure: a simpler target may do
+  int64_t emit_ns;        // making IR
+  int64_t code_ns;        // LLVM's code generator and linker
+  bool is_llvm_to_blame;  // for a failure: a simpler target may do
 } indim_emit_report;
 
 // What the library exports, found by the name "indim_emit_library".

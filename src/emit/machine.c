@@ -84,7 +84,8 @@ void indim_host_target(indim_target *out_target) {
                                .vector_bytes = 16,
                                .vector_registers = 32};
   if (out_target->arch == INDIM_ARCH_X86_64) {
-    bool is_wide = has_feature("avx512f") && has_feature("avx512vl") && has_feature("avx512bw") && has_feature("avx512dq");
+    bool is_wide =
+        has_feature("avx512f") && has_feature("avx512vl") && has_feature("avx512bw") && has_feature("avx512dq");
     out_target->cpu = "x86-64";
     out_target->vector_bytes = is_wide ? 64 : has_feature("avx2") ? 32 : 16;
     out_target->vector_registers = is_wide ? 32 : 16;
@@ -112,8 +113,8 @@ void indim_host_target(indim_target *out_target) {
 #define BRING_RISCV 1
 #endif
 
-#define BRING(family)                \
-  do {                               \
+#define BRING(family)                     \
+  do {                                    \
     LLVMInitialize##family##TargetInfo(); \
     LLVMInitialize##family##Target();     \
     LLVMInitialize##family##TargetMC();   \
@@ -139,7 +140,8 @@ static LLVMTargetMachineRef make_machine(LLVMTargetRef family, const indim_targe
   LLVMTargetMachineOptionsSetFeatures(options, is_for_code ? target->features : "");
   LLVMTargetMachineOptionsSetCodeGenOptLevel(options, target->is_plain ? LLVMCodeGenLevelNone : LLVMCodeGenLevelLess);
   LLVMTargetMachineOptionsSetRelocMode(options, LLVMRelocPIC);
-  LLVMTargetMachineOptionsSetCodeModel(options, target->arch == INDIM_ARCH_RISCV64 ? LLVMCodeModelMedium : LLVMCodeModelSmall);
+  LLVMTargetMachineOptionsSetCodeModel(options,
+                                       target->arch == INDIM_ARCH_RISCV64 ? LLVMCodeModelMedium : LLVMCodeModelSmall);
   if (target->arch == INDIM_ARCH_RISCV64) {
     LLVMTargetMachineOptionsSetABI(options, "lp64d");
   }
@@ -163,5 +165,6 @@ indim_status indim_machine_create(indim_ctx *cx, const indim_target *target, boo
     return INDIM_UNSUPPORTED;
   }
   *out_machine = make_machine(family, target, is_for_code);
-  return *out_machine != NULL ? INDIM_OK : indim_fail(cx, INDIM_UNSUPPORTED, "LLVM knows no machine for %s", target->triple);
+  return *out_machine != NULL ? INDIM_OK
+                              : indim_fail(cx, INDIM_UNSUPPORTED, "LLVM knows no machine for %s", target->triple);
 }

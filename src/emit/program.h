@@ -71,8 +71,8 @@ typedef struct indim_generator {
   indim_arena *arena;  // of all memory that is taken while the module is filled
   void *room;          // indim_emit_room
   size_t room_bytes;
-  bool has_constants;  // large ones, too, are in the module
-  int32_t most_nodes;  // of the program's own body; 0: all
+  bool has_constants;        // large ones, too, are in the module
+  int32_t most_nodes;        // of the program's own body; 0: all
   indim_reg *regs;           // of each value of the program
   indim_loop_value *values;  // the program's, with the types in which they are in registers (moves.c)
   bool *is_apart;  // of each value: bf16 whose even lanes are one register and whose odd lanes are another (moves.c)

@@ -130,7 +130,7 @@ struct indim_loop_node {
   int32_t result_count;
   const indim_instr *origin;  // that it was made for; NULL when that is not known
   indim_loop_node *next;      // in its body
-  indim_loop_body *body;  // that it stands in
+  indim_loop_body *body;      // that it stands in
   indim_loop_body *bodies[2];
   union {
     struct {
@@ -221,10 +221,10 @@ typedef struct indim_loop_builder {
   indim_status status;     // the first error; every call does nothing after it
   indim_loop_slot *slots;  // of the table of pure nodes
   size_t slot_count, slot_used;
-  int32_t load_floor;   // loads of storages that are not written in the running kernel may move out to this depth
-  int32_t kernel;       // number of the running kernel; 0 before the first
+  int32_t load_floor;         // loads of storages that are not written in the running kernel may move out to this depth
+  int32_t kernel;             // number of the running kernel; 0 before the first
   const indim_instr *origin;  // of the nodes that are made now
-  indim_storage spare;  // the answer to a new storage after an error, so that nobody holds NULL
+  indim_storage spare;        // the answer to a new storage after an error, so that nobody holds NULL
 } indim_loop_builder;
 
 INDIM_CHECKED indim_status indim_loop_program_create(indim_ctx *cx, const indim_module *module,

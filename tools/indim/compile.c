@@ -48,11 +48,17 @@ enum {
   OPTION_CRASH
 };
 
-static const option_spec specs[] = {
-    {"dump", 0, OPTION_DUMP, true},       {"explain", 0, OPTION_EXPLAIN, false},  {"time", 0, OPTION_TIME, false},
-    {"output", 'o', OPTION_OUTPUT, true}, {"fast", 0, OPTION_FAST, true},         {"without", 0, OPTION_WITHOUT, true},
-    {"json", 0, OPTION_JSON, false},      {"max-memory", 0, OPTION_MEMORY, true}, {"target", 0, OPTION_TARGET, true},
-    {"crash-from", 0, OPTION_CRASH, true}, {0}};
+static const option_spec specs[] = {{"dump", 0, OPTION_DUMP, true},
+                                    {"explain", 0, OPTION_EXPLAIN, false},
+                                    {"time", 0, OPTION_TIME, false},
+                                    {"output", 'o', OPTION_OUTPUT, true},
+                                    {"fast", 0, OPTION_FAST, true},
+                                    {"without", 0, OPTION_WITHOUT, true},
+                                    {"json", 0, OPTION_JSON, false},
+                                    {"max-memory", 0, OPTION_MEMORY, true},
+                                    {"target", 0, OPTION_TARGET, true},
+                                    {"crash-from", 0, OPTION_CRASH, true},
+                                    {0}};
 
 // The texts that can be asked for, in the order of printing.
 typedef enum part { PART_GRAPH, PART_LOOPS, PART_LLVM, PART_ASM, PART_EXPLAIN, PART_COUNT } part;

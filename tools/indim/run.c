@@ -57,11 +57,11 @@ enum {
   OPTION_CRASH
 };
 
-static const option_spec specs[] = {{"output", 'o', OPTION_OUTPUT, true}, {"json", 0, OPTION_JSON, false},
-                                    {"engine", 0, OPTION_ENGINE, true},   {"max-memory", 0, OPTION_MEMORY, true},
-                                    {"max-steps", 0, OPTION_STEPS, true}, {"layouts", 0, OPTION_LAYOUTS, false},
-                                    {"threads", 0, OPTION_THREADS, true}, {"repeat", 0, OPTION_REPEAT, true},
-                                    {"fast", 0, OPTION_FAST, true},       {"target", 0, OPTION_TARGET, true},
+static const option_spec specs[] = {{"output", 'o', OPTION_OUTPUT, true},  {"json", 0, OPTION_JSON, false},
+                                    {"engine", 0, OPTION_ENGINE, true},    {"max-memory", 0, OPTION_MEMORY, true},
+                                    {"max-steps", 0, OPTION_STEPS, true},  {"layouts", 0, OPTION_LAYOUTS, false},
+                                    {"threads", 0, OPTION_THREADS, true},  {"repeat", 0, OPTION_REPEAT, true},
+                                    {"fast", 0, OPTION_FAST, true},        {"target", 0, OPTION_TARGET, true},
                                     {"crash-from", 0, OPTION_CRASH, true}, {0}};
 
 typedef enum engine { ENGINE_AUTO, ENGINE_NATIVE, ENGINE_EVAL } engine;
