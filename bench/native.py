@@ -142,16 +142,18 @@ class Indim:
     def why(self):
         return Refused(self.lib.ours_why(self.session).decode(errors="replace"))
 
-    def compile(self, name, text, fast=0):
-        return Executable(self, name, text, fast)
+    def compile(self, name, text, fast=0, target="native"):
+        return Executable(self, name, text, fast, target)
 
 
 class Executable:
     """A compiled program. bind() gives it buffers, to be looked at then or in each run; seconds(runs) times it."""
 
-    def __init__(self, indim, name, text, fast):
+    def __init__(self, indim, name, text, fast, target):
         self.indim = indim
-        made = indim.lib.ours_compile(indim.session, name.encode(), text.encode(), ctypes.c_uint32(fast))
+        made = indim.lib.ours_compile(
+            indim.session, name.encode(), text.encode(), ctypes.c_uint32(fast), target.encode()
+        )
         if not made:
             raise indim.why()
         self.exe = ctypes.c_void_p(made)

@@ -185,9 +185,14 @@ def memory_bound(row):
 COLUMNS = ("xla", "c", "numpy", "numexpr", "torch", "torchc", "onednn")
 
 
-def heading(threads):
-    names = " ".join(f"{SHOWN[name][:9]:>9}" for name in COLUMNS)
-    title = f"\n{threads} thread{'s' if threads > 1 else ''}: ours, then each peer's time / ours"
+def other_targets(record):
+    """What ours was compiled for besides: target -> the name of its times."""
+    return {target: f"indim for {target}" for target in record.get("targets", [])[1:]}
+
+
+def heading(threads, targets):
+    names = " ".join(f"{name[:9]:>9}" for name in [*targets[1:], *(SHOWN[name] for name in COLUMNS)])
+    title = f"\n{threads} thread{'s' if threads > 1 else ''}: ours for {targets[0]}, then each other time / ours"
     return f"{title}\n{'row':<24} {'ours':>9} {'+-%':>4} {names} {'limit':>6}"
 
 
@@ -205,7 +210,7 @@ def line(record):
             + notes_text(record)
         )
     cells = []
-    for name in COLUMNS:
+    for name in [*other_targets(record).values(), *COLUMNS]:
         r = ratio(record, name)
         cells.append(f"{r:9.2f}" if r is not None else f"{'-':>9}")
     share = limit_share(record)
@@ -325,6 +330,22 @@ def table(records, group, threads):
     return "\n".join(lines)
 
 
+def width_table(records):
+    """Ours for several targets, measured in turn."""
+    rows = [r for r in records if r["threads"] == 1 and other_targets(r) and median(r, "indim") is not None]
+    if not rows:
+        return None
+    targets = list(other_targets(rows[0]))
+    lines = [
+        f"| row | {rows[0]['targets'][0]} | " + " | ".join(targets) + " |",
+        "|---|--:|" + "--:|" * len(targets),
+    ]
+    for r in rows:
+        ours = short_time(median(r, "indim") / BY_NAME[r["row"]].steps)
+        lines.append(f"| {r['row']} | {ours} | " + " | ".join(cell(r, f"indim for {t}") for t in targets) + " |")
+    return "\n".join(lines)
+
+
 def megabytes(count):
     return "-" if count is None else f"{count / 1e6:.1f}" if count < 10e6 else f"{count / 1e6:.0f}"
 
@@ -362,7 +383,8 @@ columns are **peer's time / ours**: above 1 we are faster; below 1, in bold, we 
 before they were timed. With two threads each waits until the threads of the one before it sleep, and runs a quarter of
 a batch before the clock starts.
 
-- Ours: `indim_binding_run` in a C loop, on buffers that were bound before; strict IEEE arithmetic. Row twice_square_10 is
+- Ours: compiled for the machine at hand (target `native`; the features below say how wide its vectors are) and run by
+  `indim_binding_run` in a C loop, on buffers that were bound before; strict IEEE arithmetic. Row twice_square_10 is
   `indim_execute`, which checks the buffers in each run.
 - C: the kernel of the row, `gcc -O3 -march=native`, no fast mathematics, in a C loop; gcc contracts a*b+c unless told
   not to: *C strict* is the same with `-ffp-contract=off`, as ours is. With two threads OpenMP splits the outer loop
@@ -400,6 +422,17 @@ def write(folder, m, records):
             text = table(records, group, t)
             if text:
                 parts += [f"### {t} thread{'s' if t > 1 else ''}", "", text, ""]
+    widths = width_table(records)
+    if widths:
+        parts += [
+            "## Targets",
+            "",
+            "The same programs compiled for other targets (`--target`), measured in turn on this machine, one thread: their",
+            "time / that of the first column.",
+            "",
+            widths,
+            "",
+        ]
     parts += [
         "## Compiling",
         "",

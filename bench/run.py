@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """The benchmark: every row of rows.py, ours and the peers alternately in one process, with 1 and with 2 threads.
 
-    run.py [--only PATTERN] [--quick] [--threads 1,2] [--against xla,numpy,...] [--json FILE] [--write] [--merge FILE]
+    run.py [--only PATTERN] [--quick] [--threads 1,2] [--against xla,numpy,...] [--target native,x86-64-v3,...]
+           [--json FILE] [--write] [--merge FILE]
 
 A process of its own for each number of threads, bound to as many processors, because XLA reads that once. Each row: the
 program is compiled from its text, all contestants' results are compared, then rounds of batches in turn; a time is the
-median over rounds of a batch's time by run, the spread half the distance of the quartiles by the median. --json keeps the
+median over rounds of a batch's time by run, the spread half the distance of the quartiles by the median. With several
+targets the first is ours, and the code for the others runs in turn with it like a peer. --json keeps the
 numbers, --merge takes rows that were not run now from such a file, --write makes docs/benchmarks.md and its plot.
 """
 
@@ -210,7 +212,7 @@ class Contest:
         from native import CONTRACT, row_kernel
 
         row, threads = self.row, self.options.threads
-        wanted = self.options.against
+        wanted, targets = self.options.against, self.options.target
 
         def xla():
             peak = Peak()
@@ -236,18 +238,18 @@ class Contest:
 
             return made
 
-        def ours(fast):
+        def ours(fast, target):
             def made():
                 if self.indim is None:
                     raise RuntimeError(self.options.no_indim)
                 args, results = self.buffers()
                 with Peak() as peak:
                     start = time.perf_counter()
-                    program = self.indim.compile(row.name, self.text, fast)
+                    program = self.indim.compile(row.name, self.text, fast, target)
                     program.bind(args, results, row.each_run)
                     program.seconds(1)
                     first = time.perf_counter() - start
-                if not fast:
+                if not fast and target == targets[0]:
                     self.compile["indim"] = first
                     self.compile["indim_stages"] = program.times()
                     self.compile["indim_bytes"] = (
@@ -267,9 +269,11 @@ class Contest:
             self.enter("c", c(False))
             if row.group == "small":
                 self.enter("c_strict", c(True))
-        self.enter("indim", ours(0))
+        self.enter("indim", ours(0, targets[0]))
+        for target in targets[1:]:
+            self.enter(f"indim for {target}", ours(0, target))
         if row.group == "small" and "indim" in self.entries:
-            self.enter("indim_contract", ours(CONTRACT))
+            self.enter("indim_contract", ours(CONTRACT, targets[0]))
 
         def with_buffers(make):
             def made():
@@ -372,6 +376,7 @@ def child(options):
         out = {
             "row": row.name,
             "threads": options.threads,
+            "targets": options.target,
             "notes": contest.notes,
             "compile": contest.compile,
             "times": {
@@ -408,6 +413,8 @@ def run_child(options, threads, names):
             str(options.library),
             "--against",
             options.against,
+            "--target",
+            options.target,
         ]
         command += ["--quick"] * options.quick + ["--check"] * options.check
         process = subprocess.Popen(
@@ -452,7 +459,8 @@ def main():
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     parser.add_argument("--check", action="store_true", help="compare the results only, without timing anything")
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--against", help="peers, of " + ",".join(PEERS) + " (default: all that are there)")
+    parser.add_argument("--against", help="peers, of " + ",".join(PEERS) + ", or none (default: all that are there)")
+    parser.add_argument("--target", default="native", help="what ours is compiled for; more names: others beside it")
     parser.add_argument("--json", help="write all numbers to this file")
     parser.add_argument("--merge", help="take rows not run now from this file")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md and docs/benchmarks.svg")
@@ -465,6 +473,7 @@ def main():
     if options.child:
         options.threads = int(options.threads)
         options.against = options.against.split(",")
+        options.target = options.target.split(",")
         return child(options)
 
     sys.path.insert(0, str(FOLDER))
@@ -484,7 +493,7 @@ def main():
         print(report.machine_text(machine))
     for threads in (int(t) for t in options.threads.split(",")):
         if machine:
-            print(report.heading(threads))
+            print(report.heading(threads, options.target.split(",")))
         for record in run_child(options, threads, [row.name for row in chosen]):
             records = [r for r in records if (r["row"], r["threads"]) != (record["row"], record["threads"])] + [record]
             print(report.check_line(record) if options.check else report.line(record), flush=True)

@@ -20,7 +20,7 @@ typedef struct session {
 
 session *ours_open(int32_t threads);
 const char *ours_why(const session *s);
-indim_executable *ours_compile(session *s, const char *name, const char *text, uint32_t fast);
+indim_executable *ours_compile(session *s, const char *name, const char *text, uint32_t fast, const char *target);
 void ours_times(const indim_executable *executable, int64_t out[4]);
 indim_binding *ours_bind(session *s, indim_executable *executable, const void *const *arguments, int64_t argument_count,
                          void *const *results, int64_t result_count, void *scratch);
@@ -52,14 +52,18 @@ session *ours_open(int32_t threads) {
 
 const char *ours_why(const session *s) { return s->why; }
 
-indim_executable *ours_compile(session *s, const char *name, const char *text, uint32_t fast) {
+indim_executable *ours_compile(session *s, const char *name, const char *text, uint32_t fast, const char *target) {
   indim_module *module = NULL;
   indim_executable *executable = NULL;
-  const indim_compile_options options = {.fast = fast};
+  const indim_compile_options options = {.fast = fast, .target = target};
   indim_status status = indim_module_parse(s->cx, indim_str_of(name), indim_str_of(text), &module);
   status = status == INDIM_OK ? indim_module_verify(s->cx, module) : status;
   status = status == INDIM_OK ? indim_compile(s->cx, module, &options, &executable) : status;
   indim_module_destroy(module);
+  if (status == INDIM_OK && indim_ctx_diagnostic_count(s->cx) > 0) {  // only for narrower vectors than asked for
+    indim_executable_destroy(executable);
+    status = INDIM_INTERNAL;
+  }
   return status == INDIM_OK ? executable : failed(s, status);
 }
 

@@ -21,7 +21,7 @@ import time
 import numpy as np
 
 INDIM = os.path.abspath(os.environ["INDIM_BIN"])
-OK, REFUSED, USAGE, FILE, LIMIT, UNSUPPORTED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+OK, REFUSED, USAGE, FILE, LIMIT, UNSUPPORTED, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 5, 7, 130
 passed = failed = 0
 # Sanitized builds need address space of their own.
 SANITIZED = "build/asan" in INDIM or "build/tsan" in INDIM
@@ -284,10 +284,48 @@ def engines(folder):
         ["--engine=native", "--max-steps=5"],
         ["--engine=eval", "--threads=2"],
         ["--engine=eval", "--fast=contract"],
+        ["--engine=eval", "--target=native"],
+        ["--target=z80"],
+        ["--crash-from=0"],
         ["--max-steps=10", "--threads=2"],
     ):
         # |--repeat| swallows the program, so that there is none.
         expect(f"refused: {' '.join(option)}", run("run", *option, p, x, v), USAGE, err="indim run:")
+
+
+def targets(folder):
+    p = program(folder, ADD)
+    x, v = "f32[2,3] {{1, 2, 3}, {4, 5, 6}}", "f32[3] {7, 8, 9}"
+    names = [line.split()[0] for line in run("compile", "--target=help").stdout.splitlines()]
+    report("--target=help", names[:2] == ["native", "x86-64-v2"] and "riscv64" in names, names)
+    report("run --target=help", run("run", "--target=help").stdout.split()[0] == "native", "")
+    expect("a misspelt target", run("compile", "--target=x86-64-v5", p), USAGE, err="did you mean")
+    if not compiles(folder):
+        return
+    ran = []
+    for name in names:
+        got = json.loads(run("compile", f"--target={name}", "--json", p).stdout)
+        ok = got["target"] == name and got["vector_bytes"] >= 16 and got["code_bytes"] > 0
+        done = run("run", f"--target={name}", p, x, v)
+        if "missing" in got:
+            ok = ok and done.returncode == UNSUPPORTED and f"lacks {got['missing']}" in done.stderr
+        else:
+            ran.append(name)
+            ok = ok and done.returncode == OK and "{ 8, 10, 12 }" in done.stdout and not done.stderr
+        report(f"--target={name}", ok, (got, done))
+    report("some targets run and some do not", ran[0] == "native" and len(ran) < len(names), ran)
+    # LLVM crashes: told with the instruction, and got over by narrower vectors, at last by the evaluator.
+    lossy = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}  # what LLVM held is lost, as it has to be
+    done = run("run", "--crash-from=16", p, x, v, env=lossy)
+    ok = done.returncode == OK and "{ 8, 10, 12 }" in done.stdout and "it crashed (SIGSEGV" in done.stderr
+    report("a crash of LLVM", ok and f"{p}:" in done.stderr and "next to no vectors are used instead" in done.stderr, done)
+    done = run("run", "--crash-from=1", p, x, v, env=lossy)
+    ok = done.returncode == OK and "{ 8, 10, 12 }" in done.stdout and "left to the evaluator" in done.stderr
+    report("crashes of LLVM at every width", ok, done)
+    expect("--engine=native", run("run", "--engine=native", "--crash-from=1", p, x, v, env=lossy), INTERNAL, err="--engine=eval")
+    expect("compile", run("compile", "--crash-from=1", p, env=lossy), INTERNAL, err="it crashed (SIGSEGV")
+    got = json.loads(run("compile", "--crash-from=16", "--json", "--explain", p, env=lossy).stdout)
+    report("compile --explain of a crash", got["vector_bytes"] == 8 and "it crashed" in got["explain"], got)
 
 
 def compiling(folder):
@@ -554,6 +592,7 @@ with tempfile.TemporaryDirectory() as name:
     outputs(folder)
     running(folder)
     engines(folder)
+    targets(folder)
     compiling(folder)
     without_generator(folder)
     wrong_arguments(folder)

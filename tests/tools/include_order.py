@@ -45,8 +45,8 @@ STANDARD = set(
 FOREIGN = {
     "protobuf-c/protobuf-c.h": {"array"},
     "dlfcn.h": {"src/run/library.c"},
-    "unistd.h": {"src/run/library.c", "src/emit/machine.c"},
-    "pthread.h": {"src/run/pool.c"},
+    "unistd.h": {"src/run/library.c", "src/emit/machine.c", "src/emit/guard.c"},
+    "pthread.h": {"src/run/pool.c", "src/emit/machine.c", "src/emit/guard.c"},
     "sched.h": {"src/run/pool.c"},
     "sys/mman.h": {"src/run/executable.c"},
 }

@@ -31,6 +31,7 @@ const char *const help_run =
     "                          another order), reciprocal (a/b as a*(1/b))\n"
     "  --max-memory=N[K|M|G]   refuse to hold more than N bytes of arguments, results, working memory and what the\n"
     "                          compiler keeps; what LLVM takes for itself is estimated\n"
+    "  --crash-from=BYTES      for tests: make LLVM crash where vectors have so many bytes (`indim compile --help`)\n"
     "  --max-steps=N           stop after N instructions, those of loops each time; only the evaluator counts, so\n"
     "                          this means --engine=eval\n"
     "\n"

@@ -8,9 +8,11 @@ _indim() {
   case $command in
   run)
     options='--output= --json --layouts --engine=native --engine=eval --engine=auto --threads= --repeat= --fast='
-    options+=' --max-memory= --max-steps= --help'
+    options+=' --max-memory= --max-steps= --target= --crash-from= --help'
     ;;
-  compile) options='--dump= --explain --time --output= --fast= --without= --json --max-memory= --help' ;;
+  compile)
+    options='--dump= --explain --time --output= --fast= --without= --json --max-memory= --target= --crash-from= --help'
+    ;;
   check) options='--json --help' ;;
   print) options='--output= --elide --metadata --percent --program-shapes --no-verify --help' ;;
   ops) options='--json --markdown --help' ;;
