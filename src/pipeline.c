@@ -58,7 +58,7 @@ indim_status indim_compile_available(indim_ctx *cx) {
 
 const indim_compile_target *indim_compile_targets(void) {
   static const indim_compile_target list[] = {{"native", "this machine, with all that it has"},
-#define INDIM_TARGET(enumerator, name, triple, cpu, features, bytes, registers, fma, half, gathers, meaning) \
+#define INDIM_TARGET(enumerator, name, triple, cpu, features, bytes, registers, fma, half, mask, gathers, meaning) \
   {name, meaning},
 #include "loop/targets.def"
                                               {NULL, NULL}};

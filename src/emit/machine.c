@@ -91,6 +91,7 @@ void indim_host_target(indim_target *out_target) {
     out_target->vector_registers = is_wide ? 32 : 16;
     out_target->has_fma = has_feature("fma");
     out_target->has_f16 = has_feature("f16c");
+    out_target->mask_bytes = is_wide ? 1 : has_feature("avx2") ? 4 : 0;
     out_target->has_gather = is_wide;
   } else {
     bool is_riscv = out_target->arch == INDIM_ARCH_RISCV64;

@@ -67,8 +67,8 @@ int32_t indim_emit_known_prefix(LLVMValueRef mask, int32_t lanes) {
 }
 
 bool indim_emit_has_masked_moves(const indim_generator *g, indim_type type) {
-  int32_t vector = g->e.program->target.vector_bytes;
-  return vector >= 64 || (vector == 32 && indim_emit_alignment(type) >= 4);
+  int32_t least = g->e.program->target.mask_bytes;
+  return least > 0 && indim_emit_alignment(type) >= (unsigned)least;
 }
 
 LLVMValueRef indim_emit_mask_bits(indim_generator *g, LLVMValueRef mask, int32_t lanes) {

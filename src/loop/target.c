@@ -11,16 +11,17 @@ enum { LEAST_VECTOR = 16, PLAIN_VECTOR = 8 };
   { 32 << 10, 1 << 20, 4 << 20 }
 
 static const indim_target named[] = {
-#define INDIM_TARGET(enumerator, name_, triple_, cpu_, features_, bytes, registers, fma, half, gathers, meaning) \
-  {.name = name_,                                                                                                \
-   .triple = triple_,                                                                                            \
-   .cpu = cpu_,                                                                                                  \
-   .features = features_,                                                                                        \
-   .vector_bytes = bytes,                                                                                        \
-   .vector_registers = registers,                                                                                \
-   .has_fma = fma,                                                                                               \
-   .has_f16 = half,                                                                                              \
-   .has_gather = gathers,                                                                                        \
+#define INDIM_TARGET(enumerator, name_, triple_, cpu_, features_, bytes, registers, fma, half, mask, gathers, meaning) \
+  {.name = name_,                                                                                                      \
+   .triple = triple_,                                                                                                  \
+   .cpu = cpu_,                                                                                                        \
+   .features = features_,                                                                                              \
+   .vector_bytes = bytes,                                                                                              \
+   .vector_registers = registers,                                                                                      \
+   .has_fma = fma,                                                                                                     \
+   .has_f16 = half,                                                                                                    \
+   .mask_bytes = mask,                                                                                                 \
+   .has_gather = gathers,                                                                                              \
    .cache_bytes = USUAL_CACHES},
 #include "loop/targets.def"
 };
@@ -58,7 +59,8 @@ indim_status indim_target_find(indim_ctx *cx, const char *name, indim_target *ou
     }
   }
   static const char all[] = "native"
-#define INDIM_TARGET(enumerator, name, triple, cpu, features, bytes, registers, fma, half, gathers, meaning) ", " name
+#define INDIM_TARGET(enumerator, name, triple, cpu, features, bytes, registers, fma, half, mask, gathers, meaning) \
+  ", " name
 #include "loop/targets.def"
       ;
   indim_fail(cx, INDIM_INVALID, "there is no target '%.40s'", name);

@@ -21,6 +21,7 @@ typedef struct indim_target {
   int32_t vector_registers;  // 32, 16
   bool has_fma;
   bool has_f16;            // conversion between f16 and f32 in hardware
+  int32_t mask_bytes;      // elements of so many bytes and more are moved under a mask by one instruction; 0: none are
   bool has_gather;         // gathers and scatters faster than loads and stores one by one
   bool is_plain;           // the code generator takes its simplest way, where it has least to go wrong
   int64_t cache_bytes[3];  // of one core's share
