@@ -33,5 +33,3 @@ indim_status indim_decisions_parse(indim_ctx *cx, const char *text, uint32_t *ou
   }
   return INDIM_OK;
 }
-
-bool indim_lower_without(const indim_lowering *l, indim_decision decision) { return (l->without >> decision & 1) != 0; }

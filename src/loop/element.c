@@ -2,119 +2,6 @@
 // meaning says (element_move.c); elementwise work becomes one node. What was computed for an index once is remembered.
 #include "loop/element.h"
 
-#include <string.h>
-
-// Memory of what was computed --------------------------------------------------------------------------------------------
-
-// Room for a key: the item, lanes, mask, and two words for each coordinate.
-typedef struct memo_entry {
-  uint64_t hash;
-  const indim_flow_item *item;
-  const int64_t *key;
-  int32_t key_count;
-  indim_lval value;
-} memo_entry;
-
-struct indim_lower_memo {
-  memo_entry *entries;
-  size_t count, used;
-};
-
-static uint64_t hash_key(const indim_flow_item *item, int32_t count, const int64_t *key) {
-  uint64_t h = (uint64_t)(uintptr_t)item;
-  for (int32_t i = 0; i < count; i++) {
-    h = (h ^ (uint64_t)key[i]) * UINT64_C(0x9E3779B97F4A7C15);
-    h ^= h >> 29;
-  }
-  return h;
-}
-
-static bool is_open(const indim_lowering *l, indim_lval v) {
-  for (const indim_loop_body *body = l->program->values[v].body; body != NULL; body = body->outer) {
-    if (body->is_closed) {
-      return false;
-    }
-  }
-  return true;
-}
-
-static memo_entry *find(indim_lower_memo *memo, uint64_t hash, const indim_flow_item *item, int32_t count,
-                        const int64_t *key) {
-  if (memo->count == 0) {
-    return NULL;
-  }
-  for (size_t at = hash & (memo->count - 1);; at = (at + 1) & (memo->count - 1)) {
-    memo_entry *entry = &memo->entries[at];
-    if (entry->item == NULL || (entry->hash == hash && entry->item == item && entry->key_count == count &&
-                                memcmp(entry->key, key, (size_t)count * sizeof *key) == 0)) {
-      return entry;
-    }
-  }
-}
-
-static void grow(indim_lowering *l, indim_lower_memo *memo) {
-  size_t count = memo->count == 0 ? 256 : memo->count * 2;
-  memo_entry *entries = indim_lower_alloc(l, (int64_t)count, sizeof *entries);
-  if (entries == NULL) {
-    return;
-  }
-  for (size_t i = 0; i < memo->count; i++) {
-    const memo_entry *entry = &memo->entries[i];
-    if (entry->item != NULL) {
-      size_t at = entry->hash & (count - 1);
-      while (entries[at].item != NULL) {
-        at = (at + 1) & (count - 1);
-      }
-      entries[at] = *entry;
-    }
-  }
-  memo->entries = entries;
-  memo->count = count;
-}
-
-static void remember(indim_lowering *l, uint64_t hash, const indim_flow_item *item, int32_t count, const int64_t *key,
-                     indim_lval value) {
-  indim_lower_memo *memo = l->memo;
-  if (memo->used * 2 >= memo->count) {
-    grow(l, memo);
-  }
-  int64_t *kept = indim_lower_alloc(l, count, sizeof *kept);
-  if (kept == NULL || memo->count == 0) {
-    return;
-  }
-  memo_entry *entry = find(memo, hash, item, count, key);
-  if (entry->item == NULL) {
-    memcpy(kept, key, (size_t)count * sizeof *key);
-    *entry = (memo_entry){.hash = hash, .item = item, .key = kept, .key_count = count};
-    memo->used++;
-  }
-  entry->value = value;
-}
-
-void indim_element_forget(indim_lowering *l) {
-  indim_lower_memo *memo = l->memo;
-  if (memo == NULL) {
-    l->memo = indim_lower_alloc(l, 1, sizeof *memo);
-    return;
-  }
-  if (memo->used > 0) {
-    memset(memo->entries, 0, memo->count * sizeof *memo->entries);
-    memo->used = 0;
-  }
-}
-
-static int32_t make_key(const indim_kernel *k, const indim_flow_item *item, const indim_coord *index, indim_lval mask,
-                        int64_t *key) {
-  int32_t count = 0;
-  key[count++] = k->lanes;
-  key[count++] = mask;
-  for (int32_t d = 0; d < item->shape->rank; d++) {
-    key[count++] = index[d].base;
-    key[count++] = index[d].step;
-  }
-  return count;
-}
-
 // Elementwise --------------------------------------------------------------------------------------------------------------
 
 static indim_lval elementwise(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
@@ -222,19 +109,17 @@ indim_lval indim_value_at(indim_kernel *k, indim_flow_item *item, const indim_co
   if (constant != 0) {
     return constant;
   }
-  int64_t key[2 + 2 * INDIM_MAX_RANK];
-  int32_t count = make_key(k, item, index, mask, key);
-  uint64_t hash = hash_key(item, count, key);
-  memo_entry *entry = find(l->memo, hash, item, count, key);
-  if (entry != NULL && entry->item != NULL && is_open(l, entry->value)) {
-    return entry->value;
+  indim_memo_key key = indim_memo_key_of(k, item, index, mask);
+  indim_lval known = indim_memo_find(l, &key);
+  if (known != 0) {
+    return known;
   }
   bool is_constant = item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT;  // in the program's memory
   bool computed = item->placement == INDIM_PLACEMENT_INLINE && item->place.storage == NULL && !item->has_tile;
   indim_lval value =
       computed && !is_constant ? compute(k, item, index, mask) : from_where_it_lives(k, item, index, mask);
   if (value != 0 && !indim_lower_failed(l)) {
-    remember(l, hash, item, count, key, value);
+    indim_memo_keep(l, &key, value);
   }
   return value;
 }

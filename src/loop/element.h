@@ -5,6 +5,20 @@
 #include "array/permutation.h"
 #include "loop/lowering.h"
 
+// What was computed before (memo.c) ------------------------------------------------------------------------------------
+
+// An item at an index: lanes, mask, and two words for each coordinate.
+typedef struct indim_memo_key {
+  uint64_t hash;
+  const indim_flow_item *item;
+  int32_t count;
+  int64_t words[2 + 2 * INDIM_MAX_RANK];
+} indim_memo_key;
+indim_memo_key indim_memo_key_of(const indim_kernel *k, const indim_flow_item *item, const indim_coord *index,
+                                 indim_lval mask);
+// The value, if it was computed where it is still known; 0 otherwise.
+indim_lval indim_memo_find(const indim_lowering *l, const indim_memo_key *key);
+void indim_memo_keep(indim_lowering *l, const indim_memo_key *key, indim_lval value);
 // Forgets all that was computed: at the start of every kernel.
 void indim_element_forget(indim_lowering *l);
 
