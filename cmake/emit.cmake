@@ -76,7 +76,7 @@ if(INDIM_LLVM_ARCHIVE AND NOT INDIM_LLVM_SHARED AND INDIM_GNU_LIKE AND UNIX AND 
 endif()
 
 if(INDIM_HAS_LLVM)
-  file(GLOB emit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/emit/*.c)
+  file(GLOB_RECURSE emit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/emit/*.c)
   add_library(indim_emit_objects OBJECT ${emit_sources})
   set_target_properties(indim_emit_objects PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
   target_compile_definitions(indim_emit_objects PRIVATE _POSIX_C_SOURCE=200809L ${llvm_definitions})

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "emit/emit.h"
+#include "emit/interface/emit.h"
 #include "graph/alias.h"
 #include "indim/compile.h"
 #include "indim/shape_util.h"
 #include "loop/lower.h"
-#include "loop/share.h"
+#include "loop/pass/share.h"
 #include "run/clock.h"
 #include "run/executable.h"
 #include "run/library.h"
@@ -60,7 +60,7 @@ const indim_compile_target *indim_compile_targets(void) {
   static const indim_compile_target list[] = {{"native", "this machine, with all that it has"},
 #define INDIM_TARGET(enumerator, name, triple, cpu, features, bytes, registers, fma, half, mask, gathers, meaning) \
   {name, meaning},
-#include "loop/targets.def"
+#include "loop/target/targets.def"
                                               {NULL, NULL}};
   return list;
 }
@@ -68,7 +68,7 @@ const indim_compile_target *indim_compile_targets(void) {
 const indim_compile_decision *indim_compile_decisions(void) {
   static const indim_compile_decision list[] = {
 #define INDIM_DECISION(enumerator, name, meaning) {name, meaning},
-#include "loop/decisions.def"
+#include "loop/lowering/decisions.def"
       {NULL, NULL}};
   return list;
 }
@@ -285,7 +285,7 @@ static indim_status lower(compilation *c) {
 }
 
 // LLVM asks nobody for memory, so what it will take is estimated, by what the programs of the benchmark took: so much to
-// begin with, for a value, and for a function like exp, of which a body has its own code for few (emit/outline.c). Its own
+// begin with, for a value, and for a function like exp, of which a body has its own code for few (emit/program/outline.c). Its own
 // code, 25 MB that all processes share, is not counted.
 static uint64_t estimate_memory(const indim_loop_program *program, uint64_t *out_values) {
   enum { BEGIN = 1536 << 10, VALUE = 3 << 10, FUNCTION = 300 << 10, MOST_FUNCTIONS = 12 };

@@ -8,7 +8,7 @@
 
 #include "base/size.h"
 #include "emit/object.h"
-#include "emit/program.h"
+#include "emit/program/program.h"
 #include "run/clock.h"
 
 struct indim_code {

@@ -1,6 +1,6 @@
 // The one name that the library of the code generator shows.
 #include "emit/object.h"
-#include "emit/program.h"
+#include "emit/program/program.h"
 
 // The object has its type's name, which C allows only behind a label.
 #define LABEL_TEXT_OF(x) #x

@@ -1,6 +1,6 @@
 // The machines that LLVM makes code for: this one, known by its feature bits and never by its name, and those of other
 // families as far as they are linked in. The code generator runs at its second lowest level.
-#include "emit/program.h"
+#include "emit/program/program.h"
 
 #include <stdio.h>
 #include <string.h>

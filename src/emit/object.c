@@ -8,7 +8,7 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Object.h>
 
-#include "emit/program.h"
+#include "emit/program/program.h"
 #include "run/clock.h"
 
 // Errors ----------------------------------------------------------------------------------------------------------------

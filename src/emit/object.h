@@ -5,7 +5,7 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "base/arena.h"
-#include "emit/emit.h"
+#include "emit/interface/emit.h"
 #include "emit/guard.h"
 
 typedef struct indim_object indim_object;

@@ -3,7 +3,9 @@
 // written to the other, which change places after each step.
 #include <string.h>
 
-#include "loop/element.h"
+#include "loop/control.h"
+#include "loop/kernels/kernels.h"
+#include "loop/plan/plan.h"
 
 // Whether computing |item| inline reads |storage|.
 static bool reads(const indim_flow_item *item, const indim_storage *storage, int depth) {

@@ -4,10 +4,10 @@
 
 #include "array/element.h"
 #include "graph/alias.h"
-#include "loop/element.h"
-#include "loop/pack.h"
-#include "loop/roll.h"
-#include "loop/widen.h"
+#include "loop/control.h"
+#include "loop/kernels/kernels.h"
+#include "loop/pass/pass.h"
+#include "loop/plan/plan.h"
 
 // Items ------------------------------------------------------------------------------------------------------------------
 

@@ -2,19 +2,8 @@
 #ifndef INDIM_LOOP_LOWER_H
 #define INDIM_LOOP_LOWER_H
 
-#include "loop/loop.h"
-
-// What can be left out.
-typedef enum indim_decision {
-#define INDIM_DECISION(enumerator, name, meaning) INDIM_DECISION_##enumerator,
-#include "loop/decisions.def"
-  INDIM_DECISION_COUNT  // at most 32
-} indim_decision;
-
-typedef struct indim_lower_options {
-  const char *without;        // decisions left out (decisions.def), separated by commas; NULL: none
-  indim_buffer *out_explain;  // NULL: not wanted
-} indim_lower_options;
+#include "loop/ir/loop.h"
+#include "loop/lowering/decision.h"
 
 // Lowers the entry computation of a verified module with all that it calls. The leaves of the arguments and of the result
 // are storages ARGUMENT 0.. and RESULT 0.. in the layouts that the module states. UNSUPPORTED, with the instruction's

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "base/ctx.h"
-#include "emit/program.h"
+#include "emit/program/program.h"
 #include "test.h"
 
 enum { MESSAGE = 1024 };

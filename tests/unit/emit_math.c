@@ -9,7 +9,7 @@
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 
-#include "emit/codegen.h"
+#include "emit/llvm/codegen.h"
 #include "test.h"
 
 // One loop: results[i] = function(x[i], y[i]) for i < count, a multiple of the lanes.

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "emit/program.h"
+#include "emit/program/program.h"
 #include "indim/eval.h"
 #include "indim/text.h"
 #include "literal_test.h"

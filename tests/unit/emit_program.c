@@ -7,7 +7,7 @@
 
 #include "allocator_test.h"
 #include "base/ctx.h"
-#include "emit/program.h"
+#include "emit/program/program.h"
 #include "target_test.h"
 #include "test.h"
 

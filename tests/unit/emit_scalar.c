@@ -12,7 +12,7 @@
 
 #include "array/element.h"
 #include "array/float_format.h"
-#include "emit/codegen.h"
+#include "emit/llvm/codegen.h"
 #include "eval/scalar_ops.h"
 #include "test.h"
 

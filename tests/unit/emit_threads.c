@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/ctx.h"
-#include "emit/program.h"
+#include "emit/program/program.h"
 #include "test.h"
 
 #if INDIM_EMIT_WATCHES

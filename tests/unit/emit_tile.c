@@ -3,13 +3,13 @@
 #include <stdlib.h>
 
 #include "array/element.h"
-#include "emit/program.h"
+#include "emit/program/program.h"
 #include "indim/eval.h"
 #include "indim/text.h"
 #include "literal_test.h"
-#include "loop/lowering.h"
-#include "loop/tile.h"
-#include "loop/widen.h"
+#include "loop/lowering/lowering.h"
+#include "loop/regs/tile.h"
+#include "loop/pass/pass.h"
 
 enum { MOST_LEAVES = 8, MOST_INSTRS = 64, MOST_BYTES = 16 * INDIM_TILE_ELEMENTS };
 

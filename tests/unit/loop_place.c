@@ -1,5 +1,5 @@
 // Addresses taken apart: which terms stay, what the rest reaches, and what is not known.
-#include "loop/place.h"
+#include "loop/ir/place.h"
 
 #include "loop_test.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "array/element.h"
-#include "loop/build.h"
+#include "loop/ir/build.h"
 #include "test.h"
 
 typedef struct fixture {

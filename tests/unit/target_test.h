@@ -3,8 +3,8 @@
 #ifndef INDIM_TESTS_TARGET_H
 #define INDIM_TESTS_TARGET_H
 
-#include "emit/program.h"
-#include "loop/target.h"
+#include "emit/program/program.h"
+#include "loop/target/target.h"
 #include "test.h"
 
 // The levels of x86-64: vectors of 16, 32 and 64 bytes.

@@ -1,0 +1,196 @@
+// The exponential and what is made of it: expm1, logistic, tanh, sinh, cosh, erf.
+//
+// x = n ln 2 + r with |r| <= ln(2) / 2, and e^x = 2^n (1 + tail) with tail = r + r^2 q(r). n comes from the bits of
+// x / ln 2 + 3 * 2^(mantissa - 1), which are n in two's complement; ln 2 is cut in two so that n times the first is exact.
+#include "emit/math/math_kit.h"
+
+// q of e^r = 1 + r + r^2 q(r) for |r| < 0.35: 2^-28 and 2^-59 of the result (tests/tools/minimax.py).
+static const double exp_float[] = {0x1.0p-1, 0x1.555482p-3, 0x1.555528p-5, 0x1.1244f8p-7, 0x1.6cf2cep-10};
+static const double exp_double[] = {
+    0x1.000000000000dp-1,  0x1.5555555555562p-3,  0x1.555555554f935p-5,  0x1.111111110d142p-7,  0x1.6c16c18735e84p-10,
+    0x1.a01a01bc8ef49p-13, 0x1.a0199245c02d1p-16, 0x1.71dddc110e809p-19, 0x1.28b455b571cf3p-22, 0x1.af8b6b758341ep-26};
+
+static val q_of(const kit *k, val r) {
+  return k->is_double ? POLYNOMIAL(k, r, exp_double) : POLYNOMIAL(k, r, exp_float);
+}
+
+// n + |offset| in the low bits of |bits|, and r as high + low.
+typedef struct reduced {
+  val bits;
+  val high;
+  val low;
+} reduced;
+
+// Without |with_low| low is NULL, and high is rounded.
+static reduced reduce(const kit *k, val x, int64_t offset, bool with_low) {
+  double magic = pick(k, 0x1.8p23, 0x1.8p52) + (double)offset;
+  val shifted = fused(k, x, real(k, 0x1.71547652b82fep0), real(k, magic));
+  val n = sub(k, shifted, real(k, magic));
+  val first = fused(k, n, real(k, pick(k, -0x1.62e4p-1, -0x1.62e42fefap-1)), x);
+  double rest = pick(k, -0x1.7f7d1cf79abcap-20, -0x1.cf79abc9e3b39p-40);
+  reduced out = {as_bits(k, shifted), NULL, NULL};
+  if (!with_low) {
+    out.high = fused(k, n, real(k, rest), first);
+    return out;
+  }
+  val second = mul(k, n, real(k, rest));
+  out.high = add(k, first, second);
+  out.low = sub(k, second, sub(k, out.high, first));
+  return out;
+}
+
+// The power of two whose biased exponent is in the low bits.
+static val power_of_two(const kit *k, val bits) { return as_real(k, shift_left(k, bits, mantissa_bits(k))); }
+
+static val tail_of(const kit *k, val r) { return fused(k, mul(k, r, r), q_of(k, r), r); }
+
+val indim_emit_fn_exp_of_sum(const kit *k, val x, val low) {
+  x = at_most(k, at_least(k, x, pick(k, -104, -746)), pick(k, 89, 710));
+  // Halves of the exponent, each with its bias: 2^n alone may be out of range though the result is not.
+  reduced r = reduce(k, x, 2 * bias(k), false);
+  val tail = tail_of(k, low == NULL ? r.high : add(k, r.high, low));
+  val half = shift_right(k, r.bits, 1);
+  val scale = power_of_two(k, half);
+  return mul(k, fused(k, tail, scale, scale), power_of_two(k, isub(k, r.bits, half)));
+}
+
+val indim_emit_fn_exp(const kit *k, val x) { return indim_emit_fn_exp_of_sum(k, x, NULL); }
+
+// e^x / 4 - |less| as a pair, for x in [-40, ln(max) + 1.2]: a quarter, so that nothing overflows before it must.
+static pair quarter_exp(const kit *k, val x, bool minus_one) {
+  reduced r = reduce(k, x, bias(k) - 2, true);
+  val scale = power_of_two(k, r.bits);
+  val above_r = mul(k, mul(k, r.high, r.high), q_of(k, r.high));
+  pair tail = quick_two_sum(k, r.high, above_r);
+  val low = add(k, tail.low, r.low);
+  pair sum = two_sum(k, minus_one ? sub(k, scale, real(k, 0.25)) : scale, mul(k, scale, tail.high));
+  return (pair){sum.high, fused(k, scale, low, sum.low)};
+}
+
+// Where x itself is the result: the next term is below half a unit in the last place. NaN and -0 too.
+static val unless_tiny(const kit *k, val x, val result) {
+  return choose(k, above(k, absolute(k, x), pick(k, 0x1p-26, 0x1p-55)), result, x);
+}
+
+val indim_emit_fn_expm1(const kit *k, val x) {
+  val cut = at_most(k, at_least(k, x, pick(k, -18, -38)), pick(k, 89, 710));
+  pair quarter = quarter_exp(k, cut, true);
+  return unless_tiny(k, x, mul(k, add(k, quarter.high, quarter.low), real(k, 4)));
+}
+
+// 1 / (1 + 2^n (1 + tail)), e^-x = 2^n (1 + tail); both sides times 2^-a, a half of n, so that neither leaves the range.
+val indim_emit_fn_logistic(const kit *k, val x) {
+  double most = pick(k, 104, 746);
+  reduced r = reduce(k, minus(k, at_most(k, at_least(k, x, -most), most)), 2 * bias(k), false);
+  val half = shift_right(k, r.bits, 1);
+  val one = power_of_two(k, isub(k, whole(k, 2 * bias(k)), half));
+  val scale = power_of_two(k, isub(k, r.bits, half));
+  // What the sum of both powers of two lost joins the smaller addend.
+  val sum = add(k, scale, one);
+  val lost = sub(k, one, sub(k, sum, scale));
+  return quotient(k, one, add(k, sum, fused(k, tail_of(k, r.high), scale, lost)));
+}
+
+// a - b c, which is small.
+static val rest_of_product(const kit *k, val a, val b, val c) {
+  pair product = indim_emit_fn_two_product(k, b, c);
+  return sub(k, sub(k, a, product.high), product.low);
+}
+
+// Where products are exact in a sum. With m = |x| and -2 m = n ln 2 + r: r = -2 s, s = m + n ln 2 / 2, and ln 2 need not be
+// cut in two: what n times its error does to p is nothing beside 1 - p.
+static val tanh_of_floats(const kit *k, val x) {
+  val magnitude = at_most(k, absolute(k, x), 9.1);
+  double magic = 0x1.8p23 + 127;
+  val shifted = fused(k, magnitude, real(k, -0x1.71547652b82fep1), real(k, magic));
+  val n = sub(k, shifted, real(k, magic));
+  val s = fused(k, n, real(k, 0x1.62e42fefap-2), magnitude);
+  double rest[sizeof exp_float / sizeof *exp_float];  // -4 q(-2 s)
+  for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
+    rest[i] = ldexp(i % 2 == 0 ? -exp_float[i] : exp_float[i], (int)i + 2);
+  }
+  // p = 2^n (1 - drop).
+  val drop = fused(k, mul(k, s, s), POLYNOMIAL(k, s, rest), add(k, s, s));
+  val scale = power_of_two(k, as_bits(k, shifted));
+  val one = real(k, 1);
+  val top = fused(k, scale, drop, sub(k, one, scale));
+  val bottom = fused(k, minus(k, scale), drop, add(k, one, scale));
+  return under_sign(k, quotient(k, top, bottom), x);
+}
+
+// q = (1 - p) / (1 + p) with p = e^-2|x| = scale (1 + tail). Beyond the limit the nearest number is 1. For doubles, and
+// where products are rounded by themselves, all that was lost is collected: of the tail, of both sums and of the
+// quotient; 1 / (1 + p) = (1 + q) / 2.
+val indim_emit_fn_tanh(const kit *k, val x) {
+  if (!k->is_double && k->e->has_fma) {
+    return tanh_of_floats(k, x);
+  }
+  val magnitude = at_most(k, absolute(k, x), pick(k, 9.1, 19.5));
+  reduced r = reduce(k, mul(k, magnitude, real(k, -2)), bias(k), true);
+  val scale = power_of_two(k, r.bits);
+  val above_r = mul(k, mul(k, r.high, r.high), q_of(k, r.high));
+  val tail = add(k, r.high, above_r);
+  val less = sub(k, real(k, 1), scale);
+  val more = add(k, real(k, 1), scale);
+  val top = fused(k, minus(k, scale), tail, less);
+  val bottom = fused(k, scale, tail, more);
+  val ratio = quotient(k, top, bottom);
+  val scaled = mul(k, scale, tail);
+  val lost_tail = mul(k, scale, add(k, add(k, sub(k, r.high, tail), above_r), r.low));
+  val lost_top = sub(k, sub(k, sub(k, less, top), scaled), lost_tail);
+  val lost_bottom = add(k, add(k, sub(k, more, bottom), scaled), lost_tail);
+  val lost = add(k, rest_of_product(k, top, ratio, bottom), sub(k, lost_top, mul(k, ratio, lost_bottom)));
+  ratio = fused(k, lost, fused(k, ratio, real(k, 0.5), real(k, 0.5)), ratio);
+  return under_sign(k, ratio, x);
+}
+
+// With h = (e^|x| - 1) / 4: sinh |x| = 2 (h + h / (4 h + 1)).
+val indim_emit_fn_sinh(const kit *k, val x) {
+  val magnitude = at_most(k, absolute(k, x), pick(k, 89.7, 710.6));
+  pair h = quarter_exp(k, magnitude, true);
+  pair line = two_sum(k, real(k, 1), mul(k, h.high, real(k, 4)));
+  line.low = fused(k, h.low, real(k, 4), line.low);
+  pair small = indim_emit_fn_quotient(k, h, line);
+  pair sum = quick_two_sum(k, h.high, small.high);
+  val total = add(k, sum.high, add(k, add(k, sum.low, small.low), h.low));
+  total = choose(k, above(k, magnitude, pick(k, 20, 40)), add(k, h.high, h.low), total);
+  return unless_tiny(k, x, with_sign(k, add(k, total, total), x));
+}
+
+// With h = e^|x| / 4: 2 h + 1 / (8 h).
+val indim_emit_fn_cosh(const kit *k, val x) {
+  pair h = quarter_exp(k, at_most(k, absolute(k, x), pick(k, 89.7, 710.6)), false);
+  val small = quotient(k, real(k, 0.0625), h.high);
+  val sum = add(k, h.high, add(k, h.low, small));
+  return add(k, sum, sum);
+}
+
+// erf x = x + x p(x^2) up to the limit. Beyond, what is missing to 1 is a polynomial of |x| - 2.46875 for floats, and e^p(|x|)
+// for doubles: its logarithm is a tame function.
+static const double erf_near_float[] = {0x1.06eba8p-3, -0x1.812744p-2,  0x1.ce2e1cp-4, -0x1.b80ff2p-6,
+                                        0x1.54d42cp-8, -0x1.aaa2dep-11, 0x1.5e0642p-14};
+static const double erf_near_double[] = {0x1.06eba8214db68p-3,   -0x1.812746b03799fp-2,  0x1.ce2f21a03eda1p-4,
+                                         -0x1.b82ce31136c6cp-6,  0x1.565bccd393af9p-8,   -0x1.c02da808ce2a9p-11,
+                                         0x1.f9a1a1d167766p-14,  -0x1.f4b2828679b13p-17, 0x1.b837998e99263p-20,
+                                         -0x1.5120924a556d4p-23, 0x1.6ef73571bf8f3p-27};
+static const double erf_far_float[] = {0x1.f7f35ap-12,  -0x1.4d7842p-9, 0x1.9ba0fcp-8,   -0x1.36f4c4p-7,
+                                       0x1.3b38c2p-7,   -0x1.b3e3bep-8, 0x1.7d4e44p-9,   -0x1.ef14bap-12,
+                                       -0x1.5e0ac4p-12, 0x1.258956p-12, -0x1.43a44ep-14, -0x1.f4d17ep-17,
+                                       0x1.1c7f84p-16,  -0x1.6dc5bp-19, -0x1.17e87cp-20, 0x1.5063d6p-22};
+static const double erf_far_double[] = {
+    0x1.5304959b4ca6fp-27, -0x1.20dd776a55384p+0,  -0x1.45f2e65ca9fp-1,    -0x1.a4f92ab036e83p-4,
+    0x1.3998fc24e813dp-6,  0x1.7f68d05b337c3p-13,  -0x1.b0f1d978325b9p-10, 0x1.1604bbab0acb3p-11,
+    0x1.43c0a3f7c2052p-15, -0x1.faa1c2546299dp-14, 0x1.240cae3739557p-14,  -0x1.b76819c9390ccp-16,
+    0x1.efac83e2b4d9ep-18, -0x1.b30d475daca44p-20, 0x1.2a55de5fe232cp-22,  -0x1.3b09bcd25aaa7p-25,
+    0x1.efd7024d70c2cp-29, -0x1.12149bb234d34p-32, 0x1.7bca75d0a5ec3p-37,  -0x1.f02195eb27b4ep-43};
+
+val indim_emit_fn_erf(const kit *k, val x) {
+  val magnitude = at_most(k, absolute(k, x), pick(k, 4, 6));
+  val z = mul(k, x, x);
+  val near = k->is_double ? POLYNOMIAL(k, z, erf_near_double) : POLYNOMIAL(k, z, erf_near_float);
+  near = fused(k, x, near, x);
+  val missing = k->is_double ? indim_emit_fn_exp(k, POLYNOMIAL(k, magnitude, erf_far_double))
+                             : POLYNOMIAL(k, sub(k, magnitude, real(k, 2.46875)), erf_far_float);
+  val far = under_sign(k, sub(k, real(k, 1), missing), x);
+  return choose(k, above(k, magnitude, pick(k, 0.925, 0.845)), far, near);
+}

@@ -1,0 +1,258 @@
+// Loops and branches. A for is tested at its end, and before it only when its bounds do not say that it runs; a while
+// asks the host's stop word before every iteration, a long for now and then. Results and carried values are phis, one for
+// each part.
+#include "emit/program/program.h"
+
+// Phis ------------------------------------------------------------------------------------------------------------------
+
+// |count| values from |first| on become phis in the block at hand, without any incoming value yet.
+static void make_phis(indim_generator *g, indim_lval first, int32_t count, const indim_lval *like) {
+  for (int32_t i = 0; i < count; i++) {
+    const indim_reg *model = &g->regs[like[i]];
+    indim_reg phi = {{NULL, NULL}};
+    for (int32_t part = 0; part < 2 && model->part[part] != NULL; part++) {
+      phi.part[part] = LLVMBuildPhi(g->e.builder, LLVMTypeOf(model->part[part]), "");
+    }
+    g->regs[first + i] = phi;
+  }
+}
+
+static void add_incoming(const indim_reg *phi, const indim_reg *value, LLVMBasicBlockRef from) {
+  for (int32_t part = 0; part < 2 && phi->part[part] != NULL; part++) {
+    LLVMValueRef incoming = value->part[part];
+    LLVMAddIncoming(phi->part[part], &incoming, &from, 1);
+  }
+}
+
+// The phis from |first| on get |values| when control comes from |from|.
+static void feed_phis(indim_generator *g, indim_lval first, int32_t count, const indim_lval *values,
+                      LLVMBasicBlockRef from) {
+  for (int32_t i = 0; i < count; i++) {
+    add_incoming(&g->regs[first + i], &g->regs[values[i]], from);
+  }
+}
+
+static void copy_regs(indim_generator *g, indim_lval first, int32_t count, const indim_lval *values) {
+  for (int32_t i = 0; i < count; i++) {
+    g->regs[first + i] = g->regs[values[i]];
+  }
+}
+
+// For -------------------------------------------------------------------------------------------------------------------
+
+indim_status indim_emit_loop_body(indim_generator *g, const indim_loop_body *body, LLVMBasicBlockRef before) {
+  const indim_loop_body *outer = g->loop;
+  LLVMBasicBlockRef before_outer = g->before_loop;
+  g->loop = body;
+  g->before_loop = before;
+  INDIM_TRY(indim_emit_body(g, body));
+  g->loop = outer;
+  g->before_loop = before_outer;
+  return INDIM_OK;
+}
+
+// A loop's index after a turn. LLVM does not see through it that the index counts, and so leaves the loop alone: looking for
+// other ways to count takes a third of its time, and addresses are made so that there is nothing to gain (address.c).
+static LLVMValueRef next_index(indim_generator *g, LLVMValueRef index, int64_t step) {
+  return LLVMBuildFreeze(g->e.builder, LLVMBuildNSWAdd(g->e.builder, index, indim_emit_s64(g, step), ""), "");
+}
+
+// A loop that is known to run once: its body, without a loop.
+static indim_status emit_once(indim_generator *g, const indim_loop_node *node) {
+  const indim_loop_body *body = node->bodies[0];
+  g->regs[body->first_parameter] = g->regs[node->args[0]];
+  copy_regs(g, body->first_parameter + 1, node->arg_count - 2, node->args + 2);
+  INDIM_TRY(indim_emit_body(g, body));
+  copy_regs(g, node->first_result, node->result_count, body->yields);
+  return INDIM_OK;
+}
+
+// Leaves the function when the host's stop word is not 0.
+static void ask_stop(indim_generator *g) {
+  LLVMBuilderRef b = g->e.builder;
+  LLVMBasicBlockRef stopped = indim_emit_leave(g, INDIM_HOST_STOPPED);
+  LLVMBasicBlockRef on = indim_emit_block(g, "");
+  LLVMValueRef word = LLVMBuildLoad2(b, LLVMInt32TypeInContext(g->e.context), g->current->stop, "");
+  LLVMSetVolatile(word, 1);
+  LLVMSetAlignment(word, 4);
+  LLVMBuildCondBr(b, LLVMBuildIsNull(b, word, ""), on, stopped);
+  indim_emit_enter(g, on);
+}
+
+// One test of a loop at its end: |next| below |end| goes to |again|, else to |after|.
+static void end_turn(indim_generator *g, LLVMValueRef next, LLVMValueRef end, LLVMBasicBlockRef again,
+                     LLVMBasicBlockRef after) {
+  LLVMBuildCondBr(g->e.builder, LLVMBuildICmp(g->e.builder, LLVMIntSLT, next, end, ""), again, after);
+}
+
+// A long stretch of short iterations is a loop of its own, so that nothing is added to them:
+//
+//   stretch: asks, and sets limit = min(index + looks_every * step, end)
+//   for:     the iterations below limit
+//   done:    goes on with the next stretch unless nothing is left
+//
+// Carried values are phis of both; those of the stretch stand in the node's results until the loop is through.
+static LLVMValueRef begin_stretch(indim_generator *g, const indim_loop_node *node, LLVMValueRef begin, LLVMValueRef end,
+                                  LLVMBasicBlockRef before, LLVMValueRef *out_limit) {
+  LLVMBuilderRef b = g->e.builder;
+  int32_t count = node->arg_count - 2;
+  LLVMValueRef index = LLVMBuildPhi(b, indim_emit_s64_type(g), "from");
+  LLVMAddIncoming(index, &begin, &before, 1);
+  make_phis(g, node->first_result, count, node->args + 2);
+  feed_phis(g, node->first_result, count, node->args + 2, before);
+  ask_stop(g);
+  int64_t length = node->u.loop.looks_every * node->u.loop.step;  // shorter than the loop
+  LLVMValueRef left = LLVMBuildSub(b, end, index, "");
+  LLVMValueRef is_last = LLVMBuildICmp(b, LLVMIntULE, left, indim_emit_s64(g, length), "");
+  LLVMValueRef limit = LLVMBuildAdd(b, index, indim_emit_s64(g, length), "");
+  *out_limit = LLVMBuildSelect(b, is_last, end, limit, "");
+  return index;
+}
+
+indim_status indim_emit_iterations(indim_generator *g, const indim_loop_node *node, LLVMValueRef begin,
+                                   LLVMValueRef end, LLVMBasicBlockRef before, LLVMBasicBlockRef head,
+                                   LLVMBasicBlockRef after, LLVMBasicBlockRef *out_last) {
+  LLVMBuilderRef b = g->e.builder;
+  const indim_loop_body *body = node->bodies[0];
+  int32_t count = node->arg_count - 2;
+  bool has_stretches = node->u.loop.looks_every > 1;
+  LLVMBasicBlockRef loop = has_stretches ? indim_emit_block(g, "for") : head;
+  LLVMBasicBlockRef done = has_stretches ? indim_emit_block(g, "") : after;
+  LLVMBasicBlockRef from = before;
+  LLVMValueRef first = begin;
+  LLVMValueRef limit = end;
+  indim_emit_enter(g, head);
+  if (has_stretches) {
+    first = begin_stretch(g, node, begin, end, before, &limit);
+    from = LLVMGetInsertBlock(b);
+    LLVMBuildBr(b, loop);
+    indim_emit_enter(g, loop);
+  }
+  LLVMValueRef index = LLVMBuildPhi(b, indim_emit_s64_type(g), "i");
+  g->regs[body->first_parameter].part[0] = index;
+  make_phis(g, body->first_parameter + 1, count, node->args + 2);
+  LLVMAddIncoming(index, &first, &from, 1);
+  for (int32_t i = 0; i < count; i++) {
+    indim_lval carried = has_stretches ? node->first_result + i : node->args[2 + i];
+    add_incoming(&g->regs[body->first_parameter + 1 + i], &g->regs[carried], from);
+  }
+  if (node->u.loop.looks_every == 1) {
+    ask_stop(g);
+  }
+  INDIM_TRY(indim_emit_loop_body(g, body, before));
+  LLVMBasicBlockRef latch = LLVMGetInsertBlock(b);
+  LLVMValueRef next = next_index(g, index, node->u.loop.step);
+  LLVMAddIncoming(index, &next, &latch, 1);
+  feed_phis(g, body->first_parameter + 1, count, body->yields, latch);
+  end_turn(g, next, limit, loop, done);
+  *out_last = latch;
+  if (has_stretches) {
+    indim_emit_enter(g, done);
+    LLVMAddIncoming(first, &next, &done, 1);
+    feed_phis(g, node->first_result, count, body->yields, done);
+    end_turn(g, next, end, head, after);
+    *out_last = done;
+  }
+  return INDIM_OK;
+}
+
+static indim_status emit_for(indim_generator *g, const indim_loop_node *node) {
+  LLVMBuilderRef b = g->e.builder;
+  const indim_loop_body *body = node->bodies[0];
+  const indim_loop_value *begin = indim_emit_value(g, node->args[0]);
+  const indim_loop_value *end = indim_emit_value(g, node->args[1]);
+  const indim_lval *carried = node->args + 2;
+  int32_t count = node->arg_count - 2;
+  if (begin->low >= end->high) {
+    copy_regs(g, node->first_result, count, carried);
+    return INDIM_OK;
+  }
+  bool surely_runs = begin->high < end->low;
+  if (surely_runs && begin->low >= end->high - node->u.loop.step) {
+    return emit_once(g, node);
+  }
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
+  LLVMBasicBlockRef head = indim_emit_block(g, "for");
+  LLVMBasicBlockRef after = indim_emit_block(g, "");
+  LLVMBasicBlockRef last = NULL;
+  LLVMValueRef begin_reg = g->regs[node->args[0]].part[0];
+  LLVMValueRef end_reg = g->regs[node->args[1]].part[0];
+  if (surely_runs) {
+    LLVMBuildBr(b, head);
+  } else {
+    end_turn(g, begin_reg, end_reg, head, after);
+  }
+  INDIM_TRY(indim_emit_iterations(g, node, begin_reg, end_reg, before, head, after, &last));
+  indim_emit_enter(g, after);
+  make_phis(g, node->first_result, count, carried);
+  feed_phis(g, node->first_result, count, body->yields, last);
+  if (!surely_runs) {
+    feed_phis(g, node->first_result, count, carried, before);
+  }
+  return INDIM_OK;
+}
+
+// If --------------------------------------------------------------------------------------------------------------------
+
+static indim_status emit_if(indim_generator *g, const indim_loop_node *node) {
+  LLVMBuilderRef b = g->e.builder;
+  LLVMBasicBlockRef blocks[] = {indim_emit_block(g, "then"), indim_emit_block(g, "else")};
+  LLVMBasicBlockRef after = indim_emit_block(g, "");
+  LLVMBasicBlockRef ends[2];
+  LLVMBuildCondBr(b, g->regs[node->args[0]].part[0], blocks[0], blocks[1]);
+  for (int32_t side = 0; side < 2; side++) {
+    indim_emit_enter(g, blocks[side]);
+    INDIM_TRY(indim_emit_body(g, node->bodies[side]));
+    ends[side] = LLVMGetInsertBlock(b);
+    LLVMBuildBr(b, after);
+  }
+  indim_emit_enter(g, after);
+  make_phis(g, node->first_result, node->result_count, node->bodies[0]->yields);
+  for (int32_t side = 0; side < 2; side++) {
+    feed_phis(g, node->first_result, node->result_count, node->bodies[side]->yields, ends[side]);
+  }
+  return INDIM_OK;
+}
+
+// While -----------------------------------------------------------------------------------------------------------------
+
+static indim_status emit_while(indim_generator *g, const indim_loop_node *node) {
+  LLVMBuilderRef b = g->e.builder;
+  const indim_loop_body *test = node->bodies[0];
+  const indim_loop_body *body = node->bodies[1];
+  int32_t count = node->arg_count;
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
+  LLVMBasicBlockRef head = indim_emit_block(g, "while");
+  LLVMBuildBr(b, head);
+  indim_emit_enter(g, head);
+  make_phis(g, test->first_parameter, count, node->args);
+  feed_phis(g, test->first_parameter, count, node->args, before);
+  INDIM_TRY(indim_emit_body(g, test));
+  LLVMBasicBlockRef turn = indim_emit_block(g, "do");
+  LLVMBasicBlockRef after = indim_emit_block(g, "");
+  LLVMBuildCondBr(b, g->regs[test->yields[0]].part[0], turn, after);
+  indim_emit_enter(g, turn);
+  ask_stop(g);
+  for (int32_t i = 0; i < count; i++) {
+    g->regs[body->first_parameter + i] = g->regs[test->first_parameter + i];
+  }
+  INDIM_TRY(indim_emit_body(g, body));
+  LLVMBasicBlockRef latch = LLVMGetInsertBlock(b);
+  feed_phis(g, test->first_parameter, count, body->yields, latch);
+  LLVMBuildBr(b, head);
+  indim_emit_enter(g, after);
+  for (int32_t i = 0; i < count; i++) {
+    g->regs[node->first_result + i] = g->regs[test->first_parameter + i];
+  }
+  return INDIM_OK;
+}
+
+indim_status indim_emit_control_node(indim_generator *g, const indim_loop_node *node) {
+  if (node->kind == INDIM_NODE_IF) {
+    return emit_if(g, node);
+  }
+  if (node->kind == INDIM_NODE_WHILE) {
+    return emit_while(g, node);
+  }
+  return node->u.loop.is_parallel && !g->current->is_piece ? indim_emit_parallel(g, node) : emit_for(g, node);
+}

@@ -1,0 +1,112 @@
+// The function that is being filled: blocks, places on the stack, attributes, and how it is left.
+#include <stddef.h>
+#include <string.h>
+
+#include "emit/program/program.h"
+
+LLVMTypeRef indim_emit_pointer_type(indim_generator *g) { return LLVMPointerTypeInContext(g->e.context, 0); }
+
+LLVMTypeRef indim_emit_s64_type(indim_generator *g) { return LLVMInt64TypeInContext(g->e.context); }
+
+LLVMValueRef indim_emit_s64(indim_generator *g, int64_t value) {
+  return LLVMConstInt(indim_emit_s64_type(g), (uint64_t)value, 1);
+}
+
+LLVMBasicBlockRef indim_emit_block(indim_generator *g, const char *name) {
+  return LLVMAppendBasicBlockInContext(g->e.context, g->current->function, name);
+}
+
+void indim_emit_enter(indim_generator *g, LLVMBasicBlockRef block) {
+  LLVMPositionBuilderAtEnd(g->e.builder, block);
+  g->mark = LLVMGetLastInstruction(block);
+  g->block_count = 0;
+}
+
+LLVMValueRef indim_emit_stack(indim_generator *g, LLVMTypeRef type, const char *name) {
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);
+  LLVMPositionBuilderAtEnd(g->e.builder, g->current->entry);
+  LLVMValueRef place = LLVMBuildAlloca(g->e.builder, type, name);
+  LLVMPositionBuilderAtEnd(g->e.builder, here);
+  return place;
+}
+
+LLVMValueRef indim_emit_host_field(indim_generator *g, LLVMValueRef host, size_t offset) {
+  LLVMTypeRef byte = LLVMInt8TypeInContext(g->e.context);
+  LLVMValueRef index = indim_emit_s64(g, (int64_t)offset);
+  LLVMValueRef place = LLVMBuildGEP2(g->e.builder, byte, host, &index, 1, "");
+  return LLVMBuildLoad2(g->e.builder, indim_emit_pointer_type(g), place, "");
+}
+
+// Of x86, stores past the caches are in no order with others: a fence before anybody is told that we are done.
+static void fence(indim_generator *g) {
+  static const char name[] = "llvm.x86.sse.sfence";
+  unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);
+  if (g->current->has_streamed && g->e.program->target.arch == INDIM_ARCH_X86_64) {
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->e.module, id, NULL, 0);
+    LLVMBuildCall2(g->e.builder, LLVMIntrinsicGetType(g->e.context, id, NULL, 0), function, NULL, 0, "");
+  }
+}
+
+void indim_emit_answer(indim_generator *g, LLVMValueRef outcome) {
+  indim_emit_function *f = g->current;
+  if (f->is_piece) {
+    LLVMValueRef store = LLVMBuildStore(g->e.builder, outcome, f->status);
+    LLVMSetOrdering(store, LLVMAtomicOrderingMonotonic);
+    LLVMSetAlignment(store, 4);
+    LLVMBuildRetVoid(g->e.builder);
+  } else {
+    LLVMBuildRet(g->e.builder, outcome);
+  }
+}
+
+LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome) {
+  indim_emit_function *f = g->current;
+  LLVMBasicBlockRef *block = outcome == INDIM_HOST_STOPPED ? &f->stopped : &f->failed;
+  if (*block != NULL) {
+    return *block;
+  }
+  LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);
+  *block = indim_emit_block(g, outcome == INDIM_HOST_STOPPED ? "stopped" : "failed");
+  LLVMPositionBuilderAtEnd(g->e.builder, *block);
+  indim_emit_answer(g, LLVMConstInt(word, (unsigned)outcome, 1));
+  LLVMPositionBuilderAtEnd(g->e.builder, here);
+  return *block;
+}
+
+void indim_emit_function_end(indim_generator *g, LLVMBasicBlockRef start) {
+  fence(g);
+  if (g->current->is_piece) {
+    LLVMBuildRetVoid(g->e.builder);
+  } else {
+    LLVMBuildRet(g->e.builder, LLVMConstNull(LLVMInt32TypeInContext(g->e.context)));
+  }
+  LLVMPositionBuilderAtEnd(g->e.builder, g->current->entry);
+  LLVMBuildBr(g->e.builder, start);
+}
+
+void indim_emit_add_attribute(indim_generator *g, LLVMValueRef function, const char *attribute) {
+  unsigned kind = LLVMGetEnumAttributeKindForName(attribute, strlen(attribute));
+  LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                          LLVMCreateEnumAttribute(g->e.context, kind, 0));
+}
+
+void indim_emit_mark_function(indim_generator *g, LLVMValueRef function) {
+  indim_emit_add_attribute(g, function, "nounwind");
+}
+
+bool indim_emit_is_inside(const indim_loop_body *body, const indim_loop_body *outer) {
+  while (body != NULL && body->depth > outer->depth) {
+    body = body->outer;
+  }
+  return body == outer;
+}
+
+indim_status indim_emit_room(indim_generator *g, size_t bytes, void **out) {
+  if (bytes > g->room_bytes) {
+    INDIM_TRY(indim_arena_alloc(g->arena, 2 * bytes, &g->room));
+    g->room_bytes = 2 * bytes;
+  }
+  *out = g->room;
+  return INDIM_OK;
+}

@@ -1,0 +1,337 @@
+// What leaves the function: parallel loops and calls of the host's services.
+//
+// A parallel loop becomes a function of its own, piece(frame, begin, end), which runs iterations begin to end. The frame is
+// a struct on the caller's stack with the function's own arguments and every value that the body uses from outside. The
+// host runs pieces on its threads; without a host, or when one piece is all there is, the piece is called directly. A
+// piece that has to end early says why in a word of the caller's, which looks there afterwards.
+#include "emit/program/program.h"
+
+#include <stddef.h>
+
+// What every frame begins with.
+enum { FRAME_ARGUMENTS, FRAME_RESULTS, FRAME_SCRATCH, FRAME_HOST, FRAME_STOP, FRAME_STATUS, FRAME_BEGIN, FRAME_FIXED };
+
+// The values that a body uses and that are known outside of it, with the registers they have there.
+typedef struct capture {
+  const indim_loop_body *loop;
+  indim_lval *values;
+  indim_reg *outside;
+  int32_t count;
+  bool *is_seen;  // for each value of the program
+  LLVMTypeRef type;
+} capture;
+
+// A lane repeated is repeated again in the piece: its scalar takes less room in the frame, and LLVM knows that all its
+// registers are one.
+static const indim_loop_node *splat_of(const indim_generator *g, indim_lval v) {
+  const indim_loop_node *node = indim_emit_value(g, v)->node;
+  return node != NULL && node->kind == INDIM_NODE_SPLAT ? node : NULL;
+}
+
+// Constants need no place in the frame.
+static void see_value(indim_generator *g, indim_lval v, capture *c) {
+  for (const indim_loop_node *splat = NULL;; v = splat->args[0]) {
+    LLVMValueRef reg = g->regs[v].part[0];
+    if (c->is_seen[v] || reg == NULL || indim_emit_is_inside(indim_emit_value(g, v)->body, c->loop) ||
+        LLVMIsConstant(reg)) {
+      return;
+    }
+    c->is_seen[v] = true;
+    c->values[c->count++] = v;
+    splat = splat_of(g, v);
+    if (splat == NULL) {
+      return;
+    }
+  }
+}
+
+static void see_body(indim_generator *g, const indim_loop_body *body, capture *c) {
+  for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
+    for (int32_t i = 0; i < node->arg_count; i++) {
+      see_value(g, node->args[i], c);
+    }
+    for (int32_t k = 0; k < 2; k++) {
+      // What is nested deeper is refused by indim_emit_body before the capture matters.
+      if (node->bodies[k] != NULL && node->bodies[k]->depth <= INDIM_EMIT_MAX_DEPTH) {
+        see_body(g, node->bodies[k], c);
+      }
+    }
+  }
+  for (int32_t i = 0; i < body->yield_count; i++) {
+    see_value(g, body->yields[i], c);
+  }
+}
+
+static LLVMValueRef frame_field(indim_generator *g, const capture *c, LLVMValueRef frame, int32_t field) {
+  return LLVMBuildStructGEP2(g->e.builder, c->type, frame, (unsigned)field, "");
+}
+
+// Types of the frame's fields: the fixed ones, then each part of each value.
+static indim_status frame_type(indim_generator *g, capture *c) {
+  LLVMTypeRef *fields = NULL;
+  INDIM_TRY(indim_arena_array(g->arena, FRAME_FIXED + 2 * (size_t)c->count, sizeof *fields, (void **)&fields));
+  unsigned count = 0;
+  while (count < FRAME_FIXED) {
+    fields[count] = count == FRAME_BEGIN ? indim_emit_s64_type(g) : indim_emit_pointer_type(g);
+    count++;
+  }
+  for (int32_t i = 0; i < c->count; i++) {
+    bool is_splat = splat_of(g, c->values[i]) != NULL;
+    for (int32_t part = 0; part < 2 && !is_splat && c->outside[i].part[part] != NULL; part++) {
+      fields[count++] = LLVMTypeOf(c->outside[i].part[part]);
+    }
+  }
+  c->type = LLVMStructTypeInContext(g->e.context, fields, count, 0);
+  return INDIM_OK;
+}
+
+static LLVMValueRef fill_frame(indim_generator *g, const capture *c, LLVMValueRef begin) {
+  indim_emit_function *f = g->current;
+  LLVMValueRef frame = indim_emit_stack(g, c->type, "frame");
+  LLVMValueRef fixed[] = {f->arguments, f->results, f->scratch, f->host, f->stop, f->status, begin};
+  int32_t field = 0;
+  for (; field < FRAME_FIXED; field++) {
+    LLVMBuildStore(g->e.builder, fixed[field], frame_field(g, c, frame, field));
+  }
+  for (int32_t i = 0; i < c->count; i++) {
+    bool is_splat = splat_of(g, c->values[i]) != NULL;
+    for (int32_t part = 0; part < 2 && !is_splat && c->outside[i].part[part] != NULL; part++) {
+      LLVMBuildStore(g->e.builder, c->outside[i].part[part], frame_field(g, c, frame, field++));
+    }
+  }
+  return frame;
+}
+
+static LLVMValueRef load_field(indim_generator *g, const capture *c, LLVMValueRef frame, int32_t field) {
+  LLVMTypeRef type = LLVMStructGetTypeAtIndex(c->type, (unsigned)field);
+  return LLVMBuildLoad2(g->e.builder, type, frame_field(g, c, frame, field), "");
+}
+
+// The frame's fields back into registers, in the entry block of the piece.
+static LLVMValueRef open_frame(indim_generator *g, const capture *c, LLVMValueRef frame) {
+  indim_emit_function *f = g->current;
+  f->arguments = load_field(g, c, frame, FRAME_ARGUMENTS);
+  f->results = load_field(g, c, frame, FRAME_RESULTS);
+  f->scratch = load_field(g, c, frame, FRAME_SCRATCH);
+  f->host = load_field(g, c, frame, FRAME_HOST);
+  f->stop = load_field(g, c, frame, FRAME_STOP);
+  f->status = load_field(g, c, frame, FRAME_STATUS);
+  int32_t field = FRAME_FIXED;
+  for (int32_t i = 0; i < c->count; i++) {
+    bool is_splat = splat_of(g, c->values[i]) != NULL;
+    for (int32_t part = 0; part < 2 && !is_splat && c->outside[i].part[part] != NULL; part++) {
+      g->regs[c->values[i]].part[part] = load_field(g, c, frame, field++);
+    }
+  }
+  // A scalar comes behind its splat in the list, and may be a splat itself.
+  for (int32_t i = c->count - 1; i >= 0; i--) {
+    const indim_loop_node *splat = splat_of(g, c->values[i]);
+    for (int32_t part = 0; part < 2 && splat != NULL && c->outside[i].part[part] != NULL; part++) {
+      LLVMValueRef scalar = g->regs[splat->args[0]].part[part];
+      g->regs[c->values[i]].part[part] = indim_emit_splat(g, scalar, indim_emit_value(g, c->values[i])->lanes);
+    }
+  }
+  return load_field(g, c, frame, FRAME_BEGIN);
+}
+
+// Iterations [parameter 1, parameter 2) of the loop, at least one.
+static indim_status fill_piece(indim_generator *g, const indim_loop_node *node, const capture *c) {
+  LLVMBuilderRef b = g->e.builder;
+  indim_emit_function *f = g->current;
+  LLVMValueRef step = indim_emit_s64(g, node->u.loop.step);
+  f->entry = indim_emit_block(g, "entry");
+  LLVMBasicBlockRef start = indim_emit_block(g, "start");
+  LLVMBasicBlockRef loop = indim_emit_block(g, "for");
+  LLVMPositionBuilderAtEnd(b, f->entry);
+  LLVMValueRef origin = open_frame(g, c, LLVMGetParam(f->function, 0));
+  LLVMPositionBuilderAtEnd(b, start);
+  LLVMValueRef begin = LLVMBuildNSWMul(b, LLVMGetParam(f->function, 1), step, "");
+  LLVMValueRef end = LLVMBuildNSWMul(b, LLVMGetParam(f->function, 2), step, "");
+  begin = LLVMBuildNSWAdd(b, begin, origin, "");
+  end = LLVMBuildNSWAdd(b, end, origin, "");
+  LLVMBasicBlockRef after = indim_emit_block(g, "");
+  LLVMBasicBlockRef last = NULL;
+  LLVMBuildBr(b, loop);
+  INDIM_TRY(indim_emit_iterations(g, node, begin, end, start, loop, after, &last));
+  indim_emit_enter(g, after);
+  indim_emit_function_end(g, start);
+  return INDIM_OK;
+}
+
+static LLVMTypeRef piece_type(indim_generator *g) {
+  LLVMTypeRef s64 = indim_emit_s64_type(g);
+  LLVMTypeRef parameters[] = {indim_emit_pointer_type(g), s64, s64};
+  return LLVMFunctionType(LLVMVoidTypeInContext(g->e.context), parameters, 3, 0);
+}
+
+// Makes the piece's function. |out_may_leave| says whether it may end early.
+static indim_status emit_piece(indim_generator *g, const indim_loop_node *node, const capture *c,
+                               LLVMValueRef *out_function, bool *out_may_leave) {
+  indim_emit_function piece = {.function = LLVMAddFunction(g->e.module, "indim_piece", piece_type(g)),
+                               .body = node->bodies[0],
+                               .is_piece = true};
+  LLVMSetLinkage(piece.function, LLVMInternalLinkage);
+  indim_emit_mark_function(g, piece.function);
+  size_t storages = (size_t)g->e.program->storage_count + 1;
+  INDIM_TRY(indim_arena_array(g->arena, storages, sizeof *piece.bases, (void **)&piece.bases));
+  indim_emit_function *caller = g->current;
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);
+  g->current = &piece;
+  g->e.function = piece.function;
+  indim_status status = fill_piece(g, node, c);
+  g->current = caller;
+  g->e.function = caller->function;
+  indim_emit_enter(g, here);
+  for (int32_t i = 0; i < c->count; i++) {
+    g->regs[c->values[i]] = c->outside[i];
+  }
+  *out_function = piece.function;
+  *out_may_leave = piece.stopped != NULL || piece.failed != NULL;
+  return status;
+}
+
+// Calls the piece through the host, or directly where there is none or it would be one piece anyway.
+static void call_piece(indim_generator *g, LLVMValueRef piece, LLVMValueRef frame, LLVMValueRef count, int64_t grain) {
+  LLVMBuilderRef b = g->e.builder;
+  LLVMTypeRef pointer = indim_emit_pointer_type(g);
+  LLVMTypeRef s64 = indim_emit_s64_type(g);
+  LLVMBasicBlockRef table = indim_emit_block(g, "");
+  LLVMBasicBlockRef shared = indim_emit_block(g, "parallel");
+  LLVMBasicBlockRef alone = indim_emit_block(g, "alone");
+  LLVMBasicBlockRef after = indim_emit_block(g, "");
+  LLVMValueRef host = g->current->host;
+  LLVMValueRef grains = indim_emit_s64(g, grain < 1 ? 1 : grain);
+  LLVMValueRef is_one = LLVMBuildICmp(b, LLVMIntSLE, count, grains, "");
+  LLVMBuildCondBr(b, LLVMBuildOr(b, is_one, LLVMBuildIsNull(b, host, ""), ""), alone, table);
+  indim_emit_enter(g, table);
+  LLVMValueRef parallel = indim_emit_host_field(g, host, offsetof(indim_host, parallel));
+  LLVMBuildCondBr(b, LLVMBuildIsNull(b, parallel, ""), alone, shared);
+  indim_emit_enter(g, shared);
+  LLVMValueRef user = indim_emit_host_field(g, host, offsetof(indim_host, user));
+  LLVMTypeRef parameters[] = {pointer, pointer, pointer, s64, s64};
+  LLVMValueRef args[] = {user, piece, frame, count, grains};
+  LLVMBuildCall2(b, LLVMFunctionType(LLVMVoidTypeInContext(g->e.context), parameters, 5, 0), parallel, args, 5, "");
+  LLVMBuildBr(b, after);
+  indim_emit_enter(g, alone);
+  LLVMValueRef all[] = {frame, indim_emit_s64(g, 0), count};
+  LLVMBuildCall2(b, piece_type(g), piece, all, 3, "");
+  LLVMBuildBr(b, after);
+  indim_emit_enter(g, after);
+}
+
+// Leaves the function with |outcome| unless that is 0.
+static void leave_unless_done(indim_generator *g, LLVMValueRef outcome) {
+  LLVMBuilderRef b = g->e.builder;
+  LLVMBasicBlockRef leave = indim_emit_block(g, "");
+  LLVMBasicBlockRef on = indim_emit_block(g, "");
+  LLVMBuildCondBr(b, LLVMBuildIsNull(b, outcome, ""), on, leave);
+  indim_emit_enter(g, leave);
+  indim_emit_answer(g, outcome);
+  indim_emit_enter(g, on);
+}
+
+// Answers what a piece left in the status word, if it left anything.
+static void check_status(indim_generator *g) {
+  LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
+  LLVMValueRef status = LLVMBuildLoad2(g->e.builder, word, g->current->status, "");
+  LLVMSetOrdering(status, LLVMAtomicOrderingMonotonic);
+  LLVMSetAlignment(status, 4);
+  leave_unless_done(g, status);
+}
+
+static indim_status run_pieces(indim_generator *g, const indim_loop_node *node, const capture *c) {
+  LLVMBuilderRef b = g->e.builder;
+  LLVMValueRef begin = g->regs[node->args[0]].part[0];
+  LLVMValueRef end = g->regs[node->args[1]].part[0];
+  LLVMValueRef piece = NULL;
+  bool may_leave = false;
+  INDIM_TRY(emit_piece(g, node, c, &piece, &may_leave));
+  LLVMValueRef frame = fill_frame(g, c, begin);
+  LLVMValueRef count = LLVMBuildNSWSub(b, end, begin, "");
+  count = LLVMBuildNSWAdd(b, count, indim_emit_s64(g, node->u.loop.step - 1), "");
+  count = LLVMBuildSDiv(b, count, indim_emit_s64(g, node->u.loop.step), "");
+  LLVMBasicBlockRef some = indim_emit_block(g, "");
+  LLVMBasicBlockRef after = indim_emit_block(g, "");
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSGT, count, indim_emit_s64(g, 0), ""), some, after);
+  indim_emit_enter(g, some);
+  call_piece(g, piece, frame, count, node->u.loop.grain);
+  if (may_leave) {
+    check_status(g);
+  }
+  LLVMBuildBr(b, after);
+  indim_emit_enter(g, after);
+  return INDIM_OK;
+}
+
+static indim_status with_captures(indim_generator *g, const indim_loop_node *node, capture *c) {
+  see_body(g, c->loop, c);
+  INDIM_TRY(indim_arena_array(g->arena, (size_t)c->count, sizeof *c->outside, (void **)&c->outside));
+  for (int32_t i = 0; i < c->count; i++) {
+    c->outside[i] = g->regs[c->values[i]];
+  }
+  INDIM_TRY(frame_type(g, c));
+  return run_pieces(g, node, c);
+}
+
+indim_status indim_emit_parallel(indim_generator *g, const indim_loop_node *node) {
+  size_t values = (size_t)g->e.program->value_count;
+  capture c = {.loop = node->bodies[0]};
+  INDIM_TRY(indim_arena_array(g->arena, values, sizeof *c.values, (void **)&c.values));
+  INDIM_TRY(indim_arena_array(g->arena, values, sizeof *c.is_seen, (void **)&c.is_seen));
+  return with_captures(g, node, &c);
+}
+
+// Services --------------------------------------------------------------------------------------------------------------
+
+// The struct that a service takes, as constant data: its fields are the node's numbers, in order.
+static LLVMValueRef numbers_global(indim_generator *g, const indim_loop_node *node) {
+  LLVMValueRef numbers[INDIM_MAX_HOST_NUMBERS];
+  for (int32_t i = 0; i < node->u.host.number_count; i++) {
+    numbers[i] = indim_emit_s64(g, node->u.host.numbers[i]);
+  }
+  LLVMTypeRef s64 = indim_emit_s64_type(g);
+  LLVMValueRef data = LLVMConstArray2(s64, numbers, (uint64_t)node->u.host.number_count);
+  LLVMValueRef global = LLVMAddGlobal(g->e.module, LLVMTypeOf(data), "numbers");
+  LLVMSetInitializer(global, data);
+  LLVMSetGlobalConstant(global, 1);
+  LLVMSetLinkage(global, LLVMPrivateLinkage);
+  LLVMSetAlignment(global, 8);
+  return global;
+}
+
+// Goes on when |is_fine|, else leaves the function with INDIM_HOST_FAILED.
+static void go_on_if(indim_generator *g, LLVMValueRef is_fine) {
+  LLVMBasicBlockRef failed = indim_emit_leave(g, INDIM_HOST_FAILED);
+  LLVMBasicBlockRef on = indim_emit_block(g, "");
+  LLVMBuildCondBr(g->e.builder, is_fine, on, failed);
+  indim_emit_enter(g, on);
+}
+
+indim_status indim_emit_host_node(indim_generator *g, const indim_loop_node *node) {
+  enum { MATMUL_NUMBERS = sizeof(indim_host_matmul) / sizeof(int64_t), MATMUL_STORAGES = 3 };
+  LLVMBuilderRef b = g->e.builder;
+  if (node->u.host.service != INDIM_HOST_MATMUL || node->u.host.number_count != MATMUL_NUMBERS ||
+      node->u.host.storage_count != MATMUL_STORAGES) {
+    return indim_fail(g->e.cx, INDIM_INTERNAL, "a call of host service %d with %d storages and %d numbers",
+                      (int)node->u.host.service, (int)node->u.host.storage_count, (int)node->u.host.number_count);
+  }
+  LLVMTypeRef pointer = indim_emit_pointer_type(g);
+  LLVMTypeRef parameters[] = {pointer, pointer, pointer, pointer, pointer};
+  LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(g->e.context), parameters, 5, 0);
+  LLVMValueRef host = g->current->host;
+  go_on_if(g, LLVMBuildIsNotNull(b, host, ""));
+  LLVMValueRef matmul = indim_emit_host_field(g, host, offsetof(indim_host, matmul));
+  go_on_if(g, LLVMBuildIsNotNull(b, matmul, ""));
+  LLVMValueRef args[2 + MATMUL_STORAGES] = {indim_emit_host_field(g, host, offsetof(indim_host, user)),
+                                            numbers_global(g, node)};
+  for (int32_t i = 0; i < MATMUL_STORAGES; i++) {
+    args[2 + i] = indim_emit_element(g, node->u.host.storages[i], node->args[i]);
+  }
+  LLVMValueRef outcome = LLVMBuildCall2(b, type, matmul, args, 2 + MATMUL_STORAGES, "");
+  LLVMTypeRef word = LLVMTypeOf(outcome);
+  LLVMValueRef stopped = LLVMBuildICmp(b, LLVMIntEQ, outcome, LLVMConstInt(word, INDIM_HOST_STOPPED, 0), "");
+  LLVMValueRef failed = LLVMBuildSelect(b, LLVMBuildIsNull(b, outcome, ""), LLVMConstNull(word),
+                                        LLVMConstInt(word, INDIM_HOST_FAILED, 0), "");
+  leave_unless_done(g, LLVMBuildSelect(b, stopped, outcome, failed, ""));
+  return INDIM_OK;
+}

@@ -1,0 +1,364 @@
+// Lanes 2, 3 or 4 elements apart: whole vectors are loaded and their lanes sorted apart, or sorted together and stored
+// whole. Three loads of x, y and z of points that lie one behind the other read the same three vectors, which LLVM then
+// loads once; three stores of them, next to each other in a body, are put together into three vectors.
+//
+// With a stride that has no factor in common with the lanes of a vector (3), the lanes that are wanted stand in different
+// places of the vectors: they are blended into one, which is then permuted once. With an even stride, vectors are taken
+// two by two.
+#include "emit/program/access.h"
+
+enum { MOST_STRIDE = 4, MOST_LANES = 64 };
+
+// As many lanes as a register has, when whole registers are what |lanes| is made of.
+static int32_t register_lanes(const indim_generator *g, indim_type type, int32_t lanes) {
+  int32_t native = g->e.program->target.vector_bytes / indim_type_bytes(type);
+  return native > 1 && lanes > native && lanes % native == 0 ? native : lanes;
+}
+
+static bool is_power_of_two(int32_t x) { return (x & (x - 1)) == 0; }
+
+// |part| lanes from |first| on.
+static LLVMValueRef lanes_from(indim_generator *g, LLVMValueRef x, int32_t first, int32_t part) {
+  int32_t map[MOST_LANES];
+  if ((int32_t)LLVMGetVectorSize(LLVMTypeOf(x)) == part) {
+    return x;
+  }
+  for (int32_t k = 0; k < part; k++) {
+    map[k] = first + k;
+  }
+  return indim_emit_shuffle(g, x, NULL, part, map);
+}
+
+// Vectors laid end to end, two by two.
+static LLVMValueRef join(indim_generator *g, LLVMValueRef *parts, int32_t count, int32_t lanes) {
+  int32_t map[MOST_LANES];
+  while (count > 1) {
+    for (int32_t k = 0; k < 2 * lanes; k++) {
+      map[k] = k;
+    }
+    for (int32_t i = 0; i < count / 2; i++) {
+      parts[i] = indim_emit_shuffle(g, parts[2 * i], parts[2 * i + 1], 2 * lanes, map);
+    }
+    if (count % 2 != 0) {
+      return NULL;  // never: the caller's counts are powers of two
+    }
+    count /= 2;
+    lanes *= 2;
+  }
+  return parts[0];
+}
+
+// Loads -----------------------------------------------------------------------------------------------------------------
+
+// Lane k is element |first| + k * stride of |stride| vectors laid end to end.
+static LLVMValueRef pick_lanes(indim_generator *g, LLVMValueRef *vectors, int32_t lanes, int32_t stride,
+                               int32_t first) {
+  int32_t map[MOST_LANES];
+  if (stride == 3 && is_power_of_two(lanes)) {
+    LLVMValueRef out = vectors[0];
+    for (int32_t j = 1; j < stride; j++) {
+      for (int32_t i = 0; i < lanes; i++) {
+        bool is_here = (j * lanes + i - first) % stride == 0;
+        map[i] = is_here ? lanes + i : i;
+      }
+      out = indim_emit_shuffle(g, out, vectors[j], lanes, map);
+    }
+    for (int32_t k = 0; k < lanes; k++) {
+      map[k] = (first + k * stride) % lanes;
+    }
+    return indim_emit_shuffle(g, out, NULL, lanes, map);
+  }
+  LLVMValueRef out = NULL;
+  for (int32_t j = 0; j < stride; j += 2) {
+    int32_t count = j + 1 < stride ? 2 : 1;
+    for (int32_t k = 0; k < lanes; k++) {
+      int32_t from = first + k * stride - j * lanes;
+      map[k] = from >= 0 && from < count * lanes ? from : -1;
+    }
+    LLVMValueRef some = indim_emit_shuffle(g, vectors[j], count == 2 ? vectors[j + 1] : NULL, lanes, map);
+    for (int32_t k = 0; k < lanes; k++) {
+      map[k] = map[k] >= 0 ? lanes + k : k;
+    }
+    out = out == NULL ? some : indim_emit_shuffle(g, out, some, lanes, map);
+  }
+  return out;
+}
+
+// The same from vectors of which the last one ends with the last lane, so that nothing outside of the span is read. |at|
+// is the first lane's place.
+static LLVMValueRef pick_span(indim_generator *g, indim_type type, const indim_emit_place *at, int64_t start,
+                              int32_t lanes, int32_t stride) {
+  int32_t span = (lanes - 1) * stride + 1;
+  int32_t map[MOST_LANES];
+  LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, lanes);
+  LLVMValueRef out = NULL;
+  int32_t done = 0;
+  for (int32_t offset = 0; offset < span; offset += lanes) {
+    int32_t first = offset + lanes <= span ? offset : span - lanes;
+    LLVMValueRef vector = indim_emit_plain_load(g, memory, indim_emit_place_pointer(g, at, start + first), type);
+    if (out == NULL) {
+      out = vector;
+      done = lanes;
+      continue;
+    }
+    // Before the first merge |out| is the memory at the start of the span, afterwards lanes in ascending order.
+    for (int32_t k = 0; k < lanes; k++) {
+      int32_t from = k * stride;
+      bool is_new = from >= done && from < first + lanes;
+      map[k] = from >= first + lanes ? -1 : is_new ? lanes + from - first : done == lanes ? from : k;
+    }
+    out = indim_emit_shuffle(g, out, vector, lanes, map);
+    done = first + lanes;
+  }
+  return out;
+}
+
+// How many elements before the first lane the vectors may begin, so that loads of neighbours begin at the same place; -1
+// when the storage does not surely have all that they read.
+static int32_t window_start(const indim_generator *g, const indim_emit_access_lanes *a, int32_t lanes) {
+  const indim_loop_value *address = indim_emit_value(g, a->address);
+  const indim_storage *storage = g->e.program->storages[a->storage];
+  int64_t before = a->stride < 0 ? 0 : a->at.constant % a->stride;
+  before = before < 0 ? before + a->stride : before;
+  int64_t all = (int64_t)lanes * a->stride;
+  bool fits = a->stride > 0 && address->low >= before && all <= storage->elements &&
+              address->high - before <= storage->elements - all;
+  return fits ? (int32_t)before : -1;
+}
+
+LLVMValueRef indim_emit_load_apart(indim_generator *g, indim_type type, const indim_emit_access_lanes *a) {
+  int32_t stride = a->stride < 0 ? -a->stride : a->stride;
+  int32_t part = register_lanes(g, type, a->lanes);
+  int32_t count = is_power_of_two(a->lanes / part) ? a->lanes / part : 1;
+  part = a->lanes / count;
+  int32_t before = window_start(g, a, a->lanes);
+  int64_t start = a->stride < 0 ? -(int64_t)(a->lanes - 1) * stride : 0;
+  LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, part);
+  LLVMValueRef parts[MOST_LANES];
+  for (int32_t c = 0; c < count; c++) {
+    int64_t first = start + (int64_t)c * part * stride;
+    if (before < 0) {
+      parts[c] = pick_span(g, type, &a->at, first, part, stride);
+      continue;
+    }
+    LLVMValueRef vectors[MOST_STRIDE];
+    for (int32_t j = 0; j < stride; j++) {
+      LLVMValueRef pointer = indim_emit_place_pointer(g, &a->at, first - before + (int64_t)j * part);
+      vectors[j] = indim_emit_plain_load(g, memory, pointer, type);
+    }
+    parts[c] = pick_lanes(g, vectors, part, stride, before);
+  }
+  indim_reg all = {{join(g, parts, count, part), NULL}};
+  return a->stride < 0 ? indim_emit_reversed(g, a->lanes, all).part[0] : all.part[0];
+}
+
+bool indim_emit_can_load_apart(const indim_emit_access_lanes *a, indim_type type) {
+  return !a->has_lanes && a->mask == NULL && a->lanes > 1 && a->lanes <= MOST_LANES && a->stride <= MOST_STRIDE &&
+         a->stride >= -MOST_STRIDE && (a->stride > 1 || a->stride < -1) && !indim_type_is_complex(type);
+}
+
+// Stores ----------------------------------------------------------------------------------------------------------------
+
+// An address as a sum with a constant.
+typedef struct address_sum {
+  int64_t constant;
+  int32_t count;
+  const indim_lval *args;
+  const int64_t *coefficients;
+} address_sum;
+
+static address_sum sum_of(const indim_generator *g, const indim_lval *v) {
+  static const int64_t one = 1;
+  const indim_loop_node *node = indim_emit_value(g, *v)->node;
+  if (node != NULL && node->kind == INDIM_NODE_CONST) {
+    return (address_sum){(int64_t)node->u.constant.bits[0], 0, NULL, NULL};
+  }
+  if (node != NULL && node->kind == INDIM_NODE_AFFINE) {
+    return (address_sum){node->u.affine.constant, node->arg_count, node->args, node->u.affine.coefficients};
+  }
+  return (address_sum){0, 1, v, &one};
+}
+
+bool indim_emit_distance(const indim_generator *g, const indim_lval *from, const indim_lval *to, int64_t *out) {
+  address_sum x = sum_of(g, from);
+  address_sum y = sum_of(g, to);
+  bool is_same = x.count == y.count;
+  for (int32_t i = 0; is_same && i < x.count; i++) {
+    is_same = x.args[i] == y.args[i] && x.coefficients[i] == y.coefficients[i];
+  }
+  *out = y.constant - x.constant;
+  return is_same;
+}
+
+// A store of vectors that others may go together with.
+static bool may_interleave(const indim_generator *g, const indim_loop_node *node) {
+  if (node->kind != INDIM_NODE_STORE) {
+    return false;
+  }
+  const indim_loop_value *value = indim_emit_value(g, node->args[1]);
+  int32_t stride = node->u.memory.lane_stride;
+  int32_t part = register_lanes(g, value->type, value->lanes);
+  return !node->u.memory.has_mask && indim_emit_value(g, node->args[0])->lanes == 1 && stride >= 2 &&
+         stride <= MOST_STRIDE && value->lanes > 1 && value->lanes <= MOST_LANES && is_power_of_two(part) &&
+         !indim_type_is_complex(value->type);
+}
+
+bool indim_emit_may_wait(const indim_generator *g, const indim_loop_node *store, const indim_loop_node *node) {
+  const indim_loop_program *program = g->e.program;
+  switch ((int)node->kind) {
+  case INDIM_NODE_LOAD: {
+    const indim_storage *storage = program->storages[node->u.memory.storage];
+    const indim_storage *to = program->storages[store->u.memory.storage];
+    bool is_apart = storage->kind == INDIM_STORAGE_SCRATCH && storage != to && storage->shares == 0 && to->shares == 0;
+    return is_apart || storage->kind == INDIM_STORAGE_CONSTANT ||
+           (storage->kind == INDIM_STORAGE_ARGUMENT && !storage->is_donated);
+  }
+  case INDIM_NODE_STORE:
+  case INDIM_NODE_COPY:
+  case INDIM_NODE_FILL:
+  case INDIM_NODE_FOR:
+  case INDIM_NODE_IF:
+  case INDIM_NODE_WHILE:
+  case INDIM_NODE_HOST:
+    return false;
+  default:
+    return true;
+  }
+}
+
+bool indim_emit_find_group(indim_generator *g, const indim_loop_node *node) {
+  indim_emit_group *group = &g->group;
+  int32_t stride = node->u.memory.lane_stride;
+  *group = (indim_emit_group){.count = 0};
+  if (!may_interleave(g, node)) {
+    return false;
+  }
+  const indim_loop_value *value = indim_emit_value(g, node->args[1]);
+  int64_t least = 0;
+  for (const indim_loop_node *next = node; next != NULL && group->count < stride; next = next->next) {
+    int64_t offset = 0;
+    bool is_member =
+        next == node ||
+        (may_interleave(g, next) && next->u.memory.storage == node->u.memory.storage &&
+         next->u.memory.lane_stride == stride && indim_emit_value(g, next->args[1])->type == value->type &&
+         indim_emit_value(g, next->args[1])->lanes == value->lanes &&
+         indim_emit_distance(g, &node->args[0], &next->args[0], &offset) && offset > -stride && offset < stride);
+    if (is_member) {
+      group->offsets[group->count] = offset;
+      group->nodes[group->count++] = next;
+      least = offset < least ? offset : least;
+    } else if (!indim_emit_may_wait(g, node, next)) {
+      break;
+    }
+  }
+  // Every place from the least one on has to be there once.
+  unsigned seen = 0;
+  for (int32_t i = 0; i < group->count; i++) {
+    group->offsets[i] -= least;
+    seen |= 1U << group->offsets[i];
+  }
+  bool is_whole = group->count == stride && seen == (1U << stride) - 1;
+  group->count = is_whole ? stride : 0;
+  return is_whole;
+}
+
+// Memory vector j of |stride|: lane i is element (j * lanes + i) / stride of the value for the place that is left over.
+static LLVMValueRef mix_lanes(indim_generator *g, LLVMValueRef *values, int32_t lanes, int32_t stride, int32_t j) {
+  int32_t map[MOST_LANES];
+  LLVMValueRef out = NULL;
+  for (int32_t x = 0; x < stride; x += stride == 3 ? 1 : 2) {
+    LLVMValueRef some = values[x];
+    for (int32_t i = 0; i < lanes; i++) {
+      int32_t value = (j * lanes + i) % stride;
+      int32_t lane = (j * lanes + i) / stride;
+      map[i] = stride == 3 ? i : value == x ? lane : value == x + 1 ? lanes + lane : -1;
+    }
+    if (stride != 3) {
+      some = indim_emit_shuffle(g, values[x], values[x + 1], lanes, map);
+    }
+    for (int32_t i = 0; i < lanes; i++) {
+      int32_t value = (j * lanes + i) % stride;
+      bool is_here = stride == 3 ? value == x : value == x || value == x + 1;
+      map[i] = is_here ? lanes + i : i;
+    }
+    out = out == NULL ? some : indim_emit_shuffle(g, out, some, lanes, map);
+  }
+  return out;
+}
+
+// With a stride of 3 each value is permuted once, so that every lane stands where one of the three vectors has it.
+static LLVMValueRef place_lanes(indim_generator *g, LLVMValueRef value, int32_t lanes, int32_t stride, int32_t x) {
+  int32_t map[MOST_LANES];
+  for (int32_t j = 0; j < stride; j++) {
+    for (int32_t i = 0; i < lanes; i++) {
+      if ((j * lanes + i) % stride == x) {
+        map[i] = (j * lanes + i) / stride;
+      }
+    }
+  }
+  return indim_emit_shuffle(g, value, NULL, lanes, map);
+}
+
+// The vectors of |part| lanes in which |count| values of |lanes| lanes stand element by element one behind the other.
+static void interleave(indim_generator *g, LLVMValueRef *whole, int32_t count, int32_t lanes, int32_t part,
+                       LLVMValueRef *out) {
+  for (int32_t c = 0; c * part < lanes; c++) {
+    LLVMValueRef values[MOST_STRIDE];
+    for (int32_t x = 0; x < count; x++) {
+      values[x] = lanes_from(g, whole[x], c * part, part);
+      values[x] = count == 3 ? place_lanes(g, values[x], part, count, x) : values[x];
+    }
+    for (int32_t j = 0; j < count; j++) {
+      out[c * count + j] = mix_lanes(g, values, part, count, j);
+    }
+  }
+}
+
+// Whether map[k] is lane k / count of value k % count as far as there are lanes, and any value behind.
+static bool is_interleaving(const int32_t *map, int32_t count, int32_t lanes, int32_t result_lanes) {
+  bool is_so = result_lanes >= count * lanes;
+  for (int32_t k = 0; is_so && k < result_lanes; k++) {
+    is_so = map[k] == (k < count * lanes ? k % count * lanes + k / count : -1);
+  }
+  return is_so;
+}
+
+LLVMValueRef indim_emit_interleaved(indim_generator *g, LLVMValueRef *values, int32_t count, int32_t lanes,
+                                    int32_t result_lanes, const int32_t *map) {
+  LLVMTypeRef type = LLVMTypeOf(values[0]);
+  LLVMTypeRef element = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
+  bool is_number = LLVMGetTypeKind(element) == LLVMFloatTypeKind || LLVMGetTypeKind(element) == LLVMDoubleTypeKind;
+  if (!is_number || count < 2 || count > MOST_STRIDE || lanes < 2 || result_lanes > MOST_LANES ||
+      !is_power_of_two(result_lanes) || !is_power_of_two(lanes) || !is_interleaving(map, count, lanes, result_lanes)) {
+    return NULL;
+  }
+  int32_t part = register_lanes(g, LLVMGetTypeKind(element) == LLVMFloatTypeKind ? INDIM_F32 : INDIM_F64, lanes);
+  LLVMValueRef parts[MOST_STRIDE * MOST_LANES];
+  interleave(g, values, count, lanes, part, parts);
+  for (int32_t i = count * lanes / part; i < result_lanes / part; i++) {
+    parts[i] = LLVMGetPoison(LLVMTypeOf(parts[0]));
+  }
+  return join(g, parts, result_lanes / part, part);
+}
+
+void indim_emit_store_group(indim_generator *g) {
+  indim_emit_group *group = &g->group;
+  int32_t stride = group->count;
+  const indim_loop_node *first = NULL;
+  LLVMValueRef packed[MOST_STRIDE];
+  const indim_loop_value *value = indim_emit_value(g, group->nodes[0]->args[1]);
+  for (int32_t i = 0; i < stride; i++) {
+    const indim_loop_node *node = group->nodes[i];
+    first = group->offsets[i] == 0 ? node : first;
+    packed[group->offsets[i]] = indim_emit_pack(&g->e, value->type, value->lanes, g->regs[node->args[1]]);
+  }
+  indim_emit_access_lanes a = indim_emit_access(g, first, value->lanes, NULL);
+  int32_t part = register_lanes(g, value->type, value->lanes);
+  LLVMValueRef parts[MOST_STRIDE * MOST_LANES];
+  interleave(g, packed, stride, value->lanes, part, parts);
+  for (int32_t i = 0; i * part < stride * value->lanes; i++) {
+    LLVMValueRef pointer = indim_emit_place_pointer(g, &a.at, (int64_t)i * part);
+    indim_emit_plain_store(g, parts[i], pointer, value->type);
+  }
+  group->count = 0;
+}

@@ -1,0 +1,100 @@
+// What scalar_complex.c (arithmetic) and scalar_complex_fn.c (functions) share. Complex values here are two doubles a
+// lane, whatever the element type: c64 is widened and rounded once at the end. |is_wide| says that the parts were floats,
+// whose products are exact and whose squares stay in range.
+#ifndef INDIM_EMIT_SCALAR_COMPLEX_H
+#define INDIM_EMIT_SCALAR_COMPLEX_H
+
+#include "emit/math/math_kit.h"
+#include "emit/scalar/scalar.h"
+
+typedef struct plane {
+  val re;
+  val im;
+} plane;
+
+typedef struct space {
+  kit k;
+  bool is_wide;
+} space;
+
+static inline val nan_of(const kit *k) { return real(k, (double)NAN); }
+static inline val infinity_of(const kit *k) { return real(k, HUGE_VAL); }
+static inline val is_infinite(const kit *k, val x) { return equals(k, absolute(k, x), HUGE_VAL); }
+static inline val is_finite(const kit *k, val x) { return below(k, absolute(k, x), HUGE_VAL); }
+static inline val is_zero(const kit *k, val x) { return equals(k, x, 0); }
+static inline val both_finite(const kit *k, plane z) { return both(k, is_finite(k, z.re), is_finite(k, z.im)); }
+static inline val any_infinite(const kit *k, plane z) { return either(k, is_infinite(k, z.re), is_infinite(k, z.im)); }
+static inline val larger(const kit *k, val x, val y) { return choose(k, compare(k, LLVMRealOGT, x, y), x, y); }
+static inline val smaller(const kit *k, val x, val y) { return choose(k, compare(k, LLVMRealOLT, x, y), x, y); }
+static inline plane choose_plane(const kit *k, val which, plane yes, plane no) {
+  return (plane){choose(k, which, yes.re, no.re), choose(k, which, yes.im, no.im)};
+}
+static inline plane times_i(const kit *k, plane z) { return (plane){minus(k, z.im), z.re}; }
+static inline plane times_minus_i(const kit *k, plane z) { return (plane){z.im, minus(k, z.re)}; }
+static inline val math(const kit *k, indim_op op, val x) { return indim_emit_math(k->e, op, x); }
+static inline val atan_of(const kit *k, val y, val x) { return indim_emit_math2(k->e, INDIM_OP_ATAN2, y, x); }
+
+// 2^n for integers n from -1022 to 1023.
+static inline val power_of_two(const kit *k, val n) {
+  return as_real(k, shift_left(k, iadd(k, n, whole(k, 1023)), 52));
+}
+
+// A part of the function that few lanes ever need: it runs when one of them does.
+typedef struct rare {
+  LLVMBasicBlockRef before;
+  LLVMBasicBlockRef after;
+} rare;
+rare indim_rare_begin(const kit *k, val lanes);
+// The values behind it: |usual| where it did not run, else |computed|.
+plane indim_rare_end(const kit *k, rare block, plane usual, plane computed);
+
+// Numbers to twice the precision (scalar_complex_pair.c). The sum keeps its precision when the first halves cancel; a
+// zero has the sign that their plain sum has.
+val indim_emit_pair_value(const kit *k, pair p);
+pair indim_emit_pair_constant(const kit *k, double high, double low);
+pair indim_emit_pair_add(const kit *k, pair p, pair q);
+pair indim_emit_pair_negate(const kit *k, pair p);
+pair indim_emit_pair_multiply(const kit *k, pair p, pair q);
+pair indim_emit_pair_scale(const kit *k, pair p, val factor);
+void indim_emit_pair_sincos(const kit *k, pair x, pair *out_sin, pair *out_cos);
+// exp(x) - 1 for |x| < 700.
+pair indim_emit_pair_expm1(const kit *k, val x);
+// log |x + i y| for finite numbers that are not both 0.
+pair indim_emit_pair_log_hypot(const kit *k, val x, val y);
+// atan(small / big) for 0 <= small <= big, big > 0, both finite.
+pair indim_emit_pair_atan_ratio(const kit *k, val small, val big);
+
+// The exponent of |x|, between those of the least normal number and of the largest but one.
+val indim_plane_exponent(const kit *k, val x);
+// x * 2^n with one rounding, for any integer n.
+val indim_plane_ldexp(const kit *k, val x, val n);
+
+// a b + c d to twice the precision, whatever cancels; a zero has the sign of plain arithmetic.
+pair indim_plane_dot(const kit *k, val a, val b, val c, val d);
+// The same rounded, also where a product is out of range.
+val indim_plane_dot_apart(const kit *k, val a, val b, val c, val d);
+// A moderate number of its sign, 0 only where it is 0.
+val indim_plane_dot_sign(const kit *k, val a, val b, val c, val d);
+// The sum of |count| numbers as if exact. Overwrites |terms|.
+pair indim_plane_sum(const kit *k, val *terms, int count);
+// |x + i y| as modulus * scale, scale a power of two; x and y finite.
+typedef struct scaled {
+  pair modulus;
+  val exponent;  // of the scale, an integer
+} scaled;
+scaled indim_plane_hypot(const kit *k, val x, val y);
+
+val indim_plane_abs(const space *s, plane z);
+plane indim_plane_sign(const space *s, plane z);
+plane indim_plane_multiply(const space *s, plane z, plane w);
+plane indim_plane_divide(const space *s, plane z, plane w);
+plane indim_plane_sqrt(const space *s, plane z);
+plane indim_plane_rsqrt(const space *s, plane z);
+// f * exp(x) and g * exp(x), times |factor|, a power of two, for |f|, |g| <= 1: infinite or zero only if the product is.
+plane indim_plane_times_exp(const space *s, plane factors, val x, double factor);
+// False if |op| is no function of one complex number.
+bool indim_plane_function(const space *s, indim_op op, plane z, plane *out);
+plane indim_plane_power(const space *s, plane base, plane exponent);
+plane indim_plane_atan2(const space *s, plane y, plane x);
+
+#endif  // INDIM_EMIT_SCALAR_COMPLEX_H

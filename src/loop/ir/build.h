@@ -1,0 +1,91 @@
+// What the files of the builder share: making values and nodes, the table of pure nodes, arithmetic of ranges.
+#ifndef INDIM_LOOP_BUILD_H
+#define INDIM_LOOP_BUILD_H
+
+#include "loop/ir/loop.h"
+
+// A pure node that may exist already. The arrays that |node| points to need not outlive the call.
+typedef struct indim_loop_draft {
+  indim_loop_node node;  // kind, args and the kind's part of the union
+  indim_type type;       // of its value
+  int32_t lanes;
+  int32_t kernel;  // LOAD: only those of the same kernel are the same; else 0
+} indim_loop_draft;
+
+static inline indim_loop_draft indim_loop_draft_of(indim_node_kind kind, indim_type type, int32_t lanes, int32_t count,
+                                                   const indim_lval *args) {
+  indim_loop_draft draft = {.type = type, .lanes = lanes};
+  draft.node.kind = kind;
+  draft.node.arg_count = count;
+  draft.node.args = (indim_lval *)args;  // read only until it is copied
+  return draft;
+}
+
+// The value of an equal node in a body that is still open, or of a new one at the end of |body|.
+indim_lval indim_loop_intern(indim_loop_builder *b, const indim_loop_draft *draft, indim_loop_body *body);
+// The same, in the outermost body where all args are known; or, when |stays_in_if|, in the outermost one that is not
+// outside of an if.
+indim_lval indim_loop_intern_pure(indim_loop_builder *b, const indim_loop_draft *draft, bool stays_in_if);
+
+// Whether every arg is a value of an open body; INTERNAL otherwise.
+bool indim_loop_known(indim_loop_builder *b, int32_t count, const indim_lval *args);
+// A defect of a caller: INTERNAL with this text.
+void indim_loop_refuse(indim_loop_builder *b, const char *format, ...) INDIM_PRINTF(2, 3);
+
+// Zeroed memory of the program; NULL after a failure.
+void *indim_loop_alloc(indim_loop_builder *b, size_t count, size_t size);
+// A copy of |size| bytes, likewise.
+void *indim_loop_copy_of(indim_loop_builder *b, const void *data, size_t size);
+// A value without a node; 0 after a failure.
+indim_lval indim_loop_new_value(indim_loop_builder *b, indim_type type, int32_t lanes, indim_loop_body *body);
+// A node with copied args that stands nowhere yet; NULL after a failure.
+indim_loop_node *indim_loop_new_node(indim_loop_builder *b, indim_node_kind kind, int32_t count,
+                                     const indim_lval *args);
+void indim_loop_append(indim_loop_body *body, indim_loop_node *node);
+
+// The storage whose bytes these are: the end of the chain of |shares|.
+indim_storage *indim_loop_storage_root(indim_loop_program *program, indim_storage *storage);
+static inline int32_t indim_loop_root_of(indim_loop_program *program, int32_t storage) {
+  return indim_loop_storage_root(program, program->storages[storage])->index;
+}
+bool indim_loop_is_written(indim_loop_builder *b, indim_storage *storage);
+
+static inline const indim_loop_node *indim_loop_node_of(const indim_loop_builder *b, indim_lval v) {
+  return b->program->values[v].node;
+}
+// Whether |v| is a node of this kind.
+static inline bool indim_loop_is(const indim_loop_builder *b, indim_lval v, indim_node_kind kind) {
+  return b->program->values[v].node != NULL && b->program->values[v].node->kind == kind;
+}
+
+// Products and sums that stop at the ends of s64, and such that say whether they did not.
+bool indim_index_mul(int64_t a, int64_t b, int64_t *out);
+int64_t indim_index_mul_saturated(int64_t a, int64_t b);
+int64_t indim_index_add_saturated(int64_t a, int64_t b);
+// Without the sign, likewise.
+static inline int64_t indim_index_abs(int64_t x) { return x >= 0 ? x : x == INT64_MIN ? INT64_MAX : -x; }
+// Rounded down; |divisor| positive. The remainder is in [0, divisor).
+int64_t indim_index_floordiv(int64_t value, int64_t divisor);
+int64_t indim_index_modulo(int64_t value, int64_t divisor);
+// The values an integer type or pred has, u64 as far as s64 goes. False for other types.
+bool indim_index_type_range(indim_type type, int64_t *out_low, int64_t *out_high);
+// The range of constant + the sum of coefficients * args.
+void indim_index_sum_range(const indim_loop_program *program, int64_t constant, int32_t count, const indim_lval *args,
+                           const int64_t *coefficients, int64_t *out_low, int64_t *out_high);
+// The range of the s64 that a pure node gives, by those of its arguments; all of s64 where nothing is known.
+void indim_loop_node_range(const indim_loop_program *program, const indim_loop_node *node, int32_t lanes,
+                           int64_t *out_low, int64_t *out_high);
+// The range of a for's index: from the least begin to the last step before the greatest end; one number, begin's
+// least, when the loop never runs.
+void indim_loop_for_range(const indim_loop_program *program, indim_lval begin, indim_lval end, int64_t step,
+                          int64_t *out_low, int64_t *out_high);
+// How often a for runs whose bounds are numbers known now; 0 when they are not, or it never runs.
+int64_t indim_loop_steps(const indim_loop_program *program, const indim_loop_node *loop);
+// Whether end - begin is the same number whenever both are computed, both scalars: constants, or sums of the same terms.
+bool indim_index_distance(const indim_loop_program *program, indim_lval begin, indim_lval end, int64_t *out);
+// Whether |lanes| elements at |address| and every |lane_stride| on lie inside |storage|, by the address's range. With an
+// address that has lanes, |lanes| is 1.
+bool indim_loop_is_inside(const indim_loop_value *address, const indim_storage *storage, int64_t lanes,
+                          int64_t lane_stride);
+
+#endif  // INDIM_LOOP_BUILD_H

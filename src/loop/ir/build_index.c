@@ -1,0 +1,560 @@
+// Index arithmetic: sums with constant coefficients, division and remainder by constants, clamps, and the ranges that
+// prove where an access goes. Everything is simplified as it is built: a sum of sums is one sum, and a division leaves no
+// division behind where the ranges of the terms say that there is nothing to divide.
+#include "array/element.h"
+#include "base/size.h"
+#include "loop/ir/build.h"
+
+// A sum is cut into sums of at most this many terms; a nested sum is flattened only while few terms come of it, so that
+// a long chain of additions stays linear.
+enum { MAX_TERMS = 64, FLAT_TERMS = 32 };
+
+typedef struct term {
+  indim_lval value;
+  int64_t coefficient;
+} term;
+
+typedef struct sum {
+  int64_t constant;
+  int32_t count;
+  int32_t lanes;
+  term terms[MAX_TERMS];
+} sum;
+
+// Sums ------------------------------------------------------------------------------------------------------------------
+
+// The s64 that every lane of |v| is. False when it is no constant.
+static bool constant_of(const indim_loop_program *program, indim_lval v, int64_t *out) {
+  const indim_loop_value *value = &program->values[v];
+  *out = value->low;
+  return value->type == INDIM_S64 && value->low == value->high;
+}
+
+// Adds coefficient * v. The terms stay sorted by value, each once. False on overflow or when there is no room.
+static bool add_term(sum *s, indim_lval v, int64_t coefficient) {
+  int32_t at = s->count;
+  while (at > 0 && s->terms[at - 1].value >= v) {
+    at--;
+  }
+  if (at < s->count && s->terms[at].value == v) {
+    return indim_int_add(s->terms[at].coefficient, coefficient, &s->terms[at].coefficient);
+  }
+  if (s->count == MAX_TERMS) {
+    return false;
+  }
+  for (int32_t i = s->count; i > at; i--) {
+    s->terms[i] = s->terms[i - 1];
+  }
+  s->terms[at] = (term){v, coefficient};
+  s->count++;
+  return true;
+}
+
+static bool add_constant(sum *s, int64_t constant, int64_t factor) {
+  int64_t product = 0;
+  return indim_index_mul(constant, factor, &product) && indim_int_add(s->constant, product, &s->constant);
+}
+
+// Adds coefficient * (the sum that |node| is), if all of it fits.
+static bool add_nested(sum *s, const indim_loop_node *node, int64_t coefficient) {
+  sum trial = *s;
+  bool fits = add_constant(&trial, node->u.affine.constant, coefficient);
+  for (int32_t i = 0; i < node->arg_count && fits; i++) {
+    int64_t product = 0;
+    fits = indim_index_mul(node->u.affine.coefficients[i], coefficient, &product) &&
+           add_term(&trial, node->args[i], product);
+  }
+  if (fits) {
+    *s = trial;
+  }
+  return fits;
+}
+
+// Adds coefficient * v, where |more| terms are still to come.
+static bool add_value(const indim_loop_program *program, sum *s, indim_lval v, int64_t coefficient, int32_t more) {
+  int64_t constant = 0;
+  if (coefficient == 0) {
+    return true;
+  }
+  if (constant_of(program, v, &constant)) {
+    return add_constant(s, constant, coefficient);
+  }
+  const indim_loop_node *node = program->values[v].node;
+  if (node != NULL && node->kind == INDIM_NODE_AFFINE && s->count + node->arg_count + more <= FLAT_TERMS &&
+      add_nested(s, node, coefficient)) {
+    return true;
+  }
+  return add_term(s, v, coefficient);
+}
+
+static void drop_zeros(sum *s) {
+  int32_t kept = 0;
+  for (int32_t i = 0; i < s->count; i++) {
+    if (s->terms[i].coefficient != 0) {
+      s->terms[kept++] = s->terms[i];
+    }
+  }
+  s->count = kept;
+}
+
+static void unzip(const sum *s, indim_lval *out_args, int64_t *out_coefficients) {
+  for (int32_t i = 0; i < s->count; i++) {
+    out_args[i] = s->terms[i].value;
+    out_coefficients[i] = s->terms[i].coefficient;
+  }
+}
+
+static indim_lval index_const(indim_loop_builder *b, int64_t value, int32_t lanes) {
+  return indim_loop_splat(b, indim_loop_const(b, INDIM_S64, (uint64_t)value, 0), lanes);
+}
+
+// constant + coefficient * lane, for a constant of its own in each lane. 0 when it does not fit.
+static indim_lval fold_lanes(indim_loop_builder *b, const indim_loop_node *node, const sum *s) {
+  uint64_t bits[2 * MAX_TERMS] = {0};
+  if (s->lanes > MAX_TERMS) {
+    return 0;
+  }
+  for (int32_t i = 0; i < s->lanes; i++) {
+    sum lane = {.constant = s->constant};
+    if (!add_constant(&lane, (int64_t)node->u.lanes.bits[2 * i], s->terms[0].coefficient)) {
+      return 0;
+    }
+    bits[2 * i] = (uint64_t)lane.constant;
+  }
+  return indim_loop_lanes(b, INDIM_S64, s->lanes, bits);
+}
+
+// The sum that |v| is: its own terms, or itself.
+static sum sum_of(const indim_loop_builder *b, indim_lval v) {
+  sum s = {.lanes = indim_loop_value_of(b, v)->lanes};
+  const indim_loop_node *node = indim_loop_node_of(b, v);
+  if (node == NULL || node->kind != INDIM_NODE_AFFINE || !add_nested(&s, node, 1)) {
+    s.count = 0;
+    s.constant = 0;
+    (void)add_term(&s, v, 1);
+  }
+  return s;
+}
+
+// Whether the sum always leaves the same rest modulo |divisor|, and which: 4 + i, where i steps by 8, leaves 4.
+static bool residue(const indim_loop_program *program, const sum *s, int64_t divisor, int64_t *out_rest) {
+  int64_t total = indim_index_modulo(s->constant, divisor);
+  for (int32_t i = 0; i < s->count; i++) {
+    const indim_loop_value *value = &program->values[s->terms[i].value];
+    int64_t moved = 0;
+    int64_t first = 0;
+    if (value->step == 0 || !indim_index_mul(s->terms[i].coefficient, value->step, &moved) || moved % divisor != 0 ||
+        !indim_index_mul(s->terms[i].coefficient, value->low, &first)) {
+      return false;
+    }
+    total = indim_index_modulo(total + indim_index_modulo(first, divisor), divisor);
+  }
+  *out_rest = total;
+  return true;
+}
+
+// x / k * (c k) is c (x - r) where x always leaves the rest r.
+static void undo_exact(indim_loop_builder *b, sum *s) {
+  for (int32_t i = 0; i < s->count; i++) {
+    const indim_loop_node *quotient = indim_loop_node_of(b, s->terms[i].value);
+    int64_t rest = 0;
+    if (quotient == NULL || quotient->kind != INDIM_NODE_FLOORDIV ||
+        s->terms[i].coefficient % quotient->u.affine.constant != 0) {
+      continue;
+    }
+    sum whole = sum_of(b, quotient->args[0]);
+    int64_t factor = s->terms[i].coefficient / quotient->u.affine.constant;
+    sum joined = *s;
+    joined.terms[i].coefficient = 0;
+    if (residue(b->program, &whole, quotient->u.affine.constant, &rest) && add_constant(&joined, -rest, factor) &&
+        add_value(b->program, &joined, quotient->args[0], factor, 0)) {
+      *s = joined;
+      drop_zeros(s);
+      i = -1;
+    }
+  }
+}
+
+// x / k * (c k) + x % k * c is c x: what a reshape took apart, an address puts together again.
+static void rejoin(indim_loop_builder *b, sum *s) {
+  for (int32_t i = 0; i < s->count; i++) {
+    const indim_loop_node *quotient = indim_loop_node_of(b, s->terms[i].value);
+    if (quotient == NULL || quotient->kind != INDIM_NODE_FLOORDIV) {
+      continue;
+    }
+    int64_t divisor = quotient->u.affine.constant;
+    for (int32_t j = 0; j < s->count; j++) {
+      const indim_loop_node *rest = indim_loop_node_of(b, s->terms[j].value);
+      int64_t product = 0;
+      if (rest == NULL || rest->kind != INDIM_NODE_MODULO || rest->u.affine.constant != divisor ||
+          rest->args[0] != quotient->args[0] || !indim_index_mul(s->terms[j].coefficient, divisor, &product) ||
+          product != s->terms[i].coefficient) {
+        continue;
+      }
+      sum joined = *s;
+      joined.terms[i].coefficient = 0;
+      joined.terms[j].coefficient = 0;
+      if (add_value(b->program, &joined, quotient->args[0], s->terms[j].coefficient, 0)) {
+        *s = joined;
+        drop_zeros(s);
+        i = -1;
+      }
+      break;
+    }
+  }
+}
+
+static indim_lval make_sum(indim_loop_builder *b, sum *s) {
+  indim_lval args[MAX_TERMS];
+  int64_t coefficients[MAX_TERMS];
+  drop_zeros(s);
+  rejoin(b, s);
+  undo_exact(b, s);
+  if (s->count == 0) {
+    return index_const(b, s->constant, s->lanes);
+  }
+  if (s->count == 1 && indim_loop_is(b, s->terms[0].value, INDIM_NODE_LANES)) {
+    indim_lval folded = fold_lanes(b, indim_loop_node_of(b, s->terms[0].value), s);
+    if (folded != 0 || b->status != INDIM_OK) {
+      return folded;
+    }
+  }
+  if (s->count == 1 && s->constant == 0 && s->terms[0].coefficient == 1) {
+    return s->terms[0].value;
+  }
+  unzip(s, args, coefficients);
+  indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_AFFINE, INDIM_S64, s->lanes, s->count, args);
+  draft.node.u.affine.constant = s->constant;
+  draft.node.u.affine.coefficients = coefficients;
+  return indim_loop_intern_pure(b, &draft, false);
+}
+
+static bool check_index(indim_loop_builder *b, int32_t count, const indim_lval *args) {
+  if (!indim_loop_known(b, count, args)) {
+    return false;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    if (indim_loop_value_of(b, args[i])->type != INDIM_S64) {
+      indim_loop_refuse(b, "v%d in index arithmetic is no s64", (int)args[i]);
+    }
+  }
+  return b->status == INDIM_OK;
+}
+
+// The first args that make one sum, at most MAX_TERMS - 1 of them.
+static indim_lval affine_part(indim_loop_builder *b, int64_t constant, int32_t count, const indim_lval *args,
+                              const int64_t *coefficients, int32_t lanes) {
+  sum s = {.constant = constant, .lanes = lanes};
+  for (int32_t i = 0; i < count; i++) {
+    indim_lval arg = indim_loop_splat(b, args[i], lanes);
+    if (b->status == INDIM_OK && !add_value(b->program, &s, arg, coefficients[i], count - 1 - i)) {
+      indim_loop_refuse(b, "a constant of an index is beyond s64");
+    }
+  }
+  return b->status == INDIM_OK ? make_sum(b, &s) : 0;
+}
+
+indim_lval indim_loop_affine(indim_loop_builder *b, int64_t constant, int32_t count, const indim_lval *args,
+                             const int64_t *coefficients) {
+  if (!check_index(b, count, args)) {
+    return 0;
+  }
+  int32_t lanes = 1;
+  for (int32_t i = 0; i < count; i++) {
+    int32_t own = indim_loop_value_of(b, args[i])->lanes;
+    if (own != 1 && lanes != 1 && own != lanes) {
+      indim_loop_refuse(b, "a sum of %d and %d lanes", (int)lanes, (int)own);
+      return 0;
+    }
+    lanes = own > lanes ? own : lanes;
+  }
+  enum { PART = MAX_TERMS - 1 };
+  int32_t first = count < PART ? count : PART;
+  indim_lval result = affine_part(b, constant, first, args, coefficients, lanes);
+  for (int32_t at = first; at < count && b->status == INDIM_OK; at += PART) {
+    int32_t size = count - at < PART ? count - at : PART;
+    result = indim_loop_add(b, result, affine_part(b, 0, size, args + at, coefficients + at, lanes));
+  }
+  return result;
+}
+
+indim_lval indim_loop_add(indim_loop_builder *b, indim_lval x, indim_lval y) {
+  const indim_lval args[2] = {x, y};
+  const int64_t coefficients[2] = {1, 1};
+  return indim_loop_affine(b, 0, 2, args, coefficients);
+}
+
+indim_lval indim_loop_add_const(indim_loop_builder *b, indim_lval x, int64_t constant) {
+  const int64_t one = 1;
+  return indim_loop_affine(b, constant, 1, &x, &one);
+}
+
+indim_lval indim_loop_mul_const(indim_loop_builder *b, indim_lval x, int64_t factor) {
+  return indim_loop_affine(b, 0, 1, &x, &factor);
+}
+
+bool indim_index_distance(const indim_loop_program *program, indim_lval begin, indim_lval end, int64_t *out) {
+  sum s = {.lanes = 1};
+  if (!add_value(program, &s, end, 1, 1) || !add_value(program, &s, begin, -1, 0)) {
+    return false;
+  }
+  drop_zeros(&s);
+  *out = s.constant;
+  return s.count == 0;
+}
+
+// Division --------------------------------------------------------------------------------------------------------------
+
+static int64_t gcd(int64_t a, int64_t b) {
+  while (b != 0) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a == INT64_MIN ? 1 : a < 0 ? -a : a;
+}
+
+// x = divisor * quotients + rest: terms whose coefficient the divisor divides go to the quotients, and of the constant
+// as much as leaves a rest in [0, divisor).
+static void split(const sum *x, int64_t divisor, sum *quotients, sum *rest) {
+  *quotients = (sum){.lanes = x->lanes, .constant = indim_index_floordiv(x->constant, divisor)};
+  *rest = (sum){.lanes = x->lanes, .constant = indim_index_modulo(x->constant, divisor)};
+  for (int32_t i = 0; i < x->count; i++) {
+    term t = x->terms[i];
+    sum *to = t.coefficient % divisor == 0 ? quotients : rest;
+    t.coefficient /= to == quotients ? divisor : 1;
+    to->terms[to->count++] = t;
+  }
+}
+
+// Whether all values of |rest| have the same quotient.
+static bool one_quotient(const indim_loop_builder *b, const sum *rest, int64_t divisor, int64_t *out_quotient) {
+  indim_lval args[MAX_TERMS];
+  int64_t coefficients[MAX_TERMS];
+  int64_t low = 0;
+  int64_t high = 0;
+  unzip(rest, args, coefficients);
+  indim_index_sum_range(b->program, rest->constant, rest->count, args, coefficients, &low, &high);
+  *out_quotient = indim_index_floordiv(low, divisor);
+  return low > INT64_MIN && high < INT64_MAX && *out_quotient == indim_index_floordiv(high, divisor);
+}
+
+// Looks for a number g > 1 that divides the divisor, and all of x but a part that stays inside one multiple of g: x is
+// g y + left with left in [0, g). Then x / (g d) is y / d, and x mod (g d) is g (y mod d) + left. Puts y into |x|, d into
+// |divisor| and answers the greatest such g, 1 when there is none.
+//
+//   (8 i + j) / 80 with 0 <= j < 8: g is 8, y is i, d is 10, j is left
+static int64_t reduce(const indim_loop_builder *b, sum *x, int64_t *divisor, sum *out_left) {
+  int64_t best = 1;
+  int64_t best_quotient = 0;
+  sum y;
+  for (int32_t i = 0; i < x->count; i++) {
+    int64_t common = gcd(*divisor, x->terms[i].coefficient);
+    int64_t quotient = 0;
+    if (common > best) {
+      split(x, common, &y, out_left);
+      if (one_quotient(b, out_left, common, &quotient)) {
+        best = common;
+        best_quotient = quotient;
+      }
+    }
+  }
+  if (best == 1) {
+    return 1;
+  }
+  split(x, best, &y, out_left);
+  if (!add_constant(&y, best_quotient, 1) || !add_constant(out_left, best_quotient, -best)) {
+    return 1;
+  }
+  *x = y;
+  *divisor /= best;
+  return best;
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high) {
+  return value < low ? low : value > high ? high : value;
+}
+
+// A division or clamp; of a constant of its own in each lane again such a constant.
+static indim_lval intern_index(indim_loop_builder *b, const indim_loop_draft *draft) {
+  uint64_t bits[2 * MAX_TERMS] = {0};
+  const indim_loop_node *node = &draft->node;
+  const indim_loop_node *x = indim_loop_node_of(b, node->args[0]);
+  bool is_constant = x != NULL && x->kind == INDIM_NODE_LANES && draft->lanes <= MAX_TERMS &&
+                     indim_loop_value_of(b, node->args[0])->type == INDIM_S64;
+  for (int32_t i = 0; i < draft->lanes && is_constant; i++) {
+    int64_t lane = (int64_t)x->u.lanes.bits[2 * i];
+    lane = node->kind == INDIM_NODE_FLOORDIV ? indim_index_floordiv(lane, node->u.affine.constant)
+           : node->kind == INDIM_NODE_MODULO ? indim_index_modulo(lane, node->u.affine.constant)
+                                             : clamp(lane, node->u.clamp.low, node->u.clamp.high);
+    bits[2 * i] = (uint64_t)lane;
+  }
+  return is_constant ? indim_loop_lanes(b, INDIM_S64, draft->lanes, bits) : indim_loop_intern_pure(b, draft, false);
+}
+
+// The node itself, of a sum that no rule makes simpler.
+static indim_lval make_division(indim_loop_builder *b, indim_node_kind kind, sum *s, int64_t divisor) {
+  indim_lval x = make_sum(b, s);
+  if (x == 0) {
+    return 0;
+  }
+  indim_loop_draft draft = indim_loop_draft_of(kind, INDIM_S64, s->lanes, 1, &x);
+  draft.node.u.affine.constant = divisor;
+  return intern_index(b, &draft);
+}
+
+// s + factor * v.
+static indim_lval add_sum(indim_loop_builder *b, sum *s, indim_lval v, int64_t factor) {
+  if (v == 0 || !add_value(b->program, s, v, factor, 0)) {
+    indim_loop_refuse(b, "a constant of an index is beyond s64");
+    return 0;
+  }
+  return make_sum(b, s);
+}
+
+static bool check_division(indim_loop_builder *b, indim_lval x, int64_t divisor) {
+  if (!check_index(b, 1, &x)) {
+    return false;
+  }
+  if (divisor <= 0) {
+    indim_loop_refuse(b, "an index is divided by %lld", (long long)divisor);
+  }
+  return b->status == INDIM_OK;
+}
+
+indim_lval indim_loop_floordiv(indim_loop_builder *b, indim_lval x, int64_t divisor) {
+  if (!check_division(b, x, divisor)) {
+    return 0;
+  }
+  const indim_loop_value *value = indim_loop_value_of(b, x);
+  int64_t quotient = indim_index_floordiv(value->low, divisor);
+  if (divisor == 1) {
+    return x;
+  }
+  if (quotient == indim_index_floordiv(value->high, divisor)) {
+    return index_const(b, quotient, value->lanes);
+  }
+  const indim_loop_node *node = indim_loop_node_of(b, x);
+  int64_t product = 0;
+  if (node != NULL && node->kind == INDIM_NODE_FLOORDIV &&
+      indim_index_mul(node->u.affine.constant, divisor, &product)) {
+    return indim_loop_floordiv(b, node->args[0], product);  // once: what a division divides is no division
+  }
+  sum whole = sum_of(b, x);
+  sum quotients;
+  sum rest;
+  split(&whole, divisor, &quotients, &rest);
+  if (one_quotient(b, &rest, divisor, &quotient)) {
+    return add_sum(b, &quotients, index_const(b, quotient, whole.lanes), 1);
+  }
+  sum left;
+  while (reduce(b, &rest, &divisor, &left) > 1) {
+  }
+  indim_lval part = divisor == 1 ? make_sum(b, &rest) : make_division(b, INDIM_NODE_FLOORDIV, &rest, divisor);
+  return quotients.count == 0 && quotients.constant == 0 ? part : add_sum(b, &quotients, part, 1);
+}
+
+indim_lval indim_loop_modulo(indim_loop_builder *b, indim_lval x, int64_t divisor) {
+  if (!check_division(b, x, divisor)) {
+    return 0;
+  }
+  const indim_loop_value *value = indim_loop_value_of(b, x);
+  int64_t quotient = indim_index_floordiv(value->low, divisor);
+  if (divisor == 1) {
+    return index_const(b, 0, value->lanes);
+  }
+  if (value->low >= 0 && value->high < divisor) {
+    return x;
+  }
+  while (indim_loop_is(b, x, INDIM_NODE_MODULO) && indim_loop_node_of(b, x)->u.affine.constant % divisor == 0) {
+    x = indim_loop_node_of(b, x)->args[0];
+  }
+  sum whole = sum_of(b, x);
+  int64_t left_over = 0;
+  if (residue(b->program, &whole, divisor, &left_over)) {
+    return index_const(b, left_over, value->lanes);
+  }
+  sum quotients;
+  sum rest;
+  split(&whole, divisor, &quotients, &rest);
+  for (int32_t i = 0; i < rest.count; i++) {
+    rest.terms[i].coefficient %= divisor;
+  }
+  int64_t offset = 0;
+  if (one_quotient(b, &rest, divisor, &quotient) && indim_index_mul(-quotient, divisor, &offset) &&
+      indim_int_add(rest.constant, offset, &rest.constant)) {
+    return make_sum(b, &rest);
+  }
+  sum result = {.lanes = rest.lanes};
+  sum left;
+  int64_t scale = 1;
+  for (int64_t common = 0; (common = reduce(b, &rest, &divisor, &left)) > 1; scale *= common) {
+    bool fits = add_constant(&result, left.constant, scale);
+    for (int32_t i = 0; i < left.count && fits; i++) {
+      fits =
+          indim_index_mul(left.terms[i].coefficient, scale, &offset) && add_term(&result, left.terms[i].value, offset);
+    }
+    if (!fits) {
+      indim_loop_refuse(b, "a constant of an index is beyond s64");
+      return 0;
+    }
+  }
+  indim_lval part = make_division(b, INDIM_NODE_MODULO, &rest, divisor);
+  return scale == 1 ? part : add_sum(b, &result, part, scale);
+}
+
+// Clamps and guards -----------------------------------------------------------------------------------------------------
+
+indim_lval indim_loop_clamp_index(indim_loop_builder *b, indim_lval x, int64_t low, int64_t high) {
+  if (!indim_loop_known(b, 1, &x)) {
+    return 0;
+  }
+  indim_loop_value value = *indim_loop_value_of(b, x);
+  int64_t least = value.low;
+  int64_t most = value.high;
+  if (low > high || (value.type != INDIM_S64 && !indim_index_type_range(value.type, &least, &most))) {
+    indim_loop_refuse(b, "v%d cannot be clamped as an index", (int)x);
+    return 0;
+  }
+  if (most <= low || least >= high) {
+    return index_const(b, most <= low ? low : high, value.lanes);
+  }
+  if (least >= low && most <= high && value.type != INDIM_U64) {
+    return indim_loop_convert(b, x, INDIM_S64);
+  }
+  indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_CLAMP_INDEX, INDIM_S64, value.lanes, 1, &x);
+  draft.node.u.clamp.low = low;
+  draft.node.u.clamp.high = high;
+  return intern_index(b, &draft);
+}
+
+// x >= bound or x <= bound, as a pred.
+static indim_lval compare(indim_loop_builder *b, indim_lval x, indim_compare_direction direction, int64_t bound) {
+  indim_loop_value value = *indim_loop_value_of(b, x);
+  indim_element element = indim_element_of_int(value.type, bound);
+  const indim_loop_op op = {.op = INDIM_OP_COMPARE, .direction = (int32_t)direction};
+  indim_lval args[2] = {x, indim_loop_splat(b, indim_loop_const(b, value.type, element.bits, 0), value.lanes)};
+  return indim_loop_scalar(b, op, INDIM_PRED, 2, args);
+}
+
+indim_lval indim_loop_in_range(indim_loop_builder *b, indim_lval x, int64_t low, int64_t high) {
+  if (!indim_loop_known(b, 1, &x)) {
+    return 0;
+  }
+  indim_loop_value value = *indim_loop_value_of(b, x);
+  int64_t least = value.low;
+  int64_t most = value.high;
+  if (value.type != INDIM_S64 && (value.type == INDIM_PRED || !indim_index_type_range(value.type, &least, &most))) {
+    indim_loop_refuse(b, "v%d is no index", (int)x);
+    return 0;
+  }
+  bool is_never = most < low || least > high || low > high;
+  bool needs_low = least < low;
+  bool needs_high = most > high || value.type == INDIM_U64;
+  if (is_never || (!needs_low && !needs_high)) {
+    return indim_loop_splat(b, indim_loop_const(b, INDIM_PRED, is_never ? 0 : 1, 0), value.lanes);
+  }
+  indim_lval above = needs_low ? compare(b, x, INDIM_COMPARE_GE, low) : 0;
+  indim_lval below = needs_high ? compare(b, x, INDIM_COMPARE_LE, high) : 0;
+  return above == 0 ? below : below == 0 ? above : indim_loop_binary(b, INDIM_OP_AND, above, below);
+}

@@ -1,0 +1,176 @@
+// Loads, stores, copies and calls of the host. A load of a storage that the running kernel does not write may move out of
+// loops and be shared; one that the kernel writes stays where it is built. Moving is safe only when the address is inside
+// the storage by its range: a loop that runs no time must not have read through a wild address.
+#include "loop/ir/build.h"
+
+static bool can_write(indim_loop_builder *b, indim_storage *storage) {
+  if (b->status != INDIM_OK) {
+    return false;
+  }
+  if (storage->kind == INDIM_STORAGE_CONSTANT || (storage->kind == INDIM_STORAGE_ARGUMENT && !storage->is_donated)) {
+    indim_loop_refuse(b, "storage %s may not be written", storage->name);
+  } else if (!indim_loop_is_written(b, storage)) {
+    indim_loop_refuse(b, "storage %s is written by a kernel that did not say so", storage->name);
+  }
+  return b->status == INDIM_OK;
+}
+
+// Constants and arguments that nobody may write hold the same for the whole program.
+static bool is_constant(const indim_storage *storage) {
+  return storage->kind == INDIM_STORAGE_CONSTANT || (storage->kind == INDIM_STORAGE_ARGUMENT && !storage->is_donated);
+}
+
+// The outermost body that a load of a storage that is not written may stand in.
+static indim_loop_body *load_body(const indim_loop_builder *b, const indim_loop_node *node) {
+  int32_t depth = b->load_floor;
+  for (int32_t i = 0; i < node->arg_count; i++) {
+    int32_t known = b->program->values[node->args[i]].body->depth;
+    depth = known > depth ? known : depth;
+  }
+  indim_loop_body *body = b->body;
+  while (body->depth > depth && body->owner->kind != INDIM_NODE_IF) {
+    body = body->outer;
+  }
+  return body;
+}
+
+static indim_lval load(indim_loop_builder *b, indim_storage *storage, int32_t lanes, int32_t lane_stride, int32_t count,
+                       const indim_lval *args) {
+  if (!indim_loop_known(b, count, args)) {
+    return 0;
+  }
+  indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_LOAD, storage->type, lanes, count, args);
+  const indim_loop_value *address = indim_loop_value_of(b, args[0]);
+  draft.node.u.memory.storage = storage->index;
+  draft.node.u.memory.lane_stride = lanes == 1 || address->lanes > 1 ? 1 : lane_stride;
+  draft.node.u.memory.has_mask = count == 3;
+  if (!indim_loop_is_written(b, storage)) {
+    bool is_safe = count == 3 || indim_loop_is_inside(address, storage, address->lanes > 1 ? 1 : lanes, lane_stride);
+    draft.kernel = is_constant(storage) ? 0 : b->kernel;
+    return indim_loop_intern(b, &draft, is_safe ? load_body(b, &draft.node) : b->body);
+  }
+  indim_loop_node *node = indim_loop_new_node(b, INDIM_NODE_LOAD, count, args);
+  indim_lval value = indim_loop_new_value(b, storage->type, lanes, b->body);
+  if (node == NULL || value == 0) {
+    return 0;
+  }
+  node->u = draft.node.u;
+  node->u.memory.fresh = true;
+  node->first_result = value;
+  node->result_count = 1;
+  b->program->values[value].node = node;
+  indim_loop_append(b->body, node);
+  return value;
+}
+
+indim_lval indim_loop_load(indim_loop_builder *b, indim_storage *storage, indim_lval address, int32_t lanes,
+                           int32_t lane_stride) {
+  return load(b, storage, lanes, lane_stride, 1, &address);
+}
+
+indim_lval indim_loop_load_masked(indim_loop_builder *b, indim_storage *storage, indim_lval address,
+                                  int32_t lane_stride, indim_lval mask, indim_lval fill) {
+  indim_lval args[3] = {address, mask, fill};
+  if (!indim_loop_known(b, 3, args)) {
+    return 0;
+  }
+  return load(b, storage, indim_loop_value_of(b, mask)->lanes, lane_stride, 3, args);
+}
+
+// Appends a node without results where the builder is.
+static indim_loop_node *append_effect(indim_loop_builder *b, indim_node_kind kind, int32_t count,
+                                      const indim_lval *args) {
+  if (!indim_loop_known(b, count, args)) {
+    return NULL;
+  }
+  indim_loop_node *node = indim_loop_new_node(b, kind, count, args);
+  if (node != NULL) {
+    indim_loop_append(b->body, node);
+  }
+  return node;
+}
+
+static void store(indim_loop_builder *b, indim_storage *storage, int32_t count, const indim_lval *args,
+                  int32_t lane_stride, bool non_temporal) {
+  if (!can_write(b, storage)) {
+    return;
+  }
+  indim_loop_node *node = append_effect(b, INDIM_NODE_STORE, count, args);
+  if (node != NULL) {
+    bool is_plain = indim_loop_value_of(b, args[1])->lanes == 1 || indim_loop_value_of(b, args[0])->lanes > 1;
+    node->u.memory.storage = storage->index;
+    node->u.memory.lane_stride = is_plain ? 1 : lane_stride;
+    node->u.memory.has_mask = count == 3;
+    node->u.memory.non_temporal = non_temporal;
+  }
+}
+
+void indim_loop_store(indim_loop_builder *b, indim_storage *storage, indim_lval address, indim_lval value,
+                      int32_t lane_stride, bool non_temporal) {
+  indim_lval args[2] = {address, value};
+  store(b, storage, 2, args, lane_stride, non_temporal);
+}
+
+void indim_loop_store_masked(indim_loop_builder *b, indim_storage *storage, indim_lval address, indim_lval value,
+                             int32_t lane_stride, indim_lval mask) {
+  indim_lval args[3] = {address, value, mask};
+  store(b, storage, 3, args, lane_stride, false);
+}
+
+void indim_loop_copy(indim_loop_builder *b, indim_storage *to, indim_lval to_address, indim_storage *from,
+                     indim_lval from_address, int64_t count) {
+  indim_lval args[2] = {to_address, from_address};
+  indim_loop_node *node = can_write(b, to) ? append_effect(b, INDIM_NODE_COPY, 2, args) : NULL;
+  if (node != NULL) {
+    node->u.move.to = to->index;
+    node->u.move.from = from->index;
+    node->u.move.count = count;
+  }
+}
+
+void indim_loop_ask(indim_loop_builder *b, const indim_storage *storage, indim_lval address, int64_t ahead,
+                    int64_t count) {
+  indim_loop_node *node = append_effect(b, INDIM_NODE_ASK, 1, &address);
+  if (node != NULL) {
+    node->u.ask.storage = storage->index;
+    node->u.ask.ahead = ahead;
+    node->u.ask.count = count;
+  }
+}
+
+void indim_loop_fill(indim_loop_builder *b, indim_storage *to, indim_lval to_address, indim_lval value, int64_t count) {
+  indim_lval args[2] = {to_address, value};
+  indim_loop_node *node = can_write(b, to) ? append_effect(b, INDIM_NODE_FILL, 2, args) : NULL;
+  if (node != NULL) {
+    node->u.move.to = to->index;
+    node->u.move.from = -1;
+    node->u.move.count = count;
+  }
+}
+
+void indim_loop_host(indim_loop_builder *b, indim_host_service service, int32_t storage_count,
+                     indim_storage *const *storages, const bool *is_written, const indim_lval *addresses,
+                     int32_t number_count, const int64_t *numbers) {
+  if (storage_count > INDIM_MAX_HOST_STORAGES || number_count > INDIM_MAX_HOST_NUMBERS) {
+    indim_loop_refuse(b, "a host service has %d storages and %d numbers", (int)storage_count, (int)number_count);
+  }
+  for (int32_t i = 0; i < storage_count && b->status == INDIM_OK; i++) {
+    if (is_written[i] && !can_write(b, storages[i])) {
+      return;
+    }
+  }
+  indim_loop_node *node = append_effect(b, INDIM_NODE_HOST, storage_count, addresses);
+  if (node == NULL) {
+    return;
+  }
+  node->u.host.service = service;
+  node->u.host.storage_count = storage_count;
+  node->u.host.number_count = number_count;
+  for (int32_t i = 0; i < storage_count; i++) {
+    node->u.host.storages[i] = storages[i]->index;
+    node->u.host.is_written[i] = is_written[i];
+  }
+  for (int32_t i = 0; i < number_count; i++) {
+    node->u.host.numbers[i] = numbers[i];
+  }
+}

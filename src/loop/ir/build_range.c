@@ -1,0 +1,227 @@
+// The ranges of s64 values: what the arguments' ranges say of a result's. The builder asks when it makes a node, the
+// verifier asks again.
+#include "base/size.h"
+#include "loop/ir/build.h"
+
+// Numbers ---------------------------------------------------------------------------------------------------------------
+
+bool indim_index_mul(int64_t a, int64_t b, int64_t *out) {
+  bool is_negative = (a < 0) != (b < 0);
+  uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
+  uint64_t y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+  uint64_t limit = (uint64_t)INT64_MAX + (is_negative ? 1U : 0U);
+  *out = 0;
+  if (x == 0 || y == 0) {
+    return true;
+  }
+  if (x > limit / y) {
+    *out = is_negative ? INT64_MIN : INT64_MAX;
+    return false;
+  }
+  uint64_t product = x * y;
+  *out = is_negative ? -(int64_t)(product - 1) - 1 : (int64_t)product;
+  return true;
+}
+
+int64_t indim_index_mul_saturated(int64_t a, int64_t b) {
+  int64_t product = 0;
+  (void)indim_index_mul(a, b, &product);
+  return product;
+}
+
+int64_t indim_index_add_saturated(int64_t a, int64_t b) {
+  int64_t result = 0;
+  if (indim_int_add(a, b, &result)) {
+    return result;
+  }
+  return b > 0 ? INT64_MAX : INT64_MIN;
+}
+
+int64_t indim_index_floordiv(int64_t value, int64_t divisor) {
+  int64_t quotient = value / divisor;
+  return quotient - (value % divisor < 0);
+}
+
+int64_t indim_index_modulo(int64_t value, int64_t divisor) {
+  int64_t remainder = value % divisor;
+  return remainder < 0 ? remainder + divisor : remainder;
+}
+
+bool indim_index_type_range(indim_type type, int64_t *out_low, int64_t *out_high) {
+  int32_t bits = indim_type_bits(type);
+  if (type == INDIM_PRED) {
+    *out_low = 0;
+    *out_high = 1;
+  } else if (indim_type_is_signed_int(type)) {
+    *out_high = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
+    *out_low = -*out_high - 1;
+  } else if (indim_type_is_unsigned_int(type)) {
+    *out_low = 0;
+    *out_high = bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool indim_loop_is_inside(const indim_loop_value *address, const indim_storage *storage, int64_t lanes,
+                          int64_t lane_stride) {
+  int64_t reach = indim_index_mul_saturated(lane_stride, lanes > 0 ? lanes - 1 : 0);
+  int64_t low = indim_index_add_saturated(address->low, reach < 0 ? reach : 0);
+  int64_t high = indim_index_add_saturated(address->high, reach > 0 ? reach : 0);
+  return address->low > INT64_MIN && low >= 0 && address->high < INT64_MAX && high < storage->elements;
+}
+
+// Nodes -----------------------------------------------------------------------------------------------------------------
+
+static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
+static int64_t most(int64_t x, int64_t y) { return x > y ? x : y; }
+static int64_t clamp(int64_t value, int64_t low, int64_t high) { return most(low, least(value, high)); }
+
+void indim_index_sum_range(const indim_loop_program *program, int64_t constant, int32_t count, const indim_lval *args,
+                           const int64_t *coefficients, int64_t *out_low, int64_t *out_high) {
+  int64_t low = constant;
+  int64_t high = constant;
+  bool low_known = true;
+  bool high_known = true;
+  for (int32_t i = 0; i < count; i++) {
+    const indim_loop_value *value = &program->values[args[i]];
+    bool is_up = coefficients[i] > 0;
+    int64_t at_low = 0;
+    int64_t at_high = 0;
+    low_known = low_known && indim_index_mul(is_up ? value->low : value->high, coefficients[i], &at_low) &&
+                indim_int_add(low, at_low, &low);
+    high_known = high_known && indim_index_mul(is_up ? value->high : value->low, coefficients[i], &at_high) &&
+                 indim_int_add(high, at_high, &high);
+  }
+  *out_low = low_known ? low : INT64_MIN;
+  *out_high = high_known ? high : INT64_MAX;
+}
+
+static void scalar_range(const indim_loop_program *program, const indim_loop_node *node, int64_t *low, int64_t *high) {
+  const indim_loop_value *x = &program->values[node->args[0]];
+  const indim_loop_value *y = &program->values[node->args[node->arg_count > 1 ? 1 : 0]];
+  const indim_loop_value *z = &program->values[node->args[node->arg_count > 2 ? 2 : 0]];
+  indim_op op = node->u.op.op;
+  if (op == INDIM_OP_CONVERT && x->type != INDIM_U64 && x->type != INDIM_S64) {
+    (void)indim_index_type_range(x->type, low, high);
+  } else if (op == INDIM_OP_MAXIMUM) {
+    *low = most(x->low, y->low);
+    *high = most(x->high, y->high);
+  } else if (op == INDIM_OP_MINIMUM) {
+    *low = least(x->low, y->low);
+    *high = least(x->high, y->high);
+  } else if (op == INDIM_OP_SELECT) {
+    *low = least(y->low, z->low);
+    *high = most(y->high, z->high);
+  } else if (op == INDIM_OP_CLAMP) {  // min(max(low, x), high)
+    *low = least(most(x->low, y->low), z->low);
+    *high = least(most(x->high, y->high), z->high);
+  }
+}
+
+static void lanes_range(const uint64_t *bits, int32_t lanes, int64_t *low, int64_t *high) {
+  *low = *high = (int64_t)bits[0];
+  for (int32_t i = 1; i < lanes; i++) {
+    *low = least(*low, (int64_t)bits[2 * i]);
+    *high = most(*high, (int64_t)bits[2 * i]);
+  }
+}
+
+static void clamp_range(const indim_loop_value *x, int64_t low, int64_t high, int64_t *out_low, int64_t *out_high) {
+  int64_t from = x->low;
+  int64_t to = x->high;
+  if (x->type != INDIM_S64) {
+    (void)indim_index_type_range(x->type, &from, &to);
+  }
+  *out_low = clamp(from, low, high);
+  *out_high = clamp(to, low, high);
+}
+
+void indim_loop_node_range(const indim_loop_program *program, const indim_loop_node *node, int32_t lanes,
+                           int64_t *out_low, int64_t *out_high) {
+  const indim_loop_value *x = node->arg_count > 0 ? &program->values[node->args[0]] : &program->values[0];
+  *out_low = INT64_MIN;
+  *out_high = INT64_MAX;
+  switch (node->kind) {
+  case INDIM_NODE_CONST:
+    *out_low = *out_high = (int64_t)node->u.constant.bits[0];
+    return;
+  case INDIM_NODE_LANES:
+    lanes_range(node->u.lanes.bits, lanes, out_low, out_high);
+    return;
+  case INDIM_NODE_SCALAR:
+    scalar_range(program, node, out_low, out_high);
+    return;
+  case INDIM_NODE_AFFINE:
+    indim_index_sum_range(program, node->u.affine.constant, node->arg_count, node->args, node->u.affine.coefficients,
+                          out_low, out_high);
+    return;
+  case INDIM_NODE_FLOORDIV:
+    *out_low = indim_index_floordiv(x->low, node->u.affine.constant);
+    *out_high = indim_index_floordiv(x->high, node->u.affine.constant);
+    return;
+  case INDIM_NODE_MODULO:
+    *out_low = 0;
+    *out_high = node->u.affine.constant - 1;
+    return;
+  case INDIM_NODE_CLAMP_INDEX:
+    clamp_range(x, node->u.clamp.low, node->u.clamp.high, out_low, out_high);
+    return;
+  case INDIM_NODE_SPLAT:
+  case INDIM_NODE_EXTRACT:
+    *out_low = x->low;
+    *out_high = x->high;
+    return;
+  case INDIM_NODE_SHUFFLE:
+    *out_low = x->low;
+    *out_high = x->high;
+    for (int32_t i = 1; i < node->arg_count; i++) {
+      *out_low = least(*out_low, program->values[node->args[i]].low);
+      *out_high = most(*out_high, program->values[node->args[i]].high);
+    }
+    return;
+  case INDIM_NODE_FOLD:
+    if (node->u.op.op == INDIM_OP_MAXIMUM || node->u.op.op == INDIM_OP_MINIMUM) {
+      *out_low = x->low;
+      *out_high = x->high;
+    }
+    return;
+  case INDIM_NODE_FMA:
+  case INDIM_NODE_LOAD:
+  case INDIM_NODE_STORE:
+  case INDIM_NODE_COPY:
+  case INDIM_NODE_FILL:
+  case INDIM_NODE_ASK:
+  case INDIM_NODE_FOR:
+  case INDIM_NODE_IF:
+  case INDIM_NODE_WHILE:
+  case INDIM_NODE_HOST:
+  case INDIM_NODE_COUNT:
+    return;
+  }
+}
+
+void indim_loop_for_range(const indim_loop_program *program, indim_lval begin, indim_lval end, int64_t step,
+                          int64_t *out_low, int64_t *out_high) {
+  const indim_loop_value *from = &program->values[begin];
+  const indim_loop_value *to = &program->values[end];
+  int64_t distance = 0;
+  int64_t high = to->high == INT64_MIN ? INT64_MIN : to->high - 1;
+  if (indim_index_distance(program, begin, end, &distance) && distance > 0) {
+    high = least(high, indim_index_add_saturated(from->high, (distance - 1) / step * step));
+  } else if (from->low == from->high && high > from->low) {
+    uint64_t reach = (uint64_t)high - (uint64_t)from->low;
+    high = (int64_t)((uint64_t)from->low + reach / (uint64_t)step * (uint64_t)step);
+  }
+  *out_low = from->low;
+  *out_high = most(high, from->low);
+}
+
+int64_t indim_loop_steps(const indim_loop_program *program, const indim_loop_node *loop) {
+  const indim_loop_value *begin = &program->values[loop->args[0]];
+  const indim_loop_value *end = &program->values[loop->args[1]];
+  bool is_known = begin->low == begin->high && end->low == end->high;
+  int64_t length = is_known ? indim_index_add_saturated(end->low, indim_index_mul_saturated(begin->low, -1)) : 0;
+  return length > 0 ? (length - 1) / loop->u.loop.step + 1 : 0;
+}

@@ -1,0 +1,53 @@
+// What there is to say of a node's kind and of its op, and the walk over all nodes.
+#include "loop/ir/loop.h"
+
+const char *indim_node_text(indim_node_kind kind) {
+  static const char *const texts[] = {
+#define INDIM_NODE(name, text, args, regions, group, meaning) text,
+#include "loop/ir/nodes.def"
+  };
+  return (unsigned)kind < INDIM_NODE_COUNT ? texts[kind] : "?";
+}
+
+indim_node_group indim_node_group_of(indim_node_kind kind) {
+  static const indim_node_group groups[] = {
+#define INDIM_NODE(name, text, args, regions, group, meaning) INDIM_GROUP_##group,
+#include "loop/ir/nodes.def"
+  };
+  return groups[kind];
+}
+
+bool indim_loop_is_function(indim_op op) {
+  static const bool is_function[INDIM_OP_COUNT] = {
+      [INDIM_OP_EXPONENTIAL] = true, [INDIM_OP_EXPONENTIAL_MINUS_ONE] = true,
+      [INDIM_OP_LOG] = true,         [INDIM_OP_LOG_PLUS_ONE] = true,
+      [INDIM_OP_LOGISTIC] = true,    [INDIM_OP_CBRT] = true,
+      [INDIM_OP_SINE] = true,        [INDIM_OP_COSINE] = true,
+      [INDIM_OP_TAN] = true,         [INDIM_OP_SINH] = true,
+      [INDIM_OP_COSH] = true,        [INDIM_OP_TANH] = true,
+      [INDIM_OP_ASIN] = true,        [INDIM_OP_ACOS] = true,
+      [INDIM_OP_ASINH] = true,       [INDIM_OP_ACOSH] = true,
+      [INDIM_OP_ATANH] = true,       [INDIM_OP_ERF] = true,
+      [INDIM_OP_POWER] = true,       [INDIM_OP_ATAN2] = true,
+  };
+  return is_function[op];
+}
+
+const indim_loop_node *indim_loop_next(const indim_loop_node *node) {
+  for (int i = 0; i < 2; i++) {
+    if (node->bodies[i] != NULL && node->bodies[i]->first != NULL) {
+      return node->bodies[i]->first;
+    }
+  }
+  while (node->next == NULL) {
+    const indim_loop_node *owner = node->body->owner;
+    if (owner == NULL) {
+      return NULL;
+    }
+    if (node->body == owner->bodies[0] && owner->bodies[1] != NULL && owner->bodies[1]->first != NULL) {
+      return owner->bodies[1]->first;
+    }
+    node = owner;
+  }
+  return node->next;
+}

@@ -1,0 +1,423 @@
+// convolution: a loop nest over the output, and inside it over the taps of the window that meet the input and over the
+// features. Lanes are elements of the output, several rows at a time share what is loaded, and the nest is cut where taps
+// begin to fall outside, so that its inner part has no guards. Sums are those of dot: their order, and one rounding instead
+// of two, are ours.
+#include <string.h>
+
+#include "loop/ir/build.h"
+#include "loop/kernels/window.h"
+
+enum { MAX_ROWS = 6, MOST_ALONG = 8, FEW = 4, MOST_WRITTEN_OUT = 32 };
+
+typedef struct convolution {
+  indim_lowering *l;
+  indim_flow_item *item;
+  indim_flow_item *input, *kernel;
+  const indim_dim_labels *labels;
+  indim_type sum;
+  int64_t features;   // of the kernel
+  int64_t groups;     // of output features: each sees its own input features or its own batch
+  bool splits_batch;  // its own batch
+  int64_t outputs;    // features of a group
+  int32_t rank;       // of the nest: the output's dimensions, its features being those of a group, and the groups
+  int64_t sizes[INDIM_MAX_RANK];
+  int32_t order[INDIM_MAX_RANK];
+  int32_t vector_dim, lanes;
+  int32_t row_dim;  // dimension of the nest of which several indices are computed at once; -1: none
+  int32_t rows, most_rows;
+  bool is_loop[INDIM_MAX_RANK];  // over the taps of a spatial dimension
+  bool is_empty;
+  const indim_access_list *list;
+} convolution;
+
+// What the rows of one run have in common and what each has of its own.
+typedef struct tapping {
+  indim_kernel *k;
+  int32_t rows;
+  indim_coord output[MAX_ROWS][INDIM_MAX_RANK];   // of the nest
+  indim_coord element[MAX_ROWS][INDIM_MAX_RANK];  // of the input
+  indim_coord tap[INDIM_MAX_RANK];                // of the kernel
+  indim_lval mask[MAX_ROWS];
+} tapping;
+
+static bool set_up(convolution *c) {
+  const indim_instr *instr = c->item->instr;
+  const indim_dim_labels *labels = indim_instr_attr(instr, INDIM_ATTR_DIM_LABELS)->value.dim_labels;
+  int64_t feature_groups = indim_instr_int(instr, INDIM_ATTR_FEATURE_GROUP_COUNT, 1);
+  int64_t batch_groups = indim_instr_int(instr, INDIM_ATTR_BATCH_GROUP_COUNT, 1);
+  const indim_shape *shape = c->item->shape;
+  indim_type type = shape->type;
+  c->labels = labels;
+  c->sum = indim_type_is_float(type) && type != INDIM_F64 ? INDIM_F32 : type;
+  c->features = c->kernel->shape->sizes[labels->kernel_input];
+  c->splits_batch = batch_groups > 1;
+  c->groups = c->splits_batch ? batch_groups : feature_groups;
+  c->outputs = shape->sizes[labels->output_feature] / c->groups;
+  c->rank = shape->rank + 1;
+  if (c->rank > INDIM_MAX_RANK || (feature_groups > 1 && batch_groups > 1)) {
+    return false;
+  }
+  memcpy(c->sizes, shape->sizes, (size_t)shape->rank * sizeof *c->sizes);
+  c->sizes[labels->output_feature] = c->outputs;
+  c->sizes[shape->rank] = c->groups;
+  c->is_empty = indim_shape_element_count(c->input->shape) == 0 || indim_shape_element_count(c->kernel->shape) == 0;
+  // A complex product is much code, and its lanes are two registers each.
+  bool is_complex = type == INDIM_C64 || type == INDIM_C128;
+  c->most_rows = is_complex ? 1 : MAX_ROWS;
+  int64_t taps = c->features <= FEW && !is_complex ? c->features : MOST_WRITTEN_OUT / 2;
+  for (int32_t s = labels->spatial_count - 1; s >= 0; s--) {
+    int64_t size = indim_window_dim_of(instr, s)->size;
+    c->is_loop[s] = size > 1 && taps > 0 && (is_complex || size > MOST_WRITTEN_OUT / taps);
+    taps *= c->is_loop[s] ? 1 : size;
+  }
+  return true;
+}
+
+// One factor --------------------------------------------------------------------------------------------------------------
+
+// In the type of the output first, as the op says, then in that of the sums.
+static indim_lval as_factor(convolution *c, indim_lval x) {
+  return indim_loop_convert(&c->l->b, indim_loop_convert(&c->l->b, x, c->item->shape->type), c->sum);
+}
+
+static indim_lval input_factor(convolution *c, indim_kernel *k, const indim_coord *output, const indim_coord *element,
+                               indim_coord feature, indim_lval mask) {
+  const indim_dim_labels *l = c->labels;
+  indim_coord at[INDIM_MAX_RANK];
+  indim_coord group = output[c->item->shape->rank];
+  for (int32_t s = 0; s < l->spatial_count; s++) {
+    at[l->input_spatial[s]] = element[s];
+  }
+  at[l->input_batch] = output[l->output_batch];
+  at[l->input_feature] = feature;
+  if (c->splits_batch) {
+    int64_t batch = c->item->shape->sizes[l->output_batch];
+    at[l->input_batch] = indim_coord_add(k, at[l->input_batch], indim_coord_scale(k, group, batch, 0));
+  } else {
+    at[l->input_feature] = indim_coord_add(k, feature, indim_coord_scale(k, group, c->features, 0));
+  }
+  return as_factor(c, indim_value_at(k, c->input, at, mask));
+}
+
+static indim_coord output_feature(convolution *c, indim_kernel *k, const indim_coord *output) {
+  indim_coord group = indim_coord_scale(k, output[c->item->shape->rank], c->outputs, 0);
+  return indim_coord_add(k, group, output[c->labels->output_feature]);
+}
+
+static indim_lval kernel_factor(convolution *c, indim_kernel *k, const indim_coord *output, const indim_coord *tap,
+                                indim_coord feature) {
+  const indim_dim_labels *l = c->labels;
+  indim_coord at[INDIM_MAX_RANK];
+  for (int32_t s = 0; s < l->spatial_count; s++) {
+    const indim_window_dim *window = indim_window_dim_of(c->item->instr, s);
+    at[l->kernel_spatial[s]] = window->reversal ? indim_coord_scale(k, tap[s], -1, window->size - 1) : tap[s];
+  }
+  at[l->kernel_input] = feature;
+  at[l->kernel_output] = output_feature(c, k, output);
+  return as_factor(c, indim_value_at(k, c->kernel, at, 0));
+}
+
+static indim_lval multiply_add(convolution *c, int32_t lanes, indim_lval x, indim_lval y, indim_lval sum) {
+  indim_loop_builder *b = &c->l->b;
+  x = indim_loop_splat(b, x, lanes);
+  y = indim_loop_splat(b, y, lanes);
+  if (c->sum == INDIM_F32 || c->sum == INDIM_F64) {
+    return indim_loop_fma(b, x, y, sum);
+  }
+  bool is_pred = c->sum == INDIM_PRED;
+  indim_lval product = indim_loop_binary(b, is_pred ? INDIM_OP_AND : INDIM_OP_MULTIPLY, x, y);
+  return indim_loop_binary(b, is_pred ? INDIM_OP_OR : INDIM_OP_ADD, product, sum);
+}
+
+// Sums --------------------------------------------------------------------------------------------------------------------
+
+static void add_products(convolution *c, tapping *t, indim_coord feature, indim_lval *sums) {
+  for (int32_t r = 0; r < t->rows; r++) {
+    indim_lval x = input_factor(c, t->k, t->output[r], t->element[r], feature, t->mask[r]);
+    indim_lval y = kernel_factor(c, t->k, t->output[r], t->tap, feature);
+    indim_lval sum = multiply_add(c, t->k->lanes, x, y, sums[r]);
+    if (indim_lower_failed(c->l)) {
+      return;
+    }
+    sums[r] = t->mask[r] == 0 ? sum : indim_choose(t->k, t->mask[r], sum, sums[r]);
+  }
+}
+
+static void add_features(convolution *c, tapping *t, indim_lval *sums) {
+  indim_loop_builder *b = &c->l->b;
+  if (c->features <= FEW) {
+    for (int64_t i = 0; i < c->features; i++) {
+      add_products(c, t, indim_coord_const(t->k, i), sums);
+    }
+    return;
+  }
+  indim_lval in[MAX_ROWS];
+  indim_lval end = indim_loop_index(b, c->features);
+  indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), end, 1, t->rows, sums, in);
+  add_products(c, t, (indim_coord){i, 0}, in);
+  indim_loop_for_end(b, in, sums);
+}
+
+static void add_taps(convolution *c, tapping *t, int32_t s, indim_lval *sums);
+
+// The tap of spatial dimension |s|, for every row that it meets an element of; the others are masked.
+static void add_tap(convolution *c, tapping *t, int32_t s, indim_coord tap, indim_lval *sums) {
+  const indim_window_dim *window = indim_window_dim_of(c->item->instr, s);
+  int64_t size = c->input->shape->sizes[c->labels->input_spatial[s]];
+  indim_lval outer[MAX_ROWS];
+  int32_t missing = 0;
+  memcpy(outer, t->mask, sizeof outer);
+  for (int32_t r = 0; r < t->rows; r++) {
+    bool never = false;
+    indim_coord place = t->output[r][c->labels->output_spatial[s]];
+    indim_lval guard = indim_window_element(t->k, window, size, place, tap, &t->element[r][s], &never);
+    if (never) {
+      missing++;
+      t->element[r][s] = indim_coord_const(t->k, 0);
+      guard = indim_loop_const(&c->l->b, INDIM_PRED, 0, 0);
+    }
+    t->mask[r] = indim_mask_both(t->k, outer[r], guard);
+  }
+  t->tap[s] = tap;
+  if (missing < t->rows) {
+    add_taps(c, t, s + 1, sums);
+  }
+  memcpy(t->mask, outer, sizeof outer);
+}
+
+static void loop_over_taps(convolution *c, tapping *t, int32_t s, indim_lval *sums) {
+  indim_loop_builder *b = &c->l->b;
+  const indim_window_dim *window = indim_window_dim_of(c->item->instr, s);
+  int64_t size = c->input->shape->sizes[c->labels->input_spatial[s]];
+  int32_t dim = c->labels->output_spatial[s];
+  indim_lval low = indim_loop_index(b, 0);
+  indim_lval high = indim_loop_index(b, window->size);
+  bool is_range =
+      (t->rows == 1 || dim != c->row_dim) && indim_window_range(t->k, window, size, t->output[0][dim], &low, &high);
+  indim_lval in[MAX_ROWS];
+  indim_lval tap = indim_loop_for_begin(b, low, high, 1, t->rows, sums, in);
+  c->l->loop_depth++;
+  if (is_range) {
+    for (int32_t r = 0; r < t->rows; r++) {
+      t->element[r][s] = indim_window_inside(t->k, window, size, t->output[r][dim], tap);
+    }
+    t->tap[s] = (indim_coord){tap, 0};
+    add_taps(c, t, s + 1, in);
+  } else {
+    add_tap(c, t, s, (indim_coord){tap, 0}, in);
+  }
+  c->l->loop_depth--;
+  indim_loop_for_end(b, in, sums);
+}
+
+static void add_taps(convolution *c, tapping *t, int32_t s, indim_lval *sums) {
+  if (indim_lower_failed(c->l)) {
+    return;
+  }
+  if (s == c->labels->spatial_count) {
+    add_features(c, t, sums);
+  } else if (c->is_loop[s]) {
+    loop_over_taps(c, t, s, sums);
+  } else {
+    for (int64_t tap = 0; tap < indim_window_dim_of(c->item->instr, s)->size; tap++) {
+      add_tap(c, t, s, indim_coord_const(t->k, tap), sums);
+    }
+  }
+}
+
+static void output_body(indim_nest *nest, indim_kernel *k, const indim_coord *output) {
+  convolution *c = nest->user;
+  indim_loop_builder *b = &c->l->b;
+  tapping *t = indim_lower_alloc(c->l, 1, sizeof *t);
+  indim_lval sums[MAX_ROWS];
+  if (t == NULL) {
+    return;
+  }
+  t->k = k;
+  t->rows = c->rows;
+  for (int32_t r = 0; r < t->rows; r++) {
+    memcpy(t->output[r], output, (size_t)c->rank * sizeof *output);
+    if (c->row_dim >= 0) {
+      t->output[r][c->row_dim] = indim_coord_scale(k, output[c->row_dim], c->rows, nest->user_offset + r);
+    }
+    sums[r] = indim_loop_splat(b, indim_loop_const(b, c->sum, 0, 0), k->lanes);
+  }
+  if (!c->is_empty) {
+    add_taps(c, t, 0, sums);
+  }
+  for (int32_t r = 0; r < t->rows && !indim_lower_failed(c->l); r++) {
+    indim_coord at[INDIM_MAX_RANK];
+    memcpy(at, t->output[r], sizeof at);
+    at[c->labels->output_feature] = output_feature(c, k, t->output[r]);
+    indim_lval sum = indim_loop_convert(b, sums[r], c->item->shape->type);
+    indim_store_at(k, c->item->shape, &c->item->place, at, sum);
+  }
+}
+
+// The nest ----------------------------------------------------------------------------------------------------------------
+
+// One tap and feature, without the padding.
+static void survey_body(indim_nest *nest, indim_kernel *k, const indim_coord *output) {
+  convolution *c = nest->user;
+  indim_coord element[INDIM_MAX_RANK];
+  indim_coord tap[INDIM_MAX_RANK];
+  indim_coord zero = indim_coord_const(k, 0);
+  indim_coord at[INDIM_MAX_RANK];
+  memcpy(at, output, (size_t)c->rank * sizeof *at);
+  at[c->labels->output_feature] = output_feature(c, k, output);
+  for (int32_t s = 0; s < c->labels->spatial_count; s++) {
+    const indim_window_dim *window = indim_window_dim_of(c->item->instr, s);
+    indim_coord first = indim_coord_scale(k, output[c->labels->output_spatial[s]], window->stride, 0);
+    indim_coord rest;
+    indim_coord_divide(k, first, window->base_dilation, &element[s], &rest);
+    tap[s] = zero;
+  }
+  (void)input_factor(c, k, output, element, zero, 0);
+  (void)kernel_factor(c, k, output, tap, zero);
+  if (!indim_lower_failed(c->l)) {
+    indim_lval nothing = indim_loop_const(&c->l->b, c->item->shape->type, 0, 0);
+    indim_store_at(k, c->item->shape, &c->item->place, at, nothing);
+  }
+}
+
+static int32_t spatial_of(const convolution *c, int32_t dim) {
+  for (int32_t s = 0; s < c->labels->spatial_count; s++) {
+    if (c->labels->output_spatial[s] == dim) {
+      return s;
+    }
+  }
+  return -1;
+}
+
+// Rows share the kernel's elements when lanes are features, the input's when they are not.
+static void choose_rows(convolution *c) {
+  int32_t feature = c->labels->output_feature;
+  c->row_dim = -1;
+  if (c->vector_dim != feature && c->outputs > 1) {
+    c->row_dim = feature;
+    return;
+  }
+  int64_t best = 1;
+  for (int32_t d = 0; d + 1 < c->rank; d++) {
+    if (d != feature && d != c->vector_dim && c->sizes[d] >= best && c->sizes[d] > 1) {
+      best = c->sizes[d];
+      c->row_dim = d;
+    }
+  }
+}
+
+static bool choose(convolution *c) {
+  const indim_location *at = &c->item->place;
+  indim_access_list *list = indim_lower_alloc(c->l, 1, sizeof *list);
+  indim_nest nest = {.l = c->l, .rank = c->rank, .body = survey_body, .user = c, .cost = 2};
+  int64_t strides[INDIM_MAX_RANK];
+  if (list == NULL) {
+    return false;
+  }
+  c->vector_dim = -1;
+  c->lanes = 1;
+  memcpy(nest.sizes, c->sizes, sizeof nest.sizes);
+  for (int32_t d = 0; d < c->rank; d++) {
+    nest.group[d] = (uint8_t)(d + 1);
+    c->order[d] = d;
+  }
+  if (!c->is_empty && indim_shape_element_count(c->item->shape) > 1) {
+    if (at->tiled == NULL) {
+      memcpy(strides, at->strides, (size_t)(c->rank - 1) * sizeof *strides);
+      strides[c->rank - 1] = at->strides[c->labels->output_feature] * c->outputs;
+    }
+    indim_nest_survey(&nest, list);
+    indim_nest_choose(&nest, at->tiled == NULL ? strides : NULL);
+    c->vector_dim = nest.vector_dim;
+    c->lanes = nest.vector_dim < 0 ? 1 : nest.lanes;
+    memcpy(c->order, nest.order, sizeof c->order);
+    int64_t extent = c->vector_dim < 0 ? 1 : c->sizes[c->vector_dim];
+    while (c->lanes > 1 && c->lanes > extent) {
+      c->lanes /= 2;
+    }
+    c->lanes *= c->vector_dim >= 0 && extent >= 2 * (int64_t)c->lanes ? 2 : 1;
+  }
+  choose_rows(c);
+  int32_t along = spatial_of(c, c->vector_dim);
+  if (along >= 0 && indim_window_dim_of(c->item->instr, along)->size <= MOST_ALONG) {
+    c->is_loop[along] = false;  // written out, so that the lanes that fall outside are known
+  }
+  for (int32_t s = 0; s < c->labels->spatial_count; s++) {
+    int32_t dim = c->labels->output_spatial[s];
+    if (c->is_loop[s] && dim != c->vector_dim && dim != c->row_dim) {
+      continue;  // the loop over its taps begins and ends where they meet something
+    }
+    indim_window_cut(list, dim, indim_window_dim_of(c->item->instr, s),
+                     c->input->shape->sizes[c->labels->input_spatial[s]], c->sizes[dim],
+                     dim == c->vector_dim ? c->lanes : 1);
+  }
+  c->list = list;
+  return !indim_lower_failed(c->l);
+}
+
+// Indices |low| to |low| + |count| of the row dimension, |rows| at a time.
+static void run_rows(convolution *c, int64_t low, int64_t count, int32_t rows) {
+  indim_access_list *list = indim_lower_alloc(c->l, 1, sizeof *list);
+  if (list == NULL || count == 0 || indim_lower_failed(c->l)) {
+    return;
+  }
+  *list = *c->list;
+  list->is_full = true;
+  indim_nest nest = {.l = c->l, .rank = c->rank, .body = output_body, .user = c, .list = list, .may_thread = true};
+  nest.cost = indim_index_mul_saturated(2 * rows, c->features);
+  for (int32_t s = 0; s < c->labels->spatial_count; s++) {
+    nest.cost = indim_index_mul_saturated(nest.cost, indim_window_dim_of(c->item->instr, s)->size);
+  }
+  nest.cost = nest.cost > 1000000 ? 1000000 : nest.cost;
+  memcpy(nest.sizes, c->sizes, sizeof nest.sizes);
+  memcpy(nest.order, c->order, sizeof nest.order);
+  nest.vector_dim = c->vector_dim;
+  nest.lanes = c->lanes;
+  nest.unroll = 1;
+  nest.user_offset = low;
+  c->rows = rows;
+  if (c->row_dim >= 0) {
+    nest.sizes[c->row_dim] = count / rows;
+    list->cut_count[c->row_dim] = 0;
+  }
+  indim_nest_run(&nest);
+}
+
+static void run_segment(convolution *c, int64_t low, int64_t high) {
+  for (int32_t rows = c->most_rows; rows >= 1; rows = rows > 2 ? rows - 2 : rows - 1) {
+    int64_t count = (high - low) / rows * rows;
+    run_rows(c, low, count, rows);
+    low += count;
+  }
+}
+
+void indim_lower_convolution(indim_lowering *l, indim_flow_item *item) {
+  convolution c = {.l = l, .item = item, .input = item->operands[0], .kernel = item->operands[1]};
+  if (indim_shape_element_count(item->shape) == 0) {
+    return;
+  }
+  if (!set_up(&c)) {
+    indim_lower_refuse(l, item, "it has more than 63 dimensions, or groups of both kinds");
+    return;
+  }
+  indim_loop_kernel_begin(&l->b, &item->place.storage, 1);
+  if (!choose(&c)) {
+    return;
+  }
+  indim_element_forget(l);
+  indim_lower_explain(l, item, "%d lanes along dimension %d, rows along %d together", (int)c.lanes, (int)c.vector_dim,
+                      (int)c.row_dim);
+  if (c.row_dim < 0) {
+    run_rows(&c, 0, 1, 1);
+    return;
+  }
+  // Rows of a spatial dimension are taken together only where no tap falls outside.
+  const indim_access_list *list = c.list;
+  int64_t low = 0;
+  bool is_spatial = spatial_of(&c, c.row_dim) >= 0;
+  for (int32_t i = 0; i <= (is_spatial ? list->cut_count[c.row_dim] : 0); i++) {
+    int64_t high = is_spatial && i < list->cut_count[c.row_dim] ? list->cuts[c.row_dim][i] : c.sizes[c.row_dim];
+    run_segment(&c, low, high);
+    low = high;
+  }
+}

@@ -1,0 +1,730 @@
+// dot. A large product of two arrays in memory leaves for the host's library. Everything else is a loop nest over the
+// output: a vector dimension that is free makes every lane a sum of its own, with several rows at a time so that what is
+// loaded is used more than once; a contracted one makes lanes partial sums. The order of the sums, and one rounding instead
+// of two, are ours.
+#include <string.h>
+
+#include "loop/ir/build.h"
+#include "loop/kernels/kernels.h"
+
+enum { BATCH = 1, LEFT = 2, RIGHT = 3, CONTRACTED = 4 };
+enum { MAX_ROWS = 4, WORTH_LIBRARY = 200 * 1000, LEAST_SIDE = 8 };
+
+typedef struct product {
+  indim_lowering *l;
+  indim_flow_item *item;
+  indim_flow_item *lhs, *rhs;
+  int32_t out_rank, rank;         // dimensions of the output, then the contracted ones
+  int64_t sizes[INDIM_MAX_RANK];  // after merging
+  uint8_t group[INDIM_MAX_RANK];
+  int32_t lhs_dim[INDIM_MAX_RANK];  // the nest's dimension of each of the operand's
+  int32_t rhs_dim[INDIM_MAX_RANK];
+  indim_type sum;  // type of the sums
+  int32_t vector_dim;
+  int32_t lanes;
+  int32_t row_dim;  // dimension of which several indices are computed at once; -1: none
+  int32_t rows;
+  indim_access_list *list;
+} product;
+
+static bool set_up(product *p) {
+  const indim_instr *instr = p->item->instr;
+  int64_t batch_count = 0, lhs_count = 0, rhs_count = 0;
+  const int64_t *lhs_batch = indim_instr_ints(instr, INDIM_ATTR_LHS_BATCH_DIMS, &batch_count);
+  const int64_t *rhs_batch = indim_instr_ints(instr, INDIM_ATTR_RHS_BATCH_DIMS, &batch_count);
+  const int64_t *lhs_contracting = indim_instr_ints(instr, INDIM_ATTR_LHS_CONTRACTING_DIMS, &lhs_count);
+  const int64_t *rhs_contracting = indim_instr_ints(instr, INDIM_ATTR_RHS_CONTRACTING_DIMS, &rhs_count);
+  const indim_shape *lhs = p->lhs->shape;
+  const indim_shape *rhs = p->rhs->shape;
+  p->out_rank = p->item->shape->rank;
+  p->rank = p->out_rank + (int32_t)lhs_count;
+  if (p->rank > INDIM_MAX_RANK) {
+    return false;
+  }
+  int32_t at = 0;
+  for (int64_t i = 0; i < batch_count; i++, at++) {
+    p->sizes[at] = lhs->sizes[lhs_batch[i]];
+    p->group[at] = BATCH;
+    p->lhs_dim[lhs_batch[i]] = at;
+    p->rhs_dim[rhs_batch[i]] = at;
+  }
+  for (int32_t d = 0; d < lhs->rank; d++) {
+    if (!indim_list_has(lhs_batch, batch_count, d) && !indim_list_has(lhs_contracting, lhs_count, d)) {
+      p->sizes[at] = lhs->sizes[d];
+      p->group[at] = LEFT;
+      p->lhs_dim[d] = at++;
+    }
+  }
+  for (int32_t d = 0; d < rhs->rank; d++) {
+    if (!indim_list_has(rhs_batch, batch_count, d) && !indim_list_has(rhs_contracting, rhs_count, d)) {
+      p->sizes[at] = rhs->sizes[d];
+      p->group[at] = RIGHT;
+      p->rhs_dim[d] = at++;
+    }
+  }
+  for (int64_t i = 0; i < lhs_count; i++, at++) {
+    p->sizes[at] = lhs->sizes[lhs_contracting[i]];
+    p->group[at] = CONTRACTED;
+    p->lhs_dim[lhs_contracting[i]] = at;
+    p->rhs_dim[rhs_contracting[i]] = at;
+  }
+  indim_type type = p->item->shape->type;
+  p->sum = indim_type_is_float(type) && type != INDIM_F64 ? INDIM_F32 : type;
+  return at == p->rank;
+}
+
+// One factor at a nest index, in the type of the sums.
+static indim_lval factor(product *p, indim_kernel *k, bool left, const indim_coord *index) {
+  indim_flow_item *operand = left ? p->lhs : p->rhs;
+  const int32_t *dims = left ? p->lhs_dim : p->rhs_dim;
+  indim_coord inner[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < operand->shape->rank; d++) {
+    inner[d] = index[dims[d]];
+  }
+  return indim_loop_convert(&p->l->b, indim_value_at(k, operand, inner, 0), p->sum);
+}
+
+static indim_lval multiply_add(product *p, int32_t lanes, indim_lval x, indim_lval y, indim_lval sum) {
+  indim_loop_builder *b = &p->l->b;
+  x = indim_loop_splat(b, x, lanes);
+  y = indim_loop_splat(b, y, lanes);
+  if (p->sum == INDIM_F32 || p->sum == INDIM_F64) {
+    return indim_loop_fma(b, x, y, sum);
+  }
+  return indim_loop_binary(b, INDIM_OP_ADD, indim_loop_binary(b, INDIM_OP_MULTIPLY, x, y), sum);
+}
+
+static void survey_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
+  product *p = nest->user;
+  (void)factor(p, k, true, index);
+  (void)factor(p, k, false, index);
+}
+
+// The host's library -------------------------------------------------------------------------------------------------------
+
+// The one dimension of a group that is left after merging; *|out| is -1 when all have size 1.
+static bool only_dim(const product *p, const int64_t *sizes, int32_t group, int32_t *out) {
+  *out = -1;
+  for (int32_t d = 0; d < p->rank; d++) {
+    if (p->group[d] == group && sizes[d] != 1) {
+      if (*out >= 0) {
+        return false;
+      }
+      *out = d;
+    }
+  }
+  return true;
+}
+
+static int64_t size_of(const int64_t *sizes, int32_t dim) { return dim < 0 ? 1 : sizes[dim]; }
+static int64_t stride_of(const int64_t *strides, int32_t dim, int64_t if_absent) {
+  return dim < 0 ? if_absent : strides[dim];
+}
+
+static bool only_moves(const indim_flow_item *operand) {
+  return operand->placement != INDIM_PLACEMENT_INLINE || operand->cost == 0;
+}
+
+// One call, or, for a batch that is enough for all threads, a loop of calls over it: that is like other kernels' loops over
+// the batch and may be joined with them.
+static void call_host(indim_lowering *l, indim_storage *const *storages, indim_lval *addresses, int64_t *numbers) {
+  enum { STORAGES = 3 };
+  static const int moves[STORAGES] = {INDIM_MATMUL_OUT_BATCH, INDIM_MATMUL_LHS_BATCH, INDIM_MATMUL_RHS_BATCH};
+  static const bool is_written[STORAGES] = {true, false, false};
+  indim_loop_builder *b = &l->b;
+  int64_t batch = numbers[INDIM_MATMUL_BATCH];
+  bool is_loop = batch >= INDIM_NEST_PIECES && !indim_lower_without(l, INDIM_DECISION_THREADS);
+  if (is_loop) {
+    indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, batch), 1, 0, NULL, NULL);
+    indim_loop_for_parallel(b, (batch + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
+    for (int k = 0; k < STORAGES; k++) {
+      addresses[k] = indim_loop_add(b, addresses[k], indim_loop_mul_const(b, i, numbers[moves[k]]));
+      numbers[moves[k]] = 0;
+    }
+    numbers[INDIM_MATMUL_BATCH] = 1;
+    numbers[INDIM_MATMUL_ALONE] = 1;
+  }
+  indim_loop_host(b, INDIM_HOST_MATMUL, STORAGES, storages, is_written, addresses, INDIM_MATMUL_NUMBERS, numbers);
+  if (is_loop) {
+    indim_loop_for_end(b, NULL, NULL);
+  }
+}
+
+static bool leave_to_library(product *p, const int64_t *sizes) {
+  const indim_access_list *list = p->list;
+  const indim_location *at = &p->item->place;
+  int32_t batch, m, n, k;
+  if ((p->sum != INDIM_F32 && p->sum != INDIM_F64) || p->lhs->shape->type != p->sum || p->rhs->shape->type != p->sum ||
+      p->item->shape->type != p->sum || at->tiled != NULL || list->count != 2 || p->l->loop_depth > 0 ||
+      indim_lower_without(p->l, INDIM_DECISION_LIBRARY) || !only_moves(p->lhs) || !only_moves(p->rhs)) {
+    return false;
+  }
+  if (!only_dim(p, sizes, BATCH, &batch) || !only_dim(p, sizes, LEFT, &m) || !only_dim(p, sizes, RIGHT, &n) ||
+      !only_dim(p, sizes, CONTRACTED, &k)) {
+    return false;
+  }
+  int64_t work = indim_index_mul_saturated(size_of(sizes, m) * size_of(sizes, n), size_of(sizes, k));
+  const indim_access *lhs = &list->accesses[0];
+  const indim_access *rhs = &list->accesses[1];
+  if (work < WORTH_LIBRARY || size_of(sizes, m) < LEAST_SIDE || size_of(sizes, n) < LEAST_SIDE ||
+      size_of(sizes, k) < LEAST_SIDE || lhs->strides == NULL || rhs->strides == NULL) {
+    return false;
+  }
+  // Merged output dimensions lie as their most minor one says, if the output is dense.
+  if (!indim_location_is_dense(p->item->shape, at)) {
+    return false;
+  }
+  int64_t out_m = at->strides[m];
+  int64_t out_n = at->strides[n];
+  bool flip = out_n != 1;
+  if (flip && out_m != 1) {
+    return false;
+  }
+  for (int32_t d = 0; d < p->out_rank; d++) {  // what was merged must be merged in the output, too
+    if (sizes[d] == 1 && p->sizes[d] != 1) {
+      int32_t into = p->group[d] == LEFT ? m : p->group[d] == RIGHT ? n : batch;
+      int64_t within = at->strides[into];
+      for (int32_t e = d + 1; e <= into; e++) {
+        within *= p->group[e] == p->group[d] ? p->sizes[e] : 1;
+      }
+      if (at->strides[d] != within) {
+        return false;
+      }
+    }
+  }
+  bool lhs_unit = lhs->strides[m] == 1 || lhs->strides[k] == 1;
+  bool rhs_unit = rhs->strides[n] == 1 || rhs->strides[k] == 1;
+  if (!lhs_unit || !rhs_unit) {
+    return false;
+  }
+  const indim_access *first = flip ? rhs : lhs;
+  const indim_access *second = flip ? lhs : rhs;
+  int32_t row = flip ? n : m;
+  int32_t column = flip ? m : n;
+  int64_t numbers[] = {p->sum,
+                       size_of(sizes, batch),
+                       size_of(sizes, row),
+                       size_of(sizes, column),
+                       size_of(sizes, k),
+                       stride_of(first->strides, batch, 0),
+                       first->strides[row],
+                       first->strides[k],
+                       stride_of(second->strides, batch, 0),
+                       second->strides[k],
+                       second->strides[column],
+                       batch < 0 ? 0 : at->strides[batch],
+                       flip ? out_n : out_m,
+                       0,
+                       0};
+  indim_storage *storages[] = {at->storage, p->l->program->storages[first->storage->index],
+                               p->l->program->storages[second->storage->index]};
+  indim_lval addresses[] = {indim_location_start(p->l, at), first->base, second->base};
+  call_host(p->l, storages, addresses, numbers);
+  indim_lower_explain(p->l, p->item, "a product for the host's library");
+  return true;
+}
+
+// Loops ------------------------------------------------------------------------------------------------------------------
+
+// Folds the sums over the contracted dimensions from |dim| on.
+static void fold(product *p, indim_kernel *k, int32_t dim, indim_coord *index, int64_t first_row, int32_t rows,
+                 indim_lval *sums) {
+  indim_loop_builder *b = &p->l->b;
+  while (dim < p->rank && (p->sizes[dim] == 1 || dim == p->vector_dim)) {
+    dim++;
+  }
+  if (indim_lower_failed(p->l)) {
+    return;
+  }
+  if (dim == p->rank) {
+    indim_coord base = p->row_dim < 0 ? index[0] : index[p->row_dim];
+    for (int32_t i = 0; i < rows; i++) {
+      if (p->row_dim >= 0) {
+        index[p->row_dim] = (indim_coord){indim_loop_add_const(b, base.base, first_row + i), 0};
+      }
+      indim_lval x = factor(p, k, true, index);
+      indim_lval y = factor(p, k, false, index);
+      sums[i] = multiply_add(p, k->lanes, x, y, sums[i]);
+    }
+    if (p->row_dim >= 0) {
+      index[p->row_dim] = base;
+    }
+    return;
+  }
+  if (p->sizes[dim] <= 4) {
+    for (int64_t i = 0; i < p->sizes[dim]; i++) {
+      index[dim] = (indim_coord){indim_loop_index(b, i), 0};
+      fold(p, k, dim + 1, index, first_row, rows, sums);
+    }
+    return;
+  }
+  indim_lval in[MAX_ROWS];
+  indim_lval at =
+      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, p->sizes[dim]), 1, rows, sums, in);
+  index[dim] = (indim_coord){at, 0};
+  p->l->loop_depth++;
+  fold(p, k, dim + 1, index, first_row, rows, in);
+  p->l->loop_depth--;
+  indim_loop_for_end(b, in, sums);
+}
+
+static void store_sum(product *p, indim_kernel *k, const indim_coord *index, indim_lval sum) {
+  sum = indim_loop_convert(&p->l->b, sum, p->item->shape->type);
+  indim_store_at(k, p->item->shape, &p->item->place, index, sum);
+}
+
+// Whether the rows' elements of one lane lie one behind the other, and those of the next lane behind them.
+static bool interleaves(const product *p, int32_t rows) {
+  const indim_location *at = &p->item->place;
+  return p->row_dim >= 0 && rows > 1 && at->tiled == NULL && at->strides[p->row_dim] == 1 &&
+         at->strides[p->vector_dim] == rows && p->item->shape->sizes[p->row_dim] == rows;
+}
+
+// Such rows are stored as one vector.
+static void store_interleaved(product *p, indim_kernel *k, const indim_coord *index, int32_t rows,
+                              const indim_lval *sums) {
+  indim_loop_builder *b = &p->l->b;
+  int32_t map[MAX_ROWS * 64];
+  indim_lval values[MAX_ROWS];
+  for (int32_t i = 0; i < rows; i++) {
+    values[i] = indim_loop_convert(b, sums[i], p->item->shape->type);
+  }
+  for (int32_t i = 0; i < rows * k->lanes; i++) {
+    map[i] = i % rows * k->lanes + i / rows;
+  }
+  indim_lval bases[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < p->out_rank; d++) {
+    bases[d] = index[d].base;
+  }
+  indim_lval address = indim_location_address(p->l, p->item->shape, &p->item->place, bases);
+  indim_lval all = indim_loop_shuffle(b, rows, values, rows * k->lanes, map);
+  indim_loop_store(b, p->item->place.storage, address, all, 1, false);
+}
+
+// How many rows of 16 bytes fill a register, where the output's rows and the other factor's are that long; 0: they are not.
+static int32_t rows_of_register(const product *p, const indim_kernel *k, int32_t rows) {
+  const indim_location *at = &p->item->place;
+  int32_t of_register = p->l->target->vector_bytes / 16;
+  bool is_float = p->sum == p->item->shape->type && indim_type_is_float(p->sum);
+  bool is_square = p->row_dim >= 0 && p->rank == p->out_rank + 1 && p->sizes[p->out_rank] == k->lanes &&
+                   p->item->shape->sizes[p->vector_dim] == k->lanes;
+  if (!is_float || !is_square || k->lanes * indim_type_bytes(p->sum) != 16 || of_register < 2 ||
+      rows % of_register != 0) {
+    return 0;
+  }
+  bool lies_together = at->tiled == NULL && at->strides[p->vector_dim] == 1 && at->strides[p->row_dim] == k->lanes;
+  return lies_together ? of_register : 0;
+}
+
+static indim_lval shuffle_lanes(indim_loop_builder *b, int32_t count, const indim_lval *values, int32_t lanes,
+                                int32_t full, int32_t step) {
+  enum { MOST_LANES = 16 };
+  int32_t map[MOST_LANES];
+  for (int32_t l = 0; l < full; l++) {
+    map[l] = step < 0 ? l % (count * lanes) : l / lanes * lanes + step;
+  }
+  return b->status == INDIM_OK ? indim_loop_shuffle(b, count, values, full, map) : 0;
+}
+
+// Several rows of the output in each register. The factor that has these rows is read once, and what it has to be at each
+// step is a shuffle inside of 16 bytes; the other's row is read into every 16 bytes.
+static void register_rows(product *p, indim_kernel *k, indim_coord *index, int32_t rows, int32_t of_register) {
+  enum { MOST_OF_REGISTER = 4 };
+  indim_loop_builder *b = &p->l->b;
+  bool left = p->group[p->row_dim] == LEFT;
+  int32_t lanes = k->lanes;
+  int32_t full = lanes * of_register;
+  int32_t registers = rows / of_register;
+  indim_lval base = index[p->row_dim].base;
+  indim_lval x[MAX_ROWS];
+  indim_lval sums[MAX_ROWS];
+  for (int32_t r = 0; r < registers && !indim_lower_failed(p->l); r++) {
+    indim_lval parts[MOST_OF_REGISTER];
+    index[p->out_rank] = (indim_coord){indim_loop_index(b, 0), 1};
+    for (int32_t i = 0; i < of_register; i++) {
+      index[p->row_dim] = (indim_coord){indim_loop_add_const(b, base, r * of_register + i), 0};
+      parts[i] = indim_loop_splat(b, factor(p, k, left, index), lanes);
+    }
+    x[r] = shuffle_lanes(b, of_register, parts, lanes, full, -1);
+    sums[r] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), full);
+  }
+  for (int32_t step = 0; step < lanes && !indim_lower_failed(p->l); step++) {
+    index[p->out_rank] = (indim_coord){indim_loop_index(b, step), 0};
+    indim_lval y = indim_loop_splat(b, factor(p, k, !left, index), lanes);
+    y = shuffle_lanes(b, 1, &y, lanes, full, -1);
+    for (int32_t r = 0; r < registers; r++) {
+      sums[r] = multiply_add(p, full, shuffle_lanes(b, 1, &x[r], lanes, full, step), y, sums[r]);
+    }
+  }
+  for (int32_t r = 0; r < registers && !indim_lower_failed(p->l); r++) {
+    indim_lval bases[INDIM_MAX_RANK];
+    for (int32_t d = 0; d < p->out_rank; d++) {
+      bases[d] = d == p->row_dim ? indim_loop_add_const(b, base, r * of_register) : index[d].base;
+    }
+    indim_lval address = indim_location_address(p->l, p->item->shape, &p->item->place, bases);
+    indim_loop_store(b, p->item->place.storage, address, sums[r], 1, false);
+  }
+}
+
+// Lanes are elements of the output.
+static void free_lanes(product *p, indim_kernel *k, indim_coord *index, int32_t rows) {
+  int32_t of_register = rows_of_register(p, k, rows);
+  if (of_register > 0) {
+    register_rows(p, k, index, rows, of_register);
+    return;
+  }
+  indim_lval sums[MAX_ROWS];
+  for (int32_t i = 0; i < rows; i++) {
+    sums[i] = indim_loop_const(&p->l->b, p->sum, 0, 0);
+    sums[i] = indim_loop_splat(&p->l->b, sums[i], k->lanes);
+  }
+  fold(p, k, p->out_rank, index, 0, rows, sums);
+  if (k->lanes <= 64 && interleaves(p, rows) && !indim_lower_failed(p->l)) {
+    store_interleaved(p, k, index, rows, sums);
+    return;
+  }
+  indim_coord base = p->row_dim < 0 ? (indim_coord){0} : index[p->row_dim];
+  for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
+    if (p->row_dim >= 0) {
+      index[p->row_dim] = (indim_coord){indim_loop_add_const(&p->l->b, base.base, i), 0};
+    }
+    store_sum(p, k, index, sums[i]);
+  }
+}
+
+// Lanes are partial sums along the contracted dimension.
+static void contracted_lanes(product *p, indim_coord *index, int32_t rows, indim_kernel *out) {
+  indim_loop_builder *b = &p->l->b;
+  int64_t size = p->sizes[p->vector_dim];
+  int64_t main = size / p->lanes * p->lanes;
+  indim_lval sums[MAX_ROWS];
+  indim_lval rest[MAX_ROWS];
+  indim_coord base = p->row_dim < 0 ? (indim_coord){0} : index[p->row_dim];
+  for (int32_t i = 0; i < rows; i++) {
+    rest[i] = indim_loop_const(b, p->sum, 0, 0);
+    sums[i] = indim_loop_splat(b, rest[i], p->lanes);
+  }
+  if (main > 0) {
+    indim_kernel k = {.l = p->l, .lanes = p->lanes};
+    indim_lval in[MAX_ROWS];
+    indim_lval at =
+        indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, rows, sums, in);
+    index[p->vector_dim] = (indim_coord){at, 1};
+    fold(p, &k, p->out_rank, index, 0, rows, in);
+    indim_loop_for_end(b, in, sums);
+  }
+  for (int32_t lanes = 0; (lanes = indim_piece_lanes(size - main, p->lanes)) > 0; main += lanes) {
+    indim_kernel k = {.l = p->l, .lanes = lanes};
+    indim_lval part[MAX_ROWS];
+    for (int32_t i = 0; i < rows; i++) {
+      part[i] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
+    }
+    index[p->vector_dim] = (indim_coord){indim_loop_index(b, main), lanes > 1 ? 1 : 0};
+    fold(p, &k, p->out_rank, index, 0, rows, part);
+    for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
+      indim_loop_op add = {.op = INDIM_OP_ADD};
+      indim_lval total = lanes == 1 ? part[i] : indim_loop_fold(b, add, part[i]);
+      rest[i] = indim_loop_binary(b, INDIM_OP_ADD, rest[i], total);
+    }
+  }
+  for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
+    indim_loop_op add = {.op = INDIM_OP_ADD};
+    indim_lval total = p->lanes == 1 ? sums[i] : indim_loop_fold(b, add, sums[i]);
+    if (p->row_dim >= 0) {
+      index[p->row_dim] = (indim_coord){indim_loop_add_const(b, base.base, i), 0};
+    }
+    store_sum(p, out, index, indim_loop_binary(b, INDIM_OP_ADD, total, rest[i]));
+  }
+}
+
+static void output_body(indim_nest *nest, indim_kernel *k, const indim_coord *output) {
+  product *p = nest->user;
+  indim_coord index[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < p->rank; d++) {
+    index[d] = d < p->out_rank ? output[d] : (indim_coord){indim_loop_index(&p->l->b, 0), 0};
+  }
+  if (p->row_dim >= 0) {
+    index[p->row_dim].base = indim_loop_add_const(
+        &p->l->b, indim_loop_mul_const(&p->l->b, output[p->row_dim].base, p->rows), nest->user_offset);
+  }
+  if (p->vector_dim >= p->out_rank && p->vector_dim < p->rank) {
+    contracted_lanes(p, index, p->rows, k);
+  } else {
+    free_lanes(p, k, index, p->rows);
+  }
+}
+
+static void run_output(product *p, int64_t low, int64_t count, int32_t rows) {
+  indim_nest nest = {.l = p->l, .rank = p->out_rank, .body = output_body, .user = p, .list = p->list};
+  indim_access_list *list = indim_lower_alloc(p->l, 1, sizeof *list);
+  if (list == NULL || count == 0) {
+    return;
+  }
+  list->is_full = true;
+  nest.list = list;
+  nest.cost = 2 * rows;
+  for (int32_t d = p->out_rank; d < p->rank; d++) {
+    nest.cost = indim_index_mul_saturated(nest.cost, p->sizes[d]);
+  }
+  memcpy(nest.sizes, p->item->shape->sizes, (size_t)p->out_rank * sizeof *nest.sizes);
+  for (int32_t d = 0; d < p->out_rank; d++) {
+    nest.order[d] = d;
+  }
+  nest.vector_dim = p->vector_dim < p->out_rank ? p->vector_dim : -1;
+  nest.lanes = nest.vector_dim < 0 ? 1 : p->lanes;
+  nest.unroll = 1;
+  nest.may_thread = true;
+  nest.user_offset = low;
+  p->rows = rows;
+  if (p->row_dim >= 0) {
+    nest.sizes[p->row_dim] = count / rows;
+  }
+  indim_nest_run(&nest);
+}
+
+// One row times a matrix ----------------------------------------------------------------------------------------------------
+
+// Rows of the matrix are read from end to end, |steps| of them at a time, and added to sums that lie where the result will
+// be; for threads, in parts of the rows with sums of their own. Bands of columns instead, which need no sums to be added
+// up, reach two thirds of that: the memory gives what lies one behind the other.
+enum { STEPS = 8, LEAST_COLUMNS = 128, LEAST_STEPS = 4 * STEPS };
+
+static bool suits_rows(const product *p, const int64_t *merged, int32_t *out_contracted) {
+  int32_t contracted = -1;
+  if (p->vector_dim < 0 || p->vector_dim >= p->out_rank || p->sum != p->item->shape->type ||
+      p->item->place.tiled != NULL || p->item->place.strides[p->vector_dim] != 1 ||
+      p->item->shape->sizes[p->vector_dim] < LEAST_COLUMNS) {
+    return false;
+  }
+  for (int32_t d = 0; d < p->rank; d++) {
+    if (d == p->vector_dim || merged[d] == 1) {
+      continue;
+    }
+    if (d < p->out_rank || contracted >= 0) {
+      return false;
+    }
+    contracted = d;
+  }
+  for (int32_t d = 0; d < p->out_rank; d++) {
+    if (d != p->vector_dim && p->item->shape->sizes[d] != 1) {
+      return false;
+    }
+  }
+  *out_contracted = contracted;
+  return contracted >= 0 && merged[contracted] >= LEAST_STEPS;
+}
+
+typedef struct row_product {
+  product *p;
+  int32_t contracted;
+  int64_t columns;
+  int32_t steps;         // rows of the matrix at a time
+  indim_storage *parts;  // where sums lie: from |part| * |columns| on, or, if NULL, in the result
+  indim_lval part;
+} row_product;
+
+static void set_index(const row_product *r, int32_t lanes, indim_lval column, indim_coord *index) {
+  for (int32_t d = 0; d < r->p->rank; d++) {
+    index[d] = (indim_coord){indim_loop_index(&r->p->l->b, 0), 0};
+  }
+  index[r->p->vector_dim] = (indim_coord){column, lanes > 1 ? 1 : 0};
+}
+
+// The sum with |steps| products more, from row |from| of the matrix on.
+static indim_lval add_rows(const row_product *r, indim_kernel *k, indim_coord *index, indim_lval from, int32_t steps,
+                           indim_lval sum) {
+  for (int32_t i = 0; i < steps && !indim_lower_failed(r->p->l); i++) {
+    index[r->contracted] = (indim_coord){indim_loop_add_const(&r->p->l->b, from, i), 0};
+    sum = multiply_add(r->p, k->lanes, factor(r->p, k, true, index), factor(r->p, k, false, index), sum);
+  }
+  return sum;
+}
+
+static void add_steps(const row_product *r, int32_t lanes, indim_lval column, indim_lval from, int32_t steps,
+                      bool is_first) {
+  product *p = r->p;
+  indim_loop_builder *b = &p->l->b;
+  indim_kernel k = {.l = p->l, .lanes = lanes};
+  indim_coord index[INDIM_MAX_RANK];
+  set_index(r, lanes, column, index);
+  indim_lval at = r->parts == NULL ? 0 : indim_loop_add(b, indim_loop_mul_const(b, r->part, r->columns), column);
+  indim_lval sum = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
+  if (!is_first) {
+    sum = r->parts == NULL ? indim_load_at(&k, p->item->shape, &p->item->place, index)
+                           : indim_loop_load(b, r->parts, at, lanes, 1);
+  }
+  sum = add_rows(r, &k, index, from, steps, sum);
+  if (indim_lower_failed(p->l)) {
+    return;
+  }
+  set_index(r, lanes, column, index);
+  if (r->parts == NULL) {
+    indim_store_at(&k, p->item->shape, &p->item->place, index, sum);
+  } else {
+    indim_loop_store(b, r->parts, at, sum, 1, false);
+  }
+}
+
+static void sweep_columns(const row_product *r, indim_lval from, int32_t steps, bool is_first) {
+  indim_loop_builder *b = &r->p->l->b;
+  int32_t full = r->p->lanes;
+  int64_t main = r->columns / full * full;
+  if (main > 0) {
+    indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), full, 0, NULL, NULL);
+    add_steps(r, full, at, from, steps, is_first);
+    indim_loop_for_end(b, NULL, NULL);
+  }
+  for (int32_t lanes = 0; (lanes = indim_piece_lanes(r->columns - main, full)) > 0; main += lanes) {
+    add_steps(r, lanes, indim_loop_index(b, main), from, steps, is_first);
+  }
+}
+
+// |count| rows of the matrix from |first| on.
+static void sweep_rows(const row_product *r, indim_lval first, int64_t count) {
+  indim_lowering *l = r->p->l;
+  indim_loop_builder *b = &l->b;
+  int64_t main = count / r->steps * r->steps;
+  sweep_columns(r, first, r->steps, true);
+  if (main > r->steps) {
+    indim_lval at =
+        indim_loop_for_begin(b, indim_loop_index(b, r->steps), indim_loop_index(b, main), r->steps, 0, NULL, NULL);
+    l->loop_depth++;
+    sweep_columns(r, indim_loop_add(b, first, at), r->steps, false);
+    l->loop_depth--;
+    indim_loop_for_end(b, NULL, NULL);
+  }
+  if (count > main) {
+    sweep_columns(r, indim_loop_add_const(b, first, main), (int32_t)(count - main), false);
+  }
+}
+
+// The parts' sums together, and the rows from |done| on that are in none.
+static void add_parts(const row_product *r, int32_t lanes, indim_lval column, int64_t parts, int64_t done,
+                      int64_t size) {
+  indim_loop_builder *b = &r->p->l->b;
+  indim_kernel k = {.l = r->p->l, .lanes = lanes};
+  indim_coord index[INDIM_MAX_RANK];
+  indim_lval sum = indim_loop_load(b, r->parts, column, lanes, 1);
+  for (int64_t i = 1; i < parts; i++) {
+    indim_lval part = indim_loop_load(b, r->parts, indim_loop_add_const(b, column, i * r->columns), lanes, 1);
+    sum = indim_loop_binary(b, INDIM_OP_ADD, sum, part);
+  }
+  set_index(r, lanes, column, index);
+  sum = add_rows(r, &k, index, indim_loop_index(b, done), (int32_t)(size - done), sum);
+  set_index(r, lanes, column, index);
+  if (!indim_lower_failed(r->p->l)) {
+    indim_store_at(&k, r->p->item->shape, &r->p->item->place, index, sum);
+  }
+}
+
+static void run_parts(row_product *r, int64_t parts, int64_t size) {
+  product *p = r->p;
+  indim_loop_builder *b = &p->l->b;
+  int64_t rows = size / parts / r->steps * r->steps;
+  r->parts = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, p->sum, parts * r->columns, p->item->instr->name.data);
+  indim_loop_kernel_begin(b, &r->parts, 1);
+  r->part = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, parts), 1, 0, NULL, NULL);
+  indim_loop_for_parallel(b, 1);
+  p->l->loop_depth++;
+  sweep_rows(r, indim_loop_mul_const(b, r->part, rows), rows);
+  p->l->loop_depth--;
+  indim_loop_for_end(b, NULL, NULL);
+  indim_element_forget(p->l);
+  indim_loop_kernel_begin(b, &p->item->place.storage, 1);
+  int64_t main = r->columns / p->lanes * p->lanes;
+  if (main > 0) {
+    indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, 0, NULL, NULL);
+    add_parts(r, p->lanes, at, parts, parts * rows, size);
+    indim_loop_for_end(b, NULL, NULL);
+  }
+  for (int32_t lanes = 0; (lanes = indim_piece_lanes(r->columns - main, p->lanes)) > 0; main += lanes) {
+    add_parts(r, lanes, indim_loop_index(b, main), parts, parts * rows, size);
+  }
+}
+
+static void run_rows(product *p, int32_t contracted, int64_t size) {
+  enum { PARTS = 16, PART = 65536, LARGE_STEPS = 4 };
+  row_product r = {.p = p, .contracted = contracted, .columns = p->item->shape->sizes[p->vector_dim]};
+  int64_t parts = r.columns * size / PART;
+  parts = parts < PARTS ? parts : PARTS;
+  r.steps = parts > 1 ? LARGE_STEPS : STEPS;
+  if (parts > 1 && size / parts >= LEAST_STEPS && p->l->loop_depth == 0 &&
+      !indim_lower_without(p->l, INDIM_DECISION_THREADS)) {
+    run_parts(&r, parts, size);
+  } else {
+    sweep_rows(&r, indim_loop_index(&p->l->b, 0), size);
+  }
+}
+
+// The largest free dimension of the operand that the vector dimension is not of: its rows share what is loaded.
+static void choose_rows(product *p) {
+  p->row_dim = -1;
+  int64_t best = 1;
+  for (int32_t d = 0; d < p->out_rank; d++) {
+    bool other_side = p->vector_dim >= p->out_rank ? p->group[d] != BATCH : p->group[d] != p->group[p->vector_dim];
+    if (p->group[d] != BATCH && other_side && p->item->shape->sizes[d] > best && d != p->vector_dim) {
+      best = p->item->shape->sizes[d];
+      p->row_dim = d;
+    }
+  }
+}
+
+void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
+  product p = {.l = l, .item = item, .lhs = item->operands[0], .rhs = item->operands[1]};
+  p.list = indim_lower_alloc(l, 1, sizeof *p.list);
+  if (!set_up(&p)) {
+    indim_lower_refuse(l, item, "output and contracted dimensions together are more than 64");
+    return;
+  }
+  if (p.list == NULL || indim_shape_element_count(item->shape) == 0) {
+    return;
+  }
+  indim_loop_kernel_begin(&l->b, &item->place.storage, 1);
+  bool is_empty = false;
+  for (int32_t d = 0; d < p.rank; d++) {
+    is_empty = is_empty || p.sizes[d] == 0;
+  }
+  indim_nest nest = {.l = l, .rank = p.rank, .body = survey_body, .user = &p, .cost = 2};
+  memcpy(nest.sizes, p.sizes, sizeof nest.sizes);
+  memcpy(nest.group, p.group, sizeof nest.group);
+  if (is_empty) {
+    p.vector_dim = -1;
+    p.lanes = 1;
+  } else {
+    indim_nest_survey(&nest, p.list);
+    indim_nest_choose(&nest, NULL);
+    if (indim_lower_failed(l) || leave_to_library(&p, nest.sizes)) {
+      return;
+    }
+    p.vector_dim = nest.vector_dim;
+    p.lanes = nest.lanes;
+    int32_t contracted = -1;
+    if (suits_rows(&p, nest.sizes, &contracted)) {
+      indim_lower_explain(l, item, "one row times a matrix, several rows of it at a time");
+      indim_element_forget(l);
+      run_rows(&p, contracted, nest.sizes[contracted]);
+      return;
+    }
+    for (int32_t d = p.out_rank; d < p.rank; d++) {
+      p.sizes[d] = nest.sizes[d];
+    }
+  }
+  if (p.vector_dim < 0) {
+    p.vector_dim = p.out_rank > 0 ? p.out_rank - 1 : p.rank;
+    p.lanes = 1;
+  }
+  int64_t extent = p.vector_dim < p.rank ? p.sizes[p.vector_dim] : 1;
+  if (p.vector_dim < p.out_rank) {
+    extent = item->shape->sizes[p.vector_dim];
+  }
+  while (p.lanes > 1 && p.lanes > extent) {
+    p.lanes /= 2;
+  }
+  p.lanes *= extent >= 2 * (int64_t)p.lanes && p.vector_dim < p.rank ? 2 : 1;
+  choose_rows(&p);
+  indim_element_forget(l);
+  int64_t count = p.row_dim < 0 ? 1 : item->shape->sizes[p.row_dim];
+  int32_t rows = p.row_dim < 0 ? 1 : count < MAX_ROWS ? (int32_t)count : MAX_ROWS;
+  run_output(&p, 0, count / rows * rows, rows);
+  run_output(&p, count / rows * rows, count % rows, 1);
+}

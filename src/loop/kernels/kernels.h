@@ -1,0 +1,29 @@
+// The ops that have loop nests of their own. Each fills the places of its item, or of its members.
+#ifndef INDIM_LOOP_KERNELS_H
+#define INDIM_LOOP_KERNELS_H
+
+#include "loop/nest/element.h"
+
+// Dispatches on the op; false when there is no kernel for it.
+bool indim_lower_kernel(indim_lowering *l, indim_flow_item *item);
+// Whether the item's kernel computes the elements of operand |k| itself, so that the operand may live nowhere.
+bool indim_lower_takes_elements(const indim_flow_item *item, int32_t k);
+// How often it computes each of them.
+int64_t indim_lower_repeats(const indim_flow_item *item, int32_t k);
+void indim_lower_reduce(indim_lowering *l, indim_flow_item *item);
+// Whether a reducer is one op of its two parameters that has an identity in |type|, and which.
+bool indim_lower_single(indim_lowering *l, const indim_computation *apply, indim_type type, indim_loop_op *out_op,
+                        indim_lval *out_identity);
+void indim_lower_dot(indim_lowering *l, indim_flow_item *item);
+void indim_lower_reduce_window(indim_lowering *l, indim_flow_item *item);
+// Whether a reduce-window is a cumulative sum or the like, and one that is; false, with nothing built, when it is not.
+bool indim_lower_is_scan(const indim_flow_item *item);
+bool indim_lower_scan(indim_lowering *l, indim_flow_item *item);
+void indim_lower_select_and_scatter(indim_lowering *l, indim_flow_item *item);
+void indim_lower_convolution(indim_lowering *l, indim_flow_item *item);
+void indim_lower_sort(indim_lowering *l, indim_flow_item *item);
+void indim_lower_topk(indim_lowering *l, indim_flow_item *item);
+// scatter: gives its results their places itself, because they may be the operands'.
+void indim_lower_scatter(indim_lowering *l, indim_flow_item *item);
+
+#endif  // INDIM_LOOP_KERNELS_H

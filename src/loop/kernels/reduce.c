@@ -1,0 +1,466 @@
+// reduce. The loops run over the output's dimensions, and inside over the reduced ones. If the vector dimension is one of
+// the output's, every lane folds its own column; if it is reduced, lanes fold parts of a row and are combined at the end.
+// The order of a reduction is ours; the initial value enters once.
+#include "loop/kernels/reduce.h"
+
+#include <string.h>
+
+#include "array/element.h"
+#include "loop/ir/build.h"
+
+// Reducers with an identity ------------------------------------------------------------------------------------------
+
+static bool identity_bits(indim_op op, indim_type type, uint64_t *out_bits, uint64_t *out_imag) {
+  indim_element e = {0};
+  *out_imag = 0;
+  bool is_complex = type == INDIM_C64 || type == INDIM_C128;
+  switch ((int)op) {
+  case INDIM_OP_ADD:
+    if (type == INDIM_PRED) {
+      return false;
+    }
+    e = indim_type_is_float(type) || is_complex ? indim_element_of_float(type, -0.0, -0.0) : e;
+    break;
+  case INDIM_OP_MULTIPLY:
+    if (is_complex) {
+      return false;  // 1 times an infinity is not that infinity
+    }
+    e = indim_type_is_float(type) ? indim_element_of_float(type, 1, 0) : indim_element_of_int(type, 1);
+    break;
+  case INDIM_OP_MAXIMUM:
+    return indim_element_padding(type, INDIM_PADDING_LOWEST, &e) && (*out_bits = e.bits, true);
+  case INDIM_OP_MINIMUM:
+    return indim_element_padding(type, INDIM_PADDING_HIGHEST, &e) && (*out_bits = e.bits, true);
+  case INDIM_OP_AND:
+    e = type == INDIM_PRED ? (indim_element){1, 0} : indim_element_of_int(type, -1);
+    break;
+  case INDIM_OP_OR:
+  case INDIM_OP_XOR:
+    break;
+  default:
+    return false;
+  }
+  *out_bits = e.bits;
+  *out_imag = e.imag;
+  return true;
+}
+
+// Types without a negative zero or without infinity have no identity for some ops; then the general way is taken.
+static bool has_plain_zero(indim_type type) {
+  return type == INDIM_F32 || type == INDIM_F64 || type == INDIM_F16 || type == INDIM_BF16 ||
+         !indim_type_is_float(type);
+}
+
+bool indim_lower_single(indim_lowering *l, const indim_computation *apply, indim_type type, indim_loop_op *out_op,
+                        indim_lval *out_identity) {
+  const indim_instr *root = apply->root;
+  if (apply->parameter_count != 2 || root->operand_count != 2 || root->shape->type != type || !has_plain_zero(type)) {
+    return false;
+  }
+  const indim_instr *x = root->operands[0];
+  const indim_instr *y = root->operands[1];
+  bool both = x->op == INDIM_OP_PARAMETER && y->op == INDIM_OP_PARAMETER && x->parameter_number != y->parameter_number;
+  uint64_t bits = 0, imag = 0;
+  if (!both || !identity_bits(root->op, type, &bits, &imag)) {
+    return false;
+  }
+  *out_op = (indim_loop_op){.op = root->op};
+  *out_identity = indim_loop_const(&l->b, type, bits, imag);
+  return true;
+}
+
+// Folding ----------------------------------------------------------------------------------------------------------------
+
+void indim_reduce_apply(indim_reduction *r, int32_t lanes, const indim_lval *acc, const indim_lval *values,
+                        indim_lval *out) {
+  indim_loop_builder *b = &r->l->b;
+  indim_lval few[16];
+  indim_lval *args = r->n <= 8 ? few : indim_lower_alloc(r->l, 2 * (int64_t)r->n, sizeof *args);
+  if (args == NULL) {
+    return;
+  }
+  for (int32_t i = 0; i < r->n; i++) {
+    args[i] = indim_loop_splat(b, acc[i], lanes);
+    args[r->n + i] = indim_loop_splat(b, values[i], lanes);
+  }
+  indim_loop_apply(b, r->apply, lanes, args, out);
+}
+
+void indim_reduce_inputs(indim_reduction *r, int32_t lanes, const indim_coord *index, indim_lval *out) {
+  indim_kernel k = {.l = r->l, .lanes = lanes};
+  for (int32_t i = 0; i < r->n; i++) {
+    out[i] = indim_value_at_lanes(&k, r->inputs[i], index, 0);
+  }
+}
+
+void indim_reduce_initial(indim_reduction *r, indim_lval *acc) {
+  indim_kernel k = {.l = r->l, .lanes = 1};
+  for (int32_t i = 0; i < r->n; i++) {
+    acc[i] = indim_value_at(&k, r->inits[i], NULL, 0);
+  }
+}
+
+void indim_reduce_origin(const indim_reduction *r, indim_coord *index) {
+  for (int32_t d = 0; d < r->rank; d++) {
+    index[d] = (indim_coord){indim_loop_index(&r->l->b, 0), 0};
+  }
+}
+
+bool indim_reduce_may_thread(const indim_reduction *r) {
+  enum { WORTH_THREADS = 65536 };
+  return r->l->loop_depth == 0 && !indim_lower_without(r->l, INDIM_DECISION_THREADS) &&
+         indim_shape_element_count(r->inputs[0]->shape) >= WORTH_THREADS;
+}
+
+// Folds |acc| (of |lanes| lanes each) over the reduced dimensions from |position| on; |index| has the others.
+static void fold_dims(indim_reduction *r, int32_t position, int32_t lanes, indim_coord *index, indim_lval *acc) {
+  indim_loop_builder *b = &r->l->b;
+  indim_lval *values = indim_lower_alloc(r->l, r->n, sizeof *values);
+  if (values == NULL || indim_lower_failed(r->l)) {
+    return;
+  }
+  if (position == r->order_count) {
+    indim_reduce_inputs(r, lanes, index, values);
+    indim_reduce_apply(r, lanes, acc, values, acc);
+    return;
+  }
+  int32_t dim = r->order[position];
+  if (r->sizes[dim] <= 4) {
+    for (int64_t i = 0; i < r->sizes[dim]; i++) {
+      index[dim] = (indim_coord){indim_loop_index(b, i), 0};
+      fold_dims(r, position + 1, lanes, index, acc);
+    }
+    return;
+  }
+  indim_lval at =
+      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, r->sizes[dim]), 1, r->n, acc, values);
+  index[dim] = (indim_coord){at, 0};
+  r->l->loop_depth++;
+  fold_dims(r, position + 1, lanes, index, values);
+  r->l->loop_depth--;
+  indim_loop_for_end(b, values, acc);
+}
+
+// The nest over the output ---------------------------------------------------------------------------------------------
+
+static void store_results(indim_reduction *r, indim_kernel *k, const indim_coord *output, const indim_lval *acc) {
+  for (int32_t i = 0; i < r->n && !indim_lower_failed(r->l); i++) {
+    indim_flow_item *result = indim_reduce_result(r, i);
+    indim_store_at(k, result->shape, &result->place, output, acc[i]);
+  }
+}
+
+// From coordinates of the output to those of the input; of lane |lane| alone, or with all lanes when it is negative.
+static void spread_index(const indim_reduction *r, const indim_coord *output, int32_t lane, indim_coord *index) {
+  int32_t at = 0;
+  indim_reduce_origin(r, index);
+  for (int32_t d = 0; d < r->rank; d++) {
+    if (!r->is_reduced[d]) {
+      index[d] = output[at++];
+      if (lane >= 0 && index[d].step != 0) {
+        index[d] = (indim_coord){indim_loop_add_const(&r->l->b, index[d].base, lane * index[d].step), 0};
+      }
+    }
+  }
+}
+
+static void output_body(indim_nest *nest, indim_kernel *k, const indim_coord *output) {
+  indim_reduction *r = nest->user;
+  indim_lval *acc = indim_lower_alloc(r->l, r->n, sizeof *acc);
+  if (acc == NULL) {
+    return;
+  }
+  indim_reduce_initial(r, acc);
+  if (indim_reduce_is_by_rows(r)) {
+    indim_reduce_row rows[INDIM_REDUCE_ROWS];
+    for (int32_t lane = 0; lane < k->lanes; lane++) {
+      spread_index(r, output, lane, rows[lane].index);
+      rows[lane].start = indim_loop_index(&r->l->b, 0);
+    }
+    indim_reduce_fold_rows(r, k->lanes, rows, r->sizes[r->vector_dim], acc);
+  } else {
+    indim_coord index[INDIM_MAX_RANK];
+    spread_index(r, output, -1, index);
+    for (int32_t i = 0; i < r->n; i++) {
+      acc[i] = indim_loop_splat(&r->l->b, acc[i], k->lanes);
+    }
+    fold_dims(r, 0, k->lanes, index, acc);
+  }
+  if (!indim_lower_failed(r->l)) {
+    store_results(r, k, output, acc);
+  }
+}
+
+// All columns at an index of the dimensions outside of them.
+static void bands_body(indim_nest *nest, indim_kernel *k, const indim_coord *output) {
+  indim_reduction *r = nest->user;
+  indim_flow_item *result = indim_reduce_result(r, 0);
+  indim_coord index[INDIM_MAX_RANK];
+  indim_lval place[INDIM_MAX_RANK];
+  spread_index(r, output, -1, index);
+  for (int32_t d = 0; d < result->shape->rank; d++) {
+    place[d] = output[d].base;
+  }
+  if (!indim_lower_failed(r->l)) {
+    indim_reduce_bands(r, index, indim_location_address(k->l, result->shape, &result->place, place));
+  }
+}
+
+// Survey over the input's dimensions.
+static void survey_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
+  const indim_reduction *r = nest->user;
+  for (int32_t i = 0; i < r->n; i++) {
+    (void)indim_value_at(k, r->inputs[i], index, 0);
+  }
+}
+
+// Whether the item counts along dimension |dim|: an iota, perhaps repeated along others.
+static bool counts_along(const indim_flow_item *item, int32_t dim) {
+  for (int steps = 0; steps < 8 && item->kind == INDIM_FLOW_OP; steps++) {
+    if (item->instr->op == INDIM_OP_IOTA) {
+      return indim_instr_int(item->instr, INDIM_ATTR_IOTA_DIMENSION, 0) == dim;
+    }
+    if (item->instr->op != INDIM_OP_BROADCAST) {
+      return false;
+    }
+    int64_t count = 0;
+    const int64_t *dims = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
+    int32_t inner = -1;
+    for (int32_t i = 0; i < count; i++) {
+      inner = dims[i] == dim ? i : inner;
+    }
+    if (inner < 0) {
+      return false;
+    }
+    dim = inner;
+    item = item->operands[0];
+  }
+  return false;
+}
+
+// Only compares, selections and logic: every result is one of the arguments.
+static bool only_selects(const indim_computation *computation) {
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    switch ((int)computation->instrs[i]->op) {
+    case INDIM_OP_PARAMETER:
+    case INDIM_OP_CONSTANT:
+    case INDIM_OP_COMPARE:
+    case INDIM_OP_SELECT:
+    case INDIM_OP_AND:
+    case INDIM_OP_OR:
+    case INDIM_OP_NOT:
+    case INDIM_OP_MAXIMUM:
+    case INDIM_OP_MINIMUM:
+    case INDIM_OP_TUPLE:
+      break;
+    default:
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether nobody else wants what the loops read: then there is no loop to join, and rows may be folded side by side.
+static bool reads_alone(const indim_access_list *list) {
+  for (int32_t i = 0; i < list->count; i++) {
+    if (list->accesses[i].item != NULL && list->accesses[i].item->use_count > 1) {
+      return false;
+    }
+  }
+  return !list->is_full;
+}
+
+// How many rows are folded side by side. Short ones that are only read follow each other in memory as one stream.
+static int32_t choose_rows(const indim_reduction *r, const indim_nest *nest) {
+  enum { LONG_ROW = 4096, CHEAP = 16 };
+  int64_t row = nest->sizes[r->vector_dim] * indim_type_bytes(r->inputs[0]->shape->type);
+  if (indim_shape_element_count(indim_reduce_result(r, 0)->shape) == 1) {
+    return r->is_single && row >= LONG_ROW * INDIM_REDUCE_ROWS ? INDIM_REDUCE_ROWS : 1;
+  }
+  if (nest->cost > CHEAP || (r->is_single && nest->cost <= 1 && row < LONG_ROW) || !reads_alone(nest->list)) {
+    return 1;
+  }
+  for (int32_t d = 0; d < r->rank; d++) {
+    if (!r->is_reduced[d] && nest->sizes[d] >= INDIM_REDUCE_ROWS) {
+      return INDIM_REDUCE_ROWS;
+    }
+  }
+  return 1;
+}
+
+// Several registers of partial results hide the latency of an addition; they are of several rows where there are some.
+static void choose_registers(indim_reduction *r, const indim_nest *nest) {
+  r->rows = choose_rows(r, nest);
+  int32_t registers = nest->cost <= 4 ? 8 : nest->cost <= 16 ? 4 : 2;
+  registers = r->is_single && registers > r->rows ? registers / r->rows : 1;
+  while (registers > 1 && (int64_t)registers * r->lanes > nest->sizes[r->vector_dim]) {
+    registers /= 2;
+  }
+  r->lanes *= registers;
+}
+
+static void choose(indim_reduction *r) {
+  indim_access_list *list = indim_lower_alloc(r->l, 1, sizeof *list);
+  if (list == NULL) {
+    return;
+  }
+  const indim_shape *shape = r->inputs[0]->shape;
+  indim_nest nest = {.l = r->l, .rank = r->rank, .body = survey_body, .user = r, .cost = r->inputs[0]->cost + 1};
+  memcpy(nest.sizes, shape->sizes, (size_t)r->rank * sizeof *nest.sizes);
+  for (int32_t d = 0; d < r->rank; d++) {
+    nest.group[d] = r->is_reduced[d] ? 1 : 2;
+  }
+  indim_nest_survey(&nest, list);
+  indim_nest_choose(&nest, NULL);
+  r->vector_dim = nest.vector_dim;
+  r->lanes = nest.lanes;
+  r->rows = 1;
+  if (r->vector_dim >= 0 && r->is_reduced[r->vector_dim] && nest.sizes[r->vector_dim] < r->lanes) {
+    // Rows too short to fill a register: a lane for each of many rows, if there are many.
+    for (int32_t d = 0; d < r->rank; d++) {
+      r->vector_dim = !r->is_reduced[d] && shape->sizes[d] >= r->lanes ? d : r->vector_dim;
+    }
+  }
+  if (indim_reduce_is_by_rows(r)) {
+    choose_registers(r, &nest);
+  }
+  for (int32_t d = 0; d < r->rank; d++) {
+    r->sizes[d] = r->is_reduced[d] ? nest.sizes[d] : shape->sizes[d];
+    r->merged[d] = nest.sizes[d];
+  }
+  int32_t reduced_count = 0;
+  for (int32_t d = 0; d < r->rank; d++) {
+    if (r->is_reduced[d] && r->sizes[d] != 1) {
+      reduced_count++;
+      if (d != r->vector_dim) {
+        r->order[r->order_count++] = d;
+      }
+    }
+  }
+  bool by_rows = indim_reduce_is_by_rows(r);
+  bool too_short = by_rows && r->sizes[r->vector_dim] < 2;
+  r->by_place = by_rows && r->n == 2 && indim_type_is_integral(r->inputs[1]->shape->type) && only_selects(r->apply) &&
+                counts_along(r->inputs[1], r->vector_dim);
+  bool in_order = !r->is_single && !r->by_place && !indim_loop_can_reorder(r->apply);
+  if (by_rows &&
+      (in_order || too_short || (!r->is_single && (reduced_count > 1 || r->sizes[r->vector_dim] < r->lanes)))) {
+    r->order[r->order_count++] = r->vector_dim;
+    r->vector_dim = -1;
+  }
+}
+
+// Whether the result lies in row-major order without gaps.
+static bool is_row_major(const indim_flow_item *result) {
+  int64_t stride = 1;
+  for (int32_t d = result->shape->rank - 1; d >= 0; d--) {
+    if (result->place.tiled != NULL || (result->shape->sizes[d] != 1 && result->place.strides[d] != stride)) {
+      return false;
+    }
+    stride *= result->shape->sizes[d];
+  }
+  return true;
+}
+
+// Whether output dimensions that are one for the inputs are one for all results, too.
+static bool merges_output(const indim_reduction *r) {
+  for (int32_t i = 0; i < r->n; i++) {
+    if (!is_row_major(indim_reduce_result(r, i))) {
+      return false;
+    }
+  }
+  return indim_shape_element_count(r->inputs[0]->shape) > 0;
+}
+
+static void run_output(indim_reduction *r) {
+  indim_lowering *l = r->l;
+  indim_access_list *list = indim_lower_alloc(l, 1, sizeof *list);
+  indim_flow_item *result = indim_reduce_result(r, 0);
+  if (list == NULL) {
+    return;
+  }
+  list->is_full = true;  // nothing is merged
+  int64_t folded = indim_shape_element_count(r->inputs[0]->shape) / indim_shape_element_count(result->shape);
+  indim_nest nest = {.l = l, .rank = result->shape->rank, .body = output_body, .user = r, .list = list};
+  bool merges = merges_output(r);
+  bool has_bands = merges && indim_reduce_suits_bands(r);
+  nest.cost = indim_index_mul_saturated(folded, r->inputs[0]->cost + 1);
+  nest.may_thread = true;
+  nest.vector_dim = -1;
+  nest.lanes = 1;
+  nest.unroll = 1;
+  int32_t at = 0;
+  for (int32_t d = 0; d < r->rank; d++) {
+    if (r->is_reduced[d]) {
+      continue;
+    }
+    nest.order[at] = at;
+    nest.sizes[at] = merges ? r->merged[d] : result->shape->sizes[at];
+    if (has_bands && d == r->vector_dim) {
+      nest.body = bands_body;
+      nest.cost = indim_index_mul_saturated(nest.cost, nest.sizes[at]);
+      nest.sizes[at] = 1;
+      indim_lower_explain(l, r->item, "columns, some rows at a time");
+    } else if (d == r->vector_dim) {
+      nest.vector_dim = at;
+      nest.lanes = indim_piece_lanes(nest.sizes[at] > r->lanes ? nest.sizes[at] : r->lanes,
+                                     r->is_single ? 4 * r->lanes : r->lanes);
+    } else if (r->rows > 1 && nest.sizes[at] >= r->rows) {
+      nest.vector_dim = at;
+      nest.lanes = r->rows;
+    }
+    at++;
+  }
+  indim_nest_run(&nest);
+}
+
+void indim_lower_reduce(indim_lowering *l, indim_flow_item *item) {
+  indim_reduction r = {.l = l, .item = item, .n = item->operand_count / 2, .inputs = item->operands};
+  r.inits = item->operands + r.n;
+  r.apply = indim_instr_computation(item->instr, INDIM_ATTR_TO_APPLY);
+  r.rank = r.inputs[0]->shape->rank;
+  if (!indim_loop_can_apply(r.apply)) {
+    indim_lower_refuse(l, item, "its computation is more than elementwise work on scalars");
+    return;
+  }
+  int64_t count = 0;
+  const int64_t *dims = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
+  for (int64_t i = 0; i < count; i++) {
+    r.is_reduced[dims[i]] = true;
+  }
+  if (indim_shape_element_count(indim_reduce_result(&r, 0)->shape) == 0) {
+    return;
+  }
+  indim_storage **written = indim_lower_alloc(l, r.n, sizeof(indim_storage *));
+  for (int32_t i = 0; i < r.n && written != NULL; i++) {
+    written[i] = indim_reduce_result(&r, i)->place.storage;
+  }
+  if (indim_lower_failed(l)) {
+    return;
+  }
+  r.is_single = indim_lower_single(l, r.apply, r.inputs[0]->shape->type, &r.op, &r.identity);
+  indim_loop_kernel_begin(&l->b, written, r.n);
+  if (indim_shape_element_count(r.inputs[0]->shape) == 0) {
+    // Nothing to fold: the initial values.
+    for (int32_t d = 0; d < r.rank; d++) {
+      r.sizes[d] = r.inputs[0]->shape->sizes[d];
+    }
+    r.vector_dim = -1;
+    for (int32_t d = 0; d < r.rank; d++) {
+      if (r.is_reduced[d] && r.sizes[d] == 0) {
+        r.order[r.order_count++] = d;
+      }
+    }
+  } else {
+    choose(&r);
+  }
+  indim_element_forget(l);
+  if (indim_lower_failed(l)) {
+    return;
+  }
+  if (indim_reduce_suits_pieces(&r)) {
+    indim_lower_explain(l, item, "one row in pieces");
+    indim_reduce_pieces(&r);
+  } else {
+    run_output(&r);
+  }
+}

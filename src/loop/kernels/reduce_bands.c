@@ -1,0 +1,211 @@
+// Columns and long rows. A sum of columns reads whole rows, a few at a time, and adds them to partial results that lie in
+// memory, in the nearest caches: the input is gone through from its beginning to its end. A single row is cut into pieces
+// that leave partial results. What is cut depends on sizes alone, so the bits are the same for any number of threads.
+#include "loop/kernels/reduce.h"
+
+// Columns in bands -------------------------------------------------------------------------------------------------------
+
+enum {
+  ROWS = 4,               // taken at a time
+  MOST_REGISTERS = 8,     // of columns that are kept in registers instead
+  REGISTERS = 4,          // of columns at a time
+  PIECES = 16,            // of rows, or of a row
+  LEAST_ROWS = 16,        // of a piece
+  BAND = 2048,            // columns, where they are cut
+  MOST_COLUMNS = 1 << 15  // of partial results that stay in the caches
+};
+
+bool indim_reduce_suits_bands(const indim_reduction *r) {
+  if (!r->is_single || r->vector_dim < 0 || r->is_reduced[r->vector_dim] || r->order_count != 1 ||
+      r->sizes[r->order[0]] < LEAST_ROWS || r->merged[r->vector_dim] <= (int64_t)MOST_REGISTERS * r->lanes) {
+    return false;
+  }
+  for (int32_t d = r->vector_dim + 1; d < r->rank; d++) {
+    if (!r->is_reduced[d] && r->merged[d] != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Where rows are added up: partial results from |address| of |storage| on.
+typedef struct band {
+  indim_reduction *r;
+  const indim_coord *index;  // of the input, outside of rows and columns
+  indim_storage *storage;
+  indim_lval address;
+  indim_lval first;      // column
+  indim_storage *parts;  // rows that are read in the input's place, or NULL: |width| elements each
+  int64_t width;
+} band;
+
+// Rows |row| to |row| + |rows| at |column| of the band.
+static void take_rows(const band *s, int32_t lanes, indim_lval column, indim_lval row, int32_t rows) {
+  indim_reduction *r = s->r;
+  indim_loop_builder *b = &r->l->b;
+  indim_lval address = indim_loop_add(b, s->address, column);
+  indim_lval acc = indim_loop_load(b, s->storage, address, lanes, 1);
+  indim_coord index[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < r->rank; d++) {
+    index[d] = s->index[d];
+  }
+  index[r->vector_dim] = (indim_coord){indim_loop_add(b, s->first, column), lanes > 1 ? 1 : 0};
+  for (int32_t i = 0; i < rows && !indim_lower_failed(r->l); i++) {
+    indim_lval value = 0;
+    indim_lval at = indim_loop_add_const(b, row, i);
+    if (s->parts != NULL) {
+      indim_lval from = indim_loop_add(b, indim_loop_mul_const(b, at, s->width), column);
+      value = indim_loop_load(b, s->parts, from, lanes, 1);
+    } else {
+      index[r->order[0]] = (indim_coord){at, 0};
+      indim_reduce_inputs(r, lanes, index, &value);
+    }
+    if (!indim_lower_failed(r->l)) {
+      indim_reduce_apply(r, lanes, &acc, &value, &acc);
+    }
+  }
+  if (!indim_lower_failed(r->l)) {
+    indim_loop_store(b, s->storage, address, acc, 1, false);
+  }
+}
+
+// The same for all |count| columns.
+static void sweep(const band *s, int64_t count, indim_lval row, int32_t rows) {
+  indim_loop_builder *b = &s->r->l->b;
+  int32_t lanes = indim_piece_lanes(count, s->r->lanes * REGISTERS);
+  int64_t done = count / lanes * lanes;
+  indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), lanes, 0, NULL, NULL);
+  take_rows(s, lanes, at, row, rows);
+  indim_loop_for_end(b, NULL, NULL);
+  while ((lanes = indim_piece_lanes(count - done, s->r->lanes)) > 0) {
+    take_rows(s, lanes, indim_loop_index(b, done), row, rows);
+    done += lanes;
+  }
+}
+
+// |rows| rows from |from| on into the band, which begins as |init|.
+static void fill(const band *s, int64_t count, indim_lval from, int64_t rows, indim_lval init) {
+  indim_loop_builder *b = &s->r->l->b;
+  indim_loop_fill(b, s->storage, s->address, init, count);
+  int64_t done = rows / ROWS * ROWS;
+  if (done > 0) {
+    indim_lval row = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), ROWS, 0, NULL, NULL);
+    sweep(s, count, indim_loop_add(b, from, row), ROWS);
+    indim_loop_for_end(b, NULL, NULL);
+  }
+  if (rows > done) {
+    sweep(s, count, indim_loop_add_const(b, from, done), (int32_t)(rows - done));
+  }
+}
+
+// Pieces of rows, each with partial results of its own, which are added up in the end.
+static void run_row_pieces(band *s, int64_t columns, int64_t rows, indim_lval init) {
+  indim_reduction *r = s->r;
+  indim_loop_builder *b = &r->l->b;
+  int64_t piece = rows / PIECES;
+  int64_t width = (columns + 15) / 16 * 16;
+  indim_flow_item *result = indim_reduce_result(r, 0);
+  indim_storage *parts =
+      indim_loop_storage(b, INDIM_STORAGE_SCRATCH, result->shape->type, width * (PIECES + 1), "parts");
+  indim_loop_kernel_begin(b, &parts, 1);
+  indim_lval p = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, PIECES), 1, 0, NULL, NULL);
+  indim_loop_for_parallel(b, 1);
+  band part = {r, s->index, parts, indim_loop_mul_const(b, p, width), s->first, NULL, 0};
+  fill(&part, columns, indim_loop_mul_const(b, p, piece), piece, r->identity);
+  indim_loop_for_end(b, NULL, NULL);
+  if (rows > piece * PIECES) {
+    part.address = indim_loop_index(b, PIECES * width);
+    fill(&part, columns, indim_loop_index(b, piece * PIECES), rows - piece * PIECES, r->identity);
+  }
+  indim_element_forget(r->l);
+  indim_loop_kernel_begin(b, &s->storage, 1);
+  s->parts = parts;
+  s->width = width;
+  fill(s, columns, indim_loop_index(b, 0), rows > piece * PIECES ? PIECES + 1 : PIECES, init);
+}
+
+void indim_reduce_bands(indim_reduction *r, const indim_coord *index, indim_lval at) {
+  indim_loop_builder *b = &r->l->b;
+  int64_t columns = r->merged[r->vector_dim];
+  int64_t rows = r->sizes[r->order[0]];
+  bool may_thread = indim_reduce_may_thread(r);
+  indim_lval init = 0;
+  indim_reduce_initial(r, &init);
+  band s = {r, index, indim_reduce_result(r, 0)->place.storage, at, indim_loop_index(b, 0), NULL, 0};
+  if (may_thread && rows >= PIECES * LEAST_ROWS && columns <= MOST_COLUMNS) {
+    run_row_pieces(&s, columns, rows, init);
+    return;
+  }
+  int64_t width = columns > MOST_COLUMNS || (may_thread && columns >= 2 * BAND) ? BAND : columns;
+  int64_t done = columns / width * width;
+  if (done > width) {
+    s.first = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), width, 0, NULL, NULL);
+    if (may_thread) {
+      indim_loop_for_parallel(b, 1);
+    }
+    s.address = indim_loop_add(b, at, s.first);
+    fill(&s, width, indim_loop_index(b, 0), rows, init);
+    indim_loop_for_end(b, NULL, NULL);
+  } else {
+    done = 0;
+  }
+  if (columns > done) {
+    s.first = indim_loop_index(b, done);
+    s.address = indim_loop_add_const(b, at, done);
+    fill(&s, columns - done, indim_loop_index(b, 0), rows, init);
+  }
+}
+
+// One long row in pieces ------------------------------------------------------------------------------------------------
+
+bool indim_reduce_suits_pieces(const indim_reduction *r) {
+  return r->rows == INDIM_REDUCE_ROWS && indim_reduce_is_by_rows(r) && r->order_count == 0 &&
+         indim_reduce_may_thread(r) && indim_shape_element_count(indim_reduce_result(r, 0)->shape) == 1 &&
+         r->sizes[r->vector_dim] >= 2 * PIECES * INDIM_REDUCE_ROWS * (int64_t)r->lanes;
+}
+
+void indim_reduce_pieces(indim_reduction *r) {
+  enum { PARTS = PIECES * INDIM_REDUCE_ROWS };
+  indim_lowering *l = r->l;
+  indim_loop_builder *b = &l->b;
+  indim_flow_item *result = indim_reduce_result(r, 0);
+  int64_t size = r->sizes[r->vector_dim];
+  int64_t part = size / PARTS / r->lanes * r->lanes;
+  indim_storage *parts = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, result->shape->type, PARTS, "parts");
+  indim_reduce_row rows[INDIM_REDUCE_ROWS];
+  indim_loop_kernel_begin(b, &parts, 1);
+  indim_lval p = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, PIECES), 1, 0, NULL, NULL);
+  indim_loop_for_parallel(b, 1);
+  indim_lval first = indim_loop_mul_const(b, p, INDIM_REDUCE_ROWS);
+  for (int32_t k = 0; k < INDIM_REDUCE_ROWS; k++) {
+    indim_reduce_origin(r, rows[k].index);
+    rows[k].start = indim_loop_mul_const(b, indim_loop_add_const(b, first, k), part);
+  }
+  indim_lval acc = r->identity;
+  indim_reduce_fold_rows(r, INDIM_REDUCE_ROWS, rows, part, &acc);
+  if (!indim_lower_failed(l)) {
+    indim_loop_store(b, parts, first, acc, 1, false);
+  }
+  indim_loop_for_end(b, NULL, NULL);
+  // What is left of the row, the initial value, and the parts together.
+  indim_element_forget(l);
+  indim_loop_kernel_begin(b, &result->place.storage, 1);
+  indim_reduce_initial(r, &acc);
+  rows[0].start = indim_loop_index(b, PARTS * part);
+  if (size > PARTS * part) {
+    indim_reduce_fold_rows(r, 1, rows, size - PARTS * part, &acc);
+  }
+  indim_lval all = indim_loop_load(b, parts, indim_loop_index(b, 0), PARTS, 1);
+  indim_reduce_combine(r, 1, PARTS, &all, &all);
+  if (!indim_lower_failed(l)) {
+    indim_reduce_apply(r, 1, &acc, &all, &acc);
+  }
+  indim_coord output[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < result->shape->rank; d++) {
+    output[d] = (indim_coord){indim_loop_index(b, 0), 0};
+  }
+  indim_kernel k = {.l = l, .lanes = 1};
+  if (!indim_lower_failed(l)) {
+    indim_store_at(&k, result->shape, &result->place, output, acc);
+  }
+}

@@ -1,0 +1,203 @@
+// Rows: the lanes of a register fold parts of one row and are combined at the end. Several rows are folded side by side, if
+// nobody else wants them: the memory serves several streams faster than one, and their lanes are combined together. What
+// does not fill registers at a row's end is folded in halves of one, lane by lane, into a second partial result.
+#include <string.h>
+
+#include "loop/kernels/reduce.h"
+
+// Combining lanes ------------------------------------------------------------------------------------------------------
+
+// Of two partial results (value, place, value, place), the one with the lower place first, lane by lane.
+static void put_in_order(indim_loop_builder *b, indim_lval *pairs) {
+  indim_lval args[] = {pairs[1], pairs[3]};
+  indim_loop_op greater = {.op = INDIM_OP_COMPARE, .direction = INDIM_COMPARE_GT};
+  indim_lval swap = indim_loop_scalar(b, greater, INDIM_PRED, 2, args);
+  for (int32_t i = 0; i < 2; i++) {
+    indim_lval first = pairs[i];
+    pairs[i] = indim_loop_select(b, swap, pairs[2 + i], first);
+    pairs[2 + i] = indim_loop_select(b, swap, first, pairs[2 + i]);
+  }
+}
+
+// The first and the second half of what |sources| vectors hold of |groups| rows each, |width| lanes of a row, as two vectors;
+// then combined into |out|.
+static void combine_halves(indim_reduction *r, int32_t sources, int32_t groups, int32_t width,
+                           const indim_lval *vectors, indim_lval *out) {
+  indim_loop_builder *b = &r->l->b;
+  indim_lval *halves = indim_lower_alloc(r->l, 2 * (int64_t)r->n, sizeof *halves);
+  int32_t map[256];
+  int32_t lanes = sources * groups * width / 2;
+  for (int32_t i = 0; i < r->n && halves != NULL; i++) {
+    indim_lval from[2] = {vectors[i], sources > 1 ? vectors[r->n + i] : 0};
+    for (int32_t h = 0; h < 2; h++) {
+      for (int32_t lane = 0; lane < lanes; lane++) {
+        map[lane] = lane / (width / 2) * width + h * width / 2 + lane % (width / 2);
+      }
+      halves[h * r->n + i] = indim_loop_shuffle(b, sources, from, lanes, map);
+    }
+  }
+  if (halves != NULL && !indim_lower_failed(r->l)) {
+    if (r->by_place) {
+      put_in_order(b, halves);
+    }
+    indim_reduce_apply(r, lanes, halves, halves + r->n, out);
+  }
+}
+
+void indim_reduce_combine(indim_reduction *r, int32_t count, int32_t lanes, indim_lval *values, indim_lval *out) {
+  indim_loop_builder *b = &r->l->b;
+  if (r->is_single && count == 1) {
+    out[0] = lanes == 1 ? values[0] : indim_loop_fold(b, r->op, values[0]);
+    return;
+  }
+  // Each vector has |groups| rows; two become one when that leaves no register half empty.
+  int32_t vectors = count;
+  int32_t groups = 1;
+  int32_t most = 4;
+  for (int32_t i = 0; i < r->n; i++) {
+    int32_t bytes = (int32_t)indim_type_bytes(r->inputs[i]->shape->type);
+    most = r->l->target->vector_bytes / bytes > most ? r->l->target->vector_bytes / bytes : most;
+  }
+  for (; lanes > 1 && !indim_lower_failed(r->l); lanes /= 2) {
+    int32_t sources = vectors > 1 && groups * lanes <= most ? 2 : 1;
+    vectors /= sources;
+    for (int32_t v = 0; v < vectors; v++) {
+      combine_halves(r, sources, groups, lanes, values + v * sources * r->n, values + v * r->n);
+    }
+    groups *= sources;
+  }
+  int32_t map[INDIM_REDUCE_ROWS];
+  for (int32_t k = 0; k < count; k++) {
+    map[k] = k;
+  }
+  for (int32_t i = 0; i < r->n && !indim_lower_failed(r->l); i++) {
+    indim_lval from[INDIM_REDUCE_ROWS];
+    for (int32_t v = 0; v < vectors; v++) {
+      from[v] = values[v * r->n + i];
+    }
+    out[i] = indim_loop_shuffle(b, vectors, from, count, map);
+  }
+}
+
+// Folding --------------------------------------------------------------------------------------------------------------
+
+// Partial results of |count| rows: |wide| has n values of r->lanes lanes for each row, |narrow| n values with a lane for
+// each row.
+typedef struct partial {
+  int32_t count;
+  indim_reduce_row *rows;
+  int64_t size;
+  indim_lval *wide, *narrow;
+} partial;
+
+// The values of all rows at |at|, each behind its start.
+static void take(indim_reduction *r, const partial *p, int32_t lanes, indim_lval at, indim_lval *out) {
+  indim_loop_builder *b = &r->l->b;
+  for (int32_t k = 0; k < p->count && !indim_lower_failed(r->l); k++) {
+    indim_reduce_row *row = &p->rows[k];
+    row->index[r->vector_dim] = (indim_coord){indim_loop_add(b, row->start, at), lanes > 1 ? 1 : 0};
+    indim_reduce_inputs(r, lanes, row->index, out + k * r->n);
+  }
+}
+
+static void apply_each(indim_reduction *r, const partial *p, const indim_lval *acc, const indim_lval *values,
+                       indim_lval *out) {
+  for (int32_t k = 0; k < p->count && !indim_lower_failed(r->l); k++) {
+    indim_reduce_apply(r, r->lanes, acc + k * r->n, values + k * r->n, out + k * r->n);
+  }
+}
+
+// The wide results into the narrow ones.
+static void finish(indim_reduction *r, partial *p) {
+  indim_reduce_combine(r, p->count, r->lanes, p->wide, p->wide);
+  if (!indim_lower_failed(r->l)) {
+    indim_reduce_apply(r, p->count, p->narrow, p->wide, p->narrow);
+  }
+}
+
+// Along the vector dimension. With an op that has an identity, |wide| goes on; otherwise the first elements begin it, because
+// there is nothing else that may be folded in, and it is finished before what is left of the row, which comes behind it.
+static void fold_row(indim_reduction *r, partial *p) {
+  indim_loop_builder *b = &r->l->b;
+  int32_t count = p->count * r->n;
+  int64_t from = 0;
+  int64_t done = p->size / r->lanes * r->lanes;
+  indim_lval *values = indim_lower_alloc(r->l, 2 * (int64_t)count, sizeof *values);
+  if (values == NULL || indim_lower_failed(r->l)) {
+    return;
+  }
+  indim_lval *in = values + count;
+  if (!r->is_single) {
+    take(r, p, r->lanes, indim_loop_index(b, 0), p->wide);
+    from = r->lanes;
+  }
+  if (done - from > r->lanes) {
+    indim_lval at =
+        indim_loop_for_begin(b, indim_loop_index(b, from), indim_loop_index(b, done), r->lanes, count, p->wide, in);
+    take(r, p, r->lanes, at, values);
+    apply_each(r, p, in, values, in);
+    indim_loop_for_end(b, in, p->wide);
+  } else if (done > from) {
+    take(r, p, r->lanes, indim_loop_index(b, from), values);
+    apply_each(r, p, p->wide, values, p->wide);
+  }
+  if (!r->is_single) {
+    finish(r, p);
+  }
+  for (int32_t lanes = 0; (lanes = indim_piece_lanes(p->size - done, r->lanes)) > 0; done += lanes) {
+    take(r, p, lanes, indim_loop_index(b, done), values);
+    indim_reduce_combine(r, p->count, lanes, values, values);
+    if (indim_lower_failed(r->l)) {
+      return;
+    }
+    indim_reduce_apply(r, p->count, p->narrow, values, p->narrow);
+  }
+}
+
+// The other reduced dimensions from |position| on around it.
+static void fold_dims(indim_reduction *r, int32_t position, partial *p) {
+  indim_loop_builder *b = &r->l->b;
+  if (position == r->order_count) {
+    fold_row(r, p);
+    return;
+  }
+  int32_t dim = r->order[position];
+  int32_t wide = p->count * r->n;
+  int32_t count = wide + r->n;
+  indim_lval *carried = indim_lower_alloc(r->l, 2 * (int64_t)count, sizeof *carried);
+  if (carried == NULL || indim_lower_failed(r->l)) {
+    return;
+  }
+  indim_lval *in = carried + count;
+  memcpy(carried, p->wide, (size_t)wide * sizeof *carried);
+  memcpy(carried + wide, p->narrow, (size_t)r->n * sizeof *carried);
+  indim_lval at =
+      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, r->sizes[dim]), 1, count, carried, in);
+  for (int32_t k = 0; k < p->count; k++) {
+    p->rows[k].index[dim] = (indim_coord){at, 0};
+  }
+  partial inner = {p->count, p->rows, p->size, in, in + wide};
+  fold_dims(r, position + 1, &inner);
+  indim_loop_for_end(b, in, carried);
+  memcpy(p->wide, carried, (size_t)wide * sizeof *carried);
+  memcpy(p->narrow, carried + wide, (size_t)r->n * sizeof *carried);
+}
+
+void indim_reduce_fold_rows(indim_reduction *r, int32_t count, indim_reduce_row *rows, int64_t size, indim_lval *acc) {
+  indim_loop_builder *b = &r->l->b;
+  partial p = {.count = count, .rows = rows, .size = size, .narrow = acc};
+  p.wide = indim_lower_alloc(r->l, (int64_t)count * r->n, sizeof *p.wide);
+  if (p.wide == NULL || indim_lower_failed(r->l)) {
+    return;
+  }
+  for (int32_t k = 0; k < count && r->is_single; k++) {
+    p.wide[k] = indim_loop_splat(b, r->identity, r->lanes);
+  }
+  for (int32_t i = 0; i < r->n; i++) {
+    acc[i] = indim_loop_splat(b, acc[i], count);
+  }
+  fold_dims(r, 0, &p);
+  if (r->is_single) {
+    finish(r, &p);
+  }
+}

@@ -1,0 +1,280 @@
+// scatter: updates combined into a copy of the operands, or into the operand's own memory when it gives way. The loops run
+// over the start vectors; where a start vector's whole window lies inside the operand, a nest over the window combines it,
+// in vectors. Start vectors go one after another, because any two may name the same place.
+#include <string.h>
+
+#include "loop/kernels/kernels.h"
+
+typedef struct scattering {
+  indim_lowering *l;
+  indim_flow_item *item;
+  int32_t n;  // operands, updates and results
+  indim_flow_item **operands, **updates;
+  indim_flow_item *indices;
+  const indim_computation *apply;
+  const int64_t *map;  // operand dimension of each entry of a start vector
+  int64_t map_count;
+  const int64_t *operand_batching, *indices_batching;
+  int64_t batching_count;
+  int64_t vector_dim;              // of the indices, along which start vectors lie
+  int32_t window_dims;             // of the updates
+  int32_t window[INDIM_MAX_RANK];  // the updates' dimension of each window dimension
+  int32_t walked[INDIM_MAX_RANK];  // and the operand's
+  int32_t order[INDIM_MAX_RANK];   // the updates' dimensions that loops run over, outermost first
+  int32_t order_count;
+  bool element_wise;                  // they are all of them, in row-major order
+  indim_coord place[INDIM_MAX_RANK];  // of the update's element, as far as loops run
+  indim_lval start[INDIM_MAX_RANK];   // where the window begins in the operand
+} scattering;
+
+static indim_flow_item *result_of(const scattering *s, int32_t i) {
+  return s->item->member_count > 0 ? s->item->members[i] : s->item;
+}
+
+static bool is_window_dim(const scattering *s, int32_t dim) {
+  for (int32_t w = 0; w < s->window_dims; w++) {
+    if (s->window[w] == dim) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static int64_t window_size(const scattering *s, int32_t dim) {
+  for (int32_t w = 0; w < s->window_dims; w++) {
+    if (s->walked[w] == dim) {
+      return s->updates[0]->shape->sizes[s->window[w]];
+    }
+  }
+  return 1;
+}
+
+static void read_attributes(scattering *s) {
+  const indim_instr *instr = s->item->instr;
+  int64_t inserted_count = 0, window_count = 0;
+  const int64_t *inserted = indim_instr_ints(instr, INDIM_ATTR_INSERTED_WINDOW_DIMS, &inserted_count);
+  const int64_t *window = indim_instr_ints(instr, INDIM_ATTR_UPDATE_WINDOW_DIMS, &window_count);
+  s->map = indim_instr_ints(instr, INDIM_ATTR_SCATTER_DIMS_TO_OPERAND_DIMS, &s->map_count);
+  s->operand_batching = indim_instr_ints(instr, INDIM_ATTR_INPUT_BATCHING_DIMS, &s->batching_count);
+  s->indices_batching = indim_instr_ints(instr, INDIM_ATTR_SCATTER_INDICES_BATCHING_DIMS, &s->batching_count);
+  s->vector_dim = indim_instr_int(instr, INDIM_ATTR_INDEX_VECTOR_DIM, 0);
+  for (int32_t d = 0; d < s->operands[0]->shape->rank; d++) {
+    if (!indim_list_has(inserted, inserted_count, d) && !indim_list_has(s->operand_batching, s->batching_count, d)) {
+      s->walked[s->window_dims] = d;
+      s->window[s->window_dims] = (int32_t)window[s->window_dims];
+      s->window_dims++;
+    }
+  }
+}
+
+// Updates are combined in row-major order. Start vectors may go first, whatever the order of the dimensions, if windows
+// cannot meet at different positions of theirs: then every place sees its updates in the order of the start vectors.
+static void choose_order(scattering *s) {
+  int32_t rank = s->updates[0]->shape->rank;
+  bool trailing = true;
+  bool apart = true;
+  for (int32_t w = 0; w < s->window_dims; w++) {
+    trailing = trailing && s->window[w] >= rank - s->window_dims;
+    apart = apart &&
+            (!indim_list_has(s->map, s->map_count, s->walked[w]) || s->updates[0]->shape->sizes[s->window[w]] == 1);
+  }
+  s->element_wise = !trailing && !apart;
+  for (int32_t d = 0; d < rank; d++) {
+    if (s->element_wise || !is_window_dim(s, d)) {
+      s->order[s->order_count++] = d;
+    }
+  }
+}
+
+// The start vector at the present place, clamped so that its window is inside; returns whether it was so before.
+static indim_lval find_start(scattering *s) {
+  indim_loop_builder *b = &s->l->b;
+  indim_kernel k = {.l = s->l, .lanes = 1};
+  const indim_shape *operand = s->operands[0]->shape;
+  const indim_shape *indices = s->indices->shape;
+  indim_coord at[INDIM_MAX_RANK];
+  int32_t batch = 0;
+  for (int32_t d = 0; d < s->updates[0]->shape->rank; d++) {
+    if (!is_window_dim(s, d)) {
+      batch += batch == s->vector_dim ? 1 : 0;
+      at[batch++] = s->place[d];
+    }
+  }
+  for (int32_t d = 0; d < operand->rank; d++) {
+    s->start[d] = indim_loop_index(b, 0);
+  }
+  for (int64_t i = 0; i < s->batching_count; i++) {
+    s->start[s->operand_batching[i]] = at[s->indices_batching[i]].base;
+  }
+  indim_lval inside = 0;
+  for (int64_t i = 0; i < s->map_count; i++) {
+    int32_t dim = (int32_t)s->map[i];
+    int64_t most = operand->sizes[dim] - window_size(s, dim);
+    if (s->vector_dim < indices->rank) {
+      at[s->vector_dim] = indim_coord_const(&k, i);
+    }
+    indim_lval start = indim_value_at(&k, s->indices, at, 0);
+    if (indim_lower_failed(s->l)) {
+      return 0;
+    }
+    inside = indim_mask_both(&k, inside, indim_loop_in_range(b, start, 0, most));
+    s->start[dim] = indim_loop_clamp_index(b, start, 0, most);
+  }
+  return inside;
+}
+
+// Combines the elements at |index| of the window.
+static void combine(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
+  scattering *s = nest->user;
+  indim_loop_builder *b = &s->l->b;
+  indim_coord from[INDIM_MAX_RANK];
+  indim_coord to[INDIM_MAX_RANK];
+  indim_lval *args = indim_lower_alloc(s->l, 3 * (int64_t)s->n, sizeof *args);
+  if (args == NULL) {
+    return;
+  }
+  memcpy(from, s->place, sizeof from);
+  for (int32_t d = 0; d < s->operands[0]->shape->rank; d++) {
+    to[d] = (indim_coord){s->start[d], 0};
+  }
+  for (int32_t w = 0; w < s->window_dims; w++) {
+    indim_coord x = s->element_wise ? s->place[s->window[w]] : index[w];
+    from[s->window[w]] = x;
+    to[s->walked[w]] = indim_coord_add(k, to[s->walked[w]], x);
+  }
+  for (int32_t i = 0; i < s->n; i++) {
+    const indim_flow_item *result = result_of(s, i);
+    args[i] = indim_load_at(k, result->shape, &result->place, to);
+    args[s->n + i] = indim_value_at_lanes(k, s->updates[i], from, 0);
+  }
+  if (indim_lower_failed(s->l)) {
+    return;
+  }
+  indim_loop_apply(b, s->apply, k->lanes, args, args + 2 * s->n);
+  for (int32_t i = 0; i < s->n && !indim_lower_failed(s->l); i++) {
+    const indim_flow_item *result = result_of(s, i);
+    indim_store_at(k, result->shape, &result->place, to, args[2 * s->n + i]);
+  }
+}
+
+// One element: nothing to survey, and what a survey without loops builds would stay.
+static void run_element(scattering *s) {
+  indim_nest nest = {.l = s->l, .user = s};
+  indim_kernel k = {.l = s->l, .lanes = 1};
+  indim_coord index[INDIM_MAX_RANK];
+  for (int32_t w = 0; w < s->window_dims; w++) {
+    index[w] = indim_coord_const(&k, 0);
+  }
+  combine(&nest, &k, index);
+}
+
+static void run_window(scattering *s) {
+  int64_t elements = 1;
+  for (int32_t w = 0; w < s->window_dims; w++) {
+    elements *= s->element_wise ? 1 : s->updates[0]->shape->sizes[s->window[w]];
+  }
+  if (elements == 1) {
+    run_element(s);
+    return;
+  }
+  indim_access_list *list = indim_lower_alloc(s->l, 1, sizeof *list);
+  indim_nest nest = {.l = s->l, .cost = s->updates[0]->cost + 2, .body = combine, .user = s};
+  if (list == NULL || indim_lower_failed(s->l)) {
+    return;
+  }
+  nest.rank = s->window_dims;
+  int64_t strides[INDIM_MAX_RANK];
+  const indim_location *at = &result_of(s, 0)->place;
+  for (int32_t w = 0; w < nest.rank; w++) {
+    nest.sizes[w] = s->updates[0]->shape->sizes[s->window[w]];
+    strides[w] = at->tiled == NULL ? at->strides[s->walked[w]] : 1;
+  }
+  indim_nest_survey(&nest, list);
+  indim_nest_choose(&nest, strides);
+  indim_nest_run(&nest);
+}
+
+static void run_starts(scattering *s, int32_t position) {
+  indim_loop_builder *b = &s->l->b;
+  if (indim_lower_failed(s->l)) {
+    return;
+  }
+  if (position == s->order_count) {
+    indim_lval inside = find_start(s);
+    if (inside == 0) {
+      run_window(s);
+      return;
+    }
+    indim_loop_if_begin(b, inside);
+    run_window(s);
+    indim_loop_if_else(b, 0, NULL);
+    indim_loop_if_end(b, NULL, NULL);
+    return;
+  }
+  int32_t dim = s->order[position];
+  int64_t size = s->updates[0]->shape->sizes[dim];
+  if (size == 1) {
+    s->place[dim] = (indim_coord){indim_loop_index(b, 0), 0};
+    run_starts(s, position + 1);
+    return;
+  }
+  s->place[dim] =
+      (indim_coord){indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, size), 1, 0, NULL, NULL), 0};
+  s->l->loop_depth++;
+  run_starts(s, position + 1);
+  s->l->loop_depth--;
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+// The results' memory, holding the operands.
+static void prepare_results(scattering *s, indim_storage **written) {
+  for (int32_t i = 0; i < s->n && !indim_lower_failed(s->l); i++) {
+    indim_flow_item *result = result_of(s, i);
+    indim_flow_item *operand = s->operands[i];
+    if (result->place.storage == NULL && operand->gives_way) {
+      result->place = indim_location_need(s->l, operand);
+    } else if (result->place.storage == NULL) {
+      result->place = indim_location_scratch(s->l, result);
+    }
+    const indim_location *from = &operand->place;
+    bool is_there = from->storage != NULL && from->storage == result->place.storage &&
+                    from->base == result->place.base && from->offset == result->place.offset;
+    if (!is_there && !indim_lower_failed(s->l)) {
+      indim_kernel_copy(s->l, operand, &result->place);
+    }
+    written[i] = result->place.storage;
+  }
+}
+
+void indim_lower_scatter(indim_lowering *l, indim_flow_item *item) {
+  scattering s = {.l = l, .item = item, .n = (item->operand_count - 1) / 2, .operands = item->operands};
+  s.indices = item->operands[s.n];
+  s.updates = item->operands + s.n + 1;
+  s.apply = indim_instr_computation(item->instr, INDIM_ATTR_TO_APPLY);
+  if (!indim_loop_can_apply(s.apply)) {
+    indim_lower_refuse(l, item, "its computation is more than elementwise work on scalars");
+    return;
+  }
+  indim_storage **written = indim_lower_alloc(l, s.n, sizeof *written);
+  if (written == NULL) {
+    return;
+  }
+  prepare_results(&s, written);
+  if (indim_lower_failed(l) || indim_shape_element_count(s.updates[0]->shape) == 0 ||
+      indim_shape_element_count(s.operands[0]->shape) == 0) {
+    return;
+  }
+  read_attributes(&s);
+  for (int32_t d = 0; d < s.operands[0]->shape->rank; d++) {
+    if (window_size(&s, d) > s.operands[0]->shape->sizes[d]) {
+      return;  // no window is ever inside
+    }
+  }
+  choose_order(&s);
+  for (int32_t d = 0; d < s.updates[0]->shape->rank; d++) {
+    s.place[d] = (indim_coord){indim_loop_index(&l->b, 0), 0};
+  }
+  indim_loop_kernel_begin(&l->b, written, s.n);
+  indim_element_forget(l);
+  run_starts(&s, 0);
+}

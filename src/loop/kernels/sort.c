@@ -1,0 +1,572 @@
+// sort and topk: merge sort of each line between two buffers, one of which is the result's own memory when its lines lie
+// side by side. Where the comparator is known to be a strict weak order, runs of eight are made by counting for each
+// element those before it, eight at a time, and two full runs are merged from both ends at once: two chains of work that
+// need no test for the end of a run, and no branch. Any other comparator gets merges that give a permutation whatever it
+// answers, in the order that the evaluator asks it. Equal elements stay as they were.
+#include <string.h>
+
+#include "loop/kernels/kernels.h"
+
+enum { BLOCK = 8, WORTH_THREADS = 32768 };
+
+// Where the elements of the present line are: element i of column c at base[c] + i of storage[c].
+typedef struct line {
+  indim_storage **storage;
+  indim_lval *base;
+} line;
+
+typedef struct sorting {
+  indim_lowering *l;
+  indim_flow_item *item;
+  int32_t n;  // columns: arrays that are sorted together
+  indim_flow_item **inputs, **results;
+  const indim_computation *comparator;  // NULL for topk, whose second column is the places
+  bool is_largest;
+  bool is_strict;  // the comparator is a strict weak order
+  bool *is_asked;  // columns that the comparator looks at
+  int32_t rank, dim;
+  int64_t size;
+  int64_t kept;  // elements of a line of the results
+  bool in_result;
+  bool has_loops;   // the line stands in loops over others
+  bool own_memory;  // every line has its own part of the scratch buffers
+  indim_coord place[INDIM_MAX_RANK];
+  line buffers[2];
+  indim_storage **scratch[2];
+} sorting;
+
+// The comparator ----------------------------------------------------------------------------------------------------------
+
+static bool has_same_word(const indim_instr *x, const indim_instr *y, indim_attr_id id) {
+  indim_str a = indim_instr_word(x, id);
+  indim_str b = indim_instr_word(y, id);
+  return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+// Whether |x| is of the left elements what |y| is of the right ones.
+static bool is_mirrored(const indim_instr *x, const indim_instr *y, int depth) {
+  enum { TOO_DEEP = 12 };
+  if (x->op != y->op || depth > TOO_DEEP) {
+    return false;
+  }
+  switch ((int)x->op) {
+  case INDIM_OP_PARAMETER:
+    return x->parameter_number % 2 == 0 && y->parameter_number == x->parameter_number + 1;
+  case INDIM_OP_CONSTANT:
+    return x == y;
+  case INDIM_OP_COMPARE:
+    if (!has_same_word(x, y, INDIM_ATTR_DIRECTION) || !has_same_word(x, y, INDIM_ATTR_COMPARE_TYPE)) {
+      return false;
+    }
+    break;
+  case INDIM_OP_BITCAST:
+  case INDIM_OP_BITCAST_CONVERT:
+  case INDIM_OP_CONVERT:
+  case INDIM_OP_SELECT:
+  case INDIM_OP_NEGATE:
+  case INDIM_OP_ABS:
+  case INDIM_OP_NOT:
+  case INDIM_OP_AND:
+  case INDIM_OP_OR:
+  case INDIM_OP_XOR:
+  case INDIM_OP_ADD:
+  case INDIM_OP_SUBTRACT:
+  case INDIM_OP_MULTIPLY:
+    break;
+  default:
+    return false;
+  }
+  for (int32_t k = 0; k < x->operand_count; k++) {
+    if (!is_mirrored(x->operands[k], y->operands[k], depth + 1)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Less or greater of the same function of both sides, in an order that has no NaN outside of it.
+static bool is_strict_order(const indim_computation *comparator) {
+  const indim_instr *root = comparator->root;
+  if (root->op != INDIM_OP_COMPARE) {
+    return false;
+  }
+  indim_str direction = indim_instr_word(root, INDIM_ATTR_DIRECTION);
+  indim_type type = root->operands[0]->shape->type;
+  bool is_total = !indim_type_is_float(type) && type != INDIM_C64 && type != INDIM_C128;
+  is_total = is_total ||
+             (indim_type_is_float(type) && indim_str_is(indim_instr_word(root, INDIM_ATTR_COMPARE_TYPE), "TOTALORDER"));
+  return is_total && (indim_str_is(direction, "LT") || indim_str_is(direction, "GT")) &&
+         (is_mirrored(root->operands[0], root->operands[1], 0) || is_mirrored(root->operands[1], root->operands[0], 0));
+}
+
+static void find_asked(sorting *s) {
+  if (s->comparator == NULL) {
+    s->is_asked[0] = true;
+    return;
+  }
+  for (int32_t i = 0; i < s->comparator->instr_count; i++) {
+    const indim_instr *instr = s->comparator->instrs[i];
+    for (int32_t k = 0; k < instr->operand_count; k++) {
+      if (instr->operands[k]->op == INDIM_OP_PARAMETER) {
+        s->is_asked[instr->operands[k]->parameter_number / 2] = true;
+      }
+    }
+  }
+  if (s->comparator->root->op == INDIM_OP_PARAMETER) {
+    s->is_asked[s->comparator->root->parameter_number / 2] = true;
+  }
+}
+
+// Whether the elements |x| have to stand before |y|: a pred of |lanes|.
+static indim_lval before(sorting *s, int32_t lanes, const indim_lval *x, const indim_lval *y) {
+  indim_loop_builder *b = &s->l->b;
+  indim_lval *args = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *args);
+  indim_lval answer = 0;
+  if (args == NULL || indim_lower_failed(s->l)) {
+    return 0;
+  }
+  for (int32_t c = 0; c < s->n; c++) {
+    args[2 * c] = x[c];
+    args[2 * c + 1] = y[c];
+  }
+  if (s->comparator == NULL) {
+    indim_loop_op op = {.op = INDIM_OP_COMPARE,
+                        .direction = s->is_largest ? INDIM_COMPARE_GT : INDIM_COMPARE_LT,
+                        .total_order = indim_type_is_float(s->inputs[0]->shape->type)};
+    return indim_loop_scalar(b, op, INDIM_PRED, 2, args);
+  }
+  indim_loop_apply(b, s->comparator, lanes, args, &answer);
+  return answer;
+}
+
+static indim_lval not(sorting * s, indim_lval x) {
+  indim_loop_op op = {.op = INDIM_OP_NOT};
+  return indim_loop_scalar(&s->l->b, op, INDIM_PRED, 1, &x);
+}
+
+static indim_lval compare_index(sorting *s, indim_compare_direction direction, indim_lval x, indim_lval y) {
+  indim_loop_op op = {.op = INDIM_OP_COMPARE, .direction = (int32_t)direction};
+  indim_lval args[2] = {x, y};
+  return indim_loop_scalar(&s->l->b, op, INDIM_PRED, 2, args);
+}
+
+// 1 where |x|, else 0, added to |sum|.
+static indim_lval count_if(sorting *s, indim_lval sum, indim_lval x) {
+  indim_loop_builder *b = &s->l->b;
+  return indim_loop_add(b, sum, indim_loop_select(b, x, indim_loop_index(b, 1), indim_loop_index(b, 0)));
+}
+
+// Elements of a line -----------------------------------------------------------------------------------------------------
+
+static indim_lval load_element(sorting *s, const line *from, int32_t c, indim_lval i) {
+  indim_loop_builder *b = &s->l->b;
+  return indim_loop_load(b, from->storage[c], indim_loop_add(b, from->base[c], i), 1, 1);
+}
+
+static void load_asked(sorting *s, const line *from, indim_lval i, indim_lval *out) {
+  for (int32_t c = 0; c < s->n; c++) {
+    indim_type type = from->storage[c]->type;
+    out[c] = s->is_asked[c] ? load_element(s, from, c, i) : indim_loop_const(&s->l->b, type, 0, 0);
+  }
+}
+
+// Element |i| of |to| from the left or from the right run: by its place, since choosing between values may become a
+// branch that is taken at random.
+static void move(sorting *s, const line *from, const line *to, indim_lval i, indim_lval takes_right, indim_lval left,
+                 indim_lval right) {
+  indim_loop_builder *b = &s->l->b;
+  indim_lval taken = indim_loop_select(b, takes_right, right, left);
+  for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
+    indim_lval value = load_element(s, from, c, indim_loop_clamp_index(b, taken, 0, s->size - 1));
+    indim_loop_store(b, to->storage[c], indim_loop_add(b, to->base[c], i), value, 1, false);
+  }
+}
+
+// The input's elements from |i| of the line on, in |lanes|.
+static void load_input(sorting *s, indim_lval i, int32_t lanes, indim_lval *out) {
+  indim_kernel k = {.l = s->l, .lanes = lanes};
+  s->place[s->dim] = (indim_coord){i, lanes > 1 ? 1 : 0};
+  for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
+    if (s->comparator == NULL && c == 1) {
+      indim_lval places = lanes > 1 ? indim_coord_lanes(&k, s->place[s->dim]) : i;
+      out[c] = indim_loop_convert(&s->l->b, places, INDIM_S32);
+    } else {
+      out[c] = indim_value_at_lanes(&k, s->inputs[c], s->place, 0);
+    }
+  }
+}
+
+// Runs -------------------------------------------------------------------------------------------------------------------
+
+// |count| elements, a number known now, from |i| on into |to|: element j goes behind those that stand before it.
+static void sort_few(sorting *s, const line *to, int64_t i, int32_t count) {
+  indim_loop_builder *b = &s->l->b;
+  indim_lval *values = indim_lower_alloc(s->l, (int64_t)count * s->n, sizeof *values);
+  indim_lval ranks[BLOCK];
+  if (values == NULL) {
+    return;
+  }
+  for (int32_t j = 0; j < count; j++) {
+    load_input(s, indim_loop_index(b, i + j), 1, values + j * s->n);
+    ranks[j] = indim_loop_index(b, 0);
+  }
+  for (int32_t j = 1; j < count && !indim_lower_failed(s->l); j++) {
+    for (int32_t h = 0; h < j; h++) {
+      indim_lval goes = before(s, 1, values + j * s->n, values + h * s->n);
+      ranks[h] = count_if(s, ranks[h], goes);
+      ranks[j] = count_if(s, ranks[j], not(s, goes));
+    }
+  }
+  for (int32_t j = 0; j < count && !indim_lower_failed(s->l); j++) {
+    indim_lval at = indim_loop_add_const(b, indim_loop_clamp_index(b, ranks[j], 0, count - 1), i);
+    for (int32_t c = 0; c < s->n; c++) {
+      indim_loop_store(b, to->storage[c], indim_loop_add(b, to->base[c], at), values[j * s->n + c], 1, false);
+    }
+  }
+}
+
+// For each lane, how many of the others stand before its element.
+static indim_lval rank_lanes(sorting *s, const indim_lval *x, indim_lval *y) {
+  indim_loop_builder *b = &s->l->b;
+  indim_lval ranks = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 0, 0), BLOCK);
+  for (int32_t distance = 1; distance < BLOCK && !indim_lower_failed(s->l); distance++) {
+    int32_t map[BLOCK];
+    uint64_t is_behind[2 * BLOCK] = {0};
+    for (int32_t j = 0; j < BLOCK; j++) {
+      map[j] = (j + distance) % BLOCK;
+      is_behind[2 * j] = map[j] > j;
+    }
+    for (int32_t c = 0; c < s->n; c++) {
+      y[c] = indim_loop_shuffle(b, 1, &x[c], BLOCK, map);
+    }
+    // Of equals, the one that stands before stays there.
+    indim_lval behind = indim_loop_lanes(b, INDIM_PRED, BLOCK, is_behind);
+    indim_lval goes = indim_loop_select(b, behind, before(s, BLOCK, y, x), not(s, before(s, BLOCK, x, y)));
+    indim_lval one = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 1, 0), BLOCK);
+    indim_lval none = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 0, 0), BLOCK);
+    ranks = indim_loop_binary(b, INDIM_OP_ADD, ranks, indim_loop_select(b, goes, one, none));
+  }
+  return ranks;
+}
+
+static void sort_block(sorting *s, const line *to, indim_lval i) {
+  indim_loop_builder *b = &s->l->b;
+  indim_lval *values = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *values);
+  if (values == NULL) {
+    return;
+  }
+  load_input(s, i, BLOCK, values);
+  indim_lval ranks = rank_lanes(s, values, values + s->n);
+  for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
+    indim_lval first = indim_loop_splat(b, indim_loop_add(b, to->base[c], i), BLOCK);
+    indim_lval at = indim_loop_add(b, first, indim_loop_clamp_index(b, ranks, 0, BLOCK - 1));
+    indim_loop_store(b, to->storage[c], at, values[c], 1, false);
+  }
+}
+
+static void begin_parallel(sorting *s, int64_t iterations) {
+  indim_lowering *l = s->l;
+  if (!s->has_loops && l->loop_depth == 0 && s->size >= WORTH_THREADS && iterations >= 2 &&
+      !indim_lower_without(l, INDIM_DECISION_THREADS)) {
+    indim_loop_for_parallel(&l->b, (iterations + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
+  }
+}
+
+static void make_runs(sorting *s, const line *to) {
+  indim_loop_builder *b = &s->l->b;
+  int64_t main = s->size / BLOCK * BLOCK;
+  if (main > 0) {
+    indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), BLOCK, 0, NULL, NULL);
+    begin_parallel(s, main / BLOCK);
+    sort_block(s, to, i);
+    indim_loop_for_end(b, NULL, NULL);
+  }
+  sort_few(s, to, main, (int32_t)(s->size - main));
+}
+
+static void copy_input(sorting *s, const line *to) {
+  indim_loop_builder *b = &s->l->b;
+  indim_lval *values = indim_lower_alloc(s->l, s->n, sizeof *values);
+  if (values == NULL) {
+    return;
+  }
+  indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, s->size), 1, 0, NULL, NULL);
+  load_input(s, i, 1, values);
+  for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
+    indim_loop_store(b, to->storage[c], indim_loop_add(b, to->base[c], i), values[c], 1, false);
+  }
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+// Merging ----------------------------------------------------------------------------------------------------------------
+
+// Runs of |left| and |right| elements from |first| on, whatever the comparator answers.
+static void merge_checked(sorting *s, const line *from, const line *to, indim_lval first, int64_t left, int64_t right) {
+  indim_loop_builder *b = &s->l->b;
+  indim_lval *x = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *x);
+  if (x == NULL) {
+    return;
+  }
+  indim_lval *y = x + s->n;
+  indim_lval taken = indim_loop_index(b, 0);
+  indim_lval in = 0;
+  indim_lval j = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, left + right), 1, 1, &taken, &in);
+  int64_t minus = -1;
+  indim_lval from_left = indim_loop_add(b, j, indim_loop_affine(b, 0, 1, &in, &minus));
+  indim_lval left_at = indim_loop_add(b, first, indim_loop_clamp_index(b, from_left, 0, left - 1));
+  indim_lval right_at = indim_loop_add(b, first, indim_loop_clamp_index(b, in, 0, right - 1));
+  right_at = indim_loop_add_const(b, right_at, left);
+  load_asked(s, from, left_at, x);
+  load_asked(s, from, right_at, y);
+  indim_lval no_left = compare_index(s, INDIM_COMPARE_GE, from_left, indim_loop_index(b, left));
+  indim_lval has_right = compare_index(s, INDIM_COMPARE_LT, in, indim_loop_index(b, right));
+  indim_lval goes = before(s, 1, y, x);
+  if (indim_lower_failed(s->l)) {
+    return;
+  }
+  goes = indim_loop_binary(b, INDIM_OP_AND, has_right, goes);
+  goes = indim_loop_binary(b, INDIM_OP_OR, no_left, goes);
+  move(s, from, to, indim_loop_add(b, first, j), goes, left_at, right_at);
+  indim_lval next = count_if(s, in, goes);
+  indim_loop_for_end(b, &next, &taken);
+}
+
+// Two runs of |width| from |first| on, the lesser half from the front and the greater one from the back. Neither way gets
+// to the end of a run before its last step.
+static void merge_full(sorting *s, const line *from, const line *to, indim_lval first, int64_t width) {
+  indim_loop_builder *b = &s->l->b;
+  indim_lval *x = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *x);
+  if (x == NULL) {
+    return;
+  }
+  indim_lval *y = x + s->n;
+  indim_lval taken[2] = {indim_loop_index(b, 0), indim_loop_index(b, 0)};
+  indim_lval in[2] = {0, 0};
+  indim_lval next[2] = {0, 0};
+  indim_lval j = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, width), 1, 2, taken, in);
+  int64_t minus[2] = {-1, -1};
+  for (int32_t side = 0; side < 2; side++) {
+    // Front: j - in from the left, in from the right are gone. Back: likewise, counted from the ends.
+    indim_lval both[2] = {j, in[side]};
+    int64_t signs[2] = {1, -1};
+    indim_lval left = indim_loop_affine(b, 0, 2, both, signs);
+    indim_lval right = in[side];
+    if (side == 1) {
+      left = indim_loop_affine(b, width - 1, 1, &left, minus);
+      right = indim_loop_affine(b, width - 1, 1, &right, minus);
+    }
+    indim_lval left_at = indim_loop_add(b, first, indim_loop_clamp_index(b, left, 0, width - 1));
+    indim_lval right_at = indim_loop_add(b, first, indim_loop_clamp_index(b, right, 0, width - 1));
+    right_at = indim_loop_add_const(b, right_at, width);
+    load_asked(s, from, left_at, x);
+    load_asked(s, from, right_at, y);
+    indim_lval goes = before(s, 1, y, x);
+    if (indim_lower_failed(s->l)) {
+      return;
+    }
+    goes = side == 0 ? goes : not(s, goes);
+    indim_lval at = side == 0 ? j : indim_loop_affine(b, 2 * width - 1, 1, &j, minus);
+    move(s, from, to, indim_loop_add(b, first, at), goes, left_at, right_at);
+    next[side] = count_if(s, in[side], goes);
+  }
+  indim_loop_for_end(b, next, taken);
+}
+
+static void copy_run(sorting *s, const line *from, const line *to, int64_t first, int64_t count) {
+  indim_loop_builder *b = &s->l->b;
+  for (int32_t c = 0; c < s->n && count > 0; c++) {
+    indim_loop_copy(b, to->storage[c], indim_loop_add_const(b, to->base[c], first), from->storage[c],
+                    indim_loop_add_const(b, from->base[c], first), count);
+  }
+}
+
+static void merge_pass(sorting *s, const line *from, const line *to, int64_t width) {
+  indim_loop_builder *b = &s->l->b;
+  int64_t pairs = s->size / (2 * width);
+  int64_t main = pairs * 2 * width;
+  if (pairs > 0) {
+    indim_lval first =
+        indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), 2 * width, 0, NULL, NULL);
+    begin_parallel(s, pairs);
+    if (s->is_strict) {
+      merge_full(s, from, to, first, width);
+    } else {
+      merge_checked(s, from, to, first, width, width);
+    }
+    indim_loop_for_end(b, NULL, NULL);
+  }
+  int64_t rest = s->size - main;
+  if (rest > width) {
+    merge_checked(s, from, to, indim_loop_index(b, main), width, rest - width);
+  } else {
+    copy_run(s, from, to, main, rest);
+  }
+}
+
+// Lines ------------------------------------------------------------------------------------------------------------------
+
+static void store_results(sorting *s, const line *from) {
+  indim_loop_builder *b = &s->l->b;
+  indim_kernel k = {.l = s->l, .lanes = 1};
+  if (s->kept == 0) {
+    return;
+  }
+  indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, s->kept), 1, 0, NULL, NULL);
+  s->place[s->dim] = (indim_coord){i, 0};
+  for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
+    indim_store_at(&k, s->results[c]->shape, &s->results[c]->place, s->place, load_element(s, from, c, i));
+  }
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+static void sort_line(sorting *s, indim_lval number) {
+  indim_loop_builder *b = &s->l->b;
+  int64_t first = s->is_strict ? BLOCK : 1;
+  int32_t passes = 0;
+  for (int64_t width = first; width < s->size; width *= 2) {
+    passes++;
+  }
+  for (int32_t side = 0; side < 2; side++) {
+    // The last pass writes into the result's own line.
+    bool is_result = s->in_result && side == passes % 2;
+    s->place[s->dim] = (indim_coord){indim_loop_index(b, 0), 0};
+    for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
+      line *to = &s->buffers[side];
+      if (is_result) {
+        indim_lval index[INDIM_MAX_RANK];
+        for (int32_t d = 0; d < s->rank; d++) {
+          index[d] = s->place[d].base;
+        }
+        to->storage[c] = s->results[c]->place.storage;
+        to->base[c] = indim_location_address(s->l, s->results[c]->shape, &s->results[c]->place, index);
+      } else {
+        to->storage[c] = s->scratch[s->in_result ? 0 : side][c];
+        to->base[c] = indim_loop_mul_const(b, number, s->own_memory ? s->size : 0);
+      }
+    }
+  }
+  if (s->is_strict) {
+    make_runs(s, &s->buffers[0]);
+  } else {
+    copy_input(s, &s->buffers[0]);
+  }
+  int32_t side = 0;
+  for (int64_t width = first; width < s->size && !indim_lower_failed(s->l); width *= 2, side = 1 - side) {
+    merge_pass(s, &s->buffers[side], &s->buffers[1 - side], width);
+  }
+  if (!s->in_result && !indim_lower_failed(s->l)) {
+    store_results(s, &s->buffers[side]);
+  }
+}
+
+static int64_t line_count(const sorting *s) {
+  int64_t lines = 1;
+  for (int32_t d = 0; d < s->rank; d++) {
+    lines *= d == s->dim ? 1 : s->inputs[0]->shape->sizes[d];
+  }
+  return lines;
+}
+
+// |number| is the line's number so far. Lines of their own memory may run at the same time.
+static void run_lines(sorting *s, int32_t d, indim_lval number, bool may_thread) {
+  indim_loop_builder *b = &s->l->b;
+  if (indim_lower_failed(s->l)) {
+    return;
+  }
+  if (d == s->rank) {
+    sort_line(s, number);
+    return;
+  }
+  int64_t size = s->inputs[0]->shape->sizes[d];
+  if (d == s->dim || size == 1) {
+    s->place[d] = (indim_coord){indim_loop_index(b, 0), 0};
+    run_lines(s, d + 1, number, may_thread);
+    return;
+  }
+  indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, size), 1, 0, NULL, NULL);
+  if (may_thread) {
+    indim_loop_for_parallel(b, (size + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
+  }
+  s->place[d] = (indim_coord){i, 0};
+  s->has_loops = true;
+  s->l->loop_depth++;
+  run_lines(s, d + 1, indim_loop_add(b, indim_loop_mul_const(b, number, size), i), false);
+  s->l->loop_depth--;
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+static bool allocate(sorting *s, bool is_parallel, indim_storage **written) {
+  int64_t lines = is_parallel ? line_count(s) : 1;
+  int32_t count = 0;
+  for (int32_t side = 0; side < 2; side++) {
+    s->buffers[side].storage = indim_lower_alloc(s->l, s->n, sizeof(indim_storage *));
+    s->buffers[side].base = indim_lower_alloc(s->l, s->n, sizeof(indim_lval));
+    s->scratch[side] = indim_lower_alloc(s->l, s->n, sizeof(indim_storage *));
+    if (indim_lower_failed(s->l)) {
+      return false;
+    }
+    for (int32_t c = 0; c < s->n && (side == 0 || !s->in_result); c++) {
+      s->scratch[side][c] = indim_loop_storage(&s->l->b, INDIM_STORAGE_SCRATCH, s->results[c]->shape->type,
+                                               lines * s->size, s->item->instr->name.data);
+      written[count++] = s->scratch[side][c];
+    }
+  }
+  for (int32_t c = 0; c < s->n; c++) {
+    written[count++] = s->results[c]->place.storage;
+  }
+  indim_loop_kernel_begin(&s->l->b, written, count);
+  return !indim_lower_failed(s->l);
+}
+
+static void run(sorting *s) {
+  indim_lowering *l = s->l;
+  indim_storage **written = indim_lower_alloc(l, 3 * (int64_t)s->n, sizeof *written);
+  s->is_asked = indim_lower_alloc(l, s->n, sizeof *s->is_asked);
+  if (written == NULL || s->is_asked == NULL || indim_shape_element_count(s->inputs[0]->shape) == 0) {
+    return;
+  }
+  find_asked(s);
+  s->in_result = s->kept == s->size;
+  for (int32_t c = 0; c < s->n; c++) {
+    const indim_location *at = &s->results[c]->place;
+    s->in_result = s->in_result && at->tiled == NULL && at->strides[s->dim] == 1;
+  }
+  bool is_parallel = line_count(s) >= 2 && l->loop_depth == 0 && !indim_lower_without(l, INDIM_DECISION_THREADS) &&
+                     indim_shape_element_count(s->inputs[0]->shape) >= WORTH_THREADS;
+  if (!allocate(s, is_parallel, written)) {
+    return;
+  }
+  indim_element_forget(l);
+  s->own_memory = is_parallel;
+  run_lines(s, 0, indim_loop_index(&l->b, 0), is_parallel);
+}
+
+void indim_lower_sort(indim_lowering *l, indim_flow_item *item) {
+  int64_t count = 0;
+  sorting s = {.l = l, .item = item, .n = item->operand_count, .inputs = item->operands};
+  s.comparator = indim_instr_computation(item->instr, INDIM_ATTR_TO_APPLY);
+  s.rank = item->operands[0]->shape->rank;
+  s.dim = (int32_t)*indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
+  s.size = item->operands[0]->shape->sizes[s.dim];
+  s.kept = s.size;
+  s.is_strict = is_strict_order(s.comparator);
+  s.results = item->member_count > 0 ? item->members : &item;
+  if (!indim_loop_can_apply(s.comparator)) {
+    indim_lower_refuse(l, item, "its computation is more than elementwise work on scalars");
+    return;
+  }
+  indim_lower_explain(l, item, "lines of %lld merged %s", (long long)s.size,
+                      s.is_strict ? "from both ends" : "as the comparator answers: it is not known to be an order");
+  run(&s);
+}
+
+void indim_lower_topk(indim_lowering *l, indim_flow_item *item) {
+  sorting s = {.l = l, .item = item, .n = 2, .inputs = item->operands, .is_strict = true};
+  s.rank = item->operands[0]->shape->rank;
+  s.dim = s.rank - 1;
+  s.size = item->operands[0]->shape->sizes[s.dim];
+  s.kept = indim_instr_int(item->instr, INDIM_ATTR_K, 0);
+  s.is_largest = indim_instr_bool(item->instr, INDIM_ATTR_LARGEST, true);
+  s.results = item->members;
+  run(&s);
+}

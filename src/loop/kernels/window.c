@@ -1,0 +1,459 @@
+// reduce-window and select-and-scatter. The loops run over the places of the window, cut where taps begin to fall outside,
+// so that inside a segment no guard is left; a small window is written out tap by tap, a large one is a loop over the
+// taps that meet something.
+#include "loop/kernels/window.h"
+
+#include <string.h>
+
+#include "loop/ir/build.h"
+
+static const indim_window_dim whole = {.size = 1, .stride = 1, .base_dilation = 1, .window_dilation = 1};
+
+// Taps ------------------------------------------------------------------------------------------------------------------
+
+const indim_window_dim *indim_window_dim_of(const indim_instr *instr, int32_t d) {
+  const indim_attr *attr = indim_instr_attr(instr, INDIM_ATTR_WINDOW);
+  return attr == NULL ? &whole : &attr->value.window[d];
+}
+
+bool indim_window_is_plain(const indim_window_dim *window) {
+  return window->size == 1 && window->stride == 1 && window->pad_low == 0 && window->pad_high <= 0 &&
+         window->base_dilation == 1;
+}
+
+static indim_coord base_coordinate(indim_kernel *k, const indim_window_dim *window, indim_coord place,
+                                   indim_coord tap) {
+  indim_coord first = indim_coord_scale(k, place, window->stride, -window->pad_low);
+  return indim_coord_add(k, first, indim_coord_scale(k, tap, window->window_dilation, 0));
+}
+
+indim_lval indim_window_element(indim_kernel *k, const indim_window_dim *window, int64_t size, indim_coord place,
+                                indim_coord tap, indim_coord *out_element, bool *out_never) {
+  indim_coord x = base_coordinate(k, window, place, tap);
+  *out_never = size == 0;
+  *out_element = place;
+  // Every place of a plain dimension is an element's; it may also be a place of several dimensions that were merged.
+  if (size == 0 || indim_window_is_plain(window)) {
+    return 0;
+  }
+  if (indim_window_is_plain(window)) {  // the place may be that of several dimensions merged
+    *out_element = place;
+    return 0;
+  }
+  indim_lval guard = indim_coord_guard(k, x, 0, (size - 1) * window->base_dilation, out_never);
+  *out_element = x;
+  if (window->base_dilation > 1 && !*out_never) {
+    indim_coord rest;
+    indim_coord_divide(k, x, window->base_dilation, out_element, &rest);
+    guard = indim_mask_both(k, guard, indim_coord_guard(k, rest, 0, 0, out_never));
+  }
+  return guard;
+}
+
+bool indim_window_range(indim_kernel *k, const indim_window_dim *window, int64_t size, indim_coord place,
+                        indim_lval *out_low, indim_lval *out_high) {
+  indim_loop_builder *b = &k->l->b;
+  if (size == 0 || window->base_dilation > 1 || place.step != 0 || indim_loop_value_of(b, place.base)->lanes > 1) {
+    return false;
+  }
+  int64_t dilation = window->window_dilation;
+  // The least tap with first + tap * dilation >= 0, and the least with first + tap * dilation >= size.
+  indim_lval first = indim_loop_affine(b, -window->pad_low, 1, &place.base, &window->stride);
+  indim_lval to_begin = indim_loop_affine(b, dilation - 1, 1, &first, &(int64_t){-1});
+  indim_lval to_end = indim_loop_add_const(b, to_begin, size);
+  *out_low = indim_loop_clamp_index(b, indim_loop_floordiv(b, to_begin, dilation), 0, window->size);
+  *out_high = indim_loop_clamp_index(b, indim_loop_floordiv(b, to_end, dilation), 0, window->size);
+  return true;
+}
+
+indim_coord indim_window_inside(indim_kernel *k, const indim_window_dim *window, int64_t size, indim_coord place,
+                                indim_lval tap) {
+  indim_coord x = base_coordinate(k, window, place, (indim_coord){tap, 0});
+  return (indim_coord){indim_loop_clamp_index(&k->l->b, x.base, 0, size - 1), 0};
+}
+
+void indim_window_cut(indim_access_list *list, int32_t d, const indim_window_dim *window, int64_t size, int64_t places,
+                      int32_t lanes) {
+  if (indim_window_is_plain(window)) {
+    return;
+  }
+  list->cut_count[d] = 0;
+  if (window->base_dilation > 1) {
+    return;
+  }
+  int64_t reach = (window->size - 1) * window->window_dilation;
+  int64_t cuts[2] = {-indim_index_floordiv(-window->pad_low, window->stride),
+                     indim_index_floordiv(size - 1 + window->pad_low - reach, window->stride) + 1};
+  cuts[0] = -indim_index_floordiv(-cuts[0], lanes) * lanes;
+  cuts[1] = indim_index_floordiv(cuts[1], lanes) * lanes;
+  for (int i = 0; i < 2 && cuts[0] < cuts[1]; i++) {
+    if (cuts[i] > 0 && cuts[i] < places) {
+      list->cuts[d][list->cut_count[d]++] = cuts[i];
+    }
+  }
+}
+
+// reduce-window ---------------------------------------------------------------------------------------------------------
+
+enum { MOST_WRITTEN_OUT = 16 };  // taps
+
+typedef struct folding {
+  indim_lowering *l;
+  indim_flow_item *item;
+  int32_t n;  // inputs and results
+  indim_flow_item **inputs, **inits;
+  const indim_computation *apply;
+  int32_t rank;
+  bool is_loop[INDIM_MAX_RANK];  // over the taps of this dimension
+} folding;
+
+static indim_flow_item *result_of(const folding *f, int32_t i) {
+  return f->item->member_count > 0 ? f->item->members[i] : f->item;
+}
+
+// Taps are written out from the innermost dimension on, as long as they are few.
+static void choose_loops(const indim_instr *instr, int32_t rank, bool *out_is_loop) {
+  int64_t taps = 1;
+  for (int32_t d = rank - 1; d >= 0; d--) {
+    int64_t size = indim_window_dim_of(instr, d)->size;
+    out_is_loop[d] = size > MOST_WRITTEN_OUT / taps;
+    taps *= out_is_loop[d] ? 1 : size;
+  }
+}
+
+static void fold_tap(folding *f, indim_kernel *k, const indim_coord *element, indim_lval mask, indim_lval *acc) {
+  indim_lval *args = indim_lower_alloc(f->l, 3 * (int64_t)f->n, sizeof *args);
+  if (args == NULL) {
+    return;
+  }
+  memcpy(args, acc, (size_t)f->n * sizeof *args);
+  for (int32_t i = 0; i < f->n; i++) {
+    args[f->n + i] = indim_value_at_lanes(k, f->inputs[i], element, mask);
+  }
+  if (indim_lower_failed(f->l)) {
+    return;
+  }
+  indim_loop_apply(&f->l->b, f->apply, k->lanes, args, args + 2 * f->n);
+  for (int32_t i = 0; i < f->n && !indim_lower_failed(f->l); i++) {
+    indim_lval folded = args[2 * f->n + i];
+    acc[i] = mask == 0 ? folded : indim_choose(k, mask, folded, acc[i]);
+  }
+}
+
+static void fold_taps(folding *f, indim_kernel *k, int32_t d, const indim_coord *place, indim_coord *element,
+                      indim_lval mask, indim_lval *acc);
+
+static void loop_over_taps(folding *f, indim_kernel *k, int32_t d, const indim_coord *place, indim_coord *element,
+                           indim_lval mask, indim_lval *acc) {
+  indim_loop_builder *b = &f->l->b;
+  const indim_window_dim *window = indim_window_dim_of(f->item->instr, d);
+  int64_t size = f->inputs[0]->shape->sizes[d];
+  indim_lval low = indim_loop_index(b, 0);
+  indim_lval high = indim_loop_index(b, window->size);
+  bool is_range = indim_window_range(k, window, size, place[d], &low, &high);
+  indim_lval *in = indim_lower_alloc(f->l, f->n, sizeof *in);
+  if (in == NULL || indim_lower_failed(f->l)) {
+    return;
+  }
+  indim_lval tap = indim_loop_for_begin(b, low, high, 1, f->n, acc, in);
+  bool never = false;
+  indim_lval guard = 0;
+  if (is_range) {
+    element[d] = indim_window_inside(k, window, size, place[d], tap);
+  } else {
+    guard = indim_window_element(k, window, size, place[d], (indim_coord){tap, 0}, &element[d], &never);
+  }
+  f->l->loop_depth++;
+  if (!never) {
+    fold_taps(f, k, d + 1, place, element, indim_mask_both(k, mask, guard), in);
+  }
+  f->l->loop_depth--;
+  indim_loop_for_end(b, in, acc);
+}
+
+// Folds |acc| over the taps of dimension |d| and those behind it.
+static void fold_taps(folding *f, indim_kernel *k, int32_t d, const indim_coord *place, indim_coord *element,
+                      indim_lval mask, indim_lval *acc) {
+  if (indim_lower_failed(f->l)) {
+    return;
+  }
+  if (d == f->rank) {
+    fold_tap(f, k, element, mask, acc);
+    return;
+  }
+  if (f->is_loop[d]) {
+    loop_over_taps(f, k, d, place, element, mask, acc);
+    return;
+  }
+  const indim_window_dim *window = indim_window_dim_of(f->item->instr, d);
+  for (int64_t tap = 0; tap < window->size; tap++) {
+    bool never = false;
+    indim_lval guard = indim_window_element(k, window, f->inputs[0]->shape->sizes[d], place[d],
+                                            indim_coord_const(k, tap), &element[d], &never);
+    if (!never) {
+      fold_taps(f, k, d + 1, place, element, indim_mask_both(k, mask, guard), acc);
+    }
+  }
+}
+
+static void fold_body(indim_nest *nest, indim_kernel *k, const indim_coord *place) {
+  folding *f = nest->user;
+  indim_coord element[INDIM_MAX_RANK];
+  indim_lval *acc = indim_lower_alloc(f->l, f->n, sizeof *acc);
+  for (int32_t i = 0; i < f->n && acc != NULL; i++) {
+    acc[i] = indim_value_at_lanes(k, f->inits[i], NULL, 0);
+  }
+  if (acc == NULL || indim_lower_failed(f->l)) {
+    return;
+  }
+  fold_taps(f, k, 0, place, element, 0, acc);
+  for (int32_t i = 0; i < f->n && !indim_lower_failed(f->l); i++) {
+    indim_store_at(k, result_of(f, i)->shape, &result_of(f, i)->place, place, acc[i]);
+  }
+}
+
+// One tap, without the padding: what matters is how elements lie.
+static void survey_body(indim_nest *nest, indim_kernel *k, const indim_coord *place) {
+  folding *f = nest->user;
+  indim_coord element[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < f->rank; d++) {
+    const indim_window_dim *window = indim_window_dim_of(f->item->instr, d);
+    indim_coord rest;
+    indim_coord_divide(k, indim_coord_scale(k, place[d], window->stride, 0), window->base_dilation, &element[d], &rest);
+  }
+  for (int32_t i = 0; i < f->n; i++) {
+    indim_lval value = indim_value_at(k, f->inputs[i], element, 0);
+    if (!indim_lower_failed(f->l)) {
+      indim_store_at(k, result_of(f, i)->shape, &result_of(f, i)->place, place, value);
+    }
+  }
+}
+
+static void run_places(folding *f) {
+  const indim_shape *shape = result_of(f, 0)->shape;
+  indim_access_list *list = indim_lower_alloc(f->l, 1, sizeof *list);
+  indim_nest nest = {.l = f->l, .rank = f->rank, .body = survey_body, .user = f, .may_thread = true};
+  if (list == NULL) {
+    return;
+  }
+  memcpy(nest.sizes, shape->sizes, (size_t)f->rank * sizeof *nest.sizes);
+  nest.cost = f->inputs[0]->cost + 1;
+  for (int32_t d = 0; d < f->rank; d++) {
+    const indim_window_dim *window = indim_window_dim_of(f->item->instr, d);
+    nest.cost = indim_index_mul_saturated(nest.cost, window->size);
+    nest.group[d] = indim_window_is_plain(window) ? 0 : (uint8_t)(d + 1);
+  }
+  nest.cost = nest.cost > 1000000 ? 1000000 : nest.cost;
+  if (indim_shape_element_count(shape) > 1) {
+    indim_nest_survey(&nest, list);
+    indim_nest_choose(&nest, result_of(f, 0)->place.strides);
+  } else {
+    list->widest = 1;
+    nest.list = list;
+    nest.vector_dim = -1;
+    nest.lanes = 1;
+    nest.unroll = 1;
+    for (int32_t d = 0; d < f->rank; d++) {
+      nest.order[d] = d;
+    }
+  }
+  for (int32_t d = 0; d < f->rank; d++) {
+    if (f->is_loop[d] && d != nest.vector_dim) {
+      continue;  // the loop over its taps begins and ends where they meet something
+    }
+    indim_window_cut(list, d, indim_window_dim_of(f->item->instr, d), f->inputs[0]->shape->sizes[d], shape->sizes[d],
+                     d == nest.vector_dim ? nest.lanes : 1);
+  }
+  nest.body = fold_body;
+  indim_element_forget(f->l);
+  indim_nest_run(&nest);
+}
+
+void indim_lower_reduce_window(indim_lowering *l, indim_flow_item *item) {
+  folding f = {.l = l, .item = item, .n = item->operand_count / 2, .inputs = item->operands};
+  f.inits = item->operands + f.n;
+  f.apply = indim_instr_computation(item->instr, INDIM_ATTR_TO_APPLY);
+  f.rank = f.inputs[0]->shape->rank;
+  if (!indim_loop_can_apply(f.apply)) {
+    indim_lower_refuse(l, item, "its computation is more than elementwise work on scalars");
+    return;
+  }
+  if (indim_shape_element_count(result_of(&f, 0)->shape) == 0 || indim_lower_scan(l, item)) {
+    return;
+  }
+  indim_storage **written = indim_lower_alloc(l, f.n, sizeof *written);
+  for (int32_t i = 0; i < f.n && written != NULL; i++) {
+    written[i] = result_of(&f, i)->place.storage;
+  }
+  if (indim_lower_failed(l)) {
+    return;
+  }
+  choose_loops(item->instr, f.rank, f.is_loop);
+  indim_loop_kernel_begin(&l->b, written, f.n);
+  run_places(&f);
+}
+
+// select-and-scatter ----------------------------------------------------------------------------------------------------
+
+typedef struct selecting {
+  indim_lowering *l;
+  indim_flow_item *item;
+  indim_flow_item *operand, *source, *init;
+  const indim_computation *select, *scatter;
+  int32_t rank;
+  bool is_loop[INDIM_MAX_RANK];
+  indim_coord place[INDIM_MAX_RANK];  // of the source, as far as loops run
+} selecting;
+
+// What is selected so far: whether anything, the value, and the element's coordinates.
+enum { FOUND, VALUE, COORDINATES };
+
+static void init_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
+  selecting *s = nest->user;
+  indim_lval value = indim_value_at(k, s->init, NULL, 0);
+  if (!indim_lower_failed(s->l)) {
+    indim_store_at(k, s->item->shape, &s->item->place, index, value);
+  }
+}
+
+static void fill_result(selecting *s) {
+  indim_access_list *list = indim_lower_alloc(s->l, 1, sizeof *list);
+  indim_nest nest = {.l = s->l, .rank = s->rank, .body = init_body, .user = s, .may_thread = true};
+  if (list == NULL) {
+    return;
+  }
+  memcpy(nest.sizes, s->item->shape->sizes, (size_t)s->rank * sizeof *nest.sizes);
+  indim_nest_survey(&nest, list);
+  indim_nest_choose(&nest, s->item->place.strides);
+  indim_nest_run(&nest);
+}
+
+// An element replaces the one selected before unless select(selected, it) says that that one stays.
+static void select_tap(selecting *s, const indim_coord *element, indim_lval mask, indim_lval *state) {
+  indim_loop_builder *b = &s->l->b;
+  indim_kernel k = {.l = s->l, .lanes = 1};
+  indim_lval both[2] = {state[VALUE], indim_value_at(&k, s->operand, element, mask)};
+  indim_lval stays = 0;
+  if (indim_lower_failed(s->l)) {
+    return;
+  }
+  indim_loop_apply(b, s->select, 1, both, &stays);
+  if (indim_lower_failed(s->l)) {
+    return;
+  }
+  stays = indim_loop_binary(b, INDIM_OP_AND, stays, state[FOUND]);
+  indim_loop_op not_op = {.op = INDIM_OP_NOT};
+  indim_lval taken = indim_mask_both(&k, mask, indim_loop_scalar(b, not_op, INDIM_PRED, 1, &stays));
+  indim_lval yes = indim_loop_const(b, INDIM_PRED, 1, 0);
+  state[FOUND] = mask == 0 ? yes : indim_loop_binary(b, INDIM_OP_OR, state[FOUND], mask);
+  state[VALUE] = indim_loop_select(b, taken, both[1], state[VALUE]);
+  for (int32_t d = 0; d < s->rank; d++) {
+    state[COORDINATES + d] = indim_loop_select(b, taken, element[d].base, state[COORDINATES + d]);
+  }
+}
+
+static void select_taps(selecting *s, int32_t d, indim_coord *element, indim_lval mask, indim_lval *state) {
+  indim_loop_builder *b = &s->l->b;
+  indim_kernel k = {.l = s->l, .lanes = 1};
+  const indim_window_dim *window = d < s->rank ? indim_window_dim_of(s->item->instr, d) : &whole;
+  int64_t size = d < s->rank ? s->operand->shape->sizes[d] : 0;
+  indim_lval low = 0, high = 0;
+  if (indim_lower_failed(s->l)) {
+    return;
+  }
+  if (d == s->rank) {
+    select_tap(s, element, mask, state);
+    return;
+  }
+  if (s->is_loop[d] && indim_window_range(&k, window, size, s->place[d], &low, &high)) {
+    indim_lval in[COORDINATES + INDIM_MAX_RANK];
+    indim_lval tap = indim_loop_for_begin(b, low, high, 1, COORDINATES + s->rank, state, in);
+    element[d] = indim_window_inside(&k, window, size, s->place[d], tap);
+    select_taps(s, d + 1, element, mask, in);
+    indim_loop_for_end(b, in, state);
+    return;
+  }
+  for (int64_t tap = 0; tap < window->size; tap++) {
+    bool never = false;
+    indim_lval guard =
+        indim_window_element(&k, window, size, s->place[d], indim_coord_const(&k, tap), &element[d], &never);
+    if (!never) {
+      select_taps(s, d + 1, element, indim_mask_both(&k, mask, guard), state);
+    }
+  }
+}
+
+// One source element goes to what its window selects.
+static void scatter_source(selecting *s) {
+  indim_loop_builder *b = &s->l->b;
+  indim_kernel k = {.l = s->l, .lanes = 1};
+  indim_lval state[COORDINATES + INDIM_MAX_RANK];
+  indim_coord element[INDIM_MAX_RANK];
+  state[FOUND] = indim_loop_const(b, INDIM_PRED, 0, 0);
+  state[VALUE] = indim_loop_const(b, s->operand->shape->type, 0, 0);
+  for (int32_t d = 0; d < s->rank; d++) {
+    state[COORDINATES + d] = indim_loop_index(b, 0);
+  }
+  select_taps(s, 0, element, 0, state);
+  if (indim_lower_failed(s->l)) {
+    return;
+  }
+  indim_loop_if_begin(b, state[FOUND]);
+  for (int32_t d = 0; d < s->rank; d++) {
+    int64_t most = s->operand->shape->sizes[d] - 1;
+    element[d] = (indim_coord){indim_loop_clamp_index(b, state[COORDINATES + d], 0, most), 0};
+  }
+  indim_lval both[2] = {indim_value_at(&k, s->source, s->place, 0),
+                        indim_load_at(&k, s->item->shape, &s->item->place, element)};
+  indim_lval sum = 0;
+  if (!indim_lower_failed(s->l)) {
+    indim_loop_apply(b, s->scatter, 1, both, &sum);
+  }
+  if (!indim_lower_failed(s->l)) {
+    indim_store_at(&k, s->item->shape, &s->item->place, element, sum);
+  }
+  indim_loop_if_else(b, 0, NULL);
+  indim_loop_if_end(b, NULL, NULL);
+}
+
+static void run_sources(selecting *s, int32_t d) {
+  indim_loop_builder *b = &s->l->b;
+  if (indim_lower_failed(s->l)) {
+    return;
+  }
+  if (d == s->rank) {
+    scatter_source(s);
+    return;
+  }
+  indim_lval end = indim_loop_index(b, s->source->shape->sizes[d]);
+  s->place[d] = (indim_coord){indim_loop_for_begin(b, indim_loop_index(b, 0), end, 1, 0, NULL, NULL), 0};
+  s->l->loop_depth++;
+  run_sources(s, d + 1);
+  s->l->loop_depth--;
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+void indim_lower_select_and_scatter(indim_lowering *l, indim_flow_item *item) {
+  selecting s = {.l = l,
+                 .item = item,
+                 .operand = item->operands[0],
+                 .source = item->operands[1],
+                 .init = item->operands[2],
+                 .select = indim_instr_computation(item->instr, INDIM_ATTR_SELECT),
+                 .scatter = indim_instr_computation(item->instr, INDIM_ATTR_SCATTER),
+                 .rank = item->shape->rank};
+  if (!indim_loop_can_apply(s.select) || !indim_loop_can_apply(s.scatter)) {
+    indim_lower_refuse(l, item, "its computation is more than elementwise work on scalars");
+    return;
+  }
+  if (indim_shape_element_count(item->shape) == 0) {
+    return;
+  }
+  choose_loops(item->instr, s.rank, s.is_loop);
+  indim_loop_kernel_begin(&l->b, &item->place.storage, 1);
+  fill_result(&s);
+  indim_element_forget(l);
+  if (indim_shape_element_count(s.source->shape) > 0) {
+    run_sources(&s, 0);
+  }
+}

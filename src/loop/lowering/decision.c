@@ -1,0 +1,35 @@
+// The decisions of the compiler that can be left out: a list of names becomes a set of bits, and the lowering asks the set.
+#include <string.h>
+
+#include "loop/lowering/lowering.h"
+
+static const char *const names[] = {
+#define INDIM_DECISION(enumerator, name, meaning) name,
+#include "loop/lowering/decisions.def"
+};
+
+static const char *const all_names =
+#define INDIM_DECISION(enumerator, name, meaning) name ", "
+#include "loop/lowering/decisions.def"
+    ;
+
+indim_status indim_decisions_parse(indim_ctx *cx, const char *text, uint32_t *out_set) {
+  const char *at = text == NULL ? "" : text;
+  *out_set = 0;
+  while (*at != '\0') {
+    size_t size = strcspn(at, ",");
+    int found = 0;
+    while (found < INDIM_DECISION_COUNT && (strlen(names[found]) != size || memcmp(names[found], at, size) != 0)) {
+      found++;
+    }
+    if (found == INDIM_DECISION_COUNT) {
+      int shown = size < 40 ? (int)size : 40;
+      indim_fail(cx, INDIM_INVALID, "the compiler has no decision '%.*s' to leave out", shown, at);
+      indim_hint(cx, "it has %swhich `indim compile --without=help` explains", all_names);
+      return INDIM_INVALID;
+    }
+    *out_set |= UINT32_C(1) << found;
+    at += size + (at[size] == ',' ? 1 : 0);
+  }
+  return INDIM_OK;
+}

@@ -1,0 +1,85 @@
+// The flow: what a computation computes with everything dissolved that only names things. Tuples, get-tuple-element,
+// calls, fusions and barriers are gone; what is left are items, each one array (or an op with several results, followed
+// by its members), in an order in which operands come first. Bodies of while and branches of conditional are flows of
+// their own, whose parameters and results are the leaves of the carried tuple.
+#ifndef INDIM_LOOP_FLOW_H
+#define INDIM_LOOP_FLOW_H
+
+#include "loop/ir/loop.h"
+#include "loop/regs/tile.h"
+
+typedef struct indim_flow indim_flow;
+typedef struct indim_flow_item indim_flow_item;
+
+typedef enum indim_flow_kind {
+  INDIM_FLOW_OP,         // an instruction
+  INDIM_FLOW_PARAMETER,  // leaf |number| of the flow's parameters
+  INDIM_FLOW_MEMBER      // result |number| of |source|
+} indim_flow_kind;
+
+// Where a value lives while the program runs.
+typedef enum indim_placement {
+  INDIM_PLACEMENT_NONE,    // nobody needs it
+  INDIM_PLACEMENT_TILE,    // in registers
+  INDIM_PLACEMENT_INLINE,  // nowhere: computed where an element is needed
+  INDIM_PLACEMENT_MEMORY
+} indim_placement;
+
+// An array in memory: element i is at base + offset + sum of strides[d] * i[d] of |storage|; a tiled layout has a shape
+// instead of strides.
+typedef struct indim_location {
+  indim_storage *storage;  // NULL: no place yet
+  indim_lval base;         // 0: none
+  int64_t offset;
+  const int64_t *strides;    // in elements, one for each logical dimension
+  const indim_shape *tiled;  // NULL unless the layout has tiles
+} indim_location;
+
+struct indim_flow_item {
+  indim_flow_kind kind;
+  int32_t index;             // in its flow
+  const indim_instr *instr;  // OP: what it computes; else what it is called after
+  const indim_shape *shape;  // an array, except for an op with several results
+  int32_t operand_count;
+  indim_flow_item **operands;
+  int32_t number;
+  indim_flow_item *source;  // MEMBER
+  indim_flow **flows;       // WHILE: condition, body; CONDITIONAL: the branches
+  int32_t flow_count;
+  int32_t member_count;  // of an op with several results; they follow in |members|
+  indim_flow_item **members;
+
+  // Filled by the planner (plan.c).
+  int32_t use_count;  // by needed items and results
+  indim_placement placement;
+  int32_t cost;         // of one element, all that is inline included, in cheap operations
+  int32_t row_dims;     // trailing dimensions that a reduction of it folds: its own loops keep them apart
+  bool feeds_loops;     // a tile that loops read element by element: it gets a place too
+  const char *reason;   // why it is in memory, for people
+  int32_t last_read;    // index of the last item that reads it otherwise than by updating it; INT32_MAX for a result
+  int32_t last_update;  // index of the last item that updates it
+  int32_t update_uses;  // updates of it
+  bool may_give_way;    // all that reads it comes before its only update
+  bool gives_way;       // an update of it may take its memory over
+
+  // Filled while lowering.
+  bool has_tile;
+  indim_tile tile;
+  indim_location place;
+  int32_t unroll;  // vectors in one step of the loop that filled it; 0: none did
+};
+
+struct indim_flow {
+  indim_flow_item **items;
+  int32_t item_count, item_capacity;
+  indim_flow_item **parameters;
+  int32_t parameter_count;
+  indim_flow_item **results;
+  int32_t result_count;
+};
+
+// The flow of a computation, in |arena|. LIMIT when dissolving the calls would give more than a few million items.
+INDIM_CHECKED indim_status indim_flow_make(indim_ctx *cx, indim_arena *arena, const indim_computation *computation,
+                                           indim_flow **out_flow);
+
+#endif  // INDIM_LOOP_FLOW_H

@@ -1,0 +1,63 @@
+// The tools of all that lowers: failing at an instruction, memory, lines of --explain, decisions that are left out.
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "array/element.h"
+#include "loop/lowering/lowering.h"
+
+bool indim_lower_failed(const indim_lowering *l) { return l->status != INDIM_OK || l->b.status != INDIM_OK; }
+
+void indim_lower_refuse(indim_lowering *l, const indim_flow_item *item, const char *reason) {
+  if (!indim_lower_failed(l)) {
+    l->status = indim_fail_instr(l->cx, INDIM_UNSUPPORTED, item->instr, "%s", reason);
+    indim_hint(l->cx, indim_op_get(item->instr->op)->evaluated ? "the evaluator may run it (--engine=eval)"
+                                                               : "nor does the evaluator; `indim ops` lists what runs");
+  }
+}
+
+void *indim_lower_alloc(indim_lowering *l, int64_t count, size_t size) {
+  void *memory = NULL;
+  if (l->status == INDIM_OK) {
+    l->status = indim_arena_array(&l->arena, count <= 0 ? 1 : (size_t)count, size, &memory);
+  }
+  return memory;
+}
+
+void indim_lower_explain(indim_lowering *l, const indim_flow_item *item, const char *format, ...) {
+  if (l->options->out_explain == NULL) {
+    return;
+  }
+  char text[200];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  indim_shape_text shape;
+  indim_buffer_printf(l->options->out_explain, "%-24.*s %-22s %-16s %s\n", (int)item->instr->name.size,
+                      item->instr->name.data, indim_op_get(item->instr->op)->text,
+                      indim_shape_brief(item->shape, &shape), text);
+}
+
+bool indim_uniform_literal(const indim_literal *literal, indim_element_bits *out_bits) {
+  const indim_shape *shape = indim_literal_shape(literal);
+  if (indim_literal_is_elided(literal) || !indim_shape_is_array(shape) || indim_shape_element_count(shape) == 0) {
+    return false;
+  }
+  if (shape->has_layout && (shape->layout.tile_count > 0 || shape->layout.padded_rank > 0)) {
+    return false;
+  }
+  int64_t width = indim_shape_element_bits(shape);
+  const void *data = indim_literal_data(literal);
+  indim_element first = indim_element_load(shape->type, width, data, 0);
+  int64_t count = indim_shape_element_count(shape);
+  for (int64_t i = 1; i < count; i++) {
+    indim_element other = indim_element_load(shape->type, width, data, i);
+    if (other.bits != first.bits || other.imag != first.imag) {
+      return false;
+    }
+  }
+  *out_bits = (indim_element_bits){first.bits, first.imag};
+  return true;
+}
+
+bool indim_lower_without(const indim_lowering *l, indim_decision decision) { return (l->without >> decision & 1) != 0; }

@@ -1,0 +1,234 @@
+// What a survey sees: every address, guard and use of an index, as far as it is a sum of the nest's own indices.
+#include <string.h>
+
+#include "loop/ir/build.h"
+#include "loop/nest/element.h"
+
+// The position among the survey's dimensions of a value that is one of its indices; -1 otherwise.
+static int32_t survey_dim(const indim_survey *s, indim_lval v) {
+  for (int32_t d = 0; d < s->rank; d++) {
+    if (s->index[d] == v) {
+      return d;
+    }
+  }
+  return -1;
+}
+
+static bool is_from_outside(const indim_lowering *l, const indim_survey *s, indim_lval v) {
+  const indim_loop_value *value = &l->program->values[v];
+  for (int32_t d = 0; d < s->rank; d++) {
+    const indim_loop_value *index = &l->program->values[s->index[d]];
+    if (index->node == NULL && value->body->depth >= index->body->depth) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// |v| as constant + sum of strides[d] * index[d] + values from outside the nest. False when it is not of that form.
+static bool decode(const indim_lowering *l, const indim_survey *s, indim_lval v, int64_t *strides,
+                   bool *out_only_indices, int64_t *out_constant) {
+  const indim_loop_value *value = &l->program->values[v];
+  memset(strides, 0, (size_t)s->rank * sizeof *strides);
+  *out_only_indices = true;
+  *out_constant = 0;
+  if (value->lanes != 1) {
+    return false;
+  }
+  if (value->low == value->high) {
+    *out_constant = value->low;
+    return true;
+  }
+  int32_t dim = survey_dim(s, v);
+  if (dim >= 0) {
+    strides[dim] = 1;
+    return true;
+  }
+  if (is_from_outside(l, s, v)) {
+    *out_only_indices = false;
+    return true;
+  }
+  const indim_loop_node *node = value->node;
+  if (node == NULL || node->kind != INDIM_NODE_AFFINE) {
+    return false;
+  }
+  *out_constant = node->u.affine.constant;
+  for (int32_t i = 0; i < node->arg_count; i++) {
+    dim = survey_dim(s, node->args[i]);
+    if (dim >= 0) {
+      strides[dim] += node->u.affine.coefficients[i];
+    } else if (is_from_outside(l, s, node->args[i])) {
+      *out_only_indices = false;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The address where all of the survey's indices are 0, known outside the nest.
+static indim_lval address_at_zero(indim_lowering *l, const indim_survey *s, indim_lval v) {
+  const indim_loop_value *value = &l->program->values[v];
+  indim_loop_builder *b = &l->b;
+  if (survey_dim(s, v) >= 0) {
+    return indim_loop_index(b, 0);
+  }
+  if (value->low == value->high || is_from_outside(l, s, v)) {
+    return v;
+  }
+  const indim_loop_node *node = value->node;
+  indim_lval address = indim_loop_index(b, node->u.affine.constant);
+  for (int32_t i = 0; i < node->arg_count; i++) {
+    if (survey_dim(s, node->args[i]) < 0) {
+      address = indim_loop_add(b, address, indim_loop_mul_const(b, node->args[i], node->u.affine.coefficients[i]));
+    }
+  }
+  return address;
+}
+
+static void note_access(indim_lowering *l, const indim_flow_item *item, const indim_storage *storage,
+                        indim_lval address) {
+  indim_survey *s = l->survey;
+  if (s == NULL || indim_lower_failed(l)) {
+    return;
+  }
+  indim_access_list *list = s->list;
+  if (list->count == INDIM_MAX_ACCESSES) {
+    list->is_full = true;
+    return;
+  }
+  int64_t strides[INDIM_MAX_RANK];
+  bool only_indices = false;
+  int64_t constant = 0;
+  indim_access *access = &list->accesses[list->count++];
+  *access = (indim_access){.item = item, .storage = storage};
+  if (decode(l, s, address, strides, &only_indices, &constant)) {
+    int64_t *kept = indim_lower_alloc(l, s->rank, sizeof *kept);
+    if (kept != NULL) {
+      memcpy(kept, strides, (size_t)s->rank * sizeof *kept);
+    }
+    access->strides = kept;
+    access->base = address_at_zero(l, s, address);
+  }
+}
+
+void indim_survey_access(indim_lowering *l, const indim_flow_item *item, const indim_location *at, indim_lval address) {
+  note_access(l, item, at->storage, address);
+}
+
+void indim_survey_store(indim_lowering *l, const indim_location *at, indim_lval address) {
+  note_access(l, NULL, at->storage, address);
+}
+
+void indim_survey_alone(indim_lowering *l, indim_coord x) {
+  indim_survey *s = l->survey;
+  if (s == NULL || indim_lower_failed(l)) {
+    return;
+  }
+  int64_t strides[INDIM_MAX_RANK];
+  bool only_indices = false;
+  int64_t constant = 0;
+  bool known = decode(l, s, x.base, strides, &only_indices, &constant);
+  for (int32_t d = 0; d < s->rank; d++) {
+    s->list->alone[d] = s->list->alone[d] || !known || strides[d] != 0;
+  }
+}
+
+// Where a dimension is to be split, so that x / divisor and x % divisor are sums: x is c * index + k, and what else it is
+// made of are multiples of the divisor. The index then counts parts of divisor / c, behind those before the first multiple.
+static void note_split(indim_lowering *l, indim_coord x, int64_t divisor) {
+  indim_survey *s = l->survey;
+  int64_t strides[INDIM_MAX_RANK];
+  bool only_indices = false;
+  int64_t constant = 0;
+  int32_t dim = -1;
+  if (!decode(l, s, x.base, strides, &only_indices, &constant) || !only_indices) {
+    return;
+  }
+  for (int32_t d = 0; d < s->rank; d++) {
+    if (strides[d] % divisor != 0) {
+      if (dim >= 0) {
+        return;
+      }
+      dim = d;
+    }
+  }
+  int64_t rest = indim_index_modulo(constant, divisor);
+  if (dim < 0 || strides[dim] <= 0 || divisor % strides[dim] != 0 || rest % strides[dim] != 0) {
+    return;
+  }
+  int64_t part = divisor / strides[dim];
+  if (s->list->part[dim] == 0 || part < s->list->part[dim]) {
+    s->list->part[dim] = part;
+    s->list->first_part[dim] = (part - rest / strides[dim]) % part;
+  }
+}
+
+void indim_survey_divided(indim_lowering *l, indim_coord x, int64_t divisor, indim_lval quotient) {
+  if (l->survey == NULL || indim_lower_failed(l)) {
+    return;
+  }
+  const indim_loop_value *range = indim_loop_value_of(&l->b, quotient);
+  if (range->low == range->high) {
+    indim_survey_alone(l, x);
+  } else {
+    note_split(l, x, divisor);
+  }
+}
+
+void indim_survey_cut(indim_lowering *l, indim_coord x, int64_t value) {
+  indim_survey *s = l->survey;
+  if (s == NULL || indim_lower_failed(l)) {
+    return;
+  }
+  indim_survey_alone(l, x);
+  int64_t strides[INDIM_MAX_RANK];
+  bool only_indices = false;
+  int64_t constant = 0;
+  if (!decode(l, s, x.base, strides, &only_indices, &constant) || !only_indices) {
+    return;
+  }
+  int32_t dim = -1;
+  for (int32_t d = 0; d < s->rank; d++) {
+    if (strides[d] != 0) {
+      if (dim >= 0) {
+        return;
+      }
+      dim = d;
+    }
+  }
+  if (dim < 0 || (strides[dim] != 1 && strides[dim] != -1)) {
+    return;
+  }
+  // x >= value begins at the index value - constant, or ends behind constant - value.
+  int64_t cut = strides[dim] == 1 ? value - constant : constant - value + 1;
+  for (int32_t i = 0; i < s->list->cut_count[dim]; i++) {
+    if (s->list->cuts[dim][i] == cut) {
+      return;
+    }
+  }
+  if (s->list->cut_count[dim] < INDIM_MAX_CUTS) {
+    s->list->cuts[dim][s->list->cut_count[dim]++] = cut;
+  }
+}
+
+// Bytes of a lane in a register (emit/llvm/codegen.h).
+static int32_t register_bytes(indim_type type) {
+  if (type == INDIM_PRED) {
+    return 1;
+  }
+  if (indim_type_is_float(type)) {
+    return type == INDIM_F64 ? 8 : 4;
+  }
+  return type == INDIM_C128 ? 8 : type == INDIM_C64 ? 4 : (int32_t)indim_type_bytes(type);
+}
+
+void indim_survey_type(indim_lowering *l, indim_type type) {
+  if (l->survey == NULL) {
+    return;
+  }
+  indim_access_list *list = l->survey->list;
+  list->widest = register_bytes(type) > list->widest ? register_bytes(type) : list->widest;
+  list->has_bf16 = list->has_bf16 || type == INDIM_BF16;
+  list->has_others = list->has_others || type != INDIM_BF16;
+}

@@ -1,0 +1,128 @@
+// Coordinates of lanes: a line, base + step * lane, as long as it stays one, else a number for each lane. And masks, the
+// guards of coordinates, of one lane or all.
+#include "base/size.h"
+#include "loop/nest/element.h"
+
+indim_lval indim_coord_lanes(indim_kernel *k, indim_coord x) {
+  indim_loop_builder *b = &k->l->b;
+  if (indim_coord_value_lanes(k, x.base) > 1) {
+    return x.base;
+  }
+  indim_lval base = indim_loop_splat(b, x.base, k->lanes);
+  if (x.step == 0 || k->lanes == 1) {
+    return base;
+  }
+  uint64_t bits[2 * 256] = {0};
+  for (int32_t i = 0; i < k->lanes && i < 256; i++) {
+    bits[2 * i] = (uint64_t)(i * x.step);
+  }
+  return indim_loop_add(b, base, indim_loop_lanes(b, INDIM_S64, k->lanes, bits));
+}
+
+bool indim_coord_has_lanes(const indim_kernel *k, indim_coord x) {
+  return x.step != 0 || indim_coord_value_lanes(k, x.base) > 1;
+}
+
+indim_coord indim_coord_add(indim_kernel *k, indim_coord x, indim_coord y) {
+  indim_loop_builder *b = &k->l->b;
+  if (indim_coord_value_lanes(k, x.base) == 1 && indim_coord_value_lanes(k, y.base) == 1) {
+    return (indim_coord){indim_loop_add(b, x.base, y.base), x.step + y.step};
+  }
+  return (indim_coord){indim_loop_add(b, indim_coord_lanes(k, x), indim_coord_lanes(k, y)), 0};
+}
+
+indim_coord indim_coord_scale(indim_kernel *k, indim_coord x, int64_t factor, int64_t constant) {
+  indim_loop_builder *b = &k->l->b;
+  indim_lval base = indim_loop_mul_const(b, x.base, factor);
+  if (indim_coord_value_lanes(k, base) > 1 && constant != 0) {
+    indim_lval added = indim_loop_splat(b, indim_loop_index(b, constant), indim_coord_value_lanes(k, base));
+    return (indim_coord){indim_loop_add(b, base, added), 0};
+  }
+  return (indim_coord){indim_loop_add_const(b, base, constant), x.step * factor};
+}
+
+void indim_coord_divide(indim_kernel *k, indim_coord x, int64_t divisor, indim_coord *out_quotient,
+                        indim_coord *out_rest) {
+  indim_loop_builder *b = &k->l->b;
+  if (divisor == 1) {
+    *out_quotient = x;
+    *out_rest = (indim_coord){indim_loop_index(b, 0), 0};
+    return;
+  }
+  if (!indim_coord_has_lanes(k, x)) {
+    *out_quotient = (indim_coord){indim_loop_floordiv(b, x.base, divisor), 0};
+    *out_rest = (indim_coord){indim_loop_modulo(b, x.base, divisor), 0};
+    indim_survey_divided(k->l, x, divisor, out_quotient->base);
+    return;
+  }
+  if (indim_coord_value_lanes(k, x.base) == 1 && x.step % divisor == 0) {
+    *out_quotient = (indim_coord){indim_loop_floordiv(b, x.base, divisor), x.step / divisor};
+    *out_rest = (indim_coord){indim_loop_modulo(b, x.base, divisor), 0};
+    return;
+  }
+  if (indim_coord_value_lanes(k, x.base) == 1) {
+    indim_lval rest = indim_loop_modulo(b, x.base, divisor);
+    const indim_loop_value *range = indim_loop_value_of(b, rest);
+    int64_t reach = x.step * (k->lanes - 1);
+    bool is_known = range->low >= 0 && range->high < divisor;  // it is not after a failure
+    if (is_known && range->low + (reach < 0 ? reach : 0) >= 0 && range->high + (reach > 0 ? reach : 0) < divisor) {
+      *out_quotient = (indim_coord){indim_loop_floordiv(b, x.base, divisor), 0};
+      *out_rest = (indim_coord){rest, x.step};
+      return;
+    }
+  }
+  indim_lval lanes = indim_coord_lanes(k, x);
+  *out_quotient = (indim_coord){indim_loop_floordiv(b, lanes, divisor), 0};
+  *out_rest = (indim_coord){indim_loop_modulo(b, lanes, divisor), 0};
+}
+
+indim_coord indim_coord_const(indim_kernel *k, int64_t value) {
+  return (indim_coord){indim_loop_index(&k->l->b, value), 0};
+}
+
+indim_lval indim_coord_guard(indim_kernel *k, indim_coord x, int64_t low, int64_t high, bool *out_never) {
+  indim_loop_builder *b = &k->l->b;
+  *out_never = false;
+  const indim_loop_value *range = indim_loop_value_of(b, x.base);
+  int64_t reach = indim_coord_value_lanes(k, x.base) > 1 ? 0 : x.step * (k->lanes - 1);
+  int64_t least = range->low;
+  int64_t most = range->high;
+  if (least == INT64_MIN || most == INT64_MAX || !indim_int_add(least, reach < 0 ? reach : 0, &least) ||
+      !indim_int_add(most, reach > 0 ? reach : 0, &most)) {
+    least = INT64_MIN;
+    most = INT64_MAX;
+  }
+  // What holds in this dimension would not hold if it were merged with another.
+  if (least >= low && most <= high) {
+    indim_survey_alone(k->l, x);
+    return 0;
+  }
+  if (most < low || least > high) {
+    indim_survey_alone(k->l, x);
+    *out_never = true;
+    return 0;
+  }
+  indim_survey_cut(k->l, x, low);
+  indim_survey_cut(k->l, x, high + 1);
+  indim_lval value = indim_coord_has_lanes(k, x) ? indim_coord_lanes(k, x) : x.base;
+  return indim_loop_in_range(b, value, low, high);
+}
+
+indim_lval indim_mask_both(indim_kernel *k, indim_lval x, indim_lval y) {
+  if (x == 0 || y == 0) {
+    return x == 0 ? y : x;
+  }
+  int32_t lanes = indim_coord_value_lanes(k, x) > indim_coord_value_lanes(k, y) ? indim_coord_value_lanes(k, x)
+                                                                                : indim_coord_value_lanes(k, y);
+  indim_loop_builder *b = &k->l->b;
+  return indim_loop_binary(b, INDIM_OP_AND, indim_loop_splat(b, x, lanes), indim_loop_splat(b, y, lanes));
+}
+
+indim_lval indim_choose(indim_kernel *k, indim_lval pred, indim_lval on_true, indim_lval on_false) {
+  indim_loop_builder *b = &k->l->b;
+  int32_t lanes = indim_coord_value_lanes(k, pred);
+  lanes = indim_coord_value_lanes(k, on_true) > lanes ? indim_coord_value_lanes(k, on_true) : lanes;
+  lanes = indim_coord_value_lanes(k, on_false) > lanes ? indim_coord_value_lanes(k, on_false) : lanes;
+  return indim_loop_select(b, indim_loop_splat(b, pred, lanes), indim_loop_splat(b, on_true, lanes),
+                           indim_loop_splat(b, on_false, lanes));
+}

@@ -1,0 +1,138 @@
+// The value of an item at an index. Whatever lives nowhere is computed, from its operands at the indices that its op's
+// meaning says (element_move.c); elementwise work becomes one node. What was computed for an index once is remembered.
+#include "loop/nest/element.h"
+
+// Elementwise --------------------------------------------------------------------------------------------------------------
+
+static indim_lval elementwise(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  indim_lval few[8];
+  indim_lval *args = few;
+  if (item->operand_count > 8) {
+    args = indim_lower_alloc(k->l, item->operand_count, sizeof *args);
+    if (args == NULL) {
+      return 0;
+    }
+  }
+  int32_t lanes = 1;
+  for (int32_t i = 0; i < item->operand_count; i++) {
+    args[i] = indim_value_at(k, item->operands[i], index, item->operands[i]->shape->rank == 0 ? 0 : mask);
+    lanes = indim_coord_value_lanes(k, args[i]) > lanes ? indim_coord_value_lanes(k, args[i]) : lanes;
+  }
+  for (int32_t i = 0; i < item->operand_count; i++) {
+    args[i] = indim_loop_splat(&k->l->b, args[i], lanes);
+  }
+  if (item->instr->op == INDIM_OP_MAP) {
+    indim_lval result = 0;
+    indim_loop_apply(&k->l->b, indim_instr_computation(item->instr, INDIM_ATTR_TO_APPLY), lanes, args, &result);
+    return result;
+  }
+  return indim_loop_elementwise(&k->l->b, item->instr, item->operand_count, args);
+}
+
+bool indim_element_can(const indim_instr *instr) {
+  switch ((int)instr->op) {
+  case INDIM_OP_CONSTANT:
+    return true;
+  case INDIM_OP_BITCAST:
+    return indim_element_move_of(instr) != NULL || indim_recast_can(instr);
+  case INDIM_OP_BITCAST_CONVERT:
+    return indim_loop_can_elementwise(instr) || indim_recast_can(instr);
+  case INDIM_OP_MAP:
+    return indim_loop_can_apply(indim_instr_computation(instr, INDIM_ATTR_TO_APPLY));
+  default:
+    return indim_element_move_of(instr) != NULL || indim_loop_can_elementwise(instr);
+  }
+}
+
+static indim_lval compute(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  indim_op op = item->instr->op;
+  indim_element_move *move = indim_element_move_of(item->instr);
+  if (move != NULL) {
+    return move(k, item, index, mask);
+  }
+  bool is_recast =
+      op == INDIM_OP_BITCAST || (op == INDIM_OP_BITCAST_CONVERT && !indim_loop_can_elementwise(item->instr));
+  return is_recast ? indim_recast(k, item, index, mask) : elementwise(k, item, index, mask);
+}
+
+// Tiles and constants --------------------------------------------------------------------------------------------------
+
+// A constant number when the item is one and all its elements are the same; 0 otherwise.
+static indim_lval uniform_constant(indim_kernel *k, const indim_flow_item *item) {
+  if (item->kind != INDIM_FLOW_OP || item->instr->op != INDIM_OP_CONSTANT) {
+    return 0;
+  }
+  indim_element_bits bits;
+  if (!indim_uniform_literal(item->instr->literal, &bits)) {
+    return 0;
+  }
+  return indim_loop_const(&k->l->b, item->shape->type, bits.bits, bits.imag);
+}
+
+// The element of a tile at an index of constants; 0 when the index is not, or is that of several dimensions merged.
+static indim_lval tile_element(indim_kernel *k, const indim_flow_item *item, const indim_coord *index) {
+  const indim_tile *tile = &item->tile;
+  int64_t linear = 0;
+  for (int32_t d = 0; d < item->shape->rank; d++) {
+    const indim_loop_value *value = indim_loop_value_of(&k->l->b, index[d].base);
+    if (item->shape->sizes[d] == 1) {
+      continue;
+    }
+    bool is_constant = index[d].step == 0 && value->lanes == 1 && value->low == value->high;
+    if (!is_constant || value->low < 0 || value->low >= item->shape->sizes[d]) {
+      return 0;
+    }
+    linear = linear * item->shape->sizes[d] + value->low;
+  }
+  return indim_loop_extract(&k->l->b, tile->rows[linear / tile->lanes], (int32_t)(linear % tile->lanes));
+}
+
+static indim_lval from_where_it_lives(indim_kernel *k, indim_flow_item *item, const indim_coord *index,
+                                      indim_lval mask) {
+  if (item->has_tile) {
+    indim_lval value = tile_element(k, item, index);
+    if (value != 0) {
+      return value;
+    }
+  }
+  indim_location at = indim_location_need(k->l, item);
+  return at.storage == NULL ? 0 : indim_load_item(k, item, &at, index, mask);
+}
+
+indim_lval indim_value_at(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  indim_lowering *l = k->l;
+  if (indim_lower_failed(l)) {
+    return 0;
+  }
+  indim_survey_type(l, item->shape->type);
+  indim_lval constant = uniform_constant(k, item);
+  if (constant != 0) {
+    return constant;
+  }
+  indim_memo_key key = indim_memo_key_of(k, item, index, mask);
+  indim_lval known = indim_memo_find(l, &key);
+  if (known != 0) {
+    return known;
+  }
+  bool is_constant = item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT;  // in the program's memory
+  bool computed = item->placement == INDIM_PLACEMENT_INLINE && item->place.storage == NULL && !item->has_tile;
+  indim_lval value =
+      computed && !is_constant ? compute(k, item, index, mask) : from_where_it_lives(k, item, index, mask);
+  if (value != 0 && !indim_lower_failed(l)) {
+    indim_memo_keep(l, &key, value);
+  }
+  return value;
+}
+
+indim_lval indim_element_compute(indim_kernel *k, indim_flow_item *item, const indim_coord *index) {
+  indim_survey_type(k->l, item->shape->type);
+  indim_lval constant = uniform_constant(k, item);
+  if (constant == 0 && item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT) {
+    return indim_value_at(k, item, index, 0);
+  }
+  return constant != 0 ? constant : compute(k, item, index, 0);
+}
+
+indim_lval indim_value_at_lanes(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  return indim_loop_splat(&k->l->b, indim_value_at(k, item, index, mask), k->lanes);
+}

@@ -1,0 +1,311 @@
+// The ops that move elements, each as the index at which its operand is read: broadcast, transpose, slice, reverse and
+// reshape change coordinates, pad and concatenate choose by them, dynamic-slice and gather add what data says.
+#include <string.h>
+
+#include "array/element.h"
+#include "loop/nest/element.h"
+
+// A scalar operand.
+static indim_lval scalar_of(indim_kernel *k, indim_flow_item *item) { return indim_value_at(k, item, NULL, 0); }
+
+static indim_lval copy(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  return indim_value_at(k, item->operands[0], index, mask);
+}
+
+static indim_lval broadcast(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  indim_coord inner[INDIM_MAX_RANK];
+  int64_t count = 0;
+  const int64_t *dims = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
+  for (int64_t d = 0; d < count; d++) {
+    inner[d] = index[dims[d]];
+  }
+  return indim_value_at(k, item->operands[0], inner, mask);
+}
+
+static indim_lval transpose(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  indim_coord inner[INDIM_MAX_RANK];
+  int64_t count = 0;
+  const int64_t *dims = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
+  for (int64_t d = 0; d < count; d++) {
+    inner[dims[d]] = index[d];
+  }
+  return indim_value_at(k, item->operands[0], inner, mask);
+}
+
+static indim_lval slice(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  indim_coord inner[INDIM_MAX_RANK];
+  const indim_attr *attr = indim_instr_attr(item->instr, INDIM_ATTR_SLICE);
+  for (int32_t d = 0; d < item->shape->rank; d++) {
+    inner[d] = indim_coord_scale(k, index[d], attr->value.slice[d].stride, attr->value.slice[d].start);
+  }
+  return indim_value_at(k, item->operands[0], inner, mask);
+}
+
+static indim_lval reverse(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  indim_coord inner[INDIM_MAX_RANK];
+  memcpy(inner, index, (size_t)item->shape->rank * sizeof *inner);
+  int64_t count = 0;
+  const int64_t *dims = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
+  for (int64_t i = 0; i < count; i++) {
+    inner[dims[i]] = indim_coord_scale(k, index[dims[i]], -1, item->shape->sizes[dims[i]] - 1);
+  }
+  return indim_value_at(k, item->operands[0], inner, mask);
+}
+
+// Dimensions of a shape from the most minor: of its layout where the op is about memory, else as numbered.
+static int32_t minor_dim(const indim_shape *shape, int32_t position, bool in_memory) {
+  return in_memory && shape->has_layout ? (int32_t)shape->layout.minor_to_major[position] : shape->rank - 1 - position;
+}
+
+// reshape counts in row-major order, bitcast in the order of both layouts. Equal sizes met from the minor end pass
+// through; the rest goes by one number for all dimensions.
+static indim_lval reshape(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  bool in_memory = item->instr->op == INDIM_OP_BITCAST;
+  const indim_shape *to = item->shape;
+  const indim_shape *from = item->operands[0]->shape;
+  indim_coord inner[INDIM_MAX_RANK];
+  int32_t i = 0;
+  int32_t j = 0;
+  while (i < to->rank || j < from->rank) {
+    int32_t td = i < to->rank ? minor_dim(to, i, in_memory) : -1;
+    int32_t fd = j < from->rank ? minor_dim(from, j, in_memory) : -1;
+    if (td >= 0 && to->sizes[td] == 1 && (fd < 0 || from->sizes[fd] != 1)) {
+      i++;
+      continue;
+    }
+    if (fd >= 0 && from->sizes[fd] == 1 && (td < 0 || to->sizes[td] != 1)) {
+      inner[fd] = indim_coord_const(k, 0);
+      j++;
+      continue;
+    }
+    if (td < 0 || fd < 0) {
+      indim_loop_fail(&k->l->b, INDIM_INTERNAL);
+      return 0;
+    }
+    if (to->sizes[td] == from->sizes[fd]) {
+      inner[fd] = index[td];
+      i++;
+      j++;
+      continue;
+    }
+    // The smallest runs of dimensions on both sides with equal products.
+    int64_t to_size = to->sizes[td];
+    int64_t from_size = from->sizes[fd];
+    indim_coord linear = index[td];
+    int32_t first = j;
+    i++;
+    j++;
+    while (to_size != from_size) {
+      if (to_size < from_size && i < to->rank) {
+        int32_t d = minor_dim(to, i++, in_memory);
+        linear = indim_coord_add(k, linear, indim_coord_scale(k, index[d], to_size, 0));
+        to_size *= to->sizes[d];
+      } else if (j < from->rank) {
+        from_size *= from->sizes[minor_dim(from, j++, in_memory)];
+      } else {
+        indim_loop_fail(&k->l->b, INDIM_INTERNAL);
+        return 0;
+      }
+    }
+    for (int32_t p = first; p < j; p++) {
+      int32_t d = minor_dim(from, p, in_memory);
+      if (p + 1 == j) {
+        inner[d] = linear;
+      } else {
+        indim_coord_divide(k, linear, from->sizes[d], &linear, &inner[d]);
+      }
+    }
+  }
+  return indim_value_at(k, item->operands[0], inner, mask);
+}
+
+// The coordinate itself. Lanes on a line are counted in the type, or in 32 bits on the way to a float, rather than in the 64
+// of an index: the sum wraps as the conversion does.
+static indim_lval iota(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  (void)mask;
+  indim_loop_builder *b = &k->l->b;
+  int64_t dim = indim_instr_int(item->instr, INDIM_ATTR_IOTA_DIMENSION, 0);
+  indim_coord x = index[dim];
+  indim_type type = item->shape->type;
+  indim_survey_alone(k->l, x);
+  if (!indim_coord_has_lanes(k, x)) {
+    return indim_loop_convert(b, x.base, type);
+  }
+  bool is_float = !indim_type_is_integral(type) && item->shape->sizes[dim] <= INT32_MAX;
+  if (indim_coord_value_lanes(k, x.base) > 1 || k->lanes > 256 || (!indim_type_is_integral(type) && !is_float)) {
+    return indim_loop_convert(b, indim_coord_lanes(k, x), type);
+  }
+  indim_type counted = is_float ? INDIM_S32 : type;
+  uint64_t bits[2 * 256] = {0};
+  for (int32_t i = 0; i < k->lanes; i++) {
+    bits[2 * i] = indim_element_of_int(counted, i * x.step).bits;
+  }
+  indim_lval base = indim_loop_splat(b, indim_loop_convert(b, x.base, counted), k->lanes);
+  indim_lval sum = indim_loop_binary(b, INDIM_OP_ADD, base, indim_loop_lanes(b, counted, k->lanes, bits));
+  return indim_loop_convert(b, sum, type);
+}
+
+static indim_lval dynamic_slice(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  indim_coord inner[INDIM_MAX_RANK];
+  const indim_shape *from = item->operands[0]->shape;
+  for (int32_t d = 0; d < from->rank; d++) {
+    indim_lval start =
+        indim_lower_start(k, item->operands, item->operand_count, 1, d, from->sizes[d] - item->shape->sizes[d]);
+    inner[d] = indim_coord_add(k, index[d], (indim_coord){start, 0});
+  }
+  return indim_value_at(k, item->operands[0], inner, mask);
+}
+
+indim_lval indim_lower_start(indim_kernel *k, indim_flow_item **operands, int32_t operand_count, int32_t first,
+                             int32_t d, int64_t most) {
+  indim_loop_builder *b = &k->l->b;
+  indim_lval start = 0;
+  if (most == 0) {
+    return indim_loop_index(b, 0);
+  }
+  if (operand_count == first + 1 && operands[first]->shape->rank == 1) {  // the old form: all starts in one array
+    indim_coord place = indim_coord_const(k, d);
+    start = indim_value_at(k, operands[first], &place, 0);
+  } else {
+    start = scalar_of(k, operands[first + d]);
+  }
+  return indim_loop_clamp_index(b, start, 0, most);
+}
+
+// An element of the operand where one falls, else the padding value.
+static indim_lval pad(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  indim_coord inner[INDIM_MAX_RANK];
+  const indim_attr *attr = indim_instr_attr(item->instr, INDIM_ATTR_PADDING);
+  indim_flow_item *operand = item->operands[0];
+  indim_lval guard = 0;
+  indim_lval value = scalar_of(k, item->operands[1]);
+  for (int32_t d = 0; d < item->shape->rank; d++) {
+    const indim_padding_dim *p = &attr->value.padding[d];
+    int64_t size = operand->shape->sizes[d];
+    if (size == 0) {
+      return value;
+    }
+    bool never = false;
+    indim_coord x = indim_coord_scale(k, index[d], 1, -p->low);
+    if (p->low <= 0 && p->high <= 0 && p->interior == 0) {
+      inner[d] = x;  // no guard: the index may be that of several dimensions that were merged
+      continue;
+    }
+    guard = indim_mask_both(k, guard, indim_coord_guard(k, x, 0, (size - 1) * (p->interior + 1), &never));
+    if (never) {
+      return value;
+    }
+    inner[d] = x;
+    if (p->interior > 0) {
+      indim_coord rest;
+      indim_coord_divide(k, x, p->interior + 1, &inner[d], &rest);
+      guard = indim_mask_both(k, guard, indim_coord_guard(k, rest, 0, 0, &never));
+      if (never) {
+        return value;
+      }
+    }
+  }
+  if (guard == 0) {
+    return indim_value_at(k, operand, inner, mask);
+  }
+  return indim_choose(k, guard, indim_value_at(k, operand, inner, indim_mask_both(k, mask, guard)), value);
+}
+
+static indim_lval concatenate(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  int64_t count = 0;
+  int64_t dim = *indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
+  indim_coord inner[INDIM_MAX_RANK];
+  memcpy(inner, index, (size_t)item->shape->rank * sizeof *inner);
+  indim_lval result = 0;
+  int64_t at = 0;
+  for (int32_t i = 0; i < item->operand_count; i++) {
+    int64_t size = item->operands[i]->shape->sizes[dim];
+    if (size == 0) {
+      continue;
+    }
+    if (size == item->shape->sizes[dim]) {
+      return indim_value_at(k, item->operands[i], index, mask);  // the others are empty
+    }
+    bool never = false;
+    indim_lval guard = indim_coord_guard(k, index[dim], at, at + size - 1, &never);
+    if (!never) {
+      inner[dim] = indim_coord_scale(k, index[dim], 1, -at);
+      indim_lval value = indim_value_at(k, item->operands[i], inner, indim_mask_both(k, mask, guard));
+      result = result == 0 || guard == 0 ? value : indim_choose(k, guard, value, result);
+    }
+    at += size;
+  }
+  return result;
+}
+
+// The start vector at the result's batch coordinates, clamped, plus the result's offset coordinates.
+static indim_lval gather(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  const indim_instr *instr = item->instr;
+  const indim_shape *from = item->operands[0]->shape;
+  const indim_shape *indices = item->operands[1]->shape;
+  int64_t offset_count = 0, collapsed_count = 0, map_count = 0, batching_count = 0, size_count = 0;
+  const int64_t *offsets = indim_instr_ints(instr, INDIM_ATTR_OFFSET_DIMS, &offset_count);
+  const int64_t *collapsed = indim_instr_ints(instr, INDIM_ATTR_COLLAPSED_SLICE_DIMS, &collapsed_count);
+  const int64_t *map = indim_instr_ints(instr, INDIM_ATTR_START_INDEX_MAP, &map_count);
+  const int64_t *batching = indim_instr_ints(instr, INDIM_ATTR_OPERAND_BATCHING_DIMS, &batching_count);
+  const int64_t *indices_batching = indim_instr_ints(instr, INDIM_ATTR_START_INDICES_BATCHING_DIMS, &batching_count);
+  const int64_t *sizes = indim_instr_ints(instr, INDIM_ATTR_SLICE_SIZES, &size_count);
+  int64_t vector_dim = indim_instr_int(instr, INDIM_ATTR_INDEX_VECTOR_DIM, 0);
+  indim_coord start_index[INDIM_MAX_RANK];
+  indim_coord inner[INDIM_MAX_RANK];
+  int32_t batch = 0;
+  for (int32_t d = 0; d < item->shape->rank; d++) {
+    if (!indim_list_has(offsets, offset_count, d)) {
+      batch += batch == vector_dim ? 1 : 0;
+      start_index[batch++] = index[d];
+    }
+  }
+  int64_t window = 0;
+  for (int32_t d = 0; d < from->rank; d++) {
+    bool is_window = !indim_list_has(collapsed, collapsed_count, d) && !indim_list_has(batching, batching_count, d);
+    inner[d] = is_window ? index[offsets[window++]] : indim_coord_const(k, 0);
+  }
+  for (int64_t i = 0; i < batching_count; i++) {
+    inner[batching[i]] = start_index[indices_batching[i]];
+  }
+  for (int64_t i = 0; i < map_count; i++) {
+    if (vector_dim < indices->rank) {
+      start_index[vector_dim] = indim_coord_const(k, i);
+    }
+    indim_lval start = indim_value_at(k, item->operands[1], start_index, mask);
+    start = indim_loop_clamp_index(&k->l->b, start, 0, from->sizes[map[i]] - sizes[map[i]]);
+    inner[map[i]] = indim_coord_add(k, inner[map[i]], (indim_coord){start, 0});
+  }
+  return indim_value_at(k, item->operands[0], inner, mask);
+}
+
+indim_element_move *indim_element_move_of(const indim_instr *instr) {
+  switch ((int)instr->op) {
+  case INDIM_OP_BROADCAST:
+    return broadcast;
+  case INDIM_OP_TRANSPOSE:
+    return transpose;
+  case INDIM_OP_SLICE:
+    return slice;
+  case INDIM_OP_REVERSE:
+    return reverse;
+  case INDIM_OP_RESHAPE:
+    return reshape;
+  case INDIM_OP_COPY:
+    return copy;
+  case INDIM_OP_IOTA:
+    return iota;
+  case INDIM_OP_PAD:
+    return pad;
+  case INDIM_OP_CONCATENATE:
+    return concatenate;
+  case INDIM_OP_DYNAMIC_SLICE:
+    return dynamic_slice;
+  case INDIM_OP_GATHER:
+    return gather;
+  case INDIM_OP_BITCAST:
+    return instr->operands[0]->shape->type == instr->shape->type ? reshape : NULL;
+  default:
+    return NULL;
+  }
+}

@@ -1,0 +1,254 @@
+// Arrays in memory: from coordinates to addresses, whatever the layout, and from tiles to memory and back.
+#include <string.h>
+
+#include "array/index_plan.h"
+#include "indim/index.h"
+#include "indim/shape_util.h"
+#include "loop/nest/element.h"
+#include "loop/regs/tile_internal.h"
+
+// Strides of the shape's own layout, padding included.
+static const int64_t *layout_strides(indim_lowering *l, const indim_shape *shape) {
+  int64_t *strides = indim_lower_alloc(l, shape->rank, sizeof *strides);
+  if (strides != NULL && shape->rank > 0 && indim_index_strides(l->cx, shape, strides) != INDIM_OK) {
+    indim_loop_fail(&l->b, INDIM_INTERNAL);
+  }
+  return strides;
+}
+
+indim_location indim_location_of(indim_lowering *l, const indim_shape *shape, indim_storage *storage) {
+  indim_location at = {.storage = storage};
+  if (shape->has_layout && shape->layout.tile_count > 0) {
+    at.tiled = shape;
+  } else {
+    at.strides = layout_strides(l, shape);
+  }
+  return at;
+}
+
+indim_location indim_location_scratch(indim_lowering *l, const indim_flow_item *item) {
+  const indim_shape *shape = item->shape;
+  indim_location at = {0};
+  int64_t *strides = indim_lower_alloc(l, shape->rank, sizeof *strides);
+  if (strides == NULL) {
+    return at;
+  }
+  int64_t stride = 1;
+  for (int32_t k = 0; k < shape->rank; k++) {
+    int32_t d = shape->has_layout ? (int32_t)shape->layout.minor_to_major[k] : shape->rank - 1 - k;
+    strides[d] = stride;
+    stride *= shape->sizes[d];
+  }
+  at.strides = strides;
+  at.storage = indim_loop_storage(&l->b, INDIM_STORAGE_SCRATCH, shape->type, stride, item->instr->name.data);
+  return at;
+}
+
+// The place of an index in a tiled layout: each tile splits its dimensions into which tile and where in it.
+static indim_coord tiled_place(indim_kernel *k, const indim_shape *shape, const indim_coord *index) {
+  indim_lowering *l = k->l;
+  indim_index_plan *plan = indim_lower_alloc(l, 1, sizeof *plan);
+  indim_coord *list = indim_lower_alloc(l, 2 * INDIM_MAX_PHYSICAL_RANK, sizeof *list);
+  if (plan == NULL || list == NULL) {
+    return (indim_coord){0, 0};
+  }
+  if (indim_index_plan_init(l->cx, shape, plan) != INDIM_OK) {
+    indim_loop_fail(&l->b, INDIM_INTERNAL);
+    return (indim_coord){0, 0};
+  }
+  indim_coord *next = list + INDIM_MAX_PHYSICAL_RANK;
+  for (int32_t d = 0; d < plan->rank; d++) {
+    list[d] = index[plan->order[d]];
+  }
+  int32_t count = plan->rank;
+  for (int32_t s = 0; s < plan->last_stage; s++) {
+    const indim_index_stage *stage = &plan->stages[s];
+    memmove(list + stage->lead, list, (size_t)count * sizeof *list);
+    for (int32_t d = 0; d < stage->lead; d++) {
+      list[d] = indim_coord_const(k, 0);
+    }
+    count += stage->lead;
+    int32_t first = count - stage->tile_rank;
+    memcpy(next, list, (size_t)first * sizeof *list);
+    int32_t to = first;
+    indim_coord within[INDIM_MAX_TILE_SIZES];
+    int32_t within_count = 0;
+    indim_coord carried = {0, 0};  // combined dimensions so far
+    for (int32_t d = 0; d < stage->tile_rank; d++) {
+      indim_coord x = list[first + d];
+      if (carried.base != 0) {
+        x = indim_coord_add(k, indim_coord_scale(k, carried, stage->sizes[first + d], 0), x);
+        carried.base = 0;
+      }
+      if (stage->tile[d] == INDIM_TILE_COMBINE) {
+        carried = x;
+        continue;
+      }
+      indim_coord_divide(k, x, stage->tile[d], &next[to++], &within[within_count++]);
+    }
+    memcpy(next + to, within, (size_t)within_count * sizeof *list);
+    count = to + within_count;
+    memcpy(list, next, (size_t)count * sizeof *list);
+  }
+  indim_coord place = indim_coord_const(k, 0);
+  for (int32_t d = 0; d < count; d++) {
+    place = indim_coord_add(k, indim_coord_scale(k, place, plan->stages[plan->last_stage].sizes[d], 0), list[d]);
+  }
+  return place;
+}
+
+indim_coord indim_location_place(indim_kernel *k, const indim_shape *shape, const indim_location *at,
+                                 const indim_coord *index) {
+  indim_loop_builder *b = &k->l->b;
+  indim_coord place = {0, 0};
+  if (at->tiled != NULL) {
+    place = tiled_place(k, at->tiled, index);
+  } else {
+    indim_lval bases[INDIM_MAX_RANK];
+    bool has_lanes = false;
+    for (int32_t d = 0; d < shape->rank; d++) {
+      has_lanes = has_lanes || indim_loop_value_of(b, index[d].base)->lanes > 1;
+      place.step += index[d].step * at->strides[d];
+    }
+    for (int32_t d = 0; d < shape->rank; d++) {
+      bases[d] = has_lanes ? indim_coord_lanes(k, index[d]) : index[d].base;
+    }
+    place.step = has_lanes ? 0 : place.step;
+    place.base = indim_loop_affine(b, 0, shape->rank, bases, at->strides);
+  }
+  if (at->base != 0) {
+    place = indim_coord_add(k, place, (indim_coord){at->base, 0});
+  }
+  return at->offset == 0 ? place : indim_coord_scale(k, place, 1, at->offset);
+}
+
+indim_lval indim_location_address(indim_lowering *l, const indim_shape *shape, const indim_location *at,
+                                  const indim_lval *index) {
+  indim_coord coords[INDIM_MAX_RANK];
+  indim_kernel k = {.l = l, .lanes = 1};
+  for (int32_t d = 0; d < shape->rank; d++) {
+    int32_t lanes = indim_loop_value_of(&l->b, index[d])->lanes;
+    k.lanes = lanes > k.lanes ? lanes : k.lanes;
+    coords[d] = (indim_coord){index[d], 0};
+  }
+  return indim_location_place(&k, shape, at, coords).base;
+}
+
+indim_lval indim_location_start(indim_lowering *l, const indim_location *at) {
+  indim_lval offset = indim_loop_index(&l->b, at->offset);
+  return at->base == 0 ? offset : indim_loop_add(&l->b, offset, at->base);
+}
+
+bool indim_location_is_dense(const indim_shape *shape, const indim_location *at) {
+  if (at->tiled != NULL) {
+    return false;
+  }
+  int64_t stride = 1;
+  for (int32_t k = 0; k < shape->rank; k++) {
+    int32_t d = shape->has_layout ? (int32_t)shape->layout.minor_to_major[k] : shape->rank - 1 - k;
+    if (shape->sizes[d] != 1 && at->strides[d] != stride) {
+      return false;
+    }
+    stride *= shape->sizes[d];
+  }
+  return true;
+}
+
+// A constant's values, dense in the layout's order.
+static void place_constant(indim_lowering *l, indim_flow_item *item) {
+  const indim_literal *literal = item->instr->literal;
+  if (indim_literal_is_elided(literal)) {
+    indim_fail_instr(l->cx, INDIM_INVALID, item->instr, "the constant's values are missing ({...})");
+    indim_hint(l->cx, "print the program with its large constants (print_large_constants)");
+    indim_loop_fail(&l->b, INDIM_INVALID);
+    return;
+  }
+  const indim_shape *shape = item->shape;
+  int64_t count = indim_shape_element_count(shape);
+  int64_t bytes = count * indim_type_bytes(shape->type);
+  // With the program, and aligned to 64 by hand.
+  void *memory = NULL;
+  indim_status status = indim_arena_alloc(&l->program->arena, (size_t)bytes + 64, &memory);
+  if (status == INDIM_OK) {
+    memory = (void *)(((uintptr_t)memory + 63) / 64 * 64);
+    status = indim_literal_read_dense(l->cx, literal, memory, bytes);
+  }
+  if (status != INDIM_OK) {
+    indim_loop_fail(&l->b, status);
+    return;
+  }
+  int64_t *strides = indim_lower_alloc(l, shape->rank, sizeof *strides);
+  int64_t stride = 1;
+  for (int32_t d = shape->rank - 1; d >= 0 && strides != NULL; d--) {
+    strides[d] = stride;
+    stride *= shape->sizes[d];
+  }
+  item->place = (indim_location){.strides = strides};
+  item->place.storage = indim_loop_storage(&l->b, INDIM_STORAGE_CONSTANT, shape->type, count, item->instr->name.data);
+  if (item->place.storage != NULL) {
+    item->place.storage->data = memory;
+  }
+}
+
+indim_location indim_location_need(indim_lowering *l, indim_flow_item *item) {
+  if (item->place.storage != NULL || indim_lower_failed(l)) {
+    return item->place;
+  }
+  if (item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT) {
+    place_constant(l, item);
+    return item->place;
+  }
+  if (!item->has_tile) {
+    indim_lower_refuse(l, item, "its value is needed before it is made (a defect of the lowering)");
+    return item->place;
+  }
+  item->place = indim_location_scratch(l, item);
+  if (item->place.storage != NULL) {
+    indim_loop_kernel_begin(&l->b, &item->place.storage, 1);
+    indim_tile_store(&l->b, &item->tile, item->place.storage, indim_loop_index(&l->b, 0), item->place.strides);
+  }
+  return item->place;
+}
+
+// A tile from a layout that has tiles, element by element.
+static void load_elements(indim_lowering *l, indim_flow_item *item, const indim_location *at) {
+  indim_loop_builder *b = &l->b;
+  const indim_shape *shape = item->shape;
+  indim_pool read = {.type = shape->type};
+  int64_t index[INDIM_MAX_RANK] = {0};
+  indim_lval place[INDIM_MAX_RANK];
+  indim_loop_kernel_begin(b, NULL, 0);
+  do {
+    for (int32_t d = 0; d < shape->rank; d++) {
+      place[d] = indim_loop_index(b, index[d]);
+    }
+    indim_pool_add_value(indim_loop_load(b, at->storage, indim_location_address(l, shape, at, place), 1, 1), 1, &read);
+  } while (indim_index_next(shape, index) && !indim_lower_failed(l));
+  if (!indim_lower_failed(l)) {
+    indim_pool_deal(b, &read, NULL, shape, &item->tile);
+    item->has_tile = true;
+  }
+}
+
+const indim_tile *indim_tile_need(indim_lowering *l, indim_flow_item *item) {
+  if (item->has_tile || indim_lower_failed(l)) {
+    return &item->tile;
+  }
+  if (item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT) {
+    indim_tile_lower(&l->b, item->instr, NULL, &item->tile);
+  } else {
+    indim_location at = indim_location_need(l, item);
+    if (at.storage == NULL) {
+      return &item->tile;
+    }
+    if (at.tiled != NULL) {
+      load_elements(l, item, &at);
+      return &item->tile;
+    }
+    indim_lval address = indim_location_start(l, &at);
+    indim_loop_kernel_begin(&l->b, NULL, 0);
+    indim_tile_load(&l->b, item->shape, at.storage, address, at.strides, &item->tile);
+  }
+  item->has_tile = true;
+  return &item->tile;
+}

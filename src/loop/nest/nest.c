@@ -1,0 +1,377 @@
+// Loop nests over the elements of an array. What the survey saw of them tells the order of the loops, which dimensions are
+// one, and which runs in vectors. Then the nest is built, in segments between the places where a guard (of a pad or a
+// concatenate) changes its mind, so that inside a segment no guard is left.
+#include <string.h>
+
+#include "loop/ir/build.h"
+#include "loop/nest/element.h"
+
+enum {
+  MAX_SEGMENTS = 24,
+  WORTH_THREADS = 32768,     // elements of little cost
+  SMALL_LOOP = 4,            // iterations, which may be written out
+  LONG_ITERATION = 1 << 20,  // elements times cost: long enough for a piece of its own
+  LONG_ROW = 64,             // vectors
+  CHEAP = 12                 // operations for an element
+};
+
+// Choosing -------------------------------------------------------------------------------------------------------------
+
+// Whether one step of |outer| is the same as sizes[inner] steps of |inner| for all that is touched.
+static bool can_merge(const indim_nest *nest, int32_t outer, int32_t inner) {
+  const indim_access_list *list = nest->list;
+  if (list->is_full || list->alone[outer] || list->alone[inner] || nest->group[outer] != nest->group[inner]) {
+    return false;
+  }
+  for (int32_t i = 0; i < list->count; i++) {
+    const int64_t *strides = list->accesses[i].strides;
+    if (strides == NULL || strides[outer] != strides[inner] * nest->sizes[inner]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// How well a dimension runs in vectors: contiguous stores first, contiguous loads next; what does not move is free.
+static int64_t vector_score(const indim_nest *nest, int32_t dim) {
+  const indim_access_list *list = nest->list;
+  int64_t score = 0;
+  for (int32_t i = 0; i < list->count; i++) {
+    const indim_access *access = &list->accesses[i];
+    if (access->strides == NULL) {
+      continue;
+    }
+    int64_t stride = indim_index_abs(access->strides[dim]);
+    int64_t weight = access->item == NULL ? 3 : 2;
+    score += stride == 1 ? 2 * weight : stride == 0 ? weight : 0;
+  }
+  return score;
+}
+
+static int32_t choose_vector_dim(const indim_nest *nest, int32_t lanes) {
+  int32_t best = -1;
+  int64_t best_score = -1;
+  for (int32_t p = nest->rank - 1; p >= 0; p--) {
+    int32_t d = nest->order[p];
+    if (nest->sizes[d] == 1) {
+      continue;
+    }
+    int64_t filled = nest->sizes[d] < lanes ? nest->sizes[d] : lanes;
+    int64_t score = (vector_score(nest, d) + 1) * filled;
+    if (score > best_score) {
+      best_score = score;
+      best = d;
+    }
+  }
+  return best;
+}
+
+// Whether the nest computes bf16 alone, in rows: of a row the generator takes the even and the odd elements apart, which are a
+// vector of floats each (emit/program/moves.c).
+static bool fills_halves(const indim_nest *nest) {
+  const indim_access_list *list = nest->list;
+  bool is_row = list->has_bf16 && !list->has_others && nest->cost > 0 && !list->is_full && nest->vector_dim >= 0;
+  for (int32_t i = 0; i < list->count && is_row; i++) {
+    const int64_t *strides = list->accesses[i].strides;
+    is_row = strides != NULL && (strides[nest->vector_dim] == 0 || strides[nest->vector_dim] == 1);
+  }
+  return is_row;
+}
+
+void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
+  for (int32_t d = 0; d < nest->rank; d++) {
+    nest->order[d] = d;
+  }
+  for (int32_t i = 1; strides != NULL && i < nest->rank; i++) {
+    for (int32_t j = i;
+         j > 0 && indim_index_abs(strides[nest->order[j - 1]]) < indim_index_abs(strides[nest->order[j]]); j--) {
+      int32_t dim = nest->order[j];
+      nest->order[j] = nest->order[j - 1];
+      nest->order[j - 1] = dim;
+    }
+  }
+  int32_t inner = -1;
+  for (int32_t p = nest->rank - 1; p >= 0; p--) {
+    int32_t d = nest->order[p];
+    if (nest->sizes[d] == 1) {
+      continue;
+    }
+    if (inner >= 0 && can_merge(nest, d, inner)) {
+      nest->sizes[inner] *= nest->sizes[d];
+      nest->sizes[d] = 1;
+    } else {
+      inner = d;
+    }
+  }
+  nest->lanes = nest->l->target->vector_bytes / nest->list->widest;
+  nest->vector_dim = choose_vector_dim(nest, nest->lanes);
+  nest->lanes *= fills_halves(nest) ? 2 : 1;
+  nest->unroll = nest->cost <= CHEAP ? 4 : nest->cost <= INDIM_LONG_BODY ? 2 : 1;
+}
+
+void indim_nest_choose_turning(indim_nest *nest) {
+  nest->turn_dim = indim_lower_without(nest->l, INDIM_DECISION_TURN) ? -1 : indim_turn_dim(nest);
+  nest->turns = nest->turn_dim >= 0;
+}
+
+// Building -------------------------------------------------------------------------------------------------------------
+
+static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments);
+
+// The borders of the segments of one dimension, from 0 to its size.
+int32_t indim_nest_borders(const indim_nest *nest, int32_t dim, int32_t segments, int64_t *borders) {
+  int32_t count = 0;
+  borders[count++] = 0;
+  const indim_access_list *list = nest->list;
+  if (list->cut_count[dim] < INDIM_MAX_CUTS && segments * (list->cut_count[dim] + 1) <= MAX_SEGMENTS) {
+    for (int32_t i = 0; i < list->cut_count[dim]; i++) {
+      int64_t cut = list->cuts[dim][i];
+      if (cut <= 0 || cut >= nest->sizes[dim]) {
+        continue;
+      }
+      int32_t at = count++;
+      for (; at > 1 && borders[at - 1] > cut; at--) {
+        borders[at] = borders[at - 1];
+      }
+      borders[at] = cut;
+    }
+  }
+  borders[count] = nest->sizes[dim];
+  return count;
+}
+
+static void run_body(indim_nest *nest, int32_t lanes, indim_coord *index) {
+  indim_kernel k = {.l = nest->l, .lanes = lanes, .streams = nest->streams && lanes == nest->lanes};
+  indim_turn_enter(nest->l, index);
+  nest->body(nest, &k, index);
+}
+
+// |count| elements from |from| on, a number known now, in full vectors and then in halves of one.
+void indim_nest_rest(indim_nest *nest, indim_coord *index, indim_lval from, int64_t count) {
+  int32_t lanes = 0;
+  for (int64_t done = 0; (lanes = indim_piece_lanes(count - done, nest->lanes)) > 0; done += lanes) {
+    index[nest->vector_dim] = (indim_coord){indim_loop_add_const(&nest->l->b, from, done), lanes > 1 ? 1 : 0};
+    run_body(nest, lanes, index);
+  }
+}
+
+// The elements of what is stored that a cache line holds, and at least a vector.
+int64_t indim_nest_line(const indim_nest *nest) {
+  enum { LINE = 64 };
+  int64_t count = nest->lanes;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    int64_t own = LINE / indim_type_bytes(access->storage->type);
+    count = access->item == NULL && own > count ? own : count;
+  }
+  return count;
+}
+
+// How many elements from |low| on are stored before the next cache line of the result, and how many a line has; 0 when the
+// address is not known to move with the vector's lanes.
+indim_lval indim_nest_before_line(const indim_nest *nest, const indim_coord *index, int64_t low, int64_t *out_line) {
+  indim_loop_builder *b = &nest->l->b;
+  const indim_access *store = NULL;
+  int32_t count = 0;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    if (nest->list->accesses[i].item == NULL) {
+      store = &nest->list->accesses[i];
+      count++;
+    }
+  }
+  if (count != 1 || store->strides == NULL || store->strides[nest->vector_dim] != 1) {
+    return 0;
+  }
+  indim_lval address = indim_loop_add_const(b, store->base, low);
+  for (int32_t d = 0; d < nest->rank; d++) {
+    if (d != nest->vector_dim) {
+      address = indim_loop_add(b, address, indim_loop_mul_const(b, index[d].base, store->strides[d]));
+    }
+  }
+  *out_line = indim_nest_line(nest);
+  return indim_loop_modulo(b, indim_loop_mul_const(b, address, -1), *out_line);
+}
+
+void indim_nest_each(indim_nest *nest, indim_coord *index, indim_lval low, indim_lval high) {
+  indim_loop_builder *b = &nest->l->b;
+  index[nest->vector_dim] = (indim_coord){indim_loop_for_begin(b, low, high, 1, 0, NULL, NULL), 0};
+  run_body(nest, 1, index);
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+// Vectors from |before| elements behind |low| on, a number that only the run knows, and what is left over on both sides
+// one by one. How many vectors there are does not depend on it.
+static void run_aligned(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, indim_lval before,
+                        int64_t line) {
+  indim_loop_builder *b = &nest->l->b;
+  int64_t step = (int64_t)nest->lanes * nest->unroll;
+  int64_t whole = high - low - (line - 1);
+  int64_t done = whole / step * step;
+  indim_lval start = indim_loop_add_const(b, before, low);
+  indim_nest_each(nest, index, indim_loop_index(b, low), start);
+  indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), step, 0, NULL, NULL);
+  indim_nest_rest(nest, index, indim_loop_add(b, start, i), step);
+  indim_loop_for_end(b, NULL, NULL);
+  int64_t rest = (whole - done) / line * line;
+  indim_nest_rest(nest, index, indim_loop_add_const(b, start, done), rest);
+  indim_nest_each(nest, index, indim_loop_add_const(b, start, done + rest), indim_loop_index(b, high));
+}
+
+// The same from a place known now, and not past the caches: a part of a cache line.
+static void run_plain(indim_nest *nest, indim_coord *index, int64_t from, int64_t count) {
+  bool streams = nest->streams;
+  nest->streams = false;
+  indim_nest_rest(nest, index, indim_loop_index(&nest->l->b, from), count);
+  nest->streams = streams;
+}
+
+void indim_nest_vectors(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, bool threads) {
+  indim_loop_builder *b = &nest->l->b;
+  int64_t step = (int64_t)nest->lanes * nest->unroll;
+  int64_t at = low;
+  int64_t line = 0;
+  // Stores past the caches want whole lines; in long rows it is worth to begin the vectors at one.
+  bool is_long = high - low >= LONG_ROW * nest->lanes && nest->cost <= CHEAP;
+  indim_lval before = nest->streams && is_long ? indim_nest_before_line(nest, index, low, &line) : 0;
+  if (before != 0) {
+    const indim_loop_value *range = indim_loop_value_of(b, before);
+    if (range->low != range->high && !threads) {
+      run_aligned(nest, index, low, high, before, line);
+      return;
+    }
+    at += range->low == range->high ? range->low : 0;
+    run_plain(nest, index, low, at - low);
+  }
+  int64_t blocks = (high - at) / step;
+  if (blocks > 1) {
+    indim_lval i =
+        indim_loop_for_begin(b, indim_loop_index(b, at), indim_loop_index(b, at + blocks * step), step, 0, NULL, NULL);
+    if (threads && blocks >= 2 * INDIM_NEST_PIECES) {
+      indim_loop_for_parallel(b, (blocks + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
+    }
+    indim_nest_rest(nest, index, i, step);
+    indim_loop_for_end(b, NULL, NULL);
+    at += blocks * step;
+  }
+  int64_t whole = line == 0 ? high - at : (high - at) / line * line;
+  indim_nest_rest(nest, index, indim_loop_index(b, at), whole);
+  run_plain(nest, index, at + whole, high - at - whole);
+}
+
+int64_t indim_nest_elements(const indim_nest *nest) {
+  int64_t count = 1;
+  for (int32_t d = 0; d < nest->rank; d++) {
+    count *= nest->sizes[d];
+  }
+  return count;
+}
+
+// Whether so many elements are worth threads, if no loop stands around them.
+bool indim_nest_worth_threads(const indim_nest *nest, int64_t elements) {
+  indim_lowering *l = nest->l;
+  return nest->may_thread && l->loop_depth == 0 && !indim_lower_without(l, INDIM_DECISION_THREADS) &&
+         elements >= WORTH_THREADS * 8 / indim_index_add_saturated(nest->cost, 8);
+}
+
+// How many copies of the body small loops may be written out to.
+static int32_t most_copies(const indim_nest *nest) { return nest->cost <= CHEAP ? 64 : nest->cost <= 100 ? 16 : 4; }
+
+// A loop over low to high, in threads as one over pieces and another inside, so that each piece has panels of its own.
+indim_lval indim_nest_pieces_begin(indim_nest *nest, int64_t low, int64_t high, bool threads) {
+  indim_loop_builder *b = &nest->l->b;
+  indim_lval begin = indim_loop_index(b, low);
+  indim_lval end = indim_loop_index(b, high);
+  if (threads) {
+    int64_t each = (high - low + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES;
+    int64_t pieces = (high - low + each - 1) / each;
+    indim_lval piece = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, pieces), 1, 0, NULL, NULL);
+    indim_loop_for_parallel(b, 1);
+    begin = indim_loop_add_const(b, indim_loop_mul_const(b, piece, each), low);
+    indim_lval last = indim_loop_add_const(b, begin, each);
+    end = pieces * each == high - low ? last : indim_loop_binary(b, INDIM_OP_MINIMUM, last, end);
+    indim_nest_give_panels(nest, piece, pieces);
+  }
+  return indim_loop_for_begin(b, begin, end, 1, 0, NULL, NULL);
+}
+
+void indim_nest_pieces_end(indim_nest *nest, bool threads) {
+  indim_loop_for_end(&nest->l->b, NULL, NULL);
+  if (threads) {
+    indim_loop_for_end(&nest->l->b, NULL, NULL);
+    nest->panel_start = 0;
+  }
+}
+
+static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int64_t low, int64_t high,
+                     int32_t segments) {
+  indim_lowering *l = nest->l;
+  indim_loop_builder *b = &l->b;
+  int32_t dim = nest->order[position];
+  int32_t count = (int32_t)(high - low <= SMALL_LOOP ? high - low : 0);
+  if (count == 1 || (count > 0 && nest->copies * count <= most_copies(nest))) {
+    nest->copies *= count;
+    for (int64_t i = low; i < high; i++) {
+      index[dim] = (indim_coord){indim_loop_index(b, i), 0};
+      run_dims(nest, position + 1, index, segments);
+    }
+    nest->copies /= count;
+    return;
+  }
+  // Few iterations make few pieces, and uneven ones, which is worth it when each is long.
+  int64_t within = indim_nest_elements(nest) / nest->sizes[dim];
+  bool is_long =
+      high - low >= 4 && indim_index_mul_saturated(within, indim_index_add_saturated(nest->cost, 1)) >= LONG_ITERATION;
+  bool threads =
+      indim_nest_worth_threads(nest, within * (high - low)) && (high - low >= 2 * INDIM_NEST_PIECES || is_long);
+  bool in_pieces = threads && nest->side > 0;
+  index[dim] = (indim_coord){indim_nest_pieces_begin(nest, low, high, in_pieces), 0};
+  if (threads && !in_pieces) {
+    indim_loop_for_parallel(b, (high - low + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
+  }
+  l->loop_depth++;
+  run_dims(nest, position + 1, index, segments);
+  l->loop_depth--;
+  indim_nest_pieces_end(nest, in_pieces);
+}
+
+static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments) {
+  while (position < nest->rank &&
+         (nest->sizes[nest->order[position]] == 1 || nest->order[position] == nest->vector_dim ||
+          (nest->turns && nest->order[position] == nest->turn_dim))) {
+    position++;
+  }
+  bool is_last = position == nest->rank;
+  if (is_last && nest->turns) {
+    indim_nest_turned(nest, index, segments);
+    return;
+  }
+  int32_t dim = is_last ? nest->vector_dim : nest->order[position];
+  if (dim < 0) {
+    run_body(nest, 1, index);
+    return;
+  }
+  int64_t borders[INDIM_MAX_CUTS + 2];
+  int32_t count = indim_nest_borders(nest, dim, segments, borders);
+  for (int32_t s = 0; s < count; s++) {
+    if (is_last) {
+      indim_nest_vectors(nest, index, borders[s], borders[s + 1],
+                         indim_nest_worth_threads(nest, borders[s + 1] - borders[s]));
+    } else {
+      run_loop(nest, position, index, borders[s], borders[s + 1], segments * count);
+    }
+  }
+}
+
+void indim_nest_run(indim_nest *nest) {
+  indim_coord index[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < nest->rank; d++) {
+    if (nest->sizes[d] == 0) {
+      return;
+    }
+    index[d] = (indim_coord){indim_loop_index(&nest->l->b, 0), 0};
+  }
+  nest->copies = 1;
+  if (!indim_lower_failed(nest->l)) {
+    run_dims(nest, 0, index, 1);
+  }
+}

@@ -1,0 +1,147 @@
+// bitcast-convert and bitcast to a type of another width, element by element: an element that is a part of a wider one is
+// shifted down from it, one that several narrower ones make is put together from them. Little-endian, as in memory.
+#include "loop/nest/element.h"
+
+static int32_t stored_bits(indim_type type) { return type == INDIM_PRED ? 8 : indim_type_bits(type); }
+
+// The unsigned type of as many bits; INVALID if there is none.
+static indim_type unsigned_of(indim_type type) {
+  switch (stored_bits(type)) {
+  case 1:
+    return INDIM_U1;
+  case 2:
+    return INDIM_U2;
+  case 4:
+    return INDIM_U4;
+  case 8:
+    return INDIM_U8;
+  case 16:
+    return INDIM_U16;
+  case 32:
+    return INDIM_U32;
+  case 64:
+    return INDIM_U64;
+  default:
+    return INDIM_TYPE_INVALID;
+  }
+}
+
+static bool is_dense(const indim_shape *shape) {
+  return indim_shape_is_static(shape) &&
+         (!shape->has_layout || (shape->layout.tile_count == 0 && shape->layout.padded_rank == 0 &&
+                                 shape->layout.element_bits == 0 && shape->layout.tail_alignment <= 1));
+}
+
+bool indim_recast_can(const indim_instr *instr) {
+  const indim_shape *to = instr->shape;
+  const indim_shape *from = instr->operands[0]->shape;
+  if (!indim_shape_is_array(to) || !indim_shape_is_array(from) || unsigned_of(to->type) == INDIM_TYPE_INVALID ||
+      unsigned_of(from->type) == INDIM_TYPE_INVALID || indim_type_is_complex(to->type) ||
+      indim_type_is_complex(from->type)) {
+    return false;
+  }
+  if (instr->op == INDIM_OP_BITCAST_CONVERT) {
+    return true;
+  }
+  // The bytes in memory, where an element has one at least.
+  return is_dense(to) && is_dense(from) && stored_bits(to->type) >= 8 && stored_bits(from->type) >= 8 &&
+         indim_shape_element_count(to) * stored_bits(to->type) ==
+             indim_shape_element_count(from) * stored_bits(from->type);
+}
+
+static indim_lval as_lanes(indim_kernel *k, indim_lval x, int32_t lanes) {
+  return indim_loop_splat(&k->l->b, x, lanes);
+}
+
+static indim_lval binary(indim_kernel *k, indim_op op, indim_lval x, indim_lval y) {
+  int32_t a = indim_loop_value_of(&k->l->b, x)->lanes;
+  int32_t b = indim_loop_value_of(&k->l->b, y)->lanes;
+  int32_t lanes = a > b ? a : b;
+  return indim_loop_binary(&k->l->b, op, as_lanes(k, x, lanes), as_lanes(k, y, lanes));
+}
+
+// Where an element of the array in memory order is: dense dimensions from the most minor.
+static int32_t minor_dim(const indim_shape *shape, int32_t position) {
+  return shape->has_layout ? (int32_t)shape->layout.minor_to_major[position] : shape->rank - 1 - position;
+}
+
+static indim_coord linear_of(indim_kernel *k, const indim_shape *shape, const indim_coord *index) {
+  indim_coord linear = indim_coord_const(k, 0);
+  int64_t stride = 1;
+  for (int32_t p = 0; p < shape->rank; p++) {
+    int32_t d = minor_dim(shape, p);
+    linear = shape->sizes[d] == 1 ? linear : indim_coord_add(k, linear, indim_coord_scale(k, index[d], stride, 0));
+    stride *= shape->sizes[d];
+  }
+  return linear;
+}
+
+static void index_of(indim_kernel *k, const indim_shape *shape, indim_coord linear, indim_coord *out_index) {
+  for (int32_t p = 0; p < shape->rank; p++) {
+    int32_t d = minor_dim(shape, p);
+    if (p + 1 == shape->rank) {
+      out_index[d] = linear;
+    } else {
+      indim_coord_divide(k, linear, shape->sizes[d], &linear, &out_index[d]);
+    }
+  }
+}
+
+// Part |part| of the wider element at |inner|.
+static indim_lval take_part(indim_kernel *k, indim_flow_item *item, const indim_coord *inner, indim_coord part,
+                            indim_lval mask) {
+  indim_loop_builder *b = &k->l->b;
+  indim_type from = item->operands[0]->shape->type;
+  indim_type to = item->shape->type;
+  indim_survey_alone(k->l, part);
+  indim_lval x = indim_loop_bitcast(b, indim_value_at(k, item->operands[0], inner, mask), unsigned_of(from));
+  bool differs = part.step != 0 || indim_loop_value_of(b, part.base)->lanes > 1;
+  indim_lval bits = indim_loop_mul_const(b, differs ? indim_coord_lanes(k, part) : part.base, stored_bits(to));
+  x = binary(k, INDIM_OP_SHIFT_RIGHT_LOGICAL, x, indim_loop_convert(b, bits, unsigned_of(from)));
+  return indim_loop_bitcast(b, indim_loop_convert(b, x, unsigned_of(to)), to);
+}
+
+// |x| as bits |part| of a wider element, with those in |sum|.
+static indim_lval put_part(indim_kernel *k, indim_flow_item *item, indim_lval x, int64_t part, indim_lval sum) {
+  indim_loop_builder *b = &k->l->b;
+  indim_type from = item->operands[0]->shape->type;
+  indim_type wide = unsigned_of(item->shape->type);
+  x = indim_loop_convert(b, indim_loop_bitcast(b, x, unsigned_of(from)), wide);
+  if (part == 0) {
+    return x;
+  }
+  indim_lval bits = indim_loop_const(b, wide, (uint64_t)(part * stored_bits(from)), 0);
+  return binary(k, INDIM_OP_OR, sum, binary(k, INDIM_OP_SHIFT_LEFT, x, bits));
+}
+
+indim_lval indim_recast(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+  const indim_shape *to = item->shape;
+  const indim_shape *from = item->operands[0]->shape;
+  int32_t to_bits = stored_bits(to->type);
+  int32_t from_bits = stored_bits(from->type);
+  indim_coord inner[INDIM_MAX_RANK + 1];
+  bool in_memory = item->instr->op == INDIM_OP_BITCAST;
+  indim_coord linear = in_memory ? linear_of(k, to, index) : (indim_coord){0};
+  for (int32_t d = 0; !in_memory && d < to->rank; d++) {
+    inner[d] = index[d];
+  }
+  if (from_bits >= to_bits) {
+    indim_coord part = in_memory ? indim_coord_const(k, 0) : index[to->rank - 1];
+    if (in_memory) {
+      indim_coord whole;
+      indim_coord_divide(k, linear, from_bits / to_bits, &whole, &part);
+      index_of(k, from, whole, inner);
+    }
+    return take_part(k, item, inner, part, mask);
+  }
+  indim_lval sum = 0;
+  for (int32_t part = 0; part < to_bits / from_bits && !indim_lower_failed(k->l); part++) {
+    if (in_memory) {
+      index_of(k, from, indim_coord_scale(k, linear, to_bits / from_bits, part), inner);
+    } else {
+      inner[to->rank] = indim_coord_const(k, part);
+    }
+    sum = put_part(k, item, indim_value_at(k, item->operands[0], inner, mask), part, sum);
+  }
+  return indim_loop_bitcast(&k->l->b, sum, to->type);
+}

@@ -1,0 +1,124 @@
+// Asks for rows ahead. Where a loop goes over each row of an array several times, the first time waits for the memory, which is
+// idle during the others: rows are too short for the processor to see where they lead. So the last of the loops over a row
+// asks for the same elements of the next one. So does a loop that reads rows from their end: where one begins, the processor
+// has to find its way again.
+#include "loop/ir/build.h"
+#include "loop/pass/pass.h"
+#include "loop/pass/touch.h"
+
+enum { LEAST_BYTES = 1024, MOST_BYTES = 16384, LINE = 64 };
+
+static bool reads(const indim_loop_body *body, int32_t storage) {
+  for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
+    if (node->kind == INDIM_NODE_LOAD && node->u.memory.storage == storage) {
+      return true;
+    }
+    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+      if (reads(node->bodies[k], storage)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// The last of at least two loops in |body| that read the storage, or NULL.
+static indim_loop_node *last_reader(const indim_loop_body *body, int32_t storage) {
+  int32_t count = 0;
+  indim_loop_node *last = NULL;
+  for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
+    if (node->kind == INDIM_NODE_FOR && reads(node->bodies[0], storage)) {
+      count++;
+      last = node;
+    }
+  }
+  return count > 1 ? last : NULL;
+}
+
+// Loads of lanes in a line ask for what lies |distance| elements further on, one of them for each line of the cache.
+static void ask(const indim_loop_program *program, indim_loop_body *body, int32_t storage, int64_t distance) {
+  int64_t line = LINE / indim_type_bytes(program->storages[storage]->type);
+  for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
+    if (node->kind == INDIM_NODE_LOAD && node->u.memory.storage == storage && !node->u.memory.has_mask &&
+        node->u.memory.lane_stride == 1) {
+      const indim_loop_value *address = &program->values[node->args[0]];
+      bool is_sum = address->node != NULL && address->node->kind == INDIM_NODE_AFFINE;
+      bool begins_line = !is_sum || address->node->u.affine.constant % line == 0;
+      bool in_line = address->lanes == 1 && program->values[node->first_result].lanes > 1;
+      node->u.memory.ahead = begins_line && in_line ? distance : 0;
+    }
+    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+      ask(program, node->bodies[k], storage, distance);
+    }
+  }
+}
+
+static void look_at(indim_loop_program *program, indim_loop_node *loop, indim_touches *touches) {
+  indim_touches_look(program, loop, touches);
+  for (int32_t i = 0; i < touches->count && !touches->is_opaque; i++) {
+    const indim_touch *t = &touches->list[i];
+    const indim_storage *storage = program->storages[t->storage];
+    int64_t bytes = indim_type_bytes(storage->type);
+    int64_t row = indim_index_mul_saturated(indim_touch_width(t), bytes);
+    int64_t distance = 0;
+    if (t->writes || !t->is_known || t->stride <= 0 || row < LEAST_BYTES || row > MOST_BYTES ||
+        indim_index_mul_saturated(storage->elements, bytes) <= program->target.cache_bytes[1] ||
+        !indim_index_mul(t->stride, loop->u.loop.step, &distance) || distance > storage->elements) {
+      continue;
+    }
+    indim_loop_node *last = last_reader(loop->bodies[0], t->storage);
+    if (last != NULL) {
+      ask(program, last->bodies[0], t->storage, distance);
+    }
+  }
+}
+
+// What one more step of |loop| adds to an address that is a sum; 0 when it is none, or the loop is no part of it.
+static int64_t step_of(const indim_loop_program *program, const indim_loop_node *loop, indim_lval address) {
+  const indim_loop_node *sum = program->values[address].node;
+  int64_t distance = 0;
+  for (int32_t i = 0; sum != NULL && sum->kind == INDIM_NODE_AFFINE && i < sum->arg_count; i++) {
+    bool is_index = sum->args[i] == loop->bodies[0]->first_parameter;
+    if (is_index && !indim_index_mul(sum->u.affine.coefficients[i], loop->u.loop.step, &distance)) {
+      return 0;
+    }
+  }
+  return distance;
+}
+
+// Rows that |row|, a for in |loop|, reads from their end.
+static void ask_backwards(const indim_loop_program *program, const indim_loop_node *loop, const indim_loop_node *row) {
+  for (indim_loop_node *node = row->bodies[0]->first; node != NULL; node = node->next) {
+    if (node->kind != INDIM_NODE_LOAD || node->u.memory.has_mask || node->u.memory.lane_stride != -1 ||
+        program->values[node->args[0]].lanes > 1 || program->values[node->first_result].lanes == 1) {
+      continue;
+    }
+    const indim_storage *storage = program->storages[node->u.memory.storage];
+    int64_t bytes = indim_type_bytes(storage->type);
+    int64_t line = LINE / bytes;
+    int64_t distance = step_of(program, loop, node->args[0]);
+    int64_t length = indim_index_mul_saturated(indim_index_abs(distance), bytes);
+    bool ends_line = distance != 0 && indim_index_modulo(program->values[node->args[0]].high + 1, line) == 0;
+    if (ends_line && length >= LEAST_BYTES && length <= MOST_BYTES &&
+        indim_index_mul_saturated(storage->elements, bytes) > program->target.cache_bytes[1]) {
+      node->u.memory.ahead = distance;
+    }
+  }
+}
+
+indim_status indim_loop_ask_ahead(indim_loop_program *program) {
+  void *memory = NULL;
+  INDIM_TRY(indim_alloc(program->cx, sizeof(indim_touches), &memory));
+  for (indim_loop_node *node = program->body->first; node != NULL; node = (indim_loop_node *)indim_loop_next(node)) {
+    if (node->kind == INDIM_NODE_FOR) {
+      look_at(program, node, memory);
+      for (indim_loop_node *row = node->bodies[0]->first; row != NULL; row = row->next) {
+        if (row->kind == INDIM_NODE_FOR) {
+          ask_backwards(program, node, row);
+        }
+      }
+    }
+  }
+  indim_free(program->cx, memory, sizeof(indim_touches));
+  return INDIM_OK;
+}

@@ -1,0 +1,229 @@
+// Contracts arrays. Of an array in scratch memory that one loop alone touches, and each of its steps only a part of its own,
+// one part is enough: what a step wrote, no later step reads. A parallel loop becomes one over pieces, with a part for each.
+//
+//   for i in 0..4096 parallel grain 256         for p in 0..16 parallel grain 1
+//     store t[1024 i + ...]                       for i in 256 p..256 p + 256
+//     ... load t[1024 i + ...]                      store t[1024 p + ...]
+//                                                   ... load t[1024 p + ...]
+//
+// The part stays in the nearest caches, where the whole array went to memory and back.
+#include <string.h>
+
+#include "base/size.h"
+#include "loop/pass/cut.h"
+#include "loop/pass/pass.h"
+#include "loop/pass/touch.h"
+
+enum { MANY_BYTES = 1 << 16, PART_BYTES = 1 << 16, LINE = 64 };
+
+typedef struct contraction {
+  indim_loop_builder b;  // makes values and nodes; knows no open body
+  indim_loop_program *program;
+  int32_t *counts;  // nodes of the whole program that touch each storage
+  indim_touches *touches;
+  indim_lval piece;  // index of the loop over pieces, 0 before it is there
+} contraction;
+
+// Choosing -------------------------------------------------------------------------------------------------------------
+
+static void count_touches(contraction *c) {
+  for (const indim_loop_node *node = c->program->body->first; node != NULL; node = indim_loop_next(node)) {
+    switch ((int)node->kind) {
+    case INDIM_NODE_LOAD:
+    case INDIM_NODE_STORE:
+      c->counts[node->u.memory.storage]++;
+      break;
+    case INDIM_NODE_COPY:
+      c->counts[node->u.move.from]++;
+      c->counts[node->u.move.to]++;
+      break;
+    case INDIM_NODE_FILL:
+      c->counts[node->u.move.to]++;
+      break;
+    case INDIM_NODE_HOST:
+      for (int32_t i = 0; i < node->u.host.storage_count; i++) {
+        c->counts[node->u.host.storages[i]]++;
+      }
+      break;
+    default:
+      break;
+    }
+  }
+  for (int32_t s = 0; s < c->program->storage_count; s++) {
+    c->counts[s] += c->program->storages[s]->shares != 0;  // whose bytes others have is left alone
+    if (c->program->storages[s]->shares != 0) {
+      c->counts[c->program->storages[s]->shares - 1]++;
+    }
+  }
+}
+
+static int64_t width_of(const indim_touch *t, const indim_storage *storage) {
+  int64_t line = LINE / indim_type_bytes(storage->type);
+  return (indim_touch_width(t) + line - 1) / line * line;
+}
+
+// Whether the array becomes smaller by being contracted to a part for each of |pieces|.
+static bool is_worth_it(const contraction *c, const indim_touch *t, int64_t step, int64_t pieces) {
+  const indim_storage *storage = c->program->storages[t->storage];
+  int64_t bytes = indim_type_bytes(storage->type);
+  int64_t moved = 0;
+  if (storage->kind != INDIM_STORAGE_SCRATCH || storage->shares != 0 || c->counts[t->storage] != t->count ||
+      !t->is_known || !t->reads || !t->writes || t->outer.count > 0 || t->stride <= 0 ||
+      !indim_index_mul(t->stride, step, &moved) || indim_touch_width(t) > moved ||
+      storage->elements < MANY_BYTES / bytes) {
+    return false;
+  }
+  int64_t width = width_of(t, storage);
+  return width <= PART_BYTES / bytes && pieces <= storage->elements / width / 2;
+}
+
+// An address without what the loop's index and the window's beginning add to it, and with |width| times the piece. The arrays
+// have room for two terms more than the address has. Answers how many there are.
+static int32_t take_index_out(const contraction *c, indim_lval address, const indim_touch *t, int64_t width,
+                              indim_lval *args, int64_t *coefficients, int64_t *out_constant) {
+  const indim_loop_node *sum = c->program->values[address].node;
+  bool is_sum = sum != NULL && sum->kind == INDIM_NODE_AFFINE;
+  int32_t count = 0;
+  int64_t stride = 0;
+  for (int32_t i = 0; i < (is_sum ? sum->arg_count : 1); i++) {
+    args[count] = is_sum ? sum->args[i] : address;
+    coefficients[count] = is_sum ? sum->u.affine.coefficients[i] : 1;
+    if (args[count] == c->touches->index) {
+      stride = coefficients[count];
+    } else {
+      count++;
+    }
+  }
+  *out_constant = (is_sum ? sum->u.affine.constant : 0) - t->outer.low;
+  if (stride != t->stride) {
+    args[count] = c->touches->index;
+    coefficients[count++] = stride - t->stride;
+  }
+  if (c->piece != 0) {
+    args[count] = c->piece;
+    coefficients[count++] = width;
+  }
+  return count;
+}
+
+// Whether all accesses are loads and stores at addresses of single lanes, and by their ranges inside one part.
+static bool has_plain_addresses(const contraction *c, const indim_loop_body *body, const indim_touch *t) {
+  enum { MOST_TERMS = 16 };
+  for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
+    bool is_access = node->kind == INDIM_NODE_LOAD || node->kind == INDIM_NODE_STORE;
+    if (is_access && node->u.memory.storage == t->storage) {
+      const indim_loop_value *address = &c->program->values[node->args[0]];
+      const indim_loop_value *value =
+          &c->program->values[node->kind == INDIM_NODE_LOAD ? node->first_result : node->args[1]];
+      indim_lval args[MOST_TERMS + 2];
+      int64_t coefficients[MOST_TERMS + 2];
+      int64_t constant = 0;
+      int64_t low = 0;
+      int64_t high = 0;
+      if (address->lanes > 1 || node->u.memory.lane_stride < 0 ||
+          (address->node != NULL && address->node->arg_count > MOST_TERMS)) {
+        return false;
+      }
+      int32_t count = take_index_out(c, node->args[0], t, 0, args, coefficients, &constant);
+      indim_index_sum_range(c->program, constant, count, args, coefficients, &low, &high);
+      int64_t reach = indim_index_mul_saturated(node->u.memory.lane_stride, value->lanes - 1);
+      if (low < 0 || indim_index_add_saturated(high, reach) >= indim_touch_width(t)) {
+        return false;
+      }
+    } else if (node->kind == INDIM_NODE_FILL && node->u.move.to == t->storage) {
+      return false;
+    }
+    for (int32_t i = 0; node->kind == INDIM_NODE_HOST && i < node->u.host.storage_count; i++) {
+      if (node->u.host.storages[i] == t->storage) {
+        return false;
+      }
+    }
+    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+      if (!has_plain_addresses(c, node->bodies[k], t)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// Building -------------------------------------------------------------------------------------------------------------
+
+static void rewrite(contraction *c, indim_loop_body *body, indim_loop_node **link, indim_loop_node *node,
+                    const indim_touch *t, int64_t width) {
+  const indim_loop_node *sum = c->program->values[node->args[0]].node;
+  size_t room = 3 + (sum != NULL ? (size_t)sum->arg_count : 0);
+  indim_lval *args = indim_loop_alloc(&c->b, room, sizeof *args);
+  int64_t *coefficients = indim_loop_alloc(&c->b, room, sizeof *coefficients);
+  int64_t constant = 0;
+  if (c->b.status != INDIM_OK) {
+    return;
+  }
+  int32_t count = take_index_out(c, node->args[0], t, width, args, coefficients, &constant);
+  indim_lval address = indim_loop_put_sum(&c->b, body, link, constant, count, args, coefficients);
+  node->args[0] = c->b.status == INDIM_OK ? address : node->args[0];
+}
+
+static void rewrite_body(contraction *c, indim_loop_body *body, const indim_touch *t, int64_t width) {
+  for (indim_loop_node **link = &body->first; *link != NULL && c->b.status == INDIM_OK; link = &(*link)->next) {
+    indim_loop_node *node = *link;
+    bool is_access = node->kind == INDIM_NODE_LOAD || node->kind == INDIM_NODE_STORE;
+    if (is_access && node->u.memory.storage == t->storage) {
+      rewrite(c, body, link, node, t, width);
+      link = c->b.status == INDIM_OK ? &(*link)->next : link;
+    }
+    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+      rewrite_body(c, node->bodies[k], t, width);
+    }
+  }
+}
+
+static void contract_loop(contraction *c, indim_loop_node **link) {
+  indim_loop_node *loop = *link;
+  int64_t steps = indim_loop_steps(c->program, loop);
+  indim_touches_look(c->program, loop, c->touches);
+  if (c->touches->is_opaque || steps == 0) {
+    return;
+  }
+  int64_t from = c->program->values[loop->args[0]].low;
+  int64_t to = c->program->values[loop->args[1]].low;
+  int64_t grain = loop->u.loop.grain;
+  int64_t pieces = loop->u.loop.is_parallel ? (steps - 1) / grain + 1 : 1;
+  if (pieces > 1 && steps % grain != 0 && loop->u.loop.step != 1) {
+    return;  // the last index would no longer be known
+  }
+  c->piece = 0;
+  for (int32_t i = 0; i < c->touches->count && c->b.status == INDIM_OK; i++) {
+    const indim_touch *t = &c->touches->list[i];
+    if (!is_worth_it(c, t, loop->u.loop.step, pieces) || !has_plain_addresses(c, loop->bodies[0], t)) {
+      continue;
+    }
+    if (loop->u.loop.is_parallel) {
+      c->piece = indim_loop_cut_in_pieces(&c->b, link, from, to);
+    }
+    indim_storage *storage = c->program->storages[t->storage];
+    int64_t width = width_of(t, storage);
+    rewrite_body(c, loop->bodies[0], t, width);
+    storage->elements = width * (c->piece != 0 ? pieces : 1);
+  }
+}
+
+indim_status indim_loop_contract(indim_loop_program *program) {
+  contraction c = {.program = program};
+  size_t bytes = sizeof(indim_touches) + ((size_t)program->storage_count + 1) * sizeof(int32_t);
+  void *memory = NULL;
+  INDIM_TRY(indim_alloc_zeroed(program->cx, bytes, &memory));
+  c.touches = memory;
+  c.counts = (int32_t *)(void *)(c.touches + 1);
+  indim_loop_builder_init(&c.b, program);
+  count_touches(&c);
+  for (indim_loop_node **link = &program->body->first; *link != NULL && c.b.status == INDIM_OK; link = &(*link)->next) {
+    if ((*link)->kind == INDIM_NODE_FOR && (*link)->arg_count == 2) {
+      contract_loop(&c, link);
+    }
+  }
+  indim_status status = c.b.status;
+  indim_loop_builder_deinit(&c.b);
+  indim_free(program->cx, memory, bytes);
+  return status;
+}

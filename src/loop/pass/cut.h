@@ -1,0 +1,35 @@
+// Loops cut in two: each becomes a loop around a shorter one of its own steps. What stands in it, and the values that it
+// gives, stay as they are.
+#ifndef INDIM_LOOP_CUT_H
+#define INDIM_LOOP_CUT_H
+
+#include "loop/ir/build.h"
+
+// Puts a node with one s64 result in front of what |*link| points to (at the end of |body| when that is NULL). 0 after a
+// failure, as everything here.
+indim_lval indim_loop_put(indim_loop_builder *b, indim_loop_body *body, indim_loop_node **link, indim_loop_node *node);
+// The same with a sum, or a constant when |count| is 0.
+indim_lval indim_loop_put_sum(indim_loop_builder *b, indim_loop_body *body, indim_loop_node **link, int64_t constant,
+                              int32_t count, const indim_lval *args, const int64_t *coefficients);
+
+// The parallel loop at |*link|, from |begin| to |end|, as one over its pieces:
+//
+//   for i in 0..4096 parallel grain 256         for p in 0..16 parallel grain 1
+//     ...                                         for i in 256 p..256 p + 256
+//                                                   ...
+//
+// Answers p.
+indim_lval indim_loop_cut_in_pieces(indim_loop_builder *b, indim_loop_node **link, int64_t begin, int64_t end);
+
+// The parallel loop at |*link|, from |begin| on, with |many| of its steps in each of those of a loop like |coarse|, which goes
+// from 0 on by ones:
+//
+//   for i in 0..8192 parallel                   for b in 0..32 parallel
+//     ... load t[256 i + k]                       for j in 0..256
+//                                                   ... load t[65536 b + 256 j + k]
+//
+// Its bounds are |bounds|. Answers b.
+indim_lval indim_loop_cut_like(indim_loop_builder *b, indim_loop_node **link, int64_t begin, int64_t many,
+                               const indim_loop_node *coarse, const indim_lval *bounds);
+
+#endif  // INDIM_LOOP_CUT_H

@@ -1,0 +1,519 @@
+// The walk of packing: bodies from the inside out, each cut into segments at its control nodes. A segment's groups are
+// planned (pack_group.c); then its nodes are put down anew in their old order, but for the members of a group: at the first
+// of them all that the group needs is put down before it, then the group as one node. Levels make sure that this ends.
+#include "loop/pass/pack_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "loop/pass/pass.h"
+
+// Lists and values ------------------------------------------------------------------------------------------------------
+
+void indim_pack_append(indim_pack_list *list, indim_loop_node *node, indim_loop_body *body) {
+  node->body = body;
+  node->next = NULL;
+  if (list->last == NULL) {
+    list->first = node;
+  } else {
+    list->last->next = node;
+  }
+  list->last = node;
+}
+
+static int compare_bodies(const void *x, const void *y) {
+  const indim_loop_body *a = ((const indim_pack_body *)x)->body;
+  const indim_loop_body *b = ((const indim_pack_body *)y)->body;
+  return a->depth != b->depth ? (a->depth < b->depth ? -1 : 1) : (uintptr_t)a < (uintptr_t)b ? -1 : a != b;
+}
+
+indim_pack_body *indim_pack_body_of(indim_pack *p, const indim_loop_body *body) {
+  indim_pack_body key = {.body = (indim_loop_body *)body};
+  return bsearch(&key, p->bodies, (size_t)p->body_count, sizeof key, compare_bodies);
+}
+
+static void *scratch(indim_pack *p, size_t count, size_t size) {
+  void *memory = NULL;
+  indim_status status = indim_arena_array(&p->arena, count, size, &memory);
+  if (status != INDIM_OK) {
+    indim_loop_fail(&p->b, status);
+  }
+  return memory;
+}
+
+// A node with one result; 0 after a failure.
+static indim_loop_node *new_node(indim_pack *p, indim_node_kind kind, int32_t count, const indim_lval *args) {
+  indim_loop_node *node = p->b.status == INDIM_OK ? indim_loop_new_node(&p->b, kind, count, args) : NULL;
+  if (node != NULL) {
+    node->result_count = 1;
+  }
+  return node;
+}
+
+// The node's result is a new value of |body|, and the node stands at the end of |list|.
+static indim_lval put(indim_pack *p, indim_loop_node *node, indim_type type, int32_t lanes, indim_loop_body *body,
+                      indim_pack_list *list) {
+  indim_lval value = node == NULL ? 0 : indim_loop_new_value(&p->b, type, lanes, body);
+  if (value != 0) {
+    node->first_result = value;
+    p->program->values[value].node = node;
+    indim_pack_append(list, node, body);
+  }
+  return value;
+}
+
+void indim_pack_take(indim_pack *p, indim_loop_body *body, indim_pack_list *list, indim_lval value, indim_lval vector,
+                     int32_t lane) {
+  int32_t lanes = p->program->values[value].lanes;
+  indim_loop_node *node = new_node(p, lanes == 1 ? INDIM_NODE_EXTRACT : INDIM_NODE_SHUFFLE, 1, &vector);
+  if (node == NULL) {
+    return;
+  }
+  if (lanes == 1) {
+    node->u.lane = lane;
+  } else {
+    int32_t *map = indim_loop_alloc(&p->b, (size_t)lanes, sizeof *map);
+    for (int32_t k = 0; map != NULL && k < lanes; k++) {
+      map[k] = lane + k;
+    }
+    node->u.map = map;
+  }
+  node->first_result = value;
+  p->program->values[value].node = node;
+  p->vector[value] = vector;
+  p->lane[value] = lane;
+  indim_pack_append(list, node, body);
+}
+
+// Vectors of values -----------------------------------------------------------------------------------------------------
+
+static void source_of(const indim_pack *p, indim_lval value, indim_lval *out_source, int32_t *out_lane) {
+  const indim_loop_node *node = p->program->values[value].node;
+  *out_source = value;
+  *out_lane = 0;
+  if (value < p->limit && p->vector[value] != 0) {
+    *out_source = p->vector[value];
+    *out_lane = p->lane[value];
+  } else if (node != NULL && node->kind == INDIM_NODE_EXTRACT) {
+    *out_source = node->args[0];
+    *out_lane = node->u.lane;
+  }
+}
+
+void indim_pack_fill_shuffle(indim_pack *p, indim_loop_node *node, int32_t count, const indim_lval *values) {
+  int32_t lanes = p->program->values[values[0]].lanes;
+  indim_lval *sources = indim_loop_alloc(&p->b, (size_t)count, sizeof *sources);
+  int32_t *map = indim_loop_alloc(&p->b, (size_t)(count * lanes), sizeof *map);
+  int32_t source_count = 0;
+  for (int32_t i = 0; i < count && p->b.status == INDIM_OK; i++) {
+    indim_lval source = 0;
+    int32_t lane = 0;
+    source_of(p, values[i], &source, &lane);
+    int32_t at = 0;
+    for (; at < source_count && sources[at] != source; at++) {
+      lane += p->program->values[sources[at]].lanes;
+    }
+    if (at == source_count) {
+      sources[source_count++] = source;
+    }
+    for (int32_t k = 0; k < lanes; k++) {
+      map[i * lanes + k] = lane + k;
+    }
+  }
+  node->args = sources;
+  node->arg_count = source_count;
+  node->u.map = map;
+}
+
+// Whether the values are the lanes of one vector in their order: that vector, or 0.
+static indim_lval whole_vector(const indim_pack *p, int32_t count, const indim_lval *values) {
+  int32_t lanes = p->program->values[values[0]].lanes;
+  indim_lval vector = 0;
+  for (int32_t i = 0; i < count; i++) {
+    indim_lval source = 0;
+    int32_t lane = 0;
+    source_of(p, values[i], &source, &lane);
+    if ((i > 0 && source != vector) || lane != i * lanes) {
+      return 0;
+    }
+    vector = source;
+  }
+  return p->program->values[vector].lanes == count * lanes ? vector : 0;
+}
+
+// The body that knows all of the values: the innermost of theirs.
+static indim_loop_body *known_in(const indim_pack *p, int32_t count, const indim_lval *values) {
+  indim_loop_body *body = p->program->body;
+  for (int32_t i = 0; i < count; i++) {
+    indim_loop_body *own = p->program->values[values[i]].body;
+    body = own->depth > body->depth ? own : body;
+  }
+  return body;
+}
+
+static bool all_same(int32_t count, const indim_lval *values) {
+  for (int32_t i = 1; i < count; i++) {
+    if (values[i] != values[0]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A node of the constants that the values are, or NULL when one is none.
+static indim_loop_node *make_constant(indim_pack *p, int32_t count, const indim_lval *values) {
+  for (int32_t i = 0; i < count; i++) {
+    const indim_loop_node *node = p->program->values[values[i]].node;
+    if (node == NULL || node->kind != INDIM_NODE_CONST) {
+      return NULL;
+    }
+  }
+  int32_t lanes = p->program->values[values[0]].lanes;
+  indim_loop_node *node = new_node(p, all_same(count, values) ? INDIM_NODE_CONST : INDIM_NODE_LANES, 0, NULL);
+  if (node == NULL || all_same(count, values)) {
+    if (node != NULL) {
+      node->u = p->program->values[values[0]].node->u;
+    }
+    return node;
+  }
+  uint64_t *bits = indim_loop_alloc(&p->b, 2 * (size_t)(count * lanes), sizeof *bits);
+  for (int32_t k = 0; bits != NULL && k < count * lanes; k++) {
+    memcpy(&bits[2 * k], p->program->values[values[k / lanes]].node->u.constant.bits, 2 * sizeof *bits);
+  }
+  node->u.lanes.bits = bits;
+  return node;
+}
+
+static void note_gather(indim_pack *p, indim_loop_body *body, indim_loop_node *node, int32_t count,
+                        const indim_lval *values) {
+  indim_pack_gather *gather = scratch(p, 1, sizeof *gather);
+  indim_lval *copy = scratch(p, (size_t)count, sizeof *copy);
+  indim_pack_body *entry = indim_pack_body_of(p, body);
+  if (p->b.status != INDIM_OK || entry == NULL) {
+    return;
+  }
+  memcpy(copy, values, (size_t)count * sizeof *copy);
+  *gather = (indim_pack_gather){.next = entry->gathers, .node = node, .count = count, .values = copy};
+  entry->gathers = gather;
+  for (int32_t i = 0; i < count; i++) {
+    if (values[i] < p->limit) {
+      p->gathered[values[i]]++;
+    }
+  }
+}
+
+indim_lval indim_pack_make_vector(indim_pack *p, indim_loop_body *body, indim_pack_list *list, int32_t count,
+                                  const indim_lval *values) {
+  if (p->b.status != INDIM_OK) {
+    return 0;
+  }
+  indim_lval whole = whole_vector(p, count, values);
+  if (whole != 0) {
+    return whole;
+  }
+  indim_type type = p->program->values[values[0]].type;
+  int32_t lanes = p->program->values[values[0]].lanes;
+  indim_loop_body *known = known_in(p, count, values);
+  indim_loop_node *node = make_constant(p, count, values);
+  if (p->b.status == INDIM_OK && node == NULL) {
+    bool is_splat = lanes == 1 && all_same(count, values);
+    node = new_node(p, is_splat ? INDIM_NODE_SPLAT : INDIM_NODE_SHUFFLE, 1, values);
+    if (node != NULL && !is_splat) {
+      indim_pack_fill_shuffle(p, node, count, values);
+      note_gather(p, known, node, count, values);
+    }
+  }
+  if (known != body) {  // in front of the control node that leads from there to here
+    indim_loop_body *inner = body;
+    while (inner->outer != known) {
+      inner = inner->outer;
+    }
+    list = &indim_pack_body_of(p, inner)->before;
+  }
+  return put(p, node, type, count * lanes, known, list);
+}
+
+// Segments --------------------------------------------------------------------------------------------------------------
+
+static void put_group(indim_pack *p, const indim_pack_segment *s, const indim_pack_group *g, indim_pack_list *list) {
+  const indim_loop_node *model = s->nodes[s->members[g->first]];
+  indim_lval values[64];
+  indim_lval args[3];
+  for (int32_t k = 0; k < model->arg_count; k++) {
+    for (int32_t i = 0; i < g->count; i++) {
+      values[i] = s->nodes[s->members[g->first + i]]->args[k];
+    }
+    args[k] = indim_pack_make_vector(p, s->body, list, g->count, values);
+  }
+  indim_loop_value one = p->program->values[model->first_result];
+  indim_loop_node *node = new_node(p, model->kind, model->arg_count, args);
+  if (node == NULL) {
+    return;
+  }
+  node->u.op = model->u.op;
+  node->origin = model->origin;
+  indim_lval vector = put(p, node, one.type, g->count * one.lanes, s->body, list);
+  for (int32_t i = 0; i < g->count && p->b.status == INDIM_OK; i++) {
+    indim_lval value = s->nodes[s->members[g->first + i]]->first_result;
+    indim_pack_take(p, s->body, list, value, vector, i * one.lanes);
+  }
+}
+
+// A node or a group that is being put down: number i of the segment, or |count| + g.
+typedef struct unit {
+  int32_t which;
+  int32_t member;  // whose dependence is next
+  int32_t dep;
+} unit;
+
+static int32_t unit_of(const indim_pack_segment *s, int32_t i) { return s->group[i] < 0 ? i : s->count + s->group[i]; }
+
+// The next dependence that is not put down, or -1.
+static int32_t next_dep(const indim_pack_segment *s, unit *u, const bool *is_done) {
+  bool is_group = u->which >= s->count;
+  const indim_pack_group *g = is_group ? &s->groups[u->which - s->count] : NULL;
+  int32_t members = is_group ? g->count : 1;
+  for (; u->member < members; u->member++, u->dep = 0) {
+    int32_t i = is_group ? s->members[g->first + u->member] : u->which;
+    for (; s->dep_start[i] + u->dep < s->dep_start[i + 1]; u->dep++) {
+      int32_t which = unit_of(s, s->deps[s->dep_start[i] + u->dep]);
+      if (!is_done[which] && which != u->which) {
+        return which;
+      }
+    }
+  }
+  return -1;
+}
+
+static void put_units(indim_pack *p, indim_pack_segment *s, bool *is_done, unit *stack, indim_pack_list *list) {
+  for (int32_t i = 0; i < s->count && p->b.status == INDIM_OK; i++) {
+    int32_t depth = 0;
+    if (!is_done[unit_of(s, i)]) {
+      stack[depth++] = (unit){.which = unit_of(s, i)};
+    }
+    while (depth > 0 && p->b.status == INDIM_OK) {
+      unit *top = &stack[depth - 1];
+      int32_t next = next_dep(s, top, is_done);
+      if (next >= 0) {
+        if (depth > s->count) {
+          indim_loop_refuse(&p->b, "groups that wait for each other");
+          return;
+        }
+        stack[depth++] = (unit){.which = next};
+        continue;
+      }
+      depth--;
+      is_done[top->which] = true;
+      if (top->which >= s->count) {
+        put_group(p, s, &s->groups[top->which - s->count], list);
+      } else {
+        indim_pack_append(list, s->nodes[top->which], s->body);
+      }
+    }
+  }
+}
+
+// The nodes from |first| up to the next control node, in |list|.
+static void pack_segment(indim_pack *p, indim_loop_body *body, indim_loop_node *first, int32_t count,
+                         indim_pack_list *list) {
+  indim_pack_segment s = {.body = body, .count = count};
+  void *nodes = NULL;
+  void *is_done = NULL;
+  void *stack = NULL;
+  indim_arena_init(&s.arena, p->program->cx);
+  indim_status status = indim_arena_array(&s.arena, (size_t)count, sizeof *s.nodes, &nodes);
+  if (status != INDIM_OK) {
+    indim_loop_fail(&p->b, status);
+    return;
+  }
+  s.nodes = nodes;
+  for (int32_t i = 0; i < count; i++) {
+    indim_loop_node *node = first;
+    first = first->next;
+    s.nodes[i] = node;
+    if (node->result_count > 0 && node->first_result < p->limit) {
+      p->place[node->first_result] = i;
+    }
+  }
+  indim_pack_plan(p, &s);
+  size_t units = (size_t)count + (size_t)s.group_count;
+  status = indim_arena_array(&s.arena, units, sizeof(bool), &is_done);
+  if (status == INDIM_OK) {
+    status = indim_arena_array(&s.arena, units + 1, sizeof(unit), &stack);
+  }
+  if (status != INDIM_OK) {
+    indim_loop_fail(&p->b, status);
+  } else if (s.group_count == 0) {
+    for (int32_t i = 0; i < count; i++) {
+      indim_pack_append(list, s.nodes[i], body);
+    }
+  } else {
+    put_units(p, &s, is_done, stack, list);
+  }
+  for (int32_t i = 0; i < count; i++) {
+    if (s.nodes[i]->result_count > 0 && s.nodes[i]->first_result < p->limit) {
+      p->place[s.nodes[i]->first_result] = -1;
+    }
+  }
+  indim_arena_deinit(&s.arena);
+}
+
+static bool is_control(const indim_loop_node *node) { return node->bodies[0] != NULL; }
+
+static void join(indim_pack_list *list, const indim_pack_list *more, indim_loop_body *body) {
+  for (indim_loop_node *node = more->first; node != NULL;) {
+    indim_loop_node *next = node->next;
+    indim_pack_append(list, node, body);
+    node = next;
+  }
+}
+
+static void pack_body(indim_pack *p, indim_loop_body *body) {
+  indim_pack_list list = {NULL, NULL};
+  for (indim_loop_node *node = body->first; node != NULL && p->b.status == INDIM_OK;) {
+    indim_loop_node *first = node;
+    int32_t count = 0;
+    for (; node != NULL && !is_control(node); node = node->next) {
+      count++;
+    }
+    if (count > 0) {
+      pack_segment(p, body, first, count, &list);
+    }
+    if (node != NULL && p->b.status == INDIM_OK) {
+      indim_pack_list after = {NULL, NULL};
+      indim_loop_node *next = node->next;
+      indim_pack_carry(p, node, &list, &after);
+      for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+        join(&list, &indim_pack_body_of(p, node->bodies[k])->before, body);
+      }
+      indim_pack_append(&list, node, body);
+      join(&list, &after, body);
+      node = next;
+    }
+  }
+  body->first = list.first;
+  body->last = list.last;
+}
+
+// The pass --------------------------------------------------------------------------------------------------------------
+
+static bool has_number(const indim_loop_node *node, int32_t number) { return node->bodies[number] != NULL; }
+
+// The next body in a walk that meets each body before those inside it.
+static indim_loop_body *next_body(indim_loop_body *body) {
+  const indim_loop_node *from = NULL;  // the control node that the walk came up from; all inside it is seen
+  for (indim_loop_node *node = body->first;;) {
+    for (; node != NULL; node = node->next) {
+      if (is_control(node)) {
+        return node->bodies[0];
+      }
+    }
+    for (;;) {  // up
+      if (body->owner == NULL) {
+        return NULL;
+      }
+      from = body->owner;
+      if (body == from->bodies[0] && has_number(from, 1)) {
+        return from->bodies[1];
+      }
+      body = body->outer;
+      if (from->next != NULL) {
+        node = from->next;
+        break;
+      }
+    }
+  }
+}
+
+static void find_bodies(indim_pack *p) {
+  for (indim_loop_body *body = p->program->body; body != NULL; body = next_body(body)) {
+    p->body_count++;
+  }
+  p->bodies = scratch(p, (size_t)p->body_count, sizeof *p->bodies);
+  int32_t count = 0;
+  for (indim_loop_body *body = p->program->body; body != NULL && p->bodies != NULL; body = next_body(body)) {
+    p->bodies[count++].body = body;
+  }
+  if (p->bodies != NULL) {
+    qsort(p->bodies, (size_t)p->body_count, sizeof *p->bodies, compare_bodies);
+  }
+}
+
+static void count_uses(indim_pack *p) {
+  for (int32_t i = 0; i < p->body_count; i++) {
+    const indim_loop_body *body = p->bodies[i].body;
+    for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
+      for (int32_t k = 0; k < node->arg_count; k++) {
+        p->use_count[node->args[k]]++;
+      }
+    }
+    for (int32_t k = 0; k < body->yield_count; k++) {
+      p->use_count[body->yields[k]]++;
+    }
+  }
+}
+
+static void rename_all(indim_pack *p) {
+  for (int32_t i = 0; i < p->body_count; i++) {
+    indim_loop_body *body = p->bodies[i].body;
+    for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
+      for (int32_t k = 0; k < node->arg_count; k++) {
+        indim_lval value = node->args[k];
+        node->args[k] = value < p->limit && p->renamed[value] != 0 ? p->renamed[value] : value;
+      }
+    }
+    for (int32_t k = 0; k < body->yield_count; k++) {
+      indim_lval value = body->yields[k];
+      body->yields[k] = value < p->limit && p->renamed[value] != 0 ? p->renamed[value] : value;
+    }
+  }
+}
+
+// What has become a lane of a vector since it was gathered is now taken from there.
+static void fill_gathers(indim_pack *p) {
+  for (int32_t i = 0; i < p->body_count; i++) {
+    for (const indim_pack_gather *g = p->bodies[i].gathers; g != NULL && p->b.status == INDIM_OK; g = g->next) {
+      indim_pack_fill_shuffle(p, g->node, g->count, g->values);
+    }
+  }
+}
+
+static void make_arrays(indim_pack *p) {
+  size_t count = (size_t)p->limit;
+  p->place = scratch(p, count, sizeof *p->place);
+  p->use_count = scratch(p, count, sizeof *p->use_count);
+  p->vector = scratch(p, count, sizeof *p->vector);
+  p->lane = scratch(p, count, sizeof *p->lane);
+  p->gathered = scratch(p, count, sizeof *p->gathered);
+  p->renamed = scratch(p, count, sizeof *p->renamed);
+  p->last_write = scratch(p, (size_t)p->program->storage_count, sizeof *p->last_write);
+  p->last_load = scratch(p, (size_t)p->program->storage_count, sizeof *p->last_load);
+  for (int32_t i = 0; i < p->limit && p->b.status == INDIM_OK; i++) {
+    p->place[i] = -1;
+  }
+  for (int32_t i = 0; i < p->program->storage_count && p->b.status == INDIM_OK; i++) {
+    p->last_write[i] = p->last_load[i] = -1;
+  }
+}
+
+indim_status indim_loop_pack(indim_loop_program *program) {
+  indim_pack p = {.program = program, .limit = program->value_count};
+  indim_loop_builder_init(&p.b, program);
+  indim_arena_init(&p.arena, program->cx);
+  make_arrays(&p);
+  find_bodies(&p);
+  if (p.b.status == INDIM_OK) {
+    count_uses(&p);
+  }
+  for (int32_t i = p.body_count - 1; i >= 0 && p.b.status == INDIM_OK; i--) {  // the deepest first
+    pack_body(&p, p.bodies[i].body);
+  }
+  if (p.b.status == INDIM_OK) {
+    fill_gathers(&p);
+    rename_all(&p);
+  }
+  indim_arena_deinit(&p.arena);
+  indim_loop_builder_deinit(&p.b);
+  INDIM_TRY(p.b.status);
+  return indim_loop_prune(program);
+}

@@ -1,0 +1,128 @@
+// What the steps of a loop touch: the addresses of its loads and stores taken apart into the loop's index, values from
+// outside, and a window for what changes inside.
+#include "loop/pass/touch.h"
+
+#include <string.h>
+
+#include "loop/ir/build.h"
+
+// What stays a term of an address: the loop's index, and what is made outside of the loop.
+static bool is_fixed(const void *user, indim_lval v) {
+  const indim_touches *t = user;
+  const indim_loop_value *value = &t->program->values[v];
+  const indim_loop_body *body = value->body;
+  while (body != NULL && body != t->loop->bodies[0]) {
+    body = body->outer;
+  }
+  return v == t->index || (body == NULL && value->low != value->high);
+}
+
+static bool take_apart(const indim_touches *t, indim_lval address, int64_t low, int64_t high, indim_touch *out) {
+  indim_loop_place *outer = &out->outer;
+  if (!indim_loop_take_apart(t->program, address, low, high, is_fixed, t, outer)) {
+    return false;
+  }
+  out->stride = indim_loop_place_coefficient(outer, t->index);
+  return out->stride != INT64_MIN && indim_loop_place_add(outer, t->index, -out->stride);
+}
+
+indim_touch *indim_touches_find(indim_touches *t, int32_t storage) {
+  storage = indim_loop_root_of(t->program, storage);
+  for (int32_t i = 0; i < t->count; i++) {
+    if (t->list[i].storage == storage) {
+      return &t->list[i];
+    }
+  }
+  return NULL;
+}
+
+bool indim_touch_absorb(indim_touch *to, const indim_touch *other) {
+  if (!to->is_known || !other->is_known || to->stride != other->stride ||
+      !indim_loop_place_same_terms(&to->outer, &other->outer)) {
+    return false;
+  }
+  indim_loop_place_cover(&to->outer, &other->outer);
+  return true;
+}
+
+int64_t indim_touch_width(const indim_touch *t) {
+  int64_t distance = indim_index_add_saturated(t->outer.high, indim_index_mul_saturated(t->outer.low, -1));
+  return indim_index_add_saturated(distance, 1);
+}
+
+// Elements |low| to |high| around |address|.
+static void note(indim_touches *t, int32_t storage, indim_lval address, int64_t low, int64_t high, bool writes) {
+  indim_touch one = {
+      .storage = indim_loop_root_of(t->program, storage), .count = 1, .reads = !writes, .writes = writes};
+  one.is_known = take_apart(t, address, low, high, &one) &&
+                 t->program->storages[storage]->type == t->program->storages[one.storage]->type;
+  indim_touch *known = indim_touches_find(t, one.storage);
+  if (known == NULL) {
+    if (t->count == INDIM_TOUCH_STORAGES) {
+      t->is_opaque = true;
+      return;
+    }
+    t->list[t->count++] = one;
+    return;
+  }
+  known->count++;
+  known->reads = known->reads || one.reads;
+  known->writes = known->writes || one.writes;
+  known->is_known = indim_touch_absorb(known, &one);
+}
+
+static void note_lanes(indim_touches *t, const indim_loop_node *node, indim_lval value, bool writes) {
+  const indim_loop_value *values = t->program->values;
+  int64_t reach = values[node->args[0]].lanes > 1 ? 0 : (int64_t)(values[value].lanes - 1) * node->u.memory.lane_stride;
+  note(t, node->u.memory.storage, node->args[0], reach < 0 ? reach : 0, reach > 0 ? reach : 0, writes);
+}
+
+static void note_host(indim_touches *t, const indim_loop_node *node) {
+  bool accumulates = node->u.host.numbers[INDIM_MATMUL_ACCUMULATE] != 0;
+  for (int32_t i = 0; i < node->u.host.storage_count && !t->is_opaque; i++) {
+    int64_t low = 0;
+    int64_t high = 0;
+    indim_loop_host_span(node, i, &low, &high);
+    note(t, node->u.host.storages[i], node->args[i], low, high, node->u.host.is_written[i]);
+    indim_touch *known = indim_touches_find(t, node->u.host.storages[i]);
+    if (known != NULL && node->u.host.is_written[i] && accumulates) {
+      known->reads = true;
+    }
+  }
+}
+
+static void collect(indim_touches *t, const indim_loop_body *body) {
+  for (const indim_loop_node *node = body->first; node != NULL && !t->is_opaque; node = node->next) {
+    switch ((int)node->kind) {
+    case INDIM_NODE_LOAD:
+      note_lanes(t, node, node->first_result, false);
+      break;
+    case INDIM_NODE_STORE:
+      note_lanes(t, node, node->args[1], true);
+      break;
+    case INDIM_NODE_FILL:
+      note(t, node->u.move.to, node->args[0], 0, node->u.move.count > 0 ? node->u.move.count - 1 : 0, true);
+      break;
+    case INDIM_NODE_HOST:
+      note_host(t, node);
+      break;
+    case INDIM_NODE_COPY:
+    case INDIM_NODE_WHILE:
+      t->is_opaque = true;
+      break;
+    default:
+      for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+        collect(t, node->bodies[k]);
+      }
+      break;
+    }
+  }
+}
+
+void indim_touches_look(indim_loop_program *program, const indim_loop_node *loop, indim_touches *out) {
+  memset(out, 0, sizeof *out);
+  out->program = program;
+  out->loop = loop;
+  out->index = loop->bodies[0]->first_parameter;
+  collect(out, loop->bodies[0]);
+}

@@ -1,0 +1,531 @@
+// Writes short loops out. A loop of a few steps that stands in another loop, carries nothing and writes small arrays of
+// working memory alone, at places that its index tells, becomes its steps, one behind the other; what they store is taken
+// from registers where it is loaded again:
+//
+//   while ...                                       while ...
+//     for i in 0..8                                   ... v9: f32x8 = ...
+//       v4: f32x8 = load a[8 i]                       ... v19: f32x8 = ...       (and so on)
+//       ... v9: f32x8 = ..., v10 = fold add v9        v30: f32x8 = v9, v19 ... folded side by side
+//       store t[i], v10
+//     v12: f32x8 = load t[0]
+//
+// Steps that do not wait for each other overlap in the processor as far as it looks ahead; a vector that is loaded
+// where scalars were just stored would wait until all of them are in the cache.
+#include <string.h>
+
+#include "loop/ir/build.h"
+#include "loop/pass/pass.h"
+
+enum { MOST_STEPS = 8, MOST_NODES = 512, FUNCTION_NODES = 16, MOST_ELEMENTS = 1024, MOST_LANES = 64, MOST_SOURCES = 4 };
+
+// What an element of memory was last stored from: a lane of |value|; 0: not known.
+typedef struct held {
+  indim_lval value;
+  int32_t lane;
+} held;
+
+typedef struct unrolling {
+  indim_loop_program *program;
+  indim_loop_builder b;  // makes values and nodes
+  indim_arena arena;
+  indim_loop_body *body;  // that is being put down anew
+  int32_t limit;          // values, and room for some more, that |renamed| knows
+  indim_lval *renamed;    // of those: by what number they go now; 0: their own
+  held **memory;          // for each storage its elements; NULL: it is not followed
+  int32_t *version;       // of each storage's contents
+  int32_t last_version;
+} unrolling;
+
+static void *scratch(unrolling *u, int64_t count, size_t size) {
+  void *memory = NULL;
+  if (u->b.status == INDIM_OK) {
+    u->b.status = indim_arena_array(&u->arena, (size_t)count, size, &memory);
+  }
+  return memory;
+}
+
+static const indim_loop_value *value_of(const unrolling *u, indim_lval v) { return &u->program->values[v]; }
+
+static indim_lval now(const unrolling *u, indim_lval v) {
+  return v < u->limit && u->renamed[v] != 0 ? u->renamed[v] : v;
+}
+
+static indim_lval put(unrolling *u, const indim_loop_draft *draft) { return indim_loop_intern(&u->b, draft, u->body); }
+
+// Choosing -------------------------------------------------------------------------------------------------------------
+
+static bool is_point(const unrolling *u, indim_lval v) {
+  return value_of(u, v)->type == INDIM_S64 && value_of(u, v)->lanes == 1 && value_of(u, v)->low == value_of(u, v)->high;
+}
+
+// Of a loop that is written out if its body allows it; 0 otherwise.
+static int64_t steps_of(const unrolling *u, const indim_loop_node *loop) {
+  bool is_plain = loop->kind == INDIM_NODE_FOR && !loop->u.loop.is_parallel && loop->arg_count == 2;
+  int64_t steps = is_plain ? indim_loop_steps(u->program, loop) : 0;
+  return steps <= MOST_STEPS ? steps : 0;
+}
+
+// Whether the store's address is known once the loop's index is, of an array that is followed.
+static bool is_followed(const unrolling *u, const indim_loop_node *store, indim_lval index) {
+  indim_lval address = store->args[0];
+  const indim_loop_node *sum = value_of(u, address)->node;
+  bool is_sum = sum != NULL && sum->kind == INDIM_NODE_AFFINE && sum->arg_count == 1 && sum->args[0] == index;
+  return u->memory[store->u.memory.storage] != NULL && !store->u.memory.has_mask &&
+         (address == index || is_sum || is_point(u, address));
+}
+
+static bool is_short(const unrolling *u, const indim_loop_node *loop) {
+  int64_t steps = steps_of(u, loop);
+  int64_t nodes = 0;
+  if (steps < 2) {
+    return false;
+  }
+  for (const indim_loop_node *node = loop->bodies[0]->first; node != NULL; node = node->next) {
+    indim_node_group group = indim_node_group_of(node->kind);
+    bool is_store = node->kind == INDIM_NODE_STORE && is_followed(u, node, loop->bodies[0]->first_parameter);
+    if (group != INDIM_GROUP_VALUE && group != INDIM_GROUP_LOAD && !is_store) {
+      return false;
+    }
+    bool is_long = node->kind == INDIM_NODE_SCALAR && indim_loop_is_function(node->u.op.op);
+    nodes += is_long ? FUNCTION_NODES : node->kind != INDIM_NODE_AFFINE ? 1 : 0;  // indices become numbers
+  }
+  return steps * nodes <= MOST_NODES;
+}
+
+static bool has_short(const unrolling *u, const indim_loop_body *body) {
+  bool is_in_loop = false;
+  for (const indim_loop_body *outer = body; outer->owner != NULL; outer = outer->outer) {
+    is_in_loop = is_in_loop || outer->owner->kind != INDIM_NODE_IF;
+  }
+  for (const indim_loop_node *node = body->first; node != NULL && is_in_loop; node = node->next) {
+    if (is_short(u, node)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Vectors of scalars ---------------------------------------------------------------------------------------------------
+
+static bool same_op(const indim_loop_op *x, const indim_loop_op *y) {
+  return x->op == y->op && x->direction == y->direction && x->total_order == y->total_order &&
+         x->exponent_bits == y->exponent_bits && x->mantissa_bits == y->mantissa_bits;
+}
+
+static bool all_same(int32_t count, const indim_lval *values) {
+  for (int32_t i = 1; i < count; i++) {
+    if (values[i] != values[0]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether all are made by the same op, of this kind, from values of the same type and lanes.
+static bool are_alike(const unrolling *u, indim_node_kind kind, int32_t count, const indim_lval *values) {
+  const indim_loop_node *first = value_of(u, values[0])->node;
+  if (first == NULL || first->kind != kind) {
+    return false;
+  }
+  for (int32_t i = 1; i < count; i++) {
+    const indim_loop_node *node = value_of(u, values[i])->node;
+    if (node == NULL || node->kind != kind || node->arg_count != first->arg_count ||
+        !same_op(&node->u.op, &first->u.op)) {
+      return false;
+    }
+    for (int32_t k = 0; k < node->arg_count; k++) {
+      const indim_loop_value *x = value_of(u, node->args[k]);
+      const indim_loop_value *y = value_of(u, first->args[k]);
+      if (x->type != y->type || x->lanes != y->lanes) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static indim_lval shuffle(unrolling *u, int32_t count, const indim_lval *args, int32_t lanes, const int32_t *map) {
+  indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_SHUFFLE, value_of(u, args[0])->type, lanes, count, args);
+  draft.node.u.map = map;
+  return put(u, &draft);
+}
+
+// The first (|half| 0) or the second halves of all groups of |width| lanes that |count| vectors of |lanes| lanes hold.
+// Two vectors are merged inside of blocks of 16 bytes while a group fits one, which is one instruction.
+static indim_lval halves(unrolling *u, int32_t count, const indim_lval *vectors, int32_t lanes, int32_t width,
+                         int32_t half) {
+  int32_t map[MOST_LANES];
+  int32_t block = (int32_t)(16 / indim_type_bytes(value_of(u, vectors[0])->type));
+  block = count == 1 || block > lanes || width > block ? lanes : block;
+  int32_t own = count == 1 ? block / 2 : block;  // lanes of the result that come from one block
+  for (int32_t i = 0; i < lanes * count / 2; i++) {
+    int32_t in = i % own;
+    int32_t from = count == 1 ? 0 : in / (block / 2);
+    int32_t at = in % (block / 2);
+    map[i] = from * lanes + i / own * block + at / (width / 2) * width + half * (width / 2) + at % (width / 2);
+  }
+  return shuffle(u, count, vectors, lanes * count / 2, map);
+}
+
+// One level: halves of groups of |width| lanes combined by |op|; pairs of vectors become one.
+static indim_lval combine(unrolling *u, const indim_loop_op *op, int32_t count, const indim_lval *vectors,
+                          int32_t lanes, int32_t width) {
+  indim_lval args[2] = {halves(u, count, vectors, lanes, width, 0), halves(u, count, vectors, lanes, width, 1)};
+  if (u->b.status != INDIM_OK) {
+    return 0;
+  }
+  indim_loop_draft draft =
+      indim_loop_draft_of(INDIM_NODE_SCALAR, value_of(u, args[0])->type, value_of(u, args[0])->lanes, 2, args);
+  draft.node.u.op = *op;
+  return put(u, &draft);
+}
+
+// Folds |count| vectors of |lanes| lanes, both powers of two, side by side: each in the order of its own fold, so to the
+// same bits. The place of each in the result is found by sending its number along.
+static indim_lval fold_together(unrolling *u, const indim_loop_op *op, int32_t count, const indim_lval *vectors,
+                                int32_t lanes) {
+  indim_lval at[MOST_LANES];
+  int32_t groups[MOST_LANES][MOST_LANES];  // which fold the groups of each vector belong to
+  int32_t group_count = 1;
+  int32_t left = count;
+  int32_t map[MOST_LANES];
+  memcpy(at, vectors, (size_t)count * sizeof *at);
+  for (int32_t i = 0; i < count; i++) {
+    groups[i][0] = i;
+  }
+  for (int32_t width = lanes; width > 1 && u->b.status == INDIM_OK; width /= 2) {
+    int32_t wide = value_of(u, at[0])->lanes;
+    int32_t sources = left > 1 ? 2 : 1;
+    int32_t block = (int32_t)(16 / indim_type_bytes(value_of(u, at[0])->type));
+    int32_t in_block = block > wide || width > block ? group_count : block / width;
+    left /= sources;
+    for (int32_t i = 0; i < left; i++) {
+      int32_t merged[MOST_LANES];
+      at[i] = combine(u, op, sources, at + i * sources, wide, width);
+      for (int32_t g = 0; sources == 2 && g < 2 * group_count; g++) {
+        int32_t in = g % (2 * in_block);
+        merged[g] = groups[2 * i + in / in_block][g / (2 * in_block) * in_block + in % in_block];
+      }
+      if (sources == 2) {
+        memcpy(groups[i], merged, 2 * (size_t)group_count * sizeof *merged);
+      }
+    }
+    group_count *= sources;
+  }
+  for (int32_t i = 0; i < left; i++) {
+    for (int32_t g = 0; g < group_count; g++) {
+      map[groups[i][g]] = i * group_count + g;
+    }
+  }
+  return u->b.status == INDIM_OK ? shuffle(u, left, at, count, map) : 0;
+}
+
+static bool is_power(int32_t x) { return (x & (x - 1)) == 0; }
+
+static indim_lval make_vector(unrolling *u, int32_t count, const indim_lval *values, int32_t depth);
+
+static void args_of(const unrolling *u, int32_t count, const indim_lval *values, int32_t k, indim_lval *out) {
+  for (int32_t i = 0; i < count; i++) {
+    out[i] = value_of(u, values[i])->node->args[k];
+  }
+}
+
+// What makes the scalars, as one op on vectors, if all its args but one are the same for all; 0 otherwise.
+static indim_lval make_by_op(unrolling *u, int32_t count, const indim_lval *values, int32_t depth) {
+  const indim_loop_node *model = value_of(u, values[0])->node;
+  indim_lval args[3];
+  indim_lval lanes[MOST_LANES];
+  int32_t different = 0;
+  for (int32_t k = 0; k < model->arg_count; k++) {
+    args_of(u, count, values, k, lanes);
+    different += all_same(count, lanes) ? 0 : 1;
+  }
+  if (different != 1 || model->arg_count > 3) {
+    return 0;
+  }
+  indim_loop_draft draft =
+      indim_loop_draft_of(INDIM_NODE_SCALAR, value_of(u, values[0])->type, count, model->arg_count, args);
+  draft.node.u.op = model->u.op;
+  for (int32_t k = 0; k < draft.node.arg_count; k++) {
+    args_of(u, count, values, k, lanes);
+    args[k] = make_vector(u, count, lanes, depth + 1);
+  }
+  return u->b.status == INDIM_OK ? put(u, &draft) : 0;
+}
+
+// The scalars as the lanes of a vector.
+static indim_lval make_vector(unrolling *u, int32_t count, const indim_lval *values, int32_t depth) {
+  enum { DEEP = 8 };
+  indim_lval vectors[MOST_LANES];
+  int32_t map[MOST_LANES];
+  if (u->b.status != INDIM_OK) {
+    return 0;
+  }
+  indim_type type = value_of(u, values[0])->type;
+  if (all_same(count, values)) {
+    indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_SPLAT, type, count, 1, values);
+    return put(u, &draft);
+  }
+  if (are_alike(u, INDIM_NODE_FOLD, count, values) && is_power(count)) {
+    args_of(u, count, values, 0, vectors);
+    int32_t lanes = value_of(u, vectors[0])->lanes;
+    if (is_power(lanes) && lanes * 2 <= MOST_LANES) {
+      return fold_together(u, &value_of(u, values[0])->node->u.op, count, vectors, lanes);
+    }
+  }
+  if (depth < DEEP && are_alike(u, INDIM_NODE_SCALAR, count, values)) {
+    indim_lval made = make_by_op(u, count, values, depth);
+    if (made != 0) {
+      return made;
+    }
+  }
+  for (int32_t i = 0; i < count; i++) {
+    map[i] = i;
+  }
+  return shuffle(u, count, values, count, map);
+}
+
+// Memory ---------------------------------------------------------------------------------------------------------------
+
+static void forget(unrolling *u, int32_t storage) {
+  u->version[storage] = ++u->last_version;
+  if (u->memory[storage] != NULL) {
+    memset(u->memory[storage], 0, (size_t)u->program->storages[storage]->elements * sizeof(held));
+  }
+}
+
+static void forget_all(unrolling *u) {
+  for (int32_t s = 0; s < u->program->storage_count; s++) {
+    forget(u, s);
+  }
+}
+
+static void note_store(unrolling *u, const indim_loop_node *store) {
+  int32_t storage = store->u.memory.storage;
+  held *memory = u->memory[storage];
+  if (memory == NULL || store->u.memory.has_mask || !is_point(u, store->args[0])) {
+    forget(u, storage);
+    return;
+  }
+  u->version[storage] = ++u->last_version;
+  int64_t at = value_of(u, store->args[0])->low;
+  for (int32_t k = 0; k < value_of(u, store->args[1])->lanes; k++) {
+    memory[at + (int64_t)k * store->u.memory.lane_stride] = (held){store->args[1], k};
+  }
+}
+
+// What the load at |address| would give, without memory; 0: it has to be loaded. A lane of a vector is loaded: so it comes
+// out in all lanes of a register where that is wanted.
+static indim_lval take_stored(unrolling *u, const indim_loop_node *load, indim_lval address, int32_t lanes) {
+  const held *memory = u->memory[load->u.memory.storage];
+  indim_lval values[MOST_LANES];
+  indim_lval sources[MOST_SOURCES];
+  int32_t map[MOST_LANES];
+  int32_t source_count = 0;
+  bool is_scalars = true;
+  bool is_whole = true;
+  if (memory == NULL || load->u.memory.has_mask || !is_point(u, address) || lanes > MOST_LANES) {
+    return 0;
+  }
+  for (int32_t k = 0; k < lanes; k++) {
+    held from = memory[value_of(u, address)->low + (int64_t)k * load->u.memory.lane_stride];
+    if (from.value == 0) {
+      return 0;
+    }
+    values[k] = from.value;
+    is_scalars = is_scalars && value_of(u, from.value)->lanes == 1;
+    is_whole = is_whole && from.value == values[0] && from.lane == k && value_of(u, from.value)->lanes == lanes;
+    map[k] = from.lane;
+  }
+  if (is_whole || is_scalars || lanes == 1) {
+    return is_whole ? values[0] : is_scalars ? make_vector(u, lanes, values, 0) : 0;
+  }
+  for (int32_t k = 0; k < lanes; k++) {
+    int32_t s = 0;
+    for (; s < source_count && sources[s] != values[k]; s++) {
+      map[k] += value_of(u, sources[s])->lanes;
+    }
+    if (s == MOST_SOURCES) {
+      return 0;
+    }
+    sources[s] = values[k];
+    source_count = s == source_count ? s + 1 : source_count;
+  }
+  return shuffle(u, source_count, sources, lanes, map);
+}
+
+// Putting down ---------------------------------------------------------------------------------------------------------
+
+static indim_lval put_index(unrolling *u, int64_t index) {
+  indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_CONST, INDIM_S64, 1, 0, NULL);
+  draft.node.u.constant.bits[0] = (uint64_t)index;
+  return put(u, &draft);
+}
+
+// The node's value by the names that its args have now. Indices that have become numbers are constants.
+static indim_lval put_value(unrolling *u, const indim_loop_node *node, const indim_lval *args) {
+  indim_loop_value value = *value_of(u, node->first_result);
+  indim_loop_draft draft = indim_loop_draft_of(node->kind, value.type, value.lanes, node->arg_count, args);
+  draft.node.u = node->u;
+  bool is_sum = node->kind == INDIM_NODE_AFFINE || node->kind == INDIM_NODE_FLOORDIV;
+  int64_t low = 0;
+  int64_t high = 1;
+  if (is_sum && value.lanes == 1) {
+    indim_loop_node_range(u->program, &draft.node, 1, &low, &high);
+  } else if (node->kind == INDIM_NODE_MODULO && is_point(u, args[0])) {
+    low = high = indim_index_modulo(value_of(u, args[0])->low, node->u.affine.constant);
+  }
+  return low == high ? put_index(u, low) : put(u, &draft);
+}
+
+// A load that was not answered from registers: the same one is shared as long as nothing is stored there.
+static indim_lval put_load(unrolling *u, const indim_loop_node *node, const indim_lval *args) {
+  indim_loop_value value = *value_of(u, node->first_result);
+  indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_LOAD, value.type, value.lanes, node->arg_count, args);
+  draft.node.u = node->u;
+  draft.kernel = u->version[node->u.memory.storage];
+  if (u->memory[node->u.memory.storage] == NULL) {  // it may have the bytes of another
+    draft.kernel = ++u->last_version;
+  }
+  return put(u, &draft);
+}
+
+static void put_node(unrolling *u, const indim_loop_node *node) {
+  indim_node_group group = indim_node_group_of(node->kind);
+  indim_lval *args = indim_loop_alloc(&u->b, (size_t)node->arg_count, sizeof *args);
+  for (int32_t i = 0; i < node->arg_count && args != NULL; i++) {
+    args[i] = now(u, node->args[i]);
+  }
+  if (u->b.status != INDIM_OK) {
+    return;
+  }
+  if (group == INDIM_GROUP_VALUE) {
+    u->renamed[node->first_result] = put_value(u, node, args);
+  } else if (group == INDIM_GROUP_LOAD) {
+    indim_lval stored = take_stored(u, node, args[0], value_of(u, node->first_result)->lanes);
+    u->renamed[node->first_result] = stored != 0 ? stored : put_load(u, node, args);
+  } else {
+    indim_loop_node *copy = indim_loop_new_node(&u->b, node->kind, node->arg_count, args);
+    if (copy != NULL) {
+      copy->u = node->u;
+      copy->origin = node->origin;
+      indim_loop_append(u->body, copy);
+      if (node->kind == INDIM_NODE_STORE) {
+        note_store(u, copy);
+      } else {
+        forget_all(u);
+      }
+    }
+  }
+}
+
+static void put_steps(unrolling *u, const indim_loop_node *loop) {
+  int64_t from = value_of(u, loop->args[0])->low;
+  for (int64_t step = 0; step < steps_of(u, loop) && u->b.status == INDIM_OK; step++) {
+    u->renamed[loop->bodies[0]->first_parameter] = put_index(u, from + step * loop->u.loop.step);
+    for (const indim_loop_node *node = loop->bodies[0]->first; node != NULL; node = node->next) {
+      put_node(u, node);
+    }
+  }
+}
+
+static void put_body(unrolling *u, indim_loop_body *body) {
+  indim_loop_node *next = NULL;
+  bool was_closed = body->is_closed;
+  indim_loop_node *node = body->first;
+  body->first = body->last = NULL;
+  body->is_closed = false;
+  u->body = body;
+  forget_all(u);
+  for (; node != NULL && u->b.status == INDIM_OK; node = next) {
+    next = node->next;
+    if (is_short(u, node)) {
+      put_steps(u, node);
+    } else if (node->bodies[0] == NULL) {
+      put_node(u, node);
+    } else {
+      node->next = NULL;
+      indim_loop_append(body, node);
+      forget_all(u);
+    }
+  }
+  body->is_closed = was_closed;
+}
+
+// The nodes of a loop that holds loops written out are new: their values are renamed with the next round.
+static void know_all_values(unrolling *u) {
+  int32_t count = u->program->value_count;
+  if (count > u->limit) {
+    indim_lval *wider = scratch(u, (int64_t)count + count / 2, sizeof *wider);
+    if (wider != NULL) {
+      memcpy(wider, u->renamed, (size_t)u->limit * sizeof *wider);
+      u->renamed = wider;
+      u->limit = count + count / 2;
+    }
+  }
+}
+
+static void unroll_body(unrolling *u, indim_loop_body *body) {
+  for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
+    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+      unroll_body(u, node->bodies[k]);
+    }
+  }
+  if (u->b.status == INDIM_OK && has_short(u, body)) {
+    know_all_values(u);
+    put_body(u, body);
+  }
+}
+
+static void rename_body(const unrolling *u, indim_loop_body *body) {
+  for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
+    for (int32_t i = 0; i < node->arg_count; i++) {
+      node->args[i] = now(u, node->args[i]);
+    }
+    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+      rename_body(u, node->bodies[k]);
+    }
+  }
+  for (int32_t i = 0; i < body->yield_count; i++) {
+    body->yields[i] = now(u, body->yields[i]);
+  }
+}
+
+// The pass -------------------------------------------------------------------------------------------------------------
+
+// Small arrays of working memory whose bytes are nobody else's are followed.
+static void make_arrays(unrolling *u) {
+  const indim_loop_program *program = u->program;
+  u->renamed = scratch(u, u->limit, sizeof *u->renamed);
+  u->memory = scratch(u, program->storage_count, sizeof *u->memory);
+  u->version = scratch(u, program->storage_count, sizeof *u->version);
+  bool *is_shared = scratch(u, program->storage_count, sizeof *is_shared);
+  for (int32_t s = 0; s < program->storage_count && u->b.status == INDIM_OK; s++) {
+    if (program->storages[s]->shares != 0) {
+      is_shared[s] = is_shared[program->storages[s]->shares - 1] = true;
+    }
+  }
+  for (int32_t s = 0; s < program->storage_count && u->b.status == INDIM_OK; s++) {
+    const indim_storage *storage = program->storages[s];
+    if (storage->kind == INDIM_STORAGE_SCRATCH && !is_shared[s] && storage->elements <= MOST_ELEMENTS) {
+      u->memory[s] = scratch(u, storage->elements, sizeof(held));
+    }
+  }
+}
+
+indim_status indim_loop_unroll(indim_loop_program *program) {
+  unrolling u = {.program = program, .limit = program->value_count};
+  indim_loop_builder_init(&u.b, program);
+  indim_arena_init(&u.arena, program->cx);
+  make_arrays(&u);
+  if (u.b.status == INDIM_OK) {
+    unroll_body(&u, program->body);
+  }
+  if (u.b.status == INDIM_OK) {
+    rename_body(&u, program->body);
+  }
+  indim_arena_deinit(&u.arena);
+  indim_loop_builder_deinit(&u.b);
+  INDIM_TRY(u.b.status);
+  return indim_loop_prune(program);
+}

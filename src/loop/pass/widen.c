@@ -1,0 +1,178 @@
+// A value keeps its number and only counts more lanes; most nodes need no change then. Those that must not touch lanes that
+// are not there (memory, folds, integer division, which stops the machine at 0) get narrow copies of their args and give a
+// narrow value, of which the old number becomes a wide copy. Indices (s64) stay as they are: their ranges are proofs.
+#include "loop/pass/pass.h"
+
+#include <string.h>
+
+#include "loop/ir/build.h"
+
+typedef struct widening {
+  indim_loop_program *program;
+  indim_loop_builder b;  // makes values and nodes; knows no open body
+  int32_t limit;         // values that were there at the start
+  int32_t *lanes;        // as they were
+} widening;
+
+typedef struct node_list {
+  indim_loop_body *body;
+  indim_loop_node *first, *last;
+} node_list;
+
+static int32_t power_above(int32_t lanes) {
+  int32_t power = 1;
+  while (power < lanes) {
+    power *= 2;
+  }
+  return power;
+}
+
+// Whether |v| becomes wider.
+static bool is_odd(const widening *w, indim_lval v) {
+  return v < w->limit && w->program->values[v].type != INDIM_S64 && power_above(w->lanes[v]) != w->lanes[v];
+}
+
+static void append(node_list *list, indim_loop_node *node) {
+  node->body = list->body;
+  node->next = NULL;
+  *(list->last == NULL ? &list->first : &list->last->next) = node;
+  list->last = node;
+}
+
+// Makes |to| a copy of |from| in whose lanes from |kept| on stands any value.
+static void put_copy(widening *w, indim_lval to, indim_lval from, int32_t kept, node_list *list) {
+  int32_t lanes = w->program->values[to].lanes;
+  indim_loop_node *node = indim_loop_new_node(&w->b, INDIM_NODE_SHUFFLE, 1, &from);
+  int32_t *map = indim_loop_alloc(&w->b, (size_t)lanes, sizeof *map);
+  if (w->b.status != INDIM_OK) {
+    return;
+  }
+  for (int32_t k = 0; k < lanes; k++) {
+    map[k] = k < kept ? k : -1;
+  }
+  node->u.map = map;
+  node->first_result = to;
+  node->result_count = 1;
+  w->program->values[to].node = node;
+  append(list, node);
+}
+
+// Nodes ---------------------------------------------------------------------------------------------------------------
+
+// Whether the node can work on lanes that are not there.
+static bool is_lanewise(const widening *w, const indim_loop_node *node) {
+  const indim_loop_value *result = node->result_count > 0 ? &w->program->values[node->first_result] : NULL;
+  if (node->kind == INDIM_NODE_CONST || node->kind == INDIM_NODE_LANES || node->kind == INDIM_NODE_SPLAT ||
+      node->kind == INDIM_NODE_EXTRACT || node->kind == INDIM_NODE_SHUFFLE || node->kind == INDIM_NODE_FMA) {
+    return true;
+  }
+  if (node->kind != INDIM_NODE_SCALAR || result->type == INDIM_S64) {
+    return false;
+  }
+  for (int32_t i = 0; i < node->arg_count; i++) {
+    if (w->program->values[node->args[i]].type == INDIM_S64) {
+      return false;
+    }
+  }
+  bool divides = node->u.op.op == INDIM_OP_DIVIDE || node->u.op.op == INDIM_OP_REMAINDER;
+  return !divides || !indim_type_is_integral(result->type);
+}
+
+// The last lane's constant again and again.
+static void widen_lanes(widening *w, indim_loop_node *node) {
+  int32_t old = w->lanes[node->first_result];
+  int32_t lanes = w->program->values[node->first_result].lanes;
+  uint64_t *bits = indim_loop_alloc(&w->b, 2 * (size_t)lanes, sizeof *bits);
+  for (int32_t k = 0; bits != NULL && k < lanes; k++) {
+    memcpy(&bits[2 * k], &node->u.lanes.bits[2 * (k < old ? k : old - 1)], 2 * sizeof *bits);
+  }
+  node->u.lanes.bits = bits;
+}
+
+// The map over args that have more lanes now.
+static void widen_map(widening *w, indim_loop_node *node) {
+  int32_t old = w->lanes[node->first_result];
+  int32_t lanes = w->program->values[node->first_result].lanes;
+  int32_t *map = indim_loop_alloc(&w->b, (size_t)lanes, sizeof *map);
+  for (int32_t k = 0; map != NULL && k < lanes; k++) {
+    int32_t from = k < old ? node->u.map[k] : -1;
+    int32_t added = 0;
+    int32_t i = 0;
+    while (from >= 0 && from >= w->lanes[node->args[i]]) {
+      from -= w->lanes[node->args[i]];
+      added += w->program->values[node->args[i++]].lanes;
+    }
+    map[k] = from < 0 ? -1 : from + added;
+  }
+  node->u.map = map;
+}
+
+// Args and result with the lanes that they had.
+static void keep_narrow(widening *w, indim_loop_node *node, node_list *list) {
+  for (int32_t i = 0; i < node->arg_count && w->b.status == INDIM_OK; i++) {
+    indim_lval v = node->args[i];
+    if (is_odd(w, v)) {
+      indim_lval narrow = indim_loop_new_value(&w->b, w->program->values[v].type, w->lanes[v], list->body);
+      put_copy(w, narrow, v, w->lanes[v], list);
+      node->args[i] = narrow;
+    }
+  }
+  append(list, node);
+  indim_lval v = node->first_result;
+  if (node->result_count > 0 && is_odd(w, v) && w->b.status == INDIM_OK) {
+    indim_lval narrow = indim_loop_new_value(&w->b, w->program->values[v].type, w->lanes[v], list->body);
+    node->first_result = narrow;
+    w->program->values[narrow].node = node;
+    put_copy(w, v, narrow, w->lanes[v], list);
+  }
+}
+
+static void widen_body(widening *w, indim_loop_body *body) {
+  node_list list = {.body = body};
+  for (indim_loop_node *node = body->first; node != NULL && w->b.status == INDIM_OK;) {
+    indim_loop_node *next = node->next;
+    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+      widen_body(w, node->bodies[k]);
+    }
+    if (node->bodies[0] == NULL && !is_lanewise(w, node)) {
+      keep_narrow(w, node, &list);
+    } else {
+      if (node->kind == INDIM_NODE_LANES) {
+        widen_lanes(w, node);
+      } else if (node->kind == INDIM_NODE_SHUFFLE) {
+        widen_map(w, node);
+      }
+      append(&list, node);
+    }
+    node = next;
+  }
+  if (w->b.status == INDIM_OK) {
+    body->first = list.first;
+    body->last = list.last;
+  }
+}
+
+indim_status indim_loop_widen(indim_loop_program *program) {
+  widening w = {.program = program, .limit = program->value_count};
+  void *memory = NULL;
+  bool any = false;
+  size_t size = (size_t)w.limit * sizeof *w.lanes;
+  INDIM_TRY(indim_alloc(program->cx, size, &memory));
+  w.lanes = memory;
+  for (int32_t v = 0; v < w.limit; v++) {
+    w.lanes[v] = program->values[v].lanes;
+  }
+  for (int32_t v = 0; v < w.limit; v++) {
+    if (is_odd(&w, v)) {
+      program->values[v].lanes = power_above(w.lanes[v]);
+      any = true;
+    }
+  }
+  indim_loop_builder_init(&w.b, program);
+  if (any) {
+    widen_body(&w, program->body);
+  }
+  indim_loop_builder_deinit(&w.b);
+  indim_free(program->cx, memory, size);
+  return w.b.status;
+}

@@ -1,0 +1,425 @@
+// Where each item of a flow lives. Small arrays whose users are small stay in registers (tiles). What is computed element
+// by element lives nowhere, if the loop that needs it is one loop and does not need it too often (fusion). The rest is
+// memory. Users are decided before what they use, so that each decision knows who asks.
+#include <string.h>
+
+#include "loop/plan/plan.h"
+#include "loop/kernels/kernels.h"
+
+enum {
+  TILE_LIMIT = 128,  // elements
+  MANY_TIMES = 1 << 20,
+  CHEAP_AGAIN = 16,  // cost that may be computed again rather than kept
+  LONG_ROW = 32,     // elements of a row before which computing something once for the row counts for nothing
+  CHEAP_BEFORE_ROW = 64,
+  INLINE_DEPTH = 100,  // items one inside the other: the generator recurses
+  MAX_COST = 1 << 20
+};
+
+static int32_t op_cost(indim_op op, indim_type type) {
+  bool is_complex = type == INDIM_C64 || type == INDIM_C128;
+  switch ((int)op) {
+  case INDIM_OP_BROADCAST:
+  case INDIM_OP_TRANSPOSE:
+  case INDIM_OP_SLICE:
+  case INDIM_OP_REVERSE:
+  case INDIM_OP_RESHAPE:
+  case INDIM_OP_COPY:
+  case INDIM_OP_BITCAST:
+  case INDIM_OP_IOTA:
+  case INDIM_OP_CONSTANT:
+    return 0;
+  case INDIM_OP_DIVIDE:
+  case INDIM_OP_SQRT:
+  case INDIM_OP_REMAINDER:
+  case INDIM_OP_RSQRT:
+    return is_complex ? 30 : 8;
+  case INDIM_OP_EXPONENTIAL:
+  case INDIM_OP_EXPONENTIAL_MINUS_ONE:
+  case INDIM_OP_LOG:
+  case INDIM_OP_LOG_PLUS_ONE:
+  case INDIM_OP_LOGISTIC:
+  case INDIM_OP_TANH:
+  case INDIM_OP_SINE:
+  case INDIM_OP_COSINE:
+  case INDIM_OP_CBRT:
+  case INDIM_OP_ERF:
+    return is_complex ? 100 : 24;
+  case INDIM_OP_TAN:
+  case INDIM_OP_SINH:
+  case INDIM_OP_COSH:
+  case INDIM_OP_ASIN:
+  case INDIM_OP_ACOS:
+  case INDIM_OP_ASINH:
+  case INDIM_OP_ACOSH:
+  case INDIM_OP_ATANH:
+  case INDIM_OP_ATAN2:
+  case INDIM_OP_POWER:
+    return is_complex ? 200 : 50;
+  case INDIM_OP_GATHER:
+    return 6;
+  case INDIM_OP_MAP:
+    return 20;
+  default:
+    return 1;
+  }
+}
+
+static bool is_op(const indim_flow_item *item, indim_op op) {
+  return item->kind == INDIM_FLOW_OP && item->instr->op == op;
+}
+
+// Small enough for registers; an array without elements has no register.
+static bool is_small(const indim_flow_item *item) {
+  if (!indim_shape_is_array(item->shape) || !indim_shape_is_static(item->shape)) {
+    return false;
+  }
+  int64_t count = indim_shape_element_count(item->shape);
+  return count >= 1 && count <= TILE_LIMIT;
+}
+
+static bool is_inlinable(const indim_flow_item *item) {
+  return item->kind == INDIM_FLOW_OP && indim_shape_is_array(item->shape) && indim_element_can(item->instr);
+}
+
+// How often |user| repeats each element of its operand along a row of the result: loops run along rows, and compute it once
+// before each. 1 when it does not, or not often enough to make what is done once count for nothing.
+static int64_t repeats_along_row(const indim_flow_item *user) {
+  int64_t count = 0;
+  const int64_t *dims =
+      is_op(user, INDIM_OP_BROADCAST) ? indim_instr_ints(user->instr, INDIM_ATTR_DIMENSIONS, &count) : NULL;
+  int64_t row = 1;
+  for (int64_t i = 0; i < count; i++) {
+    if (dims[i] != i) {
+      return 1;
+    }
+  }
+  for (int64_t d = count; dims != NULL && d < user->shape->rank; d++) {
+    row *= user->shape->sizes[d];
+  }
+  return row >= LONG_ROW ? row : 1;
+}
+
+// What the backward walk knows of an item: who asks for it.
+typedef struct asked {
+  bool by_tile;    // a tile, or control that carries it
+  bool by_memory;  // an op that reads memory
+  bool as_result;
+  int32_t root;         // the one kernel that computes it; -1: none yet, -2: several
+  int32_t elementwise;  // times an element is computed for users at the same index
+  int32_t moved;        // and for all others together
+  bool by_element;      // somebody needs it more often than once before a long row
+} asked;
+
+static void ask_root(asked *a, int32_t root) { a->root = a->root == -1 || a->root == root ? root : -2; }
+
+static bool moves(indim_op op) {
+  switch ((int)op) {
+  case INDIM_OP_BROADCAST:
+  case INDIM_OP_TRANSPOSE:
+  case INDIM_OP_SLICE:
+  case INDIM_OP_REVERSE:
+  case INDIM_OP_RESHAPE:
+  case INDIM_OP_BITCAST:
+  case INDIM_OP_PAD:
+  case INDIM_OP_CONCATENATE:
+  case INDIM_OP_DYNAMIC_SLICE:
+  case INDIM_OP_GATHER:
+    return true;
+  default:
+    return false;
+  }
+}
+
+static int32_t times(int64_t count, int64_t factor) {
+  return (int32_t)(count > 0 && factor > MANY_TIMES / count ? MANY_TIMES : count * factor);
+}
+
+// How often an element of operand |k| is computed for one run over the user's elements.
+static int64_t repeats(const indim_flow_item *user, int32_t k) {
+  const indim_flow_item *operand = user->operands[k];
+  int64_t mine = indim_shape_element_count(operand->shape);
+  if (!indim_shape_is_array(user->shape) || mine == 0) {
+    return 1;
+  }
+  int64_t theirs = indim_shape_element_count(user->shape);
+  return theirs > mine ? theirs / mine : 1;
+}
+
+static void ask(const indim_flow_item *user, const asked *of_user, asked *list) {
+  for (int32_t k = 0; k < user->operand_count; k++) {
+    asked *a = &list[user->operands[k]->index];
+    if (user->placement == INDIM_PLACEMENT_TILE) {
+      a->by_tile = true;
+    } else if (user->flow_count > 0) {
+      a->by_tile = true;
+      a->by_memory = true;
+    } else if (user->placement == INDIM_PLACEMENT_INLINE || is_inlinable(user)) {
+      ask_root(a, user->placement == INDIM_PLACEMENT_INLINE ? of_user->root : user->index);
+      int32_t visits = user->placement == INDIM_PLACEMENT_INLINE ? of_user->elementwise + of_user->moved : 1;
+      visits = times(visits, repeats(user, k));
+      bool is_thin = repeats_along_row(user) > 1 || (user->placement == INDIM_PLACEMENT_INLINE && !of_user->by_element);
+      a->by_element = a->by_element || !is_thin;
+      if (moves(user->instr->op)) {
+        a->moved = times(1, (int64_t)a->moved + visits);
+      } else {
+        a->elementwise = visits > a->elementwise ? visits : a->elementwise;
+      }
+    } else if (indim_lower_takes_elements(user, k)) {
+      ask_root(a, user->index);
+      a->moved = times(1, a->moved + indim_lower_repeats(user, k));
+      a->by_element = true;
+    } else {
+      a->by_memory = true;
+    }
+  }
+}
+
+static bool can_be_tile(const indim_flow_item *item) {
+  if (item->kind != INDIM_FLOW_OP || !is_small(item) || item->member_count > 0 || !indim_tile_can(item->instr)) {
+    return false;
+  }
+  for (int32_t k = 0; k < item->operand_count; k++) {
+    if (!is_small(item->operands[k])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, const asked *a, bool tiles) {
+  if (can_be_tile(item) && tiles && (a->by_tile || a->as_result || indim_shape_element_count(item->shape) == 1)) {
+    return INDIM_PLACEMENT_TILE;
+  }
+  if (!is_inlinable(item)) {
+    item->reason = "a kernel of its own";
+    return INDIM_PLACEMENT_MEMORY;
+  }
+  if (is_op(item, INDIM_OP_CONSTANT)) {
+    return INDIM_PLACEMENT_INLINE;
+  }
+  if (a->as_result) {
+    item->reason = "a result";
+    return INDIM_PLACEMENT_MEMORY;
+  }
+  if (a->by_tile || a->by_memory) {
+    item->reason = "read from memory by a user";
+    return INDIM_PLACEMENT_MEMORY;
+  }
+  int64_t again = (int64_t)a->elementwise + a->moved - 1;
+  bool is_paid_by_row = !a->by_element && item->cost <= CHEAP_BEFORE_ROW;
+  if (!is_paid_by_row && a->root == -2 && item->cost > 4) {
+    item->reason = "several kernels need it, and computing it again costs more than keeping it";
+    return INDIM_PLACEMENT_MEMORY;
+  }
+  if (!is_paid_by_row && again > 0 && item->cost * again > CHEAP_AGAIN && item->cost > 1) {
+    item->reason = "an element is needed several times, and computing it again costs more than keeping it";
+    return INDIM_PLACEMENT_MEMORY;
+  }
+  if (indim_lower_without(l, INDIM_DECISION_FUSION)) {
+    item->reason = "fusion is left out";
+    return INDIM_PLACEMENT_MEMORY;
+  }
+  return INDIM_PLACEMENT_INLINE;
+}
+
+// The costs, as if all that can be inline were.
+static void fill_costs(indim_flow *flow) {
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    indim_flow_item *item = flow->items[i];
+    int64_t cost = item->kind == INDIM_FLOW_OP ? op_cost(item->instr->op, item->shape->type) : 0;
+    for (int32_t k = 0; k < item->operand_count; k++) {
+      const indim_flow_item *operand = item->operands[k];
+      cost += is_inlinable(operand) && indim_shape_element_count(operand->shape) > 1
+                  ? operand->cost / repeats_along_row(item)
+                  : 0;
+    }
+    item->cost = (int32_t)(cost > MAX_COST ? MAX_COST : cost);
+  }
+}
+
+// What is inline inside what is inline ... must not nest too deep; and costs are counted anew now that it is known what
+// is computed where.
+static void bound_depths(indim_lowering *l, indim_flow *flow) {
+  int32_t *depth = indim_lower_alloc(l, flow->item_count, sizeof *depth);
+  for (int32_t i = 0; i < flow->item_count && depth != NULL; i++) {
+    indim_flow_item *item = flow->items[i];
+    int64_t cost = item->kind == INDIM_FLOW_OP ? op_cost(item->instr->op, item->shape->type) : 0;
+    for (int32_t k = 0; k < item->operand_count; k++) {
+      const indim_flow_item *operand = item->operands[k];
+      if (operand->placement == INDIM_PLACEMENT_INLINE) {
+        depth[i] = depth[operand->index] >= depth[i] ? depth[operand->index] + 1 : depth[i];
+        cost += operand->cost / repeats_along_row(item);
+      }
+    }
+    item->cost = (int32_t)(cost > MAX_COST ? MAX_COST : cost);
+    if (item->placement == INDIM_PLACEMENT_INLINE && (depth[i] > INLINE_DEPTH || item->cost > 2000)) {
+      item->placement = INDIM_PLACEMENT_MEMORY;
+      item->reason = "what it is computed from nests too deep";
+      depth[i] = 0;
+    }
+    if (item->placement != INDIM_PLACEMENT_INLINE) {
+      depth[i] = 0;
+    }
+  }
+}
+
+// Tiles that loops read at a variable index need a place as well. Whatever is inline reads on behalf of a loop.
+static void mark_feeding(indim_flow *flow) {
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    const indim_flow_item *user = flow->items[i];
+    if (user->placement == INDIM_PLACEMENT_NONE || user->placement == INDIM_PLACEMENT_TILE) {
+      continue;
+    }
+    for (int32_t k = 0; k < user->operand_count; k++) {
+      user->operands[k]->feeds_loops =
+          user->operands[k]->feeds_loops || indim_shape_element_count(user->operands[k]->shape) != 1;
+    }
+  }
+}
+
+static bool is_used(const asked *a) { return a->by_tile || a->by_memory || a->as_result || a->root != -1; }
+
+bool indim_plan_updates(const indim_flow_item *item) {
+  bool is_one =
+      is_op(item, INDIM_OP_DYNAMIC_UPDATE_SLICE) || (is_op(item, INDIM_OP_SCATTER) && item->member_count == 0);
+  return is_one && item->placement == INDIM_PLACEMENT_MEMORY;
+}
+
+// How many trailing dimensions a reduction folds; 0 when it folds others.
+static int32_t trailing_dims(const indim_flow_item *item) {
+  int64_t count = 0;
+  const int64_t *dims = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
+  int32_t rank = item->operands[0]->shape->rank;
+  for (int64_t i = 0; i < count; i++) {
+    if (dims[i] < rank - count) {
+      return 0;
+    }
+  }
+  return count < rank ? (int32_t)count : 0;
+}
+
+static bool same_sizes(const indim_shape *x, const indim_shape *y) {
+  return x->rank == y->rank && memcmp(x->sizes, y->sizes, (size_t)x->rank * sizeof *x->sizes) == 0;
+}
+
+// Marks the arrays in memory that are folded by rows, through what is computed from them element by element.
+static void mark_rows(indim_flow_item *item, const indim_shape *shape, int32_t row_dims, int depth) {
+  enum { FAR_ENOUGH = 12 };
+  if (depth > FAR_ENOUGH || !indim_shape_is_array(item->shape) || !same_sizes(item->shape, shape)) {
+    return;
+  }
+  if (item->placement == INDIM_PLACEMENT_MEMORY) {
+    item->row_dims = row_dims;
+  } else if (item->placement == INDIM_PLACEMENT_INLINE && !moves(item->instr->op)) {
+    for (int32_t k = 0; k < item->operand_count; k++) {
+      mark_rows(item->operands[k], shape, row_dims, depth + 1);
+    }
+  }
+}
+
+static void mark_all_rows(indim_flow *flow) {
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    indim_flow_item *item = flow->items[i];
+    if (!is_op(item, INDIM_OP_REDUCE) || item->placement != INDIM_PLACEMENT_MEMORY) {
+      continue;
+    }
+    int32_t row_dims = trailing_dims(item);
+    for (int32_t k = 0; row_dims > 0 && k < item->operand_count / 2; k++) {
+      mark_rows(item->operands[k], item->operands[0]->shape, row_dims, 0);
+    }
+  }
+}
+
+// Who reads an item last: users inside another count where that one is computed.
+static int32_t last_asked(const indim_flow_item *item) {
+  return item->last_read > item->last_update ? item->last_read : item->last_update;
+}
+
+// Operand |k| of a loop that passes it on untouched: the loop's result is the operand's own memory.
+static bool is_passed_on(const indim_flow_item *user, int32_t k) {
+  bool is_loop = user->kind == INDIM_FLOW_OP && user->instr->op == INDIM_OP_WHILE;
+  return is_loop && user->flows[1]->results[k] == user->flows[1]->parameters[k];
+}
+
+static void note_reads(const indim_flow_item *user) {
+  for (int32_t k = 0; k < user->operand_count; k++) {
+    indim_flow_item *operand = user->operands[k];
+    int32_t at = user->placement == INDIM_PLACEMENT_INLINE ? last_asked(user) : user->index;
+    if (is_passed_on(user, k)) {
+      int32_t later = last_asked(user->member_count > 0 ? user->members[k] : user);
+      at = later > at ? later : at;
+    }
+    if (k == 0 && indim_plan_updates(user)) {
+      operand->update_uses++;
+      operand->last_update = at > operand->last_update ? at : operand->last_update;
+    } else if (at > operand->last_read) {
+      operand->last_read = at;
+    }
+  }
+}
+
+bool indim_plan_others_are_done(const indim_flow_item *item, const indim_flow_item *update) {
+  return item->update_uses == 1 && item->last_read < update->index;
+}
+
+// Scratch memory that an update may take over.
+static void mark_giving_way(indim_flow *flow) {
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    const indim_flow_item *item = flow->items[i];
+    if (indim_plan_updates(item)) {
+      indim_flow_item *operand = item->operands[0];
+      operand->may_give_way = indim_plan_others_are_done(operand, item);
+      operand->gives_way = operand->kind == INDIM_FLOW_OP && operand->placement == INDIM_PLACEMENT_MEMORY &&
+                           operand->flow_count == 0 && indim_plan_others_are_done(operand, item);
+    }
+  }
+}
+
+void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
+  asked *list = indim_lower_alloc(l, flow->item_count, sizeof *list);
+  if (list == NULL) {
+    return;
+  }
+  bool tiles = !indim_lower_without(l, INDIM_DECISION_TILES);
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    list[i].root = -1;
+    flow->items[i]->last_read = -1;
+    flow->items[i]->last_update = -1;
+  }
+  for (int32_t i = 0; i < flow->result_count; i++) {
+    list[flow->results[i]->index].as_result = true;
+    flow->results[i]->use_count++;
+    flow->results[i]->last_read = INT32_MAX;
+  }
+  fill_costs(flow);
+  for (int32_t i = flow->item_count - 1; i >= 0; i--) {
+    indim_flow_item *item = flow->items[i];
+    bool needed = is_used(&list[i]);
+    for (int32_t k = 0; k < item->member_count; k++) {
+      needed = needed || item->members[k]->placement != INDIM_PLACEMENT_NONE;
+    }
+    if (!needed && item->kind != INDIM_FLOW_PARAMETER) {
+      continue;
+    }
+    if (item->kind == INDIM_FLOW_OP) {
+      item->placement = place_op(l, item, &list[i], tiles);
+      for (int32_t k = 0; k < item->operand_count; k++) {
+        item->operands[k]->use_count++;
+      }
+      ask(item, &list[i], list);
+      note_reads(item);
+    } else {
+      item->placement = is_small(item) && tiles ? INDIM_PLACEMENT_TILE : INDIM_PLACEMENT_MEMORY;
+    }
+  }
+  bound_depths(l, flow);
+  mark_feeding(flow);
+  mark_all_rows(flow);
+  mark_giving_way(flow);
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    for (int32_t k = 0; k < flow->items[i]->flow_count; k++) {
+      indim_plan_flow(l, flow->items[i]->flows[k]);
+    }
+  }
+}

@@ -1,0 +1,318 @@
+// Elementwise instructions and computations of scalars, made into nodes. What comes in is an instruction (or a whole
+// computation) and values of some lanes; out come values of as many lanes, each lane computed by itself. A computation
+// is written out where it is applied; what it holds of constants stays one lane wide until it meets a vector.
+#include "array/element.h"
+#include "loop/regs/frame.h"
+#include "loop/regs/tile.h"
+
+// Calls inside calls, as in the evaluator; and the instructions of one application with all that it calls.
+enum { MAX_DEPTH = 500, MAX_STEPS = 1 << 14 };
+
+// Elementwise ------------------------------------------------------------------------------------------------------
+
+static const bool computes[INDIM_OP_COUNT] = {
+#define INDIM_OP_TYPES(op, classes) [INDIM_OP_##op] = true,
+#include "graph/op_type.def"
+    [INDIM_OP_COMPARE] = true,         [INDIM_OP_SELECT] = true,      [INDIM_OP_CONVERT] = true, [INDIM_OP_COPY] = true,
+    [INDIM_OP_BITCAST_CONVERT] = true, [INDIM_OP_OPT_BARRIER] = true, [INDIM_OP_DOMAIN] = true,
+};
+
+// In memory.
+static int32_t stored_bits(indim_type type) { return type == INDIM_PRED ? 8 : indim_type_bits(type); }
+
+bool indim_loop_can_elementwise(const indim_instr *instr) {
+  if (!computes[instr->op] || instr->op == INDIM_OP_MULHI || !indim_shape_is_array(instr->shape) ||
+      !indim_shape_is_static(instr->shape) || instr->operand_count < 1 || instr->operand_count > 3) {
+    return false;
+  }
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    if (!indim_shape_is_array(instr->operands[i]->shape) || !indim_shape_is_static(instr->operands[i]->shape)) {
+      return false;
+    }
+  }
+  if (instr->op == INDIM_OP_BITCAST_CONVERT) {
+    return stored_bits(instr->shape->type) == stored_bits(instr->operands[0]->shape->type);
+  }
+  return instr->op != INDIM_OP_STOCHASTIC_CONVERT || indim_type_is_integral(instr->shape->type);
+}
+
+static int32_t direction_of(indim_str word) {
+  static const char *const words[] = {[INDIM_COMPARE_EQ] = "EQ", [INDIM_COMPARE_NE] = "NE", [INDIM_COMPARE_GE] = "GE",
+                                      [INDIM_COMPARE_GT] = "GT", [INDIM_COMPARE_LE] = "LE", [INDIM_COMPARE_LT] = "LT"};
+  for (int32_t i = 0; i < 6; i++) {
+    if (indim_str_is(word, words[i])) {
+      return i;
+    }
+  }
+  return INDIM_COMPARE_EQ;
+}
+
+static indim_loop_op op_of(const indim_instr *instr) {
+  indim_loop_op op = {.op = instr->op};
+  if (instr->op == INDIM_OP_COMPARE) {
+    op.direction = direction_of(indim_instr_word(instr, INDIM_ATTR_DIRECTION));
+    op.total_order = indim_type_is_float(instr->operands[0]->shape->type) &&
+                     indim_str_is(indim_instr_word(instr, INDIM_ATTR_COMPARE_TYPE), "TOTALORDER");
+  }
+  if (instr->op == INDIM_OP_REDUCE_PRECISION) {
+    int64_t exponent = indim_instr_int(instr, INDIM_ATTR_EXPONENT_BITS, 0);
+    int64_t mantissa = indim_instr_int(instr, INDIM_ATTR_MANTISSA_BITS, 0);
+    op.exponent_bits = (int32_t)(exponent < 64 ? exponent : 64);  // no format has more
+    op.mantissa_bits = (int32_t)(mantissa < 64 ? mantissa : 64);
+  }
+  return op;
+}
+
+// The bits of x seen as |type|. A pred is a byte that holds 0 or 1, and any byte but 0 is true.
+indim_lval indim_loop_bitcast(indim_loop_builder *b, indim_lval x, indim_type type) {
+  if (b->status != INDIM_OK) {
+    return 0;  // what is known of a value is of none then: a pred
+  }
+  indim_type from = indim_loop_value_of(b, x)->type;
+  if (from == type) {
+    return x;
+  }
+  if (from == INDIM_PRED) {
+    return indim_loop_bitcast(b, indim_loop_convert(b, x, INDIM_U8), type);
+  }
+  if (type == INDIM_PRED) {
+    return indim_loop_convert(b, indim_loop_bitcast(b, x, INDIM_U8), INDIM_PRED);
+  }
+  return indim_loop_scalar(b, (indim_loop_op){.op = INDIM_OP_BITCAST_CONVERT}, type, 1, &x);
+}
+
+static bool is_same_value(const indim_instr *instr) {
+  return instr->op == INDIM_OP_COPY || instr->op == INDIM_OP_OPT_BARRIER || instr->op == INDIM_OP_DOMAIN ||
+         (instr->op == INDIM_OP_REAL && !indim_type_is_complex(instr->operands[0]->shape->type));
+}
+
+indim_lval indim_loop_elementwise(indim_loop_builder *b, const indim_instr *instr, int32_t count,
+                                  const indim_lval *args) {
+  indim_lval wide[3];
+  int32_t lanes = 1;
+  if (b->status != INDIM_OK) {
+    return 0;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    int32_t own = indim_loop_value_of(b, args[i])->lanes;
+    lanes = own > lanes ? own : lanes;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    wide[i] = indim_loop_splat(b, args[i], lanes);
+  }
+  if (b->status != INDIM_OK) {
+    return 0;
+  }
+  indim_type type = instr->shape->type;
+  if (is_same_value(instr)) {
+    return wide[0];
+  }
+  if (instr->op == INDIM_OP_IMAG && !indim_type_is_complex(instr->operands[0]->shape->type)) {
+    return indim_loop_splat(b, indim_loop_const(b, type, 0, 0), lanes);
+  }
+  if (instr->op == INDIM_OP_BITCAST_CONVERT) {
+    return indim_loop_bitcast(b, wide[0], type);
+  }
+  if (instr->op == INDIM_OP_CONVERT) {
+    return indim_loop_convert(b, wide[0], type);
+  }
+  return indim_loop_scalar(b, op_of(instr), type, count, wide);
+}
+
+// Computations --------------------------------------------------------------------------------------------------------
+
+// Ops that give a scalar again when they are given one.
+static const bool keeps_scalar[INDIM_OP_COUNT] = {
+    [INDIM_OP_RESHAPE] = true, [INDIM_OP_BROADCAST] = true, [INDIM_OP_TRANSPOSE] = true,
+    [INDIM_OP_REVERSE] = true, [INDIM_OP_SLICE] = true,     [INDIM_OP_BITCAST] = true,
+};
+
+static indim_computation *called_by(const indim_instr *instr) {
+  if (instr->op == INDIM_OP_CALL || instr->op == INDIM_OP_MAP) {
+    return indim_instr_computation(instr, INDIM_ATTR_TO_APPLY);
+  }
+  return instr->op == INDIM_OP_FUSION ? indim_instr_computation(instr, INDIM_ATTR_CALLS) : NULL;
+}
+
+// Scalars, or a tuple of such; |*out_leaves| counts them.
+static bool is_of_scalars(const indim_shape *shape, int64_t *out_leaves) {
+  *out_leaves = 1;
+  if (!indim_shape_is_tuple(shape)) {
+    return indim_shape_is_scalar(shape);
+  }
+  *out_leaves = shape->member_count;
+  for (int64_t i = 0; i < shape->member_count; i++) {
+    if (!indim_shape_is_scalar(shape->members[i])) {
+      return false;
+    }
+  }
+  return shape->member_count <= MAX_STEPS;
+}
+
+static bool can_instr(const indim_instr *instr, int32_t depth, int32_t *steps);
+
+static bool can_computation(const indim_computation *computation, int32_t depth, int32_t *steps) {
+  if (computation == NULL || depth > MAX_DEPTH) {
+    return false;
+  }
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    if (!can_instr(computation->instrs[i], depth, steps)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool can_instr(const indim_instr *instr, int32_t depth, int32_t *steps) {
+  int64_t leaves = 0;
+  if (--*steps < 0 || !is_of_scalars(instr->shape, &leaves)) {
+    return false;
+  }
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    int64_t ignored = 0;
+    if (!is_of_scalars(instr->operands[i]->shape, &ignored)) {
+      return false;
+    }
+  }
+  if (instr->op == INDIM_OP_PARAMETER || instr->op == INDIM_OP_TUPLE || instr->op == INDIM_OP_GET_TUPLE_ELEMENT) {
+    return true;
+  }
+  if (instr->op == INDIM_OP_CONSTANT) {
+    return indim_shape_is_array(instr->shape) && !indim_literal_is_elided(instr->literal);
+  }
+  if (called_by(instr) != NULL) {
+    return can_computation(called_by(instr), depth + 1, steps);
+  }
+  if (keeps_scalar[instr->op]) {
+    indim_type type = instr->operand_count == 1 ? instr->operands[0]->shape->type : INDIM_TYPE_INVALID;
+    bool same_bits = instr->op == INDIM_OP_BITCAST && stored_bits(type) == stored_bits(instr->shape->type) &&
+                     indim_type_is_complex(type) == indim_type_is_complex(instr->shape->type);
+    return type == instr->shape->type || same_bits;
+  }
+  return indim_loop_can_elementwise(instr);
+}
+
+bool indim_loop_can_apply(const indim_computation *computation) {
+  int32_t steps = MAX_STEPS;
+  for (int32_t i = 0; computation != NULL && i < computation->parameter_count; i++) {
+    if (!indim_shape_is_scalar(computation->parameters[i]->shape)) {
+      return false;
+    }
+  }
+  return can_computation(computation, 0, &steps);
+}
+
+// One op of parameters |i| and |n| + i.
+static bool is_pair_op(const indim_instr *instr, int64_t i, int64_t n) {
+  switch ((int)instr->op) {
+  case INDIM_OP_ADD:
+  case INDIM_OP_MULTIPLY:
+  case INDIM_OP_MAXIMUM:
+  case INDIM_OP_MINIMUM:
+  case INDIM_OP_AND:
+  case INDIM_OP_OR:
+  case INDIM_OP_XOR:
+    break;
+  default:
+    return false;
+  }
+  const indim_instr *x = instr->operands[0];
+  const indim_instr *y = instr->operands[1];
+  if (x->op != INDIM_OP_PARAMETER || y->op != INDIM_OP_PARAMETER) {
+    return false;
+  }
+  int64_t a = x->parameter_number;
+  int64_t b = y->parameter_number;
+  return (a == i && b == n + i) || (b == i && a == n + i);
+}
+
+bool indim_loop_can_reorder(const indim_computation *computation) {
+  const indim_instr *root = computation->root;
+  int64_t n = computation->parameter_count / 2;
+  if (root->op != INDIM_OP_TUPLE) {
+    return n == 1 && computation->parameter_count == 2 && is_pair_op(root, 0, 1);
+  }
+  for (int32_t i = 0; i < root->operand_count; i++) {
+    if (root->operand_count != n || !is_pair_op(root->operands[i], i, n)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void apply(indim_loop_builder *b, const indim_computation *computation, const indim_lval *args, indim_lval *out);
+
+static void apply_call(indim_loop_builder *b, const indim_loop_frame *f, const indim_instr *instr, indim_lval *out) {
+  indim_lval *args = indim_loop_frame_operands(b, f, instr);
+  if (args != NULL) {
+    apply(b, called_by(instr), args, out);
+    indim_loop_frame_release(b, f, instr, args);
+  }
+}
+
+static indim_lval constant(indim_loop_builder *b, const indim_literal *literal) {
+  const indim_shape *shape = indim_literal_shape(literal);
+  indim_element element =
+      indim_element_load(shape->type, indim_shape_element_bits(shape), indim_literal_data(literal), 0);
+  return indim_loop_const(b, shape->type, element.bits, element.imag);
+}
+
+// The value of an instruction that has one leaf and calls nothing.
+static indim_lval apply_simple(indim_loop_builder *b, const indim_loop_frame *f, const indim_instr *instr) {
+  if (instr->op == INDIM_OP_CONSTANT) {
+    return constant(b, instr->literal);
+  }
+  indim_lval operands[3];
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    operands[i] = *(const indim_lval *)indim_loop_frame_leaf(f, instr->operands[i]);
+  }
+  if (keeps_scalar[instr->op]) {
+    return indim_loop_bitcast(b, operands[0], instr->shape->type);
+  }
+  return indim_loop_elementwise(b, instr, instr->operand_count, operands);
+}
+
+static void apply_instr(indim_loop_builder *b, indim_loop_frame *f, const indim_instr *instr, const indim_lval *args) {
+  indim_lval *out = indim_loop_frame_leaf(f, instr);
+  if (indim_loop_frame_move(f, instr, args)) {
+    return;
+  }
+  if (called_by(instr) != NULL) {
+    apply_call(b, f, instr, out);
+  } else {
+    out[0] = apply_simple(b, f, instr);
+  }
+}
+
+// |args| are the leaves of all parameters, |out| gets those of the root.
+static void apply(indim_loop_builder *b, const indim_computation *computation, const indim_lval *args,
+                  indim_lval *out) {
+  indim_loop_frame f;
+  if (!indim_loop_frame_begin(b, computation, sizeof *out, &f)) {
+    return;
+  }
+  for (int32_t i = 0; i < computation->instr_count && b->status == INDIM_OK; i++) {
+    if (f.first[i] >= 0) {
+      apply_instr(b, &f, computation->instrs[i], args);
+    }
+  }
+  const indim_lval *root = indim_loop_frame_leaf(&f, computation->root);
+  for (int32_t k = 0; k < indim_loop_leaves(computation->root->shape); k++) {
+    out[k] = root[k];
+  }
+  indim_loop_frame_end(b, &f);
+}
+
+void indim_loop_apply(indim_loop_builder *b, const indim_computation *computation, int32_t lanes,
+                      const indim_lval *args, indim_lval *out) {
+  int32_t count = indim_loop_leaves(computation->root->shape);
+  for (int32_t k = 0; k < count; k++) {
+    out[k] = 0;
+  }
+  if (b->status == INDIM_OK) {
+    apply(b, computation, args, out);
+  }
+  for (int32_t k = 0; b->status == INDIM_OK && k < count; k++) {
+    out[k] = indim_loop_splat(b, out[k], lanes);
+  }
+}

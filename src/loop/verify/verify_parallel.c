@@ -1,0 +1,292 @@
+// The verifier's rule for parallel loops: no iteration may read what another one writes. Of a storage that is read and
+// written there, every access of iteration i is at c i + r with r in a window that is no wider than c times the step, or
+// the like with the digits of i (its quotients and remainders) for i. Of one that is only written, no place is the same in
+// all iterations.
+#include <stdlib.h>
+
+#include "loop/ir/place.h"
+#include "loop/verify/verify.h"
+
+static const indim_loop_value *value_of(const indim_loop_verifier *v, indim_lval value) {
+  return &v->program->values[value];
+}
+
+// A part of the parallel index i: (i / divisor) mod |modulus|, 0 being none.
+typedef struct digit {
+  int64_t divisor, modulus;
+} digit;
+
+// Whether |term| is a digit of the parallel index.
+static bool digit_of(const indim_loop_verifier *v, indim_lval term, digit *out) {
+  indim_lval index = v->parallel->bodies[0]->first_parameter;
+  const indim_loop_node *chain[8];
+  int count = 0;
+  while (term != index) {
+    const indim_loop_node *node = value_of(v, term)->node;
+    if (node == NULL || count == 8 || (node->kind != INDIM_NODE_FLOORDIV && node->kind != INDIM_NODE_MODULO)) {
+      return false;
+    }
+    chain[count++] = node;
+    term = node->args[0];
+  }
+  *out = (digit){1, 0};
+  while (count-- > 0) {
+    int64_t number = chain[count]->u.affine.constant;
+    if (out->modulus != 0 && out->modulus % number != 0) {
+      return false;
+    }
+    if (chain[count]->kind == INDIM_NODE_MODULO) {
+      out->modulus = number;
+    } else if (!indim_index_mul(out->divisor, number, &out->divisor)) {
+      return false;
+    } else {
+      out->modulus /= number;
+      if (out->modulus == 1) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// What stays a term of an address: what is fixed in an iteration.
+static bool is_fixed(const void *user, indim_lval term) {
+  const indim_loop_verifier *v = user;
+  const indim_loop_value *value = value_of(v, term);
+  return value->low != value->high && value->body->depth <= v->parallel->bodies[0]->depth;
+}
+
+// Of what an iteration makes, the digits of its index alone.
+static bool is_outer_or_digit(const void *user, indim_lval term) {
+  const indim_loop_verifier *v = user;
+  digit d = {0, 0};
+  return is_fixed(v, term) && (value_of(v, term)->body != v->parallel->bodies[0] || digit_of(v, term, &d));
+}
+
+// Whether the terms that change with the iteration tell iterations apart: their digits leave no part of the index out.
+// i mod step is the same in all iterations; i mod d and (i / d) mod m make i mod (d m).
+static bool determines_index(const indim_loop_verifier *v, const indim_loop_place *p) {
+  const indim_loop_value *index = value_of(v, v->parallel->bodies[0]->first_parameter);
+  int64_t step = v->parallel->u.loop.step;
+  int64_t known = step;  // i mod |known| is known
+  for (int32_t rounds = 0; rounds <= p->count; rounds++) {
+    int64_t next = known;
+    for (int32_t i = 0; i < p->count; i++) {
+      digit d = {0, 0};
+      int64_t end = 0;
+      bool is_digit = digit_of(v, p->terms[i], &d);
+      if (is_digit && d.modulus == 0 && (d.divisor <= step || known % d.divisor == 0)) {
+        return true;
+      }
+      if (is_digit && d.modulus != 0 && known % d.divisor == 0 && indim_index_mul(d.divisor, d.modulus, &end)) {
+        next = end > next ? end : next;
+      }
+    }
+    if (index->low >= 0 && index->high < next) {
+      return true;
+    }
+    known = next;
+  }
+  return false;
+}
+
+// Whether places of different iterations, each with the window's elements around it, are apart: as in a number system,
+// each coefficient is at least as large as all that the smaller ones and the window reach.
+static bool keeps_apart(const indim_loop_verifier *v, const indim_loop_place *p) {
+  const indim_loop_body *body = v->parallel->bodies[0];
+  int64_t width =
+      indim_index_add_saturated(indim_index_add_saturated(p->high, 1), indim_index_mul_saturated(p->low, -1));
+  bool is_used[INDIM_MAX_PLACE_TERMS] = {false};
+  for (int32_t rounds = 0; rounds < p->count; rounds++) {
+    int32_t least = -1;
+    int64_t least_size = 0;
+    for (int32_t i = 0; i < p->count; i++) {
+      int64_t size = indim_index_abs(p->coefficients[i]);
+      bool counts = !is_used[i] && value_of(v, p->terms[i])->body == body;
+      if (counts && (least < 0 || size < least_size)) {
+        least = i;
+        least_size = size;
+      }
+    }
+    if (least < 0) {
+      break;
+    }
+    const indim_loop_value *value = value_of(v, p->terms[least]);
+    int64_t gap = p->terms[least] == body->first_parameter ? v->parallel->u.loop.step : 1;
+    if (value->low == INT64_MIN || value->high == INT64_MAX || indim_index_mul_saturated(least_size, gap) < width) {
+      return false;
+    }
+    int64_t reach = indim_index_mul_saturated(least_size, indim_index_add_saturated(value->high, -value->low));
+    width = indim_index_add_saturated(width, reach);
+    is_used[least] = true;
+  }
+  return width < INT64_MAX && determines_index(v, p);
+}
+
+// Accesses whose addresses are the same sum, with one window around all of them.
+typedef struct access_class {
+  indim_loop_place at;
+  bool is_read, is_written;
+  const indim_loop_node *node;
+} access_class;
+
+enum { MAX_CLASSES = 32, MAX_FREE_TERMS = 4, MAX_VALUES = 4 };
+
+// Whether |term| has one value while the parallel loop runs.
+static bool is_outer(const indim_loop_verifier *v, indim_lval term) {
+  return value_of(v, term)->body->depth < v->parallel->bodies[0]->depth;
+}
+
+// Adds the terms of |from| times |sign| to a difference of two places: outer ones as terms, of the others, which are those
+// of some iteration, what they reach.
+static bool add_place(const indim_loop_verifier *v, indim_loop_place *difference, const indim_loop_place *from,
+                      int64_t sign) {
+  bool fits = indim_loop_place_widen(difference, sign, from->low, from->high);
+  for (int32_t i = 0; i < from->count && fits; i++) {
+    const indim_loop_value *value = value_of(v, from->terms[i]);
+    int64_t coefficient = indim_index_mul_saturated(from->coefficients[i], sign);
+    fits = is_outer(v, from->terms[i]) ? indim_loop_place_add(difference, from->terms[i], coefficient)
+                                       : value->low > INT64_MIN && value->high < INT64_MAX &&
+                                             indim_loop_place_widen(difference, coefficient, value->low, value->high);
+  }
+  return fits;
+}
+
+// Whether the difference is never 0: not for any of the few values that each of its terms may have (as of the number of
+// the half of a pair of buffers that is read, the other being written).
+static bool is_never_zero(const indim_loop_verifier *v, const indim_loop_place *d) {
+  int64_t at[MAX_FREE_TERMS] = {0};
+  for (int32_t i = 0; i < d->count; i++) {
+    const indim_loop_value *value = value_of(v, d->terms[i]);
+    if (d->count > MAX_FREE_TERMS || (uint64_t)value->high - (uint64_t)value->low >= MAX_VALUES) {
+      return false;
+    }
+    at[i] = value->low;
+  }
+  for (;;) {
+    indim_loop_place one = *d;
+    bool fits = true;
+    for (int32_t i = 0; i < d->count; i++) {
+      fits &= indim_loop_place_widen(&one, d->coefficients[i], at[i], at[i]);
+    }
+    if (!fits || (one.low <= 0 && one.high >= 0)) {
+      return false;
+    }
+    int32_t next = 0;
+    while (next < d->count && at[next] == value_of(v, d->terms[next])->high) {
+      at[next] = value_of(v, d->terms[next])->low;
+      next++;
+    }
+    if (next == d->count) {
+      return true;
+    }
+    at[next]++;
+  }
+}
+
+// Whether no access of |x| meets one of |y|, in any two iterations.
+static bool is_elsewhere(const indim_loop_verifier *v, const indim_loop_place *x, const indim_loop_place *y) {
+  indim_loop_place difference = {.count = 0};
+  return add_place(v, &difference, x, 1) && add_place(v, &difference, y, -1) && is_never_zero(v, &difference);
+}
+
+// Puts an access into the class of its address. False when the address or the class has no place.
+static bool classify(const indim_loop_verifier *v, const indim_loop_access *access, bool all, access_class *classes,
+                     int32_t *count) {
+  indim_loop_place p;
+  int32_t at = 0;
+  if (!indim_loop_take_apart(v->program, access->address, access->low, access->high, all ? is_outer_or_digit : is_fixed,
+                             v, &p)) {
+    return false;
+  }
+  while (at < *count && !indim_loop_place_same_terms(&classes[at].at, &p)) {
+    at++;
+  }
+  if (at == MAX_CLASSES) {
+    return false;
+  }
+  access_class *c = &classes[at];
+  if (at == *count) {
+    *c = (access_class){.at = p, .node = access->node};
+    (*count)++;
+  }
+  indim_loop_place_cover(&c->at, &p);
+  c->is_read |= !access->is_write;
+  c->is_written |= access->is_write;
+  return true;
+}
+
+// NULL, or the node of an access that may meet another one's element in another iteration.
+static const indim_loop_node *find_meeting(const indim_loop_verifier *v, const indim_loop_access *accesses,
+                                           size_t count, bool all) {
+  access_class classes[MAX_CLASSES];
+  int32_t class_count = 0;
+  for (size_t i = 0; i < count; i++) {
+    bool same_size = indim_type_bytes(v->program->storages[accesses[i].storage]->type) ==
+                     indim_type_bytes(v->program->storages[accesses[0].storage]->type);
+    if (!same_size || !classify(v, &accesses[i], all, classes, &class_count)) {
+      return accesses[i].node;
+    }
+  }
+  for (int32_t i = 0; i < class_count; i++) {
+    const access_class *x = &classes[i];
+    bool is_apart = !x->is_read || !x->is_written || keeps_apart(v, &x->at);
+    for (int32_t j = 0; j < i && is_apart; j++) {
+      const access_class *y = &classes[j];
+      bool may_matter = (x->is_written && y->is_read) || (x->is_read && y->is_written);
+      is_apart = !may_matter || is_elsewhere(v, &x->at, &y->at);
+    }
+    if (!is_apart) {
+      return x->node;
+    }
+  }
+  return NULL;
+}
+
+// All accesses of one storage, |count| of them, among them reads and writes. What an iteration makes and holds fast counts
+// as a part of its place first, and as a part of its window where accesses differ in it.
+static indim_status check_group(const indim_loop_verifier *v, const indim_loop_access *accesses, size_t count) {
+  const indim_loop_node *node = find_meeting(v, accesses, count, false);
+  if (node != NULL && find_meeting(v, accesses, count, true) != NULL) {
+    return indim_loop_broken(v, node, "iterations of a parallel loop may meet in %s",
+                             v->program->storages[accesses[0].root]->name);
+  }
+  return INDIM_OK;
+}
+
+// Whether every iteration writes the same place: nothing in its address is made in the loop.
+static bool is_same_everywhere(const indim_loop_verifier *v, const indim_loop_access *access) {
+  return access->is_write && !access->is_masked &&
+         value_of(v, access->address)->body->depth < v->parallel->bodies[0]->depth;
+}
+
+static int by_root(const void *x, const void *y) {
+  const indim_loop_access *a = x;
+  const indim_loop_access *b = y;
+  return (a->root > b->root) - (a->root < b->root);
+}
+
+indim_status indim_loop_verify_parallel(indim_loop_verifier *v) {
+  const indim_loop_value *index = value_of(v, v->parallel->bodies[0]->first_parameter);
+  if (v->access_count == 0 || index->low == index->high) {
+    return INDIM_OK;
+  }
+  qsort(v->accesses, v->access_count, sizeof *v->accesses, by_root);
+  for (size_t begin = 0; begin < v->access_count;) {
+    size_t end = begin;
+    bool is_read = false;
+    bool is_written = false;
+    for (; end < v->access_count && v->accesses[end].root == v->accesses[begin].root; end++) {
+      is_read |= !v->accesses[end].is_write;
+      is_written |= v->accesses[end].is_write;
+      if (is_same_everywhere(v, &v->accesses[end])) {
+        return indim_loop_broken(v, v->accesses[end].node, "all iterations of a parallel loop write the same place");
+      }
+    }
+    if (is_read && is_written) {
+      INDIM_TRY(check_group(v, v->accesses + begin, end - begin));
+    }
+    begin = end;
+  }
+  return INDIM_OK;
+}

@@ -1,0 +1,246 @@
+// The verifier's rules for pure nodes: types, lanes, what the union holds, and that a range claims no more than the
+// arguments' ranges say.
+#include <string.h>
+
+#include "base/size.h"
+#include "loop/verify/verify.h"
+
+static const indim_loop_value *arg_of(const indim_loop_verifier *v, const indim_loop_node *node, int32_t i) {
+  return &v->program->values[node->args[i]];
+}
+
+static const indim_loop_value *result_of(const indim_loop_verifier *v, const indim_loop_node *node) {
+  return &v->program->values[node->first_result];
+}
+
+// Whether all args have |type| (or, when INVALID, the result's) and the result's lanes.
+static bool args_like_result(const indim_loop_verifier *v, const indim_loop_node *node, indim_type type) {
+  const indim_loop_value *result = result_of(v, node);
+  bool ok = true;
+  for (int32_t i = 0; i < node->arg_count; i++) {
+    const indim_loop_value *arg = arg_of(v, node, i);
+    ok &= arg->lanes == result->lanes && arg->type == (type == INDIM_TYPE_INVALID ? result->type : type);
+  }
+  return ok;
+}
+
+// How the types of an elementwise op's operands and result go together: the name of its shape rule in ops.def, which
+// knows; NULL for ops that are not elementwise.
+static const char *type_rule(indim_op op) {
+  static const char *const rules[] = {
+#define INDIM_OP(name, text, least, most, shape, infer, eval, meaning) #infer,
+#include "indim/ops.def"
+  };
+  static const char *const elementwise[] = {
+      "unary",   "binary", "convert", "bitcast_convert", "reduce_precision", "stochastic_convert", "complex",
+      "compare", "select", "clamp"};
+  if ((unsigned)op >= INDIM_OP_COUNT) {
+    return NULL;
+  }
+  for (size_t i = 0; i < sizeof elementwise / sizeof elementwise[0]; i++) {
+    if (strcmp(rules[op], elementwise[i]) == 0) {
+      return elementwise[i];
+    }
+  }
+  return NULL;
+}
+
+// The type that a unary or binary op gives on operands of |type|.
+static indim_type result_type(indim_op op, indim_type type) {
+  if (op == INDIM_OP_IS_FINITE) {
+    return INDIM_PRED;
+  }
+  bool gives_part = op == INDIM_OP_ABS || op == INDIM_OP_REAL || op == INDIM_OP_IMAG;
+  return gives_part && indim_type_is_complex(type) ? indim_type_component_of(type) : type;
+}
+
+static bool compare_is_right(const indim_loop_op *op) {
+  return op->direction >= (int32_t)INDIM_COMPARE_EQ && op->direction <= (int32_t)INDIM_COMPARE_LT;
+}
+
+static bool scalar_types_agree(const indim_loop_verifier *v, const indim_loop_node *node, const char *rule) {
+  const indim_loop_value *result = result_of(v, node);
+  indim_type first = arg_of(v, node, 0)->type;
+  indim_op op = node->u.op.op;
+  if (strcmp(rule, "convert") == 0) {
+    return !indim_type_is_complex(first) || indim_type_is_complex(result->type);
+  }
+  if (strcmp(rule, "stochastic_convert") == 0) {
+    return true;
+  }
+  if (strcmp(rule, "bitcast_convert") == 0) {
+    return indim_type_bits(first) == indim_type_bits(result->type);
+  }
+  if (strcmp(rule, "complex") == 0) {
+    return first == arg_of(v, node, 1)->type && indim_type_complex_of(first) == result->type;
+  }
+  if (strcmp(rule, "compare") == 0) {
+    return first == arg_of(v, node, 1)->type && result->type == INDIM_PRED && compare_is_right(&node->u.op);
+  }
+  if (strcmp(rule, "select") == 0) {
+    return first == INDIM_PRED && arg_of(v, node, 1)->type == result->type && arg_of(v, node, 2)->type == result->type;
+  }
+  if (strcmp(rule, "clamp") == 0 || strcmp(rule, "reduce_precision") == 0) {
+    return args_like_result(v, node, INDIM_TYPE_INVALID);
+  }
+  return args_like_result(v, node, first) && result_type(op, first) == result->type;
+}
+
+static indim_status check_scalar(const indim_loop_verifier *v, const indim_loop_node *node) {
+  const char *rule = type_rule(node->u.op.op);
+  if (rule == NULL) {
+    return indim_loop_broken(v, node, "an operation that is not elementwise");
+  }
+  const indim_op_info *info = indim_op_get(node->u.op.op);
+  if (node->arg_count < info->least || (info->most >= 0 && node->arg_count > info->most)) {
+    return indim_loop_broken(v, node, "%s of %d values", info->text, (int)node->arg_count);
+  }
+  for (int32_t i = 0; i < node->arg_count; i++) {
+    if (arg_of(v, node, i)->lanes != result_of(v, node)->lanes) {
+      return indim_loop_broken(v, node, "argument %d has %d lanes, the result %d", (int)i,
+                               (int)arg_of(v, node, i)->lanes, (int)result_of(v, node)->lanes);
+    }
+  }
+  return scalar_types_agree(v, node, rule) ? INDIM_OK
+                                           : indim_loop_broken(v, node, "the types of %s do not agree", info->text);
+}
+
+static indim_status check_fold(const indim_loop_verifier *v, const indim_loop_node *node) {
+  const indim_loop_value *result = result_of(v, node);
+  const indim_op_info *info = indim_op_get(node->u.op.op);
+  const char *rule = type_rule(node->u.op.op);
+  if (rule == NULL || strcmp(rule, "binary") != 0) {
+    return indim_loop_broken(v, node, "a fold by %s", info->text);
+  }
+  if (result->lanes != 1 || result->type != arg_of(v, node, 0)->type) {
+    return indim_loop_broken(v, node, "a fold gives one lane of its argument's type");
+  }
+  return INDIM_OK;
+}
+
+static indim_status check_constant(const indim_loop_verifier *v, const indim_loop_node *node) {
+  const indim_loop_value *result = result_of(v, node);
+  int32_t bits =
+      indim_type_bits(indim_type_is_complex(result->type) ? indim_type_component_of(result->type) : result->type);
+  int32_t lanes = node->kind == INDIM_NODE_LANES ? result->lanes : 1;
+  const uint64_t *words = node->kind == INDIM_NODE_LANES ? node->u.lanes.bits : node->u.constant.bits;
+  if (words == NULL) {
+    return indim_loop_broken(v, node, "a constant without bits");
+  }
+  for (int32_t i = 0; i < 2 * lanes; i++) {
+    bool may_be_set = i % 2 == 0 || indim_type_is_complex(result->type);
+    if (!may_be_set ? words[i] != 0 : bits < 64 && words[i] >> bits != 0) {
+      return indim_loop_broken(v, node, "a constant has more bits than %s", indim_type_text(result->type));
+    }
+  }
+  return INDIM_OK;
+}
+
+static indim_status check_index(const indim_loop_verifier *v, const indim_loop_node *node) {
+  const indim_loop_value *result = result_of(v, node);
+  if (result->type != INDIM_S64) {
+    return indim_loop_broken(v, node, "index arithmetic gives s64");
+  }
+  if (node->kind == INDIM_NODE_CLAMP_INDEX) {
+    const indim_loop_value *x = arg_of(v, node, 0);
+    bool is_right = node->u.clamp.low <= node->u.clamp.high && x->lanes == result->lanes &&
+                    (x->type == INDIM_PRED || indim_type_is_integral(x->type));
+    return is_right ? INDIM_OK : indim_loop_broken(v, node, "a clamp of no integer or to no range");
+  }
+  if (!args_like_result(v, node, INDIM_S64)) {
+    return indim_loop_broken(v, node, "index arithmetic on other than s64 of the result's lanes");
+  }
+  if (node->kind != INDIM_NODE_AFFINE && node->u.affine.constant <= 0) {
+    return indim_loop_broken(v, node, "the divisor is %lld", (long long)node->u.affine.constant);
+  }
+  return INDIM_OK;
+}
+
+static indim_status check_lanes(const indim_loop_verifier *v, const indim_loop_node *node) {
+  const indim_loop_value *result = result_of(v, node);
+  const indim_loop_value *x = arg_of(v, node, 0);
+  if (x->type != result->type) {
+    return indim_loop_broken(v, node, "lanes of %s moved into %s", indim_type_text(x->type),
+                             indim_type_text(result->type));
+  }
+  if (node->kind == INDIM_NODE_SPLAT && x->lanes != 1) {
+    return indim_loop_broken(v, node, "a splat of %d lanes", (int)x->lanes);
+  }
+  if (node->kind == INDIM_NODE_EXTRACT && (result->lanes != 1 || node->u.lane < 0 || node->u.lane >= x->lanes)) {
+    return indim_loop_broken(v, node, "lane %d of %d", (int)node->u.lane, (int)x->lanes);
+  }
+  return INDIM_OK;
+}
+
+static indim_status check_shuffle(const indim_loop_verifier *v, const indim_loop_node *node) {
+  const indim_loop_value *result = result_of(v, node);
+  int64_t total = 0;
+  if (node->arg_count < 1 || node->u.map == NULL) {
+    return indim_loop_broken(v, node, "a shuffle of nothing");
+  }
+  for (int32_t i = 0; i < node->arg_count; i++) {
+    total += arg_of(v, node, i)->lanes;
+    if (arg_of(v, node, i)->type != result->type) {
+      return indim_loop_broken(v, node, "a shuffle of %s into %s", indim_type_text(arg_of(v, node, i)->type),
+                               indim_type_text(result->type));
+    }
+  }
+  for (int32_t i = 0; i < result->lanes; i++) {
+    if (node->u.map[i] < -1 || node->u.map[i] >= total) {
+      return indim_loop_broken(v, node, "a shuffle of lane %d of %d", (int)node->u.map[i], (int)total);
+    }
+  }
+  return INDIM_OK;
+}
+
+static indim_status check_kind(const indim_loop_verifier *v, const indim_loop_node *node) {
+  switch (node->kind) {
+  case INDIM_NODE_CONST:
+  case INDIM_NODE_LANES:
+    return check_constant(v, node);
+  case INDIM_NODE_SCALAR:
+    return check_scalar(v, node);
+  case INDIM_NODE_FMA:
+    return indim_type_is_float(result_of(v, node)->type) && args_like_result(v, node, INDIM_TYPE_INVALID)
+               ? INDIM_OK
+               : indim_loop_broken(v, node, "fma takes and gives one float type");
+  case INDIM_NODE_AFFINE:
+  case INDIM_NODE_FLOORDIV:
+  case INDIM_NODE_MODULO:
+  case INDIM_NODE_CLAMP_INDEX:
+    return check_index(v, node);
+  case INDIM_NODE_SPLAT:
+  case INDIM_NODE_EXTRACT:
+    return check_lanes(v, node);
+  case INDIM_NODE_SHUFFLE:
+    return check_shuffle(v, node);
+  case INDIM_NODE_FOLD:
+    return check_fold(v, node);
+  case INDIM_NODE_LOAD:
+  case INDIM_NODE_STORE:
+  case INDIM_NODE_COPY:
+  case INDIM_NODE_FILL:
+  case INDIM_NODE_ASK:
+  case INDIM_NODE_FOR:
+  case INDIM_NODE_IF:
+  case INDIM_NODE_WHILE:
+  case INDIM_NODE_HOST:
+  case INDIM_NODE_COUNT:
+    break;
+  }
+  return indim_loop_broken(v, node, "a node of no kind");
+}
+
+indim_status indim_loop_verify_value(indim_loop_verifier *v, const indim_loop_node *node) {
+  INDIM_TRY(check_kind(v, node));
+  const indim_loop_value *result = result_of(v, node);
+  int64_t low = INT64_MIN;
+  int64_t high = INT64_MAX;
+  if (result->type == INDIM_S64) {
+    indim_loop_node_range(v->program, node, result->lanes, &low, &high);
+  }
+  if (result->low > low || result->high < high) {
+    return indim_loop_broken(v, node, "v%d may be outside of its range", (int)node->first_result);
+  }
+  return INDIM_OK;
+}
