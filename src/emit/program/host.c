@@ -104,7 +104,7 @@ static LLVMValueRef fill_frame(indim_generator *g, const capture *c, LLVMValueRe
 
 static LLVMValueRef load_field(indim_generator *g, const capture *c, LLVMValueRef frame, int32_t field) {
   LLVMTypeRef type = LLVMStructGetTypeAtIndex(c->type, (unsigned)field);
-  return LLVMBuildLoad2(g->e.builder, type, frame_field(g, c, frame, field), "");
+  return indim_emit_loaded(g, LLVMBuildLoad2(g->e.builder, type, frame_field(g, c, frame, field), ""));
 }
 
 // The frame's fields back into registers, in the entry block of the piece.

@@ -41,6 +41,22 @@ static bool is_part(LLVMValueRef a) {
   return (lanes & (lanes - 1)) == 0;
 }
 
+// Whether the type is among those that LLVM 19's code generator lists; others it makes up.
+static bool is_listed(LLVMTypeRef type) {
+  unsigned lanes = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetVectorSize(type) : 1;
+  if ((lanes & (lanes - 1)) == 0 || lanes == 3) {
+    return true;
+  }
+  LLVMTypeRef element = LLVMGetElementType(type);
+  LLVMTypeKind kind = LLVMGetTypeKind(element);
+  bool is_word = kind == LLVMFloatTypeKind || (kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(element) == 32);
+  return is_word && lanes <= 12;
+}
+
+LLVMValueRef indim_emit_loaded(indim_generator *g, LLVMValueRef load) {
+  return is_listed(LLVMTypeOf(load)) ? load : LLVMBuildFreeze(g->e.builder, load, "");
+}
+
 // Whether the shuffle only adds lanes of any value, or leaves out the last ones.
 static bool only_resizes(LLVMValueRef a, int32_t lanes, const int32_t *map) {
   int32_t own = (int32_t)LLVMGetVectorSize(LLVMTypeOf(a));

@@ -29,7 +29,7 @@ static LLVMValueRef load_by_branch(indim_generator *g, indim_type type, int32_t 
   indim_emit_move_element(g, type, indim_emit_offset(g, element, slot, l.lane, true),
                           indim_emit_offset(g, element, pointer, l.lane, false));
   indim_emit_lanes_end(g, &l);
-  values[1] = LLVMBuildLoad2(b, memory, slot, "");
+  values[1] = indim_emit_loaded(g, LLVMBuildLoad2(b, memory, slot, ""));
   blocks[1] = LLVMGetInsertBlock(b);
   LLVMBuildBr(b, after);
   indim_emit_enter(g, after);

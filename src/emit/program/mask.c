@@ -7,7 +7,7 @@
 LLVMValueRef indim_emit_plain_load(indim_generator *g, LLVMTypeRef type, LLVMValueRef pointer, indim_type element) {
   LLVMValueRef load = LLVMBuildLoad2(g->e.builder, type, pointer, "");
   LLVMSetAlignment(load, indim_emit_alignment(element));
-  return load;
+  return indim_emit_loaded(g, load);
 }
 
 LLVMValueRef indim_emit_plain_store(indim_generator *g, LLVMValueRef value, LLVMValueRef pointer, indim_type element) {

@@ -155,6 +155,9 @@ LLVMValueRef indim_emit_shuffle(indim_generator *g, LLVMValueRef a, LLVMValueRef
 LLVMValueRef indim_emit_splat(indim_generator *g, LLVMValueRef x, int32_t lanes);
 // The number in each lane of a vector of integers like |x|, or as such an integer.
 LLVMValueRef indim_emit_s64_like(indim_generator *g, LLVMValueRef x, int64_t value);
+// What a load gives, to go on with. LLVM 19 sees through shuffles that repeat a first lane to the load that it is from, and
+// crashes there at vectors like <6 x double>: through a freeze it does not see.
+LLVMValueRef indim_emit_loaded(indim_generator *g, LLVMValueRef load);
 // sum + factor * x of s64 that do not wrap, with or without lanes; |sum| may be NULL for nothing.
 LLVMValueRef indim_emit_add_scaled(indim_generator *g, LLVMValueRef sum, LLVMValueRef x, int64_t factor);
 
