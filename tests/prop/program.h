@@ -672,6 +672,9 @@ static void do_concatenate(scope *s) {
     if (chance(s->g->c, 3)) {
       other.sizes[dim] = 1 + (int64_t)choose(s->g->c, 9);
     }
+    if (element_count(&other) > s->g->limit) {  // what a dimension of no elements hid
+      return;
+    }
     parts[i] = need(s, &other);
     bits_count = bits_count && parts[i].bits_count;
     a.sizes[dim] += other.sizes[dim];
