@@ -7,101 +7,6 @@
 #include "loop/kernels/kernels.h"
 #include "loop/plan/plan.h"
 
-// Whether computing |item| inline reads |storage|.
-static bool reads(const indim_flow_item *item, const indim_storage *storage, int depth) {
-  enum { TOO_DEEP = 200 };
-  if (item->placement != INDIM_PLACEMENT_INLINE || item->place.storage != NULL) {
-    return item->place.storage == storage && storage != NULL;
-  }
-  for (int32_t k = 0; k < item->operand_count; k++) {
-    if (depth > TOO_DEEP || reads(item->operands[k], storage, depth + 1)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Update in place --------------------------------------------------------------------------------------------------------
-
-typedef struct updating {
-  indim_flow_item *item;
-  indim_flow_item *update;
-} updating;
-
-static void update_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
-  const updating *u = nest->user;
-  const indim_flow_item *item = u->item;
-  indim_coord to[INDIM_MAX_RANK];
-  for (int32_t d = 0; d < nest->rank; d++) {
-    indim_lval start = indim_lower_start(k, item->operands, item->operand_count, 2, d,
-                                         item->shape->sizes[d] - u->update->shape->sizes[d]);
-    to[d] = (indim_coord){indim_loop_add(&k->l->b, start, index[d].base), index[d].step};
-  }
-  indim_lval value = indim_value_at_lanes(k, u->update, index, 0);
-  if (!indim_lower_failed(k->l)) {
-    indim_store_at(k, item->shape, &item->place, to, value);
-  }
-}
-
-static bool same_location(const indim_location *a, const indim_location *b) {
-  return a->storage == b->storage && a->base == b->base && a->offset == b->offset && a->storage != NULL;
-}
-
-// An update that is in registers goes to its place from there.
-static void store_tile(indim_lowering *l, indim_flow_item *item, const indim_flow_item *update) {
-  indim_loop_builder *b = &l->b;
-  indim_kernel k = {.l = l, .lanes = 1};
-  indim_lval starts[INDIM_MAX_RANK];
-  indim_loop_kernel_begin(b, &item->place.storage, 1);
-  indim_element_forget(l);
-  for (int32_t d = 0; d < item->shape->rank; d++) {
-    starts[d] = indim_lower_start(&k, item->operands, item->operand_count, 2, d,
-                                  item->shape->sizes[d] - update->shape->sizes[d]);
-  }
-  indim_lval address = indim_location_address(l, item->shape, &item->place, starts);
-  indim_tile_store(b, &update->tile, item->place.storage, address, item->place.strides);
-}
-
-void indim_lower_update(indim_lowering *l, indim_flow_item *item) {
-  indim_flow_item *operand = item->operands[0];
-  indim_flow_item *update = item->operands[1];
-  indim_location from = indim_location_need(l, operand);
-  if (item->place.storage == NULL && operand->gives_way) {
-    item->place = from;
-  }
-  if (item->place.storage == NULL) {
-    item->place = indim_location_scratch(l, item);
-  }
-  if (indim_lower_failed(l)) {
-    return;
-  }
-  if (!same_location(&from, &item->place)) {
-    indim_kernel_copy(l, operand, &item->place);
-  }
-  if (reads(update, item->place.storage, 0)) {
-    indim_location at = indim_location_scratch(l, update);
-    indim_kernel_copy(l, update, &at);
-    update->place = at;
-  }
-  if (update->has_tile && item->place.tiled == NULL) {
-    store_tile(l, item, update);
-    return;
-  }
-  indim_access_list *list = indim_lower_alloc(l, 1, sizeof *list);
-  updating u = {item, update};
-  indim_nest nest = {.l = l, .rank = update->shape->rank, .cost = update->cost, .body = update_body, .user = &u};
-  if (list == NULL || indim_lower_failed(l) || indim_shape_element_count(update->shape) == 0) {
-    return;
-  }
-  memcpy(nest.sizes, update->shape->sizes, (size_t)nest.rank * sizeof *nest.sizes);
-  nest.may_thread = true;
-  indim_storage *written[] = {item->place.storage};
-  indim_loop_kernel_begin(&l->b, written, 1);
-  indim_nest_survey(&nest, list);
-  indim_nest_choose(&nest, item->place.strides);
-  indim_nest_run(&nest);
-}
-
 // Carried values -----------------------------------------------------------------------------------------------------------
 
 typedef enum carrying {
@@ -114,49 +19,12 @@ typedef enum carrying {
 
 typedef struct carried {
   carrying how;
-  indim_storage *storage;
-  const int64_t *strides;
+  indim_location at;  // of the first half
   int64_t elements;
   int32_t first_row;  // among the loop's carried values
   int32_t row_count;
   int32_t lanes;
 } carried;
-
-// Whether the body's result |k| is its parameter updated in place by a chain of updates, while nobody else
-// looks at the parameter or at what lies between.
-static bool is_update_chain(const indim_flow *body, int32_t k) {
-  const indim_flow_item *item = body->results[k];
-  if (item->use_count != 1) {
-    return false;
-  }
-  while (indim_plan_updates(item)) {
-    if (!indim_plan_others_are_done(item->operands[0], item)) {
-      return false;
-    }
-    item = item->operands[0];
-    if (item == body->parameters[k]) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool indim_lower_updates(const indim_flow_item *item, const indim_flow_item *from) {
-  while (item != from) {
-    const indim_flow_item *loop = item->kind == INDIM_FLOW_MEMBER ? item->source : item;
-    int32_t k = item->kind == INDIM_FLOW_MEMBER ? item->number : 0;
-    bool is_loop = loop->kind == INDIM_FLOW_OP && loop->instr->op == INDIM_OP_WHILE;
-    if (item->kind == INDIM_FLOW_OP && indim_plan_updates(item)) {
-      item = item->operands[0];
-    } else if (is_loop && loop->flows[1]->parameters[k]->placement != INDIM_PLACEMENT_TILE &&
-               is_update_chain(loop->flows[1], k)) {
-      item = loop->operands[k];
-    } else {
-      return false;
-    }
-  }
-  return true;
-}
 
 static carrying choose_carrying(const indim_flow_item *item, int32_t k) {
   const indim_flow *body = item->flows[1];
@@ -166,34 +34,18 @@ static carrying choose_carrying(const indim_flow_item *item, int32_t k) {
   if (body->results[k] == body->parameters[k]) {
     return CARRIED_SAME;
   }
-  return is_update_chain(body, k) ? CARRIED_IN_PLACE : CARRIED_HALVES;
+  return indim_flow_root(body->results[k]) == body->parameters[k] ? CARRIED_IN_PLACE : CARRIED_HALVES;
 }
 
-// Whether the location is one whole storage, which nobody but |operand| lives in.
-static bool is_whole(const indim_flow_item *operand, const indim_location *at) {
-  return at->storage != NULL && at->tiled == NULL && at->base == 0 && at->offset == 0 &&
-         at->storage->elements == indim_shape_element_count(operand->shape);
-}
-
-// Whether an operand's memory may be written once nobody needs the operand: it is scratch, or donated.
-static bool may_take(const indim_flow_item *operand) {
-  const indim_storage *storage = operand->place.storage;
-  bool is_made = operand->kind == INDIM_FLOW_OP && operand->flow_count == 0 && storage != NULL &&
-                 storage->kind == INDIM_STORAGE_SCRATCH && storage->shares == 0;
-  bool is_donated = operand->kind == INDIM_FLOW_PARAMETER && storage != NULL && storage->kind == INDIM_STORAGE_RESULT &&
-                    storage->shares != 0;
-  return is_made || is_donated;
-}
-
-// Memory for a carried array that starts as |operand|. An array updated in place may live where the operand does, if this
-// is the operand's last use, or where the loop's result |member| is to be.
+// Memory for a carried array that starts as |operand|. An array updated in place may live where the operand does, if nobody
+// needs the operand afterwards, or where the loop's result |member| is to be.
 static void own_memory(indim_lowering *l, indim_flow_item *operand, const indim_flow_item *parameter,
                        const indim_flow_item *member, carried *c) {
   indim_location at = {0};
   bool in_place = c->how == CARRIED_IN_PLACE;
-  if (in_place && operand->use_count == 1 && may_take(operand) && is_whole(operand, &operand->place)) {
+  if (in_place && member->overwrites && indim_flow_owns(operand) && operand->place.tiled == NULL) {
     at = operand->place;
-  } else if (in_place && member != NULL && is_whole(operand, &member->place)) {
+  } else if (in_place && member->place.storage != NULL && member->place.tiled == NULL) {
     at = member->place;
   } else {
     at = indim_location_scratch(l, parameter);
@@ -201,13 +53,15 @@ static void own_memory(indim_lowering *l, indim_flow_item *operand, const indim_
   if (at.storage == NULL) {
     return;
   }
-  c->strides = at.strides;
+  c->at = at;
   c->elements = indim_shape_element_count(parameter->shape);
-  c->storage = at.storage;
   if (c->how == CARRIED_HALVES) {
     at.storage->elements *= 2;
   }
-  if (!same_location(&operand->place, &at)) {
+  if (!indim_location_same(&operand->place, &at)) {
+    if (in_place) {
+      indim_lower_explain_copy(l, member, operand);
+    }
     indim_kernel_copy(l, operand, &at);
   }
 }
@@ -219,7 +73,7 @@ static void bind_rows(const carried *c, const indim_lval *values, indim_flow_ite
 
 // The location of a carried array, |half| being the carried value that says which half it is in.
 static indim_location carried_location(indim_lowering *l, const carried *c, indim_lval half, bool other) {
-  indim_location at = {.storage = c->storage, .strides = c->strides};
+  indim_location at = c->at;
   if (c->how == CARRIED_HALVES) {
     indim_lval which = indim_loop_clamp_index(&l->b, half, 0, 1);
     at.base = other ? indim_loop_affine(&l->b, c->elements, 1, &which, &(int64_t){-c->elements})
@@ -287,7 +141,7 @@ static bool prepare(indim_lowering *l, indim_flow_item *item, looping *w) {
     } else if (c->how != CARRIED_SAME) {
       own_memory(l, item->operands[k], item->flows[1]->parameters[k], item->member_count > 0 ? item->members[k] : item,
                  c);
-      item->flows[1]->parameters[k]->gives_way = c->how == CARRIED_IN_PLACE;
+      item->flows[1]->parameters[k]->is_given = c->how == CARRIED_IN_PLACE;
     } else {
       (void)indim_location_need(l, item->operands[k]);
     }
@@ -316,9 +170,11 @@ static void aim_results(indim_lowering *l, indim_flow *body, const looping *w) {
   for (int32_t k = 0; k < w->count; k++) {
     const carried *c = &w->list[k];
     indim_flow_item *result = body->results[k];
+    bool is_elsewhere = indim_flow_root(result) != NULL;  // in the memory of what is carried as another value
     if (c->how == CARRIED_HALVES && result->kind == INDIM_FLOW_OP && result->place.storage == NULL &&
-        result->placement == INDIM_PLACEMENT_MEMORY) {
-      result->place = carried_location(l, c, w->in[c->first_row], true);
+        result->placement == INDIM_PLACEMENT_MEMORY && !is_elsewhere) {
+      indim_location at = carried_location(l, c, w->in[c->first_row], true);
+      indim_lower_aim(result, &at);
     }
   }
 }
@@ -332,7 +188,7 @@ static void yield_results(indim_lowering *l, indim_flow *body, const looping *w)
       memcpy(w->yields + c->first_row, tile->rows, (size_t)c->row_count * sizeof *w->yields);
     } else if (c->how == CARRIED_HALVES) {
       indim_location at = carried_location(l, c, w->in[c->first_row], true);
-      if (!same_location(&body->results[k]->place, &at)) {
+      if (!indim_location_same(&body->results[k]->place, &at)) {
         indim_kernel_copy(l, body->results[k], &at);
       }
       indim_lval which = indim_loop_clamp_index(b, w->in[c->first_row], 0, 1);
@@ -392,12 +248,29 @@ static indim_flow_item *branch_result_item(indim_flow_item *item, int32_t k) {
   return item->member_count > 0 ? item->members[k] : item;
 }
 
+// Whether a result of a conditional lives in the memory of an operand.
+static bool takes_over(const indim_flow_item *member) {
+  return member->overwrites && indim_location_same(&member->place, &member->base->place);
+}
+
+// Whether branches may overwrite what is in the operand's memory.
+static bool is_given(const branching *c, const indim_flow_item *operand) {
+  bool is_taken = false;
+  for (int32_t k = 0; k < c->count; k++) {
+    const indim_flow_item *member = branch_result_item(c->item, k);
+    is_taken = is_taken || (c->list[k].how != CARRIED_ROWS && takes_over(member) &&
+                            indim_location_same(&operand->place, &member->base->place));
+  }
+  return is_taken;
+}
+
 static void run_branch(indim_lowering *l, const branching *c, int32_t branch, int32_t first_operand,
                        indim_lval *yields) {
   indim_flow *flow = c->item->flows[branch];
   for (int32_t p = 0; p < flow->parameter_count && !indim_lower_failed(l); p++) {
     indim_flow_item *operand = c->item->operands[first_operand + p];
     indim_flow_item *parameter = flow->parameters[p];
+    parameter->is_given = is_given(c, operand);
     if (parameter->placement == INDIM_PLACEMENT_TILE) {
       parameter->tile = *indim_tile_need(l, operand);
       parameter->has_tile = true;
@@ -408,9 +281,11 @@ static void run_branch(indim_lowering *l, const branching *c, int32_t branch, in
   }
   for (int32_t k = 0; k < c->count; k++) {
     indim_flow_item *result = flow->results[k];
+    const indim_flow_item *member = branch_result_item(c->item, k);
+    // What lives in an operand's memory is not written before the branch is done with the operand.
     if (c->list[k].how != CARRIED_ROWS && result->kind == INDIM_FLOW_OP && result->place.storage == NULL &&
-        result->placement == INDIM_PLACEMENT_MEMORY) {
-      result->place = branch_result_item(c->item, k)->place;
+        result->placement == INDIM_PLACEMENT_MEMORY && !takes_over(member)) {
+      indim_lower_aim(result, &member->place);
     }
   }
   indim_lower_flow(l, flow);
@@ -421,7 +296,7 @@ static void run_branch(indim_lowering *l, const branching *c, int32_t branch, in
     if (r->how == CARRIED_ROWS) {
       const indim_tile *tile = indim_tile_need(l, result);
       memcpy(yields + r->first_row, tile->rows, (size_t)r->row_count * sizeof *yields);
-    } else if (!same_location(&result->place, &at)) {
+    } else if (!indim_location_same(&result->place, &at)) {
       indim_kernel_copy(l, result, &at);
     }
   }
@@ -464,6 +339,22 @@ static indim_lval branch_number(indim_lowering *l, indim_flow_item *item) {
   return indim_loop_select(b, indim_loop_in_range(b, wide, 0, last), wide, indim_loop_index(b, last));
 }
 
+// A result that a branch makes of an operand by updating it lives there, if nobody needs the operand afterwards.
+static void place_result(indim_lowering *l, indim_flow_item *member) {
+  if (member->overwrites && indim_flow_owns(member->base)) {
+    indim_location at = indim_location_need(l, member->base);
+    if (at.tiled == NULL) {
+      member->place = member->place.storage == NULL ? at : member->place;
+    }
+  }
+  if (member->place.storage == NULL) {
+    if (member->base != NULL) {
+      indim_lower_explain_copy(l, member, member->base);
+    }
+    member->place = indim_location_scratch(l, member);
+  }
+}
+
 void indim_lower_conditional(indim_lowering *l, indim_flow_item *item) {
   enum { MAX_BRANCHES = 200 };
   if (item->flow_count > MAX_BRANCHES) {
@@ -492,9 +383,7 @@ void indim_lower_conditional(indim_lowering *l, indim_flow_item *item) {
       c.row_count += r->row_count;
     } else {
       r->how = CARRIED_IN_PLACE;
-      if (member->place.storage == NULL) {
-        member->place = indim_location_scratch(l, member);
-      }
+      place_result(l, member);
     }
   }
   indim_lval *results = indim_lower_alloc(l, c.row_count + 1, sizeof *results);

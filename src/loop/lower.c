@@ -186,7 +186,7 @@ static void take_over(indim_lowering *l, indim_flow_item *parameter, const indim
   indim_loop_kernel_begin(b, &to->storage, 1);
   indim_loop_copy(b, to->storage, indim_loop_index(b, 0), from, indim_loop_index(b, 0), from->elements);
   parameter->place = *to;
-  parameter->gives_way = parameter->may_give_way;
+  parameter->is_given = true;
 }
 
 // Entry ------------------------------------------------------------------------------------------------------------------
@@ -213,14 +213,14 @@ static void bind_results(indim_lowering *l, entry *e) {
                     lie_alike(&e->flow->parameters[p]->place, &e->places[k], e->shapes[k]->rank);
     // Anything else than an update is computed straight into the result; share.c sees whether that may be the
     // argument's buffer as it is.
-    if (is_alike && indim_lower_updates(item, e->flow->parameters[p])) {
+    if (is_alike && indim_flow_root(item) == e->flow->parameters[p]) {
       take_over(l, e->flow->parameters[p], &e->places[k]);
       continue;
     }
     fill_padding(l, e->shapes[k], storage);
     bool is_computed = item->kind == INDIM_FLOW_OP && item->placement != INDIM_PLACEMENT_INLINE;
     if ((is_computed || item->kind == INDIM_FLOW_MEMBER) && item->place.storage == NULL) {
-      item->place = e->places[k];
+      indim_lower_aim(item, &e->places[k]);
     }
   }
 }

@@ -23,6 +23,16 @@ void indim_lower_select_and_scatter(indim_lowering *l, indim_flow_item *item);
 void indim_lower_convolution(indim_lowering *l, indim_flow_item *item);
 void indim_lower_sort(indim_lowering *l, indim_flow_item *item);
 void indim_lower_topk(indim_lowering *l, indim_flow_item *item);
+// Updates (overwrite.c): gives |result| its place, holding what |operand| does: the operand's own memory, where that may be
+// overwritten, or a copy.
+void indim_lower_overwrite(indim_lowering *l, indim_flow_item *result, indim_flow_item *operand);
+// Stores an item that would be computed inside its user if that reads |storage|, which is going to be overwritten.
+void indim_lower_keep_before(indim_lowering *l, indim_flow_item *item, const indim_storage *storage);
+// A line of --explain: why |item| works on a copy of |base|.
+void indim_lower_explain_copy(indim_lowering *l, const indim_flow_item *item, const indim_flow_item *base);
+// Lets an item without a place be computed at |at|, and with it what it overwrites.
+void indim_lower_aim(indim_flow_item *item, const indim_location *at);
+void indim_lower_update(indim_lowering *l, indim_flow_item *item);  // dynamic-update-slice
 // scatter: gives its results their places itself, because they may be the operands'.
 void indim_lower_scatter(indim_lowering *l, indim_flow_item *item);
 

@@ -226,23 +226,17 @@ static void run_starts(scattering *s, int32_t position) {
   indim_loop_for_end(b, NULL, NULL);
 }
 
-// The results' memory, holding the operands.
+// The results' memory, holding the operands; and what is computed from the old values, before they are gone.
 static void prepare_results(scattering *s, indim_storage **written) {
   for (int32_t i = 0; i < s->n && !indim_lower_failed(s->l); i++) {
-    indim_flow_item *result = result_of(s, i);
-    indim_flow_item *operand = s->operands[i];
-    if (result->place.storage == NULL && operand->gives_way) {
-      result->place = indim_location_need(s->l, operand);
-    } else if (result->place.storage == NULL) {
-      result->place = indim_location_scratch(s->l, result);
+    indim_lower_overwrite(s->l, result_of(s, i), s->operands[i]);
+    written[i] = result_of(s, i)->place.storage;
+  }
+  for (int32_t i = 0; i < s->n && !indim_lower_failed(s->l); i++) {
+    indim_lower_keep_before(s->l, s->indices, written[i]);
+    for (int32_t k = 0; k < s->n; k++) {
+      indim_lower_keep_before(s->l, s->updates[k], written[i]);
     }
-    const indim_location *from = &operand->place;
-    bool is_there = from->storage != NULL && from->storage == result->place.storage &&
-                    from->base == result->place.base && from->offset == result->place.offset;
-    if (!is_there && !indim_lower_failed(s->l)) {
-      indim_kernel_copy(s->l, operand, &result->place);
-    }
-    written[i] = result->place.storage;
   }
 }
 

@@ -52,17 +52,19 @@ struct indim_flow_item {
   // Filled by the planner (plan.c).
   int32_t use_count;  // by needed items and results
   indim_placement placement;
-  int32_t cost;         // of one element, all that is inline included, in cheap operations
-  int32_t row_dims;     // trailing dimensions that a reduction of it folds: its own loops keep them apart
-  bool feeds_loops;     // a tile that loops read element by element: it gets a place too
-  const char *reason;   // why it is in memory, for people
-  int32_t last_read;    // index of the last item that reads it otherwise than by updating it; INT32_MAX for a result
-  int32_t last_update;  // index of the last item that updates it
-  int32_t update_uses;  // updates of it
-  bool may_give_way;    // all that reads it comes before its only update
-  bool gives_way;       // an update of it may take its memory over
+  int32_t cost;        // of one element, all that is inline included, in cheap operations
+  int32_t row_dims;    // trailing dimensions that a reduction of it folds: its own loops keep them apart
+  bool feeds_loops;    // a tile that loops read element by element: it gets a place too
+  const char *reason;  // why it is in memory, for people
+
+  // Filled by the analysis of who may overwrite whom (in_place.c).
+  indim_flow_item *base;  // whose memory it would overwrite: that of an updated array, or of one that a loop carries
+  bool overwrites;        // it may: all that reads the old value is computed before it
+  const indim_flow_item *blocker;  // why not: this one reads the old value afterwards; NULL: see |blocked|
+  const char *blocked;             // why not, for people
 
   // Filled while lowering.
+  bool is_given;  // PARAMETER: its memory may be overwritten
   bool has_tile;
   indim_tile tile;
   indim_location place;
@@ -77,6 +79,15 @@ struct indim_flow {
   indim_flow_item **results;
   int32_t result_count;
 };
+
+// Whether the item is the operand's own memory, which a loop passes on untouched.
+bool indim_flow_is_passed_on(const indim_flow_item *item);
+// The item that |item| has its memory from, by overwriting it or by being passed on; NULL if it has memory of its own.
+indim_flow_item *indim_flow_origin(const indim_flow_item *item);
+// The parameter that |item| has its memory from in the end; NULL if that is none.
+indim_flow_item *indim_flow_root(indim_flow_item *item);
+// Whether the memory of an item that has its place belongs to this flow, so that it may be overwritten.
+bool indim_flow_owns(const indim_flow_item *item);
 
 // The flow of a computation, in |arena|. LIMIT when dissolving the calls would give more than a few million items.
 INDIM_CHECKED indim_status indim_flow_make(indim_ctx *cx, indim_arena *arena, const indim_computation *computation,

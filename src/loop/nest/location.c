@@ -190,6 +190,10 @@ static void place_constant(indim_lowering *l, indim_flow_item *item) {
   }
 }
 
+bool indim_location_same(const indim_location *a, const indim_location *b) {
+  return a->storage == b->storage && a->base == b->base && a->offset == b->offset && a->storage != NULL;
+}
+
 indim_location indim_location_need(indim_lowering *l, indim_flow_item *item) {
   if (item->place.storage != NULL || indim_lower_failed(l)) {
     return item->place;

@@ -36,6 +36,8 @@ indim_coord indim_location_place(indim_kernel *k, const indim_shape *shape, cons
                                  const indim_coord *index);
 // The address of the element at index 0, 0, ... of an array without tiles.
 indim_lval indim_location_start(indim_lowering *l, const indim_location *at);
+// Whether two places are the same.
+bool indim_location_same(const indim_location *a, const indim_location *b);
 // Whether both have their elements in the same places one behind the other.
 bool indim_location_is_dense(const indim_shape *shape, const indim_location *at);
 // The item's location: a tile that has none yet is stored first, a constant gets its bytes.

@@ -175,7 +175,7 @@ static void ask(const indim_flow_item *user, const asked *of_user, asked *list) 
   }
 }
 
-static bool can_be_tile(const indim_flow_item *item) {
+bool indim_plan_can_be_tile(const indim_flow_item *item) {
   if (item->kind != INDIM_FLOW_OP || !is_small(item) || item->member_count > 0 || !indim_tile_can(item->instr)) {
     return false;
   }
@@ -188,7 +188,8 @@ static bool can_be_tile(const indim_flow_item *item) {
 }
 
 static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, const asked *a, bool tiles) {
-  if (can_be_tile(item) && tiles && (a->by_tile || a->as_result || indim_shape_element_count(item->shape) == 1)) {
+  if (indim_plan_can_be_tile(item) && tiles &&
+      (a->by_tile || a->as_result || indim_shape_element_count(item->shape) == 1)) {
     return INDIM_PLACEMENT_TILE;
   }
   if (!is_inlinable(item)) {
@@ -280,12 +281,6 @@ static void mark_feeding(indim_flow *flow) {
 
 static bool is_used(const asked *a) { return a->by_tile || a->by_memory || a->as_result || a->root != -1; }
 
-bool indim_plan_updates(const indim_flow_item *item) {
-  bool is_one =
-      is_op(item, INDIM_OP_DYNAMIC_UPDATE_SLICE) || (is_op(item, INDIM_OP_SCATTER) && item->member_count == 0);
-  return is_one && item->placement == INDIM_PLACEMENT_MEMORY;
-}
-
 // How many trailing dimensions a reduction folds; 0 when it folds others.
 static int32_t trailing_dims(const indim_flow_item *item) {
   int64_t count = 0;
@@ -331,51 +326,6 @@ static void mark_all_rows(indim_flow *flow) {
   }
 }
 
-// Who reads an item last: users inside another count where that one is computed.
-static int32_t last_asked(const indim_flow_item *item) {
-  return item->last_read > item->last_update ? item->last_read : item->last_update;
-}
-
-// Operand |k| of a loop that passes it on untouched: the loop's result is the operand's own memory.
-static bool is_passed_on(const indim_flow_item *user, int32_t k) {
-  bool is_loop = user->kind == INDIM_FLOW_OP && user->instr->op == INDIM_OP_WHILE;
-  return is_loop && user->flows[1]->results[k] == user->flows[1]->parameters[k];
-}
-
-static void note_reads(const indim_flow_item *user) {
-  for (int32_t k = 0; k < user->operand_count; k++) {
-    indim_flow_item *operand = user->operands[k];
-    int32_t at = user->placement == INDIM_PLACEMENT_INLINE ? last_asked(user) : user->index;
-    if (is_passed_on(user, k)) {
-      int32_t later = last_asked(user->member_count > 0 ? user->members[k] : user);
-      at = later > at ? later : at;
-    }
-    if (k == 0 && indim_plan_updates(user)) {
-      operand->update_uses++;
-      operand->last_update = at > operand->last_update ? at : operand->last_update;
-    } else if (at > operand->last_read) {
-      operand->last_read = at;
-    }
-  }
-}
-
-bool indim_plan_others_are_done(const indim_flow_item *item, const indim_flow_item *update) {
-  return item->update_uses == 1 && item->last_read < update->index;
-}
-
-// Scratch memory that an update may take over.
-static void mark_giving_way(indim_flow *flow) {
-  for (int32_t i = 0; i < flow->item_count; i++) {
-    const indim_flow_item *item = flow->items[i];
-    if (indim_plan_updates(item)) {
-      indim_flow_item *operand = item->operands[0];
-      operand->may_give_way = indim_plan_others_are_done(operand, item);
-      operand->gives_way = operand->kind == INDIM_FLOW_OP && operand->placement == INDIM_PLACEMENT_MEMORY &&
-                           operand->flow_count == 0 && indim_plan_others_are_done(operand, item);
-    }
-  }
-}
-
 void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
   asked *list = indim_lower_alloc(l, flow->item_count, sizeof *list);
   if (list == NULL) {
@@ -384,13 +334,10 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
   bool tiles = !indim_lower_without(l, INDIM_DECISION_TILES);
   for (int32_t i = 0; i < flow->item_count; i++) {
     list[i].root = -1;
-    flow->items[i]->last_read = -1;
-    flow->items[i]->last_update = -1;
   }
   for (int32_t i = 0; i < flow->result_count; i++) {
     list[flow->results[i]->index].as_result = true;
     flow->results[i]->use_count++;
-    flow->results[i]->last_read = INT32_MAX;
   }
   fill_costs(flow);
   for (int32_t i = flow->item_count - 1; i >= 0; i--) {
@@ -408,7 +355,6 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
         item->operands[k]->use_count++;
       }
       ask(item, &list[i], list);
-      note_reads(item);
     } else {
       item->placement = is_small(item) && tiles ? INDIM_PLACEMENT_TILE : INDIM_PLACEMENT_MEMORY;
     }
@@ -416,10 +362,10 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
   bound_depths(l, flow);
   mark_feeding(flow);
   mark_all_rows(flow);
-  mark_giving_way(flow);
   for (int32_t i = 0; i < flow->item_count; i++) {
     for (int32_t k = 0; k < flow->items[i]->flow_count; k++) {
       indim_plan_flow(l, flow->items[i]->flows[k]);
     }
   }
+  indim_plan_in_place(l, flow);
 }

@@ -5,9 +5,10 @@
 #include "loop/lowering/lowering.h"
 
 void indim_plan_flow(indim_lowering *l, indim_flow *flow);
-// Whether the item writes a part of its first operand, whose memory it may take over: dynamic-update-slice, scatter.
-bool indim_plan_updates(const indim_flow_item *item);
-// Whether |update| is the only update of |item|, and all that reads it otherwise comes before.
-bool indim_plan_others_are_done(const indim_flow_item *item, const indim_flow_item *update);
+// Whether a small array can be computed in registers, its operands being small, too.
+bool indim_plan_can_be_tile(const indim_flow_item *item);
+// in_place.c: decides which items may overwrite the memory of what they update or carry, and puts what reads the old value
+// before them. The flows inside |flow| are planned.
+void indim_plan_in_place(indim_lowering *l, indim_flow *flow);
 
 #endif  // INDIM_LOOP_PLAN_H

@@ -1,0 +1,62 @@
+// What updates share: where their result lives, and what has to be computed before the old value is gone.
+#include "loop/kernels/kernels.h"
+
+// Whether computing |item| inside its user reads |storage|.
+static bool reads(const indim_flow_item *item, const indim_storage *storage, int depth) {
+  enum { TOO_DEEP = 200 };
+  if (item->placement != INDIM_PLACEMENT_INLINE || item->place.storage != NULL) {
+    return item->place.storage == storage && storage != NULL;
+  }
+  for (int32_t k = 0; k < item->operand_count; k++) {
+    if (depth > TOO_DEEP || reads(item->operands[k], storage, depth + 1)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void indim_lower_keep_before(indim_lowering *l, indim_flow_item *item, const indim_storage *storage) {
+  if (!item->has_tile && reads(item, storage, 0)) {
+    indim_location at = indim_location_scratch(l, item);
+    indim_kernel_copy(l, item, &at);
+    item->place = at;
+  }
+}
+
+void indim_lower_explain_copy(indim_lowering *l, const indim_flow_item *item, const indim_flow_item *base) {
+  const indim_flow_item *by = item->blocker;
+  if (item->overwrites) {
+    indim_lower_explain(l, item, "works on a copy of %.*s, whose memory is the caller's", (int)base->instr->name.size,
+                        base->instr->name.data);
+  } else if (by != NULL) {
+    indim_lower_explain(l, item, "works on a copy of %.*s, because %.*s %s", (int)base->instr->name.size,
+                        base->instr->name.data, (int)by->instr->name.size, by->instr->name.data, item->blocked);
+  } else if (item->blocked != NULL) {
+    indim_lower_explain(l, item, "works on a copy of %.*s, because that %s", (int)base->instr->name.size,
+                        base->instr->name.data, item->blocked);
+  }
+}
+
+void indim_lower_overwrite(indim_lowering *l, indim_flow_item *result, indim_flow_item *operand) {
+  bool is_computed_here = operand->placement == INDIM_PLACEMENT_INLINE;
+  indim_location from = is_computed_here ? operand->place : indim_location_need(l, operand);
+  if (result->place.storage == NULL && result->overwrites && indim_flow_owns(operand)) {
+    result->place = from;
+  }
+  if (result->place.storage == NULL) {
+    result->place = indim_location_scratch(l, result);
+  }
+  if (!indim_lower_failed(l) && !indim_location_same(&from, &result->place)) {
+    indim_lower_explain_copy(l, result, operand);
+    indim_kernel_copy(l, operand, &result->place);
+  }
+}
+
+void indim_lower_aim(indim_flow_item *item, const indim_location *at) {
+  item->place = *at;
+  while (item->overwrites && item->flow_count == 0 && item->kind == INDIM_FLOW_OP &&
+         item->base->kind == INDIM_FLOW_OP && item->base->place.storage == NULL) {
+    item = item->base;
+    item->place = *at;
+  }
+}
