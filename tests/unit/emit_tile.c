@@ -281,6 +281,10 @@ TEST(lanes_follow_from_sizes) {
   check_lanes(32, "f64[36]", 4);
   check_lanes(32, "f64[12]", 4);
   check_lanes(32, "f32[2,2,3]", 3);
+  check_lanes(32, "f32[8,3]", 8);
+  check_lanes(64, "f32[8,3]", 8);
+  check_lanes(64, "f32[12,3]", 4);
+  check_lanes(64, "f64[4,6]", 6);
   check_lanes(32, "f32[32]", 8);
   check_lanes(32, "f32[17]", 17);
 }
