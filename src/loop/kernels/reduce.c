@@ -299,6 +299,47 @@ static void choose_registers(indim_reduction *r, const indim_nest *nest) {
   r->lanes *= registers;
 }
 
+// Whether the result lies in row-major order without gaps.
+static bool is_row_major(const indim_flow_item *result) {
+  int64_t stride = 1;
+  for (int32_t d = result->shape->rank - 1; d >= 0; d--) {
+    if (result->place.tiled != NULL || (result->shape->sizes[d] != 1 && result->place.strides[d] != stride)) {
+      return false;
+    }
+    stride *= result->shape->sizes[d];
+  }
+  return true;
+}
+
+// Whether output dimensions that are one for the inputs are one for all results, too.
+static bool merges_output(const indim_reduction *r) {
+  for (int32_t i = 0; i < r->n; i++) {
+    if (!is_row_major(indim_reduce_result(r, i))) {
+      return false;
+    }
+  }
+  return indim_shape_element_count(r->inputs[0]->shape) > 0;
+}
+
+// For rows too short to fill a register: a lane for each of many rows, if more of them lie along a dimension than a row has
+// elements. |kept| has the sizes of the output's loops. The innermost dimension comes first, whose rows lie together, unless
+// one further out fills more than twice as many lanes. Where there is none, the part of a register that a row fills.
+static void choose_lanes_of_rows(indim_reduction *r, const int64_t *kept, int64_t row) {
+  int32_t most = 0;
+  for (int32_t d = 0; d < r->rank; d++) {
+    int32_t filled = r->is_reduced[d] ? 0 : indim_piece_lanes(kept[d], r->lanes);
+    if (filled > row && 2 * filled >= most) {
+      r->vector_dim = d;
+      most = filled;
+    }
+  }
+  if (most > 0) {
+    r->lanes = most;
+  } else if (r->is_single) {
+    r->lanes = indim_piece_lanes(row, r->lanes);
+  }
+}
+
 static void choose(indim_reduction *r) {
   indim_access_list *list = indim_lower_alloc(r->l, 1, sizeof *list);
   if (list == NULL) {
@@ -316,10 +357,7 @@ static void choose(indim_reduction *r) {
   r->lanes = nest.lanes;
   r->rows = 1;
   if (r->vector_dim >= 0 && r->is_reduced[r->vector_dim] && nest.sizes[r->vector_dim] < r->lanes) {
-    // Rows too short to fill a register: a lane for each of many rows, if there are many.
-    for (int32_t d = 0; d < r->rank; d++) {
-      r->vector_dim = !r->is_reduced[d] && shape->sizes[d] >= r->lanes ? d : r->vector_dim;
-    }
+    choose_lanes_of_rows(r, merges_output(r) ? nest.sizes : shape->sizes, nest.sizes[r->vector_dim]);
   }
   if (indim_reduce_is_by_rows(r)) {
     choose_registers(r, &nest);
@@ -347,28 +385,6 @@ static void choose(indim_reduction *r) {
     r->order[r->order_count++] = r->vector_dim;
     r->vector_dim = -1;
   }
-}
-
-// Whether the result lies in row-major order without gaps.
-static bool is_row_major(const indim_flow_item *result) {
-  int64_t stride = 1;
-  for (int32_t d = result->shape->rank - 1; d >= 0; d--) {
-    if (result->place.tiled != NULL || (result->shape->sizes[d] != 1 && result->place.strides[d] != stride)) {
-      return false;
-    }
-    stride *= result->shape->sizes[d];
-  }
-  return true;
-}
-
-// Whether output dimensions that are one for the inputs are one for all results, too.
-static bool merges_output(const indim_reduction *r) {
-  for (int32_t i = 0; i < r->n; i++) {
-    if (!is_row_major(indim_reduce_result(r, i))) {
-      return false;
-    }
-  }
-  return indim_shape_element_count(r->inputs[0]->shape) > 0;
 }
 
 static void run_output(indim_reduction *r) {
