@@ -7,7 +7,7 @@
 // two by two.
 #include "emit/program/access.h"
 
-enum { MOST_STRIDE = 4, MOST_LANES = 64 };
+enum { MOST_STRIDE = 4, MOST_LANES = 512 };  // eight registers of bytes, as reductions have them
 
 // As many lanes as a register has, when whole registers are what |lanes| is made of.
 static int32_t register_lanes(const indim_generator *g, indim_type type, int32_t lanes) {
