@@ -104,6 +104,8 @@ static inline __attribute__((always_inline)) void turn_f64(const double *from, i
 #undef TARGET
 #undef VECTOR_BYTES
 
+bool indim_gemm_is_wide(void) { return __builtin_cpu_supports("avx512f"); }
+
 #define CHOOSE(type, ...)                                                  \
   do {                                                                     \
     if (__builtin_cpu_supports("avx512f")) {                               \
@@ -116,6 +118,8 @@ static inline __attribute__((always_inline)) void turn_f64(const double *from, i
     }                                                                      \
   } while (0)
 #else
+bool indim_gemm_is_wide(void) { return false; }
+
 #define CHOOSE(type, ...)
 #endif
 
@@ -132,6 +136,8 @@ static void product_f64(int64_t m, int64_t n, int64_t k, const double *lhs, int6
 }
 
 #else  // another compiler: the plainest order that reads and writes along rows
+
+bool indim_gemm_is_wide(void) { return false; }
 
 #define DEFINE_PRODUCT(type, REAL)                                                                           \
   static void product_##type(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, int64_t lhs_k, \

@@ -34,5 +34,7 @@ void indim_gemm_f32(int64_t m, int64_t n, int64_t k, const float *lhs, int64_t l
                     int64_t rhs_k, int64_t rhs_n, float *out, int64_t out_m, bool accumulate);
 void indim_gemm_f64(int64_t m, int64_t n, int64_t k, const double *lhs, int64_t lhs_m, int64_t lhs_k, const double *rhs,
                     int64_t rhs_k, int64_t rhs_n, double *out, int64_t out_m, bool accumulate);
+// Whether it computes with vectors of 64 bytes.
+bool indim_gemm_is_wide(void);
 
 #endif  // INDIM_RUN_MATMUL_H
