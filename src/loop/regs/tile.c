@@ -33,11 +33,13 @@ static int32_t cut_long_row(int64_t size, int64_t width) {
 
 // The same in a half or a quarter of a register, where whole ones are not filled: 8 points of 3 coordinates are 3 rows of 8
 // though a register has 16 lanes. Elements of one row stand in two then, which costs a product with them more than it gains
-// until some rows are saved: f64[4,6] times f64[6,6] takes 1.06 of the time in 3 rows of 8, f32[8,5] 0.79 in 5 of 8.
+// until some rows are saved, and more than a quarter of them, or each takes two loads: f64[12,6] times f64[6,6] takes 1.06 of
+// the time in 9 rows of 8, f32[8,5] 0.79 in 5 of 8, f32[12,3] 0.70 in 9 of 4.
 static int64_t cut_in_parts(int64_t total, int64_t last, int64_t width) {
   enum { LEAST_SAVED = 3 };
   for (int64_t lanes = width / 2; lanes > last; lanes /= 2) {
-    if (total % lanes == 0 && total / last - total / lanes >= LEAST_SAVED) {
+    int64_t saved = total / last - total / lanes;
+    if (total % lanes == 0 && saved >= LEAST_SAVED && (last == 3 || 4 * saved > total / last)) {
       return lanes;
     }
   }
