@@ -241,9 +241,17 @@ static indim_storage *product_storage(indim_loop_builder *b, indim_type type, in
   return indim_loop_storage(b, INDIM_STORAGE_SCRATCH, type, elements, PRODUCT_NAME);
 }
 
+// The lanes of a register of at most 32 bytes. One of 64 bytes counts as two where each step takes one element of the left
+// side: to bring it into all lanes from another register takes as long as for two, while from memory it costs nothing.
+static int32_t product_width(const indim_loop_builder *b, indim_type type) {
+  indim_loop_target target = b->program->target;
+  target.vector_bytes = target.vector_bytes > 32 ? 32 : target.vector_bytes;
+  return indim_tile_register_lanes(&target, type);
+}
+
 // |lanes|, or those of the registers that it takes to hold them. Rows that begin where registers would do not cross lines.
 static int32_t padded_lanes(const indim_loop_builder *b, indim_type type, int32_t lanes) {
-  return lanes <= indim_tile_register_lanes(&b->program->target, type) ? lanes : 1 << log2_above(lanes);
+  return lanes <= product_width(b, type) ? lanes : 1 << log2_above(lanes);
 }
 
 // Writes the elements to memory as well: a product that needs each of them in all lanes of a register, and more registers
@@ -288,8 +296,11 @@ static combiner sum_combiner(indim_type type) {
 
 // How the results of a product are summed, where each lane is a result of its own.
 typedef struct rows {
-  int32_t lanes;    // of a row of results: of one or more registers
-  int32_t full;     // filled up with lanes that do what the last one does, so that one splat serves all its registers
+  int32_t lanes;   // of a row of results: of one or more registers
+  int32_t full;    // filled up with lanes that do what the last one does, so that one splat serves all its registers
+  bool takes_one;  // element of the left side at each step, in all lanes
+  int32_t width;   // lanes of what counts as a register
+  int32_t registers;
   int32_t chains;   // sums of a row, so that one addition need not wait for the one before
   int32_t at_once;  // rows summed at the same time
 } rows;
@@ -355,9 +366,9 @@ static indim_lval sum_along_lanes(indim_loop_builder *b, const side *lhs, const 
 
 // Half of the registers for sums of rows that share what is read of the right side. The next such rows need not wait for
 // these, nor those of the next product for both.
-static int32_t rows_at_once(const rows *r, int32_t width) {
+static int32_t rows_at_once(const rows *r) {
   enum { REGISTERS = 16 };
-  int32_t fit = (REGISTERS / 2 - 1) / ((r->lanes + width - 1) / width);
+  int32_t fit = (REGISTERS / 2 - 1) / ((r->lanes + r->width - 1) / r->width);
   return fit < 1 ? 1 : fit < MOST_ROWS ? fit : MOST_ROWS;
 }
 
@@ -366,6 +377,25 @@ static void add_results(indim_loop_builder *b, const indim_lval *values, int32_t
   for (int32_t i = 0; i < count && b->status == INDIM_OK; i++) {
     indim_pool_add_value(indim_loop_convert(b, values[i], results->type), lanes, results);
   }
+}
+
+// Rows of results are those of the tile; but where a row of the right side fills registers, and there are many, one of these,
+// so that each step takes one element of the left side into all lanes.
+static rows plan_rows(const indim_loop_builder *b, const indim_instr *instr, const side *lhs, const side *rhs) {
+  const indim_loop_target *target = &b->program->target;
+  indim_type type = sum_type(instr->shape->type);
+  int32_t results = (int32_t)indim_shape_element_count(instr->shape);
+  int32_t whole = indim_tile_register_lanes(target, type);
+  int32_t width = product_width(b, type);
+  rows r = {.lanes = indim_tile_row_lanes(target, instr->shape->rank, instr->shape->sizes), .at_once = 1};
+  bool fills = rhs->free % width == 0 && results / width >= 2 * MANY_REGISTERS;
+  r.lanes = r.lanes > rhs->free && fills ? rhs->free : r.lanes;
+  r.takes_one = r.lanes <= rhs->free;
+  r.width = r.takes_one ? width : whole;
+  r.full = padded_lanes(b, type, r.lanes);
+  r.registers = results / r.lanes * ((r.lanes + r.width - 1) / r.width);
+  r.chains = lhs->contracted >= 8 && r.registers <= 2 ? 4 : lhs->contracted >= 4 && r.registers < 8 ? 2 : 1;
+  return r;
 }
 
 void indim_tile_dot(indim_loop_builder *b, const indim_instr *instr, const indim_tile *operands, indim_tile *out) {
@@ -386,13 +416,12 @@ void indim_tile_dot(indim_loop_builder *b, const indim_instr *instr, const indim
     indim_lval sum = sum_along_lanes(b, &lhs, &rhs, e);
     add_results(b, &sum, 1, 1, &pool);
   }
-  rows r = {.lanes = indim_tile_row_lanes(&b->program->target, instr->shape->rank, instr->shape->sizes), .at_once = 1};
-  r.full = padded_lanes(b, type, r.lanes);
-  int32_t registers = results / r.lanes * ((r.lanes + width - 1) / width);
-  r.chains = lhs.contracted >= 8 && registers <= 2 ? 4 : lhs.contracted >= 4 && registers < 8 ? 2 : 1;
-  if (!folds && rhs.free > 1 && registers >= MANY_REGISTERS && indim_type_is_float(type)) {
-    spill_side(b, &operands[0], instr->shape->type, &lhs);
-    r.at_once = rows_at_once(&r, width);
+  rows r = plan_rows(b, instr, &lhs, &rhs);
+  if (!folds && rhs.free > 1 && r.registers >= MANY_REGISTERS && indim_type_is_float(type)) {
+    if (r.takes_one) {
+      spill_side(b, &operands[0], instr->shape->type, &lhs);
+    }
+    r.at_once = rows_at_once(&r);
   }
   for (int32_t e = 0; e < results && b->status == INDIM_OK && !folds; e += r.at_once * r.lanes) {
     indim_lval sums[MOST_ROWS];
