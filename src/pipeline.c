@@ -174,7 +174,7 @@ static bool wants_library(const indim_loop_program *program) {
     if (node->kind == INDIM_NODE_HOST && node->u.host.service == INDIM_HOST_MATMUL) {
       indim_host_matmul sizes;  // the numbers are its fields
       memcpy(&sizes, node->u.host.numbers, sizeof sizes);
-      if (indim_matmul_wants_library(&sizes)) {
+      if (indim_matmul_wants_library(&sizes, program->target.vector_bytes)) {
         return true;
       }
     }
@@ -366,6 +366,7 @@ static indim_status run_stages(compilation *c) {
   INDIM_TRY(indim_executable_set_target(c->executable, c->target.name, c->target.vector_bytes, c->missing));
   INDIM_TRY(indim_executable_set_scratch(c->executable, c->program->scratch_bytes));
   INDIM_TRY(emit(c));
+  c->executable->blas.vector_bytes = c->target.vector_bytes;
   if (wants_library(c->program) && c->missing[0] == '\0') {
     int64_t begin = indim_clock_ns();
     indim_blas_open(&c->executable->blas);

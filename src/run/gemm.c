@@ -104,54 +104,51 @@ static inline __attribute__((always_inline)) void turn_f64(const double *from, i
 #undef TARGET
 #undef VECTOR_BYTES
 
-bool indim_gemm_is_wide(void) { return __builtin_cpu_supports("avx512f"); }
-
-#define CHOOSE(type, ...)                                                  \
-  do {                                                                     \
-    if (__builtin_cpu_supports("avx512f")) {                               \
-      gemm_##type##_64(__VA_ARGS__);                                       \
-      return;                                                              \
-    }                                                                      \
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) { \
-      gemm_##type##_32(__VA_ARGS__);                                       \
-      return;                                                              \
-    }                                                                      \
+#define CHOOSE(type, ...)                                                                        \
+  do {                                                                                           \
+    if (vector_bytes >= 64 && __builtin_cpu_supports("avx512f")) {                               \
+      gemm_##type##_64(__VA_ARGS__);                                                             \
+      return;                                                                                    \
+    }                                                                                            \
+    if (vector_bytes >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) { \
+      gemm_##type##_32(__VA_ARGS__);                                                             \
+      return;                                                                                    \
+    }                                                                                            \
   } while (0)
 #else
-bool indim_gemm_is_wide(void) { return false; }
-
-#define CHOOSE(type, ...)
+#define CHOOSE(type, ...) (void)vector_bytes
 #endif
 
-static void product_f32(int64_t m, int64_t n, int64_t k, const float *lhs, int64_t lhs_m, int64_t lhs_k,
-                        const float *rhs, int64_t rhs_k, int64_t rhs_n, float *out, int64_t out_m, bool accumulate) {
+static void product_f32(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const float *lhs, int64_t lhs_m,
+                        int64_t lhs_k, const float *rhs, int64_t rhs_k, int64_t rhs_n, float *out, int64_t out_m,
+                        bool accumulate) {
   CHOOSE(f32, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
   gemm_f32_16(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
 }
 
-static void product_f64(int64_t m, int64_t n, int64_t k, const double *lhs, int64_t lhs_m, int64_t lhs_k,
-                        const double *rhs, int64_t rhs_k, int64_t rhs_n, double *out, int64_t out_m, bool accumulate) {
+static void product_f64(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const double *lhs, int64_t lhs_m,
+                        int64_t lhs_k, const double *rhs, int64_t rhs_k, int64_t rhs_n, double *out, int64_t out_m,
+                        bool accumulate) {
   CHOOSE(f64, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
   gemm_f64_16(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
 }
 
 #else  // another compiler: the plainest order that reads and writes along rows
 
-bool indim_gemm_is_wide(void) { return false; }
-
-#define DEFINE_PRODUCT(type, REAL)                                                                           \
-  static void product_##type(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, int64_t lhs_k, \
-                             const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,        \
-                             bool accumulate) {                                                              \
-    for (int64_t i = 0; i < m; i++) {                                                                        \
-      for (int64_t l = 0; l < k; l++) {                                                                      \
-        REAL x = lhs[i * lhs_m + l * lhs_k];                                                                 \
-        for (int64_t j = 0; j < n; j++) {                                                                    \
-          REAL before = accumulate || l > 0 ? out[i * out_m + j] : 0;                                        \
-          out[i * out_m + j] = before + x * rhs[l * rhs_k + j * rhs_n];                                      \
-        }                                                                                                    \
-      }                                                                                                      \
-    }                                                                                                        \
+#define DEFINE_PRODUCT(type, REAL)                                                                                   \
+  static void product_##type(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m,  \
+                             int64_t lhs_k, const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m, \
+                             bool accumulate) {                                                                      \
+    (void)vector_bytes;                                                                                              \
+    for (int64_t i = 0; i < m; i++) {                                                                                \
+      for (int64_t l = 0; l < k; l++) {                                                                              \
+        REAL x = lhs[i * lhs_m + l * lhs_k];                                                                         \
+        for (int64_t j = 0; j < n; j++) {                                                                            \
+          REAL before = accumulate || l > 0 ? out[i * out_m + j] : 0;                                                \
+          out[i * out_m + j] = before + x * rhs[l * rhs_k + j * rhs_n];                                              \
+        }                                                                                                            \
+      }                                                                                                              \
+    }                                                                                                                \
   }
 DEFINE_PRODUCT(f32, float)
 DEFINE_PRODUCT(f64, double)
@@ -169,16 +166,18 @@ static bool is_empty(int64_t m, int64_t n, int64_t k, void *out, int64_t row_byt
   return m == 0 || n == 0 || k == 0;
 }
 
-void indim_gemm_f32(int64_t m, int64_t n, int64_t k, const float *lhs, int64_t lhs_m, int64_t lhs_k, const float *rhs,
-                    int64_t rhs_k, int64_t rhs_n, float *out, int64_t out_m, bool accumulate) {
+void indim_gemm_f32(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const float *lhs, int64_t lhs_m,
+                    int64_t lhs_k, const float *rhs, int64_t rhs_k, int64_t rhs_n, float *out, int64_t out_m,
+                    bool accumulate) {
   if (!is_empty(m, n, k, out, out_m * (int64_t)sizeof *out, sizeof *out, accumulate)) {
-    product_f32(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+    product_f32(vector_bytes, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
   }
 }
 
-void indim_gemm_f64(int64_t m, int64_t n, int64_t k, const double *lhs, int64_t lhs_m, int64_t lhs_k, const double *rhs,
-                    int64_t rhs_k, int64_t rhs_n, double *out, int64_t out_m, bool accumulate) {
+void indim_gemm_f64(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const double *lhs, int64_t lhs_m,
+                    int64_t lhs_k, const double *rhs, int64_t rhs_k, int64_t rhs_n, double *out, int64_t out_m,
+                    bool accumulate) {
   if (!is_empty(m, n, k, out, out_m * (int64_t)sizeof *out, sizeof *out, accumulate)) {
-    product_f64(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+    product_f64(vector_bytes, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
   }
 }

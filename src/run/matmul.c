@@ -26,7 +26,7 @@ void indim_blas_open(indim_blas *out_blas) {
   static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", "libopenblas.dylib"};
   void (*set_threads)(int) = NULL;
   int (*get_parallel)(void) = NULL;
-  *out_blas = (indim_blas){0};
+  *out_blas = (indim_blas){.vector_bytes = out_blas->vector_bytes};
   for (size_t i = 0; i < sizeof names / sizeof names[0] && out_blas->library == NULL; i++) {
     out_blas->library = indim_library_open(names[i], NULL);
   }
@@ -46,7 +46,7 @@ void indim_blas_open(indim_blas *out_blas) {
 
 void indim_blas_close(indim_blas *blas) {
   indim_library_close(blas->library);
-  *blas = (indim_blas){0};
+  *blas = (indim_blas){.vector_bytes = blas->vector_bytes};
 }
 
 // Blocks ---------------------------------------------------------------------------------------------------------------
@@ -96,6 +96,11 @@ static blocks cut(const indim_host_matmul *s, bool by_library) {
   return b;
 }
 
+// Of our own product, at most.
+static int32_t vector_bytes_of(const indim_blas *blas) {
+  return blas == NULL || blas->vector_bytes == 0 ? 64 : blas->vector_bytes;
+}
+
 typedef struct job {
   const indim_blas *blas;
   const indim_host_matmul *sizes;
@@ -111,11 +116,11 @@ static void run_block(const job *j, int64_t m, int64_t n, char *out, const char 
   bool accumulate = s->accumulate != 0;
   if (!j->by_library) {
     if (s->type == INDIM_F32) {
-      indim_gemm_f32(m, n, s->k, (const float *)lhs, s->lhs_m, s->lhs_k, (const float *)rhs, s->rhs_k, s->rhs_n,
-                     (float *)out, s->out_m, accumulate);
+      indim_gemm_f32(vector_bytes_of(j->blas), m, n, s->k, (const float *)lhs, s->lhs_m, s->lhs_k, (const float *)rhs,
+                     s->rhs_k, s->rhs_n, (float *)out, s->out_m, accumulate);
     } else {
-      indim_gemm_f64(m, n, s->k, (const double *)lhs, s->lhs_m, s->lhs_k, (const double *)rhs, s->rhs_k, s->rhs_n,
-                     (double *)out, s->out_m, accumulate);
+      indim_gemm_f64(vector_bytes_of(j->blas), m, n, s->k, (const double *)lhs, s->lhs_m, s->lhs_k, (const double *)rhs,
+                     s->rhs_k, s->rhs_n, (double *)out, s->out_m, accumulate);
     }
     return;
   }
@@ -166,7 +171,7 @@ static bool fits_library(const indim_blas *blas, const indim_host_matmul *s) {
 // A single column, and a few rows, read one side once only: ours lays out nothing then. With AVX-512 and OpenBLAS 0.3.21 that
 // size is another: cut into blocks for threads, each of which the library lays out anew, 512^3 takes ours 0.88 of the time,
 // 1024^3 0.95, 1536^3 f64 0.94, 2048^3 f32 0.98 and f64 1.05.
-bool indim_matmul_wants_library(const indim_host_matmul *s) {
+bool indim_matmul_wants_library(const indim_host_matmul *s, int32_t vector_bytes) {
   enum { FEW_ROWS = 6, SHORT = 128, FEW_COLUMNS = 64 };
   if (s->m == 1 || s->n == 1 || (s->m <= FEW_ROWS && s->rhs_n == 1)) {
     return false;
@@ -175,7 +180,7 @@ bool indim_matmul_wants_library(const indim_host_matmul *s) {
     return true;
   }
   double work = (double)s->m * (double)s->n * (double)s->k;
-  double large = indim_gemm_is_wide() ? 4e9 : 1e8;
+  double large = vector_bytes >= 64 ? 4e9 : 1e8;
   return work >= (s->lhs_k == 1 ? large : 2e7) && s->k > SHORT && s->n > FEW_COLUMNS;
 }
 
@@ -189,7 +194,7 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
   if (s->batch == 0 || s->m == 0 || s->n == 0) {
     return true;
   }
-  bool by_library = fits_library(blas, s) && indim_matmul_wants_library(s);
+  bool by_library = fits_library(blas, s) && indim_matmul_wants_library(s, vector_bytes_of(blas));
   blocks whole = {s->m, s->n, 1, 1};
   job j = {blas, s, s->alone != 0 ? whole : cut(s, by_library), by_library, out, lhs, rhs};
   int64_t count = s->batch * j.blocks.row_blocks * j.blocks.column_blocks;

@@ -7,6 +7,7 @@
 
 // Functions of a BLAS library as its C interface gives them, and the library itself. All NULL: our own product.
 typedef struct indim_blas {
+  int32_t vector_bytes;  // of our own product: those of the program's target, 0: all that there are
   void *library;
   void (*sgemm)(int order, int lhs_transposed, int rhs_transposed, int m, int n, int k, float alpha, const float *lhs,
                 int lhs_stride, const float *rhs, int rhs_stride, float beta, float *out, int out_stride);
@@ -21,7 +22,7 @@ void indim_blas_close(indim_blas *blas);
 
 // Whether a library would compute this product better than our own code: it is large, or both sides lie transposed.
 // Loading one takes a tenth of a second, so a program that asks for others only goes without.
-bool indim_matmul_wants_library(const indim_host_matmul *sizes);
+bool indim_matmul_wants_library(const indim_host_matmul *sizes, int32_t vector_bytes);
 
 // Computes the product, cut into blocks by its sizes alone and spread over |parallel| (NULL: one after another), so that
 // the result is the same for any number of threads. Nothing is allocated. False for sizes that make no sense: a type
@@ -29,12 +30,12 @@ bool indim_matmul_wants_library(const indim_host_matmul *sizes);
 bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void *parallel_user,
                       const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs);
 
-// One block by our own code: out[m, n] (+)= sum over k of lhs[m, k] * rhs[k, n]. The strides in elements may be anything.
-void indim_gemm_f32(int64_t m, int64_t n, int64_t k, const float *lhs, int64_t lhs_m, int64_t lhs_k, const float *rhs,
-                    int64_t rhs_k, int64_t rhs_n, float *out, int64_t out_m, bool accumulate);
-void indim_gemm_f64(int64_t m, int64_t n, int64_t k, const double *lhs, int64_t lhs_m, int64_t lhs_k, const double *rhs,
-                    int64_t rhs_k, int64_t rhs_n, double *out, int64_t out_m, bool accumulate);
-// Whether it computes with vectors of 64 bytes.
-bool indim_gemm_is_wide(void);
+// One block by our own code, with vectors of at most so many bytes, as far as the processor has them: out[m, n] (+)= sum over k of lhs[m, k] * rhs[k, n]. The strides in elements may be anything.
+void indim_gemm_f32(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const float *lhs, int64_t lhs_m,
+                    int64_t lhs_k, const float *rhs, int64_t rhs_k, int64_t rhs_n, float *out, int64_t out_m,
+                    bool accumulate);
+void indim_gemm_f64(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const double *lhs, int64_t lhs_m,
+                    int64_t lhs_k, const double *rhs, int64_t rhs_k, int64_t rhs_n, double *out, int64_t out_m,
+                    bool accumulate);
 
 #endif  // INDIM_RUN_MATMUL_H

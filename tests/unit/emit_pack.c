@@ -453,8 +453,6 @@ static void write_chain(int times, int other, bool shows_middle) {
 }
 
 TEST(rolled_products) {
-  // Somebody looks at the middle: where the rows are whole registers, the half behind it is a loop.
-  static const int32_t with_middle[LEVELS] = {0, 0, 1};
   for (level = 0; level < LEVELS; level++) {
     fixture f;
     write_chain(30, 0, false);
@@ -466,10 +464,10 @@ TEST(rolled_products) {
     write_chain(40, 17, false);
     check(&f, 64);
     close_fixture(&f);
-    write_chain(40, 0, true);
+    write_chain(40, 0, true);  // somebody looks at the middle
     check(&f, 64);
     if (f.program != NULL) {
-      CHECK_EQ_INT(count_loops(&f), with_middle[level]);
+      CHECK_EQ_INT(count_loops(&f), 0);
     }
     close_fixture(&f);
   }

@@ -120,7 +120,7 @@ static void check_sizes(const indim_blas *blas) {
 TEST(ours) { check_sizes(&(indim_blas){0}); }
 
 TEST(library) {
-  indim_blas blas;
+  indim_blas blas = {0};
   indim_blas_open(&blas);
   if (blas.library == NULL) {
     printf("  no library of matrix products is installed: ours alone is tested\n");
@@ -128,19 +128,19 @@ TEST(library) {
   }
   check_sizes(&blas);
   // Sizes that are the library's, and what stays ours just below.
-  bool is_narrow = !indim_gemm_is_wide();
-  const struct {
+  static const struct {
     indim_type type;
     int64_t side;
-    bool lhs_t, rhs_t, wants;
-  } large[] = {{INDIM_F32, 465, false, false, is_narrow}, {INDIM_F64, 465, false, true, is_narrow},
-               {INDIM_F32, 272, true, false, true},       {INDIM_F64, 272, true, false, true},
-               {INDIM_F32, 40, true, true, true},         {INDIM_F32, 272, false, false, false},
-               {INDIM_F32, 200, true, false, false}};
+    bool lhs_t, rhs_t, wants, wants_beside_wide;
+  } large[] = {{INDIM_F32, 465, false, false, true, false}, {INDIM_F64, 465, false, true, true, false},
+               {INDIM_F32, 272, true, false, true, true},   {INDIM_F64, 272, true, false, true, true},
+               {INDIM_F32, 40, true, true, true, true},     {INDIM_F32, 272, false, false, false, false},
+               {INDIM_F32, 200, true, false, false, false}};
   for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
     int64_t side = large[i].side;
     product p = make(large[i].type, 1, side, side, side, large[i].lhs_t, large[i].rhs_t, 3, true);
-    CHECK(indim_matmul_wants_library(&p.sizes) == large[i].wants);
+    CHECK(indim_matmul_wants_library(&p.sizes, 32) == large[i].wants);
+    CHECK(indim_matmul_wants_library(&p.sizes, 64) == large[i].wants_beside_wide);
     check_product(&blas, NULL, &p);
   }
   indim_blas_close(&blas);
@@ -185,7 +185,7 @@ static void check_many_threads(const indim_blas *blas) {
 TEST(ours_same_bits_for_any_number_of_threads) { check_many_threads(&(indim_blas){0}); }
 
 TEST(library_same_bits_for_any_number_of_threads) {
-  indim_blas blas;
+  indim_blas blas = {0};
   indim_blas_open(&blas);
   check_many_threads(&blas);
   indim_blas_close(&blas);

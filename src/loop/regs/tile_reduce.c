@@ -244,7 +244,7 @@ static indim_storage *product_storage(indim_loop_builder *b, indim_type type, in
 // The lanes of a register of at most 32 bytes. One of 64 bytes counts as two where each step takes one element of the left
 // side: to bring it into all lanes from another register takes as long as for two, while from memory it costs nothing.
 static int32_t product_width(const indim_loop_builder *b, indim_type type) {
-  indim_loop_target target = b->program->target;
+  indim_target target = b->program->target;
   target.vector_bytes = target.vector_bytes > 32 ? 32 : target.vector_bytes;
   return indim_tile_register_lanes(&target, type);
 }
@@ -382,7 +382,7 @@ static void add_results(indim_loop_builder *b, const indim_lval *values, int32_t
 // Rows of results are those of the tile; but where a row of the right side fills registers, and there are many, one of these,
 // so that each step takes one element of the left side into all lanes.
 static rows plan_rows(const indim_loop_builder *b, const indim_instr *instr, const side *lhs, const side *rhs) {
-  const indim_loop_target *target = &b->program->target;
+  const indim_target *target = &b->program->target;
   indim_type type = sum_type(instr->shape->type);
   int32_t results = (int32_t)indim_shape_element_count(instr->shape);
   int32_t whole = indim_tile_register_lanes(target, type);
