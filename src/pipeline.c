@@ -65,10 +65,18 @@ const indim_compile_target *indim_compile_targets(void) {
   return list;
 }
 
+const indim_compile_pass *indim_compile_passes(void) {
+  static const indim_compile_pass list[] = {
+#define INDIM_PASS(enumerator, name, function, decision, meaning) {name, meaning},
+#include "loop/pass/passes.def"
+      {NULL, NULL}};
+  return list;
+}
+
 const indim_compile_decision *indim_compile_decisions(void) {
   static const indim_compile_decision list[] = {
 #define INDIM_DECISION(enumerator, name, meaning) {name, meaning},
-#include "loop/lowering/decisions.def"
+#include "loop/decision/decisions.def"
       {NULL, NULL}};
   return list;
 }
@@ -272,12 +280,16 @@ static indim_status choose_target(compilation *c) {
 }
 
 static indim_status lower(compilation *c) {
-  indim_lower_options options = {.without = c->options->without, .out_explain = c->options->out_explain};
+  const indim_compile_options *o = c->options;
+  indim_lower_options options = {.without = o->without,
+                                 .out_explain = o->out_explain,
+                                 .shown_pass = o->out_loops == NULL ? NULL : o->loops_after,
+                                 .out_shown = o->out_loops};
   int64_t begin = indim_clock_ns();
   INDIM_TRY(begin_stage(c, INDIM_COMPILE_LOWER));
   INDIM_TRY(indim_loop_lower(c->cx, c->module, &c->target, &options, &c->program));
-  if (c->options->out_loops != NULL) {
-    indim_loop_print(c->program, c->options->out_loops);
+  if (o->out_loops != NULL && o->loops_after == NULL) {
+    indim_loop_print(c->program, o->out_loops);
   }
   INDIM_TRY(indim_loop_verify(c->program));
   c->times.lower += indim_clock_ns() - begin;

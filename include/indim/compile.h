@@ -37,6 +37,9 @@ typedef struct indim_compile_options {
   const char *target;
   // Text of a stage, written when not NULL. What is not wanted costs nothing.
   indim_buffer *out_loops;
+  // Which loops: NULL for those that code is made of; the name of a pass (indim_compile_passes) for those after it,
+  // "lowering" for those before all passes, "all" for those after each pass that changed something.
+  const char *loops_after;
   indim_buffer *out_llvm;
   indim_buffer *out_asm;
   indim_buffer *out_object;   // the relocatable object file with the function "indim_program" and all its constants
@@ -75,6 +78,14 @@ typedef struct indim_compile_target {
 } indim_compile_target;
 // All of them, "native" first; a row of NULLs ends the list.
 INDIM_API const indim_compile_target *indim_compile_targets(void);
+
+// A pass over the loops: {"unroll", "writes short loops out ..."}.
+typedef struct indim_compile_pass {
+  const char *name;
+  const char *meaning;
+} indim_compile_pass;
+// All of them, in the order in which they run; a row of NULLs ends the list.
+INDIM_API const indim_compile_pass *indim_compile_passes(void);
 
 // A decision of the compiler that can be left out: {"fusion", "an array that others need element by element ..."}.
 typedef struct indim_compile_decision {

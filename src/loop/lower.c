@@ -274,31 +274,7 @@ static indim_status lower_module(indim_lowering *l) {
   if (l->status != INDIM_OK || l->b.status != INDIM_OK) {
     return l->status != INDIM_OK ? l->status : l->b.status;
   }
-  INDIM_TRY(indim_loop_prune(l->program));
-  if (!indim_lower_without(l, INDIM_DECISION_ROLL)) {
-    INDIM_TRY(indim_loop_roll(l->program));
-  }
-  if (!indim_lower_without(l, INDIM_DECISION_PACK)) {
-    INDIM_TRY(indim_loop_pack(l->program));
-  }
-  if (!indim_lower_without(l, INDIM_DECISION_JOIN)) {
-    INDIM_TRY(indim_loop_join(l->program));
-  }
-  if (!indim_lower_without(l, INDIM_DECISION_UNROLL)) {
-    INDIM_TRY(indim_loop_unroll(l->program));
-  }
-  if (!indim_lower_without(l, INDIM_DECISION_CONTRACT)) {
-    INDIM_TRY(indim_loop_contract(l->program));
-  }
-  if (!indim_lower_without(l, INDIM_DECISION_AHEAD)) {
-    INDIM_TRY(indim_loop_ask_ahead(l->program));
-  }
-  INDIM_TRY(indim_loop_widen(l->program));
-  if (!indim_lower_without(l, INDIM_DECISION_SHARE)) {
-    INDIM_TRY(indim_loop_share(l->program));
-  }
-  indim_loop_place_stops(l->program);
-  return indim_scratch_plan(l->program);
+  return indim_passes_run(l->program, l->options, l->without);
 }
 
 indim_status indim_loop_lower(indim_ctx *cx, const indim_module *module, const indim_target *target,

@@ -3,7 +3,7 @@
 #define INDIM_LOOP_LOWER_H
 
 #include "loop/ir/loop.h"
-#include "loop/lowering/decision.h"
+#include "loop/decision/decision.h"
 
 // Lowers the entry computation of a verified module with all that it calls. The leaves of the arguments and of the result
 // are storages ARGUMENT 0.. and RESULT 0.. in the layouts that the module states. UNSUPPORTED, with the instruction's

@@ -15,7 +15,8 @@ const char *const help_compile =
     "\n"
     "Options:\n"
     "  --dump=STAGE,...        print stages: graph (the program in canonical text), loops (fused loop nests), llvm\n"
-    "                          (LLVM IR), asm (machine code as assembly)\n"
+    "                          (LLVM IR), asm (machine code as assembly); loops:PASS for the loops after a pass,\n"
+    "                          loops:all after each that changed something; --dump=help lists the passes\n"
     "  --explain               tell what was fused and what was not, and why\n"
     "  --time                  tell how long each stage took\n"
     "  -o FILE, --output=FILE  write all that there instead of to standard output\n"
@@ -72,7 +73,8 @@ typedef struct compile_options {
   const char *output;
   unsigned fast;
   const char *without;
-  const char *target;  // NULL: this machine
+  const char *target;       // NULL: this machine
+  const char *loops_after;  // a pass; NULL: the last one
   int32_t crash_from;
 } compile_options;
 
@@ -257,6 +259,7 @@ static int compile_file(indim_ctx *cx, const command *self, const compile_option
         .without = options->without,
         .target = options->target,
         .crash_from = options->crash_from,
+        .loops_after = options->loops_after,
         .out_loops = options->wanted[PART_LOOPS] ? &f->parts[PART_LOOPS] : NULL,
         .out_llvm = options->wanted[PART_LLVM] ? &f->parts[PART_LLVM] : NULL,
         .out_asm = options->wanted[PART_ASM] ? &f->parts[PART_ASM] : NULL,
@@ -294,8 +297,43 @@ static int compile_and_show(indim_ctx *cx, const command *self, const compile_op
 
 // Options -----------------------------------------------------------------------------------------------------------
 
+// "loops:unroll".
+static int set_loops(const command *self, indim_str name, compile_options *options) {
+  enum { BEGIN = sizeof "loops:" - 1 };
+  indim_str after = {name.data + BEGIN, name.size - BEGIN};
+  const indim_compile_pass *known = indim_compile_passes();
+  options->loops_after = indim_str_equal(after, indim_str_of("all"))        ? "all"
+                         : indim_str_equal(after, indim_str_of("lowering")) ? "lowering"
+                                                                            : NULL;
+  for (; known->name != NULL && options->loops_after == NULL; known++) {
+    options->loops_after = indim_str_equal(after, indim_str_of(known->name)) ? known->name : NULL;
+  }
+  if (options->loops_after == NULL) {
+    return usage_error(self, "there is no pass '%.*s' to show the loops after; --dump=help lists them", (int)after.size,
+                       after.data);
+  }
+  options->wanted[PART_LOOPS] = true;
+  return EXIT_OK;
+}
+
+static int list_passes(void) {
+  printf("%-10s%s\n", "lowering", "before all passes");
+  for (const indim_compile_pass *p = indim_compile_passes(); p->name != NULL; p++) {
+    printf("%-10s%s\n", p->name, p->meaning);
+  }
+  printf("%-10s%s\n", "all", "after each pass that changed something");
+  return EXIT_OK;
+}
+
 static int set_dump(const command *self, const char *list, compile_options *options) {
   for (indim_str name; next_name(&list, &name);) {
+    if (name.size > 6 && memcmp(name.data, "loops:", 6) == 0) {
+      int code = set_loops(self, name, options);
+      if (code != EXIT_OK) {
+        return code;
+      }
+      continue;
+    }
     int found = PART_COUNT;
     for (int i = 0; i < PART_EXPLAIN; i++) {
       found = indim_str_equal(indim_str_of(part_names[i]), name) ? i : found;
@@ -379,6 +417,9 @@ int command_compile(indim_ctx *cx, const command *self, int argc, char **argv) {
     }
     if (option == OPTION_TARGET && strcmp(walk.value, "help") == 0) {
       return list_targets();
+    }
+    if (option == OPTION_DUMP && strcmp(walk.value, "help") == 0) {
+      return list_passes();
     }
     int code = set_option(cx, self, option, walk.value, &options);
     if (code != EXIT_OK) {

@@ -16,7 +16,7 @@
 #define INDIM_LOOP_LOWERING_H
 
 #include "loop/lowering/flow.h"
-#include "loop/lowering/decision.h"
+#include "loop/decision/decision.h"
 
 typedef struct indim_lower_memo indim_lower_memo;
 typedef struct indim_turn indim_turn;

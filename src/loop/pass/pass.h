@@ -1,8 +1,14 @@
-// Passes over a finished loop program.
+// Passes over a finished loop program (passes.def). Each leaves a program that the verifier accepts.
 #ifndef INDIM_LOOP_PASS_H
 #define INDIM_LOOP_PASS_H
 
+#include "loop/decision/decision.h"
 #include "loop/ir/loop.h"
+
+// Runs all passes but those that are left out. A debug build verifies the program after each. |options| may ask for the
+// program after a pass, and for what each did.
+INDIM_CHECKED indim_status indim_passes_run(indim_loop_program *program, const indim_lower_options *options,
+                                            uint32_t without);
 
 // Joins loops that count alike and share arrays.
 INDIM_CHECKED indim_status indim_loop_join(indim_loop_program *program);
@@ -13,7 +19,7 @@ INDIM_CHECKED indim_status indim_loop_contract(indim_loop_program *program);
 // Lets loops that go over rows several times ask for the next row.
 INDIM_CHECKED indim_status indim_loop_ask_ahead(indim_loop_program *program);
 // stops.c: lets long loops look at the host's stop word.
-void indim_loop_place_stops(indim_loop_program *program);
+INDIM_CHECKED indim_status indim_loop_place_stops(indim_loop_program *program);
 // Removes what nobody uses.
 INDIM_CHECKED indim_status indim_loop_prune(indim_loop_program *program);
 // Lets arrays in scratch memory live where what is made of them goes, element by element (share.c).

@@ -43,4 +43,7 @@ static int64_t visit_body(const indim_loop_program *program, const indim_loop_bo
   return work;
 }
 
-void indim_loop_place_stops(indim_loop_program *program) { (void)visit_body(program, program->body); }
+indim_status indim_loop_place_stops(indim_loop_program *program) {
+  (void)visit_body(program, program->body);
+  return INDIM_OK;
+}

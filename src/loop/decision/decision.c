@@ -1,16 +1,16 @@
 // The decisions of the compiler that can be left out: a list of names becomes a set of bits, and the lowering asks the set.
 #include <string.h>
 
-#include "loop/lowering/lowering.h"
+#include "loop/decision/decision.h"
 
 static const char *const names[] = {
 #define INDIM_DECISION(enumerator, name, meaning) name,
-#include "loop/lowering/decisions.def"
+#include "loop/decision/decisions.def"
 };
 
 static const char *const all_names =
 #define INDIM_DECISION(enumerator, name, meaning) name ", "
-#include "loop/lowering/decisions.def"
+#include "loop/decision/decisions.def"
     ;
 
 indim_status indim_decisions_parse(indim_ctx *cx, const char *text, uint32_t *out_set) {

@@ -7,14 +7,20 @@
 // What can be left out.
 typedef enum indim_decision {
 #define INDIM_DECISION(enumerator, name, meaning) INDIM_DECISION_##enumerator,
-#include "loop/lowering/decisions.def"
+#include "loop/decision/decisions.def"
   INDIM_DECISION_COUNT  // at most 32
 } indim_decision;
 
 typedef struct indim_lower_options {
   const char *without;        // decisions left out (decisions.def), separated by commas; NULL: none
   indim_buffer *out_explain;  // NULL: not wanted
+  // The program as text after this pass (passes.def), or "lowering" for before all, or "all" for after each that changed
+  // something; NULL: not wanted.
+  const char *shown_pass;
+  indim_buffer *out_shown;
 } indim_lower_options;
+
+static inline bool indim_decision_is_out(uint32_t set, indim_decision decision) { return (set >> decision & 1) != 0; }
 
 // The set of the names in |text| (separated by commas, NULL for none), bit k for decision k. INVALID for another name.
 INDIM_CHECKED indim_status indim_decisions_parse(indim_ctx *cx, const char *text, uint32_t *out_set);
