@@ -335,13 +335,15 @@ def compiling(folder):
     expect("compile, no such file", run("compile", "missing.hlo"), FILE, err="missing.hlo")
     expect("compile, a wrong program", run("compile", program(folder, "ENTRY e {", "cut.hlo")), REFUSED, err="cut.hlo:1:")
     expect("compile --fast", run("compile", "--fast=lazy", p), USAGE, err="lazy")
-    expect("compile --without", run("compile", "--without=fusion,fusionx", p), USAGE, err="'fusionx'")
-    done = expect("compile --without=help", run("compile", "--without=help"), OK, out="fusion ")
+    expect("compile --without", run("compile", "--without=inline,inlinex", p), USAGE, err="'inlinex'")
+    done = expect("compile --without=help", run("compile", "--without=help"), OK, out="inline ")
     told = [tuple(line.split(maxsplit=1)) for line in done.stdout.splitlines()]
     page = pathlib.Path("docs/architecture.md").read_text()
     section = page.split("## Decisions that can be left out")[1].split("\n## ")[0]
-    report("docs/architecture.md has its lines", re.findall(r"\| `(\w+)` \| (.*) \|", section) == told, told)
+    report("docs/architecture.md has its lines", re.findall(r"\| `([\w-]+)` \| (.*) \|", section) == told, told)
     expect("compile --max-memory", run("compile", "--max-memory=0", p), USAGE, err="positive")
+    expect("compile --dump=help", run("compile", "--dump=help"), OK, out="unroll ")
+    expect("loops after no pass", run("compile", "--dump=loops:unrol", p), USAGE, err="no pass 'unrol'")
     if not compiles(folder):
         print("  this build has no code generator: what it does is not tested")
         return

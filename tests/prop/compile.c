@@ -112,7 +112,8 @@ static void run_seeds(double seconds, uint64_t first) {
 // A program of somebody else's, with a bound that suits most.
 static int run_file(const char *path) {
   static char from[1 << 20];
-  static const char *const decisions[] = {NULL, "fusion", "tiles", "fusion,tiles,join,pack,threads,library"};
+  static const char *const decisions[] = {NULL, "inline", "registers",
+                                          "inline,registers,loop-fusion,slp,threads,library,in-place"};
   FILE *file = fopen(path, "rb");
   size_t size = file == NULL ? 0 : fread(from, 1, sizeof from - 1, file);
   program p;

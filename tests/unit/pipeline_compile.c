@@ -276,7 +276,7 @@ TEST(short_loops_in_short_loops) {
                "  ROOT d = f64[5,32,0] dot(c, y), lhs_batch_dims={1}, rhs_batch_dims={1}, lhs_contracting_dims={2}, "
                "rhs_contracting_dims={2} }");
   REQUIRE(parse(&f, text));
-  indim_compile_options options = {.without = "fusion,ahead"};
+  indim_compile_options options = {.without = "inline,prefetch"};
   CHECK(indim_compile(f.cx, f.module, &options, &f.exe) == INDIM_OK);
   drop(&f);
 }
@@ -452,12 +452,12 @@ TEST(every_decision_can_be_left_out) {
     indim_executable_destroy(f.exe);
     f.exe = NULL;
   }
-  CHECK_EQ_STR(first->name, "fusion");
-  const indim_compile_options several = {.without = "fusion,share"};
+  CHECK_EQ_STR(first->name, "inline");
+  const indim_compile_options several = {.without = "inline,buffer-sharing"};
   CHECK(indim_compile(f.cx, f.module, &several, &f.exe) == INDIM_OK);
   indim_executable_destroy(f.exe);
   f.exe = NULL;
-  static const char *const wrong[] = {"fusio", "fusions", "fusion,,share", " fusion", "fusion,Share"};
+  static const char *const wrong[] = {"inlin", "inlines", "inline,,unroll", " inline", "inline,Unroll"};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     const indim_compile_options options = {.without = wrong[i]};
     CHECK(indim_compile(f.cx, f.module, &options, &f.exe) == INDIM_INVALID);

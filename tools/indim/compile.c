@@ -317,11 +317,11 @@ static int set_loops(const command *self, indim_str name, compile_options *optio
 }
 
 static int list_passes(void) {
-  printf("%-10s%s\n", "lowering", "before all passes");
+  printf("%-19s%s\n", "lowering", "before all passes");
   for (const indim_compile_pass *p = indim_compile_passes(); p->name != NULL; p++) {
-    printf("%-10s%s\n", p->name, p->meaning);
+    printf("%-19s%s\n", p->name, p->meaning);
   }
-  printf("%-10s%s\n", "all", "after each pass that changed something");
+  printf("%-19s%s\n", "all", "after each pass that changed something");
   return EXIT_OK;
 }
 
@@ -363,7 +363,7 @@ static int set_without(const command *self, const char *list, compile_options *o
 
 static int list_decisions(void) {
   for (const indim_compile_decision *d = indim_compile_decisions(); d->name != NULL; d++) {
-    printf("%-10s%s\n", d->name, d->meaning);
+    printf("%-17s%s\n", d->name, d->meaning);
   }
   return EXIT_OK;
 }

@@ -57,7 +57,7 @@ static bool worth_streaming(const indim_nest *nest, const indim_flow_item *item,
     total = is_new ? indim_index_add_saturated(total, own) : total;
   }
   return at->storage->kind == INDIM_STORAGE_RESULT && item->use_count == 1 && bytes >= cache * 3 / 4 &&
-         total >= cache * 7 / 4 && !indim_lower_without(nest->l, INDIM_DECISION_STREAM);
+         total >= cache * 7 / 4 && !indim_lower_without(nest->l, INDIM_DECISION_NON_TEMPORAL);
 }
 
 // Of what is stored; NULL when those are not constant.

@@ -110,7 +110,7 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
 }
 
 void indim_nest_choose_turning(indim_nest *nest) {
-  nest->turn_dim = indim_lower_without(nest->l, INDIM_DECISION_TURN) ? -1 : indim_turn_dim(nest);
+  nest->turn_dim = indim_lower_without(nest->l, INDIM_DECISION_TRANSPOSE) ? -1 : indim_turn_dim(nest);
   nest->turns = nest->turn_dim >= 0;
 }
 

@@ -272,7 +272,7 @@ static void run_panels(indim_nest *nest, indim_coord *index, const int64_t *w, c
   bool is_askew = nest->streams && indim_nest_is_askew(nest);
   walk r = {.nest = nest, .index = index, .w_begin = w[0], .w_end = w[1], .v_begin = v[0], .v_end = v[1]};
   r.line = is_askew ? indim_nest_line(nest) : 0;
-  r.asks = nest->is_far && !indim_lower_without(nest->l, INDIM_DECISION_AHEAD);
+  r.asks = nest->is_far && !indim_lower_without(nest->l, INDIM_DECISION_PREFETCH);
   int64_t whole = whole_panels(nest, v[1] - v[0], is_askew);
   int64_t at = v[0] + whole * nest->side;
   if (is_askew) {

@@ -351,7 +351,7 @@ static void add_edge(analysis *a, indim_flow_item *reader, indim_flow_item *writ
 
 // What is computed inside its users is stored instead, before its operand is overwritten.
 static void keep(analysis *a, indim_flow_item *item) {
-  bool is_tile = indim_plan_can_be_tile(item) && !indim_lower_without(a->l, INDIM_DECISION_TILES);
+  bool is_tile = indim_plan_can_be_tile(item) && !indim_lower_without(a->l, INDIM_DECISION_REGISTERS);
   for (int32_t k = 0; k < item->operand_count; k++) {
     is_tile = is_tile && item->operands[k]->placement != INDIM_PLACEMENT_INLINE;
   }
@@ -492,7 +492,8 @@ static void reorder(analysis *a) {
 void indim_plan_in_place(indim_lowering *l, indim_flow *flow) {
   analysis a = {.l = l, .flow = flow, .count = flow->item_count};
   bool is_ready = false;
-  for (int32_t i = 0; i < a.count && !indim_lower_failed(l); i++) {
+  bool is_out = indim_lower_without(l, INDIM_DECISION_IN_PLACE);
+  for (int32_t i = 0; i < a.count && !is_out && !indim_lower_failed(l); i++) {
     indim_flow_item *item = flow->items[i];
     item->base = item->kind == INDIM_FLOW_PARAMETER ? NULL : base_of(item);
     if (item->base == NULL) {

@@ -217,7 +217,7 @@ static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, 
     item->reason = "an element is needed several times, and computing it again costs more than keeping it";
     return INDIM_PLACEMENT_MEMORY;
   }
-  if (indim_lower_without(l, INDIM_DECISION_FUSION)) {
+  if (indim_lower_without(l, INDIM_DECISION_INLINE)) {
     item->reason = "fusion is left out";
     return INDIM_PLACEMENT_MEMORY;
   }
@@ -331,7 +331,7 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
   if (list == NULL) {
     return;
   }
-  bool tiles = !indim_lower_without(l, INDIM_DECISION_TILES);
+  bool tiles = !indim_lower_without(l, INDIM_DECISION_REGISTERS);
   for (int32_t i = 0; i < flow->item_count; i++) {
     list[i].root = -1;
   }
