@@ -464,7 +464,7 @@ TEST(every_decision_can_be_left_out) {
     CHECK(f.exe == NULL);
     const indim_diagnostic *d = indim_ctx_diagnostic_get(f.cx, i);
     REQUIRE(d != NULL);
-    CHECK(strstr(d->message, "no decision '") != NULL && strstr(d->hint, "it has fusion, tiles, ") != NULL);
+    CHECK(strstr(d->message, "no decision '") != NULL && strstr(d->hint, "it has inline, registers, ") != NULL);
   }
   drop(&f);
 }
