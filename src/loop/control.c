@@ -1,6 +1,11 @@
 // while and conditional. Small carried arrays travel in registers. A large one that the body only updates in place keeps
-// its memory; one that is passed on untouched is the operand itself; any other gets two halves of memory, read from one and
-// written to the other, which change places after each step.
+// its memory; one that is passed on untouched is the operand itself. Any other moves in each step: into the place of another
+// carried value, or out, and a new one comes in. Those that follow each other share one scratch array of several slots, and
+// what changes in a step is a number, which slot the first of them has:
+//
+//   (a, b) -> (b, f(a, b))      three slots: b, a and a free one, into which f goes; then that is b, b is a, and a is free
+//   (a, b) -> (b, a)            two slots, whose contents stay where they are
+//   a -> f(a)                   two slots, read from one and written to the other
 #include <string.h>
 
 #include "loop/control.h"
@@ -14,55 +19,66 @@ typedef enum carrying {
   CARRIED_FIXED,     // in registers, and the same in every step: nothing is carried
   CARRIED_SAME,      // the operand's memory, which nobody writes
   CARRIED_IN_PLACE,  // its own memory, updated
-  CARRIED_HALVES     // its own memory twice; which half is carried
+  CARRIED_IN_SLOT    // one slot of several in one scratch array
 } carrying;
+
+// Slots that carried arrays rotate through: the one at |position| p is in slot (first + p) modulo |slots|, |first| being
+// carried and one less after each step.
+typedef struct rotation {
+  indim_location at;  // of slot 0
+  int64_t elements;   // of a slot
+  int32_t slots;
+  int32_t row;   // |first|, among the loop's carried values
+  bool has_new;  // the last slot is free, and what comes in goes there; it is the first position's then
+} rotation;
 
 typedef struct carried {
   carrying how;
-  indim_location at;  // of the first half
-  int64_t elements;
+  indim_location at;  // IN_PLACE
+  rotation *rotation;
+  int32_t position;
   int32_t first_row;  // among the loop's carried values
   int32_t row_count;
   int32_t lanes;
 } carried;
 
-static carrying choose_carrying(const indim_flow_item *item, int32_t k) {
-  const indim_flow *body = item->flows[1];
-  if (body->parameters[k]->placement == INDIM_PLACEMENT_TILE) {
-    return body->results[k] == body->parameters[k] ? CARRIED_FIXED : CARRIED_ROWS;
-  }
-  if (body->results[k] == body->parameters[k]) {
-    return CARRIED_SAME;
-  }
-  return indim_flow_root(body->results[k]) == body->parameters[k] ? CARRIED_IN_PLACE : CARRIED_HALVES;
+static bool has_memory(const indim_flow_item *item, int32_t k) {
+  return item->flows[1]->parameters[k]->placement != INDIM_PLACEMENT_TILE;
 }
 
-// Memory for a carried array that starts as |operand|. An array updated in place may live where the operand does, if nobody
-// needs the operand afterwards, or where the loop's result |member| is to be.
+// The carried value whose memory result |k| has at the end of a step; -1 for memory of its own.
+static int32_t source_of(const indim_flow_item *item, int32_t k) {
+  const indim_flow *body = item->flows[1];
+  const indim_flow_item *root = has_memory(item, k) ? indim_flow_root(body->results[k]) : NULL;
+  bool is_alike = root != NULL && has_memory(item, root->number) &&
+                  root->shape->type == body->results[k]->shape->type &&
+                  indim_shape_element_count(root->shape) == indim_shape_element_count(body->results[k]->shape);
+  return is_alike ? root->number : -1;
+}
+
+static carrying choose_carrying(const indim_flow_item *item, int32_t k) {
+  const indim_flow *body = item->flows[1];
+  bool is_same = body->results[k] == body->parameters[k];
+  if (!has_memory(item, k)) {
+    return is_same ? CARRIED_FIXED : CARRIED_ROWS;
+  }
+  return is_same ? CARRIED_SAME : source_of(item, k) == k ? CARRIED_IN_PLACE : CARRIED_IN_SLOT;
+}
+
+// Memory for a carried array that starts as |operand| and is updated in place: where the operand lives, if nobody needs that
+// afterwards, or where the loop's result |member| is to be.
 static void own_memory(indim_lowering *l, indim_flow_item *operand, const indim_flow_item *parameter,
                        const indim_flow_item *member, carried *c) {
-  indim_location at = {0};
-  bool in_place = c->how == CARRIED_IN_PLACE;
-  if (in_place && member->overwrites && indim_flow_owns(operand) && operand->place.tiled == NULL) {
-    at = operand->place;
-  } else if (in_place && member->place.storage != NULL && member->place.tiled == NULL) {
-    at = member->place;
+  if (member->overwrites && indim_flow_owns(operand) && operand->place.tiled == NULL) {
+    c->at = operand->place;
+  } else if (member->place.storage != NULL && member->place.tiled == NULL) {
+    c->at = member->place;
   } else {
-    at = indim_location_scratch(l, parameter);
+    c->at = indim_location_scratch(l, parameter);
   }
-  if (at.storage == NULL) {
-    return;
-  }
-  c->at = at;
-  c->elements = indim_shape_element_count(parameter->shape);
-  if (c->how == CARRIED_HALVES) {
-    at.storage->elements *= 2;
-  }
-  if (!indim_location_same(&operand->place, &at)) {
-    if (in_place) {
-      indim_lower_explain_copy(l, member, operand);
-    }
-    indim_kernel_copy(l, operand, &at);
+  if (!indim_lower_failed(l) && !indim_location_same(&operand->place, &c->at)) {
+    indim_lower_explain_copy(l, member, operand);
+    indim_kernel_copy(l, operand, &c->at);
   }
 }
 
@@ -71,14 +87,18 @@ static void bind_rows(const carried *c, const indim_lval *values, indim_flow_ite
   parameter->tile = (indim_tile){parameter->shape, c->lanes, c->row_count, values + c->first_row};
 }
 
-// The location of a carried array, |half| being the carried value that says which half it is in.
-static indim_location carried_location(indim_lowering *l, const carried *c, indim_lval half, bool other) {
-  indim_location at = c->at;
-  if (c->how == CARRIED_HALVES) {
-    indim_lval which = indim_loop_clamp_index(&l->b, half, 0, 1);
-    at.base = other ? indim_loop_affine(&l->b, c->elements, 1, &which, &(int64_t){-c->elements})
-                    : indim_loop_mul_const(&l->b, which, c->elements);
+// The number of a position's slot, |first| being the carried value.
+static indim_lval slot_at(indim_lowering *l, const rotation *r, indim_lval first, int32_t position) {
+  indim_lval which = indim_loop_clamp_index(&l->b, first, 0, r->slots - 1);
+  if (r->slots == 2) {
+    return position == 0 ? which : indim_loop_affine(&l->b, 1, 1, &which, &(int64_t){-1});
   }
+  return indim_loop_modulo(&l->b, indim_loop_add_const(&l->b, which, position), r->slots);
+}
+
+static indim_location slot_location(indim_lowering *l, const rotation *r, const indim_lval *values, int32_t position) {
+  indim_location at = r->at;
+  at.base = indim_loop_mul_const(&l->b, slot_at(l, r, values[r->row], position), r->elements);
   return at;
 }
 
@@ -109,44 +129,132 @@ static void bind(indim_lowering *l, const carried *c, indim_flow_item *operand, 
     }
   } else if (c->how == CARRIED_SAME) {
     parameter->place = indim_location_need(l, operand);
+  } else if (c->how == CARRIED_IN_PLACE) {
+    parameter->place = c->at;
   } else {
-    parameter->place = carried_location(l, c, values[c->first_row], false);
+    parameter->place = slot_location(l, c->rotation, values, c->position);
   }
 }
 
 typedef struct looping {
+  indim_flow_item *item;
   int32_t count;
   carried *list;
+  rotation *rotations;
+  int32_t rotation_count;
   int32_t row_count;
   indim_lval *begin, *in, *yields;
 } looping;
 
+static indim_flow_item *member_of(const looping *w, int32_t k) {
+  return w->item->member_count > 0 ? w->item->members[k] : w->item;
+}
+
+// The carried value that has the memory of |k| after a step; -1 for none. Of several the first: others are copies.
+static int32_t target_of(const looping *w, int32_t k) {
+  int32_t target = -1;
+  for (int32_t j = 0; j < w->count && target < 0; j++) {
+    target = has_memory(w->item, j) && source_of(w->item, j) == k ? j : -1;
+  }
+  return w->list[k].how == CARRIED_IN_SLOT ? target : k;
+}
+
+enum { MOST_SLOTS = 8 };  // as many numbers of a slot as the verifier tries
+
+// The next position of a rotation; -1 at the end.
+static int32_t next_of(const looping *w, int32_t k) {
+  int32_t next = target_of(w, k);
+  return next >= 0 && w->list[next].how == CARRIED_IN_SLOT && w->list[next].rotation == NULL ? next : -1;
+}
+
+// Whether the positions from |k| on come back to it, in so few steps that they fit a rotation.
+static bool is_closed(const looping *w, int32_t k) {
+  int32_t at = next_of(w, k);
+  for (int32_t steps = 1; at >= 0 && at != k && steps < MOST_SLOTS; steps++) {
+    at = next_of(w, at);
+  }
+  return at == k;
+}
+
+// Positions of one rotation, from |first| on to where each goes in a step. Too long ones are cut, and what goes from one
+// part to the next is copied.
+static void make_rotation(indim_lowering *l, looping *w, int32_t first, bool has_new) {
+  rotation *r = &w->rotations[w->rotation_count++];
+  *r = (rotation){.row = w->row_count++, .has_new = has_new, .slots = has_new ? 1 : 0};
+  for (int32_t k = first; k >= 0 && r->slots < MOST_SLOTS; k = next_of(w, k)) {
+    w->list[k].rotation = r;
+    w->list[k].position = r->slots++ - (has_new ? 1 : 0);
+  }
+  const indim_flow_item *parameter = w->item->flows[1]->parameters[first];
+  r->at = indim_location_scratch(l, parameter);
+  r->elements = indim_shape_element_count(parameter->shape);
+  if (r->at.storage != NULL) {
+    r->at.storage->elements *= r->slots;
+  }
+}
+
+// Whether a new array comes in at |k|: computed, or copied because another result has the memory that it would have.
+static bool is_new(const looping *w, int32_t k) {
+  int32_t source = source_of(w->item, k);
+  return source < 0 || target_of(w, source) != k;
+}
+
+// Rotations for all that moves: first those that something new comes into, then those that are closed.
+static void make_rotations(indim_lowering *l, looping *w) {
+  w->rotations = indim_lower_alloc(l, w->count, sizeof *w->rotations);
+  for (int closed = 0; closed < 2; closed++) {
+    for (int32_t k = 0; k < w->count && !indim_lower_failed(l); k++) {
+      const carried *c = &w->list[k];
+      if (c->how == CARRIED_IN_SLOT && c->rotation == NULL && (closed == 1 || is_new(w, k))) {
+        make_rotation(l, w, k, closed == 0 || !is_closed(w, k));
+      }
+    }
+  }
+  for (int32_t k = 0; k < w->count && !indim_lower_failed(l); k++) {
+    const carried *c = &w->list[k];
+    if (c->how == CARRIED_IN_SLOT) {
+      indim_location at = c->rotation->at;
+      at.offset = c->position * c->rotation->elements;
+      indim_kernel_copy(l, w->item->operands[k], &at);
+    }
+  }
+}
+
+// What is carried in registers, and memory for what is updated in place.
+static void prepare_one(indim_lowering *l, looping *w, int32_t k) {
+  const indim_flow_item *item = w->item;
+  carried *c = &w->list[k];
+  c->how = choose_carrying(item, k);
+  c->first_row = w->row_count;
+  if (c->how == CARRIED_ROWS) {
+    const indim_tile *tile = indim_tile_need(l, item->operands[k]);
+    c->row_count = tile->row_count;
+    c->lanes = tile->lanes;
+  } else if (c->how == CARRIED_FIXED) {  // whatever the bodies need of it is made before the loop
+    (void)indim_tile_need(l, item->operands[k]);
+    if (item->flows[0]->parameters[k]->feeds_loops || item->flows[1]->parameters[k]->feeds_loops) {
+      (void)indim_location_need(l, item->operands[k]);
+    }
+  } else if (c->how == CARRIED_IN_PLACE) {
+    own_memory(l, item->operands[k], item->flows[1]->parameters[k], member_of(w, k), c);
+  } else if (c->how == CARRIED_SAME) {
+    (void)indim_location_need(l, item->operands[k]);
+  }
+  item->flows[1]->parameters[k]->is_given = c->how == CARRIED_IN_PLACE || c->how == CARRIED_IN_SLOT;
+  w->row_count += c->row_count;
+}
+
 static bool prepare(indim_lowering *l, indim_flow_item *item, looping *w) {
+  w->item = item;
   w->count = item->operand_count;
   w->list = indim_lower_alloc(l, w->count, sizeof *w->list);
   for (int32_t k = 0; k < w->count && w->list != NULL && !indim_lower_failed(l); k++) {
-    carried *c = &w->list[k];
-    c->how = choose_carrying(item, k);
-    c->first_row = w->row_count;
-    c->row_count = c->how == CARRIED_HALVES ? 1 : 0;
-    if (c->how == CARRIED_ROWS) {
-      const indim_tile *tile = indim_tile_need(l, item->operands[k]);
-      c->row_count = tile->row_count;
-      c->lanes = tile->lanes;
-    } else if (c->how == CARRIED_FIXED) {  // whatever the bodies need of it is made before the loop
-      (void)indim_tile_need(l, item->operands[k]);
-      if (item->flows[0]->parameters[k]->feeds_loops || item->flows[1]->parameters[k]->feeds_loops) {
-        (void)indim_location_need(l, item->operands[k]);
-      }
-    } else if (c->how != CARRIED_SAME) {
-      own_memory(l, item->operands[k], item->flows[1]->parameters[k], item->member_count > 0 ? item->members[k] : item,
-                 c);
-      item->flows[1]->parameters[k]->is_given = c->how == CARRIED_IN_PLACE;
-    } else {
-      (void)indim_location_need(l, item->operands[k]);
-    }
-    w->row_count += c->row_count;
+    prepare_one(l, w, k);
   }
+  if (indim_lower_failed(l)) {
+    return false;
+  }
+  make_rotations(l, w);
   w->begin = indim_lower_alloc(l, 4 * (int64_t)w->row_count + 1, sizeof *w->begin);
   if (w->begin == NULL || indim_lower_failed(l)) {
     return false;
@@ -158,42 +266,51 @@ static bool prepare(indim_lowering *l, indim_flow_item *item, looping *w) {
     if (c->how == CARRIED_ROWS) {
       memcpy(w->begin + c->first_row, indim_tile_need(l, item->operands[k])->rows,
              (size_t)c->row_count * sizeof *w->begin);
-    } else if (c->how == CARRIED_HALVES) {
-      w->begin[c->first_row] = indim_loop_index(&l->b, 0);
     }
   }
+  for (int32_t i = 0; i < w->rotation_count; i++) {
+    w->begin[w->rotations[i].row] = indim_loop_index(&l->b, 0);
+  }
   return true;
+}
+
+// What comes into a rotation at |k| goes to its last slot. NULL for what moves inside one, or does not.
+static const rotation *comes_into(const looping *w, int32_t k) {
+  const carried *c = &w->list[k];
+  return c->how == CARRIED_IN_SLOT && c->rotation->has_new && c->position == 0 ? c->rotation : NULL;
 }
 
 // Where the body writes its results, before it is lowered: an item that is computed writes straight to its place.
 static void aim_results(indim_lowering *l, indim_flow *body, const looping *w) {
   for (int32_t k = 0; k < w->count; k++) {
-    const carried *c = &w->list[k];
+    const rotation *r = comes_into(w, k);
     indim_flow_item *result = body->results[k];
     bool is_elsewhere = indim_flow_root(result) != NULL;  // in the memory of what is carried as another value
-    if (c->how == CARRIED_HALVES && result->kind == INDIM_FLOW_OP && result->place.storage == NULL &&
+    if (r != NULL && result->kind == INDIM_FLOW_OP && result->place.storage == NULL &&
         result->placement == INDIM_PLACEMENT_MEMORY && !is_elsewhere) {
-      indim_location at = carried_location(l, c, w->in[c->first_row], true);
+      indim_location at = slot_location(l, r, w->in, r->slots - 1);
       indim_lower_aim(result, &at);
     }
   }
 }
 
 static void yield_results(indim_lowering *l, indim_flow *body, const looping *w) {
-  indim_loop_builder *b = &l->b;
   for (int32_t k = 0; k < w->count && !indim_lower_failed(l); k++) {
     const carried *c = &w->list[k];
+    const rotation *r = comes_into(w, k);
     if (c->how == CARRIED_ROWS) {
       const indim_tile *tile = indim_tile_need(l, body->results[k]);
       memcpy(w->yields + c->first_row, tile->rows, (size_t)c->row_count * sizeof *w->yields);
-    } else if (c->how == CARRIED_HALVES) {
-      indim_location at = carried_location(l, c, w->in[c->first_row], true);
+    } else if (r != NULL) {
+      indim_location at = slot_location(l, r, w->in, r->slots - 1);
       if (!indim_location_same(&body->results[k]->place, &at)) {
         indim_kernel_copy(l, body->results[k], &at);
       }
-      indim_lval which = indim_loop_clamp_index(b, w->in[c->first_row], 0, 1);
-      w->yields[c->first_row] = indim_loop_affine(b, 1, 1, &which, &(int64_t){-1});
     }
+  }
+  for (int32_t i = 0; i < w->rotation_count && !indim_lower_failed(l); i++) {
+    const rotation *r = &w->rotations[i];
+    w->yields[r->row] = slot_at(l, r, w->in[r->row], r->slots - 1);
   }
 }
 

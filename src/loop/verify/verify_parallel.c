@@ -130,7 +130,7 @@ typedef struct access_class {
   const indim_loop_node *node;
 } access_class;
 
-enum { MAX_CLASSES = 32, MAX_FREE_TERMS = 4, MAX_VALUES = 4 };
+enum { MAX_CLASSES = 32, MAX_FREE_TERMS = 4, MAX_VALUES = 8 };
 
 // Whether |term| has one value while the parallel loop runs.
 static bool is_outer(const indim_loop_verifier *v, indim_lval term) {
@@ -152,36 +152,95 @@ static bool add_place(const indim_loop_verifier *v, indim_loop_place *difference
   return fits;
 }
 
-// Whether the difference is never 0: not for any of the few values that each of its terms may have (as of the number of
-// the half of a pair of buffers that is read, the other being written).
-static bool is_never_zero(const indim_loop_verifier *v, const indim_loop_place *d) {
-  int64_t at[MAX_FREE_TERMS] = {0};
+// A term as (value + constant) modulo |modulus|; one that is no such remainder is itself, with modulus 0.
+typedef struct free_term {
+  indim_lval value;
+  int64_t constant, modulus;
+} free_term;
+
+static free_term free_term_of(const indim_loop_verifier *v, indim_lval term) {
+  const indim_loop_node *node = value_of(v, term)->node;
+  if (node == NULL || node->kind != INDIM_NODE_MODULO) {
+    return (free_term){term, 0, 0};
+  }
+  const indim_loop_node *sum = value_of(v, node->args[0])->node;
+  bool is_sum =
+      sum != NULL && sum->kind == INDIM_NODE_AFFINE && sum->arg_count == 1 && sum->u.affine.coefficients[0] == 1;
+  return is_sum ? (free_term){sum->args[0], sum->u.affine.constant, node->u.affine.constant}
+                : (free_term){node->args[0], 0, node->u.affine.constant};
+}
+
+// What the terms of a difference are made of: a few values, each with few numbers to be.
+typedef struct free_values {
+  free_term terms[MAX_FREE_TERMS];
+  indim_lval values[MAX_FREE_TERMS];
+  int64_t at[MAX_FREE_TERMS];  // of each value
+  int32_t count;
+} free_values;
+
+static int32_t find_value(const free_values *f, indim_lval value) {
+  int32_t i = 0;
+  while (i < f->count && f->values[i] != value) {
+    i++;
+  }
+  return i;
+}
+
+// False when there are too many.
+static bool find_values(const indim_loop_verifier *v, const indim_loop_place *d, free_values *f) {
+  f->count = 0;
   for (int32_t i = 0; i < d->count; i++) {
-    const indim_loop_value *value = value_of(v, d->terms[i]);
-    if (d->count > MAX_FREE_TERMS || (uint64_t)value->high - (uint64_t)value->low >= MAX_VALUES) {
+    if (d->count > MAX_FREE_TERMS) {
       return false;
     }
-    at[i] = value->low;
+    f->terms[i] = free_term_of(v, d->terms[i]);
+    const indim_loop_value *value = value_of(v, f->terms[i].value);
+    if ((uint64_t)value->high - (uint64_t)value->low >= MAX_VALUES) {
+      return false;
+    }
+    int32_t k = find_value(f, f->terms[i].value);
+    f->count += k == f->count ? 1 : 0;
+    f->values[k] = f->terms[i].value;
+    f->at[k] = value->low;
   }
-  for (;;) {
+  return true;
+}
+
+// Steps to the next numbers of all values together; false behind the last.
+static bool next_values(const indim_loop_verifier *v, free_values *f) {
+  int32_t next = 0;
+  while (next < f->count && f->at[next] == value_of(v, f->values[next])->high) {
+    f->at[next] = value_of(v, f->values[next])->low;
+    next++;
+  }
+  if (next == f->count) {
+    return false;
+  }
+  f->at[next]++;
+  return true;
+}
+
+// Whether the difference is never 0: not for any of the few values that its terms may be made of, as the number of the slot
+// of a rotating buffer that is read, another one being written.
+static bool is_never_zero(const indim_loop_verifier *v, const indim_loop_place *d) {
+  free_values f;
+  if (!find_values(v, d, &f)) {
+    return false;
+  }
+  do {
     indim_loop_place one = *d;
     bool fits = true;
     for (int32_t i = 0; i < d->count; i++) {
-      fits &= indim_loop_place_widen(&one, d->coefficients[i], at[i], at[i]);
+      const free_term *t = &f.terms[i];
+      int64_t at = f.at[find_value(&f, t->value)] + t->constant;
+      at = t->modulus == 0 ? at : indim_index_modulo(at, t->modulus);
+      fits &= indim_loop_place_widen(&one, d->coefficients[i], at, at);
     }
     if (!fits || (one.low <= 0 && one.high >= 0)) {
       return false;
     }
-    int32_t next = 0;
-    while (next < d->count && at[next] == value_of(v, d->terms[next])->high) {
-      at[next] = value_of(v, d->terms[next])->low;
-      next++;
-    }
-    if (next == d->count) {
-      return true;
-    }
-    at[next]++;
-  }
+  } while (next_values(v, &f));
+  return true;
 }
 
 // Whether no access of |x| meets one of |y|, in any two iterations.
