@@ -146,7 +146,7 @@ static void turn_rows(indim_lowering *l, int32_t lanes, const indim_lval *rows, 
   int32_t first[MAX_LANES];
   int32_t second[MAX_LANES];
   int32_t part = 16 * lanes / l->target->vector_bytes;
-  part = part < 2 ? 1 : part;
+  part = part < 2 ? 1 : part > lanes ? lanes : part;
   memcpy(out, rows, (size_t)lanes * sizeof *out);
   for (int32_t s = lanes / 2; s >= part; s /= 2) {
     for (int32_t k = 0; k < lanes; k++) {
