@@ -1,104 +1,13 @@
 // Runs the programs of tests/hlo through both engines and compares with what their comments promise (tests/hlo/README.md
 // says how they read).
 #include <dirent.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "indim/compile.h"
 #include "indim/eval.h"
+#include "hlo_file.h"
 #include "indim/text.h"
 #include "literal_test.h"
-
-enum { MOST_INPUTS = 32, MOST_CASES = 64 };
-
-typedef struct hlo_case {
-  char *inputs[MOST_INPUTS];
-  int input_count;
-  char *output;     // or
-  char *run_error;  // one of the two
-} hlo_case;
-
-typedef struct hlo_file {
-  const char *path;
-  char *text;
-  hlo_case cases[MOST_CASES];
-  int case_count;
-  char *error;  // the program must be refused
-  long ulps;
-} hlo_file;
-
-static char *read_file(const char *path) {
-  FILE *file = fopen(path, "rb");
-  char *text = calloc(1, 1 << 20);
-  if (file == NULL || text == NULL || fread(text, 1, (1 << 20) - 1, file) == 0) {
-    CHECK_MSG(false, "%s cannot be read", path);
-  }
-  if (file != NULL) {
-    fclose(file);
-  }
-  return text;
-}
-
-// The rest of a comment line behind |key| with the lines that continue it; NULL if the line is another. Allocated.
-static char *value_of(const char *line, const char *key) {
-  size_t size = strlen(key);
-  if (strncmp(line, key, size) != 0) {
-    return NULL;
-  }
-  char *value = calloc(1, strlen(line) + 1);
-  line += size;
-  for (;;) {
-    size_t length = strcspn(line, "\n");
-    strncat(value, line, length);
-    line += length + (line[length] == '\n');
-    if (strncmp(line, "//      ", 8) != 0) {
-      return value;
-    }
-    line += 7;
-  }
-}
-
-static void read_line(hlo_file *file, const char *line) {
-  hlo_case *now = &file->cases[file->case_count];
-  char *value = NULL;
-  if ((value = value_of(line, "// in: ")) != NULL && now->input_count < MOST_INPUTS) {
-    now->inputs[now->input_count++] = value;
-  } else if (value == NULL && (value = value_of(line, "// out: ")) != NULL) {
-    now->output = value;
-    file->case_count++;
-  } else if (value == NULL && (value = value_of(line, "// run-error: ")) != NULL) {
-    now->run_error = value;
-    file->case_count++;
-  } else if (value == NULL && (value = value_of(line, "// error: ")) != NULL) {
-    file->error = value;
-  } else if (value == NULL && (value = value_of(line, "// within: ")) != NULL) {
-    file->ulps = strtol(value, NULL, 10);
-    free(value);
-  } else {
-    free(value);
-  }
-}
-
-static void read_cases(hlo_file *file) {
-  for (const char *line = file->text; *line != '\0'; line += line[strcspn(line, "\n")] == '\n') {
-    if (file->case_count < MOST_CASES - 1) {
-      read_line(file, line);
-    }
-    line += strcspn(line, "\n");
-  }
-}
-
-static void free_cases(hlo_file *file) {
-  for (int c = 0; c < MOST_CASES; c++) {
-    for (int i = 0; i < MOST_INPUTS; i++) {
-      free(file->cases[c].inputs[i]);
-    }
-    free(file->cases[c].output);
-    free(file->cases[c].run_error);
-  }
-  free(file->error);
-  free(file->text);
-}
 
 static void check_output(indim_ctx *cx, const hlo_file *file, const hlo_case *c, const char *engine, long ulps,
                          const indim_literal *result) {
@@ -122,28 +31,6 @@ static void check_output(indim_ctx *cx, const hlo_file *file, const hlo_case *c,
 
 static int compiled_files;
 
-// How far a float of the compiled program may be off: functions are within 2 ulps, all else is exact.
-static long compiled_ulps(const hlo_file *file) {
-  static const char *const functions[] = {" exponential(", " exponential-minus-one(",
-                                          " log(",         " log-plus-one(",
-                                          " logistic(",    " sine(",
-                                          " cosine(",      " tan(",
-                                          " sinh(",        " cosh(",
-                                          " tanh(",        " asin(",
-                                          " acos(",        " asinh(",
-                                          " acosh(",       " atanh(",
-                                          " cbrt(",        " erf(",
-                                          " power(",       " atan2(",
-                                          " rsqrt("};
-  enum { WITHIN = 2 };
-  for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-    if (strstr(file->text, functions[i]) != NULL) {
-      return file->ulps > WITHIN ? file->ulps : WITHIN;
-    }
-  }
-  return file->ulps;
-}
-
 // The same case compiled. |executable| is NULL where that is not supported.
 static void run_compiled(indim_ctx *cx, const hlo_file *file, const hlo_case *c, indim_executable *executable,
                          const indim_literal *const *arguments) {
@@ -155,7 +42,7 @@ static void run_compiled(indim_ctx *cx, const hlo_file *file, const hlo_case *c,
   indim_status status = indim_execute_literals(cx, executable, arguments, c->input_count, NULL, &result);
   CHECK_MSG(status == INDIM_OK, "%s, compiled: %s", file->path, test_message(cx));
   if (result != NULL) {
-    check_output(cx, file, c, "compiled", compiled_ulps(file), result);
+    check_output(cx, file, c, "compiled", hlo_ulps(file), result);
   }
   indim_literal_destroy(result);
 }
@@ -226,8 +113,13 @@ static void run_file(const char *path) {
   indim_module *module = NULL;
   memset(&file, 0, sizeof file);
   file.path = path;
-  file.text = read_file(path);
-  read_cases(&file);
+  file.text = hlo_read(path);
+  if (file.text == NULL) {
+    CHECK_MSG(false, "%s cannot be read", path);
+    test_cx_free(cx);
+    return;
+  }
+  hlo_cases_read(&file);
   indim_status status = indim_module_parse(cx, indim_str_of(path), indim_str_of(file.text), &module);
   status = status == INDIM_OK ? indim_module_verify(cx, module) : status;
   if (file.error != NULL) {
@@ -243,7 +135,7 @@ static void run_file(const char *path) {
   }
   indim_executable_destroy(executable);
   indim_module_destroy(module);
-  free_cases(&file);
+  hlo_cases_free(&file);
   test_cx_free(cx);
 }
 
