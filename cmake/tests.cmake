@@ -35,6 +35,9 @@ foreach(folder IN ITEMS unit prop oom)
     if(name MATCHES "threads" OR target STREQUAL "test_prop_compile")
       set_tests_properties(${folder}/${name} PROPERTIES LABELS "${folder};threads")
     endif()
+    if(target STREQUAL "test_prop_targets")  # it starts a process for each processor
+      set_tests_properties(${folder}/${name} PROPERTIES PROCESSORS 2)
+    endif()
   endforeach()
 endforeach()
 

@@ -1990,6 +1990,6 @@ static void program_make_sized(program *p, choices *c, uint64_t size) {
 
 static inline void program_make(program *p, choices *c) { program_make_sized(p, c, choose(c, 256)); }
 
-static void program_free(program *p) { free(p->text); }
+static inline void program_free(program *p) { free(p->text); }
 
 #endif  // INDIM_TESTS_PROGRAM_H
