@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Executes compiled programs on processors that are not at hand, emulated by QEMU.
+
+    INDIM_BIN=build/dev/indim run.py [TARGET...]    for those targets only; SEEDS=n random programs, KEEP=1 keeps the files
+
+The programs of tests/prop/targets.c are compiled to objects, linked into one executable with runner.c and the library's
+own matrix product, and executed; what they give is held against the evaluator. With them, one by one: parallel loops in
+pieces that run backwards, buffers between guard pages, vectors of another length than the code was made for (SVE).
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TOOL = pathlib.Path(os.environ.get("INDIM_BIN", "build/dev/indim")).resolve().parent / "tests/test_prop_targets"
+JOBS = os.cpu_count() or 1
+
+# Target: the prefix of the cross tools, the emulator with its processor, and how many random programs.
+TARGETS = {
+    "aarch64": ("aarch64-linux-gnu-", ["qemu-aarch64-static", "-cpu", "cortex-a53"], 60),
+    "aarch64+sve": ("aarch64-linux-gnu-", ["qemu-aarch64-static", "-cpu", "max,sve-default-vector-length=64"], 20),
+    "riscv64": ("riscv64-linux-gnu-", ["qemu-riscv64-static", "-cpu", "rv64"], 20),
+    "riscv64+v": ("riscv64-linux-gnu-", ["qemu-riscv64-static", "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=128"], 20),
+}
+PACKAGES = (
+    "qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross"
+)
+# QEMU 7 dies of an assertion of its own when it translates some conversions of RISC-V vectors to integers.
+EMULATOR_DEFECT = re.compile(r".*decode_save_opc: Assertion .*\nFAILED (\d+)\.\d+: .*\n")
+MOST_LEFT_OUT = 0.1
+
+
+def missing_tools():
+    tools = {tool for prefix, emulator, _ in TARGETS.values() for tool in (prefix + "gcc", prefix + "objcopy", emulator[0])}
+    return sorted(tool for tool in tools if shutil.which(tool) is None)
+
+
+def run(command):
+    """The output of a command that must succeed."""
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command[:6]))} ...: {done.returncode}\n{done.stdout[-4000:]}")
+    return done.stdout
+
+
+def link(prefix, folder):
+    """One executable of all objects in a folder, whose functions are given names of their own."""
+    objects = sorted(folder.glob("*.o"), key=lambda path: int(path.stem))
+    with ThreadPoolExecutor(JOBS) as pool:
+        list(pool.map(lambda o: run([prefix + "objcopy", "--redefine-sym", f"indim_program=program_{o.stem}", o]), objects))
+    table = folder / "table.c"
+    names = [f"program_{o.stem}" for o in objects]
+    table.write_text(
+        '#include "run/host.h"\n'
+        + "typedef struct entry {\n  int number;\n  indim_compiled_fn *program;\n} entry;\n"
+        + "".join(f"extern indim_compiled_fn {name};\n" for name in names)
+        + "const entry entries[] = {"
+        + ", ".join(f"{{{o.stem}, {name}}}" for o, name in zip(objects, names))
+        + f"}};\nconst int entry_count = {len(objects)};\n"
+    )
+    flags = "-std=gnu11 -O2 -Wall -Werror -static -ffunction-sections -Isrc -Iinclude -D_POSIX_C_SOURCE=200809L".split()
+    sources = ["tests/emulate/runner.c", table, "src/run/matmul.c", "src/run/gemm.c"]
+    command = [prefix + "gcc", *flags, *sources, *objects, "-o", folder / "programs", "-Wl,--gc-sections", "-lm"]
+    run(command)
+    return len(objects)
+
+
+def execute(emulator, folder):
+    """What the programs say, in as many processes as there are processors. One that dies leaves results missing."""
+
+    def part(first):
+        command = [*emulator, folder / "programs", folder, str(first), str(JOBS)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        return done.stdout + (f"FAILED: the emulator ended with {done.returncode}\n" if done.returncode not in (0, 1) else "")
+
+    with ThreadPoolExecutor(JOBS) as pool:
+        return "".join(pool.map(part, range(JOBS)))
+
+
+def leave_out(said, folder, count):
+    """What is said without the programs that the emulator itself died of, which are not compared, and how many they are."""
+    numbers = set(EMULATOR_DEFECT.findall(said))
+    if len(numbers) > MOST_LEFT_OUT * count:
+        return said, 0
+    for number in numbers:
+        (folder / f"{number}.o").unlink()
+    if numbers:
+        print(f"left out: {len(numbers)} programs that this QEMU does not translate (decode_save_opc)")
+    return EMULATOR_DEFECT.sub("", said), len(numbers)
+
+
+def check(target):
+    """(passed, failed) for one target: programs whose results were compared."""
+    prefix, emulator, seeds = TARGETS[target]
+    seeds = os.environ.get("SEEDS", str(seeds))
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="indim-emulate-"))
+    try:
+        run([TOOL, "export", target, folder, seeds])
+        count = link(prefix, folder)
+        said, left_out = leave_out(execute(emulator, folder), folder, count)
+        done = subprocess.run([TOOL, "compare", target, folder, seeds], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        print(said + done.stdout.rsplit("\n", 2)[0], flush=True)
+        passed, failed = map(int, re.search(r"(\d+) passed, (\d+) failed\n$", done.stdout).groups())
+        failed = max(failed, said.count("FAILED"))
+        return passed, failed if passed + failed >= count - left_out else failed + 1
+    except RuntimeError as error:
+        print(f"FAILED {target}: {error}")
+        return 0, 1
+    finally:
+        if "KEEP" in os.environ:
+            print(f"the files are in {folder}")
+        else:
+            shutil.rmtree(folder)
+
+
+def main():
+    missing = missing_tools()
+    if missing:
+        print(f"FAILED: not installed: {', '.join(missing)}; on Debian: apt-get install {PACKAGES}")
+        print("0 passed, 1 failed")
+        return 1
+    sums = [check(target) for target in sys.argv[1:] or TARGETS]
+    passed, failed = (sum(column) for column in zip(*sums))
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
