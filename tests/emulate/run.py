@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Executes compiled programs on processors that are not at hand, emulated by QEMU.
 
-    INDIM_BIN=build/dev/indim run.py [TARGET...]    for those targets only; SEEDS=n random programs, KEEP=1 keeps the files
+    INDIM_BIN=build/dev/indim run.py [TARGET...]    for those targets only; SEEDS="100 7": so many random
+    programs from that seed on, KEEP=1 keeps the files
 
 The programs of tests/prop/targets.c are compiled to objects, linked into one executable with runner.c and the library's
 own matrix product, and executed; what they give is held against the evaluator. With them, one by one: parallel loops in
@@ -25,8 +26,10 @@ JOBS = os.cpu_count() or 1
 TARGETS = {
     "aarch64": ("aarch64-linux-gnu-", ["qemu-aarch64-static", "-cpu", "cortex-a53"], 60),
     "aarch64+sve": ("aarch64-linux-gnu-", ["qemu-aarch64-static", "-cpu", "max,sve-default-vector-length=64"], 20),
+    "aarch64 plain": ("aarch64-linux-gnu-", ["qemu-aarch64-static", "-cpu", "cortex-a53"], 20),
     "riscv64": ("riscv64-linux-gnu-", ["qemu-riscv64-static", "-cpu", "rv64"], 20),
     "riscv64+v": ("riscv64-linux-gnu-", ["qemu-riscv64-static", "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=128"], 20),
+    "riscv64 plain": ("riscv64-linux-gnu-", ["qemu-riscv64-static", "-cpu", "rv64"], 0),
 }
 PACKAGES = (
     "qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross"
@@ -98,13 +101,13 @@ def leave_out(said, folder, count):
 def check(target):
     """(passed, failed) for one target: programs whose results were compared."""
     prefix, emulator, seeds = TARGETS[target]
-    seeds = os.environ.get("SEEDS", str(seeds))
+    seeds = os.environ.get("SEEDS", str(seeds)).split()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="indim-emulate-"))
     try:
-        run([TOOL, "export", target, folder, seeds])
+        run([TOOL, "export", target, folder, *seeds])
         count = link(prefix, folder)
         said, left_out = leave_out(execute(emulator, folder), folder, count)
-        done = subprocess.run([TOOL, "compare", target, folder, seeds], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        done = subprocess.run([TOOL, "compare", target, folder, *seeds], cwd=ROOT, stdout=subprocess.PIPE, text=True)
         print(said + done.stdout.rsplit("\n", 2)[0], flush=True)
         passed, failed = map(int, re.search(r"(\d+) passed, (\d+) failed\n$", done.stdout).groups())
         failed = max(failed, said.count("FAILED"))

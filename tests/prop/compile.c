@@ -44,19 +44,6 @@ typedef struct tally {
   int64_t outcomes[3];
 } tally;
 
-// Names of decisions to leave out: none half of the time, else each by chance. |room| is enough for all.
-static const char *any_decisions(choices *c, char *room) {
-  room[0] = '\0';
-  bool all_on = chance(c, 2);
-  uint64_t in = 2 + choose(c, 8);
-  for (const indim_compile_decision *d = indim_compile_decisions(); d->name != NULL; d++) {
-    if (!all_on && chance(c, in)) {
-      strcat(strcat(room, room[0] == '\0' ? "" : ","), d->name);
-    }
-  }
-  return room[0] == '\0' ? NULL : room;
-}
-
 static void run_seed(twin *t, uint64_t seed, bool verbose, tally *sum) {
   choices c = {.state = seed * UINT64_C(0x5851F42D4C957F2D)};
   program p;

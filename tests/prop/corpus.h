@@ -41,6 +41,8 @@ typedef struct subject {
   indim_literal *arguments[MOST_CASES][PROGRAM_PARAMETERS];
   indim_literal *expected[MOST_CASES];  // NULL: not evaluated
   within near[PROGRAM_RESULTS];         // for each leaf of the result
+  const char *without;                  // decisions of the compiler that are left out; NULL: none
+  char names[200];                      // of them
 } subject;
 
 // The list --------------------------------------------------------------------------------------------------------------
@@ -164,6 +166,7 @@ static inline void make_random(subject *s) {
   program_make(&p, &c);
   s->text = p.text;
   make_case(s, &c, &p);
+  s->without = any_decisions(&c, s->names);
 }
 
 // False if memory of its context is left.

@@ -1,6 +1,6 @@
 // Every program for every target, on any machine: code is made for each of them down to an object that needs next to nothing
 // of others, without a failure on the way; what this machine can execute must give what the evaluator gives. The last
-// target, "plain", is the way that is left when LLVM fails at everything else.
+// targets, "plain", are the way that is left when LLVM fails at everything else.
 //
 //   test_prop_targets                       the programs of corpus.h with some random ones, in a process for each processor
 //   test_prop_targets SEEDS FIRST           so many random ones, from a seed on
@@ -137,7 +137,8 @@ static bool check_way(twin *t, const subject *s, const machine *m, const indim_e
 }
 
 static outcome make_for(twin *t, const subject *s, const machine *m, indim_buffer *object, indim_executable **out) {
-  const indim_compile_options options = {.target = m->target, .crash_from = m->crash_from, .out_object = object};
+  const indim_compile_options options = {
+      .target = m->target, .without = s->without, .crash_from = m->crash_from, .out_object = object};
   *out = NULL;
   indim_ctx_diagnostics_clear(s->cx);
   indim_status status = indim_compile(s->cx, s->module, &options, out);
@@ -426,7 +427,7 @@ static void work_together(const corpus *c, int processes) {
 
 static void print_table(void) {
   static const char *const kinds[CORPUS_KINDS] = {"tests/hlo", "tests/programs", "bench/programs", "random"};
-  printf("%-12s", "");
+  printf("%-13s", "");
   for (int k = 0; k < CORPUS_KINDS; k++) {
     printf(" | %-31s", kinds[k]);
   }
@@ -436,7 +437,7 @@ static void print_table(void) {
   }
   printf("\n");
   for (int i = 0; i < machine_count; i++) {
-    printf("%-12s", machines[i].name);
+    printf("%-13s", machines[i].name);
     for (int k = 0; k < CORPUS_KINDS; k++) {
       const int64_t *n = shared->counts[i][k];
       printf(" | %8lld %8lld %5lld %7lld", (long long)n[COMPILED], (long long)n[EXECUTED], (long long)n[EQUAL],
@@ -474,28 +475,25 @@ static bool is_built(const char *target) {
   return ok;
 }
 
-static void add_machine(const char *name, const char *target, int32_t crash_from, int every) {
-  if (machine_count < MOST_MACHINES) {
-    machines[machine_count++] = (machine){name, target, crash_from, every};
+static void add_machine(const char *asked, const char *name, const char *target, int32_t crash_from) {
+  bool is_wanted = asked == NULL || strcmp(asked, name) == 0;
+  if (is_wanted && machine_count < MOST_MACHINES && is_built(target)) {
+    bool is_slow = asked == NULL && strncmp(name, "riscv64", 7) == 0;
+    machines[machine_count++] = (machine){name, target, crash_from, is_slow ? 3 : 1};
+  } else if (is_wanted) {
+    printf("this build makes no code for %s\n", name);
   }
 }
 
 // All, or the one that is asked for. For RISC-V without vectors code takes LLVM three times as long.
 static void choose_machines(const char *asked) {
+  enum { EVERY_VECTOR = 16 };  // bytes
   for (const indim_compile_target *t = indim_compile_targets() + 1; t->name != NULL; t++) {
-    if (asked != NULL && strcmp(asked, t->name) != 0) {
-      continue;
-    }
-    if (is_built(t->name)) {
-      bool is_slow = asked == NULL && strncmp(t->name, "riscv64", 7) == 0;
-      add_machine(t->name, t->name, 0, is_slow ? 3 : 1);
-    } else {
-      printf("this build makes no code for %s\n", t->name);
-    }
+    add_machine(asked, t->name, t->name, 0);
   }
-  if (asked == NULL || strcmp(asked, "plain") == 0) {
-    add_machine("plain", NULL, 16, 1);
-  }
+  add_machine(asked, "plain", NULL, EVERY_VECTOR);
+  add_machine(asked, "aarch64 plain", "aarch64", EVERY_VECTOR);
+  add_machine(asked, "riscv64 plain", "riscv64", EVERY_VECTOR);
 }
 
 // "file" and "seed".

@@ -177,6 +177,19 @@ static void run_apart(void *user, void (*piece)(void *frame, int64_t begin, int6
   }
 }
 
+// Names of decisions to leave out: none half of the time, else each by chance. |room| is enough for all.
+static inline const char *any_decisions(choices *c, char *room) {
+  room[0] = '\0';
+  bool all_on = chance(c, 2);
+  uint64_t in = 2 + choose(c, 8);
+  for (const indim_compile_decision *d = indim_compile_decisions(); d->name != NULL; d++) {
+    if (!all_on && chance(c, in)) {
+      strcat(strcat(room, room[0] == '\0' ? "" : ","), d->name);
+    }
+  }
+  return room[0] == '\0' ? NULL : room;
+}
+
 // Running ----------------------------------------------------------------------------------------------------------
 
 typedef struct buffers {
