@@ -1,7 +1,9 @@
-// What the files of the builder share: making values and nodes, the table of pure nodes, arithmetic of ranges.
+// What the files of the builder share: making values and nodes, the table of pure nodes, ranges.
 #ifndef INDIM_LOOP_BUILD_H
 #define INDIM_LOOP_BUILD_H
 
+#include "loop/ir/affine.h"
+#include "loop/ir/index_math.h"
 #include "loop/ir/loop.h"
 
 // A pure node that may exist already. The arrays that |node| points to need not outlive the call.
@@ -58,20 +60,8 @@ static inline bool indim_loop_is(const indim_loop_builder *b, indim_lval v, indi
   return b->program->values[v].node != NULL && b->program->values[v].node->kind == kind;
 }
 
-// Products and sums that stop at the ends of s64, and such that say whether they did not.
-bool indim_index_mul(int64_t a, int64_t b, int64_t *out);
-int64_t indim_index_mul_saturated(int64_t a, int64_t b);
-int64_t indim_index_add_saturated(int64_t a, int64_t b);
-// Without the sign, likewise.
-static inline int64_t indim_index_abs(int64_t x) { return x >= 0 ? x : x == INT64_MIN ? INT64_MAX : -x; }
-// Rounded down; |divisor| positive. The remainder is in [0, divisor).
-int64_t indim_index_floordiv(int64_t value, int64_t divisor);
-int64_t indim_index_modulo(int64_t value, int64_t divisor);
-// The values an integer type or pred has, u64 as far as s64 goes. False for other types.
-bool indim_index_type_range(indim_type type, int64_t *out_low, int64_t *out_high);
-// The range of constant + the sum of coefficients * args.
-void indim_index_sum_range(const indim_loop_program *program, int64_t constant, int32_t count, const indim_lval *args,
-                           const int64_t *coefficients, int64_t *out_low, int64_t *out_high);
+// The value of a sum whose window is one number and whose terms have |lanes| lanes; |sum| is simplified meanwhile.
+indim_lval indim_loop_sum(indim_loop_builder *b, indim_affine *sum, int32_t lanes);
 // The range of the s64 that a pure node gives, by those of its arguments; all of s64 where nothing is known.
 void indim_loop_node_range(const indim_loop_program *program, const indim_loop_node *node, int32_t lanes,
                            int64_t *out_low, int64_t *out_high);
@@ -81,8 +71,6 @@ void indim_loop_for_range(const indim_loop_program *program, indim_lval begin, i
                           int64_t *out_low, int64_t *out_high);
 // How often a for runs whose bounds are numbers known now; 0 when they are not, or it never runs.
 int64_t indim_loop_steps(const indim_loop_program *program, const indim_loop_node *loop);
-// Whether end - begin is the same number whenever both are computed, both scalars: constants, or sums of the same terms.
-bool indim_index_distance(const indim_loop_program *program, indim_lval begin, indim_lval end, int64_t *out);
 // Whether |lanes| elements at |address| and every |lane_stride| on lie inside |storage|, by the address's range. With an
 // address that has lanes, |lanes| is 1.
 bool indim_loop_is_inside(const indim_loop_value *address, const indim_storage *storage, int64_t lanes,

@@ -3,148 +3,63 @@
 // division behind where the ranges of the terms say that there is nothing to divide.
 #include "array/element.h"
 #include "base/size.h"
+#include "loop/ir/affine.h"
 #include "loop/ir/build.h"
 
 // A sum is cut into sums of at most this many terms; a nested sum is flattened only while few terms come of it, so that
 // a long chain of additions stays linear.
-enum { MAX_TERMS = 64, FLAT_TERMS = 32 };
-
-typedef struct term {
-  indim_lval value;
-  int64_t coefficient;
-} term;
-
-typedef struct sum {
-  int64_t constant;
-  int32_t count;
-  int32_t lanes;
-  term terms[MAX_TERMS];
-} sum;
+enum { MAX_TERMS = INDIM_MAX_AFFINE_TERMS, FLAT_TERMS = 32 };
 
 // Sums ------------------------------------------------------------------------------------------------------------------
 
-// The s64 that every lane of |v| is. False when it is no constant.
-static bool constant_of(const indim_loop_program *program, indim_lval v, int64_t *out) {
-  const indim_loop_value *value = &program->values[v];
-  *out = value->low;
-  return value->type == INDIM_S64 && value->low == value->high;
-}
-
-// Adds coefficient * v. The terms stay sorted by value, each once. False on overflow or when there is no room.
-static bool add_term(sum *s, indim_lval v, int64_t coefficient) {
-  int32_t at = s->count;
-  while (at > 0 && s->terms[at - 1].value >= v) {
-    at--;
-  }
-  if (at < s->count && s->terms[at].value == v) {
-    return indim_int_add(s->terms[at].coefficient, coefficient, &s->terms[at].coefficient);
-  }
-  if (s->count == MAX_TERMS) {
-    return false;
-  }
-  for (int32_t i = s->count; i > at; i--) {
-    s->terms[i] = s->terms[i - 1];
-  }
-  s->terms[at] = (term){v, coefficient};
-  s->count++;
-  return true;
-}
-
-static bool add_constant(sum *s, int64_t constant, int64_t factor) {
-  int64_t product = 0;
-  return indim_index_mul(constant, factor, &product) && indim_int_add(s->constant, product, &s->constant);
-}
-
-// Adds coefficient * (the sum that |node| is), if all of it fits.
-static bool add_nested(sum *s, const indim_loop_node *node, int64_t coefficient) {
-  sum trial = *s;
-  bool fits = add_constant(&trial, node->u.affine.constant, coefficient);
-  for (int32_t i = 0; i < node->arg_count && fits; i++) {
-    int64_t product = 0;
-    fits = indim_index_mul(node->u.affine.coefficients[i], coefficient, &product) &&
-           add_term(&trial, node->args[i], product);
-  }
-  if (fits) {
-    *s = trial;
-  }
-  return fits;
-}
-
 // Adds coefficient * v, where |more| terms are still to come.
-static bool add_value(const indim_loop_program *program, sum *s, indim_lval v, int64_t coefficient, int32_t more) {
-  int64_t constant = 0;
-  if (coefficient == 0) {
-    return true;
+static bool add_value(const indim_loop_program *program, indim_affine *s, indim_lval v, int64_t coefficient,
+                      int32_t more) {
+  indim_affine own;
+  indim_affine_of(program, v, &own);
+  if (coefficient == 0 || own.count == 0) {
+    return indim_affine_widen(s, coefficient, own.low, own.high);
   }
-  if (constant_of(program, v, &constant)) {
-    return add_constant(s, constant, coefficient);
-  }
-  const indim_loop_node *node = program->values[v].node;
-  if (node != NULL && node->kind == INDIM_NODE_AFFINE && s->count + node->arg_count + more <= FLAT_TERMS &&
-      add_nested(s, node, coefficient)) {
-    return true;
-  }
-  return add_term(s, v, coefficient);
-}
-
-static void drop_zeros(sum *s) {
-  int32_t kept = 0;
-  for (int32_t i = 0; i < s->count; i++) {
-    if (s->terms[i].coefficient != 0) {
-      s->terms[kept++] = s->terms[i];
+  if (s->count + own.count + more <= FLAT_TERMS) {
+    indim_affine trial = *s;
+    if (indim_affine_add_scaled(&trial, &own, coefficient)) {
+      *s = trial;
+      return true;
     }
   }
-  s->count = kept;
-}
-
-static void unzip(const sum *s, indim_lval *out_args, int64_t *out_coefficients) {
-  for (int32_t i = 0; i < s->count; i++) {
-    out_args[i] = s->terms[i].value;
-    out_coefficients[i] = s->terms[i].coefficient;
-  }
+  return indim_affine_add(s, v, coefficient);
 }
 
 static indim_lval index_const(indim_loop_builder *b, int64_t value, int32_t lanes) {
   return indim_loop_splat(b, indim_loop_const(b, INDIM_S64, (uint64_t)value, 0), lanes);
 }
 
-// constant + coefficient * lane, for a constant of its own in each lane. 0 when it does not fit.
-static indim_lval fold_lanes(indim_loop_builder *b, const indim_loop_node *node, const sum *s) {
+// A sum with one term, for a constant of its own in each lane of it. 0 when it does not fit.
+static indim_lval fold_lanes(indim_loop_builder *b, const indim_loop_node *node, const indim_affine *s, int32_t lanes) {
   uint64_t bits[2 * MAX_TERMS] = {0};
-  if (s->lanes > MAX_TERMS) {
+  if (lanes > MAX_TERMS) {
     return 0;
   }
-  for (int32_t i = 0; i < s->lanes; i++) {
-    sum lane = {.constant = s->constant};
-    if (!add_constant(&lane, (int64_t)node->u.lanes.bits[2 * i], s->terms[0].coefficient)) {
+  for (int32_t i = 0; i < lanes; i++) {
+    int64_t lane = 0;
+    if (!indim_index_mul((int64_t)node->u.lanes.bits[2 * i], s->coefficients[0], &lane) ||
+        !indim_int_add(s->low, lane, &lane)) {
       return 0;
     }
-    bits[2 * i] = (uint64_t)lane.constant;
+    bits[2 * i] = (uint64_t)lane;
   }
-  return indim_loop_lanes(b, INDIM_S64, s->lanes, bits);
-}
-
-// The sum that |v| is: its own terms, or itself.
-static sum sum_of(const indim_loop_builder *b, indim_lval v) {
-  sum s = {.lanes = indim_loop_value_of(b, v)->lanes};
-  const indim_loop_node *node = indim_loop_node_of(b, v);
-  if (node == NULL || node->kind != INDIM_NODE_AFFINE || !add_nested(&s, node, 1)) {
-    s.count = 0;
-    s.constant = 0;
-    (void)add_term(&s, v, 1);
-  }
-  return s;
+  return indim_loop_lanes(b, INDIM_S64, lanes, bits);
 }
 
 // Whether the sum always leaves the same rest modulo |divisor|, and which: 4 + i, where i steps by 8, leaves 4.
-static bool residue(const indim_loop_program *program, const sum *s, int64_t divisor, int64_t *out_rest) {
-  int64_t total = indim_index_modulo(s->constant, divisor);
+static bool residue(const indim_loop_program *program, const indim_affine *s, int64_t divisor, int64_t *out_rest) {
+  int64_t total = indim_index_modulo(s->low, divisor);
   for (int32_t i = 0; i < s->count; i++) {
-    const indim_loop_value *value = &program->values[s->terms[i].value];
+    const indim_loop_value *value = &program->values[s->terms[i]];
     int64_t moved = 0;
     int64_t first = 0;
-    if (value->step == 0 || !indim_index_mul(s->terms[i].coefficient, value->step, &moved) || moved % divisor != 0 ||
-        !indim_index_mul(s->terms[i].coefficient, value->low, &first)) {
+    if (value->step == 0 || !indim_index_mul(s->coefficients[i], value->step, &moved) || moved % divisor != 0 ||
+        !indim_index_mul(s->coefficients[i], value->low, &first)) {
       return false;
     }
     total = indim_index_modulo(total + indim_index_modulo(first, divisor), divisor);
@@ -154,78 +69,83 @@ static bool residue(const indim_loop_program *program, const sum *s, int64_t div
 }
 
 // x / k * (c k) is c (x - r) where x always leaves the rest r.
-static void undo_exact(indim_loop_builder *b, sum *s) {
+static void undo_exact(indim_loop_builder *b, indim_affine *s) {
   for (int32_t i = 0; i < s->count; i++) {
-    const indim_loop_node *quotient = indim_loop_node_of(b, s->terms[i].value);
-    int64_t rest = 0;
+    const indim_loop_node *quotient = indim_loop_node_of(b, s->terms[i]);
     if (quotient == NULL || quotient->kind != INDIM_NODE_FLOORDIV ||
-        s->terms[i].coefficient % quotient->u.affine.constant != 0) {
+        s->coefficients[i] % quotient->u.affine.constant != 0) {
       continue;
     }
-    sum whole = sum_of(b, quotient->args[0]);
-    int64_t factor = s->terms[i].coefficient / quotient->u.affine.constant;
-    sum joined = *s;
-    joined.terms[i].coefficient = 0;
-    if (residue(b->program, &whole, quotient->u.affine.constant, &rest) && add_constant(&joined, -rest, factor) &&
+    int64_t factor = s->coefficients[i] / quotient->u.affine.constant;
+    int64_t rest = 0;
+    indim_affine whole;
+    indim_affine joined = *s;
+    indim_affine_of(b->program, quotient->args[0], &whole);
+    (void)indim_affine_remove(&joined, s->terms[i]);
+    if (residue(b->program, &whole, quotient->u.affine.constant, &rest) &&
+        indim_affine_widen(&joined, factor, -rest, -rest) &&
         add_value(b->program, &joined, quotient->args[0], factor, 0)) {
       *s = joined;
-      drop_zeros(s);
       i = -1;
     }
   }
 }
 
-// x / k * (c k) + x % k * c is c x: what a reshape took apart, an address puts together again.
-static void rejoin(indim_loop_builder *b, sum *s) {
+// The term x % k * c that goes with the term x / k * (c k) at |at|; -1 if there is none.
+static int32_t find_remainder(const indim_loop_builder *b, const indim_affine *s, int32_t at) {
+  const indim_loop_node *quotient = indim_loop_node_of(b, s->terms[at]);
+  if (quotient == NULL || quotient->kind != INDIM_NODE_FLOORDIV) {
+    return -1;
+  }
+  int64_t divisor = quotient->u.affine.constant;
   for (int32_t i = 0; i < s->count; i++) {
-    const indim_loop_node *quotient = indim_loop_node_of(b, s->terms[i].value);
-    if (quotient == NULL || quotient->kind != INDIM_NODE_FLOORDIV) {
+    const indim_loop_node *rest = indim_loop_node_of(b, s->terms[i]);
+    int64_t product = 0;
+    if (rest != NULL && rest->kind == INDIM_NODE_MODULO && rest->u.affine.constant == divisor &&
+        rest->args[0] == quotient->args[0] && indim_index_mul(s->coefficients[i], divisor, &product) &&
+        product == s->coefficients[at]) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+// x / k * (c k) + x % k * c is c x: what a reshape took apart, an address puts together again.
+static void rejoin(indim_loop_builder *b, indim_affine *s) {
+  for (int32_t i = 0; i < s->count; i++) {
+    int32_t rest = find_remainder(b, s, i);
+    if (rest < 0) {
       continue;
     }
-    int64_t divisor = quotient->u.affine.constant;
-    for (int32_t j = 0; j < s->count; j++) {
-      const indim_loop_node *rest = indim_loop_node_of(b, s->terms[j].value);
-      int64_t product = 0;
-      if (rest == NULL || rest->kind != INDIM_NODE_MODULO || rest->u.affine.constant != divisor ||
-          rest->args[0] != quotient->args[0] || !indim_index_mul(s->terms[j].coefficient, divisor, &product) ||
-          product != s->terms[i].coefficient) {
-        continue;
-      }
-      sum joined = *s;
-      joined.terms[i].coefficient = 0;
-      joined.terms[j].coefficient = 0;
-      if (add_value(b->program, &joined, quotient->args[0], s->terms[j].coefficient, 0)) {
-        *s = joined;
-        drop_zeros(s);
-        i = -1;
-      }
-      break;
+    indim_affine joined = *s;
+    indim_lval whole = indim_loop_node_of(b, s->terms[i])->args[0];
+    (void)indim_affine_remove(&joined, s->terms[i]);
+    int64_t coefficient = indim_affine_remove(&joined, s->terms[rest]);
+    if (add_value(b->program, &joined, whole, coefficient, 0)) {
+      *s = joined;
+      i = -1;
     }
   }
 }
 
-static indim_lval make_sum(indim_loop_builder *b, sum *s) {
-  indim_lval args[MAX_TERMS];
-  int64_t coefficients[MAX_TERMS];
-  drop_zeros(s);
+indim_lval indim_loop_sum(indim_loop_builder *b, indim_affine *s, int32_t lanes) {
   rejoin(b, s);
   undo_exact(b, s);
   if (s->count == 0) {
-    return index_const(b, s->constant, s->lanes);
+    return index_const(b, s->low, lanes);
   }
-  if (s->count == 1 && indim_loop_is(b, s->terms[0].value, INDIM_NODE_LANES)) {
-    indim_lval folded = fold_lanes(b, indim_loop_node_of(b, s->terms[0].value), s);
+  if (s->count == 1 && indim_loop_is(b, s->terms[0], INDIM_NODE_LANES)) {
+    indim_lval folded = fold_lanes(b, indim_loop_node_of(b, s->terms[0]), s, lanes);
     if (folded != 0 || b->status != INDIM_OK) {
       return folded;
     }
   }
-  if (s->count == 1 && s->constant == 0 && s->terms[0].coefficient == 1) {
-    return s->terms[0].value;
+  if (s->count == 1 && s->low == 0 && s->coefficients[0] == 1) {
+    return s->terms[0];
   }
-  unzip(s, args, coefficients);
-  indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_AFFINE, INDIM_S64, s->lanes, s->count, args);
-  draft.node.u.affine.constant = s->constant;
-  draft.node.u.affine.coefficients = coefficients;
+  indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_AFFINE, INDIM_S64, lanes, s->count, s->terms);
+  draft.node.u.affine.constant = s->low;
+  draft.node.u.affine.coefficients = s->coefficients;
   return indim_loop_intern_pure(b, &draft, false);
 }
 
@@ -244,14 +164,14 @@ static bool check_index(indim_loop_builder *b, int32_t count, const indim_lval *
 // The first args that make one sum, at most MAX_TERMS - 1 of them.
 static indim_lval affine_part(indim_loop_builder *b, int64_t constant, int32_t count, const indim_lval *args,
                               const int64_t *coefficients, int32_t lanes) {
-  sum s = {.constant = constant, .lanes = lanes};
+  indim_affine s = {.low = constant, .high = constant};
   for (int32_t i = 0; i < count; i++) {
     indim_lval arg = indim_loop_splat(b, args[i], lanes);
     if (b->status == INDIM_OK && !add_value(b->program, &s, arg, coefficients[i], count - 1 - i)) {
       indim_loop_refuse(b, "a constant of an index is beyond s64");
     }
   }
-  return b->status == INDIM_OK ? make_sum(b, &s) : 0;
+  return b->status == INDIM_OK ? indim_loop_sum(b, &s, lanes) : 0;
 }
 
 indim_lval indim_loop_affine(indim_loop_builder *b, int64_t constant, int32_t count, const indim_lval *args,
@@ -293,16 +213,6 @@ indim_lval indim_loop_mul_const(indim_loop_builder *b, indim_lval x, int64_t fac
   return indim_loop_affine(b, 0, 1, &x, &factor);
 }
 
-bool indim_index_distance(const indim_loop_program *program, indim_lval begin, indim_lval end, int64_t *out) {
-  sum s = {.lanes = 1};
-  if (!add_value(program, &s, end, 1, 1) || !add_value(program, &s, begin, -1, 0)) {
-    return false;
-  }
-  drop_zeros(&s);
-  *out = s.constant;
-  return s.count == 0;
-}
-
 // Division --------------------------------------------------------------------------------------------------------------
 
 static int64_t gcd(int64_t a, int64_t b) {
@@ -316,25 +226,22 @@ static int64_t gcd(int64_t a, int64_t b) {
 
 // x = divisor * quotients + rest: terms whose coefficient the divisor divides go to the quotients, and of the constant
 // as much as leaves a rest in [0, divisor).
-static void split(const sum *x, int64_t divisor, sum *quotients, sum *rest) {
-  *quotients = (sum){.lanes = x->lanes, .constant = indim_index_floordiv(x->constant, divisor)};
-  *rest = (sum){.lanes = x->lanes, .constant = indim_index_modulo(x->constant, divisor)};
+static void split(const indim_affine *x, int64_t divisor, indim_affine *quotients, indim_affine *rest) {
+  quotients->count = rest->count = 0;
+  quotients->low = quotients->high = indim_index_floordiv(x->low, divisor);
+  rest->low = rest->high = indim_index_modulo(x->low, divisor);
   for (int32_t i = 0; i < x->count; i++) {
-    term t = x->terms[i];
-    sum *to = t.coefficient % divisor == 0 ? quotients : rest;
-    t.coefficient /= to == quotients ? divisor : 1;
-    to->terms[to->count++] = t;
+    bool divides = x->coefficients[i] % divisor == 0;
+    (void)indim_affine_add(divides ? quotients : rest, x->terms[i], x->coefficients[i] / (divides ? divisor : 1));
   }
 }
 
 // Whether all values of |rest| have the same quotient.
-static bool one_quotient(const indim_loop_builder *b, const sum *rest, int64_t divisor, int64_t *out_quotient) {
-  indim_lval args[MAX_TERMS];
-  int64_t coefficients[MAX_TERMS];
+static bool one_quotient(const indim_loop_builder *b, const indim_affine *rest, int64_t divisor,
+                         int64_t *out_quotient) {
   int64_t low = 0;
   int64_t high = 0;
-  unzip(rest, args, coefficients);
-  indim_index_sum_range(b->program, rest->constant, rest->count, args, coefficients, &low, &high);
+  indim_affine_range(b->program, rest, &low, &high);
   *out_quotient = indim_index_floordiv(low, divisor);
   return low > INT64_MIN && high < INT64_MAX && *out_quotient == indim_index_floordiv(high, divisor);
 }
@@ -344,12 +251,12 @@ static bool one_quotient(const indim_loop_builder *b, const sum *rest, int64_t d
 // |divisor| and answers the greatest such g, 1 when there is none.
 //
 //   (8 i + j) / 80 with 0 <= j < 8: g is 8, y is i, d is 10, j is left
-static int64_t reduce(const indim_loop_builder *b, sum *x, int64_t *divisor, sum *out_left) {
+static int64_t reduce(const indim_loop_builder *b, indim_affine *x, int64_t *divisor, indim_affine *out_left) {
   int64_t best = 1;
   int64_t best_quotient = 0;
-  sum y;
+  indim_affine y;
   for (int32_t i = 0; i < x->count; i++) {
-    int64_t common = gcd(*divisor, x->terms[i].coefficient);
+    int64_t common = gcd(*divisor, x->coefficients[i]);
     int64_t quotient = 0;
     if (common > best) {
       split(x, common, &y, out_left);
@@ -363,7 +270,8 @@ static int64_t reduce(const indim_loop_builder *b, sum *x, int64_t *divisor, sum
     return 1;
   }
   split(x, best, &y, out_left);
-  if (!add_constant(&y, best_quotient, 1) || !add_constant(out_left, best_quotient, -best)) {
+  if (!indim_affine_widen(&y, 1, best_quotient, best_quotient) ||
+      !indim_affine_widen(out_left, -best, best_quotient, best_quotient)) {
     return 1;
   }
   *x = y;
@@ -393,23 +301,24 @@ static indim_lval intern_index(indim_loop_builder *b, const indim_loop_draft *dr
 }
 
 // The node itself, of a sum that no rule makes simpler.
-static indim_lval make_division(indim_loop_builder *b, indim_node_kind kind, sum *s, int64_t divisor) {
-  indim_lval x = make_sum(b, s);
+static indim_lval make_division(indim_loop_builder *b, indim_node_kind kind, indim_affine *s, int64_t divisor,
+                                int32_t lanes) {
+  indim_lval x = indim_loop_sum(b, s, lanes);
   if (x == 0) {
     return 0;
   }
-  indim_loop_draft draft = indim_loop_draft_of(kind, INDIM_S64, s->lanes, 1, &x);
+  indim_loop_draft draft = indim_loop_draft_of(kind, INDIM_S64, lanes, 1, &x);
   draft.node.u.affine.constant = divisor;
   return intern_index(b, &draft);
 }
 
 // s + factor * v.
-static indim_lval add_sum(indim_loop_builder *b, sum *s, indim_lval v, int64_t factor) {
+static indim_lval add_sum(indim_loop_builder *b, indim_affine *s, indim_lval v, int64_t factor, int32_t lanes) {
   if (v == 0 || !add_value(b->program, s, v, factor, 0)) {
     indim_loop_refuse(b, "a constant of an index is beyond s64");
     return 0;
   }
-  return make_sum(b, s);
+  return indim_loop_sum(b, s, lanes);
 }
 
 static bool check_division(indim_loop_builder *b, indim_lval x, int64_t divisor) {
@@ -427,12 +336,13 @@ indim_lval indim_loop_floordiv(indim_loop_builder *b, indim_lval x, int64_t divi
     return 0;
   }
   const indim_loop_value *value = indim_loop_value_of(b, x);
+  int32_t lanes = value->lanes;
   int64_t quotient = indim_index_floordiv(value->low, divisor);
   if (divisor == 1) {
     return x;
   }
   if (quotient == indim_index_floordiv(value->high, divisor)) {
-    return index_const(b, quotient, value->lanes);
+    return index_const(b, quotient, lanes);
   }
   const indim_loop_node *node = indim_loop_node_of(b, x);
   int64_t product = 0;
@@ -440,18 +350,20 @@ indim_lval indim_loop_floordiv(indim_loop_builder *b, indim_lval x, int64_t divi
       indim_index_mul(node->u.affine.constant, divisor, &product)) {
     return indim_loop_floordiv(b, node->args[0], product);  // once: what a division divides is no division
   }
-  sum whole = sum_of(b, x);
-  sum quotients;
-  sum rest;
+  indim_affine whole;
+  indim_affine_of(b->program, x, &whole);
+  indim_affine quotients;
+  indim_affine rest;
   split(&whole, divisor, &quotients, &rest);
   if (one_quotient(b, &rest, divisor, &quotient)) {
-    return add_sum(b, &quotients, index_const(b, quotient, whole.lanes), 1);
+    return add_sum(b, &quotients, index_const(b, quotient, lanes), 1, lanes);
   }
-  sum left;
+  indim_affine left;
   while (reduce(b, &rest, &divisor, &left) > 1) {
   }
-  indim_lval part = divisor == 1 ? make_sum(b, &rest) : make_division(b, INDIM_NODE_FLOORDIV, &rest, divisor);
-  return quotients.count == 0 && quotients.constant == 0 ? part : add_sum(b, &quotients, part, 1);
+  indim_lval part =
+      divisor == 1 ? indim_loop_sum(b, &rest, lanes) : make_division(b, INDIM_NODE_FLOORDIV, &rest, divisor, lanes);
+  return quotients.count == 0 && quotients.low == 0 ? part : add_sum(b, &quotients, part, 1, lanes);
 }
 
 indim_lval indim_loop_modulo(indim_loop_builder *b, indim_lval x, int64_t divisor) {
@@ -459,9 +371,10 @@ indim_lval indim_loop_modulo(indim_loop_builder *b, indim_lval x, int64_t diviso
     return 0;
   }
   const indim_loop_value *value = indim_loop_value_of(b, x);
+  int32_t lanes = value->lanes;
   int64_t quotient = indim_index_floordiv(value->low, divisor);
   if (divisor == 1) {
-    return index_const(b, 0, value->lanes);
+    return index_const(b, 0, lanes);
   }
   if (value->low >= 0 && value->high < divisor) {
     return x;
@@ -469,38 +382,32 @@ indim_lval indim_loop_modulo(indim_loop_builder *b, indim_lval x, int64_t diviso
   while (indim_loop_is(b, x, INDIM_NODE_MODULO) && indim_loop_node_of(b, x)->u.affine.constant % divisor == 0) {
     x = indim_loop_node_of(b, x)->args[0];
   }
-  sum whole = sum_of(b, x);
+  indim_affine whole;
+  indim_affine_of(b->program, x, &whole);
   int64_t left_over = 0;
   if (residue(b->program, &whole, divisor, &left_over)) {
-    return index_const(b, left_over, value->lanes);
+    return index_const(b, left_over, lanes);
   }
-  sum quotients;
-  sum rest;
+  indim_affine quotients;
+  indim_affine rest;
   split(&whole, divisor, &quotients, &rest);
   for (int32_t i = 0; i < rest.count; i++) {
-    rest.terms[i].coefficient %= divisor;
+    rest.coefficients[i] %= divisor;
   }
-  int64_t offset = 0;
-  if (one_quotient(b, &rest, divisor, &quotient) && indim_index_mul(-quotient, divisor, &offset) &&
-      indim_int_add(rest.constant, offset, &rest.constant)) {
-    return make_sum(b, &rest);
+  if (one_quotient(b, &rest, divisor, &quotient) && indim_affine_widen(&rest, -quotient, divisor, divisor)) {
+    return indim_loop_sum(b, &rest, lanes);
   }
-  sum result = {.lanes = rest.lanes};
-  sum left;
+  indim_affine result = {.count = 0};
+  indim_affine left;
   int64_t scale = 1;
   for (int64_t common = 0; (common = reduce(b, &rest, &divisor, &left)) > 1; scale *= common) {
-    bool fits = add_constant(&result, left.constant, scale);
-    for (int32_t i = 0; i < left.count && fits; i++) {
-      fits =
-          indim_index_mul(left.terms[i].coefficient, scale, &offset) && add_term(&result, left.terms[i].value, offset);
-    }
-    if (!fits) {
+    if (!indim_affine_add_scaled(&result, &left, scale)) {
       indim_loop_refuse(b, "a constant of an index is beyond s64");
       return 0;
     }
   }
-  indim_lval part = make_division(b, INDIM_NODE_MODULO, &rest, divisor);
-  return scale == 1 ? part : add_sum(b, &result, part, scale);
+  indim_lval part = make_division(b, INDIM_NODE_MODULO, &rest, divisor, lanes);
+  return scale == 1 ? part : add_sum(b, &result, part, scale, lanes);
 }
 
 // Clamps and guards -----------------------------------------------------------------------------------------------------

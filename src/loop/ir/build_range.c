@@ -1,68 +1,8 @@
 // The ranges of s64 values: what the arguments' ranges say of a result's. The builder asks when it makes a node, the
 // verifier asks again.
 #include "base/size.h"
+#include "loop/ir/affine.h"
 #include "loop/ir/build.h"
-
-// Numbers ---------------------------------------------------------------------------------------------------------------
-
-bool indim_index_mul(int64_t a, int64_t b, int64_t *out) {
-  bool is_negative = (a < 0) != (b < 0);
-  uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
-  uint64_t y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
-  uint64_t limit = (uint64_t)INT64_MAX + (is_negative ? 1U : 0U);
-  *out = 0;
-  if (x == 0 || y == 0) {
-    return true;
-  }
-  if (x > limit / y) {
-    *out = is_negative ? INT64_MIN : INT64_MAX;
-    return false;
-  }
-  uint64_t product = x * y;
-  *out = is_negative ? -(int64_t)(product - 1) - 1 : (int64_t)product;
-  return true;
-}
-
-int64_t indim_index_mul_saturated(int64_t a, int64_t b) {
-  int64_t product = 0;
-  (void)indim_index_mul(a, b, &product);
-  return product;
-}
-
-int64_t indim_index_add_saturated(int64_t a, int64_t b) {
-  int64_t result = 0;
-  if (indim_int_add(a, b, &result)) {
-    return result;
-  }
-  return b > 0 ? INT64_MAX : INT64_MIN;
-}
-
-int64_t indim_index_floordiv(int64_t value, int64_t divisor) {
-  int64_t quotient = value / divisor;
-  return quotient - (value % divisor < 0);
-}
-
-int64_t indim_index_modulo(int64_t value, int64_t divisor) {
-  int64_t remainder = value % divisor;
-  return remainder < 0 ? remainder + divisor : remainder;
-}
-
-bool indim_index_type_range(indim_type type, int64_t *out_low, int64_t *out_high) {
-  int32_t bits = indim_type_bits(type);
-  if (type == INDIM_PRED) {
-    *out_low = 0;
-    *out_high = 1;
-  } else if (indim_type_is_signed_int(type)) {
-    *out_high = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
-    *out_low = -*out_high - 1;
-  } else if (indim_type_is_unsigned_int(type)) {
-    *out_low = 0;
-    *out_high = bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1;
-  } else {
-    return false;
-  }
-  return true;
-}
 
 bool indim_loop_is_inside(const indim_loop_value *address, const indim_storage *storage, int64_t lanes,
                           int64_t lane_stride) {
@@ -78,24 +18,11 @@ static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 static int64_t most(int64_t x, int64_t y) { return x > y ? x : y; }
 static int64_t clamp(int64_t value, int64_t low, int64_t high) { return most(low, least(value, high)); }
 
-void indim_index_sum_range(const indim_loop_program *program, int64_t constant, int32_t count, const indim_lval *args,
-                           const int64_t *coefficients, int64_t *out_low, int64_t *out_high) {
-  int64_t low = constant;
-  int64_t high = constant;
-  bool low_known = true;
-  bool high_known = true;
-  for (int32_t i = 0; i < count; i++) {
-    const indim_loop_value *value = &program->values[args[i]];
-    bool is_up = coefficients[i] > 0;
-    int64_t at_low = 0;
-    int64_t at_high = 0;
-    low_known = low_known && indim_index_mul(is_up ? value->low : value->high, coefficients[i], &at_low) &&
-                indim_int_add(low, at_low, &low);
-    high_known = high_known && indim_index_mul(is_up ? value->high : value->low, coefficients[i], &at_high) &&
-                 indim_int_add(high, at_high, &high);
+static void sum_range(const indim_loop_program *program, const indim_loop_node *node, int64_t *low, int64_t *high) {
+  indim_affine sum;
+  if (indim_affine_of_sum(node, &sum)) {
+    indim_affine_range(program, &sum, low, high);
   }
-  *out_low = low_known ? low : INT64_MIN;
-  *out_high = high_known ? high : INT64_MAX;
 }
 
 static void scalar_range(const indim_loop_program *program, const indim_loop_node *node, int64_t *low, int64_t *high) {
@@ -154,8 +81,7 @@ void indim_loop_node_range(const indim_loop_program *program, const indim_loop_n
     scalar_range(program, node, out_low, out_high);
     return;
   case INDIM_NODE_AFFINE:
-    indim_index_sum_range(program, node->u.affine.constant, node->arg_count, node->args, node->u.affine.coefficients,
-                          out_low, out_high);
+    sum_range(program, node, out_low, out_high);
     return;
   case INDIM_NODE_FLOORDIV:
     *out_low = indim_index_floordiv(x->low, node->u.affine.constant);
@@ -208,7 +134,7 @@ void indim_loop_for_range(const indim_loop_program *program, indim_lval begin, i
   const indim_loop_value *to = &program->values[end];
   int64_t distance = 0;
   int64_t high = to->high == INT64_MIN ? INT64_MIN : to->high - 1;
-  if (indim_index_distance(program, begin, end, &distance) && distance > 0) {
+  if (indim_affine_distance(program, begin, end, &distance) && distance > 0) {
     high = least(high, indim_index_add_saturated(from->high, (distance - 1) / step * step));
   } else if (from->low == from->high && high > from->low) {
     uint64_t reach = (uint64_t)high - (uint64_t)from->low;

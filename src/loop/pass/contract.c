@@ -77,57 +77,40 @@ static bool is_worth_it(const contraction *c, const indim_touch *t, int64_t step
   return width <= PART_BYTES / bytes && pieces <= storage->elements / width / 2;
 }
 
-// An address without what the loop's index and the window's beginning add to it, and with |width| times the piece. The arrays
-// have room for two terms more than the address has. Answers how many there are.
-static int32_t take_index_out(const contraction *c, indim_lval address, const indim_touch *t, int64_t width,
-                              indim_lval *args, int64_t *coefficients, int64_t *out_constant) {
-  const indim_loop_node *sum = c->program->values[address].node;
-  bool is_sum = sum != NULL && sum->kind == INDIM_NODE_AFFINE;
-  int32_t count = 0;
-  int64_t stride = 0;
-  for (int32_t i = 0; i < (is_sum ? sum->arg_count : 1); i++) {
-    args[count] = is_sum ? sum->args[i] : address;
-    coefficients[count] = is_sum ? sum->u.affine.coefficients[i] : 1;
-    if (args[count] == c->touches->index) {
-      stride = coefficients[count];
-    } else {
-      count++;
-    }
+// An address without what the loop's index and the window's beginning add to it, and with |width| times the piece. False when
+// it has too many terms.
+static bool take_index_out(const contraction *c, indim_lval address, const indim_touch *t, int64_t width,
+                           indim_affine *out) {
+  enum { MOST_TERMS = 16 };
+  indim_affine_of(c->program, address, out);
+  int64_t stride = indim_affine_remove(out, c->touches->index);
+  return out->count <= MOST_TERMS && indim_affine_widen(out, -1, t->outer.low, t->outer.low) &&
+         indim_affine_add(out, c->touches->index, stride - t->stride) &&
+         (c->piece == 0 || indim_affine_add(out, c->piece, width));
+}
+
+// Whether a load or store is at an address of a single lane, and by its range inside one part.
+static bool has_plain_address(const contraction *c, const indim_loop_node *node, const indim_touch *t) {
+  const indim_loop_value *values = c->program->values;
+  indim_lval value = node->kind == INDIM_NODE_LOAD ? node->first_result : node->args[1];
+  indim_affine address;
+  int64_t low = 0;
+  int64_t high = 0;
+  if (values[node->args[0]].lanes > 1 || node->u.memory.lane_stride < 0 ||
+      !take_index_out(c, node->args[0], t, 0, &address)) {
+    return false;
   }
-  *out_constant = (is_sum ? sum->u.affine.constant : 0) - t->outer.low;
-  if (stride != t->stride) {
-    args[count] = c->touches->index;
-    coefficients[count++] = stride - t->stride;
-  }
-  if (c->piece != 0) {
-    args[count] = c->piece;
-    coefficients[count++] = width;
-  }
-  return count;
+  indim_affine_range(c->program, &address, &low, &high);
+  int64_t reach = indim_index_mul_saturated(node->u.memory.lane_stride, values[value].lanes - 1);
+  return low >= 0 && indim_index_add_saturated(high, reach) < indim_touch_width(t);
 }
 
 // Whether all accesses are loads and stores at addresses of single lanes, and by their ranges inside one part.
 static bool has_plain_addresses(const contraction *c, const indim_loop_body *body, const indim_touch *t) {
-  enum { MOST_TERMS = 16 };
   for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
     bool is_access = node->kind == INDIM_NODE_LOAD || node->kind == INDIM_NODE_STORE;
     if (is_access && node->u.memory.storage == t->storage) {
-      const indim_loop_value *address = &c->program->values[node->args[0]];
-      const indim_loop_value *value =
-          &c->program->values[node->kind == INDIM_NODE_LOAD ? node->first_result : node->args[1]];
-      indim_lval args[MOST_TERMS + 2];
-      int64_t coefficients[MOST_TERMS + 2];
-      int64_t constant = 0;
-      int64_t low = 0;
-      int64_t high = 0;
-      if (address->lanes > 1 || node->u.memory.lane_stride < 0 ||
-          (address->node != NULL && address->node->arg_count > MOST_TERMS)) {
-        return false;
-      }
-      int32_t count = take_index_out(c, node->args[0], t, 0, args, coefficients, &constant);
-      indim_index_sum_range(c->program, constant, count, args, coefficients, &low, &high);
-      int64_t reach = indim_index_mul_saturated(node->u.memory.lane_stride, value->lanes - 1);
-      if (low < 0 || indim_index_add_saturated(high, reach) >= indim_touch_width(t)) {
+      if (!has_plain_address(c, node, t)) {
         return false;
       }
     } else if (node->kind == INDIM_NODE_FILL && node->u.move.to == t->storage) {
@@ -151,16 +134,11 @@ static bool has_plain_addresses(const contraction *c, const indim_loop_body *bod
 
 static void rewrite(contraction *c, indim_loop_body *body, indim_loop_node **link, indim_loop_node *node,
                     const indim_touch *t, int64_t width) {
-  const indim_loop_node *sum = c->program->values[node->args[0]].node;
-  size_t room = 3 + (sum != NULL ? (size_t)sum->arg_count : 0);
-  indim_lval *args = indim_loop_alloc(&c->b, room, sizeof *args);
-  int64_t *coefficients = indim_loop_alloc(&c->b, room, sizeof *coefficients);
-  int64_t constant = 0;
-  if (c->b.status != INDIM_OK) {
-    return;
+  indim_affine sum;
+  if (!take_index_out(c, node->args[0], t, width, &sum)) {
+    indim_loop_refuse(&c->b, "an address that is no part of an array");
   }
-  int32_t count = take_index_out(c, node->args[0], t, width, args, coefficients, &constant);
-  indim_lval address = indim_loop_put_sum(&c->b, body, link, constant, count, args, coefficients);
+  indim_lval address = indim_loop_put_sum(&c->b, body, link, sum.low, sum.count, sum.terms, sum.coefficients);
   node->args[0] = c->b.status == INDIM_OK ? address : node->args[0];
 }
 

@@ -1,7 +1,7 @@
 // Cuts loops in two. See cut.h.
 #include "loop/pass/cut.h"
 
-#include "loop/ir/place.h"
+#include "loop/ir/affine.h"
 
 indim_lval indim_loop_put(indim_loop_builder *b, indim_loop_body *body, indim_loop_node **link, indim_loop_node *node) {
   indim_lval value = indim_loop_new_value(b, INDIM_S64, 1, body);
@@ -135,19 +135,19 @@ typedef struct index_sum {
 } index_sum;
 
 static void write_out(indim_loop_builder *b, indim_loop_node *node, const index_sum *s) {
-  indim_loop_place p = {.count = 0};
-  bool fits = indim_loop_place_widen(&p, 1, node->u.affine.constant, node->u.affine.constant);
+  indim_affine p = {.count = 0};
+  bool fits = indim_affine_widen(&p, 1, node->u.affine.constant, node->u.affine.constant);
   bool is_in = false;
   for (int32_t i = 0; i < node->arg_count && fits; i++) {
     int64_t coefficient = node->u.affine.coefficients[i];
     bool is_index = node->args[i] == s->sum->first_result;
     int64_t constant = s->sum->u.affine.constant;
-    fits = is_index ? indim_loop_place_widen(&p, coefficient, constant, constant)
-                    : indim_loop_place_add(&p, node->args[i], coefficient);
+    fits = is_index ? indim_affine_widen(&p, coefficient, constant, constant)
+                    : indim_affine_add(&p, node->args[i], coefficient);
     for (int32_t k = 0; is_index && k < s->sum->arg_count && fits; k++) {
       int64_t product = 0;
       fits = indim_index_mul(coefficient, s->sum->u.affine.coefficients[k], &product) &&
-             indim_loop_place_add(&p, s->sum->args[k], product);
+             indim_affine_add(&p, s->sum->args[k], product);
     }
     is_in = is_in || is_index;
   }

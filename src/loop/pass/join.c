@@ -170,7 +170,7 @@ static void take_together(indim_touches *fine, int64_t many) {
   int64_t begin = fine->program->values[fine->loop->args[0]].low;
   for (int32_t i = 0; i < fine->count; i++) {
     indim_touch *t = &fine->list[i];
-    t->is_known = t->is_known && indim_loop_place_widen(&t->outer, t->stride, begin, begin + (many - 1) * step) &&
+    t->is_known = t->is_known && indim_affine_widen(&t->outer, t->stride, begin, begin + (many - 1) * step) &&
                   indim_index_mul(t->stride, many * step, &t->stride);
   }
 }

@@ -8,7 +8,7 @@
 #include "base/size.h"
 #include "loop/ir/build.h"
 #include "loop/pass/pass.h"
-#include "loop/ir/place.h"
+#include "loop/ir/affine.h"
 
 enum { MOST_LOOPS = 64 };
 
@@ -134,20 +134,19 @@ static bool is_index(const void *user, indim_lval term) {
   return false;
 }
 
-static bool take_apart(const indim_loop_program *program, const access *a, const loops *around, indim_loop_place *out) {
-  return indim_loop_take_apart(program, a->address, a->low, a->high, is_index, around, out);
+static bool take_apart(const indim_loop_program *program, const access *a, const loops *around, indim_affine *out) {
+  return indim_affine_decompose(program, a->address, a->low, a->high, is_index, around, out);
 }
 
 // Whether what lies within |width| of an address never meets itself in another step: the loops, by how far a step goes,
 // each go further than all before them together.
-static bool steps_apart(const indim_loop_program *program, const indim_loop_place *at, const loops *around,
-                        int64_t width) {
+static bool steps_apart(const indim_loop_program *program, const indim_affine *at, const loops *around, int64_t width) {
   bool done[MOST_LOOPS] = {false};
   for (int32_t round = 0; round < around->count; round++) {
     int32_t least = -1;
     int64_t least_stride = INT64_MAX;
     for (int32_t i = 0; i < around->count; i++) {
-      int64_t coefficient = indim_index_abs(indim_loop_place_coefficient(at, around->indices[i]));
+      int64_t coefficient = indim_index_abs(indim_affine_coefficient(at, around->indices[i]));
       int64_t stride = 0;
       if (!indim_count_mul(coefficient, around->steps[i], &stride)) {
         return false;
@@ -172,8 +171,8 @@ static bool steps_apart(const indim_loop_program *program, const indim_loop_plac
 // Whether the read never comes after the write of the same element.
 static bool is_safe(const indim_loop_program *program, const access *read, const access *write) {
   loops around;
-  indim_loop_place from;
-  indim_loop_place to;
+  indim_affine from;
+  indim_affine to;
   find_loops(common_body(read->node, write->node), &around);
   bool is_first = read->order < write->order;
   if (around.count == 0 && is_first) {
@@ -189,10 +188,10 @@ static bool is_safe(const indim_loop_program *program, const access *read, const
                    read->address == write->address && around.count == 0;
     return is_disjoint || is_same;
   }
-  indim_loop_place both = from;
+  indim_affine both = from;
   int64_t width = 0;
-  indim_loop_place_cover(&both, &to);
-  return indim_loop_place_same_terms(&from, &to) && indim_int_add(both.high, 1 - both.low, &width) &&
+  indim_affine_cover(&both, &to);
+  return indim_affine_same_terms(&from, &to) && indim_int_add(both.high, 1 - both.low, &width) &&
          steps_apart(program, &from, &around, width) && (is_first || is_disjoint);
 }
 

@@ -18,12 +18,12 @@ static bool is_fixed(const void *user, indim_lval v) {
 }
 
 static bool take_apart(const indim_touches *t, indim_lval address, int64_t low, int64_t high, indim_touch *out) {
-  indim_loop_place *outer = &out->outer;
-  if (!indim_loop_take_apart(t->program, address, low, high, is_fixed, t, outer)) {
+  indim_affine *outer = &out->outer;
+  if (!indim_affine_decompose(t->program, address, low, high, is_fixed, t, outer)) {
     return false;
   }
-  out->stride = indim_loop_place_coefficient(outer, t->index);
-  return out->stride != INT64_MIN && indim_loop_place_add(outer, t->index, -out->stride);
+  out->stride = indim_affine_coefficient(outer, t->index);
+  return out->stride != INT64_MIN && indim_affine_add(outer, t->index, -out->stride);
 }
 
 indim_touch *indim_touches_find(indim_touches *t, int32_t storage) {
@@ -38,10 +38,10 @@ indim_touch *indim_touches_find(indim_touches *t, int32_t storage) {
 
 bool indim_touch_absorb(indim_touch *to, const indim_touch *other) {
   if (!to->is_known || !other->is_known || to->stride != other->stride ||
-      !indim_loop_place_same_terms(&to->outer, &other->outer)) {
+      !indim_affine_same_terms(&to->outer, &other->outer)) {
     return false;
   }
-  indim_loop_place_cover(&to->outer, &other->outer);
+  indim_affine_cover(&to->outer, &other->outer);
   return true;
 }
 

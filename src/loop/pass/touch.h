@@ -6,7 +6,7 @@
 #ifndef INDIM_LOOP_TOUCH_H
 #define INDIM_LOOP_TOUCH_H
 
-#include "loop/ir/place.h"
+#include "loop/ir/affine.h"
 
 enum { INDIM_TOUCH_STORAGES = 64 };
 
@@ -17,7 +17,7 @@ typedef struct indim_touch {
   bool reads, writes;
   bool is_known;
   int64_t stride;
-  indim_loop_place outer;
+  indim_affine outer;
 } indim_touch;
 
 typedef struct indim_touches {

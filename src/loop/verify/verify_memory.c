@@ -1,6 +1,6 @@
 // The verifier's rules for what touches memory, access by access: types, lanes, masks, who may be written, and that every
 // access without a mask is inside its storage by the range of its address. In a parallel loop they are recorded.
-#include "loop/ir/place.h"
+#include "loop/ir/affine.h"
 #include "loop/verify/verify.h"
 
 static const indim_loop_value *value_of(const indim_loop_verifier *v, indim_lval value) {

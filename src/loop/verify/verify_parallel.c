@@ -4,7 +4,7 @@
 // all iterations.
 #include <stdlib.h>
 
-#include "loop/ir/place.h"
+#include "loop/ir/affine.h"
 #include "loop/verify/verify.h"
 
 static const indim_loop_value *value_of(const indim_loop_verifier *v, indim_lval value) {
@@ -65,7 +65,7 @@ static bool is_outer_or_digit(const void *user, indim_lval term) {
 
 // Whether the terms that change with the iteration tell iterations apart: their digits leave no part of the index out.
 // i mod step is the same in all iterations; i mod d and (i / d) mod m make i mod (d m).
-static bool determines_index(const indim_loop_verifier *v, const indim_loop_place *p) {
+static bool determines_index(const indim_loop_verifier *v, const indim_affine *p) {
   const indim_loop_value *index = value_of(v, v->parallel->bodies[0]->first_parameter);
   int64_t step = v->parallel->u.loop.step;
   int64_t known = step;  // i mod |known| is known
@@ -92,11 +92,11 @@ static bool determines_index(const indim_loop_verifier *v, const indim_loop_plac
 
 // Whether places of different iterations, each with the window's elements around it, are apart: as in a number system,
 // each coefficient is at least as large as all that the smaller ones and the window reach.
-static bool keeps_apart(const indim_loop_verifier *v, const indim_loop_place *p) {
+static bool keeps_apart(const indim_loop_verifier *v, const indim_affine *p) {
   const indim_loop_body *body = v->parallel->bodies[0];
   int64_t width =
       indim_index_add_saturated(indim_index_add_saturated(p->high, 1), indim_index_mul_saturated(p->low, -1));
-  bool is_used[INDIM_MAX_PLACE_TERMS] = {false};
+  bool is_used[INDIM_MAX_AFFINE_TERMS] = {false};
   for (int32_t rounds = 0; rounds < p->count; rounds++) {
     int32_t least = -1;
     int64_t least_size = 0;
@@ -125,7 +125,7 @@ static bool keeps_apart(const indim_loop_verifier *v, const indim_loop_place *p)
 
 // Accesses whose addresses are the same sum, with one window around all of them.
 typedef struct access_class {
-  indim_loop_place at;
+  indim_affine at;
   bool is_read, is_written;
   const indim_loop_node *node;
 } access_class;
@@ -139,15 +139,14 @@ static bool is_outer(const indim_loop_verifier *v, indim_lval term) {
 
 // Adds the terms of |from| times |sign| to a difference of two places: outer ones as terms, of the others, which are those
 // of some iteration, what they reach.
-static bool add_place(const indim_loop_verifier *v, indim_loop_place *difference, const indim_loop_place *from,
-                      int64_t sign) {
-  bool fits = indim_loop_place_widen(difference, sign, from->low, from->high);
+static bool add_place(const indim_loop_verifier *v, indim_affine *difference, const indim_affine *from, int64_t sign) {
+  bool fits = indim_affine_widen(difference, sign, from->low, from->high);
   for (int32_t i = 0; i < from->count && fits; i++) {
     const indim_loop_value *value = value_of(v, from->terms[i]);
     int64_t coefficient = indim_index_mul_saturated(from->coefficients[i], sign);
-    fits = is_outer(v, from->terms[i]) ? indim_loop_place_add(difference, from->terms[i], coefficient)
+    fits = is_outer(v, from->terms[i]) ? indim_affine_add(difference, from->terms[i], coefficient)
                                        : value->low > INT64_MIN && value->high < INT64_MAX &&
-                                             indim_loop_place_widen(difference, coefficient, value->low, value->high);
+                                             indim_affine_widen(difference, coefficient, value->low, value->high);
   }
   return fits;
 }
@@ -187,7 +186,7 @@ static int32_t find_value(const free_values *f, indim_lval value) {
 }
 
 // False when there are too many.
-static bool find_values(const indim_loop_verifier *v, const indim_loop_place *d, free_values *f) {
+static bool find_values(const indim_loop_verifier *v, const indim_affine *d, free_values *f) {
   f->count = 0;
   for (int32_t i = 0; i < d->count; i++) {
     if (d->count > MAX_FREE_TERMS) {
@@ -222,19 +221,19 @@ static bool next_values(const indim_loop_verifier *v, free_values *f) {
 
 // Whether the difference is never 0: not for any of the few values that its terms may be made of, as the number of the slot
 // of a rotating buffer that is read, another one being written.
-static bool is_never_zero(const indim_loop_verifier *v, const indim_loop_place *d) {
+static bool is_never_zero(const indim_loop_verifier *v, const indim_affine *d) {
   free_values f;
   if (!find_values(v, d, &f)) {
     return false;
   }
   do {
-    indim_loop_place one = *d;
+    indim_affine one = *d;
     bool fits = true;
     for (int32_t i = 0; i < d->count; i++) {
       const free_term *t = &f.terms[i];
       int64_t at = f.at[find_value(&f, t->value)] + t->constant;
       at = t->modulus == 0 ? at : indim_index_modulo(at, t->modulus);
-      fits &= indim_loop_place_widen(&one, d->coefficients[i], at, at);
+      fits &= indim_affine_widen(&one, d->coefficients[i], at, at);
     }
     if (!fits || (one.low <= 0 && one.high >= 0)) {
       return false;
@@ -244,21 +243,21 @@ static bool is_never_zero(const indim_loop_verifier *v, const indim_loop_place *
 }
 
 // Whether no access of |x| meets one of |y|, in any two iterations.
-static bool is_elsewhere(const indim_loop_verifier *v, const indim_loop_place *x, const indim_loop_place *y) {
-  indim_loop_place difference = {.count = 0};
+static bool is_elsewhere(const indim_loop_verifier *v, const indim_affine *x, const indim_affine *y) {
+  indim_affine difference = {.count = 0};
   return add_place(v, &difference, x, 1) && add_place(v, &difference, y, -1) && is_never_zero(v, &difference);
 }
 
 // Puts an access into the class of its address. False when the address or the class has no place.
 static bool classify(const indim_loop_verifier *v, const indim_loop_access *access, bool all, access_class *classes,
                      int32_t *count) {
-  indim_loop_place p;
+  indim_affine p;
   int32_t at = 0;
-  if (!indim_loop_take_apart(v->program, access->address, access->low, access->high, all ? is_outer_or_digit : is_fixed,
-                             v, &p)) {
+  if (!indim_affine_decompose(v->program, access->address, access->low, access->high,
+                              all ? is_outer_or_digit : is_fixed, v, &p)) {
     return false;
   }
-  while (at < *count && !indim_loop_place_same_terms(&classes[at].at, &p)) {
+  while (at < *count && !indim_affine_same_terms(&classes[at].at, &p)) {
     at++;
   }
   if (at == MAX_CLASSES) {
@@ -269,7 +268,7 @@ static bool classify(const indim_loop_verifier *v, const indim_loop_access *acce
     *c = (access_class){.at = p, .node = access->node};
     (*count)++;
   }
-  indim_loop_place_cover(&c->at, &p);
+  indim_affine_cover(&c->at, &p);
   c->is_read |= !access->is_write;
   c->is_written |= access->is_write;
   return true;
