@@ -97,8 +97,6 @@ LLVMValueRef indim_emit_load_apart(indim_generator *g, indim_type type, const in
 // stored when the last of its nodes is met.
 bool indim_emit_find_group(indim_generator *g, const indim_loop_node *node);
 void indim_emit_store_group(indim_generator *g);
-// Whether two addresses differ by a constant, and by which.
-bool indim_emit_distance(const indim_generator *g, const indim_lval *from, const indim_lval *to, int64_t *out);
 // Whether a store may wait until after this node. Loads from working memory of its own see nothing of it, nor do those from
 // the caller's arguments, unless a result may lie in their place.
 bool indim_emit_may_wait(const indim_generator *g, const indim_loop_node *store, const indim_loop_node *node);

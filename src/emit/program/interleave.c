@@ -6,6 +6,7 @@
 // places of the vectors: they are blended into one, which is then permuted once. With an even stride, vectors are taken
 // two by two.
 #include "emit/program/access.h"
+#include "loop/ir/affine.h"
 
 enum { MOST_STRIDE = 4, MOST_LANES = 512 };  // eight registers of bytes, as reductions have them
 
@@ -159,37 +160,6 @@ bool indim_emit_can_load_apart(const indim_emit_access_lanes *a, indim_type type
 
 // Stores ----------------------------------------------------------------------------------------------------------------
 
-// An address as a sum with a constant.
-typedef struct address_sum {
-  int64_t constant;
-  int32_t count;
-  const indim_lval *args;
-  const int64_t *coefficients;
-} address_sum;
-
-static address_sum sum_of(const indim_generator *g, const indim_lval *v) {
-  static const int64_t one = 1;
-  const indim_loop_node *node = indim_emit_value(g, *v)->node;
-  if (node != NULL && node->kind == INDIM_NODE_CONST) {
-    return (address_sum){(int64_t)node->u.constant.bits[0], 0, NULL, NULL};
-  }
-  if (node != NULL && node->kind == INDIM_NODE_AFFINE) {
-    return (address_sum){node->u.affine.constant, node->arg_count, node->args, node->u.affine.coefficients};
-  }
-  return (address_sum){0, 1, v, &one};
-}
-
-bool indim_emit_distance(const indim_generator *g, const indim_lval *from, const indim_lval *to, int64_t *out) {
-  address_sum x = sum_of(g, from);
-  address_sum y = sum_of(g, to);
-  bool is_same = x.count == y.count;
-  for (int32_t i = 0; is_same && i < x.count; i++) {
-    is_same = x.args[i] == y.args[i] && x.coefficients[i] == y.coefficients[i];
-  }
-  *out = y.constant - x.constant;
-  return is_same;
-}
-
 // A store of vectors that others may go together with.
 static bool may_interleave(const indim_generator *g, const indim_loop_node *node) {
   if (node->kind != INDIM_NODE_STORE) {
@@ -237,12 +207,12 @@ bool indim_emit_find_group(indim_generator *g, const indim_loop_node *node) {
   int64_t least = 0;
   for (const indim_loop_node *next = node; next != NULL && group->count < stride; next = next->next) {
     int64_t offset = 0;
-    bool is_member =
-        next == node ||
-        (may_interleave(g, next) && next->u.memory.storage == node->u.memory.storage &&
-         next->u.memory.lane_stride == stride && indim_emit_value(g, next->args[1])->type == value->type &&
-         indim_emit_value(g, next->args[1])->lanes == value->lanes &&
-         indim_emit_distance(g, &node->args[0], &next->args[0], &offset) && offset > -stride && offset < stride);
+    bool is_member = next == node ||
+                     (may_interleave(g, next) && next->u.memory.storage == node->u.memory.storage &&
+                      next->u.memory.lane_stride == stride && indim_emit_value(g, next->args[1])->type == value->type &&
+                      indim_emit_value(g, next->args[1])->lanes == value->lanes &&
+                      indim_affine_distance(g->e.program, node->args[0], next->args[0], &offset) && offset > -stride &&
+                      offset < stride);
     if (is_member) {
       group->offsets[group->count] = offset;
       group->nodes[group->count++] = next;

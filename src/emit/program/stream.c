@@ -2,6 +2,7 @@
 // another whose addresses differ by whole vectors. They are done together when the last of them is met, with no load
 // between them: a cache line that is stored in parts stays where such lines are gathered only for a few accesses.
 #include "emit/program/access.h"
+#include "loop/ir/affine.h"
 
 // Bytes that the address has to be a multiple of.
 static int64_t alignment_of(const indim_generator *g, const indim_loop_node *node) {
@@ -25,7 +26,7 @@ static bool has_successor(const indim_generator *g, const indim_loop_node *node)
     int64_t offset = 0;
     if (next->kind == INDIM_NODE_STORE && indim_emit_is_streamed(g, next)) {
       return next->u.memory.storage == node->u.memory.storage && alignment_of(g, next) == alignment_of(g, node) &&
-             indim_emit_distance(g, &node->args[0], &next->args[0], &offset) &&
+             indim_affine_distance(g->e.program, node->args[0], next->args[0], &offset) &&
              offset * indim_type_bytes(indim_emit_storage_type(g, node->u.memory.storage)) % alignment_of(g, node) == 0;
     }
     if (!indim_emit_may_wait(g, node, next)) {

@@ -35,29 +35,19 @@ static bool decode(const indim_lowering *l, const indim_survey *s, indim_lval v,
   if (value->lanes != 1) {
     return false;
   }
-  if (value->low == value->high) {
-    *out_constant = value->low;
-    return true;
-  }
   int32_t dim = survey_dim(s, v);
-  if (dim >= 0) {
+  if (dim >= 0 && value->low != value->high) {
     strides[dim] = 1;
     return true;
   }
-  if (is_from_outside(l, s, v)) {
-    *out_only_indices = false;
-    return true;
-  }
-  const indim_loop_node *node = value->node;
-  if (node == NULL || node->kind != INDIM_NODE_AFFINE) {
-    return false;
-  }
-  *out_constant = node->u.affine.constant;
-  for (int32_t i = 0; i < node->arg_count; i++) {
-    dim = survey_dim(s, node->args[i]);
+  indim_affine sum;
+  indim_affine_of(l->program, v, &sum);
+  *out_constant = sum.low;
+  for (int32_t i = 0; i < sum.count; i++) {
+    dim = survey_dim(s, sum.terms[i]);
     if (dim >= 0) {
-      strides[dim] += node->u.affine.coefficients[i];
-    } else if (is_from_outside(l, s, node->args[i])) {
+      strides[dim] = sum.coefficients[i];
+    } else if (is_from_outside(l, s, sum.terms[i])) {
       *out_only_indices = false;
     } else {
       return false;
@@ -68,22 +58,18 @@ static bool decode(const indim_lowering *l, const indim_survey *s, indim_lval v,
 
 // The address where all of the survey's indices are 0, known outside the nest.
 static indim_lval address_at_zero(indim_lowering *l, const indim_survey *s, indim_lval v) {
-  const indim_loop_value *value = &l->program->values[v];
-  indim_loop_builder *b = &l->b;
   if (survey_dim(s, v) >= 0) {
-    return indim_loop_index(b, 0);
+    return indim_loop_index(&l->b, 0);
   }
-  if (value->low == value->high || is_from_outside(l, s, v)) {
+  if (is_from_outside(l, s, v)) {
     return v;
   }
-  const indim_loop_node *node = value->node;
-  indim_lval address = indim_loop_index(b, node->u.affine.constant);
-  for (int32_t i = 0; i < node->arg_count; i++) {
-    if (survey_dim(s, node->args[i]) < 0) {
-      address = indim_loop_add(b, address, indim_loop_mul_const(b, node->args[i], node->u.affine.coefficients[i]));
-    }
+  indim_affine address;
+  indim_affine_of(l->program, v, &address);
+  for (int32_t d = 0; d < s->rank; d++) {
+    (void)indim_affine_remove(&address, s->index[d]);
   }
-  return address;
+  return indim_loop_sum(&l->b, &address, 1);
 }
 
 static void note_access(indim_lowering *l, const indim_flow_item *item, const indim_storage *storage,

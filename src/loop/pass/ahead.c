@@ -41,11 +41,10 @@ static void ask(const indim_loop_program *program, indim_loop_body *body, int32_
   for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
     if (node->kind == INDIM_NODE_LOAD && node->u.memory.storage == storage && !node->u.memory.has_mask &&
         node->u.memory.lane_stride == 1) {
-      const indim_loop_value *address = &program->values[node->args[0]];
-      bool is_sum = address->node != NULL && address->node->kind == INDIM_NODE_AFFINE;
-      bool begins_line = !is_sum || address->node->u.affine.constant % line == 0;
-      bool in_line = address->lanes == 1 && program->values[node->first_result].lanes > 1;
-      node->u.memory.ahead = begins_line && in_line ? distance : 0;
+      indim_affine address;
+      indim_affine_of(program, node->args[0], &address);
+      bool in_line = program->values[node->args[0]].lanes == 1 && program->values[node->first_result].lanes > 1;
+      node->u.memory.ahead = address.low % line == 0 && in_line ? distance : 0;
     }
     for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
       ask(program, node->bodies[k], storage, distance);
@@ -73,17 +72,13 @@ static void look_at(indim_loop_program *program, indim_loop_node *loop, indim_to
   }
 }
 
-// What one more step of |loop| adds to an address that is a sum; 0 when it is none, or the loop is no part of it.
+// What one more step of |loop| adds to an address; 0 when that is not known, or the loop is no part of it.
 static int64_t step_of(const indim_loop_program *program, const indim_loop_node *loop, indim_lval address) {
-  const indim_loop_node *sum = program->values[address].node;
+  indim_affine sum;
   int64_t distance = 0;
-  for (int32_t i = 0; sum != NULL && sum->kind == INDIM_NODE_AFFINE && i < sum->arg_count; i++) {
-    bool is_index = sum->args[i] == loop->bodies[0]->first_parameter;
-    if (is_index && !indim_index_mul(sum->u.affine.coefficients[i], loop->u.loop.step, &distance)) {
-      return 0;
-    }
-  }
-  return distance;
+  indim_affine_of(program, address, &sum);
+  int64_t coefficient = indim_affine_coefficient(&sum, loop->bodies[0]->first_parameter);
+  return indim_index_mul(coefficient, loop->u.loop.step, &distance) ? distance : 0;
 }
 
 // Rows that |row|, a for in |loop|, reads from their end.

@@ -135,32 +135,20 @@ typedef struct index_sum {
 } index_sum;
 
 static void write_out(indim_loop_builder *b, indim_loop_node *node, const index_sum *s) {
-  indim_affine p = {.count = 0};
-  bool fits = indim_affine_widen(&p, 1, node->u.affine.constant, node->u.affine.constant);
-  bool is_in = false;
-  for (int32_t i = 0; i < node->arg_count && fits; i++) {
-    int64_t coefficient = node->u.affine.coefficients[i];
-    bool is_index = node->args[i] == s->sum->first_result;
-    int64_t constant = s->sum->u.affine.constant;
-    fits = is_index ? indim_affine_widen(&p, coefficient, constant, constant)
-                    : indim_affine_add(&p, node->args[i], coefficient);
-    for (int32_t k = 0; is_index && k < s->sum->arg_count && fits; k++) {
-      int64_t product = 0;
-      fits = indim_index_mul(coefficient, s->sum->u.affine.coefficients[k], &product) &&
-             indim_affine_add(&p, s->sum->args[k], product);
-    }
-    is_in = is_in || is_index;
-  }
-  if (!is_in || !fits || p.count == 0) {
+  indim_affine sum;
+  indim_affine index;
+  bool fits = indim_affine_of_sum(node, &sum) && indim_affine_of_sum(s->sum, &index);
+  int64_t coefficient = fits ? indim_affine_remove(&sum, s->sum->first_result) : 0;
+  if (coefficient == 0 || !indim_affine_add_scaled(&sum, &index, coefficient) || sum.count == 0) {
     return;
   }
-  indim_lval *args = indim_loop_copy_of(b, p.terms, (size_t)p.count * sizeof *args);
-  const int64_t *coefficients = indim_loop_copy_of(b, p.coefficients, (size_t)p.count * sizeof *coefficients);
+  indim_lval *args = indim_loop_copy_of(b, sum.terms, (size_t)sum.count * sizeof *args);
+  const int64_t *coefficients = indim_loop_copy_of(b, sum.coefficients, (size_t)sum.count * sizeof *coefficients);
   if (b->status == INDIM_OK) {
     node->args = args;
-    node->arg_count = p.count;
+    node->arg_count = sum.count;
     node->u.affine.coefficients = coefficients;
-    node->u.affine.constant = p.low;
+    node->u.affine.constant = sum.low;
   }
 }
 

@@ -18,12 +18,9 @@ static bool is_fixed(const void *user, indim_lval v) {
 }
 
 static bool take_apart(const indim_touches *t, indim_lval address, int64_t low, int64_t high, indim_touch *out) {
-  indim_affine *outer = &out->outer;
-  if (!indim_affine_decompose(t->program, address, low, high, is_fixed, t, outer)) {
-    return false;
-  }
-  out->stride = indim_affine_coefficient(outer, t->index);
-  return out->stride != INT64_MIN && indim_affine_add(outer, t->index, -out->stride);
+  bool is_known = indim_affine_decompose(t->program, address, low, high, is_fixed, t, &out->outer);
+  out->stride = is_known ? indim_affine_remove(&out->outer, t->index) : 0;
+  return is_known;
 }
 
 indim_touch *indim_touches_find(indim_touches *t, int32_t storage) {

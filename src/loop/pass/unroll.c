@@ -67,11 +67,11 @@ static int64_t steps_of(const unrolling *u, const indim_loop_node *loop) {
 
 // Whether the store's address is known once the loop's index is, of an array that is followed.
 static bool is_followed(const unrolling *u, const indim_loop_node *store, indim_lval index) {
-  indim_lval address = store->args[0];
-  const indim_loop_node *sum = value_of(u, address)->node;
-  bool is_sum = sum != NULL && sum->kind == INDIM_NODE_AFFINE && sum->arg_count == 1 && sum->args[0] == index;
-  return u->memory[store->u.memory.storage] != NULL && !store->u.memory.has_mask &&
-         (address == index || is_sum || is_point(u, address));
+  indim_affine address;
+  indim_affine_of(u->program, store->args[0], &address);
+  bool is_known = address.count == 0 || (address.count == 1 && address.terms[0] == index);
+  return u->memory[store->u.memory.storage] != NULL && !store->u.memory.has_mask && is_known &&
+         value_of(u, store->args[0])->lanes == 1;
 }
 
 static bool is_short(const unrolling *u, const indim_loop_node *loop) {
