@@ -325,8 +325,12 @@ const char *indim_node_text(indim_node_kind kind);
 indim_node_group indim_node_group_of(indim_node_kind kind);
 // Whether |op| of floats is a function whose code is long: a series, not an instruction or two.
 bool indim_loop_is_function(indim_op op);
-// The node behind |node| in the walk over a whole program, those inside it first; NULL at the end.
-const indim_loop_node *indim_loop_next(const indim_loop_node *node);
+// Whether two elementwise ops compute the same, attributes included.
+bool indim_loop_same_op(const indim_loop_op *x, const indim_loop_op *y);
+// The node after |node| in the walk over a whole program, those inside it first; NULL at the end.
+indim_loop_node *indim_loop_next(const indim_loop_node *node);
+// The same in the walk over |body| and the bodies inside it.
+indim_loop_node *indim_loop_next_in(const indim_loop_body *body, const indim_loop_node *node);
 // Writes the program as text, for people (docs/loop.md).
 void indim_loop_print(const indim_loop_program *program, indim_buffer *out);
 // Writes one node as the program's text shows it, without its bodies and without an end of line.

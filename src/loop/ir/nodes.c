@@ -33,7 +33,7 @@ bool indim_loop_is_function(indim_op op) {
   return is_function[op];
 }
 
-const indim_loop_node *indim_loop_next(const indim_loop_node *node) {
+indim_loop_node *indim_loop_next_in(const indim_loop_body *body, const indim_loop_node *node) {
   for (int i = 0; i < 2; i++) {
     if (node->bodies[i] != NULL && node->bodies[i]->first != NULL) {
       return node->bodies[i]->first;
@@ -41,7 +41,7 @@ const indim_loop_node *indim_loop_next(const indim_loop_node *node) {
   }
   while (node->next == NULL) {
     const indim_loop_node *owner = node->body->owner;
-    if (owner == NULL) {
+    if (node->body == body || owner == NULL) {
       return NULL;
     }
     if (node->body == owner->bodies[0] && owner->bodies[1] != NULL && owner->bodies[1]->first != NULL) {
@@ -50,4 +50,11 @@ const indim_loop_node *indim_loop_next(const indim_loop_node *node) {
     node = owner;
   }
   return node->next;
+}
+
+indim_loop_node *indim_loop_next(const indim_loop_node *node) { return indim_loop_next_in(NULL, node); }
+
+bool indim_loop_same_op(const indim_loop_op *x, const indim_loop_op *y) {
+  return x->op == y->op && x->direction == y->direction && x->total_order == y->total_order &&
+         x->exponent_bits == y->exponent_bits && x->mantissa_bits == y->mantissa_bits;
 }

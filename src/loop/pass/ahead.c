@@ -9,17 +9,11 @@
 enum { LEAST_BYTES = 1024, MOST_BYTES = 16384, LINE = 64 };
 
 static bool reads(const indim_loop_body *body, int32_t storage) {
-  for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
-    if (node->kind == INDIM_NODE_LOAD && node->u.memory.storage == storage) {
-      return true;
-    }
-    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
-      if (reads(node->bodies[k], storage)) {
-        return true;
-      }
-    }
+  const indim_loop_node *node = body->first;
+  while (node != NULL && !(node->kind == INDIM_NODE_LOAD && node->u.memory.storage == storage)) {
+    node = indim_loop_next_in(body, node);
   }
-  return false;
+  return node != NULL;
 }
 
 // The last of at least two loops in |body| that read the storage, or NULL.
@@ -38,16 +32,13 @@ static indim_loop_node *last_reader(const indim_loop_body *body, int32_t storage
 // Loads of lanes in a line ask for what lies |distance| elements further on, one of them for each line of the cache.
 static void ask(const indim_loop_program *program, indim_loop_body *body, int32_t storage, int64_t distance) {
   int64_t line = LINE / indim_type_bytes(program->storages[storage]->type);
-  for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
+  for (indim_loop_node *node = body->first; node != NULL; node = indim_loop_next_in(body, node)) {
     if (node->kind == INDIM_NODE_LOAD && node->u.memory.storage == storage && !node->u.memory.has_mask &&
         node->u.memory.lane_stride == 1) {
       indim_affine address;
       indim_affine_of(program, node->args[0], &address);
       bool in_line = program->values[node->args[0]].lanes == 1 && program->values[node->first_result].lanes > 1;
       node->u.memory.ahead = address.low % line == 0 && in_line ? distance : 0;
-    }
-    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
-      ask(program, node->bodies[k], storage, distance);
     }
   }
 }
@@ -104,7 +95,7 @@ static void ask_backwards(const indim_loop_program *program, const indim_loop_no
 indim_status indim_loop_ask_ahead(indim_loop_program *program) {
   void *memory = NULL;
   INDIM_TRY(indim_alloc(program->cx, sizeof(indim_touches), &memory));
-  for (indim_loop_node *node = program->body->first; node != NULL; node = (indim_loop_node *)indim_loop_next(node)) {
+  for (indim_loop_node *node = program->body->first; node != NULL; node = indim_loop_next(node)) {
     if (node->kind == INDIM_NODE_FOR) {
       look_at(program, node, memory);
       for (indim_loop_node *row = node->bodies[0]->first; row != NULL; row = row->next) {

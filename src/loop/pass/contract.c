@@ -107,22 +107,16 @@ static bool has_plain_address(const contraction *c, const indim_loop_node *node,
 
 // Whether all accesses are loads and stores at addresses of single lanes, and by their ranges inside one part.
 static bool has_plain_addresses(const contraction *c, const indim_loop_body *body, const indim_touch *t) {
-  for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
+  for (const indim_loop_node *node = body->first; node != NULL; node = indim_loop_next_in(body, node)) {
     bool is_access = node->kind == INDIM_NODE_LOAD || node->kind == INDIM_NODE_STORE;
-    if (is_access && node->u.memory.storage == t->storage) {
-      if (!has_plain_address(c, node, t)) {
-        return false;
-      }
-    } else if (node->kind == INDIM_NODE_FILL && node->u.move.to == t->storage) {
+    if (is_access && node->u.memory.storage == t->storage && !has_plain_address(c, node, t)) {
+      return false;
+    }
+    if (node->kind == INDIM_NODE_FILL && node->u.move.to == t->storage) {
       return false;
     }
     for (int32_t i = 0; node->kind == INDIM_NODE_HOST && i < node->u.host.storage_count; i++) {
       if (node->u.host.storages[i] == t->storage) {
-        return false;
-      }
-    }
-    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
-      if (!has_plain_addresses(c, node->bodies[k], t)) {
         return false;
       }
     }
@@ -132,26 +126,27 @@ static bool has_plain_addresses(const contraction *c, const indim_loop_body *bod
 
 // Building -------------------------------------------------------------------------------------------------------------
 
-static void rewrite(contraction *c, indim_loop_body *body, indim_loop_node **link, indim_loop_node *node,
-                    const indim_touch *t, int64_t width) {
+// Gives the node at |*link| its address in the part, which is put in front of it. Answers the link to the node.
+static indim_loop_node **rewrite(contraction *c, indim_loop_node **link, const indim_touch *t, int64_t width) {
+  indim_loop_node *node = *link;
+  indim_node_list list = {.body = node->body};
   indim_affine sum;
   if (!take_index_out(c, node->args[0], t, width, &sum)) {
     indim_loop_refuse(&c->b, "an address that is no part of an array");
   }
-  indim_lval address = indim_loop_put_sum(&c->b, body, link, sum.low, sum.count, sum.terms, sum.coefficients);
+  indim_lval address = indim_nodes_put_sum(&c->b, &list, &sum);
   node->args[0] = c->b.status == INDIM_OK ? address : node->args[0];
+  return indim_nodes_insert(&list, link);
 }
 
 static void rewrite_body(contraction *c, indim_loop_body *body, const indim_touch *t, int64_t width) {
   for (indim_loop_node **link = &body->first; *link != NULL && c->b.status == INDIM_OK; link = &(*link)->next) {
-    indim_loop_node *node = *link;
-    bool is_access = node->kind == INDIM_NODE_LOAD || node->kind == INDIM_NODE_STORE;
-    if (is_access && node->u.memory.storage == t->storage) {
-      rewrite(c, body, link, node, t, width);
-      link = c->b.status == INDIM_OK ? &(*link)->next : link;
+    bool is_access = (*link)->kind == INDIM_NODE_LOAD || (*link)->kind == INDIM_NODE_STORE;
+    if (is_access && (*link)->u.memory.storage == t->storage) {
+      link = rewrite(c, link, t, width);
     }
-    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
-      rewrite_body(c, node->bodies[k], t, width);
+    for (int32_t k = 0; k < 2 && (*link)->bodies[k] != NULL; k++) {
+      rewrite_body(c, (*link)->bodies[k], t, width);
     }
   }
 }

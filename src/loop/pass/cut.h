@@ -3,14 +3,10 @@
 #ifndef INDIM_LOOP_CUT_H
 #define INDIM_LOOP_CUT_H
 
-#include "loop/ir/build.h"
+#include "loop/ir/rewrite.h"
 
-// Puts a node with one s64 result in front of what |*link| points to (at the end of |body| when that is NULL). 0 after a
-// failure, as everything here.
-indim_lval indim_loop_put(indim_loop_builder *b, indim_loop_body *body, indim_loop_node **link, indim_loop_node *node);
-// The same with a sum, or a constant when |count| is 0.
-indim_lval indim_loop_put_sum(indim_loop_builder *b, indim_loop_body *body, indim_loop_node **link, int64_t constant,
-                              int32_t count, const indim_lval *args, const int64_t *coefficients);
+// Puts the bounds 0 and |end| in front of the loop at |*link|; answers the link to the loop.
+indim_loop_node **indim_loop_put_bounds(indim_loop_builder *b, indim_loop_node **link, int64_t end, indim_lval *out);
 
 // The parallel loop at |*link|, from |begin| to |end|, as one over its pieces:
 //

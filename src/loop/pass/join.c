@@ -63,37 +63,16 @@ static bool may_move_up(indim_touches *first, const indim_loop_node *node) {
 
 // Joining ----------------------------------------------------------------------------------------------------------------
 
-static void replace_in_body(indim_loop_body *body, indim_lval from, indim_lval to) {
-  for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
-    for (int32_t i = 0; i < node->arg_count; i++) {
-      node->args[i] = node->args[i] == from ? to : node->args[i];
-    }
-    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
-      replace_in_body(node->bodies[k], from, to);
-    }
-  }
-  for (int32_t i = 0; i < body->yield_count; i++) {
-    body->yields[i] = body->yields[i] == from ? to : body->yields[i];
-  }
-}
-
 // Puts what is in |from| in front of what is in |to|.
 static void move_body(indim_loop_program *program, indim_loop_body *to, indim_loop_body *from) {
-  replace_in_body(from, from->first_parameter, to->first_parameter);
-  for (indim_loop_node *node = from->first; node != NULL; node = node->next) {
-    node->body = to;
-    for (int32_t r = 0; r < node->result_count; r++) {
-      program->values[node->first_result + r].body = to;
-    }
-    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
-      node->bodies[k]->outer = to;
-    }
+  indim_node_list list = {.body = to};
+  indim_loop_node *next = NULL;
+  indim_loop_rename(from, from->first_parameter, 1, &to->first_parameter);
+  for (indim_loop_node *node = from->first; node != NULL; node = next) {
+    next = node->next;
+    indim_nodes_move(program, &list, node);
   }
-  if (from->last != NULL) {
-    from->last->next = to->first;
-    to->first = from->first;
-    to->last = to->last == NULL ? from->last : to->last;
-  }
+  indim_nodes_insert(&list, &to->first);
 }
 
 typedef struct joining {
@@ -197,13 +176,9 @@ static void count_alike_by_cutting(joining *j, indim_loop_node **at_first, indim
     return;
   }
   // The bounds of the second are to be known to the first.
-  indim_loop_body *body = first->body;
   int64_t begin = j->program->values[first->args[0]].low;
-  const int64_t numbers[2] = {0, j->program->values[second->args[1]].low};
-  for (int i = 0; i < 2 && j->b.status == INDIM_OK; i++) {
-    second->args[i] = indim_loop_put_sum(&j->b, body, at_first, numbers[i], 0, NULL, NULL);
-    at_first = j->b.status == INDIM_OK ? &(*at_first)->next : at_first;
-  }
+  int64_t end = j->program->values[second->args[1]].low;
+  at_first = indim_loop_put_bounds(&j->b, at_first, end, second->args);
   if (j->b.status == INDIM_OK) {
     indim_loop_cut_like(&j->b, at_first, begin, in_second, second, second->args);
   }

@@ -236,7 +236,7 @@ indim_status indim_loop_may_share(indim_loop_program *program, const indim_stora
 // What is written there is read again from now on: no store of it passes the caches.
 static void keep_in_caches(indim_loop_program *program, int32_t storage) {
   indim_loop_node *node = program->body->first;
-  for (; node != NULL; node = (indim_loop_node *)indim_loop_next(node)) {
+  for (; node != NULL; node = indim_loop_next(node)) {
     if (node->kind == INDIM_NODE_STORE &&
         indim_loop_root_of(program, node->u.memory.storage) == indim_loop_root_of(program, storage)) {
       node->u.memory.non_temporal = false;
