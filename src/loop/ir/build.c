@@ -223,22 +223,17 @@ bool indim_loop_known(indim_loop_builder *b, int32_t count, const indim_lval *ar
 
 // The table of pure nodes -----------------------------------------------------------------------------------------------
 
-static uint64_t mix(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
-  return hash ^ (hash >> 29);
-}
-
 static uint64_t mix_bytes(uint64_t hash, const void *data, size_t size) {
   const unsigned char *bytes = data;
   for (; size >= 8; size -= 8, bytes += 8) {
     uint64_t word = 0;
     memcpy(&word, bytes, 8);
-    hash = mix(hash, word);
+    hash = indim_loop_mix(hash, word);
   }
   if (size > 0) {
     uint64_t word = 0;
     memcpy(&word, bytes, size);
-    hash = mix(hash, word);
+    hash = indim_loop_mix(hash, word);
   }
   return hash;
 }
@@ -246,26 +241,26 @@ static uint64_t mix_bytes(uint64_t hash, const void *data, size_t size) {
 static uint64_t hash_payload(uint64_t hash, const indim_loop_node *node, int32_t lanes) {
   switch (node->kind) {
   case INDIM_NODE_CONST:
-    return mix(mix(hash, node->u.constant.bits[0]), node->u.constant.bits[1]);
+    return indim_loop_mix(indim_loop_mix(hash, node->u.constant.bits[0]), node->u.constant.bits[1]);
   case INDIM_NODE_LANES:
     return mix_bytes(hash, node->u.lanes.bits, (size_t)lanes * 16);
   case INDIM_NODE_SCALAR:
   case INDIM_NODE_FOLD:
-    return mix(mix(hash, (uint64_t)node->u.op.op), (uint64_t)node->u.op.direction);
+    return indim_loop_mix(indim_loop_mix(hash, (uint64_t)node->u.op.op), (uint64_t)node->u.op.direction);
   case INDIM_NODE_AFFINE:
-    return mix(mix_bytes(hash, node->u.affine.coefficients, (size_t)node->arg_count * sizeof(int64_t)),
-               (uint64_t)node->u.affine.constant);
+    return indim_loop_mix(mix_bytes(hash, node->u.affine.coefficients, (size_t)node->arg_count * sizeof(int64_t)),
+                          (uint64_t)node->u.affine.constant);
   case INDIM_NODE_FLOORDIV:
   case INDIM_NODE_MODULO:
-    return mix(hash, (uint64_t)node->u.affine.constant);
+    return indim_loop_mix(hash, (uint64_t)node->u.affine.constant);
   case INDIM_NODE_CLAMP_INDEX:
-    return mix(mix(hash, (uint64_t)node->u.clamp.low), (uint64_t)node->u.clamp.high);
+    return indim_loop_mix(indim_loop_mix(hash, (uint64_t)node->u.clamp.low), (uint64_t)node->u.clamp.high);
   case INDIM_NODE_EXTRACT:
-    return mix(hash, (uint64_t)node->u.lane);
+    return indim_loop_mix(hash, (uint64_t)node->u.lane);
   case INDIM_NODE_SHUFFLE:
     return mix_bytes(hash, node->u.map, (size_t)lanes * sizeof(int32_t));
   case INDIM_NODE_LOAD:
-    return mix(mix(hash, (uint64_t)node->u.memory.storage), (uint64_t)node->u.memory.lane_stride);
+    return indim_loop_mix(indim_loop_mix(hash, (uint64_t)node->u.memory.storage), (uint64_t)node->u.memory.lane_stride);
   case INDIM_NODE_FMA:
   case INDIM_NODE_SPLAT:
   case INDIM_NODE_STORE:
@@ -284,9 +279,9 @@ static uint64_t hash_payload(uint64_t hash, const indim_loop_node *node, int32_t
 
 static uint64_t hash_draft(const indim_loop_draft *draft) {
   const indim_loop_node *node = &draft->node;
-  uint64_t hash = mix((uint64_t)node->kind, (uint64_t)draft->type << 32 | (uint32_t)draft->lanes);
+  uint64_t hash = indim_loop_mix((uint64_t)node->kind, (uint64_t)draft->type << 32 | (uint32_t)draft->lanes);
   hash = mix_bytes(hash, node->args, (size_t)node->arg_count * sizeof *node->args);
-  return mix(hash_payload(hash, node, draft->lanes), (uint64_t)draft->kernel);
+  return indim_loop_mix(hash_payload(hash, node, draft->lanes), (uint64_t)draft->kernel);
 }
 
 static bool payload_equal(const indim_loop_node *x, const indim_loop_node *y, int32_t lanes) {
@@ -297,9 +292,7 @@ static bool payload_equal(const indim_loop_node *x, const indim_loop_node *y, in
     return memcmp(x->u.lanes.bits, y->u.lanes.bits, (size_t)lanes * 16) == 0;
   case INDIM_NODE_SCALAR:
   case INDIM_NODE_FOLD:
-    return x->u.op.op == y->u.op.op && x->u.op.direction == y->u.op.direction &&
-           x->u.op.total_order == y->u.op.total_order && x->u.op.exponent_bits == y->u.op.exponent_bits &&
-           x->u.op.mantissa_bits == y->u.op.mantissa_bits;
+    return indim_loop_same_op(&x->u.op, &y->u.op);
   case INDIM_NODE_AFFINE:
     return x->u.affine.constant == y->u.affine.constant &&
            memcmp(x->u.affine.coefficients, y->u.affine.coefficients, (size_t)x->arg_count * sizeof(int64_t)) == 0;

@@ -45,6 +45,12 @@ indim_loop_node *indim_loop_new_node(indim_loop_builder *b, indim_node_kind kind
                                      const indim_lval *args);
 void indim_loop_append(indim_loop_body *body, indim_loop_node *node);
 
+// One more word in the hash of a node.
+static inline uint64_t indim_loop_mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+  return hash ^ (hash >> 29);
+}
+
 // The storage whose bytes these are: the end of the chain of |shares|.
 indim_storage *indim_loop_storage_root(indim_loop_program *program, indim_storage *storage);
 static inline int32_t indim_loop_root_of(indim_loop_program *program, int32_t storage) {

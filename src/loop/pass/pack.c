@@ -8,18 +8,7 @@
 
 #include "loop/pass/pass.h"
 
-// Lists and values ------------------------------------------------------------------------------------------------------
-
-void indim_pack_append(indim_pack_list *list, indim_loop_node *node, indim_loop_body *body) {
-  node->body = body;
-  node->next = NULL;
-  if (list->last == NULL) {
-    list->first = node;
-  } else {
-    list->last->next = node;
-  }
-  list->last = node;
-}
+// Values ----------------------------------------------------------------------------------------------------------------
 
 static int compare_bodies(const void *x, const void *y) {
   const indim_loop_body *a = ((const indim_pack_body *)x)->body;
@@ -32,40 +21,9 @@ indim_pack_body *indim_pack_body_of(indim_pack *p, const indim_loop_body *body) 
   return bsearch(&key, p->bodies, (size_t)p->body_count, sizeof key, compare_bodies);
 }
 
-static void *scratch(indim_pack *p, size_t count, size_t size) {
-  void *memory = NULL;
-  indim_status status = indim_arena_array(&p->arena, count, size, &memory);
-  if (status != INDIM_OK) {
-    indim_loop_fail(&p->b, status);
-  }
-  return memory;
-}
-
-// A node with one result; 0 after a failure.
-static indim_loop_node *new_node(indim_pack *p, indim_node_kind kind, int32_t count, const indim_lval *args) {
-  indim_loop_node *node = p->b.status == INDIM_OK ? indim_loop_new_node(&p->b, kind, count, args) : NULL;
-  if (node != NULL) {
-    node->result_count = 1;
-  }
-  return node;
-}
-
-// The node's result is a new value of |body|, and the node stands at the end of |list|.
-static indim_lval put(indim_pack *p, indim_loop_node *node, indim_type type, int32_t lanes, indim_loop_body *body,
-                      indim_pack_list *list) {
-  indim_lval value = node == NULL ? 0 : indim_loop_new_value(&p->b, type, lanes, body);
-  if (value != 0) {
-    node->first_result = value;
-    p->program->values[value].node = node;
-    indim_pack_append(list, node, body);
-  }
-  return value;
-}
-
-void indim_pack_take(indim_pack *p, indim_loop_body *body, indim_pack_list *list, indim_lval value, indim_lval vector,
-                     int32_t lane) {
+void indim_pack_take(indim_pack *p, indim_node_list *list, indim_lval value, indim_lval vector, int32_t lane) {
   int32_t lanes = p->program->values[value].lanes;
-  indim_loop_node *node = new_node(p, lanes == 1 ? INDIM_NODE_EXTRACT : INDIM_NODE_SHUFFLE, 1, &vector);
+  indim_loop_node *node = indim_loop_new_node(&p->b, lanes == 1 ? INDIM_NODE_EXTRACT : INDIM_NODE_SHUFFLE, 1, &vector);
   if (node == NULL) {
     return;
   }
@@ -78,11 +36,9 @@ void indim_pack_take(indim_pack *p, indim_loop_body *body, indim_pack_list *list
     }
     node->u.map = map;
   }
-  node->first_result = value;
-  p->program->values[value].node = node;
+  indim_nodes_put_as(&p->b, list, node, value);
   p->vector[value] = vector;
   p->lane[value] = lane;
-  indim_pack_append(list, node, body);
 }
 
 // Vectors of values -----------------------------------------------------------------------------------------------------
@@ -151,15 +107,6 @@ static indim_loop_body *known_in(const indim_pack *p, int32_t count, const indim
   return body;
 }
 
-static bool all_same(int32_t count, const indim_lval *values) {
-  for (int32_t i = 1; i < count; i++) {
-    if (values[i] != values[0]) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // A node of the constants that the values are, or NULL when one is none.
 static indim_loop_node *make_constant(indim_pack *p, int32_t count, const indim_lval *values) {
   for (int32_t i = 0; i < count; i++) {
@@ -169,8 +116,9 @@ static indim_loop_node *make_constant(indim_pack *p, int32_t count, const indim_
     }
   }
   int32_t lanes = p->program->values[values[0]].lanes;
-  indim_loop_node *node = new_node(p, all_same(count, values) ? INDIM_NODE_CONST : INDIM_NODE_LANES, 0, NULL);
-  if (node == NULL || all_same(count, values)) {
+  indim_loop_node *node =
+      indim_loop_new_node(&p->b, indim_loop_all_same(count, values) ? INDIM_NODE_CONST : INDIM_NODE_LANES, 0, NULL);
+  if (node == NULL || indim_loop_all_same(count, values)) {
     if (node != NULL) {
       node->u = p->program->values[values[0]].node->u;
     }
@@ -186,8 +134,8 @@ static indim_loop_node *make_constant(indim_pack *p, int32_t count, const indim_
 
 static void note_gather(indim_pack *p, indim_loop_body *body, indim_loop_node *node, int32_t count,
                         const indim_lval *values) {
-  indim_pack_gather *gather = scratch(p, 1, sizeof *gather);
-  indim_lval *copy = scratch(p, (size_t)count, sizeof *copy);
+  indim_pack_gather *gather = indim_loop_scratch(&p->b, &p->arena, 1, sizeof *gather);
+  indim_lval *copy = indim_loop_scratch(&p->b, &p->arena, count, sizeof *copy);
   indim_pack_body *entry = indim_pack_body_of(p, body);
   if (p->b.status != INDIM_OK || entry == NULL) {
     return;
@@ -202,8 +150,7 @@ static void note_gather(indim_pack *p, indim_loop_body *body, indim_loop_node *n
   }
 }
 
-indim_lval indim_pack_make_vector(indim_pack *p, indim_loop_body *body, indim_pack_list *list, int32_t count,
-                                  const indim_lval *values) {
+indim_lval indim_pack_make_vector(indim_pack *p, indim_node_list *list, int32_t count, const indim_lval *values) {
   if (p->b.status != INDIM_OK) {
     return 0;
   }
@@ -216,26 +163,26 @@ indim_lval indim_pack_make_vector(indim_pack *p, indim_loop_body *body, indim_pa
   indim_loop_body *known = known_in(p, count, values);
   indim_loop_node *node = make_constant(p, count, values);
   if (p->b.status == INDIM_OK && node == NULL) {
-    bool is_splat = lanes == 1 && all_same(count, values);
-    node = new_node(p, is_splat ? INDIM_NODE_SPLAT : INDIM_NODE_SHUFFLE, 1, values);
+    bool is_splat = lanes == 1 && indim_loop_all_same(count, values);
+    node = indim_loop_new_node(&p->b, is_splat ? INDIM_NODE_SPLAT : INDIM_NODE_SHUFFLE, 1, values);
     if (node != NULL && !is_splat) {
       indim_pack_fill_shuffle(p, node, count, values);
       note_gather(p, known, node, count, values);
     }
   }
-  if (known != body) {  // in front of the control node that leads from there to here
-    indim_loop_body *inner = body;
+  if (known != list->body) {  // in front of the control node that leads from there to here
+    indim_loop_body *inner = list->body;
     while (inner->outer != known) {
       inner = inner->outer;
     }
     list = &indim_pack_body_of(p, inner)->before;
   }
-  return put(p, node, type, count * lanes, known, list);
+  return indim_nodes_put(&p->b, list, node, type, count * lanes);
 }
 
 // Segments --------------------------------------------------------------------------------------------------------------
 
-static void put_group(indim_pack *p, const indim_pack_segment *s, const indim_pack_group *g, indim_pack_list *list) {
+static void put_group(indim_pack *p, const indim_pack_segment *s, const indim_pack_group *g, indim_node_list *list) {
   const indim_loop_node *model = s->nodes[s->members[g->first]];
   indim_lval values[64];
   indim_lval args[3];
@@ -243,19 +190,19 @@ static void put_group(indim_pack *p, const indim_pack_segment *s, const indim_pa
     for (int32_t i = 0; i < g->count; i++) {
       values[i] = s->nodes[s->members[g->first + i]]->args[k];
     }
-    args[k] = indim_pack_make_vector(p, s->body, list, g->count, values);
+    args[k] = indim_pack_make_vector(p, list, g->count, values);
   }
   indim_loop_value one = p->program->values[model->first_result];
-  indim_loop_node *node = new_node(p, model->kind, model->arg_count, args);
+  indim_loop_node *node = indim_loop_new_node(&p->b, model->kind, model->arg_count, args);
   if (node == NULL) {
     return;
   }
   node->u.op = model->u.op;
   node->origin = model->origin;
-  indim_lval vector = put(p, node, one.type, g->count * one.lanes, s->body, list);
+  indim_lval vector = indim_nodes_put(&p->b, list, node, one.type, g->count * one.lanes);
   for (int32_t i = 0; i < g->count && p->b.status == INDIM_OK; i++) {
     indim_lval value = s->nodes[s->members[g->first + i]]->first_result;
-    indim_pack_take(p, s->body, list, value, vector, i * one.lanes);
+    indim_pack_take(p, list, value, vector, i * one.lanes);
   }
 }
 
@@ -285,7 +232,7 @@ static int32_t next_dep(const indim_pack_segment *s, unit *u, const bool *is_don
   return -1;
 }
 
-static void put_units(indim_pack *p, indim_pack_segment *s, bool *is_done, unit *stack, indim_pack_list *list) {
+static void put_units(indim_pack *p, indim_pack_segment *s, bool *is_done, unit *stack, indim_node_list *list) {
   for (int32_t i = 0; i < s->count && p->b.status == INDIM_OK; i++) {
     int32_t depth = 0;
     if (!is_done[unit_of(s, i)]) {
@@ -307,69 +254,55 @@ static void put_units(indim_pack *p, indim_pack_segment *s, bool *is_done, unit 
       if (top->which >= s->count) {
         put_group(p, s, &s->groups[top->which - s->count], list);
       } else {
-        indim_pack_append(list, s->nodes[top->which], s->body);
+        indim_nodes_append(list, s->nodes[top->which]);
       }
     }
   }
 }
 
-// The nodes from |first| up to the next control node, in |list|.
-static void pack_segment(indim_pack *p, indim_loop_body *body, indim_loop_node *first, int32_t count,
-                         indim_pack_list *list) {
-  indim_pack_segment s = {.body = body, .count = count};
-  void *nodes = NULL;
-  void *is_done = NULL;
-  void *stack = NULL;
-  indim_arena_init(&s.arena, p->program->cx);
-  indim_status status = indim_arena_array(&s.arena, (size_t)count, sizeof *s.nodes, &nodes);
-  if (status != INDIM_OK) {
-    indim_loop_fail(&p->b, status);
+// Notes where in the segment its values are defined, or (|in_segment| false) that they are elsewhere.
+static void set_places(indim_pack *p, const indim_pack_segment *s, bool in_segment) {
+  for (int32_t i = 0; i < s->count; i++) {
+    if (s->nodes[i]->result_count > 0 && s->nodes[i]->first_result < p->limit) {
+      p->place[s->nodes[i]->first_result] = in_segment ? i : -1;
+    }
+  }
+}
+
+static void pack_nodes(indim_pack *p, indim_pack_segment *s, indim_node_list *list) {
+  indim_pack_plan(p, s);
+  int64_t units = (int64_t)s->count + s->group_count;
+  bool *is_done = indim_loop_scratch(&p->b, &s->arena, units, sizeof *is_done);
+  unit *stack = indim_loop_scratch(&p->b, &s->arena, units + 1, sizeof *stack);
+  if (p->b.status == INDIM_OK && s->group_count > 0) {
+    put_units(p, s, is_done, stack, list);
     return;
   }
-  s.nodes = nodes;
-  for (int32_t i = 0; i < count; i++) {
-    indim_loop_node *node = first;
-    first = first->next;
-    s.nodes[i] = node;
-    if (node->result_count > 0 && node->first_result < p->limit) {
-      p->place[node->first_result] = i;
-    }
+  for (int32_t i = 0; i < s->count; i++) {
+    indim_nodes_append(list, s->nodes[i]);
   }
-  indim_pack_plan(p, &s);
-  size_t units = (size_t)count + (size_t)s.group_count;
-  status = indim_arena_array(&s.arena, units, sizeof(bool), &is_done);
-  if (status == INDIM_OK) {
-    status = indim_arena_array(&s.arena, units + 1, sizeof(unit), &stack);
+}
+
+// Appends the |count| nodes from |first| on, up to the next control node, to |list|.
+static void pack_segment(indim_pack *p, indim_loop_node *first, int32_t count, indim_node_list *list) {
+  indim_pack_segment s = {.body = list->body, .count = count};
+  indim_arena_init(&s.arena, p->program->cx);
+  s.nodes = indim_loop_scratch(&p->b, &s.arena, count, sizeof *s.nodes);
+  for (int32_t i = 0; i < count && s.nodes != NULL; i++, first = first->next) {
+    s.nodes[i] = first;
   }
-  if (status != INDIM_OK) {
-    indim_loop_fail(&p->b, status);
-  } else if (s.group_count == 0) {
-    for (int32_t i = 0; i < count; i++) {
-      indim_pack_append(list, s.nodes[i], body);
-    }
-  } else {
-    put_units(p, &s, is_done, stack, list);
-  }
-  for (int32_t i = 0; i < count; i++) {
-    if (s.nodes[i]->result_count > 0 && s.nodes[i]->first_result < p->limit) {
-      p->place[s.nodes[i]->first_result] = -1;
-    }
+  if (s.nodes != NULL) {
+    set_places(p, &s, true);
+    pack_nodes(p, &s, list);
+    set_places(p, &s, false);
   }
   indim_arena_deinit(&s.arena);
 }
 
 static bool is_control(const indim_loop_node *node) { return node->bodies[0] != NULL; }
 
-static void join(indim_pack_list *list, const indim_pack_list *more, indim_loop_body *body) {
-  for (indim_loop_node *node = more->first; node != NULL;) {
-    indim_loop_node *next = node->next;
-    indim_pack_append(list, node, body);
-    node = next;
-  }
-}
-
 static void pack_body(indim_pack *p, indim_loop_body *body) {
-  indim_pack_list list = {NULL, NULL};
+  indim_node_list list = {.body = body};
   for (indim_loop_node *node = body->first; node != NULL && p->b.status == INDIM_OK;) {
     indim_loop_node *first = node;
     int32_t count = 0;
@@ -377,64 +310,43 @@ static void pack_body(indim_pack *p, indim_loop_body *body) {
       count++;
     }
     if (count > 0) {
-      pack_segment(p, body, first, count, &list);
+      pack_segment(p, first, count, &list);
     }
     if (node != NULL && p->b.status == INDIM_OK) {
-      indim_pack_list after = {NULL, NULL};
+      indim_node_list after = {.body = body};
       indim_loop_node *next = node->next;
       indim_pack_carry(p, node, &list, &after);
       for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
-        join(&list, &indim_pack_body_of(p, node->bodies[k])->before, body);
+        indim_nodes_append_all(&list, &indim_pack_body_of(p, node->bodies[k])->before);
       }
-      indim_pack_append(&list, node, body);
-      join(&list, &after, body);
+      indim_nodes_append(&list, node);
+      indim_nodes_append_all(&list, &after);
       node = next;
     }
   }
-  body->first = list.first;
-  body->last = list.last;
+  indim_nodes_become_body(&list);
 }
 
 // The pass --------------------------------------------------------------------------------------------------------------
 
-static bool has_number(const indim_loop_node *node, int32_t number) { return node->bodies[number] != NULL; }
-
-// The next body in a walk that meets each body before those inside it.
-static indim_loop_body *next_body(indim_loop_body *body) {
-  const indim_loop_node *from = NULL;  // the control node that the walk came up from; all inside it is seen
-  for (indim_loop_node *node = body->first;;) {
-    for (; node != NULL; node = node->next) {
-      if (is_control(node)) {
-        return node->bodies[0];
-      }
-    }
-    for (;;) {  // up
-      if (body->owner == NULL) {
-        return NULL;
-      }
-      from = body->owner;
-      if (body == from->bodies[0] && has_number(from, 1)) {
-        return from->bodies[1];
-      }
-      body = body->outer;
-      if (from->next != NULL) {
-        node = from->next;
-        break;
+// Puts all bodies but the program's own into |p->bodies| if it is there; answers how many they are.
+static int32_t list_bodies(indim_pack *p) {
+  int32_t count = 0;
+  for (const indim_loop_node *node = p->program->body->first; node != NULL; node = indim_loop_next(node)) {
+    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++, count++) {
+      if (p->bodies != NULL) {
+        p->bodies[count] = (indim_pack_body){.body = node->bodies[k], .before.body = node->body};
       }
     }
   }
+  return count;
 }
 
 static void find_bodies(indim_pack *p) {
-  for (indim_loop_body *body = p->program->body; body != NULL; body = next_body(body)) {
-    p->body_count++;
-  }
-  p->bodies = scratch(p, (size_t)p->body_count, sizeof *p->bodies);
-  int32_t count = 0;
-  for (indim_loop_body *body = p->program->body; body != NULL && p->bodies != NULL; body = next_body(body)) {
-    p->bodies[count++].body = body;
-  }
+  p->body_count = list_bodies(p) + 1;
+  p->bodies = indim_loop_scratch(&p->b, &p->arena, p->body_count, sizeof *p->bodies);
   if (p->bodies != NULL) {
+    p->bodies[list_bodies(p)].body = p->program->body;
     qsort(p->bodies, (size_t)p->body_count, sizeof *p->bodies, compare_bodies);
   }
 }
@@ -453,22 +365,6 @@ static void count_uses(indim_pack *p) {
   }
 }
 
-static void rename_all(indim_pack *p) {
-  for (int32_t i = 0; i < p->body_count; i++) {
-    indim_loop_body *body = p->bodies[i].body;
-    for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
-      for (int32_t k = 0; k < node->arg_count; k++) {
-        indim_lval value = node->args[k];
-        node->args[k] = value < p->limit && p->renamed[value] != 0 ? p->renamed[value] : value;
-      }
-    }
-    for (int32_t k = 0; k < body->yield_count; k++) {
-      indim_lval value = body->yields[k];
-      body->yields[k] = value < p->limit && p->renamed[value] != 0 ? p->renamed[value] : value;
-    }
-  }
-}
-
 // What has become a lane of a vector since it was gathered is now taken from there.
 static void fill_gathers(indim_pack *p) {
   for (int32_t i = 0; i < p->body_count; i++) {
@@ -479,15 +375,14 @@ static void fill_gathers(indim_pack *p) {
 }
 
 static void make_arrays(indim_pack *p) {
-  size_t count = (size_t)p->limit;
-  p->place = scratch(p, count, sizeof *p->place);
-  p->use_count = scratch(p, count, sizeof *p->use_count);
-  p->vector = scratch(p, count, sizeof *p->vector);
-  p->lane = scratch(p, count, sizeof *p->lane);
-  p->gathered = scratch(p, count, sizeof *p->gathered);
-  p->renamed = scratch(p, count, sizeof *p->renamed);
-  p->last_write = scratch(p, (size_t)p->program->storage_count, sizeof *p->last_write);
-  p->last_load = scratch(p, (size_t)p->program->storage_count, sizeof *p->last_load);
+  p->place = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->place);
+  p->use_count = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->use_count);
+  p->vector = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->vector);
+  p->lane = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->lane);
+  p->gathered = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->gathered);
+  p->renamed = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->renamed);
+  p->last_write = indim_loop_scratch(&p->b, &p->arena, p->program->storage_count, sizeof *p->last_write);
+  p->last_load = indim_loop_scratch(&p->b, &p->arena, p->program->storage_count, sizeof *p->last_load);
   for (int32_t i = 0; i < p->limit && p->b.status == INDIM_OK; i++) {
     p->place[i] = -1;
   }
@@ -510,7 +405,7 @@ indim_status indim_loop_pack(indim_loop_program *program) {
   }
   if (p.b.status == INDIM_OK) {
     fill_gathers(&p);
-    rename_all(&p);
+    indim_loop_rename(program->body, 0, p.limit, p.renamed);
   }
   indim_arena_deinit(&p.arena);
   indim_loop_builder_deinit(&p.b);

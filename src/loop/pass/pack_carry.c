@@ -77,19 +77,12 @@ static void choose_vectors(indim_pack *p, carry *c, int32_t found) {
 }
 
 static void find_vectors(indim_pack *p, carry *c) {
-  void *lanes = NULL;
-  void *is_taken = NULL;
   int32_t found = 0;
-  indim_status status = indim_arena_array(&p->arena, (size_t)c->count, sizeof *c->lanes, &lanes);
-  if (status == INDIM_OK) {
-    status = indim_arena_array(&p->arena, (size_t)c->count, sizeof *c->is_taken, &is_taken);
-  }
-  if (status != INDIM_OK) {
-    indim_loop_fail(&p->b, status);
+  c->lanes = indim_loop_scratch(&p->b, &p->arena, c->count, sizeof *c->lanes);
+  c->is_taken = indim_loop_scratch(&p->b, &p->arena, c->count, sizeof *c->is_taken);
+  if (p->b.status != INDIM_OK) {
     return;
   }
-  c->lanes = lanes;
-  c->is_taken = is_taken;
   for (int32_t i = 0; i < c->count; i++) {
     indim_lval yield = c->body->yields[i];
     if (yield < p->limit && p->vector[yield] != 0 && p->program->values[p->vector[yield]].body == c->body) {
@@ -129,7 +122,7 @@ static int32_t set_count(const carry *c) {
 }
 
 static void change_parameters(indim_pack *p, const carry *c, indim_loop_body *body) {
-  indim_pack_list list = {NULL, NULL};
+  indim_node_list list = {.body = body};
   indim_lval old = body->first_parameter;
   indim_lval first = 0;
   for (int32_t i = 0; i < body->parameter_count; i++) {
@@ -143,7 +136,7 @@ static void change_parameters(indim_pack *p, const carry *c, indim_loop_body *bo
     indim_lval vector = indim_loop_new_value(&p->b, like.type, like.lanes, body);
     first = first == 0 ? vector : first;
     for (int32_t i = at; i < at + set_size(c, at) && vector != 0; i++) {
-      indim_pack_take(p, body, &list, old + c->first_parameter + c->lanes[i].position, vector, c->lanes[i].lane);
+      indim_pack_take(p, &list, old + c->first_parameter + c->lanes[i].position, vector, c->lanes[i].lane);
     }
   }
   if (p->b.status != INDIM_OK) {
@@ -151,16 +144,12 @@ static void change_parameters(indim_pack *p, const carry *c, indim_loop_body *bo
   }
   body->first_parameter = first;
   body->parameter_count += set_count(c) - c->lane_count;
-  if (list.last != NULL) {
-    list.last->next = body->first;
-    body->first = list.first;
-    body->last = body->last == NULL ? list.last : body->last;
-  }
+  indim_nodes_insert(&list, &body->first);
 }
 
 // The args or the yields: those of carried values that stay, then the vectors.
 static indim_lval *change_values(indim_pack *p, const carry *c, int32_t skipped, const indim_lval *values,
-                                 indim_loop_body *body, indim_pack_list *list, int32_t *out_count) {
+                                 indim_node_list *list, int32_t *out_count) {
   indim_lval *now = indim_loop_alloc(&p->b, (size_t)(skipped + c->count), sizeof *now);
   indim_lval *set = indim_loop_alloc(&p->b, (size_t)c->lane_count, sizeof *set);
   int32_t count = 0;
@@ -174,13 +163,13 @@ static indim_lval *change_values(indim_pack *p, const carry *c, int32_t skipped,
     for (int32_t i = 0; i < size; i++) {
       set[i] = values[skipped + c->lanes[at + i].position];
     }
-    now[count++] = indim_pack_make_vector(p, body, list, size, set);
+    now[count++] = indim_pack_make_vector(p, list, size, set);
   }
   *out_count = count;
   return now;
 }
 
-static void change_results(indim_pack *p, const carry *c, indim_loop_body *outer, indim_pack_list *after) {
+static void change_results(indim_pack *p, const carry *c, indim_node_list *after) {
   indim_loop_node *node = c->node;
   indim_lval old = node->first_result;
   indim_lval first = 0;
@@ -192,20 +181,20 @@ static void change_results(indim_pack *p, const carry *c, indim_loop_body *outer
   }
   for (int32_t at = 0; at < c->lane_count && p->b.status == INDIM_OK; at += set_size(c, at)) {
     indim_loop_value like = p->program->values[c->lanes[at].vector];
-    indim_lval vector = indim_loop_new_value(&p->b, like.type, like.lanes, outer);
+    indim_lval vector = indim_loop_new_value(&p->b, like.type, like.lanes, after->body);
     first = first == 0 ? vector : first;
     if (vector != 0) {
       p->program->values[vector].node = node;
     }
     for (int32_t i = at; i < at + set_size(c, at) && vector != 0; i++) {
-      indim_pack_take(p, outer, after, old + c->lanes[i].position, vector, c->lanes[i].lane);
+      indim_pack_take(p, after, old + c->lanes[i].position, vector, c->lanes[i].lane);
     }
   }
   node->first_result = first;
   node->result_count += set_count(c) - c->lane_count;
 }
 
-void indim_pack_carry(indim_pack *p, indim_loop_node *node, indim_pack_list *list, indim_pack_list *after) {
+void indim_pack_carry(indim_pack *p, indim_loop_node *node, indim_node_list *list, indim_node_list *after) {
   bool is_for = node->kind == INDIM_NODE_FOR;
   carry c = {.node = node, .first_arg = is_for ? 2 : 0, .first_parameter = is_for ? 1 : 0};
   c.count = node->arg_count - c.first_arg;
@@ -217,16 +206,15 @@ void indim_pack_carry(indim_pack *p, indim_loop_node *node, indim_pack_list *lis
   if (c.lane_count == 0 || p->b.status != INDIM_OK) {
     return;
   }
-  indim_loop_body *outer = c.body->outer;
   int32_t arg_count = 0;
   int32_t yield_count = 0;
-  indim_lval *args = change_values(p, &c, c.first_arg, node->args, outer, list, &arg_count);
-  indim_pack_list none = {NULL, NULL};  // a yielded vector is there
-  indim_lval *yields = change_values(p, &c, 0, c.body->yields, c.body, &none, &yield_count);
+  indim_lval *args = change_values(p, &c, c.first_arg, node->args, list, &arg_count);
+  indim_node_list none = {.body = c.body};  // a yielded vector is there
+  indim_lval *yields = change_values(p, &c, 0, c.body->yields, &none, &yield_count);
   for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
     change_parameters(p, &c, node->bodies[k]);
   }
-  change_results(p, &c, outer, after);
+  change_results(p, &c, after);
   if (p->b.status == INDIM_OK) {
     node->args = args;
     node->arg_count = arg_count;

@@ -67,15 +67,6 @@ static bool same_kind(const indim_pack *p, const indim_loop_node *x, const indim
 
 // Dependences -----------------------------------------------------------------------------------------------------------
 
-static void *scratch(indim_pack *p, indim_pack_segment *s, int64_t count, size_t size) {
-  void *memory = NULL;
-  indim_status status = indim_arena_array(&s->arena, (size_t)count, size, &memory);
-  if (status != INDIM_OK) {
-    indim_loop_fail(&p->b, status);
-  }
-  return memory;
-}
-
 // What a segment did with memory so far. Storages that share bytes count as one; calls of the host touch all.
 typedef struct memory_order {
   indim_pack *p;
@@ -166,10 +157,10 @@ static void find_deps(indim_pack *p, indim_pack_segment *s) {
     most += s->nodes[i]->arg_count + 6;  // a node waits for three at most and is waited for, in lists, by three
   }
   memory_order m = {.p = p, .s = s, .touched = -1, .last_call = -1};
-  s->dep_start = scratch(p, s, (int64_t)s->count + 1, sizeof *s->dep_start);
-  s->deps = scratch(p, s, most, sizeof *s->deps);
-  m.next = scratch(p, s, s->count, sizeof *m.next);
-  m.since = scratch(p, s, s->count, sizeof *m.since);
+  s->dep_start = indim_loop_scratch(&p->b, &s->arena, (int64_t)s->count + 1, sizeof *s->dep_start);
+  s->deps = indim_loop_scratch(&p->b, &s->arena, most, sizeof *s->deps);
+  m.next = indim_loop_scratch(&p->b, &s->arena, s->count, sizeof *m.next);
+  m.since = indim_loop_scratch(&p->b, &s->arena, s->count, sizeof *m.since);
   if (p->b.status != INDIM_OK) {
     return;
   }
@@ -187,8 +178,8 @@ static void find_deps(indim_pack *p, indim_pack_segment *s) {
 
 static void find_uses(indim_pack *p, indim_pack_segment *s) {
   int32_t total = s->dep_start[s->count];
-  s->use_start = scratch(p, s, (int64_t)s->count + 2, sizeof *s->use_start);
-  s->uses = scratch(p, s, total, sizeof *s->uses);
+  s->use_start = indim_loop_scratch(&p->b, &s->arena, (int64_t)s->count + 2, sizeof *s->use_start);
+  s->uses = indim_loop_scratch(&p->b, &s->arena, total, sizeof *s->uses);
   if (p->b.status != INDIM_OK) {
     return;
   }
@@ -238,7 +229,7 @@ static int compare_candidates(const void *x, const void *y) {
 }
 
 static void group_costly(indim_pack *p, indim_pack_segment *s, int32_t costly_count) {
-  candidate *candidates = scratch(p, s, costly_count, sizeof *candidates);
+  candidate *candidates = indim_loop_scratch(&p->b, &s->arena, costly_count, sizeof *candidates);
   int32_t count = 0;
   for (int32_t i = 0; i < s->count && p->b.status == INDIM_OK; i++) {
     const indim_loop_node *node = s->nodes[i];
@@ -288,9 +279,9 @@ static int32_t members_of(const indim_pack_segment *s, int32_t unit, const int32
 // The longest way to each node, a group counting as one.
 static void find_levels(indim_pack *p, indim_pack_segment *s) {
   int32_t units = s->count + s->group_count;
-  int32_t *waits = scratch(p, s, units, sizeof *waits);
-  int32_t *queue = scratch(p, s, units, sizeof *queue);
-  int32_t *level = scratch(p, s, units, sizeof *level);
+  int32_t *waits = indim_loop_scratch(&p->b, &s->arena, units, sizeof *waits);
+  int32_t *queue = indim_loop_scratch(&p->b, &s->arena, units, sizeof *queue);
+  int32_t *level = indim_loop_scratch(&p->b, &s->arena, units, sizeof *level);
   int32_t end = 0;
   if (p->b.status != INDIM_OK) {
     return;
@@ -485,11 +476,11 @@ void indim_pack_plan(indim_pack *p, indim_pack_segment *s) {
   if (costly_count < 2) {
     return;
   }
-  s->level = scratch(p, s, s->count, sizeof *s->level);
-  s->group = scratch(p, s, s->count, sizeof *s->group);
-  s->number = scratch(p, s, s->count, sizeof *s->number);
-  s->groups = scratch(p, s, s->count, sizeof *s->groups);
-  s->members = scratch(p, s, s->count, sizeof *s->members);
+  s->level = indim_loop_scratch(&p->b, &s->arena, s->count, sizeof *s->level);
+  s->group = indim_loop_scratch(&p->b, &s->arena, s->count, sizeof *s->group);
+  s->number = indim_loop_scratch(&p->b, &s->arena, s->count, sizeof *s->number);
+  s->groups = indim_loop_scratch(&p->b, &s->arena, s->count, sizeof *s->groups);
+  s->members = indim_loop_scratch(&p->b, &s->arena, s->count, sizeof *s->members);
   find_deps(p, s);
   if (p->b.status != INDIM_OK) {
     return;

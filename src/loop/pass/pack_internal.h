@@ -6,7 +6,7 @@
 #ifndef INDIM_LOOP_PACK_INTERNAL_H
 #define INDIM_LOOP_PACK_INTERNAL_H
 
-#include "loop/ir/build.h"
+#include "loop/ir/rewrite.h"
 #include "loop/pass/pass.h"
 
 // A vector that was put together from scalars.
@@ -17,13 +17,9 @@ typedef struct indim_pack_gather {
   indim_lval *values;
 } indim_pack_gather;
 
-typedef struct indim_pack_list {
-  indim_loop_node *first, *last;
-} indim_pack_list;
-
 typedef struct indim_pack_body {
   indim_loop_body *body;
-  indim_pack_list before;  // nodes for the body around this one, in front of this one's owner
+  indim_node_list before;  // nodes for the body around this one, in front of this one's owner
   indim_pack_gather *gathers;
 } indim_pack_body;
 
@@ -69,16 +65,13 @@ typedef struct indim_pack_segment {
 } indim_pack_segment;
 
 // pack.c
-// One vector of the values, each of as many lanes as the others, one behind the other, at the end of |list| or further
-// out where all of them are known there.
-indim_lval indim_pack_make_vector(indim_pack *p, indim_loop_body *body, indim_pack_list *list, int32_t count,
-                                  const indim_lval *values);
+// One vector of the values, each of as many lanes as the others, in their order: at the end of |list|, or further out where
+// all of them are in scope there.
+indim_lval indim_pack_make_vector(indim_pack *p, indim_node_list *list, int32_t count, const indim_lval *values);
 // The args and the map of a shuffle that puts |values| one behind the other.
 void indim_pack_fill_shuffle(indim_pack *p, indim_loop_node *node, int32_t count, const indim_lval *values);
 // A node that gives |value| from the lanes of |vector|.
-void indim_pack_take(indim_pack *p, indim_loop_body *body, indim_pack_list *list, indim_lval value, indim_lval vector,
-                     int32_t lane);
-void indim_pack_append(indim_pack_list *list, indim_loop_node *node, indim_loop_body *body);
+void indim_pack_take(indim_pack *p, indim_node_list *list, indim_lval value, indim_lval vector, int32_t lane);
 indim_pack_body *indim_pack_body_of(indim_pack *p, const indim_loop_body *body);
 // pack_group.c
 // Fills everything from |dep_start| on. Groups are found only where there is a chance.
@@ -86,6 +79,6 @@ void indim_pack_plan(indim_pack *p, indim_pack_segment *s);
 
 // pack_carry.c
 // |node| is a for or while whose bodies are done, about to be appended to |list|; |after| gets nodes for behind it.
-void indim_pack_carry(indim_pack *p, indim_loop_node *node, indim_pack_list *list, indim_pack_list *after);
+void indim_pack_carry(indim_pack *p, indim_loop_node *node, indim_node_list *list, indim_node_list *after);
 
 #endif  // INDIM_LOOP_PACK_INTERNAL_H

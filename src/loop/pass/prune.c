@@ -9,8 +9,6 @@ typedef struct pruning {
   int32_t *reads;  // of each storage
 } pruning;
 
-static void count_body(pruning *p, const indim_loop_body *body, int32_t change);
-
 static void count_node(pruning *p, const indim_loop_node *node, int32_t change) {
   for (int32_t i = 0; i < node->arg_count; i++) {
     p->uses[node->args[i]] += change;
@@ -23,17 +21,16 @@ static void count_node(pruning *p, const indim_loop_node *node, int32_t change) 
   for (int32_t i = 0; node->kind == INDIM_NODE_HOST && i < node->u.host.storage_count; i++) {
     p->reads[node->u.host.storages[i]] += change;
   }
-  for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
-    count_body(p, node->bodies[k], change);
-  }
 }
 
-static void count_body(pruning *p, const indim_loop_body *body, int32_t change) {
-  for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
-    count_node(p, node, change);
-  }
-  for (int32_t i = 0; i < body->yield_count; i++) {
-    p->uses[body->yields[i]] += change;
+static void count_all(pruning *p) {
+  for (const indim_loop_node *node = p->program->body->first; node != NULL; node = indim_loop_next(node)) {
+    count_node(p, node, 1);
+    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+      for (int32_t i = 0; i < node->bodies[k]->yield_count; i++) {
+        p->uses[node->bodies[k]->yields[i]]++;
+      }
+    }
   }
 }
 
@@ -92,7 +89,7 @@ indim_status indim_loop_prune(indim_loop_program *program) {
   p.uses = memory;
   p.reads = p.uses + program->value_count;
   count_shared(&p);
-  count_body(&p, program->body, 1);
+  count_all(&p);
   prune_body(&p, program->body);
   indim_free(program->cx, memory, bytes);
   return INDIM_OK;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "loop/ir/build.h"
+#include "loop/ir/rewrite.h"
 
 enum { LEAST_NODES = 300, LEAST_TIMES = 4, LEAST_PERIOD = 8, WINDOW = 16, NEAR = 32, MOST_TRIES = 3 };
 
@@ -33,21 +33,7 @@ typedef struct stretch {
 
 static int32_t place_of(const rolling *r, indim_lval v) { return v < r->limit ? r->place[v] : -1; }
 
-static void *scratch(rolling *r, stretch *s, size_t count, size_t size) {
-  void *memory = NULL;
-  indim_status status = indim_arena_array(&s->arena, count, size, &memory);
-  if (status != INDIM_OK) {
-    indim_loop_fail(&r->b, status);
-  }
-  return memory;
-}
-
 // Alike ---------------------------------------------------------------------------------------------------------------
-
-static bool same_op(const indim_loop_op *x, const indim_loop_op *y) {
-  return x->op == y->op && x->direction == y->direction && x->total_order == y->total_order &&
-         x->exponent_bits == y->exponent_bits && x->mantissa_bits == y->mantissa_bits;
-}
 
 // Whether the two do the same with their args. Index arithmetic and what calls the host is never like another.
 static bool same_work(const rolling *r, const indim_loop_node *x, const indim_loop_node *y) {
@@ -60,7 +46,7 @@ static bool same_work(const rolling *r, const indim_loop_node *x, const indim_lo
     return false;
   }
   if (x->kind == INDIM_NODE_SCALAR || x->kind == INDIM_NODE_FOLD) {
-    return same_op(&x->u.op, &y->u.op);
+    return indim_loop_same_op(&x->u.op, &y->u.op);
   }
   if (x->kind == INDIM_NODE_SHUFFLE) {
     return memcmp(x->u.map, y->u.map, (size_t)a->lanes * sizeof *x->u.map) == 0;
@@ -75,27 +61,22 @@ static bool same_work(const rolling *r, const indim_loop_node *x, const indim_lo
   return x->kind == INDIM_NODE_FMA || x->kind == INDIM_NODE_SPLAT;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
-  return hash ^ (hash >> 29);
-}
-
 // The same for nodes that may be alike, and for few others.
 static uint64_t hash_node(const rolling *r, const indim_loop_node *node, int32_t at) {
-  uint64_t hash = mix((uint64_t)node->kind, (uint64_t)node->arg_count);
+  uint64_t hash = indim_loop_mix((uint64_t)node->kind, (uint64_t)node->arg_count);
   if (node->kind == INDIM_NODE_SCALAR) {
-    hash = mix(hash, (uint64_t)node->u.op.op);
+    hash = indim_loop_mix(hash, (uint64_t)node->u.op.op);
   } else if (node->kind == INDIM_NODE_EXTRACT) {
-    hash = mix(hash, (uint64_t)node->u.lane);
+    hash = indim_loop_mix(hash, (uint64_t)node->u.lane);
   } else if (node->kind == INDIM_NODE_SHUFFLE) {
-    hash = mix(hash, (uint64_t)node->u.map[0]);
+    hash = indim_loop_mix(hash, (uint64_t)node->u.map[0]);
   }
   for (int32_t i = 0; i < node->arg_count; i++) {
     int32_t from = place_of(r, node->args[i]);
     if (from < 0) {
-      hash = mix(hash, (uint64_t)node->args[i]);
+      hash = indim_loop_mix(hash, (uint64_t)node->args[i]);
     } else if (at - from < NEAR) {
-      hash = mix(hash, (uint64_t)(at - from));
+      hash = indim_loop_mix(hash, (uint64_t)(at - from));
     }
   }
   return hash;
@@ -132,9 +113,9 @@ static int32_t *count_distances(rolling *r, stretch *s) {
   while (slots < 2 * (size_t)s->count) {
     slots *= 2;
   }
-  int32_t *counts = scratch(r, s, (size_t)s->count + 1, sizeof *counts);
-  uint64_t *hashes = scratch(r, s, (size_t)s->count, sizeof *hashes);
-  last_seen *seen = scratch(r, s, slots, sizeof *seen);
+  int32_t *counts = indim_loop_scratch(&r->b, &s->arena, s->count + 1, sizeof *counts);
+  uint64_t *hashes = indim_loop_scratch(&r->b, &s->arena, s->count, sizeof *hashes);
+  last_seen *seen = indim_loop_scratch(&r->b, &s->arena, (int64_t)slots, sizeof *seen);
   if (r->b.status != INDIM_OK) {
     return NULL;
   }
@@ -144,7 +125,7 @@ static int32_t *count_distances(rolling *r, stretch *s) {
   for (int32_t i = 0; i + WINDOW <= s->count; i++) {
     uint64_t hash = 0;
     for (int32_t k = 0; k < WINDOW; k++) {
-      hash = mix(hash, hashes[i + k]);
+      hash = indim_loop_mix(hash, hashes[i + k]);
     }
     size_t at = (size_t)hash & (slots - 1);
     while (seen[at].at != 0 && seen[at].hash != hash) {
@@ -246,10 +227,9 @@ static bool note_uses(const rolling *r, stretch *s, const indim_loop_body *body)
 }
 
 static bool check_run(rolling *r, stretch *s) {
-  size_t period = (size_t)s->period;
-  s->init = scratch(r, s, period, sizeof *s->init);
-  s->is_output = scratch(r, s, period, sizeof *s->is_output);
-  s->carried_in = scratch(r, s, period, sizeof *s->carried_in);
+  s->init = indim_loop_scratch(&r->b, &s->arena, s->period, sizeof *s->init);
+  s->is_output = indim_loop_scratch(&r->b, &s->arena, s->period, sizeof *s->is_output);
+  s->carried_in = indim_loop_scratch(&r->b, &s->arena, s->period, sizeof *s->carried_in);
   bool fits = r->b.status == INDIM_OK;
   for (int32_t time = 0; time < s->times && fits; time++) {
     for (int32_t i = 0; i < s->period && fits; i++) {
@@ -260,36 +240,6 @@ static bool check_run(rolling *r, stretch *s) {
 }
 
 // The loop --------------------------------------------------------------------------------------------------------------
-
-typedef struct node_list {
-  indim_loop_body *body;
-  indim_loop_node *first, *last;
-} node_list;
-
-static void append(node_list *list, indim_loop_node *node) {
-  node->body = list->body;
-  node->next = NULL;
-  *(list->last == NULL ? &list->first : &list->last->next) = node;
-  list->last = node;
-}
-
-// A constant with all bits zero, like |v|, or the index |number|.
-static indim_lval put_constant(rolling *r, node_list *list, indim_type type, int32_t lanes, int64_t number) {
-  indim_loop_node *node = indim_loop_new_node(&r->b, INDIM_NODE_CONST, 0, NULL);
-  indim_lval value = indim_loop_new_value(&r->b, type, lanes, list->body);
-  if (r->b.status != INDIM_OK) {
-    return 0;
-  }
-  node->u.constant.bits[0] = (uint64_t)number;
-  node->first_result = value;
-  node->result_count = 1;
-  r->program->values[value].node = node;
-  if (type == INDIM_S64) {
-    r->program->values[value].low = r->program->values[value].high = number;
-  }
-  append(list, node);
-  return value;
-}
 
 static indim_lval value_at(const stretch *s, int32_t place) { return s->nodes[place]->first_result; }
 
@@ -311,7 +261,7 @@ static indim_lval new_row(rolling *r, stretch *s, indim_loop_body *body, indim_l
 
 // The second period becomes the body.
 static void fill_body(rolling *r, stretch *s, indim_loop_body *body) {
-  node_list list = {.body = body};
+  indim_node_list list = {.body = body};
   int32_t second = s->start + s->period;
   for (int32_t i = 0; i < s->period; i++) {
     indim_loop_node *node = s->nodes[second + i];
@@ -321,59 +271,53 @@ static void fill_body(rolling *r, stretch *s, indim_loop_body *body) {
         node->args[k] = s->carried_in[from - s->start];
       }
     }
-    if (node->result_count > 0) {
-      r->program->values[node->first_result].body = body;
-    }
-    append(&list, node);
+    indim_nodes_move(r->program, &list, node);
   }
-  body->first = list.first;
-  body->last = list.last;
+  indim_nodes_become_body(&list);
 }
 
-static void put_loop(rolling *r, stretch *s, node_list *list) {
-  for (int32_t i = 0; i < s->period; i++) {
-    s->carried += is_carried(s, i) ? 1 : 0;
-  }
-  size_t count = (size_t)s->carried;
-  indim_loop_node *node = indim_loop_new_node(&r->b, INDIM_NODE_FOR, 0, NULL);
-  indim_loop_body *body = indim_loop_alloc(&r->b, 1, sizeof *body);
-  indim_lval *args = indim_loop_alloc(&r->b, count + 2, sizeof *args);
-  indim_lval *yields = indim_loop_alloc(&r->b, count, sizeof *yields);
-  indim_lval *results = scratch(r, s, (size_t)s->period, sizeof *results);
-  if (r->b.status != INDIM_OK) {
-    return;
-  }
-  args[0] = put_constant(r, list, INDIM_S64, 1, 0);
-  args[1] = put_constant(r, list, INDIM_S64, 1, s->times);
-  *body = (indim_loop_body){.owner = node, .outer = list->body, .depth = list->body->depth + 1, .is_closed = true};
-  body->first_parameter = indim_loop_new_value(&r->b, INDIM_S64, 1, body);
-  body->parameter_count = s->carried + 1;
-  (void)new_row(r, s, body, NULL, s->carried_in);
-  node->first_result = new_row(r, s, list->body, node, results);
+// Gives the loop the values that it carries: what they begin with, and what each period yields.
+static void put_carried(rolling *r, stretch *s, indim_node_list *list, indim_loop_node *loop, indim_lval *args) {
+  indim_lval *yields = indim_loop_alloc(&r->b, (size_t)s->carried, sizeof *yields);
+  indim_lval *results = indim_loop_scratch(&r->b, &s->arena, s->period, sizeof *results);
   int32_t at = 0;
+  loop->bodies[0]->parameter_count += s->carried;
+  (void)new_row(r, s, loop->bodies[0], NULL, s->carried_in);
+  loop->first_result = results != NULL ? new_row(r, s, list->body, loop, results) : 0;
   for (int32_t i = 0; i < s->period && r->b.status == INDIM_OK; i++) {
     if (is_carried(s, i)) {
       indim_loop_value like = r->program->values[value_at(s, s->start + i)];
-      args[at + 2] = s->init[i] != 0 ? s->init[i] : put_constant(r, list, like.type, like.lanes, 0);
+      args[at + 2] = s->init[i] != 0 ? s->init[i] : indim_nodes_put_const(&r->b, list, like.type, like.lanes, 0);
       yields[at++] = value_at(s, s->start + s->period + i);
       r->renamed[value_at(s, s->start + (s->times - 1) * s->period + i)] = results[i];
     }
   }
-  if (r->b.status != INDIM_OK) {
+  loop->args = args;
+  loop->arg_count = s->carried + 2;
+  loop->result_count = s->carried;
+  loop->bodies[0]->yields = yields;
+  loop->bodies[0]->yield_count = s->carried;
+}
+
+static void put_loop(rolling *r, stretch *s, indim_node_list *list) {
+  for (int32_t i = 0; i < s->period; i++) {
+    s->carried += is_carried(s, i) ? 1 : 0;
+  }
+  indim_lval *args = indim_loop_alloc(&r->b, (size_t)s->carried + 2, sizeof *args);
+  if (args == NULL) {
     return;
   }
-  indim_loop_value *index = &r->program->values[body->first_parameter];
-  indim_loop_for_range(r->program, args[0], args[1], 1, &index->low, &index->high);
-  node->args = args;
-  node->arg_count = s->carried + 2;
-  node->result_count = s->carried;
-  node->bodies[0] = body;
-  node->u.loop.step = 1;
-  node->u.loop.grain = 1;
-  body->yields = yields;
-  body->yield_count = s->carried;
-  fill_body(r, s, body);
-  append(list, node);
+  args[0] = indim_nodes_put_const(&r->b, list, INDIM_S64, 1, 0);
+  args[1] = indim_nodes_put_const(&r->b, list, INDIM_S64, 1, (uint64_t)s->times);
+  indim_loop_node *loop = r->b.status == INDIM_OK ? indim_loop_new_for(&r->b, list->body, args, 1) : NULL;
+  if (loop == NULL) {
+    return;
+  }
+  put_carried(r, s, list, loop, args);
+  if (r->b.status == INDIM_OK) {
+    fill_body(r, s, loop->bodies[0]);
+    indim_nodes_append(list, loop);
+  }
 }
 
 // Stretches -------------------------------------------------------------------------------------------------------------
@@ -396,10 +340,11 @@ static bool find_loop(rolling *r, stretch *s) {
   return false;
 }
 
-static void roll_stretch(rolling *r, indim_loop_body *body, indim_loop_node *first, int32_t count, node_list *list) {
+static void roll_stretch(rolling *r, indim_loop_body *body, indim_loop_node *first, int32_t count,
+                         indim_node_list *list) {
   stretch s = {.body = body, .count = count};
   indim_arena_init(&s.arena, r->program->cx);
-  s.nodes = scratch(r, &s, (size_t)count, sizeof(indim_loop_node *));
+  s.nodes = indim_loop_scratch(&r->b, &s.arena, count, sizeof(indim_loop_node *));
   for (int32_t i = 0; i < count && s.nodes != NULL; i++, first = first->next) {
     s.nodes[i] = first;
     if (first->result_count > 0 && first->first_result < r->limit) {
@@ -412,7 +357,7 @@ static void roll_stretch(rolling *r, indim_loop_body *body, indim_loop_node *fir
       put_loop(r, &s, list);
       i += s.times * s.period - 1;
     } else {
-      append(list, s.nodes[i]);
+      indim_nodes_append(list, s.nodes[i]);
     }
   }
   for (int32_t i = 0; i < count && s.nodes != NULL; i++) {
@@ -431,45 +376,20 @@ static void roll_body(rolling *r, indim_loop_body *body) {
       roll_body(r, node->bodies[k]);
     }
   }
-  indim_loop_node *stop = NULL;
-  for (indim_loop_node *node = body->first; node != NULL && r->b.status == INDIM_OK;
-       node = stop == NULL ? NULL : stop->next) {
+  for (indim_loop_node **link = &body->first; *link != NULL && r->b.status == INDIM_OK;) {
+    indim_loop_node **stop = link;
     int32_t count = 0;
-    indim_loop_node *first = node;
-    for (stop = node; stop != NULL && !is_control(stop); stop = stop->next) {
+    for (; *stop != NULL && !is_control(*stop); stop = &(*stop)->next) {
       count++;
     }
-    if (count < LEAST_NODES) {
-      continue;
+    if (count >= LEAST_NODES) {
+      indim_node_list list = {.body = body};
+      indim_loop_node *rest = *stop;
+      roll_stretch(r, body, *link, count, &list);
+      *link = rest;
+      stop = indim_nodes_insert(&list, link);
     }
-    // The stretch is put down anew between what stands before it and behind it.
-    indim_loop_node *before = NULL;
-    for (indim_loop_node *at = body->first; at != first; at = at->next) {
-      before = at;
-    }
-    node_list list = {.body = body};
-    roll_stretch(r, body, first, count, &list);
-    if (r->b.status == INDIM_OK) {
-      *(before == NULL ? &body->first : &before->next) = list.first;
-      list.last->next = stop;
-      body->last = stop == NULL ? list.last : body->last;
-    }
-  }
-}
-
-static void rename_body(const rolling *r, indim_loop_body *body) {
-  for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
-    for (int32_t k = 0; k < node->arg_count; k++) {
-      indim_lval v = node->args[k];
-      node->args[k] = v < r->limit && r->renamed[v] != 0 ? r->renamed[v] : v;
-    }
-    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
-      rename_body(r, node->bodies[k]);
-    }
-  }
-  for (int32_t k = 0; k < body->yield_count; k++) {
-    indim_lval v = body->yields[k];
-    body->yields[k] = v < r->limit && r->renamed[v] != 0 ? r->renamed[v] : v;
+    link = *stop == NULL ? stop : &(*stop)->next;
   }
 }
 
@@ -486,7 +406,7 @@ indim_status indim_loop_roll(indim_loop_program *program) {
   indim_loop_builder_init(&r.b, program);
   roll_body(&r, program->body);
   if (r.b.status == INDIM_OK) {
-    rename_body(&r, program->body);
+    indim_loop_rename(program->body, 0, r.limit, r.renamed);
   }
   indim_loop_builder_deinit(&r.b);
   indim_free(program->cx, memory, count * (sizeof *r.renamed + sizeof *r.place));

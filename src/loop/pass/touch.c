@@ -89,7 +89,8 @@ static void note_host(indim_touches *t, const indim_loop_node *node) {
 }
 
 static void collect(indim_touches *t, const indim_loop_body *body) {
-  for (const indim_loop_node *node = body->first; node != NULL && !t->is_opaque; node = node->next) {
+  for (const indim_loop_node *node = body->first; node != NULL && !t->is_opaque;
+       node = indim_loop_next_in(body, node)) {
     switch ((int)node->kind) {
     case INDIM_NODE_LOAD:
       note_lanes(t, node, node->first_result, false);
@@ -108,9 +109,6 @@ static void collect(indim_touches *t, const indim_loop_body *body) {
       t->is_opaque = true;
       break;
     default:
-      for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
-        collect(t, node->bodies[k]);
-      }
       break;
     }
   }

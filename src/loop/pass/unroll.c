@@ -13,7 +13,7 @@
 // where scalars were just stored would wait until all of them are in the cache.
 #include <string.h>
 
-#include "loop/ir/build.h"
+#include "loop/ir/rewrite.h"
 #include "loop/pass/pass.h"
 
 enum { MOST_STEPS = 8, MOST_NODES = 512, FUNCTION_NODES = 16, MOST_ELEMENTS = 1024, MOST_LANES = 64, MOST_SOURCES = 4 };
@@ -35,14 +35,6 @@ typedef struct unrolling {
   int32_t *version;       // of each storage's contents
   int32_t last_version;
 } unrolling;
-
-static void *scratch(unrolling *u, int64_t count, size_t size) {
-  void *memory = NULL;
-  if (u->b.status == INDIM_OK) {
-    u->b.status = indim_arena_array(&u->arena, (size_t)count, size, &memory);
-  }
-  return memory;
-}
 
 static const indim_loop_value *value_of(const unrolling *u, indim_lval v) { return &u->program->values[v]; }
 
@@ -107,20 +99,6 @@ static bool has_short(const unrolling *u, const indim_loop_body *body) {
 
 // Vectors of scalars ---------------------------------------------------------------------------------------------------
 
-static bool same_op(const indim_loop_op *x, const indim_loop_op *y) {
-  return x->op == y->op && x->direction == y->direction && x->total_order == y->total_order &&
-         x->exponent_bits == y->exponent_bits && x->mantissa_bits == y->mantissa_bits;
-}
-
-static bool all_same(int32_t count, const indim_lval *values) {
-  for (int32_t i = 1; i < count; i++) {
-    if (values[i] != values[0]) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // Whether all are made by the same op, of this kind, from values of the same type and lanes.
 static bool are_alike(const unrolling *u, indim_node_kind kind, int32_t count, const indim_lval *values) {
   const indim_loop_node *first = value_of(u, values[0])->node;
@@ -130,7 +108,7 @@ static bool are_alike(const unrolling *u, indim_node_kind kind, int32_t count, c
   for (int32_t i = 1; i < count; i++) {
     const indim_loop_node *node = value_of(u, values[i])->node;
     if (node == NULL || node->kind != kind || node->arg_count != first->arg_count ||
-        !same_op(&node->u.op, &first->u.op)) {
+        !indim_loop_same_op(&node->u.op, &first->u.op)) {
       return false;
     }
     for (int32_t k = 0; k < node->arg_count; k++) {
@@ -238,7 +216,7 @@ static indim_lval make_by_op(unrolling *u, int32_t count, const indim_lval *valu
   int32_t different = 0;
   for (int32_t k = 0; k < model->arg_count; k++) {
     args_of(u, count, values, k, lanes);
-    different += all_same(count, lanes) ? 0 : 1;
+    different += indim_loop_all_same(count, lanes) ? 0 : 1;
   }
   if (different != 1 || model->arg_count > 3) {
     return 0;
@@ -262,7 +240,7 @@ static indim_lval make_vector(unrolling *u, int32_t count, const indim_lval *val
     return 0;
   }
   indim_type type = value_of(u, values[0])->type;
-  if (all_same(count, values)) {
+  if (indim_loop_all_same(count, values)) {
     indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_SPLAT, type, count, 1, values);
     return put(u, &draft);
   }
@@ -456,7 +434,7 @@ static void put_body(unrolling *u, indim_loop_body *body) {
 static void know_all_values(unrolling *u) {
   int32_t count = u->program->value_count;
   if (count > u->limit) {
-    indim_lval *wider = scratch(u, (int64_t)count + count / 2, sizeof *wider);
+    indim_lval *wider = indim_loop_scratch(&u->b, &u->arena, (int64_t)count + count / 2, sizeof *wider);
     if (wider != NULL) {
       memcpy(wider, u->renamed, (size_t)u->limit * sizeof *wider);
       u->renamed = wider;
@@ -477,29 +455,15 @@ static void unroll_body(unrolling *u, indim_loop_body *body) {
   }
 }
 
-static void rename_body(const unrolling *u, indim_loop_body *body) {
-  for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
-    for (int32_t i = 0; i < node->arg_count; i++) {
-      node->args[i] = now(u, node->args[i]);
-    }
-    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
-      rename_body(u, node->bodies[k]);
-    }
-  }
-  for (int32_t i = 0; i < body->yield_count; i++) {
-    body->yields[i] = now(u, body->yields[i]);
-  }
-}
-
 // The pass -------------------------------------------------------------------------------------------------------------
 
 // Small arrays of working memory whose bytes are nobody else's are followed.
 static void make_arrays(unrolling *u) {
   const indim_loop_program *program = u->program;
-  u->renamed = scratch(u, u->limit, sizeof *u->renamed);
-  u->memory = scratch(u, program->storage_count, sizeof *u->memory);
-  u->version = scratch(u, program->storage_count, sizeof *u->version);
-  bool *is_shared = scratch(u, program->storage_count, sizeof *is_shared);
+  u->renamed = indim_loop_scratch(&u->b, &u->arena, u->limit, sizeof *u->renamed);
+  u->memory = indim_loop_scratch(&u->b, &u->arena, program->storage_count, sizeof *u->memory);
+  u->version = indim_loop_scratch(&u->b, &u->arena, program->storage_count, sizeof *u->version);
+  bool *is_shared = indim_loop_scratch(&u->b, &u->arena, program->storage_count, sizeof *is_shared);
   for (int32_t s = 0; s < program->storage_count && u->b.status == INDIM_OK; s++) {
     if (program->storages[s]->shares != 0) {
       is_shared[s] = is_shared[program->storages[s]->shares - 1] = true;
@@ -508,7 +472,7 @@ static void make_arrays(unrolling *u) {
   for (int32_t s = 0; s < program->storage_count && u->b.status == INDIM_OK; s++) {
     const indim_storage *storage = program->storages[s];
     if (storage->kind == INDIM_STORAGE_SCRATCH && !is_shared[s] && storage->elements <= MOST_ELEMENTS) {
-      u->memory[s] = scratch(u, storage->elements, sizeof(held));
+      u->memory[s] = indim_loop_scratch(&u->b, &u->arena, storage->elements, sizeof(held));
     }
   }
 }
@@ -522,7 +486,7 @@ indim_status indim_loop_unroll(indim_loop_program *program) {
     unroll_body(&u, program->body);
   }
   if (u.b.status == INDIM_OK) {
-    rename_body(&u, program->body);
+    indim_loop_rename(program->body, 0, u.limit, u.renamed);
   }
   indim_arena_deinit(&u.arena);
   indim_loop_builder_deinit(&u.b);

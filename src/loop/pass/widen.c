@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "loop/ir/build.h"
+#include "loop/ir/rewrite.h"
 
 typedef struct widening {
   indim_loop_program *program;
@@ -13,11 +13,6 @@ typedef struct widening {
   int32_t limit;         // values that were there at the start
   int32_t *lanes;        // as they were
 } widening;
-
-typedef struct node_list {
-  indim_loop_body *body;
-  indim_loop_node *first, *last;
-} node_list;
 
 static int32_t power_above(int32_t lanes) {
   int32_t power = 1;
@@ -32,15 +27,8 @@ static bool is_odd(const widening *w, indim_lval v) {
   return v < w->limit && w->program->values[v].type != INDIM_S64 && power_above(w->lanes[v]) != w->lanes[v];
 }
 
-static void append(node_list *list, indim_loop_node *node) {
-  node->body = list->body;
-  node->next = NULL;
-  *(list->last == NULL ? &list->first : &list->last->next) = node;
-  list->last = node;
-}
-
 // Makes |to| a copy of |from| in whose lanes from |kept| on stands any value.
-static void put_copy(widening *w, indim_lval to, indim_lval from, int32_t kept, node_list *list) {
+static void put_copy(widening *w, indim_lval to, indim_lval from, int32_t kept, indim_node_list *list) {
   int32_t lanes = w->program->values[to].lanes;
   indim_loop_node *node = indim_loop_new_node(&w->b, INDIM_NODE_SHUFFLE, 1, &from);
   int32_t *map = indim_loop_alloc(&w->b, (size_t)lanes, sizeof *map);
@@ -51,10 +39,7 @@ static void put_copy(widening *w, indim_lval to, indim_lval from, int32_t kept, 
     map[k] = k < kept ? k : -1;
   }
   node->u.map = map;
-  node->first_result = to;
-  node->result_count = 1;
-  w->program->values[to].node = node;
-  append(list, node);
+  indim_nodes_put_as(&w->b, list, node, to);
 }
 
 // Nodes ---------------------------------------------------------------------------------------------------------------
@@ -108,7 +93,7 @@ static void widen_map(widening *w, indim_loop_node *node) {
 }
 
 // Args and result with the lanes that they had.
-static void keep_narrow(widening *w, indim_loop_node *node, node_list *list) {
+static void keep_narrow(widening *w, indim_loop_node *node, indim_node_list *list) {
   for (int32_t i = 0; i < node->arg_count && w->b.status == INDIM_OK; i++) {
     indim_lval v = node->args[i];
     if (is_odd(w, v)) {
@@ -117,7 +102,7 @@ static void keep_narrow(widening *w, indim_loop_node *node, node_list *list) {
       node->args[i] = narrow;
     }
   }
-  append(list, node);
+  indim_nodes_append(list, node);
   indim_lval v = node->first_result;
   if (node->result_count > 0 && is_odd(w, v) && w->b.status == INDIM_OK) {
     indim_lval narrow = indim_loop_new_value(&w->b, w->program->values[v].type, w->lanes[v], list->body);
@@ -128,7 +113,7 @@ static void keep_narrow(widening *w, indim_loop_node *node, node_list *list) {
 }
 
 static void widen_body(widening *w, indim_loop_body *body) {
-  node_list list = {.body = body};
+  indim_node_list list = {.body = body};
   for (indim_loop_node *node = body->first; node != NULL && w->b.status == INDIM_OK;) {
     indim_loop_node *next = node->next;
     for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
@@ -142,13 +127,12 @@ static void widen_body(widening *w, indim_loop_body *body) {
       } else if (node->kind == INDIM_NODE_SHUFFLE) {
         widen_map(w, node);
       }
-      append(&list, node);
+      indim_nodes_append(&list, node);
     }
     node = next;
   }
   if (w->b.status == INDIM_OK) {
-    body->first = list.first;
-    body->last = list.last;
+    indim_nodes_become_body(&list);
   }
 }
 
