@@ -263,15 +263,7 @@ static uint64_t hash_payload(uint64_t hash, const indim_loop_node *node, int32_t
     return indim_loop_mix(indim_loop_mix(hash, (uint64_t)node->u.memory.storage), (uint64_t)node->u.memory.lane_stride);
   case INDIM_NODE_FMA:
   case INDIM_NODE_SPLAT:
-  case INDIM_NODE_STORE:
-  case INDIM_NODE_COPY:
-  case INDIM_NODE_FILL:
-  case INDIM_NODE_ASK:
-  case INDIM_NODE_FOR:
-  case INDIM_NODE_IF:
-  case INDIM_NODE_WHILE:
-  case INDIM_NODE_HOST:
-  case INDIM_NODE_COUNT:
+#include "loop/ir/impure.def"
     break;
   }
   return hash;
@@ -311,15 +303,7 @@ static bool payload_equal(const indim_loop_node *x, const indim_loop_node *y, in
   case INDIM_NODE_FMA:
   case INDIM_NODE_SPLAT:
     return true;
-  case INDIM_NODE_STORE:
-  case INDIM_NODE_COPY:
-  case INDIM_NODE_FILL:
-  case INDIM_NODE_ASK:
-  case INDIM_NODE_FOR:
-  case INDIM_NODE_IF:
-  case INDIM_NODE_WHILE:
-  case INDIM_NODE_HOST:
-  case INDIM_NODE_COUNT:
+#include "loop/ir/impure.def"
     break;
   }
   return false;

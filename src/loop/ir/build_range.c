@@ -115,15 +115,7 @@ void indim_loop_node_range(const indim_loop_program *program, const indim_loop_n
     return;
   case INDIM_NODE_FMA:
   case INDIM_NODE_LOAD:
-  case INDIM_NODE_STORE:
-  case INDIM_NODE_COPY:
-  case INDIM_NODE_FILL:
-  case INDIM_NODE_ASK:
-  case INDIM_NODE_FOR:
-  case INDIM_NODE_IF:
-  case INDIM_NODE_WHILE:
-  case INDIM_NODE_HOST:
-  case INDIM_NODE_COUNT:
+#include "loop/ir/impure.def"
     return;
   }
 }

@@ -217,15 +217,7 @@ static indim_status check_kind(const indim_loop_verifier *v, const indim_loop_no
   case INDIM_NODE_FOLD:
     return check_fold(v, node);
   case INDIM_NODE_LOAD:
-  case INDIM_NODE_STORE:
-  case INDIM_NODE_COPY:
-  case INDIM_NODE_FILL:
-  case INDIM_NODE_ASK:
-  case INDIM_NODE_FOR:
-  case INDIM_NODE_IF:
-  case INDIM_NODE_WHILE:
-  case INDIM_NODE_HOST:
-  case INDIM_NODE_COUNT:
+#include "loop/ir/impure.def"
     break;
   }
   return indim_loop_broken(v, node, "a node of no kind");
