@@ -175,25 +175,15 @@ static bool may_interleave(const indim_generator *g, const indim_loop_node *node
 
 bool indim_emit_may_wait(const indim_generator *g, const indim_loop_node *store, const indim_loop_node *node) {
   const indim_loop_program *program = g->e.program;
-  switch ((int)node->kind) {
-  case INDIM_NODE_LOAD: {
-    const indim_storage *storage = program->storages[node->u.memory.storage];
-    const indim_storage *to = program->storages[store->u.memory.storage];
-    bool is_apart = storage->kind == INDIM_STORAGE_SCRATCH && storage != to && storage->shares == 0 && to->shares == 0;
-    return is_apart || storage->kind == INDIM_STORAGE_CONSTANT ||
-           (storage->kind == INDIM_STORAGE_ARGUMENT && !storage->is_donated);
+  indim_node_group group = indim_node_group_of(node->kind);
+  if (group != INDIM_GROUP_LOAD) {
+    return group == INDIM_GROUP_VALUE || group == INDIM_GROUP_HINT;
   }
-  case INDIM_NODE_STORE:
-  case INDIM_NODE_COPY:
-  case INDIM_NODE_FILL:
-  case INDIM_NODE_FOR:
-  case INDIM_NODE_IF:
-  case INDIM_NODE_WHILE:
-  case INDIM_NODE_HOST:
-    return false;
-  default:
-    return true;
-  }
+  const indim_storage *storage = program->storages[node->u.memory.storage];
+  const indim_storage *to = program->storages[store->u.memory.storage];
+  bool is_apart = storage->kind == INDIM_STORAGE_SCRATCH && storage != to && storage->shares == 0 && to->shares == 0;
+  return is_apart || storage->kind == INDIM_STORAGE_CONSTANT ||
+         (storage->kind == INDIM_STORAGE_ARGUMENT && !storage->is_donated);
 }
 
 bool indim_emit_find_group(indim_generator *g, const indim_loop_node *node) {

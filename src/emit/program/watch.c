@@ -2,8 +2,7 @@
 // C code does that is built so. Races between the iterations of a parallel loop, and between two runs of one program, are
 // then found like any others. In other builds nothing is reported.
 #include "emit/program/access.h"
-
-#include <string.h>
+#include "loop/ir/effects.h"
 
 #if INDIM_EMIT_WATCHES
 
@@ -39,10 +38,15 @@ static void report_lanes(indim_generator *g, const indim_loop_node *node, int32_
   }
 }
 
-// What copies and fills touch, from element |address| on.
-static void report_block(indim_generator *g, bool is_write, int32_t storage, indim_lval address, int64_t count) {
-  int64_t width = indim_type_bytes(indim_emit_storage_type(g, storage));
-  report(g, is_write, indim_emit_element(g, storage, address), indim_emit_s64(g, count * width));
+// What copies and fills touch.
+static void report_blocks(indim_generator *g, const indim_loop_node *node) {
+  indim_effect effects[INDIM_MAX_EFFECTS];
+  int32_t count = indim_loop_effects(g->e.program, node, effects);
+  for (int32_t i = 0; i < count; i++) {
+    int64_t width = indim_type_bytes(indim_emit_storage_type(g, effects[i].storage));
+    LLVMValueRef bytes = indim_emit_s64(g, (effects[i].high + 1) * width);
+    report(g, effects[i].writes, indim_emit_element(g, effects[i].storage, effects[i].address), bytes);
+  }
 }
 
 void indim_emit_watch(indim_generator *g, const indim_loop_node *node) {
@@ -53,11 +57,8 @@ void indim_emit_watch(indim_generator *g, const indim_loop_node *node) {
     if (g->e.program->storages[node->u.memory.storage]->elements > 0) {
       report_lanes(g, node, indim_emit_value(g, value)->lanes, mask);
     }
-  } else if (node->kind == INDIM_NODE_COPY) {
-    report_block(g, false, node->u.move.from, node->args[1], node->u.move.count);
-    report_block(g, true, node->u.move.to, node->args[0], node->u.move.count);
-  } else if (node->kind == INDIM_NODE_FILL) {
-    report_block(g, true, node->u.move.to, node->args[0], node->u.move.count);
+  } else if (node->kind == INDIM_NODE_COPY || node->kind == INDIM_NODE_FILL) {
+    report_blocks(g, node);
   }
 }
 

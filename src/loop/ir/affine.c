@@ -218,26 +218,3 @@ bool indim_affine_decompose(const indim_loop_program *program, indim_lval addres
   }
   return false;
 }
-
-void indim_loop_host_span(const indim_loop_node *node, int32_t i, int64_t *out_low, int64_t *out_high) {
-  static const int sizes[3][3] = {{INDIM_MATMUL_BATCH, INDIM_MATMUL_M, INDIM_MATMUL_N},
-                                  {INDIM_MATMUL_BATCH, INDIM_MATMUL_M, INDIM_MATMUL_K},
-                                  {INDIM_MATMUL_BATCH, INDIM_MATMUL_K, INDIM_MATMUL_N}};
-  static const int strides[3][3] = {{INDIM_MATMUL_OUT_BATCH, INDIM_MATMUL_OUT_M, -1},
-                                    {INDIM_MATMUL_LHS_BATCH, INDIM_MATMUL_LHS_M, INDIM_MATMUL_LHS_K},
-                                    {INDIM_MATMUL_RHS_BATCH, INDIM_MATMUL_RHS_K, INDIM_MATMUL_RHS_N}};
-  const int64_t *numbers = node->u.host.numbers;
-  *out_low = 0;
-  *out_high = 0;
-  for (int d = 0; d < 3; d++) {
-    int64_t size = numbers[sizes[i][d]];
-    int64_t reach = indim_index_mul_saturated(size - 1, strides[i][d] < 0 ? 1 : numbers[strides[i][d]]);
-    int64_t *to = reach < 0 ? out_low : out_high;
-    if (size <= 0) {
-      *out_low = 1;
-      *out_high = 0;
-      return;
-    }
-    *to = indim_index_add_saturated(*to, reach);
-  }
-}

@@ -51,7 +51,4 @@ void indim_affine_range(const indim_loop_program *program, const indim_affine *x
 // Whether end - begin is the same number whenever both are computed: constants, or sums of the same terms.
 bool indim_affine_distance(const indim_loop_program *program, indim_lval begin, indim_lval end, int64_t *out);
 
-// The elements around its address that a call of the host touches of storage |i| of its list; low > high when none.
-void indim_loop_host_span(const indim_loop_node *node, int32_t i, int64_t *out_low, int64_t *out_high);
-
 #endif  // INDIM_LOOP_AFFINE_H

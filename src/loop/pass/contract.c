@@ -7,9 +7,7 @@
 //                                                   ... load t[1024 p + ...]
 //
 // The part stays in the nearest caches, where the whole array went to memory and back.
-#include <string.h>
-
-#include "base/size.h"
+#include "loop/ir/effects.h"
 #include "loop/pass/cut.h"
 #include "loop/pass/pass.h"
 #include "loop/pass/touch.h"
@@ -27,26 +25,11 @@ typedef struct contraction {
 // Choosing -------------------------------------------------------------------------------------------------------------
 
 static void count_touches(contraction *c) {
+  indim_effect effects[INDIM_MAX_EFFECTS];
   for (const indim_loop_node *node = c->program->body->first; node != NULL; node = indim_loop_next(node)) {
-    switch ((int)node->kind) {
-    case INDIM_NODE_LOAD:
-    case INDIM_NODE_STORE:
-      c->counts[node->u.memory.storage]++;
-      break;
-    case INDIM_NODE_COPY:
-      c->counts[node->u.move.from]++;
-      c->counts[node->u.move.to]++;
-      break;
-    case INDIM_NODE_FILL:
-      c->counts[node->u.move.to]++;
-      break;
-    case INDIM_NODE_HOST:
-      for (int32_t i = 0; i < node->u.host.storage_count; i++) {
-        c->counts[node->u.host.storages[i]]++;
-      }
-      break;
-    default:
-      break;
+    int32_t count = indim_loop_effects(c->program, node, effects);
+    for (int32_t i = 0; i < count; i++) {
+      c->counts[effects[i].storage]++;
     }
   }
   for (int32_t s = 0; s < c->program->storage_count; s++) {
@@ -90,33 +73,25 @@ static bool take_index_out(const contraction *c, indim_lval address, const indim
 }
 
 // Whether a load or store is at an address of a single lane, and by its range inside one part.
-static bool has_plain_address(const contraction *c, const indim_loop_node *node, const indim_touch *t) {
-  const indim_loop_value *values = c->program->values;
-  indim_lval value = node->kind == INDIM_NODE_LOAD ? node->first_result : node->args[1];
+static bool has_plain_address(const contraction *c, const indim_effect *e, const indim_touch *t) {
   indim_affine address;
   int64_t low = 0;
   int64_t high = 0;
-  if (values[node->args[0]].lanes > 1 || node->u.memory.lane_stride < 0 ||
-      !take_index_out(c, node->args[0], t, 0, &address)) {
+  if (c->program->values[e->address].lanes > 1 || e->low < 0 || !take_index_out(c, e->address, t, 0, &address)) {
     return false;
   }
   indim_affine_range(c->program, &address, &low, &high);
-  int64_t reach = indim_index_mul_saturated(node->u.memory.lane_stride, values[value].lanes - 1);
-  return low >= 0 && indim_index_add_saturated(high, reach) < indim_touch_width(t);
+  return low >= 0 && indim_index_add_saturated(high, e->high) < indim_touch_width(t);
 }
 
 // Whether all accesses are loads and stores at addresses of single lanes, and by their ranges inside one part.
 static bool has_plain_addresses(const contraction *c, const indim_loop_body *body, const indim_touch *t) {
+  indim_effect effects[INDIM_MAX_EFFECTS];
   for (const indim_loop_node *node = body->first; node != NULL; node = indim_loop_next_in(body, node)) {
     bool is_access = node->kind == INDIM_NODE_LOAD || node->kind == INDIM_NODE_STORE;
-    if (is_access && node->u.memory.storage == t->storage && !has_plain_address(c, node, t)) {
-      return false;
-    }
-    if (node->kind == INDIM_NODE_FILL && node->u.move.to == t->storage) {
-      return false;
-    }
-    for (int32_t i = 0; node->kind == INDIM_NODE_HOST && i < node->u.host.storage_count; i++) {
-      if (node->u.host.storages[i] == t->storage) {
+    int32_t count = indim_loop_effects(c->program, node, effects);
+    for (int32_t i = 0; i < count; i++) {
+      if (effects[i].storage == t->storage && !(is_access && has_plain_address(c, &effects[i], t))) {
         return false;
       }
     }

@@ -6,8 +6,6 @@
 // A loop of calls, one for each product of a batch, counts less often than the loop over the rows of all products. That one is
 // cut, so that both count alike, if they may then be joined: attention goes head by head, and the scores of a head are still
 // in the cache for the softmax and for the second product.
-#include <string.h>
-
 #include "loop/pass/cut.h"
 #include "loop/pass/pass.h"
 #include "loop/pass/touch.h"

@@ -3,6 +3,7 @@
 // all; cheap nodes of one level are joined when they make the arguments of a group, or use its results, lane for lane.
 #include <stdlib.h>
 
+#include "loop/ir/effects.h"
 #include "loop/pass/pack_internal.h"
 
 enum { MOST_LANES = 64, MOST_USERS = 16, MANY = 4 };
@@ -108,43 +109,46 @@ static bool is_fixed(const indim_pack *p, int32_t storage) {
   return s->kind == INDIM_STORAGE_CONSTANT || (s->kind == INDIM_STORAGE_ARGUMENT && !s->is_donated && s->shares == 0);
 }
 
-static void order_memory(memory_order *m, int32_t i) {
-  const indim_loop_node *node = m->s->nodes[i];
-  if (node->kind == INDIM_NODE_LOAD && !is_fixed(m->p, node->u.memory.storage)) {
-    reads(m, i, node->u.memory.storage);
-  } else if (node->kind == INDIM_NODE_STORE) {
-    writes(m, i, node->u.memory.storage);
-  } else if (node->kind == INDIM_NODE_COPY) {
-    reads(m, i, node->u.move.from);
-    writes(m, i, node->u.move.to);
-  } else if (node->kind == INDIM_NODE_FILL) {
-    writes(m, i, node->u.move.to);
-  } else if (node->kind == INDIM_NODE_HOST) {
-    for (int32_t k = m->touched; k >= 0; k = m->since[k]) {
-      after(m, k);
-    }
-    after(m, m->last_call);
-    m->touched = -1;
-    m->last_call = i;
-    return;
-  } else {
-    return;
+// A call waits for all that has touched memory since the last one.
+static void order_call(memory_order *m, int32_t i) {
+  for (int32_t k = m->touched; k >= 0; k = m->since[k]) {
+    after(m, k);
   }
   after(m, m->last_call);
-  m->since[i] = m->touched;
-  m->touched = i;
+  m->touched = -1;
+  m->last_call = i;
+}
+
+static void order_memory(memory_order *m, int32_t i) {
+  indim_effect effects[INDIM_MAX_EFFECTS];
+  const indim_loop_node *node = m->s->nodes[i];
+  bool touches = false;
+  if (node->kind == INDIM_NODE_HOST) {
+    order_call(m, i);
+    return;
+  }
+  int32_t count = indim_loop_effects(m->p->program, node, effects);
+  for (int32_t k = 0; k < count; k++) {
+    if (effects[k].writes) {
+      writes(m, i, effects[k].storage);
+    } else if (!is_fixed(m->p, effects[k].storage)) {
+      reads(m, i, effects[k].storage);
+    }
+    touches = touches || effects[k].writes || !is_fixed(m->p, effects[k].storage);
+  }
+  if (touches) {
+    after(m, m->last_call);
+    m->since[i] = m->touched;
+    m->touched = i;
+  }
 }
 
 static void forget_memory(const memory_order *m) {
+  indim_effect effects[INDIM_MAX_EFFECTS];
   for (int32_t i = 0; i < m->s->count; i++) {
-    const indim_loop_node *node = m->s->nodes[i];
-    bool moves = node->kind == INDIM_NODE_COPY || node->kind == INDIM_NODE_FILL;
-    if (node->kind == INDIM_NODE_LOAD || node->kind == INDIM_NODE_STORE || moves) {
-      int32_t root = indim_loop_root_of(m->p->program, moves ? node->u.move.to : node->u.memory.storage);
-      m->p->last_write[root] = m->p->last_load[root] = -1;
-    }
-    if (node->kind == INDIM_NODE_COPY) {
-      int32_t root = indim_loop_root_of(m->p->program, node->u.move.from);
+    int32_t count = indim_loop_effects(m->p->program, m->s->nodes[i], effects);
+    for (int32_t k = 0; k < count; k++) {
+      int32_t root = indim_loop_root_of(m->p->program, effects[k].storage);
       m->p->last_write[root] = m->p->last_load[root] = -1;
     }
   }

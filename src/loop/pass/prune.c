@@ -1,6 +1,7 @@
 // Removes nodes whose results nobody uses: a survey leaves some behind, and an index that was simplified away leaves its
 // parts; and what is written to working memory that nobody reads, because its reader had it in registers. What else is
 // written, calls of the host and control always stay.
+#include "loop/ir/effects.h"
 #include "loop/pass/pass.h"
 
 typedef struct pruning {
@@ -10,16 +11,13 @@ typedef struct pruning {
 } pruning;
 
 static void count_node(pruning *p, const indim_loop_node *node, int32_t change) {
+  indim_effect effects[INDIM_MAX_EFFECTS];
   for (int32_t i = 0; i < node->arg_count; i++) {
     p->uses[node->args[i]] += change;
   }
-  if (node->kind == INDIM_NODE_LOAD) {
-    p->reads[node->u.memory.storage] += change;
-  } else if (node->kind == INDIM_NODE_COPY) {
-    p->reads[node->u.move.from] += change;
-  }
-  for (int32_t i = 0; node->kind == INDIM_NODE_HOST && i < node->u.host.storage_count; i++) {
-    p->reads[node->u.host.storages[i]] += change;
+  int32_t count = indim_loop_effects(p->program, node, effects);
+  for (int32_t i = 0; i < count; i++) {
+    p->reads[effects[i].storage] += effects[i].reads ? change : 0;
   }
 }
 
@@ -45,13 +43,22 @@ static void count_shared(pruning *p) {
   }
 }
 
+// Whether all that the node writes is working memory that nobody reads.
+static bool is_lost(const pruning *p, const indim_loop_node *node) {
+  indim_effect effects[INDIM_MAX_EFFECTS];
+  int32_t count = indim_loop_effects(p->program, node, effects);
+  bool all_lost = true;
+  for (int32_t i = 0; i < count; i++) {
+    bool is_scratch = p->program->storages[effects[i].storage]->kind == INDIM_STORAGE_SCRATCH;
+    all_lost = all_lost && (!effects[i].writes || (is_scratch && p->reads[effects[i].storage] == 0));
+  }
+  return all_lost;
+}
+
 static bool is_idle(const pruning *p, const indim_loop_node *node) {
   indim_node_group group = indim_node_group_of(node->kind);
-  if (group == INDIM_GROUP_WRITE) {
-    int32_t to = node->kind == INDIM_NODE_STORE ? node->u.memory.storage : node->u.move.to;
-    return p->reads[to] == 0 && p->program->storages[to]->kind == INDIM_STORAGE_SCRATCH;
-  }
-  return (group == INDIM_GROUP_VALUE || group == INDIM_GROUP_LOAD) && p->uses[node->first_result] == 0;
+  bool is_value = group == INDIM_GROUP_VALUE || group == INDIM_GROUP_LOAD;
+  return is_value ? p->uses[node->first_result] == 0 : group == INDIM_GROUP_WRITE && is_lost(p, node);
 }
 
 // Users stand behind what they use, so one walk from the end finds chains of idle nodes.

@@ -2,9 +2,8 @@
 // bytes. A storage is alive from the first to the last node that touches it; one that is touched before a while and inside
 // it lives until that ends, because the next step may look again; and what a for touches lives through all of it, because
 // its iterations each own a part.
-#include <string.h>
-
 #include "base/size.h"
+#include "loop/ir/effects.h"
 #include "loop/pass/pass.h"
 
 enum { ALIGNMENT = 64 };
@@ -53,32 +52,15 @@ static void walk_loop(walk *w, const indim_loop_node *node) {
 }
 
 static void walk_body(walk *w, const indim_loop_body *body) {
+  indim_effect effects[INDIM_MAX_EFFECTS];
   for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
     w->now++;
-    switch ((int)node->kind) {
-    case INDIM_NODE_LOAD:
-    case INDIM_NODE_STORE:
-      touch(w, node->u.memory.storage);
-      break;
-    case INDIM_NODE_COPY:
-      touch(w, node->u.move.from);
-      touch(w, node->u.move.to);
-      break;
-    case INDIM_NODE_FILL:
-      touch(w, node->u.move.to);
-      break;
-    case INDIM_NODE_HOST:
-      for (int32_t i = 0; i < node->u.host.storage_count; i++) {
-        touch(w, node->u.host.storages[i]);
-      }
-      break;
-    case INDIM_NODE_FOR:
-    case INDIM_NODE_IF:
-    case INDIM_NODE_WHILE:
+    int32_t count = indim_loop_effects(w->program, node, effects);
+    for (int32_t i = 0; i < count; i++) {
+      touch(w, effects[i].storage);
+    }
+    if (node->bodies[0] != NULL) {
       walk_loop(w, node);
-      break;
-    default:
-      break;
     }
   }
 }

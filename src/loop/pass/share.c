@@ -6,9 +6,10 @@
 #include "loop/pass/share.h"
 
 #include "base/size.h"
-#include "loop/ir/build.h"
-#include "loop/pass/pass.h"
 #include "loop/ir/affine.h"
+#include "loop/ir/build.h"
+#include "loop/ir/effects.h"
+#include "loop/pass/pass.h"
 
 enum { MOST_LOOPS = 64 };
 
@@ -32,9 +33,8 @@ typedef struct sharing {
 
 // Collecting -------------------------------------------------------------------------------------------------------------
 
-static indim_status add(sharing *s, const indim_loop_node *node, int32_t storage, bool is_write, indim_lval address,
-                        int64_t low, int64_t high) {
-  int32_t root = indim_loop_root_of(s->program, storage);
+static indim_status add(sharing *s, const indim_loop_node *node, const indim_effect *e, bool is_write) {
+  int32_t root = indim_loop_root_of(s->program, e->storage);
   is_write = is_write && !(s->writes_count && root == s->argument);
   if (root != (is_write ? s->result : s->argument)) {
     return INDIM_OK;
@@ -46,43 +46,19 @@ static indim_status add(sharing *s, const indim_loop_node *node, int32_t storage
     s->accesses = memory;
     s->capacity = capacity;
   }
-  s->accesses[s->count++] =
-      (access){.node = node, .order = s->order, .is_write = is_write, .address = address, .low = low, .high = high};
+  s->accesses[s->count++] = (access){node, s->order, is_write, e->address, e->low, e->high};
   return INDIM_OK;
 }
 
-static indim_status add_lanes(sharing *s, const indim_loop_node *node, indim_lval value, bool is_write) {
-  const indim_loop_value *values = s->program->values;
-  int64_t reach = values[node->args[0]].lanes > 1 ? 0 : (int64_t)node->u.memory.lane_stride * (values[value].lanes - 1);
-  return add(s, node, node->u.memory.storage, is_write, node->args[0], reach < 0 ? reach : 0, reach > 0 ? reach : 0);
-}
-
 static indim_status add_node(sharing *s, const indim_loop_node *node) {
+  indim_effect effects[INDIM_MAX_EFFECTS];
+  int32_t count = indim_loop_effects(s->program, node, effects);
   s->order++;
-  switch ((int)node->kind) {
-  case INDIM_NODE_LOAD:
-    return add_lanes(s, node, node->first_result, false);
-  case INDIM_NODE_STORE:
-    return add_lanes(s, node, node->args[1], true);
-  case INDIM_NODE_COPY:
-    INDIM_TRY(add(s, node, node->u.move.from, false, node->args[1], 0, node->u.move.count - 1));
-    return add(s, node, node->u.move.to, true, node->args[0], 0, node->u.move.count - 1);
-  case INDIM_NODE_FILL:
-    return add(s, node, node->u.move.to, true, node->args[0], 0, node->u.move.count - 1);
-  case INDIM_NODE_HOST:
-    for (int32_t i = 0; i < node->u.host.storage_count; i++) {
-      int64_t low = 0;
-      int64_t high = 0;
-      indim_loop_host_span(node, i, &low, &high);
-      INDIM_TRY(add(s, node, node->u.host.storages[i], node->u.host.is_written[i], node->args[i], low, high));
-      if (node->u.host.numbers[INDIM_MATMUL_ACCUMULATE] != 0) {
-        INDIM_TRY(add(s, node, node->u.host.storages[i], false, node->args[i], low, high));
-      }
-    }
-    return INDIM_OK;
-  default:
-    return INDIM_OK;
+  for (int32_t i = 0; i < count; i++) {
+    INDIM_TRY(effects[i].reads ? add(s, node, &effects[i], false) : INDIM_OK);
+    INDIM_TRY(effects[i].writes ? add(s, node, &effects[i], true) : INDIM_OK);
   }
+  return INDIM_OK;
 }
 
 // Comparing --------------------------------------------------------------------------------------------------------------

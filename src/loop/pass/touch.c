@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "loop/ir/build.h"
+#include "loop/ir/effects.h"
 
 // What stays a term of an address: the loop's index, and what is made outside of the loop.
 static bool is_fixed(const void *user, indim_lval v) {
@@ -17,8 +18,9 @@ static bool is_fixed(const void *user, indim_lval v) {
   return v == t->index || (body == NULL && value->low != value->high);
 }
 
-static bool take_apart(const indim_touches *t, indim_lval address, int64_t low, int64_t high, indim_touch *out) {
-  bool is_known = indim_affine_decompose(t->program, address, low, high, is_fixed, t, &out->outer);
+static bool take_apart(const indim_touches *t, const indim_effect *e, indim_touch *out) {
+  int64_t high = e->high > e->low ? e->high : e->low;
+  bool is_known = indim_affine_decompose(t->program, e->address, e->low, high, is_fixed, t, &out->outer);
   out->stride = is_known ? indim_affine_remove(&out->outer, t->index) : 0;
   return is_known;
 }
@@ -47,12 +49,11 @@ int64_t indim_touch_width(const indim_touch *t) {
   return indim_index_add_saturated(distance, 1);
 }
 
-// Elements |low| to |high| around |address|.
-static void note(indim_touches *t, int32_t storage, indim_lval address, int64_t low, int64_t high, bool writes) {
+static void note(indim_touches *t, const indim_effect *e) {
   indim_touch one = {
-      .storage = indim_loop_root_of(t->program, storage), .count = 1, .reads = !writes, .writes = writes};
-  one.is_known = take_apart(t, address, low, high, &one) &&
-                 t->program->storages[storage]->type == t->program->storages[one.storage]->type;
+      .storage = indim_loop_root_of(t->program, e->storage), .count = 1, .reads = e->reads, .writes = e->writes};
+  one.is_known =
+      take_apart(t, e, &one) && t->program->storages[e->storage]->type == t->program->storages[one.storage]->type;
   indim_touch *known = indim_touches_find(t, one.storage);
   if (known == NULL) {
     if (t->count == INDIM_TOUCH_STORAGES) {
@@ -68,48 +69,14 @@ static void note(indim_touches *t, int32_t storage, indim_lval address, int64_t 
   known->is_known = indim_touch_absorb(known, &one);
 }
 
-static void note_lanes(indim_touches *t, const indim_loop_node *node, indim_lval value, bool writes) {
-  const indim_loop_value *values = t->program->values;
-  int64_t reach = values[node->args[0]].lanes > 1 ? 0 : (int64_t)(values[value].lanes - 1) * node->u.memory.lane_stride;
-  note(t, node->u.memory.storage, node->args[0], reach < 0 ? reach : 0, reach > 0 ? reach : 0, writes);
-}
-
-static void note_host(indim_touches *t, const indim_loop_node *node) {
-  bool accumulates = node->u.host.numbers[INDIM_MATMUL_ACCUMULATE] != 0;
-  for (int32_t i = 0; i < node->u.host.storage_count && !t->is_opaque; i++) {
-    int64_t low = 0;
-    int64_t high = 0;
-    indim_loop_host_span(node, i, &low, &high);
-    note(t, node->u.host.storages[i], node->args[i], low, high, node->u.host.is_written[i]);
-    indim_touch *known = indim_touches_find(t, node->u.host.storages[i]);
-    if (known != NULL && node->u.host.is_written[i] && accumulates) {
-      known->reads = true;
-    }
-  }
-}
-
 static void collect(indim_touches *t, const indim_loop_body *body) {
+  indim_effect effects[INDIM_MAX_EFFECTS];
   for (const indim_loop_node *node = body->first; node != NULL && !t->is_opaque;
        node = indim_loop_next_in(body, node)) {
-    switch ((int)node->kind) {
-    case INDIM_NODE_LOAD:
-      note_lanes(t, node, node->first_result, false);
-      break;
-    case INDIM_NODE_STORE:
-      note_lanes(t, node, node->args[1], true);
-      break;
-    case INDIM_NODE_FILL:
-      note(t, node->u.move.to, node->args[0], 0, node->u.move.count > 0 ? node->u.move.count - 1 : 0, true);
-      break;
-    case INDIM_NODE_HOST:
-      note_host(t, node);
-      break;
-    case INDIM_NODE_COPY:
-    case INDIM_NODE_WHILE:
-      t->is_opaque = true;
-      break;
-    default:
-      break;
+    t->is_opaque = node->kind == INDIM_NODE_COPY || node->kind == INDIM_NODE_WHILE;
+    int32_t count = indim_loop_effects(t->program, node, effects);
+    for (int32_t i = 0; i < count && !t->is_opaque; i++) {
+      note(t, &effects[i]);
     }
   }
 }

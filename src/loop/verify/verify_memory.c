@@ -1,6 +1,6 @@
 // The verifier's rules for what touches memory, access by access: types, lanes, masks, who may be written, and that every
 // access without a mask is inside its storage by the range of its address. In a parallel loop they are recorded.
-#include "loop/ir/affine.h"
+#include "loop/ir/effects.h"
 #include "loop/verify/verify.h"
 
 static const indim_loop_value *value_of(const indim_loop_verifier *v, indim_lval value) {
@@ -9,7 +9,7 @@ static const indim_loop_value *value_of(const indim_loop_verifier *v, indim_lval
 
 // Single accesses -------------------------------------------------------------------------------------------------------
 
-static indim_status record(indim_loop_verifier *v, const indim_loop_access *access) {
+static indim_status record(indim_loop_verifier *v, const indim_loop_node *node, const indim_effect *e, bool is_write) {
   if (v->access_count == v->access_capacity) {
     size_t capacity = v->access_capacity == 0 ? 32 : v->access_capacity * 2;
     void *memory = v->accesses;
@@ -18,7 +18,8 @@ static indim_status record(indim_loop_verifier *v, const indim_loop_access *acce
     v->accesses = memory;
     v->access_capacity = capacity;
   }
-  v->accesses[v->access_count++] = *access;
+  v->accesses[v->access_count++] =
+      (indim_loop_access){e->storage, v->roots[e->storage], is_write, e->is_masked, e->address, e->low, e->high, node};
   return INDIM_OK;
 }
 
@@ -45,24 +46,34 @@ static indim_status check_storage(const indim_loop_verifier *v, const indim_loop
   return INDIM_OK;
 }
 
-// An access of the elements |address| + low to |address| + high of |storage|; of none when low > high. What a mask covers
-// need not be inside.
-static indim_status check_span(indim_loop_verifier *v, const indim_loop_node *node, int32_t storage, indim_lval address,
-                               int64_t low, int64_t high, bool is_write, bool is_masked) {
-  const indim_loop_value *at = value_of(v, address);
-  const indim_storage *to = v->program->storages[storage];
-  if (low > high) {
+// What a mask covers need not be inside.
+static indim_status check_inside(const indim_loop_verifier *v, const indim_loop_node *node, const indim_effect *e) {
+  const indim_loop_value *at = value_of(v, e->address);
+  const indim_storage *to = v->program->storages[e->storage];
+  bool is_inside = at->low > INT64_MIN && at->high < INT64_MAX && indim_index_add_saturated(at->low, e->low) >= 0 &&
+                   indim_index_add_saturated(at->high, e->high) < to->elements;
+  if (is_inside || v->dead != 0 || e->is_masked) {
     return INDIM_OK;
   }
-  bool is_inside = at->low > INT64_MIN && at->high < INT64_MAX && indim_index_add_saturated(at->low, low) >= 0 &&
-                   indim_index_add_saturated(at->high, high) < to->elements;
-  if (!is_inside && v->dead == 0 && !is_masked) {
-    return indim_loop_broken(v, node, "elements %lld..%lld behind v%d, which is in %lld..%lld, of %s with %lld",
-                             (long long)low, (long long)high, (int)address, (long long)at->low, (long long)at->high,
-                             to->name, (long long)to->elements);
+  return indim_loop_broken(v, node, "elements %lld..%lld behind v%d, which is in %lld..%lld, of %s with %lld",
+                           (long long)e->low, (long long)e->high, (int)e->address, (long long)at->low,
+                           (long long)at->high, to->name, (long long)to->elements);
+}
+
+// All accesses of a node whose storages and addresses are right.
+static indim_status check_accesses(indim_loop_verifier *v, const indim_loop_node *node) {
+  indim_effect effects[INDIM_MAX_EFFECTS];
+  int32_t count = indim_loop_effects(v->program, node, effects);
+  for (int32_t i = 0; i < count; i++) {
+    const indim_effect *e = &effects[i];
+    if (e->low > e->high) {
+      continue;
+    }
+    INDIM_TRY(check_inside(v, node, e));
+    INDIM_TRY(v->parallel != NULL && e->reads ? record(v, node, e, false) : INDIM_OK);
+    INDIM_TRY(v->parallel != NULL && e->writes ? record(v, node, e, true) : INDIM_OK);
   }
-  indim_loop_access access = {storage, v->roots[storage], is_write, is_masked, address, low, high, node};
-  return v->parallel == NULL ? INDIM_OK : record(v, &access);
+  return INDIM_OK;
 }
 
 static indim_status check_lanes_at(indim_loop_verifier *v, const indim_loop_node *node, const indim_loop_value *value,
@@ -82,9 +93,7 @@ static indim_status check_lanes_at(indim_loop_verifier *v, const indim_loop_node
       return indim_loop_broken(v, node, "the mask is to be a pred of as many lanes");
     }
   }
-  int64_t reach = address->lanes > 1 ? 0 : indim_index_mul_saturated(node->u.memory.lane_stride, value->lanes - 1);
-  return check_span(v, node, node->u.memory.storage, node->args[0], reach < 0 ? reach : 0, reach > 0 ? reach : 0,
-                    is_write, node->u.memory.has_mask);
+  return check_accesses(v, node);
 }
 
 static indim_status check_load(indim_loop_verifier *v, const indim_loop_node *node) {
@@ -128,8 +137,7 @@ static indim_status check_copy(indim_loop_verifier *v, const indim_loop_node *no
   if (to->type != from->type) {
     return indim_loop_broken(v, node, "a copy from %s to %s", indim_type_text(from->type), indim_type_text(to->type));
   }
-  INDIM_TRY(check_span(v, node, node->u.move.to, node->args[0], 0, node->u.move.count - 1, true, false));
-  return check_span(v, node, node->u.move.from, node->args[1], 0, node->u.move.count - 1, false, false);
+  return check_accesses(v, node);
 }
 
 static indim_status check_fill(indim_loop_verifier *v, const indim_loop_node *node) {
@@ -141,7 +149,7 @@ static indim_status check_fill(indim_loop_verifier *v, const indim_loop_node *no
   if (value->lanes != 1 || value->type != v->program->storages[node->u.move.to]->type) {
     return indim_loop_broken(v, node, "a fill with other than one element of the storage's type");
   }
-  return check_span(v, node, node->u.move.to, node->args[0], 0, node->u.move.count - 1, true, false);
+  return check_accesses(v, node);
 }
 
 // What is asked for may lie outside of the storage, but not where it is counted from.
@@ -173,19 +181,12 @@ static indim_status check_matmul(indim_loop_verifier *v, const indim_loop_node *
     return indim_loop_broken(v, node, "in a parallel loop matmul is to be computed by the calling thread");
   }
   for (int i = 0; i < 3; i++) {
-    int64_t low = 0;
-    int64_t high = 0;
-    int32_t storage = node->u.host.storages[i];
-    if ((int64_t)v->program->storages[storage]->type != n[INDIM_MATMUL_TYPE]) {
-      return indim_loop_broken(v, node, "%s is not of the product's type", v->program->storages[storage]->name);
-    }
-    indim_loop_host_span(node, i, &low, &high);
-    INDIM_TRY(check_span(v, node, storage, node->args[i], low, high, i == 0, false));
-    if (i == 0 && n[INDIM_MATMUL_ACCUMULATE] != 0) {
-      INDIM_TRY(check_span(v, node, storage, node->args[i], low, high, false, false));
+    const indim_storage *storage = v->program->storages[node->u.host.storages[i]];
+    if ((int64_t)storage->type != n[INDIM_MATMUL_TYPE]) {
+      return indim_loop_broken(v, node, "%s is not of the product's type", storage->name);
     }
   }
-  return INDIM_OK;
+  return check_accesses(v, node);
 }
 
 static indim_status check_host(indim_loop_verifier *v, const indim_loop_node *node) {

@@ -1,0 +1,133 @@
+// What nodes do with memory: storages, windows around addresses, and what is read, written or masked.
+#include "loop/ir/effects.h"
+
+#include "loop_test.h"
+
+typedef struct memory {
+  fixture f;
+  indim_storage *a, *r;
+  indim_lval zero, vector;
+} memory;
+
+static bool open_memory(memory *m) {
+  *m = (memory){.zero = 0};
+  if (!open_fixture(&m->f)) {
+    return false;
+  }
+  indim_loop_builder *b = &m->f.b;
+  m->a = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_F32, 64, "a");
+  m->r = indim_loop_storage(b, INDIM_STORAGE_RESULT, INDIM_F32, 64, "r");
+  indim_loop_kernel_begin(b, &m->r, 1);
+  m->zero = indim_loop_index(b, 0);
+  m->vector = indim_loop_splat(b, indim_loop_const(b, INDIM_F32, 0, 0), 8);
+  return b->status == INDIM_OK;
+}
+
+static const indim_loop_node *last(const memory *m) { return m->f.program->body->last; }
+
+static void check_effect(const indim_effect *e, const indim_storage *storage, indim_lval address, int64_t low,
+                         int64_t high) {
+  CHECK_EQ_INT(e->storage, storage->index);
+  CHECK_EQ_INT(e->address, address);
+  CHECK_EQ_INT(e->low, low);
+  CHECK_EQ_INT(e->high, high);
+}
+
+TEST(loads_and_stores) {
+  memory m;
+  indim_effect e[INDIM_MAX_EFFECTS];
+  REQUIRE(open_memory(&m));
+  indim_loop_builder *b = &m.f.b;
+  indim_lval x = indim_loop_load(b, m.a, m.zero, 8, 3);
+  REQUIRE(indim_loop_effects(m.f.program, node_of(&m.f, x), e) == 1);
+  check_effect(&e[0], m.a, m.zero, 0, 21);
+  CHECK(e[0].reads && !e[0].writes && !e[0].is_masked);
+  indim_lval end = indim_loop_index(b, 63);
+  indim_loop_store(b, m.r, end, m.vector, -1, false);
+  REQUIRE(indim_loop_effects(m.f.program, last(&m), e) == 1);
+  check_effect(&e[0], m.r, end, -7, 0);
+  CHECK(!e[0].reads && e[0].writes && !e[0].is_masked);
+  uint64_t bits[16] = {1};
+  indim_lval mask = indim_loop_lanes(b, INDIM_PRED, 8, bits);
+  indim_loop_store_masked(b, m.r, m.zero, m.vector, 1, mask);
+  REQUIRE(indim_loop_effects(m.f.program, last(&m), e) == 1);
+  CHECK(e[0].writes && e[0].is_masked && e[0].high == 7);
+  close_fixture(&m.f);
+}
+
+TEST(each_lane_at_its_own_address) {
+  memory m;
+  indim_effect e[INDIM_MAX_EFFECTS];
+  REQUIRE(open_memory(&m));
+  uint64_t bits[16] = {4, 0, 9};
+  indim_lval addresses = indim_loop_lanes(&m.f.b, INDIM_S64, 8, bits);
+  indim_lval x = indim_loop_load(&m.f.b, m.a, addresses, 8, 1);
+  REQUIRE(indim_loop_effects(m.f.program, node_of(&m.f, x), e) == 1);
+  check_effect(&e[0], m.a, addresses, 0, 0);
+  close_fixture(&m.f);
+}
+
+TEST(blocks) {
+  memory m;
+  indim_effect e[INDIM_MAX_EFFECTS];
+  REQUIRE(open_memory(&m));
+  indim_loop_builder *b = &m.f.b;
+  indim_lval from = indim_loop_index(b, 32);
+  indim_loop_copy(b, m.r, m.zero, m.a, from, 16);
+  REQUIRE(indim_loop_effects(m.f.program, last(&m), e) == 2);
+  check_effect(&e[0], m.a, from, 0, 15);
+  check_effect(&e[1], m.r, m.zero, 0, 15);
+  CHECK(e[0].reads && !e[0].writes && !e[1].reads && e[1].writes);
+  indim_loop_fill(b, m.r, from, indim_loop_const(b, INDIM_F32, 0, 0), 0);
+  REQUIRE(indim_loop_effects(m.f.program, last(&m), e) == 1);
+  CHECK(e[0].writes && e[0].low > e[0].high);
+  close_fixture(&m.f);
+}
+
+// out[4,5] += lhs[4,6] * rhs[6,5], of which the left side's rows go backwards.
+TEST(products) {
+  memory m;
+  indim_effect e[INDIM_MAX_EFFECTS];
+  REQUIRE(open_memory(&m));
+  int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 1, 4, 5, 6, 0, -6, 1, 0, 5, 1, 0, 5, 0, 0};
+  const indim_lval at[3] = {m.zero, indim_loop_index(&m.f.b, 18), m.zero};
+  indim_storage *const storages[3] = {m.r, m.a, m.a};
+  const bool is_written[3] = {true, false, false};
+  for (int i = 0; i < 2; i++) {
+    numbers[INDIM_MATMUL_ACCUMULATE] = i;
+    indim_loop_host(&m.f.b, INDIM_HOST_MATMUL, 3, storages, is_written, at, INDIM_MATMUL_NUMBERS, numbers);
+    REQUIRE(indim_loop_effects(m.f.program, last(&m), e) == 3);
+    check_effect(&e[0], m.r, at[0], 0, 3 * 5 + 4);
+    check_effect(&e[1], m.a, at[1], -3 * 6, 5);
+    check_effect(&e[2], m.a, at[2], 0, 5 * 5 + 4);
+    CHECK(e[0].writes && e[0].reads == (i == 1) && e[1].reads && !e[1].writes && e[2].reads && !e[2].writes);
+  }
+  numbers[INDIM_MATMUL_K] = 0;
+  indim_loop_host(&m.f.b, INDIM_HOST_MATMUL, 3, storages, is_written, at, INDIM_MATMUL_NUMBERS, numbers);
+  REQUIRE(indim_loop_effects(m.f.program, last(&m), e) == 3);
+  CHECK(e[0].low <= e[0].high && e[1].low > e[1].high && e[2].low > e[2].high);
+  close_fixture(&m.f);
+}
+
+TEST(others_have_none) {
+  memory m;
+  indim_effect e[INDIM_MAX_EFFECTS];
+  REQUIRE(open_memory(&m));
+  CHECK_EQ_INT(indim_loop_effects(m.f.program, node_of(&m.f, m.vector), e), 0);
+  indim_loop_ask(&m.f.b, m.a, m.zero, 100, 8);
+  CHECK_EQ_INT(indim_loop_effects(m.f.program, last(&m), e), 0);
+  simple_for(&m.f.b, 4);
+  indim_loop_store(&m.f.b, m.r, m.zero, m.vector, 1, false);
+  indim_loop_for_end(&m.f.b, NULL, NULL);
+  CHECK_EQ_INT(last(&m)->kind, INDIM_NODE_FOR);
+  CHECK_EQ_INT(indim_loop_effects(m.f.program, last(&m), e), 0);
+  close_fixture(&m.f);
+}
+
+#define CASES(X)                  \
+  X(loads_and_stores)             \
+  X(each_lane_at_its_own_address) \
+  X(blocks)                       \
+  X(products)                     \
+  X(others_have_none)
+TEST_MAIN(CASES)
