@@ -172,6 +172,9 @@ static free_term free_term_of(const indim_loop_verifier *v, indim_lval term) {
 // What the terms of a difference are made of: a few values, each with few numbers to be.
 typedef struct free_values {
   free_term terms[MAX_FREE_TERMS];
+  int64_t coefficients[MAX_FREE_TERMS];
+  int32_t term_count;
+  int64_t low, high;  // the window, with all terms that may be more numbers than a few
   indim_lval values[MAX_FREE_TERMS];
   int64_t at[MAX_FREE_TERMS];  // of each value
   int32_t count;
@@ -185,23 +188,33 @@ static int32_t find_value(const free_values *f, indim_lval value) {
   return i;
 }
 
-// False when there are too many.
+// False when there are too many terms of few numbers, or one may be any.
 static bool find_values(const indim_loop_verifier *v, const indim_affine *d, free_values *f) {
-  f->count = 0;
+  indim_affine window = {.low = d->low, .high = d->high};
+  *f = (free_values){.count = 0};
   for (int32_t i = 0; i < d->count; i++) {
-    if (d->count > MAX_FREE_TERMS) {
-      return false;
-    }
-    f->terms[i] = free_term_of(v, d->terms[i]);
-    const indim_loop_value *value = value_of(v, f->terms[i].value);
+    const free_term term = free_term_of(v, d->terms[i]);
+    const indim_loop_value *whole = value_of(v, d->terms[i]);
+    const indim_loop_value *value = value_of(v, term.value);
     if ((uint64_t)value->high - (uint64_t)value->low >= MAX_VALUES) {
+      if (whole->low == INT64_MIN || whole->high == INT64_MAX ||
+          !indim_affine_widen(&window, d->coefficients[i], whole->low, whole->high)) {
+        return false;
+      }
+      continue;
+    }
+    if (f->term_count == MAX_FREE_TERMS) {
       return false;
     }
-    int32_t k = find_value(f, f->terms[i].value);
+    int32_t k = find_value(f, term.value);
     f->count += k == f->count ? 1 : 0;
-    f->values[k] = f->terms[i].value;
+    f->values[k] = term.value;
     f->at[k] = value->low;
+    f->coefficients[f->term_count] = d->coefficients[i];
+    f->terms[f->term_count++] = term;
   }
+  f->low = window.low;
+  f->high = window.high;
   return true;
 }
 
@@ -227,13 +240,13 @@ static bool is_never_zero(const indim_loop_verifier *v, const indim_affine *d) {
     return false;
   }
   do {
-    indim_affine one = *d;
+    indim_affine one = {.low = f.low, .high = f.high};
     bool fits = true;
-    for (int32_t i = 0; i < d->count; i++) {
+    for (int32_t i = 0; i < f.term_count; i++) {
       const free_term *t = &f.terms[i];
       int64_t at = f.at[find_value(&f, t->value)] + t->constant;
       at = t->modulus == 0 ? at : indim_index_modulo(at, t->modulus);
-      fits &= indim_affine_widen(&one, d->coefficients[i], at, at);
+      fits &= indim_affine_widen(&one, f.coefficients[i], at, at);
     }
     if (!fits || (one.low <= 0 && one.high >= 0)) {
       return false;

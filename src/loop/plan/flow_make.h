@@ -1,0 +1,34 @@
+// What the files that make flows share.
+#ifndef INDIM_LOOP_FLOW_MAKE_H
+#define INDIM_LOOP_FLOW_MAKE_H
+
+#include "loop/lowering/flow.h"
+
+typedef struct indim_flow_maker {
+  indim_ctx *cx;
+  indim_arena *arena;
+  indim_flow *flow;
+  int64_t *item_total;
+  int depth;
+} indim_flow_maker;
+
+// |count| zeroed elements; |out| points to the pointer.
+INDIM_CHECKED indim_status indim_flow_array(indim_arena *arena, int64_t count, size_t size, void *out);
+// A new item, the last of its flow so far; and one that exists put there.
+INDIM_CHECKED indim_status indim_flow_new_item(indim_flow_maker *m, indim_flow_kind kind, const indim_instr *instr,
+                                               const indim_shape *shape, indim_flow_item **out_item);
+INDIM_CHECKED indim_status indim_flow_add_item(indim_flow_maker *m, indim_flow_item *item);
+
+// Makes room for |more| behind the |count| of a list.
+INDIM_CHECKED indim_status indim_flow_lengthen(indim_flow_maker *m, int32_t count, int32_t more,
+                                               indim_flow_item ***list);
+
+// licm.c: copies kernels of the loop's body that are the same in each step before it, with what they are computed from.
+// |loop| is the last item so far, and has no members yet.
+INDIM_CHECKED indim_status indim_flow_hoist(indim_flow_maker *m, indim_flow_item *loop);
+// select_update.c: of a select between an array and the same array updated, an update with what the select chooses; NULL in
+// |*out_item| for any other select.
+INDIM_CHECKED indim_status indim_flow_select_update(indim_flow_maker *m, const indim_instr *instr,
+                                                    indim_flow_item *const *operands, indim_flow_item **out_item);
+
+#endif  // INDIM_LOOP_FLOW_MAKE_H
