@@ -357,6 +357,70 @@ for n, label in ((100_000, "1e5"), (10_000_000, "1e7")):
         )
 
 
+# What an update's body reads of the same array, or what else holds it, must not cost a copy of the array.
+
+
+def in_steps(step, *state, steps=1000):
+    return lax.fori_loop(0, steps, lambda i, c: step(i, *c), state)
+
+
+def reads_slice(x):
+    n = x.shape[0]
+    return in_steps(
+        lambda i, x: (lax.dynamic_update_slice(x, lax.dynamic_slice(x, (i * 91 % (n - 8),), (8,)) * np.float32(0.5), (i * 37 % (n - 8),)),), x
+    )
+
+
+def reads_gather(x):
+    n, at = x.shape[0], np.arange(16, dtype=np.int32)
+    return in_steps(lambda i, x: (x.at[(at * 31 + i) % n].add(x[(at * 17 + i * 3) % n] * np.float32(0.25)),), x)
+
+
+def two_arrays(x, y):
+    return in_steps(lambda i, x, y: (x.at[i].set(y[i + 1]), y.at[i + 5].set(x[i] * np.float32(0.5))), x, y)
+
+
+def in_branches(x):
+    return in_steps(
+        lambda i, x: (lax.cond(x[i] > 0, lambda x: x.at[i].set(x[i + 1]), lambda x: x.at[i + 2].add(np.float32(1)), x),), x
+    )
+
+
+def swaps(x):
+    n = x.shape[0]
+    return in_steps(lambda i, x: (x.at[i].set(x[i * 5 % n]).at[i * 5 % n].set(x[i]),), x)
+
+
+def keeps_old(x, s):
+    return in_steps(lambda i, x, s: (x.at[i].set(s), s * np.float32(0.5) + x[i]), x, s)
+
+
+def where(x):
+    return in_steps(lambda i, x: (jnp.where(x[i] > 0, x.at[i].set(np.float32(0)), x),), x)
+
+
+def wave(a, b):
+    def step(i, a, b):
+        around = jnp.roll(b, 1) - np.float32(2) * b + jnp.roll(b, -1)
+        return b, np.float32(2) * b - a + np.float32(0.1) * around
+
+    return in_steps(step, a, b, steps=100)
+
+
+ARRAY = ("f32", (100_000,), "normal")
+for name, function, args, what in (
+    ("update_reads_slice", reads_slice, [ARRAY], "1000 updates of 8 elements in 1e5 from 8 others"),
+    ("update_reads_gather", reads_gather, [ARRAY], "1000 sums of 16 gathered elements into 16 others of 1e5"),
+    ("update_two_arrays", two_arrays, [ARRAY, ARRAY], "1000 steps of two arrays of 1e5, each updated from the other"),
+    ("update_in_branches", in_branches, [ARRAY], "1000 updates of 1e5 in one branch or the other"),
+    ("update_swaps", swaps, [ARRAY], "1000 times two elements of 1e5 changing places"),
+    ("update_keeps_old", keeps_old, [ARRAY, ("f32", (), "normal")], "1000 updates of 1e5, the old element read afterwards"),
+    ("update_where", where, [ARRAY], "1000 updates of 1e5 under a select that keeps the array"),
+    ("wave_1e5", wave, [ARRAY, ARRAY], "100 steps of a wave of 1e5 points: two arrays, of which one moves on"),
+):
+    add(name, "small", 5, args, function, what=what, tol=2e-3 if function is wave else 1e-4)
+
+
 # --------------------------------------------------------------------------------------------------- small: (6)
 
 
