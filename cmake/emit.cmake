@@ -7,8 +7,9 @@
 # loads it in 3 ms instead of 14 and with 25 MB instead of 64, and shares no LLVM with others. INDIM_LLVM_SHARED leaves LLVM
 # to the system's library.
 #
-# INDIM_LLVM_TARGETS: the processor families that code can be made for (X86, AArch64, RISCV), of those that this LLVM has; the
-# host's own is always there. Each adds 5 to 8 MB to the file, and nothing to a process that does not ask for it.
+# libindim-llvm-cross is the same with the processor families of INDIM_LLVM_TARGETS (X86, AArch64, RISCV, of those that this LLVM
+# has), for code that is for another machine. A library of its own, because it takes half as long again to load; the system's
+# libLLVM has all families anyway.
 
 include(CheckLinkerFlag)
 
@@ -38,9 +39,9 @@ if(NOT INDIM_LLVM STREQUAL "OFF")
   endif()
 endif()
 
-# The families: a definition for each that is there, and the name of its component.
-set(llvm_components nativecodegen orcjit)
-set(llvm_definitions "")
+# The families: the components of each that is there, and the symbols that bring it in.
+set(llvm_cross_components "")
+set(llvm_cross_options "")
 if(INDIM_HAS_LLVM)
   execute_process(
     COMMAND ${INDIM_LLVM_CONFIG} --targets-built
@@ -50,28 +51,40 @@ if(INDIM_HAS_LLVM)
   separate_arguments(llvm_families)
   foreach(family IN LISTS INDIM_LLVM_TARGETS)
     if(family IN_LIST llvm_families)
-      string(TOUPPER ${family} family_upper)
       string(TOLOWER ${family} family_lower)
-      list(APPEND llvm_definitions INDIM_LLVM_HAS_${family_upper}=1)
-      list(APPEND llvm_components ${family_lower}codegen)
+      list(APPEND llvm_cross_components ${family_lower}codegen)
+      foreach(part IN ITEMS TargetInfo Target TargetMC AsmPrinter)
+        list(APPEND llvm_cross_options "-Wl,-u,LLVMInitialize${family}${part}")
+      endforeach()
     endif()
   endforeach()
 endif()
 
 # What the archives need of the system; the names of the libraries themselves will do, headers are not needed.
 set(INDIM_LLVM_LINKED ${INDIM_LLVM_LIBRARY})
+set(INDIM_LLVM_CROSS_LINKED "")
 if(INDIM_LLVM_ARCHIVE AND NOT INDIM_LLVM_SHARED AND INDIM_GNU_LIKE AND UNIX AND NOT APPLE)
   find_library(INDIM_LLVM_STDCXX NAMES stdc++ libstdc++.so.6)
   find_library(INDIM_LLVM_Z NAMES z libz.so.1)
   find_library(INDIM_LLVM_ZSTD NAMES zstd libzstd.so.1)
   execute_process(
-    COMMAND ${INDIM_LLVM_CONFIG} --link-static --libs ${llvm_components}
+    COMMAND ${INDIM_LLVM_CONFIG} --link-static --libs nativecodegen orcjit
     OUTPUT_VARIABLE llvm_archives
     OUTPUT_STRIP_TRAILING_WHITESPACE
   )
   if(INDIM_LLVM_STDCXX AND INDIM_LLVM_Z AND INDIM_LLVM_ZSTD AND llvm_archives)
     separate_arguments(llvm_archives)
-    set(INDIM_LLVM_LINKED -L${llvm_libdir} ${llvm_archives} ${INDIM_LLVM_ZSTD} ${INDIM_LLVM_Z} ${INDIM_LLVM_STDCXX})
+    set(llvm_system ${INDIM_LLVM_ZSTD} ${INDIM_LLVM_Z} ${INDIM_LLVM_STDCXX})
+    set(INDIM_LLVM_LINKED -L${llvm_libdir} ${llvm_archives} ${llvm_system})
+    if(llvm_cross_components)
+      execute_process(
+        COMMAND ${INDIM_LLVM_CONFIG} --link-static --libs nativecodegen orcjit ${llvm_cross_components}
+        OUTPUT_VARIABLE llvm_cross_archives
+        OUTPUT_STRIP_TRAILING_WHITESPACE
+      )
+      separate_arguments(llvm_cross_archives)
+      set(INDIM_LLVM_CROSS_LINKED ${llvm_cross_options} -L${llvm_libdir} ${llvm_cross_archives} ${llvm_system})
+    endif()
   endif()
 endif()
 
@@ -79,24 +92,31 @@ if(INDIM_HAS_LLVM)
   file(GLOB_RECURSE emit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/emit/*.c)
   add_library(indim_emit_objects OBJECT ${emit_sources})
   set_target_properties(indim_emit_objects PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
-  target_compile_definitions(indim_emit_objects PRIVATE _POSIX_C_SOURCE=200809L ${llvm_definitions})
+  target_compile_definitions(indim_emit_objects PRIVATE _POSIX_C_SOURCE=200809L)
   target_include_directories(indim_emit_objects PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_include_directories(indim_emit_objects SYSTEM PRIVATE ${llvm_include})
   target_link_libraries(indim_emit_objects PRIVATE indim_strict_float)
   indim_compile_settings(indim_emit_objects)
 
-  add_library(indim_llvm MODULE $<TARGET_OBJECTS:indim_emit_objects>)
-  set_target_properties(indim_llvm PROPERTIES OUTPUT_NAME indim-llvm LINKER_LANGUAGE C)
-  target_link_libraries(indim_llvm PRIVATE indim_static ${INDIM_LLVM_LINKED} m $<BUILD_INTERFACE:indim_instrumentation>)
-  if(INDIM_GNU_LIKE AND UNIX AND NOT APPLE)
-    # LLVM keeps a pointer to our handler of fatal errors, so the module stays once it is loaded.
-    target_link_options(indim_llvm PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,-z,nodelete)
-    check_linker_flag(C -Wl,-z,pack-relative-relocs INDIM_HAS_PACKED_RELOCATIONS)
-    if(INDIM_HAS_PACKED_RELOCATIONS)
-      target_link_options(indim_llvm PRIVATE -Wl,-z,pack-relative-relocs)
+  # indim_add_generator(target name what-it-links...)
+  function(indim_add_generator target name)
+    add_library(${target} MODULE $<TARGET_OBJECTS:indim_emit_objects>)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE C)
+    target_link_libraries(${target} PRIVATE indim_static ${ARGN} m $<BUILD_INTERFACE:indim_instrumentation>)
+    if(INDIM_GNU_LIKE AND UNIX AND NOT APPLE)
+      # LLVM keeps a pointer to our handler of fatal errors, so the module stays once it is loaded.
+      target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,-z,nodelete)
+      check_linker_flag(C -Wl,-z,pack-relative-relocs INDIM_HAS_PACKED_RELOCATIONS)
+      if(INDIM_HAS_PACKED_RELOCATIONS)
+        target_link_options(${target} PRIVATE -Wl,-z,pack-relative-relocs)
+      endif()
+      if(NOT INDIM_SANITIZE)
+        target_link_options(${target} PRIVATE -Wl,--no-undefined)
+      endif()
     endif()
-    if(NOT INDIM_SANITIZE)
-      target_link_options(indim_llvm PRIVATE -Wl,--no-undefined)
-    endif()
+  endfunction()
+  indim_add_generator(indim_llvm indim-llvm ${INDIM_LLVM_LINKED})
+  if(INDIM_LLVM_CROSS_LINKED)
+    indim_add_generator(indim_llvm_cross indim-llvm-cross ${INDIM_LLVM_CROSS_LINKED})
   endif()
 endif()

@@ -16,9 +16,11 @@ install(
 install(TARGETS indim EXPORT indimTargets)
 install(TARGETS indim_static EXPORT indimStaticTargets)
 # Beside libindim, which looks for it there.
-if(TARGET indim_llvm)
-  install(TARGETS indim_llvm LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
+foreach(generator IN ITEMS indim_llvm indim_llvm_cross)
+  if(TARGET ${generator})
+    install(TARGETS ${generator} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endforeach()
 install(EXPORT indimTargets NAMESPACE indim:: DESTINATION ${INDIM_CONFIG_DIR})
 install(EXPORT indimStaticTargets NAMESPACE indim:: DESTINATION ${INDIM_CONFIG_DIR})
 

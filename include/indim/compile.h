@@ -67,7 +67,8 @@ typedef struct indim_compile_options {
 INDIM_API INDIM_CHECKED indim_status indim_compile(indim_ctx *cx, const indim_module *module,
                                                    const indim_compile_options *options,
                                                    indim_executable **out_executable);
-// Whether the code generator's library (libindim-llvm, beside libindim) can be loaded: INDIM_OK, or UNSUPPORTED with
+// Whether the code generator's library (libindim-llvm, beside libindim; targets of other processor families need
+// libindim-llvm-cross, too) can be loaded: INDIM_OK, or UNSUPPORTED with
 // the reason and the way out.
 INDIM_API INDIM_CHECKED indim_status indim_compile_available(indim_ctx *cx);
 

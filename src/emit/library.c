@@ -10,6 +10,7 @@ INDIM_API extern const indim_emit_library library_table __asm__(LABEL_TEXT(__USE
 const indim_emit_library library_table = {
     .version = INDIM_EMIT_VERSION,
     .host = indim_host_target,
+    .makes = indim_machine_is_there,
     .compile = indim_jit_compile,
     .find_culprit = indim_object_find_culprit,
     .function = indim_jit_function,

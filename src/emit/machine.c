@@ -105,36 +105,62 @@ void indim_host_target(indim_target *out_target) {
 
 // Other families -------------------------------------------------------------------------------------------------------
 
-#if !defined(__x86_64__) && INDIM_LLVM_HAS_X86
-#define BRING_X86 1
-#endif
-#if !defined(__aarch64__) && INDIM_LLVM_HAS_AARCH64
-#define BRING_AARCH64 1
-#endif
-#if !defined(__riscv) && INDIM_LLVM_HAS_RISCV
-#define BRING_RISCV 1
+// Which are there is known when the library is linked: the one for this machine has its own alone, libindim-llvm-cross all.
+#if defined(__GNUC__)
+#define FAMILY(name)                                                        \
+  extern void LLVMInitialize##name##TargetInfo(void) __attribute__((weak)); \
+  extern void LLVMInitialize##name##Target(void) __attribute__((weak));     \
+  extern void LLVMInitialize##name##TargetMC(void) __attribute__((weak));   \
+  extern void LLVMInitialize##name##AsmPrinter(void) __attribute__((weak));
+#define BRING(name)                               \
+  if (LLVMInitialize##name##TargetInfo != NULL) { \
+    LLVMInitialize##name##TargetInfo();           \
+    LLVMInitialize##name##Target();               \
+    LLVMInitialize##name##TargetMC();             \
+    LLVMInitialize##name##AsmPrinter();           \
+  }
+#else
+#define FAMILY(name)
+#define BRING(name)
 #endif
 
-#define BRING(family)                     \
-  do {                                    \
-    LLVMInitialize##family##TargetInfo(); \
-    LLVMInitialize##family##Target();     \
-    LLVMInitialize##family##TargetMC();   \
-    LLVMInitialize##family##AsmPrinter(); \
-  } while (0)
+#if !defined(__x86_64__)
+FAMILY(X86)
+#define BRING_X86 BRING(X86)
+#else
+#define BRING_X86
+#endif
+#if !defined(__aarch64__)
+FAMILY(AArch64)
+#define BRING_AARCH64 BRING(AArch64)
+#else
+#define BRING_AARCH64
+#endif
+#if !defined(__riscv)
+FAMILY(RISCV)
+#define BRING_RISCV BRING(RISCV)
+#else
+#define BRING_RISCV
+#endif
 
-// All that are linked in; when one is first asked for, which saves a tenth of a millisecond for the others.
-static void bring_families(void) {
-#if defined(BRING_X86)
-  BRING(X86);
-#endif
-#if defined(BRING_AARCH64)
-  BRING(AArch64);
-#endif
-#if defined(BRING_RISCV)
-  BRING(RISCV);
-#endif
+// When one is first asked for, which saves a tenth of a millisecond for the others. The host's own is there already.
+static void bring_families(void) { BRING_X86 BRING_AARCH64 BRING_RISCV }
+
+static LLVMTargetRef find_family(const indim_target *target) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  LLVMTargetRef family = NULL;
+  char *message = NULL;
+  if (target->arch != indim_arch_of(host_triple)) {
+    pthread_once(&once, bring_families);
+  }
+  if (LLVMGetTargetFromTriple(target->triple, &family, &message)) {
+    LLVMDisposeMessage(message);
+    return NULL;
+  }
+  return family;
 }
+
+bool indim_machine_is_there(const indim_target *target) { return find_family(target) != NULL; }
 
 static LLVMTargetMachineRef make_machine(LLVMTargetRef family, const indim_target *target, bool is_for_code) {
   LLVMTargetMachineOptionsRef options = LLVMCreateTargetMachineOptions();
@@ -154,19 +180,9 @@ static LLVMTargetMachineRef make_machine(LLVMTargetRef family, const indim_targe
 
 indim_status indim_machine_create(indim_ctx *cx, const indim_target *target, bool is_for_code,
                                   LLVMTargetMachineRef *out_machine) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  LLVMTargetRef family = NULL;
-  char *message = NULL;
-  if (target->arch != indim_arch_of(host_triple)) {
-    pthread_once(&once, bring_families);
-  }
-  if (LLVMGetTargetFromTriple(target->triple, &family, &message)) {
-    LLVMDisposeMessage(message);
-    indim_fail(cx, INDIM_UNSUPPORTED, "this build of LLVM makes no code for %s", target->triple);
-    indim_hint(cx, "the families that Indim can be built with are X86, AArch64 and RISCV");
-    return INDIM_UNSUPPORTED;
-  }
-  *out_machine = make_machine(family, target, is_for_code);
-  return *out_machine != NULL ? INDIM_OK
-                              : indim_fail(cx, INDIM_UNSUPPORTED, "LLVM knows no machine for %s", target->triple);
+  LLVMTargetRef family = find_family(target);
+  *out_machine = family == NULL ? NULL : make_machine(family, target, is_for_code);
+  return *out_machine != NULL
+             ? INDIM_OK
+             : indim_fail(cx, INDIM_UNSUPPORTED, "this build of LLVM makes no code for %s", target->triple);
 }

@@ -7,7 +7,7 @@
 #include "run/host.h"
 
 // Changes whenever a struct that crosses the border of the library changes.
-#define INDIM_EMIT_VERSION 2
+#define INDIM_EMIT_VERSION 3
 
 typedef struct indim_code indim_code;
 
@@ -39,6 +39,8 @@ typedef struct indim_emit_library {
   int32_t version;
   // This machine.
   void (*host)(indim_target *out_target);
+  // Whether this library makes code for the target; libindim-llvm-cross does for all of targets.def.
+  bool (*makes)(const indim_target *target);
   // Compiles a verified program for its target. The code does not refer to the program afterwards. INTERNAL when LLVM fails,
   // whatever it does (guard.h).
   indim_status (*compile)(indim_ctx *cx, const indim_loop_program *program, const indim_emit_options *options,

@@ -219,6 +219,8 @@ INDIM_CHECKED indim_status indim_emit_parallel(indim_generator *g, const indim_l
 
 // This machine, known by its feature bits and never by its name.
 void indim_host_target(indim_target *out_target);
+// Whether this library has the target's family.
+bool indim_machine_is_there(const indim_target *target);
 // A target as LLVM knows it; without its features, which take long to read, unless |is_for_code|. UNSUPPORTED when this
 // LLVM was built without it.
 INDIM_CHECKED indim_status indim_machine_create(indim_ctx *cx, const indim_target *target, bool is_for_code,
