@@ -36,10 +36,6 @@ indim_lval indim_window_element(indim_kernel *k, const indim_window_dim *window,
   if (size == 0 || indim_window_is_plain(window)) {
     return 0;
   }
-  if (indim_window_is_plain(window)) {  // the place may be that of several dimensions merged
-    *out_element = place;
-    return 0;
-  }
   indim_lval guard = indim_coord_guard(k, x, 0, (size - 1) * window->base_dilation, out_never);
   *out_element = x;
   if (window->base_dilation > 1 && !*out_never) {
