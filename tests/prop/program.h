@@ -96,8 +96,11 @@ typedef struct program {
   within results[PROGRAM_RESULTS];
 } program;
 
+typedef struct scope scope;
+
 typedef struct generator {
   choices *c;
+  void (*step)(scope *s);  // what adds to a computation, instead of add_step
   text computations;
   int names;
   int64_t base[4];
@@ -107,14 +110,14 @@ typedef struct generator {
 } generator;
 
 // One computation being made.
-typedef struct scope {
+struct scope {
   generator *g;
   text body;
   int depth;
   int first;  // values before it are other parts' and not seen
   int count;
   value values[PROGRAM_VALUES];
-} scope;
+};
 
 static inline bool is_int(indim_type t) { return indim_type_is_integral(t); }
 static inline bool is_real(indim_type t) { return indim_type_is_float(t); }
@@ -1823,7 +1826,7 @@ static void add_step(scope *s) {
 
 static void add_steps(scope *s, int steps) {
   for (int i = 0; i < steps && s->count < PROGRAM_VALUES - 40; i++) {
-    add_step(s);
+    (s->g->step != NULL ? s->g->step : add_step)(s);
   }
 }
 
