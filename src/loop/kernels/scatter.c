@@ -157,7 +157,7 @@ static void combine(indim_nest *nest, indim_kernel *k, const indim_coord *index)
   }
 }
 
-// One element: nothing to survey, and what a survey without loops builds would stay.
+// One element: nothing to survey.
 static void run_element(scattering *s) {
   indim_nest nest = {.l = s->l, .user = s};
   indim_kernel k = {.l = s->l, .lanes = 1};

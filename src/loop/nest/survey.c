@@ -22,6 +22,9 @@ void indim_nest_survey(indim_nest *nest, indim_access_list *out_list) {
                                                  indim_loop_index(&l->b, nest->sizes[d]), 1, 0, NULL, NULL);
     index[d] = (indim_coord){survey.index[d], 0};
   }
+  if (l->b.body == outside) {  // what one element stores must not stay either
+    (void)indim_loop_for_begin(&l->b, indim_loop_index(&l->b, 0), indim_loop_index(&l->b, 1), 1, 0, NULL, NULL);
+  }
   indim_kernel k = {.l = l, .lanes = 1};
   indim_survey *outer = l->survey;
   l->survey = &survey;
