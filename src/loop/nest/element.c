@@ -92,6 +92,7 @@ static indim_lval from_where_it_lives(indim_kernel *k, indim_flow_item *item, co
   if (item->has_tile) {
     indim_lval value = tile_element(k, item, index);
     if (value != 0) {
+      indim_turn_note(k->l, item, false, 0);
       return value;
     }
   }

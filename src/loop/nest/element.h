@@ -88,9 +88,9 @@ void indim_turn_end(indim_lowering *l);
 // The nest's body is going to be built at |index|.
 void indim_turn_enter(indim_lowering *l, const indim_coord *index);
 
-// What the next load is to give: a turned register, or what lies in a panel; 0: load.
-indim_lval indim_turn_find(indim_kernel *k);
-// A load was made.
+// What the next load is to give, which reads |item|: a turned register, or what lies in a panel; 0: load.
+indim_lval indim_turn_find(indim_kernel *k, const indim_flow_item *item);
+// A load was made, or an element taken out of a register (not contiguous, value 0).
 void indim_turn_note(indim_lowering *l, const indim_flow_item *item, bool is_contiguous, indim_lval value);
 
 // Nests (nest.c): what the loops around turned blocks are made of (nest_turn.c) ------------------------------------------

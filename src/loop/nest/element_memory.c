@@ -16,7 +16,7 @@ indim_lval indim_load_item(indim_kernel *k, const indim_flow_item *item, const i
   int64_t step = 0;
   bool any = false;
   indim_loop_builder *b = &k->l->b;
-  indim_lval turned = mask == 0 ? indim_turn_find(k) : 0;
+  indim_lval turned = mask == 0 ? indim_turn_find(k, item) : 0;
   if (turned != 0) {
     return turned;
   }

@@ -3,7 +3,8 @@
 //
 // What an element is made of may be anything; so the block is generated twice. First for the rows of the array (lanes
 // along the turned dimension), where every load is noted in the order in which it comes and nothing is stored. Then for
-// the rows of the result, where the same loads come in the same order and are given the turned registers. Squares side by
+// the rows of the result, where the same loads come in the same order and are given the turned registers; an element that
+// is taken out of a register counts as a load, because at another index it is one. Squares side by
 // side are turned together, so that what is stored one after the other fills whole cache lines.
 #include <string.h>
 
@@ -20,7 +21,8 @@ struct indim_turn {
   int32_t count;
   int32_t lanes;
   const indim_nest *nest;
-  indim_lval rows[MAX_LOADS][MAX_LANES];  // 0: this load is not turned
+  const indim_flow_item *items[MAX_LOADS];  // what each load reads
+  indim_lval rows[MAX_LOADS][MAX_LANES];    // 0: this load is not turned
   indim_lval turned[INDIM_MAX_SQUARES][MAX_LOADS][MAX_LANES];
   const indim_panel *panel;          // or NULL: registers
   indim_storage *panels[MAX_LOADS];  // that each load is given from, NULL: none
@@ -103,9 +105,9 @@ static indim_lval find_in_panel(const indim_turn *t, indim_kernel *k) {
   return indim_loop_load(b, storage, panel_address(t, b, w, v), k->lanes, 1);
 }
 
-indim_lval indim_turn_find(indim_kernel *k) {
+indim_lval indim_turn_find(indim_kernel *k, const indim_flow_item *item) {
   indim_turn *t = k->l->turn;
-  if (t == NULL || !t->is_replay || t->next >= t->count) {
+  if (t == NULL || !t->is_replay || t->next >= t->count || t->items[t->next] != item) {
     return 0;
   }
   indim_lval found = t->panel != NULL ? find_in_panel(t, k) : t->turned[t->square][t->next][t->pass];
@@ -119,8 +121,10 @@ void indim_turn_note(indim_lowering *l, const indim_flow_item *item, bool is_con
     return;
   }
   if (!t->is_replay) {
+    t->items[t->next] = t->pass == 0 ? item : t->items[t->next];
+    bool is_same = t->items[t->next] == item;
     bool fits = is_contiguous && value != 0 && l->program->values[value].lanes == t->lanes && is_turned(t, item);
-    t->rows[t->next][t->pass] = fits ? value : 0;
+    t->rows[t->next][t->pass] = fits && is_same ? value : 0;
     t->count = t->next + 1 > t->count ? t->next + 1 : t->count;
   }
   t->next++;
