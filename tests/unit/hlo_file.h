@@ -23,6 +23,7 @@ typedef struct hlo_file {
   int case_count;
   char *error;  // the program must be refused
   long ulps;
+  bool has_dump;  // which loop_dumps.c looks at: there need be no case
 } hlo_file;
 
 // NULL when it cannot be read. Allocated.
@@ -71,6 +72,8 @@ static inline void hlo_line_read(hlo_file *file, const char *line) {
     file->case_count++;
   } else if (value == NULL && (value = hlo_value(line, "// error: ")) != NULL) {
     file->error = value;
+  } else if (value == NULL && strncmp(line, "// dump ", 8) == 0) {
+    file->has_dump = true;
   } else if (value == NULL && (value = hlo_value(line, "// within: ")) != NULL) {
     file->ulps = strtol(value, NULL, 10);
     free(value);
