@@ -312,19 +312,19 @@ static bool is_like(const value *v, const value *like) {
   return is_exact(v) && v->a.type == like->a.type && same_sizes(&v->a, &like->a);
 }
 
-// What a body gives as the result that is like |like|: one of the last values, any value, and often what was made of the
-// parameter.
-static value give(scope *s, const value *like) {
+// What a body gives as the result that is like |like|: what was made last, one of the |count| parameters, or any value.
+static value give(scope *s, const value *like, int count) {
   choices *c = s->g->c;
-  if (chance(c, 6)) {
-    return need(s, &like->a);
-  }
-  bool any = chance(c, 4);
+  uint64_t kind = choose(c, 6);
+  int most = kind < 2 ? count : s->count;
+  uint64_t back = kind < 2 ? choose(c, 3) : kind == 2 ? choose(c, 6) : 0;
   const value *found = NULL;
-  for (int i = s->count - 1; i >= 0; i--) {
-    if (is_like(&s->values[i], like) && (found == NULL || any || chance(c, 8))) {
+  for (int i = most - 1; i >= 0; i--) {
+    if (is_like(&s->values[i], like)) {
       found = &s->values[i];
-      any = any && !chance(c, 3);
+      if (back-- == 0) {
+        break;
+      }
     }
   }
   return found == NULL ? need(s, &like->a) : *found;
@@ -349,7 +349,7 @@ static int computation_of(scope *outer, const value *given, int count, const val
   value i = s->values[0];
   add_steps(s, counts ? 1 + (int)choose(s->g->c, 4) : (int)choose(s->g->c, 4));
   for (int k = 0; k < results; k++) {
-    out[k] = give(s, &likes[k]);
+    out[k] = give(s, &likes[k], count);
   }
   if (counts) {
     value one = scalar(s, INDIM_S32, "1");
