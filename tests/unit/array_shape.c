@@ -147,6 +147,28 @@ static void run_printing(indim_ctx *cx, indim_arena *arena) {
 }
 TEST(S20_printing) { with_context(run_printing); }
 
+// Shapes that are built, not read.
+static void run_built(indim_ctx *cx, indim_arena *arena) {
+  static const int64_t one_two[] = {1, 2};
+  static const int64_t three_four[] = {3, 4};
+  static const int64_t rows[] = {INDIM_UNBOUNDED, 784};
+  indim_shape shape;
+  indim_shape buffer;
+  CHECK(indim_shape_init(cx, INDIM_U32, 2, one_two, &shape) == INDIM_OK);
+  check_print(cx, &shape, false, "u32[1,2]");
+  check_print(cx, &shape, true, "u32[1,2]{1,0}");
+  CHECK(indim_shape_init(cx, INDIM_S32, 2, three_four, &shape) == INDIM_OK);
+  CHECK(indim_shape_init_buffer(arena, &shape, &buffer) == INDIM_OK);
+  check_print(cx, &buffer, true, "b(s32[3,4]{1,0})");  // S23
+  shape.layout.minor_to_major[0] = 0;
+  shape.layout.minor_to_major[1] = 1;
+  check_print(cx, &shape, false, "s32[3,4]");
+  check_print(cx, &shape, true, "s32[3,4]{0,1}");
+  CHECK(indim_shape_init(cx, INDIM_F32, 2, rows, &shape) == INDIM_OK);
+  check_print(cx, &shape, false, "f32[?,784]");  // S26
+}
+TEST(S22_S23_S26_built) { with_context(run_built); }
+
 // Layouts -----------------------------------------------------------------------------------------------------------
 
 static const char *const layouts[] = {
@@ -163,6 +185,7 @@ static const char *const layouts[] = {
     "{0,1:P(s32[10,20]{1,0})}",             // Y07
     "{0,1:M(123)}",                         // Y08
     "{3,2,1,0:T(42,123)(4,5)L(100)E(42)}",  // Y09
+    "{1,0:T(7,8)}",                         // Y10: of a tile alone the text is what stands behind T
     "{0,1:PAD(3,5;zero)}",
 };
 
@@ -486,6 +509,7 @@ TEST(messages) { with_context(run_messages); }
 #define CASES(X)         \
   X(texts)               \
   X(S20_printing)        \
+  X(S22_S23_S26_built)   \
   X(Y01_layout_texts)    \
   X(Y32_layout_equality) \
   X(S30_construction)    \

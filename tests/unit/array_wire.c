@@ -81,6 +81,33 @@ static void run_layouts(indim_ctx *cx, indim_arena *arena) {
 }
 TEST(W02_layouts) { with_context(run_layouts); }
 
+// Well-formed messages of what is no shape: they are read, and do not stand the validation.
+static void run_no_shapes(indim_ctx *cx, indim_arena *arena) {
+  static const struct {
+    const char *id;
+    const char *bytes;
+    size_t size;
+  } cases[] = {
+      {"S31, type 2000", "\x10\xD0\x0F", 3},
+      {"S31, type -1", "\x10\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 11},
+      {"S32, a tuple as physical shape",
+       "\x10\x0D\x22\x13\x10\x02\x1A\x06\x80\x80\x80\x80\x80\x04\x2A\x07\x0A\x01\x00\x52\x02\x10\x0D", 23},
+      {"S33, a dimension twice in minor_to_major",
+       "\x10\x02\x1A\x10\x00\x08\x00\x00\x04\x01\x01\x06\x81\x80\x80\x80\x80\x80\x40\x01"
+       "\x2A\x0C\x0A\x0A\x09\x08\x07\x06\x06\x05\x04\x03\x02\x01",
+       34},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    indim_shape shape;
+    indim_status status = indim_shape_decode(cx, cases[i].bytes, cases[i].size, arena, &shape);
+    CHECK_MSG(status == INDIM_OK, "%s: decoding: %s", cases[i].id, indim_status_name(status));
+    status = status == INDIM_OK ? indim_shape_validate(cx, &shape, false) : status;
+    CHECK_MSG(status == INDIM_INVALID, "%s: validating: %s", cases[i].id, indim_status_name(status));
+    indim_ctx_diagnostics_clear(cx);
+  }
+}
+TEST(S31_to_S33_no_shapes) { with_context(run_no_shapes); }
+
 // The two examples that the spec writes out.
 static void run_bytes(indim_ctx *cx, indim_arena *arena) {
   indim_shape shape;
@@ -274,15 +301,16 @@ static void run_deep(indim_ctx *cx, indim_arena *arena) {
 }
 TEST(deep) { with_context(run_deep); }
 
-#define CASES(X)       \
-  X(W01_shapes)        \
-  X(W02_layouts)       \
-  X(bytes)             \
-  X(W03_tiles)         \
-  X(W04_program_shape) \
-  X(literals)          \
-  X(W05_preds)         \
-  X(W06_s4)            \
-  X(W07_refused)       \
+#define CASES(X)          \
+  X(W01_shapes)           \
+  X(S31_to_S33_no_shapes) \
+  X(W02_layouts)          \
+  X(bytes)                \
+  X(W03_tiles)            \
+  X(W04_program_shape)    \
+  X(literals)             \
+  X(W05_preds)            \
+  X(W06_s4)               \
+  X(W07_refused)          \
   X(deep)
 TEST_MAIN(CASES)
