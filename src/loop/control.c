@@ -146,10 +146,6 @@ typedef struct looping {
   indim_lval *begin, *in, *yields;
 } looping;
 
-static indim_flow_item *member_of(const looping *w, int32_t k) {
-  return w->item->member_count > 0 ? w->item->members[k] : w->item;
-}
-
 // The carried value that has the memory of |k| after a step; -1 for none. Of several the first: others are copies.
 static int32_t target_of(const looping *w, int32_t k) {
   int32_t target = -1;
@@ -236,7 +232,7 @@ static void prepare_one(indim_lowering *l, looping *w, int32_t k) {
       (void)indim_location_need(l, item->operands[k]);
     }
   } else if (c->how == CARRIED_IN_PLACE) {
-    own_memory(l, item->operands[k], item->flows[1]->parameters[k], member_of(w, k), c);
+    own_memory(l, item->operands[k], item->flows[1]->parameters[k], indim_flow_result(w->item, k), c);
   } else if (c->how == CARRIED_SAME) {
     (void)indim_location_need(l, item->operands[k]);
   }
@@ -347,7 +343,7 @@ void indim_lower_while(indim_lowering *l, indim_flow_item *item) {
   }
   indim_loop_while_end(b, w.yields, results);
   for (int32_t k = 0; k < w.count; k++) {
-    indim_flow_item *member = item->member_count > 0 ? item->members[k] : item;
+    indim_flow_item *member = indim_flow_result(item, k);
     bind(l, &w.list[k], item->operands[k], results, member);
   }
 }
@@ -361,10 +357,6 @@ typedef struct branching {
   int32_t row_count;
 } branching;
 
-static indim_flow_item *branch_result_item(indim_flow_item *item, int32_t k) {
-  return item->member_count > 0 ? item->members[k] : item;
-}
-
 // Whether a result of a conditional lives in the memory of an operand.
 static bool takes_over(const indim_flow_item *member) {
   return member->overwrites && indim_location_same(&member->place, &member->base->place);
@@ -374,7 +366,7 @@ static bool takes_over(const indim_flow_item *member) {
 static bool is_given(const branching *c, const indim_flow_item *operand) {
   bool is_taken = false;
   for (int32_t k = 0; k < c->count; k++) {
-    const indim_flow_item *member = branch_result_item(c->item, k);
+    const indim_flow_item *member = indim_flow_result(c->item, k);
     is_taken = is_taken || (c->list[k].how != CARRIED_ROWS && takes_over(member) &&
                             indim_location_same(&operand->place, &member->base->place));
   }
@@ -398,7 +390,7 @@ static void run_branch(indim_lowering *l, const branching *c, int32_t branch, in
   }
   for (int32_t k = 0; k < c->count; k++) {
     indim_flow_item *result = flow->results[k];
-    const indim_flow_item *member = branch_result_item(c->item, k);
+    const indim_flow_item *member = indim_flow_result(c->item, k);
     // What lives in an operand's memory is not written before the branch is done with the operand.
     if (c->list[k].how != CARRIED_ROWS && result->kind == INDIM_FLOW_OP && result->place.storage == NULL &&
         result->placement == INDIM_PLACEMENT_MEMORY && !takes_over(member)) {
@@ -409,7 +401,7 @@ static void run_branch(indim_lowering *l, const branching *c, int32_t branch, in
   for (int32_t k = 0; k < c->count && !indim_lower_failed(l); k++) {
     const carried *r = &c->list[k];
     indim_flow_item *result = flow->results[k];
-    indim_location at = branch_result_item(c->item, k)->place;
+    indim_location at = indim_flow_result(c->item, k)->place;
     if (r->how == CARRIED_ROWS) {
       const indim_tile *tile = indim_tile_need(l, result);
       memcpy(yields + r->first_row, tile->rows, (size_t)r->row_count * sizeof *yields);
@@ -490,7 +482,7 @@ void indim_lower_conditional(indim_lowering *l, indim_flow_item *item) {
     (void)indim_location_need(l, item->operands[p]);
   }
   for (int32_t k = 0; k < c.count && c.list != NULL && !indim_lower_failed(l); k++) {
-    indim_flow_item *member = branch_result_item(item, k);
+    indim_flow_item *member = indim_flow_result(item, k);
     carried *r = &c.list[k];
     r->first_row = c.row_count;
     if (member->placement == INDIM_PLACEMENT_TILE) {
@@ -510,7 +502,7 @@ void indim_lower_conditional(indim_lowering *l, indim_flow_item *item) {
   run_branches(l, &c, which, 0, 1, results);
   for (int32_t k = 0; k < c.count && !indim_lower_failed(l); k++) {
     if (c.list[k].how == CARRIED_ROWS) {
-      indim_flow_item *member = branch_result_item(item, k);
+      indim_flow_item *member = indim_flow_result(item, k);
       bind_rows(&c.list[k], results, member);
       indim_lower_deliver(l, member);
     }

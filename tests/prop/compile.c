@@ -22,7 +22,7 @@ static int run_file(const char *path) {
   int outcomes[3] = {0};
   from[size] = '\0';
   text_now = "";
-  catch_signals();
+  catch_signals(die);
   if (!program_of_text(&p, from, (within){.ulps = 4, .rel = 1e-5, .abs = 1e-5}, 1 << 24)) {
     printf("%s: no such program\n", path);
     return 4;

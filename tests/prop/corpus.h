@@ -10,11 +10,9 @@
 #ifndef INDIM_TESTS_CORPUS_H
 #define INDIM_TESTS_CORPUS_H
 
-#include <dirent.h>
 #include <math.h>
-#include <sys/stat.h>
 
-#include "hlo_file.h"
+#include "hlo_files.h"
 #include "twin.h"
 
 typedef enum corpus_kind { CORPUS_HLO, CORPUS_JAX, CORPUS_BENCH, CORPUS_RANDOM, CORPUS_KINDS } corpus_kind;
@@ -62,24 +60,20 @@ static inline void corpus_add_seed(corpus *c, uint64_t seed) {
   corpus_add(c, CORPUS_RANDOM, seed, name);
 }
 
+typedef struct corpus_folder {
+  corpus *c;
+  corpus_kind kind;
+} corpus_folder;
+
+static inline void corpus_add_file(const char *path, void *user) {
+  const corpus_folder *folder = user;
+  corpus_add(folder->c, folder->kind, 0, path);
+}
+
 // All programs below a folder, in the order of their names.
-static inline void corpus_add_folder(corpus *c, corpus_kind kind, const char *folder) {
-  struct dirent **entries = NULL;
-  int count = scandir(folder, &entries, NULL, alphasort);
-  for (int i = 0; i < count; i++) {
-    const char *name = entries[i]->d_name;
-    size_t length = strlen(name);
-    char path[1000];
-    struct stat status;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (name[0] != '.' && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-      corpus_add_folder(c, kind, path);
-    } else if (length > 4 && strcmp(name + length - 4, ".hlo") == 0) {
-      corpus_add(c, kind, 0, path);
-    }
-    free(entries[i]);
-  }
-  free(entries);
+static inline void corpus_add_folder(corpus *c, corpus_kind kind, const char *path) {
+  corpus_folder folder = {c, kind};
+  hlo_each_file(path, corpus_add_file, &folder);
 }
 
 static inline void corpus_fill(corpus *c, uint64_t seeds, uint64_t first) {

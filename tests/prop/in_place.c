@@ -495,20 +495,7 @@ static void any_step_of_updates(scope *s) {
       {4, do_branch, true},   {1, do_call, true},          {3, add_step, false},
   };
   enum { DEEP = 3 };
-  int total = 0;
-  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-    total += steps[i].weight;
-  }
-  int at = (int)choose(s->g->c, (uint64_t)total);
-  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-    at -= steps[i].weight;
-    if (at < 0) {
-      if (!steps[i].control || s->depth < DEEP) {
-        steps[i].run(s);
-      }
-      return;
-    }
-  }
+  take_step(s, steps, sizeof steps / sizeof *steps, DEEP);
 }
 
 static void make_arrays(scope *s) {

@@ -1765,6 +1765,22 @@ typedef struct step {
   bool control;
 } step;
 
+// One of the steps, by their weights; control flow only where it is not |deep| already.
+static void take_step(scope *s, const step *steps, size_t count, int deep) {
+  int total = 0;
+  size_t taken = 0;
+  for (size_t i = 0; i < count; i++) {
+    total += steps[i].weight;
+  }
+  int at = (int)choose(s->g->c, (uint64_t)total);
+  while (at >= steps[taken].weight) {
+    at -= steps[taken++].weight;
+  }
+  if (!steps[taken].control || s->depth < deep) {
+    steps[taken].run(s);
+  }
+}
+
 static void add_step(scope *s) {
   static const step steps[] = {
       {6, do_unary, false},
@@ -1808,20 +1824,7 @@ static void add_step(scope *s) {
       {3, do_call, true},
       {1, do_map, true},
   };
-  int total = 0;
-  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-    total += steps[i].weight;
-  }
-  int at = (int)choose(s->g->c, (uint64_t)total);
-  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-    at -= steps[i].weight;
-    if (at < 0) {
-      if (!steps[i].control || s->depth < 2) {
-        steps[i].run(s);
-      }
-      return;
-    }
-  }
+  take_step(s, steps, sizeof steps / sizeof *steps, 2);
 }
 
 static void add_steps(scope *s, int steps) {

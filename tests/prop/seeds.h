@@ -7,7 +7,6 @@
 #define INDIM_TESTS_SEEDS_H
 
 #define _DEFAULT_SOURCE  // MAP_ANONYMOUS
-#include <signal.h>
 #include <time.h>
 
 #include "twin.h"
@@ -23,14 +22,6 @@ static void die(int signal_number) {
     _exit(3);
   }
   _exit(2);
-}
-
-static void catch_signals(void) {
-  static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
-  struct sigaction action = {.sa_handler = die};
-  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-    sigaction(signals[i], &action, NULL);
-  }
 }
 
 static double seconds_now(void) {
@@ -76,7 +67,7 @@ static void run_seeds(program_maker *maker, double seconds, uint64_t first) {
   const char *one = getenv("INDIM_SEED");
   double end = seconds_now() + seconds;
   twin_init(&t);
-  catch_signals();
+  catch_signals(die);
   if (one != NULL) {
     run_seed(maker, &t, strtoull(one, NULL, 10), true, &sum);
   }

@@ -12,7 +12,6 @@
 // A difference and a crash name their program and target.
 #define _DEFAULT_SOURCE  // MAP_ANONYMOUS
 #include <elf.h>
-#include <signal.h>
 #include <sys/wait.h>
 
 #include "corpus.h"
@@ -52,14 +51,6 @@ static void die(int signal_number) {
   char line[400];
   int length = snprintf(line, sizeof line, "FAILED %s for %s: signal %d\n", item_now, machine_now, signal_number);
   _exit(write(1, line, (size_t)length) == length ? 2 : 3);
-}
-
-static void catch_signals(void) {
-  static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
-  struct sigaction action = {.sa_handler = die};
-  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-    sigaction(signals[i], &action, NULL);
-  }
 }
 
 static void add(int64_t *counter) { __atomic_add_fetch(counter, 1, __ATOMIC_RELAXED); }
@@ -384,7 +375,7 @@ static void visit_item(twin *t, const item *i, int number) {
 
 static int work(const corpus *c) {
   twin t;
-  catch_signals();
+  catch_signals(die);
   twin_init(&t);
   for (;;) {
     int number = __atomic_fetch_add(&shared->next, 1, __ATOMIC_RELAXED);

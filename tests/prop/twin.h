@@ -7,6 +7,7 @@
 #define INDIM_TESTS_TWIN_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -37,6 +38,15 @@ typedef struct twin {
   int64_t parts;     // programs in what was the same
   int64_t runs;
 } twin;
+
+// Lets |die| tell what was at hand when a test crashes, aborts or takes too long.
+static inline void catch_signals(void (*die)(int signal_number)) {
+  static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
+  struct sigaction action = {.sa_handler = die};
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    sigaction(signals[i], &action, NULL);
+  }
+}
 
 static inline void twin_init(twin *t) {
   size_t slot = SLOT_BYTES + PAGE;

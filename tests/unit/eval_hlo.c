@@ -104,7 +104,8 @@ static void check_refusal(indim_ctx *cx, const hlo_file *file, indim_status stat
             indim_status_name(status), test_message(cx));
 }
 
-static void run_file(const char *path) {
+static void run_file(const char *path, void *user) {
+  (void)user;
   static hlo_file file;
   indim_ctx *cx = test_cx_new();
   indim_module *module = NULL;
@@ -132,7 +133,7 @@ static void run_file(const char *path) {
 }
 
 TEST(all_programs) {
-  CHECK(hlo_each_file("tests/hlo", run_file) > 80);
+  CHECK(hlo_each_file("tests/hlo", run_file, NULL) > 80);
   CHECK(compiled_files > 75 || indim_compile_available(NULL) != INDIM_OK);
 }
 

@@ -23,7 +23,7 @@ static inline const char *hlo_next_line(const char *line) {
 }
 
 // Runs |run| for each program below |folder|, in order, and returns how many there are.
-static inline int hlo_each_file(const char *folder, void (*run)(const char *path)) {
+static inline int hlo_each_file(const char *folder, void (*run)(const char *path, void *user), void *user) {
   struct dirent **entries = NULL;
   int found = 0;
   int count = scandir(folder, &entries, NULL, alphasort);
@@ -34,9 +34,9 @@ static inline int hlo_each_file(const char *folder, void (*run)(const char *path
     struct stat status;
     bool fits = snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path;
     if (fits && name[0] != '.' && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-      found += hlo_each_file(path, run);
+      found += hlo_each_file(path, run, user);
     } else if (fits && length > 4 && strcmp(name + length - 4, ".hlo") == 0) {
-      run(path);
+      run(path, user);
       found++;
     }
     free(entries[i]);

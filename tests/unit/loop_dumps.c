@@ -205,7 +205,8 @@ static bool compare_file(indim_ctx *cx, const char *path, const char *text, indi
   return is_same || !ok;
 }
 
-static void check_file(const char *path) {
+static void check_file(const char *path, void *user) {
+  (void)user;
   char *text = hlo_read_file(path);
   if (strstr(text, "\n// dump loops") != NULL || strstr(text, "\n// explain for ") != NULL) {
     indim_ctx *cx = test_cx_new();
@@ -225,7 +226,7 @@ static void check_file(const char *path) {
 }
 
 TEST(all_dumps_are_as_written) {
-  CHECK(hlo_each_file("tests/hlo", check_file) > 150);
+  CHECK(hlo_each_file("tests/hlo", check_file, NULL) > 150);
   CHECK(requests_seen > 50);
 }
 

@@ -29,7 +29,7 @@ typedef struct indim_reduction {
 } indim_reduction;
 
 static inline indim_flow_item *indim_reduce_result(const indim_reduction *r, int32_t i) {
-  return r->item->member_count > 0 ? r->item->members[i] : r->item;
+  return indim_flow_result(r->item, i);
 }
 // Whether lanes fold parts of a row, not each a column of its own.
 static inline bool indim_reduce_is_by_rows(const indim_reduction *r) {

@@ -27,9 +27,7 @@ typedef struct scattering {
   indim_lval start[INDIM_MAX_RANK];   // where the window begins in the operand
 } scattering;
 
-static indim_flow_item *result_of(const scattering *s, int32_t i) {
-  return s->item->member_count > 0 ? s->item->members[i] : s->item;
-}
+static indim_flow_item *result_of(const scattering *s, int32_t i) { return indim_flow_result(s->item, i); }
 
 static bool is_window_dim(const scattering *s, int32_t dim) {
   for (int32_t w = 0; w < s->window_dims; w++) {

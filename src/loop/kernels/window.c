@@ -103,9 +103,7 @@ typedef struct folding {
   bool is_loop[INDIM_MAX_RANK];  // over the taps of this dimension
 } folding;
 
-static indim_flow_item *result_of(const folding *f, int32_t i) {
-  return f->item->member_count > 0 ? f->item->members[i] : f->item;
-}
+static indim_flow_item *result_of(const folding *f, int32_t i) { return indim_flow_result(f->item, i); }
 
 // Taps are written out from the innermost dimension on, as long as they are few.
 static void choose_loops(const indim_instr *instr, int32_t rank, bool *out_is_loop) {

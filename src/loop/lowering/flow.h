@@ -80,6 +80,10 @@ struct indim_flow {
   int32_t result_count;
 };
 
+// Result |k| of an op, which is the item itself if the op has but one and no tuple of it.
+static inline indim_flow_item *indim_flow_result(indim_flow_item *item, int32_t k) {
+  return item->member_count > 0 ? item->members[k] : item;
+}
 // Whether the item is the operand's own memory, which a loop passes on untouched.
 bool indim_flow_is_passed_on(const indim_flow_item *item);
 // The item that |item| has its memory from, by overwriting it or by being passed on; NULL if it has memory of its own.

@@ -36,9 +36,11 @@ typedef struct size {
   int32_t nodes, loops;
 } size;
 
-static size size_of(const indim_loop_program *program) {
+// Counted only for who wants an explanation.
+static size size_of(const indim_loop_program *program, const indim_lower_options *options) {
   size s = {0};
-  for (const indim_loop_node *node = program->body->first; node != NULL; node = indim_loop_next(node)) {
+  const indim_loop_node *first = options->out_explain == NULL ? NULL : program->body->first;
+  for (const indim_loop_node *node = first; node != NULL; node = indim_loop_next(node)) {
     s.nodes++;
     s.loops += node->kind == INDIM_NODE_FOR || node->kind == INDIM_NODE_WHILE;
   }
@@ -101,17 +103,19 @@ static bool are_same(const indim_buffer *x, const indim_buffer *y) {
 
 static indim_status run(indim_loop_program *program, const indim_lower_options *options, uint32_t without,
                         indim_buffer texts[2]) {
+  size before = size_of(program, options);
   print_for(program, options, &texts[0]);
   for (size_t i = 0; i < PASSES; i++) {
     const pass *p = &passes[i];
-    size before = size_of(program);
     if (p->decision == ALWAYS || !indim_decision_is_out(without, (indim_decision)p->decision)) {
       INDIM_TRY(p->run(program));
       INDIM_TRY(check(program));
     }
     print_for(program, options, &texts[(i + 1) % 2]);
     show(program, options, p->name, !are_same(&texts[0], &texts[1]));
-    explain(options, p->name, before, size_of(program));
+    size after = size_of(program, options);
+    explain(options, p->name, before, after);
+    before = after;
   }
   return texts[0].status != INDIM_OK ? texts[0].status : texts[1].status;
 }

@@ -44,6 +44,7 @@ typedef struct analysis {
   indim_flow_item *writer;  // the op that gives it
   bool knows_after;
   bool *is_after;             // needs what the writer gives
+  indim_flow_item **stack;    // of those whose users are still to be marked
   signed char *state;         // of items seen inside others, NOT_LATE or LATE
   indim_flow_item **visited;  // those that have one
   int32_t visited_count;
@@ -191,6 +192,7 @@ static bool begin(analysis *a) {
   a->is_result = array(a, a->count, sizeof *a->is_result);
   a->edge_of = array(a, a->count, sizeof *a->edge_of);
   a->is_after = array(a, a->count, sizeof *a->is_after);
+  a->stack = array(a, a->count + 1, sizeof *a->stack);
   a->state = array(a, a->count, sizeof *a->state);
   a->visited = array(a, a->count, sizeof *a->visited);
   a->readers = array(a, a->count, sizeof *a->readers);
@@ -206,32 +208,28 @@ static bool begin(analysis *a) {
 
 // What comes after -------------------------------------------------------------------------------------------------------
 
-static void mark_one(analysis *a, const indim_flow_item *item, indim_flow_item **stack, int32_t *count) {
+static void mark_one(analysis *a, indim_flow_item *item, int32_t *count) {
   if (!a->is_after[item->index]) {
     a->is_after[item->index] = true;
-    stack[(*count)++] = a->flow->items[item->index];
+    a->stack[(*count)++] = item;
   }
 }
 
 // Marks all that needs what |item| gives, or waits for it.
-static void mark_after(analysis *a, const indim_flow_item *item) {
-  indim_flow_item **stack = array(a, a->count + 1, sizeof *stack);
+static void mark_after(analysis *a, indim_flow_item *item) {
   int32_t count = 0;
   memset(a->is_after, 0, (size_t)a->count * sizeof *a->is_after);
-  if (stack == NULL) {
-    return;
-  }
-  stack[count++] = a->flow->items[item->index];
+  a->stack[count++] = item;
   while (count > 0) {
-    const indim_flow_item *top = stack[--count];
+    const indim_flow_item *top = a->stack[--count];
     for (int32_t m = 0; m < top->member_count; m++) {
-      mark_one(a, top->members[m], stack, &count);
+      mark_one(a, top->members[m], &count);
     }
     for (int32_t u = a->first_use[top->index]; u < a->first_use[top->index + 1]; u++) {
-      mark_one(a, a->uses[u].user, stack, &count);
+      mark_one(a, a->uses[u].user, &count);
     }
     for (int32_t e = a->edge_of[top->index]; e != 0; e = a->edges[e - 1].next) {
-      mark_one(a, a->edges[e - 1].writer, stack, &count);
+      mark_one(a, a->edges[e - 1].writer, &count);
     }
     a->budget -= 1 + a->first_use[top->index + 1] - a->first_use[top->index];
   }
@@ -307,7 +305,7 @@ static bool visit_use(analysis *a, const use *u, bool is_direct, bool *out_is_la
   note_reader(a, user);
   // What a loop passes on untouched is the same memory.
   if (user->instr->op == INDIM_OP_WHILE && user->kind == INDIM_FLOW_OP) {
-    const indim_flow_item *member = user->member_count > 0 ? user->members[u->operand] : user;
+    const indim_flow_item *member = indim_flow_result(user, u->operand);
     if (indim_flow_is_passed_on(member) && (member != user || u->operand == 0)) {
       return visit_users(a, member, out_is_late);
     }
