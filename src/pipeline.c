@@ -9,7 +9,7 @@
 #include "indim/compile.h"
 #include "indim/shape_util.h"
 #include "loop/lower.h"
-#include "loop/pass/share.h"
+#include "loop/pass/buffer_sharing.h"
 #include "run/clock.h"
 #include "run/executable.h"
 #include "run/library.h"
@@ -319,7 +319,7 @@ static uint64_t estimate_memory(const indim_loop_program *program, uint64_t *out
     body = node->body;
     *out_values += (uint64_t)node->result_count;
     bytes += (uint64_t)node->result_count * VALUE;
-    if (node->kind == INDIM_NODE_SCALAR && indim_loop_is_function(node->u.op.op) && functions < MOST_FUNCTIONS) {
+    if (node->kind == INDIM_NODE_ELEMENTWISE && indim_loop_is_function(node->u.op.op) && functions < MOST_FUNCTIONS) {
       functions++;
       bytes += FUNCTION;
     }

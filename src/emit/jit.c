@@ -90,7 +90,7 @@ static size_t constant_space(const indim_storage *storage) {
 
 static bool is_declared(const indim_object *o, const indim_storage *storage, char *name) {
   indim_emit_constant_name(storage, name);
-  return !o->has_constants && indim_emit_is_apart(storage) && LLVMGetNamedGlobal(o->module, name) != NULL;
+  return !o->has_constants && indim_emit_is_external(storage) && LLVMGetNamedGlobal(o->module, name) != NULL;
 }
 
 // Makes room for the large constants that the module declares.

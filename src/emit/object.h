@@ -14,7 +14,7 @@ struct indim_object {
   indim_ctx *cx;
   const indim_loop_program *program;
   const indim_emit_options *options;
-  bool has_constants;  // large constants stand in the object; else it names them (indim_emit_is_apart)
+  bool has_constants;  // large constants stand in the object; else it names them (indim_emit_is_external)
   int32_t most_nodes;  // so many nodes of the program's own body only; 0: all
   indim_status (*then)(indim_object *o);  // what else is to be guarded; NULL: nothing
   void *then_user;

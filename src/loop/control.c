@@ -43,7 +43,7 @@ typedef struct carried {
 } carried;
 
 static bool has_memory(const indim_flow_item *item, int32_t k) {
-  return item->flows[1]->parameters[k]->placement != INDIM_PLACEMENT_TILE;
+  return item->flows[1]->parameters[k]->placement != INDIM_PLACEMENT_REGISTERS;
 }
 
 // The carried value whose memory result |k| has at the end of a step; -1 for memory of its own.
@@ -78,25 +78,26 @@ static void own_memory(indim_lowering *l, indim_flow_item *operand, const indim_
   }
   if (!indim_lower_failed(l) && !indim_location_same(&operand->place, &c->at)) {
     indim_lower_explain_copy(l, member, operand);
-    indim_kernel_copy(l, operand, &c->at);
+    indim_nest_copy(l, operand, &c->at);
   }
 }
 
-static void bind_rows(const carried *c, const indim_lval *values, indim_flow_item *parameter) {
-  parameter->has_tile = true;
-  parameter->tile = (indim_tile){parameter->shape, c->lanes, c->row_count, values + c->first_row};
+static void bind_rows(const carried *c, const indim_value_id *values, indim_flow_item *parameter) {
+  parameter->has_regs = true;
+  parameter->regs = (indim_regs){parameter->shape, c->lanes, c->row_count, values + c->first_row};
 }
 
 // The number of a position's slot, |first| being the carried value.
-static indim_lval slot_at(indim_lowering *l, const rotation *r, indim_lval first, int32_t position) {
-  indim_lval which = indim_loop_clamp_index(&l->b, first, 0, r->slots - 1);
+static indim_value_id slot_at(indim_lowering *l, const rotation *r, indim_value_id first, int32_t position) {
+  indim_value_id which = indim_loop_clamp_index(&l->b, first, 0, r->slots - 1);
   if (r->slots == 2) {
     return position == 0 ? which : indim_loop_affine(&l->b, 1, 1, &which, &(int64_t){-1});
   }
   return indim_loop_modulo(&l->b, indim_loop_add_const(&l->b, which, position), r->slots);
 }
 
-static indim_location slot_location(indim_lowering *l, const rotation *r, const indim_lval *values, int32_t position) {
+static indim_location slot_location(indim_lowering *l, const rotation *r, const indim_value_id *values,
+                                    int32_t position) {
   indim_location at = r->at;
   at.base = indim_loop_mul_const(&l->b, slot_at(l, r, values[r->row], position), r->elements);
   return at;
@@ -106,25 +107,25 @@ void indim_lower_deliver(indim_lowering *l, indim_flow_item *member) {
   indim_location at = member->place;
   if (at.storage != NULL) {
     member->place = (indim_location){0};
-    indim_kernel_copy(l, member, &at);
+    indim_nest_copy(l, member, &at);
     member->place = at;
-  } else if (member->feeds_loops) {
+  } else if (member->needs_memory_copy) {
     (void)indim_location_need(l, member);
   }
 }
 
-static void bind(indim_lowering *l, const carried *c, indim_flow_item *operand, const indim_lval *values,
+static void bind(indim_lowering *l, const carried *c, indim_flow_item *operand, const indim_value_id *values,
                  indim_flow_item *parameter) {
   if (c->how == CARRIED_ROWS) {
     bind_rows(c, values, parameter);
     indim_lower_deliver(l, parameter);
   } else if (c->how == CARRIED_FIXED) {
-    parameter->tile = *indim_tile_need(l, operand);
-    parameter->tile.shape = parameter->shape;
-    parameter->has_tile = true;
+    parameter->regs = *indim_regs_need(l, operand);
+    parameter->regs.shape = parameter->shape;
+    parameter->has_regs = true;
     if (parameter->place.storage != NULL) {
       indim_lower_deliver(l, parameter);
-    } else if (parameter->feeds_loops) {
+    } else if (parameter->needs_memory_copy) {
       parameter->place = indim_location_need(l, operand);
     }
   } else if (c->how == CARRIED_SAME) {
@@ -143,7 +144,7 @@ typedef struct looping {
   rotation *rotations;
   int32_t rotation_count;
   int32_t row_count;
-  indim_lval *begin, *in, *yields;
+  indim_value_id *begin, *in, *yields;
 } looping;
 
 // The carried value that has the memory of |k| after a step; -1 for none. Of several the first: others are copies.
@@ -211,7 +212,7 @@ static void make_rotations(indim_lowering *l, looping *w) {
     if (c->how == CARRIED_IN_SLOT) {
       indim_location at = c->rotation->at;
       at.offset = c->position * c->rotation->elements;
-      indim_kernel_copy(l, w->item->operands[k], &at);
+      indim_nest_copy(l, w->item->operands[k], &at);
     }
   }
 }
@@ -223,12 +224,12 @@ static void prepare_one(indim_lowering *l, looping *w, int32_t k) {
   c->how = choose_carrying(item, k);
   c->first_row = w->row_count;
   if (c->how == CARRIED_ROWS) {
-    const indim_tile *tile = indim_tile_need(l, item->operands[k]);
-    c->row_count = tile->row_count;
-    c->lanes = tile->lanes;
+    const indim_regs *regs = indim_regs_need(l, item->operands[k]);
+    c->row_count = regs->row_count;
+    c->lanes = regs->lanes;
   } else if (c->how == CARRIED_FIXED) {  // whatever the bodies need of it is made before the loop
-    (void)indim_tile_need(l, item->operands[k]);
-    if (item->flows[0]->parameters[k]->feeds_loops || item->flows[1]->parameters[k]->feeds_loops) {
+    (void)indim_regs_need(l, item->operands[k]);
+    if (item->flows[0]->parameters[k]->needs_memory_copy || item->flows[1]->parameters[k]->needs_memory_copy) {
       (void)indim_location_need(l, item->operands[k]);
     }
   } else if (c->how == CARRIED_IN_PLACE) {
@@ -236,7 +237,7 @@ static void prepare_one(indim_lowering *l, looping *w, int32_t k) {
   } else if (c->how == CARRIED_SAME) {
     (void)indim_location_need(l, item->operands[k]);
   }
-  item->flows[1]->parameters[k]->is_given = c->how == CARRIED_IN_PLACE || c->how == CARRIED_IN_SLOT;
+  item->flows[1]->parameters[k]->may_be_overwritten = c->how == CARRIED_IN_PLACE || c->how == CARRIED_IN_SLOT;
   w->row_count += c->row_count;
 }
 
@@ -260,7 +261,7 @@ static bool prepare(indim_lowering *l, indim_flow_item *item, looping *w) {
   for (int32_t k = 0; k < w->count; k++) {
     const carried *c = &w->list[k];
     if (c->how == CARRIED_ROWS) {
-      memcpy(w->begin + c->first_row, indim_tile_need(l, item->operands[k])->rows,
+      memcpy(w->begin + c->first_row, indim_regs_need(l, item->operands[k])->rows,
              (size_t)c->row_count * sizeof *w->begin);
     }
   }
@@ -295,12 +296,12 @@ static void yield_results(indim_lowering *l, indim_flow *body, const looping *w)
     const carried *c = &w->list[k];
     const rotation *r = comes_into(w, k);
     if (c->how == CARRIED_ROWS) {
-      const indim_tile *tile = indim_tile_need(l, body->results[k]);
-      memcpy(w->yields + c->first_row, tile->rows, (size_t)c->row_count * sizeof *w->yields);
+      const indim_regs *regs = indim_regs_need(l, body->results[k]);
+      memcpy(w->yields + c->first_row, regs->rows, (size_t)c->row_count * sizeof *w->yields);
     } else if (r != NULL) {
       indim_location at = slot_location(l, r, w->in, r->slots - 1);
       if (!indim_location_same(&body->results[k]->place, &at)) {
-        indim_kernel_copy(l, body->results[k], &at);
+        indim_nest_copy(l, body->results[k], &at);
       }
     }
   }
@@ -323,9 +324,9 @@ void indim_lower_while(indim_lowering *l, indim_flow_item *item) {
     bind(l, &w.list[k], item->operands[k], w.in, condition->parameters[k]);
   }
   indim_lower_flow(l, condition);
-  indim_lval pred = indim_lower_failed(l) ? 0 : indim_tile_need(l, condition->results[0])->rows[0];
+  indim_value_id pred = indim_lower_failed(l) ? 0 : indim_regs_need(l, condition->results[0])->rows[0];
   // The condition's values are gone in the body, which has its own.
-  indim_lval *in = indim_lower_alloc(l, w.row_count + 1, sizeof *in);
+  indim_value_id *in = indim_lower_alloc(l, w.row_count + 1, sizeof *in);
   if (in == NULL || indim_lower_failed(l)) {
     return;
   }
@@ -337,7 +338,7 @@ void indim_lower_while(indim_lowering *l, indim_flow_item *item) {
   aim_results(l, body, &w);
   indim_lower_flow(l, body);
   yield_results(l, body, &w);
-  indim_lval *results = indim_lower_alloc(l, w.row_count + 1, sizeof *results);
+  indim_value_id *results = indim_lower_alloc(l, w.row_count + 1, sizeof *results);
   if (results == NULL || indim_lower_failed(l)) {
     return;
   }
@@ -363,7 +364,7 @@ static bool takes_over(const indim_flow_item *member) {
 }
 
 // Whether branches may overwrite what is in the operand's memory.
-static bool is_given(const branching *c, const indim_flow_item *operand) {
+static bool may_be_overwritten(const branching *c, const indim_flow_item *operand) {
   bool is_taken = false;
   for (int32_t k = 0; k < c->count; k++) {
     const indim_flow_item *member = indim_flow_result(c->item, k);
@@ -374,15 +375,15 @@ static bool is_given(const branching *c, const indim_flow_item *operand) {
 }
 
 static void run_branch(indim_lowering *l, const branching *c, int32_t branch, int32_t first_operand,
-                       indim_lval *yields) {
+                       indim_value_id *yields) {
   indim_flow *flow = c->item->flows[branch];
   for (int32_t p = 0; p < flow->parameter_count && !indim_lower_failed(l); p++) {
     indim_flow_item *operand = c->item->operands[first_operand + p];
     indim_flow_item *parameter = flow->parameters[p];
-    parameter->is_given = is_given(c, operand);
-    if (parameter->placement == INDIM_PLACEMENT_TILE) {
-      parameter->tile = *indim_tile_need(l, operand);
-      parameter->has_tile = true;
+    parameter->may_be_overwritten = may_be_overwritten(c, operand);
+    if (parameter->placement == INDIM_PLACEMENT_REGISTERS) {
+      parameter->regs = *indim_regs_need(l, operand);
+      parameter->has_regs = true;
       parameter->place = operand->place;
     } else {
       parameter->place = indim_location_need(l, operand);
@@ -403,17 +404,17 @@ static void run_branch(indim_lowering *l, const branching *c, int32_t branch, in
     indim_flow_item *result = flow->results[k];
     indim_location at = indim_flow_result(c->item, k)->place;
     if (r->how == CARRIED_ROWS) {
-      const indim_tile *tile = indim_tile_need(l, result);
-      memcpy(yields + r->first_row, tile->rows, (size_t)r->row_count * sizeof *yields);
+      const indim_regs *regs = indim_regs_need(l, result);
+      memcpy(yields + r->first_row, regs->rows, (size_t)r->row_count * sizeof *yields);
     } else if (!indim_location_same(&result->place, &at)) {
-      indim_kernel_copy(l, result, &at);
+      indim_nest_copy(l, result, &at);
     }
   }
 }
 
 // Branch |branch| if the index says so, else one of those behind it.
-static void run_branches(indim_lowering *l, const branching *c, indim_lval which, int32_t branch, int32_t first_operand,
-                         indim_lval *results) {
+static void run_branches(indim_lowering *l, const branching *c, indim_value_id which, int32_t branch,
+                         int32_t first_operand, indim_value_id *results) {
   indim_loop_builder *b = &l->b;
   if (indim_lower_failed(l)) {
     return;
@@ -422,7 +423,7 @@ static void run_branches(indim_lowering *l, const branching *c, indim_lval which
     run_branch(l, c, branch, first_operand, results);
     return;
   }
-  indim_lval *yields = indim_lower_alloc(l, c->row_count + 1, sizeof *yields);
+  indim_value_id *yields = indim_lower_alloc(l, c->row_count + 1, sizeof *yields);
   if (yields == NULL) {
     return;
   }
@@ -434,9 +435,9 @@ static void run_branches(indim_lowering *l, const branching *c, indim_lval which
 }
 
 // The branch's number: a pred takes branch 0 when it is true; an s32 out of range the last one.
-static indim_lval branch_number(indim_lowering *l, indim_flow_item *item) {
+static indim_value_id branch_number(indim_lowering *l, indim_flow_item *item) {
   indim_loop_builder *b = &l->b;
-  indim_lval x = indim_tile_need(l, item->operands[0])->rows[0];
+  indim_value_id x = indim_regs_need(l, item->operands[0])->rows[0];
   if (indim_lower_failed(l)) {
     return 0;
   }
@@ -444,7 +445,7 @@ static indim_lval branch_number(indim_lowering *l, indim_flow_item *item) {
     return indim_loop_select(b, x, indim_loop_index(b, 0), indim_loop_index(b, 1));
   }
   int64_t last = item->flow_count - 1;
-  indim_lval wide = indim_loop_convert(b, x, INDIM_S64);
+  indim_value_id wide = indim_loop_convert(b, x, INDIM_S64);
   return indim_loop_select(b, indim_loop_in_range(b, wide, 0, last), wide, indim_loop_index(b, last));
 }
 
@@ -472,12 +473,12 @@ void indim_lower_conditional(indim_lowering *l, indim_flow_item *item) {
   }
   branching c = {.item = item, .count = item->flows[0]->result_count};
   c.list = indim_lower_alloc(l, c.count, sizeof *c.list);
-  indim_lval which = branch_number(l, item);
+  indim_value_id which = branch_number(l, item);
   // Operands that branches look at are made before, where both see them.
   for (int32_t p = 1; p < item->operand_count && !indim_lower_failed(l); p++) {
     int64_t count = indim_shape_element_count(item->operands[p]->shape);
-    if (item->operands[p]->placement == INDIM_PLACEMENT_TILE || (count >= 1 && count <= 128)) {
-      (void)indim_tile_need(l, item->operands[p]);
+    if (item->operands[p]->placement == INDIM_PLACEMENT_REGISTERS || (count >= 1 && count <= 128)) {
+      (void)indim_regs_need(l, item->operands[p]);
     }
     (void)indim_location_need(l, item->operands[p]);
   }
@@ -485,9 +486,9 @@ void indim_lower_conditional(indim_lowering *l, indim_flow_item *item) {
     indim_flow_item *member = indim_flow_result(item, k);
     carried *r = &c.list[k];
     r->first_row = c.row_count;
-    if (member->placement == INDIM_PLACEMENT_TILE) {
+    if (member->placement == INDIM_PLACEMENT_REGISTERS) {
       r->how = CARRIED_ROWS;
-      r->lanes = indim_tile_lanes(l->target, member->shape);
+      r->lanes = indim_regs_lanes(l->target, member->shape);
       r->row_count = (int32_t)((indim_shape_element_count(member->shape) + r->lanes - 1) / r->lanes);
       c.row_count += r->row_count;
     } else {
@@ -495,7 +496,7 @@ void indim_lower_conditional(indim_lowering *l, indim_flow_item *item) {
       place_result(l, member);
     }
   }
-  indim_lval *results = indim_lower_alloc(l, c.row_count + 1, sizeof *results);
+  indim_value_id *results = indim_lower_alloc(l, c.row_count + 1, sizeof *results);
   if (results == NULL || indim_lower_failed(l)) {
     return;
   }

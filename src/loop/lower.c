@@ -11,20 +11,20 @@
 
 // Items ------------------------------------------------------------------------------------------------------------------
 
-static void lower_tile(indim_lowering *l, indim_flow_item *item) {
-  indim_tile few[8];
-  indim_tile *operands = few;
+static void lower_regs(indim_lowering *l, indim_flow_item *item) {
+  indim_regs few[8];
+  indim_regs *operands = few;
   if (item->operand_count > 8) {
     operands = indim_lower_alloc(l, item->operand_count, sizeof *operands);
   }
   for (int32_t k = 0; k < item->operand_count && !indim_lower_failed(l); k++) {
-    operands[k] = *indim_tile_need(l, item->operands[k]);
+    operands[k] = *indim_regs_need(l, item->operands[k]);
   }
   if (indim_lower_failed(l)) {
     return;
   }
-  indim_tile_lower(&l->b, item->instr, operands, &item->tile);
-  item->has_tile = true;
+  indim_regs_lower(&l->b, item->instr, operands, &item->regs);
+  item->has_regs = true;
   indim_lower_deliver(l, item);
 }
 
@@ -57,7 +57,7 @@ static void lower_memory(indim_lowering *l, indim_flow_item *item) {
     return;
   }
   if (indim_shape_is_array(item->shape) && indim_element_can(item->instr)) {
-    indim_kernel_fill(l, item, &item->place);
+    indim_nest_fill(l, item, &item->place);
   } else if (!indim_lower_kernel(l, item)) {
     indim_lower_refuse(l, item, "the compiler does not lower it");
   }
@@ -65,9 +65,9 @@ static void lower_memory(indim_lowering *l, indim_flow_item *item) {
 
 static void lower_item(indim_lowering *l, indim_flow_item *item) {
   switch (item->placement) {
-  case INDIM_PLACEMENT_TILE:
+  case INDIM_PLACEMENT_REGISTERS:
     indim_lower_explain(l, item, "in registers");
-    lower_tile(l, item);
+    lower_regs(l, item);
     break;
   case INDIM_PLACEMENT_MEMORY:
     indim_lower_explain(l, item, "in memory: %s", item->reason == NULL ? "" : item->reason);
@@ -158,7 +158,7 @@ static void fill_padding(indim_lowering *l, const indim_shape *shape, indim_stor
   if (!indim_element_padding(shape->type, padding, &value)) {
     value = (indim_element){0};
   }
-  indim_loop_kernel_begin(&l->b, &storage, 1);
+  indim_loop_region_begin(&l->b, &storage, 1);
   indim_loop_fill(&l->b, storage, indim_loop_index(&l->b, 0),
                   indim_loop_const(&l->b, shape->type, value.bits, value.imag), storage->elements);
 }
@@ -183,10 +183,10 @@ static void take_over(indim_lowering *l, indim_flow_item *parameter, const indim
   indim_storage *from = parameter->place.storage;
   to->storage->shares = from->index + 1;
   from->is_donated = true;
-  indim_loop_kernel_begin(b, &to->storage, 1);
+  indim_loop_region_begin(b, &to->storage, 1);
   indim_loop_copy(b, to->storage, indim_loop_index(b, 0), from, indim_loop_index(b, 0), from->elements);
   parameter->place = *to;
-  parameter->is_given = true;
+  parameter->may_be_overwritten = true;
 }
 
 // Entry ------------------------------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ static void bind_results(indim_lowering *l, entry *e) {
     bool is_alike = p >= 0 && p < e->flow->parameter_count && !indim_lower_failed(l) &&
                     e->flow->parameters[p]->place.storage->kind == INDIM_STORAGE_ARGUMENT &&
                     lie_alike(&e->flow->parameters[p]->place, &e->places[k], e->shapes[k]->rank);
-    // Anything else than an update is computed straight into the result; share.c sees whether that may be the
+    // Anything else than an update is computed straight into the result; buffer_sharing.c sees whether that may be the
     // argument's buffer as it is.
     if (is_alike && indim_flow_root(item) == e->flow->parameters[p]) {
       take_over(l, e->flow->parameters[p], &e->places[k]);
@@ -232,7 +232,7 @@ static void save_results(indim_lowering *l, const entry *e) {
     const indim_storage *storage = item->place.storage;
     if (storage != NULL && storage->shares != 0 && storage != e->places[k].storage) {
       indim_location at = indim_location_scratch(l, item);
-      indim_kernel_copy(l, item, &at);
+      indim_nest_copy(l, item, &at);
       item->place = at;
     }
   }
@@ -258,7 +258,7 @@ static void lower_entry(indim_lowering *l, indim_flow *flow) {
   save_results(l, &e);
   for (int32_t k = 0; k < e.count && !indim_lower_failed(l); k++) {
     if (flow->results[k]->place.storage != e.places[k].storage) {
-      indim_kernel_copy(l, flow->results[k], &e.places[k]);
+      indim_nest_copy(l, flow->results[k], &e.places[k]);
     }
   }
 }

@@ -88,7 +88,7 @@ static indim_status compile(spoiler *how, char out_message[MESSAGE]) {
   indim_loop_builder b;
   indim_loop_builder_init(&b, program);
   indim_storage *r = indim_loop_storage(&b, INDIM_STORAGE_RESULT, INDIM_S64, 1, "r");
-  indim_loop_kernel_begin(&b, &r, 1);
+  indim_loop_region_begin(&b, &r, 1);
   indim_loop_store(&b, r, indim_loop_index(&b, 0), indim_loop_const(&b, INDIM_S64, 7, 0), 1, 0);
   program->result_count = 1;
   indim_code *code = NULL;

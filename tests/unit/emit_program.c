@@ -92,26 +92,26 @@ static indim_storage *result(fixture *f, indim_type type, int64_t elements) {
   indim_storage *s = indim_loop_storage(&f->b, INDIM_STORAGE_RESULT, type, elements, "r");
   if (s != NULL) {
     s->number = f->result_count++;
-    indim_loop_kernel_begin(&f->b, &s, 1);
+    indim_loop_region_begin(&f->b, &s, 1);
   }
   return s;
 }
 
-static indim_lval index_of(fixture *f, int64_t value) { return indim_loop_index(&f->b, value); }
+static indim_value_id index_of(fixture *f, int64_t value) { return indim_loop_index(&f->b, value); }
 
-static indim_lval f32_const(fixture *f, float value) {
+static indim_value_id f32_const(fixture *f, float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
   return indim_loop_const(&f->b, INDIM_F32, bits, 0);
 }
 
-static indim_lval f64_const(fixture *f, double value) {
+static indim_value_id f64_const(fixture *f, double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
   return indim_loop_const(&f->b, INDIM_F64, bits, 0);
 }
 
-static indim_lval s64_lanes(fixture *f, int32_t lanes, const int64_t *values) {
+static indim_value_id s64_lanes(fixture *f, int32_t lanes, const int64_t *values) {
   uint64_t bits[128];
   for (int32_t k = 0; k < lanes; k++) {
     bits[2 * k] = (uint64_t)values[k];
@@ -120,7 +120,7 @@ static indim_lval s64_lanes(fixture *f, int32_t lanes, const int64_t *values) {
   return indim_loop_lanes(&f->b, INDIM_S64, lanes, bits);
 }
 
-static indim_lval pred_lanes(fixture *f, int32_t lanes, unsigned bits_set) {
+static indim_value_id pred_lanes(fixture *f, int32_t lanes, unsigned bits_set) {
   uint64_t bits[128];
   for (int32_t k = 0; k < lanes; k++) {
     bits[2 * k] = (bits_set >> k) & 1;
@@ -144,10 +144,10 @@ static void build_add(fixture *f, indim_type type, int64_t elements, int32_t lan
   indim_storage *y = argument(f, type, elements);
   indim_storage *r = result(f, type, elements);
   int64_t step = (int64_t)lanes * unroll;
-  indim_lval i = indim_loop_for_begin(b, index_of(f, 0), index_of(f, elements), step, 0, NULL, NULL);
-  indim_lval sums[8];
+  indim_value_id i = indim_loop_for_begin(b, index_of(f, 0), index_of(f, elements), step, 0, NULL, NULL);
+  indim_value_id sums[8];
   for (int32_t u = 0; u < unroll; u++) {
-    indim_lval at = indim_loop_add_const(b, i, (int64_t)u * lanes);
+    indim_value_id at = indim_loop_add_const(b, i, (int64_t)u * lanes);
     sums[u] =
         indim_loop_binary(b, INDIM_OP_ADD, indim_loop_load(b, x, at, lanes, 1), indim_loop_load(b, y, at, lanes, 1));
   }
@@ -187,11 +187,11 @@ TEST(for_with_bounds_from_memory) {
   indim_loop_builder *b = &f.b;
   indim_storage *bounds = argument(&f, INDIM_S32, 2);
   indim_storage *r = result(&f, INDIM_S64, 1);
-  indim_lval begin = indim_loop_clamp_index(b, indim_loop_load(b, bounds, index_of(&f, 0), 1, 1), 0, 100);
-  indim_lval end = indim_loop_clamp_index(b, indim_loop_load(b, bounds, index_of(&f, 1), 1, 1), 0, 100);
-  indim_lval zero = index_of(&f, 1000);
-  indim_lval sum = 0;
-  indim_lval i = indim_loop_for_begin(b, begin, end, 3, 1, &zero, &sum);
+  indim_value_id begin = indim_loop_clamp_index(b, indim_loop_load(b, bounds, index_of(&f, 0), 1, 1), 0, 100);
+  indim_value_id end = indim_loop_clamp_index(b, indim_loop_load(b, bounds, index_of(&f, 1), 1, 1), 0, 100);
+  indim_value_id zero = index_of(&f, 1000);
+  indim_value_id sum = 0;
+  indim_value_id i = indim_loop_for_begin(b, begin, end, 3, 1, &zero, &sum);
   sum = indim_loop_binary(b, INDIM_OP_ADD, sum, i);
   indim_loop_for_end(b, &sum, &sum);
   indim_loop_store(b, r, index_of(&f, 0), sum, 1, false);
@@ -216,11 +216,11 @@ TEST(for_of_one_trip_and_of_none) {
   indim_loop_builder *b = &f.b;
   indim_storage *x = argument(&f, INDIM_F64, 4);
   indim_storage *r = result(&f, INDIM_F64, 2);
-  indim_lval first = indim_loop_load(b, x, index_of(&f, 0), 1, 1);
-  indim_lval carried = 0;
-  indim_lval out[2];
-  indim_lval i = indim_loop_for_begin(b, index_of(&f, 1), index_of(&f, 3), 2, 1, &first, &carried);
-  indim_lval sum = indim_loop_binary(b, INDIM_OP_ADD, carried, indim_loop_load(b, x, i, 1, 1));
+  indim_value_id first = indim_loop_load(b, x, index_of(&f, 0), 1, 1);
+  indim_value_id carried = 0;
+  indim_value_id out[2];
+  indim_value_id i = indim_loop_for_begin(b, index_of(&f, 1), index_of(&f, 3), 2, 1, &first, &carried);
+  indim_value_id sum = indim_loop_binary(b, INDIM_OP_ADD, carried, indim_loop_load(b, x, i, 1, 1));
   indim_loop_for_end(b, &sum, &out[0]);
   indim_loop_for_begin(b, index_of(&f, 3), index_of(&f, 3), 1, 1, &first, &carried);
   sum = indim_loop_binary(b, INDIM_OP_ADD, carried, carried);
@@ -244,12 +244,12 @@ TEST(if_gives_complex_values) {
   indim_storage *p = argument(&f, INDIM_PRED, 1);
   indim_storage *x = argument(&f, INDIM_C64, 2);
   indim_storage *r = result(&f, INDIM_C64, 2);
-  indim_lval z = indim_loop_load(b, x, index_of(&f, 0), 2, 1);
+  indim_value_id z = indim_loop_load(b, x, index_of(&f, 0), 2, 1);
   indim_loop_if_begin(b, indim_loop_load(b, p, index_of(&f, 0), 1, 1));
-  indim_lval sum = indim_loop_binary(b, INDIM_OP_ADD, z, z);
+  indim_value_id sum = indim_loop_binary(b, INDIM_OP_ADD, z, z);
   indim_loop_if_else(b, 1, &sum);
-  indim_lval difference = indim_loop_binary(b, INDIM_OP_SUBTRACT, indim_loop_binary(b, INDIM_OP_ADD, z, z), z);
-  indim_lval out = 0;
+  indim_value_id difference = indim_loop_binary(b, INDIM_OP_SUBTRACT, indim_loop_binary(b, INDIM_OP_ADD, z, z), z);
+  indim_value_id out = 0;
   indim_loop_if_end(b, &difference, &out);
   indim_loop_store(b, r, index_of(&f, 0), out, 1, false);
   indim_compiled_fn *fn = compile(&f);
@@ -271,14 +271,14 @@ static void build_while(fixture *f) {
   indim_loop_builder *b = &f->b;
   indim_storage *x = argument(f, INDIM_F64, 2);
   indim_storage *r = result(f, INDIM_F64, 2);
-  indim_lval start[] = {indim_loop_load(b, x, index_of(f, 0), 1, 1), f64_const(f, 0)};
-  indim_lval limit = indim_loop_load(b, x, index_of(f, 1), 1, 1);
-  indim_lval now[2];
-  indim_lval next[2];
+  indim_value_id start[] = {indim_loop_load(b, x, index_of(f, 0), 1, 1), f64_const(f, 0)};
+  indim_value_id limit = indim_loop_load(b, x, index_of(f, 1), 1, 1);
+  indim_value_id now[2];
+  indim_value_id next[2];
   indim_loop_while_begin(b, 2, start, now);
   indim_loop_op less = {.op = INDIM_OP_COMPARE, .direction = INDIM_COMPARE_LT};
-  indim_lval args[] = {now[0], limit};
-  indim_loop_while_body(b, indim_loop_scalar(b, less, INDIM_PRED, 2, args), now);
+  indim_value_id args[] = {now[0], limit};
+  indim_loop_while_body(b, indim_loop_elementwise(b, less, INDIM_PRED, 2, args), now);
   next[0] = indim_loop_binary(b, INDIM_OP_ADD, now[0], now[0]);
   next[1] = indim_loop_binary(b, INDIM_OP_ADD, now[1], f64_const(f, 1));
   indim_loop_while_end(b, next, now);
@@ -329,7 +329,7 @@ static void check_strides(indim_type type, int32_t lanes, int32_t stride) {
   indim_loop_builder *b = &f.b;
   indim_storage *x = argument(&f, type, N);
   indim_storage *r = result(&f, type, N);
-  indim_lval v = indim_loop_load(b, x, index_of(&f, from), lanes, stride);
+  indim_value_id v = indim_loop_load(b, x, index_of(&f, from), lanes, stride);
   indim_loop_store(b, r, index_of(&f, from), v, stride == 0 ? 1 : stride, false);
   indim_compiled_fn *fn = compile(&f);
   uint8_t in[MOST];
@@ -385,10 +385,10 @@ static void check_points(indim_type type, int32_t lanes, int32_t stride, bool wh
   indim_loop_builder *b = &f.b;
   indim_storage *x = argument(&f, type, points * stride);
   indim_storage *r = result(&f, type, points * stride);
-  indim_lval i = indim_loop_for_begin(b, index_of(&f, 0), index_of(&f, points), lanes, 0, NULL, NULL);
-  indim_lval at = indim_loop_mul_const(b, i, stride);
+  indim_value_id i = indim_loop_for_begin(b, index_of(&f, 0), index_of(&f, points), lanes, 0, NULL, NULL);
+  indim_value_id at = indim_loop_mul_const(b, i, stride);
   for (int32_t k = 0; k < stride - (whole ? 0 : 1); k++) {
-    indim_lval v = indim_loop_load(b, x, indim_loop_add_const(b, at, k), lanes, stride);
+    indim_value_id v = indim_loop_load(b, x, indim_loop_add_const(b, at, k), lanes, stride);
     indim_loop_store(b, r, indim_loop_add_const(b, at, (k + 1) % stride), v, stride, false);
   }
   indim_loop_for_end(b, NULL, NULL);
@@ -443,11 +443,11 @@ static void check_mask_of(indim_type type, int32_t lanes, int32_t stride, bool h
     int64_t far = k % 2 == 0 ? (int64_t)1 << 40 : -((int64_t)1 << 40);
     places[k] = (on >> k) & 1 ? from + k * stride : far;
   }
-  indim_lval address = has_lanes ? s64_lanes(&f, lanes, places) : index_of(&f, from);
+  indim_value_id address = has_lanes ? s64_lanes(&f, lanes, places) : index_of(&f, from);
   indim_storage *masks = argument(&f, INDIM_PRED, 32);
-  indim_lval mask = is_known ? pred_lanes(&f, lanes, on) : indim_loop_load(b, masks, index_of(&f, 0), lanes, 1);
-  indim_lval fill = indim_loop_load(b, fills, index_of(&f, 0), lanes, 1);
-  indim_lval v = indim_loop_load_masked(b, x, address, stride, mask, fill);
+  indim_value_id mask = is_known ? pred_lanes(&f, lanes, on) : indim_loop_load(b, masks, index_of(&f, 0), lanes, 1);
+  indim_value_id fill = indim_loop_load(b, fills, index_of(&f, 0), lanes, 1);
+  indim_value_id v = indim_loop_load_masked(b, x, address, stride, mask, fill);
   indim_loop_store_masked(b, r, address, v, stride, mask);
   indim_storage *all = result(&f, type, N);
   indim_loop_store(b, all, index_of(&f, 0), v, 1, false);
@@ -519,7 +519,7 @@ TEST(streamed_stores) {
   indim_loop_builder *b = &f.b;
   indim_storage *x = argument(&f, INDIM_F32, N);
   indim_storage *r = result(&f, INDIM_F32, N);
-  indim_lval i = indim_loop_for_begin(b, index_of(&f, 0), index_of(&f, N), 16, 0, NULL, NULL);
+  indim_value_id i = indim_loop_for_begin(b, index_of(&f, 0), index_of(&f, N), 16, 0, NULL, NULL);
   indim_loop_store(b, r, i, indim_loop_load(b, x, i, 16, 1), 1, true);
   indim_loop_for_end(b, NULL, NULL);
   indim_compiled_fn *fn = compile(&f);
@@ -554,12 +554,12 @@ TEST(masked_scalar_and_repeated) {
   indim_storage *x = argument(&f, INDIM_F32, 1);
   indim_storage *p = argument(&f, INDIM_PRED, 4);
   indim_storage *r = result(&f, INDIM_F32, 8);
-  indim_lval on = indim_loop_load(b, p, index_of(&f, 0), 1, 1);
-  indim_lval far = index_of(&f, (int64_t)1 << 40);
-  indim_lval one = indim_loop_load_masked(b, x, far, 1, on, f32_const(&f, 5));
-  indim_lval four = indim_loop_load(b, p, index_of(&f, 0), 4, 1);
-  indim_lval fill = indim_loop_splat(b, f32_const(&f, 9), 4);
-  indim_lval repeated = indim_loop_load_masked(b, x, far, 0, four, fill);
+  indim_value_id on = indim_loop_load(b, p, index_of(&f, 0), 1, 1);
+  indim_value_id far = index_of(&f, (int64_t)1 << 40);
+  indim_value_id one = indim_loop_load_masked(b, x, far, 1, on, f32_const(&f, 5));
+  indim_value_id four = indim_loop_load(b, p, index_of(&f, 0), 4, 1);
+  indim_value_id fill = indim_loop_splat(b, f32_const(&f, 9), 4);
+  indim_value_id repeated = indim_loop_load_masked(b, x, far, 0, four, fill);
   indim_loop_store(b, r, index_of(&f, 0), one, 1, false);
   indim_loop_store(b, r, index_of(&f, 1), repeated, 1, false);
   indim_loop_store_masked(b, r, far, one, 1, on);
@@ -583,13 +583,13 @@ TEST(lane_addresses) {
   indim_storage *x = argument(&f, INDIM_F32, 64);
   indim_storage *at = argument(&f, INDIM_S32, 8);
   indim_storage *r = result(&f, INDIM_F32, 64);
-  indim_lval loaded = indim_loop_clamp_index(b, indim_loop_load(b, at, index_of(&f, 0), 8, 1), 0, 63);
-  indim_lval first = indim_loop_load(b, x, loaded, 8, 1);
-  indim_lval i = indim_loop_for_begin(b, index_of(&f, 0), index_of(&f, 4), 1, 0, NULL, NULL);
-  indim_lval args[] = {indim_loop_splat(b, i, 8), s64_lanes(&f, 8, steps)};
+  indim_value_id loaded = indim_loop_clamp_index(b, indim_loop_load(b, at, index_of(&f, 0), 8, 1), 0, 63);
+  indim_value_id first = indim_loop_load(b, x, loaded, 8, 1);
+  indim_value_id i = indim_loop_for_begin(b, index_of(&f, 0), index_of(&f, 4), 1, 0, NULL, NULL);
+  indim_value_id args[] = {indim_loop_splat(b, i, 8), s64_lanes(&f, 8, steps)};
   int64_t coefficients[] = {5, 2};
-  indim_lval affine = indim_loop_affine(b, 3, 2, args, coefficients);
-  indim_lval second = indim_loop_load(b, x, affine, 8, 1);
+  indim_value_id affine = indim_loop_affine(b, 3, 2, args, coefficients);
+  indim_value_id second = indim_loop_load(b, x, affine, 8, 1);
   indim_loop_store(b, r, indim_loop_mul_const(b, i, 8), indim_loop_binary(b, INDIM_OP_ADD, first, second), 1, false);
   indim_loop_for_end(b, NULL, NULL);
   indim_compiled_fn *fn = compile(&f);
@@ -628,7 +628,7 @@ TEST(copy_fill_constant_scratch) {
   indim_storage *bytes = result(&f, INDIM_U8, N);
   indim_storage *zeros = result(&f, INDIM_F64, N);
   indim_storage *written[] = {r, z, bytes, zeros, scratch};
-  indim_loop_kernel_begin(b, written, 5);
+  indim_loop_region_begin(b, written, 5);
   indim_loop_copy(b, scratch, index_of(&f, 1), constant, index_of(&f, 2), 4);
   indim_loop_copy(b, r, index_of(&f, 10), scratch, index_of(&f, 1), 4);
   indim_loop_fill(b, r, index_of(&f, 50), indim_loop_const(b, INDIM_S16, 0x1234, 0), 37);
@@ -686,11 +686,11 @@ TEST(large_constants) {
   indim_storage *r = result(&f, INDIM_F32, N);
   indim_storage *copy = result(&f, INDIM_F64, N);
   indim_storage *written[] = {r, copy};
-  indim_loop_kernel_begin(b, written, 2);
+  indim_loop_region_begin(b, written, 2);
   indim_loop_copy(b, copy, index_of(&f, 0), y, index_of(&f, 0), N);
-  indim_lval i = indim_loop_for_begin(b, index_of(&f, 0), index_of(&f, N), 8, 0, NULL, NULL);
+  indim_value_id i = indim_loop_for_begin(b, index_of(&f, 0), index_of(&f, N), 8, 0, NULL, NULL);
   indim_loop_for_parallel(b, 8);
-  indim_lval v = indim_loop_load(b, x, i, 8, 1);
+  indim_value_id v = indim_loop_load(b, x, i, 8, 1);
   v = indim_loop_binary(b, INDIM_OP_ADD, v, indim_loop_load(b, z, index_of(&f, 0), 8, 1));
   indim_loop_store(b, r, i, v, 1, false);
   indim_loop_for_end(b, NULL, NULL);
@@ -723,13 +723,13 @@ TEST(shuffles_of_several_arguments) {
   indim_storage *r = result(&f, INDIM_F32, COUNT);
   indim_storage *rz = result(&f, INDIM_C128, 4);
   indim_storage *written[] = {r, rz};
-  indim_loop_kernel_begin(b, written, 2);
-  indim_lval args[] = {indim_loop_load(b, x, index_of(&f, 0), 4, 1), indim_loop_load(b, x, index_of(&f, 4), 4, 1),
-                       indim_loop_load(b, x, index_of(&f, 8), 1, 1), indim_loop_load(b, x, index_of(&f, 9), 3, 1)};
+  indim_loop_region_begin(b, written, 2);
+  indim_value_id args[] = {indim_loop_load(b, x, index_of(&f, 0), 4, 1), indim_loop_load(b, x, index_of(&f, 4), 4, 1),
+                           indim_loop_load(b, x, index_of(&f, 8), 1, 1), indim_loop_load(b, x, index_of(&f, 9), 3, 1)};
   indim_loop_store(b, r, index_of(&f, 0), indim_loop_shuffle(b, 4, args, COUNT, map), 1, false);
-  indim_lval pair = indim_loop_load(b, z, index_of(&f, 0), 2, 1);
-  indim_lval other = indim_loop_load(b, z, index_of(&f, 2), 2, 1);
-  indim_lval both[] = {pair, other};
+  indim_value_id pair = indim_loop_load(b, z, index_of(&f, 0), 2, 1);
+  indim_value_id other = indim_loop_load(b, z, index_of(&f, 2), 2, 1);
+  indim_value_id both[] = {pair, other};
   static const int32_t turned[] = {3, 0, 2, 1};
   indim_loop_store(b, rz, index_of(&f, 0), indim_loop_shuffle(b, 2, both, 4, turned), 1, false);
   indim_compiled_fn *fn = compile(&f);
@@ -762,7 +762,7 @@ static void check_interleaving(int32_t count, int32_t lanes, int32_t more) {
   indim_loop_builder *b = &f.b;
   indim_storage *x = argument(&f, INDIM_F32, MOST);
   indim_storage *r = result(&f, INDIM_F32, MOST);
-  indim_lval args[4];
+  indim_value_id args[4];
   for (int32_t i = 0; i < count; i++) {
     args[i] = indim_loop_load(b, x, index_of(&f, i * lanes), lanes, 1);
   }
@@ -806,14 +806,14 @@ TEST(folds_splats_extracts) {
   indim_storage *r = result(&f, INDIM_S32, 40);
   indim_storage *rz = result(&f, INDIM_C64, 8);
   indim_storage *written[] = {r, rz};
-  indim_loop_kernel_begin(b, written, 2);
+  indim_loop_region_begin(b, written, 2);
   indim_loop_op add = {.op = INDIM_OP_ADD};
   for (int32_t lanes = 2; lanes <= 33; lanes++) {
-    indim_lval sum = indim_loop_fold(b, add, indim_loop_load(b, x, index_of(&f, 3), lanes, 1));
+    indim_value_id sum = indim_loop_reduce(b, add, indim_loop_load(b, x, index_of(&f, 3), lanes, 1));
     indim_loop_store(b, r, index_of(&f, lanes), sum, 1, false);
   }
-  indim_lval v = indim_loop_load(b, z, index_of(&f, 1), 5, 1);
-  indim_loop_store(b, rz, index_of(&f, 0), indim_loop_fold(b, add, v), 1, false);
+  indim_value_id v = indim_loop_load(b, z, index_of(&f, 1), 5, 1);
+  indim_loop_store(b, rz, index_of(&f, 0), indim_loop_reduce(b, add, v), 1, false);
   indim_loop_store(b, rz, index_of(&f, 1), indim_loop_splat(b, indim_loop_extract(b, v, 3), 3), 1, false);
   indim_compiled_fn *fn = compile(&f);
   int32_t in[64], got[40];
@@ -848,8 +848,9 @@ TEST(divisions_round_down) {
   indim_loop_builder *b = &f.b;
   indim_storage *x = argument(&f, INDIM_S64, N);
   indim_storage *r = result(&f, INDIM_S64, 4 * N * DIVISORS);
-  indim_lval raw = indim_loop_load(b, x, index_of(&f, 0), N, 1);
-  indim_lval values[] = {indim_loop_clamp_index(b, raw, -5000000, 5000000), indim_loop_clamp_index(b, raw, 0, 5000000)};
+  indim_value_id raw = indim_loop_load(b, x, index_of(&f, 0), N, 1);
+  indim_value_id values[] = {indim_loop_clamp_index(b, raw, -5000000, 5000000),
+                             indim_loop_clamp_index(b, raw, 0, 5000000)};
   for (int64_t d = 0; d < DIVISORS; d++) {
     for (int64_t v = 0; v < 2; v++) {
       int64_t at = (2 * d + v) * 2 * N;
@@ -884,10 +885,10 @@ static void check_clamp(indim_type type, const void *in, const int64_t *expected
   indim_storage *x = argument(&f, type, 4);
   indim_storage *r = result(&f, INDIM_S64, 8);
   for (int32_t k = 0; k < 4; k++) {
-    indim_lval one = indim_loop_load(b, x, index_of(&f, k), 1, 1);
+    indim_value_id one = indim_loop_load(b, x, index_of(&f, k), 1, 1);
     indim_loop_store(b, r, index_of(&f, k), indim_loop_clamp_index(b, one, -3, 5), 1, false);
   }
-  indim_lval all = indim_loop_load(b, x, index_of(&f, 0), 4, 1);
+  indim_value_id all = indim_loop_load(b, x, index_of(&f, 0), 4, 1);
   indim_loop_store(b, r, index_of(&f, 4), indim_loop_clamp_index(b, all, -3, 5), 1, false);
   indim_compiled_fn *fn = compile(&f);
   int64_t got[8];
@@ -925,9 +926,9 @@ TEST(fma_and_affine) {
   indim_storage *r = result(&f, INDIM_F64, 1);
   indim_storage *ri = result(&f, INDIM_S64, 1);
   indim_storage *written[] = {r, ri};
-  indim_loop_kernel_begin(b, written, 2);
-  indim_lval v[3];
-  indim_lval index[3];
+  indim_loop_region_begin(b, written, 2);
+  indim_value_id v[3];
+  indim_value_id index[3];
   for (int32_t k = 0; k < 3; k++) {
     v[k] = indim_loop_load(b, x, index_of(&f, k), 1, 1);
     index[k] = indim_loop_clamp_index(b, indim_loop_load(b, n, index_of(&f, k), 1, 1), -1000, 1000);
@@ -981,22 +982,22 @@ static void build_parallel(fixture *f, bool has_while) {
   indim_storage *r = result(f, INDIM_F32, 1024);
   REQUIRE(t != NULL);
   t->data = table;
-  indim_lval begin = indim_loop_clamp_index(b, indim_loop_load(b, n, index_of(f, 0), 1, 1), 0, 1000);
-  indim_lval end = indim_loop_clamp_index(b, indim_loop_load(b, n, index_of(f, 1), 1, 1), 0, 1017);
-  indim_lval factor = indim_loop_splat(b, indim_loop_load(b, x, index_of(f, 0), 1, 1), 8);
-  indim_lval i = indim_loop_for_begin(b, begin, end, 8, 0, NULL, NULL);
+  indim_value_id begin = indim_loop_clamp_index(b, indim_loop_load(b, n, index_of(f, 0), 1, 1), 0, 1000);
+  indim_value_id end = indim_loop_clamp_index(b, indim_loop_load(b, n, index_of(f, 1), 1, 1), 0, 1017);
+  indim_value_id factor = indim_loop_splat(b, indim_loop_load(b, x, index_of(f, 0), 1, 1), 8);
+  indim_value_id i = indim_loop_for_begin(b, begin, end, 8, 0, NULL, NULL);
   indim_loop_for_parallel(b, 4);
-  indim_lval v = indim_loop_load(b, x, i, 8, 1);
+  indim_value_id v = indim_loop_load(b, x, i, 8, 1);
   v = indim_loop_binary(b, INDIM_OP_MULTIPLY, v, factor);
   v = indim_loop_binary(b, INDIM_OP_ADD, v, indim_loop_load(b, t, index_of(f, 0), 8, 1));
   if (has_while) {
-    indim_lval now;
-    indim_lval start = f32_const(f, 1);
+    indim_value_id now;
+    indim_value_id start = f32_const(f, 1);
     indim_loop_while_begin(b, 1, &start, &now);
     indim_loop_op less = {.op = INDIM_OP_COMPARE, .direction = INDIM_COMPARE_LT};
-    indim_lval args[] = {now, f32_const(f, 100)};
-    indim_loop_while_body(b, indim_loop_scalar(b, less, INDIM_PRED, 2, args), &now);
-    indim_lval next = indim_loop_binary(b, INDIM_OP_ADD, now, now);
+    indim_value_id args[] = {now, f32_const(f, 100)};
+    indim_loop_while_body(b, indim_loop_elementwise(b, less, INDIM_PRED, 2, args), &now);
+    indim_value_id next = indim_loop_binary(b, INDIM_OP_ADD, now, now);
     indim_loop_while_end(b, &next, &now);
     v = indim_loop_binary(b, INDIM_OP_ADD, v, indim_loop_splat(b, now, 8));
   }
@@ -1083,7 +1084,7 @@ TEST(host_matmul) {
   indim_storage *r = result(&f, INDIM_F32, 8);
   indim_storage *storages[] = {r, x, y};
   bool is_written[] = {true, false, false};
-  indim_lval addresses[] = {index_of(&f, 3), index_of(&f, 1), index_of(&f, 2)};
+  indim_value_id addresses[] = {index_of(&f, 3), index_of(&f, 1), index_of(&f, 2)};
   indim_loop_host(b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, INDIM_MATMUL_NUMBERS, numbers);
   indim_compiled_fn *fn = compile(&f);
   float in[] = {0, 5, 7, 0, 0, 0, 0, 0};
@@ -1116,13 +1117,13 @@ TEST(body_of_12000_scalar_nodes) {
   indim_loop_builder *b = &f.b;
   indim_storage *x = argument(&f, INDIM_F32, VALUES);
   indim_storage *r = result(&f, INDIM_F32, VALUES);
-  indim_lval start[VALUES], now[VALUES];
+  indim_value_id start[VALUES], now[VALUES];
   for (int32_t k = 0; k < VALUES; k++) {
     start[k] = indim_loop_load(b, x, index_of(&f, k), 1, 1);
   }
   indim_loop_for_begin(b, index_of(&f, 0), index_of(&f, 3), 1, VALUES, start, now);
   for (int32_t i = 0; i < COUNT; i++) {
-    indim_lval other = now[(i * 5 + 3) % VALUES];
+    indim_value_id other = now[(i * 5 + 3) % VALUES];
     indim_op op = i % 3 == 0 ? INDIM_OP_MULTIPLY : i % 3 == 1 ? INDIM_OP_ADD : INDIM_OP_SUBTRACT;
     now[i % VALUES] = indim_loop_binary(b, op, now[i % VALUES], other);
   }
@@ -1157,14 +1158,14 @@ TEST(body_of_2000_tanh) {
   indim_loop_builder *b = &f.b;
   indim_storage *x = argument(&f, INDIM_F32, VALUES);
   indim_storage *r = result(&f, INDIM_F32, VALUES);
-  indim_lval now[VALUES];
+  indim_value_id now[VALUES];
   for (int32_t k = 0; k < VALUES; k++) {
     now[k] = indim_loop_load(b, x, index_of(&f, k), 1, 1);
   }
   indim_loop_op tanh_op = {.op = INDIM_OP_TANH};
   for (int32_t i = 0; i < COUNT; i++) {
-    indim_lval sum = indim_loop_binary(b, INDIM_OP_ADD, now[i % VALUES], now[(i + 7) % VALUES]);
-    now[i % VALUES] = indim_loop_scalar(b, tanh_op, INDIM_F32, 1, &sum);
+    indim_value_id sum = indim_loop_binary(b, INDIM_OP_ADD, now[i % VALUES], now[(i + 7) % VALUES]);
+    now[i % VALUES] = indim_loop_elementwise(b, tanh_op, INDIM_F32, 1, &sum);
   }
   for (int32_t k = 0; k < VALUES; k++) {
     indim_loop_store(b, r, index_of(&f, k), now[k], 1, false);
@@ -1221,7 +1222,7 @@ TEST(every_allocation_may_fail) {
   build_parallel(&f, true);
   indim_storage *more = result(&f, INDIM_C64, 8);
   uint64_t bits[16] = {0};
-  indim_lval lanes = indim_loop_lanes(&f.b, INDIM_C64, 8, bits);
+  indim_value_id lanes = indim_loop_lanes(&f.b, INDIM_C64, 8, bits);
   static const int32_t map[] = {3, 2, 1, 0, 7, 6, 5, 5};
   indim_loop_store(&f.b, more, index_of(&f, 0), indim_loop_shuffle(&f.b, 1, &lanes, 8, map), 1, false);
   REQUIRE(f.b.status == INDIM_OK);
@@ -1244,7 +1245,7 @@ TEST(too_many_lanes_are_refused) {
   REQUIRE(open_fixture(&f));
   indim_storage *x = argument(&f, INDIM_F32, 1);
   indim_storage *r = result(&f, INDIM_F32, 5000);
-  indim_lval one = indim_loop_load(&f.b, x, index_of(&f, 0), 1, 1);
+  indim_value_id one = indim_loop_load(&f.b, x, index_of(&f, 0), 1, 1);
   indim_loop_store(&f.b, r, index_of(&f, 0), indim_loop_splat(&f.b, one, 5000), 1, false);
   if (f.b.status == INDIM_OK) {
     CHECK_EQ_INT(indim_jit_compile(f.cx, f.program, NULL, NULL, &f.code), INDIM_LIMIT);
@@ -1257,7 +1258,7 @@ TEST(a_deep_nest_is_refused) {
   REQUIRE(open_fixture(&f));
   enum { DEEP = 300 };
   indim_storage *p = argument(&f, INDIM_PRED, 1);
-  indim_lval pred = indim_loop_load(&f.b, p, index_of(&f, 0), 1, 1);
+  indim_value_id pred = indim_loop_load(&f.b, p, index_of(&f, 0), 1, 1);
   for (int32_t i = 0; i < DEEP; i++) {
     indim_loop_if_begin(&f.b, pred);
   }

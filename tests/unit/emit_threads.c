@@ -62,12 +62,12 @@ enum { ITERATIONS = 8, WIDTH = 4, ELEMENTS = ITERATIONS * WIDTH };
 typedef enum way { BY_STORE, BY_MASKED_STORE, BY_LANES, BY_COPY, BY_FILL, BY_LOAD, WAYS } way;
 
 // One iteration on elements |at| and on.
-static void add_body(indim_loop_builder *b, way how, indim_storage *from, indim_storage *to, indim_lval i,
-                     indim_lval at) {
+static void add_body(indim_loop_builder *b, way how, indim_storage *from, indim_storage *to, indim_value_id i,
+                     indim_value_id at) {
   static const uint64_t three_on[] = {1, 0, 1, 0, 1, 0, 0, 0};
   static const uint64_t steps[] = {0, 0, 2, 0, 1, 0, 3, 0};
-  indim_lval own = indim_loop_affine(b, 0, 1, &i, (int64_t[]){WIDTH});
-  indim_lval x = indim_loop_load(b, from, how == BY_LOAD ? own : indim_loop_index(b, 0), WIDTH, 1);
+  indim_value_id own = indim_loop_affine(b, 0, 1, &i, (int64_t[]){WIDTH});
+  indim_value_id x = indim_loop_load(b, from, how == BY_LOAD ? own : indim_loop_index(b, 0), WIDTH, 1);
   if (how == BY_COPY) {
     indim_loop_copy(b, to, at, from, indim_loop_index(b, 0), WIDTH);
   } else if (how == BY_FILL) {
@@ -75,10 +75,10 @@ static void add_body(indim_loop_builder *b, way how, indim_storage *from, indim_
   } else if (how == BY_MASKED_STORE) {
     indim_loop_store_masked(b, to, at, x, 1, indim_loop_lanes(b, INDIM_PRED, WIDTH, three_on));
   } else if (how == BY_LANES) {
-    indim_lval parts[] = {indim_loop_splat(b, at, WIDTH), indim_loop_lanes(b, INDIM_S64, WIDTH, steps)};
+    indim_value_id parts[] = {indim_loop_splat(b, at, WIDTH), indim_loop_lanes(b, INDIM_S64, WIDTH, steps)};
     indim_loop_store(b, to, indim_loop_affine(b, 0, 2, parts, (int64_t[]){1, 1}), x, 0, false);
   } else if (how == BY_LOAD) {  // each writes its own and reads the first's
-    indim_lval first = indim_loop_load(b, to, at, WIDTH, 1);
+    indim_value_id first = indim_loop_load(b, to, at, WIDTH, 1);
     indim_loop_store(b, to, own, indim_loop_binary(b, INDIM_OP_ADD, x, first), 1, false);
   } else {
     indim_loop_store(b, to, at, x, 1, false);
@@ -105,8 +105,8 @@ static int races(way how, bool is_racy) {
   indim_loop_builder_init(b, program);
   indim_storage *from = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_S32, ELEMENTS, "a");
   indim_storage *to = indim_loop_storage(b, INDIM_STORAGE_RESULT, INDIM_S32, ELEMENTS, "r");
-  indim_loop_kernel_begin(b, &to, 1);
-  indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, ITERATIONS), 1, 0, NULL, NULL);
+  indim_loop_region_begin(b, &to, 1);
+  indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, ITERATIONS), 1, 0, NULL, NULL);
   indim_loop_for_parallel(b, 1);
   add_body(b, how, from, to, i, indim_loop_affine(b, 0, 1, &i, (int64_t[]){is_racy ? 0 : WIDTH}));
   indim_loop_for_end(b, NULL, NULL);

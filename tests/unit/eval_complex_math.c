@@ -1,5 +1,5 @@
 // Complex functions where accuracy is not the question: the vectors of the specification, signed zeros on branch
-// cuts, infinities and NaN (C's Annex G, with the notes of the header). Accuracy is measured by tests/witness/complex_math.py.
+// splits, infinities and NaN (C's Annex G, with the notes of the header). Accuracy is measured by tests/witness/complex_math.py.
 #include "eval/complex_math.h"
 
 #include <float.h>
@@ -76,7 +76,7 @@ TEST(products_and_quotients) {
 }
 
 // The sign of a zero chooses the side of the cut.
-TEST(cuts) {
+TEST(splits) {
   IS(indim_complex_sqrt(c(-4, 0.0)), 0, 2);
   IS(indim_complex_sqrt(c(-4, -0.0)), 0, -2);
   IS(indim_complex_sqrt(c(4, -0.0)), 2, -0.0);
@@ -429,7 +429,7 @@ TEST(recovery_of_infinities) {
   X(modulus_and_sign)       \
   X(power)                  \
   X(products_and_quotients) \
-  X(cuts)                   \
+  X(splits)                 \
   X(zeros)                  \
   X(infinities)             \
   X(annex_g)                \

@@ -7,7 +7,7 @@
 // A loop i in 0..8 around a loop j in 16 i .. 16 i + 10 step 3 that carries c, and data from memory.
 typedef struct nest {
   fixture f;
-  indim_lval i, j, c, data, held;
+  indim_value_id i, j, c, data, held;
 } nest;
 
 static bool open_nest(nest *n) {
@@ -17,10 +17,10 @@ static bool open_nest(nest *n) {
   }
   indim_loop_builder *b = &n->f.b;
   indim_storage *a = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_S64, 64, "a");
-  indim_loop_kernel_begin(b, NULL, 0);
-  indim_lval zero = indim_loop_index(b, 0);
+  indim_loop_region_begin(b, NULL, 0);
+  indim_value_id zero = indim_loop_index(b, 0);
   n->i = simple_for(b, 8);
-  indim_lval begin = indim_loop_mul_const(b, n->i, 16);
+  indim_value_id begin = indim_loop_mul_const(b, n->i, 16);
   n->j = indim_loop_for_begin(b, begin, indim_loop_add_const(b, begin, 10), 3, 1, &zero, &n->c);
   n->data = indim_loop_load(b, a, n->i, 1, 1);
   n->held = indim_loop_clamp_index(b, n->data, 2, 5);
@@ -34,15 +34,17 @@ static void close_nest(nest *n) {
 }
 
 // |user| is the one term that stays, or NULL.
-static bool keeps_one(const void *user, indim_lval term) { return user != NULL && *(const indim_lval *)user == term; }
+static bool keeps_one(const void *user, indim_value_id term) {
+  return user != NULL && *(const indim_value_id *)user == term;
+}
 
-static bool keeps_all(const void *user, indim_lval term) { return user == NULL && term > 0; }
+static bool keeps_all(const void *user, indim_value_id term) { return user == NULL && term > 0; }
 
-static bool decompose(nest *n, indim_lval address, const indim_lval *kept, indim_affine *out) {
+static bool decompose(nest *n, indim_value_id address, const indim_value_id *kept, indim_affine *out) {
   return indim_affine_decompose(n->f.program, address, 0, 3, keeps_one, kept, out);
 }
 
-static void check_sum(const indim_affine *p, indim_lval term, int64_t coefficient, int64_t low, int64_t high) {
+static void check_sum(const indim_affine *p, indim_value_id term, int64_t coefficient, int64_t low, int64_t high) {
   CHECK_EQ_INT(p->count, coefficient != 0);
   CHECK_EQ_INT(indim_affine_coefficient(p, term), coefficient);
   CHECK_EQ_INT(p->low, low);
@@ -54,8 +56,8 @@ TEST(sums_and_ranges) {
   indim_affine p;
   REQUIRE(open_nest(&n));
   indim_loop_builder *b = &n.f.b;
-  const indim_lval args[2] = {n.i, n.held};
-  indim_lval sum = indim_loop_affine(b, 7, 2, args, (const int64_t[]){10, -2});
+  const indim_value_id args[2] = {n.i, n.held};
+  indim_value_id sum = indim_loop_affine(b, 7, 2, args, (const int64_t[]){10, -2});
   REQUIRE(decompose(&n, sum, &n.i, &p));
   check_sum(&p, n.i, 10, 7 - 10, 7 - 4 + 3);
   REQUIRE(decompose(&n, sum, NULL, &p));
@@ -74,7 +76,7 @@ TEST(an_index_is_its_begin_and_its_reach) {
   REQUIRE(decompose(&n, n.j, &n.j, &p));
   check_sum(&p, n.j, 1, 0, 3);
   // 2 j - 32 i: the begins cancel.
-  indim_lval both = indim_loop_affine(&n.f.b, 0, 2, (const indim_lval[]){n.j, n.i}, (const int64_t[]){2, -32});
+  indim_value_id both = indim_loop_affine(&n.f.b, 0, 2, (const indim_value_id[]){n.j, n.i}, (const int64_t[]){2, -32});
   REQUIRE(decompose(&n, both, &n.i, &p));
   check_sum(&p, n.i, 0, 0, 18 + 3);
   close_nest(&n);
@@ -86,7 +88,7 @@ TEST(an_index_of_one_step) {
   indim_affine p;
   REQUIRE(open_nest(&n));
   indim_loop_builder *b = &n.f.b;
-  indim_lval once = indim_loop_for_begin(b, indim_loop_index(b, 4), indim_loop_index(b, 5), 1, 0, NULL, NULL);
+  indim_value_id once = indim_loop_for_begin(b, indim_loop_index(b, 4), indim_loop_index(b, 5), 1, 0, NULL, NULL);
   REQUIRE(decompose(&n, once, &once, &p));
   check_sum(&p, once, 1, 0, 3);
   REQUIRE(decompose(&n, once, NULL, &p));
@@ -100,8 +102,8 @@ TEST(lanes_are_a_window) {
   indim_affine p;
   REQUIRE(open_nest(&n));
   const uint64_t bits[8] = {3, 0, 1, 0, 9, 0, 4, 0};
-  const indim_lval args[2] = {n.i, indim_loop_lanes(&n.f.b, INDIM_S64, 4, bits)};
-  indim_lval at = indim_loop_affine(&n.f.b, 0, 2, args, (const int64_t[]){8, 2});
+  const indim_value_id args[2] = {n.i, indim_loop_lanes(&n.f.b, INDIM_S64, 4, bits)};
+  indim_value_id at = indim_loop_affine(&n.f.b, 0, 2, args, (const int64_t[]){8, 2});
   REQUIRE(indim_affine_decompose(n.f.program, at, 0, 0, keeps_all, NULL, &p));
   check_sum(&p, n.i, 8, 2, 18);
   close_nest(&n);
@@ -114,7 +116,7 @@ TEST(the_unknown) {
   CHECK(!decompose(&n, n.data, NULL, &p));
   CHECK(!decompose(&n, n.c, &n.i, &p));  // carried: not the index, whatever that reaches
   CHECK(decompose(&n, n.data, &n.data, &p));
-  indim_lval beyond = indim_loop_affine(&n.f.b, INT64_MAX - 2, 1, &n.data, &(int64_t){1});
+  indim_value_id beyond = indim_loop_affine(&n.f.b, INT64_MAX - 2, 1, &n.data, &(int64_t){1});
   CHECK(!decompose(&n, beyond, &n.data, &p));  // the window passes the end
   close_nest(&n);
 }
@@ -136,7 +138,7 @@ TEST(adding) {
   indim_affine_cover(&p, &(indim_affine){.low = -3, .high = 8});
   CHECK(p.low == -10 && p.high == 8);
   p = (indim_affine){.count = 0};
-  for (indim_lval term = 1; term <= INDIM_MAX_AFFINE_TERMS; term++) {
+  for (indim_value_id term = 1; term <= INDIM_MAX_AFFINE_TERMS; term++) {
     CHECK(indim_affine_add(&p, term, 1));
   }
   CHECK(!indim_affine_add(&p, INDIM_MAX_AFFINE_TERMS + 1, 1));
@@ -152,7 +154,7 @@ TEST(values_as_sums) {
   check_sum(&x, n.i, 1, 0, 0);
   indim_affine_of(n.f.program, indim_loop_index(&n.f.b, -5), &x);
   check_sum(&x, n.i, 0, -5, -5);
-  const indim_lval args[2] = {n.i, n.held};
+  const indim_value_id args[2] = {n.i, n.held};
   indim_affine_of(n.f.program, indim_loop_affine(&n.f.b, 7, 2, args, (const int64_t[]){10, -2}), &x);
   CHECK_EQ_INT(x.count, 2);
   CHECK(indim_affine_coefficient(&x, n.i) == 10 && indim_affine_coefficient(&x, n.held) == -2);
@@ -180,7 +182,7 @@ TEST(sums_of_sums) {
   CHECK_EQ_INT(indim_affine_remove(&y, n.i), 2);
   CHECK_EQ_INT(indim_affine_remove(&y, n.i), 0);
   check_sum(&y, n.j, 1, 1, 2);
-  indim_lval begin = indim_loop_affine(&n.f.b, 7, 2, (const indim_lval[]){n.i, n.j}, (const int64_t[]){10, -2});
+  indim_value_id begin = indim_loop_affine(&n.f.b, 7, 2, (const indim_value_id[]){n.i, n.j}, (const int64_t[]){10, -2});
   CHECK(indim_affine_distance(n.f.program, begin, indim_loop_add_const(&n.f.b, begin, -4), &distance));
   CHECK_EQ_INT(distance, -4);
   CHECK(!indim_affine_distance(n.f.program, begin, n.i, &distance));

@@ -12,13 +12,13 @@ TEST(invariant_nodes_leave_the_loop) {
   indim_storage *a = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_F32, 64, "a");
   indim_storage *s = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_F32, 1, "s");
   indim_storage *r = indim_loop_storage(b, INDIM_STORAGE_RESULT, INDIM_F32, 64, "r");
-  indim_loop_kernel_begin(b, &r, 1);
-  indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, 64), 8, 0, NULL, NULL);
+  indim_loop_region_begin(b, &r, 1);
+  indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, 64), 8, 0, NULL, NULL);
   CHECK_EQ_INT(indim_loop_value_of(b, i)->high, 56);
-  indim_lval x = indim_loop_load(b, a, i, 8, 1);
-  indim_lval y = indim_loop_load(b, s, indim_loop_index(b, 0), 1, 1);
-  indim_lval wide = indim_loop_splat(b, y, 8);
-  indim_lval sum = indim_loop_binary(b, INDIM_OP_ADD, x, wide);
+  indim_value_id x = indim_loop_load(b, a, i, 8, 1);
+  indim_value_id y = indim_loop_load(b, s, indim_loop_index(b, 0), 1, 1);
+  indim_value_id wide = indim_loop_splat(b, y, 8);
+  indim_value_id sum = indim_loop_binary(b, INDIM_OP_ADD, x, wide);
   CHECK(body_of(&f, y) == f.program->body);
   CHECK(body_of(&f, wide) == f.program->body);
   CHECK(body_of(&f, x) == b->body);
@@ -37,12 +37,12 @@ TEST(nodes_stand_at_the_innermost_of_their_arguments) {
   fixture f;
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;
-  indim_lval i = simple_for(b, 10);
+  indim_value_id i = simple_for(b, 10);
   indim_loop_body *outer = b->body;
-  indim_lval j = simple_for(b, 20);
-  indim_lval row = indim_loop_mul_const(b, i, 20);
-  indim_lval at = indim_loop_add(b, row, j);
-  indim_lval real = indim_loop_convert(b, i, INDIM_F64);
+  indim_value_id j = simple_for(b, 20);
+  indim_value_id row = indim_loop_mul_const(b, i, 20);
+  indim_value_id at = indim_loop_add(b, row, j);
+  indim_value_id real = indim_loop_convert(b, i, INDIM_F64);
   CHECK(body_of(&f, row) == outer);
   CHECK(body_of(&f, real) == outer);
   CHECK(body_of(&f, at) == b->body);
@@ -61,19 +61,19 @@ TEST(work_stays_inside_an_if) {
   indim_loop_builder *b = &f.b;
   indim_storage *a = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_F64, 64, "a");
   indim_storage *p = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_PRED, 1, "p");
-  indim_loop_kernel_begin(b, NULL, 0);
-  indim_lval x = indim_loop_load(b, a, indim_loop_index(b, 0), 1, 1);
-  indim_lval pred = indim_loop_load(b, p, indim_loop_index(b, 0), 1, 1);
-  indim_lval i = simple_for(b, 8);
+  indim_loop_region_begin(b, NULL, 0);
+  indim_value_id x = indim_loop_load(b, a, indim_loop_index(b, 0), 1, 1);
+  indim_value_id pred = indim_loop_load(b, p, indim_loop_index(b, 0), 1, 1);
+  indim_value_id i = simple_for(b, 8);
   indim_loop_body *loop = b->body;
   indim_loop_if_begin(b, pred);
   indim_loop_body *on_true = b->body;
   (void)simple_for(b, 4);
-  indim_lval e = indim_loop_scalar(b, (indim_loop_op){.op = INDIM_OP_EXPONENTIAL}, INDIM_F64, 1, &x);
-  indim_lval sum = indim_loop_fma(b, e, x, x);
-  indim_lval loaded = indim_loop_load(b, a, i, 1, 1);
-  indim_lval at = indim_loop_affine(b, 3, 1, &i, &(int64_t){2});
-  indim_lval one = indim_loop_const(b, INDIM_F64, 0x3ff0000000000000U, 0);
+  indim_value_id e = indim_loop_elementwise(b, (indim_loop_op){.op = INDIM_OP_EXPONENTIAL}, INDIM_F64, 1, &x);
+  indim_value_id sum = indim_loop_fma(b, e, x, x);
+  indim_value_id loaded = indim_loop_load(b, a, i, 1, 1);
+  indim_value_id at = indim_loop_affine(b, 3, 1, &i, &(int64_t){2});
+  indim_value_id one = indim_loop_const(b, INDIM_F64, 0x3ff0000000000000U, 0);
   CHECK(body_of(&f, e) == on_true);
   CHECK(body_of(&f, sum) == on_true);
   CHECK(body_of(&f, loaded) == on_true);
@@ -81,16 +81,16 @@ TEST(work_stays_inside_an_if) {
   CHECK(body_of(&f, one) == f.program->body);
   indim_loop_for_end(b, NULL, NULL);
   indim_loop_if_else(b, 1, &e);
-  indim_lval again = indim_loop_scalar(b, (indim_loop_op){.op = INDIM_OP_EXPONENTIAL}, INDIM_F64, 1, &x);
+  indim_value_id again = indim_loop_elementwise(b, (indim_loop_op){.op = INDIM_OP_EXPONENTIAL}, INDIM_F64, 1, &x);
   CHECK(again != e);  // the first one is known in the other body only
   CHECK(body_of(&f, again) == b->body);
-  indim_lval result = 0;
+  indim_value_id result = 0;
   indim_loop_if_end(b, &again, &result);
   CHECK(body_of(&f, result) == loop);
-  indim_lval behind = indim_loop_scalar(b, (indim_loop_op){.op = INDIM_OP_EXPONENTIAL}, INDIM_F64, 1, &x);
+  indim_value_id behind = indim_loop_elementwise(b, (indim_loop_op){.op = INDIM_OP_EXPONENTIAL}, INDIM_F64, 1, &x);
   CHECK(body_of(&f, behind) == f.program->body);
   indim_loop_if_begin(b, pred);
-  CHECK_EQ_INT(indim_loop_scalar(b, (indim_loop_op){.op = INDIM_OP_EXPONENTIAL}, INDIM_F64, 1, &x), behind);
+  CHECK_EQ_INT(indim_loop_elementwise(b, (indim_loop_op){.op = INDIM_OP_EXPONENTIAL}, INDIM_F64, 1, &x), behind);
   indim_loop_if_else(b, 0, NULL);
   indim_loop_if_end(b, NULL, NULL);
   indim_loop_for_end(b, NULL, NULL);
@@ -106,19 +106,19 @@ TEST(loads_of_what_is_written_stay) {
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;
   indim_storage *t = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, INDIM_F32, 8, "t");
-  indim_lval zero = indim_loop_index(b, 0);
-  indim_loop_kernel_begin(b, &t, 1);
+  indim_value_id zero = indim_loop_index(b, 0);
+  indim_loop_region_begin(b, &t, 1);
   (void)simple_for(b, 4);
-  indim_lval x = indim_loop_load(b, t, zero, 1, 1);
+  indim_value_id x = indim_loop_load(b, t, zero, 1, 1);
   indim_loop_store(b, t, zero, indim_loop_binary(b, INDIM_OP_ADD, x, x), 1, false);
-  indim_lval y = indim_loop_load(b, t, zero, 1, 1);
+  indim_value_id y = indim_loop_load(b, t, zero, 1, 1);
   CHECK(x != y);
   CHECK(body_of(&f, x) == b->body);
   CHECK(node_of(&f, x)->u.memory.fresh);
   indim_loop_for_end(b, NULL, NULL);
-  indim_loop_kernel_begin(b, NULL, 0);
+  indim_loop_region_begin(b, NULL, 0);
   (void)simple_for(b, 4);
-  indim_lval z = indim_loop_load(b, t, zero, 1, 1);
+  indim_value_id z = indim_loop_load(b, t, zero, 1, 1);
   CHECK(body_of(&f, z) == f.program->body);
   CHECK(!node_of(&f, z)->u.memory.fresh);
   indim_loop_for_end(b, NULL, NULL);
@@ -140,9 +140,9 @@ TEST(storages_that_share_bytes_count_as_one) {
   u->shares = d->index + 1;
   CHECK(indim_loop_storage_root(f.program, t) == d);
   CHECK(indim_loop_storage_root(f.program, t) == d);
-  indim_lval zero = indim_loop_index(b, 0);
-  indim_loop_kernel_begin(b, &t, 1);
-  indim_lval x = indim_loop_load(b, d, zero, 1, 1);
+  indim_value_id zero = indim_loop_index(b, 0);
+  indim_loop_region_begin(b, &t, 1);
+  indim_value_id x = indim_loop_load(b, d, zero, 1, 1);
   CHECK(node_of(&f, x)->u.memory.fresh);
   indim_loop_store(b, u, zero, x, 1, false);
   CHECK_EQ_INT(b->status, INDIM_OK);
@@ -157,12 +157,12 @@ TEST(kernels_share_loads_of_what_never_changes) {
   indim_storage *a = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_F32, 8, "a");
   indim_storage *d = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_F32, 8, "d");
   d->is_donated = true;
-  indim_lval zero = indim_loop_index(b, 0);
-  indim_loop_kernel_begin(b, NULL, 0);
-  indim_lval x = indim_loop_load(b, a, zero, 1, 1);
-  indim_lval y = indim_loop_load(b, d, zero, 1, 1);
+  indim_value_id zero = indim_loop_index(b, 0);
+  indim_loop_region_begin(b, NULL, 0);
+  indim_value_id x = indim_loop_load(b, a, zero, 1, 1);
+  indim_value_id y = indim_loop_load(b, d, zero, 1, 1);
   CHECK_EQ_INT(indim_loop_load(b, d, zero, 1, 1), y);
-  indim_loop_kernel_begin(b, NULL, 0);
+  indim_loop_region_begin(b, NULL, 0);
   CHECK_EQ_INT(indim_loop_load(b, a, zero, 1, 1), x);
   CHECK(indim_loop_load(b, d, zero, 1, 1) != y);
   close_fixture(&f);
@@ -176,9 +176,9 @@ TEST(loads_move_no_further_than_their_kernel) {
   indim_storage *t = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, INDIM_F32, 8, "t");
   (void)simple_for(b, 3);
   indim_loop_body *outer = b->body;
-  indim_loop_kernel_begin(b, NULL, 0);
+  indim_loop_region_begin(b, NULL, 0);
   (void)simple_for(b, 3);
-  indim_lval x = indim_loop_load(b, t, indim_loop_index(b, 7), 1, 1);
+  indim_value_id x = indim_loop_load(b, t, indim_loop_index(b, 7), 1, 1);
   CHECK(body_of(&f, x) == outer);
   indim_loop_for_end(b, NULL, NULL);
   indim_loop_for_end(b, NULL, NULL);
@@ -191,16 +191,16 @@ TEST(wild_loads_stay_where_they_are) {
   indim_loop_builder *b = &f.b;
   indim_storage *n = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_S64, 1, "n");
   indim_storage *a = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_F32, 8, "a");
-  indim_loop_kernel_begin(b, NULL, 0);
-  indim_lval at = indim_loop_load(b, n, indim_loop_index(b, 0), 1, 1);
-  indim_lval held = indim_loop_clamp_index(b, at, 0, 7);
+  indim_loop_region_begin(b, NULL, 0);
+  indim_value_id at = indim_loop_load(b, n, indim_loop_index(b, 0), 1, 1);
+  indim_value_id held = indim_loop_clamp_index(b, at, 0, 7);
   (void)simple_for(b, 3);
   CHECK(body_of(&f, indim_loop_load(b, a, at, 1, 1)) == b->body);
   CHECK(body_of(&f, indim_loop_load(b, a, indim_loop_index(b, 1), 8, 1)) == b->body);
   CHECK(body_of(&f, indim_loop_load(b, a, indim_loop_index(b, 1), 7, 1)) == f.program->body);
   CHECK(body_of(&f, indim_loop_load(b, a, held, 1, 1)) == f.program->body);
-  indim_lval mask = indim_loop_const(b, INDIM_PRED, 0, 0);
-  indim_lval fill = indim_loop_const(b, INDIM_F32, 0, 0);
+  indim_value_id mask = indim_loop_const(b, INDIM_PRED, 0, 0);
+  indim_value_id fill = indim_loop_const(b, INDIM_F32, 0, 0);
   CHECK(body_of(&f, indim_loop_load_masked(b, a, at, 1, mask, fill)) == f.program->body);
   indim_loop_for_end(b, NULL, NULL);
   close_fixture(&f);
@@ -213,7 +213,7 @@ static indim_status store_status(indim_storage_kind kind, bool is_donated, bool 
   }
   indim_storage *s = indim_loop_storage(&f.b, kind, INDIM_F32, 8, "s");
   s->is_donated = is_donated;
-  indim_loop_kernel_begin(&f.b, &s, is_declared ? 1 : 0);
+  indim_loop_region_begin(&f.b, &s, is_declared ? 1 : 0);
   indim_loop_store(&f.b, s, indim_loop_index(&f.b, 0), indim_loop_const(&f.b, INDIM_F32, 0, 0), 1, false);
   indim_status status = f.b.status;
   close_fixture(&f);
@@ -234,10 +234,10 @@ TEST(sums_are_flat) {
   fixture f;
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;
-  indim_lval i = simple_for(b, 4);
-  indim_lval j = simple_for(b, 5);
-  indim_lval x = indim_loop_add_const(b, indim_loop_mul_const(b, i, 10), 3);
-  indim_lval y = indim_loop_add(b, indim_loop_mul_const(b, x, 2), indim_loop_add(b, j, i));
+  indim_value_id i = simple_for(b, 4);
+  indim_value_id j = simple_for(b, 5);
+  indim_value_id x = indim_loop_add_const(b, indim_loop_mul_const(b, i, 10), 3);
+  indim_value_id y = indim_loop_add(b, indim_loop_mul_const(b, x, 2), indim_loop_add(b, j, i));
   const indim_loop_node *node = node_of(&f, y);
   CHECK_EQ_INT(node->kind, INDIM_NODE_AFFINE);
   CHECK_EQ_INT(node->arg_count, 2);
@@ -245,7 +245,7 @@ TEST(sums_are_flat) {
   CHECK_EQ_INT(node->args[0], i);
   CHECK_EQ_INT(node->u.affine.coefficients[0], 21);
   CHECK_EQ_INT(node->u.affine.coefficients[1], 1);
-  const indim_lval args[4] = {y, i, j, j};
+  const indim_value_id args[4] = {y, i, j, j};
   const int64_t back[4] = {1, -21, -2, 1};
   CHECK_EQ_INT(indim_loop_affine(b, 0, 4, args, back), indim_loop_index(b, 6));
   CHECK_EQ_INT(indim_loop_add_const(b, indim_loop_add_const(b, i, 7), -7), i);
@@ -263,16 +263,17 @@ TEST(program_sums_that_may_wrap_are_left_alone) {
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;
   indim_storage *n = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_S64, 1, "n");
-  indim_loop_kernel_begin(b, NULL, 0);
-  indim_lval x = indim_loop_load(b, n, indim_loop_index(b, 0), 1, 1);
-  indim_lval one = indim_loop_index(b, 1);
-  CHECK_EQ_INT(kind_of(&f, indim_loop_binary(b, INDIM_OP_ADD, x, one)), INDIM_NODE_SCALAR);
-  CHECK_EQ_INT(kind_of(&f, indim_loop_binary(b, INDIM_OP_SUBTRACT, one, x)), INDIM_NODE_SCALAR);
-  CHECK_EQ_INT(kind_of(&f, indim_loop_binary(b, INDIM_OP_MULTIPLY, x, indim_loop_index(b, -1))), INDIM_NODE_SCALAR);
-  CHECK_EQ_INT(kind_of(&f, indim_loop_binary(b, INDIM_OP_DIVIDE, x, indim_loop_index(b, 2))), INDIM_NODE_SCALAR);
-  indim_lval least = indim_loop_index(b, INT64_MIN);
-  CHECK_EQ_INT(kind_of(&f, indim_loop_binary(b, INDIM_OP_ADD, least, indim_loop_index(b, -1))), INDIM_NODE_SCALAR);
-  CHECK_EQ_INT(kind_of(&f, indim_loop_binary(b, INDIM_OP_SUBTRACT, one, least)), INDIM_NODE_SCALAR);
+  indim_loop_region_begin(b, NULL, 0);
+  indim_value_id x = indim_loop_load(b, n, indim_loop_index(b, 0), 1, 1);
+  indim_value_id one = indim_loop_index(b, 1);
+  CHECK_EQ_INT(kind_of(&f, indim_loop_binary(b, INDIM_OP_ADD, x, one)), INDIM_NODE_ELEMENTWISE);
+  CHECK_EQ_INT(kind_of(&f, indim_loop_binary(b, INDIM_OP_SUBTRACT, one, x)), INDIM_NODE_ELEMENTWISE);
+  CHECK_EQ_INT(kind_of(&f, indim_loop_binary(b, INDIM_OP_MULTIPLY, x, indim_loop_index(b, -1))),
+               INDIM_NODE_ELEMENTWISE);
+  CHECK_EQ_INT(kind_of(&f, indim_loop_binary(b, INDIM_OP_DIVIDE, x, indim_loop_index(b, 2))), INDIM_NODE_ELEMENTWISE);
+  indim_value_id least = indim_loop_index(b, INT64_MIN);
+  CHECK_EQ_INT(kind_of(&f, indim_loop_binary(b, INDIM_OP_ADD, least, indim_loop_index(b, -1))), INDIM_NODE_ELEMENTWISE);
+  CHECK_EQ_INT(kind_of(&f, indim_loop_binary(b, INDIM_OP_SUBTRACT, one, least)), INDIM_NODE_ELEMENTWISE);
   CHECK_EQ_INT(indim_loop_binary(b, INDIM_OP_ADD, least, one), indim_loop_index(b, INT64_MIN + 1));
   CHECK_EQ_INT(b->status, INDIM_OK);
   close_fixture(&f);
@@ -283,13 +284,13 @@ TEST(sums_of_many_terms) {
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;
   enum { COUNT = 150 };
-  indim_lval args[COUNT];
+  indim_value_id args[COUNT];
   int64_t ones[COUNT];
   for (int k = 0; k < COUNT; k++) {
     args[k] = simple_for(b, 2);
     ones[k] = 1;
   }
-  indim_lval sum = indim_loop_affine(b, 5, COUNT, args, ones);
+  indim_value_id sum = indim_loop_affine(b, 5, COUNT, args, ones);
   CHECK_EQ_INT(indim_loop_value_of(b, sum)->low, 5);
   CHECK_EQ_INT(indim_loop_value_of(b, sum)->high, 5 + COUNT);
   for (int k = 0; k < COUNT; k++) {
@@ -303,9 +304,9 @@ TEST(divisions_that_leave_no_division) {
   fixture f;
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;
-  indim_lval i = simple_for(b, 100);
-  indim_lval j = simple_for(b, 8);
-  indim_lval x = indim_loop_add(b, indim_loop_mul_const(b, i, 8), j);
+  indim_value_id i = simple_for(b, 100);
+  indim_value_id j = simple_for(b, 8);
+  indim_value_id x = indim_loop_add(b, indim_loop_mul_const(b, i, 8), j);
   CHECK_EQ_INT(indim_loop_floordiv(b, x, 8), i);
   CHECK_EQ_INT(indim_loop_modulo(b, x, 8), j);
   CHECK_EQ_INT(indim_loop_floordiv(b, x, 1), x);
@@ -313,7 +314,7 @@ TEST(divisions_that_leave_no_division) {
   CHECK_EQ_INT(indim_loop_floordiv(b, x, 800), indim_loop_index(b, 0));
   CHECK_EQ_INT(indim_loop_modulo(b, x, 800), x);
   CHECK_EQ_INT(indim_loop_floordiv(b, x, 80), indim_loop_floordiv(b, i, 10));
-  indim_lval tens = indim_loop_mul_const(b, indim_loop_modulo(b, i, 10), 8);
+  indim_value_id tens = indim_loop_mul_const(b, indim_loop_modulo(b, i, 10), 8);
   CHECK_EQ_INT(indim_loop_modulo(b, x, 80), indim_loop_add(b, tens, j));
   CHECK_EQ_INT(indim_loop_floordiv(b, indim_loop_floordiv(b, x, 40), 20), indim_loop_index(b, 0));
   CHECK_EQ_INT(indim_loop_floordiv(b, indim_loop_floordiv(b, x, 40), 2), indim_loop_floordiv(b, i, 10));
@@ -326,8 +327,8 @@ TEST(what_a_division_took_apart_is_put_together) {
   fixture f;
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;
-  indim_lval i = simple_for(b, 100);
-  const indim_lval parts[2] = {indim_loop_floordiv(b, i, 7), indim_loop_modulo(b, i, 7)};
+  indim_value_id i = simple_for(b, 100);
+  const indim_value_id parts[2] = {indim_loop_floordiv(b, i, 7), indim_loop_modulo(b, i, 7)};
   CHECK_EQ_INT(indim_loop_affine(b, 0, 2, parts, (const int64_t[]){7, 1}), i);
   CHECK_EQ_INT(indim_loop_affine(b, 5, 2, parts, (const int64_t[]){21, 3}),
                indim_loop_affine(b, 5, 1, &i, &(int64_t){3}));
@@ -356,7 +357,7 @@ typedef struct expression {
   expression_kind kind;
   int x, y;
   int64_t c, d, e;
-  indim_lval value;
+  indim_value_id value;
 } expression;
 
 static int64_t divide_down(int64_t x, int64_t d) { return x / d - (x % d != 0 && x < 0); }
@@ -428,7 +429,7 @@ static int64_t expected(const expression *all, const int64_t *indices, int at) {
 }
 
 // What the built nodes give, the indices being the parameters of |program|'s nested loops.
-static int64_t computed(const indim_loop_program *program, const int64_t *indices, indim_lval v) {
+static int64_t computed(const indim_loop_program *program, const int64_t *indices, indim_value_id v) {
   const indim_loop_node *node = program->values[v].node;
   if (node == NULL) {
     return indices[program->values[v].body->depth - 1];
@@ -475,7 +476,7 @@ static void make_expression(indim_loop_builder *b, random_stream *r, expression 
   e->kind = (expression_kind)draw(r, SUM, at == EXPRESSIONS - 1 ? WITHIN : CHOSEN);
   e->x = (int)draw(r, 0, at - 1);
   e->y = (int)draw(r, 0, at - 1);
-  indim_lval args[2] = {all[e->x].value, all[e->y].value};
+  indim_value_id args[2] = {all[e->x].value, all[e->y].value};
   if (e->kind == SUM) {
     e->c = draw(r, -9, 9);
     e->d = factors[draw(r, 0, 8)];
@@ -497,12 +498,12 @@ static void make_expression(indim_loop_builder *b, random_stream *r, expression 
     e->value = indim_loop_binary(b, binary_ops[e->c], args[0], args[1]);
   } else if (e->kind == LIMITED) {
     e->c = draw(r, 0, at - 1);
-    const indim_lval clamp[3] = {args[0], args[1], all[e->c].value};
-    e->value = indim_loop_scalar(b, (indim_loop_op){.op = INDIM_OP_CLAMP}, INDIM_S64, 3, clamp);
+    const indim_value_id clamp[3] = {args[0], args[1], all[e->c].value};
+    e->value = indim_loop_elementwise(b, (indim_loop_op){.op = INDIM_OP_CLAMP}, INDIM_S64, 3, clamp);
   } else if (e->kind == CHOSEN) {
     e->c = draw(r, 0, 5);
     const indim_loop_op compare = {.op = INDIM_OP_COMPARE, .direction = (int32_t)e->c};
-    e->value = indim_loop_select(b, indim_loop_scalar(b, compare, INDIM_PRED, 2, args), args[0], args[1]);
+    e->value = indim_loop_select(b, indim_loop_elementwise(b, compare, INDIM_PRED, 2, args), args[0], args[1]);
   } else {
     e->c = draw(r, -10, 10);
     e->d = e->c + draw(r, 0, 30);
@@ -568,22 +569,23 @@ TEST(indices_of_loops_know_their_range) {
   fixture f;
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;
-  indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, 60), 16, 0, NULL, NULL);
+  indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, 60), 16, 0, NULL, NULL);
   CHECK_EQ_INT(indim_loop_value_of(b, i)->high, 48);
-  indim_lval j = indim_loop_for_begin(b, i, indim_loop_add_const(b, i, 16), 5, 0, NULL, NULL);
+  indim_value_id j = indim_loop_for_begin(b, i, indim_loop_add_const(b, i, 16), 5, 0, NULL, NULL);
   CHECK_EQ_INT(indim_loop_value_of(b, j)->low, 0);
   CHECK_EQ_INT(indim_loop_value_of(b, j)->high, 63);
-  indim_lval least = indim_loop_binary(b, INDIM_OP_MINIMUM, indim_loop_add_const(b, i, 16), indim_loop_index(b, 60));
-  indim_lval k = indim_loop_for_begin(b, i, least, 1, 0, NULL, NULL);
+  indim_value_id least =
+      indim_loop_binary(b, INDIM_OP_MINIMUM, indim_loop_add_const(b, i, 16), indim_loop_index(b, 60));
+  indim_value_id k = indim_loop_for_begin(b, i, least, 1, 0, NULL, NULL);
   CHECK_EQ_INT(indim_loop_value_of(b, k)->high, 59);
-  indim_lval never = indim_loop_for_begin(b, indim_loop_index(b, 5), indim_loop_index(b, 5), 1, 0, NULL, NULL);
+  indim_value_id never = indim_loop_for_begin(b, indim_loop_index(b, 5), indim_loop_index(b, 5), 1, 0, NULL, NULL);
   CHECK_EQ_INT(indim_loop_value_of(b, never)->low, 5);
   CHECK_EQ_INT(indim_loop_value_of(b, never)->high, 5);
   close_fixture(&f);
 }
 
 // 0 and 1: the constant; 2: none.
-static int decided(const fixture *f, indim_lval v) {
+static int decided(const fixture *f, indim_value_id v) {
   return kind_of(f, v) == INDIM_NODE_CONST ? node_of(f, v)->u.constant.bits[0] != 0 : 2;
 }
 
@@ -593,23 +595,23 @@ TEST(guards_of_every_integer_type) {
   indim_loop_builder *b = &f.b;
   indim_storage *n = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_S8, 1, "n");
   indim_storage *u = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_U64, 4, "u");
-  indim_loop_kernel_begin(b, NULL, 0);
-  indim_lval x = indim_loop_load(b, n, indim_loop_index(b, 0), 1, 1);
-  indim_lval y = indim_loop_load(b, u, indim_loop_index(b, 0), 4, 1);
+  indim_loop_region_begin(b, NULL, 0);
+  indim_value_id x = indim_loop_load(b, n, indim_loop_index(b, 0), 1, 1);
+  indim_value_id y = indim_loop_load(b, u, indim_loop_index(b, 0), 4, 1);
   CHECK_EQ_INT(decided(&f, indim_loop_in_range(b, x, -128, 127)), 1);
   CHECK_EQ_INT(decided(&f, indim_loop_in_range(b, x, 128, 200)), 0);
   CHECK_EQ_INT(decided(&f, indim_loop_in_range(b, x, 5, 4)), 0);
-  indim_lval half = indim_loop_in_range(b, x, -3, 200);
-  CHECK_EQ_INT(kind_of(&f, half), INDIM_NODE_SCALAR);
+  indim_value_id half = indim_loop_in_range(b, x, -3, 200);
+  CHECK_EQ_INT(kind_of(&f, half), INDIM_NODE_ELEMENTWISE);
   CHECK_EQ_UINT(node_of(&f, node_of(&f, half)->args[1])->u.constant.bits[0], 0xfd);
   CHECK_EQ_INT(decided(&f, indim_loop_in_range(b, y, 0, INT64_MAX)), 2);
   CHECK_EQ_INT(indim_loop_value_of(b, indim_loop_in_range(b, y, 0, 7))->lanes, 4);
-  indim_lval held = indim_loop_clamp_index(b, y, 2, 9);
+  indim_value_id held = indim_loop_clamp_index(b, y, 2, 9);
   CHECK_EQ_INT(indim_loop_value_of(b, held)->low, 2);
   CHECK_EQ_INT(indim_loop_value_of(b, held)->high, 9);
   CHECK_EQ_INT(kind_of(&f, indim_loop_clamp_index(b, y, 0, INT64_MAX)), INDIM_NODE_CLAMP_INDEX);
-  indim_lval wide = indim_loop_clamp_index(b, x, -1000, 1000);
-  CHECK_EQ_INT(kind_of(&f, wide), INDIM_NODE_SCALAR);  // a plain conversion
+  indim_value_id wide = indim_loop_clamp_index(b, x, -1000, 1000);
+  CHECK_EQ_INT(kind_of(&f, wide), INDIM_NODE_ELEMENTWISE);  // a plain conversion
   CHECK_EQ_INT(indim_loop_value_of(b, wide)->high, 127);
   CHECK_EQ_INT(indim_loop_clamp_index(b, x, 300, 400), indim_loop_index(b, 300));
   CHECK_EQ_INT(indim_loop_verify(f.program), INDIM_OK);
@@ -624,12 +626,12 @@ TEST(selects_conversions_and_preds) {
   indim_loop_builder *b = &f.b;
   indim_storage *a = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_F32, 8, "a");
   indim_storage *q = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_PRED, 8, "q");
-  indim_loop_kernel_begin(b, NULL, 0);
-  indim_lval x = indim_loop_load(b, a, indim_loop_index(b, 0), 4, 1);
-  indim_lval y = indim_loop_load(b, a, indim_loop_index(b, 4), 4, 1);
-  indim_lval p = indim_loop_load(b, q, indim_loop_index(b, 0), 4, 1);
-  indim_lval yes = indim_loop_splat(b, indim_loop_const(b, INDIM_PRED, 1, 0), 4);
-  indim_lval no = indim_loop_splat(b, indim_loop_const(b, INDIM_PRED, 0, 0), 4);
+  indim_loop_region_begin(b, NULL, 0);
+  indim_value_id x = indim_loop_load(b, a, indim_loop_index(b, 0), 4, 1);
+  indim_value_id y = indim_loop_load(b, a, indim_loop_index(b, 4), 4, 1);
+  indim_value_id p = indim_loop_load(b, q, indim_loop_index(b, 0), 4, 1);
+  indim_value_id yes = indim_loop_splat(b, indim_loop_const(b, INDIM_PRED, 1, 0), 4);
+  indim_value_id no = indim_loop_splat(b, indim_loop_const(b, INDIM_PRED, 0, 0), 4);
   CHECK_EQ_INT(indim_loop_select(b, yes, x, y), x);
   CHECK_EQ_INT(indim_loop_select(b, no, x, y), y);
   CHECK_EQ_INT(indim_loop_select(b, p, x, x), x);
@@ -640,14 +642,14 @@ TEST(selects_conversions_and_preds) {
   CHECK_EQ_INT(indim_loop_binary(b, INDIM_OP_OR, no, p), p);
   CHECK(indim_loop_binary(b, INDIM_OP_ADD, x, y) != indim_loop_binary(b, INDIM_OP_ADD, y, x));
   CHECK_EQ_INT(indim_loop_binary(b, INDIM_OP_ADD, x, y), indim_loop_binary(b, INDIM_OP_ADD, x, y));
-  indim_lval three = indim_loop_const(b, INDIM_S32, 0xfffffffdU, 0);
+  indim_value_id three = indim_loop_const(b, INDIM_S32, 0xfffffffdU, 0);
   CHECK_EQ_INT(indim_loop_convert(b, three, INDIM_S64), indim_loop_index(b, -3));
   CHECK_EQ_INT(indim_loop_verify(f.program), INDIM_OK);
   close_fixture(&f);
 }
 
 // Where lane |lane| of |v| comes from in the end: element number of the load it is from; -1 when it may be anything.
-static int64_t origin(const fixture *f, indim_lval v, int32_t lane) {
+static int64_t origin(const fixture *f, indim_value_id v, int32_t lane) {
   for (;;) {
     const indim_loop_node *node = node_of(f, v);
     if (node->kind == INDIM_NODE_CONST) {
@@ -674,7 +676,7 @@ static int64_t origin(const fixture *f, indim_lval v, int32_t lane) {
 enum { MOVES = 14, MAX_LANES = 8 };
 
 typedef struct moved {
-  indim_lval value;
+  indim_value_id value;
   int32_t lanes;
   int64_t from[MAX_LANES];  // -1: anything
 } moved;
@@ -693,7 +695,7 @@ static moved random_move(indim_loop_builder *b, random_stream *r, const moved *a
     result = (moved){indim_loop_extract(b, x->value, lane), 1, {x->from[lane]}};
   } else {
     int32_t map[MAX_LANES];
-    indim_lval args[4];
+    indim_value_id args[4];
     int64_t flat[4 * MAX_LANES];
     int32_t total = 0;
     int arg_count = (int)draw(r, 1, 4);
@@ -720,7 +722,7 @@ TEST(random_moves_of_lanes_are_what_they_say) {
     random_stream r = {(uint64_t)seed};
     moved all[MOVES] = {{0}};
     indim_storage *a = indim_loop_storage(&f.b, INDIM_STORAGE_ARGUMENT, INDIM_U32, 64, "a");
-    indim_loop_kernel_begin(&f.b, NULL, 0);
+    indim_loop_region_begin(&f.b, NULL, 0);
     for (int k = 0; k < 4; k++) {
       all[k].lanes = (int32_t)(1 << draw(&r, 0, 3));
       all[k].value = indim_loop_load(&f.b, a, indim_loop_index(&f.b, 10 * k), all[k].lanes, 1);
@@ -751,28 +753,28 @@ TEST(shuffles_that_leave_no_shuffle) {
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;
   indim_storage *a = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_F32, 64, "a");
-  indim_loop_kernel_begin(b, NULL, 0);
-  indim_lval x = indim_loop_load(b, a, indim_loop_index(b, 0), 4, 1);
-  indim_lval y = indim_loop_load(b, a, indim_loop_index(b, 4), 4, 1);
-  indim_lval s = indim_loop_load(b, a, indim_loop_index(b, 9), 1, 1);
-  const indim_lval xy[2] = {x, y};
-  const indim_lval xx[2] = {x, x};
+  indim_loop_region_begin(b, NULL, 0);
+  indim_value_id x = indim_loop_load(b, a, indim_loop_index(b, 0), 4, 1);
+  indim_value_id y = indim_loop_load(b, a, indim_loop_index(b, 4), 4, 1);
+  indim_value_id s = indim_loop_load(b, a, indim_loop_index(b, 9), 1, 1);
+  const indim_value_id xy[2] = {x, y};
+  const indim_value_id xx[2] = {x, x};
   CHECK_EQ_INT(indim_loop_shuffle(b, 2, xy, 4, (const int32_t[]){0, 1, 2, 3}), x);
   CHECK_EQ_INT(indim_loop_shuffle(b, 2, xy, 4, (const int32_t[]){4, -1, 6, 7}), y);
   CHECK_EQ_INT(indim_loop_shuffle(b, 2, xx, 4, (const int32_t[]){4, 1, 6, 3}), x);
   CHECK_EQ_INT(indim_loop_shuffle(b, 2, xy, 1, (const int32_t[]){5}), indim_loop_extract(b, y, 1));
-  indim_lval reversed = indim_loop_shuffle(b, 1, xy, 4, (const int32_t[]){3, 2, 1, 0});
+  indim_value_id reversed = indim_loop_shuffle(b, 1, xy, 4, (const int32_t[]){3, 2, 1, 0});
   CHECK_EQ_INT(indim_loop_shuffle(b, 1, &reversed, 4, (const int32_t[]){3, 2, 1, 0}), x);
   CHECK_EQ_INT(indim_loop_extract(b, reversed, 0), indim_loop_extract(b, x, 3));
-  indim_lval wide = indim_loop_splat(b, s, 4);
+  indim_value_id wide = indim_loop_splat(b, s, 4);
   CHECK_EQ_INT(indim_loop_extract(b, wide, 2), s);
   CHECK_EQ_INT(indim_loop_shuffle(b, 1, &wide, 8, (const int32_t[]){3, 2, 1, 0, 0, 0, 0, 0}),
                indim_loop_splat(b, s, 8));
-  const indim_lval lanes[4] = {indim_loop_extract(b, x, 2), indim_loop_extract(b, x, 0), indim_loop_extract(b, x, 3),
-                               indim_loop_extract(b, x, 1)};
+  const indim_value_id lanes[4] = {indim_loop_extract(b, x, 2), indim_loop_extract(b, x, 0),
+                                   indim_loop_extract(b, x, 3), indim_loop_extract(b, x, 1)};
   CHECK_EQ_INT(indim_loop_shuffle(b, 4, lanes, 4, (const int32_t[]){0, 1, 2, 3}),
                indim_loop_shuffle(b, 1, &x, 4, (const int32_t[]){2, 0, 3, 1}));
-  const indim_lval constants[2] = {indim_loop_const(b, INDIM_F32, 7, 0), indim_loop_const(b, INDIM_F32, 8, 0)};
+  const indim_value_id constants[2] = {indim_loop_const(b, INDIM_F32, 7, 0), indim_loop_const(b, INDIM_F32, 8, 0)};
   const uint64_t bits[8] = {7, 0, 8, 0, 8, 0, 7, 0};
   CHECK_EQ_INT(indim_loop_shuffle(b, 2, constants, 4, (const int32_t[]){0, 1, 1, 0}),
                indim_loop_lanes(b, INDIM_F32, 4, bits));
@@ -787,11 +789,11 @@ TEST(vectors_of_indices) {
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;
   const uint64_t bits[8] = {0, 0, 1, 0, 2, 0, 3, 0};
-  indim_lval iota = indim_loop_lanes(b, INDIM_S64, 4, bits);
-  indim_lval i = simple_for(b, 5);
-  const indim_lval args[2] = {i, iota};
+  indim_value_id iota = indim_loop_lanes(b, INDIM_S64, 4, bits);
+  indim_value_id i = simple_for(b, 5);
+  const indim_value_id args[2] = {i, iota};
   const int64_t coefficients[2] = {4, 1};
-  indim_lval x = indim_loop_affine(b, 100, 2, args, coefficients);
+  indim_value_id x = indim_loop_affine(b, 100, 2, args, coefficients);
   CHECK_EQ_INT(indim_loop_value_of(b, x)->lanes, 4);
   CHECK_EQ_INT(indim_loop_value_of(b, x)->low, 100);
   CHECK_EQ_INT(indim_loop_value_of(b, x)->high, 119);
@@ -806,13 +808,13 @@ TEST(vectors_of_indices) {
   CHECK_EQ_INT(indim_loop_clamp_index(b, iota, 1, 2), indim_loop_lanes(b, INDIM_S64, 4, held));
   const uint64_t below[8] = {1, 0, 1, 0, 0, 0, 0, 0};
   CHECK_EQ_INT(indim_loop_in_range(b, iota, 0, 1), indim_loop_lanes(b, INDIM_PRED, 4, below));
-  const indim_lval pair[2] = {x, iota};
-  indim_lval mixed = indim_loop_shuffle(b, 2, pair, 4, (const int32_t[]){0, 4, 5, 3});
+  const indim_value_id pair[2] = {x, iota};
+  indim_value_id mixed = indim_loop_shuffle(b, 2, pair, 4, (const int32_t[]){0, 4, 5, 3});
   CHECK_EQ_INT(indim_loop_value_of(b, mixed)->low, 0);
   CHECK_EQ_INT(indim_loop_value_of(b, mixed)->high, 119);
-  indim_lval most = indim_loop_fold(b, (indim_loop_op){.op = INDIM_OP_MAXIMUM}, x);
+  indim_value_id most = indim_loop_reduce(b, (indim_loop_op){.op = INDIM_OP_MAXIMUM}, x);
   CHECK_EQ_INT(indim_loop_value_of(b, most)->low, 100);
-  indim_lval sum = indim_loop_fold(b, (indim_loop_op){.op = INDIM_OP_ADD}, x);
+  indim_value_id sum = indim_loop_reduce(b, (indim_loop_op){.op = INDIM_OP_ADD}, x);
   CHECK_EQ_INT(indim_loop_value_of(b, sum)->high, INT64_MAX);
   close_fixture(&f);
 }
@@ -824,18 +826,18 @@ TEST(a_while_with_carried_values) {
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;
   indim_storage *r = indim_loop_storage(b, INDIM_STORAGE_RESULT, INDIM_F64, 1, "r");
-  indim_loop_kernel_begin(b, &r, 1);
-  const indim_lval start[2] = {indim_loop_index(b, 0), indim_loop_const(b, INDIM_F64, 0, 0)};
-  indim_lval in[2];
-  indim_lval results[2];
+  indim_loop_region_begin(b, &r, 1);
+  const indim_value_id start[2] = {indim_loop_index(b, 0), indim_loop_const(b, INDIM_F64, 0, 0)};
+  indim_value_id in[2];
+  indim_value_id results[2];
   indim_loop_while_begin(b, 2, start, in);
-  const indim_lval args[2] = {in[0], indim_loop_index(b, 10)};
+  const indim_value_id args[2] = {in[0], indim_loop_index(b, 10)};
   indim_loop_op less = {.op = INDIM_OP_COMPARE, .direction = INDIM_COMPARE_LT};
-  indim_lval pred = indim_loop_scalar(b, less, INDIM_PRED, 2, args);
+  indim_value_id pred = indim_loop_elementwise(b, less, INDIM_PRED, 2, args);
   CHECK(body_of(&f, pred) == b->body);
   indim_loop_while_body(b, pred, in);
-  const indim_lval next[2] = {indim_loop_binary(b, INDIM_OP_ADD, in[0], indim_loop_index(b, 1)),
-                              indim_loop_binary(b, INDIM_OP_ADD, in[1], indim_loop_convert(b, in[0], INDIM_F64))};
+  const indim_value_id next[2] = {indim_loop_binary(b, INDIM_OP_ADD, in[0], indim_loop_index(b, 1)),
+                                  indim_loop_binary(b, INDIM_OP_ADD, in[1], indim_loop_convert(b, in[0], INDIM_F64))};
   indim_loop_while_end(b, next, results);
   CHECK_EQ_INT(results[1], results[0] + 1);
   CHECK_EQ_INT(indim_loop_value_of(b, results[1])->type, INDIM_F64);
@@ -850,7 +852,7 @@ TEST(an_error_stays_and_nobody_holds_null) {
   fixture f;
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;
-  indim_lval carried[2] = {77, 78};
+  indim_value_id carried[2] = {77, 78};
   CHECK_EQ_INT(indim_loop_floordiv(b, indim_loop_index(b, 4), 0), 0);
   CHECK_EQ_INT(b->status, INDIM_INTERNAL);
   CHECK_EQ_INT(indim_loop_index(b, 4), 0);
@@ -858,7 +860,7 @@ TEST(an_error_stays_and_nobody_holds_null) {
   indim_storage *s = indim_loop_storage(b, INDIM_STORAGE_RESULT, INDIM_F32, 4, "s");
   REQUIRE(s != NULL);
   CHECK_EQ_INT(s->type, INDIM_F32);
-  indim_loop_kernel_begin(b, &s, 1);
+  indim_loop_region_begin(b, &s, 1);
   indim_loop_store(b, s, 0, 0, 1, false);
   CHECK_EQ_INT(indim_loop_for_begin(b, 0, 0, 1, 2, carried, carried), 0);
   CHECK_EQ_INT(carried[0] + carried[1], 0);
@@ -869,10 +871,10 @@ TEST(an_error_stays_and_nobody_holds_null) {
   close_fixture(&f);
 }
 
-static void refuse_more(indim_loop_builder *b, int what, indim_lval zero, indim_lval four) {
-  const indim_lval pair[2] = {four, indim_loop_splat(b, zero, 2)};
+static void refuse_more(indim_loop_builder *b, int what, indim_value_id zero, indim_value_id four) {
+  const indim_value_id pair[2] = {four, indim_loop_splat(b, zero, 2)};
   const int64_t ones[2] = {1, 1};
-  indim_lval pred = indim_loop_const(b, INDIM_PRED, 0, 0);
+  indim_value_id pred = indim_loop_const(b, INDIM_PRED, 0, 0);
   if (what == 9) {
     indim_loop_for_begin(b, zero, zero, 0, 0, NULL, NULL);
   } else if (what == 10) {
@@ -890,7 +892,7 @@ static void refuse_more(indim_loop_builder *b, int what, indim_lval zero, indim_
     indim_loop_while_body(b, pred, NULL);
     indim_loop_while_body(b, pred, NULL);
   } else if (what == 14) {
-    indim_loop_affine(b, 0, 2, (const indim_lval[]){four, pair[1]}, ones);
+    indim_loop_affine(b, 0, 2, (const indim_value_id[]){four, pair[1]}, ones);
   } else if (what == 15) {
     indim_loop_clamp_index(b, zero, 3, 2);
   } else if (what == 16) {
@@ -898,7 +900,7 @@ static void refuse_more(indim_loop_builder *b, int what, indim_lval zero, indim_
   } else if (what == 17) {
     indim_loop_in_range(b, pred, 0, 2);
   } else if (what == 18) {
-    indim_loop_scalar(b, (indim_loop_op){.op = INDIM_OP_ADD}, INDIM_S64, 0, NULL);
+    indim_loop_elementwise(b, (indim_loop_op){.op = INDIM_OP_ADD}, INDIM_S64, 0, NULL);
   } else if (what == 19) {
     indim_loop_shuffle(b, 0, NULL, 4, NULL);
   } else if (what == 20) {
@@ -913,11 +915,11 @@ TEST(wrong_calls_are_refused) {
     fixture f;
     REQUIRE(open_fixture(&f));
     indim_loop_builder *b = &f.b;
-    indim_lval zero = indim_loop_index(b, 0);
-    indim_lval four = indim_loop_splat(b, zero, 4);
-    indim_lval pair = indim_loop_splat(b, zero, 2);
-    indim_lval i = simple_for(b, 4);
-    indim_lval inner = indim_loop_add_const(b, i, 1);
+    indim_value_id zero = indim_loop_index(b, 0);
+    indim_value_id four = indim_loop_splat(b, zero, 4);
+    indim_value_id pair = indim_loop_splat(b, zero, 2);
+    indim_value_id i = simple_for(b, 4);
+    indim_value_id inner = indim_loop_add_const(b, i, 1);
     if (what == 0) {
       indim_loop_for_end(b, NULL, NULL);
       indim_loop_add_const(b, inner, 1);
@@ -936,7 +938,7 @@ TEST(wrong_calls_are_refused) {
     } else if (what == 7) {
       indim_loop_mul_const(b, indim_loop_index(b, INT64_MAX), 2);
     } else if (what == 8) {
-      indim_lval carried = 0;
+      indim_value_id carried = 0;
       indim_loop_for_begin(b, zero, i, 1, 1, &zero, &carried);
       indim_loop_for_parallel(b, 1);
     } else {
@@ -956,14 +958,14 @@ TEST(long_bodies) {
   indim_loop_builder *b = &f.b;
   indim_storage *a = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_F32, 100000, "a");
   indim_storage *n = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_S32, 100000, "n");
-  indim_loop_kernel_begin(b, NULL, 0);
+  indim_loop_region_begin(b, NULL, 0);
   (void)simple_for(b, 4);
-  indim_lval x = indim_loop_load(b, a, indim_loop_index(b, 0), 1, 1);
-  indim_lval sum = indim_loop_index(b, 0);
+  indim_value_id x = indim_loop_load(b, a, indim_loop_index(b, 0), 1, 1);
+  indim_value_id sum = indim_loop_index(b, 0);
   enum { LENGTH = 30000 };
   for (int k = 0; k < LENGTH; k++) {
     x = indim_loop_binary(b, INDIM_OP_ADD, x, indim_loop_load(b, a, indim_loop_index(b, k), 1, 1));
-    indim_lval next = indim_loop_load(b, n, indim_loop_index(b, k), 1, 1);
+    indim_value_id next = indim_loop_load(b, n, indim_loop_index(b, k), 1, 1);
     sum = indim_loop_binary(b, INDIM_OP_ADD, sum, indim_loop_convert(b, next, INDIM_S64));
   }
   indim_loop_for_end(b, NULL, NULL);
@@ -982,24 +984,24 @@ static void build_everything(indim_loop_builder *b) {
   for (int k = 0; k < 40; k++) {
     s[k] = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, INDIM_F32, 64, "s");
   }
-  indim_loop_kernel_begin(b, s, 20);
-  indim_lval zero = indim_loop_const(b, INDIM_F32, 0, 0);
-  indim_lval carried = 0;
-  indim_lval result = 0;
+  indim_loop_region_begin(b, s, 20);
+  indim_value_id zero = indim_loop_const(b, INDIM_F32, 0, 0);
+  indim_value_id carried = 0;
+  indim_value_id result = 0;
   for (int k = 0; k < 12; k++) {
-    indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, k), indim_loop_index(b, 56), 8, 1, &zero, &carried);
-    indim_lval x = indim_loop_load(b, s[20 + k], i, 8, 1);
-    indim_lval y = indim_loop_load(b, s[k], indim_loop_floordiv(b, indim_loop_add_const(b, i, k), 3), 1, 1);
-    indim_lval z = indim_loop_binary(b, INDIM_OP_ADD, x, indim_loop_splat(b, y, 8));
+    indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, k), indim_loop_index(b, 56), 8, 1, &zero, &carried);
+    indim_value_id x = indim_loop_load(b, s[20 + k], i, 8, 1);
+    indim_value_id y = indim_loop_load(b, s[k], indim_loop_floordiv(b, indim_loop_add_const(b, i, k), 3), 1, 1);
+    indim_value_id z = indim_loop_binary(b, INDIM_OP_ADD, x, indim_loop_splat(b, y, 8));
     z = indim_loop_shuffle(b, 1, &z, 8, (const int32_t[]){7, 6, 5, 4, 3, 2, 1, 0});
-    indim_lval pred = indim_loop_in_range(b, indim_loop_modulo(b, i, 5), 1, 3);
+    indim_value_id pred = indim_loop_in_range(b, indim_loop_modulo(b, i, 5), 1, 3);
     indim_loop_if_begin(b, pred);
     indim_loop_store(b, s[k], i, indim_loop_fma(b, z, z, z), 1, false);
     indim_loop_if_else(b, 0, NULL);
     indim_loop_fill(b, s[k], indim_loop_index(b, 0), zero, 64);
     indim_loop_if_end(b, NULL, NULL);
-    indim_lval sum = indim_loop_fold(b, (indim_loop_op){.op = INDIM_OP_ADD}, z);
-    indim_lval yield = indim_loop_binary(b, INDIM_OP_ADD, carried, sum);
+    indim_value_id sum = indim_loop_reduce(b, (indim_loop_op){.op = INDIM_OP_ADD}, z);
+    indim_value_id yield = indim_loop_binary(b, INDIM_OP_ADD, carried, sum);
     indim_loop_for_end(b, &yield, &result);
     indim_loop_copy(b, s[k], indim_loop_index(b, 0), s[20], indim_loop_index(b, 0), 64);
   }

@@ -6,7 +6,7 @@
 typedef struct memory {
   fixture f;
   indim_storage *a, *r;
-  indim_lval zero, vector;
+  indim_value_id zero, vector;
 } memory;
 
 static bool open_memory(memory *m) {
@@ -17,7 +17,7 @@ static bool open_memory(memory *m) {
   indim_loop_builder *b = &m->f.b;
   m->a = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_F32, 64, "a");
   m->r = indim_loop_storage(b, INDIM_STORAGE_RESULT, INDIM_F32, 64, "r");
-  indim_loop_kernel_begin(b, &m->r, 1);
+  indim_loop_region_begin(b, &m->r, 1);
   m->zero = indim_loop_index(b, 0);
   m->vector = indim_loop_splat(b, indim_loop_const(b, INDIM_F32, 0, 0), 8);
   return b->status == INDIM_OK;
@@ -25,7 +25,7 @@ static bool open_memory(memory *m) {
 
 static const indim_loop_node *last(const memory *m) { return m->f.program->body->last; }
 
-static void check_effect(const indim_effect *e, const indim_storage *storage, indim_lval address, int64_t low,
+static void check_effect(const indim_effect *e, const indim_storage *storage, indim_value_id address, int64_t low,
                          int64_t high) {
   CHECK_EQ_INT(e->storage, storage->index);
   CHECK_EQ_INT(e->address, address);
@@ -38,17 +38,17 @@ TEST(loads_and_stores) {
   indim_effect e[INDIM_MAX_EFFECTS];
   REQUIRE(open_memory(&m));
   indim_loop_builder *b = &m.f.b;
-  indim_lval x = indim_loop_load(b, m.a, m.zero, 8, 3);
+  indim_value_id x = indim_loop_load(b, m.a, m.zero, 8, 3);
   REQUIRE(indim_loop_effects(m.f.program, node_of(&m.f, x), e) == 1);
   check_effect(&e[0], m.a, m.zero, 0, 21);
   CHECK(e[0].reads && !e[0].writes && !e[0].is_masked);
-  indim_lval end = indim_loop_index(b, 63);
+  indim_value_id end = indim_loop_index(b, 63);
   indim_loop_store(b, m.r, end, m.vector, -1, false);
   REQUIRE(indim_loop_effects(m.f.program, last(&m), e) == 1);
   check_effect(&e[0], m.r, end, -7, 0);
   CHECK(!e[0].reads && e[0].writes && !e[0].is_masked);
   uint64_t bits[16] = {1};
-  indim_lval mask = indim_loop_lanes(b, INDIM_PRED, 8, bits);
+  indim_value_id mask = indim_loop_lanes(b, INDIM_PRED, 8, bits);
   indim_loop_store_masked(b, m.r, m.zero, m.vector, 1, mask);
   REQUIRE(indim_loop_effects(m.f.program, last(&m), e) == 1);
   CHECK(e[0].writes && e[0].is_masked && e[0].high == 7);
@@ -60,8 +60,8 @@ TEST(each_lane_at_its_own_address) {
   indim_effect e[INDIM_MAX_EFFECTS];
   REQUIRE(open_memory(&m));
   uint64_t bits[16] = {4, 0, 9};
-  indim_lval addresses = indim_loop_lanes(&m.f.b, INDIM_S64, 8, bits);
-  indim_lval x = indim_loop_load(&m.f.b, m.a, addresses, 8, 1);
+  indim_value_id addresses = indim_loop_lanes(&m.f.b, INDIM_S64, 8, bits);
+  indim_value_id x = indim_loop_load(&m.f.b, m.a, addresses, 8, 1);
   REQUIRE(indim_loop_effects(m.f.program, node_of(&m.f, x), e) == 1);
   check_effect(&e[0], m.a, addresses, 0, 0);
   close_fixture(&m.f);
@@ -72,7 +72,7 @@ TEST(blocks) {
   indim_effect e[INDIM_MAX_EFFECTS];
   REQUIRE(open_memory(&m));
   indim_loop_builder *b = &m.f.b;
-  indim_lval from = indim_loop_index(b, 32);
+  indim_value_id from = indim_loop_index(b, 32);
   indim_loop_copy(b, m.r, m.zero, m.a, from, 16);
   REQUIRE(indim_loop_effects(m.f.program, last(&m), e) == 2);
   check_effect(&e[0], m.a, from, 0, 15);
@@ -90,7 +90,7 @@ TEST(products) {
   indim_effect e[INDIM_MAX_EFFECTS];
   REQUIRE(open_memory(&m));
   int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 1, 4, 5, 6, 0, -6, 1, 0, 5, 1, 0, 5, 0, 0};
-  const indim_lval at[3] = {m.zero, indim_loop_index(&m.f.b, 18), m.zero};
+  const indim_value_id at[3] = {m.zero, indim_loop_index(&m.f.b, 18), m.zero};
   indim_storage *const storages[3] = {m.r, m.a, m.a};
   const bool is_written[3] = {true, false, false};
   for (int i = 0; i < 2; i++) {
@@ -114,7 +114,7 @@ TEST(others_have_none) {
   indim_effect e[INDIM_MAX_EFFECTS];
   REQUIRE(open_memory(&m));
   CHECK_EQ_INT(indim_loop_effects(m.f.program, node_of(&m.f, m.vector), e), 0);
-  indim_loop_ask(&m.f.b, m.a, m.zero, 100, 8);
+  indim_loop_prefetch(&m.f.b, m.a, m.zero, 100, 8);
   CHECK_EQ_INT(indim_loop_effects(m.f.program, last(&m), e), 0);
   simple_for(&m.f.b, 4);
   indim_loop_store(&m.f.b, m.r, m.zero, m.vector, 1, false);

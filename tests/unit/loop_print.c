@@ -10,18 +10,18 @@ static void build_example(fixture *f) {
   indim_storage *bias = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_F32, 11, "b");
   indim_storage *r = indim_loop_storage(b, INDIM_STORAGE_RESULT, INDIM_F32, 44, "r");
   bias->number = 1;
-  indim_loop_kernel_begin(b, &r, 1);
+  indim_loop_region_begin(b, &r, 1);
   const uint64_t lanes[16] = {0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0};
-  indim_lval zero = indim_loop_splat(b, indim_loop_const(b, INDIM_F32, 0, 0), 8);
-  indim_lval i = simple_for(b, 4);
+  indim_value_id zero = indim_loop_splat(b, indim_loop_const(b, INDIM_F32, 0, 0), 8);
+  indim_value_id i = simple_for(b, 4);
   indim_loop_for_parallel(b, 2);
-  const indim_lval row = indim_loop_mul_const(b, i, 11);
-  indim_lval at = indim_loop_add_const(b, row, 0);
-  indim_lval sum = indim_loop_binary(b, INDIM_OP_ADD, indim_loop_load(b, a, at, 8, 1),
-                                     indim_loop_load(b, bias, indim_loop_index(b, 0), 8, 1));
+  const indim_value_id row = indim_loop_mul_const(b, i, 11);
+  indim_value_id at = indim_loop_add_const(b, row, 0);
+  indim_value_id sum = indim_loop_binary(b, INDIM_OP_ADD, indim_loop_load(b, a, at, 8, 1),
+                                         indim_loop_load(b, bias, indim_loop_index(b, 0), 8, 1));
   indim_loop_store(b, r, at, indim_loop_binary(b, INDIM_OP_MAXIMUM, sum, zero), 1, false);
-  indim_lval tail = indim_loop_add_const(b, row, 8);
-  indim_lval mask = indim_loop_in_range(b, indim_loop_lanes(b, INDIM_S64, 8, lanes), 0, 2);
+  indim_value_id tail = indim_loop_add_const(b, row, 8);
+  indim_value_id mask = indim_loop_in_range(b, indim_loop_lanes(b, INDIM_S64, 8, lanes), 0, 2);
   sum = indim_loop_binary(b, INDIM_OP_ADD, indim_loop_load_masked(b, a, tail, 1, mask, zero),
                           indim_loop_load_masked(b, bias, indim_loop_index(b, 8), 1, mask, zero));
   indim_loop_store_masked(b, r, tail, indim_loop_binary(b, INDIM_OP_MAXIMUM, sum, zero), 1, mask);
@@ -72,27 +72,27 @@ static void build_every_node(indim_loop_builder *b) {
   n->number = 1;
   u->shares = t->index + 1;
   indim_storage *const written[3] = {r, t, u};
-  indim_loop_kernel_begin(b, written, 3);
-  indim_lval zero = indim_loop_index(b, 0);
-  indim_lval half = indim_loop_const(b, INDIM_F32, 0x3f000000, 0);
-  indim_lval s = indim_loop_load(b, n, zero, 4, 16);
-  indim_lval each = indim_loop_clamp_index(b, s, 0, 63);
-  indim_lval x = indim_loop_load(b, a, each, 4, 1);
-  const indim_lval pair[2] = {x, indim_loop_splat(b, half, 4)};
+  indim_loop_region_begin(b, written, 3);
+  indim_value_id zero = indim_loop_index(b, 0);
+  indim_value_id half = indim_loop_const(b, INDIM_F32, 0x3f000000, 0);
+  indim_value_id s = indim_loop_load(b, n, zero, 4, 16);
+  indim_value_id each = indim_loop_clamp_index(b, s, 0, 63);
+  indim_value_id x = indim_loop_load(b, a, each, 4, 1);
+  const indim_value_id pair[2] = {x, indim_loop_splat(b, half, 4)};
   indim_loop_op less = {.op = INDIM_OP_COMPARE, .direction = INDIM_COMPARE_LT};
-  indim_lval mask = indim_loop_scalar(b, less, INDIM_PRED, 2, pair);
+  indim_value_id mask = indim_loop_elementwise(b, less, INDIM_PRED, 2, pair);
   indim_loop_op narrow = {.op = INDIM_OP_REDUCE_PRECISION, .exponent_bits = 8, .mantissa_bits = 7};
-  indim_lval y = indim_loop_scalar(b, narrow, INDIM_F32, 1, &x);
-  indim_lval mixed = indim_loop_shuffle(b, 2, (const indim_lval[]){x, y}, 4, (const int32_t[]){0, 4, -1, 7});
-  indim_lval sum = indim_loop_fold(b, ADD, indim_loop_fma(b, mixed, y, x));
-  indim_lval lane = indim_loop_extract(b, x, 2);
-  indim_lval in[1];
-  indim_lval out = 0;
-  indim_lval i = indim_loop_for_begin(b, zero, indim_loop_index(b, 16), 4, 1, &sum, in);
-  indim_lval at = indim_loop_affine(b, -3, 1, &i, &(int64_t){-2});
-  indim_lval held = indim_loop_modulo(b, indim_loop_floordiv(b, at, 3), 8);
+  indim_value_id y = indim_loop_elementwise(b, narrow, INDIM_F32, 1, &x);
+  indim_value_id mixed = indim_loop_shuffle(b, 2, (const indim_value_id[]){x, y}, 4, (const int32_t[]){0, 4, -1, 7});
+  indim_value_id sum = indim_loop_reduce(b, ADD, indim_loop_fma(b, mixed, y, x));
+  indim_value_id lane = indim_loop_extract(b, x, 2);
+  indim_value_id in[1];
+  indim_value_id out = 0;
+  indim_value_id i = indim_loop_for_begin(b, zero, indim_loop_index(b, 16), 4, 1, &sum, in);
+  indim_value_id at = indim_loop_affine(b, -3, 1, &i, &(int64_t){-2});
+  indim_value_id held = indim_loop_modulo(b, indim_loop_floordiv(b, at, 3), 8);
   indim_loop_store(b, t, held, in[0], 1, true);
-  indim_lval fresh = indim_loop_load(b, u, held, 1, 1);
+  indim_value_id fresh = indim_loop_load(b, u, held, 1, 1);
   indim_loop_store_masked(b, r, i, x, 2, mask);
   indim_loop_for_end(b, &fresh, &out);
   indim_loop_if_begin(b, indim_loop_extract(b, mask, 0));
@@ -103,10 +103,10 @@ static void build_every_node(indim_loop_builder *b) {
   indim_loop_while_end(b, in, &out);
   indim_loop_copy(b, t, zero, a, indim_loop_index(b, 8), 16);
   indim_loop_fill(b, t, zero, out, 2);
-  indim_loop_ask(b, a, zero, 64, 16);
+  indim_loop_prefetch(b, a, zero, 64, 16);
   const int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0};
   indim_loop_host(b, INDIM_HOST_MATMUL, 3, (indim_storage *const[]){r, a, t}, (const bool[]){true, false, false},
-                  (const indim_lval[]){zero, zero, zero}, INDIM_MATMUL_NUMBERS, numbers);
+                  (const indim_value_id[]){zero, zero, zero}, INDIM_MATMUL_NUMBERS, numbers);
 }
 
 TEST(every_node_has_its_line) {
@@ -124,7 +124,7 @@ TEST(every_node_has_its_line) {
       "v8: f32x4 = reduce-precision e8m7 v5\n"
       "v9: f32x4 = shuffle v5, v8 {0, 4, _, 7}\n"
       "v10: f32x4 = fma v9, v8, v5\n"
-      "v11: f32 = fold add v10\n"
+      "v11: f32 = reduce add v10\n"
       "v12: f32 = extract v5 lane 2\n"
       "v23: f32 = for v14: s64 0..12 in 0..16 step 4 carrying v15: f32 = v11\n"
       "  v16: s64 -27..-3 = -2 * v14 - 3\n"
@@ -148,7 +148,7 @@ TEST(every_node_has_its_line) {
       "  yield v28\n"
       "copy t#3[0], a[8] count 16\n"
       "fill t#3[0], v29 count 2\n"
-      "ask a[0] ahead 64 count 16\n"
+      "prefetch a[0] distance 64 count 16\n"
       "host matmul out r[0], a[0], t#3[0] numbers 11, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0\n";
   fixture f;
   REQUIRE(open_fixture(&f));

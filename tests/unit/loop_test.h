@@ -33,16 +33,16 @@ static inline void close_fixture(fixture *f) {
   indim_ctx_destroy(f->cx);
 }
 
-static inline indim_loop_body *body_of(const fixture *f, indim_lval v) { return f->program->values[v].body; }
+static inline indim_loop_body *body_of(const fixture *f, indim_value_id v) { return f->program->values[v].body; }
 
-static inline const indim_loop_node *node_of(const fixture *f, indim_lval v) { return f->program->values[v].node; }
+static inline const indim_loop_node *node_of(const fixture *f, indim_value_id v) { return f->program->values[v].node; }
 
-static inline indim_node_kind kind_of(const fixture *f, indim_lval v) {
+static inline indim_node_kind kind_of(const fixture *f, indim_value_id v) {
   return v > 0 && node_of(f, v) != NULL ? node_of(f, v)->kind : INDIM_NODE_COUNT;
 }
 
 // for 0..end step 1 that carries nothing; answers the index.
-static inline indim_lval simple_for(indim_loop_builder *b, int64_t end) {
+static inline indim_value_id simple_for(indim_loop_builder *b, int64_t end) {
   return indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, end), 1, 0, NULL, NULL);
 }
 

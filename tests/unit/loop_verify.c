@@ -5,16 +5,17 @@
 typedef struct subject {
   fixture f;
   indim_storage *a, *n, *p, *r, *t;
-  indim_lval i, x, gathered, address, quotient, held, sum, real, wide, lane, mixed, total, constant, lanes, pred, fma;
-  indim_lval if_result, for_result, masked;
-  indim_loop_node *loop, *store, *copy, *fill, *ask, *branch, *repeat, *masked_store, *host;
+  indim_value_id i, x, gathered, address, quotient, held, sum, real, wide, lane, mixed, total, constant, lanes, pred,
+      fma;
+  indim_value_id if_result, for_result, masked;
+  indim_loop_node *loop, *store, *copy, *fill, *prefetch, *branch, *repeat, *masked_store, *host;
 } subject;
 
 // The node that the builder made last in the open body.
 static indim_loop_node *last(const indim_loop_builder *b) { return b->body->last; }
 
-static void build_loop(subject *s, indim_loop_builder *b, indim_lval zero) {
-  indim_lval carried = 0;
+static void build_loop(subject *s, indim_loop_builder *b, indim_value_id zero) {
+  indim_value_id carried = 0;
   s->i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, 64), 8, 1, &zero, &carried);
   s->loop = b->body->owner;
   s->x = indim_loop_load(b, s->a, s->i, 8, 1);
@@ -26,17 +27,17 @@ static void build_loop(subject *s, indim_loop_builder *b, indim_lval zero) {
   s->wide = indim_loop_splat(b, s->real, 8);
   s->sum = indim_loop_binary(b, INDIM_OP_ADD, s->x, s->wide);
   s->lane = indim_loop_extract(b, s->x, 3);
-  const indim_lval args[2] = {s->x, s->sum};
+  const indim_value_id args[2] = {s->x, s->sum};
   s->mixed = indim_loop_shuffle(b, 2, args, 8, (const int32_t[]){0, 8, 1, 9, 2, 10, 3, 11});
   s->fma = indim_loop_fma(b, s->x, s->lanes, s->mixed);
-  s->total = indim_loop_fold(b, (indim_loop_op){.op = INDIM_OP_ADD}, s->fma);
+  s->total = indim_loop_reduce(b, (indim_loop_op){.op = INDIM_OP_ADD}, s->fma);
   s->pred = indim_loop_load(b, s->p, s->i, 8, 1);
   s->masked = indim_loop_load_masked(b, s->a, s->address, 1, s->pred, s->wide);
   indim_loop_store(b, s->r, s->i, s->masked, 1, false);
   s->store = last(b);
   indim_loop_store_masked(b, s->r, s->address, s->sum, 1, s->pred);
   s->masked_store = last(b);
-  indim_lval yield = indim_loop_binary(b, INDIM_OP_ADD, carried, s->total);
+  indim_value_id yield = indim_loop_binary(b, INDIM_OP_ADD, carried, s->total);
   indim_loop_for_end(b, &yield, &s->for_result);
 }
 
@@ -53,17 +54,17 @@ static bool build_subject(subject *s) {
   s->r = indim_loop_storage(b, INDIM_STORAGE_RESULT, INDIM_F32, 64, "r");
   s->t = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, INDIM_F32, 64, "t");
   indim_storage *const written[2] = {s->r, s->t};
-  indim_loop_kernel_begin(b, written, 2);
+  indim_loop_region_begin(b, written, 2);
   s->constant = indim_loop_const(b, INDIM_F32, 0x3f800000, 0);
   s->lanes = indim_loop_lanes(b, INDIM_F32, 8, bits);
   build_loop(s, b, s->constant);
-  indim_lval flag = indim_loop_load(b, s->p, indim_loop_index(b, 0), 1, 1);
+  indim_value_id flag = indim_loop_load(b, s->p, indim_loop_index(b, 0), 1, 1);
   indim_loop_if_begin(b, flag);
   indim_loop_if_else(b, 1, &s->constant);
   indim_loop_if_end(b, &s->for_result, &s->if_result);
   s->branch = last(b);
-  indim_lval carried = 0;
-  indim_lval result = 0;
+  indim_value_id carried = 0;
+  indim_value_id result = 0;
   indim_loop_while_begin(b, 1, &s->if_result, &carried);
   indim_loop_while_body(b, flag, &carried);
   indim_loop_while_end(b, &carried, &result);
@@ -72,19 +73,19 @@ static bool build_subject(subject *s) {
   s->copy = last(b);
   indim_loop_fill(b, s->t, indim_loop_index(b, 60), result, 4);
   s->fill = last(b);
-  indim_loop_ask(b, s->a, indim_loop_index(b, 60), 60, 16);
-  s->ask = last(b);
+  indim_loop_prefetch(b, s->a, indim_loop_index(b, 60), 60, 16);
+  s->prefetch = last(b);
   const int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0};
-  indim_lval zero = indim_loop_index(b, 0);
+  indim_value_id zero = indim_loop_index(b, 0);
   indim_loop_host(b, INDIM_HOST_MATMUL, 3, (indim_storage *const[]){s->t, s->a, s->a},
-                  (const bool[]){true, false, false}, (const indim_lval[]){zero, zero, zero}, INDIM_MATMUL_NUMBERS,
+                  (const bool[]){true, false, false}, (const indim_value_id[]){zero, zero, zero}, INDIM_MATMUL_NUMBERS,
                   numbers);
   s->host = last(b);
   return s->f.b.status == INDIM_OK;
 }
 
-static indim_loop_node *mutable_node(const subject *s, indim_lval v) { return s->f.program->values[v].node; }
-static indim_loop_value *mutable_value(const subject *s, indim_lval v) { return &s->f.program->values[v]; }
+static indim_loop_node *mutable_node(const subject *s, indim_value_id v) { return s->f.program->values[v].node; }
+static indim_loop_value *mutable_value(const subject *s, indim_value_id v) { return &s->f.program->values[v]; }
 
 TEST(a_right_program_passes) {
   subject s;
@@ -168,9 +169,9 @@ TEST(a_right_program_passes) {
   X(s.fill->args[1] = s.lanes, "other than one element")                                            \
   X(s.fill->u.move.count = 5, "elements 0..4 behind")                                               \
   X(s.fill->args[0] = s.constant, "an s64 address and a count")                                     \
-  X(s.ask->u.ask.storage = 99, "storage 99 is not there")                                           \
-  X(s.ask->args[0] = s.constant, "begins at an s64 address in its storage")                         \
-  X(s.ask->u.ask.count = -1, "begins at an s64 address in its storage")                             \
+  X(s.prefetch->u.prefetch.storage = 99, "storage 99 is not there")                                 \
+  X(s.prefetch->args[0] = s.constant, "begins at an s64 address in its storage")                    \
+  X(s.prefetch->u.prefetch.count = -1, "begins at an s64 address in its storage")                   \
   /* the host */                                                                                    \
   X(s.host->u.host.storage_count = 2, "2 storages, 3 addresses")                                    \
   X(s.host->u.host.number_count = 17, "17 numbers")                                                 \
@@ -259,18 +260,18 @@ TEST(every_broken_rule_is_refused) {
 typedef struct apart {
   indim_loop_builder *b;
   indim_storage *r, *t, *n;
-  indim_lval i, one;
+  indim_value_id i, one;
 } apart;
 
 // Adds 1 to |count| elements of |storage| at |from|, written at |to|.
-static void touch(const apart *c, indim_storage *storage, indim_lval from, indim_lval to, int32_t lanes) {
-  indim_lval x = indim_loop_load(c->b, storage, from, lanes, 1);
-  indim_lval y = indim_loop_binary(c->b, INDIM_OP_ADD, x, indim_loop_splat(c->b, c->one, lanes));
+static void touch(const apart *c, indim_storage *storage, indim_value_id from, indim_value_id to, int32_t lanes) {
+  indim_value_id x = indim_loop_load(c->b, storage, from, lanes, 1);
+  indim_value_id y = indim_loop_binary(c->b, INDIM_OP_ADD, x, indim_loop_splat(c->b, c->one, lanes));
   indim_loop_store(c->b, storage, to, y, 1, false);
 }
 
-static indim_lval sum2(const apart *c, indim_lval x, int64_t times, indim_lval y) {
-  const indim_lval args[2] = {x, y};
+static indim_value_id sum2(const apart *c, indim_value_id x, int64_t times, indim_value_id y) {
+  const indim_value_id args[2] = {x, y};
   const int64_t coefficients[2] = {times, 1};
   return indim_loop_affine(c->b, 0, 2, args, coefficients);
 }
@@ -278,105 +279,105 @@ static indim_lval sum2(const apart *c, indim_lval x, int64_t times, indim_lval y
 static void same_element(const apart *c) { touch(c, c->r, c->i, c->i, 1); }
 static void neighbour(const apart *c) { touch(c, c->r, indim_loop_add_const(c->b, c->i, 1), c->i, 1); }
 static void vectors(const apart *c) {
-  indim_lval at = indim_loop_mul_const(c->b, c->i, 8);
+  indim_value_id at = indim_loop_mul_const(c->b, c->i, 8);
   touch(c, c->r, at, at, 8);
 }
 static void vectors_that_overlap(const apart *c) {
-  indim_lval at = indim_loop_mul_const(c->b, c->i, 7);
+  indim_value_id at = indim_loop_mul_const(c->b, c->i, 7);
   touch(c, c->r, at, at, 8);
 }
 static void backwards(const apart *c) {
-  indim_lval at = indim_loop_affine(c->b, 900, 1, &c->i, &(int64_t){-8});
+  indim_value_id at = indim_loop_affine(c->b, 900, 1, &c->i, &(int64_t){-8});
   touch(c, c->r, at, at, 8);
 }
 static void rows_of(const apart *c, int64_t length, int64_t stride) {
-  indim_lval j = simple_for(c->b, length);
-  indim_lval at = sum2(c, c->i, stride, j);
+  indim_value_id j = simple_for(c->b, length);
+  indim_value_id at = sum2(c, c->i, stride, j);
   touch(c, c->r, at, at, 1);
   indim_loop_for_end(c->b, NULL, NULL);
 }
 static void rows(const apart *c) { rows_of(c, 10, 10); }
 static void rows_too_long(const apart *c) { rows_of(c, 11, 10); }
 static void rows_read_before_and_behind(const apart *c) {
-  indim_lval at = indim_loop_mul_const(c->b, c->i, 10);
+  indim_value_id at = indim_loop_mul_const(c->b, c->i, 10);
   touch(c, c->r, indim_loop_add_const(c->b, at, 9), at, 1);
 }
 static void rows_read_beyond(const apart *c) {
-  indim_lval at = indim_loop_mul_const(c->b, c->i, 10);
+  indim_value_id at = indim_loop_mul_const(c->b, c->i, 10);
   touch(c, c->r, indim_loop_add_const(c->b, at, 10), at, 1);
 }
 static void two_digits(const apart *c) {
-  indim_lval j = simple_for(c->b, 10);
-  indim_lval row = indim_loop_mul_const(c->b, indim_loop_floordiv(c->b, c->i, 8), 100);
-  indim_lval at = indim_loop_add(c->b, row, sum2(c, indim_loop_modulo(c->b, c->i, 8), 10, j));
+  indim_value_id j = simple_for(c->b, 10);
+  indim_value_id row = indim_loop_mul_const(c->b, indim_loop_floordiv(c->b, c->i, 8), 100);
+  indim_value_id at = indim_loop_add(c->b, row, sum2(c, indim_loop_modulo(c->b, c->i, 8), 10, j));
   touch(c, c->r, at, at, 1);
   indim_loop_for_end(c->b, NULL, NULL);
 }
 static void three_digits(const apart *c) {
-  indim_lval low = indim_loop_modulo(c->b, c->i, 4);
-  indim_lval middle = indim_loop_modulo(c->b, indim_loop_floordiv(c->b, c->i, 4), 4);
-  indim_lval high = indim_loop_floordiv(c->b, c->i, 16);
-  indim_lval at = sum2(c, low, 200, sum2(c, high, 16, middle));
+  indim_value_id low = indim_loop_modulo(c->b, c->i, 4);
+  indim_value_id middle = indim_loop_modulo(c->b, indim_loop_floordiv(c->b, c->i, 4), 4);
+  indim_value_id high = indim_loop_floordiv(c->b, c->i, 16);
+  indim_value_id at = sum2(c, low, 200, sum2(c, high, 16, middle));
   touch(c, c->r, at, at, 1);
 }
 static void a_digit_is_missing(const apart *c) {
-  indim_lval at = indim_loop_mul_const(c->b, indim_loop_modulo(c->b, c->i, 8), 10);
+  indim_value_id at = indim_loop_mul_const(c->b, indim_loop_modulo(c->b, c->i, 8), 10);
   touch(c, c->r, at, at, 1);
 }
 static void a_middle_digit_is_missing(const apart *c) {
-  indim_lval at = sum2(c, indim_loop_modulo(c->b, c->i, 4), 200, indim_loop_floordiv(c->b, c->i, 16));
+  indim_value_id at = sum2(c, indim_loop_modulo(c->b, c->i, 4), 200, indim_loop_floordiv(c->b, c->i, 16));
   touch(c, c->r, at, at, 1);
 }
 static void blocks(const apart *c) {
-  indim_lval begin = indim_loop_mul_const(c->b, c->i, 16);
-  indim_lval end =
+  indim_value_id begin = indim_loop_mul_const(c->b, c->i, 16);
+  indim_value_id end =
       indim_loop_binary(c->b, INDIM_OP_MINIMUM, indim_loop_add_const(c->b, begin, 16), indim_loop_index(c->b, 1000));
-  indim_lval j = indim_loop_for_begin(c->b, begin, end, 1, 0, NULL, NULL);
+  indim_value_id j = indim_loop_for_begin(c->b, begin, end, 1, 0, NULL, NULL);
   touch(c, c->r, j, j, 1);
   indim_loop_for_end(c->b, NULL, NULL);
 }
 static void blocks_the_other_way_round(const apart *c) {
-  indim_lval begin = indim_loop_mul_const(c->b, c->i, 16);
-  indim_lval end =
+  indim_value_id begin = indim_loop_mul_const(c->b, c->i, 16);
+  indim_value_id end =
       indim_loop_binary(c->b, INDIM_OP_MINIMUM, indim_loop_index(c->b, 1000), indim_loop_add_const(c->b, begin, 16));
-  indim_lval j = indim_loop_for_begin(c->b, begin, end, 1, 0, NULL, NULL);
+  indim_value_id j = indim_loop_for_begin(c->b, begin, end, 1, 0, NULL, NULL);
   touch(c, c->r, j, j, 1);
   indim_loop_for_end(c->b, NULL, NULL);
 }
 static void triangle(const apart *c) {
-  indim_lval j =
+  indim_value_id j =
       indim_loop_for_begin(c->b, indim_loop_index(c->b, 0), indim_loop_add_const(c->b, c->i, 1), 1, 0, NULL, NULL);
-  indim_lval at = indim_loop_affine(c->b, 0, 2, (const indim_lval[]){c->i, j}, (const int64_t[]){16, 1});
-  indim_lval held = indim_loop_clamp_index(c->b, at, 0, 1023);
+  indim_value_id at = indim_loop_affine(c->b, 0, 2, (const indim_value_id[]){c->i, j}, (const int64_t[]){16, 1});
+  indim_value_id held = indim_loop_clamp_index(c->b, at, 0, 1023);
   touch(c, c->r, held, held, 1);
   indim_loop_for_end(c->b, NULL, NULL);
 }
 static void blocks_too_long(const apart *c) {
-  indim_lval begin = indim_loop_mul_const(c->b, c->i, 15);
-  indim_lval end = indim_loop_add_const(c->b, begin, 16);
-  indim_lval j = indim_loop_for_begin(c->b, begin, end, 1, 0, NULL, NULL);
+  indim_value_id begin = indim_loop_mul_const(c->b, c->i, 15);
+  indim_value_id end = indim_loop_add_const(c->b, begin, 16);
+  indim_value_id j = indim_loop_for_begin(c->b, begin, end, 1, 0, NULL, NULL);
   touch(c, c->r, j, j, 1);
   indim_loop_for_end(c->b, NULL, NULL);
 }
 static void read_where_data_says(const apart *c) {
-  indim_lval at = indim_loop_clamp_index(c->b, indim_loop_load(c->b, c->n, c->i, 1, 1), 0, 63);
+  indim_value_id at = indim_loop_clamp_index(c->b, indim_loop_load(c->b, c->n, c->i, 1, 1), 0, 63);
   touch(c, c->r, at, c->i, 1);
 }
 static void write_where_data_says(const apart *c) {
-  indim_lval at = indim_loop_clamp_index(c->b, indim_loop_load(c->b, c->n, c->i, 1, 1), 0, 63);
+  indim_value_id at = indim_loop_clamp_index(c->b, indim_loop_load(c->b, c->n, c->i, 1, 1), 0, 63);
   indim_loop_store(c->b, c->r, at, c->one, 1, false);
 }
 static void same_place(const apart *c) { indim_loop_store(c->b, c->r, indim_loop_index(c->b, 3), c->one, 1, false); }
 static void read_here_and_write_there(const apart *c) {
-  indim_lval x = indim_loop_load(c->b, c->t, c->i, 1, 1);
+  indim_value_id x = indim_loop_load(c->b, c->t, c->i, 1, 1);
   indim_loop_store(c->b, c->r, indim_loop_affine(c->b, 63, 1, &c->i, &(int64_t){-1}), x, 1, false);
 }
 // Scatters inside its own ten elements, and reads all of them.
 static void own_part_of(const apart *c, int64_t stride) {
-  indim_lval row = indim_loop_mul_const(c->b, c->i, stride);
-  indim_lval at = indim_loop_clamp_index(c->b, indim_loop_load(c->b, c->n, c->i, 1, 1), 0, 9);
+  indim_value_id row = indim_loop_mul_const(c->b, c->i, stride);
+  indim_value_id at = indim_loop_clamp_index(c->b, indim_loop_load(c->b, c->n, c->i, 1, 1), 0, 9);
   touch(c, c->r, indim_loop_add(c->b, row, at), indim_loop_add(c->b, row, at), 1);
-  indim_lval j = simple_for(c->b, 10);
+  indim_value_id j = simple_for(c->b, 10);
   touch(c, c->r, indim_loop_add(c->b, row, j), indim_loop_add(c->b, row, at), 1);
   indim_loop_for_end(c->b, NULL, NULL);
 }
@@ -384,33 +385,34 @@ static void own_part(const apart *c) { own_part_of(c, 10); }
 static void own_part_too_long(const apart *c) { own_part_of(c, 9); }
 // Two halves of |size| elements, of which 504 are used, number |half| read and the other written.
 static void halves_of(const apart *c, int64_t size) {
-  indim_lval half = indim_loop_clamp_index(c->b, indim_loop_load(c->b, c->n, indim_loop_index(c->b, 0), 1, 1), 0, 1);
-  const indim_lval args[2] = {half, c->i};
+  indim_value_id half =
+      indim_loop_clamp_index(c->b, indim_loop_load(c->b, c->n, indim_loop_index(c->b, 0), 1, 1), 0, 1);
+  const indim_value_id args[2] = {half, c->i};
   const int64_t read_at[2] = {size, 8};
   const int64_t write_at[2] = {-size, 8};
   for (int64_t k = 0; k < 2; k++) {
-    indim_lval from = indim_loop_affine(c->b, 1 - k, 2, args, read_at);
-    indim_lval to = indim_loop_affine(c->b, size + 8 * k, 2, args, write_at);
+    indim_value_id from = indim_loop_affine(c->b, 1 - k, 2, args, read_at);
+    indim_value_id to = indim_loop_affine(c->b, size + 8 * k, 2, args, write_at);
     touch(c, c->r, from, to, 8);
   }
 }
 static void halves(const apart *c) { halves_of(c, 512); }
 static void halves_that_meet(const apart *c) { halves_of(c, 500); }
 static void rows_of_two_tables(const apart *c) {
-  indim_lval x = indim_loop_load(c->b, c->r, indim_loop_modulo(c->b, c->i, 32), 1, 1);
+  indim_value_id x = indim_loop_load(c->b, c->r, indim_loop_modulo(c->b, c->i, 32), 1, 1);
   indim_loop_store(c->b, c->r, indim_loop_add_const(c->b, c->i, 32), x, 1, false);
 }
 static void rows_of_two_tables_that_meet(const apart *c) {
-  indim_lval x = indim_loop_load(c->b, c->r, indim_loop_modulo(c->b, c->i, 33), 1, 1);
+  indim_value_id x = indim_loop_load(c->b, c->r, indim_loop_modulo(c->b, c->i, 33), 1, 1);
   indim_loop_store(c->b, c->r, indim_loop_add_const(c->b, c->i, 32), x, 1, false);
 }
 static void copied_rows(const apart *c) {
-  indim_lval at = indim_loop_mul_const(c->b, c->i, 16);
+  indim_value_id at = indim_loop_mul_const(c->b, c->i, 16);
   indim_loop_copy(c->b, c->r, at, c->t, at, 16);
   indim_loop_fill(c->b, c->t, at, c->one, 16);
 }
 static void copied_rows_that_meet(const apart *c) {
-  indim_lval at = indim_loop_mul_const(c->b, c->i, 15);
+  indim_value_id at = indim_loop_mul_const(c->b, c->i, 15);
   indim_loop_copy(c->b, c->r, at, c->t, at, 16);
   indim_loop_fill(c->b, c->t, at, c->one, 16);
 }
@@ -418,8 +420,8 @@ static void product(const apart *c, int64_t stride, bool alone) {
   const int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 1, alone};
   indim_storage *const storages[3] = {c->r, c->t, c->t};
   const bool is_written[3] = {true, false, false};
-  indim_lval at = indim_loop_mul_const(c->b, c->i, stride);
-  const indim_lval addresses[3] = {at, indim_loop_index(c->b, 0), indim_loop_index(c->b, 1008)};
+  indim_value_id at = indim_loop_mul_const(c->b, c->i, stride);
+  const indim_value_id addresses[3] = {at, indim_loop_index(c->b, 0), indim_loop_index(c->b, 1008)};
   indim_loop_host(c->b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, INDIM_MATMUL_NUMBERS, numbers);
 }
 static void products(const apart *c) { product(c, 16, true); }
@@ -429,32 +431,32 @@ static void product_outside(const apart *c) {
   const int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 2, 4, 4, 4, 0, 4, 1, 0, 4, 1, 1009, 4, 0, 1};
   indim_storage *const storages[3] = {c->r, c->t, c->t};
   const bool is_written[3] = {true, false, false};
-  indim_lval zero = indim_loop_index(c->b, 0);
-  const indim_lval addresses[3] = {zero, zero, zero};
+  indim_value_id zero = indim_loop_index(c->b, 0);
+  const indim_value_id addresses[3] = {zero, zero, zero};
   indim_loop_host(c->b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, INDIM_MATMUL_NUMBERS, numbers);
 }
 static void lanes_of_their_own(const apart *c) {
   const uint64_t bits[8] = {0, 0, 2, 0, 4, 0, 6, 0};
-  indim_lval at = sum2(c, c->i, 8, indim_loop_lanes(c->b, INDIM_S64, 4, bits));
+  indim_value_id at = sum2(c, c->i, 8, indim_loop_lanes(c->b, INDIM_S64, 4, bits));
   touch(c, c->r, at, at, 4);
 }
 static void lanes_that_meet(const apart *c) {
   const uint64_t bits[8] = {0, 0, 2, 0, 4, 0, 8, 0};
-  indim_lval at = sum2(c, c->i, 8, indim_loop_lanes(c->b, INDIM_S64, 4, bits));
+  indim_value_id at = sum2(c, c->i, 8, indim_loop_lanes(c->b, INDIM_S64, 4, bits));
   touch(c, c->r, at, at, 4);
 }
 
 // What a for carries is not its index, though it is a parameter, too.
 static void carried_places(const apart *c) {
-  indim_lval carried = 0;
-  indim_lval result = 0;
-  indim_lval begin = indim_loop_mul_const(c->b, c->i, 16);
-  indim_lval zero = indim_loop_index(c->b, 0);
-  indim_lval mask = indim_loop_const(c->b, INDIM_PRED, 1, 0);
+  indim_value_id carried = 0;
+  indim_value_id result = 0;
+  indim_value_id begin = indim_loop_mul_const(c->b, c->i, 16);
+  indim_value_id zero = indim_loop_index(c->b, 0);
+  indim_value_id mask = indim_loop_const(c->b, INDIM_PRED, 1, 0);
   (void)indim_loop_for_begin(c->b, begin, indim_loop_add_const(c->b, begin, 16), 1, 1, &zero, &carried);
-  indim_lval x = indim_loop_load_masked(c->b, c->r, carried, 1, mask, c->one);
+  indim_value_id x = indim_loop_load_masked(c->b, c->r, carried, 1, mask, c->one);
   indim_loop_store_masked(c->b, c->r, carried, indim_loop_binary(c->b, INDIM_OP_ADD, x, c->one), 1, mask);
-  indim_lval next = indim_loop_add_const(c->b, carried, 1);
+  indim_value_id next = indim_loop_add_const(c->b, carried, 1);
   indim_loop_for_end(c->b, &next, &result);
 }
 
@@ -467,7 +469,7 @@ static void check_parallel(const char *name, void (*body)(const apart *c), const
   c.t = indim_loop_storage(&f.b, INDIM_STORAGE_SCRATCH, INDIM_F32, 1024, "t");
   c.n = indim_loop_storage(&f.b, INDIM_STORAGE_ARGUMENT, INDIM_S32, 64, "n");
   indim_storage *const written[2] = {c.r, c.t};
-  indim_loop_kernel_begin(&f.b, written, 2);
+  indim_loop_region_begin(&f.b, written, 2);
   c.one = indim_loop_const(&f.b, INDIM_F32, 0x3f800000, 0);
   c.i = simple_for(&f.b, 62);
   indim_loop_for_parallel(&f.b, 4);
@@ -543,9 +545,9 @@ TEST(loops_that_never_run_access_nothing) {
   fixture f;
   REQUIRE(open_fixture(&f));
   indim_storage *r = indim_loop_storage(&f.b, INDIM_STORAGE_RESULT, INDIM_F32, 0, "r");
-  indim_loop_kernel_begin(&f.b, &r, 1);
-  indim_lval one = indim_loop_const(&f.b, INDIM_F32, 0x3f800000, 0);
-  indim_lval i = simple_for(&f.b, 0);
+  indim_loop_region_begin(&f.b, &r, 1);
+  indim_value_id one = indim_loop_const(&f.b, INDIM_F32, 0x3f800000, 0);
+  indim_value_id i = simple_for(&f.b, 0);
   (void)simple_for(&f.b, 4);
   indim_loop_store(&f.b, r, i, one, 1, false);
   indim_loop_for_end(&f.b, NULL, NULL);

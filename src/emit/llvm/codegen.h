@@ -5,7 +5,7 @@
 //   s8..s64, u8..u64                i8..i64
 //   s1 s2 s4 u1 u2 u4               i8                             sign- or zero-extended, wrapped after every operation
 //   f16 bf16 f8* f6* f4* e8m0       float                          exactly a value of the type: rounded after every operation;
-//                                                                  where they are only moved, and f16, their bits (moves.c)
+//                                                                  where they are only moved, and f16, their bits (legalize.c)
 //   f32, f64                        float, double
 //   c64, c128                       two floats, two doubles        real and imaginary part apart
 //
@@ -32,7 +32,7 @@ typedef struct indim_emit {
 // A value in registers.
 typedef struct indim_reg {
   LLVMValueRef
-      part[2];  // [1]: the imaginary part; NULL for types that are not complex (but see moves.c for rows of bf16)
+      part[2];  // [1]: the imaginary part; NULL for types that are not complex (but see legalize.c for rows of bf16)
 } indim_reg;
 
 // scalar.c: the meaning of every elementwise operation (eval/ is the witness) -----------------------

@@ -16,7 +16,7 @@ typedef struct indim_emit_place {
 // An access whose lanes are not side by side.
 typedef struct indim_emit_access_lanes {
   int32_t storage;
-  indim_lval address;
+  indim_value_id address;
   int32_t lanes;
   int32_t stride;  // with a scalar address
   bool has_lanes;
@@ -91,8 +91,8 @@ void indim_emit_lanes_end(indim_generator *g, const indim_emit_lane_loop *l);
 // interleave.c ----------------------------------------------------------------------------------------------------------
 
 // Loads of lanes 2 to 4 elements apart, either way: as memory holds them.
-bool indim_emit_can_load_apart(const indim_emit_access_lanes *a, indim_type type);
-LLVMValueRef indim_emit_load_apart(indim_generator *g, indim_type type, const indim_emit_access_lanes *a);
+bool indim_emit_can_load_strided(const indim_emit_access_lanes *a, indim_type type);
+LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const indim_emit_access_lanes *a);
 // Looks for stores from this one on that go together with it and sets g->group; false when there are none. The group is
 // stored when the last of its nodes is met.
 bool indim_emit_find_group(indim_generator *g, const indim_loop_node *node);
@@ -113,7 +113,7 @@ void indim_emit_store_streamed(indim_generator *g, const indim_loop_node *node, 
 
 // Asks for |bytes| from |offset| bytes behind |pointer| on: a line at a time, into the nearest cache (3) or the second one
 // (2). They may lie outside of the storage: asking never fails.
-void indim_emit_ask(indim_generator *g, LLVMValueRef pointer, int64_t offset, int64_t bytes, int32_t nearness);
+void indim_emit_prefetch(indim_generator *g, LLVMValueRef pointer, int64_t offset, int64_t bytes, int32_t nearness);
 INDIM_CHECKED indim_status indim_emit_load(indim_generator *g, const indim_loop_node *node);
 INDIM_CHECKED indim_status indim_emit_store(indim_generator *g, const indim_loop_node *node);
 

@@ -27,11 +27,11 @@ static LLVMValueRef constant_base(indim_generator *g, const indim_storage *stora
   size_t bytes = (size_t)storage->elements * (size_t)indim_type_bytes(storage->type);
   char name[INDIM_EMIT_NAME];
   indim_emit_constant_name(storage, name);
-  bool is_apart = !g->has_constants && indim_emit_is_apart(storage);
-  LLVMValueRef data = is_apart ? NULL : LLVMConstStringInContext2(g->e.context, storage->data, bytes, 1);
-  LLVMTypeRef type = is_apart ? LLVMArrayType2(LLVMInt8TypeInContext(g->e.context), bytes) : LLVMTypeOf(data);
+  bool is_split = !g->has_constants && indim_emit_is_external(storage);
+  LLVMValueRef data = is_split ? NULL : LLVMConstStringInContext2(g->e.context, storage->data, bytes, 1);
+  LLVMTypeRef type = is_split ? LLVMArrayType2(LLVMInt8TypeInContext(g->e.context), bytes) : LLVMTypeOf(data);
   LLVMValueRef global = LLVMAddGlobal(g->e.module, type, name);
-  if (!is_apart) {
+  if (!is_split) {
     LLVMSetInitializer(global, data);
     LLVMSetLinkage(global, LLVMPrivateLinkage);
     LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
@@ -45,7 +45,7 @@ void indim_emit_constant_name(const indim_storage *storage, char *out) {
   snprintf(out, INDIM_EMIT_NAME, "indim_constant_%d", (int)storage->index);
 }
 
-bool indim_emit_is_apart(const indim_storage *storage) {
+bool indim_emit_is_external(const indim_storage *storage) {
   enum { LARGE = 4096 };
   return storage->kind == INDIM_STORAGE_CONSTANT && storage->elements > LARGE / indim_type_bytes(storage->type);
 }
@@ -87,7 +87,7 @@ LLVMValueRef indim_emit_storage_base(indim_generator *g, int32_t index) {
 
 // The node that gives a value, if its arguments are registers of this function: a piece knows of those outside only what
 // was captured.
-static const indim_loop_node *node_here(const indim_generator *g, indim_lval v) {
+static const indim_loop_node *node_here(const indim_generator *g, indim_value_id v) {
   const indim_loop_node *node = indim_emit_value(g, v)->node;
   return node != NULL && indim_emit_is_inside(node->body, g->current->body) ? node : NULL;
 }
@@ -99,7 +99,7 @@ typedef struct terms {
   int64_t constant;
 } terms;
 
-static void add_term(indim_generator *g, indim_lval v, int64_t coefficient, terms *t) {
+static void add_term(indim_generator *g, indim_value_id v, int64_t coefficient, terms *t) {
   LLVMValueRef value = g->regs[v].part[0];
   if (LLVMIsAConstantInt(value) != NULL) {
     t->constant = (int64_t)((uint64_t)t->constant + (uint64_t)coefficient * LLVMConstIntGetZExtValue(value));
@@ -110,7 +110,7 @@ static void add_term(indim_generator *g, indim_lval v, int64_t coefficient, term
   t->at.coefficients[t->at.count++] = coefficient;
 }
 
-static terms take_terms(indim_generator *g, indim_lval address) {
+static terms take_terms(indim_generator *g, indim_value_id address) {
   const indim_loop_node *node = node_here(g, address);
   terms t = {.constant = 0};
   if (node == NULL || node->kind != INDIM_NODE_AFFINE || node->arg_count > INDIM_EMIT_TERMS) {
@@ -181,7 +181,7 @@ static LLVMValueRef add_terms(indim_generator *g, LLVMTypeRef element, LLVMValue
 // What does not change in the innermost loop is added to the base before it, so that nothing but the index is left to add
 // inside; accesses that differ by a constant share their pointer. Scratch is one block: where a storage begins there is a
 // constant, too.
-static indim_emit_place scalar_place(indim_generator *g, int32_t storage, indim_lval address) {
+static indim_emit_place scalar_place(indim_generator *g, int32_t storage, indim_value_id address) {
   indim_emit_place out = {.element = indim_emit_element_type(g, indim_emit_storage_type(g, storage))};
   const indim_storage *own = own_storage(g, storage);
   terms t = take_terms(g, address);
@@ -202,14 +202,14 @@ LLVMValueRef indim_emit_place_pointer(indim_generator *g, const indim_emit_place
   return constant == 0 ? at->base : indim_emit_offset(g, at->element, at->base, indim_emit_s64(g, constant), false);
 }
 
-LLVMValueRef indim_emit_element(indim_generator *g, int32_t storage, indim_lval address) {
+LLVMValueRef indim_emit_element(indim_generator *g, int32_t storage, indim_value_id address) {
   indim_emit_place at = scalar_place(g, storage, address);
   return indim_emit_place_pointer(g, &at, 0);
 }
 
 // The number of an element for lane k of an address with lanes, as a scalar. What is affine in scalars and constants is
 // computed so, instead of taking it out of a vector.
-static bool is_lane_cheap(const indim_generator *g, indim_lval v, int32_t depth) {
+static bool is_lane_cheap(const indim_generator *g, indim_value_id v, int32_t depth) {
   const indim_loop_node *node = indim_emit_value(g, v)->node;
   if (node != NULL && (node->kind == INDIM_NODE_CONST || node->kind == INDIM_NODE_LANES)) {
     return true;
@@ -228,7 +228,7 @@ static bool is_lane_cheap(const indim_generator *g, indim_lval v, int32_t depth)
 
 enum { AFFINE_DEPTH = 4 };
 
-static LLVMValueRef address_lane(indim_generator *g, indim_lval v, int32_t lane, int64_t *constant, bool is_cheap) {
+static LLVMValueRef address_lane(indim_generator *g, indim_value_id v, int32_t lane, int64_t *constant, bool is_cheap) {
   const indim_loop_node *node = indim_emit_value(g, v)->node;
   LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
   if (!is_cheap) {

@@ -6,7 +6,7 @@
 // Phis ------------------------------------------------------------------------------------------------------------------
 
 // |count| values from |first| on become phis in the block at hand, without any incoming value yet.
-static void make_phis(indim_generator *g, indim_lval first, int32_t count, const indim_lval *like) {
+static void make_phis(indim_generator *g, indim_value_id first, int32_t count, const indim_value_id *like) {
   for (int32_t i = 0; i < count; i++) {
     const indim_reg *model = &g->regs[like[i]];
     indim_reg phi = {{NULL, NULL}};
@@ -25,14 +25,14 @@ static void add_incoming(const indim_reg *phi, const indim_reg *value, LLVMBasic
 }
 
 // The phis from |first| on get |values| when control comes from |from|.
-static void feed_phis(indim_generator *g, indim_lval first, int32_t count, const indim_lval *values,
+static void feed_phis(indim_generator *g, indim_value_id first, int32_t count, const indim_value_id *values,
                       LLVMBasicBlockRef from) {
   for (int32_t i = 0; i < count; i++) {
     add_incoming(&g->regs[first + i], &g->regs[values[i]], from);
   }
 }
 
-static void copy_regs(indim_generator *g, indim_lval first, int32_t count, const indim_lval *values) {
+static void copy_regs(indim_generator *g, indim_value_id first, int32_t count, const indim_value_id *values) {
   for (int32_t i = 0; i < count; i++) {
     g->regs[first + i] = g->regs[values[i]];
   }
@@ -80,14 +80,14 @@ static void ask_stop(indim_generator *g) {
 }
 
 // One test of a loop at its end: |next| below |end| goes to |again|, else to |after|.
-static void end_turn(indim_generator *g, LLVMValueRef next, LLVMValueRef end, LLVMBasicBlockRef again,
-                     LLVMBasicBlockRef after) {
+static void end_transpose(indim_generator *g, LLVMValueRef next, LLVMValueRef end, LLVMBasicBlockRef again,
+                          LLVMBasicBlockRef after) {
   LLVMBuildCondBr(g->e.builder, LLVMBuildICmp(g->e.builder, LLVMIntSLT, next, end, ""), again, after);
 }
 
 // A long stretch of short iterations is a loop of its own, so that nothing is added to them:
 //
-//   stretch: asks, and sets limit = min(index + looks_every * step, end)
+//   stretch: asks, and sets limit = min(index + poll_interval * step, end)
 //   for:     the iterations below limit
 //   done:    goes on with the next stretch unless nothing is left
 //
@@ -101,7 +101,7 @@ static LLVMValueRef begin_stretch(indim_generator *g, const indim_loop_node *nod
   make_phis(g, node->first_result, count, node->args + 2);
   feed_phis(g, node->first_result, count, node->args + 2, before);
   ask_stop(g);
-  int64_t length = node->u.loop.looks_every * node->u.loop.step;  // shorter than the loop
+  int64_t length = node->u.loop.poll_interval * node->u.loop.step;  // shorter than the loop
   LLVMValueRef left = LLVMBuildSub(b, end, index, "");
   LLVMValueRef is_last = LLVMBuildICmp(b, LLVMIntULE, left, indim_emit_s64(g, length), "");
   LLVMValueRef limit = LLVMBuildAdd(b, index, indim_emit_s64(g, length), "");
@@ -115,7 +115,7 @@ indim_status indim_emit_iterations(indim_generator *g, const indim_loop_node *no
   LLVMBuilderRef b = g->e.builder;
   const indim_loop_body *body = node->bodies[0];
   int32_t count = node->arg_count - 2;
-  bool has_stretches = node->u.loop.looks_every > 1;
+  bool has_stretches = node->u.loop.poll_interval > 1;
   LLVMBasicBlockRef loop = has_stretches ? indim_emit_block(g, "for") : head;
   LLVMBasicBlockRef done = has_stretches ? indim_emit_block(g, "") : after;
   LLVMBasicBlockRef from = before;
@@ -133,10 +133,10 @@ indim_status indim_emit_iterations(indim_generator *g, const indim_loop_node *no
   make_phis(g, body->first_parameter + 1, count, node->args + 2);
   LLVMAddIncoming(index, &first, &from, 1);
   for (int32_t i = 0; i < count; i++) {
-    indim_lval carried = has_stretches ? node->first_result + i : node->args[2 + i];
+    indim_value_id carried = has_stretches ? node->first_result + i : node->args[2 + i];
     add_incoming(&g->regs[body->first_parameter + 1 + i], &g->regs[carried], from);
   }
-  if (node->u.loop.looks_every == 1) {
+  if (node->u.loop.poll_interval == 1) {
     ask_stop(g);
   }
   INDIM_TRY(indim_emit_loop_body(g, body, before));
@@ -144,13 +144,13 @@ indim_status indim_emit_iterations(indim_generator *g, const indim_loop_node *no
   LLVMValueRef next = next_index(g, index, node->u.loop.step);
   LLVMAddIncoming(index, &next, &latch, 1);
   feed_phis(g, body->first_parameter + 1, count, body->yields, latch);
-  end_turn(g, next, limit, loop, done);
+  end_transpose(g, next, limit, loop, done);
   *out_last = latch;
   if (has_stretches) {
     indim_emit_enter(g, done);
     LLVMAddIncoming(first, &next, &done, 1);
     feed_phis(g, node->first_result, count, body->yields, done);
-    end_turn(g, next, end, head, after);
+    end_transpose(g, next, end, head, after);
     *out_last = done;
   }
   return INDIM_OK;
@@ -161,7 +161,7 @@ static indim_status emit_for(indim_generator *g, const indim_loop_node *node) {
   const indim_loop_body *body = node->bodies[0];
   const indim_loop_value *begin = indim_emit_value(g, node->args[0]);
   const indim_loop_value *end = indim_emit_value(g, node->args[1]);
-  const indim_lval *carried = node->args + 2;
+  const indim_value_id *carried = node->args + 2;
   int32_t count = node->arg_count - 2;
   if (begin->low >= end->high) {
     copy_regs(g, node->first_result, count, carried);
@@ -180,7 +180,7 @@ static indim_status emit_for(indim_generator *g, const indim_loop_node *node) {
   if (surely_runs) {
     LLVMBuildBr(b, head);
   } else {
-    end_turn(g, begin_reg, end_reg, head, after);
+    end_transpose(g, begin_reg, end_reg, head, after);
   }
   INDIM_TRY(indim_emit_iterations(g, node, begin_reg, end_reg, before, head, after, &last));
   indim_emit_enter(g, after);

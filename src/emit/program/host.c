@@ -14,7 +14,7 @@ enum { FRAME_ARGUMENTS, FRAME_RESULTS, FRAME_SCRATCH, FRAME_HOST, FRAME_STOP, FR
 // The values that a body uses and that are known outside of it, with the registers they have there.
 typedef struct capture {
   const indim_loop_body *loop;
-  indim_lval *values;
+  indim_value_id *values;
   indim_reg *outside;
   int32_t count;
   bool *is_seen;  // for each value of the program
@@ -23,13 +23,13 @@ typedef struct capture {
 
 // A lane repeated is repeated again in the piece: its scalar takes less room in the frame, and LLVM knows that all its
 // registers are one.
-static const indim_loop_node *splat_of(const indim_generator *g, indim_lval v) {
+static const indim_loop_node *splat_of(const indim_generator *g, indim_value_id v) {
   const indim_loop_node *node = indim_emit_value(g, v)->node;
   return node != NULL && node->kind == INDIM_NODE_SPLAT ? node : NULL;
 }
 
 // Constants need no place in the frame.
-static void see_value(indim_generator *g, indim_lval v, capture *c) {
+static void see_value(indim_generator *g, indim_value_id v, capture *c) {
   for (const indim_loop_node *splat = NULL;; v = splat->args[0]) {
     LLVMValueRef reg = g->regs[v].part[0];
     if (c->is_seen[v] || reg == NULL || indim_emit_is_inside(indim_emit_value(g, v)->body, c->loop) ||

@@ -127,7 +127,7 @@ static int32_t window_start(const indim_generator *g, const indim_emit_access_la
   return fits ? (int32_t)before : -1;
 }
 
-LLVMValueRef indim_emit_load_apart(indim_generator *g, indim_type type, const indim_emit_access_lanes *a) {
+LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const indim_emit_access_lanes *a) {
   int32_t stride = a->stride < 0 ? -a->stride : a->stride;
   int32_t part = register_lanes(g, type, a->lanes);
   int32_t count = is_power_of_two(a->lanes / part) ? a->lanes / part : 1;
@@ -153,7 +153,7 @@ LLVMValueRef indim_emit_load_apart(indim_generator *g, indim_type type, const in
   return a->stride < 0 ? indim_emit_reversed(g, a->lanes, all).part[0] : all.part[0];
 }
 
-bool indim_emit_can_load_apart(const indim_emit_access_lanes *a, indim_type type) {
+bool indim_emit_can_load_strided(const indim_emit_access_lanes *a, indim_type type) {
   return !a->has_lanes && a->mask == NULL && a->lanes > 1 && a->lanes <= MOST_LANES && a->stride <= MOST_STRIDE &&
          a->stride >= -MOST_STRIDE && (a->stride > 1 || a->stride < -1) && !indim_type_is_complex(type);
 }
@@ -181,8 +181,8 @@ bool indim_emit_may_wait(const indim_generator *g, const indim_loop_node *store,
   }
   const indim_storage *storage = program->storages[node->u.memory.storage];
   const indim_storage *to = program->storages[store->u.memory.storage];
-  bool is_apart = storage->kind == INDIM_STORAGE_SCRATCH && storage != to && storage->shares == 0 && to->shares == 0;
-  return is_apart || storage->kind == INDIM_STORAGE_CONSTANT ||
+  bool is_split = storage->kind == INDIM_STORAGE_SCRATCH && storage != to && storage->shares == 0 && to->shares == 0;
+  return is_split || storage->kind == INDIM_STORAGE_CONSTANT ||
          (storage->kind == INDIM_STORAGE_ARGUMENT && !storage->is_donated);
 }
 

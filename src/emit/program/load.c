@@ -171,8 +171,8 @@ static indim_reg load_lanes(indim_generator *g, const indim_loop_node *node, ind
   if (!a.has_lanes && lanes > 1 && a.stride == 0) {
     return load_repeated(g, type, &a);
   }
-  if (indim_emit_can_load_apart(&a, type)) {
-    return indim_emit_unpack(&g->e, type, lanes, indim_emit_load_apart(g, type, &a));
+  if (indim_emit_can_load_strided(&a, type)) {
+    return indim_emit_unpack(&g->e, type, lanes, indim_emit_load_strided(g, type, &a));
   }
   return indim_emit_can_gather(g, type, lanes) ? load_gathered(g, type, &a) : load_each(g, type, &a);
 }
@@ -185,7 +185,7 @@ static indim_reg select_lanes(indim_generator *g, LLVMValueRef mask, indim_reg o
 }
 
 // A row of bf16, two to a word: the even lanes shifted to where floats have their upper halves, the odd ones as they stand.
-static indim_reg load_apart(indim_generator *g, const indim_loop_node *node, int32_t lanes) {
+static indim_reg load_strided(indim_generator *g, const indim_loop_node *node, int32_t lanes) {
   LLVMBuilderRef b = g->e.builder;
   indim_emit_access_lanes a = indim_emit_access(g, node, lanes, NULL);
   LLVMTypeRef words = LLVMVectorType(LLVMInt32TypeInContext(g->e.context), (unsigned)lanes / 2);
@@ -196,7 +196,7 @@ static indim_reg load_apart(indim_generator *g, const indim_loop_node *node, int
   return (indim_reg){{LLVMBuildBitCast(b, even, floats, ""), LLVMBuildBitCast(b, odd, floats, "")}};
 }
 
-void indim_emit_ask(indim_generator *g, LLVMValueRef pointer, int64_t offset, int64_t bytes, int32_t nearness) {
+void indim_emit_prefetch(indim_generator *g, LLVMValueRef pointer, int64_t offset, int64_t bytes, int32_t nearness) {
   enum { LINE = 64 };
   static const char name[] = "llvm.prefetch";
   unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);
@@ -217,11 +217,11 @@ void indim_emit_ask(indim_generator *g, LLVMValueRef pointer, int64_t offset, in
 }
 
 // Asks for what the same lanes will be further on.
-static void ask_ahead(indim_generator *g, const indim_loop_node *node, const indim_loop_value *result) {
+static void prefetch_rows(indim_generator *g, const indim_loop_node *node, const indim_loop_value *result) {
   int64_t bytes = indim_type_bytes(result->type);
-  if (node->u.memory.ahead != 0) {
+  if (node->u.memory.prefetch != 0) {
     LLVMValueRef here = indim_emit_element(g, node->u.memory.storage, node->args[0]);
-    indim_emit_ask(g, here, node->u.memory.ahead * bytes, result->lanes * bytes, 3);
+    indim_emit_prefetch(g, here, node->u.memory.prefetch * bytes, result->lanes * bytes, 3);
   }
 }
 
@@ -229,9 +229,9 @@ indim_status indim_emit_load(indim_generator *g, const indim_loop_node *node) {
   const indim_loop_value *result = indim_emit_value(g, node->first_result);
   const indim_storage *storage = g->e.program->storages[node->u.memory.storage];
   indim_reg *out = &g->regs[node->first_result];
-  ask_ahead(g, node, result);
-  if (g->is_apart[node->first_result]) {
-    *out = load_apart(g, node, result->lanes);
+  prefetch_rows(g, node, result);
+  if (g->is_split[node->first_result]) {
+    *out = load_strided(g, node, result->lanes);
     return INDIM_OK;
   }
   if (!node->u.memory.has_mask) {

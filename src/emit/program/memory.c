@@ -80,17 +80,17 @@ static indim_status emit_fill(indim_generator *g, const indim_loop_node *node) {
 }
 
 indim_status indim_emit_memory_node(indim_generator *g, const indim_loop_node *node) {
-  indim_emit_watch(g, node);
+  indim_emit_tsan(g, node);
   if (node->kind == INDIM_NODE_LOAD) {
     return indim_emit_load(g, node);
   }
   if (node->kind == INDIM_NODE_STORE) {
     return indim_emit_store(g, node);
   }
-  if (node->kind == INDIM_NODE_ASK) {
-    int64_t bytes = indim_type_bytes(indim_emit_storage_type(g, node->u.ask.storage));
-    LLVMValueRef here = indim_emit_element(g, node->u.ask.storage, node->args[0]);
-    indim_emit_ask(g, here, node->u.ask.ahead * bytes, node->u.ask.count * bytes, 2);
+  if (node->kind == INDIM_NODE_PREFETCH) {
+    int64_t bytes = indim_type_bytes(indim_emit_storage_type(g, node->u.prefetch.storage));
+    LLVMValueRef here = indim_emit_element(g, node->u.prefetch.storage, node->args[0]);
+    indim_emit_prefetch(g, here, node->u.prefetch.distance * bytes, node->u.prefetch.count * bytes, 2);
     return INDIM_OK;
   }
   return node->kind == INDIM_NODE_COPY ? emit_copy(g, node) : emit_fill(g, node);

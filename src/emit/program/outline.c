@@ -16,7 +16,7 @@ static void count_body(indim_generator *g, const indim_loop_body *body) {
   g->outlined_body = body;
   g->outlined_count = 0;
   for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
-    if (node->kind != INDIM_NODE_SCALAR || !indim_loop_is_function(node->u.op.op)) {
+    if (node->kind != INDIM_NODE_ELEMENTWISE || !indim_loop_is_function(node->u.op.op)) {
       continue;
     }
     int32_t i = 0;

@@ -74,7 +74,7 @@ indim_status indim_emit_body(indim_generator *g, const indim_loop_body *body) {
 static bool can_stop(const indim_loop_program *program) {
   const indim_loop_node *node = program->body->first;
   while (node != NULL && node->kind != INDIM_NODE_WHILE &&
-         (node->kind != INDIM_NODE_FOR || node->u.loop.looks_every == 0)) {
+         (node->kind != INDIM_NODE_FOR || node->u.loop.poll_interval == 0)) {
     node = indim_loop_next(node);
   }
   return node != NULL;
@@ -199,11 +199,11 @@ static indim_status fill_module(indim_generator *g) {
   INDIM_TRY(check_lanes(g->e.cx, program));
   INDIM_TRY(indim_arena_array(g->arena, count, sizeof *g->regs, (void **)&g->regs));
   INDIM_TRY(indim_arena_array(g->arena, count, sizeof *g->values, (void **)&g->values));
-  INDIM_TRY(indim_arena_array(g->arena, count, sizeof *g->is_apart, (void **)&g->is_apart));
+  INDIM_TRY(indim_arena_array(g->arena, count, sizeof *g->is_split, (void **)&g->is_split));
   if (count > 0) {
     memcpy(g->values, program->values, count * sizeof *g->values);
   }
-  INDIM_TRY(indim_emit_find_moves(program, g->arena, g->values, g->is_apart));
+  INDIM_TRY(indim_emit_find_moves(program, g->arena, g->values, g->is_split));
   return emit_function(g);
 }
 

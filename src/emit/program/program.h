@@ -74,8 +74,8 @@ typedef struct indim_generator {
   bool has_constants;        // large ones, too, are in the module
   int32_t most_nodes;        // of the program's own body; 0: all
   indim_reg *regs;           // of each value of the program
-  indim_loop_value *values;  // the program's, with the types in which they are in registers (moves.c)
-  bool *is_apart;  // of each value: bf16 whose even lanes are one register and whose odd lanes are another (moves.c)
+  indim_loop_value *values;  // the program's, with the types in which they are in registers (legalize.c)
+  bool *is_split;  // of each value: bf16 whose even lanes are one register and whose odd lanes are another (legalize.c)
   LLVMValueRef *constants;  // of each constant storage, NULL until used
   indim_emit_function *current;
   const indim_loop_body *body;  // whose nodes are being computed
@@ -99,7 +99,7 @@ typedef struct indim_generator {
 typedef struct indim_emit_job {
   const indim_loop_program *program;
   unsigned fast;
-  bool has_constants;  // large constants, too; else whoever links the module defines them (indim_emit_is_apart)
+  bool has_constants;  // large constants, too; else whoever links the module defines them (indim_emit_is_external)
   int32_t most_nodes;  // so many nodes of the program's own body, to find the one that LLVM fails at; 0: all
 } indim_emit_job;
 
@@ -110,9 +110,11 @@ INDIM_CHECKED indim_status indim_emit_program(const indim_emit_job *job, indim_a
 // Memory of so many bytes until the next call.
 INDIM_CHECKED indim_status indim_emit_room(indim_generator *g, size_t bytes, void **out);
 
-static inline const indim_loop_value *indim_emit_value(const indim_generator *g, indim_lval v) { return &g->values[v]; }
+static inline const indim_loop_value *indim_emit_value(const indim_generator *g, indim_value_id v) {
+  return &g->values[v];
+}
 // The type in which a value is computed, which a narrow float's registers are not always of.
-static inline indim_type indim_emit_computed_type(const indim_generator *g, indim_lval v) {
+static inline indim_type indim_emit_computed_type(const indim_generator *g, indim_value_id v) {
   return g->e.program->values[v].type;
 }
 LLVMTypeRef indim_emit_pointer_type(indim_generator *g);
@@ -139,14 +141,14 @@ void indim_emit_answer(indim_generator *g, LLVMValueRef outcome);
 // Where it leaves with this outcome.
 LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome);
 
-// moves.c ---------------------------------------------------------------------------------------------------------------
+// legalize.c ---------------------------------------------------------------------------------------------------------------
 
 // |values|: a copy of the program's. Narrow floats that are only moved, and f16, become the unsigned integers of their bits.
-// |is_apart|: false for all; set for values of bf16 whose even and odd lanes are computed apart.
+// |is_split|: false for all; set for values of bf16 whose even and odd lanes are computed apart.
 INDIM_CHECKED indim_status indim_emit_find_moves(const indim_loop_program *program, indim_arena *arena,
-                                                 indim_loop_value *values, bool *is_apart);
+                                                 indim_loop_value *values, bool *is_split);
 // Whether all lanes of a value are known to be the same.
-bool indim_emit_is_uniform(const indim_loop_program *program, indim_lval v);
+bool indim_emit_is_uniform(const indim_loop_program *program, indim_value_id v);
 
 // values.c: constants, arithmetic and lanes -----------------------------------------------------------------------------
 
@@ -177,9 +179,9 @@ LLVMValueRef indim_emit_interleaved(indim_generator *g, LLVMValueRef *values, in
 
 INDIM_CHECKED indim_status indim_emit_memory_node(indim_generator *g, const indim_loop_node *node);
 // Where element |address| of the storage lies; |address| is a scalar value.
-LLVMValueRef indim_emit_element(indim_generator *g, int32_t storage, indim_lval address);
+LLVMValueRef indim_emit_element(indim_generator *g, int32_t storage, indim_value_id address);
 
-// watch.c: in a build with ThreadSanitizer, code that reports what the node is going to read and write; else nothing.
+// tsan.c: in a build with ThreadSanitizer, code that reports what the node is going to read and write; else nothing.
 #if defined(__SANITIZE_THREAD__)
 #define INDIM_EMIT_WATCHES 1
 #elif defined(__has_feature)
@@ -190,12 +192,12 @@ LLVMValueRef indim_emit_element(indim_generator *g, int32_t storage, indim_lval 
 #if !defined(INDIM_EMIT_WATCHES)
 #define INDIM_EMIT_WATCHES 0
 #endif
-void indim_emit_watch(indim_generator *g, const indim_loop_node *node);
+void indim_emit_tsan(indim_generator *g, const indim_loop_node *node);
 
 // Large constants do not go through LLVM, which would hold them several times over: the module declares them by name, and
 // whoever links it has to define them, aligned to 64 bytes.
 enum { INDIM_EMIT_NAME = 32 };
-bool indim_emit_is_apart(const indim_storage *storage);
+bool indim_emit_is_external(const indim_storage *storage);
 void indim_emit_constant_name(const indim_storage *storage, char *out);
 
 // control.c -------------------------------------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ static void store_scattered(indim_generator *g, indim_type type, const indim_emi
 }
 
 // The even and the odd lanes of bf16 as they lie in memory: the upper halves of all words in turn.
-static LLVMValueRef pack_apart(indim_generator *g, int32_t lanes, indim_reg x) {
+static LLVMValueRef pack_split(indim_generator *g, int32_t lanes, indim_reg x) {
   LLVMBuilderRef b = g->e.builder;
   int32_t map[INDIM_EMIT_MAX_LANES];
   LLVMTypeRef words = LLVMVectorType(LLVMInt32TypeInContext(g->e.context), (unsigned)lanes / 2);
@@ -173,7 +173,7 @@ indim_status indim_emit_store(indim_generator *g, const indim_loop_node *node) {
     a.stride = 1;
     x = indim_emit_reversed(g, lanes, x);
   }
-  LLVMValueRef packed = g->is_apart[node->args[1]] ? pack_apart(g, lanes, x) : indim_emit_pack(&g->e, type, lanes, x);
+  LLVMValueRef packed = g->is_split[node->args[1]] ? pack_split(g, lanes, x) : indim_emit_pack(&g->e, type, lanes, x);
   if (indim_emit_is_streamed(g, node)) {
     indim_emit_store_streamed(g, node, packed, indim_emit_place_pointer(g, &a.at, 0));
   } else if (!a.has_lanes && lanes > 1 && a.stride == 1) {

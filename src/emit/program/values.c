@@ -18,8 +18,8 @@ static indim_status refuse(indim_generator *g, const indim_loop_node *node, cons
 // Arguments of an elementwise node, gathered for scalar.c. Sorting networks and the like never come here: no op has more.
 enum { MAX_ARGS = 8 };
 
-// The value to compute with, and back: a narrow float may be in registers as its bits (moves.c).
-static indim_reg computed(indim_generator *g, indim_lval v) {
+// The value to compute with, and back: a narrow float may be in registers as its bits (legalize.c).
+static indim_reg computed(indim_generator *g, indim_value_id v) {
   indim_type type = indim_emit_computed_type(g, v);
   if (indim_emit_value(g, v)->type == type) {
     return g->regs[v];
@@ -27,7 +27,7 @@ static indim_reg computed(indim_generator *g, indim_lval v) {
   return (indim_reg){{indim_emit_float_of_bits(&g->e, type, g->regs[v].part[0]), NULL}};
 }
 
-static void keep(indim_generator *g, indim_lval v, indim_reg x) {
+static void keep(indim_generator *g, indim_value_id v, indim_reg x) {
   indim_type type = indim_emit_computed_type(g, v);
   if (indim_emit_value(g, v)->type != type) {
     x.part[0] = indim_emit_float_bits(&g->e, type, x.part[0]);
@@ -40,8 +40,8 @@ static bool is_move(indim_op op) {
 }
 
 // On the even lanes (0) or the odd ones (1) of bf16: of a value that has the same in every lane, on the first half of it.
-static indim_reg half_of(indim_generator *g, indim_lval v, int32_t which) {
-  if (g->is_apart[v]) {
+static indim_reg half_of(indim_generator *g, indim_value_id v, int32_t which) {
+  if (g->is_split[v]) {
     return (indim_reg){{g->regs[v].part[which], NULL}};
   }
   int32_t map[INDIM_EMIT_MAX_LANES];
@@ -52,10 +52,10 @@ static indim_reg half_of(indim_generator *g, indim_lval v, int32_t which) {
   return (indim_reg){{indim_emit_shuffle(g, computed(g, v).part[0], NULL, lanes, map), NULL}};
 }
 
-static indim_status emit_apart(indim_generator *g, const indim_loop_node *node) {
+static indim_status emit_split(indim_generator *g, const indim_loop_node *node) {
   indim_reg args[MAX_ARGS];
   indim_type types[MAX_ARGS];
-  indim_lval v = node->first_result;
+  indim_value_id v = node->first_result;
   for (int32_t which = 0; which < 2; which++) {
     indim_reg out = {{NULL, NULL}};
     for (int32_t i = 0; i < node->arg_count; i++) {
@@ -73,12 +73,12 @@ static indim_status emit_scalar(indim_generator *g, const indim_loop_node *node)
   indim_reg args[MAX_ARGS];
   indim_type types[MAX_ARGS];
   bool moves = is_move(node->u.op.op);
-  indim_lval v = node->first_result;
+  indim_value_id v = node->first_result;
   if (node->arg_count > MAX_ARGS) {
     return indim_fail(g->e.cx, INDIM_INTERNAL, "%s of %d arguments", op_text(node->u.op.op), (int)node->arg_count);
   }
-  if (g->is_apart[v]) {
-    indim_status status = emit_apart(g, node);
+  if (g->is_split[v]) {
+    indim_status status = emit_split(g, node);
     return status == INDIM_UNSUPPORTED ? refuse(g, node, &node->u.op) : status;
   }
   for (int32_t i = 0; i < node->arg_count; i++) {
@@ -298,7 +298,7 @@ static int32_t run_of_args(indim_generator *g, const indim_loop_node *node, int3
 }
 
 // Joins the pieces two by two until one is left.
-static void join_pieces(indim_generator *g, shuffling *s) {
+static void fuse_pieces(indim_generator *g, shuffling *s) {
   while (s->count > 1) {
     int32_t joined = 0;
     for (int32_t i = 0; i < s->count; i += 2) {
@@ -353,7 +353,7 @@ static void shuffle_part(indim_generator *g, shuffling *s, bool *is_there) {
     first += arg_lanes(g, node, i) * count;
     i += count;
   }
-  join_pieces(g, s);
+  fuse_pieces(g, s);
   g->regs[node->first_result].part[s->part] =
       s->count == 0 ? LLVMGetPoison(indim_emit_part_type(&g->e, type, s->lanes)) : s->pieces[0].value;
 }
@@ -410,7 +410,7 @@ static indim_reg part_of(indim_generator *g, indim_reg x, int32_t first, int32_t
 }
 
 // Halves are combined until one lane is left. Of an odd number the last lane waits and is combined at the end.
-static indim_status emit_fold(indim_generator *g, const indim_loop_node *node) {
+static indim_status emit_reduce(indim_generator *g, const indim_loop_node *node) {
   indim_type type = indim_emit_computed_type(g, node->args[0]);
   indim_type types[] = {type, type};
   indim_reg x = computed(g, node->args[0]);
@@ -453,7 +453,7 @@ indim_status indim_emit_value_node(indim_generator *g, const indim_loop_node *no
     g->regs[node->first_result] = indim_emit_constant(&g->e, result->type, result->lanes, bits[0], bits[1]);
   } else if (node->kind == INDIM_NODE_LANES) {
     return emit_lanes(g, node);
-  } else if (node->kind == INDIM_NODE_SCALAR) {
+  } else if (node->kind == INDIM_NODE_ELEMENTWISE) {
     return emit_scalar(g, node);
   } else if (node->kind == INDIM_NODE_FMA) {
     return emit_fma(g, node);
@@ -463,8 +463,8 @@ indim_status indim_emit_value_node(indim_generator *g, const indim_loop_node *no
     emit_clamp_index(g, node);
   } else if (node->kind == INDIM_NODE_SHUFFLE) {
     return emit_shuffle(g, node);
-  } else if (node->kind == INDIM_NODE_FOLD) {
-    return emit_fold(g, node);
+  } else if (node->kind == INDIM_NODE_REDUCE) {
+    return emit_reduce(g, node);
   } else if (node->kind == INDIM_NODE_SPLAT || node->kind == INDIM_NODE_EXTRACT) {
     emit_extract_or_splat(g, node);
   } else {

@@ -110,7 +110,7 @@ typedef struct apart {
   val exponent;
 } apart;
 
-static apart take_apart(const kit *k, val x) {
+static apart decompose(const kit *k, val x) {
   val is_small = below(k, absolute(k, x), DBL_MIN);
   val normal = choose(k, is_small, mul(k, x, real(k, 0x1p54)), x);
   val bits = as_bits(k, normal);
@@ -154,11 +154,11 @@ static scaled dot_apart(const kit *k, apart a, apart b, apart c, apart d) {
 }
 
 val indim_plane_dot_sign(const kit *k, val a, val b, val c, val d) {
-  return dot_apart(k, take_apart(k, a), take_apart(k, b), take_apart(k, c), take_apart(k, d)).modulus.high;
+  return dot_apart(k, decompose(k, a), decompose(k, b), decompose(k, c), decompose(k, d)).modulus.high;
 }
 
 val indim_plane_dot_apart(const kit *k, val a, val b, val c, val d) {
-  return ldexp_of_pair(k, dot_apart(k, take_apart(k, a), take_apart(k, b), take_apart(k, c), take_apart(k, d)));
+  return ldexp_of_pair(k, dot_apart(k, decompose(k, a), decompose(k, b), decompose(k, c), decompose(k, d)));
 }
 
 // Moduli --------------------------------------------------------------------------------------------------------------
@@ -329,10 +329,10 @@ plane indim_plane_divide(const space *s, plane z, plane w) {
     val cross = sub(k, mul(k, z.im, w.re), mul(k, z.re, w.im));
     usual = (plane){quotient(k, dot, norm), quotient(k, cross, norm)};
   } else {
-    apart a = take_apart(k, z.re);
-    apart b = take_apart(k, z.im);
-    apart c = take_apart(k, w.re);
-    apart d = take_apart(k, w.im);
+    apart a = decompose(k, z.re);
+    apart b = decompose(k, z.im);
+    apart c = decompose(k, w.re);
+    apart d = decompose(k, w.im);
     apart negative = {minus(k, a.mantissa), a.exponent};
     scaled norm = dot_apart(k, c, c, d, d);
     usual = (plane){quotient_apart(k, dot_apart(k, a, c, b, d), norm),

@@ -120,7 +120,7 @@ static LLVMValueRef is_finite(indim_emit *e, LLVMValueRef x) {
 
 static LLVMValueRef int_const(indim_emit *e, LLVMValueRef like, uint64_t c) { return indim_emit_int_like(e, like, c); }
 
-// Rounds the magnitude's bits, then cuts the exponent's range. Exact NaNs stay, but are infinite if no bit of the
+// Rounds the magnitude's bits, then splits the exponent's range. Exact NaNs stay, but are infinite if no bit of the
 // mantissa is left.
 static LLVMValueRef reduce_precision(const indim_apply *a, LLVMValueRef x) {
   indim_emit *e = a->e;

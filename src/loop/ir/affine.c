@@ -18,7 +18,7 @@ static void remove_at(indim_affine *x, int32_t at) {
 }
 
 // The first term that is not before |term|.
-static int32_t find(const indim_affine *x, indim_lval term) {
+static int32_t find(const indim_affine *x, indim_value_id term) {
   int32_t at = x->count;
   while (at > 0 && x->terms[at - 1] >= term) {
     at--;
@@ -26,9 +26,11 @@ static int32_t find(const indim_affine *x, indim_lval term) {
   return at;
 }
 
-static bool has_at(const indim_affine *x, int32_t at, indim_lval term) { return at < x->count && x->terms[at] == term; }
+static bool has_at(const indim_affine *x, int32_t at, indim_value_id term) {
+  return at < x->count && x->terms[at] == term;
+}
 
-static void insert_at(indim_affine *x, int32_t at, indim_lval term, int64_t coefficient) {
+static void insert_at(indim_affine *x, int32_t at, indim_value_id term, int64_t coefficient) {
   for (int32_t i = x->count; i > at; i--) {
     x->terms[i] = x->terms[i - 1];
     x->coefficients[i] = x->coefficients[i - 1];
@@ -38,7 +40,7 @@ static void insert_at(indim_affine *x, int32_t at, indim_lval term, int64_t coef
   x->count++;
 }
 
-bool indim_affine_add(indim_affine *x, indim_lval term, int64_t coefficient) {
+bool indim_affine_add(indim_affine *x, indim_value_id term, int64_t coefficient) {
   int32_t at = find(x, term);
   if (has_at(x, at, term)) {
     bool fits = indim_int_add(x->coefficients[at], coefficient, &x->coefficients[at]);
@@ -74,12 +76,12 @@ bool indim_affine_add_scaled(indim_affine *x, const indim_affine *other, int64_t
   return fits;
 }
 
-int64_t indim_affine_coefficient(const indim_affine *x, indim_lval term) {
+int64_t indim_affine_coefficient(const indim_affine *x, indim_value_id term) {
   int32_t at = find(x, term);
   return has_at(x, at, term) ? x->coefficients[at] : 0;
 }
 
-int64_t indim_affine_remove(indim_affine *x, indim_lval term) {
+int64_t indim_affine_remove(indim_affine *x, indim_value_id term) {
   int32_t at = find(x, term);
   if (!has_at(x, at, term)) {
     return 0;
@@ -135,7 +137,7 @@ bool indim_affine_of_sum(const indim_loop_node *sum, indim_affine *out) {
   return fits;
 }
 
-void indim_affine_of(const indim_loop_program *program, indim_lval v, indim_affine *out) {
+void indim_affine_of(const indim_loop_program *program, indim_value_id v, indim_affine *out) {
   const indim_loop_value *value = &program->values[v];
   if (value->type == INDIM_S64 && value->low == value->high) {
     clear(out, value->low, value->low);
@@ -145,7 +147,7 @@ void indim_affine_of(const indim_loop_program *program, indim_lval v, indim_affi
   }
 }
 
-bool indim_affine_distance(const indim_loop_program *program, indim_lval begin, indim_lval end, int64_t *out) {
+bool indim_affine_distance(const indim_loop_program *program, indim_value_id begin, indim_value_id end, int64_t *out) {
   indim_affine distance;
   indim_affine from;
   indim_affine_of(program, end, &distance);
@@ -162,7 +164,7 @@ static bool reach_of_for(const indim_loop_program *program, const indim_loop_nod
   const indim_loop_node *end = program->values[node->args[1]].node;
   int64_t distance = 0;
   bool is_known = indim_affine_distance(program, node->args[0], node->args[1], &distance);
-  if (!is_known && end != NULL && end->kind == INDIM_NODE_SCALAR && end->u.op.op == INDIM_OP_MINIMUM) {
+  if (!is_known && end != NULL && end->kind == INDIM_NODE_ELEMENTWISE && end->u.op.op == INDIM_OP_MINIMUM) {
     is_known = indim_affine_distance(program, node->args[0], end->args[0], &distance) ||
                indim_affine_distance(program, node->args[0], end->args[1], &distance);
   }
@@ -172,7 +174,7 @@ static bool reach_of_for(const indim_loop_program *program, const indim_loop_nod
 
 // Replaces term |at| by what it is made of. False when nothing is known of it.
 static bool expand(const indim_loop_program *program, indim_affine *x, int32_t at) {
-  indim_lval term = x->terms[at];
+  indim_value_id term = x->terms[at];
   int64_t coefficient = x->coefficients[at];
   const indim_loop_value *value = &program->values[term];
   const indim_loop_node *node = value->node;
@@ -201,7 +203,7 @@ static bool is_replaced(const indim_loop_value *value) {
   return is_sum || is_constant || value->lanes > 1;
 }
 
-bool indim_affine_decompose(const indim_loop_program *program, indim_lval address, int64_t low, int64_t high,
+bool indim_affine_decompose(const indim_loop_program *program, indim_value_id address, int64_t low, int64_t high,
                             indim_affine_keeps *keeps, const void *user, indim_affine *out) {
   enum { MOST_STEPS = 256 };
   *out = (indim_affine){.low = low, .high = high};

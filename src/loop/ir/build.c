@@ -12,7 +12,7 @@
 
 struct indim_loop_slot {
   uint64_t hash;
-  indim_lval value;  // 0: free
+  indim_value_id value;  // 0: free
   int32_t kernel;
 };
 
@@ -156,7 +156,7 @@ indim_storage *indim_loop_storage_root(indim_loop_program *program, indim_storag
   return root;
 }
 
-void indim_loop_kernel_begin(indim_loop_builder *b, indim_storage *const *written, int32_t count) {
+void indim_loop_region_begin(indim_loop_builder *b, indim_storage *const *written, int32_t count) {
   if (b->status != INDIM_OK) {
     return;
   }
@@ -173,7 +173,7 @@ bool indim_loop_is_written(indim_loop_builder *b, indim_storage *storage) {
 
 // Values and nodes ------------------------------------------------------------------------------------------------------
 
-indim_lval indim_loop_new_value(indim_loop_builder *b, indim_type type, int32_t lanes, indim_loop_body *body) {
+indim_value_id indim_loop_new_value(indim_loop_builder *b, indim_type type, int32_t lanes, indim_loop_body *body) {
   indim_loop_program *program = b->program;
   void *items = program->values;
   bool fits = grow(b, &items, program->value_count, &program->value_capacity, FIRST_VALUES, sizeof(indim_loop_value));
@@ -187,9 +187,9 @@ indim_lval indim_loop_new_value(indim_loop_builder *b, indim_type type, int32_t 
 }
 
 indim_loop_node *indim_loop_new_node(indim_loop_builder *b, indim_node_kind kind, int32_t count,
-                                     const indim_lval *args) {
+                                     const indim_value_id *args) {
   indim_loop_node *node = indim_loop_alloc(b, 1, sizeof(indim_loop_node));
-  indim_lval *copy = count == 0 ? NULL : indim_loop_copy_of(b, args, (size_t)count * sizeof *args);
+  indim_value_id *copy = count == 0 ? NULL : indim_loop_copy_of(b, args, (size_t)count * sizeof *args);
   if (b->status != INDIM_OK) {
     return NULL;
   }
@@ -210,7 +210,7 @@ void indim_loop_append(indim_loop_body *body, indim_loop_node *node) {
   body->last = node;
 }
 
-bool indim_loop_known(indim_loop_builder *b, int32_t count, const indim_lval *args) {
+bool indim_loop_check_in_scope(indim_loop_builder *b, int32_t count, const indim_value_id *args) {
   for (int32_t i = 0; i < count && b->status == INDIM_OK; i++) {
     if (args[i] <= 0 || args[i] >= b->program->value_count) {
       indim_loop_refuse(b, "argument %d is no value", (int)i);
@@ -244,8 +244,8 @@ static uint64_t hash_payload(uint64_t hash, const indim_loop_node *node, int32_t
     return indim_loop_mix(indim_loop_mix(hash, node->u.constant.bits[0]), node->u.constant.bits[1]);
   case INDIM_NODE_LANES:
     return mix_bytes(hash, node->u.lanes.bits, (size_t)lanes * 16);
-  case INDIM_NODE_SCALAR:
-  case INDIM_NODE_FOLD:
+  case INDIM_NODE_ELEMENTWISE:
+  case INDIM_NODE_REDUCE:
     return indim_loop_mix(indim_loop_mix(hash, (uint64_t)node->u.op.op), (uint64_t)node->u.op.direction);
   case INDIM_NODE_AFFINE:
     return indim_loop_mix(mix_bytes(hash, node->u.affine.coefficients, (size_t)node->arg_count * sizeof(int64_t)),
@@ -282,8 +282,8 @@ static bool payload_equal(const indim_loop_node *x, const indim_loop_node *y, in
     return x->u.constant.bits[0] == y->u.constant.bits[0] && x->u.constant.bits[1] == y->u.constant.bits[1];
   case INDIM_NODE_LANES:
     return memcmp(x->u.lanes.bits, y->u.lanes.bits, (size_t)lanes * 16) == 0;
-  case INDIM_NODE_SCALAR:
-  case INDIM_NODE_FOLD:
+  case INDIM_NODE_ELEMENTWISE:
+  case INDIM_NODE_REDUCE:
     return indim_loop_same_op(&x->u.op, &y->u.op);
   case INDIM_NODE_AFFINE:
     return x->u.affine.constant == y->u.affine.constant &&
@@ -364,9 +364,9 @@ static void copy_payload(indim_loop_builder *b, indim_loop_node *node, int32_t l
   }
 }
 
-static indim_lval make(indim_loop_builder *b, const indim_loop_draft *draft, indim_loop_body *body) {
+static indim_value_id make(indim_loop_builder *b, const indim_loop_draft *draft, indim_loop_body *body) {
   indim_loop_node *node = indim_loop_new_node(b, draft->node.kind, draft->node.arg_count, draft->node.args);
-  indim_lval value = indim_loop_new_value(b, draft->type, draft->lanes, body);
+  indim_value_id value = indim_loop_new_value(b, draft->type, draft->lanes, body);
   if (value == 0 || node == NULL) {
     return 0;
   }
@@ -386,7 +386,7 @@ static indim_lval make(indim_loop_builder *b, const indim_loop_draft *draft, ind
   return value;
 }
 
-indim_lval indim_loop_intern(indim_loop_builder *b, const indim_loop_draft *draft, indim_loop_body *body) {
+indim_value_id indim_loop_intern(indim_loop_builder *b, const indim_loop_draft *draft, indim_loop_body *body) {
   if (b->status != INDIM_OK || (b->slot_used * 2 >= b->slot_count && !rehash(b))) {
     return 0;
   }
@@ -399,7 +399,7 @@ indim_lval indim_loop_intern(indim_loop_builder *b, const indim_loop_draft *draf
   if (slot->value != 0 && !b->program->values[slot->value].body->is_closed) {
     return slot->value;
   }
-  indim_lval value = make(b, draft, body);
+  indim_value_id value = make(b, draft, body);
   if (value != 0) {
     b->slot_used += slot->value == 0;
     *slot = (indim_loop_slot){hash, value, draft->kernel};
@@ -407,8 +407,8 @@ indim_lval indim_loop_intern(indim_loop_builder *b, const indim_loop_draft *draf
   return value;
 }
 
-indim_lval indim_loop_intern_pure(indim_loop_builder *b, const indim_loop_draft *draft, bool stays_in_if) {
-  if (!indim_loop_known(b, draft->node.arg_count, draft->node.args)) {
+indim_value_id indim_loop_intern_pure(indim_loop_builder *b, const indim_loop_draft *draft, bool stays_in_if) {
+  if (!indim_loop_check_in_scope(b, draft->node.arg_count, draft->node.args)) {
     return 0;
   }
   indim_loop_body *body = b->program->body;

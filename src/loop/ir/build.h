@@ -15,22 +15,22 @@ typedef struct indim_loop_draft {
 } indim_loop_draft;
 
 static inline indim_loop_draft indim_loop_draft_of(indim_node_kind kind, indim_type type, int32_t lanes, int32_t count,
-                                                   const indim_lval *args) {
+                                                   const indim_value_id *args) {
   indim_loop_draft draft = {.type = type, .lanes = lanes};
   draft.node.kind = kind;
   draft.node.arg_count = count;
-  draft.node.args = (indim_lval *)args;  // read only until it is copied
+  draft.node.args = (indim_value_id *)args;  // read only until it is copied
   return draft;
 }
 
 // The value of an equal node in a body that is still open, or of a new one at the end of |body|.
-indim_lval indim_loop_intern(indim_loop_builder *b, const indim_loop_draft *draft, indim_loop_body *body);
+indim_value_id indim_loop_intern(indim_loop_builder *b, const indim_loop_draft *draft, indim_loop_body *body);
 // The same, in the outermost body where all args are known; or, when |stays_in_if|, in the outermost one that is not
 // outside of an if.
-indim_lval indim_loop_intern_pure(indim_loop_builder *b, const indim_loop_draft *draft, bool stays_in_if);
+indim_value_id indim_loop_intern_pure(indim_loop_builder *b, const indim_loop_draft *draft, bool stays_in_if);
 
 // Whether every arg is a value of an open body; INTERNAL otherwise.
-bool indim_loop_known(indim_loop_builder *b, int32_t count, const indim_lval *args);
+bool indim_loop_check_in_scope(indim_loop_builder *b, int32_t count, const indim_value_id *args);
 // A defect of a caller: INTERNAL with this text.
 void indim_loop_refuse(indim_loop_builder *b, const char *format, ...) INDIM_PRINTF(2, 3);
 
@@ -39,10 +39,10 @@ void *indim_loop_alloc(indim_loop_builder *b, size_t count, size_t size);
 // A copy of |size| bytes, likewise.
 void *indim_loop_copy_of(indim_loop_builder *b, const void *data, size_t size);
 // A value without a node; 0 after a failure.
-indim_lval indim_loop_new_value(indim_loop_builder *b, indim_type type, int32_t lanes, indim_loop_body *body);
+indim_value_id indim_loop_new_value(indim_loop_builder *b, indim_type type, int32_t lanes, indim_loop_body *body);
 // A node with copied args that stands nowhere yet; NULL after a failure.
 indim_loop_node *indim_loop_new_node(indim_loop_builder *b, indim_node_kind kind, int32_t count,
-                                     const indim_lval *args);
+                                     const indim_value_id *args);
 void indim_loop_append(indim_loop_body *body, indim_loop_node *node);
 
 // One more word in the hash of a node.
@@ -58,22 +58,22 @@ static inline int32_t indim_loop_root_of(indim_loop_program *program, int32_t st
 }
 bool indim_loop_is_written(indim_loop_builder *b, indim_storage *storage);
 
-static inline const indim_loop_node *indim_loop_node_of(const indim_loop_builder *b, indim_lval v) {
+static inline const indim_loop_node *indim_loop_node_of(const indim_loop_builder *b, indim_value_id v) {
   return b->program->values[v].node;
 }
 // Whether |v| is a node of this kind.
-static inline bool indim_loop_is(const indim_loop_builder *b, indim_lval v, indim_node_kind kind) {
+static inline bool indim_loop_is(const indim_loop_builder *b, indim_value_id v, indim_node_kind kind) {
   return b->program->values[v].node != NULL && b->program->values[v].node->kind == kind;
 }
 
 // The value of a sum whose window is one number and whose terms have |lanes| lanes; |sum| is simplified meanwhile.
-indim_lval indim_loop_sum(indim_loop_builder *b, indim_affine *sum, int32_t lanes);
+indim_value_id indim_loop_sum(indim_loop_builder *b, indim_affine *sum, int32_t lanes);
 // The range of the s64 that a pure node gives, by those of its arguments; all of s64 where nothing is known.
 void indim_loop_node_range(const indim_loop_program *program, const indim_loop_node *node, int32_t lanes,
                            int64_t *out_low, int64_t *out_high);
 // The range of a for's index: from the least begin to the last step before the greatest end; one number, begin's
 // least, when the loop never runs.
-void indim_loop_for_range(const indim_loop_program *program, indim_lval begin, indim_lval end, int64_t step,
+void indim_loop_for_range(const indim_loop_program *program, indim_value_id begin, indim_value_id end, int64_t step,
                           int64_t *out_low, int64_t *out_high);
 // How often a for runs whose bounds are numbers known now; 0 when they are not, or it never runs.
 int64_t indim_loop_steps(const indim_loop_program *program, const indim_loop_node *loop);

@@ -29,9 +29,9 @@ static indim_loop_body *open_body(indim_loop_builder *b, indim_loop_node *node, 
   return body;
 }
 
-static void close_body(indim_loop_builder *b, int32_t count, const indim_lval *yields) {
+static void close_body(indim_loop_builder *b, int32_t count, const indim_value_id *yields) {
   indim_loop_body *body = b->body;
-  if (!indim_loop_known(b, count, yields)) {
+  if (!indim_loop_check_in_scope(b, count, yields)) {
     return;
   }
   body->yields = count == 0 ? NULL : indim_loop_copy_of(b, yields, (size_t)count * sizeof *yields);
@@ -40,15 +40,15 @@ static void close_body(indim_loop_builder *b, int32_t count, const indim_lval *y
   b->body = body->outer;
 }
 
-static void zero(int32_t count, indim_lval *out) {
+static void zero(int32_t count, indim_value_id *out) {
   for (int32_t i = 0; i < count; i++) {
     out[i] = 0;
   }
 }
 
 // Gives |body| one parameter for each of |like|, of the same types and lanes.
-static void add_parameters(indim_loop_builder *b, indim_loop_body *body, int32_t count, const indim_lval *like,
-                           indim_lval *out) {
+static void add_parameters(indim_loop_builder *b, indim_loop_body *body, int32_t count, const indim_value_id *like,
+                           indim_value_id *out) {
   for (int32_t i = 0; i < count; i++) {
     indim_loop_value value = *indim_loop_value_of(b, like[i]);
     out[i] = indim_loop_new_value(b, value.type, value.lanes, body);
@@ -63,11 +63,11 @@ static void add_parameters(indim_loop_builder *b, indim_loop_body *body, int32_t
 }
 
 // The node joins its body, with one result for each of |like|.
-static void finish(indim_loop_builder *b, indim_loop_node *node, int32_t count, const indim_lval *like,
-                   indim_lval *out_results) {
+static void finish(indim_loop_builder *b, indim_loop_node *node, int32_t count, const indim_value_id *like,
+                   indim_value_id *out_results) {
   for (int32_t i = 0; i < count && b->status == INDIM_OK; i++) {
     indim_loop_value value = *indim_loop_value_of(b, like[i]);
-    indim_lval result = indim_loop_new_value(b, value.type, value.lanes, node->body);
+    indim_value_id result = indim_loop_new_value(b, value.type, value.lanes, node->body);
     if (result != 0) {
       b->program->values[result].node = node;
       node->first_result = i == 0 ? result : node->first_result;
@@ -81,26 +81,27 @@ static void finish(indim_loop_builder *b, indim_loop_node *node, int32_t count, 
 }
 
 // A control node in the present body.
-static indim_loop_node *begin_node(indim_loop_builder *b, indim_node_kind kind, int32_t count, const indim_lval *args) {
-  indim_loop_node *node = indim_loop_known(b, count, args) ? indim_loop_new_node(b, kind, count, args) : NULL;
+static indim_loop_node *begin_node(indim_loop_builder *b, indim_node_kind kind, int32_t count,
+                                   const indim_value_id *args) {
+  indim_loop_node *node = indim_loop_check_in_scope(b, count, args) ? indim_loop_new_node(b, kind, count, args) : NULL;
   if (node != NULL) {
     node->body = b->body;
   }
   return node;
 }
 
-indim_lval indim_loop_for_begin(indim_loop_builder *b, indim_lval begin, indim_lval end, int64_t step, int32_t count,
-                                const indim_lval *carried, indim_lval *out_carried) {
+indim_value_id indim_loop_for_begin(indim_loop_builder *b, indim_value_id begin, indim_value_id end, int64_t step,
+                                    int32_t count, const indim_value_id *carried, indim_value_id *out_carried) {
   zero(count, out_carried);
-  const indim_lval bounds[2] = {begin, end};
+  const indim_value_id bounds[2] = {begin, end};
   if (step <= 0) {
     indim_loop_refuse(b, "a for loop with step %lld", (long long)step);
   }
-  if (!indim_loop_known(b, 2, bounds) || !indim_loop_known(b, count, carried)) {
+  if (!indim_loop_check_in_scope(b, 2, bounds) || !indim_loop_check_in_scope(b, count, carried)) {
     return 0;
   }
   indim_loop_node *node = begin_node(b, INDIM_NODE_FOR, 2, bounds);
-  indim_lval *args = indim_loop_alloc(b, (size_t)count + 2, sizeof *args);
+  indim_value_id *args = indim_loop_alloc(b, (size_t)count + 2, sizeof *args);
   if (node == NULL || args == NULL) {
     return 0;
   }
@@ -117,7 +118,7 @@ indim_lval indim_loop_for_begin(indim_loop_builder *b, indim_lval begin, indim_l
   if (body == NULL) {
     return 0;
   }
-  indim_lval index = 0;
+  indim_value_id index = 0;
   add_parameters(b, body, 1, &begin, &index);
   add_parameters(b, body, count, carried, out_carried);
   if (b->status == INDIM_OK) {
@@ -138,7 +139,7 @@ void indim_loop_for_parallel(indim_loop_builder *b, int64_t grain) {
   }
 }
 
-void indim_loop_for_end(indim_loop_builder *b, const indim_lval *yields, indim_lval *out_results) {
+void indim_loop_for_end(indim_loop_builder *b, const indim_value_id *yields, indim_value_id *out_results) {
   indim_loop_node *node = open_node(b, INDIM_NODE_FOR);
   if (node != NULL) {
     close_body(b, node->arg_count - 2, yields);
@@ -146,14 +147,14 @@ void indim_loop_for_end(indim_loop_builder *b, const indim_lval *yields, indim_l
   }
 }
 
-void indim_loop_if_begin(indim_loop_builder *b, indim_lval pred) {
+void indim_loop_if_begin(indim_loop_builder *b, indim_value_id pred) {
   indim_loop_node *node = begin_node(b, INDIM_NODE_IF, 1, &pred);
   if (node != NULL) {
     open_body(b, node, 0);
   }
 }
 
-void indim_loop_if_else(indim_loop_builder *b, int32_t count, const indim_lval *yields) {
+void indim_loop_if_else(indim_loop_builder *b, int32_t count, const indim_value_id *yields) {
   indim_loop_node *node = open_node(b, INDIM_NODE_IF);
   if (node != NULL && node->bodies[1] != NULL) {
     indim_loop_refuse(b, "a second else");
@@ -163,7 +164,7 @@ void indim_loop_if_else(indim_loop_builder *b, int32_t count, const indim_lval *
   }
 }
 
-void indim_loop_if_end(indim_loop_builder *b, const indim_lval *yields, indim_lval *out_results) {
+void indim_loop_if_end(indim_loop_builder *b, const indim_value_id *yields, indim_value_id *out_results) {
   indim_loop_node *node = open_node(b, INDIM_NODE_IF);
   if (node != NULL && node->bodies[1] == NULL) {
     indim_loop_refuse(b, "an if without its else");
@@ -180,7 +181,8 @@ void indim_loop_if_end(indim_loop_builder *b, const indim_lval *yields, indim_lv
   }
 }
 
-void indim_loop_while_begin(indim_loop_builder *b, int32_t count, const indim_lval *carried, indim_lval *out_carried) {
+void indim_loop_while_begin(indim_loop_builder *b, int32_t count, const indim_value_id *carried,
+                            indim_value_id *out_carried) {
   zero(count, out_carried);
   indim_loop_node *node = begin_node(b, INDIM_NODE_WHILE, count, carried);
   indim_loop_body *body = node == NULL ? NULL : open_body(b, node, 0);
@@ -189,7 +191,7 @@ void indim_loop_while_begin(indim_loop_builder *b, int32_t count, const indim_lv
   }
 }
 
-void indim_loop_while_body(indim_loop_builder *b, indim_lval pred, indim_lval *out_carried) {
+void indim_loop_while_body(indim_loop_builder *b, indim_value_id pred, indim_value_id *out_carried) {
   indim_loop_node *node = open_node(b, INDIM_NODE_WHILE);
   if (node == NULL) {
     return;
@@ -206,7 +208,7 @@ void indim_loop_while_body(indim_loop_builder *b, indim_lval pred, indim_lval *o
   }
 }
 
-void indim_loop_while_end(indim_loop_builder *b, const indim_lval *yields, indim_lval *out_results) {
+void indim_loop_while_end(indim_loop_builder *b, const indim_value_id *yields, indim_value_id *out_results) {
   indim_loop_node *node = open_node(b, INDIM_NODE_WHILE);
   if (node != NULL && node->bodies[1] == NULL) {
     indim_loop_refuse(b, "a while without a body");

@@ -13,7 +13,7 @@ enum { MAX_TERMS = INDIM_MAX_AFFINE_TERMS, FLAT_TERMS = 32 };
 // Sums ------------------------------------------------------------------------------------------------------------------
 
 // Adds coefficient * v, where |more| terms are still to come.
-static bool add_value(const indim_loop_program *program, indim_affine *s, indim_lval v, int64_t coefficient,
+static bool add_value(const indim_loop_program *program, indim_affine *s, indim_value_id v, int64_t coefficient,
                       int32_t more) {
   indim_affine own;
   indim_affine_of(program, v, &own);
@@ -30,12 +30,13 @@ static bool add_value(const indim_loop_program *program, indim_affine *s, indim_
   return indim_affine_add(s, v, coefficient);
 }
 
-static indim_lval index_const(indim_loop_builder *b, int64_t value, int32_t lanes) {
+static indim_value_id index_const(indim_loop_builder *b, int64_t value, int32_t lanes) {
   return indim_loop_splat(b, indim_loop_const(b, INDIM_S64, (uint64_t)value, 0), lanes);
 }
 
 // A sum with one term, for a constant of its own in each lane of it. 0 when it does not fit.
-static indim_lval fold_lanes(indim_loop_builder *b, const indim_loop_node *node, const indim_affine *s, int32_t lanes) {
+static indim_value_id reduce_lanes(indim_loop_builder *b, const indim_loop_node *node, const indim_affine *s,
+                                   int32_t lanes) {
   uint64_t bits[2 * MAX_TERMS] = {0};
   if (lanes > MAX_TERMS) {
     return 0;
@@ -118,7 +119,7 @@ static void rejoin(indim_loop_builder *b, indim_affine *s) {
       continue;
     }
     indim_affine joined = *s;
-    indim_lval whole = indim_loop_node_of(b, s->terms[i])->args[0];
+    indim_value_id whole = indim_loop_node_of(b, s->terms[i])->args[0];
     (void)indim_affine_remove(&joined, s->terms[i]);
     int64_t coefficient = indim_affine_remove(&joined, s->terms[rest]);
     if (add_value(b->program, &joined, whole, coefficient, 0)) {
@@ -128,14 +129,14 @@ static void rejoin(indim_loop_builder *b, indim_affine *s) {
   }
 }
 
-indim_lval indim_loop_sum(indim_loop_builder *b, indim_affine *s, int32_t lanes) {
+indim_value_id indim_loop_sum(indim_loop_builder *b, indim_affine *s, int32_t lanes) {
   rejoin(b, s);
   undo_exact(b, s);
   if (s->count == 0) {
     return index_const(b, s->low, lanes);
   }
   if (s->count == 1 && indim_loop_is(b, s->terms[0], INDIM_NODE_LANES)) {
-    indim_lval folded = fold_lanes(b, indim_loop_node_of(b, s->terms[0]), s, lanes);
+    indim_value_id folded = reduce_lanes(b, indim_loop_node_of(b, s->terms[0]), s, lanes);
     if (folded != 0 || b->status != INDIM_OK) {
       return folded;
     }
@@ -149,8 +150,8 @@ indim_lval indim_loop_sum(indim_loop_builder *b, indim_affine *s, int32_t lanes)
   return indim_loop_intern_pure(b, &draft, false);
 }
 
-static bool check_index(indim_loop_builder *b, int32_t count, const indim_lval *args) {
-  if (!indim_loop_known(b, count, args)) {
+static bool check_index(indim_loop_builder *b, int32_t count, const indim_value_id *args) {
+  if (!indim_loop_check_in_scope(b, count, args)) {
     return false;
   }
   for (int32_t i = 0; i < count; i++) {
@@ -162,11 +163,11 @@ static bool check_index(indim_loop_builder *b, int32_t count, const indim_lval *
 }
 
 // The first args that make one sum, at most MAX_TERMS - 1 of them.
-static indim_lval affine_part(indim_loop_builder *b, int64_t constant, int32_t count, const indim_lval *args,
-                              const int64_t *coefficients, int32_t lanes) {
+static indim_value_id affine_part(indim_loop_builder *b, int64_t constant, int32_t count, const indim_value_id *args,
+                                  const int64_t *coefficients, int32_t lanes) {
   indim_affine s = {.low = constant, .high = constant};
   for (int32_t i = 0; i < count; i++) {
-    indim_lval arg = indim_loop_splat(b, args[i], lanes);
+    indim_value_id arg = indim_loop_splat(b, args[i], lanes);
     if (b->status == INDIM_OK && !add_value(b->program, &s, arg, coefficients[i], count - 1 - i)) {
       indim_loop_refuse(b, "a constant of an index is beyond s64");
     }
@@ -174,8 +175,8 @@ static indim_lval affine_part(indim_loop_builder *b, int64_t constant, int32_t c
   return b->status == INDIM_OK ? indim_loop_sum(b, &s, lanes) : 0;
 }
 
-indim_lval indim_loop_affine(indim_loop_builder *b, int64_t constant, int32_t count, const indim_lval *args,
-                             const int64_t *coefficients) {
+indim_value_id indim_loop_affine(indim_loop_builder *b, int64_t constant, int32_t count, const indim_value_id *args,
+                                 const int64_t *coefficients) {
   if (!check_index(b, count, args)) {
     return 0;
   }
@@ -190,7 +191,7 @@ indim_lval indim_loop_affine(indim_loop_builder *b, int64_t constant, int32_t co
   }
   enum { PART = MAX_TERMS - 1 };
   int32_t first = count < PART ? count : PART;
-  indim_lval result = affine_part(b, constant, first, args, coefficients, lanes);
+  indim_value_id result = affine_part(b, constant, first, args, coefficients, lanes);
   for (int32_t at = first; at < count && b->status == INDIM_OK; at += PART) {
     int32_t size = count - at < PART ? count - at : PART;
     result = indim_loop_add(b, result, affine_part(b, 0, size, args + at, coefficients + at, lanes));
@@ -198,18 +199,18 @@ indim_lval indim_loop_affine(indim_loop_builder *b, int64_t constant, int32_t co
   return result;
 }
 
-indim_lval indim_loop_add(indim_loop_builder *b, indim_lval x, indim_lval y) {
-  const indim_lval args[2] = {x, y};
+indim_value_id indim_loop_add(indim_loop_builder *b, indim_value_id x, indim_value_id y) {
+  const indim_value_id args[2] = {x, y};
   const int64_t coefficients[2] = {1, 1};
   return indim_loop_affine(b, 0, 2, args, coefficients);
 }
 
-indim_lval indim_loop_add_const(indim_loop_builder *b, indim_lval x, int64_t constant) {
+indim_value_id indim_loop_add_const(indim_loop_builder *b, indim_value_id x, int64_t constant) {
   const int64_t one = 1;
   return indim_loop_affine(b, constant, 1, &x, &one);
 }
 
-indim_lval indim_loop_mul_const(indim_loop_builder *b, indim_lval x, int64_t factor) {
+indim_value_id indim_loop_mul_const(indim_loop_builder *b, indim_value_id x, int64_t factor) {
   return indim_loop_affine(b, 0, 1, &x, &factor);
 }
 
@@ -284,7 +285,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
 }
 
 // A division or clamp; of a constant of its own in each lane again such a constant.
-static indim_lval intern_index(indim_loop_builder *b, const indim_loop_draft *draft) {
+static indim_value_id intern_index(indim_loop_builder *b, const indim_loop_draft *draft) {
   uint64_t bits[2 * MAX_TERMS] = {0};
   const indim_loop_node *node = &draft->node;
   const indim_loop_node *x = indim_loop_node_of(b, node->args[0]);
@@ -301,9 +302,9 @@ static indim_lval intern_index(indim_loop_builder *b, const indim_loop_draft *dr
 }
 
 // The node itself, of a sum that no rule makes simpler.
-static indim_lval make_division(indim_loop_builder *b, indim_node_kind kind, indim_affine *s, int64_t divisor,
-                                int32_t lanes) {
-  indim_lval x = indim_loop_sum(b, s, lanes);
+static indim_value_id make_division(indim_loop_builder *b, indim_node_kind kind, indim_affine *s, int64_t divisor,
+                                    int32_t lanes) {
+  indim_value_id x = indim_loop_sum(b, s, lanes);
   if (x == 0) {
     return 0;
   }
@@ -313,7 +314,7 @@ static indim_lval make_division(indim_loop_builder *b, indim_node_kind kind, ind
 }
 
 // s + factor * v.
-static indim_lval add_sum(indim_loop_builder *b, indim_affine *s, indim_lval v, int64_t factor, int32_t lanes) {
+static indim_value_id add_sum(indim_loop_builder *b, indim_affine *s, indim_value_id v, int64_t factor, int32_t lanes) {
   if (v == 0 || !add_value(b->program, s, v, factor, 0)) {
     indim_loop_refuse(b, "a constant of an index is beyond s64");
     return 0;
@@ -321,7 +322,7 @@ static indim_lval add_sum(indim_loop_builder *b, indim_affine *s, indim_lval v, 
   return indim_loop_sum(b, s, lanes);
 }
 
-static bool check_division(indim_loop_builder *b, indim_lval x, int64_t divisor) {
+static bool check_division(indim_loop_builder *b, indim_value_id x, int64_t divisor) {
   if (!check_index(b, 1, &x)) {
     return false;
   }
@@ -331,7 +332,7 @@ static bool check_division(indim_loop_builder *b, indim_lval x, int64_t divisor)
   return b->status == INDIM_OK;
 }
 
-indim_lval indim_loop_floordiv(indim_loop_builder *b, indim_lval x, int64_t divisor) {
+indim_value_id indim_loop_floordiv(indim_loop_builder *b, indim_value_id x, int64_t divisor) {
   if (!check_division(b, x, divisor)) {
     return 0;
   }
@@ -361,12 +362,12 @@ indim_lval indim_loop_floordiv(indim_loop_builder *b, indim_lval x, int64_t divi
   indim_affine left;
   while (reduce(b, &rest, &divisor, &left) > 1) {
   }
-  indim_lval part =
+  indim_value_id part =
       divisor == 1 ? indim_loop_sum(b, &rest, lanes) : make_division(b, INDIM_NODE_FLOORDIV, &rest, divisor, lanes);
   return quotients.count == 0 && quotients.low == 0 ? part : add_sum(b, &quotients, part, 1, lanes);
 }
 
-indim_lval indim_loop_modulo(indim_loop_builder *b, indim_lval x, int64_t divisor) {
+indim_value_id indim_loop_modulo(indim_loop_builder *b, indim_value_id x, int64_t divisor) {
   if (!check_division(b, x, divisor)) {
     return 0;
   }
@@ -406,14 +407,14 @@ indim_lval indim_loop_modulo(indim_loop_builder *b, indim_lval x, int64_t diviso
       return 0;
     }
   }
-  indim_lval part = make_division(b, INDIM_NODE_MODULO, &rest, divisor, lanes);
+  indim_value_id part = make_division(b, INDIM_NODE_MODULO, &rest, divisor, lanes);
   return scale == 1 ? part : add_sum(b, &result, part, scale, lanes);
 }
 
 // Clamps and guards -----------------------------------------------------------------------------------------------------
 
-indim_lval indim_loop_clamp_index(indim_loop_builder *b, indim_lval x, int64_t low, int64_t high) {
-  if (!indim_loop_known(b, 1, &x)) {
+indim_value_id indim_loop_clamp_index(indim_loop_builder *b, indim_value_id x, int64_t low, int64_t high) {
+  if (!indim_loop_check_in_scope(b, 1, &x)) {
     return 0;
   }
   indim_loop_value value = *indim_loop_value_of(b, x);
@@ -436,16 +437,17 @@ indim_lval indim_loop_clamp_index(indim_loop_builder *b, indim_lval x, int64_t l
 }
 
 // x >= bound or x <= bound, as a pred.
-static indim_lval compare(indim_loop_builder *b, indim_lval x, indim_compare_direction direction, int64_t bound) {
+static indim_value_id compare(indim_loop_builder *b, indim_value_id x, indim_compare_direction direction,
+                              int64_t bound) {
   indim_loop_value value = *indim_loop_value_of(b, x);
   indim_element element = indim_element_of_int(value.type, bound);
   const indim_loop_op op = {.op = INDIM_OP_COMPARE, .direction = (int32_t)direction};
-  indim_lval args[2] = {x, indim_loop_splat(b, indim_loop_const(b, value.type, element.bits, 0), value.lanes)};
-  return indim_loop_scalar(b, op, INDIM_PRED, 2, args);
+  indim_value_id args[2] = {x, indim_loop_splat(b, indim_loop_const(b, value.type, element.bits, 0), value.lanes)};
+  return indim_loop_elementwise(b, op, INDIM_PRED, 2, args);
 }
 
-indim_lval indim_loop_in_range(indim_loop_builder *b, indim_lval x, int64_t low, int64_t high) {
-  if (!indim_loop_known(b, 1, &x)) {
+indim_value_id indim_loop_in_range(indim_loop_builder *b, indim_value_id x, int64_t low, int64_t high) {
+  if (!indim_loop_check_in_scope(b, 1, &x)) {
     return 0;
   }
   indim_loop_value value = *indim_loop_value_of(b, x);
@@ -461,7 +463,7 @@ indim_lval indim_loop_in_range(indim_loop_builder *b, indim_lval x, int64_t low,
   if (is_never || (!needs_low && !needs_high)) {
     return indim_loop_splat(b, indim_loop_const(b, INDIM_PRED, is_never ? 0 : 1, 0), value.lanes);
   }
-  indim_lval above = needs_low ? compare(b, x, INDIM_COMPARE_GE, low) : 0;
-  indim_lval below = needs_high ? compare(b, x, INDIM_COMPARE_LE, high) : 0;
+  indim_value_id above = needs_low ? compare(b, x, INDIM_COMPARE_GE, low) : 0;
+  indim_value_id below = needs_high ? compare(b, x, INDIM_COMPARE_LE, high) : 0;
   return above == 0 ? below : below == 0 ? above : indim_loop_binary(b, INDIM_OP_AND, above, below);
 }

@@ -34,9 +34,9 @@ static indim_loop_body *load_body(const indim_loop_builder *b, const indim_loop_
   return body;
 }
 
-static indim_lval load(indim_loop_builder *b, indim_storage *storage, int32_t lanes, int32_t lane_stride, int32_t count,
-                       const indim_lval *args) {
-  if (!indim_loop_known(b, count, args)) {
+static indim_value_id load(indim_loop_builder *b, indim_storage *storage, int32_t lanes, int32_t lane_stride,
+                           int32_t count, const indim_value_id *args) {
+  if (!indim_loop_check_in_scope(b, count, args)) {
     return 0;
   }
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_LOAD, storage->type, lanes, count, args);
@@ -50,7 +50,7 @@ static indim_lval load(indim_loop_builder *b, indim_storage *storage, int32_t la
     return indim_loop_intern(b, &draft, is_safe ? load_body(b, &draft.node) : b->body);
   }
   indim_loop_node *node = indim_loop_new_node(b, INDIM_NODE_LOAD, count, args);
-  indim_lval value = indim_loop_new_value(b, storage->type, lanes, b->body);
+  indim_value_id value = indim_loop_new_value(b, storage->type, lanes, b->body);
   if (node == NULL || value == 0) {
     return 0;
   }
@@ -63,15 +63,15 @@ static indim_lval load(indim_loop_builder *b, indim_storage *storage, int32_t la
   return value;
 }
 
-indim_lval indim_loop_load(indim_loop_builder *b, indim_storage *storage, indim_lval address, int32_t lanes,
-                           int32_t lane_stride) {
+indim_value_id indim_loop_load(indim_loop_builder *b, indim_storage *storage, indim_value_id address, int32_t lanes,
+                               int32_t lane_stride) {
   return load(b, storage, lanes, lane_stride, 1, &address);
 }
 
-indim_lval indim_loop_load_masked(indim_loop_builder *b, indim_storage *storage, indim_lval address,
-                                  int32_t lane_stride, indim_lval mask, indim_lval fill) {
-  indim_lval args[3] = {address, mask, fill};
-  if (!indim_loop_known(b, 3, args)) {
+indim_value_id indim_loop_load_masked(indim_loop_builder *b, indim_storage *storage, indim_value_id address,
+                                      int32_t lane_stride, indim_value_id mask, indim_value_id fill) {
+  indim_value_id args[3] = {address, mask, fill};
+  if (!indim_loop_check_in_scope(b, 3, args)) {
     return 0;
   }
   return load(b, storage, indim_loop_value_of(b, mask)->lanes, lane_stride, 3, args);
@@ -79,8 +79,8 @@ indim_lval indim_loop_load_masked(indim_loop_builder *b, indim_storage *storage,
 
 // Appends a node without results where the builder is.
 static indim_loop_node *append_effect(indim_loop_builder *b, indim_node_kind kind, int32_t count,
-                                      const indim_lval *args) {
-  if (!indim_loop_known(b, count, args)) {
+                                      const indim_value_id *args) {
+  if (!indim_loop_check_in_scope(b, count, args)) {
     return NULL;
   }
   indim_loop_node *node = indim_loop_new_node(b, kind, count, args);
@@ -90,7 +90,7 @@ static indim_loop_node *append_effect(indim_loop_builder *b, indim_node_kind kin
   return node;
 }
 
-static void store(indim_loop_builder *b, indim_storage *storage, int32_t count, const indim_lval *args,
+static void store(indim_loop_builder *b, indim_storage *storage, int32_t count, const indim_value_id *args,
                   int32_t lane_stride, bool non_temporal) {
   if (!can_write(b, storage)) {
     return;
@@ -105,21 +105,21 @@ static void store(indim_loop_builder *b, indim_storage *storage, int32_t count, 
   }
 }
 
-void indim_loop_store(indim_loop_builder *b, indim_storage *storage, indim_lval address, indim_lval value,
+void indim_loop_store(indim_loop_builder *b, indim_storage *storage, indim_value_id address, indim_value_id value,
                       int32_t lane_stride, bool non_temporal) {
-  indim_lval args[2] = {address, value};
+  indim_value_id args[2] = {address, value};
   store(b, storage, 2, args, lane_stride, non_temporal);
 }
 
-void indim_loop_store_masked(indim_loop_builder *b, indim_storage *storage, indim_lval address, indim_lval value,
-                             int32_t lane_stride, indim_lval mask) {
-  indim_lval args[3] = {address, value, mask};
+void indim_loop_store_masked(indim_loop_builder *b, indim_storage *storage, indim_value_id address,
+                             indim_value_id value, int32_t lane_stride, indim_value_id mask) {
+  indim_value_id args[3] = {address, value, mask};
   store(b, storage, 3, args, lane_stride, false);
 }
 
-void indim_loop_copy(indim_loop_builder *b, indim_storage *to, indim_lval to_address, indim_storage *from,
-                     indim_lval from_address, int64_t count) {
-  indim_lval args[2] = {to_address, from_address};
+void indim_loop_copy(indim_loop_builder *b, indim_storage *to, indim_value_id to_address, indim_storage *from,
+                     indim_value_id from_address, int64_t count) {
+  indim_value_id args[2] = {to_address, from_address};
   indim_loop_node *node = can_write(b, to) ? append_effect(b, INDIM_NODE_COPY, 2, args) : NULL;
   if (node != NULL) {
     node->u.move.to = to->index;
@@ -128,18 +128,19 @@ void indim_loop_copy(indim_loop_builder *b, indim_storage *to, indim_lval to_add
   }
 }
 
-void indim_loop_ask(indim_loop_builder *b, const indim_storage *storage, indim_lval address, int64_t ahead,
-                    int64_t count) {
-  indim_loop_node *node = append_effect(b, INDIM_NODE_ASK, 1, &address);
+void indim_loop_prefetch(indim_loop_builder *b, const indim_storage *storage, indim_value_id address, int64_t distance,
+                         int64_t count) {
+  indim_loop_node *node = append_effect(b, INDIM_NODE_PREFETCH, 1, &address);
   if (node != NULL) {
-    node->u.ask.storage = storage->index;
-    node->u.ask.ahead = ahead;
-    node->u.ask.count = count;
+    node->u.prefetch.storage = storage->index;
+    node->u.prefetch.distance = distance;
+    node->u.prefetch.count = count;
   }
 }
 
-void indim_loop_fill(indim_loop_builder *b, indim_storage *to, indim_lval to_address, indim_lval value, int64_t count) {
-  indim_lval args[2] = {to_address, value};
+void indim_loop_fill(indim_loop_builder *b, indim_storage *to, indim_value_id to_address, indim_value_id value,
+                     int64_t count) {
+  indim_value_id args[2] = {to_address, value};
   indim_loop_node *node = can_write(b, to) ? append_effect(b, INDIM_NODE_FILL, 2, args) : NULL;
   if (node != NULL) {
     node->u.move.to = to->index;
@@ -149,7 +150,7 @@ void indim_loop_fill(indim_loop_builder *b, indim_storage *to, indim_lval to_add
 }
 
 void indim_loop_host(indim_loop_builder *b, indim_host_service service, int32_t storage_count,
-                     indim_storage *const *storages, const bool *is_written, const indim_lval *addresses,
+                     indim_storage *const *storages, const bool *is_written, const indim_value_id *addresses,
                      int32_t number_count, const int64_t *numbers) {
   if (storage_count > INDIM_MAX_HOST_STORAGES || number_count > INDIM_MAX_HOST_NUMBERS) {
     indim_loop_refuse(b, "a host service has %d storages and %d numbers", (int)storage_count, (int)number_count);

@@ -9,22 +9,22 @@
 
 // Constants -------------------------------------------------------------------------------------------------------------
 
-static indim_lval constant(indim_loop_builder *b, indim_type type, int32_t lanes, uint64_t bits, uint64_t imag) {
+static indim_value_id constant(indim_loop_builder *b, indim_type type, int32_t lanes, uint64_t bits, uint64_t imag) {
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_CONST, type, lanes, 0, NULL);
   draft.node.u.constant.bits[0] = bits;
   draft.node.u.constant.bits[1] = imag;
   return indim_loop_intern_pure(b, &draft, false);
 }
 
-indim_lval indim_loop_const(indim_loop_builder *b, indim_type type, uint64_t bits, uint64_t imag) {
+indim_value_id indim_loop_const(indim_loop_builder *b, indim_type type, uint64_t bits, uint64_t imag) {
   return constant(b, type, 1, bits, imag);
 }
 
-indim_lval indim_loop_index(indim_loop_builder *b, int64_t value) {
+indim_value_id indim_loop_index(indim_loop_builder *b, int64_t value) {
   return constant(b, INDIM_S64, 1, (uint64_t)value, 0);
 }
 
-indim_lval indim_loop_lanes(indim_loop_builder *b, indim_type type, int32_t lanes, const uint64_t *bits) {
+indim_value_id indim_loop_lanes(indim_loop_builder *b, indim_type type, int32_t lanes, const uint64_t *bits) {
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_LANES, type, lanes, 0, NULL);
   bool all_equal = true;
   for (int32_t i = 1; i < lanes; i++) {
@@ -38,7 +38,7 @@ indim_lval indim_loop_lanes(indim_loop_builder *b, indim_type type, int32_t lane
 }
 
 // The bits of lane |lane| of a constant. False when |v| is none.
-static bool constant_lane(const indim_loop_builder *b, indim_lval v, int32_t lane, indim_element *out) {
+static bool constant_lane(const indim_loop_builder *b, indim_value_id v, int32_t lane, indim_element *out) {
   const indim_loop_node *node = indim_loop_node_of(b, v);
   if (node != NULL && node->kind == INDIM_NODE_CONST) {
     *out = (indim_element){node->u.constant.bits[0], node->u.constant.bits[1]};
@@ -52,7 +52,7 @@ static bool constant_lane(const indim_loop_builder *b, indim_lval v, int32_t lan
 }
 
 // Whether |v| is the same pred in every lane.
-static bool known_pred(const indim_loop_builder *b, indim_lval v, bool *out) {
+static bool known_pred(const indim_loop_builder *b, indim_value_id v, bool *out) {
   const indim_loop_node *node = indim_loop_node_of(b, v);
   if (node == NULL || node->kind != INDIM_NODE_CONST || indim_loop_value_of(b, v)->type != INDIM_PRED) {
     return false;
@@ -69,7 +69,7 @@ static bool is_s64_constant(const indim_loop_value *value) {
 
 // Sums and products of s64 that no lane can wrap, as index arithmetic, and divisions of what is not negative by a
 // positive constant. 0 when it is none of these.
-static indim_lval index_arithmetic(indim_loop_builder *b, indim_op op, const indim_lval *args) {
+static indim_value_id index_arithmetic(indim_loop_builder *b, indim_op op, const indim_value_id *args) {
   indim_loop_value x = *indim_loop_value_of(b, args[0]);
   indim_loop_value y = *indim_loop_value_of(b, args[1]);
   int64_t low = 0;
@@ -130,7 +130,7 @@ static bool known_compare(const indim_loop_value *x, const indim_loop_value *y, 
 }
 
 // Two s64 constants compared lane by lane: the masks of tails. 0 when they are none, or too long.
-static indim_lval fold_compare(indim_loop_builder *b, const indim_loop_op *op, const indim_lval *args) {
+static indim_value_id fold_compare(indim_loop_builder *b, const indim_loop_op *op, const indim_value_id *args) {
   enum { MAX_LANES = 64 };
   uint64_t bits[2 * MAX_LANES] = {0};
   int32_t lanes = indim_loop_value_of(b, args[0])->lanes;
@@ -151,7 +151,7 @@ static indim_lval fold_compare(indim_loop_builder *b, const indim_loop_op *op, c
 
 // x divided by a constant power of two whose reciprocal is a normal number: the product with that is the same, in a fraction
 // of the time. 0 when it is none.
-static indim_lval divide_by_power(indim_loop_builder *b, indim_type type, const indim_lval *args) {
+static indim_value_id divide_by_power(indim_loop_builder *b, indim_type type, const indim_value_id *args) {
   if ((type != INDIM_F32 && type != INDIM_F64) || !indim_loop_is(b, args[1], INDIM_NODE_CONST)) {
     return 0;
   }
@@ -169,8 +169,8 @@ static indim_lval divide_by_power(indim_loop_builder *b, indim_type type, const 
 }
 
 // What needs no node, or a cheaper one: the value, or 0.
-static indim_lval simplify(indim_loop_builder *b, const indim_loop_op *op, indim_type type, int32_t count,
-                           const indim_lval *args) {
+static indim_value_id simplify(indim_loop_builder *b, const indim_loop_op *op, indim_type type, int32_t count,
+                               const indim_value_id *args) {
   const indim_loop_value x = *indim_loop_value_of(b, args[0]);
   indim_element element = {0, 0};
   bool is_true = false;
@@ -205,8 +205,8 @@ static indim_lval simplify(indim_loop_builder *b, const indim_loop_op *op, indim
   return 0;
 }
 
-static bool check_lanes(indim_loop_builder *b, int32_t count, const indim_lval *args, const char *what) {
-  if (!indim_loop_known(b, count, args)) {
+static bool check_lanes(indim_loop_builder *b, int32_t count, const indim_value_id *args, const char *what) {
+  if (!indim_loop_check_in_scope(b, count, args)) {
     return false;
   }
   for (int32_t i = 0; i < count; i++) {
@@ -220,40 +220,42 @@ static bool check_lanes(indim_loop_builder *b, int32_t count, const indim_lval *
   return true;
 }
 
-indim_lval indim_loop_scalar(indim_loop_builder *b, indim_loop_op op, indim_type type, int32_t count,
-                             const indim_lval *args) {
+indim_value_id indim_loop_elementwise(indim_loop_builder *b, indim_loop_op op, indim_type type, int32_t count,
+                                      const indim_value_id *args) {
   if (count < 1) {
     indim_loop_refuse(b, "%s without arguments", indim_op_get(op.op)->text);
   }
   if (!check_lanes(b, count, args, indim_op_get(op.op)->text)) {
     return 0;
   }
-  indim_lval simple = simplify(b, &op, type, count, args);
+  indim_value_id simple = simplify(b, &op, type, count, args);
   if (simple != 0 || b->status != INDIM_OK) {
     return simple;
   }
   indim_loop_draft draft =
-      indim_loop_draft_of(INDIM_NODE_SCALAR, type, indim_loop_value_of(b, args[0])->lanes, count, args);
+      indim_loop_draft_of(INDIM_NODE_ELEMENTWISE, type, indim_loop_value_of(b, args[0])->lanes, count, args);
   draft.node.u.op = op;
   return indim_loop_intern_pure(b, &draft, true);
 }
 
-indim_lval indim_loop_binary(indim_loop_builder *b, indim_op op, indim_lval x, indim_lval y) {
-  const indim_lval args[2] = {x, y};
-  return indim_loop_scalar(b, (indim_loop_op){.op = op}, indim_loop_value_of(b, x)->type, 2, args);
+indim_value_id indim_loop_binary(indim_loop_builder *b, indim_op op, indim_value_id x, indim_value_id y) {
+  const indim_value_id args[2] = {x, y};
+  return indim_loop_elementwise(b, (indim_loop_op){.op = op}, indim_loop_value_of(b, x)->type, 2, args);
 }
 
-indim_lval indim_loop_select(indim_loop_builder *b, indim_lval pred, indim_lval on_true, indim_lval on_false) {
-  const indim_lval args[3] = {pred, on_true, on_false};
-  return indim_loop_scalar(b, (indim_loop_op){.op = INDIM_OP_SELECT}, indim_loop_value_of(b, on_true)->type, 3, args);
+indim_value_id indim_loop_select(indim_loop_builder *b, indim_value_id pred, indim_value_id on_true,
+                                 indim_value_id on_false) {
+  const indim_value_id args[3] = {pred, on_true, on_false};
+  return indim_loop_elementwise(b, (indim_loop_op){.op = INDIM_OP_SELECT}, indim_loop_value_of(b, on_true)->type, 3,
+                                args);
 }
 
-indim_lval indim_loop_convert(indim_loop_builder *b, indim_lval x, indim_type type) {
-  return indim_loop_scalar(b, (indim_loop_op){.op = INDIM_OP_CONVERT}, type, 1, &x);
+indim_value_id indim_loop_convert(indim_loop_builder *b, indim_value_id x, indim_type type) {
+  return indim_loop_elementwise(b, (indim_loop_op){.op = INDIM_OP_CONVERT}, type, 1, &x);
 }
 
-indim_lval indim_loop_fma(indim_loop_builder *b, indim_lval x, indim_lval y, indim_lval z) {
-  const indim_lval args[3] = {x, y, z};
+indim_value_id indim_loop_fma(indim_loop_builder *b, indim_value_id x, indim_value_id y, indim_value_id z) {
+  const indim_value_id args[3] = {x, y, z};
   if (!check_lanes(b, 3, args, "fma")) {
     return 0;
   }
@@ -264,8 +266,8 @@ indim_lval indim_loop_fma(indim_loop_builder *b, indim_lval x, indim_lval y, ind
 
 // Lanes -----------------------------------------------------------------------------------------------------------------
 
-indim_lval indim_loop_splat(indim_loop_builder *b, indim_lval x, int32_t lanes) {
-  if (!indim_loop_known(b, 1, &x)) {
+indim_value_id indim_loop_splat(indim_loop_builder *b, indim_value_id x, int32_t lanes) {
+  if (!indim_loop_check_in_scope(b, 1, &x)) {
     return 0;
   }
   const indim_loop_value *value = indim_loop_value_of(b, x);
@@ -286,13 +288,13 @@ indim_lval indim_loop_splat(indim_loop_builder *b, indim_lval x, int32_t lanes) 
 
 // Where a lane comes from.
 typedef struct source {
-  indim_lval value;  // 0: any value will do
+  indim_value_id value;  // 0: any value will do
   int32_t lane;
 } source;
 
 // The argument that lane |lane| of all args laid end to end is in. |*at| and |*start| hold where the last one was found.
-static source source_of(const indim_loop_builder *b, int32_t count, const indim_lval *args, int32_t lane, int32_t *at,
-                        int32_t *start) {
+static source source_of(const indim_loop_builder *b, int32_t count, const indim_value_id *args, int32_t lane,
+                        int32_t *at, int32_t *start) {
   if (lane < *start) {
     *at = 0;
     *start = 0;
@@ -325,12 +327,12 @@ static source look_through(const indim_loop_builder *b, source from) {
   return from;
 }
 
-static indim_lval any_value(indim_loop_builder *b, indim_type type, int32_t lanes) {
+static indim_value_id any_value(indim_loop_builder *b, indim_type type, int32_t lanes) {
   return constant(b, type, lanes, 0, 0);
 }
 
-indim_lval indim_loop_extract(indim_loop_builder *b, indim_lval x, int32_t lane) {
-  if (!indim_loop_known(b, 1, &x)) {
+indim_value_id indim_loop_extract(indim_loop_builder *b, indim_value_id x, int32_t lane) {
+  if (!indim_loop_check_in_scope(b, 1, &x)) {
     return 0;
   }
   indim_loop_value value = *indim_loop_value_of(b, x);
@@ -365,7 +367,7 @@ typedef struct shuffle {
   int32_t lanes;
   indim_type type;
   source *from;  // lanes of each
-  indim_lval *args;
+  indim_value_id *args;
   int32_t *map;
   int32_t arg_count;
 } shuffle;
@@ -412,7 +414,7 @@ static void compose(const indim_loop_builder *b, shuffle *s, source *before) {
 }
 
 // All lanes constant: a constant. 0 when they are not, or after a failure.
-static indim_lval fold_constant(indim_loop_builder *b, const shuffle *s) {
+static indim_value_id fold_constant(indim_loop_builder *b, const shuffle *s) {
   for (int32_t i = 0; i < s->arg_count; i++) {
     if (!indim_loop_is(b, s->args[i], INDIM_NODE_CONST) && !indim_loop_is(b, s->args[i], INDIM_NODE_LANES)) {
       return 0;
@@ -432,7 +434,7 @@ static indim_lval fold_constant(indim_loop_builder *b, const shuffle *s) {
       bits[2 * i + 1] = element.imag;
     }
   }
-  indim_lval result = indim_loop_lanes(b, s->type, s->lanes, bits);
+  indim_value_id result = indim_loop_lanes(b, s->type, s->lanes, bits);
   indim_free(b->program->cx, memory, size);
   return result;
 }
@@ -449,8 +451,8 @@ static bool is_identity(const indim_loop_builder *b, const shuffle *s) {
   return true;
 }
 
-static indim_lval make_shuffle(indim_loop_builder *b, shuffle *s) {
-  indim_lval folded = fold_constant(b, s);
+static indim_value_id make_shuffle(indim_loop_builder *b, shuffle *s) {
+  indim_value_id folded = fold_constant(b, s);
   if (folded != 0 || b->status != INDIM_OK) {
     return folded;
   }
@@ -472,9 +474,9 @@ static indim_lval make_shuffle(indim_loop_builder *b, shuffle *s) {
   return indim_loop_intern_pure(b, &draft, false);
 }
 
-indim_lval indim_loop_shuffle(indim_loop_builder *b, int32_t count, const indim_lval *args, int32_t lanes,
-                              const int32_t *map) {
-  if (!indim_loop_known(b, count, args)) {
+indim_value_id indim_loop_shuffle(indim_loop_builder *b, int32_t count, const indim_value_id *args, int32_t lanes,
+                                  const int32_t *map) {
+  if (!indim_loop_check_in_scope(b, count, args)) {
     return 0;
   }
   if (count < 1 || lanes < 1) {
@@ -482,14 +484,14 @@ indim_lval indim_loop_shuffle(indim_loop_builder *b, int32_t count, const indim_
     return 0;
   }
   void *memory = NULL;
-  size_t size = (size_t)lanes * (2 * sizeof(source) + sizeof(indim_lval) + sizeof(int32_t));
+  size_t size = (size_t)lanes * (2 * sizeof(source) + sizeof(indim_value_id) + sizeof(int32_t));
   b->status = indim_alloc_zeroed(b->program->cx, size, &memory);
   if (b->status != INDIM_OK) {
     return 0;
   }
   shuffle s = {.lanes = lanes, .type = indim_loop_value_of(b, args[0])->type, .from = memory};
   source *before = s.from + lanes;
-  s.args = (indim_lval *)(before + lanes);
+  s.args = (indim_value_id *)(before + lanes);
   s.map = s.args + lanes;
   int32_t at = 0;
   int32_t start = 0;
@@ -499,7 +501,7 @@ indim_lval indim_loop_shuffle(indim_loop_builder *b, int32_t count, const indim_
       indim_loop_refuse(b, "a shuffle of lane %d, which is none of its arguments", (int)map[i]);
     }
   }
-  indim_lval result = 0;
+  indim_value_id result = 0;
   if (b->status == INDIM_OK && lanes == 1) {
     result = s.from[0].value == 0 ? any_value(b, s.type, 1) : indim_loop_extract(b, s.from[0].value, s.from[0].lane);
   } else if (b->status == INDIM_OK) {
@@ -510,15 +512,15 @@ indim_lval indim_loop_shuffle(indim_loop_builder *b, int32_t count, const indim_
   return result;
 }
 
-indim_lval indim_loop_fold(indim_loop_builder *b, indim_loop_op op, indim_lval x) {
-  if (!indim_loop_known(b, 1, &x)) {
+indim_value_id indim_loop_reduce(indim_loop_builder *b, indim_loop_op op, indim_value_id x) {
+  if (!indim_loop_check_in_scope(b, 1, &x)) {
     return 0;
   }
   const indim_loop_value *value = indim_loop_value_of(b, x);
   if (value->lanes == 1) {
     return x;
   }
-  indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_FOLD, value->type, 1, 1, &x);
+  indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_REDUCE, value->type, 1, 1, &x);
   draft.node.u.op = op;
   return indim_loop_intern_pure(b, &draft, true);
 }

@@ -77,7 +77,7 @@ void indim_loop_node_range(const indim_loop_program *program, const indim_loop_n
   case INDIM_NODE_LANES:
     lanes_range(node->u.lanes.bits, lanes, out_low, out_high);
     return;
-  case INDIM_NODE_SCALAR:
+  case INDIM_NODE_ELEMENTWISE:
     scalar_range(program, node, out_low, out_high);
     return;
   case INDIM_NODE_AFFINE:
@@ -107,7 +107,7 @@ void indim_loop_node_range(const indim_loop_program *program, const indim_loop_n
       *out_high = most(*out_high, program->values[node->args[i]].high);
     }
     return;
-  case INDIM_NODE_FOLD:
+  case INDIM_NODE_REDUCE:
     if (node->u.op.op == INDIM_OP_MAXIMUM || node->u.op.op == INDIM_OP_MINIMUM) {
       *out_low = x->low;
       *out_high = x->high;
@@ -120,7 +120,7 @@ void indim_loop_node_range(const indim_loop_program *program, const indim_loop_n
   }
 }
 
-void indim_loop_for_range(const indim_loop_program *program, indim_lval begin, indim_lval end, int64_t step,
+void indim_loop_for_range(const indim_loop_program *program, indim_value_id begin, indim_value_id end, int64_t step,
                           int64_t *out_low, int64_t *out_high) {
   const indim_loop_value *from = &program->values[begin];
   const indim_loop_value *to = &program->values[end];

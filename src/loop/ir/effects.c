@@ -4,7 +4,7 @@
 #include "loop/ir/index_math.h"
 
 // Lanes at one address, or each at its own.
-static indim_effect lanes_at(const indim_loop_program *program, const indim_loop_node *node, indim_lval value) {
+static indim_effect lanes_at(const indim_loop_program *program, const indim_loop_node *node, indim_value_id value) {
   bool has_lanes = program->values[node->args[0]].lanes > 1;
   int64_t last = program->values[value].lanes - 1;
   int64_t reach = has_lanes ? 0 : indim_index_mul_saturated(node->u.memory.lane_stride, last);
@@ -15,7 +15,7 @@ static indim_effect lanes_at(const indim_loop_program *program, const indim_loop
                         .is_masked = node->u.memory.has_mask};
 }
 
-static indim_effect block_at(const indim_loop_node *node, int32_t storage, indim_lval address) {
+static indim_effect block_at(const indim_loop_node *node, int32_t storage, indim_value_id address) {
   return (indim_effect){.storage = storage, .address = address, .high = node->u.move.count - 1};
 }
 

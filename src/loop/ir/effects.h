@@ -7,7 +7,7 @@
 // Elements low to high around each lane of |address|; none when low > high. What does both reads first.
 typedef struct indim_effect {
   int32_t storage;
-  indim_lval address;
+  indim_value_id address;
   int64_t low, high;
   bool reads, writes;
   bool is_masked;  // not all of them need be touched, nor be inside

@@ -62,7 +62,7 @@ typedef struct indim_storage {
 
 // Values and nodes -----------------------------------------------------------------------------------------------------
 
-typedef int32_t indim_lval;  // number of a value; 0 is none
+typedef int32_t indim_value_id;  // number of a value; 0 is none
 
 typedef struct indim_loop_body indim_loop_body;
 typedef struct indim_loop_node indim_loop_node;
@@ -116,7 +116,7 @@ enum {
   INDIM_MATMUL_OUT_BATCH,
   INDIM_MATMUL_OUT_M,
   INDIM_MATMUL_ACCUMULATE,
-  INDIM_MATMUL_ALONE,
+  INDIM_MATMUL_SINGLE_THREAD,
   INDIM_MATMUL_NUMBERS
 };
 
@@ -125,8 +125,8 @@ enum { INDIM_MAX_HOST_NUMBERS = 16, INDIM_MAX_HOST_STORAGES = 4 };
 struct indim_loop_node {
   indim_node_kind kind;
   int32_t arg_count;
-  indim_lval *args;
-  indim_lval first_result;  // results are numbered one after another
+  indim_value_id *args;
+  indim_value_id first_result;  // results are numbered one after another
   int32_t result_count;
   const indim_instr *origin;  // that it was made for; NULL when that is not known
   indim_loop_node *next;      // in its body
@@ -156,7 +156,7 @@ struct indim_loop_node {
       bool has_mask;        // LOAD: args are address, mask, fill; STORE: address, value, mask
       bool non_temporal;    // STORE: past the caches
       bool fresh;           // LOAD: the storage is also written in this loop; never moved or shared
-      int64_t ahead;        // LOAD: so many elements further on it is read soon, and asked for now; 0: nowhere
+      int64_t prefetch;     // LOAD: the distance, in elements, of a prefetch made with it; 0: none
     } memory;
     struct {
       int32_t to, from;  // COPY, FILL (|to| only)
@@ -164,14 +164,14 @@ struct indim_loop_node {
     } move;
     struct {
       int32_t storage;
-      int64_t ahead, count;  // elements
-    } ask;
+      int64_t distance, count;  // elements
+    } prefetch;
     struct {
       int64_t step;      // FOR: positive
       bool is_parallel;  // iterations in any order and at the same time; carries nothing, stands in the program's body
                          // or in ifs and whiles, never in a for
       int64_t grain;     // PARALLEL: at least so many iterations a piece; the split depends on the program only
-      int64_t looks_every;  // so many iterations between two looks at the host's stop word; 0: never
+      int64_t poll_interval;  // so many iterations between two looks at the host's stop word; 0: never
     } loop;
     struct {
       indim_host_service service;
@@ -190,9 +190,9 @@ struct indim_loop_body {
   indim_loop_body *outer;
   int32_t depth;  // 0 for the program's own
   int32_t parameter_count;
-  indim_lval first_parameter;  // FOR: the index, then the carried values
+  indim_value_id first_parameter;  // FOR: the index, then the carried values
   int32_t yield_count;
-  indim_lval *yields;
+  indim_value_id *yields;
   bool is_closed;
 };
 
@@ -243,78 +243,83 @@ indim_storage *indim_loop_storage(indim_loop_builder *b, indim_storage_kind kind
 // of loops as far as the present body. Storages that share bytes count as one. A store to any other storage is refused
 // (INTERNAL): loads of it may have been moved already. Loads of a kernel are not shared with other kernels, but for those
 // of constants and of arguments that nobody may write.
-void indim_loop_kernel_begin(indim_loop_builder *b, indim_storage *const *written, int32_t count);
+void indim_loop_region_begin(indim_loop_builder *b, indim_storage *const *written, int32_t count);
 
-indim_lval indim_loop_const(indim_loop_builder *b, indim_type type, uint64_t bits, uint64_t imag);
-indim_lval indim_loop_lanes(indim_loop_builder *b, indim_type type, int32_t lanes, const uint64_t *bits);
-indim_lval indim_loop_index(indim_loop_builder *b, int64_t value);  // an s64 constant
+indim_value_id indim_loop_const(indim_loop_builder *b, indim_type type, uint64_t bits, uint64_t imag);
+indim_value_id indim_loop_lanes(indim_loop_builder *b, indim_type type, int32_t lanes, const uint64_t *bits);
+indim_value_id indim_loop_index(indim_loop_builder *b, int64_t value);  // an s64 constant
 // Folds constants, flattens nested sums, drops zero terms. Scalars among arguments with lanes are splat.
-indim_lval indim_loop_affine(indim_loop_builder *b, int64_t constant, int32_t count, const indim_lval *args,
-                             const int64_t *coefficients);
-indim_lval indim_loop_add(indim_loop_builder *b, indim_lval x, indim_lval y);
-indim_lval indim_loop_add_const(indim_loop_builder *b, indim_lval x, int64_t constant);
-indim_lval indim_loop_mul_const(indim_loop_builder *b, indim_lval x, int64_t factor);
+indim_value_id indim_loop_affine(indim_loop_builder *b, int64_t constant, int32_t count, const indim_value_id *args,
+                                 const int64_t *coefficients);
+indim_value_id indim_loop_add(indim_loop_builder *b, indim_value_id x, indim_value_id y);
+indim_value_id indim_loop_add_const(indim_loop_builder *b, indim_value_id x, int64_t constant);
+indim_value_id indim_loop_mul_const(indim_loop_builder *b, indim_value_id x, int64_t factor);
 // Simplified where the ranges allow: (8 i + j) / 8 is i when 0 <= j < 8.
-indim_lval indim_loop_floordiv(indim_loop_builder *b, indim_lval x, int64_t divisor);
-indim_lval indim_loop_modulo(indim_loop_builder *b, indim_lval x, int64_t divisor);
+indim_value_id indim_loop_floordiv(indim_loop_builder *b, indim_value_id x, int64_t divisor);
+indim_value_id indim_loop_modulo(indim_loop_builder *b, indim_value_id x, int64_t divisor);
 // Any integer type or pred; unsigned values above int64 count as |high|.
-indim_lval indim_loop_clamp_index(indim_loop_builder *b, indim_lval x, int64_t low, int64_t high);
+indim_value_id indim_loop_clamp_index(indim_loop_builder *b, indim_value_id x, int64_t low, int64_t high);
 // low <= x <= high as a pred with x's lanes; a constant where x's range decides it.
-indim_lval indim_loop_in_range(indim_loop_builder *b, indim_lval x, int64_t low, int64_t high);
+indim_value_id indim_loop_in_range(indim_loop_builder *b, indim_value_id x, int64_t low, int64_t high);
 
 // |type| is the result's. All args have the same lanes.
-indim_lval indim_loop_scalar(indim_loop_builder *b, indim_loop_op op, indim_type type, int32_t count,
-                             const indim_lval *args);
-indim_lval indim_loop_binary(indim_loop_builder *b, indim_op op, indim_lval x, indim_lval y);  // of x's type
-indim_lval indim_loop_select(indim_loop_builder *b, indim_lval pred, indim_lval on_true, indim_lval on_false);
-indim_lval indim_loop_convert(indim_loop_builder *b, indim_lval x, indim_type type);
-indim_lval indim_loop_fma(indim_loop_builder *b, indim_lval x, indim_lval y, indim_lval z);
+indim_value_id indim_loop_elementwise(indim_loop_builder *b, indim_loop_op op, indim_type type, int32_t count,
+                                      const indim_value_id *args);
+indim_value_id indim_loop_binary(indim_loop_builder *b, indim_op op, indim_value_id x,
+                                 indim_value_id y);  // of x's type
+indim_value_id indim_loop_select(indim_loop_builder *b, indim_value_id pred, indim_value_id on_true,
+                                 indim_value_id on_false);
+indim_value_id indim_loop_convert(indim_loop_builder *b, indim_value_id x, indim_type type);
+indim_value_id indim_loop_fma(indim_loop_builder *b, indim_value_id x, indim_value_id y, indim_value_id z);
 
 // x itself when it has the lanes already.
-indim_lval indim_loop_splat(indim_loop_builder *b, indim_lval x, int32_t lanes);
-indim_lval indim_loop_extract(indim_loop_builder *b, indim_lval x, int32_t lane);
+indim_value_id indim_loop_splat(indim_loop_builder *b, indim_value_id x, int32_t lanes);
+indim_value_id indim_loop_extract(indim_loop_builder *b, indim_value_id x, int32_t lane);
 // Arguments of equal type, any lanes. The identity gives the argument itself, one lane a scalar.
-indim_lval indim_loop_shuffle(indim_loop_builder *b, int32_t count, const indim_lval *args, int32_t lanes,
-                              const int32_t *map);
-indim_lval indim_loop_fold(indim_loop_builder *b, indim_loop_op op, indim_lval x);
+indim_value_id indim_loop_shuffle(indim_loop_builder *b, int32_t count, const indim_value_id *args, int32_t lanes,
+                                  const int32_t *map);
+indim_value_id indim_loop_reduce(indim_loop_builder *b, indim_loop_op op, indim_value_id x);
 
-indim_lval indim_loop_load(indim_loop_builder *b, indim_storage *storage, indim_lval address, int32_t lanes,
-                           int32_t lane_stride);
+indim_value_id indim_loop_load(indim_loop_builder *b, indim_storage *storage, indim_value_id address, int32_t lanes,
+                               int32_t lane_stride);
 // Lane k is from address + k * lane_stride (or address[k], when the address has lanes) where mask[k], else fill[k].
-indim_lval indim_loop_load_masked(indim_loop_builder *b, indim_storage *storage, indim_lval address,
-                                  int32_t lane_stride, indim_lval mask, indim_lval fill);
-void indim_loop_store(indim_loop_builder *b, indim_storage *storage, indim_lval address, indim_lval value,
+indim_value_id indim_loop_load_masked(indim_loop_builder *b, indim_storage *storage, indim_value_id address,
+                                      int32_t lane_stride, indim_value_id mask, indim_value_id fill);
+void indim_loop_store(indim_loop_builder *b, indim_storage *storage, indim_value_id address, indim_value_id value,
                       int32_t lane_stride, bool non_temporal);
-void indim_loop_store_masked(indim_loop_builder *b, indim_storage *storage, indim_lval address, indim_lval value,
-                             int32_t lane_stride, indim_lval mask);
-void indim_loop_copy(indim_loop_builder *b, indim_storage *to, indim_lval to_address, indim_storage *from,
-                     indim_lval from_address, int64_t count);
-// Asks for |count| elements from address + |ahead| on, where there may be none.
-void indim_loop_ask(indim_loop_builder *b, const indim_storage *storage, indim_lval address, int64_t ahead,
-                    int64_t count);
-void indim_loop_fill(indim_loop_builder *b, indim_storage *to, indim_lval to_address, indim_lval value, int64_t count);
+void indim_loop_store_masked(indim_loop_builder *b, indim_storage *storage, indim_value_id address,
+                             indim_value_id value, int32_t lane_stride, indim_value_id mask);
+void indim_loop_copy(indim_loop_builder *b, indim_storage *to, indim_value_id to_address, indim_storage *from,
+                     indim_value_id from_address, int64_t count);
+// Prefetches |count| elements starting |distance| after the address; they may lie outside the storage.
+void indim_loop_prefetch(indim_loop_builder *b, const indim_storage *storage, indim_value_id address, int64_t distance,
+                         int64_t count);
+void indim_loop_fill(indim_loop_builder *b, indim_storage *to, indim_value_id to_address, indim_value_id value,
+                     int64_t count);
 
 // Control. A begin opens the body, what is built goes into it, the end closes it; the carried values of the body come in
 // |out_carried|, the results in |out_results| (both |count|, NULL when 0). After an error |out_carried| is zeros and
 // |out_results| is left alone.
-indim_lval indim_loop_for_begin(indim_loop_builder *b, indim_lval begin, indim_lval end, int64_t step, int32_t count,
-                                const indim_lval *carried, indim_lval *out_carried);  // answers the index
-void indim_loop_for_end(indim_loop_builder *b, const indim_lval *yields, indim_lval *out_results);
+indim_value_id indim_loop_for_begin(indim_loop_builder *b, indim_value_id begin, indim_value_id end, int64_t step,
+                                    int32_t count, const indim_value_id *carried,
+                                    indim_value_id *out_carried);  // answers the index
+void indim_loop_for_end(indim_loop_builder *b, const indim_value_id *yields, indim_value_id *out_results);
 // Makes the open for a parallel one. It must carry nothing.
 void indim_loop_for_parallel(indim_loop_builder *b, int64_t grain);
-void indim_loop_if_begin(indim_loop_builder *b, indim_lval pred);
-void indim_loop_if_else(indim_loop_builder *b, int32_t count, const indim_lval *yields);
-void indim_loop_if_end(indim_loop_builder *b, const indim_lval *yields, indim_lval *out_results);
-void indim_loop_while_begin(indim_loop_builder *b, int32_t count, const indim_lval *carried, indim_lval *out_carried);
-void indim_loop_while_body(indim_loop_builder *b, indim_lval pred, indim_lval *out_carried);
-void indim_loop_while_end(indim_loop_builder *b, const indim_lval *yields, indim_lval *out_results);
+void indim_loop_if_begin(indim_loop_builder *b, indim_value_id pred);
+void indim_loop_if_else(indim_loop_builder *b, int32_t count, const indim_value_id *yields);
+void indim_loop_if_end(indim_loop_builder *b, const indim_value_id *yields, indim_value_id *out_results);
+void indim_loop_while_begin(indim_loop_builder *b, int32_t count, const indim_value_id *carried,
+                            indim_value_id *out_carried);
+void indim_loop_while_body(indim_loop_builder *b, indim_value_id pred, indim_value_id *out_carried);
+void indim_loop_while_end(indim_loop_builder *b, const indim_value_id *yields, indim_value_id *out_results);
 
 void indim_loop_host(indim_loop_builder *b, indim_host_service service, int32_t storage_count,
-                     indim_storage *const *storages, const bool *is_written, const indim_lval *addresses,
+                     indim_storage *const *storages, const bool *is_written, const indim_value_id *addresses,
                      int32_t number_count, const int64_t *numbers);
 
 // What is known of a value, until the next call that builds. After an error: of none (a pred of one lane), whatever |v|.
-static inline const indim_loop_value *indim_loop_value_of(const indim_loop_builder *b, indim_lval v) {
+static inline const indim_loop_value *indim_loop_value_of(const indim_loop_builder *b, indim_value_id v) {
   return &b->program->values[b->status == INDIM_OK ? v : 0];
 }
 

@@ -27,9 +27,9 @@ static void print_element(indim_buffer *out, indim_type type, indim_element elem
   }
 }
 
-static bool is_value(const printer *p, indim_lval v) { return v > 0 && v < p->program->value_count; }
+static bool is_value(const printer *p, indim_value_id v) { return v > 0 && v < p->program->value_count; }
 
-static void print_value(const printer *p, indim_lval v) {
+static void print_value(const printer *p, indim_value_id v) {
   const indim_loop_node *node = is_value(p, v) ? p->program->values[v].node : NULL;
   if (node != NULL && node->kind == INDIM_NODE_CONST) {
     print_element(p->out, p->program->values[v].type,
@@ -39,7 +39,7 @@ static void print_value(const printer *p, indim_lval v) {
   }
 }
 
-static void print_values(const printer *p, int32_t count, const indim_lval *values) {
+static void print_values(const printer *p, int32_t count, const indim_value_id *values) {
   for (int32_t i = 0; i < count; i++) {
     indim_buffer_text(p->out, i == 0 ? " " : ", ");
     print_value(p, values[i]);
@@ -47,7 +47,7 @@ static void print_values(const printer *p, int32_t count, const indim_lval *valu
 }
 
 // "v3: f32x8", of an s64 with what is known of its range: "v3: s64 0..56".
-static void print_declared(const printer *p, indim_lval v) {
+static void print_declared(const printer *p, indim_value_id v) {
   indim_buffer_printf(p->out, "v%d", (int)v);
   if (!is_value(p, v)) {
     return;
@@ -74,7 +74,7 @@ static void print_storage(const printer *p, int32_t index) {
   }
 }
 
-static void print_place(const printer *p, int32_t storage, indim_lval address) {
+static void print_place(const printer *p, int32_t storage, indim_value_id address) {
   print_storage(p, storage);
   indim_buffer_char(p->out, '[');
   print_value(p, address);
@@ -83,7 +83,7 @@ static void print_place(const printer *p, int32_t storage, indim_lval address) {
 
 // Nodes -----------------------------------------------------------------------------------------------------------------
 
-static indim_lval arg(const indim_loop_node *node, int32_t i) { return i < node->arg_count ? node->args[i] : 0; }
+static indim_value_id arg(const indim_loop_node *node, int32_t i) { return i < node->arg_count ? node->args[i] : 0; }
 
 static void print_op(const printer *p, const indim_loop_op *op) {
   static const char *const directions[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
@@ -145,7 +145,7 @@ static void print_map(const printer *p, const indim_loop_node *node) {
 
 // " by 64" behind a place whose lanes are not next to each other, " lane by lane" for an address with lanes.
 static void print_stride(const printer *p, const indim_loop_node *node) {
-  indim_lval address = arg(node, 0);
+  indim_value_id address = arg(node, 0);
   if (is_value(p, address) && p->program->values[address].lanes > 1) {
     indim_buffer_text(p->out, " lane by lane");
   } else if (node->u.memory.lane_stride != 1) {
@@ -171,8 +171,8 @@ static void print_memory(const printer *p, const indim_loop_node *node) {
     print_value(p, arg(node, 2));
   }
   indim_buffer_text(p->out, is_load && node->u.memory.fresh ? " fresh" : "");
-  if (is_load && node->u.memory.ahead != 0) {
-    indim_buffer_printf(p->out, " ahead %lld", (long long)node->u.memory.ahead);
+  if (is_load && node->u.memory.prefetch != 0) {
+    indim_buffer_printf(p->out, " prefetch distance %lld", (long long)node->u.memory.prefetch);
   }
   indim_buffer_text(p->out, !is_load && node->u.memory.non_temporal ? " non-temporal" : "");
 }
@@ -192,7 +192,7 @@ static void print_move(const printer *p, const indim_loop_node *node) {
 
 // " carrying v7: f32 = v3, ...": the parameters of |body| from number |first| on, with |values| that they begin with.
 static void print_carried(const printer *p, const indim_loop_body *body, int32_t first, int32_t count,
-                          const indim_lval *values) {
+                          const indim_value_id *values) {
   for (int32_t i = 0; i < count && body != NULL; i++) {
     indim_buffer_text(p->out, i == 0 ? " carrying " : ", ");
     print_declared(p, body->first_parameter + first + i);
@@ -216,8 +216,8 @@ static void print_for(const printer *p, const indim_loop_node *node) {
   if (node->u.loop.is_parallel) {
     indim_buffer_printf(p->out, " parallel grain %lld", (long long)node->u.loop.grain);
   }
-  if (node->u.loop.looks_every > 0) {
-    indim_buffer_printf(p->out, " stops every %lld", (long long)node->u.loop.looks_every);
+  if (node->u.loop.poll_interval > 0) {
+    indim_buffer_printf(p->out, " polls every %lld", (long long)node->u.loop.poll_interval);
   }
   print_carried(p, node->bodies[0], 1, node->arg_count - 2, node->args + 2);
 }
@@ -245,7 +245,7 @@ static void print_computation(const printer *p, const indim_loop_node *node) {
   case INDIM_NODE_LANES:
     print_lanes(p, node);
     return;
-  case INDIM_NODE_SCALAR:
+  case INDIM_NODE_ELEMENTWISE:
     print_op(p, &node->u.op);
     print_values(p, node->arg_count, node->args);
     return;
@@ -277,8 +277,8 @@ static void print_computation(const printer *p, const indim_loop_node *node) {
     print_values(p, node->arg_count, node->args);
     print_map(p, node);
     return;
-  case INDIM_NODE_FOLD:
-    indim_buffer_text(p->out, "fold ");
+  case INDIM_NODE_REDUCE:
+    indim_buffer_text(p->out, "reduce ");
     print_op(p, &node->u.op);
     print_values(p, node->arg_count, node->args);
     return;
@@ -290,10 +290,11 @@ static void print_computation(const printer *p, const indim_loop_node *node) {
   case INDIM_NODE_FILL:
     print_move(p, node);
     return;
-  case INDIM_NODE_ASK:
-    indim_buffer_text(p->out, "ask ");
-    print_place(p, node->u.ask.storage, arg(node, 0));
-    indim_buffer_printf(p->out, " ahead %lld count %lld", (long long)node->u.ask.ahead, (long long)node->u.ask.count);
+  case INDIM_NODE_PREFETCH:
+    indim_buffer_text(p->out, "prefetch ");
+    print_place(p, node->u.prefetch.storage, arg(node, 0));
+    indim_buffer_printf(p->out, " distance %lld count %lld", (long long)node->u.prefetch.distance,
+                        (long long)node->u.prefetch.count);
     return;
   case INDIM_NODE_FOR:
     print_for(p, node);

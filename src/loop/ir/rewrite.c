@@ -57,7 +57,7 @@ void indim_nodes_become_body(const indim_node_list *list) {
 
 // New nodes -------------------------------------------------------------------------------------------------------------
 
-void indim_nodes_put_as(indim_loop_builder *b, indim_node_list *list, indim_loop_node *node, indim_lval value) {
+void indim_nodes_put_as(indim_loop_builder *b, indim_node_list *list, indim_loop_node *node, indim_value_id value) {
   if (b->status == INDIM_OK) {
     node->first_result = value;
     node->result_count = 1;
@@ -66,17 +66,17 @@ void indim_nodes_put_as(indim_loop_builder *b, indim_node_list *list, indim_loop
   }
 }
 
-indim_lval indim_nodes_put(indim_loop_builder *b, indim_node_list *list, indim_loop_node *node, indim_type type,
-                           int32_t lanes) {
-  indim_lval value = node == NULL ? 0 : indim_loop_new_value(b, type, lanes, list->body);
+indim_value_id indim_nodes_put(indim_loop_builder *b, indim_node_list *list, indim_loop_node *node, indim_type type,
+                               int32_t lanes) {
+  indim_value_id value = node == NULL ? 0 : indim_loop_new_value(b, type, lanes, list->body);
   if (value != 0) {
     indim_nodes_put_as(b, list, node, value);
   }
   return value;
 }
 
-indim_lval indim_nodes_put_index(indim_loop_builder *b, indim_node_list *list, indim_loop_node *node) {
-  indim_lval value = indim_nodes_put(b, list, node, INDIM_S64, 1);
+indim_value_id indim_nodes_put_index(indim_loop_builder *b, indim_node_list *list, indim_loop_node *node) {
+  indim_value_id value = indim_nodes_put(b, list, node, INDIM_S64, 1);
   if (value != 0) {
     indim_loop_value *made = &b->program->values[value];
     indim_loop_node_range(b->program, node, 1, &made->low, &made->high);
@@ -84,21 +84,21 @@ indim_lval indim_nodes_put_index(indim_loop_builder *b, indim_node_list *list, i
   return value;
 }
 
-indim_lval indim_nodes_put_const(indim_loop_builder *b, indim_node_list *list, indim_type type, int32_t lanes,
-                                 uint64_t bits) {
+indim_value_id indim_nodes_put_const(indim_loop_builder *b, indim_node_list *list, indim_type type, int32_t lanes,
+                                     uint64_t bits) {
   indim_loop_node *node = indim_loop_new_node(b, INDIM_NODE_CONST, 0, NULL);
   if (node == NULL) {
     return 0;
   }
   node->u.constant.bits[0] = bits;
-  indim_lval value = indim_nodes_put(b, list, node, type, lanes);
+  indim_value_id value = indim_nodes_put(b, list, node, type, lanes);
   if (value != 0 && type == INDIM_S64) {
     b->program->values[value].low = b->program->values[value].high = (int64_t)bits;
   }
   return value;
 }
 
-indim_lval indim_nodes_put_sum(indim_loop_builder *b, indim_node_list *list, const indim_affine *sum) {
+indim_value_id indim_nodes_put_sum(indim_loop_builder *b, indim_node_list *list, const indim_affine *sum) {
   if (sum->count == 0) {
     return indim_nodes_put_const(b, list, INDIM_S64, 1, (uint64_t)sum->low);
   }
@@ -113,11 +113,11 @@ indim_lval indim_nodes_put_sum(indim_loop_builder *b, indim_node_list *list, con
   return indim_nodes_put_index(b, list, node);
 }
 
-indim_loop_node *indim_loop_new_for(indim_loop_builder *b, indim_loop_body *outer, const indim_lval *bounds,
+indim_loop_node *indim_loop_new_for(indim_loop_builder *b, indim_loop_body *outer, const indim_value_id *bounds,
                                     int64_t step) {
   indim_loop_body *body = indim_loop_alloc(b, 1, sizeof *body);
   indim_loop_node *node = indim_loop_new_node(b, INDIM_NODE_FOR, 2, bounds);
-  indim_lval index = indim_loop_new_value(b, INDIM_S64, 1, body);
+  indim_value_id index = indim_loop_new_value(b, INDIM_S64, 1, body);
   if (b->status != INDIM_OK) {
     return NULL;
   }
@@ -136,15 +136,15 @@ indim_loop_node *indim_loop_new_for(indim_loop_builder *b, indim_loop_body *oute
 
 // Names -----------------------------------------------------------------------------------------------------------------
 
-static void rename_values(int32_t value_count, indim_lval *values, indim_lval first, int32_t count,
-                          const indim_lval *to) {
+static void rename_values(int32_t value_count, indim_value_id *values, indim_value_id first, int32_t count,
+                          const indim_value_id *to) {
   for (int32_t i = 0; i < value_count; i++) {
     bool is_among = values[i] >= first && values[i] - first < count;
     values[i] = is_among && to[values[i] - first] != 0 ? to[values[i] - first] : values[i];
   }
 }
 
-void indim_loop_rename(indim_loop_body *body, indim_lval first, int32_t count, const indim_lval *to) {
+void indim_loop_rename(indim_loop_body *body, indim_value_id first, int32_t count, const indim_value_id *to) {
   rename_values(body->yield_count, body->yields, first, count, to);
   for (indim_loop_node *node = body->first; node != NULL; node = indim_loop_next_in(body, node)) {
     rename_values(node->arg_count, node->args, first, count, to);
@@ -164,7 +164,7 @@ void *indim_loop_scratch(indim_loop_builder *b, indim_arena *arena, int64_t coun
   return memory;
 }
 
-bool indim_loop_all_same(int32_t count, const indim_lval *values) {
+bool indim_loop_all_same(int32_t count, const indim_value_id *values) {
   for (int32_t i = 1; i < count; i++) {
     if (values[i] != values[0]) {
       return false;

@@ -32,12 +32,12 @@ typedef struct convolution {
 
 // What the rows of one run have in common and what each has of its own.
 typedef struct tapping {
-  indim_kernel *k;
+  indim_element_ctx *k;
   int32_t rows;
   indim_coord output[MAX_ROWS][INDIM_MAX_RANK];   // of the nest
   indim_coord element[MAX_ROWS][INDIM_MAX_RANK];  // of the input
   indim_coord tap[INDIM_MAX_RANK];                // of the kernel
-  indim_lval mask[MAX_ROWS];
+  indim_value_id mask[MAX_ROWS];
 } tapping;
 
 static bool set_up(convolution *c) {
@@ -76,12 +76,12 @@ static bool set_up(convolution *c) {
 // One factor --------------------------------------------------------------------------------------------------------------
 
 // In the type of the output first, as the op says, then in that of the sums.
-static indim_lval as_factor(convolution *c, indim_lval x) {
+static indim_value_id as_factor(convolution *c, indim_value_id x) {
   return indim_loop_convert(&c->l->b, indim_loop_convert(&c->l->b, x, c->item->shape->type), c->sum);
 }
 
-static indim_lval input_factor(convolution *c, indim_kernel *k, const indim_coord *output, const indim_coord *element,
-                               indim_coord feature, indim_lval mask) {
+static indim_value_id input_factor(convolution *c, indim_element_ctx *k, const indim_coord *output,
+                                   const indim_coord *element, indim_coord feature, indim_value_id mask) {
   const indim_dim_labels *l = c->labels;
   indim_coord at[INDIM_MAX_RANK];
   indim_coord group = output[c->item->shape->rank];
@@ -99,13 +99,13 @@ static indim_lval input_factor(convolution *c, indim_kernel *k, const indim_coor
   return as_factor(c, indim_value_at(k, c->input, at, mask));
 }
 
-static indim_coord output_feature(convolution *c, indim_kernel *k, const indim_coord *output) {
+static indim_coord output_feature(convolution *c, indim_element_ctx *k, const indim_coord *output) {
   indim_coord group = indim_coord_scale(k, output[c->item->shape->rank], c->outputs, 0);
   return indim_coord_add(k, group, output[c->labels->output_feature]);
 }
 
-static indim_lval kernel_factor(convolution *c, indim_kernel *k, const indim_coord *output, const indim_coord *tap,
-                                indim_coord feature) {
+static indim_value_id kernel_factor(convolution *c, indim_element_ctx *k, const indim_coord *output,
+                                    const indim_coord *tap, indim_coord feature) {
   const indim_dim_labels *l = c->labels;
   indim_coord at[INDIM_MAX_RANK];
   for (int32_t s = 0; s < l->spatial_count; s++) {
@@ -117,7 +117,8 @@ static indim_lval kernel_factor(convolution *c, indim_kernel *k, const indim_coo
   return as_factor(c, indim_value_at(k, c->kernel, at, 0));
 }
 
-static indim_lval multiply_add(convolution *c, int32_t lanes, indim_lval x, indim_lval y, indim_lval sum) {
+static indim_value_id multiply_add(convolution *c, int32_t lanes, indim_value_id x, indim_value_id y,
+                                   indim_value_id sum) {
   indim_loop_builder *b = &c->l->b;
   x = indim_loop_splat(b, x, lanes);
   y = indim_loop_splat(b, y, lanes);
@@ -125,25 +126,25 @@ static indim_lval multiply_add(convolution *c, int32_t lanes, indim_lval x, indi
     return indim_loop_fma(b, x, y, sum);
   }
   bool is_pred = c->sum == INDIM_PRED;
-  indim_lval product = indim_loop_binary(b, is_pred ? INDIM_OP_AND : INDIM_OP_MULTIPLY, x, y);
+  indim_value_id product = indim_loop_binary(b, is_pred ? INDIM_OP_AND : INDIM_OP_MULTIPLY, x, y);
   return indim_loop_binary(b, is_pred ? INDIM_OP_OR : INDIM_OP_ADD, product, sum);
 }
 
 // Sums --------------------------------------------------------------------------------------------------------------------
 
-static void add_products(convolution *c, tapping *t, indim_coord feature, indim_lval *sums) {
+static void add_products(convolution *c, tapping *t, indim_coord feature, indim_value_id *sums) {
   for (int32_t r = 0; r < t->rows; r++) {
-    indim_lval x = input_factor(c, t->k, t->output[r], t->element[r], feature, t->mask[r]);
-    indim_lval y = kernel_factor(c, t->k, t->output[r], t->tap, feature);
-    indim_lval sum = multiply_add(c, t->k->lanes, x, y, sums[r]);
+    indim_value_id x = input_factor(c, t->k, t->output[r], t->element[r], feature, t->mask[r]);
+    indim_value_id y = kernel_factor(c, t->k, t->output[r], t->tap, feature);
+    indim_value_id sum = multiply_add(c, t->k->lanes, x, y, sums[r]);
     if (indim_lower_failed(c->l)) {
       return;
     }
-    sums[r] = t->mask[r] == 0 ? sum : indim_choose(t->k, t->mask[r], sum, sums[r]);
+    sums[r] = t->mask[r] == 0 ? sum : indim_select_lanes(t->k, t->mask[r], sum, sums[r]);
   }
 }
 
-static void add_features(convolution *c, tapping *t, indim_lval *sums) {
+static void add_features(convolution *c, tapping *t, indim_value_id *sums) {
   indim_loop_builder *b = &c->l->b;
   if (c->features <= FEW) {
     for (int64_t i = 0; i < c->features; i++) {
@@ -151,32 +152,32 @@ static void add_features(convolution *c, tapping *t, indim_lval *sums) {
     }
     return;
   }
-  indim_lval in[MAX_ROWS];
-  indim_lval end = indim_loop_index(b, c->features);
-  indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), end, 1, t->rows, sums, in);
+  indim_value_id in[MAX_ROWS];
+  indim_value_id end = indim_loop_index(b, c->features);
+  indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), end, 1, t->rows, sums, in);
   add_products(c, t, (indim_coord){i, 0}, in);
   indim_loop_for_end(b, in, sums);
 }
 
-static void add_taps(convolution *c, tapping *t, int32_t s, indim_lval *sums);
+static void add_taps(convolution *c, tapping *t, int32_t s, indim_value_id *sums);
 
 // The tap of spatial dimension |s|, for every row that it meets an element of; the others are masked.
-static void add_tap(convolution *c, tapping *t, int32_t s, indim_coord tap, indim_lval *sums) {
+static void add_tap(convolution *c, tapping *t, int32_t s, indim_coord tap, indim_value_id *sums) {
   const indim_window_dim *window = indim_window_dim_of(c->item->instr, s);
   int64_t size = c->input->shape->sizes[c->labels->input_spatial[s]];
-  indim_lval outer[MAX_ROWS];
+  indim_value_id outer[MAX_ROWS];
   int32_t missing = 0;
   memcpy(outer, t->mask, sizeof outer);
   for (int32_t r = 0; r < t->rows; r++) {
     bool never = false;
     indim_coord place = t->output[r][c->labels->output_spatial[s]];
-    indim_lval guard = indim_window_element(t->k, window, size, place, tap, &t->element[r][s], &never);
+    indim_value_id guard = indim_window_element(t->k, window, size, place, tap, &t->element[r][s], &never);
     if (never) {
       missing++;
       t->element[r][s] = indim_coord_const(t->k, 0);
       guard = indim_loop_const(&c->l->b, INDIM_PRED, 0, 0);
     }
-    t->mask[r] = indim_mask_both(t->k, outer[r], guard);
+    t->mask[r] = indim_mask_and(t->k, outer[r], guard);
   }
   t->tap[s] = tap;
   if (missing < t->rows) {
@@ -185,17 +186,17 @@ static void add_tap(convolution *c, tapping *t, int32_t s, indim_coord tap, indi
   memcpy(t->mask, outer, sizeof outer);
 }
 
-static void loop_over_taps(convolution *c, tapping *t, int32_t s, indim_lval *sums) {
+static void loop_over_taps(convolution *c, tapping *t, int32_t s, indim_value_id *sums) {
   indim_loop_builder *b = &c->l->b;
   const indim_window_dim *window = indim_window_dim_of(c->item->instr, s);
   int64_t size = c->input->shape->sizes[c->labels->input_spatial[s]];
   int32_t dim = c->labels->output_spatial[s];
-  indim_lval low = indim_loop_index(b, 0);
-  indim_lval high = indim_loop_index(b, window->size);
+  indim_value_id low = indim_loop_index(b, 0);
+  indim_value_id high = indim_loop_index(b, window->size);
   bool is_range =
       (t->rows == 1 || dim != c->row_dim) && indim_window_range(t->k, window, size, t->output[0][dim], &low, &high);
-  indim_lval in[MAX_ROWS];
-  indim_lval tap = indim_loop_for_begin(b, low, high, 1, t->rows, sums, in);
+  indim_value_id in[MAX_ROWS];
+  indim_value_id tap = indim_loop_for_begin(b, low, high, 1, t->rows, sums, in);
   c->l->loop_depth++;
   if (is_range) {
     for (int32_t r = 0; r < t->rows; r++) {
@@ -210,7 +211,7 @@ static void loop_over_taps(convolution *c, tapping *t, int32_t s, indim_lval *su
   indim_loop_for_end(b, in, sums);
 }
 
-static void add_taps(convolution *c, tapping *t, int32_t s, indim_lval *sums) {
+static void add_taps(convolution *c, tapping *t, int32_t s, indim_value_id *sums) {
   if (indim_lower_failed(c->l)) {
     return;
   }
@@ -225,11 +226,11 @@ static void add_taps(convolution *c, tapping *t, int32_t s, indim_lval *sums) {
   }
 }
 
-static void output_body(indim_nest *nest, indim_kernel *k, const indim_coord *output) {
+static void output_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *output) {
   convolution *c = nest->user;
   indim_loop_builder *b = &c->l->b;
   tapping *t = indim_lower_alloc(c->l, 1, sizeof *t);
-  indim_lval sums[MAX_ROWS];
+  indim_value_id sums[MAX_ROWS];
   if (t == NULL) {
     return;
   }
@@ -249,7 +250,7 @@ static void output_body(indim_nest *nest, indim_kernel *k, const indim_coord *ou
     indim_coord at[INDIM_MAX_RANK];
     memcpy(at, t->output[r], sizeof at);
     at[c->labels->output_feature] = output_feature(c, k, t->output[r]);
-    indim_lval sum = indim_loop_convert(b, sums[r], c->item->shape->type);
+    indim_value_id sum = indim_loop_convert(b, sums[r], c->item->shape->type);
     indim_store_at(k, c->item->shape, &c->item->place, at, sum);
   }
 }
@@ -257,7 +258,7 @@ static void output_body(indim_nest *nest, indim_kernel *k, const indim_coord *ou
 // The nest ----------------------------------------------------------------------------------------------------------------
 
 // One tap and feature, without the padding.
-static void survey_body(indim_nest *nest, indim_kernel *k, const indim_coord *output) {
+static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *output) {
   convolution *c = nest->user;
   indim_coord element[INDIM_MAX_RANK];
   indim_coord tap[INDIM_MAX_RANK];
@@ -275,7 +276,7 @@ static void survey_body(indim_nest *nest, indim_kernel *k, const indim_coord *ou
   (void)input_factor(c, k, output, element, zero, 0);
   (void)kernel_factor(c, k, output, tap, zero);
   if (!indim_lower_failed(c->l)) {
-    indim_lval nothing = indim_loop_const(&c->l->b, c->item->shape->type, 0, 0);
+    indim_value_id nothing = indim_loop_const(&c->l->b, c->item->shape->type, 0, 0);
     indim_store_at(k, c->item->shape, &c->item->place, at, nothing);
   }
 }
@@ -309,7 +310,7 @@ static void choose_rows(convolution *c) {
 static bool choose(convolution *c) {
   const indim_location *at = &c->item->place;
   indim_access_list *list = indim_lower_alloc(c->l, 1, sizeof *list);
-  indim_nest nest = {.l = c->l, .rank = c->rank, .body = survey_body, .user = c, .cost = 2};
+  indim_nest nest = {.l = c->l, .rank = c->rank, .body = analyze_body, .user = c, .cost = 2};
   int64_t strides[INDIM_MAX_RANK];
   if (list == NULL) {
     return false;
@@ -326,7 +327,7 @@ static bool choose(convolution *c) {
       memcpy(strides, at->strides, (size_t)(c->rank - 1) * sizeof *strides);
       strides[c->rank - 1] = at->strides[c->labels->output_feature] * c->outputs;
     }
-    indim_nest_survey(&nest, list);
+    indim_nest_analyze(&nest, list);
     indim_nest_choose(&nest, at->tiled == NULL ? strides : NULL);
     c->vector_dim = nest.vector_dim;
     c->lanes = nest.vector_dim < 0 ? 1 : nest.lanes;
@@ -378,7 +379,7 @@ static void run_rows(convolution *c, int64_t low, int64_t count, int32_t rows) {
   c->rows = rows;
   if (c->row_dim >= 0) {
     nest.sizes[c->row_dim] = count / rows;
-    list->cut_count[c->row_dim] = 0;
+    list->split_point_count[c->row_dim] = 0;
   }
   indim_nest_run(&nest);
 }
@@ -400,7 +401,7 @@ void indim_lower_convolution(indim_lowering *l, indim_flow_item *item) {
     indim_lower_refuse(l, item, "it has more than 63 dimensions, or groups of both kinds");
     return;
   }
-  indim_loop_kernel_begin(&l->b, &item->place.storage, 1);
+  indim_loop_region_begin(&l->b, &item->place.storage, 1);
   if (!choose(&c)) {
     return;
   }
@@ -415,8 +416,9 @@ void indim_lower_convolution(indim_lowering *l, indim_flow_item *item) {
   const indim_access_list *list = c.list;
   int64_t low = 0;
   bool is_spatial = spatial_of(&c, c.row_dim) >= 0;
-  for (int32_t i = 0; i <= (is_spatial ? list->cut_count[c.row_dim] : 0); i++) {
-    int64_t high = is_spatial && i < list->cut_count[c.row_dim] ? list->cuts[c.row_dim][i] : c.sizes[c.row_dim];
+  for (int32_t i = 0; i <= (is_spatial ? list->split_point_count[c.row_dim] : 0); i++) {
+    int64_t high =
+        is_spatial && i < list->split_point_count[c.row_dim] ? list->split_points[c.row_dim][i] : c.sizes[c.row_dim];
     run_segment(&c, low, high);
     low = high;
   }

@@ -74,7 +74,7 @@ static bool set_up(product *p) {
 }
 
 // One factor at a nest index, in the type of the sums.
-static indim_lval factor(product *p, indim_kernel *k, bool left, const indim_coord *index) {
+static indim_value_id factor(product *p, indim_element_ctx *k, bool left, const indim_coord *index) {
   indim_flow_item *operand = left ? p->lhs : p->rhs;
   const int32_t *dims = left ? p->lhs_dim : p->rhs_dim;
   indim_coord inner[INDIM_MAX_RANK];
@@ -84,7 +84,7 @@ static indim_lval factor(product *p, indim_kernel *k, bool left, const indim_coo
   return indim_loop_convert(&p->l->b, indim_value_at(k, operand, inner, 0), p->sum);
 }
 
-static indim_lval multiply_add(product *p, int32_t lanes, indim_lval x, indim_lval y, indim_lval sum) {
+static indim_value_id multiply_add(product *p, int32_t lanes, indim_value_id x, indim_value_id y, indim_value_id sum) {
   indim_loop_builder *b = &p->l->b;
   x = indim_loop_splat(b, x, lanes);
   y = indim_loop_splat(b, y, lanes);
@@ -94,7 +94,7 @@ static indim_lval multiply_add(product *p, int32_t lanes, indim_lval x, indim_lv
   return indim_loop_binary(b, INDIM_OP_ADD, indim_loop_binary(b, INDIM_OP_MULTIPLY, x, y), sum);
 }
 
-static void survey_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
+static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *index) {
   product *p = nest->user;
   (void)factor(p, k, true, index);
   (void)factor(p, k, false, index);
@@ -127,22 +127,22 @@ static bool only_moves(const indim_flow_item *operand) {
 
 // One call, or, for a batch that is enough for all threads, a loop of calls over it: that is like other kernels' loops over
 // the batch and may be joined with them.
-static void call_host(indim_lowering *l, indim_storage *const *storages, indim_lval *addresses, int64_t *numbers) {
+static void call_host(indim_lowering *l, indim_storage *const *storages, indim_value_id *addresses, int64_t *numbers) {
   enum { STORAGES = 3 };
   static const int moves[STORAGES] = {INDIM_MATMUL_OUT_BATCH, INDIM_MATMUL_LHS_BATCH, INDIM_MATMUL_RHS_BATCH};
   static const bool is_written[STORAGES] = {true, false, false};
   indim_loop_builder *b = &l->b;
   int64_t batch = numbers[INDIM_MATMUL_BATCH];
-  bool is_loop = batch >= INDIM_NEST_PIECES && !indim_lower_without(l, INDIM_DECISION_THREADS);
+  bool is_loop = batch >= INDIM_NEST_PIECES && indim_lower_is_enabled(l, INDIM_DECISION_THREADS);
   if (is_loop) {
-    indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, batch), 1, 0, NULL, NULL);
+    indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, batch), 1, 0, NULL, NULL);
     indim_loop_for_parallel(b, (batch + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
     for (int k = 0; k < STORAGES; k++) {
       addresses[k] = indim_loop_add(b, addresses[k], indim_loop_mul_const(b, i, numbers[moves[k]]));
       numbers[moves[k]] = 0;
     }
     numbers[INDIM_MATMUL_BATCH] = 1;
-    numbers[INDIM_MATMUL_ALONE] = 1;
+    numbers[INDIM_MATMUL_SINGLE_THREAD] = 1;
   }
   indim_loop_host(b, INDIM_HOST_MATMUL, STORAGES, storages, is_written, addresses, INDIM_MATMUL_NUMBERS, numbers);
   if (is_loop) {
@@ -156,7 +156,7 @@ static bool leave_to_library(product *p, const int64_t *sizes) {
   int32_t batch, m, n, k;
   if ((p->sum != INDIM_F32 && p->sum != INDIM_F64) || p->lhs->shape->type != p->sum || p->rhs->shape->type != p->sum ||
       p->item->shape->type != p->sum || at->tiled != NULL || list->count != 2 || p->l->loop_depth > 0 ||
-      indim_lower_without(p->l, INDIM_DECISION_LIBRARY) || !only_moves(p->lhs) || !only_moves(p->rhs)) {
+      !indim_lower_is_enabled(p->l, INDIM_DECISION_LIBRARY) || !only_moves(p->lhs) || !only_moves(p->rhs)) {
     return false;
   }
   if (!only_dim(p, sizes, BATCH, &batch) || !only_dim(p, sizes, LEFT, &m) || !only_dim(p, sizes, RIGHT, &n) ||
@@ -218,7 +218,7 @@ static bool leave_to_library(product *p, const int64_t *sizes) {
                        0};
   indim_storage *storages[] = {at->storage, p->l->program->storages[first->storage->index],
                                p->l->program->storages[second->storage->index]};
-  indim_lval addresses[] = {indim_location_start(p->l, at), first->base, second->base};
+  indim_value_id addresses[] = {indim_location_start(p->l, at), first->base, second->base};
   call_host(p->l, storages, addresses, numbers);
   indim_lower_explain(p->l, p->item, "a product for the host's library");
   return true;
@@ -227,8 +227,8 @@ static bool leave_to_library(product *p, const int64_t *sizes) {
 // Loops ------------------------------------------------------------------------------------------------------------------
 
 // Folds the sums over the contracted dimensions from |dim| on.
-static void fold(product *p, indim_kernel *k, int32_t dim, indim_coord *index, int64_t first_row, int32_t rows,
-                 indim_lval *sums) {
+static void fold(product *p, indim_element_ctx *k, int32_t dim, indim_coord *index, int64_t first_row, int32_t rows,
+                 indim_value_id *sums) {
   indim_loop_builder *b = &p->l->b;
   while (dim < p->rank && (p->sizes[dim] == 1 || dim == p->vector_dim)) {
     dim++;
@@ -242,8 +242,8 @@ static void fold(product *p, indim_kernel *k, int32_t dim, indim_coord *index, i
       if (p->row_dim >= 0) {
         index[p->row_dim] = (indim_coord){indim_loop_add_const(b, base.base, first_row + i), 0};
       }
-      indim_lval x = factor(p, k, true, index);
-      indim_lval y = factor(p, k, false, index);
+      indim_value_id x = factor(p, k, true, index);
+      indim_value_id y = factor(p, k, false, index);
       sums[i] = multiply_add(p, k->lanes, x, y, sums[i]);
     }
     if (p->row_dim >= 0) {
@@ -258,8 +258,8 @@ static void fold(product *p, indim_kernel *k, int32_t dim, indim_coord *index, i
     }
     return;
   }
-  indim_lval in[MAX_ROWS];
-  indim_lval at =
+  indim_value_id in[MAX_ROWS];
+  indim_value_id at =
       indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, p->sizes[dim]), 1, rows, sums, in);
   index[dim] = (indim_coord){at, 0};
   p->l->loop_depth++;
@@ -268,7 +268,7 @@ static void fold(product *p, indim_kernel *k, int32_t dim, indim_coord *index, i
   indim_loop_for_end(b, in, sums);
 }
 
-static void store_sum(product *p, indim_kernel *k, const indim_coord *index, indim_lval sum) {
+static void store_sum(product *p, indim_element_ctx *k, const indim_coord *index, indim_value_id sum) {
   sum = indim_loop_convert(&p->l->b, sum, p->item->shape->type);
   indim_store_at(k, p->item->shape, &p->item->place, index, sum);
 }
@@ -281,28 +281,28 @@ static bool interleaves(const product *p, int32_t rows) {
 }
 
 // Such rows are stored as one vector.
-static void store_interleaved(product *p, indim_kernel *k, const indim_coord *index, int32_t rows,
-                              const indim_lval *sums) {
+static void store_interleaved(product *p, indim_element_ctx *k, const indim_coord *index, int32_t rows,
+                              const indim_value_id *sums) {
   indim_loop_builder *b = &p->l->b;
   int32_t map[MAX_ROWS * 64];
-  indim_lval values[MAX_ROWS];
+  indim_value_id values[MAX_ROWS];
   for (int32_t i = 0; i < rows; i++) {
     values[i] = indim_loop_convert(b, sums[i], p->item->shape->type);
   }
   for (int32_t i = 0; i < rows * k->lanes; i++) {
     map[i] = i % rows * k->lanes + i / rows;
   }
-  indim_lval bases[INDIM_MAX_RANK];
+  indim_value_id bases[INDIM_MAX_RANK];
   for (int32_t d = 0; d < p->out_rank; d++) {
     bases[d] = index[d].base;
   }
-  indim_lval address = indim_location_address(p->l, p->item->shape, &p->item->place, bases);
-  indim_lval all = indim_loop_shuffle(b, rows, values, rows * k->lanes, map);
+  indim_value_id address = indim_location_address(p->l, p->item->shape, &p->item->place, bases);
+  indim_value_id all = indim_loop_shuffle(b, rows, values, rows * k->lanes, map);
   indim_loop_store(b, p->item->place.storage, address, all, 1, false);
 }
 
 // How many rows of 16 bytes fill a register, where the output's rows and the other factor's are that long; 0: they are not.
-static int32_t rows_of_register(const product *p, const indim_kernel *k, int32_t rows) {
+static int32_t rows_of_register(const product *p, const indim_element_ctx *k, int32_t rows) {
   const indim_location *at = &p->item->place;
   int32_t of_register = p->l->target->vector_bytes / 16;
   bool is_float = p->sum == p->item->shape->type && indim_type_is_float(p->sum);
@@ -316,8 +316,8 @@ static int32_t rows_of_register(const product *p, const indim_kernel *k, int32_t
   return lies_together ? of_register : 0;
 }
 
-static indim_lval shuffle_lanes(indim_loop_builder *b, int32_t count, const indim_lval *values, int32_t lanes,
-                                int32_t full, int32_t step) {
+static indim_value_id shuffle_lanes(indim_loop_builder *b, int32_t count, const indim_value_id *values, int32_t lanes,
+                                    int32_t full, int32_t step) {
   enum { MOST_LANES = 16 };
   int32_t map[MOST_LANES];
   for (int32_t l = 0; l < full; l++) {
@@ -328,18 +328,18 @@ static indim_lval shuffle_lanes(indim_loop_builder *b, int32_t count, const indi
 
 // Several rows of the output in each register. The factor that has these rows is read once, and what it has to be at each
 // step is a shuffle inside of 16 bytes; the other's row is read into every 16 bytes.
-static void register_rows(product *p, indim_kernel *k, indim_coord *index, int32_t rows, int32_t of_register) {
+static void register_rows(product *p, indim_element_ctx *k, indim_coord *index, int32_t rows, int32_t of_register) {
   enum { MOST_OF_REGISTER = 4 };
   indim_loop_builder *b = &p->l->b;
   bool left = p->group[p->row_dim] == LEFT;
   int32_t lanes = k->lanes;
   int32_t full = lanes * of_register;
   int32_t registers = rows / of_register;
-  indim_lval base = index[p->row_dim].base;
-  indim_lval x[MAX_ROWS];
-  indim_lval sums[MAX_ROWS];
+  indim_value_id base = index[p->row_dim].base;
+  indim_value_id x[MAX_ROWS];
+  indim_value_id sums[MAX_ROWS];
   for (int32_t r = 0; r < registers && !indim_lower_failed(p->l); r++) {
-    indim_lval parts[MOST_OF_REGISTER];
+    indim_value_id parts[MOST_OF_REGISTER];
     index[p->out_rank] = (indim_coord){indim_loop_index(b, 0), 1};
     for (int32_t i = 0; i < of_register; i++) {
       index[p->row_dim] = (indim_coord){indim_loop_add_const(b, base, r * of_register + i), 0};
@@ -350,30 +350,30 @@ static void register_rows(product *p, indim_kernel *k, indim_coord *index, int32
   }
   for (int32_t step = 0; step < lanes && !indim_lower_failed(p->l); step++) {
     index[p->out_rank] = (indim_coord){indim_loop_index(b, step), 0};
-    indim_lval y = indim_loop_splat(b, factor(p, k, !left, index), lanes);
+    indim_value_id y = indim_loop_splat(b, factor(p, k, !left, index), lanes);
     y = shuffle_lanes(b, 1, &y, lanes, full, -1);
     for (int32_t r = 0; r < registers; r++) {
       sums[r] = multiply_add(p, full, shuffle_lanes(b, 1, &x[r], lanes, full, step), y, sums[r]);
     }
   }
   for (int32_t r = 0; r < registers && !indim_lower_failed(p->l); r++) {
-    indim_lval bases[INDIM_MAX_RANK];
+    indim_value_id bases[INDIM_MAX_RANK];
     for (int32_t d = 0; d < p->out_rank; d++) {
       bases[d] = d == p->row_dim ? indim_loop_add_const(b, base, r * of_register) : index[d].base;
     }
-    indim_lval address = indim_location_address(p->l, p->item->shape, &p->item->place, bases);
+    indim_value_id address = indim_location_address(p->l, p->item->shape, &p->item->place, bases);
     indim_loop_store(b, p->item->place.storage, address, sums[r], 1, false);
   }
 }
 
 // Lanes are elements of the output.
-static void free_lanes(product *p, indim_kernel *k, indim_coord *index, int32_t rows) {
+static void free_lanes(product *p, indim_element_ctx *k, indim_coord *index, int32_t rows) {
   int32_t of_register = rows_of_register(p, k, rows);
   if (of_register > 0) {
     register_rows(p, k, index, rows, of_register);
     return;
   }
-  indim_lval sums[MAX_ROWS];
+  indim_value_id sums[MAX_ROWS];
   for (int32_t i = 0; i < rows; i++) {
     sums[i] = indim_loop_const(&p->l->b, p->sum, 0, 0);
     sums[i] = indim_loop_splat(&p->l->b, sums[i], k->lanes);
@@ -393,29 +393,29 @@ static void free_lanes(product *p, indim_kernel *k, indim_coord *index, int32_t 
 }
 
 // Lanes are partial sums along the contracted dimension.
-static void contracted_lanes(product *p, indim_coord *index, int32_t rows, indim_kernel *out) {
+static void contracted_lanes(product *p, indim_coord *index, int32_t rows, indim_element_ctx *out) {
   indim_loop_builder *b = &p->l->b;
   int64_t size = p->sizes[p->vector_dim];
   int64_t main = size / p->lanes * p->lanes;
-  indim_lval sums[MAX_ROWS];
-  indim_lval rest[MAX_ROWS];
+  indim_value_id sums[MAX_ROWS];
+  indim_value_id rest[MAX_ROWS];
   indim_coord base = p->row_dim < 0 ? (indim_coord){0} : index[p->row_dim];
   for (int32_t i = 0; i < rows; i++) {
     rest[i] = indim_loop_const(b, p->sum, 0, 0);
     sums[i] = indim_loop_splat(b, rest[i], p->lanes);
   }
   if (main > 0) {
-    indim_kernel k = {.l = p->l, .lanes = p->lanes};
-    indim_lval in[MAX_ROWS];
-    indim_lval at =
+    indim_element_ctx k = {.l = p->l, .lanes = p->lanes};
+    indim_value_id in[MAX_ROWS];
+    indim_value_id at =
         indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, rows, sums, in);
     index[p->vector_dim] = (indim_coord){at, 1};
     fold(p, &k, p->out_rank, index, 0, rows, in);
     indim_loop_for_end(b, in, sums);
   }
   for (int32_t lanes = 0; (lanes = indim_piece_lanes(size - main, p->lanes)) > 0; main += lanes) {
-    indim_kernel k = {.l = p->l, .lanes = lanes};
-    indim_lval part[MAX_ROWS];
+    indim_element_ctx k = {.l = p->l, .lanes = lanes};
+    indim_value_id part[MAX_ROWS];
     for (int32_t i = 0; i < rows; i++) {
       part[i] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
     }
@@ -423,13 +423,13 @@ static void contracted_lanes(product *p, indim_coord *index, int32_t rows, indim
     fold(p, &k, p->out_rank, index, 0, rows, part);
     for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
       indim_loop_op add = {.op = INDIM_OP_ADD};
-      indim_lval total = lanes == 1 ? part[i] : indim_loop_fold(b, add, part[i]);
+      indim_value_id total = lanes == 1 ? part[i] : indim_loop_reduce(b, add, part[i]);
       rest[i] = indim_loop_binary(b, INDIM_OP_ADD, rest[i], total);
     }
   }
   for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
     indim_loop_op add = {.op = INDIM_OP_ADD};
-    indim_lval total = p->lanes == 1 ? sums[i] : indim_loop_fold(b, add, sums[i]);
+    indim_value_id total = p->lanes == 1 ? sums[i] : indim_loop_reduce(b, add, sums[i]);
     if (p->row_dim >= 0) {
       index[p->row_dim] = (indim_coord){indim_loop_add_const(b, base.base, i), 0};
     }
@@ -437,7 +437,7 @@ static void contracted_lanes(product *p, indim_coord *index, int32_t rows, indim
   }
 }
 
-static void output_body(indim_nest *nest, indim_kernel *k, const indim_coord *output) {
+static void output_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *output) {
   product *p = nest->user;
   indim_coord index[INDIM_MAX_RANK];
   for (int32_t d = 0; d < p->rank; d++) {
@@ -520,10 +520,10 @@ typedef struct row_product {
   int64_t columns;
   int32_t steps;         // rows of the matrix at a time
   indim_storage *parts;  // where sums lie: from |part| * |columns| on, or, if NULL, in the result
-  indim_lval part;
+  indim_value_id part;
 } row_product;
 
-static void set_index(const row_product *r, int32_t lanes, indim_lval column, indim_coord *index) {
+static void set_index(const row_product *r, int32_t lanes, indim_value_id column, indim_coord *index) {
   for (int32_t d = 0; d < r->p->rank; d++) {
     index[d] = (indim_coord){indim_loop_index(&r->p->l->b, 0), 0};
   }
@@ -531,8 +531,8 @@ static void set_index(const row_product *r, int32_t lanes, indim_lval column, in
 }
 
 // The sum with |steps| products more, from row |from| of the matrix on.
-static indim_lval add_rows(const row_product *r, indim_kernel *k, indim_coord *index, indim_lval from, int32_t steps,
-                           indim_lval sum) {
+static indim_value_id add_rows(const row_product *r, indim_element_ctx *k, indim_coord *index, indim_value_id from,
+                               int32_t steps, indim_value_id sum) {
   for (int32_t i = 0; i < steps && !indim_lower_failed(r->p->l); i++) {
     index[r->contracted] = (indim_coord){indim_loop_add_const(&r->p->l->b, from, i), 0};
     sum = multiply_add(r->p, k->lanes, factor(r->p, k, true, index), factor(r->p, k, false, index), sum);
@@ -540,15 +540,15 @@ static indim_lval add_rows(const row_product *r, indim_kernel *k, indim_coord *i
   return sum;
 }
 
-static void add_steps(const row_product *r, int32_t lanes, indim_lval column, indim_lval from, int32_t steps,
+static void add_steps(const row_product *r, int32_t lanes, indim_value_id column, indim_value_id from, int32_t steps,
                       bool is_first) {
   product *p = r->p;
   indim_loop_builder *b = &p->l->b;
-  indim_kernel k = {.l = p->l, .lanes = lanes};
+  indim_element_ctx k = {.l = p->l, .lanes = lanes};
   indim_coord index[INDIM_MAX_RANK];
   set_index(r, lanes, column, index);
-  indim_lval at = r->parts == NULL ? 0 : indim_loop_add(b, indim_loop_mul_const(b, r->part, r->columns), column);
-  indim_lval sum = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
+  indim_value_id at = r->parts == NULL ? 0 : indim_loop_add(b, indim_loop_mul_const(b, r->part, r->columns), column);
+  indim_value_id sum = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
   if (!is_first) {
     sum = r->parts == NULL ? indim_load_at(&k, p->item->shape, &p->item->place, index)
                            : indim_loop_load(b, r->parts, at, lanes, 1);
@@ -565,12 +565,12 @@ static void add_steps(const row_product *r, int32_t lanes, indim_lval column, in
   }
 }
 
-static void sweep_columns(const row_product *r, indim_lval from, int32_t steps, bool is_first) {
+static void sweep_columns(const row_product *r, indim_value_id from, int32_t steps, bool is_first) {
   indim_loop_builder *b = &r->p->l->b;
   int32_t full = r->p->lanes;
   int64_t main = r->columns / full * full;
   if (main > 0) {
-    indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), full, 0, NULL, NULL);
+    indim_value_id at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), full, 0, NULL, NULL);
     add_steps(r, full, at, from, steps, is_first);
     indim_loop_for_end(b, NULL, NULL);
   }
@@ -580,13 +580,13 @@ static void sweep_columns(const row_product *r, indim_lval from, int32_t steps, 
 }
 
 // |count| rows of the matrix from |first| on.
-static void sweep_rows(const row_product *r, indim_lval first, int64_t count) {
+static void sweep_rows(const row_product *r, indim_value_id first, int64_t count) {
   indim_lowering *l = r->p->l;
   indim_loop_builder *b = &l->b;
   int64_t main = count / r->steps * r->steps;
   sweep_columns(r, first, r->steps, true);
   if (main > r->steps) {
-    indim_lval at =
+    indim_value_id at =
         indim_loop_for_begin(b, indim_loop_index(b, r->steps), indim_loop_index(b, main), r->steps, 0, NULL, NULL);
     l->loop_depth++;
     sweep_columns(r, indim_loop_add(b, first, at), r->steps, false);
@@ -599,14 +599,14 @@ static void sweep_rows(const row_product *r, indim_lval first, int64_t count) {
 }
 
 // The parts' sums together, and the rows from |done| on that are in none.
-static void add_parts(const row_product *r, int32_t lanes, indim_lval column, int64_t parts, int64_t done,
+static void add_parts(const row_product *r, int32_t lanes, indim_value_id column, int64_t parts, int64_t done,
                       int64_t size) {
   indim_loop_builder *b = &r->p->l->b;
-  indim_kernel k = {.l = r->p->l, .lanes = lanes};
+  indim_element_ctx k = {.l = r->p->l, .lanes = lanes};
   indim_coord index[INDIM_MAX_RANK];
-  indim_lval sum = indim_loop_load(b, r->parts, column, lanes, 1);
+  indim_value_id sum = indim_loop_load(b, r->parts, column, lanes, 1);
   for (int64_t i = 1; i < parts; i++) {
-    indim_lval part = indim_loop_load(b, r->parts, indim_loop_add_const(b, column, i * r->columns), lanes, 1);
+    indim_value_id part = indim_loop_load(b, r->parts, indim_loop_add_const(b, column, i * r->columns), lanes, 1);
     sum = indim_loop_binary(b, INDIM_OP_ADD, sum, part);
   }
   set_index(r, lanes, column, index);
@@ -622,7 +622,7 @@ static void run_parts(row_product *r, int64_t parts, int64_t size) {
   indim_loop_builder *b = &p->l->b;
   int64_t rows = size / parts / r->steps * r->steps;
   r->parts = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, p->sum, parts * r->columns, p->item->instr->name.data);
-  indim_loop_kernel_begin(b, &r->parts, 1);
+  indim_loop_region_begin(b, &r->parts, 1);
   r->part = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, parts), 1, 0, NULL, NULL);
   indim_loop_for_parallel(b, 1);
   p->l->loop_depth++;
@@ -630,10 +630,11 @@ static void run_parts(row_product *r, int64_t parts, int64_t size) {
   p->l->loop_depth--;
   indim_loop_for_end(b, NULL, NULL);
   indim_element_forget(p->l);
-  indim_loop_kernel_begin(b, &p->item->place.storage, 1);
+  indim_loop_region_begin(b, &p->item->place.storage, 1);
   int64_t main = r->columns / p->lanes * p->lanes;
   if (main > 0) {
-    indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, 0, NULL, NULL);
+    indim_value_id at =
+        indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, 0, NULL, NULL);
     add_parts(r, p->lanes, at, parts, parts * rows, size);
     indim_loop_for_end(b, NULL, NULL);
   }
@@ -649,7 +650,7 @@ static void run_rows(product *p, int32_t contracted, int64_t size) {
   parts = parts < PARTS ? parts : PARTS;
   r.steps = parts > 1 ? LARGE_STEPS : STEPS;
   if (parts > 1 && size / parts >= LEAST_STEPS && p->l->loop_depth == 0 &&
-      !indim_lower_without(p->l, INDIM_DECISION_THREADS)) {
+      indim_lower_is_enabled(p->l, INDIM_DECISION_THREADS)) {
     run_parts(&r, parts, size);
   } else {
     sweep_rows(&r, indim_loop_index(&p->l->b, 0), size);
@@ -679,19 +680,19 @@ void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
   if (p.list == NULL || indim_shape_element_count(item->shape) == 0) {
     return;
   }
-  indim_loop_kernel_begin(&l->b, &item->place.storage, 1);
+  indim_loop_region_begin(&l->b, &item->place.storage, 1);
   bool is_empty = false;
   for (int32_t d = 0; d < p.rank; d++) {
     is_empty = is_empty || p.sizes[d] == 0;
   }
-  indim_nest nest = {.l = l, .rank = p.rank, .body = survey_body, .user = &p, .cost = 2};
+  indim_nest nest = {.l = l, .rank = p.rank, .body = analyze_body, .user = &p, .cost = 2};
   memcpy(nest.sizes, p.sizes, sizeof nest.sizes);
   memcpy(nest.group, p.group, sizeof nest.group);
   if (is_empty) {
     p.vector_dim = -1;
     p.lanes = 1;
   } else {
-    indim_nest_survey(&nest, p.list);
+    indim_nest_analyze(&nest, p.list);
     indim_nest_choose(&nest, NULL);
     if (indim_lower_failed(l) || leave_to_library(&p, nest.sizes)) {
       return;

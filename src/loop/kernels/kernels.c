@@ -91,7 +91,7 @@ int64_t indim_lower_repeats(const indim_flow_item *item, int32_t k) {
   case INDIM_OP_CONVOLUTION:
     return convolution_repeats(item, k);
   case INDIM_OP_REDUCE_WINDOW:
-    return indim_lower_is_scan(item) ? 1 : window_repeats(item, k);
+    return indim_lower_is_cumulative(item) ? 1 : window_repeats(item, k);
   case INDIM_OP_SELECT_AND_SCATTER:
     return window_repeats(item, k);
   default:

@@ -13,12 +13,12 @@ int64_t indim_lower_repeats(const indim_flow_item *item, int32_t k);
 void indim_lower_reduce(indim_lowering *l, indim_flow_item *item);
 // Whether a reducer is one op of its two parameters that has an identity in |type|, and which.
 bool indim_lower_single(indim_lowering *l, const indim_computation *apply, indim_type type, indim_loop_op *out_op,
-                        indim_lval *out_identity);
+                        indim_value_id *out_identity);
 void indim_lower_dot(indim_lowering *l, indim_flow_item *item);
 void indim_lower_reduce_window(indim_lowering *l, indim_flow_item *item);
 // Whether a reduce-window is a cumulative sum or the like, and one that is; false, with nothing built, when it is not.
-bool indim_lower_is_scan(const indim_flow_item *item);
-bool indim_lower_scan(indim_lowering *l, indim_flow_item *item);
+bool indim_lower_is_cumulative(const indim_flow_item *item);
+bool indim_lower_cumulative(indim_lowering *l, indim_flow_item *item);
 void indim_lower_select_and_scatter(indim_lowering *l, indim_flow_item *item);
 void indim_lower_convolution(indim_lowering *l, indim_flow_item *item);
 void indim_lower_sort(indim_lowering *l, indim_flow_item *item);

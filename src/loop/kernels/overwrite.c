@@ -16,9 +16,9 @@ static bool reads(const indim_flow_item *item, const indim_storage *storage, int
 }
 
 void indim_lower_keep_before(indim_lowering *l, indim_flow_item *item, const indim_storage *storage) {
-  if (!item->has_tile && reads(item, storage, 0)) {
+  if (!item->has_regs && reads(item, storage, 0)) {
     indim_location at = indim_location_scratch(l, item);
-    indim_kernel_copy(l, item, &at);
+    indim_nest_copy(l, item, &at);
     item->place = at;
   }
 }
@@ -48,7 +48,7 @@ void indim_lower_overwrite(indim_lowering *l, indim_flow_item *result, indim_flo
   }
   if (!indim_lower_failed(l) && !indim_location_same(&from, &result->place)) {
     indim_lower_explain_copy(l, result, operand);
-    indim_kernel_copy(l, operand, &result->place);
+    indim_nest_copy(l, operand, &result->place);
   }
 }
 

@@ -52,7 +52,7 @@ static bool has_plain_zero(indim_type type) {
 }
 
 bool indim_lower_single(indim_lowering *l, const indim_computation *apply, indim_type type, indim_loop_op *out_op,
-                        indim_lval *out_identity) {
+                        indim_value_id *out_identity) {
   const indim_instr *root = apply->root;
   if (apply->parameter_count != 2 || root->operand_count != 2 || root->shape->type != type || !has_plain_zero(type)) {
     return false;
@@ -71,11 +71,11 @@ bool indim_lower_single(indim_lowering *l, const indim_computation *apply, indim
 
 // Folding ----------------------------------------------------------------------------------------------------------------
 
-void indim_reduce_apply(indim_reduction *r, int32_t lanes, const indim_lval *acc, const indim_lval *values,
-                        indim_lval *out) {
+void indim_reduce_apply(indim_reduction *r, int32_t lanes, const indim_value_id *acc, const indim_value_id *values,
+                        indim_value_id *out) {
   indim_loop_builder *b = &r->l->b;
-  indim_lval few[16];
-  indim_lval *args = r->n <= 8 ? few : indim_lower_alloc(r->l, 2 * (int64_t)r->n, sizeof *args);
+  indim_value_id few[16];
+  indim_value_id *args = r->n <= 8 ? few : indim_lower_alloc(r->l, 2 * (int64_t)r->n, sizeof *args);
   if (args == NULL) {
     return;
   }
@@ -86,15 +86,15 @@ void indim_reduce_apply(indim_reduction *r, int32_t lanes, const indim_lval *acc
   indim_loop_apply(b, r->apply, lanes, args, out);
 }
 
-void indim_reduce_inputs(indim_reduction *r, int32_t lanes, const indim_coord *index, indim_lval *out) {
-  indim_kernel k = {.l = r->l, .lanes = lanes};
+void indim_reduce_inputs(indim_reduction *r, int32_t lanes, const indim_coord *index, indim_value_id *out) {
+  indim_element_ctx k = {.l = r->l, .lanes = lanes};
   for (int32_t i = 0; i < r->n; i++) {
     out[i] = indim_value_at_lanes(&k, r->inputs[i], index, 0);
   }
 }
 
-void indim_reduce_initial(indim_reduction *r, indim_lval *acc) {
-  indim_kernel k = {.l = r->l, .lanes = 1};
+void indim_reduce_initial(indim_reduction *r, indim_value_id *acc) {
+  indim_element_ctx k = {.l = r->l, .lanes = 1};
   for (int32_t i = 0; i < r->n; i++) {
     acc[i] = indim_value_at(&k, r->inits[i], NULL, 0);
   }
@@ -108,14 +108,14 @@ void indim_reduce_origin(const indim_reduction *r, indim_coord *index) {
 
 bool indim_reduce_may_thread(const indim_reduction *r) {
   enum { WORTH_THREADS = 65536 };
-  return r->l->loop_depth == 0 && !indim_lower_without(r->l, INDIM_DECISION_THREADS) &&
+  return r->l->loop_depth == 0 && indim_lower_is_enabled(r->l, INDIM_DECISION_THREADS) &&
          indim_shape_element_count(r->inputs[0]->shape) >= WORTH_THREADS;
 }
 
 // Folds |acc| (of |lanes| lanes each) over the reduced dimensions from |position| on; |index| has the others.
-static void fold_dims(indim_reduction *r, int32_t position, int32_t lanes, indim_coord *index, indim_lval *acc) {
+static void reduced_dims(indim_reduction *r, int32_t position, int32_t lanes, indim_coord *index, indim_value_id *acc) {
   indim_loop_builder *b = &r->l->b;
-  indim_lval *values = indim_lower_alloc(r->l, r->n, sizeof *values);
+  indim_value_id *values = indim_lower_alloc(r->l, r->n, sizeof *values);
   if (values == NULL || indim_lower_failed(r->l)) {
     return;
   }
@@ -128,22 +128,23 @@ static void fold_dims(indim_reduction *r, int32_t position, int32_t lanes, indim
   if (r->sizes[dim] <= 4) {
     for (int64_t i = 0; i < r->sizes[dim]; i++) {
       index[dim] = (indim_coord){indim_loop_index(b, i), 0};
-      fold_dims(r, position + 1, lanes, index, acc);
+      reduced_dims(r, position + 1, lanes, index, acc);
     }
     return;
   }
-  indim_lval at =
+  indim_value_id at =
       indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, r->sizes[dim]), 1, r->n, acc, values);
   index[dim] = (indim_coord){at, 0};
   r->l->loop_depth++;
-  fold_dims(r, position + 1, lanes, index, values);
+  reduced_dims(r, position + 1, lanes, index, values);
   r->l->loop_depth--;
   indim_loop_for_end(b, values, acc);
 }
 
 // The nest over the output ---------------------------------------------------------------------------------------------
 
-static void store_results(indim_reduction *r, indim_kernel *k, const indim_coord *output, const indim_lval *acc) {
+static void store_results(indim_reduction *r, indim_element_ctx *k, const indim_coord *output,
+                          const indim_value_id *acc) {
   for (int32_t i = 0; i < r->n && !indim_lower_failed(r->l); i++) {
     indim_flow_item *result = indim_reduce_result(r, i);
     indim_store_at(k, result->shape, &result->place, output, acc[i]);
@@ -164,9 +165,9 @@ static void spread_index(const indim_reduction *r, const indim_coord *output, in
   }
 }
 
-static void output_body(indim_nest *nest, indim_kernel *k, const indim_coord *output) {
+static void output_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *output) {
   indim_reduction *r = nest->user;
-  indim_lval *acc = indim_lower_alloc(r->l, r->n, sizeof *acc);
+  indim_value_id *acc = indim_lower_alloc(r->l, r->n, sizeof *acc);
   if (acc == NULL) {
     return;
   }
@@ -177,14 +178,14 @@ static void output_body(indim_nest *nest, indim_kernel *k, const indim_coord *ou
       spread_index(r, output, lane, rows[lane].index);
       rows[lane].start = indim_loop_index(&r->l->b, 0);
     }
-    indim_reduce_fold_rows(r, k->lanes, rows, r->sizes[r->vector_dim], acc);
+    indim_reduce_rows(r, k->lanes, rows, r->sizes[r->vector_dim], acc);
   } else {
     indim_coord index[INDIM_MAX_RANK];
     spread_index(r, output, -1, index);
     for (int32_t i = 0; i < r->n; i++) {
       acc[i] = indim_loop_splat(&r->l->b, acc[i], k->lanes);
     }
-    fold_dims(r, 0, k->lanes, index, acc);
+    reduced_dims(r, 0, k->lanes, index, acc);
   }
   if (!indim_lower_failed(r->l)) {
     store_results(r, k, output, acc);
@@ -192,11 +193,11 @@ static void output_body(indim_nest *nest, indim_kernel *k, const indim_coord *ou
 }
 
 // All columns at an index of the dimensions outside of them.
-static void bands_body(indim_nest *nest, indim_kernel *k, const indim_coord *output) {
+static void bands_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *output) {
   indim_reduction *r = nest->user;
   indim_flow_item *result = indim_reduce_result(r, 0);
   indim_coord index[INDIM_MAX_RANK];
-  indim_lval place[INDIM_MAX_RANK];
+  indim_value_id place[INDIM_MAX_RANK];
   spread_index(r, output, -1, index);
   for (int32_t d = 0; d < result->shape->rank; d++) {
     place[d] = output[d].base;
@@ -207,7 +208,7 @@ static void bands_body(indim_nest *nest, indim_kernel *k, const indim_coord *out
 }
 
 // Survey over the input's dimensions.
-static void survey_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
+static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *index) {
   const indim_reduction *r = nest->user;
   for (int32_t i = 0; i < r->n; i++) {
     (void)indim_value_at(k, r->inputs[i], index, 0);
@@ -346,12 +347,12 @@ static void choose(indim_reduction *r) {
     return;
   }
   const indim_shape *shape = r->inputs[0]->shape;
-  indim_nest nest = {.l = r->l, .rank = r->rank, .body = survey_body, .user = r, .cost = r->inputs[0]->cost + 1};
+  indim_nest nest = {.l = r->l, .rank = r->rank, .body = analyze_body, .user = r, .cost = r->inputs[0]->cost + 1};
   memcpy(nest.sizes, shape->sizes, (size_t)r->rank * sizeof *nest.sizes);
   for (int32_t d = 0; d < r->rank; d++) {
     nest.group[d] = r->is_reduced[d] ? 1 : 2;
   }
-  indim_nest_survey(&nest, list);
+  indim_nest_analyze(&nest, list);
   indim_nest_choose(&nest, NULL);
   r->vector_dim = nest.vector_dim;
   r->lanes = nest.lanes;
@@ -454,7 +455,7 @@ void indim_lower_reduce(indim_lowering *l, indim_flow_item *item) {
     return;
   }
   r.is_single = indim_lower_single(l, r.apply, r.inputs[0]->shape->type, &r.op, &r.identity);
-  indim_loop_kernel_begin(&l->b, written, r.n);
+  indim_loop_region_begin(&l->b, written, r.n);
   if (indim_shape_element_count(r.inputs[0]->shape) == 0) {
     // Nothing to fold: the initial values.
     for (int32_t d = 0; d < r.rank; d++) {

@@ -16,7 +16,7 @@ typedef struct indim_reduction {
   bool is_single;  // one input and one known op, whose identity is |identity|
   bool by_place;   // two inputs, the second being the place along the vector dimension: lanes are combined in its order
   indim_loop_op op;
-  indim_lval identity;
+  indim_value_id identity;
   int32_t rank;
   bool is_reduced[INDIM_MAX_RANK];
   int32_t order[INDIM_MAX_RANK];  // reduced dimensions, outermost first, without the vector dimension
@@ -36,10 +36,10 @@ static inline bool indim_reduce_is_by_rows(const indim_reduction *r) {
   return r->vector_dim >= 0 && r->is_reduced[r->vector_dim];
 }
 // reduce.c: |out| = the computation of |acc| and |values|, n values each, which get |lanes| lanes first.
-void indim_reduce_apply(indim_reduction *r, int32_t lanes, const indim_lval *acc, const indim_lval *values,
-                        indim_lval *out);
-void indim_reduce_inputs(indim_reduction *r, int32_t lanes, const indim_coord *index, indim_lval *out);
-void indim_reduce_initial(indim_reduction *r, indim_lval *acc);
+void indim_reduce_apply(indim_reduction *r, int32_t lanes, const indim_value_id *acc, const indim_value_id *values,
+                        indim_value_id *out);
+void indim_reduce_inputs(indim_reduction *r, int32_t lanes, const indim_coord *index, indim_value_id *out);
+void indim_reduce_initial(indim_reduction *r, indim_value_id *acc);
 // All coordinates 0.
 void indim_reduce_origin(const indim_reduction *r, indim_coord *index);
 // Whether what is built now may be a parallel loop over all that is reduced.
@@ -50,21 +50,22 @@ bool indim_reduce_may_thread(const indim_reduction *r);
 // One of the rows that are folded side by side.
 typedef struct indim_reduce_row {
   indim_coord index[INDIM_MAX_RANK];  // of all dimensions but those that are folded
-  indim_lval start;                   // of the row along the vector dimension
+  indim_value_id start;               // of the row along the vector dimension
 } indim_reduce_row;
 
 // Folds elements 0 to |size| (exclusive) of |count| rows, and all indices of the other reduced dimensions, into |acc|: n
 // values, a lane for each row.
-void indim_reduce_fold_rows(indim_reduction *r, int32_t count, indim_reduce_row *rows, int64_t size, indim_lval *acc);
+void indim_reduce_rows(indim_reduction *r, int32_t count, indim_reduce_row *rows, int64_t size, indim_value_id *acc);
 // |count| rows of values, row after row, of |lanes| lanes each, as n values of |count| lanes: all lanes of a row become one.
-void indim_reduce_combine(indim_reduction *r, int32_t count, int32_t lanes, indim_lval *values, indim_lval *out);
+void indim_reduce_combine(indim_reduction *r, int32_t count, int32_t lanes, indim_value_id *values,
+                          indim_value_id *out);
 
 // reduce_bands.c -------------------------------------------------------------------------------------------------------
 
 // Whether the columns are folded row by row, partial results lying where the result will be.
 bool indim_reduce_suits_bands(const indim_reduction *r);
 // Folds them, |at| being where in the result the columns begin; |index| has the dimensions outside of them.
-void indim_reduce_bands(indim_reduction *r, const indim_coord *index, indim_lval at);
+void indim_reduce_bands(indim_reduction *r, const indim_coord *index, indim_value_id at);
 // Whether there is one row, long enough for pieces.
 bool indim_reduce_suits_pieces(const indim_reduction *r);
 void indim_reduce_pieces(indim_reduction *r);

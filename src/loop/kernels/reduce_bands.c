@@ -33,28 +33,28 @@ typedef struct band {
   indim_reduction *r;
   const indim_coord *index;  // of the input, outside of rows and columns
   indim_storage *storage;
-  indim_lval address;
-  indim_lval first;      // column
+  indim_value_id address;
+  indim_value_id first;  // column
   indim_storage *parts;  // rows that are read in the input's place, or NULL: |width| elements each
   int64_t width;
 } band;
 
 // Rows |row| to |row| + |rows| at |column| of the band.
-static void take_rows(const band *s, int32_t lanes, indim_lval column, indim_lval row, int32_t rows) {
+static void take_rows(const band *s, int32_t lanes, indim_value_id column, indim_value_id row, int32_t rows) {
   indim_reduction *r = s->r;
   indim_loop_builder *b = &r->l->b;
-  indim_lval address = indim_loop_add(b, s->address, column);
-  indim_lval acc = indim_loop_load(b, s->storage, address, lanes, 1);
+  indim_value_id address = indim_loop_add(b, s->address, column);
+  indim_value_id acc = indim_loop_load(b, s->storage, address, lanes, 1);
   indim_coord index[INDIM_MAX_RANK];
   for (int32_t d = 0; d < r->rank; d++) {
     index[d] = s->index[d];
   }
   index[r->vector_dim] = (indim_coord){indim_loop_add(b, s->first, column), lanes > 1 ? 1 : 0};
   for (int32_t i = 0; i < rows && !indim_lower_failed(r->l); i++) {
-    indim_lval value = 0;
-    indim_lval at = indim_loop_add_const(b, row, i);
+    indim_value_id value = 0;
+    indim_value_id at = indim_loop_add_const(b, row, i);
     if (s->parts != NULL) {
-      indim_lval from = indim_loop_add(b, indim_loop_mul_const(b, at, s->width), column);
+      indim_value_id from = indim_loop_add(b, indim_loop_mul_const(b, at, s->width), column);
       value = indim_loop_load(b, s->parts, from, lanes, 1);
     } else {
       index[r->order[0]] = (indim_coord){at, 0};
@@ -70,11 +70,11 @@ static void take_rows(const band *s, int32_t lanes, indim_lval column, indim_lva
 }
 
 // The same for all |count| columns.
-static void sweep(const band *s, int64_t count, indim_lval row, int32_t rows) {
+static void sweep(const band *s, int64_t count, indim_value_id row, int32_t rows) {
   indim_loop_builder *b = &s->r->l->b;
   int32_t lanes = indim_piece_lanes(count, s->r->lanes * REGISTERS);
   int64_t done = count / lanes * lanes;
-  indim_lval at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), lanes, 0, NULL, NULL);
+  indim_value_id at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), lanes, 0, NULL, NULL);
   take_rows(s, lanes, at, row, rows);
   indim_loop_for_end(b, NULL, NULL);
   while ((lanes = indim_piece_lanes(count - done, s->r->lanes)) > 0) {
@@ -84,12 +84,13 @@ static void sweep(const band *s, int64_t count, indim_lval row, int32_t rows) {
 }
 
 // |rows| rows from |from| on into the band, which begins as |init|.
-static void fill(const band *s, int64_t count, indim_lval from, int64_t rows, indim_lval init) {
+static void fill(const band *s, int64_t count, indim_value_id from, int64_t rows, indim_value_id init) {
   indim_loop_builder *b = &s->r->l->b;
   indim_loop_fill(b, s->storage, s->address, init, count);
   int64_t done = rows / ROWS * ROWS;
   if (done > 0) {
-    indim_lval row = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), ROWS, 0, NULL, NULL);
+    indim_value_id row =
+        indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), ROWS, 0, NULL, NULL);
     sweep(s, count, indim_loop_add(b, from, row), ROWS);
     indim_loop_for_end(b, NULL, NULL);
   }
@@ -99,7 +100,7 @@ static void fill(const band *s, int64_t count, indim_lval from, int64_t rows, in
 }
 
 // Pieces of rows, each with partial results of its own, which are added up in the end.
-static void run_row_pieces(band *s, int64_t columns, int64_t rows, indim_lval init) {
+static void run_row_pieces(band *s, int64_t columns, int64_t rows, indim_value_id init) {
   indim_reduction *r = s->r;
   indim_loop_builder *b = &r->l->b;
   int64_t piece = rows / PIECES;
@@ -107,8 +108,8 @@ static void run_row_pieces(band *s, int64_t columns, int64_t rows, indim_lval in
   indim_flow_item *result = indim_reduce_result(r, 0);
   indim_storage *parts =
       indim_loop_storage(b, INDIM_STORAGE_SCRATCH, result->shape->type, width * (PIECES + 1), "parts");
-  indim_loop_kernel_begin(b, &parts, 1);
-  indim_lval p = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, PIECES), 1, 0, NULL, NULL);
+  indim_loop_region_begin(b, &parts, 1);
+  indim_value_id p = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, PIECES), 1, 0, NULL, NULL);
   indim_loop_for_parallel(b, 1);
   band part = {r, s->index, parts, indim_loop_mul_const(b, p, width), s->first, NULL, 0};
   fill(&part, columns, indim_loop_mul_const(b, p, piece), piece, r->identity);
@@ -118,18 +119,18 @@ static void run_row_pieces(band *s, int64_t columns, int64_t rows, indim_lval in
     fill(&part, columns, indim_loop_index(b, piece * PIECES), rows - piece * PIECES, r->identity);
   }
   indim_element_forget(r->l);
-  indim_loop_kernel_begin(b, &s->storage, 1);
+  indim_loop_region_begin(b, &s->storage, 1);
   s->parts = parts;
   s->width = width;
   fill(s, columns, indim_loop_index(b, 0), rows > piece * PIECES ? PIECES + 1 : PIECES, init);
 }
 
-void indim_reduce_bands(indim_reduction *r, const indim_coord *index, indim_lval at) {
+void indim_reduce_bands(indim_reduction *r, const indim_coord *index, indim_value_id at) {
   indim_loop_builder *b = &r->l->b;
   int64_t columns = r->merged[r->vector_dim];
   int64_t rows = r->sizes[r->order[0]];
   bool may_thread = indim_reduce_may_thread(r);
-  indim_lval init = 0;
+  indim_value_id init = 0;
   indim_reduce_initial(r, &init);
   band s = {r, index, indim_reduce_result(r, 0)->place.storage, at, indim_loop_index(b, 0), NULL, 0};
   if (may_thread && rows >= PIECES * LEAST_ROWS && columns <= MOST_COLUMNS) {
@@ -173,29 +174,29 @@ void indim_reduce_pieces(indim_reduction *r) {
   int64_t part = size / PARTS / r->lanes * r->lanes;
   indim_storage *parts = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, result->shape->type, PARTS, "parts");
   indim_reduce_row rows[INDIM_REDUCE_ROWS];
-  indim_loop_kernel_begin(b, &parts, 1);
-  indim_lval p = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, PIECES), 1, 0, NULL, NULL);
+  indim_loop_region_begin(b, &parts, 1);
+  indim_value_id p = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, PIECES), 1, 0, NULL, NULL);
   indim_loop_for_parallel(b, 1);
-  indim_lval first = indim_loop_mul_const(b, p, INDIM_REDUCE_ROWS);
+  indim_value_id first = indim_loop_mul_const(b, p, INDIM_REDUCE_ROWS);
   for (int32_t k = 0; k < INDIM_REDUCE_ROWS; k++) {
     indim_reduce_origin(r, rows[k].index);
     rows[k].start = indim_loop_mul_const(b, indim_loop_add_const(b, first, k), part);
   }
-  indim_lval acc = r->identity;
-  indim_reduce_fold_rows(r, INDIM_REDUCE_ROWS, rows, part, &acc);
+  indim_value_id acc = r->identity;
+  indim_reduce_rows(r, INDIM_REDUCE_ROWS, rows, part, &acc);
   if (!indim_lower_failed(l)) {
     indim_loop_store(b, parts, first, acc, 1, false);
   }
   indim_loop_for_end(b, NULL, NULL);
   // What is left of the row, the initial value, and the parts together.
   indim_element_forget(l);
-  indim_loop_kernel_begin(b, &result->place.storage, 1);
+  indim_loop_region_begin(b, &result->place.storage, 1);
   indim_reduce_initial(r, &acc);
   rows[0].start = indim_loop_index(b, PARTS * part);
   if (size > PARTS * part) {
-    indim_reduce_fold_rows(r, 1, rows, size - PARTS * part, &acc);
+    indim_reduce_rows(r, 1, rows, size - PARTS * part, &acc);
   }
-  indim_lval all = indim_loop_load(b, parts, indim_loop_index(b, 0), PARTS, 1);
+  indim_value_id all = indim_loop_load(b, parts, indim_loop_index(b, 0), PARTS, 1);
   indim_reduce_combine(r, 1, PARTS, &all, &all);
   if (!indim_lower_failed(l)) {
     indim_reduce_apply(r, 1, &acc, &all, &acc);
@@ -204,7 +205,7 @@ void indim_reduce_pieces(indim_reduction *r) {
   for (int32_t d = 0; d < result->shape->rank; d++) {
     output[d] = (indim_coord){indim_loop_index(b, 0), 0};
   }
-  indim_kernel k = {.l = l, .lanes = 1};
+  indim_element_ctx k = {.l = l, .lanes = 1};
   if (!indim_lower_failed(l)) {
     indim_store_at(&k, result->shape, &result->place, output, acc);
   }

@@ -8,12 +8,12 @@
 // Combining lanes ------------------------------------------------------------------------------------------------------
 
 // Of two partial results (value, place, value, place), the one with the lower place first, lane by lane.
-static void put_in_order(indim_loop_builder *b, indim_lval *pairs) {
-  indim_lval args[] = {pairs[1], pairs[3]};
+static void put_in_order(indim_loop_builder *b, indim_value_id *pairs) {
+  indim_value_id args[] = {pairs[1], pairs[3]};
   indim_loop_op greater = {.op = INDIM_OP_COMPARE, .direction = INDIM_COMPARE_GT};
-  indim_lval swap = indim_loop_scalar(b, greater, INDIM_PRED, 2, args);
+  indim_value_id swap = indim_loop_elementwise(b, greater, INDIM_PRED, 2, args);
   for (int32_t i = 0; i < 2; i++) {
-    indim_lval first = pairs[i];
+    indim_value_id first = pairs[i];
     pairs[i] = indim_loop_select(b, swap, pairs[2 + i], first);
     pairs[2 + i] = indim_loop_select(b, swap, first, pairs[2 + i]);
   }
@@ -22,13 +22,13 @@ static void put_in_order(indim_loop_builder *b, indim_lval *pairs) {
 // The first and the second half of what |sources| vectors hold of |groups| rows each, |width| lanes of a row, as two vectors;
 // then combined into |out|.
 static void combine_halves(indim_reduction *r, int32_t sources, int32_t groups, int32_t width,
-                           const indim_lval *vectors, indim_lval *out) {
+                           const indim_value_id *vectors, indim_value_id *out) {
   indim_loop_builder *b = &r->l->b;
-  indim_lval *halves = indim_lower_alloc(r->l, 2 * (int64_t)r->n, sizeof *halves);
+  indim_value_id *halves = indim_lower_alloc(r->l, 2 * (int64_t)r->n, sizeof *halves);
   int32_t map[256];
   int32_t lanes = sources * groups * width / 2;
   for (int32_t i = 0; i < r->n && halves != NULL; i++) {
-    indim_lval from[2] = {vectors[i], sources > 1 ? vectors[r->n + i] : 0};
+    indim_value_id from[2] = {vectors[i], sources > 1 ? vectors[r->n + i] : 0};
     for (int32_t h = 0; h < 2; h++) {
       for (int32_t lane = 0; lane < lanes; lane++) {
         map[lane] = lane / (width / 2) * width + h * width / 2 + lane % (width / 2);
@@ -44,10 +44,11 @@ static void combine_halves(indim_reduction *r, int32_t sources, int32_t groups, 
   }
 }
 
-void indim_reduce_combine(indim_reduction *r, int32_t count, int32_t lanes, indim_lval *values, indim_lval *out) {
+void indim_reduce_combine(indim_reduction *r, int32_t count, int32_t lanes, indim_value_id *values,
+                          indim_value_id *out) {
   indim_loop_builder *b = &r->l->b;
   if (r->is_single && count == 1) {
-    out[0] = lanes == 1 ? values[0] : indim_loop_fold(b, r->op, values[0]);
+    out[0] = lanes == 1 ? values[0] : indim_loop_reduce(b, r->op, values[0]);
     return;
   }
   // Each vector has |groups| rows; two become one when that leaves no register half empty.
@@ -71,7 +72,7 @@ void indim_reduce_combine(indim_reduction *r, int32_t count, int32_t lanes, indi
     map[k] = k;
   }
   for (int32_t i = 0; i < r->n && !indim_lower_failed(r->l); i++) {
-    indim_lval from[INDIM_REDUCE_ROWS];
+    indim_value_id from[INDIM_REDUCE_ROWS];
     for (int32_t v = 0; v < vectors; v++) {
       from[v] = values[v * r->n + i];
     }
@@ -87,11 +88,11 @@ typedef struct partial {
   int32_t count;
   indim_reduce_row *rows;
   int64_t size;
-  indim_lval *wide, *narrow;
+  indim_value_id *wide, *narrow;
 } partial;
 
 // The values of all rows at |at|, each behind its start.
-static void take(indim_reduction *r, const partial *p, int32_t lanes, indim_lval at, indim_lval *out) {
+static void take(indim_reduction *r, const partial *p, int32_t lanes, indim_value_id at, indim_value_id *out) {
   indim_loop_builder *b = &r->l->b;
   for (int32_t k = 0; k < p->count && !indim_lower_failed(r->l); k++) {
     indim_reduce_row *row = &p->rows[k];
@@ -100,8 +101,8 @@ static void take(indim_reduction *r, const partial *p, int32_t lanes, indim_lval
   }
 }
 
-static void apply_each(indim_reduction *r, const partial *p, const indim_lval *acc, const indim_lval *values,
-                       indim_lval *out) {
+static void apply_each(indim_reduction *r, const partial *p, const indim_value_id *acc, const indim_value_id *values,
+                       indim_value_id *out) {
   for (int32_t k = 0; k < p->count && !indim_lower_failed(r->l); k++) {
     indim_reduce_apply(r, r->lanes, acc + k * r->n, values + k * r->n, out + k * r->n);
   }
@@ -117,22 +118,22 @@ static void finish(indim_reduction *r, partial *p) {
 
 // Along the vector dimension. With an op that has an identity, |wide| goes on; otherwise the first elements begin it, because
 // there is nothing else that may be folded in, and it is finished before what is left of the row, which comes behind it.
-static void fold_row(indim_reduction *r, partial *p) {
+static void reduce_row(indim_reduction *r, partial *p) {
   indim_loop_builder *b = &r->l->b;
   int32_t count = p->count * r->n;
   int64_t from = 0;
   int64_t done = p->size / r->lanes * r->lanes;
-  indim_lval *values = indim_lower_alloc(r->l, 2 * (int64_t)count, sizeof *values);
+  indim_value_id *values = indim_lower_alloc(r->l, 2 * (int64_t)count, sizeof *values);
   if (values == NULL || indim_lower_failed(r->l)) {
     return;
   }
-  indim_lval *in = values + count;
+  indim_value_id *in = values + count;
   if (!r->is_single) {
     take(r, p, r->lanes, indim_loop_index(b, 0), p->wide);
     from = r->lanes;
   }
   if (done - from > r->lanes) {
-    indim_lval at =
+    indim_value_id at =
         indim_loop_for_begin(b, indim_loop_index(b, from), indim_loop_index(b, done), r->lanes, count, p->wide, in);
     take(r, p, r->lanes, at, values);
     apply_each(r, p, in, values, in);
@@ -155,35 +156,35 @@ static void fold_row(indim_reduction *r, partial *p) {
 }
 
 // The other reduced dimensions from |position| on around it.
-static void fold_dims(indim_reduction *r, int32_t position, partial *p) {
+static void reduced_dims(indim_reduction *r, int32_t position, partial *p) {
   indim_loop_builder *b = &r->l->b;
   if (position == r->order_count) {
-    fold_row(r, p);
+    reduce_row(r, p);
     return;
   }
   int32_t dim = r->order[position];
   int32_t wide = p->count * r->n;
   int32_t count = wide + r->n;
-  indim_lval *carried = indim_lower_alloc(r->l, 2 * (int64_t)count, sizeof *carried);
+  indim_value_id *carried = indim_lower_alloc(r->l, 2 * (int64_t)count, sizeof *carried);
   if (carried == NULL || indim_lower_failed(r->l)) {
     return;
   }
-  indim_lval *in = carried + count;
+  indim_value_id *in = carried + count;
   memcpy(carried, p->wide, (size_t)wide * sizeof *carried);
   memcpy(carried + wide, p->narrow, (size_t)r->n * sizeof *carried);
-  indim_lval at =
+  indim_value_id at =
       indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, r->sizes[dim]), 1, count, carried, in);
   for (int32_t k = 0; k < p->count; k++) {
     p->rows[k].index[dim] = (indim_coord){at, 0};
   }
   partial inner = {p->count, p->rows, p->size, in, in + wide};
-  fold_dims(r, position + 1, &inner);
+  reduced_dims(r, position + 1, &inner);
   indim_loop_for_end(b, in, carried);
   memcpy(p->wide, carried, (size_t)wide * sizeof *carried);
   memcpy(p->narrow, carried + wide, (size_t)r->n * sizeof *carried);
 }
 
-void indim_reduce_fold_rows(indim_reduction *r, int32_t count, indim_reduce_row *rows, int64_t size, indim_lval *acc) {
+void indim_reduce_rows(indim_reduction *r, int32_t count, indim_reduce_row *rows, int64_t size, indim_value_id *acc) {
   indim_loop_builder *b = &r->l->b;
   partial p = {.count = count, .rows = rows, .size = size, .narrow = acc};
   p.wide = indim_lower_alloc(r->l, (int64_t)count * r->n, sizeof *p.wide);
@@ -196,7 +197,7 @@ void indim_reduce_fold_rows(indim_reduction *r, int32_t count, indim_reduce_row 
   for (int32_t i = 0; i < r->n; i++) {
     acc[i] = indim_loop_splat(b, acc[i], count);
   }
-  fold_dims(r, 0, &p);
+  reduced_dims(r, 0, &p);
   if (r->is_single) {
     finish(r, &p);
   }

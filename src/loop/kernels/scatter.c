@@ -22,9 +22,9 @@ typedef struct scattering {
   int32_t walked[INDIM_MAX_RANK];  // and the operand's
   int32_t order[INDIM_MAX_RANK];   // the updates' dimensions that loops run over, outermost first
   int32_t order_count;
-  bool element_wise;                  // they are all of them, in row-major order
-  indim_coord place[INDIM_MAX_RANK];  // of the update's element, as far as loops run
-  indim_lval start[INDIM_MAX_RANK];   // where the window begins in the operand
+  bool element_wise;                     // they are all of them, in row-major order
+  indim_coord place[INDIM_MAX_RANK];     // of the update's element, as far as loops run
+  indim_value_id start[INDIM_MAX_RANK];  // where the window begins in the operand
 } scattering;
 
 static indim_flow_item *result_of(const scattering *s, int32_t i) { return indim_flow_result(s->item, i); }
@@ -85,9 +85,9 @@ static void choose_order(scattering *s) {
 }
 
 // The start vector at the present place, clamped so that its window is inside; returns whether it was so before.
-static indim_lval find_start(scattering *s) {
+static indim_value_id find_start(scattering *s) {
   indim_loop_builder *b = &s->l->b;
-  indim_kernel k = {.l = s->l, .lanes = 1};
+  indim_element_ctx k = {.l = s->l, .lanes = 1};
   const indim_shape *operand = s->operands[0]->shape;
   const indim_shape *indices = s->indices->shape;
   indim_coord at[INDIM_MAX_RANK];
@@ -104,30 +104,30 @@ static indim_lval find_start(scattering *s) {
   for (int64_t i = 0; i < s->batching_count; i++) {
     s->start[s->operand_batching[i]] = at[s->indices_batching[i]].base;
   }
-  indim_lval inside = 0;
+  indim_value_id inside = 0;
   for (int64_t i = 0; i < s->map_count; i++) {
     int32_t dim = (int32_t)s->map[i];
     int64_t most = operand->sizes[dim] - window_size(s, dim);
     if (s->vector_dim < indices->rank) {
       at[s->vector_dim] = indim_coord_const(&k, i);
     }
-    indim_lval start = indim_value_at(&k, s->indices, at, 0);
+    indim_value_id start = indim_value_at(&k, s->indices, at, 0);
     if (indim_lower_failed(s->l)) {
       return 0;
     }
-    inside = indim_mask_both(&k, inside, indim_loop_in_range(b, start, 0, most));
+    inside = indim_mask_and(&k, inside, indim_loop_in_range(b, start, 0, most));
     s->start[dim] = indim_loop_clamp_index(b, start, 0, most);
   }
   return inside;
 }
 
 // Combines the elements at |index| of the window.
-static void combine(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
+static void combine(indim_nest *nest, indim_element_ctx *k, const indim_coord *index) {
   scattering *s = nest->user;
   indim_loop_builder *b = &s->l->b;
   indim_coord from[INDIM_MAX_RANK];
   indim_coord to[INDIM_MAX_RANK];
-  indim_lval *args = indim_lower_alloc(s->l, 3 * (int64_t)s->n, sizeof *args);
+  indim_value_id *args = indim_lower_alloc(s->l, 3 * (int64_t)s->n, sizeof *args);
   if (args == NULL) {
     return;
   }
@@ -158,7 +158,7 @@ static void combine(indim_nest *nest, indim_kernel *k, const indim_coord *index)
 // One element: nothing to survey.
 static void run_element(scattering *s) {
   indim_nest nest = {.l = s->l, .user = s};
-  indim_kernel k = {.l = s->l, .lanes = 1};
+  indim_element_ctx k = {.l = s->l, .lanes = 1};
   indim_coord index[INDIM_MAX_RANK];
   for (int32_t w = 0; w < s->window_dims; w++) {
     index[w] = indim_coord_const(&k, 0);
@@ -187,7 +187,7 @@ static void run_window(scattering *s) {
     nest.sizes[w] = s->updates[0]->shape->sizes[s->window[w]];
     strides[w] = at->tiled == NULL ? at->strides[s->walked[w]] : 1;
   }
-  indim_nest_survey(&nest, list);
+  indim_nest_analyze(&nest, list);
   indim_nest_choose(&nest, strides);
   indim_nest_run(&nest);
 }
@@ -198,7 +198,7 @@ static void run_starts(scattering *s, int32_t position) {
     return;
   }
   if (position == s->order_count) {
-    indim_lval inside = find_start(s);
+    indim_value_id inside = find_start(s);
     if (inside == 0) {
       run_window(s);
       return;
@@ -266,7 +266,7 @@ void indim_lower_scatter(indim_lowering *l, indim_flow_item *item) {
   for (int32_t d = 0; d < s.updates[0]->shape->rank; d++) {
     s.place[d] = (indim_coord){indim_loop_index(&l->b, 0), 0};
   }
-  indim_loop_kernel_begin(&l->b, written, s.n);
+  indim_loop_region_begin(&l->b, written, s.n);
   indim_element_forget(l);
   run_starts(&s, 0);
 }

@@ -12,7 +12,7 @@ enum { BLOCK = 8, WORTH_THREADS = 32768 };
 // Where the elements of the present line are: element i of column c at base[c] + i of storage[c].
 typedef struct line {
   indim_storage **storage;
-  indim_lval *base;
+  indim_value_id *base;
 } line;
 
 typedef struct sorting {
@@ -118,10 +118,10 @@ static void find_asked(sorting *s) {
 }
 
 // Whether the elements |x| have to stand before |y|: a pred of |lanes|.
-static indim_lval before(sorting *s, int32_t lanes, const indim_lval *x, const indim_lval *y) {
+static indim_value_id before(sorting *s, int32_t lanes, const indim_value_id *x, const indim_value_id *y) {
   indim_loop_builder *b = &s->l->b;
-  indim_lval *args = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *args);
-  indim_lval answer = 0;
+  indim_value_id *args = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *args);
+  indim_value_id answer = 0;
   if (args == NULL || indim_lower_failed(s->l)) {
     return 0;
   }
@@ -133,37 +133,37 @@ static indim_lval before(sorting *s, int32_t lanes, const indim_lval *x, const i
     indim_loop_op op = {.op = INDIM_OP_COMPARE,
                         .direction = s->is_largest ? INDIM_COMPARE_GT : INDIM_COMPARE_LT,
                         .total_order = indim_type_is_float(s->inputs[0]->shape->type)};
-    return indim_loop_scalar(b, op, INDIM_PRED, 2, args);
+    return indim_loop_elementwise(b, op, INDIM_PRED, 2, args);
   }
   indim_loop_apply(b, s->comparator, lanes, args, &answer);
   return answer;
 }
 
-static indim_lval not(sorting * s, indim_lval x) {
+static indim_value_id not(sorting * s, indim_value_id x) {
   indim_loop_op op = {.op = INDIM_OP_NOT};
-  return indim_loop_scalar(&s->l->b, op, INDIM_PRED, 1, &x);
+  return indim_loop_elementwise(&s->l->b, op, INDIM_PRED, 1, &x);
 }
 
-static indim_lval compare_index(sorting *s, indim_compare_direction direction, indim_lval x, indim_lval y) {
+static indim_value_id compare_index(sorting *s, indim_compare_direction direction, indim_value_id x, indim_value_id y) {
   indim_loop_op op = {.op = INDIM_OP_COMPARE, .direction = (int32_t)direction};
-  indim_lval args[2] = {x, y};
-  return indim_loop_scalar(&s->l->b, op, INDIM_PRED, 2, args);
+  indim_value_id args[2] = {x, y};
+  return indim_loop_elementwise(&s->l->b, op, INDIM_PRED, 2, args);
 }
 
 // 1 where |x|, else 0, added to |sum|.
-static indim_lval count_if(sorting *s, indim_lval sum, indim_lval x) {
+static indim_value_id count_if(sorting *s, indim_value_id sum, indim_value_id x) {
   indim_loop_builder *b = &s->l->b;
   return indim_loop_add(b, sum, indim_loop_select(b, x, indim_loop_index(b, 1), indim_loop_index(b, 0)));
 }
 
 // Elements of a line -----------------------------------------------------------------------------------------------------
 
-static indim_lval load_element(sorting *s, const line *from, int32_t c, indim_lval i) {
+static indim_value_id load_element(sorting *s, const line *from, int32_t c, indim_value_id i) {
   indim_loop_builder *b = &s->l->b;
   return indim_loop_load(b, from->storage[c], indim_loop_add(b, from->base[c], i), 1, 1);
 }
 
-static void load_asked(sorting *s, const line *from, indim_lval i, indim_lval *out) {
+static void load_asked(sorting *s, const line *from, indim_value_id i, indim_value_id *out) {
   for (int32_t c = 0; c < s->n; c++) {
     indim_type type = from->storage[c]->type;
     out[c] = s->is_asked[c] ? load_element(s, from, c, i) : indim_loop_const(&s->l->b, type, 0, 0);
@@ -172,23 +172,23 @@ static void load_asked(sorting *s, const line *from, indim_lval i, indim_lval *o
 
 // Element |i| of |to| from the left or from the right run: by its place, since choosing between values may become a
 // branch that is taken at random.
-static void move(sorting *s, const line *from, const line *to, indim_lval i, indim_lval takes_right, indim_lval left,
-                 indim_lval right) {
+static void move(sorting *s, const line *from, const line *to, indim_value_id i, indim_value_id takes_right,
+                 indim_value_id left, indim_value_id right) {
   indim_loop_builder *b = &s->l->b;
-  indim_lval taken = indim_loop_select(b, takes_right, right, left);
+  indim_value_id taken = indim_loop_select(b, takes_right, right, left);
   for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
-    indim_lval value = load_element(s, from, c, indim_loop_clamp_index(b, taken, 0, s->size - 1));
+    indim_value_id value = load_element(s, from, c, indim_loop_clamp_index(b, taken, 0, s->size - 1));
     indim_loop_store(b, to->storage[c], indim_loop_add(b, to->base[c], i), value, 1, false);
   }
 }
 
 // The input's elements from |i| of the line on, in |lanes|.
-static void load_input(sorting *s, indim_lval i, int32_t lanes, indim_lval *out) {
-  indim_kernel k = {.l = s->l, .lanes = lanes};
+static void load_input(sorting *s, indim_value_id i, int32_t lanes, indim_value_id *out) {
+  indim_element_ctx k = {.l = s->l, .lanes = lanes};
   s->place[s->dim] = (indim_coord){i, lanes > 1 ? 1 : 0};
   for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
     if (s->comparator == NULL && c == 1) {
-      indim_lval places = lanes > 1 ? indim_coord_lanes(&k, s->place[s->dim]) : i;
+      indim_value_id places = lanes > 1 ? indim_coord_lanes(&k, s->place[s->dim]) : i;
       out[c] = indim_loop_convert(&s->l->b, places, INDIM_S32);
     } else {
       out[c] = indim_value_at_lanes(&k, s->inputs[c], s->place, 0);
@@ -201,8 +201,8 @@ static void load_input(sorting *s, indim_lval i, int32_t lanes, indim_lval *out)
 // |count| elements, a number known now, from |i| on into |to|: element j goes behind those that stand before it.
 static void sort_few(sorting *s, const line *to, int64_t i, int32_t count) {
   indim_loop_builder *b = &s->l->b;
-  indim_lval *values = indim_lower_alloc(s->l, (int64_t)count * s->n, sizeof *values);
-  indim_lval ranks[BLOCK];
+  indim_value_id *values = indim_lower_alloc(s->l, (int64_t)count * s->n, sizeof *values);
+  indim_value_id ranks[BLOCK];
   if (values == NULL) {
     return;
   }
@@ -212,13 +212,13 @@ static void sort_few(sorting *s, const line *to, int64_t i, int32_t count) {
   }
   for (int32_t j = 1; j < count && !indim_lower_failed(s->l); j++) {
     for (int32_t h = 0; h < j; h++) {
-      indim_lval goes = before(s, 1, values + j * s->n, values + h * s->n);
+      indim_value_id goes = before(s, 1, values + j * s->n, values + h * s->n);
       ranks[h] = count_if(s, ranks[h], goes);
       ranks[j] = count_if(s, ranks[j], not(s, goes));
     }
   }
   for (int32_t j = 0; j < count && !indim_lower_failed(s->l); j++) {
-    indim_lval at = indim_loop_add_const(b, indim_loop_clamp_index(b, ranks[j], 0, count - 1), i);
+    indim_value_id at = indim_loop_add_const(b, indim_loop_clamp_index(b, ranks[j], 0, count - 1), i);
     for (int32_t c = 0; c < s->n; c++) {
       indim_loop_store(b, to->storage[c], indim_loop_add(b, to->base[c], at), values[j * s->n + c], 1, false);
     }
@@ -226,9 +226,9 @@ static void sort_few(sorting *s, const line *to, int64_t i, int32_t count) {
 }
 
 // For each lane, how many of the others stand before its element.
-static indim_lval rank_lanes(sorting *s, const indim_lval *x, indim_lval *y) {
+static indim_value_id rank_lanes(sorting *s, const indim_value_id *x, indim_value_id *y) {
   indim_loop_builder *b = &s->l->b;
-  indim_lval ranks = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 0, 0), BLOCK);
+  indim_value_id ranks = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 0, 0), BLOCK);
   for (int32_t distance = 1; distance < BLOCK && !indim_lower_failed(s->l); distance++) {
     int32_t map[BLOCK];
     uint64_t is_behind[2 * BLOCK] = {0};
@@ -240,26 +240,26 @@ static indim_lval rank_lanes(sorting *s, const indim_lval *x, indim_lval *y) {
       y[c] = indim_loop_shuffle(b, 1, &x[c], BLOCK, map);
     }
     // Of equals, the one that stands before stays there.
-    indim_lval behind = indim_loop_lanes(b, INDIM_PRED, BLOCK, is_behind);
-    indim_lval goes = indim_loop_select(b, behind, before(s, BLOCK, y, x), not(s, before(s, BLOCK, x, y)));
-    indim_lval one = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 1, 0), BLOCK);
-    indim_lval none = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 0, 0), BLOCK);
+    indim_value_id behind = indim_loop_lanes(b, INDIM_PRED, BLOCK, is_behind);
+    indim_value_id goes = indim_loop_select(b, behind, before(s, BLOCK, y, x), not(s, before(s, BLOCK, x, y)));
+    indim_value_id one = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 1, 0), BLOCK);
+    indim_value_id none = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 0, 0), BLOCK);
     ranks = indim_loop_binary(b, INDIM_OP_ADD, ranks, indim_loop_select(b, goes, one, none));
   }
   return ranks;
 }
 
-static void sort_block(sorting *s, const line *to, indim_lval i) {
+static void sort_block(sorting *s, const line *to, indim_value_id i) {
   indim_loop_builder *b = &s->l->b;
-  indim_lval *values = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *values);
+  indim_value_id *values = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *values);
   if (values == NULL) {
     return;
   }
   load_input(s, i, BLOCK, values);
-  indim_lval ranks = rank_lanes(s, values, values + s->n);
+  indim_value_id ranks = rank_lanes(s, values, values + s->n);
   for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
-    indim_lval first = indim_loop_splat(b, indim_loop_add(b, to->base[c], i), BLOCK);
-    indim_lval at = indim_loop_add(b, first, indim_loop_clamp_index(b, ranks, 0, BLOCK - 1));
+    indim_value_id first = indim_loop_splat(b, indim_loop_add(b, to->base[c], i), BLOCK);
+    indim_value_id at = indim_loop_add(b, first, indim_loop_clamp_index(b, ranks, 0, BLOCK - 1));
     indim_loop_store(b, to->storage[c], at, values[c], 1, false);
   }
 }
@@ -267,7 +267,7 @@ static void sort_block(sorting *s, const line *to, indim_lval i) {
 static void begin_parallel(sorting *s, int64_t iterations) {
   indim_lowering *l = s->l;
   if (!s->has_loops && l->loop_depth == 0 && s->size >= WORTH_THREADS && iterations >= 2 &&
-      !indim_lower_without(l, INDIM_DECISION_THREADS)) {
+      indim_lower_is_enabled(l, INDIM_DECISION_THREADS)) {
     indim_loop_for_parallel(&l->b, (iterations + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
   }
 }
@@ -276,7 +276,7 @@ static void make_runs(sorting *s, const line *to) {
   indim_loop_builder *b = &s->l->b;
   int64_t main = s->size / BLOCK * BLOCK;
   if (main > 0) {
-    indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), BLOCK, 0, NULL, NULL);
+    indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), BLOCK, 0, NULL, NULL);
     begin_parallel(s, main / BLOCK);
     sort_block(s, to, i);
     indim_loop_for_end(b, NULL, NULL);
@@ -286,11 +286,11 @@ static void make_runs(sorting *s, const line *to) {
 
 static void copy_input(sorting *s, const line *to) {
   indim_loop_builder *b = &s->l->b;
-  indim_lval *values = indim_lower_alloc(s->l, s->n, sizeof *values);
+  indim_value_id *values = indim_lower_alloc(s->l, s->n, sizeof *values);
   if (values == NULL) {
     return;
   }
-  indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, s->size), 1, 0, NULL, NULL);
+  indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, s->size), 1, 0, NULL, NULL);
   load_input(s, i, 1, values);
   for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
     indim_loop_store(b, to->storage[c], indim_loop_add(b, to->base[c], i), values[c], 1, false);
@@ -301,71 +301,73 @@ static void copy_input(sorting *s, const line *to) {
 // Merging ----------------------------------------------------------------------------------------------------------------
 
 // Runs of |left| and |right| elements from |first| on, whatever the comparator answers.
-static void merge_checked(sorting *s, const line *from, const line *to, indim_lval first, int64_t left, int64_t right) {
+static void merge_checked(sorting *s, const line *from, const line *to, indim_value_id first, int64_t left,
+                          int64_t right) {
   indim_loop_builder *b = &s->l->b;
-  indim_lval *x = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *x);
+  indim_value_id *x = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *x);
   if (x == NULL) {
     return;
   }
-  indim_lval *y = x + s->n;
-  indim_lval taken = indim_loop_index(b, 0);
-  indim_lval in = 0;
-  indim_lval j = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, left + right), 1, 1, &taken, &in);
+  indim_value_id *y = x + s->n;
+  indim_value_id taken = indim_loop_index(b, 0);
+  indim_value_id in = 0;
+  indim_value_id j =
+      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, left + right), 1, 1, &taken, &in);
   int64_t minus = -1;
-  indim_lval from_left = indim_loop_add(b, j, indim_loop_affine(b, 0, 1, &in, &minus));
-  indim_lval left_at = indim_loop_add(b, first, indim_loop_clamp_index(b, from_left, 0, left - 1));
-  indim_lval right_at = indim_loop_add(b, first, indim_loop_clamp_index(b, in, 0, right - 1));
+  indim_value_id from_left = indim_loop_add(b, j, indim_loop_affine(b, 0, 1, &in, &minus));
+  indim_value_id left_at = indim_loop_add(b, first, indim_loop_clamp_index(b, from_left, 0, left - 1));
+  indim_value_id right_at = indim_loop_add(b, first, indim_loop_clamp_index(b, in, 0, right - 1));
   right_at = indim_loop_add_const(b, right_at, left);
   load_asked(s, from, left_at, x);
   load_asked(s, from, right_at, y);
-  indim_lval no_left = compare_index(s, INDIM_COMPARE_GE, from_left, indim_loop_index(b, left));
-  indim_lval has_right = compare_index(s, INDIM_COMPARE_LT, in, indim_loop_index(b, right));
-  indim_lval goes = before(s, 1, y, x);
+  indim_value_id no_left = compare_index(s, INDIM_COMPARE_GE, from_left, indim_loop_index(b, left));
+  indim_value_id has_right = compare_index(s, INDIM_COMPARE_LT, in, indim_loop_index(b, right));
+  indim_value_id goes = before(s, 1, y, x);
   if (indim_lower_failed(s->l)) {
     return;
   }
   goes = indim_loop_binary(b, INDIM_OP_AND, has_right, goes);
   goes = indim_loop_binary(b, INDIM_OP_OR, no_left, goes);
   move(s, from, to, indim_loop_add(b, first, j), goes, left_at, right_at);
-  indim_lval next = count_if(s, in, goes);
+  indim_value_id next = count_if(s, in, goes);
   indim_loop_for_end(b, &next, &taken);
 }
 
 // Two runs of |width| from |first| on, the lesser half from the front and the greater one from the back. Neither way gets
 // to the end of a run before its last step.
-static void merge_full(sorting *s, const line *from, const line *to, indim_lval first, int64_t width) {
+static void merge_full(sorting *s, const line *from, const line *to, indim_value_id first, int64_t width) {
   indim_loop_builder *b = &s->l->b;
-  indim_lval *x = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *x);
+  indim_value_id *x = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *x);
   if (x == NULL) {
     return;
   }
-  indim_lval *y = x + s->n;
-  indim_lval taken[2] = {indim_loop_index(b, 0), indim_loop_index(b, 0)};
-  indim_lval in[2] = {0, 0};
-  indim_lval next[2] = {0, 0};
-  indim_lval j = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, width), 1, 2, taken, in);
+  indim_value_id *y = x + s->n;
+  indim_value_id taken[2] = {indim_loop_index(b, 0), indim_loop_index(b, 0)};
+  indim_value_id in[2] = {0, 0};
+  indim_value_id next[2] = {0, 0};
+  indim_value_id j = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, width), 1, 2, taken, in);
   int64_t minus[2] = {-1, -1};
   for (int32_t side = 0; side < 2; side++) {
     // Front: j - in from the left, in from the right are gone. Back: likewise, counted from the ends.
-    indim_lval both[2] = {j, in[side]};
+    indim_value_id both[2] = {j, in[side]};
     int64_t signs[2] = {1, -1};
-    indim_lval left = indim_loop_affine(b, 0, 2, both, signs);
-    indim_lval right = in[side];
+    indim_value_id left = indim_loop_affine(b, 0, 2, both, signs);
+    indim_value_id right = in[side];
     if (side == 1) {
       left = indim_loop_affine(b, width - 1, 1, &left, minus);
       right = indim_loop_affine(b, width - 1, 1, &right, minus);
     }
-    indim_lval left_at = indim_loop_add(b, first, indim_loop_clamp_index(b, left, 0, width - 1));
-    indim_lval right_at = indim_loop_add(b, first, indim_loop_clamp_index(b, right, 0, width - 1));
+    indim_value_id left_at = indim_loop_add(b, first, indim_loop_clamp_index(b, left, 0, width - 1));
+    indim_value_id right_at = indim_loop_add(b, first, indim_loop_clamp_index(b, right, 0, width - 1));
     right_at = indim_loop_add_const(b, right_at, width);
     load_asked(s, from, left_at, x);
     load_asked(s, from, right_at, y);
-    indim_lval goes = before(s, 1, y, x);
+    indim_value_id goes = before(s, 1, y, x);
     if (indim_lower_failed(s->l)) {
       return;
     }
     goes = side == 0 ? goes : not(s, goes);
-    indim_lval at = side == 0 ? j : indim_loop_affine(b, 2 * width - 1, 1, &j, minus);
+    indim_value_id at = side == 0 ? j : indim_loop_affine(b, 2 * width - 1, 1, &j, minus);
     move(s, from, to, indim_loop_add(b, first, at), goes, left_at, right_at);
     next[side] = count_if(s, in[side], goes);
   }
@@ -385,7 +387,7 @@ static void merge_pass(sorting *s, const line *from, const line *to, int64_t wid
   int64_t pairs = s->size / (2 * width);
   int64_t main = pairs * 2 * width;
   if (pairs > 0) {
-    indim_lval first =
+    indim_value_id first =
         indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), 2 * width, 0, NULL, NULL);
     begin_parallel(s, pairs);
     if (s->is_strict) {
@@ -407,11 +409,11 @@ static void merge_pass(sorting *s, const line *from, const line *to, int64_t wid
 
 static void store_results(sorting *s, const line *from) {
   indim_loop_builder *b = &s->l->b;
-  indim_kernel k = {.l = s->l, .lanes = 1};
+  indim_element_ctx k = {.l = s->l, .lanes = 1};
   if (s->kept == 0) {
     return;
   }
-  indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, s->kept), 1, 0, NULL, NULL);
+  indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, s->kept), 1, 0, NULL, NULL);
   s->place[s->dim] = (indim_coord){i, 0};
   for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
     indim_store_at(&k, s->results[c]->shape, &s->results[c]->place, s->place, load_element(s, from, c, i));
@@ -419,7 +421,7 @@ static void store_results(sorting *s, const line *from) {
   indim_loop_for_end(b, NULL, NULL);
 }
 
-static void sort_line(sorting *s, indim_lval number) {
+static void sort_line(sorting *s, indim_value_id number) {
   indim_loop_builder *b = &s->l->b;
   int64_t first = s->is_strict ? BLOCK : 1;
   int32_t passes = 0;
@@ -433,7 +435,7 @@ static void sort_line(sorting *s, indim_lval number) {
     for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
       line *to = &s->buffers[side];
       if (is_result) {
-        indim_lval index[INDIM_MAX_RANK];
+        indim_value_id index[INDIM_MAX_RANK];
         for (int32_t d = 0; d < s->rank; d++) {
           index[d] = s->place[d].base;
         }
@@ -468,7 +470,7 @@ static int64_t line_count(const sorting *s) {
 }
 
 // |number| is the line's number so far. Lines of their own memory may run at the same time.
-static void run_lines(sorting *s, int32_t d, indim_lval number, bool may_thread) {
+static void run_lines(sorting *s, int32_t d, indim_value_id number, bool may_thread) {
   indim_loop_builder *b = &s->l->b;
   if (indim_lower_failed(s->l)) {
     return;
@@ -483,7 +485,7 @@ static void run_lines(sorting *s, int32_t d, indim_lval number, bool may_thread)
     run_lines(s, d + 1, number, may_thread);
     return;
   }
-  indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, size), 1, 0, NULL, NULL);
+  indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, size), 1, 0, NULL, NULL);
   if (may_thread) {
     indim_loop_for_parallel(b, (size + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
   }
@@ -500,7 +502,7 @@ static bool allocate(sorting *s, bool is_parallel, indim_storage **written) {
   int32_t count = 0;
   for (int32_t side = 0; side < 2; side++) {
     s->buffers[side].storage = indim_lower_alloc(s->l, s->n, sizeof(indim_storage *));
-    s->buffers[side].base = indim_lower_alloc(s->l, s->n, sizeof(indim_lval));
+    s->buffers[side].base = indim_lower_alloc(s->l, s->n, sizeof(indim_value_id));
     s->scratch[side] = indim_lower_alloc(s->l, s->n, sizeof(indim_storage *));
     if (indim_lower_failed(s->l)) {
       return false;
@@ -514,7 +516,7 @@ static bool allocate(sorting *s, bool is_parallel, indim_storage **written) {
   for (int32_t c = 0; c < s->n; c++) {
     written[count++] = s->results[c]->place.storage;
   }
-  indim_loop_kernel_begin(&s->l->b, written, count);
+  indim_loop_region_begin(&s->l->b, written, count);
   return !indim_lower_failed(s->l);
 }
 
@@ -531,7 +533,7 @@ static void run(sorting *s) {
     const indim_location *at = &s->results[c]->place;
     s->in_result = s->in_result && at->tiled == NULL && at->strides[s->dim] == 1;
   }
-  bool is_parallel = line_count(s) >= 2 && l->loop_depth == 0 && !indim_lower_without(l, INDIM_DECISION_THREADS) &&
+  bool is_parallel = line_count(s) >= 2 && l->loop_depth == 0 && indim_lower_is_enabled(l, INDIM_DECISION_THREADS) &&
                      indim_shape_element_count(s->inputs[0]->shape) >= WORTH_THREADS;
   if (!allocate(s, is_parallel, written)) {
     return;

@@ -8,16 +8,16 @@ typedef struct updating {
   indim_flow_item *update;
 } updating;
 
-static void update_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
+static void update_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *index) {
   const updating *u = nest->user;
   const indim_flow_item *item = u->item;
   indim_coord to[INDIM_MAX_RANK];
   for (int32_t d = 0; d < nest->rank; d++) {
-    indim_lval start = indim_lower_start(k, item->operands, item->operand_count, 2, d,
-                                         item->shape->sizes[d] - u->update->shape->sizes[d]);
+    indim_value_id start = indim_clamp_start(k, item->operands, item->operand_count, 2, d,
+                                             item->shape->sizes[d] - u->update->shape->sizes[d]);
     to[d] = (indim_coord){indim_loop_add(&k->l->b, start, index[d].base), index[d].step};
   }
-  indim_lval value = indim_value_at_lanes(k, u->update, index, 0);
+  indim_value_id value = indim_value_at_lanes(k, u->update, index, 0);
   if (!indim_lower_failed(k->l)) {
     indim_store_at(k, item->shape, &item->place, to, value);
   }
@@ -26,16 +26,16 @@ static void update_body(indim_nest *nest, indim_kernel *k, const indim_coord *in
 // An update that is in registers goes to its place from there.
 static void store_tile(indim_lowering *l, indim_flow_item *item, const indim_flow_item *update) {
   indim_loop_builder *b = &l->b;
-  indim_kernel k = {.l = l, .lanes = 1};
-  indim_lval starts[INDIM_MAX_RANK];
-  indim_loop_kernel_begin(b, &item->place.storage, 1);
+  indim_element_ctx k = {.l = l, .lanes = 1};
+  indim_value_id starts[INDIM_MAX_RANK];
+  indim_loop_region_begin(b, &item->place.storage, 1);
   indim_element_forget(l);
   for (int32_t d = 0; d < item->shape->rank; d++) {
-    starts[d] = indim_lower_start(&k, item->operands, item->operand_count, 2, d,
+    starts[d] = indim_clamp_start(&k, item->operands, item->operand_count, 2, d,
                                   item->shape->sizes[d] - update->shape->sizes[d]);
   }
-  indim_lval address = indim_location_address(l, item->shape, &item->place, starts);
-  indim_tile_store(b, &update->tile, item->place.storage, address, item->place.strides);
+  indim_value_id address = indim_location_address(l, item->shape, &item->place, starts);
+  indim_regs_store(b, &update->regs, item->place.storage, address, item->place.strides);
 }
 
 void indim_lower_update(indim_lowering *l, indim_flow_item *item) {
@@ -48,7 +48,7 @@ void indim_lower_update(indim_lowering *l, indim_flow_item *item) {
   if (indim_lower_failed(l)) {
     return;
   }
-  if (update->has_tile && item->place.tiled == NULL) {
+  if (update->has_regs && item->place.tiled == NULL) {
     store_tile(l, item, update);
     return;
   }
@@ -61,8 +61,8 @@ void indim_lower_update(indim_lowering *l, indim_flow_item *item) {
   memcpy(nest.sizes, update->shape->sizes, (size_t)nest.rank * sizeof *nest.sizes);
   nest.may_thread = true;
   indim_storage *written[] = {item->place.storage};
-  indim_loop_kernel_begin(&l->b, written, 1);
-  indim_nest_survey(&nest, list);
+  indim_loop_region_begin(&l->b, written, 1);
+  indim_nest_analyze(&nest, list);
   indim_nest_choose(&nest, item->place.strides);
   indim_nest_run(&nest);
 }

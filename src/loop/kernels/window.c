@@ -21,14 +21,14 @@ bool indim_window_is_plain(const indim_window_dim *window) {
          window->base_dilation == 1;
 }
 
-static indim_coord base_coordinate(indim_kernel *k, const indim_window_dim *window, indim_coord place,
+static indim_coord base_coordinate(indim_element_ctx *k, const indim_window_dim *window, indim_coord place,
                                    indim_coord tap) {
   indim_coord first = indim_coord_scale(k, place, window->stride, -window->pad_low);
   return indim_coord_add(k, first, indim_coord_scale(k, tap, window->window_dilation, 0));
 }
 
-indim_lval indim_window_element(indim_kernel *k, const indim_window_dim *window, int64_t size, indim_coord place,
-                                indim_coord tap, indim_coord *out_element, bool *out_never) {
+indim_value_id indim_window_element(indim_element_ctx *k, const indim_window_dim *window, int64_t size,
+                                    indim_coord place, indim_coord tap, indim_coord *out_element, bool *out_never) {
   indim_coord x = base_coordinate(k, window, place, tap);
   *out_never = size == 0;
   *out_element = place;
@@ -36,34 +36,34 @@ indim_lval indim_window_element(indim_kernel *k, const indim_window_dim *window,
   if (size == 0 || indim_window_is_plain(window)) {
     return 0;
   }
-  indim_lval guard = indim_coord_guard(k, x, 0, (size - 1) * window->base_dilation, out_never);
+  indim_value_id guard = indim_coord_guard(k, x, 0, (size - 1) * window->base_dilation, out_never);
   *out_element = x;
   if (window->base_dilation > 1 && !*out_never) {
     indim_coord rest;
     indim_coord_divide(k, x, window->base_dilation, out_element, &rest);
-    guard = indim_mask_both(k, guard, indim_coord_guard(k, rest, 0, 0, out_never));
+    guard = indim_mask_and(k, guard, indim_coord_guard(k, rest, 0, 0, out_never));
   }
   return guard;
 }
 
-bool indim_window_range(indim_kernel *k, const indim_window_dim *window, int64_t size, indim_coord place,
-                        indim_lval *out_low, indim_lval *out_high) {
+bool indim_window_range(indim_element_ctx *k, const indim_window_dim *window, int64_t size, indim_coord place,
+                        indim_value_id *out_low, indim_value_id *out_high) {
   indim_loop_builder *b = &k->l->b;
   if (size == 0 || window->base_dilation > 1 || place.step != 0 || indim_loop_value_of(b, place.base)->lanes > 1) {
     return false;
   }
   int64_t dilation = window->window_dilation;
   // The least tap with first + tap * dilation >= 0, and the least with first + tap * dilation >= size.
-  indim_lval first = indim_loop_affine(b, -window->pad_low, 1, &place.base, &window->stride);
-  indim_lval to_begin = indim_loop_affine(b, dilation - 1, 1, &first, &(int64_t){-1});
-  indim_lval to_end = indim_loop_add_const(b, to_begin, size);
+  indim_value_id first = indim_loop_affine(b, -window->pad_low, 1, &place.base, &window->stride);
+  indim_value_id to_begin = indim_loop_affine(b, dilation - 1, 1, &first, &(int64_t){-1});
+  indim_value_id to_end = indim_loop_add_const(b, to_begin, size);
   *out_low = indim_loop_clamp_index(b, indim_loop_floordiv(b, to_begin, dilation), 0, window->size);
   *out_high = indim_loop_clamp_index(b, indim_loop_floordiv(b, to_end, dilation), 0, window->size);
   return true;
 }
 
-indim_coord indim_window_inside(indim_kernel *k, const indim_window_dim *window, int64_t size, indim_coord place,
-                                indim_lval tap) {
+indim_coord indim_window_inside(indim_element_ctx *k, const indim_window_dim *window, int64_t size, indim_coord place,
+                                indim_value_id tap) {
   indim_coord x = base_coordinate(k, window, place, (indim_coord){tap, 0});
   return (indim_coord){indim_loop_clamp_index(&k->l->b, x.base, 0, size - 1), 0};
 }
@@ -73,18 +73,18 @@ void indim_window_cut(indim_access_list *list, int32_t d, const indim_window_dim
   if (indim_window_is_plain(window)) {
     return;
   }
-  list->cut_count[d] = 0;
+  list->split_point_count[d] = 0;
   if (window->base_dilation > 1) {
     return;
   }
   int64_t reach = (window->size - 1) * window->window_dilation;
-  int64_t cuts[2] = {-indim_index_floordiv(-window->pad_low, window->stride),
-                     indim_index_floordiv(size - 1 + window->pad_low - reach, window->stride) + 1};
-  cuts[0] = -indim_index_floordiv(-cuts[0], lanes) * lanes;
-  cuts[1] = indim_index_floordiv(cuts[1], lanes) * lanes;
-  for (int i = 0; i < 2 && cuts[0] < cuts[1]; i++) {
-    if (cuts[i] > 0 && cuts[i] < places) {
-      list->cuts[d][list->cut_count[d]++] = cuts[i];
+  int64_t split_points[2] = {-indim_index_floordiv(-window->pad_low, window->stride),
+                             indim_index_floordiv(size - 1 + window->pad_low - reach, window->stride) + 1};
+  split_points[0] = -indim_index_floordiv(-split_points[0], lanes) * lanes;
+  split_points[1] = indim_index_floordiv(split_points[1], lanes) * lanes;
+  for (int i = 0; i < 2 && split_points[0] < split_points[1]; i++) {
+    if (split_points[i] > 0 && split_points[i] < places) {
+      list->split_points[d][list->split_point_count[d]++] = split_points[i];
     }
   }
 }
@@ -115,8 +115,9 @@ static void choose_loops(const indim_instr *instr, int32_t rank, bool *out_is_lo
   }
 }
 
-static void fold_tap(folding *f, indim_kernel *k, const indim_coord *element, indim_lval mask, indim_lval *acc) {
-  indim_lval *args = indim_lower_alloc(f->l, 3 * (int64_t)f->n, sizeof *args);
+static void reduce_tap(folding *f, indim_element_ctx *k, const indim_coord *element, indim_value_id mask,
+                       indim_value_id *acc) {
+  indim_value_id *args = indim_lower_alloc(f->l, 3 * (int64_t)f->n, sizeof *args);
   if (args == NULL) {
     return;
   }
@@ -129,29 +130,29 @@ static void fold_tap(folding *f, indim_kernel *k, const indim_coord *element, in
   }
   indim_loop_apply(&f->l->b, f->apply, k->lanes, args, args + 2 * f->n);
   for (int32_t i = 0; i < f->n && !indim_lower_failed(f->l); i++) {
-    indim_lval folded = args[2 * f->n + i];
-    acc[i] = mask == 0 ? folded : indim_choose(k, mask, folded, acc[i]);
+    indim_value_id folded = args[2 * f->n + i];
+    acc[i] = mask == 0 ? folded : indim_select_lanes(k, mask, folded, acc[i]);
   }
 }
 
-static void fold_taps(folding *f, indim_kernel *k, int32_t d, const indim_coord *place, indim_coord *element,
-                      indim_lval mask, indim_lval *acc);
+static void reduce_taps(folding *f, indim_element_ctx *k, int32_t d, const indim_coord *place, indim_coord *element,
+                        indim_value_id mask, indim_value_id *acc);
 
-static void loop_over_taps(folding *f, indim_kernel *k, int32_t d, const indim_coord *place, indim_coord *element,
-                           indim_lval mask, indim_lval *acc) {
+static void loop_over_taps(folding *f, indim_element_ctx *k, int32_t d, const indim_coord *place, indim_coord *element,
+                           indim_value_id mask, indim_value_id *acc) {
   indim_loop_builder *b = &f->l->b;
   const indim_window_dim *window = indim_window_dim_of(f->item->instr, d);
   int64_t size = f->inputs[0]->shape->sizes[d];
-  indim_lval low = indim_loop_index(b, 0);
-  indim_lval high = indim_loop_index(b, window->size);
+  indim_value_id low = indim_loop_index(b, 0);
+  indim_value_id high = indim_loop_index(b, window->size);
   bool is_range = indim_window_range(k, window, size, place[d], &low, &high);
-  indim_lval *in = indim_lower_alloc(f->l, f->n, sizeof *in);
+  indim_value_id *in = indim_lower_alloc(f->l, f->n, sizeof *in);
   if (in == NULL || indim_lower_failed(f->l)) {
     return;
   }
-  indim_lval tap = indim_loop_for_begin(b, low, high, 1, f->n, acc, in);
+  indim_value_id tap = indim_loop_for_begin(b, low, high, 1, f->n, acc, in);
   bool never = false;
-  indim_lval guard = 0;
+  indim_value_id guard = 0;
   if (is_range) {
     element[d] = indim_window_inside(k, window, size, place[d], tap);
   } else {
@@ -159,20 +160,20 @@ static void loop_over_taps(folding *f, indim_kernel *k, int32_t d, const indim_c
   }
   f->l->loop_depth++;
   if (!never) {
-    fold_taps(f, k, d + 1, place, element, indim_mask_both(k, mask, guard), in);
+    reduce_taps(f, k, d + 1, place, element, indim_mask_and(k, mask, guard), in);
   }
   f->l->loop_depth--;
   indim_loop_for_end(b, in, acc);
 }
 
 // Folds |acc| over the taps of dimension |d| and those behind it.
-static void fold_taps(folding *f, indim_kernel *k, int32_t d, const indim_coord *place, indim_coord *element,
-                      indim_lval mask, indim_lval *acc) {
+static void reduce_taps(folding *f, indim_element_ctx *k, int32_t d, const indim_coord *place, indim_coord *element,
+                        indim_value_id mask, indim_value_id *acc) {
   if (indim_lower_failed(f->l)) {
     return;
   }
   if (d == f->rank) {
-    fold_tap(f, k, element, mask, acc);
+    reduce_tap(f, k, element, mask, acc);
     return;
   }
   if (f->is_loop[d]) {
@@ -182,32 +183,32 @@ static void fold_taps(folding *f, indim_kernel *k, int32_t d, const indim_coord 
   const indim_window_dim *window = indim_window_dim_of(f->item->instr, d);
   for (int64_t tap = 0; tap < window->size; tap++) {
     bool never = false;
-    indim_lval guard = indim_window_element(k, window, f->inputs[0]->shape->sizes[d], place[d],
-                                            indim_coord_const(k, tap), &element[d], &never);
+    indim_value_id guard = indim_window_element(k, window, f->inputs[0]->shape->sizes[d], place[d],
+                                                indim_coord_const(k, tap), &element[d], &never);
     if (!never) {
-      fold_taps(f, k, d + 1, place, element, indim_mask_both(k, mask, guard), acc);
+      reduce_taps(f, k, d + 1, place, element, indim_mask_and(k, mask, guard), acc);
     }
   }
 }
 
-static void fold_body(indim_nest *nest, indim_kernel *k, const indim_coord *place) {
+static void reduce_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *place) {
   folding *f = nest->user;
   indim_coord element[INDIM_MAX_RANK];
-  indim_lval *acc = indim_lower_alloc(f->l, f->n, sizeof *acc);
+  indim_value_id *acc = indim_lower_alloc(f->l, f->n, sizeof *acc);
   for (int32_t i = 0; i < f->n && acc != NULL; i++) {
     acc[i] = indim_value_at_lanes(k, f->inits[i], NULL, 0);
   }
   if (acc == NULL || indim_lower_failed(f->l)) {
     return;
   }
-  fold_taps(f, k, 0, place, element, 0, acc);
+  reduce_taps(f, k, 0, place, element, 0, acc);
   for (int32_t i = 0; i < f->n && !indim_lower_failed(f->l); i++) {
     indim_store_at(k, result_of(f, i)->shape, &result_of(f, i)->place, place, acc[i]);
   }
 }
 
 // One tap, without the padding: what matters is how elements lie.
-static void survey_body(indim_nest *nest, indim_kernel *k, const indim_coord *place) {
+static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *place) {
   folding *f = nest->user;
   indim_coord element[INDIM_MAX_RANK];
   for (int32_t d = 0; d < f->rank; d++) {
@@ -216,7 +217,7 @@ static void survey_body(indim_nest *nest, indim_kernel *k, const indim_coord *pl
     indim_coord_divide(k, indim_coord_scale(k, place[d], window->stride, 0), window->base_dilation, &element[d], &rest);
   }
   for (int32_t i = 0; i < f->n; i++) {
-    indim_lval value = indim_value_at(k, f->inputs[i], element, 0);
+    indim_value_id value = indim_value_at(k, f->inputs[i], element, 0);
     if (!indim_lower_failed(f->l)) {
       indim_store_at(k, result_of(f, i)->shape, &result_of(f, i)->place, place, value);
     }
@@ -226,7 +227,7 @@ static void survey_body(indim_nest *nest, indim_kernel *k, const indim_coord *pl
 static void run_places(folding *f) {
   const indim_shape *shape = result_of(f, 0)->shape;
   indim_access_list *list = indim_lower_alloc(f->l, 1, sizeof *list);
-  indim_nest nest = {.l = f->l, .rank = f->rank, .body = survey_body, .user = f, .may_thread = true};
+  indim_nest nest = {.l = f->l, .rank = f->rank, .body = analyze_body, .user = f, .may_thread = true};
   if (list == NULL) {
     return;
   }
@@ -239,7 +240,7 @@ static void run_places(folding *f) {
   }
   nest.cost = nest.cost > 1000000 ? 1000000 : nest.cost;
   if (indim_shape_element_count(shape) > 1) {
-    indim_nest_survey(&nest, list);
+    indim_nest_analyze(&nest, list);
     indim_nest_choose(&nest, result_of(f, 0)->place.strides);
   } else {
     list->widest = 1;
@@ -258,7 +259,7 @@ static void run_places(folding *f) {
     indim_window_cut(list, d, indim_window_dim_of(f->item->instr, d), f->inputs[0]->shape->sizes[d], shape->sizes[d],
                      d == nest.vector_dim ? nest.lanes : 1);
   }
-  nest.body = fold_body;
+  nest.body = reduce_body;
   indim_element_forget(f->l);
   indim_nest_run(&nest);
 }
@@ -272,7 +273,7 @@ void indim_lower_reduce_window(indim_lowering *l, indim_flow_item *item) {
     indim_lower_refuse(l, item, "its computation is more than elementwise work on scalars");
     return;
   }
-  if (indim_shape_element_count(result_of(&f, 0)->shape) == 0 || indim_lower_scan(l, item)) {
+  if (indim_shape_element_count(result_of(&f, 0)->shape) == 0 || indim_lower_cumulative(l, item)) {
     return;
   }
   indim_storage **written = indim_lower_alloc(l, f.n, sizeof *written);
@@ -283,7 +284,7 @@ void indim_lower_reduce_window(indim_lowering *l, indim_flow_item *item) {
     return;
   }
   choose_loops(item->instr, f.rank, f.is_loop);
-  indim_loop_kernel_begin(&l->b, written, f.n);
+  indim_loop_region_begin(&l->b, written, f.n);
   run_places(&f);
 }
 
@@ -302,9 +303,9 @@ typedef struct selecting {
 // What is selected so far: whether anything, the value, and the element's coordinates.
 enum { FOUND, VALUE, COORDINATES };
 
-static void init_body(indim_nest *nest, indim_kernel *k, const indim_coord *index) {
+static void init_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *index) {
   selecting *s = nest->user;
-  indim_lval value = indim_value_at(k, s->init, NULL, 0);
+  indim_value_id value = indim_value_at(k, s->init, NULL, 0);
   if (!indim_lower_failed(s->l)) {
     indim_store_at(k, s->item->shape, &s->item->place, index, value);
   }
@@ -317,17 +318,17 @@ static void fill_result(selecting *s) {
     return;
   }
   memcpy(nest.sizes, s->item->shape->sizes, (size_t)s->rank * sizeof *nest.sizes);
-  indim_nest_survey(&nest, list);
+  indim_nest_analyze(&nest, list);
   indim_nest_choose(&nest, s->item->place.strides);
   indim_nest_run(&nest);
 }
 
 // An element replaces the one selected before unless select(selected, it) says that that one stays.
-static void select_tap(selecting *s, const indim_coord *element, indim_lval mask, indim_lval *state) {
+static void select_tap(selecting *s, const indim_coord *element, indim_value_id mask, indim_value_id *state) {
   indim_loop_builder *b = &s->l->b;
-  indim_kernel k = {.l = s->l, .lanes = 1};
-  indim_lval both[2] = {state[VALUE], indim_value_at(&k, s->operand, element, mask)};
-  indim_lval stays = 0;
+  indim_element_ctx k = {.l = s->l, .lanes = 1};
+  indim_value_id both[2] = {state[VALUE], indim_value_at(&k, s->operand, element, mask)};
+  indim_value_id stays = 0;
   if (indim_lower_failed(s->l)) {
     return;
   }
@@ -337,8 +338,8 @@ static void select_tap(selecting *s, const indim_coord *element, indim_lval mask
   }
   stays = indim_loop_binary(b, INDIM_OP_AND, stays, state[FOUND]);
   indim_loop_op not_op = {.op = INDIM_OP_NOT};
-  indim_lval taken = indim_mask_both(&k, mask, indim_loop_scalar(b, not_op, INDIM_PRED, 1, &stays));
-  indim_lval yes = indim_loop_const(b, INDIM_PRED, 1, 0);
+  indim_value_id taken = indim_mask_and(&k, mask, indim_loop_elementwise(b, not_op, INDIM_PRED, 1, &stays));
+  indim_value_id yes = indim_loop_const(b, INDIM_PRED, 1, 0);
   state[FOUND] = mask == 0 ? yes : indim_loop_binary(b, INDIM_OP_OR, state[FOUND], mask);
   state[VALUE] = indim_loop_select(b, taken, both[1], state[VALUE]);
   for (int32_t d = 0; d < s->rank; d++) {
@@ -346,12 +347,12 @@ static void select_tap(selecting *s, const indim_coord *element, indim_lval mask
   }
 }
 
-static void select_taps(selecting *s, int32_t d, indim_coord *element, indim_lval mask, indim_lval *state) {
+static void select_taps(selecting *s, int32_t d, indim_coord *element, indim_value_id mask, indim_value_id *state) {
   indim_loop_builder *b = &s->l->b;
-  indim_kernel k = {.l = s->l, .lanes = 1};
+  indim_element_ctx k = {.l = s->l, .lanes = 1};
   const indim_window_dim *window = d < s->rank ? indim_window_dim_of(s->item->instr, d) : &whole;
   int64_t size = d < s->rank ? s->operand->shape->sizes[d] : 0;
-  indim_lval low = 0, high = 0;
+  indim_value_id low = 0, high = 0;
   if (indim_lower_failed(s->l)) {
     return;
   }
@@ -360,8 +361,8 @@ static void select_taps(selecting *s, int32_t d, indim_coord *element, indim_lva
     return;
   }
   if (s->is_loop[d] && indim_window_range(&k, window, size, s->place[d], &low, &high)) {
-    indim_lval in[COORDINATES + INDIM_MAX_RANK];
-    indim_lval tap = indim_loop_for_begin(b, low, high, 1, COORDINATES + s->rank, state, in);
+    indim_value_id in[COORDINATES + INDIM_MAX_RANK];
+    indim_value_id tap = indim_loop_for_begin(b, low, high, 1, COORDINATES + s->rank, state, in);
     element[d] = indim_window_inside(&k, window, size, s->place[d], tap);
     select_taps(s, d + 1, element, mask, in);
     indim_loop_for_end(b, in, state);
@@ -369,10 +370,10 @@ static void select_taps(selecting *s, int32_t d, indim_coord *element, indim_lva
   }
   for (int64_t tap = 0; tap < window->size; tap++) {
     bool never = false;
-    indim_lval guard =
+    indim_value_id guard =
         indim_window_element(&k, window, size, s->place[d], indim_coord_const(&k, tap), &element[d], &never);
     if (!never) {
-      select_taps(s, d + 1, element, indim_mask_both(&k, mask, guard), state);
+      select_taps(s, d + 1, element, indim_mask_and(&k, mask, guard), state);
     }
   }
 }
@@ -380,8 +381,8 @@ static void select_taps(selecting *s, int32_t d, indim_coord *element, indim_lva
 // One source element goes to what its window selects.
 static void scatter_source(selecting *s) {
   indim_loop_builder *b = &s->l->b;
-  indim_kernel k = {.l = s->l, .lanes = 1};
-  indim_lval state[COORDINATES + INDIM_MAX_RANK];
+  indim_element_ctx k = {.l = s->l, .lanes = 1};
+  indim_value_id state[COORDINATES + INDIM_MAX_RANK];
   indim_coord element[INDIM_MAX_RANK];
   state[FOUND] = indim_loop_const(b, INDIM_PRED, 0, 0);
   state[VALUE] = indim_loop_const(b, s->operand->shape->type, 0, 0);
@@ -397,9 +398,9 @@ static void scatter_source(selecting *s) {
     int64_t most = s->operand->shape->sizes[d] - 1;
     element[d] = (indim_coord){indim_loop_clamp_index(b, state[COORDINATES + d], 0, most), 0};
   }
-  indim_lval both[2] = {indim_value_at(&k, s->source, s->place, 0),
-                        indim_load_at(&k, s->item->shape, &s->item->place, element)};
-  indim_lval sum = 0;
+  indim_value_id both[2] = {indim_value_at(&k, s->source, s->place, 0),
+                            indim_load_at(&k, s->item->shape, &s->item->place, element)};
+  indim_value_id sum = 0;
   if (!indim_lower_failed(s->l)) {
     indim_loop_apply(b, s->scatter, 1, both, &sum);
   }
@@ -419,7 +420,7 @@ static void run_sources(selecting *s, int32_t d) {
     scatter_source(s);
     return;
   }
-  indim_lval end = indim_loop_index(b, s->source->shape->sizes[d]);
+  indim_value_id end = indim_loop_index(b, s->source->shape->sizes[d]);
   s->place[d] = (indim_coord){indim_loop_for_begin(b, indim_loop_index(b, 0), end, 1, 0, NULL, NULL), 0};
   s->l->loop_depth++;
   run_sources(s, d + 1);
@@ -444,7 +445,7 @@ void indim_lower_select_and_scatter(indim_lowering *l, indim_flow_item *item) {
     return;
   }
   choose_loops(item->instr, s.rank, s.is_loop);
-  indim_loop_kernel_begin(&l->b, &item->place.storage, 1);
+  indim_loop_region_begin(&l->b, &item->place.storage, 1);
   fill_result(&s);
   indim_element_forget(l);
   if (indim_shape_element_count(s.source->shape) > 0) {

@@ -26,5 +26,5 @@ bool indim_flow_owns(const indim_flow_item *item) {
   while (indim_flow_is_passed_on(item)) {
     item = indim_flow_origin(item);
   }
-  return item->kind == INDIM_FLOW_PARAMETER ? item->is_given : item->placement == INDIM_PLACEMENT_MEMORY;
+  return item->kind == INDIM_FLOW_PARAMETER ? item->may_be_overwritten : item->placement == INDIM_PLACEMENT_MEMORY;
 }

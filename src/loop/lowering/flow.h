@@ -6,7 +6,7 @@
 #define INDIM_LOOP_FLOW_H
 
 #include "loop/ir/loop.h"
-#include "loop/regs/tile.h"
+#include "loop/regs/regs.h"
 
 typedef struct indim_flow indim_flow;
 typedef struct indim_flow_item indim_flow_item;
@@ -19,9 +19,9 @@ typedef enum indim_flow_kind {
 
 // Where a value lives while the program runs.
 typedef enum indim_placement {
-  INDIM_PLACEMENT_NONE,    // nobody needs it
-  INDIM_PLACEMENT_TILE,    // in registers
-  INDIM_PLACEMENT_INLINE,  // nowhere: computed where an element is needed
+  INDIM_PLACEMENT_NONE,       // nobody needs it
+  INDIM_PLACEMENT_REGISTERS,  // in registers
+  INDIM_PLACEMENT_INLINE,     // nowhere: computed where an element is needed
   INDIM_PLACEMENT_MEMORY
 } indim_placement;
 
@@ -29,7 +29,7 @@ typedef enum indim_placement {
 // instead of strides.
 typedef struct indim_location {
   indim_storage *storage;  // NULL: no place yet
-  indim_lval base;         // 0: none
+  indim_value_id base;     // 0: none
   int64_t offset;
   const int64_t *strides;    // in elements, one for each logical dimension
   const indim_shape *tiled;  // NULL unless the layout has tiles
@@ -52,10 +52,10 @@ struct indim_flow_item {
   // Filled by the planner (plan.c).
   int32_t use_count;  // by needed items and results
   indim_placement placement;
-  int32_t cost;        // of one element, all that is inline included, in cheap operations
-  int32_t row_dims;    // trailing dimensions that a reduction of it folds: its own loops keep them apart
-  bool feeds_loops;    // a tile that loops read element by element: it gets a place too
-  const char *reason;  // why it is in memory, for people
+  int32_t cost;               // of one element, all that is inline included, in cheap operations
+  int32_t separate_row_dims;  // trailing dimensions that a reduction of it folds: its own loops keep them apart
+  bool needs_memory_copy;     // in registers, and loops read it element by element: it gets a place too
+  const char *reason;         // why it is in memory, for people
 
   // Filled by the analysis of who may overwrite whom (in_place.c).
   indim_flow_item *base;  // whose memory it would overwrite: that of an updated array, or of one that a loop carries
@@ -64,9 +64,9 @@ struct indim_flow_item {
   const char *blocked;             // why not, for people
 
   // Filled while lowering.
-  bool is_given;  // PARAMETER: its memory may be overwritten
-  bool has_tile;
-  indim_tile tile;
+  bool may_be_overwritten;  // PARAMETER: its memory may be overwritten
+  bool has_regs;
+  indim_regs regs;
   indim_location place;
   int32_t unroll;  // vectors in one step of the loop that filled it; 0: none did
 };

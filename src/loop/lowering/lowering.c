@@ -60,6 +60,6 @@ bool indim_uniform_literal(const indim_literal *literal, indim_element_bits *out
   return true;
 }
 
-bool indim_lower_without(const indim_lowering *l, indim_decision decision) {
-  return indim_decision_is_out(l->without, decision);
+bool indim_lower_is_enabled(const indim_lowering *l, indim_decision decision) {
+  return !indim_decision_is_out(l->without, decision);
 }

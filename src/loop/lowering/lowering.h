@@ -19,7 +19,7 @@
 #include "loop/decision/decision.h"
 
 typedef struct indim_lower_memo indim_lower_memo;
-typedef struct indim_turn indim_turn;
+typedef struct indim_transposition indim_transposition;
 
 typedef struct indim_lowering {
   indim_ctx *cx;
@@ -31,9 +31,9 @@ typedef struct indim_lowering {
   uint32_t without;     // decisions left out, one bit each
   indim_status status;  // of what is not the builder's: the first error
   indim_lower_memo *memo;
-  int32_t loop_depth;           // FORs that are open around what is built
-  struct indim_survey *survey;  // running, or NULL
-  indim_turn *turn;             // likewise
+  int32_t loop_depth;                    // FORs that are open around what is built
+  struct indim_access_analysis *survey;  // running, or NULL
+  indim_transposition *turn;             // likewise
 } indim_lowering;
 
 // Fails at the item's instruction, if nothing failed before.
@@ -53,8 +53,8 @@ static inline int32_t indim_piece_lanes(int64_t left, int32_t most) {
   return most;
 }
 
-// Whether the decision is left out.
-bool indim_lower_without(const indim_lowering *l, indim_decision decision);
+// Whether a decision is taken, and not left out.
+bool indim_lower_is_enabled(const indim_lowering *l, indim_decision decision);
 
 typedef struct indim_element_bits {
   uint64_t bits, imag;

@@ -5,7 +5,7 @@
 #include "loop/nest/element.h"
 
 // The position among the survey's dimensions of a value that is one of its indices; -1 otherwise.
-static int32_t survey_dim(const indim_survey *s, indim_lval v) {
+static int32_t analyze_dim(const indim_access_analysis *s, indim_value_id v) {
   for (int32_t d = 0; d < s->rank; d++) {
     if (s->index[d] == v) {
       return d;
@@ -14,7 +14,7 @@ static int32_t survey_dim(const indim_survey *s, indim_lval v) {
   return -1;
 }
 
-static bool is_from_outside(const indim_lowering *l, const indim_survey *s, indim_lval v) {
+static bool is_from_outside(const indim_lowering *l, const indim_access_analysis *s, indim_value_id v) {
   const indim_loop_value *value = &l->program->values[v];
   for (int32_t d = 0; d < s->rank; d++) {
     const indim_loop_value *index = &l->program->values[s->index[d]];
@@ -26,7 +26,7 @@ static bool is_from_outside(const indim_lowering *l, const indim_survey *s, indi
 }
 
 // |v| as constant + sum of strides[d] * index[d] + values from outside the nest. False when it is not of that form.
-static bool decode(const indim_lowering *l, const indim_survey *s, indim_lval v, int64_t *strides,
+static bool decode(const indim_lowering *l, const indim_access_analysis *s, indim_value_id v, int64_t *strides,
                    bool *out_only_indices, int64_t *out_constant) {
   const indim_loop_value *value = &l->program->values[v];
   memset(strides, 0, (size_t)s->rank * sizeof *strides);
@@ -35,7 +35,7 @@ static bool decode(const indim_lowering *l, const indim_survey *s, indim_lval v,
   if (value->lanes != 1) {
     return false;
   }
-  int32_t dim = survey_dim(s, v);
+  int32_t dim = analyze_dim(s, v);
   if (dim >= 0 && value->low != value->high) {
     strides[dim] = 1;
     return true;
@@ -44,7 +44,7 @@ static bool decode(const indim_lowering *l, const indim_survey *s, indim_lval v,
   indim_affine_of(l->program, v, &sum);
   *out_constant = sum.low;
   for (int32_t i = 0; i < sum.count; i++) {
-    dim = survey_dim(s, sum.terms[i]);
+    dim = analyze_dim(s, sum.terms[i]);
     if (dim >= 0) {
       strides[dim] = sum.coefficients[i];
     } else if (is_from_outside(l, s, sum.terms[i])) {
@@ -57,8 +57,8 @@ static bool decode(const indim_lowering *l, const indim_survey *s, indim_lval v,
 }
 
 // The address where all of the survey's indices are 0, known outside the nest.
-static indim_lval address_at_zero(indim_lowering *l, const indim_survey *s, indim_lval v) {
-  if (survey_dim(s, v) >= 0) {
+static indim_value_id address_at_zero(indim_lowering *l, const indim_access_analysis *s, indim_value_id v) {
+  if (analyze_dim(s, v) >= 0) {
     return indim_loop_index(&l->b, 0);
   }
   if (is_from_outside(l, s, v)) {
@@ -73,8 +73,8 @@ static indim_lval address_at_zero(indim_lowering *l, const indim_survey *s, indi
 }
 
 static void note_access(indim_lowering *l, const indim_flow_item *item, const indim_storage *storage,
-                        indim_lval address) {
-  indim_survey *s = l->survey;
+                        indim_value_id address) {
+  indim_access_analysis *s = l->survey;
   if (s == NULL || indim_lower_failed(l)) {
     return;
   }
@@ -98,16 +98,17 @@ static void note_access(indim_lowering *l, const indim_flow_item *item, const in
   }
 }
 
-void indim_survey_access(indim_lowering *l, const indim_flow_item *item, const indim_location *at, indim_lval address) {
+void indim_access_note_read(indim_lowering *l, const indim_flow_item *item, const indim_location *at,
+                            indim_value_id address) {
   note_access(l, item, at->storage, address);
 }
 
-void indim_survey_store(indim_lowering *l, const indim_location *at, indim_lval address) {
+void indim_access_note_store(indim_lowering *l, const indim_location *at, indim_value_id address) {
   note_access(l, NULL, at->storage, address);
 }
 
-void indim_survey_alone(indim_lowering *l, indim_coord x) {
-  indim_survey *s = l->survey;
+void indim_access_used_alone(indim_lowering *l, indim_coord x) {
+  indim_access_analysis *s = l->survey;
   if (s == NULL || indim_lower_failed(l)) {
     return;
   }
@@ -123,7 +124,7 @@ void indim_survey_alone(indim_lowering *l, indim_coord x) {
 // Where a dimension is to be split, so that x / divisor and x % divisor are sums: x is c * index + k, and what else it is
 // made of are multiples of the divisor. The index then counts parts of divisor / c, behind those before the first multiple.
 static void note_split(indim_lowering *l, indim_coord x, int64_t divisor) {
-  indim_survey *s = l->survey;
+  indim_access_analysis *s = l->survey;
   int64_t strides[INDIM_MAX_RANK];
   bool only_indices = false;
   int64_t constant = 0;
@@ -150,24 +151,24 @@ static void note_split(indim_lowering *l, indim_coord x, int64_t divisor) {
   }
 }
 
-void indim_survey_divided(indim_lowering *l, indim_coord x, int64_t divisor, indim_lval quotient) {
+void indim_access_note_divided(indim_lowering *l, indim_coord x, int64_t divisor, indim_value_id quotient) {
   if (l->survey == NULL || indim_lower_failed(l)) {
     return;
   }
   const indim_loop_value *range = indim_loop_value_of(&l->b, quotient);
   if (range->low == range->high) {
-    indim_survey_alone(l, x);
+    indim_access_used_alone(l, x);
   } else {
     note_split(l, x, divisor);
   }
 }
 
-void indim_survey_cut(indim_lowering *l, indim_coord x, int64_t value) {
-  indim_survey *s = l->survey;
+void indim_access_note_split(indim_lowering *l, indim_coord x, int64_t value) {
+  indim_access_analysis *s = l->survey;
   if (s == NULL || indim_lower_failed(l)) {
     return;
   }
-  indim_survey_alone(l, x);
+  indim_access_used_alone(l, x);
   int64_t strides[INDIM_MAX_RANK];
   bool only_indices = false;
   int64_t constant = 0;
@@ -188,13 +189,13 @@ void indim_survey_cut(indim_lowering *l, indim_coord x, int64_t value) {
   }
   // x >= value begins at the index value - constant, or ends behind constant - value.
   int64_t cut = strides[dim] == 1 ? value - constant : constant - value + 1;
-  for (int32_t i = 0; i < s->list->cut_count[dim]; i++) {
-    if (s->list->cuts[dim][i] == cut) {
+  for (int32_t i = 0; i < s->list->split_point_count[dim]; i++) {
+    if (s->list->split_points[dim][i] == cut) {
       return;
     }
   }
-  if (s->list->cut_count[dim] < INDIM_MAX_CUTS) {
-    s->list->cuts[dim][s->list->cut_count[dim]++] = cut;
+  if (s->list->split_point_count[dim] < INDIM_MAX_SPLIT_POINTS) {
+    s->list->split_points[dim][s->list->split_point_count[dim]++] = cut;
   }
 }
 
@@ -209,7 +210,7 @@ static int32_t register_bytes(indim_type type) {
   return type == INDIM_C128 ? 8 : type == INDIM_C64 ? 4 : (int32_t)indim_type_bytes(type);
 }
 
-void indim_survey_type(indim_lowering *l, indim_type type) {
+void indim_access_note_type(indim_lowering *l, indim_type type) {
   if (l->survey == NULL) {
     return;
   }

@@ -3,12 +3,12 @@
 #include "base/size.h"
 #include "loop/nest/element.h"
 
-indim_lval indim_coord_lanes(indim_kernel *k, indim_coord x) {
+indim_value_id indim_coord_lanes(indim_element_ctx *k, indim_coord x) {
   indim_loop_builder *b = &k->l->b;
   if (indim_coord_value_lanes(k, x.base) > 1) {
     return x.base;
   }
-  indim_lval base = indim_loop_splat(b, x.base, k->lanes);
+  indim_value_id base = indim_loop_splat(b, x.base, k->lanes);
   if (x.step == 0 || k->lanes == 1) {
     return base;
   }
@@ -19,11 +19,11 @@ indim_lval indim_coord_lanes(indim_kernel *k, indim_coord x) {
   return indim_loop_add(b, base, indim_loop_lanes(b, INDIM_S64, k->lanes, bits));
 }
 
-bool indim_coord_has_lanes(const indim_kernel *k, indim_coord x) {
+bool indim_coord_has_lanes(const indim_element_ctx *k, indim_coord x) {
   return x.step != 0 || indim_coord_value_lanes(k, x.base) > 1;
 }
 
-indim_coord indim_coord_add(indim_kernel *k, indim_coord x, indim_coord y) {
+indim_coord indim_coord_add(indim_element_ctx *k, indim_coord x, indim_coord y) {
   indim_loop_builder *b = &k->l->b;
   if (indim_coord_value_lanes(k, x.base) == 1 && indim_coord_value_lanes(k, y.base) == 1) {
     return (indim_coord){indim_loop_add(b, x.base, y.base), x.step + y.step};
@@ -31,17 +31,17 @@ indim_coord indim_coord_add(indim_kernel *k, indim_coord x, indim_coord y) {
   return (indim_coord){indim_loop_add(b, indim_coord_lanes(k, x), indim_coord_lanes(k, y)), 0};
 }
 
-indim_coord indim_coord_scale(indim_kernel *k, indim_coord x, int64_t factor, int64_t constant) {
+indim_coord indim_coord_scale(indim_element_ctx *k, indim_coord x, int64_t factor, int64_t constant) {
   indim_loop_builder *b = &k->l->b;
-  indim_lval base = indim_loop_mul_const(b, x.base, factor);
+  indim_value_id base = indim_loop_mul_const(b, x.base, factor);
   if (indim_coord_value_lanes(k, base) > 1 && constant != 0) {
-    indim_lval added = indim_loop_splat(b, indim_loop_index(b, constant), indim_coord_value_lanes(k, base));
+    indim_value_id added = indim_loop_splat(b, indim_loop_index(b, constant), indim_coord_value_lanes(k, base));
     return (indim_coord){indim_loop_add(b, base, added), 0};
   }
   return (indim_coord){indim_loop_add_const(b, base, constant), x.step * factor};
 }
 
-void indim_coord_divide(indim_kernel *k, indim_coord x, int64_t divisor, indim_coord *out_quotient,
+void indim_coord_divide(indim_element_ctx *k, indim_coord x, int64_t divisor, indim_coord *out_quotient,
                         indim_coord *out_rest) {
   indim_loop_builder *b = &k->l->b;
   if (divisor == 1) {
@@ -52,7 +52,7 @@ void indim_coord_divide(indim_kernel *k, indim_coord x, int64_t divisor, indim_c
   if (!indim_coord_has_lanes(k, x)) {
     *out_quotient = (indim_coord){indim_loop_floordiv(b, x.base, divisor), 0};
     *out_rest = (indim_coord){indim_loop_modulo(b, x.base, divisor), 0};
-    indim_survey_divided(k->l, x, divisor, out_quotient->base);
+    indim_access_note_divided(k->l, x, divisor, out_quotient->base);
     return;
   }
   if (indim_coord_value_lanes(k, x.base) == 1 && x.step % divisor == 0) {
@@ -61,7 +61,7 @@ void indim_coord_divide(indim_kernel *k, indim_coord x, int64_t divisor, indim_c
     return;
   }
   if (indim_coord_value_lanes(k, x.base) == 1) {
-    indim_lval rest = indim_loop_modulo(b, x.base, divisor);
+    indim_value_id rest = indim_loop_modulo(b, x.base, divisor);
     const indim_loop_value *range = indim_loop_value_of(b, rest);
     int64_t reach = x.step * (k->lanes - 1);
     bool is_known = range->low >= 0 && range->high < divisor;  // it is not after a failure
@@ -71,16 +71,16 @@ void indim_coord_divide(indim_kernel *k, indim_coord x, int64_t divisor, indim_c
       return;
     }
   }
-  indim_lval lanes = indim_coord_lanes(k, x);
+  indim_value_id lanes = indim_coord_lanes(k, x);
   *out_quotient = (indim_coord){indim_loop_floordiv(b, lanes, divisor), 0};
   *out_rest = (indim_coord){indim_loop_modulo(b, lanes, divisor), 0};
 }
 
-indim_coord indim_coord_const(indim_kernel *k, int64_t value) {
+indim_coord indim_coord_const(indim_element_ctx *k, int64_t value) {
   return (indim_coord){indim_loop_index(&k->l->b, value), 0};
 }
 
-indim_lval indim_coord_guard(indim_kernel *k, indim_coord x, int64_t low, int64_t high, bool *out_never) {
+indim_value_id indim_coord_guard(indim_element_ctx *k, indim_coord x, int64_t low, int64_t high, bool *out_never) {
   indim_loop_builder *b = &k->l->b;
   *out_never = false;
   const indim_loop_value *range = indim_loop_value_of(b, x.base);
@@ -94,21 +94,21 @@ indim_lval indim_coord_guard(indim_kernel *k, indim_coord x, int64_t low, int64_
   }
   // What holds in this dimension would not hold if it were merged with another.
   if (least >= low && most <= high) {
-    indim_survey_alone(k->l, x);
+    indim_access_used_alone(k->l, x);
     return 0;
   }
   if (most < low || least > high) {
-    indim_survey_alone(k->l, x);
+    indim_access_used_alone(k->l, x);
     *out_never = true;
     return 0;
   }
-  indim_survey_cut(k->l, x, low);
-  indim_survey_cut(k->l, x, high + 1);
-  indim_lval value = indim_coord_has_lanes(k, x) ? indim_coord_lanes(k, x) : x.base;
+  indim_access_note_split(k->l, x, low);
+  indim_access_note_split(k->l, x, high + 1);
+  indim_value_id value = indim_coord_has_lanes(k, x) ? indim_coord_lanes(k, x) : x.base;
   return indim_loop_in_range(b, value, low, high);
 }
 
-indim_lval indim_mask_both(indim_kernel *k, indim_lval x, indim_lval y) {
+indim_value_id indim_mask_and(indim_element_ctx *k, indim_value_id x, indim_value_id y) {
   if (x == 0 || y == 0) {
     return x == 0 ? y : x;
   }
@@ -118,7 +118,8 @@ indim_lval indim_mask_both(indim_kernel *k, indim_lval x, indim_lval y) {
   return indim_loop_binary(b, INDIM_OP_AND, indim_loop_splat(b, x, lanes), indim_loop_splat(b, y, lanes));
 }
 
-indim_lval indim_choose(indim_kernel *k, indim_lval pred, indim_lval on_true, indim_lval on_false) {
+indim_value_id indim_select_lanes(indim_element_ctx *k, indim_value_id pred, indim_value_id on_true,
+                                  indim_value_id on_false) {
   indim_loop_builder *b = &k->l->b;
   int32_t lanes = indim_coord_value_lanes(k, pred);
   lanes = indim_coord_value_lanes(k, on_true) > lanes ? indim_coord_value_lanes(k, on_true) : lanes;

@@ -4,9 +4,10 @@
 
 // Elementwise --------------------------------------------------------------------------------------------------------------
 
-static indim_lval elementwise(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
-  indim_lval few[8];
-  indim_lval *args = few;
+static indim_value_id elementwise(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                                  indim_value_id mask) {
+  indim_value_id few[8];
+  indim_value_id *args = few;
   if (item->operand_count > 8) {
     args = indim_lower_alloc(k->l, item->operand_count, sizeof *args);
     if (args == NULL) {
@@ -22,11 +23,11 @@ static indim_lval elementwise(indim_kernel *k, indim_flow_item *item, const indi
     args[i] = indim_loop_splat(&k->l->b, args[i], lanes);
   }
   if (item->instr->op == INDIM_OP_MAP) {
-    indim_lval result = 0;
+    indim_value_id result = 0;
     indim_loop_apply(&k->l->b, indim_instr_computation(item->instr, INDIM_ATTR_TO_APPLY), lanes, args, &result);
     return result;
   }
-  return indim_loop_elementwise(&k->l->b, item->instr, item->operand_count, args);
+  return indim_loop_instr(&k->l->b, item->instr, item->operand_count, args);
 }
 
 bool indim_element_can(const indim_instr *instr) {
@@ -36,29 +37,29 @@ bool indim_element_can(const indim_instr *instr) {
   case INDIM_OP_BITCAST:
     return indim_element_move_of(instr) != NULL || indim_recast_can(instr);
   case INDIM_OP_BITCAST_CONVERT:
-    return indim_loop_can_elementwise(instr) || indim_recast_can(instr);
+    return indim_loop_can_instr(instr) || indim_recast_can(instr);
   case INDIM_OP_MAP:
     return indim_loop_can_apply(indim_instr_computation(instr, INDIM_ATTR_TO_APPLY));
   default:
-    return indim_element_move_of(instr) != NULL || indim_loop_can_elementwise(instr);
+    return indim_element_move_of(instr) != NULL || indim_loop_can_instr(instr);
   }
 }
 
-static indim_lval compute(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+static indim_value_id compute(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                              indim_value_id mask) {
   indim_op op = item->instr->op;
   indim_element_move *move = indim_element_move_of(item->instr);
   if (move != NULL) {
     return move(k, item, index, mask);
   }
-  bool is_recast =
-      op == INDIM_OP_BITCAST || (op == INDIM_OP_BITCAST_CONVERT && !indim_loop_can_elementwise(item->instr));
+  bool is_recast = op == INDIM_OP_BITCAST || (op == INDIM_OP_BITCAST_CONVERT && !indim_loop_can_instr(item->instr));
   return is_recast ? indim_recast(k, item, index, mask) : elementwise(k, item, index, mask);
 }
 
 // Tiles and constants --------------------------------------------------------------------------------------------------
 
 // A constant number when the item is one and all its elements are the same; 0 otherwise.
-static indim_lval uniform_constant(indim_kernel *k, const indim_flow_item *item) {
+static indim_value_id uniform_constant(indim_element_ctx *k, const indim_flow_item *item) {
   if (item->kind != INDIM_FLOW_OP || item->instr->op != INDIM_OP_CONSTANT) {
     return 0;
   }
@@ -69,9 +70,9 @@ static indim_lval uniform_constant(indim_kernel *k, const indim_flow_item *item)
   return indim_loop_const(&k->l->b, item->shape->type, bits.bits, bits.imag);
 }
 
-// The element of a tile at an index of constants; 0 when the index is not, or is that of several dimensions merged.
-static indim_lval tile_element(indim_kernel *k, const indim_flow_item *item, const indim_coord *index) {
-  const indim_tile *tile = &item->tile;
+// The element of an array in registers at an index of constants; 0 when the index is not, or is that of several dimensions merged.
+static indim_value_id regs_element(indim_element_ctx *k, const indim_flow_item *item, const indim_coord *index) {
+  const indim_regs *regs = &item->regs;
   int64_t linear = 0;
   for (int32_t d = 0; d < item->shape->rank; d++) {
     const indim_loop_value *value = indim_loop_value_of(&k->l->b, index[d].base);
@@ -84,15 +85,15 @@ static indim_lval tile_element(indim_kernel *k, const indim_flow_item *item, con
     }
     linear = linear * item->shape->sizes[d] + value->low;
   }
-  return indim_loop_extract(&k->l->b, tile->rows[linear / tile->lanes], (int32_t)(linear % tile->lanes));
+  return indim_loop_extract(&k->l->b, regs->rows[linear / regs->lanes], (int32_t)(linear % regs->lanes));
 }
 
-static indim_lval from_where_it_lives(indim_kernel *k, indim_flow_item *item, const indim_coord *index,
-                                      indim_lval mask) {
-  if (item->has_tile) {
-    indim_lval value = tile_element(k, item, index);
+static indim_value_id from_where_it_lives(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                                          indim_value_id mask) {
+  if (item->has_regs) {
+    indim_value_id value = regs_element(k, item, index);
     if (value != 0) {
-      indim_turn_note(k->l, item, false, 0);
+      indim_transpose_note(k->l, item, false, 0);
       return value;
     }
   }
@@ -100,24 +101,25 @@ static indim_lval from_where_it_lives(indim_kernel *k, indim_flow_item *item, co
   return at.storage == NULL ? 0 : indim_load_item(k, item, &at, index, mask);
 }
 
-indim_lval indim_value_at(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+indim_value_id indim_value_at(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                              indim_value_id mask) {
   indim_lowering *l = k->l;
   if (indim_lower_failed(l)) {
     return 0;
   }
-  indim_survey_type(l, item->shape->type);
-  indim_lval constant = uniform_constant(k, item);
+  indim_access_note_type(l, item->shape->type);
+  indim_value_id constant = uniform_constant(k, item);
   if (constant != 0) {
     return constant;
   }
   indim_memo_key key = indim_memo_key_of(k, item, index, mask);
-  indim_lval known = indim_memo_find(l, &key);
+  indim_value_id known = indim_memo_find(l, &key);
   if (known != 0) {
     return known;
   }
   bool is_constant = item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT;  // in the program's memory
-  bool computed = item->placement == INDIM_PLACEMENT_INLINE && item->place.storage == NULL && !item->has_tile;
-  indim_lval value =
+  bool computed = item->placement == INDIM_PLACEMENT_INLINE && item->place.storage == NULL && !item->has_regs;
+  indim_value_id value =
       computed && !is_constant ? compute(k, item, index, mask) : from_where_it_lives(k, item, index, mask);
   if (value != 0 && !indim_lower_failed(l)) {
     indim_memo_keep(l, &key, value);
@@ -125,15 +127,16 @@ indim_lval indim_value_at(indim_kernel *k, indim_flow_item *item, const indim_co
   return value;
 }
 
-indim_lval indim_element_compute(indim_kernel *k, indim_flow_item *item, const indim_coord *index) {
-  indim_survey_type(k->l, item->shape->type);
-  indim_lval constant = uniform_constant(k, item);
+indim_value_id indim_element_compute(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index) {
+  indim_access_note_type(k->l, item->shape->type);
+  indim_value_id constant = uniform_constant(k, item);
   if (constant == 0 && item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT) {
     return indim_value_at(k, item, index, 0);
   }
   return constant != 0 ? constant : compute(k, item, index, 0);
 }
 
-indim_lval indim_value_at_lanes(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+indim_value_id indim_value_at_lanes(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                                    indim_value_id mask) {
   return indim_loop_splat(&k->l->b, indim_value_at(k, item, index, mask), k->lanes);
 }

@@ -3,52 +3,52 @@
 
 // The address of the first lane and the elements between lanes, or an address for each lane. A line of lanes may fold onto
 // one element, as a broadcast dimension of stride 0 does.
-static indim_lval address_of(indim_kernel *k, const indim_shape *shape, const indim_location *at,
-                             const indim_coord *index, int64_t *out_step, bool *out_any) {
+static indim_value_id address_of(indim_element_ctx *k, const indim_shape *shape, const indim_location *at,
+                                 const indim_coord *index, int64_t *out_step, bool *out_any) {
   indim_coord place = indim_location_place(k, shape, at, index);
   *out_any = indim_coord_has_lanes(k, place);
   *out_step = place.step;
   return place.base;
 }
 
-indim_lval indim_load_item(indim_kernel *k, const indim_flow_item *item, const indim_location *at,
-                           const indim_coord *index, indim_lval mask) {
+indim_value_id indim_load_item(indim_element_ctx *k, const indim_flow_item *item, const indim_location *at,
+                               const indim_coord *index, indim_value_id mask) {
   int64_t step = 0;
   bool any = false;
   indim_loop_builder *b = &k->l->b;
-  indim_lval turned = mask == 0 ? indim_turn_find(k, item) : 0;
+  indim_value_id turned = mask == 0 ? indim_transpose_find(k, item) : 0;
   if (turned != 0) {
     return turned;
   }
-  indim_lval address = address_of(k, item->shape, at, index, &step, &any);
-  indim_survey_access(k->l, item, at, address);
+  indim_value_id address = address_of(k, item->shape, at, index, &step, &any);
+  indim_access_note_read(k->l, item, at, address);
   if (mask != 0) {
-    indim_turn_note(k->l, item, false, 0);
+    indim_transpose_note(k->l, item, false, 0);
     int32_t lanes = any || indim_coord_value_lanes(k, mask) > 1 ? k->lanes : 1;
-    indim_lval fill = indim_loop_splat(b, indim_loop_const(b, item->shape->type, 0, 0), lanes);
+    indim_value_id fill = indim_loop_splat(b, indim_loop_const(b, item->shape->type, 0, 0), lanes);
     return indim_loop_load_masked(b, at->storage, address, (int32_t)step, indim_loop_splat(b, mask, lanes), fill);
   }
-  indim_lval value = indim_loop_load(b, at->storage, address, any ? k->lanes : 1, (int32_t)step);
-  indim_turn_note(k->l, item, any && step == 1, value);
+  indim_value_id value = indim_loop_load(b, at->storage, address, any ? k->lanes : 1, (int32_t)step);
+  indim_transpose_note(k->l, item, any && step == 1, value);
   return value;
 }
 
-indim_lval indim_load_at(indim_kernel *k, const indim_shape *shape, const indim_location *at,
-                         const indim_coord *index) {
+indim_value_id indim_load_at(indim_element_ctx *k, const indim_shape *shape, const indim_location *at,
+                             const indim_coord *index) {
   int64_t step = 0;
   bool any = false;
-  indim_lval address = address_of(k, shape, at, index, &step, &any);
-  indim_survey_store(k->l, at, address);
-  indim_lval value = indim_loop_load(&k->l->b, at->storage, address, any ? k->lanes : 1, (int32_t)step);
+  indim_value_id address = address_of(k, shape, at, index, &step, &any);
+  indim_access_note_store(k->l, at, address);
+  indim_value_id value = indim_loop_load(&k->l->b, at->storage, address, any ? k->lanes : 1, (int32_t)step);
   return indim_loop_splat(&k->l->b, value, k->lanes);
 }
 
-void indim_store_at(indim_kernel *k, const indim_shape *shape, const indim_location *at, const indim_coord *index,
-                    indim_lval value) {
+void indim_store_at(indim_element_ctx *k, const indim_shape *shape, const indim_location *at, const indim_coord *index,
+                    indim_value_id value) {
   int64_t step = 0;
   bool any = false;
-  indim_lval address = address_of(k, shape, at, index, &step, &any);
-  indim_survey_store(k->l, at, address);
+  indim_value_id address = address_of(k, shape, at, index, &step, &any);
+  indim_access_note_store(k->l, at, address);
   if (k->is_trial) {
     return;
   }

@@ -6,13 +6,16 @@
 #include "loop/nest/element.h"
 
 // A scalar operand.
-static indim_lval scalar_of(indim_kernel *k, indim_flow_item *item) { return indim_value_at(k, item, NULL, 0); }
+static indim_value_id scalar_of(indim_element_ctx *k, indim_flow_item *item) {
+  return indim_value_at(k, item, NULL, 0);
+}
 
-static indim_lval copy(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+static indim_value_id copy(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index, indim_value_id mask) {
   return indim_value_at(k, item->operands[0], index, mask);
 }
 
-static indim_lval broadcast(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+static indim_value_id broadcast(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                                indim_value_id mask) {
   indim_coord inner[INDIM_MAX_RANK];
   int64_t count = 0;
   const int64_t *dims = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
@@ -22,7 +25,8 @@ static indim_lval broadcast(indim_kernel *k, indim_flow_item *item, const indim_
   return indim_value_at(k, item->operands[0], inner, mask);
 }
 
-static indim_lval transpose(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+static indim_value_id transpose(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                                indim_value_id mask) {
   indim_coord inner[INDIM_MAX_RANK];
   int64_t count = 0;
   const int64_t *dims = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
@@ -32,7 +36,8 @@ static indim_lval transpose(indim_kernel *k, indim_flow_item *item, const indim_
   return indim_value_at(k, item->operands[0], inner, mask);
 }
 
-static indim_lval slice(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+static indim_value_id slice(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                            indim_value_id mask) {
   indim_coord inner[INDIM_MAX_RANK];
   const indim_attr *attr = indim_instr_attr(item->instr, INDIM_ATTR_SLICE);
   for (int32_t d = 0; d < item->shape->rank; d++) {
@@ -41,7 +46,8 @@ static indim_lval slice(indim_kernel *k, indim_flow_item *item, const indim_coor
   return indim_value_at(k, item->operands[0], inner, mask);
 }
 
-static indim_lval reverse(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+static indim_value_id reverse(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                              indim_value_id mask) {
   indim_coord inner[INDIM_MAX_RANK];
   memcpy(inner, index, (size_t)item->shape->rank * sizeof *inner);
   int64_t count = 0;
@@ -59,7 +65,8 @@ static int32_t minor_dim(const indim_shape *shape, int32_t position, bool in_mem
 
 // reshape counts in row-major order, bitcast in the order of both layouts. Equal sizes met from the minor end pass
 // through; the rest goes by one number for all dimensions.
-static indim_lval reshape(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+static indim_value_id reshape(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                              indim_value_id mask) {
   bool in_memory = item->instr->op == INDIM_OP_BITCAST;
   const indim_shape *to = item->shape;
   const indim_shape *from = item->operands[0]->shape;
@@ -121,13 +128,13 @@ static indim_lval reshape(indim_kernel *k, indim_flow_item *item, const indim_co
 
 // The coordinate itself. Lanes on a line are counted in the type, or in 32 bits on the way to a float, rather than in the 64
 // of an index: the sum wraps as the conversion does.
-static indim_lval iota(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+static indim_value_id iota(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index, indim_value_id mask) {
   (void)mask;
   indim_loop_builder *b = &k->l->b;
   int64_t dim = indim_instr_int(item->instr, INDIM_ATTR_IOTA_DIMENSION, 0);
   indim_coord x = index[dim];
   indim_type type = item->shape->type;
-  indim_survey_alone(k->l, x);
+  indim_access_used_alone(k->l, x);
   if (!indim_coord_has_lanes(k, x)) {
     return indim_loop_convert(b, x.base, type);
   }
@@ -140,26 +147,27 @@ static indim_lval iota(indim_kernel *k, indim_flow_item *item, const indim_coord
   for (int32_t i = 0; i < k->lanes; i++) {
     bits[2 * i] = indim_element_of_int(counted, i * x.step).bits;
   }
-  indim_lval base = indim_loop_splat(b, indim_loop_convert(b, x.base, counted), k->lanes);
-  indim_lval sum = indim_loop_binary(b, INDIM_OP_ADD, base, indim_loop_lanes(b, counted, k->lanes, bits));
+  indim_value_id base = indim_loop_splat(b, indim_loop_convert(b, x.base, counted), k->lanes);
+  indim_value_id sum = indim_loop_binary(b, INDIM_OP_ADD, base, indim_loop_lanes(b, counted, k->lanes, bits));
   return indim_loop_convert(b, sum, type);
 }
 
-static indim_lval dynamic_slice(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+static indim_value_id dynamic_slice(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                                    indim_value_id mask) {
   indim_coord inner[INDIM_MAX_RANK];
   const indim_shape *from = item->operands[0]->shape;
   for (int32_t d = 0; d < from->rank; d++) {
-    indim_lval start =
-        indim_lower_start(k, item->operands, item->operand_count, 1, d, from->sizes[d] - item->shape->sizes[d]);
+    indim_value_id start =
+        indim_clamp_start(k, item->operands, item->operand_count, 1, d, from->sizes[d] - item->shape->sizes[d]);
     inner[d] = indim_coord_add(k, index[d], (indim_coord){start, 0});
   }
   return indim_value_at(k, item->operands[0], inner, mask);
 }
 
-indim_lval indim_lower_start(indim_kernel *k, indim_flow_item **operands, int32_t operand_count, int32_t first,
-                             int32_t d, int64_t most) {
+indim_value_id indim_clamp_start(indim_element_ctx *k, indim_flow_item **operands, int32_t operand_count, int32_t first,
+                                 int32_t d, int64_t most) {
   indim_loop_builder *b = &k->l->b;
-  indim_lval start = 0;
+  indim_value_id start = 0;
   if (most == 0) {
     return indim_loop_index(b, 0);
   }
@@ -173,12 +181,12 @@ indim_lval indim_lower_start(indim_kernel *k, indim_flow_item **operands, int32_
 }
 
 // An element of the operand where one falls, else the padding value.
-static indim_lval pad(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+static indim_value_id pad(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index, indim_value_id mask) {
   indim_coord inner[INDIM_MAX_RANK];
   const indim_attr *attr = indim_instr_attr(item->instr, INDIM_ATTR_PADDING);
   indim_flow_item *operand = item->operands[0];
-  indim_lval guard = 0;
-  indim_lval value = scalar_of(k, item->operands[1]);
+  indim_value_id guard = 0;
+  indim_value_id value = scalar_of(k, item->operands[1]);
   for (int32_t d = 0; d < item->shape->rank; d++) {
     const indim_padding_dim *p = &attr->value.padding[d];
     int64_t size = operand->shape->sizes[d];
@@ -191,7 +199,7 @@ static indim_lval pad(indim_kernel *k, indim_flow_item *item, const indim_coord 
       inner[d] = x;  // no guard: the index may be that of several dimensions that were merged
       continue;
     }
-    guard = indim_mask_both(k, guard, indim_coord_guard(k, x, 0, (size - 1) * (p->interior + 1), &never));
+    guard = indim_mask_and(k, guard, indim_coord_guard(k, x, 0, (size - 1) * (p->interior + 1), &never));
     if (never) {
       return value;
     }
@@ -199,7 +207,7 @@ static indim_lval pad(indim_kernel *k, indim_flow_item *item, const indim_coord 
     if (p->interior > 0) {
       indim_coord rest;
       indim_coord_divide(k, x, p->interior + 1, &inner[d], &rest);
-      guard = indim_mask_both(k, guard, indim_coord_guard(k, rest, 0, 0, &never));
+      guard = indim_mask_and(k, guard, indim_coord_guard(k, rest, 0, 0, &never));
       if (never) {
         return value;
       }
@@ -208,15 +216,16 @@ static indim_lval pad(indim_kernel *k, indim_flow_item *item, const indim_coord 
   if (guard == 0) {
     return indim_value_at(k, operand, inner, mask);
   }
-  return indim_choose(k, guard, indim_value_at(k, operand, inner, indim_mask_both(k, mask, guard)), value);
+  return indim_select_lanes(k, guard, indim_value_at(k, operand, inner, indim_mask_and(k, mask, guard)), value);
 }
 
-static indim_lval concatenate(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+static indim_value_id concatenate(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                                  indim_value_id mask) {
   int64_t count = 0;
   int64_t dim = *indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
   indim_coord inner[INDIM_MAX_RANK];
   memcpy(inner, index, (size_t)item->shape->rank * sizeof *inner);
-  indim_lval result = 0;
+  indim_value_id result = 0;
   int64_t at = 0;
   for (int32_t i = 0; i < item->operand_count; i++) {
     int64_t size = item->operands[i]->shape->sizes[dim];
@@ -227,11 +236,11 @@ static indim_lval concatenate(indim_kernel *k, indim_flow_item *item, const indi
       return indim_value_at(k, item->operands[i], index, mask);  // the others are empty
     }
     bool never = false;
-    indim_lval guard = indim_coord_guard(k, index[dim], at, at + size - 1, &never);
+    indim_value_id guard = indim_coord_guard(k, index[dim], at, at + size - 1, &never);
     if (!never) {
       inner[dim] = indim_coord_scale(k, index[dim], 1, -at);
-      indim_lval value = indim_value_at(k, item->operands[i], inner, indim_mask_both(k, mask, guard));
-      result = result == 0 || guard == 0 ? value : indim_choose(k, guard, value, result);
+      indim_value_id value = indim_value_at(k, item->operands[i], inner, indim_mask_and(k, mask, guard));
+      result = result == 0 || guard == 0 ? value : indim_select_lanes(k, guard, value, result);
     }
     at += size;
   }
@@ -239,7 +248,8 @@ static indim_lval concatenate(indim_kernel *k, indim_flow_item *item, const indi
 }
 
 // The start vector at the result's batch coordinates, clamped, plus the result's offset coordinates.
-static indim_lval gather(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+static indim_value_id gather(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                             indim_value_id mask) {
   const indim_instr *instr = item->instr;
   const indim_shape *from = item->operands[0]->shape;
   const indim_shape *indices = item->operands[1]->shape;
@@ -272,7 +282,7 @@ static indim_lval gather(indim_kernel *k, indim_flow_item *item, const indim_coo
     if (vector_dim < indices->rank) {
       start_index[vector_dim] = indim_coord_const(k, i);
     }
-    indim_lval start = indim_value_at(k, item->operands[1], start_index, mask);
+    indim_value_id start = indim_value_at(k, item->operands[1], start_index, mask);
     start = indim_loop_clamp_index(&k->l->b, start, 0, from->sizes[map[i]] - sizes[map[i]]);
     inner[map[i]] = indim_coord_add(k, inner[map[i]], (indim_coord){start, 0});
   }

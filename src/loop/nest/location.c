@@ -1,11 +1,11 @@
-// Arrays in memory: from coordinates to addresses, whatever the layout, and from tiles to memory and back.
+// Arrays in memory: from coordinates to addresses, whatever the layout, and between registers and memory.
 #include <string.h>
 
 #include "array/index_plan.h"
 #include "indim/index.h"
 #include "indim/shape_util.h"
 #include "loop/nest/element.h"
-#include "loop/regs/tile_internal.h"
+#include "loop/regs/regs_internal.h"
 
 // Strides of the shape's own layout, padding included.
 static const int64_t *layout_strides(indim_lowering *l, const indim_shape *shape) {
@@ -45,7 +45,7 @@ indim_location indim_location_scratch(indim_lowering *l, const indim_flow_item *
 }
 
 // The place of an index in a tiled layout: each tile splits its dimensions into which tile and where in it.
-static indim_coord tiled_place(indim_kernel *k, const indim_shape *shape, const indim_coord *index) {
+static indim_coord tiled_place(indim_element_ctx *k, const indim_shape *shape, const indim_coord *index) {
   indim_lowering *l = k->l;
   indim_index_plan *plan = indim_lower_alloc(l, 1, sizeof *plan);
   indim_coord *list = indim_lower_alloc(l, 2 * INDIM_MAX_PHYSICAL_RANK, sizeof *list);
@@ -97,14 +97,14 @@ static indim_coord tiled_place(indim_kernel *k, const indim_shape *shape, const 
   return place;
 }
 
-indim_coord indim_location_place(indim_kernel *k, const indim_shape *shape, const indim_location *at,
+indim_coord indim_location_place(indim_element_ctx *k, const indim_shape *shape, const indim_location *at,
                                  const indim_coord *index) {
   indim_loop_builder *b = &k->l->b;
   indim_coord place = {0, 0};
   if (at->tiled != NULL) {
     place = tiled_place(k, at->tiled, index);
   } else {
-    indim_lval bases[INDIM_MAX_RANK];
+    indim_value_id bases[INDIM_MAX_RANK];
     bool has_lanes = false;
     for (int32_t d = 0; d < shape->rank; d++) {
       has_lanes = has_lanes || indim_loop_value_of(b, index[d].base)->lanes > 1;
@@ -122,10 +122,10 @@ indim_coord indim_location_place(indim_kernel *k, const indim_shape *shape, cons
   return at->offset == 0 ? place : indim_coord_scale(k, place, 1, at->offset);
 }
 
-indim_lval indim_location_address(indim_lowering *l, const indim_shape *shape, const indim_location *at,
-                                  const indim_lval *index) {
+indim_value_id indim_location_address(indim_lowering *l, const indim_shape *shape, const indim_location *at,
+                                      const indim_value_id *index) {
   indim_coord coords[INDIM_MAX_RANK];
-  indim_kernel k = {.l = l, .lanes = 1};
+  indim_element_ctx k = {.l = l, .lanes = 1};
   for (int32_t d = 0; d < shape->rank; d++) {
     int32_t lanes = indim_loop_value_of(&l->b, index[d])->lanes;
     k.lanes = lanes > k.lanes ? lanes : k.lanes;
@@ -134,8 +134,8 @@ indim_lval indim_location_address(indim_lowering *l, const indim_shape *shape, c
   return indim_location_place(&k, shape, at, coords).base;
 }
 
-indim_lval indim_location_start(indim_lowering *l, const indim_location *at) {
-  indim_lval offset = indim_loop_index(&l->b, at->offset);
+indim_value_id indim_location_start(indim_lowering *l, const indim_location *at) {
+  indim_value_id offset = indim_loop_index(&l->b, at->offset);
   return at->base == 0 ? offset : indim_loop_add(&l->b, offset, at->base);
 }
 
@@ -202,26 +202,26 @@ indim_location indim_location_need(indim_lowering *l, indim_flow_item *item) {
     place_constant(l, item);
     return item->place;
   }
-  if (!item->has_tile) {
+  if (!item->has_regs) {
     indim_lower_refuse(l, item, "its value is needed before it is made (a defect of the lowering)");
     return item->place;
   }
   item->place = indim_location_scratch(l, item);
   if (item->place.storage != NULL) {
-    indim_loop_kernel_begin(&l->b, &item->place.storage, 1);
-    indim_tile_store(&l->b, &item->tile, item->place.storage, indim_loop_index(&l->b, 0), item->place.strides);
+    indim_loop_region_begin(&l->b, &item->place.storage, 1);
+    indim_regs_store(&l->b, &item->regs, item->place.storage, indim_loop_index(&l->b, 0), item->place.strides);
   }
   return item->place;
 }
 
-// A tile from a layout that has tiles, element by element.
+// An array into registers from a layout that has tiles, element by element.
 static void load_elements(indim_lowering *l, indim_flow_item *item, const indim_location *at) {
   indim_loop_builder *b = &l->b;
   const indim_shape *shape = item->shape;
-  indim_pool read = {.type = shape->type};
+  indim_regs_pool read = {.type = shape->type};
   int64_t index[INDIM_MAX_RANK] = {0};
-  indim_lval place[INDIM_MAX_RANK];
-  indim_loop_kernel_begin(b, NULL, 0);
+  indim_value_id place[INDIM_MAX_RANK];
+  indim_loop_region_begin(b, NULL, 0);
   do {
     for (int32_t d = 0; d < shape->rank; d++) {
       place[d] = indim_loop_index(b, index[d]);
@@ -229,30 +229,30 @@ static void load_elements(indim_lowering *l, indim_flow_item *item, const indim_
     indim_pool_add_value(indim_loop_load(b, at->storage, indim_location_address(l, shape, at, place), 1, 1), 1, &read);
   } while (indim_index_next(shape, index) && !indim_lower_failed(l));
   if (!indim_lower_failed(l)) {
-    indim_pool_deal(b, &read, NULL, shape, &item->tile);
-    item->has_tile = true;
+    indim_pool_deal(b, &read, NULL, shape, &item->regs);
+    item->has_regs = true;
   }
 }
 
-const indim_tile *indim_tile_need(indim_lowering *l, indim_flow_item *item) {
-  if (item->has_tile || indim_lower_failed(l)) {
-    return &item->tile;
+const indim_regs *indim_regs_need(indim_lowering *l, indim_flow_item *item) {
+  if (item->has_regs || indim_lower_failed(l)) {
+    return &item->regs;
   }
   if (item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT) {
-    indim_tile_lower(&l->b, item->instr, NULL, &item->tile);
+    indim_regs_lower(&l->b, item->instr, NULL, &item->regs);
   } else {
     indim_location at = indim_location_need(l, item);
     if (at.storage == NULL) {
-      return &item->tile;
+      return &item->regs;
     }
     if (at.tiled != NULL) {
       load_elements(l, item, &at);
-      return &item->tile;
+      return &item->regs;
     }
-    indim_lval address = indim_location_start(l, &at);
-    indim_loop_kernel_begin(&l->b, NULL, 0);
-    indim_tile_load(&l->b, item->shape, at.storage, address, at.strides, &item->tile);
+    indim_value_id address = indim_location_start(l, &at);
+    indim_loop_region_begin(&l->b, NULL, 0);
+    indim_regs_load(&l->b, item->shape, at.storage, address, at.strides, &item->regs);
   }
-  item->has_tile = true;
-  return &item->tile;
+  item->has_regs = true;
+  return &item->regs;
 }

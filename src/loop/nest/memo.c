@@ -8,7 +8,7 @@ typedef struct memo_entry {
   const indim_flow_item *item;
   const int64_t *words;
   int32_t count;
-  indim_lval value;
+  indim_value_id value;
 } memo_entry;
 
 struct indim_lower_memo {
@@ -25,7 +25,7 @@ static uint64_t hash_key(const indim_flow_item *item, int32_t count, const int64
   return h;
 }
 
-static bool is_open(const indim_lowering *l, indim_lval v) {
+static bool is_open(const indim_lowering *l, indim_value_id v) {
   for (const indim_loop_body *body = l->program->values[v].body; body != NULL; body = body->outer) {
     if (body->is_closed) {
       return false;
@@ -67,12 +67,12 @@ static void grow(indim_lowering *l, indim_lower_memo *memo) {
   memo->count = count;
 }
 
-indim_lval indim_memo_find(const indim_lowering *l, const indim_memo_key *key) {
+indim_value_id indim_memo_find(const indim_lowering *l, const indim_memo_key *key) {
   const memo_entry *entry = find(l->memo, key);
   return entry != NULL && entry->item != NULL && is_open(l, entry->value) ? entry->value : 0;
 }
 
-void indim_memo_keep(indim_lowering *l, const indim_memo_key *key, indim_lval value) {
+void indim_memo_keep(indim_lowering *l, const indim_memo_key *key, indim_value_id value) {
   indim_lower_memo *memo = l->memo;
   if (memo->used * 2 >= memo->count) {
     grow(l, memo);
@@ -102,8 +102,8 @@ void indim_element_forget(indim_lowering *l) {
   }
 }
 
-indim_memo_key indim_memo_key_of(const indim_kernel *k, const indim_flow_item *item, const indim_coord *index,
-                                 indim_lval mask) {
+indim_memo_key indim_memo_key_of(const indim_element_ctx *k, const indim_flow_item *item, const indim_coord *index,
+                                 indim_value_id mask) {
   indim_memo_key key = {.item = item};
   key.words[key.count++] = k->lanes;
   key.words[key.count++] = mask;

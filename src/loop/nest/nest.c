@@ -67,7 +67,7 @@ static int32_t choose_vector_dim(const indim_nest *nest, int32_t lanes) {
 }
 
 // Whether the nest computes bf16 alone, in rows: of a row the generator takes the even and the odd elements apart, which are a
-// vector of floats each (emit/program/moves.c).
+// vector of floats each (emit/program/legalize.c).
 static bool fills_halves(const indim_nest *nest) {
   const indim_access_list *list = nest->list;
   bool is_row = list->has_bf16 && !list->has_others && nest->cost > 0 && !list->is_full && nest->vector_dim >= 0;
@@ -109,9 +109,9 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
   nest->unroll = nest->cost <= CHEAP ? 4 : nest->cost <= INDIM_LONG_BODY ? 2 : 1;
 }
 
-void indim_nest_choose_turning(indim_nest *nest) {
-  nest->turn_dim = indim_lower_without(nest->l, INDIM_DECISION_TRANSPOSE) ? -1 : indim_turn_dim(nest);
-  nest->turns = nest->turn_dim >= 0;
+void indim_nest_choose_transpose(indim_nest *nest) {
+  nest->transpose_dim = !indim_lower_is_enabled(nest->l, INDIM_DECISION_TRANSPOSE) ? -1 : indim_transpose_dim(nest);
+  nest->turns = nest->transpose_dim >= 0;
 }
 
 // Building -------------------------------------------------------------------------------------------------------------
@@ -123,9 +123,10 @@ int32_t indim_nest_borders(const indim_nest *nest, int32_t dim, int32_t segments
   int32_t count = 0;
   borders[count++] = 0;
   const indim_access_list *list = nest->list;
-  if (list->cut_count[dim] < INDIM_MAX_CUTS && segments * (list->cut_count[dim] + 1) <= MAX_SEGMENTS) {
-    for (int32_t i = 0; i < list->cut_count[dim]; i++) {
-      int64_t cut = list->cuts[dim][i];
+  if (list->split_point_count[dim] < INDIM_MAX_SPLIT_POINTS &&
+      segments * (list->split_point_count[dim] + 1) <= MAX_SEGMENTS) {
+    for (int32_t i = 0; i < list->split_point_count[dim]; i++) {
+      int64_t cut = list->split_points[dim][i];
       if (cut <= 0 || cut >= nest->sizes[dim]) {
         continue;
       }
@@ -141,13 +142,13 @@ int32_t indim_nest_borders(const indim_nest *nest, int32_t dim, int32_t segments
 }
 
 static void run_body(indim_nest *nest, int32_t lanes, indim_coord *index) {
-  indim_kernel k = {.l = nest->l, .lanes = lanes, .streams = nest->streams && lanes == nest->lanes};
-  indim_turn_enter(nest->l, index);
+  indim_element_ctx k = {.l = nest->l, .lanes = lanes, .streams = nest->streams && lanes == nest->lanes};
+  indim_transpose_enter(nest->l, index);
   nest->body(nest, &k, index);
 }
 
 // |count| elements from |from| on, a number known now, in full vectors and then in halves of one.
-void indim_nest_rest(indim_nest *nest, indim_coord *index, indim_lval from, int64_t count) {
+void indim_nest_remainder(indim_nest *nest, indim_coord *index, indim_value_id from, int64_t count) {
   int32_t lanes = 0;
   for (int64_t done = 0; (lanes = indim_piece_lanes(count - done, nest->lanes)) > 0; done += lanes) {
     index[nest->vector_dim] = (indim_coord){indim_loop_add_const(&nest->l->b, from, done), lanes > 1 ? 1 : 0};
@@ -169,7 +170,8 @@ int64_t indim_nest_line(const indim_nest *nest) {
 
 // How many elements from |low| on are stored before the next cache line of the result, and how many a line has; 0 when the
 // address is not known to move with the vector's lanes.
-indim_lval indim_nest_before_line(const indim_nest *nest, const indim_coord *index, int64_t low, int64_t *out_line) {
+indim_value_id indim_nest_before_line(const indim_nest *nest, const indim_coord *index, int64_t low,
+                                      int64_t *out_line) {
   indim_loop_builder *b = &nest->l->b;
   const indim_access *store = NULL;
   int32_t count = 0;
@@ -182,7 +184,7 @@ indim_lval indim_nest_before_line(const indim_nest *nest, const indim_coord *ind
   if (count != 1 || store->strides == NULL || store->strides[nest->vector_dim] != 1) {
     return 0;
   }
-  indim_lval address = indim_loop_add_const(b, store->base, low);
+  indim_value_id address = indim_loop_add_const(b, store->base, low);
   for (int32_t d = 0; d < nest->rank; d++) {
     if (d != nest->vector_dim) {
       address = indim_loop_add(b, address, indim_loop_mul_const(b, index[d].base, store->strides[d]));
@@ -192,7 +194,7 @@ indim_lval indim_nest_before_line(const indim_nest *nest, const indim_coord *ind
   return indim_loop_modulo(b, indim_loop_mul_const(b, address, -1), *out_line);
 }
 
-void indim_nest_each(indim_nest *nest, indim_coord *index, indim_lval low, indim_lval high) {
+void indim_nest_scalar_loop(indim_nest *nest, indim_coord *index, indim_value_id low, indim_value_id high) {
   indim_loop_builder *b = &nest->l->b;
   index[nest->vector_dim] = (indim_coord){indim_loop_for_begin(b, low, high, 1, 0, NULL, NULL), 0};
   run_body(nest, 1, index);
@@ -201,38 +203,38 @@ void indim_nest_each(indim_nest *nest, indim_coord *index, indim_lval low, indim
 
 // Vectors from |before| elements behind |low| on, a number that only the run knows, and what is left over on both sides
 // one by one. How many vectors there are does not depend on it.
-static void run_aligned(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, indim_lval before,
+static void run_aligned(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, indim_value_id before,
                         int64_t line) {
   indim_loop_builder *b = &nest->l->b;
   int64_t step = (int64_t)nest->lanes * nest->unroll;
   int64_t whole = high - low - (line - 1);
   int64_t done = whole / step * step;
-  indim_lval start = indim_loop_add_const(b, before, low);
-  indim_nest_each(nest, index, indim_loop_index(b, low), start);
-  indim_lval i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), step, 0, NULL, NULL);
-  indim_nest_rest(nest, index, indim_loop_add(b, start, i), step);
+  indim_value_id start = indim_loop_add_const(b, before, low);
+  indim_nest_scalar_loop(nest, index, indim_loop_index(b, low), start);
+  indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), step, 0, NULL, NULL);
+  indim_nest_remainder(nest, index, indim_loop_add(b, start, i), step);
   indim_loop_for_end(b, NULL, NULL);
   int64_t rest = (whole - done) / line * line;
-  indim_nest_rest(nest, index, indim_loop_add_const(b, start, done), rest);
-  indim_nest_each(nest, index, indim_loop_add_const(b, start, done + rest), indim_loop_index(b, high));
+  indim_nest_remainder(nest, index, indim_loop_add_const(b, start, done), rest);
+  indim_nest_scalar_loop(nest, index, indim_loop_add_const(b, start, done + rest), indim_loop_index(b, high));
 }
 
 // The same from a place known now, and not past the caches: a part of a cache line.
 static void run_plain(indim_nest *nest, indim_coord *index, int64_t from, int64_t count) {
   bool streams = nest->streams;
   nest->streams = false;
-  indim_nest_rest(nest, index, indim_loop_index(&nest->l->b, from), count);
+  indim_nest_remainder(nest, index, indim_loop_index(&nest->l->b, from), count);
   nest->streams = streams;
 }
 
-void indim_nest_vectors(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, bool threads) {
+void indim_nest_vector_loop(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, bool threads) {
   indim_loop_builder *b = &nest->l->b;
   int64_t step = (int64_t)nest->lanes * nest->unroll;
   int64_t at = low;
   int64_t line = 0;
   // Stores past the caches want whole lines; in long rows it is worth to begin the vectors at one.
   bool is_long = high - low >= LONG_ROW * nest->lanes && nest->cost <= CHEAP;
-  indim_lval before = nest->streams && is_long ? indim_nest_before_line(nest, index, low, &line) : 0;
+  indim_value_id before = nest->streams && is_long ? indim_nest_before_line(nest, index, low, &line) : 0;
   if (before != 0) {
     const indim_loop_value *range = indim_loop_value_of(b, before);
     if (range->low != range->high && !threads) {
@@ -244,17 +246,17 @@ void indim_nest_vectors(indim_nest *nest, indim_coord *index, int64_t low, int64
   }
   int64_t blocks = (high - at) / step;
   if (blocks > 1) {
-    indim_lval i =
+    indim_value_id i =
         indim_loop_for_begin(b, indim_loop_index(b, at), indim_loop_index(b, at + blocks * step), step, 0, NULL, NULL);
     if (threads && blocks >= 2 * INDIM_NEST_PIECES) {
       indim_loop_for_parallel(b, (blocks + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
     }
-    indim_nest_rest(nest, index, i, step);
+    indim_nest_remainder(nest, index, i, step);
     indim_loop_for_end(b, NULL, NULL);
     at += blocks * step;
   }
   int64_t whole = line == 0 ? high - at : (high - at) / line * line;
-  indim_nest_rest(nest, index, indim_loop_index(b, at), whole);
+  indim_nest_remainder(nest, index, indim_loop_index(b, at), whole);
   run_plain(nest, index, at + whole, high - at - whole);
 }
 
@@ -269,7 +271,7 @@ int64_t indim_nest_elements(const indim_nest *nest) {
 // Whether so many elements are worth threads, if no loop stands around them.
 bool indim_nest_worth_threads(const indim_nest *nest, int64_t elements) {
   indim_lowering *l = nest->l;
-  return nest->may_thread && l->loop_depth == 0 && !indim_lower_without(l, INDIM_DECISION_THREADS) &&
+  return nest->may_thread && l->loop_depth == 0 && indim_lower_is_enabled(l, INDIM_DECISION_THREADS) &&
          elements >= WORTH_THREADS * 8 / indim_index_add_saturated(nest->cost, 8);
 }
 
@@ -277,19 +279,20 @@ bool indim_nest_worth_threads(const indim_nest *nest, int64_t elements) {
 static int32_t most_copies(const indim_nest *nest) { return nest->cost <= CHEAP ? 64 : nest->cost <= 100 ? 16 : 4; }
 
 // A loop over low to high, in threads as one over pieces and another inside, so that each piece has panels of its own.
-indim_lval indim_nest_pieces_begin(indim_nest *nest, int64_t low, int64_t high, bool threads) {
+indim_value_id indim_nest_pieces_begin(indim_nest *nest, int64_t low, int64_t high, bool threads) {
   indim_loop_builder *b = &nest->l->b;
-  indim_lval begin = indim_loop_index(b, low);
-  indim_lval end = indim_loop_index(b, high);
+  indim_value_id begin = indim_loop_index(b, low);
+  indim_value_id end = indim_loop_index(b, high);
   if (threads) {
     int64_t each = (high - low + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES;
     int64_t pieces = (high - low + each - 1) / each;
-    indim_lval piece = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, pieces), 1, 0, NULL, NULL);
+    indim_value_id piece =
+        indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, pieces), 1, 0, NULL, NULL);
     indim_loop_for_parallel(b, 1);
     begin = indim_loop_add_const(b, indim_loop_mul_const(b, piece, each), low);
-    indim_lval last = indim_loop_add_const(b, begin, each);
+    indim_value_id last = indim_loop_add_const(b, begin, each);
     end = pieces * each == high - low ? last : indim_loop_binary(b, INDIM_OP_MINIMUM, last, end);
-    indim_nest_give_panels(nest, piece, pieces);
+    indim_nest_make_panels(nest, piece, pieces);
   }
   return indim_loop_for_begin(b, begin, end, 1, 0, NULL, NULL);
 }
@@ -337,12 +340,12 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
 static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments) {
   while (position < nest->rank &&
          (nest->sizes[nest->order[position]] == 1 || nest->order[position] == nest->vector_dim ||
-          (nest->turns && nest->order[position] == nest->turn_dim))) {
+          (nest->turns && nest->order[position] == nest->transpose_dim))) {
     position++;
   }
   bool is_last = position == nest->rank;
   if (is_last && nest->turns) {
-    indim_nest_turned(nest, index, segments);
+    indim_nest_transposed(nest, index, segments);
     return;
   }
   int32_t dim = is_last ? nest->vector_dim : nest->order[position];
@@ -350,12 +353,12 @@ static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int
     run_body(nest, 1, index);
     return;
   }
-  int64_t borders[INDIM_MAX_CUTS + 2];
+  int64_t borders[INDIM_MAX_SPLIT_POINTS + 2];
   int32_t count = indim_nest_borders(nest, dim, segments, borders);
   for (int32_t s = 0; s < count; s++) {
     if (is_last) {
-      indim_nest_vectors(nest, index, borders[s], borders[s + 1],
-                         indim_nest_worth_threads(nest, borders[s + 1] - borders[s]));
+      indim_nest_vector_loop(nest, index, borders[s], borders[s + 1],
+                             indim_nest_worth_threads(nest, borders[s + 1] - borders[s]));
     } else {
       run_loop(nest, position, index, borders[s], borders[s + 1], segments * count);
     }

@@ -49,11 +49,11 @@ bool indim_recast_can(const indim_instr *instr) {
              indim_shape_element_count(from) * stored_bits(from->type);
 }
 
-static indim_lval as_lanes(indim_kernel *k, indim_lval x, int32_t lanes) {
+static indim_value_id as_lanes(indim_element_ctx *k, indim_value_id x, int32_t lanes) {
   return indim_loop_splat(&k->l->b, x, lanes);
 }
 
-static indim_lval binary(indim_kernel *k, indim_op op, indim_lval x, indim_lval y) {
+static indim_value_id binary(indim_element_ctx *k, indim_op op, indim_value_id x, indim_value_id y) {
   int32_t a = indim_loop_value_of(&k->l->b, x)->lanes;
   int32_t b = indim_loop_value_of(&k->l->b, y)->lanes;
   int32_t lanes = a > b ? a : b;
@@ -65,7 +65,7 @@ static int32_t minor_dim(const indim_shape *shape, int32_t position) {
   return shape->has_layout ? (int32_t)shape->layout.minor_to_major[position] : shape->rank - 1 - position;
 }
 
-static indim_coord linear_of(indim_kernel *k, const indim_shape *shape, const indim_coord *index) {
+static indim_coord linear_of(indim_element_ctx *k, const indim_shape *shape, const indim_coord *index) {
   indim_coord linear = indim_coord_const(k, 0);
   int64_t stride = 1;
   for (int32_t p = 0; p < shape->rank; p++) {
@@ -76,7 +76,7 @@ static indim_coord linear_of(indim_kernel *k, const indim_shape *shape, const in
   return linear;
 }
 
-static void index_of(indim_kernel *k, const indim_shape *shape, indim_coord linear, indim_coord *out_index) {
+static void index_of(indim_element_ctx *k, const indim_shape *shape, indim_coord linear, indim_coord *out_index) {
   for (int32_t p = 0; p < shape->rank; p++) {
     int32_t d = minor_dim(shape, p);
     if (p + 1 == shape->rank) {
@@ -88,21 +88,22 @@ static void index_of(indim_kernel *k, const indim_shape *shape, indim_coord line
 }
 
 // Part |part| of the wider element at |inner|.
-static indim_lval take_part(indim_kernel *k, indim_flow_item *item, const indim_coord *inner, indim_coord part,
-                            indim_lval mask) {
+static indim_value_id take_part(indim_element_ctx *k, indim_flow_item *item, const indim_coord *inner, indim_coord part,
+                                indim_value_id mask) {
   indim_loop_builder *b = &k->l->b;
   indim_type from = item->operands[0]->shape->type;
   indim_type to = item->shape->type;
-  indim_survey_alone(k->l, part);
-  indim_lval x = indim_loop_bitcast(b, indim_value_at(k, item->operands[0], inner, mask), unsigned_of(from));
+  indim_access_used_alone(k->l, part);
+  indim_value_id x = indim_loop_bitcast(b, indim_value_at(k, item->operands[0], inner, mask), unsigned_of(from));
   bool differs = part.step != 0 || indim_loop_value_of(b, part.base)->lanes > 1;
-  indim_lval bits = indim_loop_mul_const(b, differs ? indim_coord_lanes(k, part) : part.base, stored_bits(to));
+  indim_value_id bits = indim_loop_mul_const(b, differs ? indim_coord_lanes(k, part) : part.base, stored_bits(to));
   x = binary(k, INDIM_OP_SHIFT_RIGHT_LOGICAL, x, indim_loop_convert(b, bits, unsigned_of(from)));
   return indim_loop_bitcast(b, indim_loop_convert(b, x, unsigned_of(to)), to);
 }
 
 // |x| as bits |part| of a wider element, with those in |sum|.
-static indim_lval put_part(indim_kernel *k, indim_flow_item *item, indim_lval x, int64_t part, indim_lval sum) {
+static indim_value_id put_part(indim_element_ctx *k, indim_flow_item *item, indim_value_id x, int64_t part,
+                               indim_value_id sum) {
   indim_loop_builder *b = &k->l->b;
   indim_type from = item->operands[0]->shape->type;
   indim_type wide = unsigned_of(item->shape->type);
@@ -110,11 +111,12 @@ static indim_lval put_part(indim_kernel *k, indim_flow_item *item, indim_lval x,
   if (part == 0) {
     return x;
   }
-  indim_lval bits = indim_loop_const(b, wide, (uint64_t)(part * stored_bits(from)), 0);
+  indim_value_id bits = indim_loop_const(b, wide, (uint64_t)(part * stored_bits(from)), 0);
   return binary(k, INDIM_OP_OR, sum, binary(k, INDIM_OP_SHIFT_LEFT, x, bits));
 }
 
-indim_lval indim_recast(indim_kernel *k, indim_flow_item *item, const indim_coord *index, indim_lval mask) {
+indim_value_id indim_recast(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                            indim_value_id mask) {
   const indim_shape *to = item->shape;
   const indim_shape *from = item->operands[0]->shape;
   int32_t to_bits = stored_bits(to->type);
@@ -134,7 +136,7 @@ indim_lval indim_recast(indim_kernel *k, indim_flow_item *item, const indim_coor
     }
     return take_part(k, item, inner, part, mask);
   }
-  indim_lval sum = 0;
+  indim_value_id sum = 0;
   for (int32_t part = 0; part < to_bits / from_bits && !indim_lower_failed(k->l); part++) {
     if (in_memory) {
       index_of(k, from, indim_coord_scale(k, linear, to_bits / from_bits, part), inner);

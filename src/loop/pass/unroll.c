@@ -20,7 +20,7 @@ enum { MOST_STEPS = 8, MOST_NODES = 512, FUNCTION_NODES = 16, MOST_ELEMENTS = 10
 
 // What an element of memory was last stored from: a lane of |value|; 0: not known.
 typedef struct held {
-  indim_lval value;
+  indim_value_id value;
   int32_t lane;
 } held;
 
@@ -28,25 +28,27 @@ typedef struct unrolling {
   indim_loop_program *program;
   indim_loop_builder b;  // makes values and nodes
   indim_arena arena;
-  indim_loop_body *body;  // that is being put down anew
-  int32_t limit;          // values, and room for some more, that |renamed| knows
-  indim_lval *renamed;    // of those: by what number they go now; 0: their own
-  held **memory;          // for each storage its elements; NULL: it is not followed
-  int32_t *version;       // of each storage's contents
+  indim_loop_body *body;    // that is being put down anew
+  int32_t limit;            // values, and room for some more, that |renamed| knows
+  indim_value_id *renamed;  // of those: by what number they go now; 0: their own
+  held **memory;            // for each storage its elements; NULL: it is not followed
+  int32_t *version;         // of each storage's contents
   int32_t last_version;
 } unrolling;
 
-static const indim_loop_value *value_of(const unrolling *u, indim_lval v) { return &u->program->values[v]; }
+static const indim_loop_value *value_of(const unrolling *u, indim_value_id v) { return &u->program->values[v]; }
 
-static indim_lval now(const unrolling *u, indim_lval v) {
+static indim_value_id now(const unrolling *u, indim_value_id v) {
   return v < u->limit && u->renamed[v] != 0 ? u->renamed[v] : v;
 }
 
-static indim_lval put(unrolling *u, const indim_loop_draft *draft) { return indim_loop_intern(&u->b, draft, u->body); }
+static indim_value_id put(unrolling *u, const indim_loop_draft *draft) {
+  return indim_loop_intern(&u->b, draft, u->body);
+}
 
 // Choosing -------------------------------------------------------------------------------------------------------------
 
-static bool is_point(const unrolling *u, indim_lval v) {
+static bool is_point(const unrolling *u, indim_value_id v) {
   return value_of(u, v)->type == INDIM_S64 && value_of(u, v)->lanes == 1 && value_of(u, v)->low == value_of(u, v)->high;
 }
 
@@ -58,7 +60,7 @@ static int64_t steps_of(const unrolling *u, const indim_loop_node *loop) {
 }
 
 // Whether the store's address is known once the loop's index is, of an array that is followed.
-static bool is_followed(const unrolling *u, const indim_loop_node *store, indim_lval index) {
+static bool is_followed(const unrolling *u, const indim_loop_node *store, indim_value_id index) {
   indim_affine address;
   indim_affine_of(u->program, store->args[0], &address);
   bool is_known = address.count == 0 || (address.count == 1 && address.terms[0] == index);
@@ -78,7 +80,7 @@ static bool is_short(const unrolling *u, const indim_loop_node *loop) {
     if (group != INDIM_GROUP_VALUE && group != INDIM_GROUP_LOAD && !is_store) {
       return false;
     }
-    bool is_long = node->kind == INDIM_NODE_SCALAR && indim_loop_is_function(node->u.op.op);
+    bool is_long = node->kind == INDIM_NODE_ELEMENTWISE && indim_loop_is_function(node->u.op.op);
     nodes += is_long ? FUNCTION_NODES : node->kind != INDIM_NODE_AFFINE ? 1 : 0;  // indices become numbers
   }
   return steps * nodes <= MOST_NODES;
@@ -100,7 +102,7 @@ static bool has_short(const unrolling *u, const indim_loop_body *body) {
 // Vectors of scalars ---------------------------------------------------------------------------------------------------
 
 // Whether all are made by the same op, of this kind, from values of the same type and lanes.
-static bool are_alike(const unrolling *u, indim_node_kind kind, int32_t count, const indim_lval *values) {
+static bool are_alike(const unrolling *u, indim_node_kind kind, int32_t count, const indim_value_id *values) {
   const indim_loop_node *first = value_of(u, values[0])->node;
   if (first == NULL || first->kind != kind) {
     return false;
@@ -122,7 +124,8 @@ static bool are_alike(const unrolling *u, indim_node_kind kind, int32_t count, c
   return true;
 }
 
-static indim_lval shuffle(unrolling *u, int32_t count, const indim_lval *args, int32_t lanes, const int32_t *map) {
+static indim_value_id shuffle(unrolling *u, int32_t count, const indim_value_id *args, int32_t lanes,
+                              const int32_t *map) {
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_SHUFFLE, value_of(u, args[0])->type, lanes, count, args);
   draft.node.u.map = map;
   return put(u, &draft);
@@ -130,8 +133,8 @@ static indim_lval shuffle(unrolling *u, int32_t count, const indim_lval *args, i
 
 // The first (|half| 0) or the second halves of all groups of |width| lanes that |count| vectors of |lanes| lanes hold.
 // Two vectors are merged inside of blocks of 16 bytes while a group fits one, which is one instruction.
-static indim_lval halves(unrolling *u, int32_t count, const indim_lval *vectors, int32_t lanes, int32_t width,
-                         int32_t half) {
+static indim_value_id halves(unrolling *u, int32_t count, const indim_value_id *vectors, int32_t lanes, int32_t width,
+                             int32_t half) {
   int32_t map[MOST_LANES];
   int32_t block = (int32_t)(16 / indim_type_bytes(value_of(u, vectors[0])->type));
   block = count == 1 || block > lanes || width > block ? lanes : block;
@@ -146,23 +149,23 @@ static indim_lval halves(unrolling *u, int32_t count, const indim_lval *vectors,
 }
 
 // One level: halves of groups of |width| lanes combined by |op|; pairs of vectors become one.
-static indim_lval combine(unrolling *u, const indim_loop_op *op, int32_t count, const indim_lval *vectors,
-                          int32_t lanes, int32_t width) {
-  indim_lval args[2] = {halves(u, count, vectors, lanes, width, 0), halves(u, count, vectors, lanes, width, 1)};
+static indim_value_id combine(unrolling *u, const indim_loop_op *op, int32_t count, const indim_value_id *vectors,
+                              int32_t lanes, int32_t width) {
+  indim_value_id args[2] = {halves(u, count, vectors, lanes, width, 0), halves(u, count, vectors, lanes, width, 1)};
   if (u->b.status != INDIM_OK) {
     return 0;
   }
   indim_loop_draft draft =
-      indim_loop_draft_of(INDIM_NODE_SCALAR, value_of(u, args[0])->type, value_of(u, args[0])->lanes, 2, args);
+      indim_loop_draft_of(INDIM_NODE_ELEMENTWISE, value_of(u, args[0])->type, value_of(u, args[0])->lanes, 2, args);
   draft.node.u.op = *op;
   return put(u, &draft);
 }
 
 // Folds |count| vectors of |lanes| lanes, both powers of two, side by side: each in the order of its own fold, so to the
 // same bits. The place of each in the result is found by sending its number along.
-static indim_lval fold_together(unrolling *u, const indim_loop_op *op, int32_t count, const indim_lval *vectors,
-                                int32_t lanes) {
-  indim_lval at[MOST_LANES];
+static indim_value_id reduce_together(unrolling *u, const indim_loop_op *op, int32_t count,
+                                      const indim_value_id *vectors, int32_t lanes) {
+  indim_value_id at[MOST_LANES];
   int32_t groups[MOST_LANES][MOST_LANES];  // which fold the groups of each vector belong to
   int32_t group_count = 1;
   int32_t left = count;
@@ -200,19 +203,19 @@ static indim_lval fold_together(unrolling *u, const indim_loop_op *op, int32_t c
 
 static bool is_power(int32_t x) { return (x & (x - 1)) == 0; }
 
-static indim_lval make_vector(unrolling *u, int32_t count, const indim_lval *values, int32_t depth);
+static indim_value_id make_vector(unrolling *u, int32_t count, const indim_value_id *values, int32_t depth);
 
-static void args_of(const unrolling *u, int32_t count, const indim_lval *values, int32_t k, indim_lval *out) {
+static void args_of(const unrolling *u, int32_t count, const indim_value_id *values, int32_t k, indim_value_id *out) {
   for (int32_t i = 0; i < count; i++) {
     out[i] = value_of(u, values[i])->node->args[k];
   }
 }
 
 // What makes the scalars, as one op on vectors, if all its args but one are the same for all; 0 otherwise.
-static indim_lval make_by_op(unrolling *u, int32_t count, const indim_lval *values, int32_t depth) {
+static indim_value_id make_by_op(unrolling *u, int32_t count, const indim_value_id *values, int32_t depth) {
   const indim_loop_node *model = value_of(u, values[0])->node;
-  indim_lval args[3];
-  indim_lval lanes[MOST_LANES];
+  indim_value_id args[3];
+  indim_value_id lanes[MOST_LANES];
   int32_t different = 0;
   for (int32_t k = 0; k < model->arg_count; k++) {
     args_of(u, count, values, k, lanes);
@@ -222,7 +225,7 @@ static indim_lval make_by_op(unrolling *u, int32_t count, const indim_lval *valu
     return 0;
   }
   indim_loop_draft draft =
-      indim_loop_draft_of(INDIM_NODE_SCALAR, value_of(u, values[0])->type, count, model->arg_count, args);
+      indim_loop_draft_of(INDIM_NODE_ELEMENTWISE, value_of(u, values[0])->type, count, model->arg_count, args);
   draft.node.u.op = model->u.op;
   for (int32_t k = 0; k < draft.node.arg_count; k++) {
     args_of(u, count, values, k, lanes);
@@ -232,9 +235,9 @@ static indim_lval make_by_op(unrolling *u, int32_t count, const indim_lval *valu
 }
 
 // The scalars as the lanes of a vector.
-static indim_lval make_vector(unrolling *u, int32_t count, const indim_lval *values, int32_t depth) {
+static indim_value_id make_vector(unrolling *u, int32_t count, const indim_value_id *values, int32_t depth) {
   enum { DEEP = 8 };
-  indim_lval vectors[MOST_LANES];
+  indim_value_id vectors[MOST_LANES];
   int32_t map[MOST_LANES];
   if (u->b.status != INDIM_OK) {
     return 0;
@@ -244,15 +247,15 @@ static indim_lval make_vector(unrolling *u, int32_t count, const indim_lval *val
     indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_SPLAT, type, count, 1, values);
     return put(u, &draft);
   }
-  if (are_alike(u, INDIM_NODE_FOLD, count, values) && is_power(count)) {
+  if (are_alike(u, INDIM_NODE_REDUCE, count, values) && is_power(count)) {
     args_of(u, count, values, 0, vectors);
     int32_t lanes = value_of(u, vectors[0])->lanes;
     if (is_power(lanes) && lanes * 2 <= MOST_LANES) {
-      return fold_together(u, &value_of(u, values[0])->node->u.op, count, vectors, lanes);
+      return reduce_together(u, &value_of(u, values[0])->node->u.op, count, vectors, lanes);
     }
   }
-  if (depth < DEEP && are_alike(u, INDIM_NODE_SCALAR, count, values)) {
-    indim_lval made = make_by_op(u, count, values, depth);
+  if (depth < DEEP && are_alike(u, INDIM_NODE_ELEMENTWISE, count, values)) {
+    indim_value_id made = make_by_op(u, count, values, depth);
     if (made != 0) {
       return made;
     }
@@ -294,10 +297,10 @@ static void note_store(unrolling *u, const indim_loop_node *store) {
 
 // What the load at |address| would give, without memory; 0: it has to be loaded. A lane of a vector is loaded: so it comes
 // out in all lanes of a register where that is wanted.
-static indim_lval take_stored(unrolling *u, const indim_loop_node *load, indim_lval address, int32_t lanes) {
+static indim_value_id take_stored(unrolling *u, const indim_loop_node *load, indim_value_id address, int32_t lanes) {
   const held *memory = u->memory[load->u.memory.storage];
-  indim_lval values[MOST_LANES];
-  indim_lval sources[MOST_SOURCES];
+  indim_value_id values[MOST_LANES];
+  indim_value_id sources[MOST_SOURCES];
   int32_t map[MOST_LANES];
   int32_t source_count = 0;
   bool is_scalars = true;
@@ -334,14 +337,14 @@ static indim_lval take_stored(unrolling *u, const indim_loop_node *load, indim_l
 
 // Putting down ---------------------------------------------------------------------------------------------------------
 
-static indim_lval put_index(unrolling *u, int64_t index) {
+static indim_value_id put_index(unrolling *u, int64_t index) {
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_CONST, INDIM_S64, 1, 0, NULL);
   draft.node.u.constant.bits[0] = (uint64_t)index;
   return put(u, &draft);
 }
 
 // The node's value by the names that its args have now. Indices that have become numbers are constants.
-static indim_lval put_value(unrolling *u, const indim_loop_node *node, const indim_lval *args) {
+static indim_value_id put_value(unrolling *u, const indim_loop_node *node, const indim_value_id *args) {
   indim_loop_value value = *value_of(u, node->first_result);
   indim_loop_draft draft = indim_loop_draft_of(node->kind, value.type, value.lanes, node->arg_count, args);
   draft.node.u = node->u;
@@ -357,7 +360,7 @@ static indim_lval put_value(unrolling *u, const indim_loop_node *node, const ind
 }
 
 // A load that was not answered from registers: the same one is shared as long as nothing is stored there.
-static indim_lval put_load(unrolling *u, const indim_loop_node *node, const indim_lval *args) {
+static indim_value_id put_load(unrolling *u, const indim_loop_node *node, const indim_value_id *args) {
   indim_loop_value value = *value_of(u, node->first_result);
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_LOAD, value.type, value.lanes, node->arg_count, args);
   draft.node.u = node->u;
@@ -370,7 +373,7 @@ static indim_lval put_load(unrolling *u, const indim_loop_node *node, const indi
 
 static void put_node(unrolling *u, const indim_loop_node *node) {
   indim_node_group group = indim_node_group_of(node->kind);
-  indim_lval *args = indim_loop_alloc(&u->b, (size_t)node->arg_count, sizeof *args);
+  indim_value_id *args = indim_loop_alloc(&u->b, (size_t)node->arg_count, sizeof *args);
   for (int32_t i = 0; i < node->arg_count && args != NULL; i++) {
     args[i] = now(u, node->args[i]);
   }
@@ -380,7 +383,7 @@ static void put_node(unrolling *u, const indim_loop_node *node) {
   if (group == INDIM_GROUP_VALUE) {
     u->renamed[node->first_result] = put_value(u, node, args);
   } else if (group == INDIM_GROUP_LOAD) {
-    indim_lval stored = take_stored(u, node, args[0], value_of(u, node->first_result)->lanes);
+    indim_value_id stored = take_stored(u, node, args[0], value_of(u, node->first_result)->lanes);
     u->renamed[node->first_result] = stored != 0 ? stored : put_load(u, node, args);
   } else {
     indim_loop_node *copy = indim_loop_new_node(&u->b, node->kind, node->arg_count, args);
@@ -434,7 +437,7 @@ static void put_body(unrolling *u, indim_loop_body *body) {
 static void know_all_values(unrolling *u) {
   int32_t count = u->program->value_count;
   if (count > u->limit) {
-    indim_lval *wider = indim_loop_scratch(&u->b, &u->arena, (int64_t)count + count / 2, sizeof *wider);
+    indim_value_id *wider = indim_loop_scratch(&u->b, &u->arena, (int64_t)count + count / 2, sizeof *wider);
     if (wider != NULL) {
       memcpy(wider, u->renamed, (size_t)u->limit * sizeof *wider);
       u->renamed = wider;
@@ -477,7 +480,7 @@ static void make_arrays(unrolling *u) {
   }
 }
 
-indim_status indim_loop_unroll(indim_loop_program *program) {
+indim_status indim_pass_unroll(indim_loop_program *program) {
   unrolling u = {.program = program, .limit = program->value_count};
   indim_loop_builder_init(&u.b, program);
   indim_arena_init(&u.arena, program->cx);
@@ -491,5 +494,5 @@ indim_status indim_loop_unroll(indim_loop_program *program) {
   indim_arena_deinit(&u.arena);
   indim_loop_builder_deinit(&u.b);
   INDIM_TRY(u.b.status);
-  return indim_loop_prune(program);
+  return indim_pass_dce(program);
 }

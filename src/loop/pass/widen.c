@@ -23,12 +23,12 @@ static int32_t power_above(int32_t lanes) {
 }
 
 // Whether |v| becomes wider.
-static bool is_odd(const widening *w, indim_lval v) {
+static bool is_odd(const widening *w, indim_value_id v) {
   return v < w->limit && w->program->values[v].type != INDIM_S64 && power_above(w->lanes[v]) != w->lanes[v];
 }
 
 // Makes |to| a copy of |from| in whose lanes from |kept| on stands any value.
-static void put_copy(widening *w, indim_lval to, indim_lval from, int32_t kept, indim_node_list *list) {
+static void put_copy(widening *w, indim_value_id to, indim_value_id from, int32_t kept, indim_node_list *list) {
   int32_t lanes = w->program->values[to].lanes;
   indim_loop_node *node = indim_loop_new_node(&w->b, INDIM_NODE_SHUFFLE, 1, &from);
   int32_t *map = indim_loop_alloc(&w->b, (size_t)lanes, sizeof *map);
@@ -51,7 +51,7 @@ static bool is_lanewise(const widening *w, const indim_loop_node *node) {
       node->kind == INDIM_NODE_EXTRACT || node->kind == INDIM_NODE_SHUFFLE || node->kind == INDIM_NODE_FMA) {
     return true;
   }
-  if (node->kind != INDIM_NODE_SCALAR || result->type == INDIM_S64) {
+  if (node->kind != INDIM_NODE_ELEMENTWISE || result->type == INDIM_S64) {
     return false;
   }
   for (int32_t i = 0; i < node->arg_count; i++) {
@@ -95,17 +95,17 @@ static void widen_map(widening *w, indim_loop_node *node) {
 // Args and result with the lanes that they had.
 static void keep_narrow(widening *w, indim_loop_node *node, indim_node_list *list) {
   for (int32_t i = 0; i < node->arg_count && w->b.status == INDIM_OK; i++) {
-    indim_lval v = node->args[i];
+    indim_value_id v = node->args[i];
     if (is_odd(w, v)) {
-      indim_lval narrow = indim_loop_new_value(&w->b, w->program->values[v].type, w->lanes[v], list->body);
+      indim_value_id narrow = indim_loop_new_value(&w->b, w->program->values[v].type, w->lanes[v], list->body);
       put_copy(w, narrow, v, w->lanes[v], list);
       node->args[i] = narrow;
     }
   }
   indim_nodes_append(list, node);
-  indim_lval v = node->first_result;
+  indim_value_id v = node->first_result;
   if (node->result_count > 0 && is_odd(w, v) && w->b.status == INDIM_OK) {
-    indim_lval narrow = indim_loop_new_value(&w->b, w->program->values[v].type, w->lanes[v], list->body);
+    indim_value_id narrow = indim_loop_new_value(&w->b, w->program->values[v].type, w->lanes[v], list->body);
     node->first_result = narrow;
     w->program->values[narrow].node = node;
     put_copy(w, v, narrow, w->lanes[v], list);
@@ -136,7 +136,7 @@ static void widen_body(widening *w, indim_loop_body *body) {
   }
 }
 
-indim_status indim_loop_widen(indim_loop_program *program) {
+indim_status indim_pass_widen(indim_loop_program *program) {
   widening w = {.program = program, .limit = program->value_count};
   void *memory = NULL;
   bool any = false;

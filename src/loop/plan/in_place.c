@@ -349,13 +349,13 @@ static void add_edge(analysis *a, indim_flow_item *reader, indim_flow_item *writ
 
 // What is computed inside its users is stored instead, before its operand is overwritten.
 static void keep(analysis *a, indim_flow_item *item) {
-  bool is_tile = indim_plan_can_be_tile(item) && !indim_lower_without(a->l, INDIM_DECISION_REGISTERS);
+  bool fits_registers = indim_plan_can_be_in_registers(item) && indim_lower_is_enabled(a->l, INDIM_DECISION_REGISTERS);
   for (int32_t k = 0; k < item->operand_count; k++) {
-    is_tile = is_tile && item->operands[k]->placement != INDIM_PLACEMENT_INLINE;
+    fits_registers = fits_registers && item->operands[k]->placement != INDIM_PLACEMENT_INLINE;
   }
-  item->placement = is_tile ? INDIM_PLACEMENT_TILE : INDIM_PLACEMENT_MEMORY;
+  item->placement = fits_registers ? INDIM_PLACEMENT_REGISTERS : INDIM_PLACEMENT_MEMORY;
   item->reason = "what it reads is overwritten before its user is computed";
-  item->feeds_loops = is_tile && indim_shape_element_count(item->shape) != 1;
+  item->needs_memory_copy = fits_registers && indim_shape_element_count(item->shape) != 1;
 }
 
 static bool has_other(const analysis *a) {
@@ -490,7 +490,7 @@ static void reorder(analysis *a) {
 void indim_plan_in_place(indim_lowering *l, indim_flow *flow) {
   analysis a = {.l = l, .flow = flow, .count = flow->item_count};
   bool is_ready = false;
-  bool is_out = indim_lower_without(l, INDIM_DECISION_IN_PLACE);
+  bool is_out = !indim_lower_is_enabled(l, INDIM_DECISION_IN_PLACE);
   for (int32_t i = 0; i < a.count && !is_out && !indim_lower_failed(l); i++) {
     indim_flow_item *item = flow->items[i];
     item->base = item->kind == INDIM_FLOW_PARAMETER ? NULL : base_of(item);

@@ -1,4 +1,4 @@
-// Where each item of a flow lives. Small arrays whose users are small stay in registers (tiles). What is computed element
+// Where each item of a flow lives. Small arrays whose users are small stay in registers. What is computed element
 // by element lives nowhere, if the loop that needs it is one loop and does not need it too often (fusion). The rest is
 // memory. Users are decided before what they use, so that each decision knows who asks.
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "loop/kernels/kernels.h"
 
 enum {
-  TILE_LIMIT = 128,  // elements
+  REGS_LIMIT = 128,  // elements
   MANY_TIMES = 1 << 20,
   CHEAP_AGAIN = 16,  // cost that may be computed again rather than kept
   LONG_ROW = 32,     // elements of a row before which computing something once for the row counts for nothing
@@ -75,7 +75,7 @@ static bool is_small(const indim_flow_item *item) {
     return false;
   }
   int64_t count = indim_shape_element_count(item->shape);
-  return count >= 1 && count <= TILE_LIMIT;
+  return count >= 1 && count <= REGS_LIMIT;
 }
 
 static bool is_inlinable(const indim_flow_item *item) {
@@ -102,8 +102,8 @@ static int64_t repeats_along_row(const indim_flow_item *user) {
 
 // What the backward walk knows of an item: who asks for it.
 typedef struct asked {
-  bool by_tile;    // a tile, or control that carries it
-  bool by_memory;  // an op that reads memory
+  bool by_registers;  // an array in registers, or control that carries it
+  bool by_memory;     // an op that reads memory
   bool as_result;
   int32_t root;         // the one kernel that computes it; -1: none yet, -2: several
   int32_t elementwise;  // times an element is computed for users at the same index
@@ -149,10 +149,10 @@ static int64_t repeats(const indim_flow_item *user, int32_t k) {
 static void ask(const indim_flow_item *user, const asked *of_user, asked *list) {
   for (int32_t k = 0; k < user->operand_count; k++) {
     asked *a = &list[user->operands[k]->index];
-    if (user->placement == INDIM_PLACEMENT_TILE) {
-      a->by_tile = true;
+    if (user->placement == INDIM_PLACEMENT_REGISTERS) {
+      a->by_registers = true;
     } else if (user->flow_count > 0) {
-      a->by_tile = true;
+      a->by_registers = true;
       a->by_memory = true;
     } else if (user->placement == INDIM_PLACEMENT_INLINE || is_inlinable(user)) {
       ask_root(a, user->placement == INDIM_PLACEMENT_INLINE ? of_user->root : user->index);
@@ -175,8 +175,8 @@ static void ask(const indim_flow_item *user, const asked *of_user, asked *list) 
   }
 }
 
-bool indim_plan_can_be_tile(const indim_flow_item *item) {
-  if (item->kind != INDIM_FLOW_OP || !is_small(item) || item->member_count > 0 || !indim_tile_can(item->instr)) {
+bool indim_plan_can_be_in_registers(const indim_flow_item *item) {
+  if (item->kind != INDIM_FLOW_OP || !is_small(item) || item->member_count > 0 || !indim_regs_can(item->instr)) {
     return false;
   }
   for (int32_t k = 0; k < item->operand_count; k++) {
@@ -187,10 +187,10 @@ bool indim_plan_can_be_tile(const indim_flow_item *item) {
   return true;
 }
 
-static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, const asked *a, bool tiles) {
-  if (indim_plan_can_be_tile(item) && tiles &&
-      (a->by_tile || a->as_result || indim_shape_element_count(item->shape) == 1)) {
-    return INDIM_PLACEMENT_TILE;
+static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, const asked *a, bool registers) {
+  if (indim_plan_can_be_in_registers(item) && registers &&
+      (a->by_registers || a->as_result || indim_shape_element_count(item->shape) == 1)) {
+    return INDIM_PLACEMENT_REGISTERS;
   }
   if (!is_inlinable(item)) {
     item->reason = "a kernel of its own";
@@ -203,7 +203,7 @@ static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, 
     item->reason = "a result";
     return INDIM_PLACEMENT_MEMORY;
   }
-  if (a->by_tile || a->by_memory) {
+  if (a->by_registers || a->by_memory) {
     item->reason = "read from memory by a user";
     return INDIM_PLACEMENT_MEMORY;
   }
@@ -217,7 +217,7 @@ static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, 
     item->reason = "an element is needed several times, and computing it again costs more than keeping it";
     return INDIM_PLACEMENT_MEMORY;
   }
-  if (indim_lower_without(l, INDIM_DECISION_INLINE)) {
+  if (!indim_lower_is_enabled(l, INDIM_DECISION_INLINE)) {
     item->reason = "fusion is left out";
     return INDIM_PLACEMENT_MEMORY;
   }
@@ -269,17 +269,17 @@ static void bound_depths(indim_lowering *l, indim_flow *flow) {
 static void mark_feeding(indim_flow *flow) {
   for (int32_t i = 0; i < flow->item_count; i++) {
     const indim_flow_item *user = flow->items[i];
-    if (user->placement == INDIM_PLACEMENT_NONE || user->placement == INDIM_PLACEMENT_TILE) {
+    if (user->placement == INDIM_PLACEMENT_NONE || user->placement == INDIM_PLACEMENT_REGISTERS) {
       continue;
     }
     for (int32_t k = 0; k < user->operand_count; k++) {
-      user->operands[k]->feeds_loops =
-          user->operands[k]->feeds_loops || indim_shape_element_count(user->operands[k]->shape) != 1;
+      user->operands[k]->needs_memory_copy =
+          user->operands[k]->needs_memory_copy || indim_shape_element_count(user->operands[k]->shape) != 1;
     }
   }
 }
 
-static bool is_used(const asked *a) { return a->by_tile || a->by_memory || a->as_result || a->root != -1; }
+static bool is_used(const asked *a) { return a->by_registers || a->by_memory || a->as_result || a->root != -1; }
 
 // How many trailing dimensions a reduction folds; 0 when it folds others.
 static int32_t trailing_dims(const indim_flow_item *item) {
@@ -299,16 +299,16 @@ static bool same_sizes(const indim_shape *x, const indim_shape *y) {
 }
 
 // Marks the arrays in memory that are folded by rows, through what is computed from them element by element.
-static void mark_rows(indim_flow_item *item, const indim_shape *shape, int32_t row_dims, int depth) {
+static void mark_rows(indim_flow_item *item, const indim_shape *shape, int32_t separate_row_dims, int depth) {
   enum { FAR_ENOUGH = 12 };
   if (depth > FAR_ENOUGH || !indim_shape_is_array(item->shape) || !same_sizes(item->shape, shape)) {
     return;
   }
   if (item->placement == INDIM_PLACEMENT_MEMORY) {
-    item->row_dims = row_dims;
+    item->separate_row_dims = separate_row_dims;
   } else if (item->placement == INDIM_PLACEMENT_INLINE && !moves(item->instr->op)) {
     for (int32_t k = 0; k < item->operand_count; k++) {
-      mark_rows(item->operands[k], shape, row_dims, depth + 1);
+      mark_rows(item->operands[k], shape, separate_row_dims, depth + 1);
     }
   }
 }
@@ -319,9 +319,9 @@ static void mark_all_rows(indim_flow *flow) {
     if (!is_op(item, INDIM_OP_REDUCE) || item->placement != INDIM_PLACEMENT_MEMORY) {
       continue;
     }
-    int32_t row_dims = trailing_dims(item);
-    for (int32_t k = 0; row_dims > 0 && k < item->operand_count / 2; k++) {
-      mark_rows(item->operands[k], item->operands[0]->shape, row_dims, 0);
+    int32_t separate_row_dims = trailing_dims(item);
+    for (int32_t k = 0; separate_row_dims > 0 && k < item->operand_count / 2; k++) {
+      mark_rows(item->operands[k], item->operands[0]->shape, separate_row_dims, 0);
     }
   }
 }
@@ -331,7 +331,7 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
   if (list == NULL) {
     return;
   }
-  bool tiles = !indim_lower_without(l, INDIM_DECISION_REGISTERS);
+  bool registers = indim_lower_is_enabled(l, INDIM_DECISION_REGISTERS);
   for (int32_t i = 0; i < flow->item_count; i++) {
     list[i].root = -1;
   }
@@ -350,13 +350,13 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
       continue;
     }
     if (item->kind == INDIM_FLOW_OP) {
-      item->placement = place_op(l, item, &list[i], tiles);
+      item->placement = place_op(l, item, &list[i], registers);
       for (int32_t k = 0; k < item->operand_count; k++) {
         item->operands[k]->use_count++;
       }
       ask(item, &list[i], list);
     } else {
-      item->placement = is_small(item) && tiles ? INDIM_PLACEMENT_TILE : INDIM_PLACEMENT_MEMORY;
+      item->placement = is_small(item) && registers ? INDIM_PLACEMENT_REGISTERS : INDIM_PLACEMENT_MEMORY;
     }
   }
   bound_depths(l, flow);

@@ -6,7 +6,7 @@
 
 void indim_plan_flow(indim_lowering *l, indim_flow *flow);
 // Whether a small array can be computed in registers, its operands being small, too.
-bool indim_plan_can_be_tile(const indim_flow_item *item);
+bool indim_plan_can_be_in_registers(const indim_flow_item *item);
 // in_place.c: decides which items may overwrite the memory of what they update or carry, and puts what reads the old value
 // before them. The flows inside |flow| are planned.
 void indim_plan_in_place(indim_lowering *l, indim_flow *flow);

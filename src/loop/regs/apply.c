@@ -2,8 +2,8 @@
 // computation) and values of some lanes; out come values of as many lanes, each lane computed by itself. A computation
 // is written out where it is applied; what it holds of constants stays one lane wide until it meets a vector.
 #include "array/element.h"
-#include "loop/regs/frame.h"
-#include "loop/regs/tile.h"
+#include "loop/regs/inline_scope.h"
+#include "loop/regs/regs.h"
 
 // Calls inside calls, as in the evaluator; and the instructions of one application with all that it calls.
 enum { MAX_DEPTH = 500, MAX_STEPS = 1 << 14 };
@@ -20,7 +20,7 @@ static const bool computes[INDIM_OP_COUNT] = {
 // In memory.
 static int32_t stored_bits(indim_type type) { return type == INDIM_PRED ? 8 : indim_type_bits(type); }
 
-bool indim_loop_can_elementwise(const indim_instr *instr) {
+bool indim_loop_can_instr(const indim_instr *instr) {
   if (!computes[instr->op] || instr->op == INDIM_OP_MULHI || !indim_shape_is_array(instr->shape) ||
       !indim_shape_is_static(instr->shape) || instr->operand_count < 1 || instr->operand_count > 3) {
     return false;
@@ -64,7 +64,7 @@ static indim_loop_op op_of(const indim_instr *instr) {
 }
 
 // The bits of x seen as |type|. A pred is a byte that holds 0 or 1, and any byte but 0 is true.
-indim_lval indim_loop_bitcast(indim_loop_builder *b, indim_lval x, indim_type type) {
+indim_value_id indim_loop_bitcast(indim_loop_builder *b, indim_value_id x, indim_type type) {
   if (b->status != INDIM_OK) {
     return 0;  // what is known of a value is of none then: a pred
   }
@@ -78,7 +78,7 @@ indim_lval indim_loop_bitcast(indim_loop_builder *b, indim_lval x, indim_type ty
   if (type == INDIM_PRED) {
     return indim_loop_convert(b, indim_loop_bitcast(b, x, INDIM_U8), INDIM_PRED);
   }
-  return indim_loop_scalar(b, (indim_loop_op){.op = INDIM_OP_BITCAST_CONVERT}, type, 1, &x);
+  return indim_loop_elementwise(b, (indim_loop_op){.op = INDIM_OP_BITCAST_CONVERT}, type, 1, &x);
 }
 
 static bool is_same_value(const indim_instr *instr) {
@@ -86,9 +86,9 @@ static bool is_same_value(const indim_instr *instr) {
          (instr->op == INDIM_OP_REAL && !indim_type_is_complex(instr->operands[0]->shape->type));
 }
 
-indim_lval indim_loop_elementwise(indim_loop_builder *b, const indim_instr *instr, int32_t count,
-                                  const indim_lval *args) {
-  indim_lval wide[3];
+indim_value_id indim_loop_instr(indim_loop_builder *b, const indim_instr *instr, int32_t count,
+                                const indim_value_id *args) {
+  indim_value_id wide[3];
   int32_t lanes = 1;
   if (b->status != INDIM_OK) {
     return 0;
@@ -116,7 +116,7 @@ indim_lval indim_loop_elementwise(indim_loop_builder *b, const indim_instr *inst
   if (instr->op == INDIM_OP_CONVERT) {
     return indim_loop_convert(b, wide[0], type);
   }
-  return indim_loop_scalar(b, op_of(instr), type, count, wide);
+  return indim_loop_elementwise(b, op_of(instr), type, count, wide);
 }
 
 // Computations --------------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ static bool can_instr(const indim_instr *instr, int32_t depth, int32_t *steps) {
                      indim_type_is_complex(type) == indim_type_is_complex(instr->shape->type);
     return type == instr->shape->type || same_bits;
   }
-  return indim_loop_can_elementwise(instr);
+  return indim_loop_can_instr(instr);
 }
 
 bool indim_loop_can_apply(const indim_computation *computation) {
@@ -240,17 +240,19 @@ bool indim_loop_can_reorder(const indim_computation *computation) {
   return true;
 }
 
-static void apply(indim_loop_builder *b, const indim_computation *computation, const indim_lval *args, indim_lval *out);
+static void apply(indim_loop_builder *b, const indim_computation *computation, const indim_value_id *args,
+                  indim_value_id *out);
 
-static void apply_call(indim_loop_builder *b, const indim_loop_frame *f, const indim_instr *instr, indim_lval *out) {
-  indim_lval *args = indim_loop_frame_operands(b, f, instr);
+static void apply_call(indim_loop_builder *b, const indim_inline_scope *f, const indim_instr *instr,
+                       indim_value_id *out) {
+  indim_value_id *args = indim_inline_operands(b, f, instr);
   if (args != NULL) {
     apply(b, called_by(instr), args, out);
-    indim_loop_frame_release(b, f, instr, args);
+    indim_inline_release(b, f, instr, args);
   }
 }
 
-static indim_lval constant(indim_loop_builder *b, const indim_literal *literal) {
+static indim_value_id constant(indim_loop_builder *b, const indim_literal *literal) {
   const indim_shape *shape = indim_literal_shape(literal);
   indim_element element =
       indim_element_load(shape->type, indim_shape_element_bits(shape), indim_literal_data(literal), 0);
@@ -258,23 +260,24 @@ static indim_lval constant(indim_loop_builder *b, const indim_literal *literal) 
 }
 
 // The value of an instruction that has one leaf and calls nothing.
-static indim_lval apply_simple(indim_loop_builder *b, const indim_loop_frame *f, const indim_instr *instr) {
+static indim_value_id apply_simple(indim_loop_builder *b, const indim_inline_scope *f, const indim_instr *instr) {
   if (instr->op == INDIM_OP_CONSTANT) {
     return constant(b, instr->literal);
   }
-  indim_lval operands[3];
+  indim_value_id operands[3];
   for (int32_t i = 0; i < instr->operand_count; i++) {
-    operands[i] = *(const indim_lval *)indim_loop_frame_leaf(f, instr->operands[i]);
+    operands[i] = *(const indim_value_id *)indim_inline_leaf(f, instr->operands[i]);
   }
   if (keeps_scalar[instr->op]) {
     return indim_loop_bitcast(b, operands[0], instr->shape->type);
   }
-  return indim_loop_elementwise(b, instr, instr->operand_count, operands);
+  return indim_loop_instr(b, instr, instr->operand_count, operands);
 }
 
-static void apply_instr(indim_loop_builder *b, indim_loop_frame *f, const indim_instr *instr, const indim_lval *args) {
-  indim_lval *out = indim_loop_frame_leaf(f, instr);
-  if (indim_loop_frame_move(f, instr, args)) {
+static void apply_instr(indim_loop_builder *b, indim_inline_scope *f, const indim_instr *instr,
+                        const indim_value_id *args) {
+  indim_value_id *out = indim_inline_leaf(f, instr);
+  if (indim_inline_move(f, instr, args)) {
     return;
   }
   if (called_by(instr) != NULL) {
@@ -285,10 +288,10 @@ static void apply_instr(indim_loop_builder *b, indim_loop_frame *f, const indim_
 }
 
 // |args| are the leaves of all parameters, |out| gets those of the root.
-static void apply(indim_loop_builder *b, const indim_computation *computation, const indim_lval *args,
-                  indim_lval *out) {
-  indim_loop_frame f;
-  if (!indim_loop_frame_begin(b, computation, sizeof *out, &f)) {
+static void apply(indim_loop_builder *b, const indim_computation *computation, const indim_value_id *args,
+                  indim_value_id *out) {
+  indim_inline_scope f;
+  if (!indim_inline_begin(b, computation, sizeof *out, &f)) {
     return;
   }
   for (int32_t i = 0; i < computation->instr_count && b->status == INDIM_OK; i++) {
@@ -296,16 +299,16 @@ static void apply(indim_loop_builder *b, const indim_computation *computation, c
       apply_instr(b, &f, computation->instrs[i], args);
     }
   }
-  const indim_lval *root = indim_loop_frame_leaf(&f, computation->root);
-  for (int32_t k = 0; k < indim_loop_leaves(computation->root->shape); k++) {
+  const indim_value_id *root = indim_inline_leaf(&f, computation->root);
+  for (int32_t k = 0; k < indim_inline_leaf_count(computation->root->shape); k++) {
     out[k] = root[k];
   }
-  indim_loop_frame_end(b, &f);
+  indim_inline_end(b, &f);
 }
 
 void indim_loop_apply(indim_loop_builder *b, const indim_computation *computation, int32_t lanes,
-                      const indim_lval *args, indim_lval *out) {
-  int32_t count = indim_loop_leaves(computation->root->shape);
+                      const indim_value_id *args, indim_value_id *out) {
+  int32_t count = indim_inline_leaf_count(computation->root->shape);
   for (int32_t k = 0; k < count; k++) {
     out[k] = 0;
   }

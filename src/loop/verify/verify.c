@@ -8,7 +8,8 @@
 
 #include "base/size.h"
 
-indim_status indim_loop_broken(const indim_loop_verifier *v, const indim_loop_node *node, const char *format, ...) {
+indim_status indim_verify_fail_node(const indim_loop_verifier *v, const indim_loop_node *node, const char *format,
+                                    ...) {
   char text[256];
   indim_buffer line;
   va_list arguments;
@@ -25,7 +26,7 @@ indim_status indim_loop_broken(const indim_loop_verifier *v, const indim_loop_no
   return status;
 }
 
-static const indim_loop_value *value_of(const indim_loop_verifier *v, indim_lval value) {
+static const indim_loop_value *value_of(const indim_loop_verifier *v, indim_value_id value) {
   return &v->program->values[value];
 }
 
@@ -55,7 +56,8 @@ static indim_status check_storage(const indim_loop_verifier *v, const indim_stor
   } else if (storage->shares != 0 && bytes_of(program->storages[storage->shares - 1]) < bytes_of(storage)) {
     wrong = "shares the bytes of a smaller storage";
   }
-  return wrong == NULL ? INDIM_OK : indim_loop_broken(v, NULL, "storage %d (%s) %s", (int)index, storage->name, wrong);
+  return wrong == NULL ? INDIM_OK
+                       : indim_verify_fail_node(v, NULL, "storage %d (%s) %s", (int)index, storage->name, wrong);
 }
 
 // Fills |roots|: follows |shares| to the end, each storage once.
@@ -71,7 +73,7 @@ static indim_status find_roots(indim_loop_verifier *v) {
     int32_t steps = 0;
     while (v->roots[at] < 0 && storages[at]->shares != 0) {
       if (steps++ > count) {
-        return indim_loop_broken(v, NULL, "storage %d (%s) shares its own bytes", (int)i, storages[i]->name);
+        return indim_verify_fail_node(v, NULL, "storage %d (%s) shares its own bytes", (int)i, storages[i]->name);
       }
       at = storages[at]->shares - 1;
     }
@@ -97,40 +99,40 @@ static indim_status enter(indim_loop_verifier *v, const indim_loop_body *body) {
   }
   const indim_loop_body *outer = v->open_count == 0 ? NULL : v->open[v->open_count - 1];
   if (body->depth != v->open_count || body->outer != outer) {
-    return indim_loop_broken(v, body->owner, "a body says that it is at depth %d, and is at %d", (int)body->depth,
-                             (int)v->open_count);
+    return indim_verify_fail_node(v, body->owner, "a body says that it is at depth %d, and is at %d", (int)body->depth,
+                                  (int)v->open_count);
   }
   v->open[v->open_count++] = body;
   return INDIM_OK;
 }
 
 static indim_status check_known(const indim_loop_verifier *v, const indim_loop_node *node, int32_t count,
-                                const indim_lval *values) {
+                                const indim_value_id *values) {
   for (int32_t i = 0; i < count; i++) {
     if (values[i] <= 0 || values[i] >= v->program->value_count || !v->given[values[i]]) {
-      return indim_loop_broken(v, node, "v%d is not given before its use", (int)values[i]);
+      return indim_verify_fail_node(v, node, "v%d is not given before its use", (int)values[i]);
     }
     const indim_loop_body *body = value_of(v, values[i])->body;
     if (body->depth >= v->open_count || v->open[body->depth] != body) {
-      return indim_loop_broken(v, node, "v%d is not known here", (int)values[i]);
+      return indim_verify_fail_node(v, node, "v%d is not known here", (int)values[i]);
     }
   }
   return INDIM_OK;
 }
 
 // Takes a value as given, once, in |body| by |node| (NULL: a parameter).
-static indim_status give(indim_loop_verifier *v, const indim_loop_node *at, indim_lval value,
+static indim_status give(indim_loop_verifier *v, const indim_loop_node *at, indim_value_id value,
                          const indim_loop_body *body, const indim_loop_node *node) {
   if (value <= 0 || value >= v->program->value_count || v->given[value]) {
-    return indim_loop_broken(v, at, "v%d is given twice or is no value", (int)value);
+    return indim_verify_fail_node(v, at, "v%d is given twice or is no value", (int)value);
   }
   const indim_loop_value *given = value_of(v, value);
   if (given->body != body || given->node != node) {
-    return indim_loop_broken(v, at, "v%d says that something else gives it", (int)value);
+    return indim_verify_fail_node(v, at, "v%d says that something else gives it", (int)value);
   }
   if (!indim_type_is_array(given->type) || given->lanes < 1) {
-    return indim_loop_broken(v, at, "v%d has %d lanes of %s", (int)value, (int)given->lanes,
-                             indim_type_text(given->type));
+    return indim_verify_fail_node(v, at, "v%d has %d lanes of %s", (int)value, (int)given->lanes,
+                                  indim_type_text(given->type));
   }
   v->given[value] = true;
   return INDIM_OK;
@@ -138,31 +140,31 @@ static indim_status give(indim_loop_verifier *v, const indim_loop_node *at, indi
 
 // Control ---------------------------------------------------------------------------------------------------------------
 
-static bool same_type(const indim_loop_verifier *v, indim_lval x, indim_lval y) {
+static bool same_type(const indim_loop_verifier *v, indim_value_id x, indim_value_id y) {
   return value_of(v, x)->type == value_of(v, y)->type && value_of(v, x)->lanes == value_of(v, y)->lanes;
 }
 
-static bool is_scalar(const indim_loop_verifier *v, indim_lval x, indim_type type) {
+static bool is_scalar(const indim_loop_verifier *v, indim_value_id x, indim_type type) {
   return value_of(v, x)->type == type && value_of(v, x)->lanes == 1;
 }
 
 static indim_status check_for(const indim_loop_verifier *v, const indim_loop_node *node) {
   if (node->arg_count < 2 || !is_scalar(v, node->args[0], INDIM_S64) || !is_scalar(v, node->args[1], INDIM_S64)) {
-    return indim_loop_broken(v, node, "begin and end are to be s64 scalars");
+    return indim_verify_fail_node(v, node, "begin and end are to be s64 scalars");
   }
   if (node->u.loop.step <= 0) {
-    return indim_loop_broken(v, node, "the step is %lld", (long long)node->u.loop.step);
+    return indim_verify_fail_node(v, node, "the step is %lld", (long long)node->u.loop.step);
   }
   if (!node->u.loop.is_parallel) {
     return INDIM_OK;
   }
   if (node->arg_count != 2 || node->u.loop.grain < 1) {
-    return indim_loop_broken(v, node, "a parallel loop carries %d values, its grain is %lld", (int)node->arg_count - 2,
-                             (long long)node->u.loop.grain);
+    return indim_verify_fail_node(v, node, "a parallel loop carries %d values, its grain is %lld",
+                                  (int)node->arg_count - 2, (long long)node->u.loop.grain);
   }
   for (int32_t i = 1; i < v->open_count; i++) {
     if (v->open[i]->owner->kind == INDIM_NODE_FOR) {
-      return indim_loop_broken(v, node, "a parallel loop inside another loop");
+      return indim_verify_fail_node(v, node, "a parallel loop inside another loop");
     }
   }
   return INDIM_OK;
@@ -173,7 +175,7 @@ static indim_status check_control(const indim_loop_verifier *v, const indim_loop
     return check_for(v, node);
   }
   if (node->kind == INDIM_NODE_IF && !is_scalar(v, node->args[0], INDIM_PRED)) {
-    return indim_loop_broken(v, node, "the condition is to be a scalar pred");
+    return indim_verify_fail_node(v, node, "the condition is to be a scalar pred");
   }
   return INDIM_OK;
 }
@@ -185,14 +187,15 @@ static indim_status check_parameters(indim_loop_verifier *v, const indim_loop_bo
   int32_t carried = owner->kind == INDIM_NODE_FOR ? owner->arg_count - 2 : owner->arg_count;
   int32_t count = owner->kind == INDIM_NODE_IF ? 0 : carried + index_count;
   if (body->parameter_count != count) {
-    return indim_loop_broken(v, owner, "a body has %d parameters, expected %d", (int)body->parameter_count, (int)count);
+    return indim_verify_fail_node(v, owner, "a body has %d parameters, expected %d", (int)body->parameter_count,
+                                  (int)count);
   }
   for (int32_t i = 0; i < count; i++) {
-    indim_lval parameter = body->first_parameter + i;
+    indim_value_id parameter = body->first_parameter + i;
     INDIM_TRY(give(v, owner, parameter, body, NULL));
-    indim_lval like = owner->kind == INDIM_NODE_FOR ? owner->args[i == 0 ? 0 : i + 1] : owner->args[i];
+    indim_value_id like = owner->kind == INDIM_NODE_FOR ? owner->args[i == 0 ? 0 : i + 1] : owner->args[i];
     if (!same_type(v, parameter, like)) {
-      return indim_loop_broken(v, owner, "parameter v%d is not of v%d's type", (int)parameter, (int)like);
+      return indim_verify_fail_node(v, owner, "parameter v%d is not of v%d's type", (int)parameter, (int)like);
     }
     int64_t low = INT64_MIN;
     int64_t high = INT64_MAX;
@@ -200,7 +203,7 @@ static indim_status check_parameters(indim_loop_verifier *v, const indim_loop_bo
       indim_loop_for_range(v->program, owner->args[0], owner->args[1], owner->u.loop.step, &low, &high);
     }
     if (value_of(v, parameter)->low > low || value_of(v, parameter)->high < high) {
-      return indim_loop_broken(v, owner, "v%d may be outside of its range", (int)parameter);
+      return indim_verify_fail_node(v, owner, "v%d may be outside of its range", (int)parameter);
     }
   }
   return INDIM_OK;
@@ -210,28 +213,28 @@ static indim_status check_parameters(indim_loop_verifier *v, const indim_loop_bo
 static indim_status check_yields(const indim_loop_verifier *v, const indim_loop_body *body) {
   const indim_loop_node *owner = body->owner;
   if (owner == NULL) {
-    return body->yield_count == 0 ? INDIM_OK : indim_loop_broken(v, NULL, "the program's own body yields values");
+    return body->yield_count == 0 ? INDIM_OK : indim_verify_fail_node(v, NULL, "the program's own body yields values");
   }
   if (!body->is_closed) {
-    return indim_loop_broken(v, owner, "a body was not closed");
+    return indim_verify_fail_node(v, owner, "a body was not closed");
   }
   INDIM_TRY(check_known(v, owner, body->yield_count, body->yields));
   if (owner->kind == INDIM_NODE_WHILE && body == owner->bodies[0]) {
     bool is_right = body->yield_count == 1 && is_scalar(v, body->yields[0], INDIM_PRED);
-    return is_right ? INDIM_OK : indim_loop_broken(v, owner, "the condition is to yield a scalar pred");
+    return is_right ? INDIM_OK : indim_verify_fail_node(v, owner, "the condition is to yield a scalar pred");
   }
   if (body->yield_count != owner->result_count) {
-    return indim_loop_broken(v, owner, "a body yields %d values, expected %d", (int)body->yield_count,
-                             (int)owner->result_count);
+    return indim_verify_fail_node(v, owner, "a body yields %d values, expected %d", (int)body->yield_count,
+                                  (int)owner->result_count);
   }
   for (int32_t i = 0; i < body->yield_count; i++) {
-    indim_lval result = owner->first_result + i;
+    indim_value_id result = owner->first_result + i;
     if (result <= 0 || result >= v->program->value_count || !same_type(v, body->yields[i], result)) {
-      return indim_loop_broken(v, owner, "yielded v%d is not of result %d's type", (int)body->yields[i], (int)i);
+      return indim_verify_fail_node(v, owner, "yielded v%d is not of result %d's type", (int)body->yields[i], (int)i);
     }
     if (owner->kind == INDIM_NODE_IF && (value_of(v, result)->low > value_of(v, body->yields[i])->low ||
                                          value_of(v, result)->high < value_of(v, body->yields[i])->high)) {
-      return indim_loop_broken(v, owner, "v%d may be outside of its range", (int)result);
+      return indim_verify_fail_node(v, owner, "v%d may be outside of its range", (int)result);
     }
   }
   return INDIM_OK;
@@ -241,17 +244,17 @@ static indim_status check_results(indim_loop_verifier *v, const indim_loop_node 
   bool is_for = node->kind == INDIM_NODE_FOR;
   int32_t skipped = is_for ? 2 : 0;
   if (node->kind != INDIM_NODE_IF && node->result_count != node->arg_count - skipped) {
-    return indim_loop_broken(v, node, "a loop that carries %d values gives %d", (int)node->arg_count - (int)skipped,
-                             (int)node->result_count);
+    return indim_verify_fail_node(v, node, "a loop that carries %d values gives %d",
+                                  (int)node->arg_count - (int)skipped, (int)node->result_count);
   }
   for (int32_t i = 0; i < node->result_count; i++) {
     INDIM_TRY(give(v, node, node->first_result + i, node->body, node));
     const indim_loop_value *result = value_of(v, node->first_result + i);
     if (node->kind != INDIM_NODE_IF && !same_type(v, node->args[i + skipped], node->first_result + i)) {
-      return indim_loop_broken(v, node, "result %d is not of the carried value's type", (int)i);
+      return indim_verify_fail_node(v, node, "result %d is not of the carried value's type", (int)i);
     }
     if (node->kind != INDIM_NODE_IF && (result->low != INT64_MIN || result->high != INT64_MAX)) {
-      return indim_loop_broken(v, node, "v%d may be outside of its range", (int)(node->first_result + i));
+      return indim_verify_fail_node(v, node, "v%d may be outside of its range", (int)(node->first_result + i));
     }
   }
   return INDIM_OK;
@@ -274,18 +277,18 @@ static indim_status check_shape(const indim_loop_verifier *v, const indim_loop_n
 #include "loop/ir/nodes.def"
   };
   if ((unsigned)node->kind >= INDIM_NODE_COUNT) {
-    return indim_loop_broken(v, NULL, "a node of no kind");
+    return indim_verify_fail_node(v, NULL, "a node of no kind");
   }
   if (node->body != v->open[v->open_count - 1]) {
-    return indim_loop_broken(v, node, "a node stands in another body than it says");
+    return indim_verify_fail_node(v, node, "a node stands in another body than it says");
   }
   if (node->arg_count < 0 || (rows[node->kind].args >= 0 && node->arg_count != rows[node->kind].args)) {
-    return indim_loop_broken(v, node, "a node has %d arguments, expected %d", (int)node->arg_count,
-                             rows[node->kind].args);
+    return indim_verify_fail_node(v, node, "a node has %d arguments, expected %d", (int)node->arg_count,
+                                  rows[node->kind].args);
   }
   int regions = (node->bodies[0] != NULL) + (node->bodies[1] != NULL);
   if (regions != rows[node->kind].regions || (regions == 1 && node->bodies[0] == NULL)) {
-    return indim_loop_broken(v, node, "a node has %d bodies, expected %d", regions, rows[node->kind].regions);
+    return indim_verify_fail_node(v, node, "a node has %d bodies, expected %d", regions, rows[node->kind].regions);
   }
   return check_known(v, node, node->arg_count, node->args);
 }
@@ -295,7 +298,8 @@ static indim_status check_plain(indim_loop_verifier *v, const indim_loop_node *n
   bool is_memory = touches_memory(node);
   int32_t expected = is_memory && node->kind != INDIM_NODE_LOAD ? 0 : 1;
   if (node->result_count != expected) {
-    return indim_loop_broken(v, node, "a node gives %d values, expected %d", (int)node->result_count, (int)expected);
+    return indim_verify_fail_node(v, node, "a node gives %d values, expected %d", (int)node->result_count,
+                                  (int)expected);
   }
   if (expected == 1) {
     INDIM_TRY(give(v, node, node->first_result, node->body, node));
@@ -309,7 +313,7 @@ static indim_status check_plain(indim_loop_verifier *v, const indim_loop_node *n
 static indim_status enter_body(indim_loop_verifier *v, const indim_loop_node *node, int which) {
   const indim_loop_body *body = node->bodies[which];
   if (body->owner != node) {
-    return indim_loop_broken(v, node, "a body says that another node owns it");
+    return indim_verify_fail_node(v, node, "a body says that another node owns it");
   }
   INDIM_TRY(enter(v, body));
   INDIM_TRY(check_parameters(v, body));
@@ -352,7 +356,7 @@ static indim_status leave_body(indim_loop_verifier *v, const indim_loop_node **o
 static indim_status walk(indim_loop_verifier *v) {
   const indim_loop_node *node = v->program->body->first;
   if (v->program->body->owner != NULL) {
-    return indim_loop_broken(v, NULL, "the program's own body has an owner");
+    return indim_verify_fail_node(v, NULL, "the program's own body has an owner");
   }
   INDIM_TRY(enter(v, v->program->body));
   while (v->open_count > 0) {

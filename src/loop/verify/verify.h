@@ -9,7 +9,7 @@ typedef struct indim_loop_access {
   int32_t storage;
   int32_t root;  // index of the storage whose bytes they are
   bool is_write, is_masked;
-  indim_lval address;
+  indim_value_id address;
   int64_t low, high;
   const indim_loop_node *node;
 } indim_loop_access;
@@ -27,7 +27,7 @@ typedef struct indim_loop_verifier {
 } indim_loop_verifier;
 
 // INTERNAL with the node's text.
-indim_status indim_loop_broken(const indim_loop_verifier *v, const indim_loop_node *node, const char *format, ...)
+indim_status indim_verify_fail_node(const indim_loop_verifier *v, const indim_loop_node *node, const char *format, ...)
     INDIM_PRINTF(3, 4);
 
 // Types, lanes and ranges of a pure node that is no load.

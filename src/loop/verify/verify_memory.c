@@ -3,7 +3,7 @@
 #include "loop/ir/effects.h"
 #include "loop/verify/verify.h"
 
-static const indim_loop_value *value_of(const indim_loop_verifier *v, indim_lval value) {
+static const indim_loop_value *value_of(const indim_loop_verifier *v, indim_value_id value) {
   return &v->program->values[value];
 }
 
@@ -26,22 +26,23 @@ static indim_status record(indim_loop_verifier *v, const indim_loop_node *node, 
 static indim_status check_storage(const indim_loop_verifier *v, const indim_loop_node *node, int32_t index,
                                   bool is_write) {
   if (index < 0 || index >= v->program->storage_count) {
-    return indim_loop_broken(v, node, "storage %d is not there", (int)index);
+    return indim_verify_fail_node(v, node, "storage %d is not there", (int)index);
   }
   const indim_storage *storage = v->program->storages[index];
   bool is_argument = storage->kind == INDIM_STORAGE_ARGUMENT;
   if (is_write && (storage->kind == INDIM_STORAGE_CONSTANT || (is_argument && !storage->is_donated))) {
-    return indim_loop_broken(v, node, "%s may not be written", storage->name);
+    return indim_verify_fail_node(v, node, "%s may not be written", storage->name);
   }
   const indim_storage *root = v->program->storages[v->roots[index]];
   if (is_write &&
       (root->kind == INDIM_STORAGE_CONSTANT || (root->kind == INDIM_STORAGE_ARGUMENT && !root->is_donated))) {
-    return indim_loop_broken(v, node, "%s has the bytes of %s, which may not be written", storage->name, root->name);
+    return indim_verify_fail_node(v, node, "%s has the bytes of %s, which may not be written", storage->name,
+                                  root->name);
   }
   int64_t bytes = indim_index_mul_saturated(root->elements, indim_type_bytes(root->type));
   if (root->kind == INDIM_STORAGE_SCRATCH && v->program->scratch_bytes > 0 &&
       (root->offset < 0 || root->offset % 64 != 0 || bytes > v->program->scratch_bytes - root->offset)) {
-    return indim_loop_broken(v, node, "%s is no part of the scratch block", root->name);
+    return indim_verify_fail_node(v, node, "%s is no part of the scratch block", root->name);
   }
   return INDIM_OK;
 }
@@ -55,9 +56,9 @@ static indim_status check_inside(const indim_loop_verifier *v, const indim_loop_
   if (is_inside || v->dead != 0 || e->is_masked) {
     return INDIM_OK;
   }
-  return indim_loop_broken(v, node, "elements %lld..%lld behind v%d, which is in %lld..%lld, of %s with %lld",
-                           (long long)e->low, (long long)e->high, (int)e->address, (long long)at->low,
-                           (long long)at->high, to->name, (long long)to->elements);
+  return indim_verify_fail_node(v, node, "elements %lld..%lld behind v%d, which is in %lld..%lld, of %s with %lld",
+                                (long long)e->low, (long long)e->high, (int)e->address, (long long)at->low,
+                                (long long)at->high, to->name, (long long)to->elements);
 }
 
 // All accesses of a node whose storages and addresses are right.
@@ -81,16 +82,16 @@ static indim_status check_lanes_at(indim_loop_verifier *v, const indim_loop_node
   const indim_loop_value *address = value_of(v, node->args[0]);
   const indim_storage *storage = v->program->storages[node->u.memory.storage];
   if (address->type != INDIM_S64 || (address->lanes != 1 && address->lanes != value->lanes)) {
-    return indim_loop_broken(v, node, "the address is to be s64, one or as many as lanes");
+    return indim_verify_fail_node(v, node, "the address is to be s64, one or as many as lanes");
   }
   if (value->type != storage->type) {
-    return indim_loop_broken(v, node, "%s holds %s, not %s", storage->name, indim_type_text(storage->type),
-                             indim_type_text(value->type));
+    return indim_verify_fail_node(v, node, "%s holds %s, not %s", storage->name, indim_type_text(storage->type),
+                                  indim_type_text(value->type));
   }
   if (node->u.memory.has_mask) {
     const indim_loop_value *mask = value_of(v, node->args[is_write ? 2 : 1]);
     if (mask->type != INDIM_PRED || mask->lanes != value->lanes) {
-      return indim_loop_broken(v, node, "the mask is to be a pred of as many lanes");
+      return indim_verify_fail_node(v, node, "the mask is to be a pred of as many lanes");
     }
   }
   return check_accesses(v, node);
@@ -100,16 +101,16 @@ static indim_status check_load(indim_loop_verifier *v, const indim_loop_node *no
   const indim_loop_value *result = value_of(v, node->first_result);
   INDIM_TRY(check_storage(v, node, node->u.memory.storage, false));
   if (node->arg_count != (node->u.memory.has_mask ? 3 : 1)) {
-    return indim_loop_broken(v, node, "a load of %d arguments", (int)node->arg_count);
+    return indim_verify_fail_node(v, node, "a load of %d arguments", (int)node->arg_count);
   }
   if (node->u.memory.has_mask) {
     const indim_loop_value *fill = value_of(v, node->args[2]);
     if (fill->type != result->type || fill->lanes != result->lanes) {
-      return indim_loop_broken(v, node, "the fill is not of the result's type");
+      return indim_verify_fail_node(v, node, "the fill is not of the result's type");
     }
   }
   if (result->type == INDIM_S64 && (result->low != INT64_MIN || result->high != INT64_MAX)) {
-    return indim_loop_broken(v, node, "v%d may be outside of its range", (int)node->first_result);
+    return indim_verify_fail_node(v, node, "v%d may be outside of its range", (int)node->first_result);
   }
   return check_lanes_at(v, node, result, false);
 }
@@ -117,12 +118,12 @@ static indim_status check_load(indim_loop_verifier *v, const indim_loop_node *no
 static indim_status check_store(indim_loop_verifier *v, const indim_loop_node *node) {
   INDIM_TRY(check_storage(v, node, node->u.memory.storage, true));
   if (node->arg_count != (node->u.memory.has_mask ? 3 : 2)) {
-    return indim_loop_broken(v, node, "a store of %d arguments", (int)node->arg_count);
+    return indim_verify_fail_node(v, node, "a store of %d arguments", (int)node->arg_count);
   }
   return check_lanes_at(v, node, value_of(v, node->args[1]), true);
 }
 
-static bool is_address(const indim_loop_verifier *v, indim_lval x) {
+static bool is_address(const indim_loop_verifier *v, indim_value_id x) {
   return value_of(v, x)->type == INDIM_S64 && value_of(v, x)->lanes == 1;
 }
 
@@ -132,10 +133,11 @@ static indim_status check_copy(indim_loop_verifier *v, const indim_loop_node *no
   const indim_storage *to = v->program->storages[node->u.move.to];
   const indim_storage *from = v->program->storages[node->u.move.from];
   if (!is_address(v, node->args[0]) || !is_address(v, node->args[1]) || node->u.move.count < 0) {
-    return indim_loop_broken(v, node, "a copy takes two s64 addresses and a count");
+    return indim_verify_fail_node(v, node, "a copy takes two s64 addresses and a count");
   }
   if (to->type != from->type) {
-    return indim_loop_broken(v, node, "a copy from %s to %s", indim_type_text(from->type), indim_type_text(to->type));
+    return indim_verify_fail_node(v, node, "a copy from %s to %s", indim_type_text(from->type),
+                                  indim_type_text(to->type));
   }
   return check_accesses(v, node);
 }
@@ -144,21 +146,21 @@ static indim_status check_fill(indim_loop_verifier *v, const indim_loop_node *no
   INDIM_TRY(check_storage(v, node, node->u.move.to, true));
   const indim_loop_value *value = value_of(v, node->args[1]);
   if (!is_address(v, node->args[0]) || node->u.move.count < 0) {
-    return indim_loop_broken(v, node, "a fill takes an s64 address and a count");
+    return indim_verify_fail_node(v, node, "a fill takes an s64 address and a count");
   }
   if (value->lanes != 1 || value->type != v->program->storages[node->u.move.to]->type) {
-    return indim_loop_broken(v, node, "a fill with other than one element of the storage's type");
+    return indim_verify_fail_node(v, node, "a fill with other than one element of the storage's type");
   }
   return check_accesses(v, node);
 }
 
 // What is asked for may lie outside of the storage, but not where it is counted from.
-static indim_status check_ask(const indim_loop_verifier *v, const indim_loop_node *node) {
-  INDIM_TRY(check_storage(v, node, node->u.ask.storage, false));
+static indim_status check_prefetch(const indim_loop_verifier *v, const indim_loop_node *node) {
+  INDIM_TRY(check_storage(v, node, node->u.prefetch.storage, false));
   const indim_loop_value *at = value_of(v, node->args[0]);
-  bool is_inside = at->low >= 0 && at->high < v->program->storages[node->u.ask.storage]->elements;
-  if (!is_address(v, node->args[0]) || (!is_inside && v->dead == 0) || node->u.ask.count < 0) {
-    return indim_loop_broken(v, node, "what is asked for begins at an s64 address in its storage");
+  bool is_inside = at->low >= 0 && at->high < v->program->storages[node->u.prefetch.storage]->elements;
+  if (!is_address(v, node->args[0]) || (!is_inside && v->dead == 0) || node->u.prefetch.count < 0) {
+    return indim_verify_fail_node(v, node, "what is asked for begins at an s64 address in its storage");
   }
   return INDIM_OK;
 }
@@ -168,22 +170,22 @@ static indim_status check_ask(const indim_loop_verifier *v, const indim_loop_nod
 static indim_status check_matmul(indim_loop_verifier *v, const indim_loop_node *node) {
   const int64_t *n = node->u.host.numbers;
   if (node->u.host.storage_count != 3 || node->u.host.number_count != INDIM_MATMUL_NUMBERS) {
-    return indim_loop_broken(v, node, "matmul takes 3 storages and %d numbers", INDIM_MATMUL_NUMBERS);
+    return indim_verify_fail_node(v, node, "matmul takes 3 storages and %d numbers", INDIM_MATMUL_NUMBERS);
   }
   if (!node->u.host.is_written[0] || node->u.host.is_written[1] || node->u.host.is_written[2]) {
-    return indim_loop_broken(v, node, "matmul writes its first storage and no other");
+    return indim_verify_fail_node(v, node, "matmul writes its first storage and no other");
   }
   if ((n[INDIM_MATMUL_TYPE] != INDIM_F32 && n[INDIM_MATMUL_TYPE] != INDIM_F64) || n[INDIM_MATMUL_BATCH] < 0 ||
       n[INDIM_MATMUL_M] < 0 || n[INDIM_MATMUL_N] < 0 || n[INDIM_MATMUL_K] < 0) {
-    return indim_loop_broken(v, node, "matmul of a type or sizes that it does not take");
+    return indim_verify_fail_node(v, node, "matmul of a type or sizes that it does not take");
   }
-  if (v->parallel != NULL && n[INDIM_MATMUL_ALONE] == 0) {
-    return indim_loop_broken(v, node, "in a parallel loop matmul is to be computed by the calling thread");
+  if (v->parallel != NULL && n[INDIM_MATMUL_SINGLE_THREAD] == 0) {
+    return indim_verify_fail_node(v, node, "in a parallel loop matmul is to be computed by the calling thread");
   }
   for (int i = 0; i < 3; i++) {
     const indim_storage *storage = v->program->storages[node->u.host.storages[i]];
     if ((int64_t)storage->type != n[INDIM_MATMUL_TYPE]) {
-      return indim_loop_broken(v, node, "%s is not of the product's type", storage->name);
+      return indim_verify_fail_node(v, node, "%s is not of the product's type", storage->name);
     }
   }
   return check_accesses(v, node);
@@ -193,13 +195,13 @@ static indim_status check_host(indim_loop_verifier *v, const indim_loop_node *no
   int32_t count = node->u.host.storage_count;
   if (count < 0 || count > INDIM_MAX_HOST_STORAGES || count != node->arg_count || node->u.host.number_count < 0 ||
       node->u.host.number_count > INDIM_MAX_HOST_NUMBERS) {
-    return indim_loop_broken(v, node, "%d storages, %d addresses, %d numbers", (int)count, (int)node->arg_count,
-                             (int)node->u.host.number_count);
+    return indim_verify_fail_node(v, node, "%d storages, %d addresses, %d numbers", (int)count, (int)node->arg_count,
+                                  (int)node->u.host.number_count);
   }
   for (int32_t i = 0; i < count; i++) {
     INDIM_TRY(check_storage(v, node, node->u.host.storages[i], node->u.host.is_written[i]));
     if (!is_address(v, node->args[i])) {
-      return indim_loop_broken(v, node, "the host takes s64 addresses");
+      return indim_verify_fail_node(v, node, "the host takes s64 addresses");
     }
   }
   switch (node->u.host.service) {
@@ -208,7 +210,7 @@ static indim_status check_host(indim_loop_verifier *v, const indim_loop_node *no
   case INDIM_HOST_SERVICE_COUNT:
     break;
   }
-  return indim_loop_broken(v, node, "a service that the host does not have");
+  return indim_verify_fail_node(v, node, "a service that the host does not have");
 }
 
 indim_status indim_loop_verify_memory(indim_loop_verifier *v, const indim_loop_node *node) {
@@ -221,8 +223,8 @@ indim_status indim_loop_verify_memory(indim_loop_verifier *v, const indim_loop_n
   if (node->kind == INDIM_NODE_COPY) {
     return check_copy(v, node);
   }
-  if (node->kind == INDIM_NODE_ASK) {
-    return check_ask(v, node);
+  if (node->kind == INDIM_NODE_PREFETCH) {
+    return check_prefetch(v, node);
   }
   return node->kind == INDIM_NODE_FILL ? check_fill(v, node) : check_host(v, node);
 }

@@ -7,7 +7,7 @@
 #include "loop/ir/affine.h"
 #include "loop/verify/verify.h"
 
-static const indim_loop_value *value_of(const indim_loop_verifier *v, indim_lval value) {
+static const indim_loop_value *value_of(const indim_loop_verifier *v, indim_value_id value) {
   return &v->program->values[value];
 }
 
@@ -17,8 +17,8 @@ typedef struct digit {
 } digit;
 
 // Whether |term| is a digit of the parallel index.
-static bool digit_of(const indim_loop_verifier *v, indim_lval term, digit *out) {
-  indim_lval index = v->parallel->bodies[0]->first_parameter;
+static bool digit_of(const indim_loop_verifier *v, indim_value_id term, digit *out) {
+  indim_value_id index = v->parallel->bodies[0]->first_parameter;
   const indim_loop_node *chain[8];
   int count = 0;
   while (term != index) {
@@ -50,14 +50,14 @@ static bool digit_of(const indim_loop_verifier *v, indim_lval term, digit *out) 
 }
 
 // What stays a term of an address: what is fixed in an iteration.
-static bool is_fixed(const void *user, indim_lval term) {
+static bool is_fixed(const void *user, indim_value_id term) {
   const indim_loop_verifier *v = user;
   const indim_loop_value *value = value_of(v, term);
   return value->low != value->high && value->body->depth <= v->parallel->bodies[0]->depth;
 }
 
 // Of what an iteration makes, the digits of its index alone.
-static bool is_outer_or_digit(const void *user, indim_lval term) {
+static bool is_outer_or_digit(const void *user, indim_value_id term) {
   const indim_loop_verifier *v = user;
   digit d = {0, 0};
   return is_fixed(v, term) && (value_of(v, term)->body != v->parallel->bodies[0] || digit_of(v, term, &d));
@@ -92,7 +92,7 @@ static bool determines_index(const indim_loop_verifier *v, const indim_affine *p
 
 // Whether places of different iterations, each with the window's elements around it, are apart: as in a number system,
 // each coefficient is at least as large as all that the smaller ones and the window reach.
-static bool keeps_apart(const indim_loop_verifier *v, const indim_affine *p) {
+static bool is_disjoint_by(const indim_loop_verifier *v, const indim_affine *p) {
   const indim_loop_body *body = v->parallel->bodies[0];
   int64_t width =
       indim_index_add_saturated(indim_index_add_saturated(p->high, 1), indim_index_mul_saturated(p->low, -1));
@@ -133,7 +133,7 @@ typedef struct access_class {
 enum { MAX_CLASSES = 32, MAX_FREE_TERMS = 4, MAX_VALUES = 8 };
 
 // Whether |term| has one value while the parallel loop runs.
-static bool is_outer(const indim_loop_verifier *v, indim_lval term) {
+static bool is_outer(const indim_loop_verifier *v, indim_value_id term) {
   return value_of(v, term)->body->depth < v->parallel->bodies[0]->depth;
 }
 
@@ -153,11 +153,11 @@ static bool add_place(const indim_loop_verifier *v, indim_affine *difference, co
 
 // A term as (value + constant) modulo |modulus|; one that is no such remainder is itself, with modulus 0.
 typedef struct free_term {
-  indim_lval value;
+  indim_value_id value;
   int64_t constant, modulus;
 } free_term;
 
-static free_term free_term_of(const indim_loop_verifier *v, indim_lval term) {
+static free_term free_term_of(const indim_loop_verifier *v, indim_value_id term) {
   const indim_loop_node *node = value_of(v, term)->node;
   if (node == NULL || node->kind != INDIM_NODE_MODULO) {
     return (free_term){term, 0, 0};
@@ -175,12 +175,12 @@ typedef struct free_values {
   int64_t coefficients[MAX_FREE_TERMS];
   int32_t term_count;
   int64_t low, high;  // the window, with all terms that may be more numbers than a few
-  indim_lval values[MAX_FREE_TERMS];
+  indim_value_id values[MAX_FREE_TERMS];
   int64_t at[MAX_FREE_TERMS];  // of each value
   int32_t count;
 } free_values;
 
-static int32_t find_value(const free_values *f, indim_lval value) {
+static int32_t find_value(const free_values *f, indim_value_id value) {
   int32_t i = 0;
   while (i < f->count && f->values[i] != value) {
     i++;
@@ -301,13 +301,13 @@ static const indim_loop_node *find_meeting(const indim_loop_verifier *v, const i
   }
   for (int32_t i = 0; i < class_count; i++) {
     const access_class *x = &classes[i];
-    bool is_apart = !x->is_read || !x->is_written || keeps_apart(v, &x->at);
-    for (int32_t j = 0; j < i && is_apart; j++) {
+    bool is_split = !x->is_read || !x->is_written || is_disjoint_by(v, &x->at);
+    for (int32_t j = 0; j < i && is_split; j++) {
       const access_class *y = &classes[j];
       bool may_matter = (x->is_written && y->is_read) || (x->is_read && y->is_written);
-      is_apart = !may_matter || is_elsewhere(v, &x->at, &y->at);
+      is_split = !may_matter || is_elsewhere(v, &x->at, &y->at);
     }
-    if (!is_apart) {
+    if (!is_split) {
       return x->node;
     }
   }
@@ -319,8 +319,8 @@ static const indim_loop_node *find_meeting(const indim_loop_verifier *v, const i
 static indim_status check_group(const indim_loop_verifier *v, const indim_loop_access *accesses, size_t count) {
   const indim_loop_node *node = find_meeting(v, accesses, count, false);
   if (node != NULL && find_meeting(v, accesses, count, true) != NULL) {
-    return indim_loop_broken(v, node, "iterations of a parallel loop may meet in %s",
-                             v->program->storages[accesses[0].root]->name);
+    return indim_verify_fail_node(v, node, "iterations of a parallel loop may meet in %s",
+                                  v->program->storages[accesses[0].root]->name);
   }
   return INDIM_OK;
 }
@@ -351,7 +351,8 @@ indim_status indim_loop_verify_parallel(indim_loop_verifier *v) {
       is_read |= !v->accesses[end].is_write;
       is_written |= v->accesses[end].is_write;
       if (is_same_everywhere(v, &v->accesses[end])) {
-        return indim_loop_broken(v, v->accesses[end].node, "all iterations of a parallel loop write the same place");
+        return indim_verify_fail_node(v, v->accesses[end].node,
+                                      "all iterations of a parallel loop write the same place");
       }
     }
     if (is_read && is_written) {

@@ -89,31 +89,32 @@ static bool scalar_types_agree(const indim_loop_verifier *v, const indim_loop_no
 static indim_status check_scalar(const indim_loop_verifier *v, const indim_loop_node *node) {
   const char *rule = type_rule(node->u.op.op);
   if (rule == NULL) {
-    return indim_loop_broken(v, node, "an operation that is not elementwise");
+    return indim_verify_fail_node(v, node, "an operation that is not elementwise");
   }
   const indim_op_info *info = indim_op_get(node->u.op.op);
   if (node->arg_count < info->least || (info->most >= 0 && node->arg_count > info->most)) {
-    return indim_loop_broken(v, node, "%s of %d values", info->text, (int)node->arg_count);
+    return indim_verify_fail_node(v, node, "%s of %d values", info->text, (int)node->arg_count);
   }
   for (int32_t i = 0; i < node->arg_count; i++) {
     if (arg_of(v, node, i)->lanes != result_of(v, node)->lanes) {
-      return indim_loop_broken(v, node, "argument %d has %d lanes, the result %d", (int)i,
-                               (int)arg_of(v, node, i)->lanes, (int)result_of(v, node)->lanes);
+      return indim_verify_fail_node(v, node, "argument %d has %d lanes, the result %d", (int)i,
+                                    (int)arg_of(v, node, i)->lanes, (int)result_of(v, node)->lanes);
     }
   }
-  return scalar_types_agree(v, node, rule) ? INDIM_OK
-                                           : indim_loop_broken(v, node, "the types of %s do not agree", info->text);
+  return scalar_types_agree(v, node, rule)
+             ? INDIM_OK
+             : indim_verify_fail_node(v, node, "the types of %s do not agree", info->text);
 }
 
-static indim_status check_fold(const indim_loop_verifier *v, const indim_loop_node *node) {
+static indim_status check_reduce(const indim_loop_verifier *v, const indim_loop_node *node) {
   const indim_loop_value *result = result_of(v, node);
   const indim_op_info *info = indim_op_get(node->u.op.op);
   const char *rule = type_rule(node->u.op.op);
   if (rule == NULL || strcmp(rule, "binary") != 0) {
-    return indim_loop_broken(v, node, "a fold by %s", info->text);
+    return indim_verify_fail_node(v, node, "a fold by %s", info->text);
   }
   if (result->lanes != 1 || result->type != arg_of(v, node, 0)->type) {
-    return indim_loop_broken(v, node, "a fold gives one lane of its argument's type");
+    return indim_verify_fail_node(v, node, "a fold gives one lane of its argument's type");
   }
   return INDIM_OK;
 }
@@ -125,12 +126,12 @@ static indim_status check_constant(const indim_loop_verifier *v, const indim_loo
   int32_t lanes = node->kind == INDIM_NODE_LANES ? result->lanes : 1;
   const uint64_t *words = node->kind == INDIM_NODE_LANES ? node->u.lanes.bits : node->u.constant.bits;
   if (words == NULL) {
-    return indim_loop_broken(v, node, "a constant without bits");
+    return indim_verify_fail_node(v, node, "a constant without bits");
   }
   for (int32_t i = 0; i < 2 * lanes; i++) {
     bool may_be_set = i % 2 == 0 || indim_type_is_complex(result->type);
     if (!may_be_set ? words[i] != 0 : bits < 64 && words[i] >> bits != 0) {
-      return indim_loop_broken(v, node, "a constant has more bits than %s", indim_type_text(result->type));
+      return indim_verify_fail_node(v, node, "a constant has more bits than %s", indim_type_text(result->type));
     }
   }
   return INDIM_OK;
@@ -139,19 +140,19 @@ static indim_status check_constant(const indim_loop_verifier *v, const indim_loo
 static indim_status check_index(const indim_loop_verifier *v, const indim_loop_node *node) {
   const indim_loop_value *result = result_of(v, node);
   if (result->type != INDIM_S64) {
-    return indim_loop_broken(v, node, "index arithmetic gives s64");
+    return indim_verify_fail_node(v, node, "index arithmetic gives s64");
   }
   if (node->kind == INDIM_NODE_CLAMP_INDEX) {
     const indim_loop_value *x = arg_of(v, node, 0);
     bool is_right = node->u.clamp.low <= node->u.clamp.high && x->lanes == result->lanes &&
                     (x->type == INDIM_PRED || indim_type_is_integral(x->type));
-    return is_right ? INDIM_OK : indim_loop_broken(v, node, "a clamp of no integer or to no range");
+    return is_right ? INDIM_OK : indim_verify_fail_node(v, node, "a clamp of no integer or to no range");
   }
   if (!args_like_result(v, node, INDIM_S64)) {
-    return indim_loop_broken(v, node, "index arithmetic on other than s64 of the result's lanes");
+    return indim_verify_fail_node(v, node, "index arithmetic on other than s64 of the result's lanes");
   }
   if (node->kind != INDIM_NODE_AFFINE && node->u.affine.constant <= 0) {
-    return indim_loop_broken(v, node, "the divisor is %lld", (long long)node->u.affine.constant);
+    return indim_verify_fail_node(v, node, "the divisor is %lld", (long long)node->u.affine.constant);
   }
   return INDIM_OK;
 }
@@ -160,14 +161,14 @@ static indim_status check_lanes(const indim_loop_verifier *v, const indim_loop_n
   const indim_loop_value *result = result_of(v, node);
   const indim_loop_value *x = arg_of(v, node, 0);
   if (x->type != result->type) {
-    return indim_loop_broken(v, node, "lanes of %s moved into %s", indim_type_text(x->type),
-                             indim_type_text(result->type));
+    return indim_verify_fail_node(v, node, "lanes of %s moved into %s", indim_type_text(x->type),
+                                  indim_type_text(result->type));
   }
   if (node->kind == INDIM_NODE_SPLAT && x->lanes != 1) {
-    return indim_loop_broken(v, node, "a splat of %d lanes", (int)x->lanes);
+    return indim_verify_fail_node(v, node, "a splat of %d lanes", (int)x->lanes);
   }
   if (node->kind == INDIM_NODE_EXTRACT && (result->lanes != 1 || node->u.lane < 0 || node->u.lane >= x->lanes)) {
-    return indim_loop_broken(v, node, "lane %d of %d", (int)node->u.lane, (int)x->lanes);
+    return indim_verify_fail_node(v, node, "lane %d of %d", (int)node->u.lane, (int)x->lanes);
   }
   return INDIM_OK;
 }
@@ -176,18 +177,18 @@ static indim_status check_shuffle(const indim_loop_verifier *v, const indim_loop
   const indim_loop_value *result = result_of(v, node);
   int64_t total = 0;
   if (node->arg_count < 1 || node->u.map == NULL) {
-    return indim_loop_broken(v, node, "a shuffle of nothing");
+    return indim_verify_fail_node(v, node, "a shuffle of nothing");
   }
   for (int32_t i = 0; i < node->arg_count; i++) {
     total += arg_of(v, node, i)->lanes;
     if (arg_of(v, node, i)->type != result->type) {
-      return indim_loop_broken(v, node, "a shuffle of %s into %s", indim_type_text(arg_of(v, node, i)->type),
-                               indim_type_text(result->type));
+      return indim_verify_fail_node(v, node, "a shuffle of %s into %s", indim_type_text(arg_of(v, node, i)->type),
+                                    indim_type_text(result->type));
     }
   }
   for (int32_t i = 0; i < result->lanes; i++) {
     if (node->u.map[i] < -1 || node->u.map[i] >= total) {
-      return indim_loop_broken(v, node, "a shuffle of lane %d of %d", (int)node->u.map[i], (int)total);
+      return indim_verify_fail_node(v, node, "a shuffle of lane %d of %d", (int)node->u.map[i], (int)total);
     }
   }
   return INDIM_OK;
@@ -198,12 +199,12 @@ static indim_status check_kind(const indim_loop_verifier *v, const indim_loop_no
   case INDIM_NODE_CONST:
   case INDIM_NODE_LANES:
     return check_constant(v, node);
-  case INDIM_NODE_SCALAR:
+  case INDIM_NODE_ELEMENTWISE:
     return check_scalar(v, node);
   case INDIM_NODE_FMA:
     return indim_type_is_float(result_of(v, node)->type) && args_like_result(v, node, INDIM_TYPE_INVALID)
                ? INDIM_OK
-               : indim_loop_broken(v, node, "fma takes and gives one float type");
+               : indim_verify_fail_node(v, node, "fma takes and gives one float type");
   case INDIM_NODE_AFFINE:
   case INDIM_NODE_FLOORDIV:
   case INDIM_NODE_MODULO:
@@ -214,13 +215,13 @@ static indim_status check_kind(const indim_loop_verifier *v, const indim_loop_no
     return check_lanes(v, node);
   case INDIM_NODE_SHUFFLE:
     return check_shuffle(v, node);
-  case INDIM_NODE_FOLD:
-    return check_fold(v, node);
+  case INDIM_NODE_REDUCE:
+    return check_reduce(v, node);
   case INDIM_NODE_LOAD:
 #include "loop/ir/impure.def"
     break;
   }
-  return indim_loop_broken(v, node, "a node of no kind");
+  return indim_verify_fail_node(v, node, "a node of no kind");
 }
 
 indim_status indim_loop_verify_value(indim_loop_verifier *v, const indim_loop_node *node) {
@@ -232,7 +233,7 @@ indim_status indim_loop_verify_value(indim_loop_verifier *v, const indim_loop_no
     indim_loop_node_range(v->program, node, result->lanes, &low, &high);
   }
   if (result->low > low || result->high < high) {
-    return indim_loop_broken(v, node, "v%d may be outside of its range", (int)node->first_result);
+    return indim_verify_fail_node(v, node, "v%d may be outside of its range", (int)node->first_result);
   }
   return INDIM_OK;
 }

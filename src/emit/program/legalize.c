@@ -1,0 +1,224 @@
+// Which values of narrow float types are only moved: loaded, shuffled, chosen, carried, stored. They stay the integers
+// that they are in memory, so that moving costs no conversion, takes half or a quarter of the lanes' room, and keeps every
+// NaN as it is. Values that meet in a move must be of one kind, so they are put into classes, and a class in which one
+// value is computed or computed with stays floats. Values of f16 are integers even there, and converted where they are
+// computed with: the instructions for that would make a signalling NaN a quiet one, and every result of f16 is
+// converted down and up anyway, to round it.
+//
+// Rows of bf16 that are computed element by element are taken apart without a shuffle: the even elements are the lower halves
+// of a register's words, the odd ones the upper halves, and both become floats by a shift or a mask. A class of such values
+// is two registers each, the even lanes and the odd ones, from its loads to its stores.
+#include "emit/program/program.h"
+
+typedef struct classes {
+  int32_t *parent;   // of each value; its own number at the root
+  bool *is_counted;  // of roots: with a value that is more than moved
+} classes;
+
+static int32_t root_of(classes *c, int32_t v) {
+  while (c->parent[v] != v) {
+    c->parent[v] = c->parent[c->parent[v]];
+    v = c->parent[v];
+  }
+  return v;
+}
+
+static void join(classes *c, indim_value_id x, indim_value_id y) {
+  int32_t a = root_of(c, x);
+  int32_t b = root_of(c, y);
+  c->is_counted[b] = c->is_counted[b] || c->is_counted[a];
+  c->parent[a] = b;
+}
+
+static void count(classes *c, indim_value_id v) { c->is_counted[root_of(c, v)] = true; }
+
+static void count_all(classes *c, const indim_loop_node *node) {
+  for (int32_t i = 0; i < node->arg_count; i++) {
+    count(c, node->args[i]);
+  }
+  for (int32_t i = 0; i < node->result_count; i++) {
+    count(c, node->first_result + i);
+  }
+}
+
+// From argument |first| on, all are of the result's class.
+static void fuse_arguments(classes *c, const indim_loop_node *node, int32_t first) {
+  for (int32_t i = first; i < node->arg_count; i++) {
+    join(c, node->first_result, node->args[i]);
+  }
+}
+
+// |values| go where those from |first| on are.
+static void join_lists(classes *c, indim_value_id first, int32_t length, const indim_value_id *values) {
+  for (int32_t i = 0; i < length; i++) {
+    join(c, first + i, values[i]);
+  }
+}
+
+static void fuse_control(classes *c, const indim_loop_node *node) {
+  const indim_loop_body *const *bodies = (const indim_loop_body *const *)node->bodies;
+  if (node->kind == INDIM_NODE_FOR) {
+    join_lists(c, node->first_result, node->result_count, node->args + 2);
+    join_lists(c, node->first_result, node->result_count, bodies[0]->yields);
+    join_lists(c, bodies[0]->first_parameter + 1, node->arg_count - 2, node->args + 2);
+  } else if (node->kind == INDIM_NODE_IF) {
+    join_lists(c, node->first_result, node->result_count, bodies[0]->yields);
+    join_lists(c, node->first_result, node->result_count, bodies[1]->yields);
+  } else {
+    join_lists(c, node->first_result, node->result_count, node->args);
+    join_lists(c, node->first_result, node->result_count, bodies[1]->yields);
+    join_lists(c, bodies[0]->first_parameter, node->arg_count, node->args);
+    join_lists(c, bodies[1]->first_parameter, node->arg_count, node->args);
+  }
+}
+
+static void visit(classes *c, const indim_loop_node *node) {
+  switch ((int)node->kind) {
+  case INDIM_NODE_CONST:
+  case INDIM_NODE_LANES:
+  case INDIM_NODE_COPY:
+  case INDIM_NODE_FILL:
+  case INDIM_NODE_PREFETCH:
+  case INDIM_NODE_STORE:
+    break;
+  case INDIM_NODE_LOAD:
+    fuse_arguments(c, node, 2);  // the fill
+    break;
+  case INDIM_NODE_SPLAT:
+  case INDIM_NODE_EXTRACT:
+  case INDIM_NODE_SHUFFLE:
+    fuse_arguments(c, node, 0);
+    break;
+  case INDIM_NODE_ELEMENTWISE:
+    if (node->u.op.op == INDIM_OP_SELECT) {
+      fuse_arguments(c, node, 1);
+    } else if (node->u.op.op == INDIM_OP_COPY) {
+      fuse_arguments(c, node, 0);
+    } else if (node->u.op.op != INDIM_OP_BITCAST_CONVERT) {
+      count_all(c, node);
+    }
+    break;
+  case INDIM_NODE_FOR:
+  case INDIM_NODE_IF:
+  case INDIM_NODE_WHILE:
+    fuse_control(c, node);
+    break;
+  default:
+    count_all(c, node);
+  }
+}
+
+// Rows that are computed apart ----------------------------------------------------------------------------------------
+
+bool indim_emit_is_uniform(const indim_loop_program *program, indim_value_id v) {
+  const indim_loop_node *node = program->values[v].node;
+  return node != NULL && (node->kind == INDIM_NODE_CONST || node->kind == INDIM_NODE_SPLAT ||
+                          (node->kind == INDIM_NODE_LOAD && node->u.memory.lane_stride == 0 &&
+                           !node->u.memory.has_mask && program->values[node->args[0]].lanes == 1));
+}
+
+// Lanes side by side in memory, all of them.
+static bool is_row(const indim_loop_program *program, const indim_loop_node *node) {
+  return !node->u.memory.has_mask && node->u.memory.lane_stride == 1 && program->values[node->args[0]].lanes == 1;
+}
+
+// An operation of bf16 alone. Functions are too long to be there twice.
+static bool is_arithmetic(const indim_loop_program *program, const indim_loop_node *node) {
+  bool is_it = node->result_count == 1 && program->values[node->first_result].type == INDIM_BF16 &&
+               !indim_loop_is_function(node->u.op.op);
+  for (int32_t i = 0; i < node->arg_count && is_it; i++) {
+    is_it = program->values[node->args[i]].type == INDIM_BF16;
+  }
+  return is_it;
+}
+
+static void visit_row(classes *c, const indim_loop_program *program, const indim_loop_node *node) {
+  bool fits = false;
+  if (node->kind == INDIM_NODE_LOAD || node->kind == INDIM_NODE_STORE) {
+    fits = is_row(program, node);
+  } else if (node->kind == INDIM_NODE_ELEMENTWISE && is_arithmetic(program, node)) {
+    for (int32_t i = 0; i < node->arg_count; i++) {
+      if (!indim_emit_is_uniform(program, node->args[i])) {
+        join(c, node->first_result, node->args[i]);
+      }
+    }
+    fits = true;
+  }
+  if (!fits) {
+    count_all(c, node);
+  }
+  for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+    const indim_loop_body *body = node->bodies[k];
+    for (int32_t i = 0; i < body->parameter_count; i++) {
+      count(c, body->first_parameter + i);
+    }
+    for (int32_t i = 0; i < body->yield_count; i++) {
+      count(c, body->yields[i]);
+    }
+  }
+}
+
+// Floats that fill their bytes and are no float or double of LLVM; their bits as integers.
+static indim_type stored_type(indim_type type) {
+  bool is_narrow = indim_type_is_float(type) && (indim_type_bits(type) == 8 || indim_type_bits(type) == 16);
+  return is_narrow ? indim_type_unsigned_of_bits(indim_type_bits(type)) : type;
+}
+
+// Deeper bodies than the generator takes are left out: it refuses them.
+static void visit_body(classes *c, const indim_loop_program *program, const indim_loop_body *body, bool for_rows) {
+  if (body == NULL || body->depth > INDIM_EMIT_MAX_DEPTH) {
+    return;
+  }
+  for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
+    if (for_rows) {
+      visit_row(c, program, node);
+    } else {
+      visit(c, node);
+    }
+    visit_body(c, program, node->bodies[0], for_rows);
+    visit_body(c, program, node->bodies[1], for_rows);
+  }
+}
+
+// Puts values into classes anew.
+static void classify(classes *c, const indim_loop_program *program, bool for_rows) {
+  for (int32_t v = 0; v < program->value_count; v++) {
+    c->parent[v] = v;
+    c->is_counted[v] = false;
+  }
+  visit_body(c, program, program->body, for_rows);
+}
+
+// Values that were found to be moved only are no floats any more.
+static void find_rows(classes *c, const indim_loop_program *program, const indim_loop_value *values, bool *is_split) {
+  classify(c, program, true);
+  for (int32_t v = 0; v < program->value_count; v++) {
+    const indim_loop_node *node = values[v].node;
+    bool is_row = values[v].type == INDIM_BF16 && values[v].lanes * 2 == program->target.vector_bytes && node != NULL &&
+                  (node->kind == INDIM_NODE_LOAD || node->kind == INDIM_NODE_ELEMENTWISE);
+    is_split[v] = is_row && !indim_emit_is_uniform(program, v) && !c->is_counted[root_of(c, v)];
+  }
+}
+
+indim_status indim_emit_find_moves(const indim_loop_program *program, indim_arena *arena, indim_loop_value *values,
+                                   bool *is_split) {
+  bool has_narrow = false;
+  for (int32_t v = 0; v < program->value_count && !has_narrow; v++) {
+    has_narrow = stored_type(values[v].type) != values[v].type;
+  }
+  if (!has_narrow) {
+    return INDIM_OK;
+  }
+  classes c = {NULL, NULL};
+  INDIM_TRY(indim_arena_array(arena, (size_t)program->value_count, sizeof *c.parent, (void **)&c.parent));
+  INDIM_TRY(indim_arena_array(arena, (size_t)program->value_count, sizeof *c.is_counted, (void **)&c.is_counted));
+  classify(&c, program, false);
+  for (int32_t v = 0; v < program->value_count; v++) {
+    bool is_half = values[v].type == INDIM_F16 && program->target.has_f16;
+    if (is_half || !c.is_counted[root_of(&c, v)]) {
+      values[v].type = stored_type(values[v].type);
+    }
+  }
+  find_rows(&c, program, values, is_split);
+  return INDIM_OK;
+}

@@ -1,0 +1,387 @@
+// Loops around blocks that are turned. A large array goes through panels: a square of some hundred rows is turned into working
+// memory, which stays in the second cache, and from there the rows of the result are filled like any others, in long runs.
+// So memory is read and written in runs, however far rows lie apart; read in place, the lines of a block push each other
+// out of the caches where rows are a power of two apart, and meet no line of the result whole where they are odd. What fits
+// the caches is turned square by square in registers alone.
+#include "loop/ir/build.h"
+#include "loop/nest/element.h"
+
+enum { LEAST_LINES = 2 };
+
+// Choosing -------------------------------------------------------------------------------------------------------------
+
+// Whether rows of what is stored begin anywhere in a cache line.
+bool indim_nest_rows_are_misaligned(const indim_nest *nest) {
+  int64_t line = indim_nest_line(nest);
+  bool is_askew = false;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    for (int32_t d = 0; d < nest->rank && access->item == NULL && access->strides != NULL; d++) {
+      is_askew = is_askew || (d != nest->vector_dim && nest->sizes[d] > 1 && access->strides[d] % line != 0);
+    }
+  }
+  return is_askew;
+}
+
+static int64_t row_bytes(const indim_access *access, int32_t dim) {
+  return indim_index_mul_saturated(indim_index_abs(access->strides[dim]), indim_type_bytes(access->storage->type));
+}
+
+// Whether squares would push their own lines out of the caches: the rows that one touches lie in few sets of them. Or lines
+// of the result are stored in parts: they begin anywhere in rows, or other arrays are loaded between.
+static bool is_hard_for_squares(const indim_nest *nest) {
+  enum { SETS = 2048 };
+  bool is_hard = indim_transpose_is_mixed(nest) || indim_nest_rows_are_misaligned(nest);
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    int32_t dim = access->item == NULL ? nest->transpose_dim : nest->vector_dim;
+    bool counts = access->strides != NULL && (access->item == NULL || indim_transpose_wants(nest, access));
+    is_hard = is_hard || (counts && row_bytes(access, dim) % SETS == 0);
+  }
+  return is_hard;
+}
+
+// Arrays whose rows are turned; |*out_bytes| is the widest element that is turned or stored, |*out_total| the bytes of all
+// arrays.
+static int32_t transposed_count(const indim_nest *nest, int64_t *out_bytes, int64_t *out_total) {
+  int32_t count = 0;
+  *out_bytes = 1;
+  *out_total = 0;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    int64_t bytes = indim_type_bytes(access->storage->type);
+    bool turns = indim_transpose_wants(nest, access);
+    count += turns ? 1 : 0;
+    *out_bytes = (turns || access->item == NULL) && bytes > *out_bytes ? bytes : *out_bytes;
+    *out_total = indim_index_add_saturated(*out_total, indim_index_mul_saturated(access->storage->elements, bytes));
+  }
+  return count;
+}
+
+static int64_t panel_elements(const indim_nest *nest) {
+  return (nest->side + LEAST_LINES * indim_nest_line(nest)) * nest->pitch;
+}
+
+void indim_nest_choose_panels(indim_nest *nest) {
+  int64_t bytes = 0;
+  int64_t total = 0;
+  int32_t count = nest->turns ? transposed_count(nest, &bytes, &total) : 0;
+  int64_t cache = nest->l->target->cache_bytes[1] > 0 ? nest->l->target->cache_bytes[1] : INT64_C(1) << 19;
+  int64_t line = indim_nest_line(nest);
+  nest->side = 0;
+  nest->panel_count = 0;
+  nest->panel_start = 0;
+  if (count == 0 || count > INDIM_MAX_PANELS || total <= cache || !is_hard_for_squares(nest)) {
+    return;
+  }
+  // What stays in the third cache needs no long runs; else half of the second is for lines that go to and fro.
+  nest->is_far = total > nest->l->target->cache_bytes[2];
+  int64_t most = nest->is_far ? cache / 2 : cache / 8;
+  int64_t side = line;
+  while (4 * side * side * bytes * count <= most) {
+    side *= 2;
+  }
+  int64_t least = LEAST_LINES * line;
+  if (side < 2 * least || nest->sizes[nest->transpose_dim] < 2 * least || nest->sizes[nest->vector_dim] < 2 * least) {
+    return;
+  }
+  nest->side = side;
+  nest->pitch = side + least + line;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    if (indim_transpose_wants(nest, access)) {
+      nest->panels[nest->panel_count++] = indim_loop_storage(&nest->l->b, INDIM_STORAGE_SCRATCH, access->storage->type,
+                                                             panel_elements(nest), access->storage->name);
+    }
+  }
+}
+
+void indim_nest_make_panels(indim_nest *nest, indim_value_id piece, int64_t count) {
+  for (int32_t i = 0; i < nest->panel_count; i++) {
+    int64_t elements = panel_elements(nest);
+    int64_t all = indim_index_mul_saturated(elements, count);
+    nest->panel_start = indim_loop_mul_const(&nest->l->b, piece, elements);
+    nest->panels[i]->elements = all > nest->panels[i]->elements ? all : nest->panels[i]->elements;
+  }
+}
+
+// Panels ---------------------------------------------------------------------------------------------------------------
+
+// |count| elements, a number known now, from |from| on.
+static void run_run(indim_nest *nest, indim_coord *index, indim_value_id from, int64_t count) {
+  indim_loop_builder *b = &nest->l->b;
+  int64_t step = (int64_t)nest->lanes * nest->unroll;
+  int64_t done = count / step * step;
+  if (done > step) {
+    indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), step, 0, NULL, NULL);
+    indim_nest_remainder(nest, index, indim_loop_add(b, from, i), step);
+    indim_loop_for_end(b, NULL, NULL);
+  } else {
+    done = 0;
+  }
+  indim_nest_remainder(nest, index, indim_loop_add_const(b, from, done), count - done);
+}
+
+// A part of the nest in panels.
+typedef struct walk {
+  indim_nest *nest;
+  indim_coord *index;
+  int64_t w_begin, w_end;
+  int64_t v_begin, v_end;
+  int64_t line;  // rows are stored from the first line on that begins in the panel; 0: from where the panel does
+  bool asks;     // for panels ahead
+} walk;
+
+// One row of the result, as far as the panel has it. What it has of the next panel's rows completes the last line.
+static void run_row(const walk *r, const indim_panel *panel, bool is_last) {
+  indim_nest *nest = r->nest;
+  indim_loop_builder *b = &nest->l->b;
+  int64_t line = 0;
+  if (r->line == 0) {
+    run_run(nest, r->index, panel->v, panel->columns);
+    return;
+  }
+  indim_value_id start = indim_loop_add(b, panel->v, indim_nest_before_line(nest, r->index, r->v_begin, &line));
+  int64_t whole = is_last ? (panel->columns - (line - 1)) / line * line : panel->columns - line;
+  run_run(nest, r->index, start, whole);
+  if (is_last) {
+    indim_nest_scalar_loop(nest, r->index, indim_loop_add_const(b, start, whole), indim_loop_index(b, r->v_end));
+  }
+}
+
+// How many elements further on a turned array's next panel lies: along w or v, or with the next step of the loop around; 0
+// when it is the last one.
+static int64_t next_panel(const walk *r, const indim_access *access) {
+  const indim_nest *nest = r->nest;
+  if (r->w_end - r->w_begin > nest->side) {
+    return nest->side;
+  }
+  if (r->v_end - r->v_begin > nest->side) {
+    return nest->side * access->strides[nest->vector_dim];
+  }
+  for (int32_t p = nest->rank - 1; p >= 0; p--) {
+    int32_t d = nest->order[p];
+    if (d != nest->vector_dim && d != nest->transpose_dim && nest->sizes[d] > 1) {
+      return access->strides[d];
+    }
+  }
+  return 0;
+}
+
+// Where an access is at the place (w, v) of a panel.
+static indim_value_id address_in(const walk *r, const indim_panel *panel, const indim_access *access, indim_value_id w,
+                                 indim_value_id v) {
+  const indim_nest *nest = r->nest;
+  indim_loop_builder *b = &nest->l->b;
+  indim_value_id address = access->base;
+  for (int32_t d = 0; d < nest->rank; d++) {
+    indim_value_id at = d == nest->transpose_dim ? indim_loop_add(b, panel->w, w)
+                        : d == nest->vector_dim  ? indim_loop_add(b, panel->v, v)
+                                                 : r->index[d].base;
+    address = indim_loop_add(b, address, indim_loop_mul_const(b, at, access->strides[d]));
+  }
+  return address;
+}
+
+// While row |row| of the result is stored: asks for rows of the next panel, as many as make all of them in the end, and for
+// what other arrays have for the row after the next.
+static void prefetch_next(const walk *r, const indim_panel *panel, indim_value_id row) {
+  indim_nest *nest = r->nest;
+  indim_loop_builder *b = &nest->l->b;
+  int64_t each = (panel->columns + panel->rows - 1) / panel->rows;
+  for (int32_t i = 0; i < nest->list->count && r->asks; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    if (access->item == NULL || access->strides == NULL) {
+      continue;
+    }
+    if (!indim_transpose_wants(nest, access)) {
+      int64_t ahead = access->strides[nest->vector_dim] == 1 ? 2 * access->strides[nest->transpose_dim] : 0;
+      if (ahead != 0) {
+        indim_value_id address = address_in(r, panel, access, row, indim_loop_index(b, 0));
+        indim_loop_prefetch(b, access->storage, address, ahead, panel->columns);
+      }
+      continue;
+    }
+    int64_t ahead = next_panel(r, access);
+    for (int64_t e = 0; e < each && ahead != 0; e++) {
+      indim_value_id v = indim_loop_add_const(b, indim_loop_mul_const(b, row, each), e);
+      if (indim_loop_value_of(b, v)->high >= panel->columns) {
+        v = indim_loop_binary(b, INDIM_OP_MINIMUM, v, indim_loop_index(b, panel->columns - 1));
+      }
+      indim_loop_prefetch(b, access->storage, address_in(r, panel, access, indim_loop_index(b, 0), v), ahead,
+                          panel->rows);
+    }
+  }
+}
+
+static void run_panel(const walk *r, const indim_panel *panel, bool is_last) {
+  indim_nest *nest = r->nest;
+  indim_loop_builder *b = &nest->l->b;
+  indim_transpose_fill(nest, r->index, panel);
+  indim_value_id row =
+      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, panel->rows), 1, 0, NULL, NULL);
+  prefetch_next(r, panel, row);
+  r->index[nest->transpose_dim] = (indim_coord){indim_loop_add(b, panel->w, row), 0};
+  run_row(r, panel, is_last);
+  indim_loop_for_end(b, NULL, NULL);
+  indim_transpose_end(nest->l);
+}
+
+// How many whole panels |count| elements make, so that what is left over is not too little; |needs_rest|: nor nothing.
+static int64_t whole_panels(const indim_nest *nest, int64_t count, bool needs_rest) {
+  int64_t whole = count / nest->side;
+  int64_t rest = count % nest->side;
+  bool is_short = rest < LEAST_LINES * indim_nest_line(nest) && (rest > 0 || needs_rest);
+  return whole > 0 && is_short ? whole - 1 : whole;
+}
+
+// All panels side by side along w, |columns| long.
+static void run_band(const walk *r, indim_value_id v, int64_t columns, bool is_last) {
+  indim_nest *nest = r->nest;
+  indim_loop_builder *b = &nest->l->b;
+  int64_t whole = whole_panels(nest, r->w_end - r->w_begin, false);
+  int64_t at = r->w_begin + whole * nest->side;
+  indim_panel panel = {.v = v, .columns = columns};
+  if (whole > 0) {
+    panel.w =
+        indim_loop_for_begin(b, indim_loop_index(b, r->w_begin), indim_loop_index(b, at), nest->side, 0, NULL, NULL);
+    panel.rows = nest->side;
+    run_panel(r, &panel, is_last);
+    indim_loop_for_end(b, NULL, NULL);
+  }
+  if (at < r->w_end) {
+    panel.w = indim_loop_index(b, at);
+    panel.rows = r->w_end - at;
+    run_panel(r, &panel, is_last);
+  }
+}
+
+// Where rows are stored from a line on, the elements before the first one, from the array itself.
+static void run_before_lines(const walk *r) {
+  indim_nest *nest = r->nest;
+  indim_loop_builder *b = &nest->l->b;
+  int64_t line = 0;
+  indim_value_id w =
+      indim_loop_for_begin(b, indim_loop_index(b, r->w_begin), indim_loop_index(b, r->w_end), 1, 0, NULL, NULL);
+  r->index[nest->transpose_dim] = (indim_coord){w, 0};
+  indim_value_id before = indim_nest_before_line(nest, r->index, r->v_begin, &line);
+  indim_nest_scalar_loop(nest, r->index, indim_loop_index(b, r->v_begin), indim_loop_add_const(b, before, r->v_begin));
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+static void run_panels(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
+  indim_loop_builder *b = &nest->l->b;
+  bool is_askew = nest->streams && indim_nest_rows_are_misaligned(nest);
+  walk r = {.nest = nest, .index = index, .w_begin = w[0], .w_end = w[1], .v_begin = v[0], .v_end = v[1]};
+  r.line = is_askew ? indim_nest_line(nest) : 0;
+  r.asks = nest->is_far && indim_lower_is_enabled(nest->l, INDIM_DECISION_PREFETCH);
+  int64_t whole = whole_panels(nest, v[1] - v[0], is_askew);
+  int64_t at = v[0] + whole * nest->side;
+  if (is_askew) {
+    run_before_lines(&r);
+  }
+  if (whole > 0) {
+    bool threads = whole > 1 && indim_nest_worth_threads(nest, indim_nest_elements(nest));
+    indim_value_id panel = indim_nest_pieces_begin(nest, 0, whole, threads);
+    indim_value_id from = indim_loop_add_const(b, indim_loop_mul_const(b, panel, nest->side), v[0]);
+    run_band(&r, from, nest->side + r.line, false);
+    indim_nest_pieces_end(nest, threads);
+  }
+  if (at < v[1]) {
+    run_band(&r, indim_loop_index(b, at), v[1] - at, true);
+  }
+}
+
+// Squares --------------------------------------------------------------------------------------------------------------
+
+// One element of the turned dimension after the other.
+static void run_untransposed(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
+  indim_loop_builder *b = &nest->l->b;
+  if (w[0] >= w[1] || v[0] >= v[1]) {
+    return;
+  }
+  indim_value_id at = indim_loop_for_begin(b, indim_loop_index(b, w[0]), indim_loop_index(b, w[1]), 1, 0, NULL, NULL);
+  index[nest->transpose_dim] = (indim_coord){at, 0};
+  indim_nest_vector_loop(nest, index, v[0], v[1], false);
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+// How many turned squares lie side by side in a block, along v as along w: as many as fill a cache line of the result.
+static int32_t squares_of(const indim_nest *nest) {
+  int64_t count = indim_nest_line(nest) / nest->lanes;
+  return (int32_t)(count > INDIM_MAX_SQUARES ? INDIM_MAX_SQUARES : count);
+}
+
+// Blocks of whole cache lines in both directions, of turned squares; |band| (0: none) is added to the place along v. What
+// passes the caches has to be stored in whole lines, and so has what is stored between loads of other arrays, lest the
+// lines be moved to and fro: then squares side by side are turned together; otherwise one after the other, for which the
+// registers suffice.
+static void run_squares(indim_nest *nest, indim_coord *index, indim_value_id w_low, indim_value_id w_high,
+                        indim_value_id v_low, indim_value_id v_high, int32_t squares, indim_value_id band) {
+  indim_loop_builder *b = &nest->l->b;
+  int64_t block = (int64_t)squares * nest->lanes;
+  indim_value_id at_w = indim_loop_for_begin(b, w_low, w_high, block, 0, NULL, NULL);
+  indim_value_id at_v = indim_loop_for_begin(b, v_low, v_high, block, 0, NULL, NULL);
+  indim_value_id from_v = band == 0 ? at_v : indim_loop_add(b, band, at_v);
+  int32_t together = nest->streams || indim_transpose_is_mixed(nest) ? squares : 1;
+  for (int64_t x = 0; x < block; x += nest->lanes) {
+    for (int64_t y = 0; y < block; y += together * nest->lanes) {
+      indim_transpose_block(nest, index, indim_loop_add_const(b, at_w, x), indim_loop_add_const(b, from_v, y),
+                            together);
+    }
+  }
+  indim_loop_for_end(b, NULL, NULL);
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+// Squares for a band of |v| after the other: the rows of a band stay known to the processor's page tables while all of |w|
+// passes by. Then what is left on two sides.
+static void run_transposed(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
+  enum { BAND = 128 };
+  indim_loop_builder *b = &nest->l->b;
+  int64_t lanes = nest->lanes;
+  int64_t most = squares_of(nest) * lanes;
+  int32_t squares = w[1] - w[0] >= most && v[1] - v[0] >= most ? squares_of(nest) : 1;
+  int64_t block = squares * lanes;
+  int64_t w_end = w[0] + (w[1] - w[0]) / block * block;
+  int64_t v_end = v[0] + (v[1] - v[0]) / block * block;
+  int64_t bands = (v_end - v[0]) / BAND;
+  int64_t band_end = v[0] + bands * BAND;
+  indim_value_id w_low = indim_loop_index(b, w[0]);
+  indim_value_id w_high = indim_loop_index(b, w_end);
+  if (w_end > w[0] && bands > 1) {
+    indim_value_id band =
+        indim_loop_for_begin(b, indim_loop_index(b, v[0]), indim_loop_index(b, band_end), BAND, 0, NULL, NULL);
+    if (indim_nest_worth_threads(nest, indim_nest_elements(nest))) {
+      indim_loop_for_parallel(b, (bands + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
+    }
+    indim_value_id from = indim_loop_index(b, 0);
+    indim_value_id to = indim_loop_index(b, BAND);
+    run_squares(nest, index, w_low, w_high, from, to, squares, band);
+    indim_loop_for_end(b, NULL, NULL);
+  } else {
+    band_end = v[0];
+  }
+  if (w_end > w[0] && v_end > band_end) {
+    run_squares(nest, index, w_low, w_high, indim_loop_index(b, band_end), indim_loop_index(b, v_end), squares, 0);
+  }
+  run_untransposed(nest, index, (int64_t[]){w_end, w[1]}, v);
+  run_untransposed(nest, index, (int64_t[]){w[0], w_end}, (int64_t[]){v_end, v[1]});
+}
+
+void indim_nest_transposed(indim_nest *nest, indim_coord *index, int32_t segments) {
+  int64_t w[INDIM_MAX_SPLIT_POINTS + 2];
+  int64_t v[INDIM_MAX_SPLIT_POINTS + 2];
+  int32_t w_count = indim_nest_borders(nest, nest->transpose_dim, segments, w);
+  int32_t v_count = indim_nest_borders(nest, nest->vector_dim, segments * w_count, v);
+  for (int32_t i = 0; i < w_count; i++) {
+    for (int32_t j = 0; j < v_count; j++) {
+      int64_t least = LEAST_LINES * indim_nest_line(nest);
+      if (nest->side > 0 && w[i + 1] - w[i] >= least && v[j + 1] - v[j] >= least) {
+        run_panels(nest, index, w + i, v + j);
+      } else {
+        run_transposed(nest, index, w + i, v + j);
+      }
+    }
+  }
+}

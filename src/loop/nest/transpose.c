@@ -1,0 +1,295 @@
+// Arrays read along another dimension than the result is written: a block of as many rows as a vector has lanes is loaded
+// along the direction in which the array is contiguous, turned in registers, and then used in the other direction.
+//
+// What an element is made of may be anything; so the block is generated twice. First for the rows of the array (lanes
+// along the turned dimension), where every load is noted in the order in which it comes and nothing is stored. Then for
+// the rows of the result, where the same loads come in the same order and are given the turned registers; an element that
+// is taken out of a register counts as a load, because at another index it is one. Squares side by
+// side are turned together, so that what is stored one after the other fills whole cache lines.
+#include <string.h>
+
+#include "loop/ir/build.h"
+#include "loop/nest/element.h"
+
+enum { MAX_LOADS = 32, MAX_LANES = 32 };
+
+struct indim_transposition {
+  bool is_replay;
+  int32_t square;  // which of those side by side
+  int32_t pass;    // which of the rows
+  int32_t next;    // load
+  int32_t count;
+  int32_t lanes;
+  const indim_nest *nest;
+  const indim_flow_item *items[MAX_LOADS];    // what each load reads
+  indim_value_id rows[MAX_LOADS][MAX_LANES];  // 0: this load is not turned
+  indim_value_id turned[INDIM_MAX_SQUARES][MAX_LOADS][MAX_LANES];
+  const indim_panel *panel;          // or NULL: registers
+  indim_storage *panels[MAX_LOADS];  // that each load is given from, NULL: none
+  const indim_coord *index;          // that the body is being built at
+};
+
+// Reads neither along the vector dimension nor not at all along it, but along the turned one.
+static bool transposes_along(const indim_nest *nest, const indim_access *access, int32_t dim) {
+  return access->item != NULL && access->strides != NULL && indim_index_abs(access->strides[nest->vector_dim]) > 1 &&
+         access->strides[dim] == 1;
+}
+
+int32_t indim_transpose_dim(const indim_nest *nest) {
+  const indim_access_list *list = nest->list;
+  bool stores_along = false;
+  int32_t best = -1;
+  int32_t best_count = 0;
+  if (nest->vector_dim < 0 || list->is_full || list->count > MAX_LOADS || nest->lanes > MAX_LANES || nest->lanes < 2) {
+    return -1;
+  }
+  for (int32_t i = 0; i < list->count; i++) {
+    const indim_access *access = &list->accesses[i];
+    stores_along =
+        stores_along || (access->item == NULL && access->strides != NULL && access->strides[nest->vector_dim] == 1);
+  }
+  for (int32_t d = 0; d < nest->rank && stores_along; d++) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < list->count && d != nest->vector_dim && nest->sizes[d] >= nest->lanes; i++) {
+      count += transposes_along(nest, &list->accesses[i], d) ? 1 : 0;
+    }
+    if (count > best_count) {
+      best = d;
+      best_count = count;
+    }
+  }
+  return nest->sizes[nest->vector_dim] >= nest->lanes ? best : -1;
+}
+
+bool indim_transpose_wants(const indim_nest *nest, const indim_access *access) {
+  return nest->turns && transposes_along(nest, access, nest->transpose_dim);
+}
+
+bool indim_transpose_is_mixed(const indim_nest *nest) {
+  bool is_mixed = false;
+  for (int32_t i = 0; i < nest->list->count && nest->turns; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    is_mixed = is_mixed || (access->item != NULL && !indim_transpose_wants(nest, access));
+  }
+  return is_mixed;
+}
+
+// Whether loads of |item| are among those to be turned.
+static bool is_transposed(const indim_transposition *t, const indim_flow_item *item) {
+  for (int32_t i = 0; i < t->nest->list->count; i++) {
+    const indim_access *access = &t->nest->list->accesses[i];
+    if (access->item == item && indim_transpose_wants(t->nest, access)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Element (w, v) of the panel that the running piece has.
+static indim_value_id panel_address(const indim_transposition *t, indim_loop_builder *b, indim_value_id w,
+                                    indim_value_id v) {
+  indim_value_id start = t->nest->panel_start == 0 ? indim_loop_index(b, 0) : t->nest->panel_start;
+  const indim_value_id terms[] = {start, w, v};
+  const int64_t coefficients[] = {1, t->nest->pitch, 1};
+  return indim_loop_affine(b, 0, 3, terms, coefficients);
+}
+
+static indim_value_id find_in_panel(const indim_transposition *t, indim_element_ctx *k) {
+  indim_loop_builder *b = &k->l->b;
+  indim_storage *storage = t->panels[t->next];
+  if (storage == NULL) {
+    return 0;
+  }
+  const indim_nest *nest = t->nest;
+  indim_value_id w = indim_loop_add(b, t->index[nest->transpose_dim].base, indim_loop_mul_const(b, t->panel->w, -1));
+  indim_value_id v = indim_loop_add(b, t->index[nest->vector_dim].base, indim_loop_mul_const(b, t->panel->v, -1));
+  return indim_loop_load(b, storage, panel_address(t, b, w, v), k->lanes, 1);
+}
+
+indim_value_id indim_transpose_find(indim_element_ctx *k, const indim_flow_item *item) {
+  indim_transposition *t = k->l->turn;
+  if (t == NULL || !t->is_replay || t->next >= t->count || t->items[t->next] != item) {
+    return 0;
+  }
+  indim_value_id found = t->panel != NULL ? find_in_panel(t, k) : t->turned[t->square][t->next][t->pass];
+  t->next += found != 0 ? 1 : 0;
+  return found;
+}
+
+void indim_transpose_note(indim_lowering *l, const indim_flow_item *item, bool is_contiguous, indim_value_id value) {
+  indim_transposition *t = l->turn;
+  if (t == NULL || t->next >= MAX_LOADS) {
+    return;
+  }
+  if (!t->is_replay) {
+    t->items[t->next] = t->pass == 0 ? item : t->items[t->next];
+    bool is_same = t->items[t->next] == item;
+    bool fits = is_contiguous && value != 0 && l->program->values[value].lanes == t->lanes && is_transposed(t, item);
+    t->rows[t->next][t->pass] = fits && is_same ? value : 0;
+    t->count = t->next + 1 > t->count ? t->next + 1 : t->count;
+  }
+  t->next++;
+}
+
+// Both shuffles of two rows that stand |s| apart.
+static void mix_rows(indim_lowering *l, int32_t lanes, int32_t s, const int32_t *first, const int32_t *second,
+                     indim_value_id *rows) {
+  for (int32_t i = 0; i < lanes; i++) {
+    if ((i & s) == 0) {
+      indim_value_id pair[] = {rows[i], rows[i + s]};
+      rows[i] = indim_loop_shuffle(&l->b, 2, pair, lanes, first);
+      rows[i + s] = indim_loop_shuffle(&l->b, 2, pair, lanes, second);
+    }
+  }
+}
+
+// Rows and columns change places, in steps that are one instruction each. Parts of 16 bytes are exchanged, halves of ever
+// smaller squares: the bits of a lane's number above a part's change places with the same bits of the row's. Inside of the
+// parts of two rows, lanes are put one between the other: the bit by which the rows differ becomes the lowest of the lane's
+// number, and the highest of that within the part becomes the row's.
+static void transpose_rows(indim_lowering *l, int32_t lanes, const indim_value_id *rows, indim_value_id *out) {
+  int32_t first[MAX_LANES];
+  int32_t second[MAX_LANES];
+  int32_t part = 16 * lanes / l->target->vector_bytes;
+  part = part < 2 ? 1 : part > lanes ? lanes : part;
+  memcpy(out, rows, (size_t)lanes * sizeof *out);
+  for (int32_t s = lanes / 2; s >= part; s /= 2) {
+    for (int32_t k = 0; k < lanes; k++) {
+      first[k] = (k & s) == 0 ? k : lanes + k - s;
+      second[k] = (k & s) == 0 ? k + s : lanes + k;
+    }
+    mix_rows(l, lanes, s, first, second, out);
+  }
+  for (int32_t k = 0; k < lanes; k++) {
+    first[k] = k / part * part + k % part / 2 + k % 2 * lanes;
+    second[k] = first[k] + part / 2;
+  }
+  for (int32_t s = part / 2; s >= 1; s /= 2) {
+    mix_rows(l, lanes, s, first, second, out);
+  }
+}
+
+static void transpose_all(indim_lowering *l, indim_transposition *t) {
+  for (int32_t n = 0; n < t->count; n++) {
+    bool whole = true;
+    for (int32_t i = 0; i < t->lanes; i++) {
+      whole = whole && t->rows[n][i] != 0;
+    }
+    if (whole) {
+      transpose_rows(l, t->lanes, t->rows[n], t->turned[t->square][n]);
+    }
+  }
+}
+
+// One row of one square: of the array, or of the result.
+static void run_row(indim_nest *nest, indim_coord *index, indim_value_id w, indim_value_id v) {
+  indim_lowering *l = nest->l;
+  indim_transposition *t = l->turn;
+  int64_t first = (int64_t)t->square * t->lanes;
+  indim_element_ctx k = {.l = l, .lanes = t->lanes, .is_trial = !t->is_replay, .streams = nest->streams};
+  t->next = 0;
+  indim_element_forget(l);
+  index[nest->transpose_dim] =
+      (indim_coord){indim_loop_add_const(&l->b, w, t->is_replay ? t->pass : 0), t->is_replay ? 0 : 1};
+  index[nest->vector_dim] =
+      (indim_coord){indim_loop_add_const(&l->b, v, first + (t->is_replay ? 0 : t->pass)), t->is_replay ? 1 : 0};
+  nest->body(nest, &k, index);
+}
+
+void indim_transpose_block(indim_nest *nest, indim_coord *index, indim_value_id w, indim_value_id v, int32_t squares) {
+  indim_lowering *l = nest->l;
+  indim_transposition *t = indim_lower_alloc(l, 1, sizeof *t);
+  if (t == NULL) {
+    return;
+  }
+  t->lanes = nest->lanes;
+  t->nest = nest;
+  l->turn = t;
+  for (t->square = 0; t->square < squares && !indim_lower_failed(l); t->square++) {
+    t->count = 0;
+    for (t->pass = 0; t->pass < t->lanes && !indim_lower_failed(l); t->pass++) {
+      run_row(nest, index, w, v);
+    }
+    transpose_all(l, t);
+  }
+  t->is_replay = true;
+  for (t->pass = 0; t->pass < t->lanes && !indim_lower_failed(l); t->pass++) {
+    for (t->square = 0; t->square < squares; t->square++) {
+      run_row(nest, index, w, v);
+    }
+  }
+  l->turn = NULL;
+  indim_element_forget(l);
+}
+
+// Panels ---------------------------------------------------------------------------------------------------------------
+
+void indim_transpose_enter(indim_lowering *l, const indim_coord *index) {
+  if (l->turn != NULL) {
+    l->turn->index = index;
+    l->turn->next = 0;
+    indim_element_forget(l);
+  }
+}
+
+// A panel of the nest that no other load has.
+static indim_storage *choose_panel(const indim_transposition *t, indim_type type) {
+  for (int32_t p = 0; p < t->nest->panel_count; p++) {
+    bool is_free = t->nest->panels[p]->type == type;
+    for (int32_t n = 0; n < t->count && is_free; n++) {
+      is_free = t->panels[n] != t->nest->panels[p];
+    }
+    if (is_free) {
+      return t->nest->panels[p];
+    }
+  }
+  return NULL;
+}
+
+// Stores the turned rows of a square at (w, v) of the panels.
+static void store_square(indim_lowering *l, indim_transposition *t, indim_value_id w, indim_value_id v) {
+  indim_loop_builder *b = &l->b;
+  for (int32_t n = 0; n < t->count && !indim_lower_failed(l); n++) {
+    const indim_value_id *rows = t->turned[0][n];
+    t->panels[n] = rows[0] == 0 ? NULL : choose_panel(t, l->program->values[rows[0]].type);
+    for (int32_t i = 0; i < t->lanes && t->panels[n] != NULL; i++) {
+      indim_loop_store(b, t->panels[n], panel_address(t, b, indim_loop_add_const(b, w, i), v), rows[i], 1, false);
+    }
+  }
+}
+
+// Opens a loop over |count| elements in steps of a square. The last square ends with the last element.
+static indim_value_id squares_begin(indim_transposition *t, indim_loop_builder *b, int64_t count) {
+  int64_t end = (count + t->lanes - 1) / t->lanes * t->lanes;
+  indim_value_id at =
+      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, end), t->lanes, 0, NULL, NULL);
+  return end == count ? at : indim_loop_binary(b, INDIM_OP_MINIMUM, at, indim_loop_index(b, count - t->lanes));
+}
+
+void indim_transpose_fill(indim_nest *nest, indim_coord *index, const indim_panel *panel) {
+  indim_lowering *l = nest->l;
+  indim_loop_builder *b = &l->b;
+  indim_transposition *t = indim_lower_alloc(l, 1, sizeof *t);
+  if (t == NULL) {
+    return;
+  }
+  t->lanes = nest->lanes;
+  t->nest = nest;
+  t->panel = panel;
+  l->turn = t;
+  indim_value_id v = squares_begin(t, b, panel->columns);
+  indim_value_id w = squares_begin(t, b, panel->rows);
+  for (t->pass = 0; t->pass < t->lanes && !indim_lower_failed(l); t->pass++) {
+    run_row(nest, index, indim_loop_add(b, panel->w, w), indim_loop_add(b, panel->v, v));
+  }
+  transpose_all(l, t);
+  store_square(l, t, w, v);
+  indim_loop_for_end(b, NULL, NULL);
+  indim_loop_for_end(b, NULL, NULL);
+  t->is_replay = true;
+}
+
+void indim_transpose_end(indim_lowering *l) {
+  l->turn = NULL;
+  indim_element_forget(l);
+}

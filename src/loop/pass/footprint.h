@@ -1,0 +1,41 @@
+// How a loop touches memory: what its steps read and write of each storage, as windows that move on with the loop's index.
+//
+//   for i in 0..64                         a: read at 8 i + [0, 7]; r: written at 8 i + [0, 7]
+//     v3: f32x8 = load a[8 i]
+//     store r[8 i], v3
+#ifndef INDIM_LOOP_FOOTPRINT_H
+#define INDIM_LOOP_FOOTPRINT_H
+
+#include "loop/ir/affine.h"
+
+enum { INDIM_FOOTPRINT_STORAGES = 64 };
+
+// One storage: at stride * index + the same outer terms everywhere, and a window.
+typedef struct indim_footprint {
+  int32_t storage;  // the root of those with the same bytes
+  int32_t count;    // of loads, stores, fills, and operands of calls
+  bool reads, writes;
+  bool is_known;
+  int64_t stride;
+  indim_affine outer;
+} indim_footprint;
+
+typedef struct indim_footprints {
+  indim_loop_program *program;
+  const indim_loop_node *loop;
+  indim_value_id index;
+  indim_footprint list[INDIM_FOOTPRINT_STORAGES];
+  int32_t count;
+  bool is_opaque;  // copies, loops without a count, or touches too many storages
+} indim_footprints;
+
+// Looks at a for and all that stands in it.
+void indim_footprints_of(indim_loop_program *program, const indim_loop_node *loop, indim_footprints *out);
+// The bytes of |storage|, whichever storage they count as; NULL: the loop does not touch them.
+indim_footprint *indim_footprints_find(indim_footprints *t, int32_t storage);
+// Widens |to| by another window that moves alike; false when it does not.
+bool indim_footprint_unite(indim_footprint *to, const indim_footprint *other);
+// Elements of the window.
+int64_t indim_footprint_width(const indim_footprint *t);
+
+#endif  // INDIM_LOOP_FOOTPRINT_H

@@ -1,0 +1,111 @@
+// Asks for rows ahead. Where a loop goes over each row of an array several times, the first time waits for the memory, which is
+// idle during the others: rows are too short for the processor to see where they lead. So the last of the loops over a row
+// asks for the same elements of the next one. So does a loop that reads rows from their end: where one begins, the processor
+// has to find its way again.
+#include "loop/ir/build.h"
+#include "loop/pass/pass.h"
+#include "loop/pass/footprint.h"
+
+enum { LEAST_BYTES = 1024, MOST_BYTES = 16384, LINE = 64 };
+
+static bool reads(const indim_loop_body *body, int32_t storage) {
+  const indim_loop_node *node = body->first;
+  while (node != NULL && !(node->kind == INDIM_NODE_LOAD && node->u.memory.storage == storage)) {
+    node = indim_loop_next_in(body, node);
+  }
+  return node != NULL;
+}
+
+// The last of at least two loops in |body| that read the storage, or NULL.
+static indim_loop_node *last_reader(const indim_loop_body *body, int32_t storage) {
+  int32_t count = 0;
+  indim_loop_node *last = NULL;
+  for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
+    if (node->kind == INDIM_NODE_FOR && reads(node->bodies[0], storage)) {
+      count++;
+      last = node;
+    }
+  }
+  return count > 1 ? last : NULL;
+}
+
+// Loads of lanes in a line ask for what lies |distance| elements further on, one of them for each line of the cache.
+static void prefetch(const indim_loop_program *program, indim_loop_body *body, int32_t storage, int64_t distance) {
+  int64_t line = LINE / indim_type_bytes(program->storages[storage]->type);
+  for (indim_loop_node *node = body->first; node != NULL; node = indim_loop_next_in(body, node)) {
+    if (node->kind == INDIM_NODE_LOAD && node->u.memory.storage == storage && !node->u.memory.has_mask &&
+        node->u.memory.lane_stride == 1) {
+      indim_affine address;
+      indim_affine_of(program, node->args[0], &address);
+      bool in_line = program->values[node->args[0]].lanes == 1 && program->values[node->first_result].lanes > 1;
+      node->u.memory.prefetch = address.low % line == 0 && in_line ? distance : 0;
+    }
+  }
+}
+
+static void look_at(indim_loop_program *program, indim_loop_node *loop, indim_footprints *touches) {
+  indim_footprints_of(program, loop, touches);
+  for (int32_t i = 0; i < touches->count && !touches->is_opaque; i++) {
+    const indim_footprint *t = &touches->list[i];
+    const indim_storage *storage = program->storages[t->storage];
+    int64_t bytes = indim_type_bytes(storage->type);
+    int64_t row = indim_index_mul_saturated(indim_footprint_width(t), bytes);
+    int64_t distance = 0;
+    if (t->writes || !t->is_known || t->stride <= 0 || row < LEAST_BYTES || row > MOST_BYTES ||
+        indim_index_mul_saturated(storage->elements, bytes) <= program->target.cache_bytes[1] ||
+        !indim_index_mul(t->stride, loop->u.loop.step, &distance) || distance > storage->elements) {
+      continue;
+    }
+    indim_loop_node *last = last_reader(loop->bodies[0], t->storage);
+    if (last != NULL) {
+      prefetch(program, last->bodies[0], t->storage, distance);
+    }
+  }
+}
+
+// What one more step of |loop| adds to an address; 0 when that is not known, or the loop is no part of it.
+static int64_t step_of(const indim_loop_program *program, const indim_loop_node *loop, indim_value_id address) {
+  indim_affine sum;
+  int64_t distance = 0;
+  indim_affine_of(program, address, &sum);
+  int64_t coefficient = indim_affine_coefficient(&sum, loop->bodies[0]->first_parameter);
+  return indim_index_mul(coefficient, loop->u.loop.step, &distance) ? distance : 0;
+}
+
+// Rows that |row|, a for in |loop|, reads from their end.
+static void prefetch_backwards(const indim_loop_program *program, const indim_loop_node *loop,
+                               const indim_loop_node *row) {
+  for (indim_loop_node *node = row->bodies[0]->first; node != NULL; node = node->next) {
+    if (node->kind != INDIM_NODE_LOAD || node->u.memory.has_mask || node->u.memory.lane_stride != -1 ||
+        program->values[node->args[0]].lanes > 1 || program->values[node->first_result].lanes == 1) {
+      continue;
+    }
+    const indim_storage *storage = program->storages[node->u.memory.storage];
+    int64_t bytes = indim_type_bytes(storage->type);
+    int64_t line = LINE / bytes;
+    int64_t distance = step_of(program, loop, node->args[0]);
+    int64_t length = indim_index_mul_saturated(indim_index_abs(distance), bytes);
+    bool ends_line = distance != 0 && indim_index_modulo(program->values[node->args[0]].high + 1, line) == 0;
+    if (ends_line && length >= LEAST_BYTES && length <= MOST_BYTES &&
+        indim_index_mul_saturated(storage->elements, bytes) > program->target.cache_bytes[1]) {
+      node->u.memory.prefetch = distance;
+    }
+  }
+}
+
+indim_status indim_pass_prefetch(indim_loop_program *program) {
+  void *memory = NULL;
+  INDIM_TRY(indim_alloc(program->cx, sizeof(indim_footprints), &memory));
+  for (indim_loop_node *node = program->body->first; node != NULL; node = indim_loop_next(node)) {
+    if (node->kind == INDIM_NODE_FOR) {
+      look_at(program, node, memory);
+      for (indim_loop_node *row = node->bodies[0]->first; row != NULL; row = row->next) {
+        if (row->kind == INDIM_NODE_FOR) {
+          prefetch_backwards(program, node, row);
+        }
+      }
+    }
+  }
+  indim_free(program->cx, memory, sizeof(indim_footprints));
+  return INDIM_OK;
+}

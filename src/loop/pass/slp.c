@@ -1,0 +1,414 @@
+// The walk of packing: bodies from the inside out, each cut into segments at its control nodes. A segment's groups are
+// planned (slp_group.c); then its nodes are put down anew in their old order, but for the members of a group: at the first
+// of them all that the group needs is put down before it, then the group as one node. Levels make sure that this ends.
+#include "loop/pass/slp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "loop/pass/pass.h"
+
+// Values ----------------------------------------------------------------------------------------------------------------
+
+static int compare_bodies(const void *x, const void *y) {
+  const indim_loop_body *a = ((const indim_slp_body *)x)->body;
+  const indim_loop_body *b = ((const indim_slp_body *)y)->body;
+  return a->depth != b->depth ? (a->depth < b->depth ? -1 : 1) : (uintptr_t)a < (uintptr_t)b ? -1 : a != b;
+}
+
+indim_slp_body *indim_slp_body_of(indim_slp *p, const indim_loop_body *body) {
+  indim_slp_body key = {.body = (indim_loop_body *)body};
+  return bsearch(&key, p->bodies, (size_t)p->body_count, sizeof key, compare_bodies);
+}
+
+void indim_slp_take(indim_slp *p, indim_node_list *list, indim_value_id value, indim_value_id vector, int32_t lane) {
+  int32_t lanes = p->program->values[value].lanes;
+  indim_loop_node *node = indim_loop_new_node(&p->b, lanes == 1 ? INDIM_NODE_EXTRACT : INDIM_NODE_SHUFFLE, 1, &vector);
+  if (node == NULL) {
+    return;
+  }
+  if (lanes == 1) {
+    node->u.lane = lane;
+  } else {
+    int32_t *map = indim_loop_alloc(&p->b, (size_t)lanes, sizeof *map);
+    for (int32_t k = 0; map != NULL && k < lanes; k++) {
+      map[k] = lane + k;
+    }
+    node->u.map = map;
+  }
+  indim_nodes_put_as(&p->b, list, node, value);
+  p->vector[value] = vector;
+  p->lane[value] = lane;
+}
+
+// Vectors of values -----------------------------------------------------------------------------------------------------
+
+static void source_of(const indim_slp *p, indim_value_id value, indim_value_id *out_source, int32_t *out_lane) {
+  const indim_loop_node *node = p->program->values[value].node;
+  *out_source = value;
+  *out_lane = 0;
+  if (value < p->limit && p->vector[value] != 0) {
+    *out_source = p->vector[value];
+    *out_lane = p->lane[value];
+  } else if (node != NULL && node->kind == INDIM_NODE_EXTRACT) {
+    *out_source = node->args[0];
+    *out_lane = node->u.lane;
+  }
+}
+
+void indim_slp_fill_shuffle(indim_slp *p, indim_loop_node *node, int32_t count, const indim_value_id *values) {
+  int32_t lanes = p->program->values[values[0]].lanes;
+  indim_value_id *sources = indim_loop_alloc(&p->b, (size_t)count, sizeof *sources);
+  int32_t *map = indim_loop_alloc(&p->b, (size_t)(count * lanes), sizeof *map);
+  int32_t source_count = 0;
+  for (int32_t i = 0; i < count && p->b.status == INDIM_OK; i++) {
+    indim_value_id source = 0;
+    int32_t lane = 0;
+    source_of(p, values[i], &source, &lane);
+    int32_t at = 0;
+    for (; at < source_count && sources[at] != source; at++) {
+      lane += p->program->values[sources[at]].lanes;
+    }
+    if (at == source_count) {
+      sources[source_count++] = source;
+    }
+    for (int32_t k = 0; k < lanes; k++) {
+      map[i * lanes + k] = lane + k;
+    }
+  }
+  node->args = sources;
+  node->arg_count = source_count;
+  node->u.map = map;
+}
+
+// Whether the values are the lanes of one vector in their order: that vector, or 0.
+static indim_value_id whole_vector(const indim_slp *p, int32_t count, const indim_value_id *values) {
+  int32_t lanes = p->program->values[values[0]].lanes;
+  indim_value_id vector = 0;
+  for (int32_t i = 0; i < count; i++) {
+    indim_value_id source = 0;
+    int32_t lane = 0;
+    source_of(p, values[i], &source, &lane);
+    if ((i > 0 && source != vector) || lane != i * lanes) {
+      return 0;
+    }
+    vector = source;
+  }
+  return p->program->values[vector].lanes == count * lanes ? vector : 0;
+}
+
+// The body that knows all of the values: the innermost of theirs.
+static indim_loop_body *known_in(const indim_slp *p, int32_t count, const indim_value_id *values) {
+  indim_loop_body *body = p->program->body;
+  for (int32_t i = 0; i < count; i++) {
+    indim_loop_body *own = p->program->values[values[i]].body;
+    body = own->depth > body->depth ? own : body;
+  }
+  return body;
+}
+
+// A node of the constants that the values are, or NULL when one is none.
+static indim_loop_node *make_constant(indim_slp *p, int32_t count, const indim_value_id *values) {
+  for (int32_t i = 0; i < count; i++) {
+    const indim_loop_node *node = p->program->values[values[i]].node;
+    if (node == NULL || node->kind != INDIM_NODE_CONST) {
+      return NULL;
+    }
+  }
+  int32_t lanes = p->program->values[values[0]].lanes;
+  indim_loop_node *node =
+      indim_loop_new_node(&p->b, indim_loop_all_same(count, values) ? INDIM_NODE_CONST : INDIM_NODE_LANES, 0, NULL);
+  if (node == NULL || indim_loop_all_same(count, values)) {
+    if (node != NULL) {
+      node->u = p->program->values[values[0]].node->u;
+    }
+    return node;
+  }
+  uint64_t *bits = indim_loop_alloc(&p->b, 2 * (size_t)(count * lanes), sizeof *bits);
+  for (int32_t k = 0; bits != NULL && k < count * lanes; k++) {
+    memcpy(&bits[2 * k], p->program->values[values[k / lanes]].node->u.constant.bits, 2 * sizeof *bits);
+  }
+  node->u.lanes.bits = bits;
+  return node;
+}
+
+static void note_gather(indim_slp *p, indim_loop_body *body, indim_loop_node *node, int32_t count,
+                        const indim_value_id *values) {
+  indim_slp_gather *gather = indim_loop_scratch(&p->b, &p->arena, 1, sizeof *gather);
+  indim_value_id *copy = indim_loop_scratch(&p->b, &p->arena, count, sizeof *copy);
+  indim_slp_body *entry = indim_slp_body_of(p, body);
+  if (p->b.status != INDIM_OK || entry == NULL) {
+    return;
+  }
+  memcpy(copy, values, (size_t)count * sizeof *copy);
+  *gather = (indim_slp_gather){.next = entry->gathers, .node = node, .count = count, .values = copy};
+  entry->gathers = gather;
+  for (int32_t i = 0; i < count; i++) {
+    if (values[i] < p->limit) {
+      p->gathered[values[i]]++;
+    }
+  }
+}
+
+indim_value_id indim_slp_make_vector(indim_slp *p, indim_node_list *list, int32_t count, const indim_value_id *values) {
+  if (p->b.status != INDIM_OK) {
+    return 0;
+  }
+  indim_value_id whole = whole_vector(p, count, values);
+  if (whole != 0) {
+    return whole;
+  }
+  indim_type type = p->program->values[values[0]].type;
+  int32_t lanes = p->program->values[values[0]].lanes;
+  indim_loop_body *known = known_in(p, count, values);
+  indim_loop_node *node = make_constant(p, count, values);
+  if (p->b.status == INDIM_OK && node == NULL) {
+    bool is_splat = lanes == 1 && indim_loop_all_same(count, values);
+    node = indim_loop_new_node(&p->b, is_splat ? INDIM_NODE_SPLAT : INDIM_NODE_SHUFFLE, 1, values);
+    if (node != NULL && !is_splat) {
+      indim_slp_fill_shuffle(p, node, count, values);
+      note_gather(p, known, node, count, values);
+    }
+  }
+  if (known != list->body) {  // in front of the control node that leads from there to here
+    indim_loop_body *inner = list->body;
+    while (inner->outer != known) {
+      inner = inner->outer;
+    }
+    list = &indim_slp_body_of(p, inner)->before;
+  }
+  return indim_nodes_put(&p->b, list, node, type, count * lanes);
+}
+
+// Segments --------------------------------------------------------------------------------------------------------------
+
+static void put_group(indim_slp *p, const indim_slp_segment *s, const indim_slp_group *g, indim_node_list *list) {
+  const indim_loop_node *model = s->nodes[s->members[g->first]];
+  indim_value_id values[64];
+  indim_value_id args[3];
+  for (int32_t k = 0; k < model->arg_count; k++) {
+    for (int32_t i = 0; i < g->count; i++) {
+      values[i] = s->nodes[s->members[g->first + i]]->args[k];
+    }
+    args[k] = indim_slp_make_vector(p, list, g->count, values);
+  }
+  indim_loop_value one = p->program->values[model->first_result];
+  indim_loop_node *node = indim_loop_new_node(&p->b, model->kind, model->arg_count, args);
+  if (node == NULL) {
+    return;
+  }
+  node->u.op = model->u.op;
+  node->origin = model->origin;
+  indim_value_id vector = indim_nodes_put(&p->b, list, node, one.type, g->count * one.lanes);
+  for (int32_t i = 0; i < g->count && p->b.status == INDIM_OK; i++) {
+    indim_value_id value = s->nodes[s->members[g->first + i]]->first_result;
+    indim_slp_take(p, list, value, vector, i * one.lanes);
+  }
+}
+
+// A node or a group that is being put down: number i of the segment, or |count| + g.
+typedef struct unit {
+  int32_t which;
+  int32_t member;  // whose dependence is next
+  int32_t dep;
+} unit;
+
+static int32_t unit_of(const indim_slp_segment *s, int32_t i) { return s->group[i] < 0 ? i : s->count + s->group[i]; }
+
+// The next dependence that is not put down, or -1.
+static int32_t next_dep(const indim_slp_segment *s, unit *u, const bool *is_done) {
+  bool is_group = u->which >= s->count;
+  const indim_slp_group *g = is_group ? &s->groups[u->which - s->count] : NULL;
+  int32_t members = is_group ? g->count : 1;
+  for (; u->member < members; u->member++, u->dep = 0) {
+    int32_t i = is_group ? s->members[g->first + u->member] : u->which;
+    for (; s->dep_start[i] + u->dep < s->dep_start[i + 1]; u->dep++) {
+      int32_t which = unit_of(s, s->deps[s->dep_start[i] + u->dep]);
+      if (!is_done[which] && which != u->which) {
+        return which;
+      }
+    }
+  }
+  return -1;
+}
+
+static void put_units(indim_slp *p, indim_slp_segment *s, bool *is_done, unit *stack, indim_node_list *list) {
+  for (int32_t i = 0; i < s->count && p->b.status == INDIM_OK; i++) {
+    int32_t depth = 0;
+    if (!is_done[unit_of(s, i)]) {
+      stack[depth++] = (unit){.which = unit_of(s, i)};
+    }
+    while (depth > 0 && p->b.status == INDIM_OK) {
+      unit *top = &stack[depth - 1];
+      int32_t next = next_dep(s, top, is_done);
+      if (next >= 0) {
+        if (depth > s->count) {
+          indim_loop_refuse(&p->b, "groups that wait for each other");
+          return;
+        }
+        stack[depth++] = (unit){.which = next};
+        continue;
+      }
+      depth--;
+      is_done[top->which] = true;
+      if (top->which >= s->count) {
+        put_group(p, s, &s->groups[top->which - s->count], list);
+      } else {
+        indim_nodes_append(list, s->nodes[top->which]);
+      }
+    }
+  }
+}
+
+// Notes where in the segment its values are defined, or (|in_segment| false) that they are elsewhere.
+static void set_places(indim_slp *p, const indim_slp_segment *s, bool in_segment) {
+  for (int32_t i = 0; i < s->count; i++) {
+    if (s->nodes[i]->result_count > 0 && s->nodes[i]->first_result < p->limit) {
+      p->place[s->nodes[i]->first_result] = in_segment ? i : -1;
+    }
+  }
+}
+
+static void pack_nodes(indim_slp *p, indim_slp_segment *s, indim_node_list *list) {
+  indim_slp_plan(p, s);
+  int64_t units = (int64_t)s->count + s->group_count;
+  bool *is_done = indim_loop_scratch(&p->b, &s->arena, units, sizeof *is_done);
+  unit *stack = indim_loop_scratch(&p->b, &s->arena, units + 1, sizeof *stack);
+  if (p->b.status == INDIM_OK && s->group_count > 0) {
+    put_units(p, s, is_done, stack, list);
+    return;
+  }
+  for (int32_t i = 0; i < s->count; i++) {
+    indim_nodes_append(list, s->nodes[i]);
+  }
+}
+
+// Appends the |count| nodes from |first| on, up to the next control node, to |list|.
+static void slp_segment(indim_slp *p, indim_loop_node *first, int32_t count, indim_node_list *list) {
+  indim_slp_segment s = {.body = list->body, .count = count};
+  indim_arena_init(&s.arena, p->program->cx);
+  s.nodes = indim_loop_scratch(&p->b, &s.arena, count, sizeof *s.nodes);
+  for (int32_t i = 0; i < count && s.nodes != NULL; i++, first = first->next) {
+    s.nodes[i] = first;
+  }
+  if (s.nodes != NULL) {
+    set_places(p, &s, true);
+    pack_nodes(p, &s, list);
+    set_places(p, &s, false);
+  }
+  indim_arena_deinit(&s.arena);
+}
+
+static bool is_control(const indim_loop_node *node) { return node->bodies[0] != NULL; }
+
+static void slp_body(indim_slp *p, indim_loop_body *body) {
+  indim_node_list list = {.body = body};
+  for (indim_loop_node *node = body->first; node != NULL && p->b.status == INDIM_OK;) {
+    indim_loop_node *first = node;
+    int32_t count = 0;
+    for (; node != NULL && !is_control(node); node = node->next) {
+      count++;
+    }
+    if (count > 0) {
+      slp_segment(p, first, count, &list);
+    }
+    if (node != NULL && p->b.status == INDIM_OK) {
+      indim_node_list after = {.body = body};
+      indim_loop_node *next = node->next;
+      indim_slp_carry(p, node, &list, &after);
+      for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+        indim_nodes_append_all(&list, &indim_slp_body_of(p, node->bodies[k])->before);
+      }
+      indim_nodes_append(&list, node);
+      indim_nodes_append_all(&list, &after);
+      node = next;
+    }
+  }
+  indim_nodes_become_body(&list);
+}
+
+// The pass --------------------------------------------------------------------------------------------------------------
+
+// Puts all bodies but the program's own into |p->bodies| if it is there; answers how many they are.
+static int32_t list_bodies(indim_slp *p) {
+  int32_t count = 0;
+  for (const indim_loop_node *node = p->program->body->first; node != NULL; node = indim_loop_next(node)) {
+    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++, count++) {
+      if (p->bodies != NULL) {
+        p->bodies[count] = (indim_slp_body){.body = node->bodies[k], .before.body = node->body};
+      }
+    }
+  }
+  return count;
+}
+
+static void find_bodies(indim_slp *p) {
+  p->body_count = list_bodies(p) + 1;
+  p->bodies = indim_loop_scratch(&p->b, &p->arena, p->body_count, sizeof *p->bodies);
+  if (p->bodies != NULL) {
+    p->bodies[list_bodies(p)].body = p->program->body;
+    qsort(p->bodies, (size_t)p->body_count, sizeof *p->bodies, compare_bodies);
+  }
+}
+
+static void count_uses(indim_slp *p) {
+  for (int32_t i = 0; i < p->body_count; i++) {
+    const indim_loop_body *body = p->bodies[i].body;
+    for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
+      for (int32_t k = 0; k < node->arg_count; k++) {
+        p->use_count[node->args[k]]++;
+      }
+    }
+    for (int32_t k = 0; k < body->yield_count; k++) {
+      p->use_count[body->yields[k]]++;
+    }
+  }
+}
+
+// What has become a lane of a vector since it was gathered is now taken from there.
+static void fill_gathers(indim_slp *p) {
+  for (int32_t i = 0; i < p->body_count; i++) {
+    for (const indim_slp_gather *g = p->bodies[i].gathers; g != NULL && p->b.status == INDIM_OK; g = g->next) {
+      indim_slp_fill_shuffle(p, g->node, g->count, g->values);
+    }
+  }
+}
+
+static void make_arrays(indim_slp *p) {
+  p->place = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->place);
+  p->use_count = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->use_count);
+  p->vector = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->vector);
+  p->lane = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->lane);
+  p->gathered = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->gathered);
+  p->renamed = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->renamed);
+  p->last_write = indim_loop_scratch(&p->b, &p->arena, p->program->storage_count, sizeof *p->last_write);
+  p->last_load = indim_loop_scratch(&p->b, &p->arena, p->program->storage_count, sizeof *p->last_load);
+  for (int32_t i = 0; i < p->limit && p->b.status == INDIM_OK; i++) {
+    p->place[i] = -1;
+  }
+  for (int32_t i = 0; i < p->program->storage_count && p->b.status == INDIM_OK; i++) {
+    p->last_write[i] = p->last_load[i] = -1;
+  }
+}
+
+indim_status indim_pass_slp(indim_loop_program *program) {
+  indim_slp p = {.program = program, .limit = program->value_count};
+  indim_loop_builder_init(&p.b, program);
+  indim_arena_init(&p.arena, program->cx);
+  make_arrays(&p);
+  find_bodies(&p);
+  if (p.b.status == INDIM_OK) {
+    count_uses(&p);
+  }
+  for (int32_t i = p.body_count - 1; i >= 0 && p.b.status == INDIM_OK; i--) {  // the deepest first
+    slp_body(&p, p.bodies[i].body);
+  }
+  if (p.b.status == INDIM_OK) {
+    fill_gathers(&p);
+    indim_loop_rename(program->body, 0, p.limit, p.renamed);
+  }
+  indim_arena_deinit(&p.arena);
+  indim_loop_builder_deinit(&p.b);
+  INDIM_TRY(p.b.status);
+  return indim_pass_dce(program);
+}

@@ -1,0 +1,125 @@
+// Memory for computations that are written out, and the instructions of them that only move leaves.
+#include "loop/regs/inline_scope.h"
+
+#include <string.h>
+
+int32_t indim_inline_leaf_count(const indim_shape *shape) {
+  return indim_shape_is_tuple(shape) ? (int32_t)shape->member_count : 1;
+}
+
+// Numbers the leaves of what the root needs; answers how many there are.
+static int32_t number_leaves(const indim_computation *computation, int32_t *first) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    first[i] = -1;
+  }
+  first[computation->root->index] = 0;
+  for (int32_t i = computation->root->index; i >= 0; i--) {
+    const indim_instr *instr = computation->instrs[i];
+    for (int32_t k = 0; first[i] >= 0 && k < instr->operand_count; k++) {
+      first[instr->operands[k]->index] = 0;
+    }
+  }
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    if (first[i] >= 0) {
+      first[i] = count;
+      count += indim_inline_leaf_count(computation->instrs[i]->shape);
+    }
+  }
+  return count;
+}
+
+static size_t first_bytes(const indim_inline_scope *f) {
+  return (size_t)f->computation->instr_count * sizeof *f->first;
+}
+
+bool indim_inline_begin(indim_loop_builder *b, const indim_computation *computation, size_t leaf_bytes,
+                        indim_inline_scope *out) {
+  indim_ctx *cx = b->program->cx;
+  void *memory = NULL;
+  *out = (indim_inline_scope){.computation = computation, .leaf_bytes = leaf_bytes};
+  indim_status status = indim_alloc(cx, first_bytes(out), &memory);
+  if (status == INDIM_OK) {
+    out->first = memory;
+    out->leaf_count = number_leaves(computation, out->first);
+    status = indim_alloc_zeroed(cx, (size_t)out->leaf_count * leaf_bytes, &memory);
+    if (status == INDIM_OK) {
+      out->leaves = memory;
+      return true;
+    }
+    indim_free(cx, out->first, first_bytes(out));
+  }
+  indim_loop_fail(b, status);
+  return false;
+}
+
+void indim_inline_end(indim_loop_builder *b, indim_inline_scope *f) {
+  indim_free(b->program->cx, f->leaves, (size_t)f->leaf_count * f->leaf_bytes);
+  indim_free(b->program->cx, f->first, first_bytes(f));
+}
+
+void *indim_inline_leaf(const indim_inline_scope *f, const indim_instr *instr) {
+  return f->leaves + (size_t)f->first[instr->index] * f->leaf_bytes;
+}
+
+// Copies the leaves of all operands, one behind the other.
+static void copy_operands(const indim_inline_scope *f, const indim_instr *instr, void *to) {
+  char *at = to;
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    size_t bytes = (size_t)indim_inline_leaf_count(instr->operands[i]->shape) * f->leaf_bytes;
+    if (bytes > 0) {
+      memcpy(at, indim_inline_leaf(f, instr->operands[i]), bytes);
+    }
+    at += bytes;
+  }
+}
+
+bool indim_inline_move(indim_inline_scope *f, const indim_instr *instr, const void *args) {
+  void *out = indim_inline_leaf(f, instr);
+  const char *from = args;
+  if (instr->op == INDIM_OP_TUPLE) {
+    copy_operands(f, instr, out);
+    return true;
+  }
+  if (instr->op == INDIM_OP_PARAMETER) {
+    for (int64_t i = 0; i < instr->parameter_number; i++) {
+      from += (size_t)indim_inline_leaf_count(f->computation->parameters[i]->shape) * f->leaf_bytes;
+    }
+  } else if (instr->op == INDIM_OP_GET_TUPLE_ELEMENT) {
+    from = indim_inline_leaf(f, instr->operands[0]);
+    from += (size_t)indim_instr_int(instr, INDIM_ATTR_INDEX, 0) * f->leaf_bytes;
+  } else {
+    return false;
+  }
+  size_t bytes = (size_t)indim_inline_leaf_count(instr->shape) * f->leaf_bytes;
+  if (bytes > 0) {
+    memcpy(out, from, bytes);
+  }
+  return true;
+}
+
+static size_t operands_bytes(const indim_inline_scope *f, const indim_instr *instr) {
+  size_t count = 0;
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    count += (size_t)indim_inline_leaf_count(instr->operands[i]->shape);
+  }
+  return count * f->leaf_bytes;
+}
+
+void *indim_inline_operands(indim_loop_builder *b, const indim_inline_scope *f, const indim_instr *instr) {
+  void *operands = NULL;
+  size_t bytes = operands_bytes(f, instr);
+  indim_status status = indim_alloc(b->program->cx, bytes > 0 ? bytes : 1, &operands);
+  if (status != INDIM_OK) {
+    indim_loop_fail(b, status);
+    return NULL;
+  }
+  copy_operands(f, instr, operands);
+  return operands;
+}
+
+void indim_inline_release(indim_loop_builder *b, const indim_inline_scope *f, const indim_instr *instr,
+                          void *operands) {
+  size_t bytes = operands_bytes(f, instr);
+  indim_free(b->program->cx, operands, bytes > 0 ? bytes : 1);
+}

@@ -1,0 +1,409 @@
+// Register arrays: how arrays are cut into rows, which instructions can be made of them, and each one made: sources and elementwise
+// ops here, movement, sums and products in the other files of this name. Computations that are called are written out.
+#include "loop/regs/regs.h"
+
+#include "array/element.h"
+#include "loop/regs/inline_scope.h"
+#include "loop/regs/regs_internal.h"
+
+// Rows ----------------------------------------------------------------------------------------------------------------
+
+static int64_t power_above(int64_t x) {
+  int64_t power = 1;
+  while (power < x) {
+    power *= 2;
+  }
+  return power;
+}
+
+// The divisor of |size| with the least waste when each row takes a power of two, the largest of those that tie, at most a
+// register; the whole row when every such cut wastes more.
+static int32_t cut_long_row(int64_t size, int64_t width) {
+  int64_t best = size;
+  int64_t best_cost = power_above(size) + 1;
+  for (int64_t lanes = width; lanes >= 2 && lanes * 2 >= width; lanes--) {
+    int64_t cost = size / lanes * power_above(lanes);
+    if (size % lanes == 0 && cost < best_cost) {
+      best = lanes;
+      best_cost = cost;
+    }
+  }
+  return (int32_t)best;
+}
+
+// The same in a half or a quarter of a register, where whole ones are not filled: 8 points of 3 coordinates are 3 rows of 8
+// though a register has 16 lanes. Elements of one row stand in two then, which costs a product with them more than it gains
+// until some rows are saved, and more than a quarter of them, or each takes two loads: f64[12,6] times f64[6,6] takes 1.06 of
+// the time in 9 rows of 8, f32[8,5] 0.79 in 5 of 8, f32[12,3] 0.70 in 9 of 4.
+static int64_t cut_in_parts(int64_t total, int64_t last, int64_t width) {
+  enum { LEAST_SAVED = 3 };
+  for (int64_t lanes = width / 2; lanes > last; lanes /= 2) {
+    int64_t saved = total / last - total / lanes;
+    if (total % lanes == 0 && saved >= LEAST_SAVED && (last == 3 || 4 * saved > total / last)) {
+      return lanes;
+    }
+  }
+  return last;
+}
+
+// The lanes follow from the sizes alone, so that a comparison's preds stand as what was compared. |width| counts lanes of
+// 4 bytes: rows of 8 are one register of f32, two of f64.
+int32_t indim_regs_row_lanes(const indim_target *target, int32_t rank, const int64_t *sizes) {
+  int64_t width = target->vector_bytes / 4;
+  int64_t total = 1;
+  int64_t last = 1;
+  for (int32_t d = rank - 1; d >= 0; d--) {
+    total *= sizes[d];
+    last = last == 1 ? sizes[d] : last;
+  }
+  if (total == 0) {
+    return 1;  // and no row
+  }
+  if (last > width) {
+    return cut_long_row(last, width);
+  }
+  bool is_power = power_above(last) == last;
+  if (!is_power && total % width == 0) {  // 8 points of 3 coordinates fill 3 registers, not 8 in part
+    return (int32_t)width;
+  }
+  if (!is_power) {
+    last = cut_in_parts(total, last, width);
+  }
+  while (last > 1 && is_power && last * 2 <= width && total / last % 2 == 0) {
+    last *= 2;
+  }
+  return (int32_t)last;
+}
+
+// The smallest are scalars: what is done with three coordinates is mostly done with each by itself, and the way from one
+// lane to another takes as long as a sum.
+int32_t indim_regs_lanes(const indim_target *target, const indim_shape *shape) {
+  if (indim_shape_element_count(shape) <= INDIM_REGS_SCALARS) {
+    return 1;
+  }
+  return indim_regs_row_lanes(target, shape->rank, shape->sizes);
+}
+
+indim_value_id *indim_regs_new(indim_loop_builder *b, const indim_shape *shape, indim_regs *out) {
+  void *memory = NULL;
+  *out = (indim_regs){.shape = shape, .lanes = indim_regs_lanes(&b->program->target, shape)};
+  int64_t rows = indim_shape_element_count(shape) / out->lanes;
+  indim_status status = b->status;
+  if (status == INDIM_OK) {
+    status = indim_arena_array(&b->program->arena, (size_t)rows, sizeof(indim_value_id), &memory);
+    if (status != INDIM_OK) {
+      indim_loop_fail(b, status);
+    }
+  }
+  if (status != INDIM_OK) {
+    return NULL;
+  }
+  out->rows = memory;
+  out->row_count = (int32_t)rows;
+  return memory;
+}
+
+// Sources ---------------------------------------------------------------------------------------------------------------
+
+// A register array of known elements.
+static void lower_elements(indim_loop_builder *b, const indim_shape *shape, const indim_element *elements,
+                           indim_regs *out) {
+  indim_value_id *rows = indim_regs_new(b, shape, out);
+  for (int32_t r = 0; rows != NULL && r < out->row_count; r++) {
+    uint64_t bits[2 * INDIM_REGS_ELEMENTS];
+    const indim_element *first = &elements[r * out->lanes];
+    bool same = true;
+    for (int32_t k = 0; k < out->lanes; k++) {
+      bits[2 * k] = first[k].bits;
+      bits[2 * k + 1] = first[k].imag;
+      same = same && first[k].bits == first[0].bits && first[k].imag == first[0].imag;
+    }
+    rows[r] = same ? indim_loop_splat(b, indim_loop_const(b, shape->type, bits[0], bits[1]), out->lanes)
+                   : indim_loop_lanes(b, shape->type, out->lanes, bits);
+  }
+}
+
+static void lower_constant(indim_loop_builder *b, const indim_instr *instr, indim_regs *out) {
+  enum { MOST_BYTES = 16 };  // of an element
+  indim_element elements[INDIM_REGS_ELEMENTS];
+  unsigned char dense[INDIM_REGS_ELEMENTS * MOST_BYTES];
+  int32_t bytes = indim_type_bytes(instr->shape->type);
+  int64_t count = indim_shape_element_count(instr->shape);
+  indim_status status = indim_literal_read_dense(b->program->cx, instr->literal, dense, count * bytes);
+  if (status != INDIM_OK) {
+    indim_loop_fail(b, status);
+  }
+  for (int64_t k = 0; status == INDIM_OK && k < count; k++) {
+    elements[k] = indim_element_load(instr->shape->type, 8 * (int64_t)bytes, dense, k);
+  }
+  lower_elements(b, instr->shape, elements, out);
+}
+
+static void lower_iota(indim_loop_builder *b, const indim_instr *instr, indim_regs *out) {
+  indim_element elements[INDIM_REGS_ELEMENTS];
+  int64_t dim = indim_instr_int(instr, INDIM_ATTR_IOTA_DIMENSION, 0);
+  int64_t inner = 1;
+  for (int32_t d = (int32_t)dim + 1; d < instr->shape->rank; d++) {
+    inner *= instr->shape->sizes[d];
+  }
+  for (int64_t k = 0; k < indim_shape_element_count(instr->shape); k++) {
+    indim_element index = indim_element_of_int(INDIM_S64, k / inner % instr->shape->sizes[dim]);
+    elements[k] = indim_element_convert(INDIM_S64, instr->shape->type, index);
+  }
+  lower_elements(b, instr->shape, elements, out);
+}
+
+// partition-id, replica-id: there is one device. get-dimension-size: sizes are static.
+static void lower_number(indim_loop_builder *b, const indim_instr *instr, indim_regs *out) {
+  int64_t value = 0;
+  if (instr->op == INDIM_OP_GET_DIMENSION_SIZE) {
+    int64_t count = 0;
+    value = instr->operands[0]->shape->sizes[indim_instr_ints(instr, INDIM_ATTR_DIMENSIONS, &count)[0]];
+  }
+  indim_element element = indim_element_of_int(instr->shape->type, value);
+  lower_elements(b, instr->shape, &element, out);
+}
+
+// Elementwise -------------------------------------------------------------------------------------------------------------
+
+// Operands that are scalars beside arrays go with every row.
+static indim_value_id row_of(const indim_regs *regs, int32_t row, const indim_regs *out) {
+  return regs->rows[regs->row_count == out->row_count && regs->lanes == out->lanes ? row : 0];
+}
+
+static void lower_elementwise(indim_loop_builder *b, const indim_instr *instr, const indim_regs *operands,
+                              indim_regs *out) {
+  indim_value_id *rows = indim_regs_new(b, instr->shape, out);
+  for (int32_t r = 0; rows != NULL && r < out->row_count; r++) {
+    indim_value_id args[3] = {0, 0, 0};
+    for (int32_t i = 0; i < instr->operand_count; i++) {
+      args[i] = row_of(&operands[i], r, out);
+    }
+    rows[r] = indim_loop_instr(b, instr, instr->operand_count, args);
+  }
+}
+
+static void lower_map(indim_loop_builder *b, const indim_instr *instr, const indim_regs *operands, indim_regs *out) {
+  indim_ctx *cx = b->program->cx;
+  const indim_computation *computation = indim_instr_computation(instr, INDIM_ATTR_TO_APPLY);
+  void *memory = NULL;
+  size_t size = (size_t)instr->operand_count * sizeof(indim_value_id);
+  indim_value_id *rows = indim_regs_new(b, instr->shape, out);
+  indim_status status = indim_alloc(cx, size, &memory);
+  if (status != INDIM_OK) {
+    indim_loop_fail(b, status);
+    return;
+  }
+  indim_value_id *args = memory;
+  for (int32_t r = 0; rows != NULL && r < out->row_count; r++) {
+    for (int32_t i = 0; i < instr->operand_count; i++) {
+      args[i] = operands[i].rows[r];
+    }
+    indim_loop_apply(b, computation, out->lanes, args, &rows[r]);
+  }
+  indim_free(cx, memory, size);
+}
+
+// What can be made --------------------------------------------------------------------------------------------------------
+
+enum { MAX_DEPTH = 500, MAX_STEPS = 1 << 12 };
+
+typedef enum regs_op_kind {
+  OTHER,
+  SOURCE,
+  MOVE,
+  DYNAMIC,
+  CALL,
+  LEAVES  // tuples and what takes them apart, inside computations
+} regs_op_kind;
+
+static const uint8_t kinds[INDIM_OP_COUNT] = {
+    [INDIM_OP_CONSTANT] = SOURCE,
+    [INDIM_OP_IOTA] = SOURCE,
+    [INDIM_OP_PARTITION_ID] = SOURCE,
+    [INDIM_OP_REPLICA_ID] = SOURCE,
+    [INDIM_OP_BROADCAST] = MOVE,
+    [INDIM_OP_GET_DIMENSION_SIZE] = SOURCE,
+    [INDIM_OP_RESHAPE] = MOVE,
+    [INDIM_OP_TRANSPOSE] = MOVE,
+    [INDIM_OP_BITCAST] = MOVE,
+    [INDIM_OP_SLICE] = MOVE,
+    [INDIM_OP_PAD] = MOVE,
+    [INDIM_OP_CONCATENATE] = MOVE,
+    [INDIM_OP_REVERSE] = MOVE,
+    [INDIM_OP_DYNAMIC_SLICE] = DYNAMIC,
+    [INDIM_OP_CALL] = CALL,
+    [INDIM_OP_DYNAMIC_UPDATE_SLICE] = DYNAMIC,
+    [INDIM_OP_FUSION] = CALL,
+    [INDIM_OP_TUPLE] = LEAVES,
+    [INDIM_OP_PARAMETER] = LEAVES,
+    [INDIM_OP_GET_TUPLE_ELEMENT] = LEAVES,
+};
+
+static indim_computation *called_by(const indim_instr *instr) {
+  return indim_instr_computation(instr, instr->op == INDIM_OP_CALL ? INDIM_ATTR_TO_APPLY : INDIM_ATTR_CALLS);
+}
+
+static bool fits_registers(const indim_shape *shape) {
+  if (!indim_shape_is_array(shape) || !indim_shape_is_static(shape)) {
+    return false;
+  }
+  int64_t count = indim_shape_element_count(shape);
+  return count >= 1 && count <= INDIM_REGS_ELEMENTS;
+}
+
+// An array or a flat tuple of arrays.
+static bool fit_registers(const indim_shape *shape) {
+  if (!indim_shape_is_tuple(shape)) {
+    return fits_registers(shape);
+  }
+  for (int64_t i = 0; i < shape->member_count; i++) {
+    if (!fits_registers(shape->members[i])) {
+      return false;
+    }
+  }
+  return shape->member_count <= MAX_STEPS;
+}
+
+static bool is_dense(const indim_shape *shape) {
+  return !shape->has_layout || (shape->layout.tile_count == 0 && shape->layout.padded_rank == 0 &&
+                                shape->layout.element_bits == 0 && shape->layout.tail_alignment <= 1);
+}
+
+static bool can_move(const indim_instr *instr) {
+  int64_t elements = 0;
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    elements += indim_shape_element_count(instr->operands[i]->shape);
+  }
+  if (instr->op == INDIM_OP_BITCAST) {
+    const indim_shape *from = instr->operands[0]->shape;
+    return from->type == instr->shape->type && elements == indim_shape_element_count(instr->shape) && is_dense(from) &&
+           is_dense(instr->shape);
+  }
+  return elements <= INDIM_POOL_ELEMENTS;
+}
+
+static bool can_instr(const indim_instr *instr, int32_t depth, int32_t *steps);
+
+static bool can_computation(const indim_computation *computation, int32_t depth, int32_t *steps) {
+  if (computation == NULL || depth > MAX_DEPTH) {
+    return false;
+  }
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    if (!can_instr(computation->instrs[i], depth, steps)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool can_instr(const indim_instr *instr, int32_t depth, int32_t *steps) {
+  bool is_inside = depth > 0;
+  if (--*steps < 0 || !fit_registers(instr->shape)) {
+    return false;
+  }
+  bool takes_tuples = is_inside && (kinds[instr->op] == CALL || kinds[instr->op] == LEAVES);
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    if (takes_tuples ? !fit_registers(instr->operands[i]->shape) : !fits_registers(instr->operands[i]->shape)) {
+      return false;
+    }
+  }
+  if (kinds[instr->op] == SOURCE) {
+    return fits_registers(instr->shape) && (instr->op != INDIM_OP_CONSTANT || !indim_literal_is_elided(instr->literal));
+  }
+  if (kinds[instr->op] == MOVE) {
+    return can_move(instr);
+  }
+  if (kinds[instr->op] == DYNAMIC) {
+    return indim_regs_can_dynamic(instr);
+  }
+  if (kinds[instr->op] == CALL) {
+    return can_computation(called_by(instr), depth + 1, steps);
+  }
+  if (kinds[instr->op] == LEAVES) {
+    return is_inside;
+  }
+  if (instr->op == INDIM_OP_DOT) {
+    return indim_regs_can_dot(instr);
+  }
+  if (instr->op == INDIM_OP_REDUCE) {
+    return indim_regs_can_reduce(instr);
+  }
+  if (instr->op == INDIM_OP_MAP) {
+    return indim_loop_can_apply(indim_instr_computation(instr, INDIM_ATTR_TO_APPLY));
+  }
+  return indim_loop_can_instr(instr);
+}
+
+bool indim_regs_can(const indim_instr *instr) {
+  int32_t steps = MAX_STEPS;
+  return can_instr(instr, 0, &steps);
+}
+
+// Computations --------------------------------------------------------------------------------------------------------------
+
+// |operands| are all leaves of the operands.
+static void lower(indim_loop_builder *b, const indim_instr *instr, const indim_regs *operands, indim_regs *out);
+
+static void run_instr(indim_loop_builder *b, indim_inline_scope *f, const indim_instr *instr, const indim_regs *args) {
+  if (indim_inline_move(f, instr, args)) {
+    return;
+  }
+  indim_regs *operands = indim_inline_operands(b, f, instr);
+  if (operands != NULL) {
+    lower(b, instr, operands, indim_inline_leaf(f, instr));
+    indim_inline_release(b, f, instr, operands);
+  }
+}
+
+static void run_computation(indim_loop_builder *b, const indim_computation *computation, const indim_regs *args,
+                            indim_regs *out) {
+  indim_inline_scope f;
+  if (!indim_inline_begin(b, computation, sizeof *out, &f)) {
+    return;
+  }
+  for (int32_t i = 0; i < computation->instr_count && b->status == INDIM_OK; i++) {
+    if (f.first[i] >= 0) {
+      run_instr(b, &f, computation->instrs[i], args);
+    }
+  }
+  const indim_regs *root = indim_inline_leaf(&f, computation->root);
+  for (int32_t k = 0; k < indim_inline_leaf_count(computation->root->shape); k++) {
+    out[k] = root[k];
+  }
+  indim_inline_end(b, &f);
+}
+
+static void lower(indim_loop_builder *b, const indim_instr *instr, const indim_regs *operands, indim_regs *out) {
+  if (instr->op == INDIM_OP_CONSTANT) {
+    lower_constant(b, instr, out);
+  } else if (instr->op == INDIM_OP_IOTA) {
+    lower_iota(b, instr, out);
+  } else if (kinds[instr->op] == SOURCE) {
+    lower_number(b, instr, out);
+  } else if (kinds[instr->op] == MOVE) {
+    indim_regs_move(b, instr, operands, out);
+  } else if (kinds[instr->op] == DYNAMIC) {
+    indim_regs_dynamic(b, instr, operands, out);
+  } else if (kinds[instr->op] == CALL) {
+    run_computation(b, called_by(instr), operands, out);
+  } else if (instr->op == INDIM_OP_DOT) {
+    indim_regs_dot(b, instr, operands, out);
+  } else if (instr->op == INDIM_OP_REDUCE) {
+    indim_regs_reduce(b, instr, operands, out);
+  } else if (instr->op == INDIM_OP_MAP) {
+    lower_map(b, instr, operands, out);
+  } else {
+    lower_elementwise(b, instr, operands, out);
+  }
+}
+
+void indim_regs_lower(indim_loop_builder *b, const indim_instr *instr, const indim_regs *operands, indim_regs *out) {
+  for (int32_t k = 0; k < indim_inline_leaf_count(instr->shape); k++) {
+    const indim_shape *shape = indim_shape_is_tuple(instr->shape) ? instr->shape->members[k] : instr->shape;
+    out[k] = (indim_regs){.shape = shape};
+  }
+  if (b->status == INDIM_OK) {
+    lower(b, instr, operands, out);
+  }
+}
