@@ -319,7 +319,7 @@ static uint64_t estimate_memory(const indim_loop_program *program, uint64_t *out
     body = node->body;
     *out_values += (uint64_t)node->result_count;
     bytes += (uint64_t)node->result_count * VALUE;
-    if (node->kind == INDIM_NODE_ELEMENTWISE && indim_loop_is_function(node->u.op.op) && functions < MOST_FUNCTIONS) {
+    if (node->kind == INDIM_NODE_ELEMENTWISE && indim_op_is_function(node->u.op.op) && functions < MOST_FUNCTIONS) {
       functions++;
       bytes += FUNCTION;
     }

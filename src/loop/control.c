@@ -311,7 +311,7 @@ static void yield_results(indim_lowering *l, indim_flow *body, const looping *w)
   }
 }
 
-void indim_lower_while(indim_lowering *l, indim_flow_item *item) {
+static void lower_while(indim_lowering *l, indim_flow_item *item) {
   indim_loop_builder *b = &l->b;
   looping w = {0};
   if (!prepare(l, item, &w)) {
@@ -465,7 +465,7 @@ static void place_result(indim_lowering *l, indim_flow_item *member) {
   }
 }
 
-void indim_lower_conditional(indim_lowering *l, indim_flow_item *item) {
+static void lower_conditional(indim_lowering *l, indim_flow_item *item) {
   enum { MAX_BRANCHES = 200 };
   if (item->flow_count > MAX_BRANCHES) {
     indim_lower_refuse(l, item, "a conditional of more than 200 branches is not compiled");
@@ -507,5 +507,13 @@ void indim_lower_conditional(indim_lowering *l, indim_flow_item *item) {
       bind_rows(&c.list[k], results, member);
       indim_lower_deliver(l, member);
     }
+  }
+}
+
+void indim_lower_control(indim_lowering *l, indim_flow_item *item) {
+  if (item->instr->op == INDIM_OP_WHILE) {
+    lower_while(l, item);
+  } else {
+    lower_conditional(l, item);
   }
 }

@@ -6,8 +6,8 @@
 
 // Puts an item that is in registers where it is to lie, or where loops can read it, if they do.
 void indim_lower_deliver(indim_lowering *l, indim_flow_item *item);
-void indim_lower_while(indim_lowering *l, indim_flow_item *item);
-void indim_lower_conditional(indim_lowering *l, indim_flow_item *item);
+// Lowers a while or a conditional.
+void indim_lower_control(indim_lowering *l, indim_flow_item *item);
 // Lowers all items of a flow whose parameters have their values.
 void indim_lower_flow(indim_lowering *l, indim_flow *flow);
 

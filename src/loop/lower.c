@@ -29,37 +29,15 @@ static void lower_regs(indim_lowering *l, indim_flow_item *item) {
 }
 
 static void lower_memory(indim_lowering *l, indim_flow_item *item) {
-  switch ((int)item->instr->op) {
-  case INDIM_OP_WHILE:
-    indim_lower_while(l, item);
-    return;
-  case INDIM_OP_CONDITIONAL:
-    indim_lower_conditional(l, item);
-    return;
-  case INDIM_OP_DYNAMIC_UPDATE_SLICE:
-    indim_lower_update(l, item);
-    return;
-  case INDIM_OP_SCATTER:
-    indim_lower_scatter(l, item);
-    return;
-  default:
-    break;
-  }
-  for (int32_t k = 0; k < item->member_count; k++) {
-    if (item->members[k]->place.storage == NULL) {
-      item->members[k]->place = indim_location_scratch(l, item->members[k]);
+  if (item->flow_count > 0) {
+    indim_lower_control(l, item);
+  } else if (indim_shape_is_array(item->shape) && indim_element_can(item->instr)) {
+    indim_lower_place(l, item);
+    if (!indim_lower_failed(l)) {
+      indim_nest_fill(l, item, &item->place);
     }
-  }
-  if (item->member_count == 0 && item->place.storage == NULL) {
-    item->place = indim_location_scratch(l, item);
-  }
-  if (indim_lower_failed(l)) {
-    return;
-  }
-  if (indim_shape_is_array(item->shape) && indim_element_can(item->instr)) {
-    indim_nest_fill(l, item, &item->place);
-  } else if (!indim_lower_kernel(l, item)) {
-    indim_lower_refuse(l, item, "the compiler does not lower it");
+  } else {
+    indim_lower_kernel(l, item);
   }
 }
 

@@ -125,7 +125,7 @@ static bool is_row(const indim_loop_program *program, const indim_loop_node *nod
 // An operation of bf16 alone. Functions are too long to be there twice.
 static bool is_arithmetic(const indim_loop_program *program, const indim_loop_node *node) {
   bool is_it = node->result_count == 1 && program->values[node->first_result].type == INDIM_BF16 &&
-               !indim_loop_is_function(node->u.op.op);
+               !indim_op_is_function(node->u.op.op);
   for (int32_t i = 0; i < node->arg_count && is_it; i++) {
     is_it = program->values[node->args[i]].type == INDIM_BF16;
   }

@@ -16,7 +16,7 @@ static void count_body(indim_generator *g, const indim_loop_body *body) {
   g->outlined_body = body;
   g->outlined_count = 0;
   for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
-    if (node->kind != INDIM_NODE_ELEMENTWISE || !indim_loop_is_function(node->u.op.op)) {
+    if (node->kind != INDIM_NODE_ELEMENTWISE || !indim_op_is_function(node->u.op.op)) {
       continue;
     }
     int32_t i = 0;
@@ -60,7 +60,7 @@ static indim_status make_function(indim_generator *g, const indim_loop_node *nod
 indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_node *node, const indim_type *types,
                                         const indim_reg *args, indim_reg *out, bool *out_done) {
   *out_done = false;
-  if (!indim_loop_is_function(node->u.op.op) || !indim_type_is_float(indim_emit_computed_type(g, node->first_result)) ||
+  if (!indim_op_is_function(node->u.op.op) || !indim_type_is_float(indim_emit_computed_type(g, node->first_result)) ||
       node->arg_count > 2) {
     return INDIM_OK;
   }

@@ -19,6 +19,7 @@
 #define INDIM_LOOP_LOOP_H
 
 #include "graph/module.h"
+#include "loop/ir/op.h"
 #include "loop/target/target.h"
 
 typedef enum indim_node_kind {
@@ -328,8 +329,6 @@ static inline const indim_loop_value *indim_loop_value_of(const indim_loop_build
 const char *indim_node_text(indim_node_kind kind);
 // |kind| must be one.
 indim_node_group indim_node_group_of(indim_node_kind kind);
-// Whether |op| of floats is a function whose code is long: a series, not an instruction or two.
-bool indim_loop_is_function(indim_op op);
 // Whether two elementwise ops compute the same, attributes included.
 bool indim_loop_same_op(const indim_loop_op *x, const indim_loop_op *y);
 // The node after |node| in the walk over a whole program, those inside it first; NULL at the end.

@@ -17,22 +17,6 @@ indim_node_group indim_node_group_of(indim_node_kind kind) {
   return groups[kind];
 }
 
-bool indim_loop_is_function(indim_op op) {
-  static const bool is_function[INDIM_OP_COUNT] = {
-      [INDIM_OP_EXPONENTIAL] = true, [INDIM_OP_EXPONENTIAL_MINUS_ONE] = true,
-      [INDIM_OP_LOG] = true,         [INDIM_OP_LOG_PLUS_ONE] = true,
-      [INDIM_OP_LOGISTIC] = true,    [INDIM_OP_CBRT] = true,
-      [INDIM_OP_SINE] = true,        [INDIM_OP_COSINE] = true,
-      [INDIM_OP_TAN] = true,         [INDIM_OP_SINH] = true,
-      [INDIM_OP_COSH] = true,        [INDIM_OP_TANH] = true,
-      [INDIM_OP_ASIN] = true,        [INDIM_OP_ACOS] = true,
-      [INDIM_OP_ASINH] = true,       [INDIM_OP_ACOSH] = true,
-      [INDIM_OP_ATANH] = true,       [INDIM_OP_ERF] = true,
-      [INDIM_OP_POWER] = true,       [INDIM_OP_ATAN2] = true,
-  };
-  return is_function[op];
-}
-
 indim_loop_node *indim_loop_next_in(const indim_loop_body *body, const indim_loop_node *node) {
   for (int i = 0; i < 2; i++) {
     if (node->bodies[i] != NULL && node->bodies[i]->first != NULL) {

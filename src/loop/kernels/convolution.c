@@ -40,7 +40,7 @@ typedef struct tapping {
   indim_value_id mask[MAX_ROWS];
 } tapping;
 
-static bool set_up(convolution *c) {
+static void set_up(convolution *c) {
   const indim_instr *instr = c->item->instr;
   const indim_dim_labels *labels = indim_instr_attr(instr, INDIM_ATTR_DIM_LABELS)->value.dim_labels;
   int64_t feature_groups = indim_instr_int(instr, INDIM_ATTR_FEATURE_GROUP_COUNT, 1);
@@ -54,9 +54,6 @@ static bool set_up(convolution *c) {
   c->groups = c->splits_batch ? batch_groups : feature_groups;
   c->outputs = shape->sizes[labels->output_feature] / c->groups;
   c->rank = shape->rank + 1;
-  if (c->rank > INDIM_MAX_RANK || (feature_groups > 1 && batch_groups > 1)) {
-    return false;
-  }
   memcpy(c->sizes, shape->sizes, (size_t)shape->rank * sizeof *c->sizes);
   c->sizes[labels->output_feature] = c->outputs;
   c->sizes[shape->rank] = c->groups;
@@ -70,7 +67,6 @@ static bool set_up(convolution *c) {
     c->is_loop[s] = size > 1 && taps > 0 && (is_complex || size > MOST_WRITTEN_OUT / taps);
     taps *= c->is_loop[s] ? 1 : size;
   }
-  return true;
 }
 
 // One factor --------------------------------------------------------------------------------------------------------------
@@ -394,13 +390,7 @@ static void run_segment(convolution *c, int64_t low, int64_t high) {
 
 void indim_lower_convolution(indim_lowering *l, indim_flow_item *item) {
   convolution c = {.l = l, .item = item, .input = item->operands[0], .kernel = item->operands[1]};
-  if (indim_shape_element_count(item->shape) == 0) {
-    return;
-  }
-  if (!set_up(&c)) {
-    indim_lower_refuse(l, item, "it has more than 63 dimensions, or groups of both kinds");
-    return;
-  }
+  set_up(&c);
   indim_loop_region_begin(&l->b, &item->place.storage, 1);
   if (!choose(&c)) {
     return;

@@ -27,7 +27,7 @@ typedef struct product {
   indim_access_list *list;
 } product;
 
-static bool set_up(product *p) {
+static void set_up(product *p) {
   const indim_instr *instr = p->item->instr;
   int64_t batch_count = 0, lhs_count = 0, rhs_count = 0;
   const int64_t *lhs_batch = indim_instr_ints(instr, INDIM_ATTR_LHS_BATCH_DIMS, &batch_count);
@@ -38,9 +38,6 @@ static bool set_up(product *p) {
   const indim_shape *rhs = p->rhs->shape;
   p->out_rank = p->item->shape->rank;
   p->rank = p->out_rank + (int32_t)lhs_count;
-  if (p->rank > INDIM_MAX_RANK) {
-    return false;
-  }
   int32_t at = 0;
   for (int64_t i = 0; i < batch_count; i++, at++) {
     p->sizes[at] = lhs->sizes[lhs_batch[i]];
@@ -70,7 +67,6 @@ static bool set_up(product *p) {
   }
   indim_type type = p->item->shape->type;
   p->sum = indim_type_is_float(type) && type != INDIM_F64 ? INDIM_F32 : type;
-  return at == p->rank;
 }
 
 // One factor at a nest index, in the type of the sums.
@@ -673,13 +669,10 @@ static void choose_rows(product *p) {
 void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
   product p = {.l = l, .item = item, .lhs = item->operands[0], .rhs = item->operands[1]};
   p.list = indim_lower_alloc(l, 1, sizeof *p.list);
-  if (!set_up(&p)) {
-    indim_lower_refuse(l, item, "output and contracted dimensions together are more than 64");
+  if (p.list == NULL) {
     return;
   }
-  if (p.list == NULL || indim_shape_element_count(item->shape) == 0) {
-    return;
-  }
+  set_up(&p);
   indim_loop_region_begin(&l->b, &item->place.storage, 1);
   bool is_empty = false;
   for (int32_t d = 0; d < p.rank; d++) {

@@ -4,25 +4,25 @@
 
 #include "loop/nest/element.h"
 
-// Dispatches on the op; false when there is no kernel for it.
-bool indim_lower_kernel(indim_lowering *l, indim_flow_item *item);
+// Lowers an item by the first kernel of its op (kernels.def) that takes it, or refuses it with the reason.
+void indim_lower_kernel(indim_lowering *l, indim_flow_item *item);
 // Whether the item's kernel computes the elements of operand |k| itself, so that the operand may live nowhere.
 bool indim_lower_takes_elements(const indim_flow_item *item, int32_t k);
 // How often it computes each of them.
 int64_t indim_lower_repeats(const indim_flow_item *item, int32_t k);
-void indim_lower_reduce(indim_lowering *l, indim_flow_item *item);
+
+#define INDIM_KERNEL(op, name, refuses, reads, repeats, results, lower) \
+  void indim_lower_##lower(indim_lowering *l, indim_flow_item *item);
+#include "loop/kernels/kernels.def"
+
 // Whether a reducer is one op of its two parameters that has an identity in |type|, and which.
 bool indim_lower_single(indim_lowering *l, const indim_computation *apply, indim_type type, indim_loop_op *out_op,
                         indim_value_id *out_identity);
-void indim_lower_dot(indim_lowering *l, indim_flow_item *item);
-void indim_lower_reduce_window(indim_lowering *l, indim_flow_item *item);
-// Whether a reduce-window is a cumulative sum or the like, and one that is; false, with nothing built, when it is not.
+// Whether the windows of a reduce-window all reach from an element to one end of one dimension: a cumulative sum or the like.
 bool indim_lower_is_cumulative(const indim_flow_item *item);
-bool indim_lower_cumulative(indim_lowering *l, indim_flow_item *item);
-void indim_lower_select_and_scatter(indim_lowering *l, indim_flow_item *item);
-void indim_lower_convolution(indim_lowering *l, indim_flow_item *item);
-void indim_lower_sort(indim_lowering *l, indim_flow_item *item);
-void indim_lower_topk(indim_lowering *l, indim_flow_item *item);
+
+// Gives the results of |item| that have no memory yet some of the scratch block.
+void indim_lower_place(indim_lowering *l, indim_flow_item *item);
 // Updates (overwrite.c): gives |result| its place, holding what |operand| does: the operand's own memory, where that may be
 // overwritten, or a copy.
 void indim_lower_overwrite(indim_lowering *l, indim_flow_item *result, indim_flow_item *operand);
@@ -32,8 +32,5 @@ void indim_lower_keep_before(indim_lowering *l, indim_flow_item *item, const ind
 void indim_lower_explain_copy(indim_lowering *l, const indim_flow_item *item, const indim_flow_item *base);
 // Lets an item without a place be computed at |at|, and with it what it overwrites.
 void indim_lower_aim(indim_flow_item *item, const indim_location *at);
-void indim_lower_update(indim_lowering *l, indim_flow_item *item);  // dynamic-update-slice
-// scatter: gives its results their places itself, because they may be the operands'.
-void indim_lower_scatter(indim_lowering *l, indim_flow_item *item);
 
 #endif  // INDIM_LOOP_KERNELS_H

@@ -1,4 +1,4 @@
-// What updates share: where their result lives, and what has to be computed before the old value is gone.
+// Where results live; what updates share: and what has to be computed before the old value is gone.
 #include "loop/kernels/kernels.h"
 
 // Whether computing |item| inside its user reads |storage|.
@@ -34,6 +34,15 @@ void indim_lower_explain_copy(indim_lowering *l, const indim_flow_item *item, co
   } else if (item->blocked != NULL) {
     indim_lower_explain(l, item, "works on a copy of %.*s, because that %s", (int)base->instr->name.size,
                         base->instr->name.data, item->blocked);
+  }
+}
+
+void indim_lower_place(indim_lowering *l, indim_flow_item *item) {
+  for (int32_t k = 0; k == 0 || k < item->member_count; k++) {
+    indim_flow_item *result = indim_flow_result(item, k);
+    if (result->place.storage == NULL && !indim_lower_failed(l)) {
+      result->place = indim_location_scratch(l, result);
+    }
   }
 }
 

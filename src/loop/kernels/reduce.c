@@ -12,37 +12,34 @@
 
 static bool identity_bits(indim_op op, indim_type type, uint64_t *out_bits, uint64_t *out_imag) {
   indim_element e = {0};
-  *out_imag = 0;
-  bool is_complex = type == INDIM_C64 || type == INDIM_C128;
-  switch ((int)op) {
-  case INDIM_OP_ADD:
-    if (type == INDIM_PRED) {
-      return false;
-    }
+  bool is_complex = indim_type_is_complex(type);
+  bool exists = true;
+  switch (indim_op_identity_of(op)) {
+  case INDIM_IDENTITY_NONE:
+    return false;
+  case INDIM_IDENTITY_ZERO:
+    break;
+  case INDIM_IDENTITY_NEGATIVE_ZERO:
+    exists = type != INDIM_PRED;
     e = indim_type_is_float(type) || is_complex ? indim_element_of_float(type, -0.0, -0.0) : e;
     break;
-  case INDIM_OP_MULTIPLY:
-    if (is_complex) {
-      return false;  // 1 times an infinity is not that infinity
-    }
+  case INDIM_IDENTITY_ONE:
+    exists = !is_complex;
     e = indim_type_is_float(type) ? indim_element_of_float(type, 1, 0) : indim_element_of_int(type, 1);
     break;
-  case INDIM_OP_MAXIMUM:
-    return indim_element_padding(type, INDIM_PADDING_LOWEST, &e) && (*out_bits = e.bits, true);
-  case INDIM_OP_MINIMUM:
-    return indim_element_padding(type, INDIM_PADDING_HIGHEST, &e) && (*out_bits = e.bits, true);
-  case INDIM_OP_AND:
+  case INDIM_IDENTITY_LOWEST:
+    exists = indim_element_padding(type, INDIM_PADDING_LOWEST, &e);
+    break;
+  case INDIM_IDENTITY_HIGHEST:
+    exists = indim_element_padding(type, INDIM_PADDING_HIGHEST, &e);
+    break;
+  case INDIM_IDENTITY_ALL_BITS:
     e = type == INDIM_PRED ? (indim_element){1, 0} : indim_element_of_int(type, -1);
     break;
-  case INDIM_OP_OR:
-  case INDIM_OP_XOR:
-    break;
-  default:
-    return false;
   }
   *out_bits = e.bits;
   *out_imag = e.imag;
-  return true;
+  return exists;
 }
 
 // Types without a negative zero or without infinity have no identity for some ops; then the general way is taken.
@@ -239,22 +236,17 @@ static bool counts_along(const indim_flow_item *item, int32_t dim) {
   return false;
 }
 
-// Only compares, selections and logic: every result is one of the arguments.
+// Whether every result is one of the arguments or a constant: only compares, selections and logic of preds.
 static bool only_selects(const indim_computation *computation) {
+  static const bool selects[INDIM_OP_COUNT] = {
+      [INDIM_OP_PARAMETER] = true, [INDIM_OP_CONSTANT] = true, [INDIM_OP_COMPARE] = true, [INDIM_OP_SELECT] = true,
+      [INDIM_OP_MAXIMUM] = true,   [INDIM_OP_MINIMUM] = true,  [INDIM_OP_TUPLE] = true,
+  };
   for (int32_t i = 0; i < computation->instr_count; i++) {
-    switch ((int)computation->instrs[i]->op) {
-    case INDIM_OP_PARAMETER:
-    case INDIM_OP_CONSTANT:
-    case INDIM_OP_COMPARE:
-    case INDIM_OP_SELECT:
-    case INDIM_OP_AND:
-    case INDIM_OP_OR:
-    case INDIM_OP_NOT:
-    case INDIM_OP_MAXIMUM:
-    case INDIM_OP_MINIMUM:
-    case INDIM_OP_TUPLE:
-      break;
-    default:
+    const indim_instr *instr = computation->instrs[i];
+    bool is_logic = (instr->op == INDIM_OP_AND || instr->op == INDIM_OP_OR || instr->op == INDIM_OP_NOT) &&
+                    instr->shape->type == INDIM_PRED;
+    if (!selects[instr->op] && !is_logic) {
       return false;
     }
   }
@@ -435,17 +427,10 @@ void indim_lower_reduce(indim_lowering *l, indim_flow_item *item) {
   r.inits = item->operands + r.n;
   r.apply = indim_instr_computation(item->instr, INDIM_ATTR_TO_APPLY);
   r.rank = r.inputs[0]->shape->rank;
-  if (!indim_loop_can_apply(r.apply)) {
-    indim_lower_refuse(l, item, "its computation is more than elementwise work on scalars");
-    return;
-  }
   int64_t count = 0;
   const int64_t *dims = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
   for (int64_t i = 0; i < count; i++) {
     r.is_reduced[dims[i]] = true;
-  }
-  if (indim_shape_element_count(indim_reduce_result(&r, 0)->shape) == 0) {
-    return;
   }
   indim_storage **written = indim_lower_alloc(l, r.n, sizeof(indim_storage *));
   for (int32_t i = 0; i < r.n && written != NULL; i++) {

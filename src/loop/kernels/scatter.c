@@ -243,10 +243,6 @@ void indim_lower_scatter(indim_lowering *l, indim_flow_item *item) {
   s.indices = item->operands[s.n];
   s.updates = item->operands + s.n + 1;
   s.apply = indim_instr_computation(item->instr, INDIM_ATTR_TO_APPLY);
-  if (!indim_loop_can_apply(s.apply)) {
-    indim_lower_refuse(l, item, "its computation is more than elementwise work on scalars");
-    return;
-  }
   indim_storage **written = indim_lower_alloc(l, s.n, sizeof *written);
   if (written == NULL) {
     return;

@@ -37,43 +37,22 @@ typedef struct sorting {
 
 // The comparator ----------------------------------------------------------------------------------------------------------
 
-static bool has_same_word(const indim_instr *x, const indim_instr *y, indim_attr_id id) {
-  indim_str a = indim_instr_word(x, id);
-  indim_str b = indim_instr_word(y, id);
-  return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
-}
-
 // Whether |x| is of the left elements what |y| is of the right ones.
 static bool is_mirrored(const indim_instr *x, const indim_instr *y, int depth) {
   enum { TOO_DEEP = 12 };
-  if (x->op != y->op || depth > TOO_DEEP) {
+  if (x->op != y->op || x->shape->type != y->shape->type || depth > TOO_DEEP) {
     return false;
   }
-  switch ((int)x->op) {
-  case INDIM_OP_PARAMETER:
+  if (x->op == INDIM_OP_PARAMETER) {
     return x->parameter_number % 2 == 0 && y->parameter_number == x->parameter_number + 1;
-  case INDIM_OP_CONSTANT:
+  }
+  if (x->op == INDIM_OP_CONSTANT) {
     return x == y;
-  case INDIM_OP_COMPARE:
-    if (!has_same_word(x, y, INDIM_ATTR_DIRECTION) || !has_same_word(x, y, INDIM_ATTR_COMPARE_TYPE)) {
-      return false;
-    }
-    break;
-  case INDIM_OP_BITCAST:
-  case INDIM_OP_BITCAST_CONVERT:
-  case INDIM_OP_CONVERT:
-  case INDIM_OP_SELECT:
-  case INDIM_OP_NEGATE:
-  case INDIM_OP_ABS:
-  case INDIM_OP_NOT:
-  case INDIM_OP_AND:
-  case INDIM_OP_OR:
-  case INDIM_OP_XOR:
-  case INDIM_OP_ADD:
-  case INDIM_OP_SUBTRACT:
-  case INDIM_OP_MULTIPLY:
-    break;
-  default:
+  }
+  indim_loop_op op_x = indim_loop_op_of(x);
+  indim_loop_op op_y = indim_loop_op_of(y);
+  bool is_same_op = indim_loop_can_instr(x) || indim_op_class_of(x->op) == INDIM_OP_CLASS_MOVE;
+  if (!is_same_op || !indim_loop_same_op(&op_x, &op_y)) {
     return false;
   }
   for (int32_t k = 0; k < x->operand_count; k++) {
@@ -553,10 +532,6 @@ void indim_lower_sort(indim_lowering *l, indim_flow_item *item) {
   s.kept = s.size;
   s.is_strict = is_strict_order(s.comparator);
   s.results = item->member_count > 0 ? item->members : &item;
-  if (!indim_loop_can_apply(s.comparator)) {
-    indim_lower_refuse(l, item, "its computation is more than elementwise work on scalars");
-    return;
-  }
   indim_lower_explain(l, item, "lines of %lld merged %s", (long long)s.size,
                       s.is_strict ? "from both ends" : "as the comparator answers: it is not known to be an order");
   run(&s);

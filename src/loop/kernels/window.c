@@ -269,13 +269,6 @@ void indim_lower_reduce_window(indim_lowering *l, indim_flow_item *item) {
   f.inits = item->operands + f.n;
   f.apply = indim_instr_computation(item->instr, INDIM_ATTR_TO_APPLY);
   f.rank = f.inputs[0]->shape->rank;
-  if (!indim_loop_can_apply(f.apply)) {
-    indim_lower_refuse(l, item, "its computation is more than elementwise work on scalars");
-    return;
-  }
-  if (indim_shape_element_count(result_of(&f, 0)->shape) == 0 || indim_lower_cumulative(l, item)) {
-    return;
-  }
   indim_storage **written = indim_lower_alloc(l, f.n, sizeof *written);
   for (int32_t i = 0; i < f.n && written != NULL; i++) {
     written[i] = result_of(&f, i)->place.storage;
@@ -437,13 +430,6 @@ void indim_lower_select_and_scatter(indim_lowering *l, indim_flow_item *item) {
                  .select = indim_instr_computation(item->instr, INDIM_ATTR_SELECT),
                  .scatter = indim_instr_computation(item->instr, INDIM_ATTR_SCATTER),
                  .rank = item->shape->rank};
-  if (!indim_loop_can_apply(s.select) || !indim_loop_can_apply(s.scatter)) {
-    indim_lower_refuse(l, item, "its computation is more than elementwise work on scalars");
-    return;
-  }
-  if (indim_shape_element_count(item->shape) == 0) {
-    return;
-  }
   choose_loops(item->instr, s.rank, s.is_loop);
   indim_loop_region_begin(&l->b, &item->place.storage, 1);
   fill_result(&s);

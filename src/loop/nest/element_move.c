@@ -290,32 +290,20 @@ static indim_value_id gather(indim_element_ctx *k, indim_flow_item *item, const 
 }
 
 indim_element_move *indim_element_move_of(const indim_instr *instr) {
-  switch ((int)instr->op) {
-  case INDIM_OP_BROADCAST:
-    return broadcast;
-  case INDIM_OP_TRANSPOSE:
-    return transpose;
-  case INDIM_OP_SLICE:
-    return slice;
-  case INDIM_OP_REVERSE:
-    return reverse;
-  case INDIM_OP_RESHAPE:
-    return reshape;
-  case INDIM_OP_COPY:
-    return copy;
-  case INDIM_OP_IOTA:
-    return iota;
-  case INDIM_OP_PAD:
-    return pad;
-  case INDIM_OP_CONCATENATE:
-    return concatenate;
-  case INDIM_OP_DYNAMIC_SLICE:
-    return dynamic_slice;
-  case INDIM_OP_GATHER:
-    return gather;
-  case INDIM_OP_BITCAST:
-    return instr->operands[0]->shape->type == instr->shape->type ? reshape : NULL;
-  default:
-    return NULL;
-  }
+  static indim_element_move *const moves[INDIM_OP_COUNT] = {
+      [INDIM_OP_BROADCAST] = broadcast,
+      [INDIM_OP_TRANSPOSE] = transpose,
+      [INDIM_OP_SLICE] = slice,
+      [INDIM_OP_REVERSE] = reverse,
+      [INDIM_OP_RESHAPE] = reshape,
+      [INDIM_OP_BITCAST] = reshape,
+      [INDIM_OP_COPY] = copy,
+      [INDIM_OP_IOTA] = iota,
+      [INDIM_OP_PAD] = pad,
+      [INDIM_OP_CONCATENATE] = concatenate,
+      [INDIM_OP_DYNAMIC_SLICE] = dynamic_slice,
+      [INDIM_OP_GATHER] = gather,
+  };
+  bool is_recast = instr->op == INDIM_OP_BITCAST && instr->operands[0]->shape->type != instr->shape->type;
+  return is_recast ? NULL : moves[instr->op];
 }

@@ -10,8 +10,7 @@ enum { MOST_LANES = 64, MOST_USERS = 16, MANY = 4 };
 
 // What takes longer than the way into a vector and out of it.
 static bool is_costly_op(indim_op op) {
-  return indim_loop_is_function(op) || op == INDIM_OP_SQRT || op == INDIM_OP_RSQRT || op == INDIM_OP_DIVIDE ||
-         op == INDIM_OP_REMAINDER;
+  return indim_op_is_function(op) || indim_op_class_of(op) == INDIM_OP_CLASS_LONG;
 }
 
 // One instruction each, which the processor overlaps with others: worth the way into a vector and out of it only for many.

@@ -80,7 +80,7 @@ static bool is_short(const unrolling *u, const indim_loop_node *loop) {
     if (group != INDIM_GROUP_VALUE && group != INDIM_GROUP_LOAD && !is_store) {
       return false;
     }
-    bool is_long = node->kind == INDIM_NODE_ELEMENTWISE && indim_loop_is_function(node->u.op.op);
+    bool is_long = node->kind == INDIM_NODE_ELEMENTWISE && indim_op_is_function(node->u.op.op);
     nodes += is_long ? FUNCTION_NODES : node->kind != INDIM_NODE_AFFINE ? 1 : 0;  // indices become numbers
   }
   return steps * nodes <= MOST_NODES;

@@ -131,19 +131,12 @@ static indim_flow_item *base_of(indim_flow_item *item) {
       op->placement == INDIM_PLACEMENT_NONE) {
     return NULL;
   }
-  switch ((int)op->instr->op) {
-  case INDIM_OP_DYNAMIC_UPDATE_SLICE:
-  case INDIM_OP_SCATTER:
+  if (indim_op_class_of(op->instr->op) == INDIM_OP_CLASS_UPDATE) {
     base = op->operands[k];
-    break;
-  case INDIM_OP_WHILE:
+  } else if (op->instr->op == INDIM_OP_WHILE) {
     base = base_of_loop(op, k);
-    break;
-  case INDIM_OP_CONDITIONAL:
+  } else if (op->instr->op == INDIM_OP_CONDITIONAL) {
     base = base_of_conditional(op, k);
-    break;
-  default:
-    break;
   }
   base = base == NULL ? NULL : memory_of(base);
   return base != NULL && base->placement == INDIM_PLACEMENT_MEMORY ? base : NULL;

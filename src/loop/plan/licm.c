@@ -16,19 +16,8 @@ typedef struct hoisting {
 
 enum { FIXED = 1, ROOT = 2, COPIED = 4, KEPT = 8 };
 
-// What takes loops of its own, so that its result is better read than computed again.
-static bool is_kernel(indim_op op) {
-  switch ((int)op) {
-  case INDIM_OP_DOT:
-  case INDIM_OP_CONVOLUTION:
-  case INDIM_OP_REDUCE:
-  case INDIM_OP_REDUCE_WINDOW:
-  case INDIM_OP_SORT:
-    return true;
-  default:
-    return false;
-  }
-}
+// What has loops of its own, so that its result is better read than computed again.
+static bool is_kernel(indim_op op) { return indim_op_class_of(op) == INDIM_OP_CLASS_KERNEL; }
 
 // Finds what is the same in each step, the kernels among that, and what these are computed from.
 static bool find_roots(const hoisting *h) {

@@ -16,55 +16,6 @@ enum {
   MAX_COST = 1 << 20
 };
 
-static int32_t op_cost(indim_op op, indim_type type) {
-  bool is_complex = type == INDIM_C64 || type == INDIM_C128;
-  switch ((int)op) {
-  case INDIM_OP_BROADCAST:
-  case INDIM_OP_TRANSPOSE:
-  case INDIM_OP_SLICE:
-  case INDIM_OP_REVERSE:
-  case INDIM_OP_RESHAPE:
-  case INDIM_OP_COPY:
-  case INDIM_OP_BITCAST:
-  case INDIM_OP_IOTA:
-  case INDIM_OP_CONSTANT:
-    return 0;
-  case INDIM_OP_DIVIDE:
-  case INDIM_OP_SQRT:
-  case INDIM_OP_REMAINDER:
-  case INDIM_OP_RSQRT:
-    return is_complex ? 30 : 8;
-  case INDIM_OP_EXPONENTIAL:
-  case INDIM_OP_EXPONENTIAL_MINUS_ONE:
-  case INDIM_OP_LOG:
-  case INDIM_OP_LOG_PLUS_ONE:
-  case INDIM_OP_LOGISTIC:
-  case INDIM_OP_TANH:
-  case INDIM_OP_SINE:
-  case INDIM_OP_COSINE:
-  case INDIM_OP_CBRT:
-  case INDIM_OP_ERF:
-    return is_complex ? 100 : 24;
-  case INDIM_OP_TAN:
-  case INDIM_OP_SINH:
-  case INDIM_OP_COSH:
-  case INDIM_OP_ASIN:
-  case INDIM_OP_ACOS:
-  case INDIM_OP_ASINH:
-  case INDIM_OP_ACOSH:
-  case INDIM_OP_ATANH:
-  case INDIM_OP_ATAN2:
-  case INDIM_OP_POWER:
-    return is_complex ? 200 : 50;
-  case INDIM_OP_GATHER:
-    return 6;
-  case INDIM_OP_MAP:
-    return 20;
-  default:
-    return 1;
-  }
-}
-
 static bool is_op(const indim_flow_item *item, indim_op op) {
   return item->kind == INDIM_FLOW_OP && item->instr->op == op;
 }
@@ -113,24 +64,6 @@ typedef struct asked {
 
 static void ask_root(asked *a, int32_t root) { a->root = a->root == -1 || a->root == root ? root : -2; }
 
-static bool moves(indim_op op) {
-  switch ((int)op) {
-  case INDIM_OP_BROADCAST:
-  case INDIM_OP_TRANSPOSE:
-  case INDIM_OP_SLICE:
-  case INDIM_OP_REVERSE:
-  case INDIM_OP_RESHAPE:
-  case INDIM_OP_BITCAST:
-  case INDIM_OP_PAD:
-  case INDIM_OP_CONCATENATE:
-  case INDIM_OP_DYNAMIC_SLICE:
-  case INDIM_OP_GATHER:
-    return true;
-  default:
-    return false;
-  }
-}
-
 static int32_t times(int64_t count, int64_t factor) {
   return (int32_t)(count > 0 && factor > MANY_TIMES / count ? MANY_TIMES : count * factor);
 }
@@ -160,7 +93,7 @@ static void ask(const indim_flow_item *user, const asked *of_user, asked *list) 
       visits = times(visits, repeats(user, k));
       bool is_thin = repeats_along_row(user) > 1 || (user->placement == INDIM_PLACEMENT_INLINE && !of_user->by_element);
       a->by_element = a->by_element || !is_thin;
-      if (moves(user->instr->op)) {
+      if (indim_op_moves(user->instr->op)) {
         a->moved = times(1, (int64_t)a->moved + visits);
       } else {
         a->elementwise = visits > a->elementwise ? visits : a->elementwise;
@@ -228,7 +161,7 @@ static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, 
 static void fill_costs(indim_flow *flow) {
   for (int32_t i = 0; i < flow->item_count; i++) {
     indim_flow_item *item = flow->items[i];
-    int64_t cost = item->kind == INDIM_FLOW_OP ? op_cost(item->instr->op, item->shape->type) : 0;
+    int64_t cost = item->kind == INDIM_FLOW_OP ? indim_op_cost(item->instr->op, item->shape->type) : 0;
     for (int32_t k = 0; k < item->operand_count; k++) {
       const indim_flow_item *operand = item->operands[k];
       cost += is_inlinable(operand) && indim_shape_element_count(operand->shape) > 1
@@ -245,7 +178,7 @@ static void bound_depths(indim_lowering *l, indim_flow *flow) {
   int32_t *depth = indim_lower_alloc(l, flow->item_count, sizeof *depth);
   for (int32_t i = 0; i < flow->item_count && depth != NULL; i++) {
     indim_flow_item *item = flow->items[i];
-    int64_t cost = item->kind == INDIM_FLOW_OP ? op_cost(item->instr->op, item->shape->type) : 0;
+    int64_t cost = item->kind == INDIM_FLOW_OP ? indim_op_cost(item->instr->op, item->shape->type) : 0;
     for (int32_t k = 0; k < item->operand_count; k++) {
       const indim_flow_item *operand = item->operands[k];
       if (operand->placement == INDIM_PLACEMENT_INLINE) {
@@ -306,7 +239,7 @@ static void mark_rows(indim_flow_item *item, const indim_shape *shape, int32_t s
   }
   if (item->placement == INDIM_PLACEMENT_MEMORY) {
     item->separate_row_dims = separate_row_dims;
-  } else if (item->placement == INDIM_PLACEMENT_INLINE && !moves(item->instr->op)) {
+  } else if (item->placement == INDIM_PLACEMENT_INLINE && !indim_op_moves(item->instr->op)) {
     for (int32_t k = 0; k < item->operand_count; k++) {
       mark_rows(item->operands[k], shape, separate_row_dims, depth + 1);
     }

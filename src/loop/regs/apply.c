@@ -10,18 +10,12 @@ enum { MAX_DEPTH = 500, MAX_STEPS = 1 << 14 };
 
 // Elementwise ------------------------------------------------------------------------------------------------------
 
-static const bool computes[INDIM_OP_COUNT] = {
-#define INDIM_OP_TYPES(op, classes) [INDIM_OP_##op] = true,
-#include "graph/op_type.def"
-    [INDIM_OP_COMPARE] = true,         [INDIM_OP_SELECT] = true,      [INDIM_OP_CONVERT] = true, [INDIM_OP_COPY] = true,
-    [INDIM_OP_BITCAST_CONVERT] = true, [INDIM_OP_OPT_BARRIER] = true, [INDIM_OP_DOMAIN] = true,
-};
-
 // In memory.
 static int32_t stored_bits(indim_type type) { return type == INDIM_PRED ? 8 : indim_type_bits(type); }
 
 bool indim_loop_can_instr(const indim_instr *instr) {
-  if (!computes[instr->op] || instr->op == INDIM_OP_MULHI || !indim_shape_is_array(instr->shape) ||
+  bool is_same = indim_op_class_of(instr->op) == INDIM_OP_CLASS_SAME;
+  if (!(indim_op_is_elementwise(instr->op) || is_same) || !indim_shape_is_array(instr->shape) ||
       !indim_shape_is_static(instr->shape) || instr->operand_count < 1 || instr->operand_count > 3) {
     return false;
   }
@@ -47,7 +41,7 @@ static int32_t direction_of(indim_str word) {
   return INDIM_COMPARE_EQ;
 }
 
-static indim_loop_op op_of(const indim_instr *instr) {
+indim_loop_op indim_loop_op_of(const indim_instr *instr) {
   indim_loop_op op = {.op = instr->op};
   if (instr->op == INDIM_OP_COMPARE) {
     op.direction = direction_of(indim_instr_word(instr, INDIM_ATTR_DIRECTION));
@@ -82,7 +76,7 @@ indim_value_id indim_loop_bitcast(indim_loop_builder *b, indim_value_id x, indim
 }
 
 static bool is_same_value(const indim_instr *instr) {
-  return instr->op == INDIM_OP_COPY || instr->op == INDIM_OP_OPT_BARRIER || instr->op == INDIM_OP_DOMAIN ||
+  return indim_op_class_of(instr->op) == INDIM_OP_CLASS_SAME ||
          (instr->op == INDIM_OP_REAL && !indim_type_is_complex(instr->operands[0]->shape->type));
 }
 
@@ -116,23 +110,13 @@ indim_value_id indim_loop_instr(indim_loop_builder *b, const indim_instr *instr,
   if (instr->op == INDIM_OP_CONVERT) {
     return indim_loop_convert(b, wide[0], type);
   }
-  return indim_loop_elementwise(b, op_of(instr), type, count, wide);
+  return indim_loop_elementwise(b, indim_loop_op_of(instr), type, count, wide);
 }
 
 // Computations --------------------------------------------------------------------------------------------------------
 
 // Ops that give a scalar again when they are given one.
-static const bool keeps_scalar[INDIM_OP_COUNT] = {
-    [INDIM_OP_RESHAPE] = true, [INDIM_OP_BROADCAST] = true, [INDIM_OP_TRANSPOSE] = true,
-    [INDIM_OP_REVERSE] = true, [INDIM_OP_SLICE] = true,     [INDIM_OP_BITCAST] = true,
-};
-
-static indim_computation *called_by(const indim_instr *instr) {
-  if (instr->op == INDIM_OP_CALL || instr->op == INDIM_OP_MAP) {
-    return indim_instr_computation(instr, INDIM_ATTR_TO_APPLY);
-  }
-  return instr->op == INDIM_OP_FUSION ? indim_instr_computation(instr, INDIM_ATTR_CALLS) : NULL;
-}
+static bool keeps_scalar(indim_op op) { return indim_op_class_of(op) == INDIM_OP_CLASS_MOVE; }
 
 // Scalars, or a tuple of such; |*out_leaves| counts them.
 static bool is_of_scalars(const indim_shape *shape, int64_t *out_leaves) {
@@ -180,10 +164,10 @@ static bool can_instr(const indim_instr *instr, int32_t depth, int32_t *steps) {
   if (instr->op == INDIM_OP_CONSTANT) {
     return indim_shape_is_array(instr->shape) && !indim_literal_is_elided(instr->literal);
   }
-  if (called_by(instr) != NULL) {
-    return can_computation(called_by(instr), depth + 1, steps);
+  if (indim_inline_called(instr) != NULL) {
+    return can_computation(indim_inline_called(instr), depth + 1, steps);
   }
-  if (keeps_scalar[instr->op]) {
+  if (keeps_scalar(instr->op)) {
     indim_type type = instr->operand_count == 1 ? instr->operands[0]->shape->type : INDIM_TYPE_INVALID;
     bool same_bits = instr->op == INDIM_OP_BITCAST && stored_bits(type) == stored_bits(instr->shape->type) &&
                      indim_type_is_complex(type) == indim_type_is_complex(instr->shape->type);
@@ -204,16 +188,7 @@ bool indim_loop_can_apply(const indim_computation *computation) {
 
 // One op of parameters |i| and |n| + i.
 static bool is_pair_op(const indim_instr *instr, int64_t i, int64_t n) {
-  switch ((int)instr->op) {
-  case INDIM_OP_ADD:
-  case INDIM_OP_MULTIPLY:
-  case INDIM_OP_MAXIMUM:
-  case INDIM_OP_MINIMUM:
-  case INDIM_OP_AND:
-  case INDIM_OP_OR:
-  case INDIM_OP_XOR:
-    break;
-  default:
+  if (indim_op_identity_of(instr->op) == INDIM_IDENTITY_NONE) {
     return false;
   }
   const indim_instr *x = instr->operands[0];
@@ -247,7 +222,7 @@ static void apply_call(indim_loop_builder *b, const indim_inline_scope *f, const
                        indim_value_id *out) {
   indim_value_id *args = indim_inline_operands(b, f, instr);
   if (args != NULL) {
-    apply(b, called_by(instr), args, out);
+    apply(b, indim_inline_called(instr), args, out);
     indim_inline_release(b, f, instr, args);
   }
 }
@@ -268,7 +243,7 @@ static indim_value_id apply_simple(indim_loop_builder *b, const indim_inline_sco
   for (int32_t i = 0; i < instr->operand_count; i++) {
     operands[i] = *(const indim_value_id *)indim_inline_leaf(f, instr->operands[i]);
   }
-  if (keeps_scalar[instr->op]) {
+  if (keeps_scalar(instr->op)) {
     return indim_loop_bitcast(b, operands[0], instr->shape->type);
   }
   return indim_loop_instr(b, instr, instr->operand_count, operands);
@@ -280,7 +255,7 @@ static void apply_instr(indim_loop_builder *b, indim_inline_scope *f, const indi
   if (indim_inline_move(f, instr, args)) {
     return;
   }
-  if (called_by(instr) != NULL) {
+  if (indim_inline_called(instr) != NULL) {
     apply_call(b, f, instr, out);
   } else {
     out[0] = apply_simple(b, f, instr);

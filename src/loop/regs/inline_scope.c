@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+indim_computation *indim_inline_called(const indim_instr *instr) {
+  if (instr->op == INDIM_OP_FUSION) {
+    return indim_instr_computation(instr, INDIM_ATTR_CALLS);
+  }
+  bool applies = instr->op == INDIM_OP_CALL || instr->op == INDIM_OP_MAP;
+  return applies ? indim_instr_computation(instr, INDIM_ATTR_TO_APPLY) : NULL;
+}
+
 int32_t indim_inline_leaf_count(const indim_shape *shape) {
   return indim_shape_is_tuple(shape) ? (int32_t)shape->member_count : 1;
 }

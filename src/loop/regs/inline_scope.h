@@ -17,6 +17,9 @@ typedef struct indim_inline_scope {
   int32_t leaf_count;
 } indim_inline_scope;
 
+// The computation that a call, a fusion or a map is of; NULL for other ops.
+indim_computation *indim_inline_called(const indim_instr *instr);
+
 // How many leaves an array or a flat tuple has.
 int32_t indim_inline_leaf_count(const indim_shape *shape);
 

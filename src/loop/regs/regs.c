@@ -208,42 +208,6 @@ static void lower_map(indim_loop_builder *b, const indim_instr *instr, const ind
 
 enum { MAX_DEPTH = 500, MAX_STEPS = 1 << 12 };
 
-typedef enum regs_op_kind {
-  OTHER,
-  SOURCE,
-  MOVE,
-  DYNAMIC,
-  CALL,
-  LEAVES  // tuples and what takes them apart, inside computations
-} regs_op_kind;
-
-static const uint8_t kinds[INDIM_OP_COUNT] = {
-    [INDIM_OP_CONSTANT] = SOURCE,
-    [INDIM_OP_IOTA] = SOURCE,
-    [INDIM_OP_PARTITION_ID] = SOURCE,
-    [INDIM_OP_REPLICA_ID] = SOURCE,
-    [INDIM_OP_BROADCAST] = MOVE,
-    [INDIM_OP_GET_DIMENSION_SIZE] = SOURCE,
-    [INDIM_OP_RESHAPE] = MOVE,
-    [INDIM_OP_TRANSPOSE] = MOVE,
-    [INDIM_OP_BITCAST] = MOVE,
-    [INDIM_OP_SLICE] = MOVE,
-    [INDIM_OP_PAD] = MOVE,
-    [INDIM_OP_CONCATENATE] = MOVE,
-    [INDIM_OP_REVERSE] = MOVE,
-    [INDIM_OP_DYNAMIC_SLICE] = DYNAMIC,
-    [INDIM_OP_CALL] = CALL,
-    [INDIM_OP_DYNAMIC_UPDATE_SLICE] = DYNAMIC,
-    [INDIM_OP_FUSION] = CALL,
-    [INDIM_OP_TUPLE] = LEAVES,
-    [INDIM_OP_PARAMETER] = LEAVES,
-    [INDIM_OP_GET_TUPLE_ELEMENT] = LEAVES,
-};
-
-static indim_computation *called_by(const indim_instr *instr) {
-  return indim_instr_computation(instr, instr->op == INDIM_OP_CALL ? INDIM_ATTR_TO_APPLY : INDIM_ATTR_CALLS);
-}
-
 static bool fits_registers(const indim_shape *shape) {
   if (!indim_shape_is_array(shape) || !indim_shape_is_static(shape)) {
     return false;
@@ -297,42 +261,51 @@ static bool can_computation(const indim_computation *computation, int32_t depth,
   return true;
 }
 
+// Whether its op can be made, of operands that fit; |depth|: of the computation that it is in, 0 for the flow's own items.
+static bool can_op(const indim_instr *instr, int32_t depth, int32_t *steps) {
+  switch (indim_op_class_of(instr->op)) {
+  case INDIM_OP_CLASS_SOURCE:
+    return fits_registers(instr->shape) && (instr->op != INDIM_OP_CONSTANT || !indim_literal_is_elided(instr->literal));
+  case INDIM_OP_CLASS_MOVE:
+  case INDIM_OP_CLASS_ASSEMBLE:
+    return can_move(instr);
+  case INDIM_OP_CLASS_INDEX:
+  case INDIM_OP_CLASS_UPDATE:
+    return indim_regs_can_dynamic(instr);
+  case INDIM_OP_CLASS_CALL:
+    return can_computation(indim_inline_called(instr), depth + 1, steps);
+  case INDIM_OP_CLASS_NAME:
+    return depth > 0;
+  case INDIM_OP_CLASS_APPLY:
+    return indim_loop_can_apply(indim_inline_called(instr));
+  case INDIM_OP_CLASS_KERNEL:
+    return (instr->op == INDIM_OP_DOT && indim_regs_can_dot(instr)) ||
+           (instr->op == INDIM_OP_REDUCE && indim_regs_can_reduce(instr));
+  case INDIM_OP_CLASS_SAME:
+  case INDIM_OP_CLASS_ELEMENTWISE:
+  case INDIM_OP_CLASS_LONG:
+  case INDIM_OP_CLASS_FUNCTION:
+    return indim_loop_can_instr(instr);
+  case INDIM_OP_CLASS_NONE:
+  case INDIM_OP_CLASS_CONTROL:
+    break;
+  }
+  return false;
+}
+
 static bool can_instr(const indim_instr *instr, int32_t depth, int32_t *steps) {
-  bool is_inside = depth > 0;
   if (--*steps < 0 || !fit_registers(instr->shape)) {
     return false;
   }
-  bool takes_tuples = is_inside && (kinds[instr->op] == CALL || kinds[instr->op] == LEAVES);
+  indim_op_class class = indim_op_class_of(instr->op);
+  bool takes_tuples = depth > 0 && (class == INDIM_OP_CLASS_CALL || class == INDIM_OP_CLASS_NAME);
   for (int32_t i = 0; i < instr->operand_count; i++) {
-    if (takes_tuples ? !fit_registers(instr->operands[i]->shape) : !fits_registers(instr->operands[i]->shape)) {
+    const indim_shape *shape = instr->operands[i]->shape;
+    if (takes_tuples ? !fit_registers(shape) : !fits_registers(shape)) {
       return false;
     }
   }
-  if (kinds[instr->op] == SOURCE) {
-    return fits_registers(instr->shape) && (instr->op != INDIM_OP_CONSTANT || !indim_literal_is_elided(instr->literal));
-  }
-  if (kinds[instr->op] == MOVE) {
-    return can_move(instr);
-  }
-  if (kinds[instr->op] == DYNAMIC) {
-    return indim_regs_can_dynamic(instr);
-  }
-  if (kinds[instr->op] == CALL) {
-    return can_computation(called_by(instr), depth + 1, steps);
-  }
-  if (kinds[instr->op] == LEAVES) {
-    return is_inside;
-  }
-  if (instr->op == INDIM_OP_DOT) {
-    return indim_regs_can_dot(instr);
-  }
-  if (instr->op == INDIM_OP_REDUCE) {
-    return indim_regs_can_reduce(instr);
-  }
-  if (instr->op == INDIM_OP_MAP) {
-    return indim_loop_can_apply(indim_instr_computation(instr, INDIM_ATTR_TO_APPLY));
-  }
-  return indim_loop_can_instr(instr);
+  return can_op(instr, depth, steps);
 }
 
 bool indim_regs_can(const indim_instr *instr) {
@@ -374,27 +347,52 @@ static void run_computation(indim_loop_builder *b, const indim_computation *comp
   indim_inline_end(b, &f);
 }
 
-static void lower(indim_loop_builder *b, const indim_instr *instr, const indim_regs *operands, indim_regs *out) {
+static void lower_source(indim_loop_builder *b, const indim_instr *instr, indim_regs *out) {
   if (instr->op == INDIM_OP_CONSTANT) {
     lower_constant(b, instr, out);
   } else if (instr->op == INDIM_OP_IOTA) {
     lower_iota(b, instr, out);
-  } else if (kinds[instr->op] == SOURCE) {
-    lower_number(b, instr, out);
-  } else if (kinds[instr->op] == MOVE) {
-    indim_regs_move(b, instr, operands, out);
-  } else if (kinds[instr->op] == DYNAMIC) {
-    indim_regs_dynamic(b, instr, operands, out);
-  } else if (kinds[instr->op] == CALL) {
-    run_computation(b, called_by(instr), operands, out);
-  } else if (instr->op == INDIM_OP_DOT) {
-    indim_regs_dot(b, instr, operands, out);
-  } else if (instr->op == INDIM_OP_REDUCE) {
-    indim_regs_reduce(b, instr, operands, out);
-  } else if (instr->op == INDIM_OP_MAP) {
-    lower_map(b, instr, operands, out);
   } else {
+    lower_number(b, instr, out);
+  }
+}
+
+static void lower(indim_loop_builder *b, const indim_instr *instr, const indim_regs *operands, indim_regs *out) {
+  switch (indim_op_class_of(instr->op)) {
+  case INDIM_OP_CLASS_SOURCE:
+    lower_source(b, instr, out);
+    break;
+  case INDIM_OP_CLASS_MOVE:
+  case INDIM_OP_CLASS_ASSEMBLE:
+    indim_regs_move(b, instr, operands, out);
+    break;
+  case INDIM_OP_CLASS_INDEX:
+  case INDIM_OP_CLASS_UPDATE:
+    indim_regs_dynamic(b, instr, operands, out);
+    break;
+  case INDIM_OP_CLASS_CALL:
+    run_computation(b, indim_inline_called(instr), operands, out);
+    break;
+  case INDIM_OP_CLASS_APPLY:
+    lower_map(b, instr, operands, out);
+    break;
+  case INDIM_OP_CLASS_KERNEL:
+    if (instr->op == INDIM_OP_DOT) {
+      indim_regs_dot(b, instr, operands, out);
+    } else {
+      indim_regs_reduce(b, instr, operands, out);
+    }
+    break;
+  case INDIM_OP_CLASS_SAME:
+  case INDIM_OP_CLASS_ELEMENTWISE:
+  case INDIM_OP_CLASS_LONG:
+  case INDIM_OP_CLASS_FUNCTION:
     lower_elementwise(b, instr, operands, out);
+    break;
+  case INDIM_OP_CLASS_NONE:
+  case INDIM_OP_CLASS_NAME:  // inline_scope.c
+  case INDIM_OP_CLASS_CONTROL:
+    break;
   }
 }
 

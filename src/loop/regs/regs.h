@@ -48,6 +48,8 @@ void indim_loop_apply(indim_loop_builder *b, const indim_computation *computatio
 bool indim_loop_can_reorder(const indim_computation *computation);
 // The node that computes |instr|, elementwise, on args of |lanes| lanes; can_elementwise says whether there is one.
 bool indim_loop_can_instr(const indim_instr *instr);
+// The op with its attributes.
+indim_loop_op indim_loop_op_of(const indim_instr *instr);
 // The bits of |x| seen as |type|, of as many bits; a pred counts as a byte.
 indim_value_id indim_loop_bitcast(indim_loop_builder *b, indim_value_id x, indim_type type);
 indim_value_id indim_loop_instr(indim_loop_builder *b, const indim_instr *instr, int32_t count,

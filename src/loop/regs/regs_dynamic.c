@@ -14,6 +14,9 @@ static const indim_shape *block_shape(const indim_instr *instr) {
 }
 
 bool indim_regs_can_dynamic(const indim_instr *instr) {
+  if (instr->op != INDIM_OP_DYNAMIC_SLICE && instr->op != INDIM_OP_DYNAMIC_UPDATE_SLICE) {
+    return false;
+  }
   const indim_shape *whole = instr->operands[0]->shape;
   const indim_shape *block = block_shape(instr);
   int64_t elements = indim_shape_element_count(whole);
