@@ -12,7 +12,7 @@ extern "C" {
 
 // The opcodes; ops.def has one row for each.
 typedef enum indim_op {
-#define INDIM_OP(name, text, least, most, shape, infer, eval, meaning) INDIM_OP_##name,
+#define INDIM_OP(name, text, least, most, types, shape, infer, eval, meaning) INDIM_OP_##name,
 #include "indim/ops.def"
   INDIM_OP_COUNT
 } indim_op;

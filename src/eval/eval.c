@@ -4,7 +4,7 @@
 #include "eval/evaluator.h"
 
 static indim_eval_fn *const table[] = {
-#define INDIM_OP(name, text, least, most, shape, infer, eval, meaning) [INDIM_OP_##name] = indim_eval_##eval,
+#define INDIM_OP(name, text, least, most, types, shape, infer, eval, meaning) [INDIM_OP_##name] = indim_eval_##eval,
 #include "indim/ops.def"
 };
 

@@ -37,7 +37,7 @@ typedef indim_status indim_eval_fn(indim_evaluator *e, const indim_instr *instr,
                                    indim_value **out);
 
 // indim_eval_unary, indim_eval_dot, ...: the eval column of ops.def.
-#define INDIM_OP(name, text, least, most, shape, infer, eval, meaning) indim_eval_fn indim_eval_##eval;
+#define INDIM_OP(name, text, least, most, types, shape, infer, eval, meaning) indim_eval_fn indim_eval_##eval;
 #include "indim/ops.def"
 
 // Counts steps; every so often asks whether to go on.

@@ -212,16 +212,6 @@ static const struct {
 #include "eval/scalar_ops.def"
 };
 
-static int32_t direction_of(indim_str word) {
-  static const char *const words[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
-  for (int32_t i = 0; i < 6; i++) {
-    if (indim_str_is(word, words[i])) {
-      return i;
-    }
-  }
-  return -1;
-}
-
 bool indim_scalar_prepare(const indim_instr *instr, indim_scalar_op *out_op) {
   int of = instr->op == INDIM_OP_SELECT ? 1 : 0;
   if (instr->operand_count <= of || !indim_shape_is_array(instr->shape) ||
@@ -243,9 +233,8 @@ bool indim_scalar_prepare(const indim_instr *instr, indim_scalar_op *out_op) {
   op.exponent_bits = indim_instr_int(instr, INDIM_ATTR_EXPONENT_BITS, 0);
   op.mantissa_bits = indim_instr_int(instr, INDIM_ATTR_MANTISSA_BITS, 0);
   if (instr->op == INDIM_OP_COMPARE) {
-    op.direction = direction_of(indim_instr_word(instr, INDIM_ATTR_DIRECTION));
-    bool total = indim_str_is(indim_instr_word(instr, INDIM_ATTR_COMPARE_TYPE), "TOTALORDER");
-    op.run = total && indim_type_is_float(op.type) ? indim_float_compare_total : op.run;
+    op.direction = indim_instr_direction(instr);
+    op.run = indim_instr_is_total_order(instr) ? indim_float_compare_total : op.run;
   }
   *out_op = op;
   return true;

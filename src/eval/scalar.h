@@ -35,20 +35,18 @@ struct indim_scalar_op {
   indim_scalar_fn *run;  // the exact result, not yet rounded
   indim_type type;       // of the operands (of operand 1 for select)
   indim_type result;
-  indim_type second;  // of operand 1, where it differs: stochastic-convert
-  int32_t direction;  // compare: an indim_direction
+  indim_type second;                  // of operand 1, where it differs: stochastic-convert
+  indim_compare_direction direction;  // compare
   int64_t exponent_bits;
   int64_t mantissa_bits;
 };
-
-typedef enum indim_direction { INDIM_EQ, INDIM_NE, INDIM_GE, INDIM_GT, INDIM_LE, INDIM_LT } indim_direction;
 
 // Decides how |instr| computes its elements. False if it is no elementwise operation or has no meaning for its type.
 bool indim_scalar_prepare(const indim_instr *instr, indim_scalar_op *out_op);
 // Where an element of a float type stands in TOTALORDER, by its bits: smaller first.
 int64_t indim_total_order_key(indim_type type, uint64_t bits);
 // Whether lhs |direction| rhs, for values that have an order.
-bool indim_direction_holds(int32_t direction, bool less, bool equal);
+bool indim_direction_holds(indim_compare_direction direction, bool less, bool equal);
 
 // The rounded result.
 static inline indim_scalar indim_scalar_apply(const indim_scalar_op *op, const indim_scalar *operands) {

@@ -99,7 +99,7 @@ COMPLEX_OP(compare) {
   bool equal = X
   .re == Y.re &&X
   .im == Y.im;
-  return (indim_scalar){.i = op->direction == INDIM_NE ? !equal : equal};
+  return (indim_scalar){.i = op->direction == INDIM_COMPARE_NE ? !equal : equal};
 }
 
 COMPLEX_OP(select) {

@@ -109,7 +109,7 @@ FLOAT_OP(complex) {
 // IEEE: a NaN makes everything false but NE.
 FLOAT_OP(compare) {
   if (isnan(X) || isnan(Y)) {
-    return of_int(op->direction == INDIM_NE);
+    return of_int(op->direction == INDIM_COMPARE_NE);
   }
   return of_int(indim_direction_holds(op->direction, X < Y, X == Y));
 }

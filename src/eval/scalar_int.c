@@ -15,21 +15,22 @@ uint64_t indim_scalar_pattern(indim_type type, int64_t x) {
   return (uint64_t)x & UINT64_MAX >> (64 - indim_type_bits(type));
 }
 
-bool indim_direction_holds(int32_t direction, bool less, bool equal) {
+bool indim_direction_holds(indim_compare_direction direction, bool less, bool equal) {
   switch (direction) {
-  case INDIM_EQ:
+  case INDIM_COMPARE_EQ:
     return equal;
-  case INDIM_NE:
+  case INDIM_COMPARE_NE:
     return !equal;
-  case INDIM_GE:
+  case INDIM_COMPARE_GE:
     return !less;
-  case INDIM_GT:
+  case INDIM_COMPARE_GT:
     return !less && !equal;
-  case INDIM_LE:
+  case INDIM_COMPARE_LE:
     return less || equal;
-  default:
+  case INDIM_COMPARE_LT:
     return less;
   }
+  return false;
 }
 
 static bool less(const indim_scalar_op *op, int64_t x, int64_t y) {
@@ -85,6 +86,27 @@ INT_OP(subtract) {
 INT_OP(multiply) {
   (void)op;
   return of_unsigned((uint64_t)X * (uint64_t)Y);
+}
+
+// The upper 64 bits of the product of two numbers of 64.
+static uint64_t high_product(uint64_t x, uint64_t y) {
+  uint64_t x_low = (uint32_t)x, x_high = x >> 32;
+  uint64_t y_low = (uint32_t)y, y_high = y >> 32;
+  uint64_t middle = x_high * y_low + (x_low * y_low >> 32);
+  uint64_t other = x_low * y_high + (uint32_t)middle;
+  return x_high * y_high + (middle >> 32) + (other >> 32);
+}
+
+INT_OP(mulhi) {
+  int32_t bits = indim_type_bits(op->type);
+  if (bits < 64) {
+    return is_signed(op) ? of(X * Y >> bits) : of_unsigned((uint64_t)X * (uint64_t)Y >> bits);
+  }
+  uint64_t high = high_product((uint64_t)X, (uint64_t)Y);
+  if (is_signed(op)) {  // of a negative number x the unsigned one is x + 2^64
+    high -= (X < 0 ? (uint64_t)Y : 0) + (Y < 0 ? (uint64_t)X : 0);
+  }
+  return of_unsigned(high);
 }
 
 // x / 0 is -1, or all ones when unsigned; the least value / -1 wraps to itself.

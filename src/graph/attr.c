@@ -103,6 +103,22 @@ indim_str indim_instr_word(const indim_instr *instr, indim_attr_id id) {
   return attr == NULL ? (indim_str){"", 0} : attr->value.text;
 }
 
+indim_compare_direction indim_instr_direction(const indim_instr *instr) {
+  static const char *const words[] = {[INDIM_COMPARE_EQ] = "EQ", [INDIM_COMPARE_NE] = "NE", [INDIM_COMPARE_GE] = "GE",
+                                      [INDIM_COMPARE_GT] = "GT", [INDIM_COMPARE_LE] = "LE", [INDIM_COMPARE_LT] = "LT"};
+  indim_str word = indim_instr_word(instr, INDIM_ATTR_DIRECTION);
+  int direction = 0;  // the checker has seen to it that it is one of these
+  while (direction < INDIM_COMPARE_LT && !indim_str_is(word, words[direction])) {
+    direction++;
+  }
+  return (indim_compare_direction)direction;
+}
+
+bool indim_instr_is_total_order(const indim_instr *instr) {
+  return indim_type_is_float(instr->operands[0]->shape->type) &&
+         indim_str_is(indim_instr_word(instr, INDIM_ATTR_COMPARE_TYPE), "TOTALORDER");
+}
+
 indim_computation *indim_instr_computation(const indim_instr *instr, indim_attr_id id) {
   const indim_attr *attr = indim_instr_attr(instr, id);
   return attr == NULL || attr->count == 0 ? NULL : attr->value.computations[0];

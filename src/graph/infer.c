@@ -8,7 +8,7 @@
 #include "graph/word.h"
 
 static indim_infer_fn *const rules[INDIM_OP_COUNT] = {
-#define INDIM_OP(name, text, least, most, shape, infer, eval, meaning) [INDIM_OP_##name] = indim_infer_##infer,
+#define INDIM_OP(name, text, least, most, types, shape, infer, eval, meaning) [INDIM_OP_##name] = indim_infer_##infer,
 #include "indim/ops.def"
 };
 

@@ -11,7 +11,7 @@ typedef indim_status indim_infer_fn(indim_ctx *cx, const indim_instr *instr, ind
                                     indim_shape *out_shape);
 
 // One function per name in the infer column of ops.def: indim_infer_unary, indim_infer_dot, ...
-#define INDIM_OP(name, text, least, most, shape, infer, eval, meaning) indim_infer_fn indim_infer_##infer;
+#define INDIM_OP(name, text, least, most, types, shape, infer, eval, meaning) indim_infer_fn indim_infer_##infer;
 #include "indim/ops.def"
 
 // Operand count, required attributes, then the op's rule.

@@ -219,6 +219,17 @@ int64_t indim_instr_int(const indim_instr *instr, indim_attr_id id, int64_t if_a
 bool indim_instr_bool(const indim_instr *instr, indim_attr_id id, bool if_absent);
 const int64_t *indim_instr_ints(const indim_instr *instr, indim_attr_id id, int64_t *out_count);
 indim_str indim_instr_word(const indim_instr *instr, indim_attr_id id);
+// How a compare compares: its direction, and whether floats compare in the total order.
+typedef enum indim_compare_direction {
+  INDIM_COMPARE_EQ,
+  INDIM_COMPARE_NE,
+  INDIM_COMPARE_GE,
+  INDIM_COMPARE_GT,
+  INDIM_COMPARE_LE,
+  INDIM_COMPARE_LT
+} indim_compare_direction;
+indim_compare_direction indim_instr_direction(const indim_instr *instr);
+bool indim_instr_is_total_order(const indim_instr *instr);
 indim_computation *indim_instr_computation(const indim_instr *instr, indim_attr_id id);
 bool indim_str_is(indim_str text, const char *word);
 

@@ -1,4 +1,4 @@
-// The table of op_type.def, and element type classes in words.
+// The types column of ops.def, and element type classes in words.
 #include "graph/op_type.h"
 
 #include <stdio.h>
@@ -9,18 +9,16 @@ enum {
   S = INDIM_CLASS_SIGNED,
   U = INDIM_CLASS_UNSIGNED,
   F = INDIM_CLASS_FLOAT,
-  C = INDIM_CLASS_COMPLEX
+  C = INDIM_CLASS_COMPLEX,
+  ANY = INDIM_CLASS_ANY
 };
 
 static const uint8_t op_classes[INDIM_OP_COUNT] = {
-#define INDIM_OP_TYPES(op, classes) [INDIM_OP_##op] = (uint8_t)(classes),
-#include "graph/op_type.def"
+#define INDIM_OP(op, text, least, most, types, shape, infer, eval, meaning) [INDIM_OP_##op] = (uint8_t)(types),
+#include "indim/ops.def"
 };
 
-unsigned indim_op_classes(indim_op op) {
-  unsigned classes = (unsigned)op < INDIM_OP_COUNT ? op_classes[op] : 0;
-  return classes == 0 ? INDIM_CLASS_ANY : classes;
-}
+unsigned indim_op_classes(indim_op op) { return (unsigned)op < INDIM_OP_COUNT ? op_classes[op] : ANY; }
 
 unsigned indim_type_class(indim_type type) {
   return type == INDIM_PRED                 ? P

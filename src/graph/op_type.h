@@ -16,7 +16,7 @@ enum {
 
 // The one class of an element type; 0 for what is no array element.
 unsigned indim_type_class(indim_type type);
-// The classes that an elementwise op's operands may have; INDIM_CLASS_ANY for an op that op_type.def does not gate.
+// The classes that an elementwise op's operands may have; INDIM_CLASS_ANY for an op whose infer function decides.
 unsigned indim_op_classes(indim_op op);
 
 // Storage for classes in words.

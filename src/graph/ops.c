@@ -7,7 +7,7 @@
 #define SHAPE_INFERRED true
 
 static const indim_op_info rows[] = {
-#define INDIM_OP(name, text, least, most, shape, infer, eval, meaning) \
+#define INDIM_OP(name, text, least, most, types, shape, infer, eval, meaning) \
   [INDIM_OP_##name] = {text, least, most, SHAPE_##shape, sizeof(#eval) != sizeof("none") || #eval[0] != 'n', meaning},
 #include "indim/ops.def"
 };

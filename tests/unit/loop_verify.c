@@ -122,7 +122,7 @@ TEST(a_right_program_passes) {
   X(mutable_node(&s, s.sum)->args[1] = s.pred - 0, "before its use")                                \
   X(mutable_value(&s, s.sum)->type = INDIM_F64, "types of add")                                     \
   X(mutable_value(&s, s.fma)->type = INDIM_S32, "one float type")                                   \
-  X(mutable_node(&s, s.total)->u.op.op = INDIM_OP_NEGATE, "a fold by negate")                       \
+  X(mutable_node(&s, s.total)->u.op.op = INDIM_OP_NEGATE, "a reduction by negate")                  \
   X(mutable_value(&s, s.total)->lanes = 2, "gives one lane")                                        \
   X(mutable_node(&s, s.constant)->u.constant.bits[0] = 1ULL << 32, "more bits than f32")            \
   X(mutable_node(&s, s.constant)->u.constant.bits[1] = 1, "more bits than f32")                     \

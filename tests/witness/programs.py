@@ -78,7 +78,7 @@ BOUNDS = {
 
 
 def evaluated_ops():
-    rows = re.findall(r'^INDIM_OP\(\w+, "([a-z0-9-]+)", -?\d+, -?\d+, \w+, \w+, (\w+),', OPS.read_text(), re.M)
+    rows = re.findall(r'^INDIM_OP\(\w+, "([a-z0-9-]+)", -?\d+, -?\d+, [A-Z |]+, \w+, \w+, (\w+),', OPS.read_text(), re.M)
     return {op for op, evaluation in rows if evaluation != "none"}
 
 

@@ -86,16 +86,6 @@ typedef struct indim_loop_op {
   int32_t mantissa_bits;
 } indim_loop_op;
 
-typedef enum indim_compare_direction {
-  INDIM_COMPARE_EQ,
-  INDIM_COMPARE_NE,
-  INDIM_COMPARE_GE,
-  INDIM_COMPARE_GT,
-  INDIM_COMPARE_LE,
-  INDIM_COMPARE_LT
-} indim_compare_direction;
-
-// What the host does for a program (run/host.h says how).
 typedef enum indim_host_service {
   INDIM_HOST_MATMUL,  // storages out, lhs, rhs; numbers: see run/host.h
   INDIM_HOST_SERVICE_COUNT

@@ -19,7 +19,7 @@ enum {
 #define INDIM_LOOP_OP(op, class, cost, complex_cost, identity) ROW_##op,
 #include "loop/ir/op.def"
 };
-#define INDIM_OP(op, text, least, most, shape, infer, eval, meaning) \
+#define INDIM_OP(op, text, least, most, types, shape, infer, eval, meaning) \
   _Static_assert((int)ROW_##op == (int)INDIM_OP_##op, "op.def has the rows of ops.def in the same order");
 #include "indim/ops.def"
 

@@ -69,12 +69,10 @@ static bool is_strict_order(const indim_computation *comparator) {
   if (root->op != INDIM_OP_COMPARE) {
     return false;
   }
-  indim_str direction = indim_instr_word(root, INDIM_ATTR_DIRECTION);
+  indim_compare_direction direction = indim_instr_direction(root);
   indim_type type = root->operands[0]->shape->type;
-  bool is_total = !indim_type_is_float(type) && type != INDIM_C64 && type != INDIM_C128;
-  is_total = is_total ||
-             (indim_type_is_float(type) && indim_str_is(indim_instr_word(root, INDIM_ATTR_COMPARE_TYPE), "TOTALORDER"));
-  return is_total && (indim_str_is(direction, "LT") || indim_str_is(direction, "GT")) &&
+  bool is_total = indim_type_is_float(type) ? indim_instr_is_total_order(root) : !indim_type_is_complex(type);
+  return is_total && (direction == INDIM_COMPARE_LT || direction == INDIM_COMPARE_GT) &&
          (is_mirrored(root->operands[0], root->operands[1], 0) || is_mirrored(root->operands[1], root->operands[0], 0));
 }
 

@@ -30,23 +30,11 @@ bool indim_loop_can_instr(const indim_instr *instr) {
   return instr->op != INDIM_OP_STOCHASTIC_CONVERT || indim_type_is_integral(instr->shape->type);
 }
 
-static int32_t direction_of(indim_str word) {
-  static const char *const words[] = {[INDIM_COMPARE_EQ] = "EQ", [INDIM_COMPARE_NE] = "NE", [INDIM_COMPARE_GE] = "GE",
-                                      [INDIM_COMPARE_GT] = "GT", [INDIM_COMPARE_LE] = "LE", [INDIM_COMPARE_LT] = "LT"};
-  for (int32_t i = 0; i < 6; i++) {
-    if (indim_str_is(word, words[i])) {
-      return i;
-    }
-  }
-  return INDIM_COMPARE_EQ;
-}
-
 indim_loop_op indim_loop_op_of(const indim_instr *instr) {
   indim_loop_op op = {.op = instr->op};
   if (instr->op == INDIM_OP_COMPARE) {
-    op.direction = direction_of(indim_instr_word(instr, INDIM_ATTR_DIRECTION));
-    op.total_order = indim_type_is_float(instr->operands[0]->shape->type) &&
-                     indim_str_is(indim_instr_word(instr, INDIM_ATTR_COMPARE_TYPE), "TOTALORDER");
+    op.direction = (int32_t)indim_instr_direction(instr);
+    op.total_order = indim_instr_is_total_order(instr);
   }
   if (instr->op == INDIM_OP_REDUCE_PRECISION) {
     int64_t exponent = indim_instr_int(instr, INDIM_ATTR_EXPONENT_BITS, 0);

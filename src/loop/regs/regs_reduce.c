@@ -6,7 +6,7 @@
 #include "base/size.h"
 #include "loop/regs/regs_internal.h"
 
-#define PRODUCT_NAME "factor of a product"
+static const char product_name[] = "factor of a product";
 
 enum { MAX_PRODUCTS = 2048, MAX_APPLIED = 64, MOST_FOLDED = 4, MANY_REGISTERS = 8 };
 
@@ -233,12 +233,11 @@ static indim_storage *product_storage(indim_loop_builder *b, indim_type type, in
   int32_t end = program->storage_count > LOOKED_AT ? program->storage_count - LOOKED_AT : 0;
   for (int32_t i = program->storage_count - 1; i >= end; i--) {
     indim_storage *s = program->storages[i];
-    if (s->kind == INDIM_STORAGE_SCRATCH && s->type == type && s->elements == elements &&
-        strcmp(s->name, PRODUCT_NAME) == 0) {
+    if (s->kind == INDIM_STORAGE_SCRATCH && s->type == type && s->elements == elements && s->name == product_name) {
       return s;
     }
   }
-  return indim_loop_storage(b, INDIM_STORAGE_SCRATCH, type, elements, PRODUCT_NAME);
+  return indim_loop_storage(b, INDIM_STORAGE_SCRATCH, type, elements, product_name);
 }
 
 // The lanes of a register of at most 32 bytes. One of 64 bytes counts as two where each step takes one element of the left

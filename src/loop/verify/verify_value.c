@@ -24,27 +24,6 @@ static bool args_like_result(const indim_loop_verifier *v, const indim_loop_node
   return ok;
 }
 
-// How the types of an elementwise op's operands and result go together: the name of its shape rule in ops.def, which
-// knows; NULL for ops that are not elementwise.
-static const char *type_rule(indim_op op) {
-  static const char *const rules[] = {
-#define INDIM_OP(name, text, least, most, shape, infer, eval, meaning) #infer,
-#include "indim/ops.def"
-  };
-  static const char *const elementwise[] = {
-      "unary",   "binary", "convert", "bitcast_convert", "reduce_precision", "stochastic_convert", "complex",
-      "compare", "select", "clamp"};
-  if ((unsigned)op >= INDIM_OP_COUNT) {
-    return NULL;
-  }
-  for (size_t i = 0; i < sizeof elementwise / sizeof elementwise[0]; i++) {
-    if (strcmp(rules[op], elementwise[i]) == 0) {
-      return elementwise[i];
-    }
-  }
-  return NULL;
-}
-
 // The type that a unary or binary op gives on operands of |type|.
 static indim_type result_type(indim_op op, indim_type type) {
   if (op == INDIM_OP_IS_FINITE) {
@@ -58,37 +37,30 @@ static bool compare_is_right(const indim_loop_op *op) {
   return op->direction >= (int32_t)INDIM_COMPARE_EQ && op->direction <= (int32_t)INDIM_COMPARE_LT;
 }
 
-static bool scalar_types_agree(const indim_loop_verifier *v, const indim_loop_node *node, const char *rule) {
+static bool types_agree(const indim_loop_verifier *v, const indim_loop_node *node) {
   const indim_loop_value *result = result_of(v, node);
   indim_type first = arg_of(v, node, 0)->type;
   indim_op op = node->u.op.op;
-  if (strcmp(rule, "convert") == 0) {
+  switch ((int)op) {
+  case INDIM_OP_CONVERT:
     return !indim_type_is_complex(first) || indim_type_is_complex(result->type);
-  }
-  if (strcmp(rule, "stochastic_convert") == 0) {
+  case INDIM_OP_STOCHASTIC_CONVERT:
     return true;
-  }
-  if (strcmp(rule, "bitcast_convert") == 0) {
+  case INDIM_OP_BITCAST_CONVERT:
     return indim_type_bits(first) == indim_type_bits(result->type);
-  }
-  if (strcmp(rule, "complex") == 0) {
+  case INDIM_OP_COMPLEX:
     return first == arg_of(v, node, 1)->type && indim_type_complex_of(first) == result->type;
-  }
-  if (strcmp(rule, "compare") == 0) {
+  case INDIM_OP_COMPARE:
     return first == arg_of(v, node, 1)->type && result->type == INDIM_PRED && compare_is_right(&node->u.op);
-  }
-  if (strcmp(rule, "select") == 0) {
+  case INDIM_OP_SELECT:
     return first == INDIM_PRED && arg_of(v, node, 1)->type == result->type && arg_of(v, node, 2)->type == result->type;
+  default:
+    return args_like_result(v, node, first) && result_type(op, first) == result->type;
   }
-  if (strcmp(rule, "clamp") == 0 || strcmp(rule, "reduce_precision") == 0) {
-    return args_like_result(v, node, INDIM_TYPE_INVALID);
-  }
-  return args_like_result(v, node, first) && result_type(op, first) == result->type;
 }
 
-static indim_status check_scalar(const indim_loop_verifier *v, const indim_loop_node *node) {
-  const char *rule = type_rule(node->u.op.op);
-  if (rule == NULL) {
+static indim_status check_elementwise(const indim_loop_verifier *v, const indim_loop_node *node) {
+  if ((unsigned)node->u.op.op >= INDIM_OP_COUNT || !indim_op_is_elementwise(node->u.op.op)) {
     return indim_verify_fail_node(v, node, "an operation that is not elementwise");
   }
   const indim_op_info *info = indim_op_get(node->u.op.op);
@@ -101,20 +73,17 @@ static indim_status check_scalar(const indim_loop_verifier *v, const indim_loop_
                                     (int)arg_of(v, node, i)->lanes, (int)result_of(v, node)->lanes);
     }
   }
-  return scalar_types_agree(v, node, rule)
-             ? INDIM_OK
-             : indim_verify_fail_node(v, node, "the types of %s do not agree", info->text);
+  return types_agree(v, node) ? INDIM_OK : indim_verify_fail_node(v, node, "the types of %s do not agree", info->text);
 }
 
 static indim_status check_reduce(const indim_loop_verifier *v, const indim_loop_node *node) {
   const indim_loop_value *result = result_of(v, node);
-  const indim_op_info *info = indim_op_get(node->u.op.op);
-  const char *rule = type_rule(node->u.op.op);
-  if (rule == NULL || strcmp(rule, "binary") != 0) {
-    return indim_verify_fail_node(v, node, "a fold by %s", info->text);
+  indim_op op = node->u.op.op;
+  if ((unsigned)op >= INDIM_OP_COUNT || indim_op_identity_of(op) == INDIM_IDENTITY_NONE) {
+    return indim_verify_fail_node(v, node, "a reduction by %s", indim_op_get(op)->text);
   }
   if (result->lanes != 1 || result->type != arg_of(v, node, 0)->type) {
-    return indim_verify_fail_node(v, node, "a fold gives one lane of its argument's type");
+    return indim_verify_fail_node(v, node, "a reduction gives one lane of its argument's type");
   }
   return INDIM_OK;
 }
@@ -200,7 +169,7 @@ static indim_status check_kind(const indim_loop_verifier *v, const indim_loop_no
   case INDIM_NODE_LANES:
     return check_constant(v, node);
   case INDIM_NODE_ELEMENTWISE:
-    return check_scalar(v, node);
+    return check_elementwise(v, node);
   case INDIM_NODE_FMA:
     return indim_type_is_float(result_of(v, node)->type) && args_like_result(v, node, INDIM_TYPE_INVALID)
                ? INDIM_OK
