@@ -1,5 +1,5 @@
-// Failures of LLVM come back to whoever asked for the work (guard.h). LLVM's own handler for fatal errors is one for the
-// process, as signal handlers are; which work a failure belongs to is known by the thread.
+// Failures of LLVM return to the caller of the guarded work (guard.h). LLVM's fatal error handler is one per process,
+// as signal handlers are; which work a failure belongs to is thread-local.
 #define _DEFAULT_SOURCE  // signal stacks
 #define _DARWIN_C_SOURCE
 #include "emit/guard.h"
@@ -16,7 +16,7 @@
 #include <unistd.h>
 #endif
 
-// A handler may look at it on a thread that never did: it must not be allocated then.
+// A handler may read it on a thread that never used it: it must not be allocated lazily there.
 #if defined(__GLIBC__) && defined(__GNUC__)
 static _Thread_local indim_guard *running __attribute__((tls_model("initial-exec")));
 #else
@@ -36,7 +36,7 @@ void indim_guard_note(const char *text) {
   }
 }
 
-// Never returns when work is guarded on this thread.
+// Does not return if work is guarded on this thread.
 static void leave(const char *text) {
   indim_guard *guard = running;
   if (guard != NULL && guard->is_armed) {
@@ -76,7 +76,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int users;  // threads with guarded work
 static struct sigaction previous[SIGNALS];
 
-// What would have happened without us.
+// What would have happened without this handler.
 static void forward(int index, int number, siginfo_t *info, void *context) {
   const struct sigaction *before = &previous[index];
   if ((before->sa_flags & SA_SIGINFO) != 0) {
@@ -93,7 +93,7 @@ static void forward(int index, int number, siginfo_t *info, void *context) {
     usual.sa_handler = SIG_DFL;
     sigaction(number, &usual, NULL);
     if (is_sent) {
-      raise(number);  // a fault happens again by itself
+      raise(number);  // the fault recurs by itself
     }
   }
 }
@@ -125,7 +125,7 @@ static void take_signals(void) {
   pthread_mutex_unlock(&lock);
 }
 
-// Handlers that somebody else has put in the place of ours stay.
+// Keeps handlers that somebody else has installed over ours.
 static void give_signals_back(void) {
   pthread_mutex_lock(&lock);
   if (--users == 0) {
@@ -141,7 +141,7 @@ static void give_signals_back(void) {
   pthread_mutex_unlock(&lock);
 }
 
-// A stack for handlers, where this thread has none. NULL: it has, or there is no memory.
+// A signal stack, if this thread has none. NULL: it has one, or there is no memory.
 static void *take_stack(void) {
   stack_t now;
   if (sigaltstack(NULL, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) {

@@ -1,14 +1,14 @@
-// What happens when LLVM fails: a fatal error of its own, an abort, or a crash inside it ends the work that was asked for and
-// not the process. The library's users are other people's processes, so what this does to them is little and said here:
+// A failure of LLVM (a fatal error of its own, an abort, or a crash inside it) ends the guarded work and not the
+// process. The process belongs to the library's user, so its side effects are few and listed here:
 //
-// - While work is guarded on any thread, the process has our handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP and
-//   SIGABRT. A signal of a thread that guards nothing, or that another process sent, goes on to the handlers that were
-//   there. They are put back when the last guarded work ends. A thread without a signal stack is given one for that time,
-//   so that an overflow of its own stack can be caught.
-// - What LLVM held at that moment is lost: its memory is not freed, and its objects are never touched again.
-// - It costs about 10 us for each compilation.
+// |- While work is guarded on any thread, the process has our handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP and
+//  SIGABRT. A signal of a thread that guards nothing, or that another process sent, is forwarded to the previous handlers.
+//  They are restored when the last guarded work ends. A thread without a signal stack gets one for that time, so that an
+//  overflow of its own stack can be caught.
+// |- LLVM's objects at that moment leak: their memory is not freed, and they are never touched again. |- The cost is
+// about 10 us per compilation.
 //
-// A host that cannot have its handlers touched says so (indim_compile_options.leaves_signals): fatal errors are caught then,
+// A host whose handlers must not be touched sets indim_compile_options.leaves_signals: then fatal errors are caught,
 // crashes are not.
 #ifndef INDIM_EMIT_GUARD_H
 #define INDIM_EMIT_GUARD_H
@@ -27,14 +27,14 @@ typedef jmp_buf indim_guard_point;
 #endif
 
 typedef struct indim_guard {
-  char message[INDIM_GUARD_MESSAGE];  // what LLVM said, or what happened to it
+  char message[INDIM_GUARD_MESSAGE];  // LLVM's message, or the signal
   indim_guard_point point;
-  bool is_armed;  // a failure may come back to |point|
+  bool is_armed;  // a failure may jump to |point|
 } indim_guard;
 
-// Calls work(user). False when LLVM failed in it; the message then says how. Work that is guarded guards nothing inside.
+// Calls work(user). False when LLVM failed in it; the message then says how. Nested guards have no effect.
 bool indim_guard_run(indim_guard *guard, bool leaves_signals, void (*work)(void *user), void *user);
-// Keeps the first error that LLVM reported without giving up, for the work that is guarded on this thread.
+// Keeps the first nonfatal error that LLVM reports, for the work that is guarded on this thread.
 void indim_guard_note(const char *text);
 
 #endif  // INDIM_EMIT_GUARD_H

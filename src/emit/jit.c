@@ -1,5 +1,5 @@
-// Objects to code that runs: the object goes through LLVM's JIT linker into a library of its own that knows four functions
-// of the C library and nothing else of the process.
+// Objects to executable code: LLVM's JIT linker links the object into a library of its own that resolves a few
+// functions of the C library and nothing else of the process.
 #include <math.h>
 #include <string.h>
 
@@ -14,15 +14,15 @@
 struct indim_code {
   indim_ctx *cx;
   LLVMOrcLLJITRef jit;          // NULL: not linked
-  indim_compiled_fn *function;  // NULL: the same
+  indim_compiled_fn *function;  // likewise
   int64_t bytes;
-  void *constants;  // the large ones, which the code refers to
+  void *constants;  // the external ones, which the code refers to
   size_t constants_bytes;
 };
 
 // Errors ----------------------------------------------------------------------------------------------------------------
 
-// The linker tells here which names it did not find; without a handler it would print them.
+// The linker reports unresolved names here; without a handler it would print them.
 static void on_link_error(void *user, LLVMErrorRef error) {
   (void)user;
   char *text = LLVMGetErrorMessage(error);
@@ -41,7 +41,7 @@ static indim_status link_failed(indim_object *o, const char *doing, LLVMErrorRef
 
 // Linking ---------------------------------------------------------------------------------------------------------------
 
-// What the code generator calls: everything else is inline.
+// What generated code calls: everything else is inline.
 typedef void code_pointer(void);
 
 #if INDIM_EMIT_WATCHES
@@ -83,7 +83,7 @@ static LLVMErrorRef define_functions(LLVMOrcLLJITRef jit, LLVMOrcJITDylibRef lib
   return LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(pairs, COUNT));
 }
 
-// The space that a large constant takes, with its alignment.
+// The size of an external constant, padded to its alignment.
 static size_t constant_space(const indim_storage *storage) {
   return ((size_t)storage->elements * (size_t)indim_type_bytes(storage->type) + 63) / 64 * 64;
 }
@@ -93,7 +93,7 @@ static bool is_declared(const indim_object *o, const indim_storage *storage, cha
   return !o->has_constants && indim_emit_is_external(storage) && LLVMGetNamedGlobal(o->module, name) != NULL;
 }
 
-// Makes room for the large constants that the module declares.
+// Allocates memory for the external constants that the module declares.
 static indim_status make_room(indim_object *o, indim_code *code) {
   char name[INDIM_EMIT_NAME];
   size_t bytes = 0;
@@ -110,7 +110,7 @@ static indim_status make_room(indim_object *o, indim_code *code) {
   return indim_alloc(o->cx, code->constants_bytes, &code->constants);
 }
 
-// Puts them there and tells the linker.
+// Copies the external constants and defines their symbols.
 static LLVMErrorRef define_constants(indim_object *o, indim_code *code, LLVMOrcJITDylibRef library) {
   char name[INDIM_EMIT_NAME];
   char *at = code->constants;
@@ -145,7 +145,7 @@ static void on_found(LLVMErrorRef error, LLVMOrcCSymbolMapPairs result, size_t c
   found->address = error == NULL && count == 1 ? result[0].Sym.Address : 0;
 }
 
-// Left alone the linker would find out about the processor anew, for a code generator that nobody needs.
+// By default the linker would detect the processor again, for a code generator that is not needed.
 static indim_status make_linker(indim_object *o, indim_code *code) {
   LLVMTargetMachineRef machine = NULL;
   INDIM_TRY(indim_machine_create(o->cx, &o->program->target, false, &machine));
@@ -160,7 +160,7 @@ static indim_status make_linker(indim_object *o, indim_code *code) {
   return INDIM_OK;
 }
 
-// Links the object into a new library of the JIT and finds the function.
+// Links the object into a new library of the JIT and looks up the function.
 static indim_status link_object(indim_object *o, indim_code *code) {
   INDIM_TRY(make_linker(o, code));
   LLVMOrcExecutionSessionRef session = LLVMOrcLLJITGetExecutionSession(code->jit);

@@ -1,8 +1,8 @@
-// The one name that the library of the code generator shows.
+// The one symbol that the code generator's library exports.
 #include "emit/object.h"
 #include "emit/program/program.h"
 
-// The object has its type's name, which C allows only behind a label.
+// The object has its type's name, which C allows only with an asm label.
 #define LABEL_TEXT_OF(x) #x
 #define LABEL_TEXT(x) LABEL_TEXT_OF(x)
 INDIM_API extern const indim_emit_library library_table __asm__(LABEL_TEXT(__USER_LABEL_PREFIX__) "indim_emit_library");

@@ -1,5 +1,5 @@
-// The machines that LLVM makes code for: this one, known by its feature bits and never by its name, and those of other
-// families as far as they are linked in. The code generator runs at its second lowest level.
+// The machines that LLVM generates code for: this one, detected by feature bits and never by name, and those of other
+// families if they are linked in. The code generator runs at its second lowest level.
 #include "emit/program/program.h"
 
 #include <stdio.h>
@@ -11,13 +11,13 @@
 
 enum { MOST_FEATURES = 4096, MOST_TRIPLE = 128, MOST_SHARED_CACHE = 16 << 20 };
 
-// What this processor has, "+avx,+avx2,...". Written once, when the library is loaded: to find it out and to read it would
-// be a fifth of a small compilation, most of that for what the processor lacks, which the base processor lacks, too.
+// The features of this processor, "+avx,+avx2,...". Written once, when the library is loaded: detecting and parsing
+// them would take a fifth of a small compilation, most of that for absent features that the base processor lacks, too.
 static char features[MOST_FEATURES];
 static char host_triple[MOST_TRIPLE] = "unknown";
 static bool is_known;
 
-// The loader's lock orders this after the writing; the flag says so to who does not see that lock.
+// The loader's lock orders this after the write; the flag is for readers that do not synchronize with that lock.
 static const char *known_features(void) { return __atomic_load_n(&is_known, __ATOMIC_ACQUIRE) ? features : ""; }
 
 static void keep_feature(const char *name, size_t size) {
@@ -67,7 +67,7 @@ static void find_caches(indim_target *target) {
   target->cache_bytes[1] = system_size(_SC_LEVEL2_CACHE_SIZE, target->cache_bytes[1]);
   target->cache_bytes[2] = system_size(_SC_LEVEL3_CACHE_SIZE, cores * target->cache_bytes[2]) / cores;
 #endif
-  // A virtual machine may be told of a whole server's cache, which it has neighbours in.
+  // A virtual machine may report the cache of a whole server, which it shares with others.
   if (target->cache_bytes[2] > MOST_SHARED_CACHE) {
     target->cache_bytes[2] = MOST_SHARED_CACHE;
   }
@@ -92,7 +92,7 @@ void indim_host_target(indim_target *out_target) {
     out_target->has_fma = has_feature("fma");
     out_target->has_f16 = has_feature("f16c");
     out_target->mask_bytes = is_wide ? 1 : has_feature("avx2") ? 4 : 0;
-    // Those of AMD, which has SSE4A and nobody else, are a load for each lane and more: 2 to 3 times as long on Zen 4.
+    // Gathers of AMD (the only ones with SSE4A) are a load per lane and more: 2 to 3 times as slow on Zen 4.
     out_target->has_gather = is_wide && !has_feature("sse4a");
   } else {
     bool is_riscv = out_target->arch == INDIM_ARCH_RISCV64;
@@ -105,7 +105,7 @@ void indim_host_target(indim_target *out_target) {
 
 // Other families -------------------------------------------------------------------------------------------------------
 
-// Which are there is known when the library is linked: the one for this machine has its own alone, libindim-llvm-cross all.
+// Decided when the library is linked: libindim-llvm has this machine's family alone, libindim-llvm-cross all.
 #if defined(__GNUC__)
 #define FAMILY(name)                                                        \
   extern void LLVMInitialize##name##TargetInfo(void) __attribute__((weak)); \
@@ -143,7 +143,7 @@ FAMILY(RISCV)
 #define BRING_RISCV
 #endif
 
-// When one is first asked for, which saves a tenth of a millisecond for the others. The host's own is there already.
+// On first use, which saves a tenth of a millisecond otherwise. The host's own family is initialized already.
 static void bring_families(void) { BRING_X86 BRING_AARCH64 BRING_RISCV }
 
 static LLVMTargetRef find_family(const indim_target *target) {

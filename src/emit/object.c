@@ -1,5 +1,5 @@
-// From IR to an object file in memory. There are no optimisation passes, which measurably gain nothing on code that is
-// vectorised already. All of LLVM's work on one program is done here, under a guard (guard.h).
+// From IR to an object file in memory. There are no optimization passes, which measurably gain nothing on code that is
+// vectorized already. All of LLVM's work on one program is done here, under a guard (guard.h).
 #include "emit/object.h"
 
 #include <signal.h>
@@ -13,7 +13,7 @@
 
 // Errors ----------------------------------------------------------------------------------------------------------------
 
-// LLVM reports what is wrong with a module here; without a handler it would print, and exit on errors.
+// LLVM reports errors in a module here; without a handler it would print, and exit on errors.
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
   (void)user;
   if (LLVMGetDiagInfoSeverity(info) == LLVMDSError) {
@@ -23,7 +23,7 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
   }
 }
 
-// Takes over the message.
+// Takes ownership of |message|.
 static indim_status llvm_failed(indim_object *o, const char *doing, char *message) {
   indim_status status =
       indim_fail(o->cx, INDIM_INTERNAL, "LLVM, %s: %s", doing, message == NULL ? "no reason given" : message);
@@ -62,7 +62,7 @@ static indim_status verify_module(indim_object *o) {
   return INDIM_OK;
 }
 
-// The code generator changes the module, so the assembly is made from a copy.
+// The code generator changes the module, so the assembly is generated from a copy.
 static indim_status write_asm(indim_object *o) {
   if (o->options->out_asm == NULL) {
     return INDIM_OK;
@@ -80,7 +80,7 @@ static indim_status write_asm(indim_object *o) {
   return INDIM_OK;
 }
 
-// The crash that was asked for, to see that it stays inside.
+// The crash that a test requested, to check that the guard contains it.
 static void crash_on_purpose(const indim_object *o) {
   if (o->options->crash_from > 0 && o->program->target.vector_bytes >= o->options->crash_from) {
     (void)raise(SIGSEGV);
@@ -100,7 +100,7 @@ static indim_status generate(indim_object *o) {
   return INDIM_OK;
 }
 
-// The bytes of the code itself, without data.
+// The size of the code without data.
 static int64_t text_bytes(LLVMMemoryBufferRef object) {
   int64_t bytes = 0;
   char *message = NULL;
@@ -142,7 +142,7 @@ static indim_status make(indim_object *o) {
   return INDIM_OK;
 }
 
-// With what comes behind it, under one guard.
+// The object and the step after it, under one guard.
 static void work(void *user) {
   indim_object *o = user;
   o->status = make(o);
@@ -205,7 +205,7 @@ const indim_instr *indim_object_find_culprit(indim_ctx *cx, const indim_loop_pro
   if (count == 0 || program->value_count > MOST_VALUES) {
     return NULL;
   }
-  int32_t well = 0;  // so many nodes are, |failing| are not
+  int32_t well = 0;  // so many nodes succeed, |failing| do not
   int32_t failing = count;
   while (failing - well > 1) {
     int32_t middle = well + (failing - well) / 2;

@@ -1,4 +1,4 @@
-// One program's way through LLVM to an object file.
+// One program's compilation by LLVM to an object file.
 #ifndef INDIM_EMIT_OBJECT_H
 #define INDIM_EMIT_OBJECT_H
 
@@ -10,15 +10,15 @@
 
 typedef struct indim_object indim_object;
 struct indim_object {
-  // Given.
+  // Inputs.
   indim_ctx *cx;
   const indim_loop_program *program;
   const indim_emit_options *options;
-  bool has_constants;  // large constants stand in the object; else it names them (indim_emit_is_external)
-  int32_t most_nodes;  // so many nodes of the program's own body only; 0: all
-  indim_status (*then)(indim_object *o);  // what else is to be guarded; NULL: nothing
+  bool has_constants;  // external constants are in the object; else it declares them (indim_emit_is_external)
+  int32_t most_nodes;  // only the first nodes of the program's own body; 0: all
+  indim_status (*then)(indim_object *o);  // another step under the same guard; NULL: none
   void *then_user;
-  // Made.
+  // Outputs.
   indim_status status;
   LLVMContextRef context;
   LLVMModuleRef module;
@@ -26,19 +26,19 @@ struct indim_object {
   LLVMMemoryBufferRef object;
   int64_t emit_ns, code_ns;
   int64_t text_bytes;
-  bool is_llvm_to_blame;  // for the failure: another target may do
-  // Its own.
+  bool is_llvm_to_blame;  // for a failure: another target may succeed
+  // Internal.
   indim_arena arena;
   indim_guard guard;
-  bool is_lost;  // LLVM gave up: nothing of its objects may be touched again
+  bool is_lost;  // LLVM failed: its objects must not be touched again
 };
 
 // Makes the object. INTERNAL when LLVM fails.
 INDIM_CHECKED indim_status indim_object_make(indim_object *o);
-// Whatever came of it.
+// After success or failure.
 void indim_object_dispose(indim_object *o);
-// The instruction that a program for which LLVM fails stumbles over, found by compiling ever shorter parts of it: the first
-// one with which it fails; NULL when the program is too large for that, or nothing is known of the place.
+// The instruction at which LLVM fails, found by compiling prefixes of the program: the last one of the shortest prefix
+// that fails. NULL when the program is too large for that, or its source location is unknown.
 const indim_instr *indim_object_find_culprit(indim_ctx *cx, const indim_loop_program *program,
                                              const indim_emit_options *options);
 

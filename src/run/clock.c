@@ -1,4 +1,4 @@
-// The clock that times are measured with.
+// The clock for measurements.
 #if defined(__unix__) || defined(__APPLE__)
 #define _POSIX_C_SOURCE 200809L  // CLOCK_MONOTONIC
 #endif

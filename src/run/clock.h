@@ -1,4 +1,4 @@
-// Nanoseconds since some moment, for measuring; from a clock that never steps back where there is one.
+// Nanoseconds since an arbitrary moment, for measuring; monotonic where the system has such a clock.
 #ifndef INDIM_RUN_CLOCK_H
 #define INDIM_RUN_CLOCK_H
 

@@ -1,4 +1,4 @@
-// Executables: making one for given shapes, looking at it, and its memory.
+// Executables: construction for given shapes, queries, and memory.
 #if defined(__linux__)
 #define _DEFAULT_SOURCE  // madvise
 #endif
@@ -13,7 +13,7 @@
 
 // Memory ---------------------------------------------------------------------------------------------------------------
 
-// Touching fresh memory in pages of 4 KiB costs more than computing what goes into it.
+// Page faults of 4 KiB each cost more than computing what is written there.
 static void advise_large_pages(void *memory, size_t size) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   enum { LARGE_PAGE = 2 << 20 };
@@ -48,7 +48,7 @@ void indim_executable_set_alias(indim_executable *e, int64_t result, int64_t arg
   e->has_copies = e->has_copies || is_copied;
 }
 
-// Lays |bytes| behind |*end|, aligned; false when that is too much.
+// Appends |bytes| at |*end|, aligned; false on overflow.
 static bool lay_out(int64_t *end, int64_t bytes, int64_t *out_offset) {
   int64_t aligned = indim_ceil_div(*end, INDIM_SCRATCH_ALIGNMENT);
   return indim_count_mul(aligned, INDIM_SCRATCH_ALIGNMENT, out_offset) && indim_int_add(*out_offset, bytes, end);
@@ -181,7 +181,7 @@ void indim_executable_destroy(indim_executable *executable) {
   indim_free(executable->cx, executable, sizeof *executable);
 }
 
-// Looking --------------------------------------------------------------------------------------------------------------
+// Queries --------------------------------------------------------------------------------------------------------------
 
 static const indim_leaf *argument_of(const indim_executable *e, int64_t leaf) {
   return e == NULL || leaf < 0 || leaf >= e->argument_count ? NULL : &e->arguments[leaf];

@@ -1,5 +1,5 @@
-// The inside of an executable. The pipeline fills one; execute.c and literals.c run it. Immutable once made, except for
-// who holds the scratch block.
+// The representation of an executable. The pipeline fills one; execute.c and literals.c run it. Immutable once made,
+// except for the ownership of the scratch block.
 #ifndef INDIM_RUN_EXECUTABLE_H
 #define INDIM_RUN_EXECUTABLE_H
 
@@ -14,9 +14,9 @@ typedef struct indim_leaf {
   const indim_shape *shape;  // in the executable's arena, with the layout of the buffer
   int64_t bytes;
   uintptr_t misaligned;  // bits that must be 0 in its address
-  int32_t alias;         // of a result: the argument leaf whose buffer it may have, -1 if none
-  bool is_copied;        // such a result, and the code does not stand one buffer: it is given a copy of the argument
-  int64_t copy;  // of an argument that is not: where in the scratch block it is copied to if it is also a result
+  int32_t alias;         // of a result: the argument leaf whose buffer it may share, -1 if none
+  bool is_copied;        // such a result, but the code requires disjoint buffers: it gets a copy of the argument
+  int64_t copy;  // of an argument, if a result has |is_copied|: the offset of the copy in the scratch block
 } indim_leaf;
 
 struct indim_executable {
@@ -27,14 +27,14 @@ struct indim_executable {
   indim_leaf *results;
   int64_t argument_count;
   int64_t result_count;
-  // Of the program: a shape for each parameter, and the result's, with the layouts stated.
+  // Of the program: a shape for each parameter, and the result's, with explicit layouts.
   const indim_shape **parameter_shapes;
   indim_str *parameter_names;
   int64_t parameter_count;
   const indim_shape *result_shape;
-  int64_t scratch_bytes;  // of a run: the code's, and behind it what aliases need
-  int64_t alias_list;     // where in it the arguments' pointers are listed anew
-  bool has_copies;        // of arguments that are also results
+  int64_t scratch_bytes;  // of a run: the code's, followed by what aliases need
+  int64_t alias_list;     // offset of the list of argument pointers with copies
+  bool has_copies;        // of arguments whose buffers are also results'
   void *scratch;          // the executable's own block, aligned
   void *scratch_block;
   uint32_t scratch_in_use;  // atomic
@@ -44,28 +44,28 @@ struct indim_executable {
   const char *missing;  // what this machine lacks to run the code; NULL: nothing
   int32_t vector_bytes;
   indim_compile_times times;
-  // What the code lives in; released last.
+  // Owns the code; released last.
   void *code;
   void *library;
   void (*release)(void *code, void *library);
 };
 
-// An executable without code for these shapes and names, which are copied. Parameters' tuples fall into their leaves.
+// An executable without code for these shapes and names, which are copied. Tuple parameters are flattened to leaves.
 INDIM_CHECKED indim_status indim_executable_create(indim_ctx *cx, const indim_shape *const *parameter_shapes,
                                                    const indim_str *parameter_names, int64_t parameter_count,
                                                    const indim_shape *result_shape, indim_executable **out_executable);
-// Steps to the next leaf that has a buffer: an array.
+// Advances to the next leaf that has a buffer: an array.
 bool indim_leaf_next(indim_shape_walk *walk);
-// Lets a result have the buffer of an argument; of the same size, before the scratch block is made.
+// Lets a result share the buffer of an argument of the same size; before the scratch block is made.
 void indim_executable_set_alias(indim_executable *executable, int64_t result, int64_t argument, bool is_copied);
-// What the code is made for, and what this machine lacks of it (an empty text: nothing).
+// The target of the code, and the feature that this machine lacks for it (empty: none).
 INDIM_CHECKED indim_status indim_executable_set_target(indim_executable *executable, const char *name,
                                                        int32_t vector_bytes, const char *missing);
-// Makes the scratch block, for code that needs so many bytes.
+// Allocates the scratch block, for code that needs so many bytes.
 INDIM_CHECKED indim_status indim_executable_set_scratch(indim_executable *executable, int64_t bytes);
 
-// Memory aligned for scratch blocks and for vectors, with the advice to back large blocks by large pages. |*out_block| is
-// what to free with indim_free, |bytes| + INDIM_SCRATCH_ALIGNMENT long.
+// Memory aligned for scratch blocks and for vectors; large blocks are advised to use huge pages. Free |*out_block| with
+// indim_free; it is |bytes| + INDIM_SCRATCH_ALIGNMENT long.
 INDIM_CHECKED indim_status indim_scratch_alloc(indim_ctx *cx, int64_t bytes, void **out_block, void **out_aligned);
 
 #endif  // INDIM_RUN_EXECUTABLE_H

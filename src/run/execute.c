@@ -1,6 +1,7 @@
-// Running an executable: everything about the caller's buffers is checked first, then the code runs with the host table.
-// Nothing here allocates, unless two runs want the executable's one scratch block at the same time. A small program runs
-// for as long as the checks take, so a quick look passes what is plainly right, and only what it stops at is explained.
+// Running an executable: everything about the caller's buffers is checked first, then the code runs with the host
+// table. Nothing here allocates, unless two runs need the executable's one scratch block at the same time. A small
+// program runs for as long as the checks take, so there is a fast path for what is clearly valid, and only the rest is
+// checked in detail.
 #include "run/executable.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@
 
 // Services -------------------------------------------------------------------------------------------------------------
 
-// What the host table's functions know of this run.
+// State of this run, for the functions of the host table.
 typedef struct run {
   indim_parallel_fn *parallel;
   void *parallel_user;
@@ -26,7 +27,7 @@ static void run_parallel(void *user, indim_host_piece *piece, void *frame, int64
   r->parallel(r->parallel_user, piece, frame, count, grain);
 }
 
-// Without threads: no end of a piece comes in the way of the processor's looking ahead.
+// Without threads: one piece, as ends of pieces would hinder the processor's prefetching.
 static void run_whole(void *user, indim_host_piece *piece, void *frame, int64_t count, int64_t grain) {
   (void)user;
   (void)grain;
@@ -35,7 +36,7 @@ static void run_whole(void *user, indim_host_piece *piece, void *frame, int64_t 
   }
 }
 
-// A parallel loop whose pieces are left out from when the run is to stop.
+// A parallel loop whose remaining pieces are skipped once the run is to stop.
 typedef struct stoppable {
   void (*piece)(void *frame, int64_t begin, int64_t end);
   void *frame;
@@ -144,7 +145,7 @@ static indim_status check_machine(indim_ctx *cx, const indim_executable *e) {
   return INDIM_UNSUPPORTED;
 }
 
-// The exact answer, with its reason. Not inlined: its calls would cost the way past it registers.
+// The exact check, with diagnostics. Not inlined: its calls would cost the fast path registers.
 static NOT_INLINED indim_status check(const indim_executable *e, const indim_run_options *o) {
   indim_ctx *cx = o->cx;
   INDIM_TRY(check_machine(cx, e));
@@ -167,13 +168,13 @@ static NOT_INLINED indim_status check(const indim_executable *e, const indim_run
   return check_overlaps(cx, e, o);
 }
 
-// Whether [x, x + x_bytes) meets [y, y + y_bytes), in one comparison; of empty ones either answer may come.
+// Whether [x, x + x_bytes) and [y, y + y_bytes) overlap, in one comparison; arbitrary for empty ranges.
 static inline bool may_overlap(uintptr_t x, uintptr_t x_bytes, uintptr_t y, uintptr_t y_bytes) {
   return x - y + x_bytes - 1 < x_bytes + y_bytes - 1;
 }
 
-// True only if check() finds nothing; false where it has to look: where something is wrong, or NULL or an overlap could be
-// of a buffer without bytes. All buffers are looked at, without a branch on any.
+// True only if check() succeeds; conservatively false for NULL or overlapping buffers, which may have no bytes. Tests
+// all buffers without a branch per buffer.
 static inline bool is_plainly_right(const indim_executable *e, const indim_run_options *o) {
   if (o->argument_count != e->argument_count || o->result_count != e->result_count || o->arguments == NULL ||
       o->results == NULL || e->missing != NULL) {
@@ -206,7 +207,7 @@ static inline bool is_plainly_right(const indim_executable *e, const indim_run_o
 #if defined(__GNUC__)
 static bool take(uint32_t *in_use) { return __atomic_exchange_n(in_use, 1, __ATOMIC_ACQUIRE) == 0; }
 static void give_back(uint32_t *in_use) { __atomic_store_n(in_use, 0, __ATOMIC_RELEASE); }
-#else  // nothing to agree by: every run has a block of its own
+#else  // no atomics: every run has a block of its own
 static bool take(uint32_t *in_use) {
   (void)in_use;
   return false;
@@ -214,7 +215,7 @@ static bool take(uint32_t *in_use) {
 static void give_back(uint32_t *in_use) { (void)in_use; }
 #endif
 
-// A block beside the executable's own. Without a context of this thread it comes uncounted from the allocator.
+// A block besides the executable's own. Without a context of this thread it comes uncounted from the allocator.
 static indim_status alloc_scratch(const indim_executable *e, indim_ctx *cx, void **out_block, void **out_aligned) {
   if (cx != NULL) {
     return indim_scratch_alloc(cx, e->scratch_bytes, out_block, out_aligned);
@@ -243,7 +244,7 @@ static void free_scratch(const indim_executable *e, indim_ctx *cx, void *block) 
 
 static const volatile int32_t never = 0;
 
-// The list of arguments with copies of those whose buffers are also results', where the code does not stand that.
+// The list of arguments with copies of those whose buffers are also results', where the code requires disjoint buffers.
 static NOT_INLINED const void *const *copy_arguments(const indim_executable *e, const indim_run_options *o,
                                                      void *scratch) {
   const void **list = (const void **)(void *)((char *)scratch + e->alias_list);
@@ -289,7 +290,7 @@ static inline indim_status finish(indim_ctx *cx, int32_t code) {
   return code == INDIM_HOST_OK ? INDIM_OK : explain(cx, code);
 }
 
-// With the executable's own working memory, or a block made for this run while that is in use.
+// With the executable's own working memory, or a block allocated for this run while that is in use.
 static NOT_INLINED indim_status run_in_scratch(indim_executable *e, const indim_run_options *o,
                                                const indim_host *host) {
   if (take(&e->scratch_in_use)) {
@@ -326,13 +327,13 @@ indim_status indim_execute(indim_executable *executable, const indim_run_options
 
 struct indim_binding {
   indim_compiled_fn *function;   // the executable's
-  const void *const *arguments;  // what it is given: the list of the options, or one with copies
+  const void *const *arguments;  // passed to it: the list of the options, or one with copies
   const indim_executable *executable;
   indim_run_options options;  // checked, with lists of the binding's own
   run services;
   indim_host host;
   void *scratch_block;  // of its own, NULL if it needs none
-  const void **lists;   // the arguments', and behind it the results'
+  const void **lists;   // the arguments', followed by the results'
 };
 
 static size_t lists_size(const indim_executable *e) {
@@ -402,7 +403,7 @@ indim_status indim_binding_run(indim_binding *binding) {
     return INDIM_INVALID;
   }
   const indim_run_options *o = &binding->options;
-  if (binding->arguments != o->arguments) {  // the list is in the working memory, and copies are made anew
+  if (binding->arguments != o->arguments) {  // the list is in the working memory, and copies are made again
     copy_arguments(binding->executable, o, o->scratch);
   }
   return finish(o->cx, binding->function(binding->arguments, o->results, o->scratch, &binding->host));

@@ -1,6 +1,6 @@
-// Our own matrix product, for machines without a library of them: plain C over vectors of the compiler's, one instance
-// for each element type and width of vectors, the widest that the processor has being used. This file alone is compiled
-// with contraction: the order and rounding of a product's sums are ours to choose.
+// The built-in matrix product, for machines without a BLAS: plain C over vectors of the compiler's, one instance for
+// each element type and vector width, dispatched to the widest that the processor has. This file alone is compiled with
+// FMA contraction: the order and rounding of a product's sums are unspecified.
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #if defined(__GNUC__)
 
 enum {
-  TILE_M = 6,             // rows of a tile: 12 of 16 registers are sums
-  BLOCK_K = 256,          // steps of a block: of a tile of the right side, 16 KiB
-  BLOCK_BYTES = 3 << 16,  // at most of a block of the left side, which stays in the second cache
-  LHS_BYTES = 3 << 14,    // the same if its rows are laid out, on the stack
-  SQUARE_BYTES = 16,      // of a row of the squares that are turned
-  ROW_BYTES = 8192        // of the sums of a product with a single row
+  TILE_M = 6,             // rows of a register tile: 12 of 16 registers are accumulators
+  BLOCK_K = 256,          // depth of a block: 16 KiB of packed columns of the right side
+  BLOCK_BYTES = 3 << 16,  // most of a block of the left side, which stays in L2
+  LHS_BYTES = 3 << 14,    // the same if it is packed, on the stack
+  SQUARE_BYTES = 16,      // of a row of the squares that are transposed in registers
+  ROW_BYTES = 8192        // of the accumulators of a product with a single row
 };
 
 // to[j, i] = from[i, j], a square with rows of SQUARE_BYTES.
@@ -133,7 +133,7 @@ static void product_f64(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, c
   gemm_f64_16(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
 }
 
-#else  // another compiler: the plainest order that reads and writes along rows
+#else  // another compiler: a plain loop order that reads and writes along rows
 
 #define DEFINE_PRODUCT(type, REAL)                                                                                   \
   static void product_##type(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m,  \
@@ -155,7 +155,7 @@ DEFINE_PRODUCT(f64, double)
 
 #endif
 
-// A sum over nothing is zero.
+// An empty sum is zero.
 static bool is_empty(int64_t m, int64_t n, int64_t k, void *out, int64_t row_bytes, int64_t element_bytes,
                      bool accumulate) {
   if (k == 0 && !accumulate) {

@@ -1,19 +1,21 @@
-// The body of our matrix product for one element type and one width of vectors; included by gemm.c once for each, with
+// The body of the built-in matrix product for one element type and vector width; included by gemm.c once for each, with
+//
 //   REAL          the element type
 //   VECTOR_BYTES  16, 32 or 64
 //   NAME(x)       the name of x in this instance
 //   TARGET        attributes of the functions
-// Each instance computes tiles of 6 rows (the last ones fewer) by two vectors in registers, down all rows of a block
-// for one tile's columns after the other. Those of the right side, up to 256 steps, are laid out on the stack and stay
-// in the first cache meanwhile, the block of the left side in the second. Rows of the left side are read where they are
-// if their elements lie one behind the other. A product with a single row reads everything once, and lays out nothing.
+//
+// Each instance computes register tiles of 6 rows (the last ones fewer) by two vectors, down all rows of a block for
+// one column panel after the other. A panel of the right side, up to 256 steps deep, is packed on the stack and stays
+// in L1 meanwhile, the block of the left side in L2. Rows of the left side are read in place if their elements are
+// contiguous. A product with a single row reads everything once, and packs nothing.
 #define VECTOR NAME(vector)
 #define LANES ((int64_t)(VECTOR_BYTES / sizeof(REAL)))
 #define TILE_N (2 * LANES)
 
 typedef REAL VECTOR __attribute__((vector_size(VECTOR_BYTES)));
 
-// out[0..height, 0..TILE_N) (+)= sum over k of a[., k] * b[k, .]; |height| is a constant where this is called.
+// out[0..height, 0..TILE_N) (+)= sum over k of a[., k] * b[k, .]; |height| is a constant where this is inlined.
 TARGET static inline __attribute__((always_inline)) void NAME(rows)(const int height, int64_t count, const REAL *a,
                                                                     int64_t a_m, int64_t a_k, const REAL *b,
                                                                     int64_t b_k, REAL *out, int64_t out_m,
@@ -49,7 +51,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(rows)(const int he
   }
 }
 
-// The same for any height up to TILE_M. Of |a|, either a row's elements lie one behind the other or it is laid out.
+// The same for any height up to TILE_M. |a| has contiguous rows or is packed.
 TARGET static void NAME(tile)(int64_t height, int64_t count, const REAL *a, int64_t a_m, int64_t a_k, const REAL *b,
                               int64_t b_k, REAL *out, int64_t out_m, bool accumulate) {
   switch (height) {
@@ -78,7 +80,7 @@ TARGET static void NAME(tile)(int64_t height, int64_t count, const REAL *a, int6
   }
 }
 
-// A tile that is cut off at the right: through a whole one beside.
+// A partial tile at the right edge: through a whole temporary one.
 TARGET static void NAME(cut_tile)(int64_t height, int64_t count, const REAL *a, int64_t a_m, int64_t a_k, const REAL *b,
                                   int64_t b_k, REAL *out, int64_t out_m, bool accumulate, int64_t columns) {
   REAL whole[TILE_M * TILE_N];
@@ -91,7 +93,7 @@ TARGET static void NAME(cut_tile)(int64_t height, int64_t count, const REAL *a, 
   }
 }
 
-// A tile's columns of the right side: their |count| rows one behind the other. What lacks at the right is zero.
+// Packs a column panel of the right side: its |count| rows, contiguous. Columns missing at the right are zero.
 TARGET static void NAME(pack_rhs)(int64_t count, int64_t columns, const REAL *rhs, int64_t rhs_k, int64_t rhs_n,
                                   REAL *packed) {
   if (rhs_n == 1 && columns == TILE_N) {
@@ -117,9 +119,9 @@ TARGET static void NAME(pack_rhs)(int64_t count, int64_t columns, const REAL *rh
   }
 }
 
-// Rows of the left side, tile by tile: each holds its |count| columns one behind the other, with room for TILE_M rows.
-// Where columns are contiguous, one after the other: far from each other they would push each other out of the caches
-// before the next tile needs the rest of their lines.
+// Packs rows of the left side, tile by tile: each has its |count| columns contiguous, with room for TILE_M rows. Where
+// columns are contiguous in memory, one column at a time: distant columns would evict each other before the next tile
+// needs the rest of their lines.
 TARGET static void NAME(pack_lhs)(int64_t count, int64_t rows, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
                                   REAL *packed) {
   int64_t whole = lhs_m == 1 ? rows / TILE_M * TILE_M : 0;
@@ -139,8 +141,8 @@ TARGET static void NAME(pack_lhs)(int64_t count, int64_t rows, const REAL *lhs, 
   }
 }
 
-// Asks for a share of the next tile's columns of the right side, |begin| to |end| of |all|: lines of rows far from each
-// other, which the processor does not foresee.
+// Prefetches a share of the next column panel of the right side, |begin| to |end| of |all|: lines of distant rows,
+// which hardware prefetchers miss.
 TARGET static void NAME(ask)(int64_t count, const REAL *rhs, int64_t rhs_k, int64_t rhs_n, int64_t begin, int64_t end,
                              int64_t all) {
   int64_t rows = rhs_n == 1 ? count : TILE_N;
@@ -156,8 +158,8 @@ TARGET static void NAME(ask)(int64_t count, const REAL *rhs, int64_t rhs_k, int6
   }
 }
 
-// A block of rows and of at most BLOCK_K steps, all columns. The last rows are two tiles about equally high: one of a
-// few rows would take as long as one of four.
+// A block of rows and of at most BLOCK_K steps, all columns. The last rows are two tiles of about equal height: one of
+// a few rows would take as long as one of four.
 TARGET static void NAME(block)(int64_t rows, int64_t n, int64_t count, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
                                const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,
                                bool accumulate) {
@@ -171,7 +173,7 @@ TARGET static void NAME(block)(int64_t rows, int64_t n, int64_t count, const REA
     int64_t columns = n - j < TILE_N ? n - j : TILE_N;
     const REAL *b = rhs + j * rhs_n;
     int64_t b_k = rhs_k;
-    if (rows > TILE_M || rhs_n != 1 || columns < TILE_N) {  // else read once only, and not worth laying out
+    if (rows > TILE_M || rhs_n != 1 || columns < TILE_N) {  // else read once only, and not worth packing
       NAME(pack_rhs)(count, columns, b, rhs_k, rhs_n, rhs_packed);
       b = rhs_packed;
       b_k = TILE_N;
@@ -230,7 +232,7 @@ TARGET static void NAME(row_by_rows)(int64_t n, int64_t k, const REAL *a, int64_
   }
 }
 
-// The sum of a[i] * b[i], both contiguous, |a| of any stride if |a_k| is not 1.
+// The dot product of a and b, both contiguous, or |a| of stride |a_k|.
 TARGET static REAL NAME(inner)(int64_t k, const REAL *a, int64_t a_k, const REAL *b) {
   VECTOR sums[4] = {{0}};
   REAL sum = 0;
@@ -254,7 +256,7 @@ TARGET static REAL NAME(inner)(int64_t k, const REAL *a, int64_t a_k, const REAL
   return sum;
 }
 
-// A product with one row, whose elements are |out_n| apart.
+// A product with one row; |out_n| is the stride of its elements.
 TARGET static void NAME(row)(int64_t n, int64_t k, const REAL *a, int64_t a_k, const REAL *b, int64_t b_k, int64_t b_n,
                              REAL *out, int64_t out_n, bool accumulate) {
   if (b_n == 1) {
@@ -278,9 +280,9 @@ TARGET static void NAME(gemm)(int64_t m, int64_t n, int64_t k, const REAL *lhs, 
     NAME(row)(m, k, rhs, rhs_k, lhs, lhs_k, lhs_m, out, out_m, accumulate);
     return;
   }
-  // As few blocks of rows as there may be, about equal: each lays out the right side anew.
+  // As few blocks of rows as possible, of about equal height: each packs the right side again.
   int64_t steps = k < BLOCK_K ? k : BLOCK_K;
-  // Where vectors have 64 bytes the second cache has 1 MiB: twice as many rows take 0.94 of the time for 1000 x 1000 f64.
+  // With 64-byte vectors L2 has 1 MiB: twice as many rows take 0.94 of the time for 1000 x 1000 f64.
   int64_t block = BLOCK_BYTES * (VECTOR_BYTES == 64 ? 2 : 1);
   int64_t most = (lhs_k == 1 ? block : LHS_BYTES) / (int64_t)sizeof(REAL) / steps / TILE_M * TILE_M;
   int64_t tiles = (m + TILE_M - 1) / TILE_M;

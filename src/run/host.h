@@ -1,10 +1,10 @@
-// Where compiled code and the host meet. Compiled code is one function
+// The interface between compiled code and the host. Compiled code is one function
 //
 //   int32_t fn(const void *const *arguments, void *const *results, void *scratch, const indim_host *host)
 //
-// that answers 0, or another number when it stopped early: its results are then undefined. |arguments| and |results|
-// are the leaves' buffers in the layouts that the program states; |scratch| is aligned to 64 bytes. The table is the only
-// door out of compiled code. This header includes nothing of Indim, so that ahead-of-time code can use it.
+// that returns 0, or another number when it stopped early: its results are then undefined. |arguments| and |results|
+// are the leaves' buffers in the layouts that the program states; |scratch| is aligned to 64 bytes. Compiled code calls
+// nothing outside itself but this table. This header includes nothing of Indim, so that ahead-of-time code can use it.
 #ifndef INDIM_RUN_HOST_H
 #define INDIM_RUN_HOST_H
 
@@ -12,7 +12,7 @@
 
 typedef struct indim_host indim_host;
 
-// A piece of a parallel loop: iterations begin to end (in units of the loop's step) of the body that |frame| belongs to.
+// A piece of a parallel loop: iterations begin to end (in units of the loop's step); |frame| is the body's closure.
 typedef void indim_host_piece(void *frame, int64_t begin, int64_t end);
 
 // out[b, m, n] (+)= sum over k of lhs[b, m, k] * rhs[b, k, n]; strides in elements.
@@ -23,21 +23,21 @@ typedef struct indim_host_matmul {
   int64_t rhs_batch, rhs_k, rhs_n;
   int64_t out_batch, out_m;  // out_n is 1
   int64_t accumulate;        // 1: added to what out holds
-  int64_t alone;             // 1: asked for by one piece of a parallel loop; the calling thread computes all of it
+  int64_t alone;             // 1: called by one piece of a parallel loop; the calling thread computes all of it
 } indim_host_matmul;
 
 enum { INDIM_HOST_OK = 0, INDIM_HOST_STOPPED = 1, INDIM_HOST_FAILED = 2 };
 
 struct indim_host {
   void *user;
-  // Set by anybody to something else than 0: loops that may run for long then end, and the function answers
+  // Set to nonzero, by any thread, to cancel: loops that may run for long then end, and the function returns
   // INDIM_HOST_STOPPED.
   const volatile int32_t *stop;
-  // Runs piece(frame, b, e) over [0, count) cut into pieces of |grain| (the last may be shorter), in any order, on any
-  // threads, and returns when all are done. The same pieces whatever the number of threads; one alone may take them
-  // together.
+  // Runs piece(frame, b, e) over [0, count) in chunks of |grain| (the last may be shorter), in any order, on any
+  // threads, and returns when all are done. The chunks do not depend on the number of threads; one thread alone may
+  // merge them.
   void (*parallel)(void *user, indim_host_piece *piece, void *frame, int64_t count, int64_t grain);
-  // Answers 0, INDIM_HOST_STOPPED, or another number when it could not (no library and no memory).
+  // Returns 0, INDIM_HOST_STOPPED, or another number when it failed (no library and no memory).
   int32_t (*matmul)(void *user, const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs);
 };
 

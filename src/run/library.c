@@ -1,5 +1,5 @@
-// Loading shared libraries with dlopen. Ours are found by the path of the file that this very code was loaded from, so
-// that an installed tree can be moved. Without dlopen every library is "not there".
+// Loading shared libraries with dlopen. Ours are found relative to the file that this code was loaded from, so that an
+// installed tree can be moved. Without dlopen every library is missing.
 #if defined(__unix__) || defined(__APPLE__)
 #define HAS_DLOPEN 1
 #define _GNU_SOURCE  // dladdr, dlinfo
@@ -43,8 +43,8 @@ static void cut_to_folder(char *path) {
   path[slash == NULL ? 0 : slash + 1 - path] = '\0';
 }
 
-// The path of the file that this code is in, as it was given to whoever loaded it; "" when that is not known. A path from
-// the folder that was the current one at that time says nothing any more, but the loader keeps the folder itself.
+// The path of the file that contains this code, as it was passed to the loader; "" when unknown. A path relative to the
+// working directory of that time is useless by now, but the loader keeps the directory itself.
 static void own_path(char *out) {
   Dl_info info;
   indim_symbol *self = (indim_symbol *)indim_library_open;
@@ -71,8 +71,8 @@ static void own_path(char *out) {
 #endif
 }
 
-// The executable's folder. When that is where this code is, dladdr knows it by the name that was typed, which may be no
-// path, or one from a folder that has been left.
+// The executable's folder. If this code is linked into it, dladdr returns argv[0], which may be no path, or one
+// relative to a former working directory.
 static void executable_folder(char *out) {
   out[0] = '\0';
 #if defined(__linux__)
@@ -82,7 +82,7 @@ static void executable_folder(char *out) {
   cut_to_folder(out);
 }
 
-// Whether the library is there, beside |folder|; its path then.
+// Whether the library exists near |folder|; its path then.
 static bool find_near(const char *folder, const char *name, char *out_path) {
   static const char *const ways[] = {"", "../lib/", "../" INDIM_LIBRARY_FOLDER "/", "../"};
   for (size_t i = 0; folder[0] != '\0' && i < sizeof ways / sizeof ways[0]; i++) {
@@ -98,7 +98,7 @@ static bool find_near(const char *folder, const char *name, char *out_path) {
   return false;
 }
 
-// A file that is there and does not load is the reason to tell, not that it is missing elsewhere.
+// A file that exists but does not load is the error to report, not that it is missing elsewhere.
 void *indim_library_open_ours(const char *name, const char **out_why) {
   char folder[PATH_SIZE];
   char path[PATH_SIZE];
@@ -107,7 +107,7 @@ void *indim_library_open_ours(const char *name, const char **out_why) {
   strcpy(folder, own);
   cut_to_folder(folder);
   bool is_found = find_near(folder, name, path);
-  if (!is_found && realpath(own, folder) != NULL) {  // it may be a link to where the libraries are
+  if (!is_found && realpath(own, folder) != NULL) {  // may be a symbolic link into the libraries' folder
     cut_to_folder(folder);
     is_found = find_near(folder, name, path);
   }
@@ -124,7 +124,7 @@ void indim_library_close(void *library) {
   }
 }
 
-// dlsym gives functions as object pointers, which C does not convert; POSIX says that the bytes are the same.
+// dlsym returns functions as object pointers, which C does not convert; POSIX guarantees the same bytes.
 indim_symbol *indim_library_function(void *library, const char *name) {
   void *address = dlsym(library, name);
   indim_symbol *function = NULL;

@@ -1,4 +1,4 @@
-// Shared libraries that are loaded while the program runs: the code generator, and a library of matrix products.
+// Shared libraries that are loaded at run time: the code generator, and a BLAS.
 #ifndef INDIM_RUN_LIBRARY_H
 #define INDIM_RUN_LIBRARY_H
 
@@ -6,12 +6,12 @@
 
 typedef void indim_symbol(void);
 
-// The library of that name, searched for as the system does; NULL when it is not there or does not load. |*out_why| is
-// then the system's reason, valid until this thread's next call; it may be NULL. Once loaded a library stays in the
-// process, closed or not: LLVM does not survive being unloaded, and loading takes tens of milliseconds.
+// The library of that name, by the system's search path; NULL when it is missing or does not load. |*out_why| is then
+// the system's reason, valid until this thread's next call; |out_why| may be NULL. Once loaded a library stays in the
+// process, closed or not: LLVM cannot be unloaded safely, and loading takes tens of milliseconds.
 void *indim_library_open(const char *name, const char **out_why);
-// The same library in the folders where our own parts lie, relative to libindim (or to the executable that it is linked
-// into): beside it, in ../lib, in the installed place, and one folder up; then as the system does.
+// The same library in the folders of our own parts, relative to libindim (or to the executable that it is linked into):
+// beside it, in ../lib, in the installed place, and one folder up; then by the system's search path.
 void *indim_library_open_ours(const char *name, const char **out_why);
 void indim_library_close(void *library);  // NULL allowed
 // An exported function, and an exported object; NULL when there is none.

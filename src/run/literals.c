@@ -1,5 +1,5 @@
-// Running an executable over literals: arguments are brought into the layouts of the program where they are not in them
-// already, the result is a new literal, and what lies between is indim_execute.
+// Running an executable over literals: arguments are converted to the program's layouts where they differ, the result
+// is a new literal, and indim_execute does the rest.
 #include <string.h>
 
 #include "array/literal_internal.h"
@@ -10,7 +10,7 @@
 typedef struct binding {
   indim_ctx *cx;
   indim_executable *executable;
-  indim_literal **converted;  // by parameter: in the program's layout, NULL where the caller's literal is
+  indim_literal **converted;  // by parameter: in the program's layout, NULL where the caller's literal has it
   const void **arguments;     // leaves
   void **results;
   indim_literal *result;
@@ -47,7 +47,7 @@ static const indim_literal *leaf_at(const indim_literal *literal, const indim_sh
   return literal;
 }
 
-// Points |list| at the data of the leaves.
+// Fills |list| with the data pointers of the leaves.
 static void list_leaves(const indim_literal *literal, const void **list, int64_t *count) {
   indim_shape_walk walk;
   indim_shape_walk_init(&walk, indim_literal_shape(literal));
@@ -56,7 +56,7 @@ static void list_leaves(const indim_literal *literal, const void **list, int64_t
   }
 }
 
-// Whether the leaves from |leaf| on, those of |literal|, may be given as they are.
+// Whether the leaves of |literal|, starting with |leaf|, may be passed without conversion.
 static bool fits(const indim_executable *e, const indim_literal *literal, int64_t leaf) {
   indim_shape_walk walk;
   bool fits = true;

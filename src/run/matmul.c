@@ -1,6 +1,5 @@
-// The matrix product that compiled code asks the host for: cut into blocks by its sizes alone, each block computed by
-// gemm.c, or by the library if that is there and better for such sizes. The same blocks for any number of threads give the
-// same bits.
+// The matrix product service of the host: split into blocks by its sizes alone, each block computed by gemm.c, or by
+// the library if it is present and faster for such sizes. The same blocks for any number of threads give the same bits.
 #include "run/matmul.h"
 
 #include <string.h>
@@ -8,14 +7,14 @@
 #include "base/size.h"
 #include "run/library.h"
 
-// Of the C interface to BLAS.
+// Constants of CBLAS.
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
 
-// What OpenBLAS says of itself. Built without threads it takes no locks, and calls at the same time give wrong results;
-// built for OpenMP its threads are not ours to rule.
+// What OpenBLAS reports about itself. Built without threads it takes no locks, and concurrent calls give wrong results;
+// built for OpenMP its threads cannot be controlled from here.
 enum { BUILT_WITH_THREADS = 1 };
 
-// memcpy from one function pointer to another of its true type.
+// Looks up a function; memcpy converts the function pointer to its true type.
 static bool find(void *library, const char *name, void *out_function, size_t size) {
   indim_symbol *function = indim_library_function(library, name);
   memcpy(out_function, &function, size);
@@ -56,14 +55,14 @@ typedef struct blocks {
   int64_t row_blocks, column_blocks;  // of one product of the batch
 } blocks;
 
-// When to stop halving: multiplications of a block, and its sides.
+// Limits for halving: multiplications of a block, and its sides.
 typedef struct least {
   double work;
   int64_t rows, columns;
 } least;
 
-// The library lays out both sides anew for every block. A block of our own reads the rows where they are and lays out its
-// columns. With a single row or column each multiplication reads an element of its own from memory.
+// The library packs both sides again for every block. A block of our own reads the rows in place and packs its columns.
+// With a single row or column each multiplication reads an element of its own from memory.
 static least least_block(const indim_host_matmul *s, bool by_library) {
   if (s->m == 1 || s->n == 1) {
     return (least){1e5, 128, 128};
@@ -71,7 +70,8 @@ static least least_block(const indim_host_matmul *s, bool by_library) {
   return by_library ? (least){1.5e7, 128, 128} : (least){5e5, 96, 64};
 }
 
-// Halves a side until the products of the batch together make enough blocks for threads, or blocks are hardly worth one.
+// Halves a side until the products of the batch together make enough blocks for threads, or blocks are hardly worth
+// one.
 static blocks cut(const indim_host_matmul *s, bool by_library) {
   enum { ENOUGH_BLOCKS = 16, ROUND = 16, TALL = 4 };
   least l = least_block(s, by_library);
@@ -96,7 +96,7 @@ static blocks cut(const indim_host_matmul *s, bool by_library) {
   return b;
 }
 
-// Of our own product, at most.
+// At most, of the built-in product.
 static int32_t vector_bytes_of(const indim_blas *blas) {
   return blas == NULL || blas->vector_bytes == 0 ? 64 : blas->vector_bytes;
 }
@@ -137,7 +137,7 @@ static void run_block(const job *j, int64_t m, int64_t n, char *out, const char 
   }
 }
 
-// Blocks number begin to end, counted along the columns, then the rows, then the batch.
+// Blocks number begin to end, in the order of columns, then rows, then the batch.
 static void run_blocks(void *frame, int64_t begin, int64_t end) {
   const job *j = frame;
   const indim_host_matmul *s = j->sizes;
@@ -155,7 +155,7 @@ static void run_blocks(void *frame, int64_t begin, int64_t end) {
   }
 }
 
-// Whether the library's int takes all of it, and the strides are such as it knows.
+// Whether the sizes fit the library's int, and the strides are such as it accepts.
 static bool fits_library(const indim_blas *blas, const indim_host_matmul *s) {
   bool in_int = s->m <= INT32_MAX && s->n <= INT32_MAX && s->k <= INT32_MAX && s->lhs_m <= INT32_MAX &&
                 s->lhs_k <= INT32_MAX && s->rhs_k <= INT32_MAX && s->rhs_n <= INT32_MAX && s->out_m <= INT32_MAX;
@@ -166,11 +166,12 @@ static bool fits_library(const indim_blas *blas, const indim_host_matmul *s) {
   return blas != NULL && blas->sgemm != NULL && in_int && strides && s->k > 0;
 }
 
-// Measured with Zen 3: ours is the faster one (by a fifth for 256 x 64 x 256) until a product is so large that the library's
-// blocking for all caches counts, which a short sum or a few columns never are, or until both sides have to be laid out.
-// A single column, and a few rows, read one side once only: ours lays out nothing then. With AVX-512 and OpenBLAS 0.3.21 that
-// size is another: cut into blocks for threads, each of which the library lays out anew, 512^3 takes ours 0.88 of the time,
-// 1024^3 0.95, 1536^3 f64 0.94, 2048^3 f32 0.98 and f64 1.05.
+// Measured with Zen 3: the built-in product is faster (by a fifth for 256 x 64 x 256) until a product is so large that
+// the library's blocking for all caches pays, which it never does for a short sum or a few columns, or until both sides
+// have to be packed. A single column, or a few rows, read one side once only: the built-in product packs nothing then.
+// With AVX-512 and OpenBLAS 0.3.21 the threshold differs: split into blocks for threads, each of which the library
+// packs again, 512^3 takes the built-in product 0.88 of the time, 1024^3 0.95, 1536^3 f64 0.94, 2048^3 f32 0.98 and f64
+// 1.05.
 bool indim_matmul_wants_library(const indim_host_matmul *s, int32_t vector_bytes) {
   enum { FEW_ROWS = 6, SHORT = 128, FEW_COLUMNS = 64 };
   if (s->m == 1 || s->n == 1 || (s->m <= FEW_ROWS && s->rhs_n == 1)) {

@@ -1,13 +1,13 @@
-// The host's matrix product (host.h): a library's where there is one, else our own.
+// The host's matrix product (host.h): a library's if there is one, else the built-in one.
 #ifndef INDIM_RUN_MATMUL_H
 #define INDIM_RUN_MATMUL_H
 
 #include "indim/execute.h"
 #include "run/host.h"
 
-// Functions of a BLAS library as its C interface gives them, and the library itself. All NULL: our own product.
+// Functions of a BLAS through its C interface, and the library itself. All NULL: the built-in product.
 typedef struct indim_blas {
-  int32_t vector_bytes;  // of our own product: those of the program's target, 0: all that there are
+  int32_t vector_bytes;  // of the built-in product: those of the program's target, 0: the widest available
   void *library;
   void (*sgemm)(int order, int lhs_transposed, int rhs_transposed, int m, int n, int k, float alpha, const float *lhs,
                 int lhs_stride, const float *rhs, int rhs_stride, float beta, float *out, int out_stride);
@@ -15,22 +15,23 @@ typedef struct indim_blas {
                 int lhs_stride, const double *rhs, int rhs_stride, double beta, double *out, int out_stride);
 } indim_blas;
 
-// Looks for an OpenBLAS that may be called by several threads at once (Debian: libopenblas0-pthread); everything stays
-// NULL when there is none. It is told to use no threads of its own, which holds for the whole process.
+// Loads an OpenBLAS that several threads may call at once (Debian: libopenblas0-pthread); everything stays NULL when
+// there is none. Turns off its own threads, for the whole process.
 void indim_blas_open(indim_blas *out_blas);
 void indim_blas_close(indim_blas *blas);
 
-// Whether a library would compute this product better than our own code: it is large, or both sides lie transposed.
-// Loading one takes a tenth of a second, so a program that asks for others only goes without.
+// Whether a library would compute this product faster than the built-in code: it is large, or both sides are
+// transposed. Loading one takes a tenth of a second, so programs without such products do not.
 bool indim_matmul_wants_library(const indim_host_matmul *sizes, int32_t vector_bytes);
 
-// Computes the product, cut into blocks by its sizes alone and spread over |parallel| (NULL: one after another), so that
-// the result is the same for any number of threads. Nothing is allocated. False for sizes that make no sense: a type
-// other than F32 and F64, a negative size, an operand of which neither stride is 1.
+// Computes the product, split into blocks by its sizes alone and distributed by |parallel| (NULL: sequentially), so
+// that the result is the same for any number of threads. Allocates nothing. False for invalid sizes: a type other than
+// F32 and F64, a negative size, an operand of which neither stride is 1.
 bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void *parallel_user,
                       const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs);
 
-// One block by our own code, with vectors of at most so many bytes, as far as the processor has them: out[m, n] (+)= sum over k of lhs[m, k] * rhs[k, n]. The strides in elements may be anything.
+// One block by the built-in product, with vectors of at most so many bytes, as far as the processor has them: out[m, n]
+// (+)= sum over k of lhs[m, k] * rhs[k, n]. The strides in elements are arbitrary.
 void indim_gemm_f32(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const float *lhs, int64_t lhs_m,
                     int64_t lhs_k, const float *rhs, int64_t rhs_k, int64_t rhs_n, float *out, int64_t out_m,
                     bool accumulate);

@@ -1,15 +1,15 @@
-// Threads for parallel loops. A loop's pieces are dealt out evenly, one range for each thread; whoever is through with
-// its own takes from the back of another's. So nobody waits for a worker that has not started: the caller, who works
-// along, simply does that worker's share, and at the end waits only for pieces that somebody is in the middle of.
+// Threads for parallel loops, with work stealing. A loop's pieces are distributed evenly, one range for each thread; a
+// thread that has finished its own steals from the back of another's. So a worker that has not started delays nothing:
+// the caller, who works along, does that worker's share, and at the end waits only for pieces in progress.
 //
-// |ticket| is the one word that workers watch: generation of the job, whether it is open, how many workers are in it.
-// A worker enters by counting itself in while the ticket is open, which holds the job still until it has left.
+// |ticket| is the one word that workers watch: generation of the job, whether it is open, how many workers are in it. A
+// worker enters by incrementing that count while the ticket is open, which keeps the job alive until it has left.
 #if defined(__GNUC__) && (defined(__unix__) || defined(__APPLE__))
 #define HAS_THREADS 1
 #if defined(__linux__)
 #define _GNU_SOURCE  // the processor that a thread runs on
 #else
-#define _POSIX_C_SOURCE 200809L  // threads and signal masks beside C11
+#define _POSIX_C_SOURCE 200809L  // threads and signal masks, beyond C11
 #endif
 #else
 #define HAS_THREADS 0
@@ -41,16 +41,16 @@ static void run_inline(piece_fn *piece, void *frame, int64_t count, int64_t grai
 
 enum {
   LINE = 64,              // bytes of a cache line
-  CLAIMS_PER_THREAD = 16  // a range is taken in about so many bites, however many pieces it has
+  CLAIMS_PER_THREAD = 16  // a range is claimed in about so many chunks, whatever its number of pieces
 };
 
-static const int64_t spin_ns = 100000;  // how long an idle worker looks before it sleeps: twice what waking it takes
+static const int64_t spin_ns = 100000;  // how long an idle worker spins before it sleeps: twice what waking it takes
 
 static const uint64_t one_generation = 1 << 16;
 static const uint64_t open_bit = 1 << 15;
 static const uint64_t active_mask = (1 << 15) - 1;
 
-// Bites that are left of a thread's share: begin in the upper half, end in the lower.
+// The unclaimed chunks of a thread's range: begin in the upper half, end in the lower.
 typedef struct share {
   uint64_t bites;
   unsigned char rest_of_line[LINE - sizeof(uint64_t)];
@@ -59,17 +59,17 @@ typedef struct share {
 typedef struct worker {
   pthread_t thread;
   indim_pool *pool;
-  int32_t index;   // of its share; the caller's is 0
-  int32_t barred;  // a processor that it may not run on, -1 if none
+  int32_t index;   // of its range; the caller's is 0
+  int32_t barred;  // a processor that it must not run on, -1 if none
 } worker;
 
 struct indim_pool {
   uint64_t ticket;
   unsigned char rest_of_line[LINE - sizeof(uint64_t)];
-  uint32_t busy;  // a loop runs
+  uint32_t busy;  // a loop is running
   uint32_t quit;
   uint32_t sleepers;
-  // The job; still while the ticket is open or somebody is active.
+  // The job; constant while the ticket is open or a worker is active.
   piece_fn *piece;
   void *frame;
   int64_t count;
@@ -78,7 +78,7 @@ struct indim_pool {
   pthread_mutex_t mutex;
   pthread_cond_t wake;
   indim_ctx *cx;
-  void *block;  // that holds all of this
+  void *block;  // contains all of this
   size_t block_size;
   int32_t threads;
   int32_t started;  // workers
@@ -98,7 +98,7 @@ static void pause_briefly(void) {
 
 static uint64_t pack(uint64_t begin, uint64_t end) { return begin << 32 | end; }
 
-// Takes a bite from the front of a share (its owner) or from the back (anybody else). False when nothing is left.
+// Claims a chunk from the front of a range (its owner) or steals one from the back. False when nothing is left.
 static bool claim(share *from, bool front, int64_t *out_bite) {
   uint64_t seen = __atomic_load_n(&from->bites, __ATOMIC_RELAXED);
   for (;;) {
@@ -144,7 +144,7 @@ static bool is_news(const indim_pool *pool, uint64_t seen_generation, uint64_t *
 
 static bool must_quit(const indim_pool *pool) { return __atomic_load_n(&pool->quit, __ATOMIC_SEQ_CST) != 0; }
 
-// Looks for a job that was not seen yet.
+// Spins for a job of a new generation.
 static bool look_for_news(indim_pool *pool, uint64_t seen_generation, uint64_t *out_ticket) {
   enum { LOOKS_PER_CLOCK = 32 };
   int64_t until = indim_clock_ns() + spin_ns;
@@ -161,8 +161,8 @@ static bool look_for_news(indim_pool *pool, uint64_t seen_generation, uint64_t *
   return false;
 }
 
-// Sleeps until there may be news. The caller opens the ticket and then looks for sleepers; we count ourselves one and then
-// look at the ticket. One of both sees the other.
+// Sleeps until there may be a job. The caller opens the ticket and then tests for sleepers; a worker counts itself as a
+// sleeper and then tests the ticket. One of the two sees the other.
 static void sleep_for_news(indim_pool *pool, uint64_t seen_generation) {
   uint64_t ticket = 0;
   pthread_mutex_lock(&pool->mutex);
@@ -174,9 +174,9 @@ static void sleep_for_news(indim_pool *pool, uint64_t seen_generation) {
   pthread_mutex_unlock(&pool->mutex);
 }
 
-// Waits for a job that was not seen yet, awake and then asleep; false when the pool ends. A short job is over before the
-// system has woken us: then we look for the next one, which is likely to come soon. Asleep again at once, we would miss
-// that, too, and every one behind it.
+// Waits for a new job, spinning and then sleeping; false when the pool ends. A short job is over before the system has
+// woken the worker: it then spins for the next one, which is likely to come soon. Sleeping again at once, it would miss
+// that, too, and every one after it.
 static bool wait_for_news(indim_pool *pool, uint64_t seen_generation, uint64_t *out_ticket) {
   while (!look_for_news(pool, seen_generation, out_ticket)) {
     if (must_quit(pool)) {
@@ -203,7 +203,7 @@ static void *worker_main(void *argument) {
 }
 
 // Bars sleeping workers from the caller's processor, on which the system may wake them: there they would wait until the
-// caller sleeps, while others idle. The caller stays where it is, mostly, so that this is done once.
+// caller sleeps, while others idle. The caller rarely migrates, so this is done once.
 static void bar_workers(indim_pool *pool) {
 #if defined(__linux__)
   int cpu = sched_getcpu();

@@ -1,12 +1,12 @@
-// Loop programs to machine code, through LLVM. Everything of LLVM stays in this folder, which is built into a library of
-// its own (indim-llvm) that the pipeline loads when something is compiled for the first time.
+// Loop programs to machine code, through LLVM. Everything of LLVM stays in this folder, which is built into a library
+// of its own (indim-llvm) that the pipeline loads at the first compilation.
 #ifndef INDIM_EMIT_EMIT_H
 #define INDIM_EMIT_EMIT_H
 
 #include "loop/ir/loop.h"
 #include "run/host.h"
 
-// Changes whenever a struct that crosses the border of the library changes.
+// Changes whenever a struct that crosses the library's interface changes.
 #define INDIM_EMIT_VERSION 3
 
 typedef struct indim_code indim_code;
@@ -21,34 +21,34 @@ enum {
 typedef struct indim_emit_options {
   unsigned fast;
   bool is_for_elsewhere;     // not linked: the code is for another machine
-  bool leaves_signals;       // the process's signal handlers stay as they are, and crashes of LLVM's are not caught
-  int32_t crash_from;        // for tests: crash on purpose where vectors have so many bytes; 0: never
+  bool leaves_signals;       // the process's signal handlers are not touched; crashes inside LLVM are not caught
+  int32_t crash_from;        // for tests: crash on purpose at vectors of at least so many bytes; 0: never
   indim_buffer *out_llvm;    // the IR as text; NULL: not wanted
   indim_buffer *out_asm;     // the machine code as assembly
   indim_buffer *out_object;  // the object file
 } indim_emit_options;
 
 typedef struct indim_emit_report {
-  int64_t emit_ns;        // making IR
+  int64_t emit_ns;        // building IR
   int64_t code_ns;        // LLVM's code generator and linker
-  bool is_llvm_to_blame;  // for a failure: a simpler target may do
+  bool is_llvm_to_blame;  // for a failure: a simpler target may succeed
 } indim_emit_report;
 
-// What the library exports, found by the name "indim_emit_library".
+// The library's exports, found by the name "indim_emit_library".
 typedef struct indim_emit_library {
   int32_t version;
   // This machine.
   void (*host)(indim_target *out_target);
-  // Whether this library makes code for the target; libindim-llvm-cross does for all of targets.def.
+  // Whether this library generates code for the target; libindim-llvm-cross does for all of targets.def.
   bool (*makes)(const indim_target *target);
-  // Compiles a verified program for its target. The code does not refer to the program afterwards. INTERNAL when LLVM fails,
-  // whatever it does (guard.h).
+  // Compiles a verified program for its target. The code does not refer to the program afterwards. INTERNAL when LLVM
+  // fails in any way (guard.h).
   indim_status (*compile)(indim_ctx *cx, const indim_loop_program *program, const indim_emit_options *options,
                           indim_emit_report *out_report, indim_code **out_code);
-  // Of a program for which LLVM fails: the instruction that it fails at, NULL when that is not known.
+  // For a program at which LLVM fails: the instruction at which it fails, NULL when unknown.
   const indim_instr *(*find_culprit)(indim_ctx *cx, const indim_loop_program *program,
                                      const indim_emit_options *options);
-  indim_compiled_fn *(*function)(const indim_code *code);  // NULL for code that is for elsewhere
+  indim_compiled_fn *(*function)(const indim_code *code);  // NULL for code that is for another machine
   int64_t (*code_bytes)(const indim_code *code);
   void (*destroy)(indim_code *code);
 } indim_emit_library;

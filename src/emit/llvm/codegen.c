@@ -1,4 +1,4 @@
-// Small tools of the code generator: constants, types with the same lanes, intrinsics by name.
+// Helpers of the code generator: constants, types with the same lanes, intrinsics by name.
 #include "emit/llvm/codegen.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static LLVMValueRef every_lane(LLVMTypeRef type, LLVMValueRef element) {
   if (lanes <= 64) {
     return LLVMConstVector(few, (unsigned)lanes);
   }
-  // A splat of a constant longer than that is folded from an insert and a shuffle.
+  // Longer splats of a constant are constant-folded from an insert and a shuffle.
   LLVMValueRef one = LLVMConstVector(few, 1);
   LLVMTypeRef map = LLVMVectorType(LLVMInt32TypeInContext(LLVMGetTypeContext(type)), (unsigned)lanes);
   return LLVMConstShuffleVector(one, LLVMGetPoison(LLVMTypeOf(one)), LLVMConstNull(map));

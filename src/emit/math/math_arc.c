@@ -14,8 +14,8 @@ static const double asin_double[] = {
     0x1.1c49e2c49c6a6p-6, 0x1.ca20cd27c42edp-7,  0x1.757b81d588108p-7, 0x1.6173c5fdfe7p-7,   0x1.e2c15cff50314p-9,
     0x1.6491cd76d57adp-6, -0x1.59533c477fc23p-6, 0x1.0baffba44eec3p-5};
 
-// A multiple of pi/4, 0 to 4 times, plus an addend and a smaller one. The first part of pi/4 has so few bits that its
-// multiples are exact.
+// |count| times pi/4 (0 to 4), plus |addend| and |small|. The first part of pi/4 has so few bits that its multiples are
+// exact.
 static val plus_quarters(const kit *k, val count, val addend, val small) {
   val first = real(k, pick(k, 0x1.921fb0p-1, 0x1.921fb54442d18p-1));
   val second = real(k, pick(k, 0x1.5110b4611a626p-23, 0x1.1a62633145c07p-55));
@@ -23,7 +23,7 @@ static val plus_quarters(const kit *k, val count, val addend, val small) {
   return add(k, sum.high, add(k, sum.low, fused(k, count, second, small)));
 }
 
-// asin of what is at most 1/2, or of sqrt((1 - |x|) / 2), which is (pi/2 - asin |x|) / 2; the low part is not summed up.
+// asin of what is at most 1/2, or of sqrt((1 - |x|) / 2), which is (pi/2 - asin |x|) / 2; the low part is not added.
 static pair arc(const kit *k, val magnitude, val is_large) {
   val half = fused(k, magnitude, real(k, -0.5), real(k, 0.5));
   val z = choose(k, is_large, half, mul(k, magnitude, magnitude));
@@ -32,7 +32,7 @@ static pair arc(const kit *k, val magnitude, val is_large) {
   return (pair){t, mul(k, mul(k, t, z), p)};
 }
 
-val indim_emit_fn_asin(const kit *k, val x) {
+val indim_emit_math_asin(const kit *k, val x) {
   val magnitude = absolute(k, x);
   val is_large = above(k, magnitude, 0.5);
   pair angle = arc(k, magnitude, is_large);
@@ -42,7 +42,7 @@ val indim_emit_fn_asin(const kit *k, val x) {
 }
 
 // 2 a, pi - 2 a, pi/2 - a and pi/2 + a.
-val indim_emit_fn_acos(const kit *k, val x) {
+val indim_emit_math_acos(const kit *k, val x) {
   val magnitude = absolute(k, x);
   val is_large = above(k, magnitude, 0.5);
   val is_negative = below(k, x, 0);
@@ -54,7 +54,7 @@ val indim_emit_fn_acos(const kit *k, val x) {
 }
 
 // The arc tangent of smaller / larger, or where that is above sqrt(2) - 1 of (smaller - larger) / (smaller + larger),
-// which is pi/4 less. The division's rest is added. Neither sums nor reciprocals may leave the range.
+// which is pi/4 less. The division's residual is added. Neither sums nor reciprocals may overflow or underflow.
 static pair angle_of_double(const kit *k, val smaller, val larger, val *out_is_high) {
   val is_tiny = below(k, larger, 0x1p-800);
   val scale = choose(k, above(k, larger, 0x1p1000), real(k, 0x1p-60), choose(k, is_tiny, real(k, 0x1p200), real(k, 1)));
@@ -65,7 +65,7 @@ static pair angle_of_double(const kit *k, val smaller, val larger, val *out_is_h
   line.high = choose(k, *out_is_high, line.high, larger);
   line.low = choose(k, *out_is_high, line.low, real(k, 0));
   val top = choose(k, *out_is_high, sub(k, smaller, larger), smaller);
-  pair t = indim_emit_fn_quotient(k, (pair){top, real(k, 0)}, line);
+  pair t = indim_emit_math_quotient(k, (pair){top, real(k, 0)}, line);
   val has_rest = both(k, above(k, smaller, 0x1p-900), below(k, larger, HUGE_VAL));
   t.low = choose(k, has_rest, t.low, real(k, 0));
   val z = mul(k, t.high, t.high);
@@ -73,7 +73,7 @@ static pair angle_of_double(const kit *k, val smaller, val larger, val *out_is_h
 }
 
 // A multiple of pi/4 and the angle of the smaller coordinate over the larger, with a sign.
-val indim_emit_fn_atan2(const kit *k, val y, val x) {
+val indim_emit_math_atan2(const kit *k, val y, val x) {
   val height = absolute(k, y);
   val width = absolute(k, x);
   val is_steep = compare(k, LLVMRealOGT, height, width);
@@ -91,7 +91,7 @@ val indim_emit_fn_atan2(const kit *k, val y, val x) {
   } else {
     val t = quotient(k, smaller, larger);
     val z = mul(k, t, t);
-    // One term after the other: the sums of the odd and of the even ones would be larger than theirs.
+    // Horner: separate sums of the odd and the even terms would have larger rounding errors.
     val p = HORNER(k, z, atan_float);
     angle = (pair){t, mul(k, mul(k, t, z), p)};
   }

@@ -1,7 +1,8 @@
-// The exponential and what is made of it: expm1, logistic, tanh, sinh, cosh, erf.
+// The exponential and functions based on it: expm1, logistic, tanh, sinh, cosh, erf.
 //
-// x = n ln 2 + r with |r| <= ln(2) / 2, and e^x = 2^n (1 + tail) with tail = r + r^2 q(r). n comes from the bits of
-// x / ln 2 + 3 * 2^(mantissa - 1), which are n in two's complement; ln 2 is cut in two so that n times the first is exact.
+// x = n ln 2 + r with |r| <= ln(2) / 2, and e^x = 2^n (1 + tail) with tail = r + r^2 q(r). n comes from the bits of x /
+// ln 2 + 3 * 2^(mantissa - 1), which are n in two's complement; ln 2 is in two parts so that n times the first is
+// exact.
 #include "emit/math/math_kit.h"
 
 // q of e^r = 1 + r + r^2 q(r) for |r| < 0.35: 2^-28 and 2^-59 of the result (tests/tools/minimax.py).
@@ -21,7 +22,7 @@ typedef struct reduced {
   val low;
 } reduced;
 
-// Without |with_low| low is NULL, and high is rounded.
+// Without |with_low|, low is NULL and high is rounded.
 static reduced reduce(const kit *k, val x, int64_t offset, bool with_low) {
   double magic = pick(k, 0x1.8p23, 0x1.8p52) + (double)offset;
   val shifted = fused(k, x, real(k, 0x1.71547652b82fep0), real(k, magic));
@@ -44,9 +45,9 @@ static val power_of_two(const kit *k, val bits) { return as_real(k, shift_left(k
 
 static val tail_of(const kit *k, val r) { return fused(k, mul(k, r, r), q_of(k, r), r); }
 
-val indim_emit_fn_exp_of_sum(const kit *k, val x, val low) {
+val indim_emit_math_exp_of_sum(const kit *k, val x, val low) {
   x = at_most(k, at_least(k, x, pick(k, -104, -746)), pick(k, 89, 710));
-  // Halves of the exponent, each with its bias: 2^n alone may be out of range though the result is not.
+  // The exponent in halves, each with its bias: 2^n alone may be out of range though the result is not.
   reduced r = reduce(k, x, 2 * bias(k), false);
   val tail = tail_of(k, low == NULL ? r.high : add(k, r.high, low));
   val half = shift_right(k, r.bits, 1);
@@ -54,9 +55,9 @@ val indim_emit_fn_exp_of_sum(const kit *k, val x, val low) {
   return mul(k, fused(k, tail, scale, scale), power_of_two(k, isub(k, r.bits, half)));
 }
 
-val indim_emit_fn_exp(const kit *k, val x) { return indim_emit_fn_exp_of_sum(k, x, NULL); }
+val indim_emit_math_exp(const kit *k, val x) { return indim_emit_math_exp_of_sum(k, x, NULL); }
 
-// e^x / 4 - |less| as a pair, for x in [-40, ln(max) + 1.2]: a quarter, so that nothing overflows before it must.
+// e^x / 4 - |less| as a pair, for x in [-40, ln(max) + 1.2]: a quarter, so that nothing overflows too early.
 static pair quarter_exp(const kit *k, val x, bool minus_one) {
   reduced r = reduce(k, x, bias(k) - 2, true);
   val scale = power_of_two(k, r.bits);
@@ -67,25 +68,25 @@ static pair quarter_exp(const kit *k, val x, bool minus_one) {
   return (pair){sum.high, fused(k, scale, low, sum.low)};
 }
 
-// Where x itself is the result: the next term is below half a unit in the last place. NaN and -0 too.
+// x itself where the next term is below half an ulp. NaN and -0 too.
 static val unless_tiny(const kit *k, val x, val result) {
   return choose(k, above(k, absolute(k, x), pick(k, 0x1p-26, 0x1p-55)), result, x);
 }
 
-val indim_emit_fn_expm1(const kit *k, val x) {
+val indim_emit_math_expm1(const kit *k, val x) {
   val cut = at_most(k, at_least(k, x, pick(k, -18, -38)), pick(k, 89, 710));
   pair quarter = quarter_exp(k, cut, true);
   return unless_tiny(k, x, mul(k, add(k, quarter.high, quarter.low), real(k, 4)));
 }
 
-// 1 / (1 + 2^n (1 + tail)), e^-x = 2^n (1 + tail); both sides times 2^-a, a half of n, so that neither leaves the range.
-val indim_emit_fn_logistic(const kit *k, val x) {
+// 1 / (1 + 2^n (1 + tail)), e^-x = 2^n (1 + tail); numerator and denominator times 2^-a, half of n, to stay in range.
+val indim_emit_math_logistic(const kit *k, val x) {
   double most = pick(k, 104, 746);
   reduced r = reduce(k, minus(k, at_most(k, at_least(k, x, -most), most)), 2 * bias(k), false);
   val half = shift_right(k, r.bits, 1);
   val one = power_of_two(k, isub(k, whole(k, 2 * bias(k)), half));
   val scale = power_of_two(k, isub(k, r.bits, half));
-  // What the sum of both powers of two lost joins the smaller addend.
+  // The rounding error of the sum of both powers of two is added to the smaller addend.
   val sum = add(k, scale, one);
   val lost = sub(k, one, sub(k, sum, scale));
   return quotient(k, one, add(k, sum, fused(k, tail_of(k, r.high), scale, lost)));
@@ -93,12 +94,12 @@ val indim_emit_fn_logistic(const kit *k, val x) {
 
 // a - b c, which is small.
 static val rest_of_product(const kit *k, val a, val b, val c) {
-  pair product = indim_emit_fn_two_product(k, b, c);
+  pair product = indim_emit_math_two_product(k, b, c);
   return sub(k, sub(k, a, product.high), product.low);
 }
 
-// Where products are exact in a sum. With m = |x| and -2 m = n ln 2 + r: r = -2 s, s = m + n ln 2 / 2, and ln 2 need not be
-// cut in two: what n times its error does to p is nothing beside 1 - p.
+// With FMA. With m = |x| and -2 m = n ln 2 + r: r = -2 s, s = m + n ln 2 / 2, and one part of ln 2 is enough: the
+// effect of n times its error on p is negligible beside 1 - p.
 static val tanh_of_floats(const kit *k, val x) {
   val magnitude = at_most(k, absolute(k, x), 9.1);
   double magic = 0x1.8p23 + 127;
@@ -119,9 +120,8 @@ static val tanh_of_floats(const kit *k, val x) {
 }
 
 // q = (1 - p) / (1 + p) with p = e^-2|x| = scale (1 + tail). Beyond the limit the nearest number is 1. For doubles, and
-// where products are rounded by themselves, all that was lost is collected: of the tail, of both sums and of the
-// quotient; 1 / (1 + p) = (1 + q) / 2.
-val indim_emit_fn_tanh(const kit *k, val x) {
+// without FMA, all residuals are collected: of the tail, of both sums and of the quotient; 1 / (1 + p) = (1 + q) / 2.
+val indim_emit_math_tanh(const kit *k, val x) {
   if (!k->is_double && k->e->has_fma) {
     return tanh_of_floats(k, x);
   }
@@ -145,12 +145,12 @@ val indim_emit_fn_tanh(const kit *k, val x) {
 }
 
 // With h = (e^|x| - 1) / 4: sinh |x| = 2 (h + h / (4 h + 1)).
-val indim_emit_fn_sinh(const kit *k, val x) {
+val indim_emit_math_sinh(const kit *k, val x) {
   val magnitude = at_most(k, absolute(k, x), pick(k, 89.7, 710.6));
   pair h = quarter_exp(k, magnitude, true);
   pair line = two_sum(k, real(k, 1), mul(k, h.high, real(k, 4)));
   line.low = fused(k, h.low, real(k, 4), line.low);
-  pair small = indim_emit_fn_quotient(k, h, line);
+  pair small = indim_emit_math_quotient(k, h, line);
   pair sum = quick_two_sum(k, h.high, small.high);
   val total = add(k, sum.high, add(k, add(k, sum.low, small.low), h.low));
   total = choose(k, above(k, magnitude, pick(k, 20, 40)), add(k, h.high, h.low), total);
@@ -158,15 +158,15 @@ val indim_emit_fn_sinh(const kit *k, val x) {
 }
 
 // With h = e^|x| / 4: 2 h + 1 / (8 h).
-val indim_emit_fn_cosh(const kit *k, val x) {
+val indim_emit_math_cosh(const kit *k, val x) {
   pair h = quarter_exp(k, at_most(k, absolute(k, x), pick(k, 89.7, 710.6)), false);
   val small = quotient(k, real(k, 0.0625), h.high);
   val sum = add(k, h.high, add(k, h.low, small));
   return add(k, sum, sum);
 }
 
-// erf x = x + x p(x^2) up to the limit. Beyond, what is missing to 1 is a polynomial of |x| - 2.46875 for floats, and e^p(|x|)
-// for doubles: its logarithm is a tame function.
+// erf x = x + x p(x^2) up to the limit. Beyond, 1 - erf x is a polynomial of |x| - 2.46875 for floats, and e^p(|x|) for
+// doubles: its logarithm is smooth.
 static const double erf_near_float[] = {0x1.06eba8p-3, -0x1.812744p-2,  0x1.ce2e1cp-4, -0x1.b80ff2p-6,
                                         0x1.54d42cp-8, -0x1.aaa2dep-11, 0x1.5e0642p-14};
 static const double erf_near_double[] = {0x1.06eba8214db68p-3,   -0x1.812746b03799fp-2,  0x1.ce2f21a03eda1p-4,
@@ -184,12 +184,12 @@ static const double erf_far_double[] = {
     0x1.efac83e2b4d9ep-18, -0x1.b30d475daca44p-20, 0x1.2a55de5fe232cp-22,  -0x1.3b09bcd25aaa7p-25,
     0x1.efd7024d70c2cp-29, -0x1.12149bb234d34p-32, 0x1.7bca75d0a5ec3p-37,  -0x1.f02195eb27b4ep-43};
 
-val indim_emit_fn_erf(const kit *k, val x) {
+val indim_emit_math_erf(const kit *k, val x) {
   val magnitude = at_most(k, absolute(k, x), pick(k, 4, 6));
   val z = mul(k, x, x);
   val near = k->is_double ? POLYNOMIAL(k, z, erf_near_double) : POLYNOMIAL(k, z, erf_near_float);
   near = fused(k, x, near, x);
-  val missing = k->is_double ? indim_emit_fn_exp(k, POLYNOMIAL(k, magnitude, erf_far_double))
+  val missing = k->is_double ? indim_emit_math_exp(k, POLYNOMIAL(k, magnitude, erf_far_double))
                              : POLYNOMIAL(k, sub(k, magnitude, real(k, 2.46875)), erf_far_float);
   val far = under_sign(k, sub(k, real(k, 1), missing), x);
   return choose(k, above(k, magnitude, pick(k, 0.925, 0.845)), far, near);

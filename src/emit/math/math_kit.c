@@ -1,18 +1,18 @@
-// What the real functions are made of besides instructions: products and quotients to twice the precision, coefficients,
-// branches that few lanes take, functions of their own.
+// Building blocks of the real functions: double-double products and quotients, coefficients, rarely taken branches,
+// outlined functions.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "emit/math/math_kit.h"
 
-// |a| rounded to half of its bits, so that what is left has the other half and a sign.
+// |a| rounded to half of its bits, so that the remainder has the other half and a sign.
 static val upper_half(const kit *k, val a) {
   int64_t lost = k->is_double ? INT64_C(1) << 27 : INT64_C(1) << 12;
   return as_real(k, iand(k, iadd(k, as_bits(k, a), whole(k, lost / 2)), whole(k, -lost)));
 }
 
-pair indim_emit_fn_two_product(const kit *k, val a, val b) {
+pair indim_emit_math_two_product(const kit *k, val a, val b) {
   val product = mul(k, a, b);
   if (k->e->has_fma) {
     return (pair){product, fused(k, a, b, minus(k, product))};
@@ -26,18 +26,18 @@ pair indim_emit_fn_two_product(const kit *k, val a, val b) {
   return (pair){product, add(k, error, mul(k, a_low, b_low))};
 }
 
-pair indim_emit_fn_quotient(const kit *k, pair top, pair bottom) {
+pair indim_emit_math_quotient(const kit *k, pair top, pair bottom) {
   val one_over = quotient(k, real(k, 1), bottom.high);
   val first = mul(k, top.high, one_over);
-  pair product = indim_emit_fn_two_product(k, first, bottom.high);
+  pair product = indim_emit_math_two_product(k, first, bottom.high);
   val rest = sub(k, sub(k, top.high, product.high), product.low);
   rest = add(k, rest, sub(k, top.low, mul(k, first, bottom.low)));
   return (pair){first, mul(k, rest, one_over)};
 }
 
-// Of a vector of 256 bits the code generator would repeat one number in a register by an instruction of its own, in each
-// iteration where registers are short. A whole vector in memory is an operand of the instruction that wants it.
-val indim_emit_fn_coefficient(const kit *k, double value) {
+// With vectors of 256 bits the code generator would broadcast a constant by an instruction of its own, in each
+// iteration under register pressure. A whole vector in memory is an operand of the instruction that uses it.
+val indim_emit_math_coefficient(const kit *k, double value) {
   char name[48];
   indim_emit *e = k->e;
   if (LLVMGetTypeKind(k->type) != LLVMVectorTypeKind || e->program == NULL || e->program->target.vector_bytes != 32) {
@@ -62,7 +62,7 @@ val indim_emit_fn_coefficient(const kit *k, double value) {
   return load;
 }
 
-LLVMValueRef indim_emit_fn_any_lane(const kit *k, LLVMValueRef condition) {
+LLVMValueRef indim_emit_math_any_lane(const kit *k, LLVMValueRef condition) {
   LLVMTypeRef type = LLVMTypeOf(condition);
   if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
     return condition;
@@ -72,18 +72,18 @@ LLVMValueRef indim_emit_fn_any_lane(const kit *k, LLVMValueRef condition) {
   return LLVMBuildICmp(k->b, LLVMIntNE, bits, LLVMConstNull(mask), "");
 }
 
-LLVMValueRef indim_emit_fn_phi(indim_emit *e, LLVMTypeRef type, LLVMValueRef first, LLVMBasicBlockRef from) {
+LLVMValueRef indim_emit_math_phi(indim_emit *e, LLVMTypeRef type, LLVMValueRef first, LLVMBasicBlockRef from) {
   LLVMValueRef phi = LLVMBuildPhi(e->builder, type, "");
   LLVMAddIncoming(phi, &first, &from, 1);
   return phi;
 }
 
-LLVMBasicBlockRef indim_emit_fn_block(indim_emit *e, const char *name) {
+LLVMBasicBlockRef indim_emit_math_block(indim_emit *e, const char *name) {
   LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInsertBlock(e->builder));
   return LLVMAppendBasicBlockInContext(e->context, function, name);
 }
 
-void indim_emit_fn_branch_rarely(indim_emit *e, LLVMValueRef condition, LLVMBasicBlockRef rare,
+void indim_emit_math_branch_rarely(indim_emit *e, LLVMValueRef condition, LLVMBasicBlockRef rare,
                                  LLVMBasicBlockRef usual) {
   static const char weights[] = "branch_weights";
   static const char profile[] = "prof";
@@ -95,7 +95,7 @@ void indim_emit_fn_branch_rarely(indim_emit *e, LLVMValueRef condition, LLVMBasi
                   LLVMMDNodeInContext(e->context, parts, 3));
 }
 
-bool indim_emit_fn_outlined_begin(indim_emit *e, const char *name, LLVMTypeRef result, LLVMTypeRef parameter,
+bool indim_emit_math_outlined_begin(indim_emit *e, const char *name, LLVMTypeRef result, LLVMTypeRef parameter,
                                   unsigned count, outlined *out_function) {
   LLVMTypeRef parameters[] = {parameter, parameter};
   out_function->type = LLVMFunctionType(result, parameters, count, 0);
@@ -111,13 +111,13 @@ bool indim_emit_fn_outlined_begin(indim_emit *e, const char *name, LLVMTypeRef r
   return true;
 }
 
-void indim_emit_fn_outlined_end(indim_emit *e, outlined function, LLVMValueRef result) {
+void indim_emit_math_outlined_end(indim_emit *e, outlined function, LLVMValueRef result) {
   LLVMBuildRet(e->builder, result);
   LLVMPositionBuilderAtEnd(e->builder, function.resume);
 }
 
-LLVMValueRef indim_emit_fn_outlined_call(indim_emit *e, outlined function, LLVMValueRef *args, unsigned count) {
+LLVMValueRef indim_emit_math_outlined_call(indim_emit *e, outlined function, LLVMValueRef *args, unsigned count) {
   return LLVMBuildCall2(e->builder, function.type, function.function, args, count, "");
 }
 
-val indim_emit_fn_rsqrt(const kit *k, val x) { return quotient(k, real(k, 1), root(k, x)); }
+val indim_emit_math_rsqrt(const kit *k, val x) { return quotient(k, real(k, 1), root(k, x)); }

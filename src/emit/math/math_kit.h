@@ -1,10 +1,10 @@
-// What the files math*.c share: short names for building arithmetic on float or double, scalar or vector, and the
-// pieces that several functions stand on (the exponential, the logarithm, the reduction of angles).
+// Shared by math*.c: short names for building arithmetic on float or double, scalar or vector, and the parts common to
+// several functions (exponential, logarithm, range reduction of angles).
 //
-//   kit k = kit_of(e, x);                      // the type of x decides: k.type, k.bits (the integers of the same lanes)
-//   LLVMValueRef r = fma(&k, n, real(&k, -0.5), x);
+//  kit k = kit_of(e, x);                      // the type of x decides: k.type, k.bits (the integers of the same lanes)
+//  LLVMValueRef r = fma(&k, n, real(&k, -0.5), x);
 //
-// A formula must survive without fused multiply-add: where the rounding error of a product matters, two_product gives it
+// Formulas must work without fused multiply-add: where the rounding error of a product matters, two_product computes it
 // on every target.
 #ifndef INDIM_EMIT_MATH_KIT_H
 #define INDIM_EMIT_MATH_KIT_H
@@ -68,7 +68,7 @@ static inline val shift_left(const kit *k, val a, int64_t by) { return LLVMBuild
 static inline val shift_right(const kit *k, val a, int64_t by) { return LLVMBuildLShr(k->b, a, whole(k, by), ""); }
 static inline val shift_signed(const kit *k, val a, int64_t by) { return LLVMBuildAShr(k->b, a, whole(k, by), ""); }
 
-// Comparisons (false with NaN, but UNO and the U... ones) and choices.
+// Comparisons (false with NaN, except UNO and the U... ones) and selects.
 static inline val compare(const kit *k, LLVMRealPredicate how, val a, val b) {
   return LLVMBuildFCmp(k->b, how, a, b, "");
 }
@@ -93,36 +93,37 @@ static inline val choose(const kit *k, val condition, val yes, val no) {
 static inline val both(const kit *k, val a, val b) { return LLVMBuildAnd(k->b, a, b, ""); }
 static inline val either(const kit *k, val a, val b) { return LLVMBuildOr(k->b, a, b, ""); }
 static inline val negated(const kit *k, val a) { return LLVMBuildNot(k->b, a, ""); }
-// NaN stays what it is.
+// NaN is kept.
 static inline val at_least(const kit *k, val a, double limit) {
   return choose(k, below(k, a, limit), real(k, limit), a);
 }
 static inline val at_most(const kit *k, val a, double limit) {
   return choose(k, above(k, a, limit), real(k, limit), a);
 }
-// |a| with the sign bit of |sign| flipped in.
+// |a| with the sign bit of |sign| xor-ed in.
 static inline val flip(const kit *k, val a, val sign) {
   return as_real(k, ixor(k, as_bits(k, a), iand(k, as_bits(k, sign), whole(k, sign_bit(k)))));
 }
 
-// The same for a magnitude that has no sign bit, which is one instruction less.
+// The same for a magnitude without sign bit, which is one instruction less.
 static inline val under_sign(const kit *k, val magnitude, val sign) {
   return as_real(k, ior(k, as_bits(k, magnitude), iand(k, as_bits(k, sign), whole(k, sign_bit(k)))));
 }
 
-// A constant of which there are too many for the registers (math.c).
-val indim_emit_fn_coefficient(const kit *k, double value);
+// A constant of a function that has more of them than there are registers (math_kit.c).
+val indim_emit_math_coefficient(const kit *k, double value);
 
 // c[0] + c[stride] x + ... by Horner's rule, |count| terms.
 static inline val horner(const kit *k, val x, const double *c, int32_t count, int32_t stride) {
-  val sum = indim_emit_fn_coefficient(k, c[(count - 1) * stride]);
+  val sum = indim_emit_math_coefficient(k, c[(count - 1) * stride]);
   for (int32_t i = count - 2; i >= 0; i--) {
-    sum = fused(k, sum, x, indim_emit_fn_coefficient(k, c[i * stride]));
+    sum = fused(k, sum, x, indim_emit_math_coefficient(k, c[i * stride]));
   }
   return sum;
 }
 
-// c[0] + c[1] x + ..., the odd and the even terms side by side: a chain of half the length, which is what limits a loop.
+// c[0] + c[1] x + ..., the odd and the even terms separately (Estrin's first step): half the latency, which limits a
+// loop.
 static inline val polynomial(const kit *k, val x, const double *c, int32_t count) {
   if (count < 5) {
     return horner(k, x, c, count, 1);
@@ -134,15 +135,15 @@ static inline val polynomial(const kit *k, val x, const double *c, int32_t count
 #define HORNER(k, x, c) horner(k, x, c, (int32_t)(sizeof(c) / sizeof((c)[0])), 1)
 #define POLYNOMIAL(k, x, c) polynomial(k, x, c, (int32_t)(sizeof(c) / sizeof((c)[0])))
 
-// An unevaluated sum of two: low is at most half a unit in the last place of high.
+// A double-double: an unevaluated sum; low is at most half an ulp of high.
 typedef struct pair {
   val high;
   val low;
 } pair;
 
-// a * b exactly (math.c).
-pair indim_emit_fn_two_product(const kit *k, val a, val b);
-// a + b exactly; the first where |a| >= |b| or a is 0.
+// a * b exactly (math_kit.c).
+pair indim_emit_math_two_product(const kit *k, val a, val b);
+// a + b exactly; the first if |a| >= |b| or a is 0.
 static inline pair quick_two_sum(const kit *k, val a, val b) {
   val sum = add(k, a, b);
   return (pair){sum, sub(k, b, sub(k, sum, a))};
@@ -154,8 +155,8 @@ static inline pair two_sum(const kit *k, val a, val b) {
   return (pair){sum, add(k, sub(k, a, of_a), sub(k, b, of_b))};
 }
 
-// top / bottom, with what the division left over. |bottom.high| is neither subnormal nor infinite (math.c).
-pair indim_emit_fn_quotient(const kit *k, pair top, pair bottom);
+// top / bottom, with the division's residual. |bottom.high| is neither subnormal nor infinite (math_kit.c).
+pair indim_emit_math_quotient(const kit *k, pair top, pair bottom);
 
 // The functions of one argument, each of a value of k's type.
 // clang-format off
@@ -180,47 +181,48 @@ pair indim_emit_fn_quotient(const kit *k, pair top, pair bottom);
   X(CBRT, cbrt) \
   X(RSQRT, rsqrt)
 // clang-format on
-#define INDIM_MATH_DECLARE(op, name) val indim_emit_fn_##name(const kit *k, val x);
+#define INDIM_MATH_DECLARE(op, name) val indim_emit_math_##name(const kit *k, val x);
 INDIM_MATH_UNARY(INDIM_MATH_DECLARE)
 #undef INDIM_MATH_DECLARE
-// x less the nearest multiple of pi / 2, for x of any size; the multiple counts in the low two bits of |out_quarters|.
-pair indim_emit_fn_reduce(const kit *k, val x, val *out_quarters);
-void indim_emit_fn_sincos(const kit *k, val x, val *out_sin, val *out_cos);
-val indim_emit_fn_pow(const kit *k, val x, val y);
-val indim_emit_fn_atan2(const kit *k, val y, val x);
-val indim_emit_fn_remainder(const kit *k, val x, val y);
+// x minus the nearest multiple of pi / 2, for any x; the multiple is in the low two bits of |out_quarters|.
+pair indim_emit_math_reduce(const kit *k, val x, val *out_quarters);
+void indim_emit_math_sincos(const kit *k, val x, val *out_sin, val *out_cos);
+val indim_emit_math_pow(const kit *k, val x, val y);
+val indim_emit_math_atan2(const kit *k, val y, val x);
+val indim_emit_math_remainder(const kit *k, val x, val y);
 
-// Whether y is the same constant in every lane (math_pow.c).
+// Whether y is a splat of one constant (math_pow.c).
 bool indim_emit_constant_of(val y, double *out_value);
 
-// Pieces of one file that another uses -----------------------------------------------------------------------------
+// Shared parts -----------------------------------------------------------------------------------------------------
 
-// e^(x + low); |low| is so small that it does not move what x is rounded to, or NULL.
-val indim_emit_fn_exp_of_sum(const kit *k, val x, val low);
-// A positive finite number as 2^e (1 + f), 1 + f in [sqrt(1/2), sqrt(2)); e as a real. Subnormal x only on demand.
+// e^(x + low); |low| is so small that it does not change the rounding of x, or NULL.
+val indim_emit_math_exp_of_sum(const kit *k, val x, val low);
+// A positive finite number as 2^e (1 + f), 1 + f in [sqrt(1/2), sqrt(2)); e as a real. Handles subnormal x if
+// |subnormal|.
 typedef struct split {
   val e;
   val f;
 } split;
-split indim_emit_fn_split(const kit *k, val x, bool subnormal);
-// Whether the condition holds in some lane, as one bit.
-LLVMValueRef indim_emit_fn_any_lane(const kit *k, LLVMValueRef condition);
-// A block of the function that is being filled, and a branch to one that is seldom needed, or behind it.
-LLVMBasicBlockRef indim_emit_fn_block(indim_emit *e, const char *name);
-void indim_emit_fn_branch_rarely(indim_emit *e, LLVMValueRef condition, LLVMBasicBlockRef rare,
+split indim_emit_math_split(const kit *k, val x, bool subnormal);
+// Whether the condition holds in any lane, as one bit.
+LLVMValueRef indim_emit_math_any_lane(const kit *k, LLVMValueRef condition);
+// A new block of the current function, and a branch to a block that is rarely taken.
+LLVMBasicBlockRef indim_emit_math_block(indim_emit *e, const char *name);
+void indim_emit_math_branch_rarely(indim_emit *e, LLVMValueRef condition, LLVMBasicBlockRef rare,
                                  LLVMBasicBlockRef usual);
-// A function of the module's own for work on one lane in blocks that run rarely, so that there is one of it. begin returns true
-// when the function is new: its body is to be built then, and ended by end with what it returns.
+// An outlined function of the module for one lane in rare blocks, so that there is one copy of it. begin returns true
+// when the function is new: then build its body, and finish it by end with its result.
 typedef struct outlined {
   LLVMValueRef function;
   LLVMTypeRef type;
   LLVMBasicBlockRef resume;
 } outlined;
-bool indim_emit_fn_outlined_begin(indim_emit *e, const char *name, LLVMTypeRef result, LLVMTypeRef parameter,
+bool indim_emit_math_outlined_begin(indim_emit *e, const char *name, LLVMTypeRef result, LLVMTypeRef parameter,
                                   unsigned count, outlined *out_function);
-void indim_emit_fn_outlined_end(indim_emit *e, outlined function, LLVMValueRef result);
-LLVMValueRef indim_emit_fn_outlined_call(indim_emit *e, outlined function, LLVMValueRef *args, unsigned count);
-LLVMValueRef indim_emit_fn_phi(indim_emit *e, LLVMTypeRef type, LLVMValueRef first, LLVMBasicBlockRef from);
+void indim_emit_math_outlined_end(indim_emit *e, outlined function, LLVMValueRef result);
+LLVMValueRef indim_emit_math_outlined_call(indim_emit *e, outlined function, LLVMValueRef *args, unsigned count);
+LLVMValueRef indim_emit_math_phi(indim_emit *e, LLVMTypeRef type, LLVMValueRef first, LLVMBasicBlockRef from);
 // The same lanes in double, and back.
 static inline val to_double(const kit *k, val a) {
   return LLVMBuildFPExt(k->b, a, indim_emit_like(k->e, k->type, LLVMDoubleTypeInContext(k->e->context)), "");

@@ -1,5 +1,5 @@
-// The logarithm: x = 2^e m with m in [sqrt(1/2), sqrt(2)), ln x = e ln 2 + ln m. ln m is f - f^2/2 and a small rest,
-// f = m - 1, so that nothing is lost where x is near 1.
+// The logarithm: x = 2^e m with m in [sqrt(1/2), sqrt(2)), ln x = e ln 2 + ln m. ln m is f - f^2/2 and a small
+// remainder, f = m - 1, so that no precision is lost near x = 1.
 #include <stdio.h>
 
 #include "emit/math/math_kit.h"
@@ -12,7 +12,7 @@ static const double log_double[] = {0x1.5555555555592p-1, 0x1.999999997fd7cp-2, 
                                     0x1.c71c520629aaap-3, 0x1.74663f9c829e2p-3, 0x1.39a1a771313c1p-3,
                                     0x1.2f06306fff65ep-3};
 
-split indim_emit_fn_split(const kit *k, val x, bool subnormal) {
+split indim_emit_math_split(const kit *k, val x, bool subnormal) {
   int64_t shift = mantissa_bits(k);
   int64_t least = k->is_double ? INT64_C(0x3FE6A09E667F3BCD) : INT64_C(0x3F3504F3);
   int64_t exponent_of_up = k->is_double ? 54 : 24;
@@ -36,7 +36,7 @@ split indim_emit_fn_split(const kit *k, val x, bool subnormal) {
   return (split){e, sub(k, m, real(k, 1))};
 }
 
-// ln of 2^e (1 + f) and a relative addend, or NULL.
+// ln of 2^e (1 + f) times (1 + relative), which may be NULL for 0.
 static val log_of_split(const kit *k, split s, val relative) {
   const val f = s.f;
   val square = mul(k, f, f);
@@ -56,7 +56,7 @@ static val log_of_split(const kit *k, split s, val relative) {
   return fused(k, s.e, ln2_high, add(k, f, rest));
 }
 
-// The logarithm of what is not positive, or infinite.
+// The logarithm of zero, negative numbers, infinity and NaN.
 static val outside_of_log(const kit *k, val x, val result) {
   val outside = choose(k, equals(k, x, 0), real(k, -HUGE_VAL), real(k, (double)NAN));
   result = choose(k, above(k, x, 0), result, outside);
@@ -64,22 +64,22 @@ static val outside_of_log(const kit *k, val x, val result) {
 }
 
 static val log_of_any(const kit *k, val x) {
-  return outside_of_log(k, x, log_of_split(k, indim_emit_fn_split(k, x, true), NULL));
+  return outside_of_log(k, x, log_of_split(k, indim_emit_math_split(k, x, true), NULL));
 }
 
-// A function of the module's own for vectors with lanes that are no positive normal numbers.
+// An outlined function for vectors with lanes that are not positive normal numbers.
 static val log_out_of_line(const kit *k, val x) {
   char name[32];
   (void)snprintf(name, sizeof name, "indim.log.%s%u", k->is_double ? "f64x" : "f32x", LLVMGetVectorSize(k->type));
   outlined function;
-  if (indim_emit_fn_outlined_begin(k->e, name, k->type, k->type, 1, &function)) {
-    indim_emit_fn_outlined_end(k->e, function, log_of_any(k, LLVMGetParam(function.function, 0)));
+  if (indim_emit_math_outlined_begin(k->e, name, k->type, k->type, 1, &function)) {
+    indim_emit_math_outlined_end(k->e, function, log_of_any(k, LLVMGetParam(function.function, 0)));
   }
-  return indim_emit_fn_outlined_call(k->e, function, &x, 1);
+  return indim_emit_math_outlined_call(k->e, function, &x, 1);
 }
 
 // Most vectors are positive normal numbers in every lane: one comparison of their bits tells.
-val indim_emit_fn_log(const kit *k, val x) {
+val indim_emit_math_log(const kit *k, val x) {
   if (LLVMGetTypeKind(k->type) != LLVMVectorTypeKind) {
     return log_of_any(k, x);
   }
@@ -87,16 +87,16 @@ val indim_emit_fn_log(const kit *k, val x) {
   int64_t count = 2 * bias(k) * one;             // of positive normal numbers
   val from_least = isub(k, as_bits(k, x), whole(k, one + sign_bit(k)));
   val is_other = compare_bits(k, LLVMIntSGE, from_least, whole(k, count + sign_bit(k)));
-  val usual = log_of_split(k, indim_emit_fn_split(k, x, false), NULL);
-  LLVMBasicBlockRef rare = indim_emit_fn_block(k->e, "log");
-  LLVMBasicBlockRef after = indim_emit_fn_block(k->e, "");
+  val usual = log_of_split(k, indim_emit_math_split(k, x, false), NULL);
+  LLVMBasicBlockRef rare = indim_emit_math_block(k->e, "log");
+  LLVMBasicBlockRef after = indim_emit_math_block(k->e, "");
   LLVMBasicBlockRef before = LLVMGetInsertBlock(k->b);
-  indim_emit_fn_branch_rarely(k->e, indim_emit_fn_any_lane(k, is_other), rare, after);
+  indim_emit_math_branch_rarely(k->e, indim_emit_math_any_lane(k, is_other), rare, after);
   LLVMPositionBuilderAtEnd(k->b, rare);
   val other = log_out_of_line(k, x);
   LLVMBuildBr(k->b, after);
   LLVMPositionBuilderAtEnd(k->b, after);
-  val result = indim_emit_fn_phi(k->e, k->type, usual, before);
+  val result = indim_emit_math_phi(k->e, k->type, usual, before);
   LLVMAddIncoming(result, &other, &rare, 1);
   return result;
 }
@@ -109,21 +109,21 @@ static val log_of_one_and(const kit *k, pair x, LLVMValueRef doubled) {
   }
   val relative = quotient(k, sum.low, sum.high);
   if (doubled == NULL) {
-    return outside_of_log(k, sum.high, log_of_split(k, indim_emit_fn_split(k, sum.high, false), relative));
+    return outside_of_log(k, sum.high, log_of_split(k, indim_emit_math_split(k, sum.high, false), relative));
   }
-  split s = indim_emit_fn_split(k, choose(k, doubled, x.high, sum.high), false);
+  split s = indim_emit_math_split(k, choose(k, doubled, x.high, sum.high), false);
   s.e = add(k, s.e, choose(k, doubled, real(k, 1), real(k, 0)));
   return log_of_split(k, s, choose(k, doubled, real(k, 0), relative));
 }
 
-// Where the function is x to all digits; -0 and NaN too.
+// x itself where that is the result to all digits; -0 and NaN too.
 static val unless_tiny(const kit *k, val x, val result) {
   return choose(k, above(k, absolute(k, x), pick(k, 0x1p-26, 0x1p-55)), result, x);
 }
 
-val indim_emit_fn_log1p(const kit *k, val x) { return unless_tiny(k, x, log_of_one_and(k, (pair){x, NULL}, NULL)); }
+val indim_emit_math_log1p(const kit *k, val x) { return unless_tiny(k, x, log_of_one_and(k, (pair){x, NULL}, NULL)); }
 
-// ln(|x| + sqrt(x^2 + 1)) = ln(1 + |x| + x^2 / (1 + sqrt(x^2 + 1))), and ln(2 |x|) far out.
+// ln(|x| + sqrt(x^2 + 1)) = ln(1 + |x| + x^2 / (1 + sqrt(x^2 + 1))), and ln(2 |x|) for large |x|.
 static val asinh_of_double(const kit *k, val x) {
   val magnitude = absolute(k, x);
   val cut = at_most(k, magnitude, 0x1p30);
@@ -137,7 +137,7 @@ static val asinh_of_double(const kit *k, val x) {
   return choose(k, above(k, magnitude, 0x1p-28), with_sign(k, result, x), x);
 }
 
-// With t = x - 1: ln(1 + t + sqrt(2 t + t^2)), and ln(2 x) far out.
+// With t = x - 1: ln(1 + t + sqrt(2 t + t^2)), and ln(2 x) for large x.
 static val acosh_of_double(const kit *k, val x) {
   val cut = at_most(k, x, 0x1p30);
   val t = sub(k, cut, real(k, 1));
@@ -153,15 +153,15 @@ static val acosh_of_double(const kit *k, val x) {
 static val atanh_of_double(const kit *k, val x) {
   val magnitude = absolute(k, x);
   pair line = quick_two_sum(k, real(k, 1), minus(k, magnitude));
-  pair ratio = indim_emit_fn_quotient(k, (pair){add(k, magnitude, magnitude), real(k, 0)}, line);
+  pair ratio = indim_emit_math_quotient(k, (pair){add(k, magnitude, magnitude), real(k, 0)}, line);
   val result = mul(k, log_of_one_and(k, quick_two_sum(k, ratio.high, ratio.low), NULL), real(k, 0.5));
   result = choose(k, equals(k, magnitude, 1), real(k, HUGE_VAL), result);
   return choose(k, above(k, magnitude, 0x1p-28), with_sign(k, result, x), x);
 }
 
-// Floats through double: 2^-28 is nothing of a float, and there is no other difference.
+// Floats through double, whose 2^-28 is negligible in float; there is no other difference.
 #define THROUGH_DOUBLE(name)                                 \
-  val indim_emit_fn_##name(const kit *k, val x) {            \
+  val indim_emit_math_##name(const kit *k, val x) {            \
     if (k->is_double) {                                      \
       return name##_of_double(k, x);                         \
     }                                                        \

@@ -1,5 +1,5 @@
-// Powers: |x|^y = 2^(y log2 |x|), with log2 to more digits than the type has; what is outside of that (zeros,
-// infinities, NaN, negative bases) is chosen afterwards, and folds away where the exponent is a constant.
+// Powers: |x|^y = 2^(y log2 |x|), with log2 to more digits than the type has; special cases (zeros, infinities, NaN,
+// negative bases) are selected afterwards, and constant-fold where the exponent is a constant.
 #include "emit/math/math_kit.h"
 
 // log2((1 + s) / (1 - s)) = s p(s^2): 2^-43; 2^f for |f| <= 1/2: 2^-28.
@@ -35,7 +35,7 @@ static val power_of_floats(const kit *k, val magnitude, val y) {
   return LLVMBuildFPTrunc(k->b, mul(w, POLYNOMIAL(w, f, exp2_coarse), scale), k->type, "");
 }
 
-// No rounding instruction: older processors have none, and this folds where y is a constant.
+// No rounding instruction: older processors have none, and this constant-folds if y is a constant.
 static val is_whole(const kit *k, val y) {
   double magic = pick(k, 0x1p23, 0x1p52);
   val magnitude = as_real(k, iand(k, as_bits(k, y), whole(k, ~sign_bit(k))));
@@ -44,21 +44,21 @@ static val is_whole(const kit *k, val y) {
   return either(k, is_near, compare(k, LLVMRealOGE, magnitude, real(k, magic)));
 }
 
-// ln of a positive finite double as a pair, 2^-65 of it: ln((1 + s) / (1 - s)) = 2 s (1 + z / 3 + z^2 p(z)), z = s^2.
+// ln of a positive finite double as a pair, to 2^-65: ln((1 + s) / (1 - s)) = 2 s (1 + z / 3 + z^2 p(z)), z = s^2.
 static const double log_rest[] = {0x1.999999999999ap-3, 0x1.2492492492523p-3, 0x1.c71c71c6ea3a2p-4,
                                   0x1.745d177ae7f0fp-4, 0x1.3b1395b308c1ap-4, 0x1.1118cdf08e4dp-4,
                                   0x1.df7b9e1d97e43p-5, 0x1.e039c414fd712p-5};
 
 static pair product_of(const kit *k, pair a, pair b) {
-  pair product = indim_emit_fn_two_product(k, a.high, b.high);
+  pair product = indim_emit_math_two_product(k, a.high, b.high);
   val cross = fused(k, a.high, b.low, mul(k, a.low, b.high));
   return (pair){product.high, add(k, product.low, cross)};
 }
 
 static pair log_of_double(const kit *k, val x) {
-  split parts = indim_emit_fn_split(k, x, true);
+  split parts = indim_emit_math_split(k, x, true);
   pair line = quick_two_sum(k, real(k, 2), parts.f);
-  pair s = indim_emit_fn_quotient(k, (pair){parts.f, real(k, 0)}, line);
+  pair s = indim_emit_math_quotient(k, (pair){parts.f, real(k, 0)}, line);
   s = quick_two_sum(k, s.high, s.low);
   pair z = product_of(k, s, s);
   pair inner = quick_two_sum(k, real(k, 0x1.5555555555555p-2), mul(k, z.high, POLYNOMIAL(k, z.high, log_rest)));
@@ -74,10 +74,10 @@ static pair log_of_double(const kit *k, val x) {
 
 static val power_of_doubles(const kit *k, val magnitude, val y) {
   pair log = log_of_double(k, magnitude);
-  pair t = indim_emit_fn_two_product(k, log.high, y);
+  pair t = indim_emit_math_two_product(k, log.high, y);
   val low = fused(k, log.low, y, t.low);
   low = choose(k, below(k, absolute(k, t.high), 800), low, real(k, 0));
-  return indim_emit_fn_exp_of_sum(k, t.high, low);
+  return indim_emit_math_exp_of_sum(k, t.high, low);
 }
 
 bool indim_emit_constant_of(val y, double *out_value) {
@@ -102,23 +102,23 @@ bool indim_emit_constant_of(val y, double *out_value) {
   return true;
 }
 
-// x^(-3/2) as r sqrt(r), r = 1/x, and what both roundings lost of it: e of 1 and d of r, together 3/2 e + x d / 2.
+// x^(-3/2) as r sqrt(r), r = 1/x, and the residuals of both roundings: e of 1 and d of r, together 3/2 e + x d / 2.
 static val root_of_inverse_cube(const kit *k, val x) {
   val r = quotient(k, real(k, 1), x);
   val s = root(k, r);
-  pair one = indim_emit_fn_two_product(k, r, x);
-  pair square = indim_emit_fn_two_product(k, s, s);
+  pair one = indim_emit_math_two_product(k, r, x);
+  pair square = indim_emit_math_two_product(k, s, s);
   val e = sub(k, sub(k, real(k, 1), one.high), one.low);
   val d = sub(k, sub(k, r, square.high), square.low);
   val lost = fused(k, e, real(k, 1.5), mul(k, mul(k, x, real(k, 0.5)), d));
   val y = mul(k, r, s);
-  // Zeros, infinities and what is near to them have no rest.
+  // Zeros, infinities and numbers near them have no residual.
   LLVMValueRef is_plain = both(k, below(k, absolute(k, lost), 0x1p-10), below(k, y, HUGE_VAL));
   return choose(k, is_plain, fused(k, y, lost, y), y);
 }
 
-// Powers that are products, quotients and roots, at most 1.8 units off, in the order in which nothing is lost at either end
-// of the range. NULL for others. A root takes -0 and -inf for their positives.
+// Powers that are products, quotients and roots, at most 1.8 ulp off, in an order that neither overflows nor underflows
+// too early. NULL for others. A root takes -0 and -inf for their positives.
 static val simple_power(const kit *k, val x, double y) {
   val unsigned_zero = add(k, x, real(k, 0));
   val one = real(k, 1);
@@ -152,7 +152,7 @@ static val simple_power(const kit *k, val x, double y) {
   }
 }
 
-val indim_emit_fn_pow(const kit *k, val x, val y) {
+val indim_emit_math_pow(const kit *k, val x, val y) {
   double constant = 0;
   if (indim_emit_constant_of(y, &constant) && fabs(constant) <= 4 && constant * 2 == floor(constant * 2)) {
     val simple = simple_power(k, x, constant);
@@ -178,9 +178,9 @@ val indim_emit_fn_pow(const kit *k, val x, val y) {
   return choose(k, either(k, equals(k, x, 1), equals(k, y, 0)), real(k, 1), power);
 }
 
-// The cube root: r near x^(-1/3) from a third of the exponent and significand bits, better once or twice by a series of
-// (1 - h)^(-1/3), h = 1 - x r^3; then y = x r^2, and y + (x - y^3) r^2 / 3 with the difference to more digits.
-val indim_emit_fn_cbrt(const kit *k, val x) {
+// The cube root: r near x^(-1/3) from a third of the exponent and significand bits, refined once or twice by a series
+// of (1 - h)^(-1/3), h = 1 - x r^3; then y = x r^2, and y + (x - y^3) r^2 / 3 with the difference to more digits.
+val indim_emit_math_cbrt(const kit *k, val x) {
   val magnitude = absolute(k, x);
   val is_small = below(k, magnitude, pick(k, 0x1p-80, 0x1p-900));
   val is_large = above(k, magnitude, pick(k, 0x1p80, 0x1p900));
@@ -206,8 +206,8 @@ val indim_emit_fn_cbrt(const kit *k, val x) {
   }
   val square = mul(k, r, r);
   val y = mul(k, a, square);
-  pair y2 = indim_emit_fn_two_product(k, y, y);
-  pair y3 = indim_emit_fn_two_product(k, y2.high, y);
+  pair y2 = indim_emit_math_two_product(k, y, y);
+  pair y3 = indim_emit_math_two_product(k, y2.high, y);
   val rest = sub(k, sub(k, sub(k, a, y3.high), y3.low), mul(k, y2.low, y));
   y = fused(k, rest, mul(k, square, real(k, 1.0 / 3)), y);
   val is_plain = both(k, above(k, magnitude, 0), below(k, magnitude, HUGE_VAL));

@@ -1,6 +1,6 @@
-// Sine, cosine and tangent. Angles up to a few hundred thousand (2^28 for double) lose their multiples of pi by
-// products with pi cut into three; larger ones by a product with the right 192 bits of 2/pi, lane after lane, in a
-// block that is entered when some lane is that large. So every argument is reduced exactly.
+// Sine, cosine and tangent. Angles up to a few hundred thousand (2^28 for double) are reduced by products with pi in
+// three parts (Cody-Waite); larger ones by a product with the relevant 192 bits of 2/pi (Payne-Hanek), lane by lane, in
+// a block that is entered when some lane is that large. So every argument is reduced exactly.
 #include "emit/math/math_kit.h"
 
 // sin r = r + r^3 p(r^2) for |r| <= pi/2 and for |r| <= pi/4, cos r = 1 - r^2/2 + r^4 p(r^2) for |r| <= pi/4.
@@ -15,11 +15,11 @@ static const double cos_float[] = {0x1.55554ap-5, -0x1.6c0c82p-10, 0x1.99ff4p-16
 static const double cos_double[] = {0x1.555555555554cp-5,   -0x1.6c16c16c1514p-10, 0x1.a01a019cab724p-16,
                                     -0x1.27e4f80532704p-22, 0x1.1ee9e88fdc66fp-29, -0x1.8facd0e68232bp-37};
 
-// pi in three parts of 24 and of 53 bits, each cut off below; halves of them are the parts of pi/2.
+// pi in three parts of 24 and of 53 bits, each truncated; halves of them are the parts of pi/2.
 static const double pi_float[] = {0x1.921fb4p+1, 0x1.4442d0p-23, 0x1.846988p-47};
 static const double pi_double[] = {0x1.921fb54442d18p+1, 0x1.1a62633145c06p-53, 0x1.c1cd129024e08p-106};
 
-// x = quarters * pi/2 + high + low; quarters counts in the low two bits.
+// x = quarters * pi/2 + high + low; quarters is modulo 4, in the low two bits.
 typedef struct angle {
   val quarters;
   val high;
@@ -28,7 +28,7 @@ typedef struct angle {
 
 // ----------------------------------------------------------------------------------------------- far from zero
 
-// The bits of 2/pi behind the point, after 64 zeros.
+// The fraction bits of 2/pi, after 64 zeros.
 static const uint64_t two_over_pi[] = {0x0,
                                        0xa2f9836e4e441529,
                                        0xfc2757d1f534ddc0,
@@ -71,7 +71,7 @@ static LLVMValueRef table_of_two_over_pi(indim_emit *e) {
   return table;
 }
 
-// 64 bits of 2/pi from bit |shift| of word |at| + |behind| on.
+// 64 bits of 2/pi from bit |shift| of word |at| + |word_offset| on.
 static LLVMValueRef window(indim_emit *e, LLVMValueRef at, int64_t behind, LLVMValueRef shift) {
   LLVMTypeRef word = LLVMInt64TypeInContext(e->context);
   LLVMValueRef part[3];
@@ -85,7 +85,7 @@ static LLVMValueRef window(indim_emit *e, LLVMValueRef at, int64_t behind, LLVMV
 }
 
 // |x| * 2/pi modulo 4 in units of 2^-126, for one double x of at least 2^-10. |x| = m 2^e with m an integer, so the
-// bits of 2/pi that stand for 4 and more times 2^-e contribute nothing.
+// bits of 2/pi of weight 4 times 2^-e and more contribute nothing.
 static LLVMValueRef quarters_of(indim_emit *e, LLVMValueRef x_bits) {
   LLVMBuilderRef b = e->builder;
   LLVMTypeRef word = LLVMInt64TypeInContext(e->context);
@@ -126,7 +126,7 @@ static pair fraction_times_half_pi(const kit *k, LLVMValueRef fraction) {
   second = iand(k, second, whole(k, (INT64_C(1) << 53) - 1));
   val high = mul(k, LLVMBuildSIToFP(b, first, k->type, ""), real(k, 0x1p-53));
   val low = mul(k, LLVMBuildSIToFP(b, second, k->type, ""), real(k, 0x1p-106));
-  pair product = indim_emit_fn_two_product(k, high, real(k, pi_double[0] / 2));
+  pair product = indim_emit_math_two_product(k, high, real(k, pi_double[0] / 2));
   val rest = fused(k, high, real(k, pi_double[1] / 2), fused(k, low, real(k, pi_double[0] / 2), product.low));
   pair sum = quick_two_sum(k, product.high, rest);
   val exponent = isub(k, whole(k, bias(k)), LLVMBuildTrunc(b, zeros, k->bits, ""));
@@ -135,13 +135,13 @@ static pair fraction_times_half_pi(const kit *k, LLVMValueRef fraction) {
   return (pair){mul(k, sum.high, scale), mul(k, sum.low, scale)};
 }
 
-// The function that reduces one double of any size: the count of quarters, high and low.
+// The outlined function that reduces one double of any size: the count of quarters, high and low.
 static outlined lane_function(indim_emit *e) {
   LLVMTypeRef type = LLVMDoubleTypeInContext(e->context);
   LLVMTypeRef parts[] = {LLVMInt64TypeInContext(e->context), type, type};
   LLVMTypeRef result = LLVMStructTypeInContext(e->context, parts, 3, 0);
   outlined function;
-  if (!indim_emit_fn_outlined_begin(e, "indim.angle", result, type, 1, &function)) {
+  if (!indim_emit_math_outlined_begin(e, "indim.angle", result, type, 1, &function)) {
     return function;
   }
   val x = LLVMGetParam(function.function, 0);
@@ -159,7 +159,7 @@ static outlined lane_function(indim_emit *e) {
   returned = LLVMBuildInsertValue(e->builder, returned, count, 0, "");
   returned = LLVMBuildInsertValue(e->builder, returned, choose(&k, is_negative, minus(&k, r.high), r.high), 1, "");
   returned = LLVMBuildInsertValue(e->builder, returned, choose(&k, is_negative, minus(&k, r.low), r.low), 2, "");
-  indim_emit_fn_outlined_end(e, function, returned);
+  indim_emit_math_outlined_end(e, function, returned);
   return function;
 }
 
@@ -167,7 +167,7 @@ static outlined lane_function(indim_emit *e) {
 static angle reduce_lane(indim_emit *e, LLVMValueRef x) {
   kit k = kit_of(e, x);
   LLVMValueRef exact = k.is_double ? x : to_double(&k, x);
-  LLVMValueRef parts = indim_emit_fn_outlined_call(e, lane_function(e), &exact, 1);
+  LLVMValueRef parts = indim_emit_math_outlined_call(e, lane_function(e), &exact, 1);
   angle out = {LLVMBuildExtractValue(e->builder, parts, 0, ""), LLVMBuildExtractValue(e->builder, parts, 1, ""),
                LLVMBuildExtractValue(e->builder, parts, 2, "")};
   if (!k.is_double) {
@@ -180,7 +180,7 @@ static angle reduce_lane(indim_emit *e, LLVMValueRef x) {
   return out;
 }
 
-// All lanes of x, one after the other in a loop; leaves the builder behind it.
+// All lanes of x, in a loop; leaves the builder after it.
 static angle reduce_lanes(const kit *k, val x) {
   indim_emit *e = k->e;
   if (LLVMGetTypeKind(k->type) != LLVMVectorTypeKind) {
@@ -188,14 +188,14 @@ static angle reduce_lanes(const kit *k, val x) {
   }
   LLVMTypeRef word = LLVMInt32TypeInContext(e->context);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
-  LLVMBasicBlockRef loop = indim_emit_fn_block(e, "angle.lane");
-  LLVMBasicBlockRef after = indim_emit_fn_block(e, "angle.lanes");
+  LLVMBasicBlockRef loop = indim_emit_math_block(e, "angle.lane");
+  LLVMBasicBlockRef after = indim_emit_math_block(e, "angle.lanes");
   LLVMBuildBr(e->builder, loop);
   LLVMPositionBuilderAtEnd(e->builder, loop);
-  LLVMValueRef lane = indim_emit_fn_phi(e, word, LLVMConstNull(word), before);
-  angle all = {indim_emit_fn_phi(e, k->bits, LLVMGetUndef(k->bits), before),
-               indim_emit_fn_phi(e, k->type, LLVMGetUndef(k->type), before),
-               indim_emit_fn_phi(e, k->type, LLVMGetUndef(k->type), before)};
+  LLVMValueRef lane = indim_emit_math_phi(e, word, LLVMConstNull(word), before);
+  angle all = {indim_emit_math_phi(e, k->bits, LLVMGetUndef(k->bits), before),
+               indim_emit_math_phi(e, k->type, LLVMGetUndef(k->type), before),
+               indim_emit_math_phi(e, k->type, LLVMGetUndef(k->type), before)};
   angle one = reduce_lane(e, LLVMBuildExtractElement(e->builder, x, lane, ""));
   angle next = {LLVMBuildInsertElement(e->builder, all.quarters, one.quarters, lane, ""),
                 LLVMBuildInsertElement(e->builder, all.high, one.high, lane, ""),
@@ -214,32 +214,32 @@ static angle reduce_lanes(const kit *k, val x) {
 
 // ------------------------------------------------------------------------------------------------------ near zero
 
-// r - n * part, with no rounding but that of the result.
+// r - n * part, rounded only once.
 static val less_product(const kit *k, val r, val n, double part) {
   if (k->e->has_fma) {
     return fused(k, n, real(k, -part), r);
   }
-  pair product = indim_emit_fn_two_product(k, n, real(k, part));
+  pair product = indim_emit_math_two_product(k, n, real(k, part));
   return sub(k, sub(k, r, product.high), product.low);
 }
 
 static const double *pi_parts(const kit *k) { return k->is_double ? pi_double : pi_float; }
 
-// The multiple of pi/2 that is nearest to x, and the rest, for |x| below the limit.
+// The nearest multiple of pi/2 to x, and the remainder, for |x| below the limit.
 static angle reduce_near(const kit *k, val x) {
   double magic = pick(k, 0x1.8p23, 0x1.8p52);
   const double *pi = pi_parts(k);
   val shifted = fused(k, x, real(k, 0x1.45f306dc9c883p-1), real(k, magic));
   val n = sub(k, shifted, real(k, magic));
   val first = less_product(k, x, n, pi[0] / 2);
-  pair product = indim_emit_fn_two_product(k, n, real(k, pi[1] / 2));
+  pair product = indim_emit_math_two_product(k, n, real(k, pi[1] / 2));
   pair rest = two_sum(k, first, minus(k, product.high));
   val low = sub(k, sub(k, rest.low, product.low), mul(k, n, real(k, pi[2] / 2)));
   pair sum = quick_two_sum(k, rest.high, low);
   return (angle){as_bits(k, shifted), sum.high, sum.low};
 }
 
-// x = (halves - (shifted ? 1/2 : 0)) pi + high; halves counts in the low bit.
+// x = (halves - (shifted ? 1/2 : 0)) pi + high; halves is modulo 2, in the low bit.
 static angle reduce_near_half(const kit *k, val x, bool shifted) {
   double magic = pick(k, 0x1.8p23, 0x1.8p52);
   const double *pi = pi_parts(k);
@@ -254,7 +254,7 @@ static angle reduce_near_half(const kit *k, val x, bool shifted) {
   return (angle){as_bits(k, sum), less_product(k, r, n, pi[2]), NULL};
 }
 
-// The same for any x, from the nearest multiple of pi/2: where that is an odd one, one more or one less is even.
+// The same for any x, from the nearest multiple of pi/2: an odd one is moved to an even neighbour.
 static angle halves_of(const kit *k, angle far, bool shifted) {
   const double *pi = pi_parts(k);
   val quarters = shifted ? iadd(k, far.quarters, whole(k, 1)) : far.quarters;
@@ -271,17 +271,17 @@ static angle halves_of(const kit *k, angle far, bool shifted) {
 
 enum { QUARTERS, HALVES, HALVES_SHIFTED };
 
-// The reduction of any x: near zero inline, and where a lane is far, in a block that is otherwise jumped over.
-// Infinities and NaN come out as NaN.
+// The reduction of any x: near zero inline, and for far lanes in a block that is normally skipped. Infinities and NaN
+// give NaN.
 static angle reduce_any(const kit *k, val x, int how) {
   indim_emit *e = k->e;
   angle near = how == QUARTERS ? reduce_near(k, x) : reduce_near_half(k, x, how == HALVES_SHIFTED);
   val magnitude = absolute(k, x);
   val is_far = compare(k, LLVMRealOGE, magnitude, real(k, pick(k, 0x1p17, 0x1p28)));
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
-  LLVMBasicBlockRef slow = indim_emit_fn_block(e, "angle.far");
-  LLVMBasicBlockRef after = indim_emit_fn_block(e, "angle");
-  indim_emit_fn_branch_rarely(e, indim_emit_fn_any_lane(k, is_far), slow, after);
+  LLVMBasicBlockRef slow = indim_emit_math_block(e, "angle.far");
+  LLVMBasicBlockRef after = indim_emit_math_block(e, "angle");
+  indim_emit_math_branch_rarely(e, indim_emit_math_any_lane(k, is_far), slow, after);
   LLVMPositionBuilderAtEnd(e->builder, slow);
   angle far = reduce_lanes(k, x);
   if (how != QUARTERS) {
@@ -299,13 +299,13 @@ static angle reduce_any(const kit *k, val x, int how) {
   LLVMPositionBuilderAtEnd(e->builder, after);
   val out[3] = {NULL, NULL, NULL};
   for (int i = 0; i < (how == QUARTERS ? 3 : 2); i++) {
-    out[i] = indim_emit_fn_phi(e, LLVMTypeOf(kept[i]), kept[i], before);
+    out[i] = indim_emit_math_phi(e, LLVMTypeOf(kept[i]), kept[i], before);
     LLVMAddIncoming(out[i], &chosen[i], &from, 1);
   }
   return (angle){out[0], out[1], out[2]};
 }
 
-pair indim_emit_fn_reduce(const kit *k, val x, val *out_quarters) {
+pair indim_emit_math_reduce(const kit *k, val x, val *out_quarters) {
   angle reduced = reduce_any(k, x, QUARTERS);
   *out_quarters = reduced.quarters;
   return (pair){reduced.high, reduced.low};
@@ -315,7 +315,7 @@ pair indim_emit_fn_reduce(const kit *k, val x, val *out_quarters) {
 
 static val sine_of_half(const kit *k, angle a) {
   val z = mul(k, a.high, a.high);
-  // One term after the other: z is up to 2.5, and sums of every other term would be larger than theirs.
+  // Horner: z is up to 2.5, and separate sums of every other term would have larger rounding errors.
   val p = k->is_double ? HORNER(k, z, sin_half_double) : HORNER(k, z, sin_half_float);
   val sine = fused(k, mul(k, z, a.high), p, a.high);
   sine = at_most(k, at_least(k, sine, -1), 1);
@@ -335,7 +335,7 @@ static void sine_cosine(const kit *k, angle a, pair *out_sine, pair *out_cosine)
   *out_cosine = quick_two_sum(k, slope, rest);
 }
 
-void indim_emit_fn_sincos(const kit *k, val x, val *out_sin, val *out_cos) {
+void indim_emit_math_sincos(const kit *k, val x, val *out_sin, val *out_cos) {
   angle a = reduce_any(k, x, QUARTERS);
   pair sine;
   pair cosine;
@@ -348,30 +348,30 @@ void indim_emit_fn_sincos(const kit *k, val x, val *out_sin, val *out_cos) {
   *out_cos = flip(k, choose(k, is_odd, signed_sine, cosine.high), as_real(k, shift_left(k, next, to_sign)));
 }
 
-// Over half a turn one polynomial is enough, but without fused multiply-add its sum loses too much.
-val indim_emit_fn_sin(const kit *k, val x) {
+// Over half a turn one polynomial is enough, but without fused multiply-add its sum is too inaccurate.
+val indim_emit_math_sin(const kit *k, val x) {
   if (k->e->has_fma) {
-    // A zero keeps its sign, which the sums have lost.
+    // Restores the sign of a zero, which the sums lose.
     return choose(k, equals(k, x, 0), x, sine_of_half(k, reduce_any(k, x, HALVES)));
   }
   val sine = NULL;
   val cosine = NULL;
-  indim_emit_fn_sincos(k, x, &sine, &cosine);
+  indim_emit_math_sincos(k, x, &sine, &cosine);
   return sine;
 }
 
-val indim_emit_fn_cos(const kit *k, val x) {
+val indim_emit_math_cos(const kit *k, val x) {
   if (k->e->has_fma) {
     return sine_of_half(k, reduce_any(k, x, HALVES_SHIFTED));
   }
   val sine = NULL;
   val cosine = NULL;
-  indim_emit_fn_sincos(k, x, &sine, &cosine);
+  indim_emit_math_sincos(k, x, &sine, &cosine);
   return cosine;
 }
 
-// Sine over cosine, or minus cosine over sine; what is left of the division is added.
-val indim_emit_fn_tan(const kit *k, val x) {
+// Sine over cosine, or minus cosine over sine; the division's residual is added.
+val indim_emit_math_tan(const kit *k, val x) {
   angle a = reduce_any(k, x, QUARTERS);
   pair sine;
   pair cosine;
@@ -379,6 +379,6 @@ val indim_emit_fn_tan(const kit *k, val x) {
   val is_odd = compare_bits(k, LLVMIntNE, iand(k, a.quarters, whole(k, 1)), whole(k, 0));
   pair top = {choose(k, is_odd, minus(k, cosine.high), sine.high), choose(k, is_odd, minus(k, cosine.low), sine.low)};
   pair bottom = {choose(k, is_odd, sine.high, cosine.high), choose(k, is_odd, sine.low, cosine.low)};
-  pair tangent = indim_emit_fn_quotient(k, top, bottom);
+  pair tangent = indim_emit_math_quotient(k, top, bottom);
   return choose(k, above(k, absolute(k, x), pick(k, 0x1p-13, 0x1p-27)), add(k, tangent.high, tangent.low), x);
 }

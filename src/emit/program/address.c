@@ -1,5 +1,5 @@
-// Where elements lie: a storage's base and an element number. The constant of an affine element number goes into the
-// displacement, and what is affine lane by lane is computed in scalars.
+// Addresses: a storage's base and an element number. The constant of an affine element number becomes the displacement,
+// and what is affine lane by lane is computed in scalars.
 #include "emit/program/access.h"
 
 #include <stdio.h>
@@ -50,7 +50,7 @@ bool indim_emit_is_external(const indim_storage *storage) {
   return storage->kind == INDIM_STORAGE_CONSTANT && storage->elements > LARGE / indim_type_bytes(storage->type);
 }
 
-// The storage whose bytes these are.
+// The storage that owns these bytes.
 static const indim_storage *own_storage(const indim_generator *g, int32_t index) {
   const indim_storage *storage = g->e.program->storages[index];
   while (storage->kind == INDIM_STORAGE_SCRATCH && storage->shares != 0) {
@@ -85,16 +85,16 @@ LLVMValueRef indim_emit_storage_base(indim_generator *g, int32_t index) {
   return f->bases[index];
 }
 
-// The node that gives a value, if its arguments are registers of this function: a piece knows of those outside only what
-// was captured.
+// The node that defines a value if its arguments are registers of this function: in a piece, outside values are
+// available only if captured.
 static const indim_loop_node *node_here(const indim_generator *g, indim_value_id v) {
   const indim_loop_node *node = indim_emit_value(g, v)->node;
   return node != NULL && indim_emit_is_inside(node->body, g->current->body) ? node : NULL;
 }
 
-// An element number taken apart: coefficients * values + constant.
+// An element number, decomposed: coefficients * values + constant.
 typedef struct terms {
-  indim_emit_pointer at;  // its base comes later
+  indim_emit_pointer at;  // its base is set later
   bool is_outer[INDIM_EMIT_TERMS];
   int64_t constant;
 } terms;
@@ -137,8 +137,8 @@ static bool is_same_place(const indim_emit_pointer *a, const indim_emit_pointer 
   return is_same;
 }
 
-// The pointer that |at| describes, made now unless the body has it already. A body's nodes are straight code: what an
-// earlier one made is known to a later one.
+// The pointer that |at| describes, created unless the body has it already. A body's nodes are straight-line code: an
+// earlier one dominates a later one.
 static LLVMValueRef pointer_to(indim_generator *g, indim_emit_pointer *at) {
   for (int32_t i = 0; i < INDIM_EMIT_POINTERS; i++) {
     if (is_same_place(&g->pointers[i], at)) {
@@ -149,13 +149,13 @@ static LLVMValueRef pointer_to(indim_generator *g, indim_emit_pointer *at) {
   for (int32_t i = 0; i < at->count; i++) {
     sum = indim_emit_add_scaled(g, sum, at->values[i], at->coefficients[i]);
   }
-  // A part of the sum alone may lie outside of the storage.
+  // A part of the sum alone may lie outside the storage.
   at->pointer = sum == NULL ? at->base : indim_emit_offset(g, at->element, at->base, sum, false);
   g->pointers[g->pointer_count++ % INDIM_EMIT_POINTERS] = *at;
   return at->pointer;
 }
 
-// The terms of |t| that come from outside of the loop, or those from inside, on top of |base|.
+// Adds the loop-invariant terms of |t|, or the variant ones, to |base|.
 static LLVMValueRef add_terms(indim_generator *g, LLVMTypeRef element, LLVMValueRef base, const terms *t,
                               bool is_outer) {
   indim_emit_pointer at = {.body = is_outer ? g->loop : g->body, .base = base, .element = element};
@@ -178,9 +178,9 @@ static LLVMValueRef add_terms(indim_generator *g, LLVMTypeRef element, LLVMValue
   return pointer;
 }
 
-// What does not change in the innermost loop is added to the base before it, so that nothing but the index is left to add
-// inside; accesses that differ by a constant share their pointer. Scratch is one block: where a storage begins there is a
-// constant, too.
+// What is invariant in the innermost loop is added to the base in its preheader, so that only the index is added
+// inside; accesses that differ by a constant share their pointer. Scratch is one block: the offset of a storage there
+// is a constant, too.
 static indim_emit_place scalar_place(indim_generator *g, int32_t storage, indim_value_id address) {
   indim_emit_place out = {.element = indim_emit_element_type(g, indim_emit_storage_type(g, storage))};
   const indim_storage *own = own_storage(g, storage);
@@ -207,8 +207,8 @@ LLVMValueRef indim_emit_element(indim_generator *g, int32_t storage, indim_value
   return indim_emit_place_pointer(g, &at, 0);
 }
 
-// The number of an element for lane k of an address with lanes, as a scalar. What is affine in scalars and constants is
-// computed so, instead of taking it out of a vector.
+// Whether the element number of each lane of a vector address can be computed in scalars: if it is affine in scalars
+// and constants, it is not extracted from a vector.
 static bool is_lane_cheap(const indim_generator *g, indim_value_id v, int32_t depth) {
   const indim_loop_node *node = indim_emit_value(g, v)->node;
   if (node != NULL && (node->kind == INDIM_NODE_CONST || node->kind == INDIM_NODE_LANES)) {

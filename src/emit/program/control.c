@@ -1,11 +1,11 @@
-// Loops and branches. A for is tested at its end, and before it only when its bounds do not say that it runs; a while
-// asks the host's stop word before every iteration, a long for now and then. Results and carried values are phis, one for
-// each part.
+// Loops and branches. A for is tested at its end, and before it only when its bounds do not prove that it runs; a while
+// polls the host's stop word before every iteration, a long for from time to time. Results and carried values are phis,
+// one for each part.
 #include "emit/program/program.h"
 
 // Phis ------------------------------------------------------------------------------------------------------------------
 
-// |count| values from |first| on become phis in the block at hand, without any incoming value yet.
+// |count| values from |first| on become phis in the current block, without incoming values yet.
 static void make_phis(indim_generator *g, indim_value_id first, int32_t count, const indim_value_id *like) {
   for (int32_t i = 0; i < count; i++) {
     const indim_reg *model = &g->regs[like[i]];
@@ -24,7 +24,7 @@ static void add_incoming(const indim_reg *phi, const indim_reg *value, LLVMBasic
   }
 }
 
-// The phis from |first| on get |values| when control comes from |from|.
+// Adds |values| from block |from| to the phis from |first| on.
 static void feed_phis(indim_generator *g, indim_value_id first, int32_t count, const indim_value_id *values,
                       LLVMBasicBlockRef from) {
   for (int32_t i = 0; i < count; i++) {
@@ -51,8 +51,8 @@ indim_status indim_emit_loop_body(indim_generator *g, const indim_loop_body *bod
   return INDIM_OK;
 }
 
-// A loop's index after a turn. LLVM does not see through it that the index counts, and so leaves the loop alone: looking for
-// other ways to count takes a third of its time, and addresses are made so that there is nothing to gain (address.c).
+// A loop's next index. LLVM does not recognize it as an induction variable and so leaves the loop alone: loop strength
+// reduction takes a third of its time, and addresses are formed so that there is nothing to gain (address.c).
 static LLVMValueRef next_index(indim_generator *g, LLVMValueRef index, int64_t step) {
   return LLVMBuildFreeze(g->e.builder, LLVMBuildNSWAdd(g->e.builder, index, indim_emit_s64(g, step), ""), "");
 }
@@ -67,7 +67,7 @@ static indim_status emit_once(indim_generator *g, const indim_loop_node *node) {
   return INDIM_OK;
 }
 
-// Leaves the function when the host's stop word is not 0.
+// Returns early when the host's stop word is not 0.
 static void ask_stop(indim_generator *g) {
   LLVMBuilderRef b = g->e.builder;
   LLVMBasicBlockRef stopped = indim_emit_leave(g, INDIM_HOST_STOPPED);
@@ -79,19 +79,19 @@ static void ask_stop(indim_generator *g) {
   indim_emit_enter(g, on);
 }
 
-// One test of a loop at its end: |next| below |end| goes to |again|, else to |after|.
+// The latch of a loop: branches to |again| if |next| < |end|, else to |after|.
 static void end_transpose(indim_generator *g, LLVMValueRef next, LLVMValueRef end, LLVMBasicBlockRef again,
                           LLVMBasicBlockRef after) {
   LLVMBuildCondBr(g->e.builder, LLVMBuildICmp(g->e.builder, LLVMIntSLT, next, end, ""), again, after);
 }
 
-// A long stretch of short iterations is a loop of its own, so that nothing is added to them:
+// A long loop of short iterations is strip-mined for polling, so that nothing is added to the iterations:
 //
-//   stretch: asks, and sets limit = min(index + poll_interval * step, end)
-//   for:     the iterations below limit
-//   done:    goes on with the next stretch unless nothing is left
+//   strip: polls, and sets limit = min(index + poll_interval * step, end)
+//   for:   the iterations below limit
+//   done:  continues with the next strip unless none is left
 //
-// Carried values are phis of both; those of the stretch stand in the node's results until the loop is through.
+// Carried values are phis of both; those of the strip are in the node's results until the loop ends.
 static LLVMValueRef begin_stretch(indim_generator *g, const indim_loop_node *node, LLVMValueRef begin, LLVMValueRef end,
                                   LLVMBasicBlockRef before, LLVMValueRef *out_limit) {
   LLVMBuilderRef b = g->e.builder;

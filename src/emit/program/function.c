@@ -1,4 +1,4 @@
-// The function that is being filled: blocks, places on the stack, attributes, and how it is left.
+// The function under construction: blocks, stack slots, attributes, and exits.
 #include <stddef.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ LLVMValueRef indim_emit_host_field(indim_generator *g, LLVMValueRef host, size_t
   return LLVMBuildLoad2(g->e.builder, indim_emit_pointer_type(g), place, "");
 }
 
-// Of x86, stores past the caches are in no order with others: a fence before anybody is told that we are done.
+// Non-temporal stores of x86 are unordered with others: a fence before completion becomes visible.
 static void fence(indim_generator *g) {
   static const char name[] = "llvm.x86.sse.sfence";
   unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);

@@ -1,17 +1,18 @@
 // What leaves the function: parallel loops and calls of the host's services.
 //
-// A parallel loop becomes a function of its own, piece(frame, begin, end), which runs iterations begin to end. The frame is
-// a struct on the caller's stack with the function's own arguments and every value that the body uses from outside. The
-// host runs pieces on its threads; without a host, or when one piece is all there is, the piece is called directly. A
-// piece that has to end early says why in a word of the caller's, which looks there afterwards.
+// A parallel loop becomes a function of its own, piece(frame, begin, end), which runs iterations begin to end. The
+// frame is its closure: a struct on the caller's stack with the function's own arguments and every outside value that
+// the body uses. The host runs pieces on its threads; without a host, or when there is only one piece, the piece is
+// called directly. A piece that has to end early stores the reason in a word of the caller's, which is tested
+// afterwards.
 #include "emit/program/program.h"
 
 #include <stddef.h>
 
-// What every frame begins with.
+// The first fields of every frame.
 enum { FRAME_ARGUMENTS, FRAME_RESULTS, FRAME_SCRATCH, FRAME_HOST, FRAME_STOP, FRAME_STATUS, FRAME_BEGIN, FRAME_FIXED };
 
-// The values that a body uses and that are known outside of it, with the registers they have there.
+// The values that a body uses from outside of it, with their registers there.
 typedef struct capture {
   const indim_loop_body *loop;
   indim_value_id *values;
@@ -21,14 +22,14 @@ typedef struct capture {
   LLVMTypeRef type;
 } capture;
 
-// A lane repeated is repeated again in the piece: its scalar takes less room in the frame, and LLVM knows that all its
-// registers are one.
+// A splat is repeated in the piece: its scalar takes less room in the frame, and LLVM knows that all its registers are
+// one.
 static const indim_loop_node *splat_of(const indim_generator *g, indim_value_id v) {
   const indim_loop_node *node = indim_emit_value(g, v)->node;
   return node != NULL && node->kind == INDIM_NODE_SPLAT ? node : NULL;
 }
 
-// Constants need no place in the frame.
+// Constants need no field in the frame.
 static void see_value(indim_generator *g, indim_value_id v, capture *c) {
   for (const indim_loop_node *splat = NULL;; v = splat->args[0]) {
     LLVMValueRef reg = g->regs[v].part[0];
@@ -51,7 +52,7 @@ static void see_body(indim_generator *g, const indim_loop_body *body, capture *c
       see_value(g, node->args[i], c);
     }
     for (int32_t k = 0; k < 2; k++) {
-      // What is nested deeper is refused by indim_emit_body before the capture matters.
+      // Deeper nests are refused by indim_emit_body before the capture matters.
       if (node->bodies[k] != NULL && node->bodies[k]->depth <= INDIM_EMIT_MAX_DEPTH) {
         see_body(g, node->bodies[k], c);
       }
@@ -107,7 +108,7 @@ static LLVMValueRef load_field(indim_generator *g, const capture *c, LLVMValueRe
   return indim_emit_loaded(g, LLVMBuildLoad2(g->e.builder, type, frame_field(g, c, frame, field), ""));
 }
 
-// The frame's fields back into registers, in the entry block of the piece.
+// Loads the frame's fields into registers, in the entry block of the piece.
 static LLVMValueRef open_frame(indim_generator *g, const capture *c, LLVMValueRef frame) {
   indim_emit_function *f = g->current;
   f->arguments = load_field(g, c, frame, FRAME_ARGUMENTS);
@@ -123,7 +124,7 @@ static LLVMValueRef open_frame(indim_generator *g, const capture *c, LLVMValueRe
       g->regs[c->values[i]].part[part] = load_field(g, c, frame, field++);
     }
   }
-  // A scalar comes behind its splat in the list, and may be a splat itself.
+  // A scalar follows its splat in the list, and may be a splat itself.
   for (int32_t i = c->count - 1; i >= 0; i--) {
     const indim_loop_node *splat = splat_of(g, c->values[i]);
     for (int32_t part = 0; part < 2 && splat != NULL && c->outside[i].part[part] != NULL; part++) {
@@ -164,7 +165,7 @@ static LLVMTypeRef piece_type(indim_generator *g) {
   return LLVMFunctionType(LLVMVoidTypeInContext(g->e.context), parameters, 3, 0);
 }
 
-// Makes the piece's function. |out_may_leave| says whether it may end early.
+// Emits the piece's function. |out_may_leave| says whether it may end early.
 static indim_status emit_piece(indim_generator *g, const indim_loop_node *node, const capture *c,
                                LLVMValueRef *out_function, bool *out_may_leave) {
   indim_emit_function piece = {.function = LLVMAddFunction(g->e.module, "indim_piece", piece_type(g)),
@@ -190,7 +191,7 @@ static indim_status emit_piece(indim_generator *g, const indim_loop_node *node, 
   return status;
 }
 
-// Calls the piece through the host, or directly where there is none or it would be one piece anyway.
+// Calls the piece through the host, or directly if there is no host or only one piece.
 static void call_piece(indim_generator *g, LLVMValueRef piece, LLVMValueRef frame, LLVMValueRef count, int64_t grain) {
   LLVMBuilderRef b = g->e.builder;
   LLVMTypeRef pointer = indim_emit_pointer_type(g);
@@ -219,7 +220,7 @@ static void call_piece(indim_generator *g, LLVMValueRef piece, LLVMValueRef fram
   indim_emit_enter(g, after);
 }
 
-// Leaves the function with |outcome| unless that is 0.
+// Returns |outcome| unless that is 0.
 static void leave_unless_done(indim_generator *g, LLVMValueRef outcome) {
   LLVMBuilderRef b = g->e.builder;
   LLVMBasicBlockRef leave = indim_emit_block(g, "");
@@ -230,7 +231,7 @@ static void leave_unless_done(indim_generator *g, LLVMValueRef outcome) {
   indim_emit_enter(g, on);
 }
 
-// Answers what a piece left in the status word, if it left anything.
+// Returns what a piece stored in the status word, if not 0.
 static void check_status(indim_generator *g) {
   LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
   LLVMValueRef status = LLVMBuildLoad2(g->e.builder, word, g->current->status, "");
@@ -299,7 +300,7 @@ static LLVMValueRef numbers_global(indim_generator *g, const indim_loop_node *no
   return global;
 }
 
-// Goes on when |is_fine|, else leaves the function with INDIM_HOST_FAILED.
+// Continues when |is_fine|, else returns INDIM_HOST_FAILED.
 static void go_on_if(indim_generator *g, LLVMValueRef is_fine) {
   LLVMBasicBlockRef failed = indim_emit_leave(g, INDIM_HOST_FAILED);
   LLVMBasicBlockRef on = indim_emit_block(g, "");

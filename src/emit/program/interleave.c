@@ -1,16 +1,15 @@
-// Lanes 2, 3 or 4 elements apart: whole vectors are loaded and their lanes sorted apart, or sorted together and stored
-// whole. Three loads of x, y and z of points that lie one behind the other read the same three vectors, which LLVM then
-// loads once; three stores of them, next to each other in a body, are put together into three vectors.
+// Lanes of stride 2, 3 or 4: loads are whole vectors, deinterleaved; stores are interleaved and whole. Three loads of
+// x, y and z of consecutive points read the same three vectors, which LLVM then loads once; three such stores, adjacent
+// in a body, become three vector stores.
 //
-// With a stride that has no factor in common with the lanes of a vector (3), the lanes that are wanted stand in different
-// places of the vectors: they are blended into one, which is then permuted once. With an even stride, vectors are taken
-// two by two.
+// With a stride coprime to the lanes of a vector (3), the wanted lanes are at different positions in each vector: they
+// are blended into one, which is then permuted once. With an even stride, vectors are combined pairwise.
 #include "emit/program/access.h"
 #include "loop/ir/affine.h"
 
 enum { MOST_STRIDE = 4, MOST_LANES = 512 };  // eight registers of bytes, as reductions have them
 
-// As many lanes as a register has, when whole registers are what |lanes| is made of.
+// The lanes of a register if |lanes| is a multiple of that, else |lanes|.
 static int32_t register_lanes(const indim_generator *g, indim_type type, int32_t lanes) {
   int32_t native = g->e.program->target.vector_bytes / indim_type_bytes(type);
   return native > 1 && lanes > native && lanes % native == 0 ? native : lanes;
@@ -18,7 +17,7 @@ static int32_t register_lanes(const indim_generator *g, indim_type type, int32_t
 
 static bool is_power_of_two(int32_t x) { return (x & (x - 1)) == 0; }
 
-// |part| lanes from |first| on.
+// |part| lanes, starting with |first|.
 static LLVMValueRef lanes_from(indim_generator *g, LLVMValueRef x, int32_t first, int32_t part) {
   int32_t map[MOST_LANES];
   if ((int32_t)LLVMGetVectorSize(LLVMTypeOf(x)) == part) {
@@ -30,7 +29,7 @@ static LLVMValueRef lanes_from(indim_generator *g, LLVMValueRef x, int32_t first
   return indim_emit_shuffle(g, x, NULL, part, map);
 }
 
-// Vectors laid end to end, two by two.
+// Concatenates the vectors, pairwise.
 static LLVMValueRef join(indim_generator *g, LLVMValueRef *parts, int32_t count, int32_t lanes) {
   int32_t map[MOST_LANES];
   while (count > 1) {
@@ -41,7 +40,7 @@ static LLVMValueRef join(indim_generator *g, LLVMValueRef *parts, int32_t count,
       parts[i] = indim_emit_shuffle(g, parts[2 * i], parts[2 * i + 1], 2 * lanes, map);
     }
     if (count % 2 != 0) {
-      return NULL;  // never: the caller's counts are powers of two
+      return NULL;  // unreachable: the caller's counts are powers of two
     }
     count /= 2;
     lanes *= 2;
@@ -51,7 +50,7 @@ static LLVMValueRef join(indim_generator *g, LLVMValueRef *parts, int32_t count,
 
 // Loads -----------------------------------------------------------------------------------------------------------------
 
-// Lane k is element |first| + k * stride of |stride| vectors laid end to end.
+// Lane k is element |first| + k * stride of the concatenation of |stride| vectors.
 static LLVMValueRef pick_lanes(indim_generator *g, LLVMValueRef *vectors, int32_t lanes, int32_t stride,
                                int32_t first) {
   int32_t map[MOST_LANES];
@@ -85,8 +84,8 @@ static LLVMValueRef pick_lanes(indim_generator *g, LLVMValueRef *vectors, int32_
   return out;
 }
 
-// The same from vectors of which the last one ends with the last lane, so that nothing outside of the span is read. |at|
-// is the first lane's place.
+// The same from vectors of which the last one ends with the last lane, so that nothing outside the span is read. |at|
+// is the address of the first lane.
 static LLVMValueRef pick_span(indim_generator *g, indim_type type, const indim_emit_place *at, int64_t start,
                               int32_t lanes, int32_t stride) {
   int32_t span = (lanes - 1) * stride + 1;
@@ -114,8 +113,8 @@ static LLVMValueRef pick_span(indim_generator *g, indim_type type, const indim_e
   return out;
 }
 
-// How many elements before the first lane the vectors may begin, so that loads of neighbours begin at the same place; -1
-// when the storage does not surely have all that they read.
+// How many elements before the first lane the vectors may begin, so that loads of neighbours begin at the same address;
+// -1 when the storage is not known to contain all that they read.
 static int32_t window_start(const indim_generator *g, const indim_emit_access_lanes *a, int32_t lanes) {
   const indim_loop_value *address = indim_emit_value(g, a->address);
   const indim_storage *storage = g->e.program->storages[a->storage];
@@ -160,7 +159,7 @@ bool indim_emit_can_load_strided(const indim_emit_access_lanes *a, indim_type ty
 
 // Stores ----------------------------------------------------------------------------------------------------------------
 
-// A store of vectors that others may go together with.
+// A store of vectors that may be part of a group.
 static bool may_interleave(const indim_generator *g, const indim_loop_node *node) {
   if (node->kind != INDIM_NODE_STORE) {
     return false;
@@ -211,7 +210,7 @@ bool indim_emit_find_group(indim_generator *g, const indim_loop_node *node) {
       break;
     }
   }
-  // Every place from the least one on has to be there once.
+  // Every offset from the least one on must occur once.
   unsigned seen = 0;
   for (int32_t i = 0; i < group->count; i++) {
     group->offsets[i] -= least;
@@ -222,7 +221,7 @@ bool indim_emit_find_group(indim_generator *g, const indim_loop_node *node) {
   return is_whole;
 }
 
-// Memory vector j of |stride|: lane i is element (j * lanes + i) / stride of the value for the place that is left over.
+// Memory vector j of |stride|: lane i is element (j * lanes + i) / stride of the value whose offset is the remainder.
 static LLVMValueRef mix_lanes(indim_generator *g, LLVMValueRef *values, int32_t lanes, int32_t stride, int32_t j) {
   int32_t map[MOST_LANES];
   LLVMValueRef out = NULL;
@@ -246,7 +245,7 @@ static LLVMValueRef mix_lanes(indim_generator *g, LLVMValueRef *values, int32_t 
   return out;
 }
 
-// With a stride of 3 each value is permuted once, so that every lane stands where one of the three vectors has it.
+// With a stride of 3 each value is permuted once, so that every lane is where one of the three vectors has it.
 static LLVMValueRef place_lanes(indim_generator *g, LLVMValueRef value, int32_t lanes, int32_t stride, int32_t x) {
   int32_t map[MOST_LANES];
   for (int32_t j = 0; j < stride; j++) {
@@ -259,7 +258,7 @@ static LLVMValueRef place_lanes(indim_generator *g, LLVMValueRef value, int32_t 
   return indim_emit_shuffle(g, value, NULL, lanes, map);
 }
 
-// The vectors of |part| lanes in which |count| values of |lanes| lanes stand element by element one behind the other.
+// The vectors of |part| lanes that result from interleaving |count| values of |lanes| lanes.
 static void interleave(indim_generator *g, LLVMValueRef *whole, int32_t count, int32_t lanes, int32_t part,
                        LLVMValueRef *out) {
   for (int32_t c = 0; c * part < lanes; c++) {
@@ -274,7 +273,7 @@ static void interleave(indim_generator *g, LLVMValueRef *whole, int32_t count, i
   }
 }
 
-// Whether map[k] is lane k / count of value k % count as far as there are lanes, and any value behind.
+// Whether map[k] is lane k / count of value k % count for all lanes that exist, and -1 after them.
 static bool is_interleaving(const int32_t *map, int32_t count, int32_t lanes, int32_t result_lanes) {
   bool is_so = result_lanes >= count * lanes;
   for (int32_t k = 0; is_so && k < result_lanes; k++) {

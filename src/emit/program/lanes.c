@@ -1,4 +1,4 @@
-// Lanes: shuffles, splats, and sums of indices with or without them.
+// Lanes: shuffles, splats, and sums of indices, scalar or vector.
 #include <string.h>
 
 #include "emit/program/program.h"
@@ -19,8 +19,8 @@ LLVMValueRef indim_emit_add_scaled(indim_generator *g, LLVMValueRef sum, LLVMVal
   return sum == NULL ? x : LLVMBuildNSWAdd(g->e.builder, sum, x, "");
 }
 
-// The vector with lanes added to it, or without its last ones: as one part inserted into or taken from another, which a
-// shuffle to another number of lanes is only after a detour.
+// The vector extended by lanes, or without its last ones: an insertion into or extraction from another vector, which
+// LLVM does better than a shuffle to another number of lanes.
 static LLVMValueRef resized(indim_generator *g, LLVMValueRef a, int32_t lanes) {
   LLVMTypeRef from = LLVMTypeOf(a);
   LLVMTypeRef to = LLVMVectorType(LLVMGetElementType(from), (unsigned)lanes);
@@ -35,13 +35,13 @@ static LLVMValueRef resized(indim_generator *g, LLVMValueRef a, int32_t lanes) {
                         grows ? 3 : 2, "");
 }
 
-// Whether LLVM 19 can insert such a vector as a part: where its lanes are no power of two it fails, or takes lanes of others.
+// Whether LLVM 19 can insert such a subvector: where its lanes are no power of two it fails, or takes lanes of others.
 static bool is_part(LLVMValueRef a) {
   unsigned lanes = LLVMGetVectorSize(LLVMTypeOf(a));
   return (lanes & (lanes - 1)) == 0;
 }
 
-// Whether the type is among those that LLVM 19's code generator lists; others it makes up.
+// Whether the type is a simple value type of LLVM 19's code generator; others are extended types.
 static bool is_listed(LLVMTypeRef type) {
   unsigned lanes = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetVectorSize(type) : 1;
   if ((lanes & (lanes - 1)) == 0 || lanes == 3) {
@@ -57,7 +57,7 @@ LLVMValueRef indim_emit_loaded(indim_generator *g, LLVMValueRef load) {
   return is_listed(LLVMTypeOf(load)) ? load : LLVMBuildFreeze(g->e.builder, load, "");
 }
 
-// Whether the shuffle only adds lanes of any value, or leaves out the last ones.
+// Whether the shuffle only appends undefined lanes, or drops the last ones.
 static bool only_resizes(LLVMValueRef a, int32_t lanes, const int32_t *map) {
   int32_t own = (int32_t)LLVMGetVectorSize(LLVMTypeOf(a));
   if (own < lanes && !is_part(a)) {
@@ -71,15 +71,16 @@ static bool only_resizes(LLVMValueRef a, int32_t lanes, const int32_t *map) {
   return own != lanes;
 }
 
-// Lane k is lane map[k] of a and b (vectors of one type; b NULL for none) laid end to end; any value where that is -1.
+// Lane k is lane map[k] of the concatenation of a and b (vectors of one type; b may be NULL); undefined where that is
+// -1.
 LLVMValueRef indim_emit_shuffle(indim_generator *g, LLVMValueRef a, LLVMValueRef b, int32_t lanes, const int32_t *map) {
   LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
   LLVMValueRef indices[2 * INDIM_EMIT_MAX_LANES];
-  // A shuffle of a constant is a constant; inserting one is what LLVM 19 fails at where its elements are bits.
+  // A shuffle of a constant is a constant; LLVM 19 fails at inserting one whose elements are bits.
   if (b == NULL && !LLVMIsConstant(a) && only_resizes(a, lanes, map)) {
     return resized(g, a, lanes);
   }
-  // Constants have no lanes of any value: LLVM 19 takes one of a select for the lane of the other constant, too.
+  // Constants get no undefined lanes: LLVM 19 would take one in a select for the lane of the other constant, too.
   bool is_constant = LLVMIsConstant(a) && (b == NULL || LLVMIsConstant(b));
   LLVMValueRef any = is_constant ? LLVMConstNull(word) : LLVMGetPoison(word);
   for (int32_t k = 0; k < lanes; k++) {

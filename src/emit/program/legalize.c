@@ -1,18 +1,18 @@
-// Which values of narrow float types are only moved: loaded, shuffled, chosen, carried, stored. They stay the integers
-// that they are in memory, so that moving costs no conversion, takes half or a quarter of the lanes' room, and keeps every
-// NaN as it is. Values that meet in a move must be of one kind, so they are put into classes, and a class in which one
-// value is computed or computed with stays floats. Values of f16 are integers even there, and converted where they are
-// computed with: the instructions for that would make a signalling NaN a quiet one, and every result of f16 is
-// converted down and up anyway, to round it.
+// Type legalization of narrow floats. Values that are only moved (loaded, shuffled, selected, carried, stored) stay the
+// integers that they are in memory, so that moving costs no conversion, takes half or a quarter of the register space,
+// and keeps every NaN. Values that meet in a move must have one type, so they form equivalence classes (union-find); a
+// class in which one value is computed or is an operand of a computation stays float. Values of f16 are integers even
+// then and are converted where they are computed with: conversion instructions would quiet signalling NaNs, and every
+// result of f16 is converted down and up anyway, for rounding.
 //
-// Rows of bf16 that are computed element by element are taken apart without a shuffle: the even elements are the lower halves
-// of a register's words, the odd ones the upper halves, and both become floats by a shift or a mask. A class of such values
-// is two registers each, the even lanes and the odd ones, from its loads to its stores.
+// Rows of bf16 that are computed elementwise are split into even and odd elements without a shuffle: the even elements
+// are the lower halves of a register's words, the odd ones the upper halves, and both become floats by a shift or a
+// mask. A class of such values has two registers each, the even lanes and the odd ones, from its loads to its stores.
 #include "emit/program/program.h"
 
 typedef struct classes {
-  int32_t *parent;   // of each value; its own number at the root
-  bool *is_counted;  // of roots: with a value that is more than moved
+  int32_t *parent;   // of each value, union-find; roots are their own parent
+  bool *is_counted;  // of roots: the class has a value that is more than moved
 } classes;
 
 static int32_t root_of(classes *c, int32_t v) {
@@ -41,14 +41,14 @@ static void count_all(classes *c, const indim_loop_node *node) {
   }
 }
 
-// From argument |first| on, all are of the result's class.
+// Unifies the arguments from |first| on with the result.
 static void fuse_arguments(classes *c, const indim_loop_node *node, int32_t first) {
   for (int32_t i = first; i < node->arg_count; i++) {
     join(c, node->first_result, node->args[i]);
   }
 }
 
-// |values| go where those from |first| on are.
+// Unifies |values| with those from |first| on, pairwise.
 static void join_lists(classes *c, indim_value_id first, int32_t length, const indim_value_id *values) {
   for (int32_t i = 0; i < length; i++) {
     join(c, first + i, values[i]);
@@ -82,7 +82,7 @@ static void visit(classes *c, const indim_loop_node *node) {
   case INDIM_NODE_STORE:
     break;
   case INDIM_NODE_LOAD:
-    fuse_arguments(c, node, 2);  // the fill
+    fuse_arguments(c, node, 2);  // the fill value
     break;
   case INDIM_NODE_SPLAT:
   case INDIM_NODE_EXTRACT:
@@ -108,7 +108,7 @@ static void visit(classes *c, const indim_loop_node *node) {
   }
 }
 
-// Rows that are computed apart ----------------------------------------------------------------------------------------
+// Rows split into even and odd lanes ----------------------------------------------------------------------------------
 
 bool indim_emit_is_uniform(const indim_loop_program *program, indim_value_id v) {
   const indim_loop_node *node = program->values[v].node;
@@ -117,12 +117,12 @@ bool indim_emit_is_uniform(const indim_loop_program *program, indim_value_id v) 
                            !node->u.memory.has_mask && program->values[node->args[0]].lanes == 1));
 }
 
-// Lanes side by side in memory, all of them.
+// Contiguous lanes, all of them.
 static bool is_row(const indim_loop_program *program, const indim_loop_node *node) {
   return !node->u.memory.has_mask && node->u.memory.lane_stride == 1 && program->values[node->args[0]].lanes == 1;
 }
 
-// An operation of bf16 alone. Functions are too long to be there twice.
+// An operation of bf16 alone. Functions are too long to emit twice.
 static bool is_arithmetic(const indim_loop_program *program, const indim_loop_node *node) {
   bool is_it = node->result_count == 1 && program->values[node->first_result].type == INDIM_BF16 &&
                !indim_op_is_function(node->u.op.op);
@@ -158,13 +158,13 @@ static void visit_row(classes *c, const indim_loop_program *program, const indim
   }
 }
 
-// Floats that fill their bytes and are no float or double of LLVM; their bits as integers.
+// The unsigned integer of the bits for floats of 8 or 16 bits, which are not float or double in LLVM.
 static indim_type stored_type(indim_type type) {
   bool is_narrow = indim_type_is_float(type) && (indim_type_bits(type) == 8 || indim_type_bits(type) == 16);
   return is_narrow ? indim_type_unsigned_of_bits(indim_type_bits(type)) : type;
 }
 
-// Deeper bodies than the generator takes are left out: it refuses them.
+// Skips bodies deeper than the generator takes: it refuses them.
 static void visit_body(classes *c, const indim_loop_program *program, const indim_loop_body *body, bool for_rows) {
   if (body == NULL || body->depth > INDIM_EMIT_MAX_DEPTH) {
     return;
@@ -180,7 +180,7 @@ static void visit_body(classes *c, const indim_loop_program *program, const indi
   }
 }
 
-// Puts values into classes anew.
+// Builds the classes.
 static void classify(classes *c, const indim_loop_program *program, bool for_rows) {
   for (int32_t v = 0; v < program->value_count; v++) {
     c->parent[v] = v;
@@ -189,7 +189,7 @@ static void classify(classes *c, const indim_loop_program *program, bool for_row
   visit_body(c, program, program->body, for_rows);
 }
 
-// Values that were found to be moved only are no floats any more.
+// Values found to be only moved are no floats any more.
 static void find_rows(classes *c, const indim_loop_program *program, const indim_loop_value *values, bool *is_split) {
   classify(c, program, true);
   for (int32_t v = 0; v < program->value_count; v++) {

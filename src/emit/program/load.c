@@ -1,14 +1,14 @@
-// Loads. Which instructions a form of access becomes:
+// Loads. How each access pattern is lowered:
 //
-//   lanes side by side          one vector access (masked: one masked access)
-//   the same element            one load, repeated
-//   backwards                   one vector access, reversed
-//   2, 3 or 4 apart             vector loads, shuffled (interleave.c)
-//   anything else               a load for each lane; a gather where the target has good ones. A masked-off lane reads
+//   contiguous lanes            one vector access (masked: one masked access)
+//   the same element            one load, splat
+//   stride -1                   one vector access, reversed
+//   stride 2, 3 or 4            vector loads, shuffled (interleave.c)
+//   anything else               a load per lane; a gather where the target has fast ones. A masked-off lane reads
 //                               element 0 of the storage instead of its own.
 #include "emit/program/access.h"
 
-// All lanes at once when all are on, else through a place on the stack.
+// One vector load when all lanes are on, else through a stack slot.
 static LLVMValueRef load_by_branch(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef pointer,
                                    LLVMValueRef mask) {
   LLVMBuilderRef b = g->e.builder;
@@ -58,7 +58,7 @@ static LLVMValueRef load_prefix(indim_generator *g, indim_type type, int32_t lan
   return indim_emit_shuffle(g, some, LLVMConstNull(LLVMTypeOf(some)), parts * lanes, map);
 }
 
-// Lanes side by side, as memory holds them. Masked-off lanes are zero.
+// Contiguous lanes, in the memory type. Masked-off lanes are zero.
 static LLVMValueRef load_contiguous(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef pointer,
                                     LLVMValueRef mask) {
   LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, lanes);
@@ -82,7 +82,7 @@ static indim_reg load_one(indim_generator *g, indim_type type, LLVMValueRef poin
   return indim_emit_unpack(&g->e, type, 1, indim_emit_plain_load(g, memory, pointer, type));
 }
 
-// Lanes that are off get element 0 of the storage instead of their own, so that every lane may be read.
+// Masked-off lanes get element 0 of the storage instead of their own, so that every lane may be read.
 static void make_readable(indim_generator *g, indim_emit_access_lanes *a) {
   bool is_narrow = g->e.program->storages[a->storage]->elements <= INT32_MAX;
   if (a->lanes > 1 && (a->mask != NULL || (a->has_lanes && !a->is_cheap && is_narrow))) {
@@ -96,7 +96,7 @@ static void make_readable(indim_generator *g, indim_emit_access_lanes *a) {
   }
 }
 
-// A lane that is off reads the storage's first element. The storage has one, or no lane is ever on.
+// Masked-off lanes read the storage's first element. The storage has one, or no lane is ever on.
 static indim_reg load_each(indim_generator *g, indim_type type, indim_emit_access_lanes *a) {
   LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
   indim_reg out = {{NULL, NULL}};
@@ -138,7 +138,7 @@ static indim_reg load_gathered(indim_generator *g, indim_type type, const indim_
   return indim_emit_unpack(&g->e, type, a->lanes, x);
 }
 
-// Every lane the same element, which is read when a lane is on.
+// Every lane the same element, which is read if any lane is on.
 static indim_reg load_repeated(indim_generator *g, indim_type type, indim_emit_access_lanes *a) {
   LLVMValueRef pointer = indim_emit_lane_pointer(g, a, 0);
   if (a->mask != NULL) {
@@ -184,7 +184,7 @@ static indim_reg select_lanes(indim_generator *g, LLVMValueRef mask, indim_reg o
   return on_true;
 }
 
-// A row of bf16, two to a word: the even lanes shifted to where floats have their upper halves, the odd ones as they stand.
+// A row of bf16, two to a word: the even lanes shifted to the upper halves of floats, the odd ones masked in place.
 static indim_reg load_strided(indim_generator *g, const indim_loop_node *node, int32_t lanes) {
   LLVMBuilderRef b = g->e.builder;
   indim_emit_access_lanes a = indim_emit_access(g, node, lanes, NULL);
@@ -211,12 +211,12 @@ void indim_emit_prefetch(indim_generator *g, LLVMValueRef pointer, int64_t offse
   for (int64_t at = 0; at < bytes; at += LINE) {
     LLVMValueRef further = indim_emit_s64(g, offset + at);
     LLVMValueRef args[] = {LLVMBuildGEP2(g->e.builder, byte, pointer, &further, 1, ""), LLVMConstInt(word, 0, 0),
-                           LLVMConstInt(word, (unsigned)nearness, 0), LLVMConstInt(word, 1, 0)};  // to be read, data
+                           LLVMConstInt(word, (unsigned)nearness, 0), LLVMConstInt(word, 1, 0)};  // for reading, data cache
     LLVMBuildCall2(g->e.builder, type, function, args, 4, "");
   }
 }
 
-// Asks for what the same lanes will be further on.
+// Prefetches what the same lanes will be |prefetch| elements further on.
 static void prefetch_rows(indim_generator *g, const indim_loop_node *node, const indim_loop_value *result) {
   int64_t bytes = indim_type_bytes(result->type);
   if (node->u.memory.prefetch != 0) {

@@ -1,5 +1,5 @@
-// Lanes under masks: masks known beforehand, instructions for the others where the target has them, and a loop over the
-// lanes that are on where it has not.
+// Lanes under masks: constant masks, masked instructions for the others where the target has them, and else a loop over
+// the active lanes.
 #include "emit/program/access.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// Nodes that touch memory; loads and stores are in load.c and store.c, copies and fills here.
+// Memory nodes: copies, fills and prefetches; loads and stores are in load.c and store.c.
 #include "emit/program/access.h"
 
 #include "base/size.h"
@@ -17,7 +17,7 @@ static indim_status emit_copy(indim_generator *g, const indim_loop_node *node) {
     // Not memcpy: a result may be a donated argument's buffer.
     LLVMValueRef size = indim_emit_s64(g, bytes);
     if (g->e.program->storages[node->u.move.to]->shares != 0) {
-      // A result in the buffer of the argument that it may take over is there already.
+      // A result in the buffer of its donated argument holds the data already.
       LLVMValueRef is_there = LLVMBuildICmp(g->e.builder, LLVMIntEQ, to, from, "");
       size = LLVMBuildSelect(g->e.builder, is_there, indim_emit_s64(g, 0), size, "");
     }
@@ -26,7 +26,7 @@ static indim_status emit_copy(indim_generator *g, const indim_loop_node *node) {
   return INDIM_OK;
 }
 
-// |count| vectors of |lanes| elements each, from |pointer| on.
+// |count| vectors of |lanes| elements each, starting at |pointer|.
 static void fill_loop(indim_generator *g, indim_type type, LLVMValueRef packed, int64_t step, int64_t count,
                       LLVMValueRef pointer) {
   LLVMBuilderRef b = g->e.builder;
@@ -45,7 +45,7 @@ static void fill_loop(indim_generator *g, indim_type type, LLVMValueRef packed, 
   indim_emit_enter(g, after);
 }
 
-// Vectors as far as they fit, the rest element by element. Bytes, and zeros, are for memset.
+// Whole vectors, the remainder element by element. Bytes, and zeros, are for memset.
 static indim_status emit_fill(indim_generator *g, const indim_loop_node *node) {
   indim_type type = indim_emit_value(g, node->args[1])->type;  // or the integers of its bits
   LLVMBuilderRef b = g->e.builder;

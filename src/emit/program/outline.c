@@ -1,6 +1,6 @@
-// Functions of functions: where one body computes the same costly function again and again (60 matrices through tanh), its
-// code is put down once, as a function of the module that is called, or else the code generator's work and the code would
-// grow beyond what the caches hold. Fewer are put in line, where a call would cost more than it saves.
+// Function outlining: where one body computes the same costly function many times (tanh of 60 matrices), its code is
+// emitted once, as a function of the module that is called; inlined, the code generator's time and the code would grow
+// beyond what the caches hold. Fewer occurrences are inlined, as a call would cost more than it saves.
 #include "emit/program/program.h"
 
 enum { MANY = 12 };
@@ -11,7 +11,7 @@ static bool is_like(const indim_emit_outlined *o, const indim_generator *g, cons
          o->lanes == result->lanes;
 }
 
-// Counts the functions of a body the first time one of them is met.
+// Counts the functions of a body when the first of them is met.
 static void count_body(indim_generator *g, const indim_loop_body *body) {
   g->outlined_body = body;
   g->outlined_count = 0;
@@ -34,7 +34,7 @@ static void count_body(indim_generator *g, const indim_loop_body *body) {
   }
 }
 
-// The function's own code, in a function of its own.
+// Emits the outlined function.
 static indim_status make_function(indim_generator *g, const indim_loop_node *node, const indim_type *types,
                                   LLVMTypeRef type, LLVMValueRef function) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);

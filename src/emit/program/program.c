@@ -1,24 +1,26 @@
 // A loop program to LLVM IR, one node after another. Nothing is decided here: order, vectors and addresses are the
-// program's. The function's entry block stays open until the end and takes what is known everywhere (base addresses,
-// places on the stack). Long straight code is cut into blocks, because LLVM's work on one block grows faster than the block.
+// program's. The function's entry block stays open until the end and collects what must dominate everything (base
+// addresses, stack slots). Long straight-line code is split into blocks, because LLVM's time per block grows
+// superlinearly.
 #include "emit/program/program.h"
 
 #include <stddef.h>
 #include <string.h>
 
-// Instructions after which a block is cut.
+// Instructions after which a block is split.
 enum { BLOCK_LIMIT = 200 };
 
-// Nodes after which the host is asked whether to go on.
+// Nodes after which the host is polled for cancellation.
 enum { POLL_NODES = 1024 };
 
 // Body ------------------------------------------------------------------------------------------------------------------
 
-// Goes on in a new block when this one is long. The block's address is taken so that LLVM does not join the two again.
+// Continues in a new block when this one is long. The block's address is taken so that LLVM does not merge the two
+// again.
 static void cut_block(indim_generator *g) {
   LLVMBasicBlockRef block = LLVMGetInsertBlock(g->e.builder);
   if (g->mark != NULL && LLVMGetInstructionParent(g->mark) != block) {
-    g->mark = NULL;  // the functions of math.c make blocks of their own
+    g->mark = NULL;  // the functions of math.c create blocks of their own
     g->block_count = 0;
   }
   LLVMValueRef next = g->mark == NULL ? LLVMGetFirstInstruction(block) : LLVMGetNextInstruction(g->mark);
@@ -80,7 +82,7 @@ static bool can_stop(const indim_loop_program *program) {
   return node != NULL;
 }
 
-// How often a body runs in one call, by the ranges of the loops around it; every side of an if is counted.
+// The trip count of a body per call, by the ranges of the enclosing loops; both sides of an if count.
 static double runs_of(const indim_loop_program *program, const indim_loop_body *body, bool *out_is_parallel) {
   double runs = 1;
   for (; body->owner != NULL; body = body->outer) {
@@ -95,8 +97,8 @@ static double runs_of(const indim_loop_program *program, const indim_loop_body *
   return runs;
 }
 
-// Whether next to all work is done in parallel loops, which are functions of their own. Then the code of this one, the
-// calls and what the loops left over at edges, is made with the least effort: half of the generator's time would go there.
+// Whether nearly all work is in parallel loops, which are functions of their own. Then the code of this one (calls, and
+// remainders of loops) is compiled without optimization: half of the code generator's time would go there.
 static bool is_seldom(const indim_loop_program *program) {
   enum { SHARE = 64 };
   double inside = 0;
@@ -118,7 +120,7 @@ static bool is_seldom(const indim_loop_program *program) {
   return outside * SHARE < inside;
 }
 
-// A word that is 0, or the host's when it has one. Only while loops and long ones look there.
+// A word that is 0, or the host's if it has one. Only while loops and long for loops poll it.
 static void find_stop_word(indim_generator *g, LLVMBasicBlockRef *in_out_block) {
   indim_emit_function *f = g->current;
   LLVMBuilderRef builder = g->e.builder;
@@ -138,7 +140,7 @@ static void find_stop_word(indim_generator *g, LLVMBasicBlockRef *in_out_block) 
   *in_out_block = start;
 }
 
-// entry (open) -> first, and where something looks at the stop word -> host? -> start: the body.
+// entry (open) -> first, and if something polls the stop word -> host? -> start: the body.
 static indim_status fill_function(indim_generator *g) {
   indim_emit_function *f = g->current;
   f->entry = indim_emit_block(g, "entry");
@@ -173,7 +175,7 @@ static indim_status emit_function(indim_generator *g) {
   indim_emit_mark_function(g, function.function);
   if (is_seldom(g->e.program)) {
     indim_emit_add_attribute(g, function.function, "optnone");
-    indim_emit_add_attribute(g, function.function, "noinline");  // the other asks for it
+    indim_emit_add_attribute(g, function.function, "noinline");  // required by optnone
   }
   size_t storages = (size_t)g->e.program->storage_count + 1;
   INDIM_TRY(indim_arena_array(g->arena, storages, sizeof *function.bases, (void **)&function.bases));

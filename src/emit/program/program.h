@@ -1,5 +1,5 @@
-// What the files share that turn a loop program into LLVM IR: the function being filled, the registers of the values.
-// Everything of LLVM that they make belongs to the context and module in |e|.
+// State shared by the files that translate a loop program to LLVM IR: the function under construction and the registers
+// of the values. All LLVM objects that they create belong to the context and module in |e|.
 #ifndef INDIM_EMIT_PROGRAM_H
 #define INDIM_EMIT_PROGRAM_H
 
@@ -14,40 +14,40 @@ enum { INDIM_EMIT_MAX_DEPTH = 256 };
 // The most lanes of a value.
 enum { INDIM_EMIT_MAX_LANES = 1024 };
 
-// The function that is being filled: the program's own, or the piece of a parallel loop.
+// The function under construction: the program's own, or one piece of a parallel loop.
 typedef struct indim_emit_function {
   LLVMValueRef function;
-  const indim_loop_body *body;  // whose nodes it computes
-  LLVMBasicBlockRef entry;      // stays open to the end: what is known everywhere (bases, stack places) is put here
-  LLVMBasicBlockRef stopped;    // leaves with INDIM_HOST_STOPPED; NULL until somebody needs it
-  LLVMBasicBlockRef failed;     // the same with INDIM_HOST_FAILED
+  const indim_loop_body *body;  // the one whose nodes it computes
+  LLVMBasicBlockRef entry;      // left open until the end: collects what must dominate everything (bases, stack slots)
+  LLVMBasicBlockRef stopped;    // returns INDIM_HOST_STOPPED; NULL until needed
+  LLVMBasicBlockRef failed;     // returns INDIM_HOST_FAILED; likewise
   bool is_piece;
-  bool has_streamed;  // stores past the caches, which a fence has to end
+  bool has_streamed;  // contains non-temporal stores, which need a fence at the end
   LLVMValueRef arguments, results, scratch, host;
-  LLVMValueRef stop;    // points to the word that stops loops, never NULL
-  LLVMValueRef status;  // points to the word in which pieces leave why they ended early
+  LLVMValueRef stop;    // pointer to the stop word, never NULL
+  LLVMValueRef status;  // pointer to the word in which pieces record why they ended early
   LLVMValueRef *bases;  // of each storage, NULL until used
 } indim_emit_function;
 
-// A costly function of which a body has many, as a function of the module.
+// A costly function that occurs often in a body, outlined as a function of the module.
 typedef struct indim_emit_outlined {
   indim_op op;
   indim_type type;
   int32_t lanes;
   int32_t count;
-  LLVMValueRef function;  // NULL until called
+  LLVMValueRef function;  // NULL until the first call
 } indim_emit_outlined;
 
 enum { INDIM_EMIT_OUTLINED = 32 };
 
-// Stores to every |count|-th element that together fill a stretch of memory, in the order of the body.
+// Stores of stride |count| that together cover a contiguous range of memory, in program order.
 typedef struct indim_emit_group {
-  int32_t count;  // 0: none is open
+  int32_t count;  // 0: no open group
   const indim_loop_node *nodes[4];
-  int64_t offsets[4];  // of each, in elements, from where the stretch begins
+  int64_t offsets[4];  // of each, in elements, from the start of the range
 } indim_emit_group;
 
-// Where elements lie, as far as it is known in a body: base + coefficients * values, counted in elements (address.c).
+// An address that has been computed in a body: base + coefficients * values, in elements (address.c).
 enum { INDIM_EMIT_TERMS = 6, INDIM_EMIT_POINTERS = 16 };
 typedef struct indim_emit_pointer {
   const indim_loop_body *body;  // NULL: none
@@ -59,7 +59,7 @@ typedef struct indim_emit_pointer {
   LLVMValueRef pointer;
 } indim_emit_pointer;
 
-// Stores past the caches that wait for the last of them: their addresses differ by whole vectors.
+// Pending non-temporal stores, emitted together at the last of them: their addresses differ by whole vectors.
 typedef struct indim_emit_streams {
   int32_t count;
   LLVMValueRef packed[16];
@@ -68,86 +68,86 @@ typedef struct indim_emit_streams {
 
 typedef struct indim_generator {
   indim_emit e;
-  indim_arena *arena;  // of all memory that is taken while the module is filled
-  void *room;          // indim_emit_room
+  indim_arena *arena;  // owns all memory allocated while the module is built
+  void *room;          // see indim_emit_temp
   size_t room_bytes;
-  bool has_constants;        // large ones, too, are in the module
+  bool has_constants;        // large constants are in the module too
   int32_t most_nodes;        // of the program's own body; 0: all
   indim_reg *regs;           // of each value of the program
-  indim_loop_value *values;  // the program's, with the types in which they are in registers (legalize.c)
-  bool *is_split;  // of each value: bf16 whose even lanes are one register and whose odd lanes are another (legalize.c)
+  indim_loop_value *values;  // the program's, with their register types (legalize.c)
+  bool *is_split;  // of each value: bf16 with the even lanes in one register and the odd lanes in another (legalize.c)
   LLVMValueRef *constants;  // of each constant storage, NULL until used
   indim_emit_function *current;
-  const indim_loop_body *body;  // whose nodes are being computed
-  const indim_loop_body *loop;  // the innermost loop that it is or stands in, and the block that leads there; or NULL
+  const indim_loop_body *body;  // whose nodes are being emitted
+  const indim_loop_body *loop;  // the innermost loop body that contains |body| (or is it), and its preheader; or NULL
   LLVMBasicBlockRef before_loop;
-  indim_emit_pointer pointers[INDIM_EMIT_POINTERS];  // the latest ones
-  int32_t pointer_count;                             // made so far
-  LLVMValueRef mark;                                 // last instruction that was counted in this block
-  int32_t block_count;                               // instructions in this block
-  int32_t node_count;                                // since the host was asked whether to go on
+  indim_emit_pointer pointers[INDIM_EMIT_POINTERS];  // ring buffer of the latest
+  int32_t pointer_count;                             // created so far
+  LLVMValueRef mark;                                 // last instruction counted in the current block
+  int32_t block_count;                               // instructions in the current block
+  int32_t node_count;                                // since the last poll for cancellation
   indim_emit_group group;
   indim_emit_streams streams;
-  const indim_loop_body *outlined_body;  // that the list below is of
+  const indim_loop_body *outlined_body;  // the body that the table below describes
   int32_t outlined_count;
   indim_emit_outlined outlined[INDIM_EMIT_OUTLINED];
 } indim_generator;
 
 // program.c -------------------------------------------------------------------------------------------------------------
 
-// What is to be put into a module.
+// What to translate.
 typedef struct indim_emit_job {
   const indim_loop_program *program;
   unsigned fast;
-  bool has_constants;  // large constants, too; else whoever links the module defines them (indim_emit_is_external)
-  int32_t most_nodes;  // so many nodes of the program's own body, to find the one that LLVM fails at; 0: all
+  bool has_constants;  // large constants too; else the linker has to define them (indim_emit_is_external)
+  int32_t most_nodes;  // only the first nodes of the program's own body, to bisect a failure of LLVM; 0: all
 } indim_emit_job;
 
-// Fills |module| (empty, in |context|) with the function "indim_program" and what it needs. Memory is taken from |arena|
-// alone, so that nothing is lost when LLVM fails half-way.
+// Fills |module| (empty, in |context|) with the function "indim_program" and what it needs. Allocates from |arena|
+// alone, so that nothing leaks when LLVM fails half-way.
 INDIM_CHECKED indim_status indim_emit_program(const indim_emit_job *job, indim_arena *arena, LLVMContextRef context,
                                               LLVMModuleRef module);
-// Memory of so many bytes until the next call.
+// Temporary memory, valid until the next call.
 INDIM_CHECKED indim_status indim_emit_room(indim_generator *g, size_t bytes, void **out);
 
 static inline const indim_loop_value *indim_emit_value(const indim_generator *g, indim_value_id v) {
   return &g->values[v];
 }
-// The type in which a value is computed, which a narrow float's registers are not always of.
+// The type in which a value is computed; registers of narrow floats may hold the bits instead.
 static inline indim_type indim_emit_computed_type(const indim_generator *g, indim_value_id v) {
   return g->e.program->values[v].type;
 }
 LLVMTypeRef indim_emit_pointer_type(indim_generator *g);
 LLVMTypeRef indim_emit_s64_type(indim_generator *g);
 LLVMValueRef indim_emit_s64(indim_generator *g, int64_t value);
-// A new block of the current function; and going on in it.
+// A new block of the current function; and moving the builder to its end.
 LLVMBasicBlockRef indim_emit_block(indim_generator *g, const char *name);
 void indim_emit_enter(indim_generator *g, LLVMBasicBlockRef block);
-// A place on the stack of the current function.
+// A stack slot (alloca) of the current function.
 LLVMValueRef indim_emit_stack(indim_generator *g, LLVMTypeRef type, const char *name);
-// The pointer |offset| bytes into the host's table; |host| is not NULL.
+// A pointer to |offset| bytes into the host table; |host| is not NULL.
 LLVMValueRef indim_emit_host_field(indim_generator *g, LLVMValueRef host, size_t offset);
-// Attributes that all functions of ours have.
+// Attributes of all generated functions.
 void indim_emit_mark_function(indim_generator *g, LLVMValueRef function);
 void indim_emit_add_attribute(indim_generator *g, LLVMValueRef function, const char *attribute);
-// Whether |body| is |outer| or stands in it.
+// Whether |body| is |outer| or nested in it.
 bool indim_emit_is_inside(const indim_loop_body *body, const indim_loop_body *outer);
-// The nodes of a body, one after another.
+// Emits the nodes of a body in order.
 INDIM_CHECKED indim_status indim_emit_body(indim_generator *g, const indim_loop_body *body);
-// Ends the function: closes the entry block, returns 0 (or nothing, from a piece).
+// Ends the function: terminates the entry block, returns 0 (or void, from a piece).
 void indim_emit_function_end(indim_generator *g, LLVMBasicBlockRef start);
-// Leaves the current function early with an outcome that is not 0.
+// Returns early from the current function with a nonzero |outcome|.
 void indim_emit_answer(indim_generator *g, LLVMValueRef outcome);
-// Where it leaves with this outcome.
+// The block that returns |outcome|.
 LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome);
 
 // legalize.c ---------------------------------------------------------------------------------------------------------------
 
-// |values|: a copy of the program's. Narrow floats that are only moved, and f16, become the unsigned integers of their bits.
-// |is_split|: false for all; set for values of bf16 whose even and odd lanes are computed apart.
+// |values|: a copy of the program's. Narrow floats that are only moved, and f16, become the unsigned integers of their
+// bits. |is_split|: initially false; set for bf16 values whose even and odd lanes are in separate registers.
 INDIM_CHECKED indim_status indim_emit_find_moves(const indim_loop_program *program, indim_arena *arena,
                                                  indim_loop_value *values, bool *is_split);
-// Whether all lanes of a value are known to be the same.
+// Whether all lanes of a value are known to be equal.
 bool indim_emit_is_uniform(const indim_loop_program *program, indim_value_id v);
 
 // values.c: constants, arithmetic and lanes -----------------------------------------------------------------------------
@@ -155,33 +155,34 @@ bool indim_emit_is_uniform(const indim_loop_program *program, indim_value_id v);
 INDIM_CHECKED indim_status indim_emit_value_node(indim_generator *g, const indim_loop_node *node);
 LLVMValueRef indim_emit_shuffle(indim_generator *g, LLVMValueRef a, LLVMValueRef b, int32_t lanes, const int32_t *map);
 LLVMValueRef indim_emit_splat(indim_generator *g, LLVMValueRef x, int32_t lanes);
-// The number in each lane of a vector of integers like |x|, or as such an integer.
+// |value| as a constant of |x|'s integer type, in every lane.
 LLVMValueRef indim_emit_s64_like(indim_generator *g, LLVMValueRef x, int64_t value);
-// What a load gives, to go on with. LLVM 19 sees through shuffles that repeat a first lane to the load that it is from, and
-// crashes there at vectors like <6 x double>: through a freeze it does not see.
+// The loaded value, frozen. LLVM 19 looks through shuffles that repeat a first lane to the load behind them and crashes
+// at vectors like <6 x double>; it does not look through a freeze.
 LLVMValueRef indim_emit_loaded(indim_generator *g, LLVMValueRef load);
-// sum + factor * x of s64 that do not wrap, with or without lanes; |sum| may be NULL for nothing.
+// sum + factor * x in s64 without wrapping, scalar or vector; a NULL |sum| counts as 0.
 LLVMValueRef indim_emit_add_scaled(indim_generator *g, LLVMValueRef sum, LLVMValueRef x, int64_t factor);
 
 // outline.c -------------------------------------------------------------------------------------------------------------
 
-// Calls the function that an elementwise node is of, if its body has many of the same; |*out_done| tells.
+// Calls the outlined function for an elementwise node if its body has many of the same; |*out_done| says whether it
+// did.
 INDIM_CHECKED indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_node *node,
                                                       const indim_type *types, const indim_reg *args, indim_reg *out,
                                                       bool *out_done);
 
-// interleave.c: the shuffle by |map| of |count| vectors of |lanes| lanes if it puts their lanes element by element one
-// behind the other, else NULL.
+// interleave.c: the shuffle by |map| of |count| vectors of |lanes| lanes if it interleaves them element by element,
+// else NULL.
 LLVMValueRef indim_emit_interleaved(indim_generator *g, LLVMValueRef *values, int32_t count, int32_t lanes,
                                     int32_t result_lanes, const int32_t *map);
 
 // memory.c, address.c ---------------------------------------------------------------------------------------------------
 
 INDIM_CHECKED indim_status indim_emit_memory_node(indim_generator *g, const indim_loop_node *node);
-// Where element |address| of the storage lies; |address| is a scalar value.
+// The address of element |address| of the storage; |address| is a scalar value.
 LLVMValueRef indim_emit_element(indim_generator *g, int32_t storage, indim_value_id address);
 
-// tsan.c: in a build with ThreadSanitizer, code that reports what the node is going to read and write; else nothing.
+// tsan.c: in a build with ThreadSanitizer, instrumentation for what the node reads and writes; else nothing.
 #if defined(__SANITIZE_THREAD__)
 #define INDIM_EMIT_WATCHES 1
 #elif defined(__has_feature)
@@ -194,8 +195,8 @@ LLVMValueRef indim_emit_element(indim_generator *g, int32_t storage, indim_value
 #endif
 void indim_emit_tsan(indim_generator *g, const indim_loop_node *node);
 
-// Large constants do not go through LLVM, which would hold them several times over: the module declares them by name, and
-// whoever links it has to define them, aligned to 64 bytes.
+// Large constants do not go through LLVM, which would hold several copies of them: the module declares them by name and
+// the linker has to define them, aligned to 64 bytes.
 enum { INDIM_EMIT_NAME = 32 };
 bool indim_emit_is_external(const indim_storage *storage);
 void indim_emit_constant_name(const indim_storage *storage, char *out);
@@ -203,11 +204,11 @@ void indim_emit_constant_name(const indim_storage *storage, char *out);
 // control.c -------------------------------------------------------------------------------------------------------------
 
 INDIM_CHECKED indim_status indim_emit_control_node(indim_generator *g, const indim_loop_node *node);
-// The body of a loop that |before|, which is finished, leads to.
+// The body of a loop with the finished preheader |before|.
 INDIM_CHECKED indim_status indim_emit_loop_body(indim_generator *g, const indim_loop_body *body,
                                                 LLVMBasicBlockRef before);
-// The iterations of a for from |begin| to below |end|, at least one, behind |before|, which goes to the empty block |head|.
-// They go on to |after| from |*out_last|; what they carry from there are the body's yields.
+// The iterations of a for from |begin| to below |end|, at least one. |before| is the preheader and branches to the
+// empty block |head|; the exit edge goes from |*out_last| to |after|, where the carried values are the body's yields.
 INDIM_CHECKED indim_status indim_emit_iterations(indim_generator *g, const indim_loop_node *node, LLVMValueRef begin,
                                                  LLVMValueRef end, LLVMBasicBlockRef before, LLVMBasicBlockRef head,
                                                  LLVMBasicBlockRef after, LLVMBasicBlockRef *out_last);
@@ -219,12 +220,12 @@ INDIM_CHECKED indim_status indim_emit_parallel(indim_generator *g, const indim_l
 
 // machine.c -------------------------------------------------------------------------------------------------------------
 
-// This machine, known by its feature bits and never by its name.
+// This machine, detected by feature bits, never by name.
 void indim_host_target(indim_target *out_target);
-// Whether this library has the target's family.
+// Whether this library contains the backend for the target.
 bool indim_machine_is_there(const indim_target *target);
-// A target as LLVM knows it; without its features, which take long to read, unless |is_for_code|. UNSUPPORTED when this
-// LLVM was built without it.
+// LLVM's target machine; without the feature string, which is slow to parse, unless |is_for_code|. UNSUPPORTED when
+// this LLVM lacks the backend.
 INDIM_CHECKED indim_status indim_machine_create(indim_ctx *cx, const indim_target *target, bool is_for_code,
                                                 LLVMTargetMachineRef *out_machine);
 

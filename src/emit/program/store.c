@@ -1,9 +1,9 @@
-// Stores: lanes side by side are one vector access, backwards as well; any other form is a store for each lane, one after
-// another, or a scatter where the target has good ones; several that together fill a stretch of memory are put together
-// (interleave.c). A lane that is switched off touches nothing.
+// Stores: contiguous lanes are one vector access, stride -1 as well; any other pattern is a store per lane, in order,
+// or a scatter where the target has fast ones; several that together cover a range of memory are interleaved
+// (interleave.c). A masked-off lane accesses nothing.
 #include "emit/program/access.h"
 
-// All lanes at once when all are on, else from a place on the stack.
+// One vector store when all lanes are on, else from a stack slot.
 static void store_by_branch(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef packed,
                             LLVMValueRef pointer, LLVMValueRef mask) {
   LLVMBuilderRef b = g->e.builder;
@@ -64,7 +64,7 @@ static void store_contiguous(indim_generator *g, indim_type type, int32_t lanes,
   indim_emit_masked_call(g, "llvm.masked.store", LLVMTypeOf(packed), LLVMTypeOf(pointer), args, 4);
 }
 
-// Element k of what pack gave.
+// Element k of the result of indim_emit_pack.
 static LLVMValueRef packed_lane(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef packed, int32_t lane) {
   if (lanes == 1) {
     return packed;
@@ -77,7 +77,7 @@ static LLVMValueRef packed_lane(indim_generator *g, indim_type type, int32_t lan
   return LLVMBuildExtractElement(g->e.builder, packed, LLVMConstInt(word, (unsigned)lane, 0), "");
 }
 
-// The same in a loop over the lanes that are on, values and element numbers on the stack.
+// The same in a loop over the active lanes, with values and element numbers on the stack.
 static void store_in_loop(indim_generator *g, indim_type type, const indim_emit_access_lanes *a, LLVMValueRef packed) {
   LLVMBuilderRef b = g->e.builder;
   LLVMTypeRef s64 = indim_emit_s64_type(g);
@@ -94,7 +94,7 @@ static void store_in_loop(indim_generator *g, indim_type type, const indim_emit_
   indim_emit_lanes_end(g, &l);
 }
 
-// One lane after another, so that of lanes with the same address the last one stays.
+// In lane order, so that the last of several lanes with the same address wins.
 static void store_each(indim_generator *g, indim_type type, const indim_emit_access_lanes *a, LLVMValueRef packed) {
   if (a->mask != NULL && a->lanes > 8 && indim_emit_can_loop_lanes(a->lanes)) {
     store_in_loop(g, type, a, packed);
@@ -126,7 +126,7 @@ static void store_scattered(indim_generator *g, indim_type type, const indim_emi
   indim_emit_masked_call(g, "llvm.masked.scatter", LLVMTypeOf(packed), LLVMTypeOf(pointers), args, 4);
 }
 
-// The even and the odd lanes of bf16 as they lie in memory: the upper halves of all words in turn.
+// The even and the odd lanes of bf16 in memory order: the upper halves of all words, interleaved.
 static LLVMValueRef pack_split(indim_generator *g, int32_t lanes, indim_reg x) {
   LLVMBuilderRef b = g->e.builder;
   int32_t map[INDIM_EMIT_MAX_LANES];
@@ -140,7 +140,7 @@ static LLVMValueRef pack_split(indim_generator *g, int32_t lanes, indim_reg x) {
   return indim_emit_shuffle(g, even, LLVMBuildBitCast(b, x.part[1], halves, ""), lanes, map);
 }
 
-// Whether the store is one of a group that is put together, which happens when the last of them is met.
+// Whether the store belongs to an interleaved group, which is emitted at the last of its stores.
 static bool is_grouped(indim_generator *g, const indim_loop_node *node) {
   const indim_emit_group *group = &g->group;
   bool is_member = false;

@@ -1,10 +1,10 @@
-// Stores past the caches. They want aligned addresses, which only the run knows: one test decides for all stores behind one
-// another whose addresses differ by whole vectors. They are done together when the last of them is met, with no load
-// between them: a cache line that is stored in parts stays where such lines are gathered only for a few accesses.
+// Non-temporal stores. They need aligned addresses, known only at run time: one test decides for all consecutive stores
+// whose addresses differ by whole vectors. They are emitted together at the last of them, with no load in between: a
+// partly written cache line stays in a write-combining buffer only for a few accesses.
 #include "emit/program/access.h"
 #include "loop/ir/affine.h"
 
-// Bytes that the address has to be a multiple of.
+// The required alignment of the address in bytes.
 static int64_t alignment_of(const indim_generator *g, const indim_loop_node *node) {
   const indim_loop_value *value = indim_emit_value(g, node->args[1]);
   int64_t bytes = (int64_t)value->lanes * indim_type_bytes(value->type);
@@ -20,7 +20,7 @@ bool indim_emit_is_streamed(const indim_generator *g, const indim_loop_node *nod
          bytes >= 16 && (bytes & (bytes - 1)) == 0;
 }
 
-// Whether a later store is done together with this one.
+// Whether a later store is emitted together with this one.
 static bool has_successor(const indim_generator *g, const indim_loop_node *node) {
   for (const indim_loop_node *next = node->next; next != NULL; next = next->next) {
     int64_t offset = 0;

@@ -1,6 +1,6 @@
-// For ThreadSanitizer: in a build with it, generated code reports what each node reads and writes right before it does, as
-// C code does that is built so. Races between the iterations of a parallel loop, and between two runs of one program, are
-// then found like any others. In other builds nothing is reported.
+// ThreadSanitizer instrumentation: in a build with it, generated code reports what each node reads and writes right
+// before it does, like instrumented C code. Races between the iterations of a parallel loop, and between two runs of
+// one program, are then found like any others. Other builds report nothing.
 #include "emit/program/access.h"
 #include "loop/ir/effects.h"
 
@@ -38,7 +38,7 @@ static void report_lanes(indim_generator *g, const indim_loop_node *node, int32_
   }
 }
 
-// What copies and fills touch.
+// What copies and fills access.
 static void report_blocks(indim_generator *g, const indim_loop_node *node) {
   indim_effect effects[INDIM_MAX_EFFECTS];
   int32_t count = indim_loop_effects(g->e.program, node, effects);

@@ -1,4 +1,4 @@
-// Nodes that give a value from values: constants, elementwise operations, index arithmetic, and what moves lanes about.
+// Nodes that compute values from values: constants, elementwise operations, index arithmetic, and lane permutations.
 // Complex values are two registers, treated alike.
 #include <string.h>
 
@@ -15,10 +15,10 @@ static indim_status refuse(indim_generator *g, const indim_loop_node *node, cons
                     indim_type_text(type));
 }
 
-// Arguments of an elementwise node, gathered for scalar.c. Sorting networks and the like never come here: no op has more.
+// Most arguments of an elementwise node, collected for scalar.c; no op has more (sorts and the like do not come here).
 enum { MAX_ARGS = 8 };
 
-// The value to compute with, and back: a narrow float may be in registers as its bits (legalize.c).
+// The value in its computed type, and back: registers of a narrow float may hold its bits (legalize.c).
 static indim_reg computed(indim_generator *g, indim_value_id v) {
   indim_type type = indim_emit_computed_type(g, v);
   if (indim_emit_value(g, v)->type == type) {
@@ -39,7 +39,7 @@ static bool is_move(indim_op op) {
   return op == INDIM_OP_SELECT || op == INDIM_OP_COPY || op == INDIM_OP_BITCAST_CONVERT;
 }
 
-// On the even lanes (0) or the odd ones (1) of bf16: of a value that has the same in every lane, on the first half of it.
+// The even lanes (0) or the odd ones (1) of a bf16 value; for a uniform value, the first half of its lanes.
 static indim_reg half_of(indim_generator *g, indim_value_id v, int32_t which) {
   if (g->is_split[v]) {
     return (indim_reg){{g->regs[v].part[which], NULL}};
@@ -170,8 +170,8 @@ static void emit_affine(indim_generator *g, const indim_loop_node *node) {
                                             : LLVMBuildNSWAdd(g->e.builder, sum, constant, "");
 }
 
-// Rounded-down quotient or remainder by a positive constant. Where the range allows it the division is an unsigned one,
-// and one of 32 bits, which vectors can do with a multiplication.
+// Floor division or remainder by a positive constant. Where the range permits, it is unsigned and of 32 bits, which
+// vectors do with a multiplication.
 static void emit_division(indim_generator *g, const indim_loop_node *node) {
   LLVMBuilderRef b = g->e.builder;
   const indim_loop_value *arg = indim_emit_value(g, node->args[0]);
@@ -226,7 +226,7 @@ static void emit_clamp_index(indim_generator *g, const indim_loop_node *node) {
   LLVMValueRef high[] = {indim_emit_intrinsic(&g->e, "llvm.smax", 2, low),
                          indim_emit_s64_like(g, x, node->u.clamp.high)};
   x = indim_emit_intrinsic(&g->e, "llvm.smin", 2, high);
-  // The builder knows that the result is not negative more often than LLVM does.
+  // Range analysis in the builder proves more results nonnegative than LLVM does.
   x = !is_narrow ? x : least >= 0 ? LLVMBuildZExt(b, x, wide, "") : LLVMBuildSExt(b, x, wide, "");
   g->regs[node->first_result].part[0] = x;
 }
@@ -238,19 +238,19 @@ static LLVMValueRef lane_of(indim_generator *g, LLVMValueRef x, int32_t lanes, i
   return lanes == 1 ? x : LLVMBuildExtractElement(g->e.builder, x, LLVMConstInt(word, (unsigned)lane, 0), "");
 }
 
-// What some of the arguments give to a shuffle: all lanes of the result, of which |is_there| says which
-// have their value.
+// What some of the arguments contribute to a shuffle: a vector of the result's lanes; |is_there| marks the defined
+// ones.
 typedef struct piece {
   LLVMValueRef value;
   bool *is_there;
 } piece;
 
-// State of one shuffle while its parts are put together.
+// State of one shuffle while its parts are merged.
 typedef struct shuffling {
   const indim_loop_node *node;
   int32_t lanes;
   int32_t part;
-  int32_t *map;  // of the step at hand
+  int32_t *map;  // of the current step
   piece *pieces;
   int32_t count;
 } shuffling;
@@ -259,8 +259,8 @@ static int32_t arg_lanes(indim_generator *g, const indim_loop_node *node, int32_
   return indim_emit_value(g, node->args[i])->lanes;
 }
 
-// The lanes that come from |count| arguments of the same lanes, the i-th and those behind it; the first lane of these is
-// number |first|. NULL when no lane does.
+// The lanes that come from |count| arguments of equal lanes, starting with the i-th; their first lane is number |first|
+// of the concatenation. NULL when no lane does.
 static LLVMValueRef take(indim_generator *g, shuffling *s, int32_t i, int32_t count, int32_t first, bool *is_there) {
   int32_t end = first + count * arg_lanes(g, s->node, i);
   bool is_used = false;
@@ -286,7 +286,7 @@ static LLVMValueRef take(indim_generator *g, shuffling *s, int32_t i, int32_t co
   return out;
 }
 
-// How many arguments from the i-th on are taken together: all scalars in a row, or two vectors of the same lanes.
+// How many arguments from the i-th on are handled together: consecutive scalars, or two vectors of equal lanes.
 static int32_t run_of_args(indim_generator *g, const indim_loop_node *node, int32_t i) {
   int32_t lanes = arg_lanes(g, node, i);
   int32_t most = lanes == 1 ? node->arg_count - i : 2;
@@ -297,7 +297,7 @@ static int32_t run_of_args(indim_generator *g, const indim_loop_node *node, int3
   return count;
 }
 
-// Joins the pieces two by two until one is left.
+// Merges the pieces pairwise until one is left.
 static void fuse_pieces(indim_generator *g, shuffling *s) {
   while (s->count > 1) {
     int32_t joined = 0;
@@ -317,7 +317,7 @@ static void fuse_pieces(indim_generator *g, shuffling *s) {
   }
 }
 
-// Points from their coordinates: two to four arguments of the same lanes, element by element.
+// Points from their coordinates: two to four arguments of equal lanes, interleaved.
 static LLVMValueRef interleaved(indim_generator *g, const shuffling *s) {
   LLVMValueRef values[4];
   const indim_loop_node *node = s->node;
@@ -333,7 +333,7 @@ static LLVMValueRef interleaved(indim_generator *g, const shuffling *s) {
   return indim_emit_interleaved(g, values, node->arg_count, arg_lanes(g, node, 0), s->lanes, node->u.map);
 }
 
-// One part of a vector result: pieces of the arguments, then joined.
+// One part of a vector result: the pieces of the arguments, merged.
 static void shuffle_part(indim_generator *g, shuffling *s, bool *is_there) {
   const indim_loop_node *node = s->node;
   indim_type type = indim_emit_value(g, node->first_result)->type;
@@ -394,7 +394,7 @@ static indim_status emit_shuffle(indim_generator *g, const indim_loop_node *node
   return INDIM_OK;
 }
 
-// The first |count| lanes from |first| on.
+// |count| lanes, starting with |first|.
 static indim_reg part_of(indim_generator *g, indim_reg x, int32_t first, int32_t count) {
   indim_reg out = {{NULL, NULL}};
   int32_t lanes = (int32_t)LLVMGetVectorSize(LLVMTypeOf(x.part[0]));
@@ -409,7 +409,7 @@ static indim_reg part_of(indim_generator *g, indim_reg x, int32_t first, int32_t
   return out;
 }
 
-// Halves are combined until one lane is left. Of an odd number the last lane waits and is combined at the end.
+// Tree reduction: halves are combined until one lane is left. The last lane of an odd number is combined at the end.
 static indim_status emit_reduce(indim_generator *g, const indim_loop_node *node) {
   indim_type type = indim_emit_computed_type(g, node->args[0]);
   indim_type types[] = {type, type};

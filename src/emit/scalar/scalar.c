@@ -1,10 +1,10 @@
-// From an operation to the file that knows it: scalar_int.c, scalar_float.c, scalar_complex.c by the class of the operands,
-// scalar_convert.c for conversions and for everything about bits of floats.
+// Dispatch of elementwise operations: scalar_int.c, scalar_float.c, scalar_complex.c by the class of the operands,
+// scalar_convert.c for conversions and everything about bits of floats.
 #include "emit/scalar/scalar.h"
 
 // Operations ----------------------------------------------------------------------------------------------------------
 
-// Not when a part becomes bits or the reverse: complex numbers have no other type of their width.
+// Only between types of equal size; there is no type of a complex number's parts together.
 static bool bitcast(const indim_apply *a, indim_reg *out) {
   indim_emit *e = a->e;
   indim_type from = a->types[0];
@@ -37,8 +37,8 @@ static indim_reg convert(const indim_apply *a) {
   return (indim_reg){{indim_emit_convert(a->e, a->lanes, indim_emit_part_of(from), part, a->args[0].part[0]), im}};
 }
 
-// Bits chosen against none are logic: LLVM 19 does not come to an end with some selects of them. Frozen,
-// because a lane that nobody stands for must still be off where it is switched off.
+// A select of bits with a zero operand becomes logic: LLVM 19 does not terminate on some such selects. Frozen, because
+// an undefined lane must still be off where the mask is off.
 static LLVMValueRef choose_bits(LLVMBuilderRef b, LLVMValueRef which, LLVMValueRef x, LLVMValueRef y) {
   if (LLVMIsConstant(y) && LLVMIsNull(y)) {
     return LLVMBuildAnd(b, which, LLVMBuildFreeze(b, x, ""), "");
@@ -68,7 +68,7 @@ indim_status indim_emit_scalar(indim_emit *e, const indim_loop_op *op, indim_typ
   if (count < 1) {
     return INDIM_UNSUPPORTED;
   }
-  // A flat choice of the ops that are about no class of types in particular.
+  // The ops that do not depend on a class of types.
   if (op->op == INDIM_OP_COPY) {
     *out = args[0];
   } else if (op->op == INDIM_OP_SELECT) {

@@ -1,4 +1,4 @@
-// What the files scalar*.c share: an operation with its operands, and conversion between registers and bit patterns.
+// Shared by scalar*.c: an operation with its operands, and conversion between registers and bit patterns.
 #ifndef INDIM_EMIT_SCALAR_H
 #define INDIM_EMIT_SCALAR_H
 
@@ -15,28 +15,28 @@ typedef struct indim_apply {
   const indim_reg *args;
 } indim_apply;
 
-// Of a complex type that of its parts; of any other itself.
+// The component type of a complex type; any other type itself.
 indim_type indim_emit_part_of(indim_type type);
 
-// By the class of the argument that decides (the second one's for select). NULL and false: no meaning for its type.
+// By the class of the deciding argument (the second one's for select). NULL and false: undefined for its type.
 LLVMValueRef indim_emit_int_op(const indim_apply *a);    // integers and pred
 LLVMValueRef indim_emit_float_op(const indim_apply *a);  // floats; not COMPLEX
 bool indim_emit_complex_op(const indim_apply *a, indim_reg *out);
 
-// Conversion by XLA's rules of one part. Neither type is complex.
+// Converts one part by XLA's rules. Neither type is complex.
 LLVMValueRef indim_emit_convert(indim_emit *e, int32_t lanes, indim_type from, indim_type to, LLVMValueRef x);
-// The value of float type |type| nearest to |x|, floats or doubles, as the type's register holds it. From doubles too
-// there is one rounding only.
+// The value of float type |type| nearest to |x|, floats or doubles, in the type's register. Rounds once only, from
+// doubles too.
 LLVMValueRef indim_emit_round(indim_emit *e, indim_type type, LLVMValueRef x);
-// The same of what one instruction made of values of that type: its NaN is one of theirs or the processor's, and has
-// nothing in the bits that are rounded off.
+// The same for the result of one instruction on values of that type: a NaN is one of its operands' or the processor's
+// default, and has no bits where rounding would drop them.
 LLVMValueRef indim_emit_round_instruction(indim_emit *e, indim_type type, LLVMValueRef x);
-// x / y for a constant y as products, to the same bits; NULL where that is not possible or not worth it (scalar_divide.c).
+// x / y for a constant y as products, bit-identical; NULL where that is impossible or not profitable (scalar_divide.c).
 LLVMValueRef indim_emit_divide_by_constant(indim_emit *e, LLVMValueRef x, LLVMValueRef y);
-// The low bits of an integer register extended as its type says, after an operation that may have left its range.
+// The low bits of an integer register extended to its type, after an operation that may have left its range.
 LLVMValueRef indim_emit_wrap(indim_emit *e, indim_type type, LLVMValueRef x);
 
-// Lets an instruction of f32 or f64 do what --fast allows.
+// Sets the fast-math flags that --fast allows on an instruction of f32 or f64.
 LLVMValueRef indim_emit_relaxed(indim_emit *e, LLVMValueRef result);
 
 // The bits of a float's register as integers of the type's bytes (i8, i16, i32, i64), and back.
@@ -69,12 +69,12 @@ static inline LLVMValueRef indim_emit_binary_intrinsic(indim_emit *e, const char
   LLVMValueRef args[] = {x, y};
   return indim_emit_intrinsic(e, name, 2, args);
 }
-// The lanes whose x is NaN.
+// The mask of lanes in which x is NaN.
 static inline LLVMValueRef indim_emit_is_nan(indim_emit *e, LLVMValueRef x) {
   return LLVMBuildFCmp(e->builder, LLVMRealUNO, x, x, "");
 }
 bool indim_emit_is_double(LLVMValueRef x);
-// The comparison of integers for an indim_compare_direction.
+// The integer predicate for an indim_compare_direction.
 LLVMIntPredicate indim_emit_int_predicate(int32_t direction, bool is_signed);
 
 #endif  // INDIM_EMIT_SCALAR_H

@@ -1,10 +1,10 @@
-// Complex numbers: arithmetic, moduli and roots. Each part is right to about an ulp by itself, also where terms cancel:
-// products are taken exactly and added in pairs, divisions and roots corrected by what they left over. Exponents that
-// would overflow on the way are split off. Infinities and NaN are those of eval/complex_math.h, mostly in blocks of their
-// own that run when a lane needs them.
+// Complex numbers: arithmetic, moduli and roots. Each part is accurate to about an ulp by itself, also under
+// cancellation: products are exact and added in pairs, divisions and roots corrected by their residuals. Exponents that
+// would overflow in intermediate results are split off. Infinities and NaN are those of eval/complex_math.h, mostly in
+// blocks of their own that are branched to when a lane needs them.
 #include "emit/scalar/scalar_complex.h"
 
-// Keeps what only the first way needs out of the second one's.
+// Branch weights: keeps code that only the taken side needs out of the other.
 static void mark_unlikely(const kit *k, LLVMValueRef branch) {
   LLVMContextRef context = k->e->context;
   LLVMTypeRef word = LLVMInt32TypeInContext(context);
@@ -15,7 +15,7 @@ static void mark_unlikely(const kit *k, LLVMValueRef branch) {
   LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(context, "prof", 4), LLVMMetadataAsValue(context, weights));
 }
 
-rare indim_rare_begin(const kit *k, val lanes) {
+rare indim_emit_rare_begin(const kit *k, val lanes) {
   LLVMBasicBlockRef before = LLVMGetInsertBlock(k->b);
   LLVMValueRef function = LLVMGetBasicBlockParent(before);
   LLVMBasicBlockRef inside = LLVMAppendBasicBlockInContext(k->e->context, function, "");
@@ -33,7 +33,7 @@ static val joined(const kit *k, rare block, LLVMBasicBlockRef inside, val usual,
   return phi;
 }
 
-plane indim_rare_end(const kit *k, rare block, plane usual, plane computed) {
+plane indim_emit_rare_end(const kit *k, rare block, plane usual, plane computed) {
   LLVMBasicBlockRef inside = LLVMGetInsertBlock(k->b);
   LLVMBuildBr(k->b, block.after);
   LLVMPositionBuilderAtEnd(k->b, block.after);
@@ -43,11 +43,11 @@ plane indim_rare_end(const kit *k, rare block, plane usual, plane computed) {
 
 // Pairs ---------------------------------------------------------------------------------------------------------------
 
-pair indim_plane_dot(const kit *k, val a, val b, val c, val d) {
-  return indim_emit_pair_add(k, indim_emit_fn_two_product(k, a, b), indim_emit_fn_two_product(k, c, d));
+pair indim_emit_pair_dot(const kit *k, val a, val b, val c, val d) {
+  return indim_emit_pair_add(k, indim_emit_math_two_product(k, a, b), indim_emit_math_two_product(k, c, d));
 }
 
-pair indim_plane_sum(const kit *k, val *terms, int count) {
+pair indim_emit_pair_sum(const kit *k, val *terms, int count) {
   for (int pass = 1; pass < count; pass++) {
     for (int i = 1; i < count; i++) {
       pair sum = two_sum(k, terms[i], terms[i - 1]);
@@ -65,7 +65,7 @@ pair indim_plane_sum(const kit *k, val *terms, int count) {
 // The square root of a pair; 0 of 0.
 static pair root_of(const kit *k, pair n) {
   val first = root(k, n.high);
-  pair square = indim_emit_fn_two_product(k, first, first);
+  pair square = indim_emit_math_two_product(k, first, first);
   val rest = add(k, sub(k, sub(k, n.high, square.high), square.low), n.low);
   val step = quotient(k, rest, add(k, first, first));
   return quick_two_sum(k, first, choose(k, is_zero(k, first), first, step));
@@ -76,7 +76,7 @@ static pair times_real(const kit *k, pair p, val factor) {
   return (pair){mul(k, p.high, factor), mul(k, p.low, factor)};
 }
 
-val indim_plane_exponent(const kit *k, val x) {
+val indim_emit_real_exponent(const kit *k, val x) {
   val field = shift_right(k, iand(k, as_bits(k, x), whole(k, INT64_MAX)), 52);
   field = indim_emit_binary_intrinsic(k->e, "llvm.umax", field, whole(k, 1));
   field = indim_emit_binary_intrinsic(k->e, "llvm.umin", field, whole(k, 2045));
@@ -85,26 +85,26 @@ val indim_plane_exponent(const kit *k, val x) {
 
 static val negated_int(const kit *k, val n) { return isub(k, whole(k, 0), n); }
 
-val indim_plane_ldexp(const kit *k, val x, val n) {
+val indim_emit_real_ldexp(const kit *k, val x, val n) {
   val least = indim_emit_binary_intrinsic(k->e, "llvm.smax", n, whole(k, -2040));
   val cut = indim_emit_binary_intrinsic(k->e, "llvm.smin", least, whole(k, 2040));
   val half = shift_signed(k, cut, 1);
   return mul(k, mul(k, x, power_of_two(k, half)), power_of_two(k, isub(k, cut, half)));
 }
 
-// The sum of a pair times its power of two, with one rounding. The first half alone gives it, but where it is a subnormal
-// number's half of a last place away from that: then the second half decides.
+// A pair times its power of two, rounded once. The high part alone gives it, except where it is halfway between two
+// subnormal numbers: there the low part decides.
 static val ldexp_of_pair(const kit *k, scaled s) {
-  val near = indim_plane_ldexp(k, s.modulus.high, s.exponent);
+  val near = indim_emit_real_ldexp(k, s.modulus.high, s.exponent);
   val up = negated_int(k, s.exponent);
-  val rest = sub(k, s.modulus.high, indim_plane_ldexp(k, near, up));
-  val place = indim_plane_ldexp(k, real(k, DBL_TRUE_MIN), up);
+  val rest = sub(k, s.modulus.high, indim_emit_real_ldexp(k, near, up));
+  val place = indim_emit_real_ldexp(k, real(k, DBL_TRUE_MIN), up);
   val is_tie = compare(k, LLVMRealOEQ, add(k, absolute(k, rest), absolute(k, rest)), place);
   val goes_on = both(k, is_tie, above(k, mul(k, rest, s.modulus.low), 0));
   return choose(k, goes_on, add(k, near, with_sign(k, real(k, DBL_TRUE_MIN), rest)), near);
 }
 
-// A number as mantissa * 2^exponent with 1 <= |mantissa| < 2; of zero, the zero and a very small exponent.
+// A number as mantissa * 2^exponent with 1 <= |mantissa| < 2; zero has a zero mantissa and a very small exponent.
 typedef struct apart {
   val mantissa;
   val exponent;
@@ -122,7 +122,7 @@ static apart decompose(const kit *k, val x) {
   return (apart){choose(k, none, x, mantissa), choose(k, none, whole(k, -10000), exponent)};
 }
 
-// The sum of two pairs, whose first half is the sum rounded, however near the rest comes to half a unit of its last place.
+// The sum of two pairs, whose high part is the correctly rounded sum, however near to a tie.
 static pair sum_to_round(const kit *k, pair p, pair q) {
   pair high = two_sum(k, p.high, q.high);
   pair low = two_sum(k, p.low, q.low);
@@ -131,7 +131,7 @@ static pair sum_to_round(const kit *k, pair p, pair q) {
   sum = two_sum(k, sum.high, middle.high);
   val rest = add(k, middle.low, low.low);
   val last = add(k, sum.low, rest);
-  // What is too small to change |last| moves it by a bit.
+  // A remainder too small to change |last| still moves it by a bit (sticky).
   val outwards = compare_bits(k, LLVMIntSGE, ixor(k, as_bits(k, sum.low), as_bits(k, rest)), whole(k, 0));
   val moved = iadd(k, as_bits(k, last), choose(k, outwards, whole(k, 1), whole(k, -1)));
   val is_lost = both(k, compare(k, LLVMRealOEQ, last, sum.low), negated(k, is_zero(k, rest)));
@@ -140,45 +140,45 @@ static pair sum_to_round(const kit *k, pair p, pair q) {
   return (pair){choose(k, is_plain, high.high, result.high), choose(k, is_plain, high.high, result.low)};
 }
 
-// a b + c d as pair * 2^exponent, for any exponents; the first half of the pair is the sum rounded.
+// a b + c d as pair * 2^exponent, for any exponents; the high part of the pair is the correctly rounded sum.
 static scaled dot_apart(const kit *k, apart a, apart b, apart c, apart d) {
   val first = iadd(k, a.exponent, b.exponent);
   val second = iadd(k, c.exponent, d.exponent);
   val most = indim_emit_binary_intrinsic(k->e, "llvm.smax", first, second);
-  val least = whole(k, -500);  // so far below the other term, its exact place does not matter
+  val least = whole(k, -500);  // so far below the other term that its exact size does not matter
   first = indim_emit_binary_intrinsic(k->e, "llvm.smax", isub(k, first, most), least);
   second = indim_emit_binary_intrinsic(k->e, "llvm.smax", isub(k, second, most), least);
-  pair p = times_real(k, indim_emit_fn_two_product(k, a.mantissa, b.mantissa), power_of_two(k, first));
-  pair q = times_real(k, indim_emit_fn_two_product(k, c.mantissa, d.mantissa), power_of_two(k, second));
+  pair p = times_real(k, indim_emit_math_two_product(k, a.mantissa, b.mantissa), power_of_two(k, first));
+  pair q = times_real(k, indim_emit_math_two_product(k, c.mantissa, d.mantissa), power_of_two(k, second));
   return (scaled){sum_to_round(k, p, q), most};
 }
 
-val indim_plane_dot_sign(const kit *k, val a, val b, val c, val d) {
+val indim_emit_real_dot_sign(const kit *k, val a, val b, val c, val d) {
   return dot_apart(k, decompose(k, a), decompose(k, b), decompose(k, c), decompose(k, d)).modulus.high;
 }
 
-val indim_plane_dot_apart(const kit *k, val a, val b, val c, val d) {
+val indim_emit_real_dot(const kit *k, val a, val b, val c, val d) {
   return ldexp_of_pair(k, dot_apart(k, decompose(k, a), decompose(k, b), decompose(k, c), decompose(k, d)));
 }
 
 // Moduli --------------------------------------------------------------------------------------------------------------
 
-scaled indim_plane_hypot(const kit *k, val x, val y) {
-  val exponent = indim_plane_exponent(k, larger(k, absolute(k, x), absolute(k, y)));
+scaled indim_emit_real_hypot(const kit *k, val x, val y) {
+  val exponent = indim_emit_real_exponent(k, larger(k, absolute(k, x), absolute(k, y)));
   val down = power_of_two(k, negated_int(k, exponent));
   val a = mul(k, x, down);
   val b = mul(k, y, down);
-  return (scaled){root_of(k, indim_plane_dot(k, a, a, b, b)), exponent};
+  return (scaled){root_of(k, indim_emit_pair_dot(k, a, a, b, b)), exponent};
 }
 
-// Infinite beside a NaN too.
-val indim_plane_abs(const space *s, plane z) {
+// Infinite even if the other part is NaN.
+val indim_emit_complex_abs(const space *s, plane z) {
   const kit *k = &s->k;
   val modulus;
   if (s->is_wide) {
     modulus = root(k, add(k, mul(k, z.re, z.re), mul(k, z.im, z.im)));
   } else {
-    scaled h = indim_plane_hypot(k, z.re, z.im);
+    scaled h = indim_emit_real_hypot(k, z.re, z.im);
     modulus = mul(k, indim_emit_pair_value(k, h.modulus), power_of_two(k, h.exponent));
   }
   modulus = choose(k, compare(k, LLVMRealUNO, z.re, z.im), nan_of(k), modulus);
@@ -187,16 +187,16 @@ val indim_plane_abs(const space *s, plane z) {
 
 static val corrected_quotient(const kit *k, val x, pair below_it) {
   val first = quotient(k, x, below_it.high);
-  pair back = indim_emit_fn_two_product(k, first, below_it.high);
+  pair back = indim_emit_math_two_product(k, first, below_it.high);
   val rest = sub(k, sub(k, sub(k, x, back.high), back.low), mul(k, first, below_it.low));
   val step = quotient(k, rest, below_it.high);
   val is_exact = both(k, is_finite(k, step), above(k, absolute(k, x), 0x1p-900));  // the product did not underflow
   return choose(k, is_exact, with_sign(k, add(k, first, step), first), first);
 }
 
-plane indim_plane_sign(const space *s, plane z) {
+plane indim_emit_complex_sign(const space *s, plane z) {
   const kit *k = &s->k;
-  scaled h = indim_plane_hypot(k, z.re, z.im);
+  scaled h = indim_emit_real_hypot(k, z.re, z.im);
   val down = power_of_two(k, negated_int(k, h.exponent));
   val re = corrected_quotient(k, mul(k, z.re, down), h.modulus);
   val im = corrected_quotient(k, mul(k, z.im, down), h.modulus);
@@ -216,7 +216,7 @@ static plane plain_product(const kit *k, plane z, plane w) {
   return (plane){sub(k, mul(k, z.re, w.re), mul(k, z.im, w.im)), add(k, mul(k, z.re, w.im), mul(k, z.im, w.re))};
 }
 
-// An infinity becomes 1 and anything else 0, with its sign.
+// 1 for an infinity, 0 for anything else, with its sign.
 static val direction_of(const kit *k, val x) {
   return with_sign(k, choose(k, is_infinite(k, x), real(k, 1), real(k, 0)), x);
 }
@@ -230,14 +230,14 @@ static val both_nan(const kit *k, plane z) { return both(k, is_nan(k, z.re), is_
 static plane times(const kit *k, plane z, val factor) { return (plane){mul(k, z.re, factor), mul(k, z.im, factor)}; }
 
 static plane product_apart(const kit *k, plane z, plane w) {
-  return (plane){indim_plane_dot_apart(k, z.re, w.re, minus(k, z.im), w.im),
-                 indim_plane_dot_apart(k, z.re, w.im, z.im, w.re)};
+  return (plane){indim_emit_real_dot(k, z.re, w.re, minus(k, z.im), w.im),
+                 indim_emit_real_dot(k, z.re, w.im, z.im, w.re)};
 }
 
-// a b + c d, and where that may be wrong: out of the range in which the products are exact, other than for a factor of 0,
-// or so near to the middle of two numbers that what the sum of pairs cut off could decide.
+// a b + c d, and where that may be wrong: outside the range in which the products are exact (except for a zero factor),
+// or so near to a tie that the truncation error of the pair sum could decide.
 static val usual_part(const kit *k, val a, val b, val c, val d, val *out_is_rare) {
-  pair sum = indim_plane_dot(k, a, b, c, d);
+  pair sum = indim_emit_pair_dot(k, a, b, c, d);
   val part = indim_emit_pair_value(k, sum);
   val size = absolute(k, part);
   val has_terms = either(k, both(k, negated(k, is_zero(k, a)), negated(k, is_zero(k, b))),
@@ -257,10 +257,10 @@ static plane usual_product(const kit *k, plane z, plane w, val *out_is_rare) {
   return (plane){re, im};
 }
 
-// Where the usual product may be wrong.
+// Recomputes lanes where the usual product may be wrong.
 static plane special_product(const space *s, plane z, plane w, plane usual) {
   const kit *k = &s->k;
-  // Finite operands: terms overflowed, of which the difference may not, or lost digits in an underflow.
+  // Finite operands: terms that overflowed though their difference may not, or lost digits by underflow.
   val is_regular = both(k, both_finite(k, z), both_finite(k, w));
   plane again = s->is_wide ? usual : product_apart(k, z, w);
   plane product = plain_product(k, z, w);
@@ -276,19 +276,19 @@ static plane special_product(const space *s, plane z, plane w, plane usual) {
   return choose_plane(k, is_regular, again, product);
 }
 
-plane indim_plane_multiply(const space *s, plane z, plane w) {
+plane indim_emit_complex_multiply(const space *s, plane z, plane w) {
   const kit *k = &s->k;
   val is_rare = NULL;
   plane usual = s->is_wide ? plain_product(k, z, w) : usual_product(k, z, w, &is_rare);
   is_rare = s->is_wide ? both_nan(k, usual) : is_rare;
-  rare block = indim_rare_begin(k, is_rare);
+  rare block = indim_emit_rare_begin(k, is_rare);
   plane computed = choose_plane(k, is_rare, special_product(s, z, w, usual), usual);
-  return indim_rare_end(k, block, usual, computed);
+  return indim_emit_rare_end(k, block, usual, computed);
 }
 
 // Quotients -----------------------------------------------------------------------------------------------------------
 
-// Smith's formula, then the infinities and zeros it lost.
+// Smith's formula, then the infinities and zeros that it loses.
 static plane special_quotient(const kit *k, plane z, plane w) {
   val is_steep = compare(k, LLVMRealOLT, absolute(k, w.re), absolute(k, w.im));
   val large = choose(k, is_steep, w.im, w.re);
@@ -315,12 +315,12 @@ static plane special_quotient(const kit *k, plane z, plane w) {
 }
 
 static val quotient_apart(const kit *k, scaled top, scaled bottom) {
-  val ratio = indim_emit_pair_value(k, indim_emit_fn_quotient(k, top.modulus, bottom.modulus));
+  val ratio = indim_emit_pair_value(k, indim_emit_math_quotient(k, top.modulus, bottom.modulus));
   ratio = choose(k, is_zero(k, top.modulus.high), top.modulus.high, ratio);
-  return indim_plane_ldexp(k, ratio, isub(k, top.exponent, bottom.exponent));
+  return indim_emit_real_ldexp(k, ratio, isub(k, top.exponent, bottom.exponent));
 }
 
-plane indim_plane_divide(const space *s, plane z, plane w) {
+plane indim_emit_complex_divide(const space *s, plane z, plane w) {
   const kit *k = &s->k;
   plane usual;
   if (s->is_wide) {
@@ -340,21 +340,21 @@ plane indim_plane_divide(const space *s, plane z, plane w) {
   }
   val is_regular = both(k, both_finite(k, z), both_finite(k, w));
   is_regular = both(k, is_regular, negated(k, both(k, is_zero(k, w.re), is_zero(k, w.im))));
-  rare block = indim_rare_begin(k, negated(k, is_regular));
+  rare block = indim_emit_rare_begin(k, negated(k, is_regular));
   plane computed = choose_plane(k, is_regular, usual, special_quotient(k, z, w));
-  return indim_rare_end(k, block, usual, computed);
+  return indim_emit_rare_end(k, block, usual, computed);
 }
 
 // Roots ---------------------------------------------------------------------------------------------------------------
 
-// sqrt((|x| + |z|) / 2) at a scale of 2^(2 n), and n.
+// sqrt((|x| + |z|) / 2) scaled by 2^(-n), and n.
 static scaled half_sum_root(const kit *k, plane z, pair *out_modulus) {
-  val exponent = indim_plane_exponent(k, larger(k, absolute(k, z.re), absolute(k, z.im)));
+  val exponent = indim_emit_real_exponent(k, larger(k, absolute(k, z.re), absolute(k, z.im)));
   val half = shift_signed(k, exponent, 1);
   val down = power_of_two(k, negated_int(k, shift_left(k, half, 1)));
   val x = mul(k, absolute(k, z.re), down);
   val y = mul(k, z.im, down);
-  *out_modulus = root_of(k, indim_plane_dot(k, x, x, y, y));
+  *out_modulus = root_of(k, indim_emit_pair_dot(k, x, x, y, y));
   pair sum = indim_emit_pair_add(k, *out_modulus, (pair){x, real(k, 0)});
   return (scaled){root_of(k, times_real(k, sum, real(k, 0.5))), half};
 }
@@ -371,14 +371,14 @@ static plane special_sqrt(const kit *k, plane z) {
   return choose_plane(k, is_infinite(k, z.im), (plane){infinity_of(k), z.im}, result);
 }
 
-plane indim_plane_sqrt(const space *s, plane z) {
+plane indim_emit_complex_sqrt(const space *s, plane z) {
   const kit *k = &s->k;
   pair modulus;
   scaled r = half_sum_root(k, z, &modulus);
   pair large = times_real(k, r.modulus, power_of_two(k, r.exponent));
   val big = indim_emit_pair_value(k, large);
   val small = corrected_quotient(k, absolute(k, z.im), times_real(k, large, real(k, 2)));
-  // A real number's root is rounded once.
+  // The root of a real number is rounded once.
   val of_real = root(k, absolute(k, z.re));
   val is_real = is_zero(k, z.im);
   big = choose(k, is_real, of_real, big);
@@ -388,16 +388,16 @@ plane indim_plane_sqrt(const space *s, plane z) {
   return choose_plane(k, both_finite(k, z), usual, special_sqrt(k, z));
 }
 
-// conj(sqrt(z)) / |z|, at a scale where nothing overflows.
-plane indim_plane_rsqrt(const space *s, plane z) {
+// conj(sqrt(z)) / |z|, scaled so that nothing overflows.
+plane indim_emit_complex_rsqrt(const space *s, plane z) {
   const kit *k = &s->k;
   pair modulus;
   scaled r = half_sum_root(k, z, &modulus);
   val down = power_of_two(k, negated_int(k, shift_left(k, r.exponent, 1)));
-  pair below_small = indim_emit_fn_two_product(k, r.modulus.high, modulus.high);
+  pair below_small = indim_emit_math_two_product(k, r.modulus.high, modulus.high);
   val rest = add(k, mul(k, r.modulus.high, modulus.low), mul(k, r.modulus.low, modulus.high));
   below_small = quick_two_sum(k, below_small.high, add(k, below_small.low, rest));
-  val big = indim_emit_pair_value(k, indim_emit_fn_quotient(k, r.modulus, modulus));
+  val big = indim_emit_pair_value(k, indim_emit_math_quotient(k, r.modulus, modulus));
   val up = power_of_two(k, negated_int(k, r.exponent));
   big = mul(k, big, up);
   val top = mul(k, mul(k, absolute(k, z.im), down), up);  // before the quotient, where it is exact for small ones
@@ -412,9 +412,9 @@ plane indim_plane_rsqrt(const space *s, plane z) {
   return choose_plane(k, is_origin, (plane){infinity_of(k), nan_of(k)}, result);
 }
 
-// Choosing ------------------------------------------------------------------------------------------------------------
+// Dispatch ------------------------------------------------------------------------------------------------------------
 
-// Both parts by themselves.
+// Each part separately.
 static indim_reg by_parts(const indim_apply *a) {
   indim_emit *e = a->e;
   indim_reg out = {{NULL, NULL}};
@@ -428,7 +428,7 @@ static indim_reg by_parts(const indim_apply *a) {
   return out;
 }
 
-// Only EQ and NE have a meaning.
+// Only EQ and NE are defined.
 static LLVMValueRef compare_parts(const indim_apply *a) {
   LLVMBuilderRef b = a->e->builder;
   bool differ = a->op->direction == INDIM_COMPARE_NE;
@@ -459,31 +459,31 @@ static bool in_doubles(const indim_apply *a, indim_reg *out) {
   plane result = {NULL, NULL};
   switch ((int)a->op->op) {
   case INDIM_OP_ABS:
-    out->part[0] = part_of(a, indim_plane_abs(&s, z));
+    out->part[0] = part_of(a, indim_emit_complex_abs(&s, z));
     return true;
   case INDIM_OP_SIGN:
-    result = indim_plane_sign(&s, z);
+    result = indim_emit_complex_sign(&s, z);
     break;
   case INDIM_OP_MULTIPLY:
-    result = indim_plane_multiply(&s, z, w);
+    result = indim_emit_complex_multiply(&s, z, w);
     break;
   case INDIM_OP_DIVIDE:
-    result = indim_plane_divide(&s, z, w);
+    result = indim_emit_complex_divide(&s, z, w);
     break;
   case INDIM_OP_SQRT:
-    result = indim_plane_sqrt(&s, z);
+    result = indim_emit_complex_sqrt(&s, z);
     break;
   case INDIM_OP_RSQRT:
-    result = indim_plane_rsqrt(&s, z);
+    result = indim_emit_complex_rsqrt(&s, z);
     break;
   case INDIM_OP_POWER:
-    result = indim_plane_power(&s, z, w);
+    result = indim_emit_complex_power(&s, z, w);
     break;
   case INDIM_OP_ATAN2:
-    result = indim_plane_atan2(&s, z, w);
+    result = indim_emit_complex_atan2(&s, z, w);
     break;
   default:
-    if (!indim_plane_function(&s, a->op->op, z, &result)) {
+    if (!indim_emit_complex_function(&s, a->op->op, z, &result)) {
       return false;
     }
   }

@@ -1,6 +1,6 @@
-// What scalar_complex.c (arithmetic) and scalar_complex_fn.c (functions) share. Complex values here are two doubles a
-// lane, whatever the element type: c64 is widened and rounded once at the end. |is_wide| says that the parts were floats,
-// whose products are exact and whose squares stay in range.
+// Shared by scalar_complex.c (arithmetic) and scalar_complex_fn.c (functions). Complex values here are two doubles a
+// lane, whatever the element type: c64 is widened and rounded once at the end. |is_wide| says that the parts were
+// floats, whose products are exact and whose squares stay in range.
 #ifndef INDIM_EMIT_SCALAR_COMPLEX_H
 #define INDIM_EMIT_SCALAR_COMPLEX_H
 
@@ -39,17 +39,17 @@ static inline val power_of_two(const kit *k, val n) {
   return as_real(k, shift_left(k, iadd(k, n, whole(k, 1023)), 52));
 }
 
-// A part of the function that few lanes ever need: it runs when one of them does.
+// A block that few lanes need: branched to when one of them does.
 typedef struct rare {
   LLVMBasicBlockRef before;
   LLVMBasicBlockRef after;
 } rare;
-rare indim_rare_begin(const kit *k, val lanes);
-// The values behind it: |usual| where it did not run, else |computed|.
-plane indim_rare_end(const kit *k, rare block, plane usual, plane computed);
+rare indim_emit_rare_begin(const kit *k, val lanes);
+// Phis after the block: |usual| if it did not run, else |computed|.
+plane indim_emit_rare_end(const kit *k, rare block, plane usual, plane computed);
 
-// Numbers to twice the precision (scalar_complex_pair.c). The sum keeps its precision when the first halves cancel; a
-// zero has the sign that their plain sum has.
+// Double-double arithmetic (scalar_complex_pair.c). A sum is accurate even if the high parts cancel; a zero has the
+// sign of the plain sum.
 val indim_emit_pair_value(const kit *k, pair p);
 pair indim_emit_pair_constant(const kit *k, double high, double low);
 pair indim_emit_pair_add(const kit *k, pair p, pair q);
@@ -64,37 +64,37 @@ pair indim_emit_pair_log_hypot(const kit *k, val x, val y);
 // atan(small / big) for 0 <= small <= big, big > 0, both finite.
 pair indim_emit_pair_atan_ratio(const kit *k, val small, val big);
 
-// The exponent of |x|, between those of the least normal number and of the largest but one.
-val indim_plane_exponent(const kit *k, val x);
+// The exponent of |x|, clamped to those from the least normal number to the largest but one.
+val indim_emit_real_exponent(const kit *k, val x);
 // x * 2^n with one rounding, for any integer n.
-val indim_plane_ldexp(const kit *k, val x, val n);
+val indim_emit_real_ldexp(const kit *k, val x, val n);
 
-// a b + c d to twice the precision, whatever cancels; a zero has the sign of plain arithmetic.
-pair indim_plane_dot(const kit *k, val a, val b, val c, val d);
+// a b + c d in double-double, accurate under any cancellation; a zero has the sign of plain arithmetic.
+pair indim_emit_pair_dot(const kit *k, val a, val b, val c, val d);
 // The same rounded, also where a product is out of range.
-val indim_plane_dot_apart(const kit *k, val a, val b, val c, val d);
-// A moderate number of its sign, 0 only where it is 0.
-val indim_plane_dot_sign(const kit *k, val a, val b, val c, val d);
+val indim_emit_real_dot(const kit *k, val a, val b, val c, val d);
+// A number of moderate size with the sign of a b + c d, 0 only where that is 0.
+val indim_emit_real_dot_sign(const kit *k, val a, val b, val c, val d);
 // The sum of |count| numbers as if exact. Overwrites |terms|.
-pair indim_plane_sum(const kit *k, val *terms, int count);
+pair indim_emit_pair_sum(const kit *k, val *terms, int count);
 // |x + i y| as modulus * scale, scale a power of two; x and y finite.
 typedef struct scaled {
   pair modulus;
   val exponent;  // of the scale, an integer
 } scaled;
-scaled indim_plane_hypot(const kit *k, val x, val y);
+scaled indim_emit_real_hypot(const kit *k, val x, val y);
 
-val indim_plane_abs(const space *s, plane z);
-plane indim_plane_sign(const space *s, plane z);
-plane indim_plane_multiply(const space *s, plane z, plane w);
-plane indim_plane_divide(const space *s, plane z, plane w);
-plane indim_plane_sqrt(const space *s, plane z);
-plane indim_plane_rsqrt(const space *s, plane z);
+val indim_emit_complex_abs(const space *s, plane z);
+plane indim_emit_complex_sign(const space *s, plane z);
+plane indim_emit_complex_multiply(const space *s, plane z, plane w);
+plane indim_emit_complex_divide(const space *s, plane z, plane w);
+plane indim_emit_complex_sqrt(const space *s, plane z);
+plane indim_emit_complex_rsqrt(const space *s, plane z);
 // f * exp(x) and g * exp(x), times |factor|, a power of two, for |f|, |g| <= 1: infinite or zero only if the product is.
-plane indim_plane_times_exp(const space *s, plane factors, val x, double factor);
+plane indim_emit_complex_times_exp(const space *s, plane factors, val x, double factor);
 // False if |op| is no function of one complex number.
-bool indim_plane_function(const space *s, indim_op op, plane z, plane *out);
-plane indim_plane_power(const space *s, plane base, plane exponent);
-plane indim_plane_atan2(const space *s, plane y, plane x);
+bool indim_emit_complex_function(const space *s, indim_op op, plane z, plane *out);
+plane indim_emit_complex_power(const space *s, plane base, plane exponent);
+plane indim_emit_complex_atan2(const space *s, plane y, plane x);
 
 #endif  // INDIM_EMIT_SCALAR_COMPLEX_H

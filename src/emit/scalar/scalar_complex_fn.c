@@ -1,6 +1,6 @@
-// The complex functions, from the real ones of math.c by the formulas of eval/complex_math.c. Where those leave terms to
-// cancel, exact ones are kept exact (log and log-plus-one next to the unit circle), and others taken in pairs by a block
-// of their own (the real parts of exponential-minus-one and logistic next to their zeros).
+// The complex functions, from the real ones of math.c by the formulas of eval/complex_math.c. Where their terms cancel,
+// exact ones are kept exact (log and log-plus-one near the unit circle), and others computed in double-double in a
+// block of their own (the real parts of exponential-minus-one and logistic near their zeros).
 #include "emit/scalar/scalar_complex.h"
 
 static const double half_pi = 0x1.921FB54442D18p+0;
@@ -12,7 +12,7 @@ static plane nans(const kit *k) { return (plane){nan_of(k), nan_of(k)}; }
 
 // Exponentials --------------------------------------------------------------------------------------------------------
 
-plane indim_plane_times_exp(const space *s, plane factors, val x, double factor) {
+plane indim_emit_complex_times_exp(const space *s, plane factors, val x, double factor) {
   const kit *k = &s->k;
   val power = math(k, INDIM_OP_EXPONENTIAL, x);
   val scale = real(k, factor);
@@ -20,11 +20,11 @@ plane indim_plane_times_exp(const space *s, plane factors, val x, double factor)
   if (s->is_wide) {
     return usual;
   }
-  // exp(x) is out of range, or nearly: in steps of e^381.5625, which is a double to 57 bits.
+  // exp(x) overflows or underflows, or nearly: scaled by steps of e^381.5625, which is a double to 57 bits.
   const double step = 381.5625;
   val is_large = above(k, x, 600);
   val is_small = below(k, x, -600);
-  rare block = indim_rare_begin(k, either(k, is_large, is_small));
+  rare block = indim_emit_rare_begin(k, either(k, is_large, is_small));
   val shift = choose(k, is_large, real(k, -2 * step), choose(k, is_small, real(k, step), real(k, 0)));
   val rest = math(k, INDIM_OP_EXPONENTIAL, add(k, x, shift));
   val up = real(k, 0x1.64a3f4a67b063p+550);
@@ -35,7 +35,7 @@ plane indim_plane_times_exp(const space *s, plane factors, val x, double factor)
                   mul(k, mul(k, mul(k, factors.im, first), rest), last)};
   result.re = choose(k, is_zero(k, factors.re), factors.re, result.re);
   result.im = choose(k, is_zero(k, factors.im), factors.im, result.im);
-  return indim_rare_end(k, block, usual, result);
+  return indim_emit_rare_end(k, block, usual, result);
 }
 
 static plane plane_exp(const space *s, plane z) {
@@ -43,10 +43,10 @@ static plane plane_exp(const space *s, plane z) {
   val sine;
   val cosine;
   indim_emit_sincos(k->e, z.im, &sine, &cosine);
-  plane result = indim_plane_times_exp(s, (plane){cosine, sine}, z.re, 1);
+  plane result = indim_emit_complex_times_exp(s, (plane){cosine, sine}, z.re, 1);
   val on_axis = is_zero(k, z.im);
   val power = math(k, INDIM_OP_EXPONENTIAL, z.re);
-  // Without an angle there is still a modulus of 0 or infinity.
+  // The modulus is 0 or infinite even if the angle is undefined.
   val no_angle = both(k, is_infinite(k, z.re), negated(k, is_finite(k, z.im)));
   val im = choose(k, both(k, no_angle, below(k, z.re, 0)), with_sign(k, real(k, 0), z.im), result.im);
   return (plane){choose(k, either(k, on_axis, no_angle), power, result.re), choose(k, on_axis, z.im, im)};
@@ -60,8 +60,8 @@ static pair twice_square(const kit *k, pair x) {
   return (pair){mul(k, square.high, real(k, 2)), mul(k, square.low, real(k, 2))};
 }
 
-// exp(x) cos(y) - 1 = expm1(x) - 2 sin^2(y / 2) exp(x) for x <= 100, which cancels along a curve through 0. c64 has bits
-// to lose there, up to a point.
+// exp(x) cos(y) - 1 = expm1(x) - 2 sin^2(y / 2) exp(x) for x <= 100, which cancels along a curve through 0. c64 can
+// afford to lose bits there, up to a point.
 static val exact_expm1(const kit *k, plane z) {
   pair sine;
   pair cosine;
@@ -83,9 +83,9 @@ static val difference_of_expm1(const space *s, plane z, val first, val power, va
     val limit = absolute(k, mul(k, first, real(k, 0x1p-6)));
     inexact = both(k, inexact, compare(k, LLVMRealOLT, absolute(k, difference), limit));
   }
-  rare block = indim_rare_begin(k, inexact);
+  rare block = indim_emit_rare_begin(k, inexact);
   val exact = choose(k, inexact, exact_expm1(k, z), difference);
-  return indim_rare_end(k, block, (plane){difference, difference}, (plane){exact, exact}).re;
+  return indim_emit_rare_end(k, block, (plane){difference, difference}, (plane){exact, exact}).re;
 }
 
 static plane plane_expm1(const space *s, plane z) {
@@ -98,8 +98,8 @@ static plane plane_expm1(const space *s, plane z) {
   return (plane){choose(k, is_zero(k, z.im), first, re), power.im};
 }
 
-// exp(x) + cos(y), which cancels along a curve where x <= 0. Around x = 0, cos(y) = -1 both terms lose what they leave
-// over, unlike exp(x) - 1 and 1 + cos(y).
+// exp(x) + cos(y), which cancels along a curve where x <= 0. Near x = 0, cos(y) = -1 the sum of both loses digits,
+// unlike that of exp(x) - 1 and 1 + cos(y).
 static pair exact_exp_plus_cos(const kit *k, val x, val y) {
   pair sine;
   pair cosine;
@@ -122,16 +122,16 @@ static val exp_plus_cos(const space *s, plane z, val power, val cosine, val half
   if (s->is_wide) {
     inexact = both(k, inexact, compare(k, LLVMRealOLT, absolute(k, sum), mul(k, power, real(k, 0x1p-6))));
   }
-  rare block = indim_rare_begin(k, inexact);
+  rare block = indim_emit_rare_begin(k, inexact);
   val exact = choose(k, inexact, indim_emit_pair_value(k, exact_exp_plus_cos(k, z.re, z.im)), sum);
-  return indim_rare_end(k, block, (plane){sum, sum}, (plane){exact, exact}).re;
+  return indim_emit_rare_end(k, block, (plane){sum, sum}, (plane){exact, exact}).re;
 }
 
 // sinh and cosh of |x|.
 static void pair_sinh_cosh(const kit *k, val x, pair *out_sinh, pair *out_cosh) {
   pair less_one = indim_emit_pair_expm1(k, absolute(k, x));
   pair power = indim_emit_pair_add(k, indim_emit_pair_constant(k, 1, 0), less_one);
-  pair lost = indim_emit_fn_quotient(k, less_one, power);  // 1 - exp(-|x|)
+  pair lost = indim_emit_math_quotient(k, less_one, power);  // 1 - exp(-|x|)
   pair sum = indim_emit_pair_add(k, less_one, lost);
   pair difference = indim_emit_pair_add(k, less_one, indim_emit_pair_negate(k, lost));
   *out_sinh = (pair){halved(k, sum.high), halved(k, sum.low)};
@@ -140,11 +140,11 @@ static void pair_sinh_cosh(const kit *k, val x, pair *out_sinh, pair *out_cosh) 
 }
 
 static val pair_ratio(const kit *k, pair over, pair under) {
-  val ratio = indim_emit_pair_value(k, indim_emit_fn_quotient(k, over, under));
+  val ratio = indim_emit_pair_value(k, indim_emit_math_quotient(k, over, under));
   return choose(k, is_zero(k, over.high), over.high, ratio);
 }
 
-// The same as below for c128 with |x| <= 60.
+// plane_logistic for c128 with |x| <= 60.
 static plane exact_logistic(const kit *k, plane z) {
   pair sine;
   pair cosine;
@@ -193,11 +193,11 @@ static plane plane_logistic(const space *s, plane z) {
 
 // log(1 + t) / 2 of the sum of the terms.
 static val half_log1p(const kit *k, val *terms, int count) {
-  pair sum = indim_plane_sum(k, terms, count);
+  pair sum = indim_emit_pair_sum(k, terms, count);
   return halved(k, math(k, INDIM_OP_LOG_PLUS_ONE, add(k, sum.high, sum.low)));
 }
 
-// log |x + i y| for finite parts away from the unit circle; NaN for 0. |error| is what x lacks.
+// log |x + i y| for finite parts away from the unit circle; NaN for 0. |error| is the rounding error of x.
 static val log_of_modulus(const space *s, val x, val y, val error) {
   const kit *k = &s->k;
   if (s->is_wide) {
@@ -209,7 +209,7 @@ static val log_of_modulus(const space *s, val x, val y, val error) {
   val factor = choose(k, is_large, real(k, 0x1p-100), choose(k, is_small, real(k, 0x1p200), real(k, 1)));
   val offset = choose(k, is_large, real(k, 0x1.1542457337d43p+6),
                       choose(k, is_small, real(k, -0x1.1542457337d43p+7), real(k, 0)));
-  scaled h = indim_plane_hypot(k, mul(k, x, factor), mul(k, y, factor));
+  scaled h = indim_emit_real_hypot(k, mul(k, x, factor), mul(k, y, factor));
   val up = power_of_two(k, h.exponent);
   val modulus = mul(k, h.modulus.high, up);
   val rest = quotient(k, h.modulus.low, h.modulus.high);
@@ -227,15 +227,15 @@ static val log_ends(const kit *k, plane z, val usual) {
   return choose(k, any_infinite(k, z), infinity_of(k), result);
 }
 
-// log |z|, next to the unit circle as log(1 + (x^2 + y^2 - 1)) / 2 of the exact sum.
+// log |z|, near the unit circle as log(1 + (x^2 + y^2 - 1)) / 2 of the exact sum.
 static val real_log(const space *s, plane z) {
   const kit *k = &s->k;
   pair xx = {mul(k, z.re, z.re), NULL};
   pair yy = {mul(k, z.im, z.im), NULL};
   val terms[5] = {xx.high, yy.high, real(k, -1), NULL, NULL};
   if (!s->is_wide) {
-    xx = indim_emit_fn_two_product(k, z.re, z.re);
-    yy = indim_emit_fn_two_product(k, z.im, z.im);
+    xx = indim_emit_math_two_product(k, z.re, z.re);
+    yy = indim_emit_math_two_product(k, z.im, z.im);
     terms[3] = xx.low;
     terms[4] = yy.low;
   }
@@ -247,7 +247,7 @@ static val real_log(const space *s, plane z) {
 
 static plane plane_log(const space *s, plane z) { return (plane){real_log(s, z), atan_of(&s->k, z.im, z.re)}; }
 
-// log |1 + z|; next to |1 + z| = 1 it is log(1 + (2 x + x^2 + y^2)) / 2 of the exact sum.
+// log |1 + z|; near |1 + z| = 1 it is log(1 + (2 x + x^2 + y^2)) / 2 of the exact sum.
 static plane plane_log1p(const space *s, plane z) {
   const kit *k = &s->k;
   pair sum = two_sum(k, real(k, 1), z.re);
@@ -255,8 +255,8 @@ static plane plane_log1p(const space *s, plane z) {
   pair yy = {mul(k, z.im, z.im), NULL};
   val terms[5] = {add(k, z.re, z.re), xx.high, yy.high, NULL, NULL};
   if (!s->is_wide) {
-    xx = indim_emit_fn_two_product(k, z.re, z.re);
-    yy = indim_emit_fn_two_product(k, z.im, z.im);
+    xx = indim_emit_math_two_product(k, z.re, z.re);
+    yy = indim_emit_math_two_product(k, z.im, z.im);
     terms[3] = xx.low;
     terms[4] = yy.low;
   }
@@ -281,9 +281,9 @@ static plane sinh_cosh_times(const space *s, val x, val f, val g) {
     return usual;
   }
   val is_far = both(k, above(k, absolute(k, x), 600), is_finite(k, x));
-  rare block = indim_rare_begin(k, is_far);
-  plane far_out = indim_plane_times_exp(s, (plane){flip(k, f, x), g}, absolute(k, x), 0.5);
-  return indim_rare_end(k, block, usual, choose_plane(k, is_far, far_out, usual));
+  rare block = indim_emit_rare_begin(k, is_far);
+  plane far_out = indim_emit_complex_times_exp(s, (plane){flip(k, f, x), g}, absolute(k, x), 0.5);
+  return indim_emit_rare_end(k, block, usual, choose_plane(k, is_far, far_out, usual));
 }
 
 static plane plane_sinh(const space *s, plane z) {
@@ -359,7 +359,7 @@ static plane plane_tanh(const space *s, plane z) {
 
 // Inverse functions ---------------------------------------------------------------------------------------------------
 
-// Beyond this modulus asin, acos and asinh are logarithms of 2 z to more digits than there are.
+// Beyond this modulus asin, acos and asinh are logarithms of 2 z to full precision.
 static val is_huge(const space *s, plane z) {
   const kit *k = &s->k;
   return above(k, larger(k, absolute(k, z.re), absolute(k, z.im)), s->is_wide ? 0x1p100 : 0x1p200);
@@ -372,14 +372,14 @@ static val log_twice(const space *s, plane z) {
 // sqrt(1 - z) and sqrt(1 + z), whose imaginary parts have opposite signs.
 static void both_roots(const space *s, plane z, plane *out_minus, plane *out_plus) {
   const kit *k = &s->k;
-  *out_minus = indim_plane_sqrt(s, (plane){sub(k, real(k, 1), z.re), minus(k, z.im)});
-  *out_plus = indim_plane_sqrt(s, (plane){add(k, real(k, 1), z.re), z.im});
+  *out_minus = indim_emit_complex_sqrt(s, (plane){sub(k, real(k, 1), z.re), minus(k, z.im)});
+  *out_plus = indim_emit_complex_sqrt(s, (plane){add(k, real(k, 1), z.re), z.im});
 }
 
 // a b + c d, rounded once for c128.
 static val dot_of(const space *s, val a, val b, val c, val d) {
   const kit *k = &s->k;
-  return s->is_wide ? add(k, mul(k, a, b), mul(k, c, d)) : indim_emit_pair_value(k, indim_plane_dot(k, a, b, c, d));
+  return s->is_wide ? add(k, mul(k, a, b), mul(k, c, d)) : indim_emit_pair_value(k, indim_emit_pair_dot(k, a, b, c, d));
 }
 
 static plane plane_asin(const space *s, plane z) {
@@ -436,10 +436,10 @@ static plane plane_atanh(const space *s, plane z) {
   val re = mul(k, math(k, INDIM_OP_LOG_PLUS_ONE, ratio), real(k, 0.25));
   val across = sub(k, mul(k, rest, add(k, one, x)), squared(k, z.im));
   val im = halved(k, atan_of(k, add(k, z.im, z.im), across));
-  // x / |z|^2, in two steps for its exponent's sake.
+  // x / |z|^2, in two steps to stay in range.
   val half_x = halved(k, x);
   val half_y = halved(k, z.im);
-  scaled h = indim_plane_hypot(k, half_x, half_y);
+  scaled h = indim_emit_real_hypot(k, half_x, half_y);
   val modulus = mul(k, h.modulus.high, power_of_two(k, h.exponent));
   val far_re = mul(k, quotient(k, quotient(k, x, modulus), modulus), real(k, 0.25));
   val quarter = with_sign(k, real(k, half_pi), z.im);
@@ -454,7 +454,7 @@ static plane plane_atanh(const space *s, plane z) {
   return choose_plane(k, both_finite(k, z), result, special);
 }
 
-bool indim_plane_function(const space *s, indim_op op, plane z, plane *out) {
+bool indim_emit_complex_function(const space *s, indim_op op, plane z, plane *out) {
   const kit *k = &s->k;
   switch ((int)op) {
   case INDIM_OP_EXPONENTIAL:

@@ -1,5 +1,5 @@
-// Elementary functions to twice the precision, for the complex functions whose terms cancel and for powers, whose
-// logarithm is multiplied. Each is a series in pairs; its tail, too small to matter in a pair, is summed in doubles.
+// Elementary functions in double-double, for the complex functions whose terms cancel and for powers, whose logarithm
+// is multiplied. Each is a series in pairs; its tail, negligible in a pair's low part, is summed in doubles.
 #include "emit/scalar/scalar_complex.h"
 
 // atanh(s) * 2 / s in powers of s^2, sin(x) / x and cos(x) in powers of x^2, (exp(x) - 1) / x in powers of x.
@@ -84,7 +84,7 @@ static const double expm1_series[][2] = {
     {0x1.f2cf01972f578p-80, -0x1.9ada5fcc1ab14p-135},
 };
 
-// log 2 in parts: the first two are so short that their products with whole numbers are exact.
+// log 2 in parts: the first two are so short that their products with integers are exact.
 #define LN2_1 0x1.62e42fefa2000p-1
 #define LN2_2 0x1.9ef35793c6000p-41
 #define LN2_3 0x1.673007e5ed5e8p-81, 0x1.e6864ce5316c6p-137
@@ -103,19 +103,19 @@ pair indim_emit_pair_add(const kit *k, pair p, pair q) {
 }
 
 pair indim_emit_pair_scale(const kit *k, pair p, val factor) {
-  pair product = indim_emit_fn_two_product(k, p.high, factor);
+  pair product = indim_emit_math_two_product(k, p.high, factor);
   return quick_two_sum(k, product.high, add(k, product.low, mul(k, p.low, factor)));
 }
 
 pair indim_emit_pair_multiply(const kit *k, pair p, pair q) {
-  pair product = indim_emit_fn_two_product(k, p.high, q.high);
+  pair product = indim_emit_math_two_product(k, p.high, q.high);
   val rest = add(k, mul(k, p.high, q.low), mul(k, p.low, q.high));
   return quick_two_sum(k, product.high, add(k, product.low, rest));
 }
 
 pair indim_emit_pair_negate(const kit *k, pair p) { return (pair){minus(k, p.high), minus(k, p.low)}; }
 
-// c[0] + c[1] x + ..., the first |precise| coefficients as pairs. Terms become smaller, so the sums need no exchange.
+// c[0] + c[1] x + ..., the first |precise| coefficients as pairs. Terms decrease, so quick_two_sum suffices.
 static pair series(const kit *k, pair x, const double (*c)[2], int count, int precise) {
   val tail = real(k, c[count - 1][0]);
   for (int i = count - 2; i >= precise; i--) {
@@ -140,7 +140,7 @@ static void small_sincos(const kit *k, pair angle, pair *out_sin, pair *out_cos)
 
 void indim_emit_pair_sincos(const kit *k, pair x, pair *out_sin, pair *out_cos) {
   val quadrant;
-  pair rest = indim_emit_fn_reduce(k, x.high, &quadrant);
+  pair rest = indim_emit_math_reduce(k, x.high, &quadrant);
   rest = indim_emit_pair_add(k, rest, (pair){x.low, real(k, 0)});
   pair sine;
   pair cosine;
@@ -168,18 +168,18 @@ pair indim_emit_pair_expm1(const kit *k, val x) {
 
 // With n = |z|^2 = 2^j m, m in about [0.7, 1.4]: log m = 2 atanh((m - 1) / (m + 1)).
 pair indim_emit_pair_log_hypot(const kit *k, val x, val y) {
-  // Subnormal numbers have their exponent in their leading bit.
+  // The exponent of a subnormal number is in its leading bit.
   val is_small = below(k, larger(k, absolute(k, x), absolute(k, y)), 0x1p-900);
   val factor = choose(k, is_small, real(k, 0x1p100), real(k, 1));
   val a = mul(k, x, factor);
   val b = mul(k, y, factor);
-  val exponent = indim_plane_exponent(k, larger(k, absolute(k, a), absolute(k, b)));
+  val exponent = indim_emit_real_exponent(k, larger(k, absolute(k, a), absolute(k, b)));
   val down = power_of_two(k, isub(k, whole(k, 0), exponent));
   exponent = isub(k, exponent, choose(k, is_small, whole(k, 100), whole(k, 0)));
   a = mul(k, a, down);
   b = mul(k, b, down);
-  pair aa = indim_emit_fn_two_product(k, a, a);
-  pair bb = indim_emit_fn_two_product(k, b, b);
+  pair aa = indim_emit_math_two_product(k, a, a);
+  pair bb = indim_emit_math_two_product(k, b, b);
   val n = add(k, aa.high, bb.high);
   val one = real(k, 1);
   val zero = real(k, 0);
@@ -187,14 +187,14 @@ pair indim_emit_pair_log_hypot(const kit *k, val x, val y) {
   for (double limit = 0x1.6A09E6p+0; limit < 32; limit *= 2) {
     j = add(k, j, choose(k, above(k, n, limit), one, zero));
   }
-  // 2^-j without a conversion: the exponent bits of 1 less j of them.
+  // 2^-j without a conversion: the exponent bits of 1 minus j.
   val j_bits = isub(k, as_bits(k, add(k, j, real(k, 0x1.8p52))), as_bits(k, real(k, 0x1.8p52)));
   val up = power_of_two(k, isub(k, whole(k, 0), j_bits));
-  // What is over 1 must keep its digits next to the unit circle.
+  // The difference to 1 must keep its digits near the unit circle.
   val terms[] = {mul(k, aa.high, up), mul(k, bb.high, up), real(k, -1), mul(k, aa.low, up), mul(k, bb.low, up)};
-  pair over = indim_plane_sum(k, terms, 5);
+  pair over = indim_emit_pair_sum(k, terms, 5);
   pair under = indim_emit_pair_add(k, over, indim_emit_pair_constant(k, 2, 0));
-  pair s = indim_emit_fn_quotient(k, over, under);
+  pair s = indim_emit_math_quotient(k, over, under);
   pair log_m = indim_emit_pair_multiply(k, s, SERIES(k, indim_emit_pair_multiply(k, s, s), atanh_series, 7));
   val exponent_real = sub(k, as_real(k, iadd(k, exponent, as_bits(k, real(k, 0x1.8p52)))), real(k, 0x1.8p52));
   val twice = add(k, add(k, exponent_real, exponent_real), j);
@@ -204,9 +204,9 @@ pair indim_emit_pair_log_hypot(const kit *k, val x, val y) {
   return (pair){mul(k, sum.high, real(k, 0.5)), mul(k, sum.low, real(k, 0.5))};
 }
 
-// With a close to the angle, atan(small / big) = a + d, d = (small cos a - big sin a) / (big cos a + small sin a).
+// With a near the angle, atan(small / big) = a + d, d = (small cos a - big sin a) / (big cos a + small sin a).
 pair indim_emit_pair_atan_ratio(const kit *k, val small, val big) {
-  val down = power_of_two(k, isub(k, whole(k, 0), indim_plane_exponent(k, big)));
+  val down = power_of_two(k, isub(k, whole(k, 0), indim_emit_real_exponent(k, big)));
   val b = mul(k, big, down);
   val c = mul(k, small, down);
   val guess = atan_of(k, c, b);

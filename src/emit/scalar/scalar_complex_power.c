@@ -1,6 +1,6 @@
 // Powers and the two-argument arc tangent of complex numbers, by the formulas of eval/complex_math.c. The logarithm and
-// the angle of a base are pairs, because the exponent multiplies their errors.
-// Angles below the least double count as 0.
+// the angle of a base are pairs, because the exponent multiplies their errors. Angles below the least double count as
+// 0.
 #include "emit/scalar/scalar_complex.h"
 
 static pair choose_pair(const kit *k, val which, pair yes, pair no) {
@@ -9,14 +9,14 @@ static pair choose_pair(const kit *k, val which, pair yes, pair no) {
 
 static pair half_pi(const kit *k) { return indim_emit_pair_constant(k, 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54); }
 
-// x less the multiple of |modulus|, a power of two, that leaves its sign.
+// x minus the multiple of |modulus|, a power of two, that keeps its sign.
 static val modulo(const kit *k, val x, double modulus) {
   val ratio = mul(k, x, real(k, 1 / modulus));
   val whole_ones = indim_emit_unary_intrinsic(k->e, "llvm.trunc", ratio);
   return sub(k, x, mul(k, whole_ones, real(k, modulus)));
 }
 
-// An argument as quarters * pi / 2 + rest: quarters is a multiple of 1/2 and carries all of it on the axes and diagonals.
+// An argument as quarters * pi / 2 + rest: quarters is a multiple of 1/2 and exact on the axes and diagonals.
 typedef struct split_angle {
   val quarters;
   pair rest;
@@ -30,7 +30,7 @@ static split_angle argument_of(const kit *k, plane z) {
   val is_steep = compare(k, LLVMRealOLT, x, y);
   rest = choose_pair(k, is_diagonal, indim_emit_pair_constant(k, 0, 0), rest);
   val quarters = choose(k, is_diagonal, real(k, 0.5), choose(k, is_steep, real(k, 1), real(k, 0)));
-  // The angle leads away from the nearest axis; its sign is turned by each reflection.
+  // The angle from the nearest axis; each reflection flips its sign.
   val is_left = below(k, z.re, 0);
   val turns = LLVMBuildXor(k->b, is_steep, is_left, "");
   val is_below = compare_bits(k, LLVMIntSLT, as_bits(k, z.im), whole(k, 0));
@@ -49,8 +49,8 @@ static plane power_by_logarithm(const space *s, plane base, plane exponent) {
   pair log_modulus = indim_emit_pair_add(k, indim_emit_pair_scale(k, log, exponent.re),
                                          indim_emit_pair_scale(k, whole_arg, minus(k, exponent.im)));
 
-  // The product with the quarters is reduced exactly; only what is left has digits of pi in it.
-  pair quarters = indim_emit_fn_two_product(k, modulo(k, exponent.re, 8), arg.quarters);
+  // The product with the quarters is reduced exactly; only the remainder is multiplied by pi / 2.
+  pair quarters = indim_emit_math_two_product(k, modulo(k, exponent.re, 8), arg.quarters);
   quarters.high = modulo(k, quarters.high, 4);
   val shifted = add(k, quarters.high, real(k, 0x1.8p52));
   val nearest = sub(k, shifted, real(k, 0x1.8p52));
@@ -63,21 +63,21 @@ static plane power_by_logarithm(const space *s, plane base, plane exponent) {
   indim_emit_pair_sincos(k, angle, &sine_pair, &cosine_pair);
   val exact_sine = indim_emit_pair_value(k, sine_pair);
   val exact_cosine = indim_emit_pair_value(k, cosine_pair);
-  // Turned by |nearest| quarters.
+  // Rotated by |nearest| quarters.
   val quadrant = as_bits(k, shifted);
   val swaps = compare_bits(k, LLVMIntNE, iand(k, quadrant, whole(k, 1)), whole(k, 0));
   val sine = flip(k, choose(k, swaps, exact_cosine, exact_sine), as_real(k, shift_left(k, quadrant, 62)));
   val next = as_real(k, shift_left(k, iadd(k, quadrant, whole(k, 1)), 62));
   val cosine = flip(k, choose(k, swaps, exact_sine, exact_cosine), next);
-  // Exact zeros: the sine's has the sign of the angle, as when it comes from rounding; the cosine's is positive.
+  // Exact zeros: the sine's has the sign of the angle, as if rounded; the cosine's is positive.
   val no_angle = both(k, is_zero(k, whole_arg.high), negated(k, is_zero(k, base.im)));
   val some_angle = choose(k, no_angle, with_sign(k, real(k, 0x1p-1000), base.im), whole_arg.high);
-  val full_angle = indim_plane_dot_sign(k, exponent.re, some_angle, exponent.im, log.high);
+  val full_angle = indim_emit_real_dot_sign(k, exponent.re, some_angle, exponent.im, log.high);
   sine = choose(k, is_zero(k, sine), with_sign(k, real(k, 0), full_angle), sine);
   cosine = choose(k, is_zero(k, cosine), real(k, 0), cosine);
   val correction = add(k, real(k, 1), choose(k, is_finite(k, log_modulus.low), log_modulus.low, real(k, 0)));
   space own = {s->k, false};
-  return indim_plane_times_exp(&own, (plane){mul(k, cosine, correction), mul(k, sine, correction)}, log_modulus.high,
+  return indim_emit_complex_times_exp(&own, (plane){mul(k, cosine, correction), mul(k, sine, correction)}, log_modulus.high,
                                1);
 }
 
@@ -86,21 +86,21 @@ static plane power_by_formula(const kit *k, plane base, plane exponent) {
   space own = {*k, false};
   plane log = base;
   plane result = base;
-  (void)indim_plane_function(&own, INDIM_OP_LOG, base, &log);
-  (void)indim_plane_function(&own, INDIM_OP_EXPONENTIAL, indim_plane_multiply(&own, exponent, log), &result);
+  (void)indim_emit_complex_function(&own, INDIM_OP_LOG, base, &log);
+  (void)indim_emit_complex_function(&own, INDIM_OP_EXPONENTIAL, indim_emit_complex_multiply(&own, exponent, log), &result);
   return result;
 }
 
-plane indim_plane_power(const space *s, plane base, plane exponent) {
+plane indim_emit_complex_power(const space *s, plane base, plane exponent) {
   const kit *k = &s->k;
   val zero = real(k, 0);
   val is_origin = both(k, is_zero(k, base.re), is_zero(k, base.im));
   val is_regular = both(k, both_finite(k, base), both_finite(k, exponent));
   val literal = either(k, is_origin, negated(k, is_regular));
   plane result = power_by_logarithm(s, base, exponent);
-  rare block = indim_rare_begin(k, literal);
+  rare block = indim_emit_rare_begin(k, literal);
   plane computed = choose_plane(k, literal, power_by_formula(k, base, exponent), result);
-  result = indim_rare_end(k, block, result, computed);
+  result = indim_emit_rare_end(k, block, result, computed);
 
   val is_real = is_zero(k, exponent.im);
   val grows = both(k, is_real, above(k, exponent.re, 0));
@@ -118,59 +118,59 @@ plane indim_plane_power(const space *s, plane base, plane exponent) {
 
 static plane atan2_by_formula(const kit *k, plane y, plane x) {
   space own = {*k, false};
-  plane yy = indim_plane_multiply(&own, y, y);
-  plane xx = indim_plane_multiply(&own, x, x);
-  plane root_of_sum = indim_plane_sqrt(&own, (plane){add(k, xx.re, yy.re), add(k, xx.im, yy.im)});
+  plane yy = indim_emit_complex_multiply(&own, y, y);
+  plane xx = indim_emit_complex_multiply(&own, x, x);
+  plane root_of_sum = indim_emit_complex_sqrt(&own, (plane){add(k, xx.re, yy.re), add(k, xx.im, yy.im)});
   plane sum = {sub(k, x.re, y.im), add(k, x.im, y.re)};
   plane log = sum;
-  (void)indim_plane_function(&own, INDIM_OP_LOG, indim_plane_divide(&own, sum, root_of_sum), &log);
+  (void)indim_emit_complex_function(&own, INDIM_OP_LOG, indim_emit_complex_divide(&own, sum, root_of_sum), &log);
   return times_minus_i(k, log);
 }
 
 // a^2 + b^2 - c^2 - d^2.
 static val difference_of_norms(const kit *k, val a, val b, val c, val d) {
-  pair negative = indim_emit_pair_negate(k, indim_plane_dot(k, c, c, d, d));
-  return indim_emit_pair_value(k, indim_emit_pair_add(k, indim_plane_dot(k, a, a, b, b), negative));
+  pair negative = indim_emit_pair_negate(k, indim_emit_pair_dot(k, c, c, d, d));
+  return indim_emit_pair_value(k, indim_emit_pair_add(k, indim_emit_pair_dot(k, a, a, b, b), negative));
 }
 
-// a b + c d, where |sign| is of its sign.
+// a b + c d, given that it has the sign of |sign|.
 static val signed_dot(const kit *k, val a, val b, val c, val d, val sign) {
-  return with_sign(k, indim_plane_dot_apart(k, a, b, c, d), sign);
+  return with_sign(k, indim_emit_real_dot(k, a, b, c, d), sign);
 }
 
-// With p = x + i y and m = x - i y (both complex) the quotient is p / sqrt(p m), its square p / m: the result is
-// (arg p - arg m) / 2 - i log |p / m| / 2, the first but for a multiple of pi that the root's branch decides. Neither
-// part is taken from those differences: arg(p / m) = atan2(2 Re(x conj y), |x|^2 - |y|^2), and
-// |p|^2 - |m|^2 = 4 Im(x conj y).
-plane indim_plane_atan2(const space *s, plane y, plane x) {
+// With p = x + i y and m = x - i y (both complex) the quotient is p / sqrt(p m), its square p / m: the result is (arg p
+// - arg m) / 2 - i log |p / m| / 2, up to a multiple of pi in the real part that the branch of the root decides.
+// Neither part is computed from those differences: arg(p / m) = atan2(2 Re(x conj y), |x|^2 - |y|^2), and |p|^2 - |m|^2
+// = 4 Im(x conj y).
+plane indim_emit_complex_atan2(const space *s, plane y, plane x) {
   const kit *k = &s->k;
   val of_x = larger(k, absolute(k, x.re), absolute(k, x.im));
   val of_y = larger(k, absolute(k, y.re), absolute(k, y.im));
-  val down = power_of_two(k, isub(k, whole(k, 0), indim_plane_exponent(k, larger(k, of_x, of_y))));
+  val down = power_of_two(k, isub(k, whole(k, 0), indim_emit_real_exponent(k, larger(k, of_x, of_y))));
   val a = mul(k, x.re, down);
   val b = mul(k, x.im, down);
   val c = mul(k, y.re, down);
   val d = mul(k, y.im, down);
-  // Signs are taken from the numbers before they were scaled, which may have lost small ones.
-  val cross_sign = indim_plane_dot_sign(k, x.im, y.re, minus(k, x.re), y.im);
-  pair cross = indim_plane_dot(k, b, c, minus(k, a), d);
+  // Signs are those of the numbers before scaling, which may flush small ones.
+  val cross_sign = indim_emit_real_dot_sign(k, x.im, y.re, minus(k, x.re), y.im);
+  pair cross = indim_emit_pair_dot(k, b, c, minus(k, a), d);
   pair twice_cross = {add(k, cross.high, cross.high), add(k, cross.low, cross.low)};
-  pair norms = indim_emit_pair_add(k, indim_plane_dot(k, a, a, b, b), indim_plane_dot(k, c, c, d, d));
+  pair norms = indim_emit_pair_add(k, indim_emit_pair_dot(k, a, a, b, b), indim_emit_pair_dot(k, c, c, d, d));
   pair p_norm = indim_emit_pair_add(k, norms, twice_cross);
   pair m_norm = indim_emit_pair_add(k, norms, indim_emit_pair_negate(k, twice_cross));
   pair four_cross = {add(k, twice_cross.high, twice_cross.high), add(k, twice_cross.low, twice_cross.low)};
-  val ratio = indim_emit_pair_value(k, indim_emit_fn_quotient(k, four_cross, m_norm));
+  val ratio = indim_emit_pair_value(k, indim_emit_math_quotient(k, four_cross, m_norm));
   val near = math(k, INDIM_OP_LOG_PLUS_ONE, ratio);
-  val far_out = math(k, INDIM_OP_LOG, indim_emit_pair_value(k, indim_emit_fn_quotient(k, p_norm, m_norm)));
+  val far_out = math(k, INDIM_OP_LOG, indim_emit_pair_value(k, indim_emit_math_quotient(k, p_norm, m_norm)));
   val four_im = choose(k, below(k, absolute(k, ratio), 0.5), near, far_out);
   val im = with_sign(k, mul(k, four_im, real(k, 0.25)), minus(k, cross_sign));
 
-  val dot_sign = indim_plane_dot_sign(k, x.re, y.re, x.im, y.im);
+  val dot_sign = indim_emit_real_dot_sign(k, x.re, y.re, x.im, y.im);
   val dot = signed_dot(k, a, c, b, d, dot_sign);
   val half = mul(k, atan_of(k, add(k, dot, dot), difference_of_norms(k, a, b, c, d)), real(k, 0.5));
-  // Where the formula's own steps lead, to know the multiple of pi.
+  // The branch that the formula's own steps take, for the multiple of pi.
   val norm_re = difference_of_norms(k, a, c, b, d);
-  val norm_im = signed_dot(k, a, b, c, d, indim_plane_dot_sign(k, x.re, x.im, y.re, y.im));
+  val norm_im = signed_dot(k, a, b, c, d, indim_emit_real_dot_sign(k, x.re, x.im, y.re, y.im));
   val p_re = with_sign(k, sub(k, a, d), sub(k, x.re, y.im));
   val p_im = with_sign(k, add(k, b, c), add(k, x.im, y.re));
   val target = sub(k, atan_of(k, p_im, p_re), mul(k, atan_of(k, add(k, norm_im, norm_im), norm_re), real(k, 0.5)));
@@ -186,7 +186,7 @@ plane indim_plane_atan2(const space *s, plane y, plane x) {
 
   val is_regular = both(k, both_finite(k, x), both_finite(k, y));
   val literal = either(k, negated(k, is_regular), either(k, is_zero(k, p_norm.high), is_zero(k, m_norm.high)));
-  rare block = indim_rare_begin(k, literal);
+  rare block = indim_emit_rare_begin(k, literal);
   plane computed = choose_plane(k, literal, atan2_by_formula(k, y, x), usual);
-  return indim_rare_end(k, block, usual, computed);
+  return indim_emit_rare_end(k, block, usual, computed);
 }

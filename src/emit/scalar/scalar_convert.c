@@ -1,9 +1,9 @@
 // Conversions, and the floats narrower than f32: rounding a float to one of their values, and its bits.
 //
-// One scheme serves all formats, with constants of float_format.def. A magnitude in the format's normal range is rounded
-// and coded by integer arithmetic on the float's bits. Below it the format's values are equally spaced, and adding 2^23
-// of that space to the float leaves their number in its low bits, rounded by the machine. Doubles come down to float
-// with the last bit as a memory of what was cut off (rounding to odd), which the second rounding then respects.
+// One scheme serves all formats, with constants of float_format.def. A magnitude in the format's normal range is
+// rounded and encoded by integer arithmetic on the float's bits. Below it the format's values are equally spaced, and
+// adding 2^23 times that spacing to the float leaves their number in its low bits, rounded by the hardware. Doubles are
+// first rounded to odd (the last bit is sticky) in float, so that the second rounding is correct.
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static LLVMTypeRef element_of(LLVMTypeRef type) {
 
 bool indim_emit_is_double(LLVMValueRef x) { return LLVMGetTypeKind(element_of(LLVMTypeOf(x))) == LLVMDoubleTypeKind; }
 
-// Short names for the many steps on i32 lanes; constants take the lanes of the other operand.
+// Short names for operations on i32 lanes; constants have the lanes of the other operand.
 static LLVMValueRef add_const(indim_emit *e, LLVMValueRef x, uint64_t c) {
   return LLVMBuildAdd(e->builder, x, indim_emit_int_like(e, x, c), "");
 }
@@ -52,14 +52,14 @@ static uint64_t bits_of_float(float value) {
   return bits;
 }
 
-// What the scheme needs of a format other than e8m0.
+// Constants of the scheme for a format other than e8m0.
 typedef struct narrow {
   const indim_float_format *format;
   int32_t dropped;      // bits of a float's mantissa that the format lacks
-  uint64_t rebias;      // what a float's coded exponent has more, at the format's place of the exponent
+  uint64_t rebias;      // difference of the float's and the format's encoded exponents, at the format's exponent field
   uint64_t min_normal;  // as a float's bits
   uint64_t max_finite;
-  double magic;  // 2^23 times the space of subnormals
+  double magic;  // 2^23 times the spacing of subnormals
 } narrow;
 
 static narrow narrow_of(indim_type type) {
@@ -74,7 +74,7 @@ static narrow narrow_of(indim_type type) {
 
 // Rounding ------------------------------------------------------------------------------------------------------------
 
-// The float below or above a double whose last bit is odd; the double itself where it is a float.
+// A double rounded to odd to float; exact where it is a float.
 static LLVMValueRef float_rounded_to_odd(indim_emit *e, LLVMValueRef x) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef near = LLVMBuildFPTrunc(b, x, indim_emit_floats(e, x), "");
@@ -88,13 +88,13 @@ static LLVMValueRef float_rounded_to_odd(indim_emit *e, LLVMValueRef x) {
   return as_floats(e, bits);
 }
 
-// Nearest, ties to even, in the bits above |dropped|; the carry into the exponent is right as it is.
+// Round to nearest even in the bits above |dropped|; the carry into the exponent is right as it is.
 static LLVMValueRef round_bits(indim_emit *e, LLVMValueRef bits, int32_t dropped) {
   LLVMValueRef last = and_const(e, lshr_const(e, bits, dropped), 1);
   return LLVMBuildAdd(e->builder, add_const(e, bits, (UINT64_C(1) << (dropped - 1)) - 1), last, "");
 }
 
-// Rounding changes no NaN whose lower half is 0.
+// The same for a bf16 result: rounding keeps a NaN whose lower half is 0.
 static LLVMValueRef round_bf16_number(indim_emit *e, LLVMValueRef x) {
   return as_floats(e, and_const(e, round_bits(e, as_ints(e, x), 16), 0xFFFF0000));
 }
@@ -111,7 +111,7 @@ static LLVMValueRef round_f16(indim_emit *e, LLVMValueRef x) {
   return LLVMBuildFPExt(e->builder, LLVMBuildFPTrunc(e->builder, x, half, ""), LLVMTypeOf(x), "");
 }
 
-// Powers of two, in doubles, where all of f8e8m0 is normal. A tie goes up: the mantissa is all that is cut off.
+// Powers of two, in doubles, where all of f8e8m0 is normal. A tie goes up.
 static LLVMValueRef round_scale(indim_emit *e, LLVMValueRef x) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef wide = indim_emit_is_double(x) ? x : LLVMBuildFPExt(b, x, indim_emit_doubles(e, x), "");
@@ -126,7 +126,7 @@ static LLVMValueRef round_scale(indim_emit *e, LLVMValueRef x) {
   return LLVMBuildSelect(b, fits, narrowed, indim_emit_real_like(e, narrowed, (double)NAN), "");
 }
 
-// What lies beyond the largest finite value is decided last, on the rounded magnitude.
+// Overflow is decided last, on the rounded magnitude.
 static LLVMValueRef round_narrow(indim_emit *e, indim_type type, LLVMValueRef x) {
   LLVMBuilderRef b = e->builder;
   narrow n = narrow_of(type);
@@ -187,7 +187,7 @@ LLVMValueRef indim_emit_round_instruction(indim_emit *e, indim_type type, LLVMVa
 
 // Bits ----------------------------------------------------------------------------------------------------------------
 
-// The halves that a float register was converted from, where the conversion is there to be seen.
+// The halves that a float register was extended from, if it is an fpext.
 static LLVMValueRef halves_behind(LLVMValueRef x) {
   if (LLVMIsAFPExtInst(x) == NULL) {
     return NULL;
@@ -196,7 +196,7 @@ static LLVMValueRef halves_behind(LLVMValueRef x) {
   return LLVMGetTypeKind(element_of(LLVMTypeOf(from))) == LLVMHalfTypeKind ? from : NULL;
 }
 
-// i32 lanes: the bits of a float that is a value of the format.
+// i32 lanes: the encoding of a float that is a value of the format.
 static LLVMValueRef encode_narrow(indim_emit *e, indim_type type, LLVMValueRef x) {
   LLVMBuilderRef b = e->builder;
   narrow n = narrow_of(type);
@@ -309,7 +309,7 @@ LLVMValueRef indim_emit_float_of_bits(indim_emit *e, indim_type type, LLVMValueR
 
 // Converting ----------------------------------------------------------------------------------------------------------
 
-// A 64-bit integer with at most 53 significant bits, its last one odd if any below it were cut off.
+// A 64-bit integer rounded to odd to 53 significant bits.
 static LLVMValueRef int_rounded_to_odd(indim_emit *e, bool is_signed, LLVMValueRef x) {
   LLVMBuilderRef b = e->builder;
   const uint64_t exact = UINT64_C(1) << 53;
@@ -321,8 +321,8 @@ static LLVMValueRef int_rounded_to_odd(indim_emit *e, bool is_signed, LLVMValueR
   return LLVMBuildSelect(b, is_exact, x, odd, "");
 }
 
-// Doubles of 64-bit integers, lane by lane an instruction of its own on x86 before AVX-512: the two halves stand in the
-// low bits of doubles near 2^84 and 2^52, whose difference and sum round once.
+// Doubles from 64-bit integers, for which x86 before AVX-512 has no vector instruction: the halves go into the low bits
+// of doubles near 2^84 and 2^52, whose difference and sum round once.
 static LLVMValueRef doubles_of_s64(indim_emit *e, LLVMValueRef x) {
   LLVMBuilderRef b = e->builder;
   const uint64_t high_exponent = (UINT64_C(1023) + 84) << 52;
@@ -358,9 +358,9 @@ static LLVMValueRef to_int(indim_emit *e, bool is_signed, LLVMTypeRef ints, LLVM
   return is_signed ? LLVMBuildFPToSI(e->builder, x, ints, "") : LLVMBuildFPToUI(e->builder, x, ints, "");
 }
 
-// Truncated and saturated; NaN gives 0. The bounds are taken as floats where they are floats: down to the least value,
-// and up to the largest where the significand has room for it. What is above that otherwise is replaced at the end. (The
-// intrinsics that saturate take vectors apart on x86.)
+// Truncates and saturates; NaN gives 0. Bounds that are floats are clamped to before the conversion: the lower one, and
+// the upper one if it fits the significand; otherwise larger numbers are replaced afterwards. (The saturating
+// intrinsics are scalarized on x86.)
 static LLVMValueRef float_to_int(indim_emit *e, indim_type to, LLVMValueRef x) {
   LLVMBuilderRef b = e->builder;
   bool is_signed = indim_type_is_signed_int(to);

@@ -1,7 +1,7 @@
-// Quotients of f32 by a constant as a product and a fused one, to the same bits: the constant's inverse is the sum of two
-// floats, high (cut off) and low, and x / c is x low, rounded, plus x high, rounded once. What that is off by is less than
-// 2^-45 of the quotient, and a quotient of two floats that lies so near to the middle between floats is one of few, for
-// each constant, which are found and tried beforehand. Where x low would underflow, a branch leads to the division.
+// Quotients of f32 by a constant as a product and an FMA, bit-identical: the constant's inverse is the sum of two
+// floats, high (truncated) and low, and x / c is x low, rounded, plus x high, rounded once. The error is less than
+// 2^-45 of the quotient; the quotients of two floats that are that near to a tie are few for each constant, and are
+// enumerated and tested at compile time. Where x low would underflow, a branch leads to the division.
 #include <math.h>
 #include <string.h>
 
@@ -10,12 +10,12 @@
 
 typedef struct inverse {
   float high, low;
-  float least;  // the least dividend but 0 whose quotient is right
+  float least;  // the least nonzero dividend whose quotient is right
 } inverse;
 
 static float quotient_by(inverse i, float x) { return fmaf(x, i.high, x * i.low); }
 
-// The inverse of an odd number modulo 2^64: each step doubles the bits that are right.
+// The inverse of an odd number modulo 2^64 by Newton's method: each step doubles the correct bits.
 static uint64_t odd_inverse(uint64_t odd) {
   uint64_t out = odd;
   for (int step = 0; step < 5; step++) {
@@ -24,8 +24,8 @@ static uint64_t odd_inverse(uint64_t odd) {
   return out;
 }
 
-// Whether those quotients of X by C (integers of 24 bits each) are right that are nearest to a middle between two floats.
-// Such a middle has 25 bits: it is M 2^-s with X 2^s = M C + k for a small k, s = 24 where X >= C and 25 where not.
+// Whether the quotients of X by C (integers of 24 bits each) nearest to a tie, the midpoint of two floats, are right. A
+// tie has 25 bits: it is M 2^-s with X 2^s = M C + k for a small k, s = 24 where X >= C and 25 where not.
 static bool nearest_to_middles(inverse i, uint32_t c, int s) {
   enum { MOST = 16 };
   int zeros = 0;
@@ -54,7 +54,7 @@ static bool nearest_to_middles(inverse i, uint32_t c, int s) {
   return true;
 }
 
-// False where the inverse would not do.
+// False if the inverse is not exact enough.
 static bool find_inverse(float by, inverse *out) {
   int exponent = 0;
   double significand = frexp(fabs((double)by), &exponent);
@@ -76,16 +76,17 @@ static bool find_inverse(float by, inverse *out) {
   return true;
 }
 
-// The lanes that are small, but not 0: the quotients of zeros are right as they are.
+// The lanes that are small, but not 0: the quotients of zeros are right.
 static LLVMValueRef is_small(const kit *k, LLVMValueRef x, float least) {
   uint32_t bits = 0;
   memcpy(&bits, &least, sizeof bits);
   LLVMValueRef magnitude = as_bits(k, x);
-  magnitude = iadd(k, iadd(k, magnitude, magnitude), whole(k, INT64_C(0x7FFFFFFF)));  // 0 comes last
+  magnitude = iadd(k, iadd(k, magnitude, magnitude), whole(k, INT64_C(0x7FFFFFFF)));  // 0 wraps around to the end
   return compare_bits(k, LLVMIntSLT, magnitude, whole(k, (int32_t)(UINT32_C(0x7FFFFFFF) + 2 * bits)));
 }
 
-// The division is one instruction, of which a vector unit takes a new one every few cycles: only in vectors is this less.
+// A vector unit starts a division every few cycles only, a scalar one costs one instruction: profitable in vectors
+// alone.
 LLVMValueRef indim_emit_divide_by_constant(indim_emit *e, LLVMValueRef x, LLVMValueRef y) {
   double by = 0;
   inverse i;
@@ -96,15 +97,15 @@ LLVMValueRef indim_emit_divide_by_constant(indim_emit *e, LLVMValueRef x, LLVMVa
     return NULL;
   }
   LLVMValueRef usual = fused(&k, x, real(&k, (double)i.high), mul(&k, x, real(&k, (double)i.low)));
-  LLVMBasicBlockRef rare = indim_emit_fn_block(e, "division");
-  LLVMBasicBlockRef after = indim_emit_fn_block(e, "");
+  LLVMBasicBlockRef rare = indim_emit_math_block(e, "division");
+  LLVMBasicBlockRef after = indim_emit_math_block(e, "");
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
-  indim_emit_fn_branch_rarely(e, indim_emit_fn_any_lane(&k, is_small(&k, x, i.least)), rare, after);
+  indim_emit_math_branch_rarely(e, indim_emit_math_any_lane(&k, is_small(&k, x, i.least)), rare, after);
   LLVMPositionBuilderAtEnd(e->builder, rare);
   LLVMValueRef divided = quotient(&k, x, y);
   LLVMBuildBr(e->builder, after);
   LLVMPositionBuilderAtEnd(e->builder, after);
-  LLVMValueRef result = indim_emit_fn_phi(e, k.type, usual, before);
+  LLVMValueRef result = indim_emit_math_phi(e, k.type, usual, before);
   LLVMAddIncoming(result, &divided, &rare, 1);
   return result;
 }

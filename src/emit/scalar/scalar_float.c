@@ -1,6 +1,7 @@
-// Real floats. Types narrower than f32 compute in float, whose 24 bits are enough for one further rounding to give the
+// Real floats. Types narrower than f32 compute in float, whose 24 bits suffice for double rounding to give the
 // correctly rounded result of an exact operation; f8e8m0, whose products leave the range of float, computes in double.
-// f32 and f64 compute in themselves. Nothing is contracted or reassociated unless the caller of the compiler asks.
+// f32 and f64 compute in themselves. Nothing is contracted or reassociated unless the caller of the compiler requests
+// it.
 #include <math.h>
 
 #include "array/float_format.h"
@@ -16,15 +17,15 @@ LLVMValueRef indim_emit_relaxed(indim_emit *e, LLVMValueRef result) {
   return result;
 }
 
-// Types narrower than f32 are rounded after every operation, so no relaxation is theirs.
+// Types narrower than f32 are rounded after every operation, so they are never relaxed.
 static LLVMValueRef relaxed(const indim_apply *a, LLVMValueRef result) {
   return a->type == INDIM_F32 || a->type == INDIM_F64 ? indim_emit_relaxed(a->e, result) : result;
 }
 
 // Exact operations ----------------------------------------------------------------------------------------------------
 
-// NaN from either side; the left operand where they are equal, zeros of either sign too. The first two steps are one
-// instruction of x86, which keeps the left operand where there is no order.
+// NaN from either side; the left operand if they are equal, including zeros of either sign. The first two steps are one
+// instruction of x86, which returns one fixed operand when unordered.
 static LLVMValueRef extreme(indim_emit *e, bool largest, LLVMValueRef x, LLVMValueRef y) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef takes_y = LLVMBuildFCmp(b, largest ? LLVMRealOGT : LLVMRealOLT, y, x, "");
@@ -32,7 +33,7 @@ static LLVMValueRef extreme(indim_emit *e, bool largest, LLVMValueRef x, LLVMVal
   return LLVMBuildSelect(b, indim_emit_is_nan(e, y), y, ordered, "");
 }
 
-// min(max(value, low), high), NaN if any of the three is; constant bounds leave the last step out.
+// min(max(value, low), high), NaN if any of the three is; constant bounds need no test for NaN.
 static LLVMValueRef clamp(indim_emit *e, LLVMValueRef low, LLVMValueRef value, LLVMValueRef high) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef above = LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOLT, value, low, ""), low, value, "");
@@ -52,7 +53,7 @@ static LLVMValueRef sign(indim_emit *e, LLVMValueRef x) {
   return LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealONE, x, zero, ""), one, x, "");
 }
 
-// Half and more of the way to the next whole number goes there; what is cut off is exact.
+// Halfway and beyond rounds away from zero; the fraction is exact.
 static LLVMValueRef round_away(indim_emit *e, LLVMValueRef x) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef whole = indim_emit_unary_intrinsic(e, "llvm.trunc", x);
@@ -80,8 +81,8 @@ static LLVMRealPredicate comparison(int32_t direction) {
   }
 }
 
-// Where an element stands in TOTALORDER, as an integer of the type's bytes: the magnitude, or its complement below zero.
-// FNUZ has no -0, and its NaN stands below everything.
+// The key of an element in TOTALORDER, as an integer of the type's bytes: the magnitude, or its complement below zero.
+// FNUZ has no -0, and its NaN orders below everything.
 static LLVMValueRef order_key(indim_emit *e, indim_type type, LLVMValueRef x) {
   LLVMBuilderRef b = e->builder;
   const indim_float_format *format = indim_float_format_of(type);
@@ -120,8 +121,8 @@ static LLVMValueRef is_finite(indim_emit *e, LLVMValueRef x) {
 
 static LLVMValueRef int_const(indim_emit *e, LLVMValueRef like, uint64_t c) { return indim_emit_int_like(e, like, c); }
 
-// Rounds the magnitude's bits, then splits the exponent's range. Exact NaNs stay, but are infinite if no bit of the
-// mantissa is left.
+// Rounds the mantissa, then clamps the exponent's range. Exact NaNs stay, but become infinite if no bit of the mantissa
+// is left.
 static LLVMValueRef reduce_precision(const indim_apply *a, LLVMValueRef x) {
   indim_emit *e = a->e;
   LLVMBuilderRef b = e->builder;
@@ -140,7 +141,7 @@ static LLVMValueRef reduce_precision(const indim_apply *a, LLVMValueRef x) {
     magnitude = LLVMBuildAdd(b, LLVMBuildAdd(b, magnitude, half, ""), last, "");
     magnitude = LLVMBuildShl(b, LLVMBuildLShr(b, magnitude, down, ""), down, "");
   }
-  // The exponent fields that stay are those above |low| and up to |high|.
+  // The exponent fields that remain are those above |low| and up to |high|.
   LLVMValueRef result = LLVMBuildOr(b, sign, magnitude, "");
   LLVMValueRef over = LLVMBuildICmp(b, LLVMIntUGT, magnitude, int_const(e, bits, format->max_finite_bits), "");
   if (exponent_bits < format->exponent_bits) {
@@ -173,7 +174,7 @@ static LLVMValueRef reduce_precision(const indim_apply *a, LLVMValueRef x) {
   return indim_emit_float_of_bits(e, a->type, result);
 }
 
-// |x| truncated, and one more if the random bits, as a fraction, are below the part cut off.
+// |x| truncated, plus one if the random bits, as a fraction, are below the fraction of |x|.
 static LLVMValueRef stochastic_convert(const indim_apply *a, LLVMValueRef x, LLVMValueRef random) {
   indim_emit *e = a->e;
   LLVMBuilderRef b = e->builder;
@@ -185,7 +186,7 @@ static LLVMValueRef stochastic_convert(const indim_apply *a, LLVMValueRef x, LLV
   LLVMValueRef rest = LLVMBuildFSub(b, magnitude, whole, "");
   LLVMValueRef scaled = LLVMBuildFMul(b, rest, indim_emit_real_like(e, wide, ldexp(1, random_bits)), "");
   LLVMTypeRef ints = indim_emit_ints(e, x, 64);
-  // Lanes that are out of range are replaced below, so any value will do for them, but not an undefined one.
+  // Out-of-range lanes are replaced below, so any defined value will do for them.
   LLVMValueRef limit = indim_emit_real_like(e, wide, ldexp(1, bits - 1));
   LLVMValueRef in_range = LLVMBuildFCmp(b, LLVMRealOLT, magnitude, limit, "");
   LLVMValueRef zero = indim_emit_real_like(e, wide, 0);
@@ -213,8 +214,8 @@ static LLVMValueRef stochastic_convert(const indim_apply *a, LLVMValueRef x, LLV
 
 // Division ------------------------------------------------------------------------------------------------------------
 
-// LLVM 19 takes a lane of a quotient of vectors to be zero when it finds that both numbers are, which is NaN. Lanes that it
-// may find out are those made of constants alone, and what shuffles put together with them.
+// LLVM 19 constant-folds a lane of a vector quotient to zero when both operands are zero, which is NaN. The lanes that
+// it can see are constants, and what shuffles merge with them.
 enum { KNOWN_DEPTH = 6 };
 
 static bool is_of_constants(LLVMValueRef v, int depth) {
@@ -252,7 +253,7 @@ static bool may_have_known_zeros(LLVMValueRef v, int depth) {
   return is_of_constants(v, depth);
 }
 
-// The same bits, of which LLVM knows nothing: with those of a zero that went through an instruction without text.
+// The same bits, opaque to LLVM: or-ed with a zero that went through an empty inline asm.
 static LLVMValueRef unknown(indim_emit *e, LLVMValueRef x) {
   LLVMBuilderRef b = e->builder;
   LLVMTypeRef ints = indim_emit_int_type(e, LLVMTypeOf(x));
@@ -280,9 +281,9 @@ static LLVMValueRef divide(indim_emit *e, LLVMValueRef x, LLVMValueRef y) {
   return LLVMBuildFDiv(e->builder, x, y, "");
 }
 
-// Choosing ------------------------------------------------------------------------------------------------------------
+// Dispatch ------------------------------------------------------------------------------------------------------------
 
-// Results in the computing type, still to be rounded. Ops that are not here are functions of math.c.
+// Results in the computing type, not yet rounded. Ops that are not here are functions of math.c.
 static LLVMValueRef arithmetic(const indim_apply *a, LLVMValueRef x, LLVMValueRef y) {
   indim_emit *e = a->e;
   LLVMBuilderRef b = e->builder;
@@ -320,13 +321,13 @@ static LLVMValueRef arithmetic(const indim_apply *a, LLVMValueRef x, LLVMValueRe
   }
 }
 
-// Whether the operation takes values of f16 and bf16 to such values, with nothing to round.
+// Whether the operation maps values of f16 and bf16 to such values, so that no rounding is needed.
 static bool stays_exact(indim_op op) {
   return op == INDIM_OP_NEGATE || op == INDIM_OP_SIGN || op == INDIM_OP_FLOOR || op == INDIM_OP_CEIL ||
          op == INDIM_OP_ROUND_NEAREST_AFZ || op == INDIM_OP_ROUND_NEAREST_EVEN || op == INDIM_OP_REMAINDER;
 }
 
-// Whether the operation is one instruction of floats.
+// Whether the operation is a single float instruction.
 static bool is_instruction(indim_op op) {
   return op == INDIM_OP_ADD || op == INDIM_OP_SUBTRACT || op == INDIM_OP_MULTIPLY || op == INDIM_OP_DIVIDE ||
          op == INDIM_OP_SQRT;

@@ -1,5 +1,5 @@
-// Integers and pred. Types of less than a byte live extended in i8: an operation computes on i8 and wraps its result, or
-// takes the bits of the type alone where bits are what it is about. Nothing here traps.
+// Integers and pred. Sub-byte types are held extended in i8: an operation computes on i8 and wraps its result, or uses
+// the zero-extended bits for bitwise semantics. Nothing here traps.
 #include "emit/scalar/scalar.h"
 
 typedef enum sense { IS_PRED, IS_SIGNED, IS_UNSIGNED } sense;
@@ -20,7 +20,7 @@ LLVMValueRef indim_emit_wrap(indim_emit *e, indim_type type, LLVMValueRef x) {
   return LLVMBuildAShr(e->builder, LLVMBuildShl(e->builder, x, up, ""), up, "");
 }
 
-// The type's bits alone, zero-extended.
+// The type's bits, zero-extended.
 static LLVMValueRef pattern(indim_emit *e, indim_type type, LLVMValueRef x) {
   int32_t bits = indim_type_bits(type);
   return bits >= 8 || type == INDIM_PRED
@@ -34,9 +34,9 @@ static LLVMValueRef extended(indim_emit *e, indim_type type, LLVMValueRef x) {
   return bits >= 8 ? x : indim_emit_wrap(e, indim_type_signed_of_bits(bits), x);
 }
 
-// x / y for y other than 0 and -1 (0 when unsigned). Vectors have no division of integers: up to 32 bits the quotient of
-// doubles (floats up to 16 bits) truncates to the right integer, because one that is not whole is further from the next
-// whole number than their rounding reaches.
+// x / y for y other than 0 and -1 (0 when unsigned). Vectors have no integer division: up to 32 bits the quotient of
+// doubles (floats up to 16 bits) truncates to the right integer, because a noninteger quotient is further from the next
+// integer than the rounding error.
 static LLVMValueRef quotient(indim_emit *e, indim_type type, LLVMValueRef x, LLVMValueRef y) {
   LLVMBuilderRef b = e->builder;
   bool is_signed = indim_type_is_signed_int(type);
@@ -90,7 +90,7 @@ static LLVMValueRef any_lane(indim_emit *e, LLVMValueRef lanes) {
              : lanes;
 }
 
-// The constant in every lane, if it is one.
+// The splat constant, if it is one.
 static bool constant_exponent(LLVMValueRef y, uint64_t *out) {
   LLVMValueRef lane = y;
   if (!LLVMIsConstant(y)) {
@@ -174,7 +174,7 @@ static LLVMValueRef power(indim_emit *e, indim_type type, LLVMValueRef x, LLVMVa
 
 // Bits ----------------------------------------------------------------------------------------------------------------
 
-// Amounts are unsigned; from the width on everything is shifted out.
+// Amounts are unsigned; an amount of the width or more shifts everything out.
 static LLVMValueRef shift(indim_emit *e, indim_op op, indim_type type, LLVMValueRef x, LLVMValueRef y) {
   LLVMBuilderRef b = e->builder;
   int32_t bits = indim_type_bits(type);
@@ -196,7 +196,7 @@ static LLVMValueRef leading_zeros(indim_emit *e, indim_type type, LLVMValueRef x
   return bits >= 8 ? zeros : LLVMBuildSub(e->builder, zeros, indim_emit_int_like(e, x, (uint64_t)(8 - bits)), "");
 }
 
-// The product's bits above those of the type.
+// The high half of the product.
 static LLVMValueRef high_product(indim_emit *e, indim_type type, LLVMValueRef x, LLVMValueRef y) {
   LLVMBuilderRef b = e->builder;
   int32_t bits = indim_type_bits(type);
@@ -259,7 +259,7 @@ static LLVMValueRef absolute(indim_emit *e, indim_type type, LLVMValueRef x) {
   return indim_emit_intrinsic(e, "llvm.abs", 2, args);
 }
 
-// Results that are still to be wrapped.
+// Results before wrapping.
 static LLVMValueRef unwrapped(const indim_apply *a, indim_type type, LLVMValueRef x, LLVMValueRef y) {
   indim_emit *e = a->e;
   LLVMBuilderRef b = e->builder;

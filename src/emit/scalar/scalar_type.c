@@ -1,4 +1,4 @@
-// Elements in registers: which type a part has there and in memory, from one to the other, constants.
+// Elements in registers: register and memory types of a part, conversion between them, constants.
 #include <string.h>
 
 #include "array/float_format.h"
@@ -32,7 +32,7 @@ LLVMTypeRef indim_emit_memory_type(indim_emit *e, indim_type type, int32_t lanes
 
 // Loading and storing -------------------------------------------------------------------------------------------------
 
-// Shuffles of |count| lanes go through this many numbers on the stack; a wider register is made lane by lane.
+// The longest shuffle mask kept on the stack; a wider register is built lane by lane.
 enum { MAP_LANES = 256 };
 
 static LLVMValueRef index_of(indim_emit *e, int32_t i) {
