@@ -110,7 +110,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
   forward(index, number, info, context);
 }
 
-static void take_signals(void) {
+static void install_handlers(void) {
   pthread_mutex_lock(&lock);
   if (users++ == 0) {
     struct sigaction ours;
@@ -126,7 +126,7 @@ static void take_signals(void) {
 }
 
 // Keeps handlers that somebody else has installed over ours.
-static void give_signals_back(void) {
+static void restore_handlers(void) {
   pthread_mutex_lock(&lock);
   if (--users == 0) {
     for (int i = 0; i < SIGNALS; i++) {
@@ -142,7 +142,7 @@ static void give_signals_back(void) {
 }
 
 // A signal stack, if this thread has none. NULL: it has one, or there is no memory.
-static void *take_stack(void) {
+static void *add_signal_stack(void) {
   stack_t now;
   if (sigaltstack(NULL, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) {
     return NULL;
@@ -161,7 +161,7 @@ static void *take_stack(void) {
   return memory;
 }
 
-static void give_stack_back(void *memory) {
+static void remove_signal_stack(void *memory) {
   if (memory != NULL) {
     stack_t none;
     memset(&none, 0, sizeof none);
@@ -178,29 +178,29 @@ static void give_stack_back(void *memory) {
 static bool run(indim_guard *guard, void (*work)(void *user), void *user) {
   running = guard;
 #if INDIM_GUARDS_SIGNALS
-  bool is_back = sigsetjmp(guard->point, 1) != 0;
+  bool has_failed = sigsetjmp(guard->point, 1) != 0;
 #else
-  bool is_back = setjmp(guard->point) != 0;
+  bool has_failed = setjmp(guard->point) != 0;
 #endif
-  if (!is_back) {
+  if (!has_failed) {
     guard->is_armed = true;
     work(user);
     guard->is_armed = false;
   }
   running = NULL;
-  return !is_back;
+  return !has_failed;
 }
 
 bool indim_guard_run(indim_guard *guard, bool leaves_signals, void (*work)(void *user), void *user) {
   guard->message[0] = '\0';
 #if INDIM_GUARDS_SIGNALS
   if (!leaves_signals) {
-    void *stack = take_stack();
-    take_signals();
-    bool is_well = run(guard, work, user);
-    give_signals_back();
-    give_stack_back(stack);
-    return is_well;
+    void *stack = add_signal_stack();
+    install_handlers();
+    bool is_done = run(guard, work, user);
+    restore_handlers();
+    remove_signal_stack(stack);
+    return is_done;
   }
 #endif
   (void)leaves_signals;

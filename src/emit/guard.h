@@ -1,12 +1,12 @@
 // A failure of LLVM (a fatal error of its own, an abort, or a crash inside it) ends the guarded work and not the
 // process. The process belongs to the library's user, so its side effects are few and listed here:
 //
-// |- While work is guarded on any thread, the process has our handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP and
-//  SIGABRT. A signal of a thread that guards nothing, or that another process sent, is forwarded to the previous handlers.
-//  They are restored when the last guarded work ends. A thread without a signal stack gets one for that time, so that an
-//  overflow of its own stack can be caught.
-// |- LLVM's objects at that moment leak: their memory is not freed, and they are never touched again. |- The cost is
-// about 10 us per compilation.
+// - While work is guarded on any thread, the process has our handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP and
+//   SIGABRT. A signal of a thread that guards nothing, or that another process sent, is forwarded to the previous
+//   handlers. They are restored when the last guarded work ends. A thread without a signal stack gets one for that
+//   time, so that an overflow of its own stack can be caught.
+// - LLVM's objects at that moment leak: their memory is not freed, and they are never touched again.
+// - The cost is about 10 us per compilation.
 //
 // A host whose handlers must not be touched sets indim_compile_options.leaves_signals: then fatal errors are caught,
 // crashes are not.

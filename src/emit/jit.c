@@ -44,7 +44,7 @@ static indim_status link_failed(indim_object *o, const char *doing, LLVMErrorRef
 // What generated code calls: everything else is inline.
 typedef void code_pointer(void);
 
-#if INDIM_EMIT_WATCHES
+#if INDIM_EMIT_TSAN
 extern void __tsan_read_range(void *, size_t);
 extern void __tsan_write_range(void *, size_t);
 #endif
@@ -67,7 +67,7 @@ static LLVMErrorRef define_functions(LLVMOrcLLJITRef jit, LLVMOrcJITDylibRef lib
     {"memset", memset_.code},
     {"fmod", fmod_.code},
     {"fmodf", fmodf_.code},
-#if INDIM_EMIT_WATCHES
+#if INDIM_EMIT_TSAN
     {"__tsan_read_range", (code_pointer *)__tsan_read_range},
     {"__tsan_write_range", (code_pointer *)__tsan_write_range},
 #endif

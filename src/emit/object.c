@@ -181,7 +181,7 @@ void indim_object_dispose(indim_object *o) {
   }
 }
 
-// Who is to blame -------------------------------------------------------------------------------------------------------
+// Bisection -------------------------------------------------------------------------------------------------------------
 
 static bool fails_at(indim_ctx *cx, const indim_loop_program *program, const indim_emit_options *options,
                      int32_t nodes) {
@@ -205,14 +205,14 @@ const indim_instr *indim_object_find_culprit(indim_ctx *cx, const indim_loop_pro
   if (count == 0 || program->value_count > MOST_VALUES) {
     return NULL;
   }
-  int32_t well = 0;  // so many nodes succeed, |failing| do not
+  int32_t passing = 0;  // so many nodes succeed, |failing| do not
   int32_t failing = count;
-  while (failing - well > 1) {
-    int32_t middle = well + (failing - well) / 2;
+  while (failing - passing > 1) {
+    int32_t middle = passing + (failing - passing) / 2;
     if (fails_at(cx, program, options, middle)) {
       failing = middle;
     } else {
-      well = middle;
+      passing = middle;
     }
   }
   const indim_instr *origin = NULL;

@@ -16,7 +16,7 @@ typedef struct indim_leaf {
   uintptr_t misaligned;  // bits that must be 0 in its address
   int32_t alias;         // of a result: the argument leaf whose buffer it may share, -1 if none
   bool is_copied;        // such a result, but the code requires disjoint buffers: it gets a copy of the argument
-  int64_t copy;  // of an argument, if a result has |is_copied|: the offset of the copy in the scratch block
+  int64_t copy;          // of an argument, if a result has |is_copied|: the offset of the copy in the scratch block
 } indim_leaf;
 
 struct indim_executable {

@@ -27,7 +27,7 @@ static void run_parallel(void *user, indim_host_piece *piece, void *frame, int64
   r->parallel(r->parallel_user, piece, frame, count, grain);
 }
 
-// Without threads: one piece, as ends of pieces would hinder the processor's prefetching.
+// Without threads: one piece, as ends of pieces would limit out-of-order execution.
 static void run_whole(void *user, indim_host_piece *piece, void *frame, int64_t count, int64_t grain) {
   (void)user;
   (void)grain;
@@ -175,7 +175,7 @@ static inline bool may_overlap(uintptr_t x, uintptr_t x_bytes, uintptr_t y, uint
 
 // True only if check() succeeds; conservatively false for NULL or overlapping buffers, which may have no bytes. Tests
 // all buffers without a branch per buffer.
-static inline bool is_plainly_right(const indim_executable *e, const indim_run_options *o) {
+static inline bool is_clearly_valid(const indim_executable *e, const indim_run_options *o) {
   if (o->argument_count != e->argument_count || o->result_count != e->result_count || o->arguments == NULL ||
       o->results == NULL || e->missing != NULL) {
     return false;
@@ -196,8 +196,8 @@ static inline bool is_plainly_right(const indim_executable *e, const indim_run_o
     for (int64_t s = 0; s < r; s++) {
       overlaps += may_overlap(buffer, bytes, (uintptr_t)o->results[s], (uintptr_t)e->results[s].bytes);
     }
-    bool is_given = leaf->alias >= 0 && o->results[r] == o->arguments[leaf->alias];
-    wrong |= (buffer & leaf->misaligned) | (buffer == 0) | (overlaps ^ is_given);
+    bool is_alias = leaf->alias >= 0 && o->results[r] == o->arguments[leaf->alias];
+    wrong |= (buffer & leaf->misaligned) | (buffer == 0) | (overlaps ^ is_alias);
   }
   return wrong == 0;
 }
@@ -205,14 +205,14 @@ static inline bool is_plainly_right(const indim_executable *e, const indim_run_o
 // Scratch --------------------------------------------------------------------------------------------------------------
 
 #if defined(__GNUC__)
-static bool take(uint32_t *in_use) { return __atomic_exchange_n(in_use, 1, __ATOMIC_ACQUIRE) == 0; }
-static void give_back(uint32_t *in_use) { __atomic_store_n(in_use, 0, __ATOMIC_RELEASE); }
+static bool claim(uint32_t *in_use) { return __atomic_exchange_n(in_use, 1, __ATOMIC_ACQUIRE) == 0; }
+static void release(uint32_t *in_use) { __atomic_store_n(in_use, 0, __ATOMIC_RELEASE); }
 #else  // no atomics: every run has a block of its own
-static bool take(uint32_t *in_use) {
+static bool claim(uint32_t *in_use) {
   (void)in_use;
   return false;
 }
-static void give_back(uint32_t *in_use) { (void)in_use; }
+static void release(uint32_t *in_use) { (void)in_use; }
 #endif
 
 // A block besides the executable's own. Without a context of this thread it comes uncounted from the allocator.
@@ -293,9 +293,9 @@ static inline indim_status finish(indim_ctx *cx, int32_t code) {
 // With the executable's own working memory, or a block allocated for this run while that is in use.
 static NOT_INLINED indim_status run_in_scratch(indim_executable *e, const indim_run_options *o,
                                                const indim_host *host) {
-  if (take(&e->scratch_in_use)) {
+  if (claim(&e->scratch_in_use)) {
     int32_t code = call(e, o, e->scratch, host);
-    give_back(&e->scratch_in_use);
+    release(&e->scratch_in_use);
     return finish(o->cx, code);
   }
   void *block = NULL;
@@ -311,7 +311,7 @@ indim_status indim_execute(indim_executable *executable, const indim_run_options
     return indim_fail(options == NULL ? NULL : options->cx, INDIM_INVALID,
                       "indim_execute: a pointer that is needed is NULL");
   }
-  if (!is_plainly_right(executable, options)) {
+  if (!is_clearly_valid(executable, options)) {
     INDIM_TRY(check(executable, options));
   }
   run r;

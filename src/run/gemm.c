@@ -19,8 +19,8 @@ enum {
 };
 
 // to[j, i] = from[i, j], a square with rows of SQUARE_BYTES.
-static inline __attribute__((always_inline)) void turn_f32(const float *from, int64_t from_row, float *to,
-                                                           int64_t to_row) {
+static inline __attribute__((always_inline)) void transpose_f32(const float *from, int64_t from_row, float *to,
+                                                                int64_t to_row) {
   typedef float four __attribute__((vector_size(SQUARE_BYTES)));
   four a, b, c, d;
   memcpy(&a, from, sizeof a);
@@ -41,8 +41,8 @@ static inline __attribute__((always_inline)) void turn_f32(const float *from, in
   memcpy(to + 3 * to_row, &d, sizeof d);
 }
 
-static inline __attribute__((always_inline)) void turn_f64(const double *from, int64_t from_row, double *to,
-                                                           int64_t to_row) {
+static inline __attribute__((always_inline)) void transpose_f64(const double *from, int64_t from_row, double *to,
+                                                                int64_t to_row) {
   typedef double two __attribute__((vector_size(SQUARE_BYTES)));
   two a, b;
   memcpy(&a, from, sizeof a);
@@ -53,7 +53,7 @@ static inline __attribute__((always_inline)) void turn_f64(const double *from, i
   memcpy(to + to_row, &second, sizeof second);
 }
 
-#define TURN(from, ...) _Generic(*(from), float : turn_f32, double : turn_f64)(from, __VA_ARGS__)
+#define TRANSPOSE(from, ...) _Generic(*(from), float : transpose_f32, double : transpose_f64)(from, __VA_ARGS__)
 
 #define PASTE2(a, b) a##_##b
 #define PASTE(a, b) PASTE2(a, b)
@@ -104,7 +104,7 @@ static inline __attribute__((always_inline)) void turn_f64(const double *from, i
 #undef TARGET
 #undef VECTOR_BYTES
 
-#define CHOOSE(type, ...)                                                                        \
+#define DISPATCH(type, ...)                                                                      \
   do {                                                                                           \
     if (vector_bytes >= 64 && __builtin_cpu_supports("avx512f")) {                               \
       gemm_##type##_64(__VA_ARGS__);                                                             \
@@ -116,20 +116,20 @@ static inline __attribute__((always_inline)) void turn_f64(const double *from, i
     }                                                                                            \
   } while (0)
 #else
-#define CHOOSE(type, ...) (void)vector_bytes
+#define DISPATCH(type, ...) (void)vector_bytes
 #endif
 
 static void product_f32(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const float *lhs, int64_t lhs_m,
                         int64_t lhs_k, const float *rhs, int64_t rhs_k, int64_t rhs_n, float *out, int64_t out_m,
                         bool accumulate) {
-  CHOOSE(f32, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+  DISPATCH(f32, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
   gemm_f32_16(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
 }
 
 static void product_f64(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const double *lhs, int64_t lhs_m,
                         int64_t lhs_k, const double *rhs, int64_t rhs_k, int64_t rhs_n, double *out, int64_t out_m,
                         bool accumulate) {
-  CHOOSE(f64, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+  DISPATCH(f64, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
   gemm_f64_16(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
 }
 

@@ -81,8 +81,9 @@ TARGET static void NAME(tile)(int64_t height, int64_t count, const REAL *a, int6
 }
 
 // A partial tile at the right edge: through a whole temporary one.
-TARGET static void NAME(cut_tile)(int64_t height, int64_t count, const REAL *a, int64_t a_m, int64_t a_k, const REAL *b,
-                                  int64_t b_k, REAL *out, int64_t out_m, bool accumulate, int64_t columns) {
+TARGET static void NAME(partial_tile)(int64_t height, int64_t count, const REAL *a, int64_t a_m, int64_t a_k,
+                                      const REAL *b, int64_t b_k, REAL *out, int64_t out_m, bool accumulate,
+                                      int64_t columns) {
   REAL whole[TILE_M * TILE_N];
   NAME(tile)(height, count, a, a_m, a_k, b, b_k, whole, TILE_N, false);
   for (int64_t i = 0; i < height; i++) {
@@ -106,14 +107,14 @@ TARGET static void NAME(pack_rhs)(int64_t count, int64_t columns, const REAL *rh
     memset(packed, 0, (size_t)(count * TILE_N) * sizeof(REAL));
   }
   int64_t side = SQUARE_BYTES / sizeof(REAL);
-  int64_t turned = rhs_k == 1 && columns == TILE_N ? count / side * side : 0;
+  int64_t transposed = rhs_k == 1 && columns == TILE_N ? count / side * side : 0;
   for (int64_t c = 0; c < columns; c += side) {
-    for (int64_t k = 0; k < turned; k += side) {
-      TURN(rhs + c * rhs_n + k, rhs_n, packed + k * TILE_N + c, TILE_N);
+    for (int64_t k = 0; k < transposed; k += side) {
+      TRANSPOSE(rhs + c * rhs_n + k, rhs_n, packed + k * TILE_N + c, TILE_N);
     }
   }
   for (int64_t c = 0; c < columns; c++) {
-    for (int64_t k = turned; k < count; k++) {
+    for (int64_t k = transposed; k < count; k++) {
       packed[k * TILE_N + c] = rhs[c * rhs_n + k * rhs_k];
     }
   }
@@ -143,8 +144,8 @@ TARGET static void NAME(pack_lhs)(int64_t count, int64_t rows, const REAL *lhs, 
 
 // Prefetches a share of the next column panel of the right side, |begin| to |end| of |all|: lines of distant rows,
 // which hardware prefetchers miss.
-TARGET static void NAME(ask)(int64_t count, const REAL *rhs, int64_t rhs_k, int64_t rhs_n, int64_t begin, int64_t end,
-                             int64_t all) {
+TARGET static void NAME(prefetch)(int64_t count, const REAL *rhs, int64_t rhs_k, int64_t rhs_n, int64_t begin,
+                                  int64_t end, int64_t all) {
   int64_t rows = rhs_n == 1 ? count : TILE_N;
   int64_t line = 64 / (int64_t)sizeof(REAL);
   for (int64_t r = rows * begin / all; r < rows * end / all; r++) {
@@ -186,10 +187,10 @@ TARGET static void NAME(block)(int64_t rows, int64_t n, int64_t count, const REA
       bool is_last = left <= height;
       height = is_last ? left : !is_packed && left > TILE_M && left < 2 * TILE_M ? (left + 1) / 2 : height;
       if (n - j >= 2 * TILE_N) {
-        NAME(ask)(count, rhs + (j + TILE_N) * rhs_n, rhs_k, rhs_n, i, i + height, rows);
+        NAME(prefetch)(count, rhs + (j + TILE_N) * rhs_n, rhs_k, rhs_n, i, i + height, rows);
       }
       if (columns < TILE_N) {
-        NAME(cut_tile)
+        NAME(partial_tile)
         (height, count, a, is_packed ? 1 : lhs_m, is_packed ? TILE_M : 1, b, b_k, to, out_m, accumulate, columns);
       } else {
         NAME(tile)(height, count, a, is_packed ? 1 : lhs_m, is_packed ? TILE_M : 1, b, b_k, to, out_m, accumulate);

@@ -38,7 +38,7 @@ void *indim_library_open(const char *name, const char **out_why) {
   return library;
 }
 
-static void cut_to_folder(char *path) {
+static void truncate_to_folder(char *path) {
   char *slash = strrchr(path, '/');
   path[slash == NULL ? 0 : slash + 1 - path] = '\0';
 }
@@ -79,7 +79,7 @@ static void executable_folder(char *out) {
   ssize_t size = readlink("/proc/self/exe", out, PATH_SIZE - 1);
   out[size > 0 ? size : 0] = '\0';
 #endif
-  cut_to_folder(out);
+  truncate_to_folder(out);
 }
 
 // Whether the library exists near |folder|; its path then.
@@ -105,10 +105,10 @@ void *indim_library_open_ours(const char *name, const char **out_why) {
   char own[PATH_SIZE];
   own_path(own);
   strcpy(folder, own);
-  cut_to_folder(folder);
+  truncate_to_folder(folder);
   bool is_found = find_near(folder, name, path);
   if (!is_found && realpath(own, folder) != NULL) {  // may be a symbolic link into the libraries' folder
-    cut_to_folder(folder);
+    truncate_to_folder(folder);
     is_found = find_near(folder, name, path);
   }
   if (!is_found && own[0] != '/') {

@@ -72,7 +72,7 @@ static least least_block(const indim_host_matmul *s, bool by_library) {
 
 // Halves a side until the products of the batch together make enough blocks for threads, or blocks are hardly worth
 // one.
-static blocks cut(const indim_host_matmul *s, bool by_library) {
+static blocks split_blocks(const indim_host_matmul *s, bool by_library) {
   enum { ENOUGH_BLOCKS = 16, ROUND = 16, TALL = 4 };
   least l = least_block(s, by_library);
   blocks b = {s->m, s->n, 1, 1};
@@ -197,7 +197,7 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
   }
   bool by_library = fits_library(blas, s) && indim_matmul_wants_library(s, vector_bytes_of(blas));
   blocks whole = {s->m, s->n, 1, 1};
-  job j = {blas, s, s->alone != 0 ? whole : cut(s, by_library), by_library, out, lhs, rhs};
+  job j = {blas, s, s->alone != 0 ? whole : split_blocks(s, by_library), by_library, out, lhs, rhs};
   int64_t count = s->batch * j.blocks.row_blocks * j.blocks.column_blocks;
   if (parallel == NULL || s->alone != 0 || count == 1) {
     run_blocks(&j, 0, count);

@@ -1,6 +1,6 @@
 // Threads for parallel loops, with work stealing. A loop's pieces are distributed evenly, one range for each thread; a
 // thread that has finished its own steals from the back of another's. So a worker that has not started delays nothing:
-// the caller, who works along, does that worker's share, and at the end waits only for pieces in progress.
+// the caller, who works along, does that worker's range, and at the end waits only for pieces in progress.
 //
 // |ticket| is the one word that workers watch: generation of the job, whether it is open, how many workers are in it. A
 // worker enters by incrementing that count while the ticket is open, which keeps the job alive until it has left.
@@ -51,10 +51,10 @@ static const uint64_t open_bit = 1 << 15;
 static const uint64_t active_mask = (1 << 15) - 1;
 
 // The unclaimed chunks of a thread's range: begin in the upper half, end in the lower.
-typedef struct share {
-  uint64_t bites;
+typedef struct range {
+  uint64_t chunks;
   unsigned char rest_of_line[LINE - sizeof(uint64_t)];
-} share;
+} range;
 
 typedef struct worker {
   pthread_t thread;
@@ -74,7 +74,7 @@ struct indim_pool {
   void *frame;
   int64_t count;
   int64_t grain;
-  int64_t bite;  // pieces that are claimed together
+  int64_t chunk;  // pieces that are claimed together
   pthread_mutex_t mutex;
   pthread_cond_t wake;
   indim_ctx *cx;
@@ -82,7 +82,7 @@ struct indim_pool {
   size_t block_size;
   int32_t threads;
   int32_t started;  // workers
-  share *shares;    // |threads|
+  range *ranges;    // |threads|
   worker *workers;  // |threads| - 1
 };
 
@@ -99,8 +99,8 @@ static void pause_briefly(void) {
 static uint64_t pack(uint64_t begin, uint64_t end) { return begin << 32 | end; }
 
 // Claims a chunk from the front of a range (its owner) or steals one from the back. False when nothing is left.
-static bool claim(share *from, bool front, int64_t *out_bite) {
-  uint64_t seen = __atomic_load_n(&from->bites, __ATOMIC_RELAXED);
+static bool claim(range *from, bool front, int64_t *out_chunk) {
+  uint64_t seen = __atomic_load_n(&from->chunks, __ATOMIC_RELAXED);
   for (;;) {
     uint64_t begin = seen >> 32;
     uint64_t end = seen & UINT32_MAX;
@@ -108,17 +108,17 @@ static bool claim(share *from, bool front, int64_t *out_bite) {
       return false;
     }
     uint64_t left = front ? pack(begin + 1, end) : pack(begin, end - 1);
-    if (__atomic_compare_exchange_n(&from->bites, &seen, left, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-      *out_bite = (int64_t)(front ? begin : end - 1);
+    if (__atomic_compare_exchange_n(&from->chunks, &seen, left, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+      *out_chunk = (int64_t)(front ? begin : end - 1);
       return true;
     }
   }
 }
 
-static void do_bite(const indim_pool *pool, int64_t bite) {
-  int64_t piece = bite * pool->bite;
+static void run_chunk(const indim_pool *pool, int64_t chunk) {
+  int64_t piece = chunk * pool->chunk;
   int64_t begin = piece * pool->grain;
-  for (int64_t i = 0; i < pool->bite && begin < pool->count; i++) {
+  for (int64_t i = 0; i < pool->chunk && begin < pool->count; i++) {
     int64_t end = pool->count - begin > pool->grain ? begin + pool->grain : pool->count;
     pool->piece(pool->frame, begin, end);
     begin = end;
@@ -126,18 +126,18 @@ static void do_bite(const indim_pool *pool, int64_t bite) {
 }
 
 static void work(indim_pool *pool, int32_t index) {
-  int64_t bite = 0;
+  int64_t chunk = 0;
   for (int32_t i = 0; i < pool->threads; i++) {
     int32_t from = index + i < pool->threads ? index + i : index + i - pool->threads;
-    while (claim(&pool->shares[from], i == 0, &bite)) {
-      do_bite(pool, bite);
+    while (claim(&pool->ranges[from], i == 0, &chunk)) {
+      run_chunk(pool, chunk);
     }
   }
 }
 
 // Workers --------------------------------------------------------------------------------------------------------------
 
-static bool is_news(const indim_pool *pool, uint64_t seen_generation, uint64_t *out_ticket) {
+static bool has_new_job(const indim_pool *pool, uint64_t seen_generation, uint64_t *out_ticket) {
   *out_ticket = __atomic_load_n(&pool->ticket, __ATOMIC_SEQ_CST);
   return (*out_ticket & open_bit) != 0 && *out_ticket / one_generation != seen_generation;
 }
@@ -145,12 +145,12 @@ static bool is_news(const indim_pool *pool, uint64_t seen_generation, uint64_t *
 static bool must_quit(const indim_pool *pool) { return __atomic_load_n(&pool->quit, __ATOMIC_SEQ_CST) != 0; }
 
 // Spins for a job of a new generation.
-static bool look_for_news(indim_pool *pool, uint64_t seen_generation, uint64_t *out_ticket) {
-  enum { LOOKS_PER_CLOCK = 32 };
+static bool spin_for_job(indim_pool *pool, uint64_t seen_generation, uint64_t *out_ticket) {
+  enum { SPINS_PER_CLOCK = 32 };
   int64_t until = indim_clock_ns() + spin_ns;
   do {
-    for (int i = 0; i < LOOKS_PER_CLOCK; i++) {
-      if (is_news(pool, seen_generation, out_ticket)) {
+    for (int i = 0; i < SPINS_PER_CLOCK; i++) {
+      if (has_new_job(pool, seen_generation, out_ticket)) {
         return true;
       }
       pause_briefly();
@@ -163,11 +163,11 @@ static bool look_for_news(indim_pool *pool, uint64_t seen_generation, uint64_t *
 
 // Sleeps until there may be a job. The caller opens the ticket and then tests for sleepers; a worker counts itself as a
 // sleeper and then tests the ticket. One of the two sees the other.
-static void sleep_for_news(indim_pool *pool, uint64_t seen_generation) {
+static void sleep_for_job(indim_pool *pool, uint64_t seen_generation) {
   uint64_t ticket = 0;
   pthread_mutex_lock(&pool->mutex);
   __atomic_add_fetch(&pool->sleepers, 1, __ATOMIC_SEQ_CST);
-  if (!is_news(pool, seen_generation, &ticket) && !must_quit(pool)) {
+  if (!has_new_job(pool, seen_generation, &ticket) && !must_quit(pool)) {
     pthread_cond_wait(&pool->wake, &pool->mutex);
   }
   __atomic_sub_fetch(&pool->sleepers, 1, __ATOMIC_SEQ_CST);
@@ -177,12 +177,12 @@ static void sleep_for_news(indim_pool *pool, uint64_t seen_generation) {
 // Waits for a new job, spinning and then sleeping; false when the pool ends. A short job is over before the system has
 // woken the worker: it then spins for the next one, which is likely to come soon. Sleeping again at once, it would miss
 // that, too, and every one after it.
-static bool wait_for_news(indim_pool *pool, uint64_t seen_generation, uint64_t *out_ticket) {
-  while (!look_for_news(pool, seen_generation, out_ticket)) {
+static bool wait_for_job(indim_pool *pool, uint64_t seen_generation, uint64_t *out_ticket) {
+  while (!spin_for_job(pool, seen_generation, out_ticket)) {
     if (must_quit(pool)) {
       return false;
     }
-    sleep_for_news(pool, seen_generation);
+    sleep_for_job(pool, seen_generation);
   }
   return true;
 }
@@ -192,7 +192,7 @@ static void *worker_main(void *argument) {
   indim_pool *pool = self->pool;
   uint64_t seen_generation = 0;
   uint64_t ticket = 0;
-  while (wait_for_news(pool, seen_generation, &ticket)) {
+  while (wait_for_job(pool, seen_generation, &ticket)) {
     if (__atomic_compare_exchange_n(&pool->ticket, &ticket, ticket + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
       seen_generation = ticket / one_generation;
       work(pool, self->index);
@@ -239,11 +239,11 @@ static void wake_all(indim_pool *pool) {
 
 static void deal(indim_pool *pool, int64_t pieces) {
   int64_t claims = (int64_t)pool->threads * CLAIMS_PER_THREAD;
-  pool->bite = indim_ceil_div(pieces, claims);
-  uint64_t bites = (uint64_t)indim_ceil_div(pieces, pool->bite);
+  pool->chunk = indim_ceil_div(pieces, claims);
+  uint64_t chunks = (uint64_t)indim_ceil_div(pieces, pool->chunk);
   uint64_t threads = (uint64_t)pool->threads;
   for (uint64_t i = 0; i < threads; i++) {
-    __atomic_store_n(&pool->shares[i].bites, pack(bites * i / threads, bites * (i + 1) / threads), __ATOMIC_RELAXED);
+    __atomic_store_n(&pool->ranges[i].chunks, pack(chunks * i / threads, chunks * (i + 1) / threads), __ATOMIC_RELAXED);
   }
 }
 
@@ -306,14 +306,14 @@ static indim_status start_workers(indim_ctx *cx, indim_pool *pool) {
 
 static indim_status make_pool(indim_ctx *cx, int32_t threads, indim_pool **out_pool) {
   size_t count = (size_t)threads;
-  size_t size = sizeof(indim_pool) + LINE + count * (sizeof(share) + sizeof(worker)) + LINE;
+  size_t size = sizeof(indim_pool) + LINE + count * (sizeof(range) + sizeof(worker)) + LINE;
   void *block = NULL;
   INDIM_TRY(indim_alloc_zeroed(cx, size, &block));
   uintptr_t at = ((uintptr_t)block + LINE - 1) / LINE * LINE;
   indim_pool *pool = (indim_pool *)at;
   at = (at + sizeof(indim_pool) + LINE - 1) / LINE * LINE;
-  pool->shares = (share *)at;
-  pool->workers = (worker *)(at + count * sizeof(share));
+  pool->ranges = (range *)at;
+  pool->workers = (worker *)(at + count * sizeof(range));
   pool->cx = cx;
   pool->block = block;
   pool->block_size = size;

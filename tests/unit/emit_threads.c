@@ -7,7 +7,7 @@
 #include "emit/program/program.h"
 #include "test.h"
 
-#if INDIM_EMIT_WATCHES
+#if INDIM_EMIT_TSAN
 enum { IS_WATCHED = 1 };
 
 static int reports;

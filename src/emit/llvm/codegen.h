@@ -1,13 +1,13 @@
 // Shared by all of emit/: the state of one compilation, and the register types of values.
 //
-//  storage type                    in a register, per lane        note
-//  pred                            i1
-//  s8..s64, u8..u64                i8..i64
-//  s1 s2 s4 u1 u2 u4               i8                             sign- or zero-extended, wrapped after every operation
-//  f16 bf16 f8* f6* f4* e8m0       float                          exactly a value of the type: rounded after every operation;
-//                                                                 only moved, or f16: the integer of its bits (legalize.c)
-//  f32, f64                        float, double
-//  c64, c128                       two floats, two doubles        real and imaginary part in separate registers
+//   storage type               in a register, per lane   note
+//   pred                       i1
+//   s8..s64, u8..u64           i8..i64
+//   s1 s2 s4 u1 u2 u4          i8                        sign- or zero-extended, wrapped after every operation
+//   f16 bf16 f8* f6* f4* e8m0  float                     a value of the type: rounded after every operation; if only
+//                                                        moved, or f16: the integer of its bits (legalize.c)
+//   f32, f64                   float, double
+//   c64, c128                  two floats, two doubles   real and imaginary part in separate registers
 //
 // One lane is a scalar of LLVM (i32), more are a vector (<8 x i32>), of any number of lanes.
 #ifndef INDIM_EMIT_CODEGEN_H

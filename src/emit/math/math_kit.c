@@ -84,7 +84,7 @@ LLVMBasicBlockRef indim_emit_math_block(indim_emit *e, const char *name) {
 }
 
 void indim_emit_math_branch_rarely(indim_emit *e, LLVMValueRef condition, LLVMBasicBlockRef rare,
-                                 LLVMBasicBlockRef usual) {
+                                   LLVMBasicBlockRef usual) {
   static const char weights[] = "branch_weights";
   static const char profile[] = "prof";
   LLVMTypeRef number = LLVMInt32TypeInContext(e->context);
@@ -96,7 +96,7 @@ void indim_emit_math_branch_rarely(indim_emit *e, LLVMValueRef condition, LLVMBa
 }
 
 bool indim_emit_math_outlined_begin(indim_emit *e, const char *name, LLVMTypeRef result, LLVMTypeRef parameter,
-                                  unsigned count, outlined *out_function) {
+                                    unsigned count, outlined *out_function) {
   LLVMTypeRef parameters[] = {parameter, parameter};
   out_function->type = LLVMFunctionType(result, parameters, count, 0);
   out_function->function = LLVMGetNamedFunction(e->module, name);

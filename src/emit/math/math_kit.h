@@ -1,8 +1,8 @@
 // Shared by math*.c: short names for building arithmetic on float or double, scalar or vector, and the parts common to
 // several functions (exponential, logarithm, range reduction of angles).
 //
-//  kit k = kit_of(e, x);                      // the type of x decides: k.type, k.bits (the integers of the same lanes)
-//  LLVMValueRef r = fma(&k, n, real(&k, -0.5), x);
+//   kit k = kit_of(e, x);                      // the type of x decides: k.type, k.bits (the integers of the same lanes)
+//   LLVMValueRef r = fma(&k, n, real(&k, -0.5), x);
 //
 // Formulas must work without fused multiply-add: where the rounding error of a product matters, two_product computes it
 // on every target.
@@ -210,7 +210,7 @@ LLVMValueRef indim_emit_math_any_lane(const kit *k, LLVMValueRef condition);
 // A new block of the current function, and a branch to a block that is rarely taken.
 LLVMBasicBlockRef indim_emit_math_block(indim_emit *e, const char *name);
 void indim_emit_math_branch_rarely(indim_emit *e, LLVMValueRef condition, LLVMBasicBlockRef rare,
-                                 LLVMBasicBlockRef usual);
+                                   LLVMBasicBlockRef usual);
 // An outlined function of the module for one lane in rare blocks, so that there is one copy of it. begin returns true
 // when the function is new: then build its body, and finish it by end with its result.
 typedef struct outlined {
@@ -219,7 +219,7 @@ typedef struct outlined {
   LLVMBasicBlockRef resume;
 } outlined;
 bool indim_emit_math_outlined_begin(indim_emit *e, const char *name, LLVMTypeRef result, LLVMTypeRef parameter,
-                                  unsigned count, outlined *out_function);
+                                    unsigned count, outlined *out_function);
 void indim_emit_math_outlined_end(indim_emit *e, outlined function, LLVMValueRef result);
 LLVMValueRef indim_emit_math_outlined_call(indim_emit *e, outlined function, LLVMValueRef *args, unsigned count);
 LLVMValueRef indim_emit_math_phi(indim_emit *e, LLVMTypeRef type, LLVMValueRef first, LLVMBasicBlockRef from);

@@ -161,7 +161,7 @@ static val atanh_of_double(const kit *k, val x) {
 
 // Floats through double, whose 2^-28 is negligible in float; there is no other difference.
 #define THROUGH_DOUBLE(name)                                 \
-  val indim_emit_math_##name(const kit *k, val x) {            \
+  val indim_emit_math_##name(const kit *k, val x) {          \
     if (k->is_double) {                                      \
       return name##_of_double(k, x);                         \
     }                                                        \

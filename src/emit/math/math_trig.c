@@ -72,11 +72,11 @@ static LLVMValueRef table_of_two_over_pi(indim_emit *e) {
 }
 
 // 64 bits of 2/pi from bit |shift| of word |at| + |word_offset| on.
-static LLVMValueRef window(indim_emit *e, LLVMValueRef at, int64_t behind, LLVMValueRef shift) {
+static LLVMValueRef window(indim_emit *e, LLVMValueRef at, int64_t word_offset, LLVMValueRef shift) {
   LLVMTypeRef word = LLVMInt64TypeInContext(e->context);
   LLVMValueRef part[3];
   for (int64_t i = 0; i < 2; i++) {
-    LLVMValueRef index = LLVMBuildAdd(e->builder, at, LLVMConstInt(word, (uint64_t)(behind + i), 0), "");
+    LLVMValueRef index = LLVMBuildAdd(e->builder, at, LLVMConstInt(word, (uint64_t)(word_offset + i), 0), "");
     LLVMValueRef address = LLVMBuildInBoundsGEP2(e->builder, word, table_of_two_over_pi(e), &index, 1, "");
     part[i] = LLVMBuildLoad2(e->builder, word, address, "");
   }

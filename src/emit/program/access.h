@@ -7,11 +7,11 @@
 // address.c -------------------------------------------------------------------------------------------------------------
 
 // A scalar address, decomposed: base[variable] + constant elements.
-typedef struct indim_emit_place {
+typedef struct indim_emit_address {
   LLVMTypeRef element;
   LLVMValueRef base;  // includes the variable part
   int64_t constant;
-} indim_emit_place;
+} indim_emit_address;
 
 // An access to noncontiguous lanes.
 typedef struct indim_emit_access_lanes {
@@ -21,11 +21,11 @@ typedef struct indim_emit_access_lanes {
   int32_t stride;  // for a scalar address
   bool has_lanes;
   bool is_cheap;
-  indim_emit_place at;   // for a scalar address
-  LLVMValueRef mask;     // or NULL
-  LLVMValueRef base;     // for a vector of addresses
-  LLVMValueRef indices;  // of all lanes, all readable; or NULL
-  LLVMTypeRef element;   // the unit of addresses
+  indim_emit_address at;  // for a scalar address
+  LLVMValueRef mask;      // or NULL
+  LLVMValueRef base;      // for a vector of addresses
+  LLVMValueRef indices;   // of all lanes, all readable; or NULL
+  LLVMTypeRef element;    // the unit of addresses
 } indim_emit_access_lanes;
 
 // The element type.
@@ -39,8 +39,8 @@ LLVMValueRef indim_emit_offset(indim_generator *g, LLVMTypeRef element, LLVMValu
                                bool is_inside);
 // The base address of a storage. Loaded once, in the entry block; scratch storages are offsets into the block.
 LLVMValueRef indim_emit_storage_base(indim_generator *g, int32_t index);
-// The pointer |further| elements after the address.
-LLVMValueRef indim_emit_place_pointer(indim_generator *g, const indim_emit_place *at, int64_t further);
+// The pointer |offset| elements after the address.
+LLVMValueRef indim_emit_address_pointer(indim_generator *g, const indim_emit_address *at, int64_t offset);
 // Describes a load or store; |mask| may be NULL.
 indim_emit_access_lanes indim_emit_access(indim_generator *g, const indim_loop_node *node, int32_t lanes,
                                           LLVMValueRef mask);

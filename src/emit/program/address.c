@@ -27,11 +27,11 @@ static LLVMValueRef constant_base(indim_generator *g, const indim_storage *stora
   size_t bytes = (size_t)storage->elements * (size_t)indim_type_bytes(storage->type);
   char name[INDIM_EMIT_NAME];
   indim_emit_constant_name(storage, name);
-  bool is_split = !g->has_constants && indim_emit_is_external(storage);
-  LLVMValueRef data = is_split ? NULL : LLVMConstStringInContext2(g->e.context, storage->data, bytes, 1);
-  LLVMTypeRef type = is_split ? LLVMArrayType2(LLVMInt8TypeInContext(g->e.context), bytes) : LLVMTypeOf(data);
+  bool is_external = !g->has_constants && indim_emit_is_external(storage);
+  LLVMValueRef data = is_external ? NULL : LLVMConstStringInContext2(g->e.context, storage->data, bytes, 1);
+  LLVMTypeRef type = is_external ? LLVMArrayType2(LLVMInt8TypeInContext(g->e.context), bytes) : LLVMTypeOf(data);
   LLVMValueRef global = LLVMAddGlobal(g->e.module, type, name);
-  if (!is_split) {
+  if (!is_external) {
     LLVMSetInitializer(global, data);
     LLVMSetLinkage(global, LLVMPrivateLinkage);
     LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
@@ -78,9 +78,9 @@ LLVMValueRef indim_emit_storage_base(indim_generator *g, int32_t index) {
   LLVMPositionBuilderAtEnd(g->e.builder, f->entry);
   LLVMValueRef table = storage->kind == INDIM_STORAGE_ARGUMENT ? f->arguments : f->results;
   LLVMTypeRef pointer = indim_emit_pointer_type(g);
-  LLVMValueRef place = indim_emit_offset(g, pointer, table, indim_emit_s64(g, storage->number), true);
+  LLVMValueRef field = indim_emit_offset(g, pointer, table, indim_emit_s64(g, storage->number), true);
   f->bases[index] =
-      LLVMBuildLoad2(g->e.builder, pointer, place, storage->kind == INDIM_STORAGE_ARGUMENT ? "arg" : "res");
+      LLVMBuildLoad2(g->e.builder, pointer, field, storage->kind == INDIM_STORAGE_ARGUMENT ? "arg" : "res");
   LLVMPositionBuilderAtEnd(g->e.builder, here);
   return f->bases[index];
 }
@@ -129,7 +129,7 @@ static terms take_terms(indim_generator *g, indim_value_id address) {
   return t;
 }
 
-static bool is_same_place(const indim_emit_pointer *a, const indim_emit_pointer *b) {
+static bool is_same_pointer(const indim_emit_pointer *a, const indim_emit_pointer *b) {
   bool is_same = a->body == b->body && a->base == b->base && a->element == b->element && a->count == b->count;
   for (int32_t i = 0; is_same && i < a->count; i++) {
     is_same = a->values[i] == b->values[i] && a->coefficients[i] == b->coefficients[i];
@@ -141,7 +141,7 @@ static bool is_same_place(const indim_emit_pointer *a, const indim_emit_pointer 
 // earlier one dominates a later one.
 static LLVMValueRef pointer_to(indim_generator *g, indim_emit_pointer *at) {
   for (int32_t i = 0; i < INDIM_EMIT_POINTERS; i++) {
-    if (is_same_place(&g->pointers[i], at)) {
+    if (is_same_pointer(&g->pointers[i], at)) {
       return g->pointers[i].pointer;
     }
   }
@@ -172,7 +172,7 @@ static LLVMValueRef add_terms(indim_generator *g, LLVMTypeRef element, LLVMValue
     return pointer_to(g, &at);
   }
   LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);
-  LLVMPositionBuilderBefore(g->e.builder, LLVMGetBasicBlockTerminator(g->before_loop));
+  LLVMPositionBuilderBefore(g->e.builder, LLVMGetBasicBlockTerminator(g->preheader));
   LLVMValueRef pointer = pointer_to(g, &at);
   LLVMPositionBuilderAtEnd(g->e.builder, here);
   return pointer;
@@ -181,8 +181,8 @@ static LLVMValueRef add_terms(indim_generator *g, LLVMTypeRef element, LLVMValue
 // What is invariant in the innermost loop is added to the base in its preheader, so that only the index is added
 // inside; accesses that differ by a constant share their pointer. Scratch is one block: the offset of a storage there
 // is a constant, too.
-static indim_emit_place scalar_place(indim_generator *g, int32_t storage, indim_value_id address) {
-  indim_emit_place out = {.element = indim_emit_element_type(g, indim_emit_storage_type(g, storage))};
+static indim_emit_address scalar_address(indim_generator *g, int32_t storage, indim_value_id address) {
+  indim_emit_address out = {.element = indim_emit_element_type(g, indim_emit_storage_type(g, storage))};
   const indim_storage *own = own_storage(g, storage);
   terms t = take_terms(g, address);
   out.constant = t.constant;
@@ -197,14 +197,14 @@ static indim_emit_place scalar_place(indim_generator *g, int32_t storage, indim_
   return out;
 }
 
-LLVMValueRef indim_emit_place_pointer(indim_generator *g, const indim_emit_place *at, int64_t further) {
-  int64_t constant = at->constant + further;
+LLVMValueRef indim_emit_address_pointer(indim_generator *g, const indim_emit_address *at, int64_t offset) {
+  int64_t constant = at->constant + offset;
   return constant == 0 ? at->base : indim_emit_offset(g, at->element, at->base, indim_emit_s64(g, constant), false);
 }
 
 LLVMValueRef indim_emit_element(indim_generator *g, int32_t storage, indim_value_id address) {
-  indim_emit_place at = scalar_place(g, storage, address);
-  return indim_emit_place_pointer(g, &at, 0);
+  indim_emit_address at = scalar_address(g, storage, address);
+  return indim_emit_address_pointer(g, &at, 0);
 }
 
 // Whether the element number of each lane of a vector address can be computed in scalars: if it is affine in scalars
@@ -273,14 +273,14 @@ indim_emit_access_lanes indim_emit_access(indim_generator *g, const indim_loop_n
     a.is_cheap = is_lane_cheap(g, a.address, AFFINE_DEPTH);
   } else {
     a.stride = node->u.memory.lane_stride;
-    a.at = scalar_place(g, a.storage, a.address);
+    a.at = scalar_address(g, a.storage, a.address);
   }
   return a;
 }
 
 LLVMValueRef indim_emit_lane_pointer(indim_generator *g, const indim_emit_access_lanes *a, int32_t lane) {
   if (!a->has_lanes) {
-    return indim_emit_place_pointer(g, &a->at, (int64_t)lane * a->stride);
+    return indim_emit_address_pointer(g, &a->at, (int64_t)lane * a->stride);
   }
   if (a->indices != NULL) {
     LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
@@ -290,11 +290,11 @@ LLVMValueRef indim_emit_lane_pointer(indim_generator *g, const indim_emit_access
   }
   int64_t constant = 0;
   LLVMValueRef index = address_lane(g, a->address, lane, &constant, a->is_cheap);
-  indim_emit_place at = {.element = a->element, .base = a->base, .constant = constant};
+  indim_emit_address at = {.element = a->element, .base = a->base, .constant = constant};
   if (index != NULL) {
     at.base = indim_emit_offset(g, a->element, a->base, index, false);
   }
-  return indim_emit_place_pointer(g, &at, 0);
+  return indim_emit_address_pointer(g, &at, 0);
 }
 
 LLVMValueRef indim_emit_index_vector(indim_generator *g, const indim_emit_access_lanes *a, bool is_narrow) {

@@ -42,12 +42,12 @@ static void copy_regs(indim_generator *g, indim_value_id first, int32_t count, c
 
 indim_status indim_emit_loop_body(indim_generator *g, const indim_loop_body *body, LLVMBasicBlockRef before) {
   const indim_loop_body *outer = g->loop;
-  LLVMBasicBlockRef before_outer = g->before_loop;
+  LLVMBasicBlockRef outer_preheader = g->preheader;
   g->loop = body;
-  g->before_loop = before;
+  g->preheader = before;
   INDIM_TRY(indim_emit_body(g, body));
   g->loop = outer;
-  g->before_loop = before_outer;
+  g->preheader = outer_preheader;
   return INDIM_OK;
 }
 
@@ -68,7 +68,7 @@ static indim_status emit_once(indim_generator *g, const indim_loop_node *node) {
 }
 
 // Returns early when the host's stop word is not 0.
-static void ask_stop(indim_generator *g) {
+static void poll_stop(indim_generator *g) {
   LLVMBuilderRef b = g->e.builder;
   LLVMBasicBlockRef stopped = indim_emit_leave(g, INDIM_HOST_STOPPED);
   LLVMBasicBlockRef on = indim_emit_block(g, "");
@@ -80,8 +80,8 @@ static void ask_stop(indim_generator *g) {
 }
 
 // The latch of a loop: branches to |again| if |next| < |end|, else to |after|.
-static void end_transpose(indim_generator *g, LLVMValueRef next, LLVMValueRef end, LLVMBasicBlockRef again,
-                          LLVMBasicBlockRef after) {
+static void branch_if_below(indim_generator *g, LLVMValueRef next, LLVMValueRef end, LLVMBasicBlockRef again,
+                            LLVMBasicBlockRef after) {
   LLVMBuildCondBr(g->e.builder, LLVMBuildICmp(g->e.builder, LLVMIntSLT, next, end, ""), again, after);
 }
 
@@ -92,15 +92,15 @@ static void end_transpose(indim_generator *g, LLVMValueRef next, LLVMValueRef en
 //   done:  continues with the next strip unless none is left
 //
 // Carried values are phis of both; those of the strip are in the node's results until the loop ends.
-static LLVMValueRef begin_stretch(indim_generator *g, const indim_loop_node *node, LLVMValueRef begin, LLVMValueRef end,
-                                  LLVMBasicBlockRef before, LLVMValueRef *out_limit) {
+static LLVMValueRef begin_strip(indim_generator *g, const indim_loop_node *node, LLVMValueRef begin, LLVMValueRef end,
+                                LLVMBasicBlockRef before, LLVMValueRef *out_limit) {
   LLVMBuilderRef b = g->e.builder;
   int32_t count = node->arg_count - 2;
   LLVMValueRef index = LLVMBuildPhi(b, indim_emit_s64_type(g), "from");
   LLVMAddIncoming(index, &begin, &before, 1);
   make_phis(g, node->first_result, count, node->args + 2);
   feed_phis(g, node->first_result, count, node->args + 2, before);
-  ask_stop(g);
+  poll_stop(g);
   int64_t length = node->u.loop.poll_interval * node->u.loop.step;  // shorter than the loop
   LLVMValueRef left = LLVMBuildSub(b, end, index, "");
   LLVMValueRef is_last = LLVMBuildICmp(b, LLVMIntULE, left, indim_emit_s64(g, length), "");
@@ -115,15 +115,15 @@ indim_status indim_emit_iterations(indim_generator *g, const indim_loop_node *no
   LLVMBuilderRef b = g->e.builder;
   const indim_loop_body *body = node->bodies[0];
   int32_t count = node->arg_count - 2;
-  bool has_stretches = node->u.loop.poll_interval > 1;
-  LLVMBasicBlockRef loop = has_stretches ? indim_emit_block(g, "for") : head;
-  LLVMBasicBlockRef done = has_stretches ? indim_emit_block(g, "") : after;
+  bool has_strips = node->u.loop.poll_interval > 1;
+  LLVMBasicBlockRef loop = has_strips ? indim_emit_block(g, "for") : head;
+  LLVMBasicBlockRef done = has_strips ? indim_emit_block(g, "") : after;
   LLVMBasicBlockRef from = before;
   LLVMValueRef first = begin;
   LLVMValueRef limit = end;
   indim_emit_enter(g, head);
-  if (has_stretches) {
-    first = begin_stretch(g, node, begin, end, before, &limit);
+  if (has_strips) {
+    first = begin_strip(g, node, begin, end, before, &limit);
     from = LLVMGetInsertBlock(b);
     LLVMBuildBr(b, loop);
     indim_emit_enter(g, loop);
@@ -133,24 +133,24 @@ indim_status indim_emit_iterations(indim_generator *g, const indim_loop_node *no
   make_phis(g, body->first_parameter + 1, count, node->args + 2);
   LLVMAddIncoming(index, &first, &from, 1);
   for (int32_t i = 0; i < count; i++) {
-    indim_value_id carried = has_stretches ? node->first_result + i : node->args[2 + i];
+    indim_value_id carried = has_strips ? node->first_result + i : node->args[2 + i];
     add_incoming(&g->regs[body->first_parameter + 1 + i], &g->regs[carried], from);
   }
   if (node->u.loop.poll_interval == 1) {
-    ask_stop(g);
+    poll_stop(g);
   }
   INDIM_TRY(indim_emit_loop_body(g, body, before));
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(b);
   LLVMValueRef next = next_index(g, index, node->u.loop.step);
   LLVMAddIncoming(index, &next, &latch, 1);
   feed_phis(g, body->first_parameter + 1, count, body->yields, latch);
-  end_transpose(g, next, limit, loop, done);
+  branch_if_below(g, next, limit, loop, done);
   *out_last = latch;
-  if (has_stretches) {
+  if (has_strips) {
     indim_emit_enter(g, done);
     LLVMAddIncoming(first, &next, &done, 1);
     feed_phis(g, node->first_result, count, body->yields, done);
-    end_transpose(g, next, end, head, after);
+    branch_if_below(g, next, end, head, after);
     *out_last = done;
   }
   return INDIM_OK;
@@ -180,7 +180,7 @@ static indim_status emit_for(indim_generator *g, const indim_loop_node *node) {
   if (surely_runs) {
     LLVMBuildBr(b, head);
   } else {
-    end_transpose(g, begin_reg, end_reg, head, after);
+    branch_if_below(g, begin_reg, end_reg, head, after);
   }
   INDIM_TRY(indim_emit_iterations(g, node, begin_reg, end_reg, before, head, after, &last));
   indim_emit_enter(g, after);
@@ -228,11 +228,11 @@ static indim_status emit_while(indim_generator *g, const indim_loop_node *node) 
   make_phis(g, test->first_parameter, count, node->args);
   feed_phis(g, test->first_parameter, count, node->args, before);
   INDIM_TRY(indim_emit_body(g, test));
-  LLVMBasicBlockRef turn = indim_emit_block(g, "do");
+  LLVMBasicBlockRef do_block = indim_emit_block(g, "do");
   LLVMBasicBlockRef after = indim_emit_block(g, "");
-  LLVMBuildCondBr(b, g->regs[test->yields[0]].part[0], turn, after);
-  indim_emit_enter(g, turn);
-  ask_stop(g);
+  LLVMBuildCondBr(b, g->regs[test->yields[0]].part[0], do_block, after);
+  indim_emit_enter(g, do_block);
+  poll_stop(g);
   for (int32_t i = 0; i < count; i++) {
     g->regs[body->first_parameter + i] = g->regs[test->first_parameter + i];
   }

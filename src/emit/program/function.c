@@ -25,16 +25,16 @@ void indim_emit_enter(indim_generator *g, LLVMBasicBlockRef block) {
 LLVMValueRef indim_emit_stack(indim_generator *g, LLVMTypeRef type, const char *name) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);
   LLVMPositionBuilderAtEnd(g->e.builder, g->current->entry);
-  LLVMValueRef place = LLVMBuildAlloca(g->e.builder, type, name);
+  LLVMValueRef slot = LLVMBuildAlloca(g->e.builder, type, name);
   LLVMPositionBuilderAtEnd(g->e.builder, here);
-  return place;
+  return slot;
 }
 
 LLVMValueRef indim_emit_host_field(indim_generator *g, LLVMValueRef host, size_t offset) {
   LLVMTypeRef byte = LLVMInt8TypeInContext(g->e.context);
   LLVMValueRef index = indim_emit_s64(g, (int64_t)offset);
-  LLVMValueRef place = LLVMBuildGEP2(g->e.builder, byte, host, &index, 1, "");
-  return LLVMBuildLoad2(g->e.builder, indim_emit_pointer_type(g), place, "");
+  LLVMValueRef field = LLVMBuildGEP2(g->e.builder, byte, host, &index, 1, "");
+  return LLVMBuildLoad2(g->e.builder, indim_emit_pointer_type(g), field, "");
 }
 
 // Non-temporal stores of x86 are unordered with others: a fence before completion becomes visible.
@@ -47,7 +47,7 @@ static void fence(indim_generator *g) {
   }
 }
 
-void indim_emit_answer(indim_generator *g, LLVMValueRef outcome) {
+void indim_emit_return(indim_generator *g, LLVMValueRef outcome) {
   indim_emit_function *f = g->current;
   if (f->is_piece) {
     LLVMValueRef store = LLVMBuildStore(g->e.builder, outcome, f->status);
@@ -69,7 +69,7 @@ LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);
   *block = indim_emit_block(g, outcome == INDIM_HOST_STOPPED ? "stopped" : "failed");
   LLVMPositionBuilderAtEnd(g->e.builder, *block);
-  indim_emit_answer(g, LLVMConstInt(word, (unsigned)outcome, 1));
+  indim_emit_return(g, LLVMConstInt(word, (unsigned)outcome, 1));
   LLVMPositionBuilderAtEnd(g->e.builder, here);
   return *block;
 }
@@ -102,11 +102,11 @@ bool indim_emit_is_inside(const indim_loop_body *body, const indim_loop_body *ou
   return body == outer;
 }
 
-indim_status indim_emit_room(indim_generator *g, size_t bytes, void **out) {
-  if (bytes > g->room_bytes) {
-    INDIM_TRY(indim_arena_alloc(g->arena, 2 * bytes, &g->room));
-    g->room_bytes = 2 * bytes;
+indim_status indim_emit_temp(indim_generator *g, size_t bytes, void **out) {
+  if (bytes > g->temp_bytes) {
+    INDIM_TRY(indim_arena_alloc(g->arena, 2 * bytes, &g->temp));
+    g->temp_bytes = 2 * bytes;
   }
-  *out = g->room;
+  *out = g->temp;
   return INDIM_OK;
 }

@@ -227,7 +227,7 @@ static void leave_unless_done(indim_generator *g, LLVMValueRef outcome) {
   LLVMBasicBlockRef on = indim_emit_block(g, "");
   LLVMBuildCondBr(b, LLVMBuildIsNull(b, outcome, ""), on, leave);
   indim_emit_enter(g, leave);
-  indim_emit_answer(g, outcome);
+  indim_emit_return(g, outcome);
   indim_emit_enter(g, on);
 }
 

@@ -30,7 +30,7 @@ static LLVMValueRef lanes_from(indim_generator *g, LLVMValueRef x, int32_t first
 }
 
 // Concatenates the vectors, pairwise.
-static LLVMValueRef join(indim_generator *g, LLVMValueRef *parts, int32_t count, int32_t lanes) {
+static LLVMValueRef concatenate(indim_generator *g, LLVMValueRef *parts, int32_t count, int32_t lanes) {
   int32_t map[MOST_LANES];
   while (count > 1) {
     for (int32_t k = 0; k < 2 * lanes; k++) {
@@ -86,7 +86,7 @@ static LLVMValueRef pick_lanes(indim_generator *g, LLVMValueRef *vectors, int32_
 
 // The same from vectors of which the last one ends with the last lane, so that nothing outside the span is read. |at|
 // is the address of the first lane.
-static LLVMValueRef pick_span(indim_generator *g, indim_type type, const indim_emit_place *at, int64_t start,
+static LLVMValueRef pick_span(indim_generator *g, indim_type type, const indim_emit_address *at, int64_t start,
                               int32_t lanes, int32_t stride) {
   int32_t span = (lanes - 1) * stride + 1;
   int32_t map[MOST_LANES];
@@ -95,7 +95,7 @@ static LLVMValueRef pick_span(indim_generator *g, indim_type type, const indim_e
   int32_t done = 0;
   for (int32_t offset = 0; offset < span; offset += lanes) {
     int32_t first = offset + lanes <= span ? offset : span - lanes;
-    LLVMValueRef vector = indim_emit_plain_load(g, memory, indim_emit_place_pointer(g, at, start + first), type);
+    LLVMValueRef vector = indim_emit_plain_load(g, memory, indim_emit_address_pointer(g, at, start + first), type);
     if (out == NULL) {
       out = vector;
       done = lanes;
@@ -143,12 +143,12 @@ LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const 
     }
     LLVMValueRef vectors[MOST_STRIDE];
     for (int32_t j = 0; j < stride; j++) {
-      LLVMValueRef pointer = indim_emit_place_pointer(g, &a->at, first - before + (int64_t)j * part);
+      LLVMValueRef pointer = indim_emit_address_pointer(g, &a->at, first - before + (int64_t)j * part);
       vectors[j] = indim_emit_plain_load(g, memory, pointer, type);
     }
     parts[c] = pick_lanes(g, vectors, part, stride, before);
   }
-  indim_reg all = {{join(g, parts, count, part), NULL}};
+  indim_reg all = {{concatenate(g, parts, count, part), NULL}};
   return a->stride < 0 ? indim_emit_reversed(g, a->lanes, all).part[0] : all.part[0];
 }
 
@@ -180,8 +180,8 @@ bool indim_emit_may_wait(const indim_generator *g, const indim_loop_node *store,
   }
   const indim_storage *storage = program->storages[node->u.memory.storage];
   const indim_storage *to = program->storages[store->u.memory.storage];
-  bool is_split = storage->kind == INDIM_STORAGE_SCRATCH && storage != to && storage->shares == 0 && to->shares == 0;
-  return is_split || storage->kind == INDIM_STORAGE_CONSTANT ||
+  bool is_disjoint = storage->kind == INDIM_STORAGE_SCRATCH && storage != to && storage->shares == 0 && to->shares == 0;
+  return is_disjoint || storage->kind == INDIM_STORAGE_CONSTANT ||
          (storage->kind == INDIM_STORAGE_ARGUMENT && !storage->is_donated);
 }
 
@@ -246,7 +246,7 @@ static LLVMValueRef mix_lanes(indim_generator *g, LLVMValueRef *values, int32_t 
 }
 
 // With a stride of 3 each value is permuted once, so that every lane is where one of the three vectors has it.
-static LLVMValueRef place_lanes(indim_generator *g, LLVMValueRef value, int32_t lanes, int32_t stride, int32_t x) {
+static LLVMValueRef permute_lanes(indim_generator *g, LLVMValueRef value, int32_t lanes, int32_t stride, int32_t x) {
   int32_t map[MOST_LANES];
   for (int32_t j = 0; j < stride; j++) {
     for (int32_t i = 0; i < lanes; i++) {
@@ -265,7 +265,7 @@ static void interleave(indim_generator *g, LLVMValueRef *whole, int32_t count, i
     LLVMValueRef values[MOST_STRIDE];
     for (int32_t x = 0; x < count; x++) {
       values[x] = lanes_from(g, whole[x], c * part, part);
-      values[x] = count == 3 ? place_lanes(g, values[x], part, count, x) : values[x];
+      values[x] = count == 3 ? permute_lanes(g, values[x], part, count, x) : values[x];
     }
     for (int32_t j = 0; j < count; j++) {
       out[c * count + j] = mix_lanes(g, values, part, count, j);
@@ -297,7 +297,7 @@ LLVMValueRef indim_emit_interleaved(indim_generator *g, LLVMValueRef *values, in
   for (int32_t i = count * lanes / part; i < result_lanes / part; i++) {
     parts[i] = LLVMGetPoison(LLVMTypeOf(parts[0]));
   }
-  return join(g, parts, result_lanes / part, part);
+  return concatenate(g, parts, result_lanes / part, part);
 }
 
 void indim_emit_store_group(indim_generator *g) {
@@ -316,7 +316,7 @@ void indim_emit_store_group(indim_generator *g) {
   LLVMValueRef parts[MOST_STRIDE * MOST_LANES];
   interleave(g, packed, stride, value->lanes, part, parts);
   for (int32_t i = 0; i * part < stride * value->lanes; i++) {
-    LLVMValueRef pointer = indim_emit_place_pointer(g, &a.at, (int64_t)i * part);
+    LLVMValueRef pointer = indim_emit_address_pointer(g, &a.at, (int64_t)i * part);
     indim_emit_plain_store(g, parts[i], pointer, value->type);
   }
   group->count = 0;

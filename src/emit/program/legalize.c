@@ -11,8 +11,8 @@
 #include "emit/program/program.h"
 
 typedef struct classes {
-  int32_t *parent;   // of each value, union-find; roots are their own parent
-  bool *is_counted;  // of roots: the class has a value that is more than moved
+  int32_t *parent;    // of each value, union-find; roots are their own parent
+  bool *is_computed;  // of roots: the class has a value that is more than moved
 } classes;
 
 static int32_t root_of(classes *c, int32_t v) {
@@ -23,52 +23,52 @@ static int32_t root_of(classes *c, int32_t v) {
   return v;
 }
 
-static void join(classes *c, indim_value_id x, indim_value_id y) {
+static void unify(classes *c, indim_value_id x, indim_value_id y) {
   int32_t a = root_of(c, x);
   int32_t b = root_of(c, y);
-  c->is_counted[b] = c->is_counted[b] || c->is_counted[a];
+  c->is_computed[b] = c->is_computed[b] || c->is_computed[a];
   c->parent[a] = b;
 }
 
-static void count(classes *c, indim_value_id v) { c->is_counted[root_of(c, v)] = true; }
+static void mark_computed(classes *c, indim_value_id v) { c->is_computed[root_of(c, v)] = true; }
 
-static void count_all(classes *c, const indim_loop_node *node) {
+static void mark_all_computed(classes *c, const indim_loop_node *node) {
   for (int32_t i = 0; i < node->arg_count; i++) {
-    count(c, node->args[i]);
+    mark_computed(c, node->args[i]);
   }
   for (int32_t i = 0; i < node->result_count; i++) {
-    count(c, node->first_result + i);
+    mark_computed(c, node->first_result + i);
   }
 }
 
 // Unifies the arguments from |first| on with the result.
-static void fuse_arguments(classes *c, const indim_loop_node *node, int32_t first) {
+static void unify_arguments(classes *c, const indim_loop_node *node, int32_t first) {
   for (int32_t i = first; i < node->arg_count; i++) {
-    join(c, node->first_result, node->args[i]);
+    unify(c, node->first_result, node->args[i]);
   }
 }
 
 // Unifies |values| with those from |first| on, pairwise.
-static void join_lists(classes *c, indim_value_id first, int32_t length, const indim_value_id *values) {
+static void unify_lists(classes *c, indim_value_id first, int32_t length, const indim_value_id *values) {
   for (int32_t i = 0; i < length; i++) {
-    join(c, first + i, values[i]);
+    unify(c, first + i, values[i]);
   }
 }
 
-static void fuse_control(classes *c, const indim_loop_node *node) {
+static void unify_control(classes *c, const indim_loop_node *node) {
   const indim_loop_body *const *bodies = (const indim_loop_body *const *)node->bodies;
   if (node->kind == INDIM_NODE_FOR) {
-    join_lists(c, node->first_result, node->result_count, node->args + 2);
-    join_lists(c, node->first_result, node->result_count, bodies[0]->yields);
-    join_lists(c, bodies[0]->first_parameter + 1, node->arg_count - 2, node->args + 2);
+    unify_lists(c, node->first_result, node->result_count, node->args + 2);
+    unify_lists(c, node->first_result, node->result_count, bodies[0]->yields);
+    unify_lists(c, bodies[0]->first_parameter + 1, node->arg_count - 2, node->args + 2);
   } else if (node->kind == INDIM_NODE_IF) {
-    join_lists(c, node->first_result, node->result_count, bodies[0]->yields);
-    join_lists(c, node->first_result, node->result_count, bodies[1]->yields);
+    unify_lists(c, node->first_result, node->result_count, bodies[0]->yields);
+    unify_lists(c, node->first_result, node->result_count, bodies[1]->yields);
   } else {
-    join_lists(c, node->first_result, node->result_count, node->args);
-    join_lists(c, node->first_result, node->result_count, bodies[1]->yields);
-    join_lists(c, bodies[0]->first_parameter, node->arg_count, node->args);
-    join_lists(c, bodies[1]->first_parameter, node->arg_count, node->args);
+    unify_lists(c, node->first_result, node->result_count, node->args);
+    unify_lists(c, node->first_result, node->result_count, bodies[1]->yields);
+    unify_lists(c, bodies[0]->first_parameter, node->arg_count, node->args);
+    unify_lists(c, bodies[1]->first_parameter, node->arg_count, node->args);
   }
 }
 
@@ -82,29 +82,29 @@ static void visit(classes *c, const indim_loop_node *node) {
   case INDIM_NODE_STORE:
     break;
   case INDIM_NODE_LOAD:
-    fuse_arguments(c, node, 2);  // the fill value
+    unify_arguments(c, node, 2);  // the fill value
     break;
   case INDIM_NODE_SPLAT:
   case INDIM_NODE_EXTRACT:
   case INDIM_NODE_SHUFFLE:
-    fuse_arguments(c, node, 0);
+    unify_arguments(c, node, 0);
     break;
   case INDIM_NODE_ELEMENTWISE:
     if (node->u.op.op == INDIM_OP_SELECT) {
-      fuse_arguments(c, node, 1);
+      unify_arguments(c, node, 1);
     } else if (node->u.op.op == INDIM_OP_COPY) {
-      fuse_arguments(c, node, 0);
+      unify_arguments(c, node, 0);
     } else if (node->u.op.op != INDIM_OP_BITCAST_CONVERT) {
-      count_all(c, node);
+      mark_all_computed(c, node);
     }
     break;
   case INDIM_NODE_FOR:
   case INDIM_NODE_IF:
   case INDIM_NODE_WHILE:
-    fuse_control(c, node);
+    unify_control(c, node);
     break;
   default:
-    count_all(c, node);
+    mark_all_computed(c, node);
   }
 }
 
@@ -139,21 +139,21 @@ static void visit_row(classes *c, const indim_loop_program *program, const indim
   } else if (node->kind == INDIM_NODE_ELEMENTWISE && is_arithmetic(program, node)) {
     for (int32_t i = 0; i < node->arg_count; i++) {
       if (!indim_emit_is_uniform(program, node->args[i])) {
-        join(c, node->first_result, node->args[i]);
+        unify(c, node->first_result, node->args[i]);
       }
     }
     fits = true;
   }
   if (!fits) {
-    count_all(c, node);
+    mark_all_computed(c, node);
   }
   for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
     const indim_loop_body *body = node->bodies[k];
     for (int32_t i = 0; i < body->parameter_count; i++) {
-      count(c, body->first_parameter + i);
+      mark_computed(c, body->first_parameter + i);
     }
     for (int32_t i = 0; i < body->yield_count; i++) {
-      count(c, body->yields[i]);
+      mark_computed(c, body->yields[i]);
     }
   }
 }
@@ -184,24 +184,25 @@ static void visit_body(classes *c, const indim_loop_program *program, const indi
 static void classify(classes *c, const indim_loop_program *program, bool for_rows) {
   for (int32_t v = 0; v < program->value_count; v++) {
     c->parent[v] = v;
-    c->is_counted[v] = false;
+    c->is_computed[v] = false;
   }
   visit_body(c, program, program->body, for_rows);
 }
 
 // Values found to be only moved are no floats any more.
-static void find_rows(classes *c, const indim_loop_program *program, const indim_loop_value *values, bool *is_split) {
+static void find_split_rows(classes *c, const indim_loop_program *program, const indim_loop_value *values,
+                            bool *is_split) {
   classify(c, program, true);
   for (int32_t v = 0; v < program->value_count; v++) {
     const indim_loop_node *node = values[v].node;
     bool is_row = values[v].type == INDIM_BF16 && values[v].lanes * 2 == program->target.vector_bytes && node != NULL &&
                   (node->kind == INDIM_NODE_LOAD || node->kind == INDIM_NODE_ELEMENTWISE);
-    is_split[v] = is_row && !indim_emit_is_uniform(program, v) && !c->is_counted[root_of(c, v)];
+    is_split[v] = is_row && !indim_emit_is_uniform(program, v) && !c->is_computed[root_of(c, v)];
   }
 }
 
-indim_status indim_emit_find_moves(const indim_loop_program *program, indim_arena *arena, indim_loop_value *values,
-                                   bool *is_split) {
+indim_status indim_emit_legalize(const indim_loop_program *program, indim_arena *arena, indim_loop_value *values,
+                                 bool *is_split) {
   bool has_narrow = false;
   for (int32_t v = 0; v < program->value_count && !has_narrow; v++) {
     has_narrow = stored_type(values[v].type) != values[v].type;
@@ -211,14 +212,14 @@ indim_status indim_emit_find_moves(const indim_loop_program *program, indim_aren
   }
   classes c = {NULL, NULL};
   INDIM_TRY(indim_arena_array(arena, (size_t)program->value_count, sizeof *c.parent, (void **)&c.parent));
-  INDIM_TRY(indim_arena_array(arena, (size_t)program->value_count, sizeof *c.is_counted, (void **)&c.is_counted));
+  INDIM_TRY(indim_arena_array(arena, (size_t)program->value_count, sizeof *c.is_computed, (void **)&c.is_computed));
   classify(&c, program, false);
   for (int32_t v = 0; v < program->value_count; v++) {
     bool is_half = values[v].type == INDIM_F16 && program->target.has_f16;
-    if (is_half || !c.is_counted[root_of(&c, v)]) {
+    if (is_half || !c.is_computed[root_of(&c, v)]) {
       values[v].type = stored_type(values[v].type);
     }
   }
-  find_rows(&c, program, values, is_split);
+  find_split_rows(&c, program, values, is_split);
   return INDIM_OK;
 }

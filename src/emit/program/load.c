@@ -159,12 +159,12 @@ static indim_reg load_lanes(indim_generator *g, const indim_loop_node *node, ind
   indim_emit_access_lanes a = indim_emit_access(g, node, lanes, mask);
   if (!a.has_lanes && lanes > 1 && a.stride == 1) {
     return indim_emit_unpack(&g->e, type, lanes,
-                             load_contiguous(g, type, lanes, indim_emit_place_pointer(g, &a.at, 0), mask));
+                             load_contiguous(g, type, lanes, indim_emit_address_pointer(g, &a.at, 0), mask));
   }
   if (!a.has_lanes && lanes > 1 && a.stride == -1) {
     indim_reg backwards = {{mask, NULL}};
     mask = mask == NULL ? NULL : indim_emit_reversed(g, lanes, backwards).part[0];
-    LLVMValueRef pointer = indim_emit_place_pointer(g, &a.at, -(int64_t)(lanes - 1));
+    LLVMValueRef pointer = indim_emit_address_pointer(g, &a.at, -(int64_t)(lanes - 1));
     return indim_emit_reversed(g, lanes,
                                indim_emit_unpack(&g->e, type, lanes, load_contiguous(g, type, lanes, pointer, mask)));
   }
@@ -185,12 +185,12 @@ static indim_reg select_lanes(indim_generator *g, LLVMValueRef mask, indim_reg o
 }
 
 // A row of bf16, two to a word: the even lanes shifted to the upper halves of floats, the odd ones masked in place.
-static indim_reg load_strided(indim_generator *g, const indim_loop_node *node, int32_t lanes) {
+static indim_reg load_even_odd(indim_generator *g, const indim_loop_node *node, int32_t lanes) {
   LLVMBuilderRef b = g->e.builder;
   indim_emit_access_lanes a = indim_emit_access(g, node, lanes, NULL);
   LLVMTypeRef words = LLVMVectorType(LLVMInt32TypeInContext(g->e.context), (unsigned)lanes / 2);
   LLVMTypeRef floats = LLVMVectorType(LLVMFloatTypeInContext(g->e.context), (unsigned)lanes / 2);
-  LLVMValueRef x = indim_emit_plain_load(g, words, indim_emit_place_pointer(g, &a.at, 0), INDIM_BF16);
+  LLVMValueRef x = indim_emit_plain_load(g, words, indim_emit_address_pointer(g, &a.at, 0), INDIM_BF16);
   LLVMValueRef even = LLVMBuildShl(b, x, indim_emit_int(&g->e, words, 16), "");
   LLVMValueRef odd = LLVMBuildAnd(b, x, indim_emit_int(&g->e, words, 0xFFFF0000), "");
   return (indim_reg){{LLVMBuildBitCast(b, even, floats, ""), LLVMBuildBitCast(b, odd, floats, "")}};
@@ -211,7 +211,8 @@ void indim_emit_prefetch(indim_generator *g, LLVMValueRef pointer, int64_t offse
   for (int64_t at = 0; at < bytes; at += LINE) {
     LLVMValueRef further = indim_emit_s64(g, offset + at);
     LLVMValueRef args[] = {LLVMBuildGEP2(g->e.builder, byte, pointer, &further, 1, ""), LLVMConstInt(word, 0, 0),
-                           LLVMConstInt(word, (unsigned)nearness, 0), LLVMConstInt(word, 1, 0)};  // for reading, data cache
+                           LLVMConstInt(word, (unsigned)nearness, 0),
+                           LLVMConstInt(word, 1, 0)};  // for reading, data cache
     LLVMBuildCall2(g->e.builder, type, function, args, 4, "");
   }
 }
@@ -231,7 +232,7 @@ indim_status indim_emit_load(indim_generator *g, const indim_loop_node *node) {
   indim_reg *out = &g->regs[node->first_result];
   prefetch_rows(g, node, result);
   if (g->is_split[node->first_result]) {
-    *out = load_strided(g, node, result->lanes);
+    *out = load_even_odd(g, node, result->lanes);
     return INDIM_OK;
   }
   if (!node->u.memory.has_mask) {

@@ -17,7 +17,7 @@ enum { POLL_NODES = 1024 };
 
 // Continues in a new block when this one is long. The block's address is taken so that LLVM does not merge the two
 // again.
-static void cut_block(indim_generator *g) {
+static void split_block(indim_generator *g) {
   LLVMBasicBlockRef block = LLVMGetInsertBlock(g->e.builder);
   if (g->mark != NULL && LLVMGetInstructionParent(g->mark) != block) {
     g->mark = NULL;  // the functions of math.c create blocks of their own
@@ -65,7 +65,7 @@ indim_status indim_emit_body(indim_generator *g, const indim_loop_body *body) {
       INDIM_TRY(indim_poll(g->e.cx));
     }
     INDIM_TRY(emit_node(g, node));
-    cut_block(g);
+    split_block(g);
   }
   g->body = outer;
   return INDIM_OK;
@@ -83,7 +83,7 @@ static bool can_stop(const indim_loop_program *program) {
 }
 
 // The trip count of a body per call, by the ranges of the enclosing loops; both sides of an if count.
-static double runs_of(const indim_loop_program *program, const indim_loop_body *body, bool *out_is_parallel) {
+static double trip_count(const indim_loop_program *program, const indim_loop_body *body, bool *out_is_parallel) {
   double runs = 1;
   for (; body->owner != NULL; body = body->outer) {
     const indim_loop_node *loop = body->owner;
@@ -99,7 +99,7 @@ static double runs_of(const indim_loop_program *program, const indim_loop_body *
 
 // Whether nearly all work is in parallel loops, which are functions of their own. Then the code of this one (calls, and
 // remainders of loops) is compiled without optimization: half of the code generator's time would go there.
-static bool is_seldom(const indim_loop_program *program) {
+static bool is_mostly_parallel(const indim_loop_program *program) {
   enum { SHARE = 64 };
   double inside = 0;
   double outside = 0;
@@ -113,7 +113,7 @@ static bool is_seldom(const indim_loop_program *program) {
     if (node->body != body) {
       body = node->body;
       is_parallel = false;
-      runs = runs_of(program, body, &is_parallel);
+      runs = trip_count(program, body, &is_parallel);
     }
     *(is_parallel ? &inside : &outside) += runs;
   }
@@ -129,8 +129,8 @@ static void find_stop_word(indim_generator *g, LLVMBasicBlockRef *in_out_block) 
   LLVMPositionBuilderAtEnd(builder, *in_out_block);
   LLVMBuildCondBr(builder, LLVMBuildIsNull(builder, f->host, ""), start, with_host);
   LLVMPositionBuilderAtEnd(builder, with_host);
-  LLVMValueRef given = indim_emit_host_field(g, f->host, offsetof(indim_host, stop));
-  LLVMValueRef chosen = LLVMBuildSelect(builder, LLVMBuildIsNull(builder, given, ""), f->status, given, "");
+  LLVMValueRef host_stop = indim_emit_host_field(g, f->host, offsetof(indim_host, stop));
+  LLVMValueRef chosen = LLVMBuildSelect(builder, LLVMBuildIsNull(builder, host_stop, ""), f->status, host_stop, "");
   LLVMBuildBr(builder, start);
   LLVMPositionBuilderAtEnd(builder, start);
   f->stop = LLVMBuildPhi(builder, indim_emit_pointer_type(g), "stop");
@@ -173,7 +173,7 @@ static indim_status emit_function(indim_generator *g) {
   g->current = &function;
   g->e.function = function.function;
   indim_emit_mark_function(g, function.function);
-  if (is_seldom(g->e.program)) {
+  if (is_mostly_parallel(g->e.program)) {
     indim_emit_add_attribute(g, function.function, "optnone");
     indim_emit_add_attribute(g, function.function, "noinline");  // required by optnone
   }
@@ -205,7 +205,7 @@ static indim_status fill_module(indim_generator *g) {
   if (count > 0) {
     memcpy(g->values, program->values, count * sizeof *g->values);
   }
-  INDIM_TRY(indim_emit_find_moves(program, g->arena, g->values, g->is_split));
+  INDIM_TRY(indim_emit_legalize(program, g->arena, g->values, g->is_split));
   return emit_function(g);
 }
 

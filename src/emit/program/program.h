@@ -69,8 +69,8 @@ typedef struct indim_emit_streams {
 typedef struct indim_generator {
   indim_emit e;
   indim_arena *arena;  // owns all memory allocated while the module is built
-  void *room;          // see indim_emit_temp
-  size_t room_bytes;
+  void *temp;          // see indim_emit_temp
+  size_t temp_bytes;
   bool has_constants;        // large constants are in the module too
   int32_t most_nodes;        // of the program's own body; 0: all
   indim_reg *regs;           // of each value of the program
@@ -80,7 +80,7 @@ typedef struct indim_generator {
   indim_emit_function *current;
   const indim_loop_body *body;  // whose nodes are being emitted
   const indim_loop_body *loop;  // the innermost loop body that contains |body| (or is it), and its preheader; or NULL
-  LLVMBasicBlockRef before_loop;
+  LLVMBasicBlockRef preheader;
   indim_emit_pointer pointers[INDIM_EMIT_POINTERS];  // ring buffer of the latest
   int32_t pointer_count;                             // created so far
   LLVMValueRef mark;                                 // last instruction counted in the current block
@@ -108,7 +108,7 @@ typedef struct indim_emit_job {
 INDIM_CHECKED indim_status indim_emit_program(const indim_emit_job *job, indim_arena *arena, LLVMContextRef context,
                                               LLVMModuleRef module);
 // Temporary memory, valid until the next call.
-INDIM_CHECKED indim_status indim_emit_room(indim_generator *g, size_t bytes, void **out);
+INDIM_CHECKED indim_status indim_emit_temp(indim_generator *g, size_t bytes, void **out);
 
 static inline const indim_loop_value *indim_emit_value(const indim_generator *g, indim_value_id v) {
   return &g->values[v];
@@ -137,16 +137,16 @@ INDIM_CHECKED indim_status indim_emit_body(indim_generator *g, const indim_loop_
 // Ends the function: terminates the entry block, returns 0 (or void, from a piece).
 void indim_emit_function_end(indim_generator *g, LLVMBasicBlockRef start);
 // Returns early from the current function with a nonzero |outcome|.
-void indim_emit_answer(indim_generator *g, LLVMValueRef outcome);
+void indim_emit_return(indim_generator *g, LLVMValueRef outcome);
 // The block that returns |outcome|.
 LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome);
 
-// legalize.c ---------------------------------------------------------------------------------------------------------------
+// legalize.c ------------------------------------------------------------------------------------------------------------
 
 // |values|: a copy of the program's. Narrow floats that are only moved, and f16, become the unsigned integers of their
 // bits. |is_split|: initially false; set for bf16 values whose even and odd lanes are in separate registers.
-INDIM_CHECKED indim_status indim_emit_find_moves(const indim_loop_program *program, indim_arena *arena,
-                                                 indim_loop_value *values, bool *is_split);
+INDIM_CHECKED indim_status indim_emit_legalize(const indim_loop_program *program, indim_arena *arena,
+                                               indim_loop_value *values, bool *is_split);
 // Whether all lanes of a value are known to be equal.
 bool indim_emit_is_uniform(const indim_loop_program *program, indim_value_id v);
 
@@ -184,14 +184,14 @@ LLVMValueRef indim_emit_element(indim_generator *g, int32_t storage, indim_value
 
 // tsan.c: in a build with ThreadSanitizer, instrumentation for what the node reads and writes; else nothing.
 #if defined(__SANITIZE_THREAD__)
-#define INDIM_EMIT_WATCHES 1
+#define INDIM_EMIT_TSAN 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define INDIM_EMIT_WATCHES 1
+#define INDIM_EMIT_TSAN 1
 #endif
 #endif
-#if !defined(INDIM_EMIT_WATCHES)
-#define INDIM_EMIT_WATCHES 0
+#if !defined(INDIM_EMIT_TSAN)
+#define INDIM_EMIT_TSAN 0
 #endif
 void indim_emit_tsan(indim_generator *g, const indim_loop_node *node);
 

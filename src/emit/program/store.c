@@ -175,9 +175,9 @@ indim_status indim_emit_store(indim_generator *g, const indim_loop_node *node) {
   }
   LLVMValueRef packed = g->is_split[node->args[1]] ? pack_split(g, lanes, x) : indim_emit_pack(&g->e, type, lanes, x);
   if (indim_emit_is_streamed(g, node)) {
-    indim_emit_store_streamed(g, node, packed, indim_emit_place_pointer(g, &a.at, 0));
+    indim_emit_store_streamed(g, node, packed, indim_emit_address_pointer(g, &a.at, 0));
   } else if (!a.has_lanes && lanes > 1 && a.stride == 1) {
-    store_contiguous(g, type, lanes, packed, indim_emit_place_pointer(g, &a.at, 0), a.mask);
+    store_contiguous(g, type, lanes, packed, indim_emit_address_pointer(g, &a.at, 0), a.mask);
   } else if (indim_emit_can_gather(g, type, lanes) && a.stride != 0) {
     store_scattered(g, type, &a, packed);
   } else {

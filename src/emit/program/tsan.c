@@ -4,7 +4,7 @@
 #include "emit/program/access.h"
 #include "loop/ir/effects.h"
 
-#if INDIM_EMIT_WATCHES
+#if INDIM_EMIT_TSAN
 
 static const char *const names[] = {"__tsan_read_range", "__tsan_write_range"};
 

@@ -69,7 +69,7 @@ static indim_status emit_split(indim_generator *g, const indim_loop_node *node) 
   return INDIM_OK;
 }
 
-static indim_status emit_scalar(indim_generator *g, const indim_loop_node *node) {
+static indim_status emit_elementwise(indim_generator *g, const indim_loop_node *node) {
   indim_reg args[MAX_ARGS];
   indim_type types[MAX_ARGS];
   bool moves = is_move(node->u.op.op);
@@ -133,7 +133,7 @@ static indim_status emit_lanes(indim_generator *g, const indim_loop_node *node) 
   indim_reg *out = &g->regs[node->first_result];
   size_t lanes = (size_t)result->lanes;
   LLVMValueRef *parts = NULL;
-  INDIM_TRY(indim_emit_room(g, 2 * lanes * sizeof *parts, (void **)&parts));
+  INDIM_TRY(indim_emit_temp(g, 2 * lanes * sizeof *parts, (void **)&parts));
   bool is_complex = false;
   for (size_t k = 0; k < lanes; k++) {
     const uint64_t *bits = &node->u.lanes.bits[2 * k];
@@ -298,9 +298,9 @@ static int32_t run_of_args(indim_generator *g, const indim_loop_node *node, int3
 }
 
 // Merges the pieces pairwise until one is left.
-static void fuse_pieces(indim_generator *g, shuffling *s) {
+static void merge_pieces(indim_generator *g, shuffling *s) {
   while (s->count > 1) {
-    int32_t joined = 0;
+    int32_t merged = 0;
     for (int32_t i = 0; i < s->count; i += 2) {
       piece a = s->pieces[i];
       if (i + 1 < s->count) {
@@ -311,9 +311,9 @@ static void fuse_pieces(indim_generator *g, shuffling *s) {
         }
         a.value = indim_emit_shuffle(g, a.value, b.value, s->lanes, s->map);
       }
-      s->pieces[joined++] = a;
+      s->pieces[merged++] = a;
     }
-    s->count = joined;
+    s->count = merged;
   }
 }
 
@@ -353,7 +353,7 @@ static void shuffle_part(indim_generator *g, shuffling *s, bool *is_there) {
     first += arg_lanes(g, node, i) * count;
     i += count;
   }
-  fuse_pieces(g, s);
+  merge_pieces(g, s);
   g->regs[node->first_result].part[s->part] =
       s->count == 0 ? LLVMGetPoison(indim_emit_part_type(&g->e, type, s->lanes)) : s->pieces[0].value;
 }
@@ -384,7 +384,7 @@ static indim_status emit_shuffle(indim_generator *g, const indim_loop_node *node
   size_t args = (size_t)node->arg_count;
   size_t bytes = args * sizeof(piece) + lanes * sizeof(int32_t) + args * lanes * sizeof(bool);
   char *block = NULL;
-  INDIM_TRY(indim_emit_room(g, bytes, (void **)&block));
+  INDIM_TRY(indim_emit_temp(g, bytes, (void **)&block));
   shuffling s = {.node = node, .lanes = result->lanes, .pieces = (piece *)(void *)block};
   s.map = (int32_t *)(void *)(block + args * sizeof(piece));
   bool *is_there = (bool *)(block + args * sizeof(piece) + lanes * sizeof(int32_t));
@@ -454,7 +454,7 @@ indim_status indim_emit_value_node(indim_generator *g, const indim_loop_node *no
   } else if (node->kind == INDIM_NODE_LANES) {
     return emit_lanes(g, node);
   } else if (node->kind == INDIM_NODE_ELEMENTWISE) {
-    return emit_scalar(g, node);
+    return emit_elementwise(g, node);
   } else if (node->kind == INDIM_NODE_FMA) {
     return emit_fma(g, node);
   } else if (node->kind == INDIM_NODE_AFFINE) {

@@ -4,7 +4,7 @@
 
 // Operations ----------------------------------------------------------------------------------------------------------
 
-// Only between types of equal size; there is no type of a complex number's parts together.
+// Not of or to complex numbers: no other type has their width.
 static bool bitcast(const indim_apply *a, indim_reg *out) {
   indim_emit *e = a->e;
   indim_type from = a->types[0];

@@ -33,12 +33,12 @@ static val joined(const kit *k, rare block, LLVMBasicBlockRef inside, val usual,
   return phi;
 }
 
-plane indim_emit_rare_end(const kit *k, rare block, plane usual, plane computed) {
+complex_val indim_emit_rare_end(const kit *k, rare block, complex_val usual, complex_val computed) {
   LLVMBasicBlockRef inside = LLVMGetInsertBlock(k->b);
   LLVMBuildBr(k->b, block.after);
   LLVMPositionBuilderAtEnd(k->b, block.after);
   val re = joined(k, block, inside, usual.re, computed.re);
-  return (plane){re, joined(k, block, inside, usual.im, computed.im)};
+  return (complex_val){re, joined(k, block, inside, usual.im, computed.im)};
 }
 
 // Pairs ---------------------------------------------------------------------------------------------------------------
@@ -87,9 +87,9 @@ static val negated_int(const kit *k, val n) { return isub(k, whole(k, 0), n); }
 
 val indim_emit_real_ldexp(const kit *k, val x, val n) {
   val least = indim_emit_binary_intrinsic(k->e, "llvm.smax", n, whole(k, -2040));
-  val cut = indim_emit_binary_intrinsic(k->e, "llvm.smin", least, whole(k, 2040));
-  val half = shift_signed(k, cut, 1);
-  return mul(k, mul(k, x, power_of_two(k, half)), power_of_two(k, isub(k, cut, half)));
+  val clamped = indim_emit_binary_intrinsic(k->e, "llvm.smin", least, whole(k, 2040));
+  val half = shift_signed(k, clamped, 1);
+  return mul(k, mul(k, x, power_of_two(k, half)), power_of_two(k, isub(k, clamped, half)));
 }
 
 // A pair times its power of two, rounded once. The high part alone gives it, except where it is halfway between two
@@ -98,19 +98,19 @@ static val ldexp_of_pair(const kit *k, scaled s) {
   val near = indim_emit_real_ldexp(k, s.modulus.high, s.exponent);
   val up = negated_int(k, s.exponent);
   val rest = sub(k, s.modulus.high, indim_emit_real_ldexp(k, near, up));
-  val place = indim_emit_real_ldexp(k, real(k, DBL_TRUE_MIN), up);
-  val is_tie = compare(k, LLVMRealOEQ, add(k, absolute(k, rest), absolute(k, rest)), place);
-  val goes_on = both(k, is_tie, above(k, mul(k, rest, s.modulus.low), 0));
-  return choose(k, goes_on, add(k, near, with_sign(k, real(k, DBL_TRUE_MIN), rest)), near);
+  val ulp = indim_emit_real_ldexp(k, real(k, DBL_TRUE_MIN), up);
+  val is_tie = compare(k, LLVMRealOEQ, add(k, absolute(k, rest), absolute(k, rest)), ulp);
+  val rounds_away = both(k, is_tie, above(k, mul(k, rest, s.modulus.low), 0));
+  return choose(k, rounds_away, add(k, near, with_sign(k, real(k, DBL_TRUE_MIN), rest)), near);
 }
 
 // A number as mantissa * 2^exponent with 1 <= |mantissa| < 2; zero has a zero mantissa and a very small exponent.
-typedef struct apart {
+typedef struct decomposed {
   val mantissa;
   val exponent;
-} apart;
+} decomposed;
 
-static apart decompose(const kit *k, val x) {
+static decomposed decompose(const kit *k, val x) {
   val is_small = below(k, absolute(k, x), DBL_MIN);
   val normal = choose(k, is_small, mul(k, x, real(k, 0x1p54)), x);
   val bits = as_bits(k, normal);
@@ -119,7 +119,7 @@ static apart decompose(const kit *k, val x) {
   val mantissa = iand(k, bits, whole(k, (int64_t) ~(UINT64_C(0x7FF) << 52)));
   mantissa = as_real(k, ior(k, mantissa, whole(k, INT64_C(1023) << 52)));
   val none = is_zero(k, x);
-  return (apart){choose(k, none, x, mantissa), choose(k, none, whole(k, -10000), exponent)};
+  return (decomposed){choose(k, none, x, mantissa), choose(k, none, whole(k, -10000), exponent)};
 }
 
 // The sum of two pairs, whose high part is the correctly rounded sum, however near to a tie.
@@ -141,7 +141,7 @@ static pair sum_to_round(const kit *k, pair p, pair q) {
 }
 
 // a b + c d as pair * 2^exponent, for any exponents; the high part of the pair is the correctly rounded sum.
-static scaled dot_apart(const kit *k, apart a, apart b, apart c, apart d) {
+static scaled dot_decomposed(const kit *k, decomposed a, decomposed b, decomposed c, decomposed d) {
   val first = iadd(k, a.exponent, b.exponent);
   val second = iadd(k, c.exponent, d.exponent);
   val most = indim_emit_binary_intrinsic(k->e, "llvm.smax", first, second);
@@ -154,11 +154,11 @@ static scaled dot_apart(const kit *k, apart a, apart b, apart c, apart d) {
 }
 
 val indim_emit_real_dot_sign(const kit *k, val a, val b, val c, val d) {
-  return dot_apart(k, decompose(k, a), decompose(k, b), decompose(k, c), decompose(k, d)).modulus.high;
+  return dot_decomposed(k, decompose(k, a), decompose(k, b), decompose(k, c), decompose(k, d)).modulus.high;
 }
 
 val indim_emit_real_dot(const kit *k, val a, val b, val c, val d) {
-  return ldexp_of_pair(k, dot_apart(k, decompose(k, a), decompose(k, b), decompose(k, c), decompose(k, d)));
+  return ldexp_of_pair(k, dot_decomposed(k, decompose(k, a), decompose(k, b), decompose(k, c), decompose(k, d)));
 }
 
 // Moduli --------------------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ scaled indim_emit_real_hypot(const kit *k, val x, val y) {
 }
 
 // Infinite even if the other part is NaN.
-val indim_emit_complex_abs(const space *s, plane z) {
+val indim_emit_complex_abs(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
   val modulus;
   if (s->is_wide) {
@@ -194,7 +194,7 @@ static val corrected_quotient(const kit *k, val x, pair below_it) {
   return choose(k, is_exact, with_sign(k, add(k, first, step), first), first);
 }
 
-plane indim_emit_complex_sign(const space *s, plane z) {
+complex_val indim_emit_complex_sign(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
   scaled h = indim_emit_real_hypot(k, z.re, z.im);
   val down = power_of_two(k, negated_int(k, h.exponent));
@@ -207,31 +207,37 @@ plane indim_emit_complex_sign(const space *s, plane z) {
   re = choose(k, is_regular, re, quotient(k, z.re, modulus));
   im = choose(k, is_regular, im, quotient(k, z.im, modulus));
   val is_origin = both(k, is_zero(k, z.re), is_zero(k, z.im));
-  return (plane){choose(k, is_origin, real(k, 0), re), choose(k, is_origin, real(k, 0), im)};
+  return (complex_val){choose(k, is_origin, real(k, 0), re), choose(k, is_origin, real(k, 0), im)};
 }
 
 // Products ------------------------------------------------------------------------------------------------------------
 
-static plane plain_product(const kit *k, plane z, plane w) {
-  return (plane){sub(k, mul(k, z.re, w.re), mul(k, z.im, w.im)), add(k, mul(k, z.re, w.im), mul(k, z.im, w.re))};
+static complex_val plain_product(const kit *k, complex_val z, complex_val w) {
+  return (complex_val){sub(k, mul(k, z.re, w.re), mul(k, z.im, w.im)), add(k, mul(k, z.re, w.im), mul(k, z.im, w.re))};
 }
 
 // 1 for an infinity, 0 for anything else, with its sign.
 static val direction_of(const kit *k, val x) {
   return with_sign(k, choose(k, is_infinite(k, x), real(k, 1), real(k, 0)), x);
 }
-static plane directions_of(const kit *k, plane z) { return (plane){direction_of(k, z.re), direction_of(k, z.im)}; }
+static complex_val directions_of(const kit *k, complex_val z) {
+  return (complex_val){direction_of(k, z.re), direction_of(k, z.im)};
+}
 
 static val zero_if_nan(const kit *k, val x) { return choose(k, is_nan(k, x), with_sign(k, real(k, 0), x), x); }
-static plane without_nan(const kit *k, plane z) { return (plane){zero_if_nan(k, z.re), zero_if_nan(k, z.im)}; }
+static complex_val without_nan(const kit *k, complex_val z) {
+  return (complex_val){zero_if_nan(k, z.re), zero_if_nan(k, z.im)};
+}
 
-static val both_nan(const kit *k, plane z) { return both(k, is_nan(k, z.re), is_nan(k, z.im)); }
+static val both_nan(const kit *k, complex_val z) { return both(k, is_nan(k, z.re), is_nan(k, z.im)); }
 
-static plane times(const kit *k, plane z, val factor) { return (plane){mul(k, z.re, factor), mul(k, z.im, factor)}; }
+static complex_val times(const kit *k, complex_val z, val factor) {
+  return (complex_val){mul(k, z.re, factor), mul(k, z.im, factor)};
+}
 
-static plane product_apart(const kit *k, plane z, plane w) {
-  return (plane){indim_emit_real_dot(k, z.re, w.re, minus(k, z.im), w.im),
-                 indim_emit_real_dot(k, z.re, w.im, z.im, w.re)};
+static complex_val exact_product(const kit *k, complex_val z, complex_val w) {
+  return (complex_val){indim_emit_real_dot(k, z.re, w.re, minus(k, z.im), w.im),
+                       indim_emit_real_dot(k, z.re, w.im, z.im, w.re)};
 }
 
 // a b + c d, and where that may be wrong: outside the range in which the products are exact (except for a zero factor),
@@ -248,48 +254,48 @@ static val usual_part(const kit *k, val a, val b, val c, val d, val *out_is_rare
   return part;
 }
 
-static plane usual_product(const kit *k, plane z, plane w, val *out_is_rare) {
+static complex_val usual_product(const kit *k, complex_val z, complex_val w, val *out_is_rare) {
   val rare_re;
   val rare_im;
   val re = usual_part(k, z.re, w.re, minus(k, z.im), w.im, &rare_re);
   val im = usual_part(k, z.re, w.im, z.im, w.re, &rare_im);
   *out_is_rare = either(k, rare_re, rare_im);
-  return (plane){re, im};
+  return (complex_val){re, im};
 }
 
 // Recomputes lanes where the usual product may be wrong.
-static plane special_product(const space *s, plane z, plane w, plane usual) {
+static complex_val special_product(const complex_kit *s, complex_val z, complex_val w, complex_val usual) {
   const kit *k = &s->k;
   // Finite operands: terms that overflowed though their difference may not, or lost digits by underflow.
   val is_regular = both(k, both_finite(k, z), both_finite(k, w));
-  plane again = s->is_wide ? usual : product_apart(k, z, w);
-  plane product = plain_product(k, z, w);
+  complex_val again = s->is_wide ? usual : exact_product(k, z, w);
+  complex_val product = plain_product(k, z, w);
   val overflow = either(k, is_infinite(k, mul(k, z.re, w.re)), is_infinite(k, mul(k, z.im, w.im)));
   overflow = either(k, overflow, is_infinite(k, mul(k, z.re, w.im)));
   overflow = either(k, overflow, is_infinite(k, mul(k, z.im, w.re)));
   val recovers = either(k, overflow, either(k, any_infinite(k, z), any_infinite(k, w)));
   recovers = both(k, recovers, both_nan(k, product));
-  plane from = choose_plane(k, any_infinite(k, z), directions_of(k, z), without_nan(k, z));
-  plane to = choose_plane(k, any_infinite(k, w), directions_of(k, w), without_nan(k, w));
-  plane recovered = times(k, plain_product(k, from, to), infinity_of(k));
-  product = choose_plane(k, recovers, recovered, product);
-  return choose_plane(k, is_regular, again, product);
+  complex_val from = choose_complex(k, any_infinite(k, z), directions_of(k, z), without_nan(k, z));
+  complex_val to = choose_complex(k, any_infinite(k, w), directions_of(k, w), without_nan(k, w));
+  complex_val recovered = times(k, plain_product(k, from, to), infinity_of(k));
+  product = choose_complex(k, recovers, recovered, product);
+  return choose_complex(k, is_regular, again, product);
 }
 
-plane indim_emit_complex_multiply(const space *s, plane z, plane w) {
+complex_val indim_emit_complex_multiply(const complex_kit *s, complex_val z, complex_val w) {
   const kit *k = &s->k;
   val is_rare = NULL;
-  plane usual = s->is_wide ? plain_product(k, z, w) : usual_product(k, z, w, &is_rare);
+  complex_val usual = s->is_wide ? plain_product(k, z, w) : usual_product(k, z, w, &is_rare);
   is_rare = s->is_wide ? both_nan(k, usual) : is_rare;
   rare block = indim_emit_rare_begin(k, is_rare);
-  plane computed = choose_plane(k, is_rare, special_product(s, z, w, usual), usual);
+  complex_val computed = choose_complex(k, is_rare, special_product(s, z, w, usual), usual);
   return indim_emit_rare_end(k, block, usual, computed);
 }
 
 // Quotients -----------------------------------------------------------------------------------------------------------
 
 // Smith's formula, then the infinities and zeros that it loses.
-static plane special_quotient(const kit *k, plane z, plane w) {
+static complex_val special_quotient(const kit *k, complex_val z, complex_val w) {
   val is_steep = compare(k, LLVMRealOLT, absolute(k, w.re), absolute(k, w.im));
   val large = choose(k, is_steep, w.im, w.re);
   val small = choose(k, is_steep, w.re, w.im);
@@ -297,58 +303,58 @@ static plane special_quotient(const kit *k, plane z, plane w) {
   val below_it = choose(k, is_steep, add(k, mul(k, w.re, ratio), w.im), add(k, w.re, mul(k, w.im, ratio)));
   val re = choose(k, is_steep, add(k, mul(k, z.re, ratio), z.im), add(k, z.re, mul(k, z.im, ratio)));
   val im = choose(k, is_steep, sub(k, mul(k, z.im, ratio), z.re), sub(k, z.im, mul(k, z.re, ratio)));
-  plane result = {quotient(k, re, below_it), quotient(k, im, below_it)};
+  complex_val result = {quotient(k, re, below_it), quotient(k, im, below_it)};
 
   val by_zero = both(k, both(k, is_zero(k, w.re), is_zero(k, w.im)), negated(k, both_nan(k, z)));
-  plane over_zero = times(k, z, with_sign(k, infinity_of(k), w.re));
+  complex_val over_zero = times(k, z, with_sign(k, infinity_of(k), w.re));
   val infinite_above = both(k, any_infinite(k, z), both_finite(k, w));
   val infinite_below = both(k, any_infinite(k, w), both_finite(k, z));
   val factor = choose(k, infinite_above, infinity_of(k), real(k, 0));
-  plane above_it = choose_plane(k, infinite_above, directions_of(k, z), z);
-  plane under = choose_plane(k, infinite_above, w, directions_of(k, w));
+  complex_val above_it = choose_complex(k, infinite_above, directions_of(k, z), z);
+  complex_val under = choose_complex(k, infinite_above, w, directions_of(k, w));
   val dot = add(k, mul(k, above_it.re, under.re), mul(k, above_it.im, under.im));
   val cross = sub(k, mul(k, above_it.im, under.re), mul(k, above_it.re, under.im));
-  plane directed = {mul(k, factor, dot), mul(k, factor, cross)};
-  plane recovered = choose_plane(k, either(k, infinite_above, infinite_below), directed, result);
-  recovered = choose_plane(k, by_zero, over_zero, recovered);
-  return choose_plane(k, both_nan(k, result), recovered, result);
+  complex_val directed = {mul(k, factor, dot), mul(k, factor, cross)};
+  complex_val recovered = choose_complex(k, either(k, infinite_above, infinite_below), directed, result);
+  recovered = choose_complex(k, by_zero, over_zero, recovered);
+  return choose_complex(k, both_nan(k, result), recovered, result);
 }
 
-static val quotient_apart(const kit *k, scaled top, scaled bottom) {
+static val scaled_quotient(const kit *k, scaled top, scaled bottom) {
   val ratio = indim_emit_pair_value(k, indim_emit_math_quotient(k, top.modulus, bottom.modulus));
   ratio = choose(k, is_zero(k, top.modulus.high), top.modulus.high, ratio);
   return indim_emit_real_ldexp(k, ratio, isub(k, top.exponent, bottom.exponent));
 }
 
-plane indim_emit_complex_divide(const space *s, plane z, plane w) {
+complex_val indim_emit_complex_divide(const complex_kit *s, complex_val z, complex_val w) {
   const kit *k = &s->k;
-  plane usual;
+  complex_val usual;
   if (s->is_wide) {
     val norm = add(k, mul(k, w.re, w.re), mul(k, w.im, w.im));
     val dot = add(k, mul(k, z.re, w.re), mul(k, z.im, w.im));
     val cross = sub(k, mul(k, z.im, w.re), mul(k, z.re, w.im));
-    usual = (plane){quotient(k, dot, norm), quotient(k, cross, norm)};
+    usual = (complex_val){quotient(k, dot, norm), quotient(k, cross, norm)};
   } else {
-    apart a = decompose(k, z.re);
-    apart b = decompose(k, z.im);
-    apart c = decompose(k, w.re);
-    apart d = decompose(k, w.im);
-    apart negative = {minus(k, a.mantissa), a.exponent};
-    scaled norm = dot_apart(k, c, c, d, d);
-    usual = (plane){quotient_apart(k, dot_apart(k, a, c, b, d), norm),
-                    quotient_apart(k, dot_apart(k, b, c, negative, d), norm)};
+    decomposed a = decompose(k, z.re);
+    decomposed b = decompose(k, z.im);
+    decomposed c = decompose(k, w.re);
+    decomposed d = decompose(k, w.im);
+    decomposed negative = {minus(k, a.mantissa), a.exponent};
+    scaled norm = dot_decomposed(k, c, c, d, d);
+    usual = (complex_val){scaled_quotient(k, dot_decomposed(k, a, c, b, d), norm),
+                          scaled_quotient(k, dot_decomposed(k, b, c, negative, d), norm)};
   }
   val is_regular = both(k, both_finite(k, z), both_finite(k, w));
   is_regular = both(k, is_regular, negated(k, both(k, is_zero(k, w.re), is_zero(k, w.im))));
   rare block = indim_emit_rare_begin(k, negated(k, is_regular));
-  plane computed = choose_plane(k, is_regular, usual, special_quotient(k, z, w));
+  complex_val computed = choose_complex(k, is_regular, usual, special_quotient(k, z, w));
   return indim_emit_rare_end(k, block, usual, computed);
 }
 
 // Roots ---------------------------------------------------------------------------------------------------------------
 
 // sqrt((|x| + |z|) / 2) scaled by 2^(-n), and n.
-static scaled half_sum_root(const kit *k, plane z, pair *out_modulus) {
+static scaled half_sum_root(const kit *k, complex_val z, pair *out_modulus) {
   val exponent = indim_emit_real_exponent(k, larger(k, absolute(k, z.re), absolute(k, z.im)));
   val half = shift_signed(k, exponent, 1);
   val down = power_of_two(k, negated_int(k, shift_left(k, half, 1)));
@@ -359,19 +365,19 @@ static scaled half_sum_root(const kit *k, plane z, pair *out_modulus) {
   return (scaled){root_of(k, times_real(k, sum, real(k, 0.5))), half};
 }
 
-static plane special_sqrt(const kit *k, plane z) {
+static complex_val special_sqrt(const kit *k, complex_val z) {
   val plus_infinity = equals(k, z.re, HUGE_VAL);
   val minus_infinity = equals(k, z.re, -HUGE_VAL);
   val im_nan = is_nan(k, z.im);
   val zero = real(k, 0);
-  plane right = {infinity_of(k), choose(k, im_nan, nan_of(k), with_sign(k, zero, z.im))};
-  plane left = {choose(k, im_nan, nan_of(k), zero), with_sign(k, infinity_of(k), z.im)};
-  plane result = choose_plane(k, minus_infinity, left, (plane){nan_of(k), nan_of(k)});
-  result = choose_plane(k, plus_infinity, right, result);
-  return choose_plane(k, is_infinite(k, z.im), (plane){infinity_of(k), z.im}, result);
+  complex_val right = {infinity_of(k), choose(k, im_nan, nan_of(k), with_sign(k, zero, z.im))};
+  complex_val left = {choose(k, im_nan, nan_of(k), zero), with_sign(k, infinity_of(k), z.im)};
+  complex_val result = choose_complex(k, minus_infinity, left, (complex_val){nan_of(k), nan_of(k)});
+  result = choose_complex(k, plus_infinity, right, result);
+  return choose_complex(k, is_infinite(k, z.im), (complex_val){infinity_of(k), z.im}, result);
 }
 
-plane indim_emit_complex_sqrt(const space *s, plane z) {
+complex_val indim_emit_complex_sqrt(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
   pair modulus;
   scaled r = half_sum_root(k, z, &modulus);
@@ -384,12 +390,12 @@ plane indim_emit_complex_sqrt(const space *s, plane z) {
   big = choose(k, is_real, of_real, big);
   small = choose(k, is_real, absolute(k, z.im), small);
   val is_right = compare(k, LLVMRealOGE, z.re, real(k, 0));
-  plane usual = {choose(k, is_right, big, small), with_sign(k, choose(k, is_right, small, big), z.im)};
-  return choose_plane(k, both_finite(k, z), usual, special_sqrt(k, z));
+  complex_val usual = {choose(k, is_right, big, small), with_sign(k, choose(k, is_right, small, big), z.im)};
+  return choose_complex(k, both_finite(k, z), usual, special_sqrt(k, z));
 }
 
 // conj(sqrt(z)) / |z|, scaled so that nothing overflows.
-plane indim_emit_complex_rsqrt(const space *s, plane z) {
+complex_val indim_emit_complex_rsqrt(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
   pair modulus;
   scaled r = half_sum_root(k, z, &modulus);
@@ -403,13 +409,13 @@ plane indim_emit_complex_rsqrt(const space *s, plane z) {
   val top = mul(k, mul(k, absolute(k, z.im), down), up);  // before the quotient, where it is exact for small ones
   val small = corrected_quotient(k, top, times_real(k, below_small, real(k, 2)));
   val is_right = compare(k, LLVMRealOGE, z.re, real(k, 0));
-  plane usual = {choose(k, is_right, big, small), choose(k, is_right, small, big)};
+  complex_val usual = {choose(k, is_right, big, small), choose(k, is_right, small, big)};
   usual.im = with_sign(k, usual.im, minus(k, z.im));
-  plane infinite = {real(k, 0), with_sign(k, real(k, 0), minus(k, z.im))};
-  plane special = choose_plane(k, any_infinite(k, z), infinite, (plane){nan_of(k), nan_of(k)});
-  plane result = choose_plane(k, both_finite(k, z), usual, special);
+  complex_val infinite = {real(k, 0), with_sign(k, real(k, 0), minus(k, z.im))};
+  complex_val special = choose_complex(k, any_infinite(k, z), infinite, (complex_val){nan_of(k), nan_of(k)});
+  complex_val result = choose_complex(k, both_finite(k, z), usual, special);
   val is_origin = both(k, is_zero(k, z.re), is_zero(k, z.im));
-  return choose_plane(k, is_origin, (plane){infinity_of(k), nan_of(k)}, result);
+  return choose_complex(k, is_origin, (complex_val){infinity_of(k), nan_of(k)}, result);
 }
 
 // Dispatch ------------------------------------------------------------------------------------------------------------
@@ -438,13 +444,13 @@ static LLVMValueRef compare_parts(const indim_apply *a) {
   return differ ? LLVMBuildOr(b, re, im, "") : LLVMBuildAnd(b, re, im, "");
 }
 
-static plane plane_of(indim_emit *e, indim_reg x) {
+static complex_val complex_of(indim_emit *e, indim_reg x) {
   if (indim_emit_is_double(x.part[0])) {
-    return (plane){x.part[0], x.part[1]};
+    return (complex_val){x.part[0], x.part[1]};
   }
   LLVMTypeRef type = indim_emit_doubles(e, x.part[0]);
   LLVMValueRef re = LLVMBuildFPExt(e->builder, x.part[0], type, "");
-  return (plane){re, LLVMBuildFPExt(e->builder, x.part[1], type, "")};
+  return (complex_val){re, LLVMBuildFPExt(e->builder, x.part[1], type, "")};
 }
 
 static LLVMValueRef part_of(const indim_apply *a, val x) {
@@ -453,10 +459,10 @@ static LLVMValueRef part_of(const indim_apply *a, val x) {
 }
 
 static bool in_doubles(const indim_apply *a, indim_reg *out) {
-  plane z = plane_of(a->e, a->args[0]);
-  plane w = a->count > 1 ? plane_of(a->e, a->args[1]) : z;
-  space s = {kit_of(a->e, z.re), a->types[0] == INDIM_C64};
-  plane result = {NULL, NULL};
+  complex_val z = complex_of(a->e, a->args[0]);
+  complex_val w = a->count > 1 ? complex_of(a->e, a->args[1]) : z;
+  complex_kit s = {kit_of(a->e, z.re), a->types[0] == INDIM_C64};
+  complex_val result = {NULL, NULL};
   switch ((int)a->op->op) {
   case INDIM_OP_ABS:
     out->part[0] = part_of(a, indim_emit_complex_abs(&s, z));

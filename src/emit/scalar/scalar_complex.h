@@ -7,30 +7,32 @@
 #include "emit/math/math_kit.h"
 #include "emit/scalar/scalar.h"
 
-typedef struct plane {
+typedef struct complex_val {
   val re;
   val im;
-} plane;
+} complex_val;
 
-typedef struct space {
+typedef struct complex_kit {
   kit k;
   bool is_wide;
-} space;
+} complex_kit;
 
 static inline val nan_of(const kit *k) { return real(k, (double)NAN); }
 static inline val infinity_of(const kit *k) { return real(k, HUGE_VAL); }
 static inline val is_infinite(const kit *k, val x) { return equals(k, absolute(k, x), HUGE_VAL); }
 static inline val is_finite(const kit *k, val x) { return below(k, absolute(k, x), HUGE_VAL); }
 static inline val is_zero(const kit *k, val x) { return equals(k, x, 0); }
-static inline val both_finite(const kit *k, plane z) { return both(k, is_finite(k, z.re), is_finite(k, z.im)); }
-static inline val any_infinite(const kit *k, plane z) { return either(k, is_infinite(k, z.re), is_infinite(k, z.im)); }
+static inline val both_finite(const kit *k, complex_val z) { return both(k, is_finite(k, z.re), is_finite(k, z.im)); }
+static inline val any_infinite(const kit *k, complex_val z) {
+  return either(k, is_infinite(k, z.re), is_infinite(k, z.im));
+}
 static inline val larger(const kit *k, val x, val y) { return choose(k, compare(k, LLVMRealOGT, x, y), x, y); }
 static inline val smaller(const kit *k, val x, val y) { return choose(k, compare(k, LLVMRealOLT, x, y), x, y); }
-static inline plane choose_plane(const kit *k, val which, plane yes, plane no) {
-  return (plane){choose(k, which, yes.re, no.re), choose(k, which, yes.im, no.im)};
+static inline complex_val choose_complex(const kit *k, val which, complex_val yes, complex_val no) {
+  return (complex_val){choose(k, which, yes.re, no.re), choose(k, which, yes.im, no.im)};
 }
-static inline plane times_i(const kit *k, plane z) { return (plane){minus(k, z.im), z.re}; }
-static inline plane times_minus_i(const kit *k, plane z) { return (plane){z.im, minus(k, z.re)}; }
+static inline complex_val times_i(const kit *k, complex_val z) { return (complex_val){minus(k, z.im), z.re}; }
+static inline complex_val times_minus_i(const kit *k, complex_val z) { return (complex_val){z.im, minus(k, z.re)}; }
 static inline val math(const kit *k, indim_op op, val x) { return indim_emit_math(k->e, op, x); }
 static inline val atan_of(const kit *k, val y, val x) { return indim_emit_math2(k->e, INDIM_OP_ATAN2, y, x); }
 
@@ -46,7 +48,7 @@ typedef struct rare {
 } rare;
 rare indim_emit_rare_begin(const kit *k, val lanes);
 // Phis after the block: |usual| if it did not run, else |computed|.
-plane indim_emit_rare_end(const kit *k, rare block, plane usual, plane computed);
+complex_val indim_emit_rare_end(const kit *k, rare block, complex_val usual, complex_val computed);
 
 // Double-double arithmetic (scalar_complex_pair.c). A sum is accurate even if the high parts cancel; a zero has the
 // sign of the plain sum.
@@ -84,17 +86,18 @@ typedef struct scaled {
 } scaled;
 scaled indim_emit_real_hypot(const kit *k, val x, val y);
 
-val indim_emit_complex_abs(const space *s, plane z);
-plane indim_emit_complex_sign(const space *s, plane z);
-plane indim_emit_complex_multiply(const space *s, plane z, plane w);
-plane indim_emit_complex_divide(const space *s, plane z, plane w);
-plane indim_emit_complex_sqrt(const space *s, plane z);
-plane indim_emit_complex_rsqrt(const space *s, plane z);
-// f * exp(x) and g * exp(x), times |factor|, a power of two, for |f|, |g| <= 1: infinite or zero only if the product is.
-plane indim_emit_complex_times_exp(const space *s, plane factors, val x, double factor);
+val indim_emit_complex_abs(const complex_kit *s, complex_val z);
+complex_val indim_emit_complex_sign(const complex_kit *s, complex_val z);
+complex_val indim_emit_complex_multiply(const complex_kit *s, complex_val z, complex_val w);
+complex_val indim_emit_complex_divide(const complex_kit *s, complex_val z, complex_val w);
+complex_val indim_emit_complex_sqrt(const complex_kit *s, complex_val z);
+complex_val indim_emit_complex_rsqrt(const complex_kit *s, complex_val z);
+// f * exp(x) and g * exp(x), times |factor|, a power of two, for |f|, |g| <= 1: infinite or zero only if the product
+// is.
+complex_val indim_emit_complex_times_exp(const complex_kit *s, complex_val factors, val x, double factor);
 // False if |op| is no function of one complex number.
-bool indim_emit_complex_function(const space *s, indim_op op, plane z, plane *out);
-plane indim_emit_complex_power(const space *s, plane base, plane exponent);
-plane indim_emit_complex_atan2(const space *s, plane y, plane x);
+bool indim_emit_complex_function(const complex_kit *s, indim_op op, complex_val z, complex_val *out);
+complex_val indim_emit_complex_power(const complex_kit *s, complex_val base, complex_val exponent);
+complex_val indim_emit_complex_atan2(const complex_kit *s, complex_val y, complex_val x);
 
 #endif  // INDIM_EMIT_SCALAR_COMPLEX_H

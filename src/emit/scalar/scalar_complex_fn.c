@@ -8,15 +8,15 @@ static const double half_pi = 0x1.921FB54442D18p+0;
 static val product_sign_zero(const kit *k, val x, val y) { return flip(k, with_sign(k, real(k, 0), x), y); }
 static val squared(const kit *k, val x) { return mul(k, x, x); }
 static val halved(const kit *k, val x) { return mul(k, x, real(k, 0.5)); }
-static plane nans(const kit *k) { return (plane){nan_of(k), nan_of(k)}; }
+static complex_val nans(const kit *k) { return (complex_val){nan_of(k), nan_of(k)}; }
 
 // Exponentials --------------------------------------------------------------------------------------------------------
 
-plane indim_emit_complex_times_exp(const space *s, plane factors, val x, double factor) {
+complex_val indim_emit_complex_times_exp(const complex_kit *s, complex_val factors, val x, double factor) {
   const kit *k = &s->k;
   val power = math(k, INDIM_OP_EXPONENTIAL, x);
   val scale = real(k, factor);
-  plane usual = {mul(k, mul(k, factors.re, power), scale), mul(k, mul(k, factors.im, power), scale)};
+  complex_val usual = {mul(k, mul(k, factors.re, power), scale), mul(k, mul(k, factors.im, power), scale)};
   if (s->is_wide) {
     return usual;
   }
@@ -31,25 +31,25 @@ plane indim_emit_complex_times_exp(const space *s, plane factors, val x, double 
   val down = real(k, 0x1.6f84c30d2288ep-551);
   val first = choose(k, is_large, up, real(k, 1));
   val last = mul(k, choose(k, is_large, up, choose(k, is_small, down, real(k, 1))), scale);
-  plane result = {mul(k, mul(k, mul(k, factors.re, first), rest), last),
-                  mul(k, mul(k, mul(k, factors.im, first), rest), last)};
+  complex_val result = {mul(k, mul(k, mul(k, factors.re, first), rest), last),
+                        mul(k, mul(k, mul(k, factors.im, first), rest), last)};
   result.re = choose(k, is_zero(k, factors.re), factors.re, result.re);
   result.im = choose(k, is_zero(k, factors.im), factors.im, result.im);
   return indim_emit_rare_end(k, block, usual, result);
 }
 
-static plane plane_exp(const space *s, plane z) {
+static complex_val complex_exp(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
   val sine;
   val cosine;
   indim_emit_sincos(k->e, z.im, &sine, &cosine);
-  plane result = indim_emit_complex_times_exp(s, (plane){cosine, sine}, z.re, 1);
+  complex_val result = indim_emit_complex_times_exp(s, (complex_val){cosine, sine}, z.re, 1);
   val on_axis = is_zero(k, z.im);
   val power = math(k, INDIM_OP_EXPONENTIAL, z.re);
   // The modulus is 0 or infinite even if the angle is undefined.
   val no_angle = both(k, is_infinite(k, z.re), negated(k, is_finite(k, z.im)));
   val im = choose(k, both(k, no_angle, below(k, z.re, 0)), with_sign(k, real(k, 0), z.im), result.im);
-  return (plane){choose(k, either(k, on_axis, no_angle), power, result.re), choose(k, on_axis, z.im, im)};
+  return (complex_val){choose(k, either(k, on_axis, no_angle), power, result.re), choose(k, on_axis, z.im, im)};
 }
 
 static pair one_of(const kit *k, val x) { return (pair){x, real(k, 0)}; }
@@ -62,7 +62,7 @@ static pair twice_square(const kit *k, pair x) {
 
 // exp(x) cos(y) - 1 = expm1(x) - 2 sin^2(y / 2) exp(x) for x <= 100, which cancels along a curve through 0. c64 can
 // afford to lose bits there, up to a point.
-static val exact_expm1(const kit *k, plane z) {
+static val exact_expm1(const kit *k, complex_val z) {
   pair sine;
   pair cosine;
   indim_emit_pair_sincos(k, one_of(k, halved(k, z.im)), &sine, &cosine);
@@ -72,7 +72,7 @@ static val exact_expm1(const kit *k, plane z) {
   return indim_emit_pair_value(k, indim_emit_pair_add(k, first, indim_emit_pair_negate(k, second)));
 }
 
-static val difference_of_expm1(const space *s, plane z, val first, val power, val is_moderate) {
+static val difference_of_expm1(const complex_kit *s, complex_val z, val first, val power, val is_moderate) {
   const kit *k = &s->k;
   val sine = math(k, INDIM_OP_SINE, halved(k, z.im));
   val square = mul(k, mul(k, real(k, 2), sine), sine);
@@ -85,17 +85,17 @@ static val difference_of_expm1(const space *s, plane z, val first, val power, va
   }
   rare block = indim_emit_rare_begin(k, inexact);
   val exact = choose(k, inexact, exact_expm1(k, z), difference);
-  return indim_emit_rare_end(k, block, (plane){difference, difference}, (plane){exact, exact}).re;
+  return indim_emit_rare_end(k, block, (complex_val){difference, difference}, (complex_val){exact, exact}).re;
 }
 
-static plane plane_expm1(const space *s, plane z) {
+static complex_val complex_expm1(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
-  plane power = plane_exp(s, z);
+  complex_val power = complex_exp(s, z);
   val first = math(k, INDIM_OP_EXPONENTIAL_MINUS_ONE, z.re);
   val is_moderate = both(k, both_finite(k, z), compare(k, LLVMRealOLE, z.re, real(k, 100)));
   val difference = difference_of_expm1(s, z, first, power.re, is_moderate);
   val re = choose(k, is_moderate, difference, sub(k, power.re, real(k, 1)));
-  return (plane){choose(k, is_zero(k, z.im), first, re), power.im};
+  return (complex_val){choose(k, is_zero(k, z.im), first, re), power.im};
 }
 
 // exp(x) + cos(y), which cancels along a curve where x <= 0. Near x = 0, cos(y) = -1 the sum of both loses digits,
@@ -114,7 +114,7 @@ static pair exact_exp_plus_cos(const kit *k, val x, val y) {
   return (pair){choose(k, is_far, far_out.high, near.high), choose(k, is_far, far_out.low, near.low)};
 }
 
-static val exp_plus_cos(const space *s, plane z, val power, val cosine, val half_cosine) {
+static val exp_plus_cos(const complex_kit *s, complex_val z, val power, val cosine, val half_cosine) {
   const kit *k = &s->k;
   val near = add(k, math(k, INDIM_OP_EXPONENTIAL_MINUS_ONE, z.re), mul(k, real(k, 2), squared(k, half_cosine)));
   val sum = choose(k, below(k, absolute(k, z.re), 1), near, add(k, power, cosine));
@@ -124,7 +124,7 @@ static val exp_plus_cos(const space *s, plane z, val power, val cosine, val half
   }
   rare block = indim_emit_rare_begin(k, inexact);
   val exact = choose(k, inexact, indim_emit_pair_value(k, exact_exp_plus_cos(k, z.re, z.im)), sum);
-  return indim_emit_rare_end(k, block, (plane){sum, sum}, (plane){exact, exact}).re;
+  return indim_emit_rare_end(k, block, (complex_val){sum, sum}, (complex_val){exact, exact}).re;
 }
 
 // sinh and cosh of |x|.
@@ -144,8 +144,8 @@ static val pair_ratio(const kit *k, pair over, pair under) {
   return choose(k, is_zero(k, over.high), over.high, ratio);
 }
 
-// plane_logistic for c128 with |x| <= 60.
-static plane exact_logistic(const kit *k, plane z) {
+// complex_logistic for c128 with |x| <= 60.
+static complex_val exact_logistic(const kit *k, complex_val z) {
   pair sine;
   pair cosine;
   pair half_sine;
@@ -158,11 +158,11 @@ static plane exact_logistic(const kit *k, plane z) {
   pair under = indim_emit_pair_add(k, twice_square(k, half_sinh), twice_square(k, half_cosine));
   under = (pair){add(k, under.high, under.high), add(k, under.low, under.low)};
   pair over = exact_exp_plus_cos(k, at_most(k, z.re, 60), z.im);
-  return (plane){pair_ratio(k, over, under), pair_ratio(k, sine, under)};
+  return (complex_val){pair_ratio(k, over, under), pair_ratio(k, sine, under)};
 }
 
 // (exp(x) + cos y + i sin y) / (2 cosh x + 2 cos y), with the denominator as a sum of squares.
-static plane plane_logistic(const space *s, plane z) {
+static complex_val complex_logistic(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
   val sine;
   val cosine;
@@ -173,20 +173,20 @@ static plane plane_logistic(const space *s, plane z) {
   val inverse = math(k, INDIM_OP_EXPONENTIAL, minus(k, absolute(k, z.re)));
   val under = mul(k, real(k, 4), add(k, squared(k, half_sinh), squared(k, half_cosine)));
   val top = exp_plus_cos(s, z, power, cosine, half_cosine);
-  plane result = {quotient(k, top, under), quotient(k, sine, under)};
+  complex_val result = {quotient(k, top, under), quotient(k, sine, under)};
   if (!s->is_wide) {
     result = exact_logistic(k, z);
   }
   val is_right = above(k, z.re, 60);
   val is_left = below(k, z.re, -60);
   val far_re = choose(k, is_right, real(k, 1), mul(k, top, power));
-  plane far_out = {far_re, mul(k, sine, inverse)};
-  result = choose_plane(k, either(k, is_right, is_left), far_out, result);
-  result = choose_plane(k, is_zero(k, z.im), (plane){math(k, INDIM_OP_LOGISTIC, z.re), z.im}, result);
-  result = choose_plane(k, both_finite(k, z), result, choose_plane(k, is_zero(k, z.im), result, nans(k)));
+  complex_val far_out = {far_re, mul(k, sine, inverse)};
+  result = choose_complex(k, either(k, is_right, is_left), far_out, result);
+  result = choose_complex(k, is_zero(k, z.im), (complex_val){math(k, INDIM_OP_LOGISTIC, z.re), z.im}, result);
+  result = choose_complex(k, both_finite(k, z), result, choose_complex(k, is_zero(k, z.im), result, nans(k)));
   val side = choose(k, is_finite(k, z.im), sine, z.im);
-  plane end = {choose(k, above(k, z.re, 0), real(k, 1), real(k, 0)), with_sign(k, real(k, 0), side)};
-  return choose_plane(k, is_infinite(k, z.re), end, result);
+  complex_val end = {choose(k, above(k, z.re, 0), real(k, 1), real(k, 0)), with_sign(k, real(k, 0), side)};
+  return choose_complex(k, is_infinite(k, z.re), end, result);
 }
 
 // Logarithms ----------------------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ static val half_log1p(const kit *k, val *terms, int count) {
 }
 
 // log |x + i y| for finite parts away from the unit circle; NaN for 0. |error| is the rounding error of x.
-static val log_of_modulus(const space *s, val x, val y, val error) {
+static val log_of_modulus(const complex_kit *s, val x, val y, val error) {
   const kit *k = &s->k;
   if (s->is_wide) {
     return halved(k, math(k, INDIM_OP_LOG, add(k, squared(k, x), squared(k, y))));
@@ -220,7 +220,7 @@ static val log_of_modulus(const space *s, val x, val y, val error) {
 }
 
 // The real part where a part is not finite, or both are 0.
-static val log_ends(const kit *k, plane z, val usual) {
+static val log_ends(const kit *k, complex_val z, val usual) {
   val is_origin = both(k, is_zero(k, z.re), is_zero(k, z.im));
   val result = choose(k, is_origin, real(k, -HUGE_VAL), usual);
   result = choose(k, compare(k, LLVMRealUNO, z.re, z.im), nan_of(k), result);
@@ -228,7 +228,7 @@ static val log_ends(const kit *k, plane z, val usual) {
 }
 
 // log |z|, near the unit circle as log(1 + (x^2 + y^2 - 1)) / 2 of the exact sum.
-static val real_log(const space *s, plane z) {
+static val real_log(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
   pair xx = {mul(k, z.re, z.re), NULL};
   pair yy = {mul(k, z.im, z.im), NULL};
@@ -245,10 +245,12 @@ static val real_log(const space *s, plane z) {
   return log_ends(k, z, choose(k, is_near, near, log_of_modulus(s, z.re, z.im, NULL)));
 }
 
-static plane plane_log(const space *s, plane z) { return (plane){real_log(s, z), atan_of(&s->k, z.im, z.re)}; }
+static complex_val complex_log(const complex_kit *s, complex_val z) {
+  return (complex_val){real_log(s, z), atan_of(&s->k, z.im, z.re)};
+}
 
 // log |1 + z|; near |1 + z| = 1 it is log(1 + (2 x + x^2 + y^2)) / 2 of the exact sum.
-static plane plane_log1p(const space *s, plane z) {
+static complex_val complex_log1p(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
   pair sum = two_sum(k, real(k, 1), z.re);
   pair xx = {mul(k, z.re, z.re), NULL};
@@ -263,35 +265,35 @@ static plane plane_log1p(const space *s, plane z) {
   val near = half_log1p(k, terms, s->is_wide ? 3 : 5);
   val norm = add(k, squared(k, sum.high), yy.high);
   val is_near = both(k, above(k, norm, 0.5), below(k, norm, 2));
-  plane shifted = {sum.high, z.im};
+  complex_val shifted = {sum.high, z.im};
   val re = choose(k, is_near, near, log_of_modulus(s, sum.high, z.im, sum.low));
   re = log_ends(k, shifted, re);
   val on_axis = both(k, is_zero(k, z.im), compare(k, LLVMRealOGE, sum.high, real(k, 0)));
   re = choose(k, on_axis, math(k, INDIM_OP_LOG_PLUS_ONE, z.re), re);
-  return (plane){re, atan_of(k, z.im, sum.high)};
+  return (complex_val){re, atan_of(k, z.im, sum.high)};
 }
 
 // Circular and hyperbolic functions -----------------------------------------------------------------------------------
 
 // sinh(x) f + i cosh(x) g. Beyond 600 both are exp(|x|) / 2.
-static plane sinh_cosh_times(const space *s, val x, val f, val g) {
+static complex_val sinh_cosh_times(const complex_kit *s, val x, val f, val g) {
   const kit *k = &s->k;
-  plane usual = {mul(k, math(k, INDIM_OP_SINH, x), f), mul(k, math(k, INDIM_OP_COSH, x), g)};
+  complex_val usual = {mul(k, math(k, INDIM_OP_SINH, x), f), mul(k, math(k, INDIM_OP_COSH, x), g)};
   if (s->is_wide) {
     return usual;
   }
   val is_far = both(k, above(k, absolute(k, x), 600), is_finite(k, x));
   rare block = indim_emit_rare_begin(k, is_far);
-  plane far_out = indim_emit_complex_times_exp(s, (plane){flip(k, f, x), g}, absolute(k, x), 0.5);
-  return indim_emit_rare_end(k, block, usual, choose_plane(k, is_far, far_out, usual));
+  complex_val far_out = indim_emit_complex_times_exp(s, (complex_val){flip(k, f, x), g}, absolute(k, x), 0.5);
+  return indim_emit_rare_end(k, block, usual, choose_complex(k, is_far, far_out, usual));
 }
 
-static plane plane_sinh(const space *s, plane z) {
+static complex_val complex_sinh(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
   val sine;
   val cosine;
   indim_emit_sincos(k->e, z.im, &sine, &cosine);
-  plane usual = sinh_cosh_times(s, z.re, cosine, sine);
+  complex_val usual = sinh_cosh_times(s, z.re, cosine, sine);
   val on_axis = is_zero(k, z.im);
   val no_angle = negated(k, is_finite(k, z.im));
   usual.im = choose(k, on_axis, z.im, usual.im);
@@ -302,23 +304,23 @@ static plane plane_sinh(const space *s, plane z) {
   return usual;
 }
 
-static plane plane_cosh(const space *s, plane z) {
+static complex_val complex_cosh(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
   val sine;
   val cosine;
   indim_emit_sincos(k->e, z.im, &sine, &cosine);
-  plane parts = sinh_cosh_times(s, z.re, sine, cosine);
+  complex_val parts = sinh_cosh_times(s, z.re, sine, cosine);
   val on_axis = is_zero(k, z.im);
   val no_angle = negated(k, is_finite(k, z.im));
   val re = choose(k, both(k, on_axis, negated(k, is_finite(k, z.re))), absolute(k, z.re), parts.im);
   re = choose(k, both(k, no_angle, is_infinite(k, z.re)), infinity_of(k), re);
   val im = choose(k, on_axis, product_sign_zero(k, z.im, z.re), parts.re);
   im = choose(k, both(k, no_angle, is_zero(k, z.re)), with_sign(k, real(k, 0), z.re), im);
-  return (plane){re, im};
+  return (complex_val){re, im};
 }
 
 // The same for c128 with |x| <= 40.
-static plane exact_tanh(const kit *k, plane z) {
+static complex_val exact_tanh(const kit *k, complex_val z) {
   pair sine;
   pair cosine;
   pair sinh_x;
@@ -329,10 +331,10 @@ static plane exact_tanh(const kit *k, plane z) {
   pair under = indim_emit_pair_add(k, square, indim_emit_pair_multiply(k, cosine, cosine));
   val re = pair_ratio(k, indim_emit_pair_multiply(k, sinh_x, cosh_x), under);
   re = choose(k, below(k, absolute(k, z.re), 0x1p-500), quotient(k, absolute(k, z.re), under.high), re);
-  return (plane){with_sign(k, re, z.re), pair_ratio(k, indim_emit_pair_multiply(k, sine, cosine), under)};
+  return (complex_val){with_sign(k, re, z.re), pair_ratio(k, indim_emit_pair_multiply(k, sine, cosine), under)};
 }
 
-static plane plane_tanh(const space *s, plane z) {
+static complex_val complex_tanh(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
   val sine;
   val cosine;
@@ -341,93 +343,93 @@ static plane plane_tanh(const space *s, plane z) {
   val cosh_x = math(k, INDIM_OP_COSH, z.re);
   val under = add(k, squared(k, sinh_x), squared(k, cosine));
   val product = mul(k, sine, cosine);
-  plane result = {quotient(k, mul(k, sinh_x, cosh_x), under), quotient(k, product, under)};
+  complex_val result = {quotient(k, mul(k, sinh_x, cosh_x), under), quotient(k, product, under)};
   val size = absolute(k, z.re);
   if (!s->is_wide) {
     result = exact_tanh(k, z);
   }
   val small = math(k, INDIM_OP_EXPONENTIAL, mul(k, size, real(k, -2)));
   val one = with_sign(k, real(k, 1), z.re);
-  plane far_out = {one, mul(k, mul(k, real(k, 4), product), small)};
-  result = choose_plane(k, above(k, size, 40), far_out, result);
+  complex_val far_out = {one, mul(k, mul(k, real(k, 4), product), small)};
+  result = choose_complex(k, above(k, size, 40), far_out, result);
   result.re = choose(k, both_finite(k, z), result.re, nan_of(k));
   result.re = choose(k, is_zero(k, z.re), z.re, result.re);
   result.im = choose(k, is_zero(k, z.im), z.im, result.im);
   val angle = choose(k, is_finite(k, z.im), product, z.im);
-  return choose_plane(k, is_infinite(k, z.re), (plane){one, with_sign(k, real(k, 0), angle)}, result);
+  return choose_complex(k, is_infinite(k, z.re), (complex_val){one, with_sign(k, real(k, 0), angle)}, result);
 }
 
 // Inverse functions ---------------------------------------------------------------------------------------------------
 
 // Beyond this modulus asin, acos and asinh are logarithms of 2 z to full precision.
-static val is_huge(const space *s, plane z) {
+static val is_huge(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
   return above(k, larger(k, absolute(k, z.re), absolute(k, z.im)), s->is_wide ? 0x1p100 : 0x1p200);
 }
 
-static val log_twice(const space *s, plane z) {
+static val log_twice(const complex_kit *s, complex_val z) {
   return add(&s->k, log_of_modulus(s, z.re, z.im, NULL), real(&s->k, 0x1.62E42FEFA39EFp-1));
 }
 
 // sqrt(1 - z) and sqrt(1 + z), whose imaginary parts have opposite signs.
-static void both_roots(const space *s, plane z, plane *out_minus, plane *out_plus) {
+static void both_roots(const complex_kit *s, complex_val z, complex_val *out_minus, complex_val *out_plus) {
   const kit *k = &s->k;
-  *out_minus = indim_emit_complex_sqrt(s, (plane){sub(k, real(k, 1), z.re), minus(k, z.im)});
-  *out_plus = indim_emit_complex_sqrt(s, (plane){add(k, real(k, 1), z.re), z.im});
+  *out_minus = indim_emit_complex_sqrt(s, (complex_val){sub(k, real(k, 1), z.re), minus(k, z.im)});
+  *out_plus = indim_emit_complex_sqrt(s, (complex_val){add(k, real(k, 1), z.re), z.im});
 }
 
 // a b + c d, rounded once for c128.
-static val dot_of(const space *s, val a, val b, val c, val d) {
+static val dot_of(const complex_kit *s, val a, val b, val c, val d) {
   const kit *k = &s->k;
   return s->is_wide ? add(k, mul(k, a, b), mul(k, c, d)) : indim_emit_pair_value(k, indim_emit_pair_dot(k, a, b, c, d));
 }
 
-static plane plane_asin(const space *s, plane z) {
+static complex_val complex_asin(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
-  plane low;
-  plane high;
+  complex_val low;
+  complex_val high;
   both_roots(s, z, &low, &high);
   val across = dot_of(s, low.re, high.re, minus(k, low.im), high.im);
   val along = dot_of(s, low.re, high.im, minus(k, low.im), high.re);
-  plane usual = {atan_of(k, z.re, across), math(k, INDIM_OP_ASINH, along)};
-  plane huge = {atan_of(k, z.re, absolute(k, z.im)), with_sign(k, log_twice(s, z), z.im)};
-  plane result = choose_plane(k, is_huge(s, z), huge, usual);
+  complex_val usual = {atan_of(k, z.re, across), math(k, INDIM_OP_ASINH, along)};
+  complex_val huge = {atan_of(k, z.re, absolute(k, z.im)), with_sign(k, log_twice(s, z), z.im)};
+  complex_val result = choose_complex(k, is_huge(s, z), huge, usual);
 
   val re_infinite = is_infinite(k, z.re);
   val im_infinite = is_infinite(k, z.im);
   val y = choose(k, im_infinite, infinity_of(k), real(k, 1));
   val re = choose(k, compare(k, LLVMRealUNO, z.re, z.im), nan_of(k), atan_of(k, z.re, y));
-  plane special = {choose(k, is_zero(k, z.re), z.re, nan_of(k)), nan_of(k)};
-  special = choose_plane(k, re_infinite, (plane){re, with_sign(k, infinity_of(k), z.im)}, special);
-  special = choose_plane(k, im_infinite, (plane){re, z.im}, special);
-  return choose_plane(k, both_finite(k, z), result, special);
+  complex_val special = {choose(k, is_zero(k, z.re), z.re, nan_of(k)), nan_of(k)};
+  special = choose_complex(k, re_infinite, (complex_val){re, with_sign(k, infinity_of(k), z.im)}, special);
+  special = choose_complex(k, im_infinite, (complex_val){re, z.im}, special);
+  return choose_complex(k, both_finite(k, z), result, special);
 }
 
-static plane plane_acos(const space *s, plane z) {
+static complex_val complex_acos(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
-  plane low;
-  plane high;
+  complex_val low;
+  complex_val high;
   both_roots(s, z, &low, &high);
   val along = dot_of(s, low.im, high.re, minus(k, low.re), high.im);
   val angle = atan_of(k, low.re, high.re);
-  plane usual = {add(k, angle, angle), math(k, INDIM_OP_ASINH, along)};
+  complex_val usual = {add(k, angle, angle), math(k, INDIM_OP_ASINH, along)};
   val turned = atan_of(k, absolute(k, z.im), z.re);
-  plane huge = {turned, with_sign(k, log_twice(s, z), minus(k, z.im))};
-  plane result = choose_plane(k, is_huge(s, z), huge, usual);
+  complex_val huge = {turned, with_sign(k, log_twice(s, z), minus(k, z.im))};
+  complex_val result = choose_complex(k, is_huge(s, z), huge, usual);
 
   val re = choose(k, compare(k, LLVMRealUNO, z.re, z.im), nan_of(k), turned);
-  plane infinite = {re, with_sign(k, infinity_of(k), minus(k, z.im))};
-  plane special = {choose(k, is_zero(k, z.re), real(k, half_pi), nan_of(k)), nan_of(k)};
-  special = choose_plane(k, any_infinite(k, z), infinite, special);
-  return choose_plane(k, both_finite(k, z), result, special);
+  complex_val infinite = {re, with_sign(k, infinity_of(k), minus(k, z.im))};
+  complex_val special = {choose(k, is_zero(k, z.re), real(k, half_pi), nan_of(k)), nan_of(k)};
+  special = choose_complex(k, any_infinite(k, z), infinite, special);
+  return choose_complex(k, both_finite(k, z), result, special);
 }
 
-static plane plane_acosh(const space *s, plane z) {
-  plane angle = plane_acos(s, z);
-  return (plane){absolute(&s->k, angle.im), with_sign(&s->k, angle.re, z.im)};
+static complex_val complex_acosh(const complex_kit *s, complex_val z) {
+  complex_val angle = complex_acos(s, z);
+  return (complex_val){absolute(&s->k, angle.im), with_sign(&s->k, angle.re, z.im)};
 }
 
-static plane plane_atanh(const space *s, plane z) {
+static complex_val complex_atanh(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
   val x = absolute(k, z.re);
   val one = real(k, 1);
@@ -444,66 +446,66 @@ static plane plane_atanh(const space *s, plane z) {
   val far_re = mul(k, quotient(k, quotient(k, x, modulus), modulus), real(k, 0.25));
   val quarter = with_sign(k, real(k, half_pi), z.im);
   val huge = is_huge(s, z);
-  plane result = {with_sign(k, choose(k, huge, far_re, re), z.re), choose(k, huge, quarter, im)};
+  complex_val result = {with_sign(k, choose(k, huge, far_re, re), z.re), choose(k, huge, quarter, im)};
 
   val zero = with_sign(k, real(k, 0), z.re);
   val has_end = either(k, is_infinite(k, z.im), both(k, is_infinite(k, z.re), negated(k, is_nan(k, z.im))));
   val has_zero = either(k, is_infinite(k, z.re), is_zero(k, z.re));
-  plane special = {choose(k, has_zero, zero, nan_of(k)), nan_of(k)};
-  special = choose_plane(k, has_end, (plane){zero, quarter}, special);
-  return choose_plane(k, both_finite(k, z), result, special);
+  complex_val special = {choose(k, has_zero, zero, nan_of(k)), nan_of(k)};
+  special = choose_complex(k, has_end, (complex_val){zero, quarter}, special);
+  return choose_complex(k, both_finite(k, z), result, special);
 }
 
-bool indim_emit_complex_function(const space *s, indim_op op, plane z, plane *out) {
+bool indim_emit_complex_function(const complex_kit *s, indim_op op, complex_val z, complex_val *out) {
   const kit *k = &s->k;
   switch ((int)op) {
   case INDIM_OP_EXPONENTIAL:
-    *out = plane_exp(s, z);
+    *out = complex_exp(s, z);
     return true;
   case INDIM_OP_EXPONENTIAL_MINUS_ONE:
-    *out = plane_expm1(s, z);
+    *out = complex_expm1(s, z);
     return true;
   case INDIM_OP_LOGISTIC:
-    *out = plane_logistic(s, z);
+    *out = complex_logistic(s, z);
     return true;
   case INDIM_OP_LOG:
-    *out = plane_log(s, z);
+    *out = complex_log(s, z);
     return true;
   case INDIM_OP_LOG_PLUS_ONE:
-    *out = plane_log1p(s, z);
+    *out = complex_log1p(s, z);
     return true;
   case INDIM_OP_SINH:
-    *out = plane_sinh(s, z);
+    *out = complex_sinh(s, z);
     return true;
   case INDIM_OP_COSH:
-    *out = plane_cosh(s, z);
+    *out = complex_cosh(s, z);
     return true;
   case INDIM_OP_TANH:
-    *out = plane_tanh(s, z);
+    *out = complex_tanh(s, z);
     return true;
   case INDIM_OP_SINE:
-    *out = times_minus_i(k, plane_sinh(s, times_i(k, z)));
+    *out = times_minus_i(k, complex_sinh(s, times_i(k, z)));
     return true;
   case INDIM_OP_COSINE:
-    *out = plane_cosh(s, times_i(k, z));
+    *out = complex_cosh(s, times_i(k, z));
     return true;
   case INDIM_OP_TAN:
-    *out = times_minus_i(k, plane_tanh(s, times_i(k, z)));
+    *out = times_minus_i(k, complex_tanh(s, times_i(k, z)));
     return true;
   case INDIM_OP_ASIN:
-    *out = plane_asin(s, z);
+    *out = complex_asin(s, z);
     return true;
   case INDIM_OP_ACOS:
-    *out = plane_acos(s, z);
+    *out = complex_acos(s, z);
     return true;
   case INDIM_OP_ASINH:
-    *out = times_minus_i(k, plane_asin(s, times_i(k, z)));
+    *out = times_minus_i(k, complex_asin(s, times_i(k, z)));
     return true;
   case INDIM_OP_ACOSH:
-    *out = plane_acosh(s, z);
+    *out = complex_acosh(s, z);
     return true;
   case INDIM_OP_ATANH:
-    *out = plane_atanh(s, z);
+    *out = complex_atanh(s, z);
     return true;
   default:
     return false;

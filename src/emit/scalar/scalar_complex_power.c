@@ -22,7 +22,7 @@ typedef struct split_angle {
   pair rest;
 } split_angle;
 
-static split_angle argument_of(const kit *k, plane z) {
+static split_angle argument_of(const kit *k, complex_val z) {
   val x = absolute(k, z.re);
   val y = absolute(k, z.im);
   pair rest = indim_emit_pair_atan_ratio(k, smaller(k, x, y), larger(k, x, y));
@@ -41,7 +41,7 @@ static split_angle argument_of(const kit *k, plane z) {
 }
 
 // Modulus and angle of exp((c + i d) (log |base| + i arg)) for finite operands, base neither 0 nor 1.
-static plane power_by_logarithm(const space *s, plane base, plane exponent) {
+static complex_val power_by_logarithm(const complex_kit *s, complex_val base, complex_val exponent) {
   const kit *k = &s->k;
   pair log = indim_emit_pair_log_hypot(k, base.re, base.im);
   split_angle arg = argument_of(k, base);
@@ -76,53 +76,54 @@ static plane power_by_logarithm(const space *s, plane base, plane exponent) {
   sine = choose(k, is_zero(k, sine), with_sign(k, real(k, 0), full_angle), sine);
   cosine = choose(k, is_zero(k, cosine), real(k, 0), cosine);
   val correction = add(k, real(k, 1), choose(k, is_finite(k, log_modulus.low), log_modulus.low, real(k, 0)));
-  space own = {s->k, false};
-  return indim_emit_complex_times_exp(&own, (plane){mul(k, cosine, correction), mul(k, sine, correction)}, log_modulus.high,
-                               1);
+  complex_kit own = {s->k, false};
+  return indim_emit_complex_times_exp(&own, (complex_val){mul(k, cosine, correction), mul(k, sine, correction)},
+                                      log_modulus.high, 1);
 }
 
 // Literally exp(exponent * log(base)).
-static plane power_by_formula(const kit *k, plane base, plane exponent) {
-  space own = {*k, false};
-  plane log = base;
-  plane result = base;
+static complex_val power_by_formula(const kit *k, complex_val base, complex_val exponent) {
+  complex_kit own = {*k, false};
+  complex_val log = base;
+  complex_val result = base;
   (void)indim_emit_complex_function(&own, INDIM_OP_LOG, base, &log);
-  (void)indim_emit_complex_function(&own, INDIM_OP_EXPONENTIAL, indim_emit_complex_multiply(&own, exponent, log), &result);
+  (void)indim_emit_complex_function(&own, INDIM_OP_EXPONENTIAL, indim_emit_complex_multiply(&own, exponent, log),
+                                    &result);
   return result;
 }
 
-plane indim_emit_complex_power(const space *s, plane base, plane exponent) {
+complex_val indim_emit_complex_power(const complex_kit *s, complex_val base, complex_val exponent) {
   const kit *k = &s->k;
   val zero = real(k, 0);
   val is_origin = both(k, is_zero(k, base.re), is_zero(k, base.im));
   val is_regular = both(k, both_finite(k, base), both_finite(k, exponent));
   val literal = either(k, is_origin, negated(k, is_regular));
-  plane result = power_by_logarithm(s, base, exponent);
+  complex_val result = power_by_logarithm(s, base, exponent);
   rare block = indim_emit_rare_begin(k, literal);
-  plane computed = choose_plane(k, literal, power_by_formula(k, base, exponent), result);
+  complex_val computed = choose_complex(k, literal, power_by_formula(k, base, exponent), result);
   result = indim_emit_rare_end(k, block, result, computed);
 
   val is_real = is_zero(k, exponent.im);
   val grows = both(k, is_real, above(k, exponent.re, 0));
-  result = choose_plane(k, both(k, is_origin, grows), (plane){zero, zero}, result);
+  result = choose_complex(k, both(k, is_origin, grows), (complex_val){zero, zero}, result);
   val is_end = both(k, both(k, equals(k, base.re, HUGE_VAL), is_zero(k, base.im)), is_real);
-  plane end = choose_plane(k, above(k, exponent.re, 0), base,
-                           (plane){choose(k, is_nan(k, exponent.re), nan_of(k), zero), zero});
-  result = choose_plane(k, is_end, end, result);
+  complex_val end = choose_complex(k, above(k, exponent.re, 0), base,
+                                   (complex_val){choose(k, is_nan(k, exponent.re), nan_of(k), zero), zero});
+  result = choose_complex(k, is_end, end, result);
   val is_one =
       either(k, both(k, is_zero(k, exponent.re), is_real), both(k, equals(k, base.re, 1), is_zero(k, base.im)));
-  return choose_plane(k, is_one, (plane){real(k, 1), zero}, result);
+  return choose_complex(k, is_one, (complex_val){real(k, 1), zero}, result);
 }
 
 // Arc tangent ---------------------------------------------------------------------------------------------------------
 
-static plane atan2_by_formula(const kit *k, plane y, plane x) {
-  space own = {*k, false};
-  plane yy = indim_emit_complex_multiply(&own, y, y);
-  plane xx = indim_emit_complex_multiply(&own, x, x);
-  plane root_of_sum = indim_emit_complex_sqrt(&own, (plane){add(k, xx.re, yy.re), add(k, xx.im, yy.im)});
-  plane sum = {sub(k, x.re, y.im), add(k, x.im, y.re)};
-  plane log = sum;
+static complex_val atan2_by_formula(const kit *k, complex_val y, complex_val x) {
+  complex_kit own = {*k, false};
+  complex_val yy = indim_emit_complex_multiply(&own, y, y);
+  complex_val xx = indim_emit_complex_multiply(&own, x, x);
+  complex_val root_of_sum = indim_emit_complex_sqrt(&own, (complex_val){add(k, xx.re, yy.re), add(k, xx.im, yy.im)});
+  complex_val sum = {sub(k, x.re, y.im), add(k, x.im, y.re)};
+  complex_val log = sum;
   (void)indim_emit_complex_function(&own, INDIM_OP_LOG, indim_emit_complex_divide(&own, sum, root_of_sum), &log);
   return times_minus_i(k, log);
 }
@@ -142,7 +143,7 @@ static val signed_dot(const kit *k, val a, val b, val c, val d, val sign) {
 // - arg m) / 2 - i log |p / m| / 2, up to a multiple of pi in the real part that the branch of the root decides.
 // Neither part is computed from those differences: arg(p / m) = atan2(2 Re(x conj y), |x|^2 - |y|^2), and |p|^2 - |m|^2
 // = 4 Im(x conj y).
-plane indim_emit_complex_atan2(const space *s, plane y, plane x) {
+complex_val indim_emit_complex_atan2(const complex_kit *s, complex_val y, complex_val x) {
   const kit *k = &s->k;
   val of_x = larger(k, absolute(k, x.re), absolute(k, x.im));
   val of_y = larger(k, absolute(k, y.re), absolute(k, y.im));
@@ -182,11 +183,11 @@ plane indim_emit_complex_atan2(const space *s, plane y, plane x) {
   val turned = add(k, half, choose(k, is_positive, real(k, -pi), real(k, pi)));
   val re = choose(k, is_other, turned, half);
   val is_real = both(k, is_zero(k, x.im), is_zero(k, y.im));
-  plane usual = {choose(k, is_real, atan_of(k, c, a), re), im};
+  complex_val usual = {choose(k, is_real, atan_of(k, c, a), re), im};
 
   val is_regular = both(k, both_finite(k, x), both_finite(k, y));
   val literal = either(k, negated(k, is_regular), either(k, is_zero(k, p_norm.high), is_zero(k, m_norm.high)));
   rare block = indim_emit_rare_begin(k, literal);
-  plane computed = choose_plane(k, literal, atan2_by_formula(k, y, x), usual);
+  complex_val computed = choose_complex(k, literal, atan2_by_formula(k, y, x), usual);
   return indim_emit_rare_end(k, block, usual, computed);
 }

@@ -188,7 +188,7 @@ LLVMValueRef indim_emit_round_instruction(indim_emit *e, indim_type type, LLVMVa
 // Bits ----------------------------------------------------------------------------------------------------------------
 
 // The halves that a float register was extended from, if it is an fpext.
-static LLVMValueRef halves_behind(LLVMValueRef x) {
+static LLVMValueRef extended_halves(LLVMValueRef x) {
   if (LLVMIsAFPExtInst(x) == NULL) {
     return NULL;
   }
@@ -273,7 +273,7 @@ LLVMValueRef indim_emit_float_bits(indim_emit *e, indim_type type, LLVMValueRef 
   }
   LLVMTypeRef narrow_ints = indim_emit_ints(e, x, 8 * indim_type_bytes(type));
   if (type == INDIM_F16 && e->has_f16c) {
-    LLVMValueRef half = halves_behind(x);
+    LLVMValueRef half = extended_halves(x);
     if (half == NULL) {
       half = LLVMBuildFPTrunc(b, x, indim_emit_like(e, LLVMTypeOf(x), LLVMHalfTypeInContext(e->context)), "");
     }
@@ -315,8 +315,8 @@ static LLVMValueRef int_rounded_to_odd(indim_emit *e, bool is_signed, LLVMValueR
   const uint64_t exact = UINT64_C(1) << 53;
   LLVMValueRef is_exact = is_signed ? compare_const(e, LLVMIntULT, add_const(e, x, exact), 2 * exact)
                                     : compare_const(e, LLVMIntULT, x, exact);
-  LLVMValueRef cut = compare_const(e, LLVMIntNE, and_const(e, x, 0x7FF), 0);
-  LLVMValueRef sticky = shl_const(e, LLVMBuildZExt(b, cut, LLVMTypeOf(x), ""), 11);
+  LLVMValueRef is_inexact = compare_const(e, LLVMIntNE, and_const(e, x, 0x7FF), 0);
+  LLVMValueRef sticky = shl_const(e, LLVMBuildZExt(b, is_inexact, LLVMTypeOf(x), ""), 11);
   LLVMValueRef odd = LLVMBuildOr(b, and_const(e, x, ~UINT64_C(0x7FF)), sticky, "");
   return LLVMBuildSelect(b, is_exact, x, odd, "");
 }

@@ -85,8 +85,7 @@ static LLVMValueRef is_small(const kit *k, LLVMValueRef x, float least) {
   return compare_bits(k, LLVMIntSLT, magnitude, whole(k, (int32_t)(UINT32_C(0x7FFFFFFF) + 2 * bits)));
 }
 
-// A vector unit starts a division every few cycles only, a scalar one costs one instruction: profitable in vectors
-// alone.
+// A division is one instruction, but of low throughput in vector units: products are profitable in vectors alone.
 LLVMValueRef indim_emit_divide_by_constant(indim_emit *e, LLVMValueRef x, LLVMValueRef y) {
   double by = 0;
   inverse i;

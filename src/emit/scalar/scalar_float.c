@@ -25,7 +25,7 @@ static LLVMValueRef relaxed(const indim_apply *a, LLVMValueRef result) {
 // Exact operations ----------------------------------------------------------------------------------------------------
 
 // NaN from either side; the left operand if they are equal, including zeros of either sign. The first two steps are one
-// instruction of x86, which returns one fixed operand when unordered.
+// instruction of x86, which keeps the left operand when unordered.
 static LLVMValueRef extreme(indim_emit *e, bool largest, LLVMValueRef x, LLVMValueRef y) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef takes_y = LLVMBuildFCmp(b, largest ? LLVMRealOGT : LLVMRealOLT, y, x, "");
@@ -253,8 +253,8 @@ static bool may_have_known_zeros(LLVMValueRef v, int depth) {
   return is_of_constants(v, depth);
 }
 
-// The same bits, opaque to LLVM: or-ed with a zero that went through an empty inline asm.
-static LLVMValueRef unknown(indim_emit *e, LLVMValueRef x) {
+// The same bits, opaque to LLVM: xor-ed with a zero that went through an empty inline asm.
+static LLVMValueRef opaque(indim_emit *e, LLVMValueRef x) {
   LLVMBuilderRef b = e->builder;
   LLVMTypeRef ints = indim_emit_int_type(e, LLVMTypeOf(x));
   LLVMTypeRef word = LLVMInt64TypeInContext(e->context);
@@ -276,7 +276,7 @@ static LLVMValueRef unknown(indim_emit *e, LLVMValueRef x) {
 static LLVMValueRef divide(indim_emit *e, LLVMValueRef x, LLVMValueRef y) {
   bool is_vector = LLVMGetTypeKind(LLVMTypeOf(x)) == LLVMVectorTypeKind;
   if (is_vector && may_have_known_zeros(y, KNOWN_DEPTH) && may_have_known_zeros(x, KNOWN_DEPTH)) {
-    y = unknown(e, y);
+    y = opaque(e, y);
   }
   return LLVMBuildFDiv(e->builder, x, y, "");
 }
