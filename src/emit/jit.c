@@ -94,7 +94,7 @@ static bool is_declared(const indim_object *o, const indim_storage *storage, cha
 }
 
 // Allocates memory for the external constants that the module declares.
-static indim_status make_room(indim_object *o, indim_code *code) {
+static indim_status alloc_constants(indim_object *o, indim_code *code) {
   char name[INDIM_EMIT_NAME];
   size_t bytes = 0;
   for (int32_t i = 0; i < o->program->storage_count; i++) {
@@ -195,7 +195,7 @@ static indim_status link_object(indim_object *o, indim_code *code) {
 static indim_status link(indim_object *o) {
   indim_code *code = o->then_user;
   int64_t start = indim_clock_ns();
-  INDIM_TRY(make_room(o, code));
+  INDIM_TRY(alloc_constants(o, code));
   INDIM_TRY(link_object(o, code));
   o->code_ns += indim_clock_ns() - start;
   return INDIM_OK;

@@ -43,7 +43,7 @@ __attribute__((constructor)) static void initialize(void) {
     at += size + (at[size] == ',');
   }
 #if defined(__x86_64__)
-  static const char as_written[] = "-prefer-256-bit";  // vectors of any width, whatever the model prefers
+  static const char as_written[] = "-prefer-256-bit";  // vectors of any width, even if the model prefers 256 bits
   keep_feature(as_written, sizeof as_written - 1);
 #endif
   LLVMDisposeMessage(all);
@@ -112,7 +112,7 @@ void indim_host_target(indim_target *out_target) {
   extern void LLVMInitialize##name##Target(void) __attribute__((weak));     \
   extern void LLVMInitialize##name##TargetMC(void) __attribute__((weak));   \
   extern void LLVMInitialize##name##AsmPrinter(void) __attribute__((weak));
-#define BRING(name)                               \
+#define INITIALIZE(name)                          \
   if (LLVMInitialize##name##TargetInfo != NULL) { \
     LLVMInitialize##name##TargetInfo();           \
     LLVMInitialize##name##Target();               \
@@ -121,37 +121,37 @@ void indim_host_target(indim_target *out_target) {
   }
 #else
 #define FAMILY(name)
-#define BRING(name)
+#define INITIALIZE(name)
 #endif
 
 #if !defined(__x86_64__)
 FAMILY(X86)
-#define BRING_X86 BRING(X86)
+#define INITIALIZE_X86 INITIALIZE(X86)
 #else
-#define BRING_X86
+#define INITIALIZE_X86
 #endif
 #if !defined(__aarch64__)
 FAMILY(AArch64)
-#define BRING_AARCH64 BRING(AArch64)
+#define INITIALIZE_AARCH64 INITIALIZE(AArch64)
 #else
-#define BRING_AARCH64
+#define INITIALIZE_AARCH64
 #endif
 #if !defined(__riscv)
 FAMILY(RISCV)
-#define BRING_RISCV BRING(RISCV)
+#define INITIALIZE_RISCV INITIALIZE(RISCV)
 #else
-#define BRING_RISCV
+#define INITIALIZE_RISCV
 #endif
 
 // On first use, which saves a tenth of a millisecond otherwise. The host's own family is initialized already.
-static void bring_families(void) { BRING_X86 BRING_AARCH64 BRING_RISCV }
+static void initialize_families(void) { INITIALIZE_X86 INITIALIZE_AARCH64 INITIALIZE_RISCV }
 
 static LLVMTargetRef find_family(const indim_target *target) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   LLVMTargetRef family = NULL;
   char *message = NULL;
   if (target->arch != indim_arch_of(host_triple)) {
-    pthread_once(&once, bring_families);
+    pthread_once(&once, initialize_families);
   }
   if (LLVMGetTargetFromTriple(target->triple, &family, &message)) {
     LLVMDisposeMessage(message);

@@ -34,7 +34,7 @@ static indim_status llvm_failed(indim_object *o, const char *doing, char *messag
 
 // Steps -----------------------------------------------------------------------------------------------------------------
 
-static void tell_module(const indim_object *o) {
+static void set_target(const indim_object *o) {
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(o->machine);
   LLVMSetModuleDataLayout(o->module, layout);
   LLVMSetTarget(o->module, o->program->target.triple);
@@ -126,7 +126,7 @@ static indim_status make(indim_object *o) {
   o->module = LLVMModuleCreateWithNameInContext("indim", o->context);
   LLVMContextSetDiagnosticHandler(o->context, on_diagnostic, NULL);
   INDIM_TRY(indim_machine_create(o->cx, &o->program->target, true, &o->machine));
-  tell_module(o);
+  set_target(o);
   INDIM_TRY(indim_emit_program(&job, &o->arena, o->context, o->module));
   o->emit_ns = indim_clock_ns() - start;
   write_llvm(o);

@@ -1,6 +1,6 @@
 // Threads for parallel loops, with work stealing. A loop's pieces are distributed evenly, one range for each thread; a
 // thread that has finished its own steals from the back of another's. So a worker that has not started delays nothing:
-// the caller, who works along, does that worker's range, and at the end waits only for pieces in progress.
+// the caller, who works along, works off that worker's range, and at the end waits only for pieces in progress.
 //
 // |ticket| is the one word that workers watch: generation of the job, whether it is open, how many workers are in it. A
 // worker enters by incrementing that count while the ticket is open, which keeps the job alive until it has left.
@@ -41,7 +41,7 @@ static void run_inline(piece_fn *piece, void *frame, int64_t count, int64_t grai
 
 enum {
   LINE = 64,              // bytes of a cache line
-  CLAIMS_PER_THREAD = 16  // a range is claimed in about so many chunks, whatever its number of pieces
+  CLAIMS_PER_THREAD = 16  // a range is claimed in about so many chunks, for any number of pieces
 };
 
 static const int64_t spin_ns = 100000;  // how long an idle worker spins before it sleeps: twice what waking it takes
@@ -237,7 +237,7 @@ static void wake_all(indim_pool *pool) {
 
 // The loop -------------------------------------------------------------------------------------------------------------
 
-static void deal(indim_pool *pool, int64_t pieces) {
+static void distribute(indim_pool *pool, int64_t pieces) {
   int64_t claims = (int64_t)pool->threads * CLAIMS_PER_THREAD;
   pool->chunk = indim_ceil_div(pieces, claims);
   uint64_t chunks = (uint64_t)indim_ceil_div(pieces, pool->chunk);
@@ -270,7 +270,7 @@ void indim_pool_run(void *user, piece_fn *piece, void *frame, int64_t count, int
   pool->frame = frame;
   pool->count = count;
   pool->grain = grain;
-  deal(pool, indim_ceil_div(count, grain));
+  distribute(pool, indim_ceil_div(count, grain));
   uint64_t generation = __atomic_load_n(&pool->ticket, __ATOMIC_RELAXED) / one_generation + 1;
   __atomic_store_n(&pool->ticket, generation * one_generation + open_bit, __ATOMIC_SEQ_CST);
   wake_all(pool);

@@ -98,9 +98,9 @@ val indim_emit_math_atan2(const kit *k, val y, val x) {
   count = choose(k, is_steep, sub(k, real(k, 2), count), count);
   val is_left = compare_bits(k, LLVMIntSLT, as_bits(k, x), whole(k, 0));
   count = choose(k, is_left, sub(k, real(k, 4), count), count);
-  LLVMValueRef turned = LLVMBuildXor(k->b, is_steep, is_left, "");
-  angle.high = choose(k, turned, minus(k, angle.high), angle.high);
-  angle.low = choose(k, turned, minus(k, angle.low), angle.low);
+  LLVMValueRef is_reflected = LLVMBuildXor(k->b, is_steep, is_left, "");
+  angle.high = choose(k, is_reflected, minus(k, angle.high), angle.high);
+  angle.low = choose(k, is_reflected, minus(k, angle.low), angle.low);
   val result = with_sign(k, plus_quarters(k, count, angle.high, angle.low), y);
   return choose(k, compare(k, LLVMRealUNO, x, y), real(k, (double)NAN), result);
 }

@@ -74,8 +74,8 @@ static val unless_tiny(const kit *k, val x, val result) {
 }
 
 val indim_emit_math_expm1(const kit *k, val x) {
-  val cut = at_most(k, at_least(k, x, pick(k, -18, -38)), pick(k, 89, 710));
-  pair quarter = quarter_exp(k, cut, true);
+  val clamped = at_most(k, at_least(k, x, pick(k, -18, -38)), pick(k, 89, 710));
+  pair quarter = quarter_exp(k, clamped, true);
   return unless_tiny(k, x, mul(k, add(k, quarter.high, quarter.low), real(k, 4)));
 }
 

@@ -126,11 +126,11 @@ val indim_emit_math_log1p(const kit *k, val x) { return unless_tiny(k, x, log_of
 // ln(|x| + sqrt(x^2 + 1)) = ln(1 + |x| + x^2 / (1 + sqrt(x^2 + 1))), and ln(2 |x|) for large |x|.
 static val asinh_of_double(const kit *k, val x) {
   val magnitude = absolute(k, x);
-  val cut = at_most(k, magnitude, 0x1p30);
-  val square = mul(k, cut, cut);
+  val clamped = at_most(k, magnitude, 0x1p30);
+  val square = mul(k, clamped, clamped);
   val line = add(k, root(k, add(k, square, real(k, 1))), real(k, 1));
   val is_far = above(k, magnitude, 0x1p29);
-  pair sum = quick_two_sum(k, cut, quotient(k, square, line));
+  pair sum = quick_two_sum(k, clamped, quotient(k, square, line));
   sum.high = choose(k, is_far, magnitude, sum.high);
   val result = log_of_one_and(k, sum, is_far);
   result = choose(k, equals(k, magnitude, HUGE_VAL), magnitude, result);
@@ -139,8 +139,8 @@ static val asinh_of_double(const kit *k, val x) {
 
 // With t = x - 1: ln(1 + t + sqrt(2 t + t^2)), and ln(2 x) for large x.
 static val acosh_of_double(const kit *k, val x) {
-  val cut = at_most(k, x, 0x1p30);
-  val t = sub(k, cut, real(k, 1));
+  val clamped = at_most(k, x, 0x1p30);
+  val t = sub(k, clamped, real(k, 1));
   val is_far = above(k, x, 0x1p29);
   pair sum = two_sum(k, t, root(k, fused(k, t, t, add(k, t, t))));
   sum.high = choose(k, is_far, x, sum.high);

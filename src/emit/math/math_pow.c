@@ -163,14 +163,14 @@ val indim_emit_math_pow(const kit *k, val x, val y) {
   val magnitude = absolute(k, x);
   // Beyond that nothing changes, and 1 to an infinite power is 1.
   double most = pick(k, 0x1p40, 0x1p70);
-  val cut = at_most(k, at_least(k, y, -most), most);
-  val power = k->is_double ? power_of_doubles(k, magnitude, cut) : power_of_floats(k, magnitude, cut);
+  val clamped = at_most(k, at_least(k, y, -most), most);
+  val power = k->is_double ? power_of_doubles(k, magnitude, clamped) : power_of_floats(k, magnitude, clamped);
   val infinite = choose(k, below(k, y, 0), real(k, 0), real(k, HUGE_VAL));
   val zero = choose(k, below(k, y, 0), real(k, HUGE_VAL), real(k, 0));
   power = choose(k, equals(k, magnitude, HUGE_VAL), infinite, power);
   power = choose(k, equals(k, magnitude, 0), zero, power);
-  val whole_y = is_whole(k, cut);
-  val is_odd = both(k, whole_y, negated(k, is_whole(k, mul(k, cut, real(k, 0.5)))));
+  val whole_y = is_whole(k, clamped);
+  val is_odd = both(k, whole_y, negated(k, is_whole(k, mul(k, clamped, real(k, 0.5)))));
   power = choose(k, is_odd, flip(k, power, x), power);
   val no_root = both(k, negated(k, whole_y), both(k, below(k, x, 0), above(k, x, -HUGE_VAL)));
   power = choose(k, no_root, real(k, (double)NAN), power);

@@ -110,7 +110,7 @@ static void add_term(indim_generator *g, indim_value_id v, int64_t coefficient, 
   t->at.coefficients[t->at.count++] = coefficient;
 }
 
-static terms take_terms(indim_generator *g, indim_value_id address) {
+static terms collect_terms(indim_generator *g, indim_value_id address) {
   const indim_loop_node *node = node_here(g, address);
   terms t = {.constant = 0};
   if (node == NULL || node->kind != INDIM_NODE_AFFINE || node->arg_count > INDIM_EMIT_TERMS) {
@@ -184,7 +184,7 @@ static LLVMValueRef add_terms(indim_generator *g, LLVMTypeRef element, LLVMValue
 static indim_emit_address scalar_address(indim_generator *g, int32_t storage, indim_value_id address) {
   indim_emit_address out = {.element = indim_emit_element_type(g, indim_emit_storage_type(g, storage))};
   const indim_storage *own = own_storage(g, storage);
-  terms t = take_terms(g, address);
+  terms t = collect_terms(g, address);
   out.constant = t.constant;
   if (own->kind == INDIM_STORAGE_SCRATCH) {
     out.constant += own->offset / indim_type_bytes(indim_emit_storage_type(g, storage));

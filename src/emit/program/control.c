@@ -79,7 +79,7 @@ static void poll_stop(indim_generator *g) {
   indim_emit_enter(g, on);
 }
 
-// The latch of a loop: branches to |again| if |next| < |end|, else to |after|.
+// The test of a loop: branches to |again| if |next| < |end|, else to |after|.
 static void branch_if_below(indim_generator *g, LLVMValueRef next, LLVMValueRef end, LLVMBasicBlockRef again,
                             LLVMBasicBlockRef after) {
   LLVMBuildCondBr(g->e.builder, LLVMBuildICmp(g->e.builder, LLVMIntSLT, next, end, ""), again, after);

@@ -42,7 +42,7 @@ static bool is_part(LLVMValueRef a) {
 }
 
 // Whether the type is a simple value type of LLVM 19's code generator; others are extended types.
-static bool is_listed(LLVMTypeRef type) {
+static bool is_simple_type(LLVMTypeRef type) {
   unsigned lanes = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetVectorSize(type) : 1;
   if ((lanes & (lanes - 1)) == 0 || lanes == 3) {
     return true;
@@ -54,7 +54,7 @@ static bool is_listed(LLVMTypeRef type) {
 }
 
 LLVMValueRef indim_emit_loaded(indim_generator *g, LLVMValueRef load) {
-  return is_listed(LLVMTypeOf(load)) ? load : LLVMBuildFreeze(g->e.builder, load, "");
+  return is_simple_type(LLVMTypeOf(load)) ? load : LLVMBuildFreeze(g->e.builder, load, "");
 }
 
 // Whether the shuffle only appends undefined lanes, or drops the last ones.

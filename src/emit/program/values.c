@@ -27,7 +27,7 @@ static indim_reg computed(indim_generator *g, indim_value_id v) {
   return (indim_reg){{indim_emit_float_of_bits(&g->e, type, g->regs[v].part[0]), NULL}};
 }
 
-static void keep(indim_generator *g, indim_value_id v, indim_reg x) {
+static void set_register(indim_generator *g, indim_value_id v, indim_reg x) {
   indim_type type = indim_emit_computed_type(g, v);
   if (indim_emit_value(g, v)->type != type) {
     x.part[0] = indim_emit_float_bits(&g->e, type, x.part[0]);
@@ -99,7 +99,7 @@ static indim_status emit_elementwise(indim_generator *g, const indim_loop_node *
   if (moves) {
     g->regs[v] = out;
   } else {
-    keep(g, v, out);
+    set_register(g, v, out);
   }
   return INDIM_OK;
 }
@@ -122,7 +122,7 @@ static indim_status emit_fma(indim_generator *g, const indim_loop_node *node) {
   args[1] = c;
   indim_reg out = {{NULL, NULL}};
   INDIM_TRY(indim_emit_scalar(&g->e, &op, type, lanes, 2, types, args, &out));
-  keep(g, node->first_result, out);
+  set_register(g, node->first_result, out);
   return INDIM_OK;
 }
 
@@ -261,7 +261,8 @@ static int32_t arg_lanes(indim_generator *g, const indim_loop_node *node, int32_
 
 // The lanes that come from |count| arguments of equal lanes, starting with the i-th; their first lane is number |first|
 // of the concatenation. NULL when no lane does.
-static LLVMValueRef take(indim_generator *g, shuffling *s, int32_t i, int32_t count, int32_t first, bool *is_there) {
+static LLVMValueRef extract_lanes(indim_generator *g, shuffling *s, int32_t i, int32_t count, int32_t first,
+                                  bool *is_there) {
   int32_t end = first + count * arg_lanes(g, s->node, i);
   bool is_used = false;
   for (int32_t k = 0; k < s->lanes; k++) {
@@ -346,7 +347,7 @@ static void shuffle_part(indim_generator *g, shuffling *s, bool *is_there) {
   for (int32_t i = 0, first = 0; i < node->arg_count;) {
     int32_t count = run_of_args(g, node, i);
     bool *there = &is_there[s->count * s->lanes];
-    LLVMValueRef value = take(g, s, i, count, first, there);
+    LLVMValueRef value = extract_lanes(g, s, i, count, first, there);
     if (value != NULL) {
       s->pieces[s->count++] = (piece){value, there};
     }
@@ -432,7 +433,7 @@ static indim_status emit_reduce(indim_generator *g, const indim_loop_node *node)
     indim_reg pair[] = {x, waiting[--waiting_count]};
     INDIM_TRY(indim_emit_scalar(&g->e, &node->u.op, type, 1, 2, types, pair, &x));
   }
-  keep(g, node->first_result, x);
+  set_register(g, node->first_result, x);
   return INDIM_OK;
 }
 

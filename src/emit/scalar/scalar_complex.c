@@ -27,7 +27,7 @@ rare indim_emit_rare_begin(const kit *k, val lanes) {
   return (rare){before, after};
 }
 
-static val joined(const kit *k, rare block, LLVMBasicBlockRef inside, val usual, val computed) {
+static val phi_of(const kit *k, rare block, LLVMBasicBlockRef inside, val usual, val computed) {
   val phi = LLVMBuildPhi(k->b, LLVMTypeOf(usual), "");
   LLVMAddIncoming(phi, (val[]){usual, computed}, (LLVMBasicBlockRef[]){block.before, inside}, 2);
   return phi;
@@ -37,8 +37,8 @@ complex_val indim_emit_rare_end(const kit *k, rare block, complex_val usual, com
   LLVMBasicBlockRef inside = LLVMGetInsertBlock(k->b);
   LLVMBuildBr(k->b, block.after);
   LLVMPositionBuilderAtEnd(k->b, block.after);
-  val re = joined(k, block, inside, usual.re, computed.re);
-  return (complex_val){re, joined(k, block, inside, usual.im, computed.im)};
+  val re = phi_of(k, block, inside, usual.re, computed.re);
+  return (complex_val){re, phi_of(k, block, inside, usual.im, computed.im)};
 }
 
 // Pairs ---------------------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // Shared by scalar_complex.c (arithmetic) and scalar_complex_fn.c (functions). Complex values here are two doubles a
-// lane, whatever the element type: c64 is widened and rounded once at the end. |is_wide| says that the parts were
+// lane, for any element type: c64 is widened and rounded once at the end. |is_wide| says that the parts were
 // floats, whose products are exact and whose squares stay in range.
 #ifndef INDIM_EMIT_SCALAR_COMPLEX_H
 #define INDIM_EMIT_SCALAR_COMPLEX_H

@@ -413,11 +413,11 @@ static complex_val complex_acos(const complex_kit *s, complex_val z) {
   val along = dot_of(s, low.im, high.re, minus(k, low.re), high.im);
   val angle = atan_of(k, low.re, high.re);
   complex_val usual = {add(k, angle, angle), math(k, INDIM_OP_ASINH, along)};
-  val turned = atan_of(k, absolute(k, z.im), z.re);
-  complex_val huge = {turned, with_sign(k, log_twice(s, z), minus(k, z.im))};
+  val reflected = atan_of(k, absolute(k, z.im), z.re);
+  complex_val huge = {reflected, with_sign(k, log_twice(s, z), minus(k, z.im))};
   complex_val result = choose_complex(k, is_huge(s, z), huge, usual);
 
-  val re = choose(k, compare(k, LLVMRealUNO, z.re, z.im), nan_of(k), turned);
+  val re = choose(k, compare(k, LLVMRealUNO, z.re, z.im), nan_of(k), reflected);
   complex_val infinite = {re, with_sign(k, infinity_of(k), minus(k, z.im))};
   complex_val special = {choose(k, is_zero(k, z.re), real(k, half_pi), nan_of(k)), nan_of(k)};
   special = choose_complex(k, any_infinite(k, z), infinite, special);

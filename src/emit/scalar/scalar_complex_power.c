@@ -32,12 +32,12 @@ static split_angle argument_of(const kit *k, complex_val z) {
   val quarters = choose(k, is_diagonal, real(k, 0.5), choose(k, is_steep, real(k, 1), real(k, 0)));
   // The angle from the nearest axis; each reflection flips its sign.
   val is_left = below(k, z.re, 0);
-  val turns = LLVMBuildXor(k->b, is_steep, is_left, "");
+  val is_reflected = LLVMBuildXor(k->b, is_steep, is_left, "");
   val is_below = compare_bits(k, LLVMIntSLT, as_bits(k, z.im), whole(k, 0));
-  turns = LLVMBuildXor(k->b, turns, is_below, "");
+  is_reflected = LLVMBuildXor(k->b, is_reflected, is_below, "");
   quarters = choose(k, is_left, sub(k, real(k, 2), quarters), quarters);
   quarters = choose(k, is_below, minus(k, quarters), quarters);
-  return (split_angle){quarters, choose_pair(k, turns, indim_emit_pair_negate(k, rest), rest)};
+  return (split_angle){quarters, choose_pair(k, is_reflected, indim_emit_pair_negate(k, rest), rest)};
 }
 
 // Modulus and angle of exp((c + i d) (log |base| + i arg)) for finite operands, base neither 0 nor 1.
@@ -180,8 +180,8 @@ complex_val indim_emit_complex_atan2(const complex_kit *s, complex_val y, comple
   target = choose(k, below(k, target, -pi), add(k, target, real(k, 2 * pi)), target);
   val is_other = above(k, absolute(k, sub(k, target, half)), pi / 2);
   val is_positive = either(k, above(k, half, 0), above(k, dot_sign, 0));
-  val turned = add(k, half, choose(k, is_positive, real(k, -pi), real(k, pi)));
-  val re = choose(k, is_other, turned, half);
+  val moved = add(k, half, choose(k, is_positive, real(k, -pi), real(k, pi)));
+  val re = choose(k, is_other, moved, half);
   val is_real = both(k, is_zero(k, x.im), is_zero(k, y.im));
   complex_val usual = {choose(k, is_real, atan_of(k, c, a), re), im};
 

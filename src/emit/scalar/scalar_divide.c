@@ -26,7 +26,7 @@ static uint64_t odd_inverse(uint64_t odd) {
 
 // Whether the quotients of X by C (integers of 24 bits each) nearest to a tie, the midpoint of two floats, are right. A
 // tie has 25 bits: it is M 2^-s with X 2^s = M C + k for a small k, s = 24 where X >= C and 25 where not.
-static bool nearest_to_middles(inverse i, uint32_t c, int s) {
+static bool ties_are_right(inverse i, uint32_t c, int s) {
   enum { MOST = 16 };
   int zeros = 0;
   while ((c >> zeros & 1) == 0) {
@@ -66,7 +66,7 @@ static bool find_inverse(float by, inverse *out) {
   float high = (float)exact;
   high = (double)high > exact ? nextafterf(high, 0) : high;
   inverse whole = {high, (float)(exact - (double)high), 0};
-  if (whole.low < high * 0x1p-48F || !nearest_to_middles(whole, c, 24) || !nearest_to_middles(whole, c, 25)) {
+  if (whole.low < high * 0x1p-48F || !ties_are_right(whole, c, 24) || !ties_are_right(whole, c, 25)) {
     return false;
   }
   float sign = by < 0 ? -1.0F : 1.0F;

@@ -191,13 +191,13 @@ static LLVMValueRef stochastic_convert(const indim_apply *a, LLVMValueRef x, LLV
   LLVMValueRef in_range = LLVMBuildFCmp(b, LLVMRealOLT, magnitude, limit, "");
   LLVMValueRef zero = indim_emit_real_like(e, wide, 0);
   LLVMValueRef value = LLVMBuildFPToSI(b, LLVMBuildSelect(b, in_range, whole, zero, ""), ints, "");
-  LLVMValueRef cut = LLVMBuildFPToUI(b, LLVMBuildSelect(b, in_range, scaled, zero, ""), ints, "");
+  LLVMValueRef truncated = LLVMBuildFPToUI(b, LLVMBuildSelect(b, in_range, scaled, zero, ""), ints, "");
 
   LLVMValueRef pattern = LLVMBuildIntCast2(b, random, ints, 0, "");
   if (random_bits < 64) {
     pattern = LLVMBuildAnd(b, pattern, int_const(e, pattern, (UINT64_C(1) << random_bits) - 1), "");
   }
-  LLVMValueRef up = LLVMBuildICmp(b, LLVMIntULT, pattern, cut, "");
+  LLVMValueRef up = LLVMBuildICmp(b, LLVMIntULT, pattern, truncated, "");
   uint64_t most = (UINT64_C(1) << (bits - 1)) - 1;
   LLVMValueRef negative = LLVMBuildICmp(b, LLVMIntSLT, LLVMBuildBitCast(b, wide, ints, ""), int_const(e, value, 0), "");
   LLVMValueRef end = LLVMBuildSelect(b, negative, int_const(e, value, ~most), int_const(e, value, most), "");
