@@ -56,6 +56,7 @@ typedef struct indim_storage {
   const void *data;    // CONSTANT: the bytes, aligned to 16, alive as long as the program
   bool is_donated;     // ARGUMENT: may be written
   int32_t shares;      // index + 1 of the storage whose bytes this one takes over, 0 if none
+  bool is_temporary;   // SCRATCH: each user writes what it reads, so that later ones may use it, too
   const char *name;    // for people: the instruction's name
   int32_t root;        // builder's: index + 1 of a storage further along |shares|, 0 if not looked for yet
   int32_t written_in;  // builder's: the kernel that last said that it writes these bytes; kept in the root

@@ -6,8 +6,6 @@
 #include "base/size.h"
 #include "loop/regs/regs_internal.h"
 
-static const char product_name[] = "factor of a product";
-
 enum { MAX_PRODUCTS = 2048, MAX_APPLIED = 64, MOST_FOLDED = 4, MANY_REGISTERS = 8 };
 
 // What a sum or a reduction does at each step. |n| values are combined with |n| others.
@@ -233,11 +231,13 @@ static indim_storage *product_storage(indim_loop_builder *b, indim_type type, in
   int32_t end = program->storage_count > LOOKED_AT ? program->storage_count - LOOKED_AT : 0;
   for (int32_t i = program->storage_count - 1; i >= end; i--) {
     indim_storage *s = program->storages[i];
-    if (s->kind == INDIM_STORAGE_SCRATCH && s->type == type && s->elements == elements && s->name == product_name) {
+    if (s->kind == INDIM_STORAGE_SCRATCH && s->type == type && s->elements == elements && s->is_temporary) {
       return s;
     }
   }
-  return indim_loop_storage(b, INDIM_STORAGE_SCRATCH, type, elements, product_name);
+  indim_storage *s = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, type, elements, "factor of a product");
+  s->is_temporary = true;
+  return s;
 }
 
 // The lanes of a register of at most 32 bytes. One of 64 bytes counts as two where each step takes one element of the left
