@@ -1,11 +1,11 @@
-// What a survey sees: every address, guard and use of an index, as far as it is a sum of the nest's own indices.
+// What an access analysis records: addresses, guards and uses of indices, as affine functions of the nest's indices.
 #include <string.h>
 
 #include "loop/ir/build.h"
 #include "loop/nest/element.h"
 
-// The position among the survey's dimensions of a value that is one of its indices; -1 otherwise.
-static int32_t analyze_dim(const indim_access_analysis *s, indim_value_id v) {
+// The dimension whose index |v| is; -1: none.
+static int32_t dim_of_index(const indim_access_analysis *s, indim_value_id v) {
   for (int32_t d = 0; d < s->rank; d++) {
     if (s->index[d] == v) {
       return d;
@@ -14,7 +14,7 @@ static int32_t analyze_dim(const indim_access_analysis *s, indim_value_id v) {
   return -1;
 }
 
-static bool is_from_outside(const indim_lowering *l, const indim_access_analysis *s, indim_value_id v) {
+static bool is_defined_outside(const indim_lowering *l, const indim_access_analysis *s, indim_value_id v) {
   const indim_loop_value *value = &l->program->values[v];
   for (int32_t d = 0; d < s->rank; d++) {
     const indim_loop_value *index = &l->program->values[s->index[d]];
@@ -25,9 +25,9 @@ static bool is_from_outside(const indim_lowering *l, const indim_access_analysis
   return true;
 }
 
-// |v| as constant + sum of strides[d] * index[d] + values from outside the nest. False when it is not of that form.
-static bool decode(const indim_lowering *l, const indim_access_analysis *s, indim_value_id v, int64_t *strides,
-                   bool *out_only_indices, int64_t *out_constant) {
+// |v| as constant + sum of strides[d] * index[d] + values defined outside the nest. False when it is not of that form.
+static bool decompose(const indim_lowering *l, const indim_access_analysis *s, indim_value_id v, int64_t *strides,
+                      bool *out_only_indices, int64_t *out_constant) {
   const indim_loop_value *value = &l->program->values[v];
   memset(strides, 0, (size_t)s->rank * sizeof *strides);
   *out_only_indices = true;
@@ -35,7 +35,7 @@ static bool decode(const indim_lowering *l, const indim_access_analysis *s, indi
   if (value->lanes != 1) {
     return false;
   }
-  int32_t dim = analyze_dim(s, v);
+  int32_t dim = dim_of_index(s, v);
   if (dim >= 0 && value->low != value->high) {
     strides[dim] = 1;
     return true;
@@ -44,10 +44,10 @@ static bool decode(const indim_lowering *l, const indim_access_analysis *s, indi
   indim_affine_of(l->program, v, &sum);
   *out_constant = sum.low;
   for (int32_t i = 0; i < sum.count; i++) {
-    dim = analyze_dim(s, sum.terms[i]);
+    dim = dim_of_index(s, sum.terms[i]);
     if (dim >= 0) {
       strides[dim] = sum.coefficients[i];
-    } else if (is_from_outside(l, s, sum.terms[i])) {
+    } else if (is_defined_outside(l, s, sum.terms[i])) {
       *out_only_indices = false;
     } else {
       return false;
@@ -56,12 +56,12 @@ static bool decode(const indim_lowering *l, const indim_access_analysis *s, indi
   return true;
 }
 
-// The address where all of the survey's indices are 0, known outside the nest.
+// The address where all of the nest's indices are 0, computed outside the nest.
 static indim_value_id address_at_zero(indim_lowering *l, const indim_access_analysis *s, indim_value_id v) {
-  if (analyze_dim(s, v) >= 0) {
+  if (dim_of_index(s, v) >= 0) {
     return indim_loop_index(&l->b, 0);
   }
-  if (is_from_outside(l, s, v)) {
+  if (is_defined_outside(l, s, v)) {
     return v;
   }
   indim_affine address;
@@ -88,7 +88,7 @@ static void note_access(indim_lowering *l, const indim_flow_item *item, const in
   int64_t constant = 0;
   indim_access *access = &list->accesses[list->count++];
   *access = (indim_access){.item = item, .storage = storage};
-  if (decode(l, s, address, strides, &only_indices, &constant)) {
+  if (decompose(l, s, address, strides, &only_indices, &constant)) {
     int64_t *kept = indim_lower_alloc(l, s->rank, sizeof *kept);
     if (kept != NULL) {
       memcpy(kept, strides, (size_t)s->rank * sizeof *kept);
@@ -107,7 +107,7 @@ void indim_access_note_store(indim_lowering *l, const indim_location *at, indim_
   note_access(l, NULL, at->storage, address);
 }
 
-void indim_access_used_alone(indim_lowering *l, indim_coord x) {
+void indim_access_note_value_use(indim_lowering *l, indim_coord x) {
   indim_access_analysis *s = l->survey;
   if (s == NULL || indim_lower_failed(l)) {
     return;
@@ -115,21 +115,21 @@ void indim_access_used_alone(indim_lowering *l, indim_coord x) {
   int64_t strides[INDIM_MAX_RANK];
   bool only_indices = false;
   int64_t constant = 0;
-  bool known = decode(l, s, x.base, strides, &only_indices, &constant);
+  bool is_affine = decompose(l, s, x.base, strides, &only_indices, &constant);
   for (int32_t d = 0; d < s->rank; d++) {
-    s->list->alone[d] = s->list->alone[d] || !known || strides[d] != 0;
+    s->list->used_as_value[d] = s->list->used_as_value[d] || !is_affine || strides[d] != 0;
   }
 }
 
-// Where a dimension is to be split, so that x / divisor and x % divisor are sums: x is c * index + k, and what else it is
-// made of are multiples of the divisor. The index then counts parts of divisor / c, behind those before the first multiple.
+// Records a split of a dimension that makes x / divisor and x % divisor affine: x is c * index + k, plus multiples of
+// the divisor. The split factor is divisor / c, counted from the first multiple on.
 static void note_split(indim_lowering *l, indim_coord x, int64_t divisor) {
   indim_access_analysis *s = l->survey;
   int64_t strides[INDIM_MAX_RANK];
   bool only_indices = false;
   int64_t constant = 0;
   int32_t dim = -1;
-  if (!decode(l, s, x.base, strides, &only_indices, &constant) || !only_indices) {
+  if (!decompose(l, s, x.base, strides, &only_indices, &constant) || !only_indices) {
     return;
   }
   for (int32_t d = 0; d < s->rank; d++) {
@@ -140,14 +140,14 @@ static void note_split(indim_lowering *l, indim_coord x, int64_t divisor) {
       dim = d;
     }
   }
-  int64_t rest = indim_index_modulo(constant, divisor);
-  if (dim < 0 || strides[dim] <= 0 || divisor % strides[dim] != 0 || rest % strides[dim] != 0) {
+  int64_t remainder = indim_index_modulo(constant, divisor);
+  if (dim < 0 || strides[dim] <= 0 || divisor % strides[dim] != 0 || remainder % strides[dim] != 0) {
     return;
   }
-  int64_t part = divisor / strides[dim];
-  if (s->list->part[dim] == 0 || part < s->list->part[dim]) {
-    s->list->part[dim] = part;
-    s->list->first_part[dim] = (part - rest / strides[dim]) % part;
+  int64_t factor = divisor / strides[dim];
+  if (s->list->split_factor[dim] == 0 || factor < s->list->split_factor[dim]) {
+    s->list->split_factor[dim] = factor;
+    s->list->split_offset[dim] = (factor - remainder / strides[dim]) % factor;
   }
 }
 
@@ -157,7 +157,7 @@ void indim_access_note_divided(indim_lowering *l, indim_coord x, int64_t divisor
   }
   const indim_loop_value *range = indim_loop_value_of(&l->b, quotient);
   if (range->low == range->high) {
-    indim_access_used_alone(l, x);
+    indim_access_note_value_use(l, x);
   } else {
     note_split(l, x, divisor);
   }
@@ -168,11 +168,11 @@ void indim_access_note_split(indim_lowering *l, indim_coord x, int64_t value) {
   if (s == NULL || indim_lower_failed(l)) {
     return;
   }
-  indim_access_used_alone(l, x);
+  indim_access_note_value_use(l, x);
   int64_t strides[INDIM_MAX_RANK];
   bool only_indices = false;
   int64_t constant = 0;
-  if (!decode(l, s, x.base, strides, &only_indices, &constant) || !only_indices) {
+  if (!decompose(l, s, x.base, strides, &only_indices, &constant) || !only_indices) {
     return;
   }
   int32_t dim = -1;
@@ -187,15 +187,15 @@ void indim_access_note_split(indim_lowering *l, indim_coord x, int64_t value) {
   if (dim < 0 || (strides[dim] != 1 && strides[dim] != -1)) {
     return;
   }
-  // x >= value begins at the index value - constant, or ends behind constant - value.
-  int64_t cut = strides[dim] == 1 ? value - constant : constant - value + 1;
+  // x >= value holds from the index value - constant on, or up to constant - value.
+  int64_t point = strides[dim] == 1 ? value - constant : constant - value + 1;
   for (int32_t i = 0; i < s->list->split_point_count[dim]; i++) {
-    if (s->list->split_points[dim][i] == cut) {
+    if (s->list->split_points[dim][i] == point) {
       return;
     }
   }
   if (s->list->split_point_count[dim] < INDIM_MAX_SPLIT_POINTS) {
-    s->list->split_points[dim][s->list->split_point_count[dim]++] = cut;
+    s->list->split_points[dim][s->list->split_point_count[dim]++] = point;
   }
 }
 

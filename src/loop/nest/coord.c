@@ -1,5 +1,5 @@
-// Coordinates of lanes: a line, base + step * lane, as long as it stays one, else a number for each lane. And masks, the
-// guards of coordinates, of one lane or all.
+// Coordinates of lanes: base + step * lane while that is exact, else one value per lane. And masks, the guards of
+// coordinates, of one lane or all.
 #include "base/size.h"
 #include "loop/nest/element.h"
 
@@ -42,38 +42,38 @@ indim_coord indim_coord_scale(indim_element_ctx *k, indim_coord x, int64_t facto
 }
 
 void indim_coord_divide(indim_element_ctx *k, indim_coord x, int64_t divisor, indim_coord *out_quotient,
-                        indim_coord *out_rest) {
+                        indim_coord *out_remainder) {
   indim_loop_builder *b = &k->l->b;
   if (divisor == 1) {
     *out_quotient = x;
-    *out_rest = (indim_coord){indim_loop_index(b, 0), 0};
+    *out_remainder = (indim_coord){indim_loop_index(b, 0), 0};
     return;
   }
   if (!indim_coord_has_lanes(k, x)) {
     *out_quotient = (indim_coord){indim_loop_floordiv(b, x.base, divisor), 0};
-    *out_rest = (indim_coord){indim_loop_modulo(b, x.base, divisor), 0};
+    *out_remainder = (indim_coord){indim_loop_modulo(b, x.base, divisor), 0};
     indim_access_note_divided(k->l, x, divisor, out_quotient->base);
     return;
   }
   if (indim_coord_value_lanes(k, x.base) == 1 && x.step % divisor == 0) {
     *out_quotient = (indim_coord){indim_loop_floordiv(b, x.base, divisor), x.step / divisor};
-    *out_rest = (indim_coord){indim_loop_modulo(b, x.base, divisor), 0};
+    *out_remainder = (indim_coord){indim_loop_modulo(b, x.base, divisor), 0};
     return;
   }
   if (indim_coord_value_lanes(k, x.base) == 1) {
-    indim_value_id rest = indim_loop_modulo(b, x.base, divisor);
-    const indim_loop_value *range = indim_loop_value_of(b, rest);
+    indim_value_id remainder = indim_loop_modulo(b, x.base, divisor);
+    const indim_loop_value *range = indim_loop_value_of(b, remainder);
     int64_t reach = x.step * (k->lanes - 1);
-    bool is_known = range->low >= 0 && range->high < divisor;  // it is not after a failure
-    if (is_known && range->low + (reach < 0 ? reach : 0) >= 0 && range->high + (reach > 0 ? reach : 0) < divisor) {
+    bool has_range = range->low >= 0 && range->high < divisor;  // not after a failure
+    if (has_range && range->low + (reach < 0 ? reach : 0) >= 0 && range->high + (reach > 0 ? reach : 0) < divisor) {
       *out_quotient = (indim_coord){indim_loop_floordiv(b, x.base, divisor), 0};
-      *out_rest = (indim_coord){rest, x.step};
+      *out_remainder = (indim_coord){remainder, x.step};
       return;
     }
   }
   indim_value_id lanes = indim_coord_lanes(k, x);
   *out_quotient = (indim_coord){indim_loop_floordiv(b, lanes, divisor), 0};
-  *out_rest = (indim_coord){indim_loop_modulo(b, lanes, divisor), 0};
+  *out_remainder = (indim_coord){indim_loop_modulo(b, lanes, divisor), 0};
 }
 
 indim_coord indim_coord_const(indim_element_ctx *k, int64_t value) {
@@ -92,13 +92,13 @@ indim_value_id indim_coord_guard(indim_element_ctx *k, indim_coord x, int64_t lo
     least = INT64_MIN;
     most = INT64_MAX;
   }
-  // What holds in this dimension would not hold if it were merged with another.
+  // The result would not hold if this dimension were collapsed with another.
   if (least >= low && most <= high) {
-    indim_access_used_alone(k->l, x);
+    indim_access_note_value_use(k->l, x);
     return 0;
   }
   if (most < low || least > high) {
-    indim_access_used_alone(k->l, x);
+    indim_access_note_value_use(k->l, x);
     *out_never = true;
     return 0;
   }

@@ -1,8 +1,8 @@
-// The value of an item at an index. Whatever lives nowhere is computed, from its operands at the indices that its op's
-// meaning says (element_move.c); elementwise work becomes one node. What was computed for an index once is remembered.
+// The value of an item at an index. Inlined items are computed from their operands at the indices that the op implies
+// (element_move.c); an elementwise op is one node. Values are memoized by item and index.
 #include "loop/nest/element.h"
 
-// Elementwise --------------------------------------------------------------------------------------------------------------
+// Elementwise ---------------------------------------------------------------------------------------------------------
 
 static indim_value_id elementwise(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
                                   indim_value_id mask) {
@@ -56,9 +56,9 @@ static indim_value_id compute(indim_element_ctx *k, indim_flow_item *item, const
   return is_recast ? indim_recast(k, item, index, mask) : elementwise(k, item, index, mask);
 }
 
-// Tiles and constants --------------------------------------------------------------------------------------------------
+// Register arrays and constants ---------------------------------------------------------------------------------------
 
-// A constant number when the item is one and all its elements are the same; 0 otherwise.
+// The value of a constant item whose elements are all the same; 0 otherwise.
 static indim_value_id uniform_constant(indim_element_ctx *k, const indim_flow_item *item) {
   if (item->kind != INDIM_FLOW_OP || item->instr->op != INDIM_OP_CONSTANT) {
     return 0;
@@ -70,7 +70,7 @@ static indim_value_id uniform_constant(indim_element_ctx *k, const indim_flow_it
   return indim_loop_const(&k->l->b, item->shape->type, bits.bits, bits.imag);
 }
 
-// The element of an array in registers at an index of constants; 0 when the index is not, or is that of several dimensions merged.
+// The element of a register array at a constant index; 0 when the index is not constant or is that of collapsed ones.
 static indim_value_id regs_element(indim_element_ctx *k, const indim_flow_item *item, const indim_coord *index) {
   const indim_regs *regs = &item->regs;
   int64_t linear = 0;
@@ -88,8 +88,8 @@ static indim_value_id regs_element(indim_element_ctx *k, const indim_flow_item *
   return indim_loop_extract(&k->l->b, regs->rows[linear / regs->lanes], (int32_t)(linear % regs->lanes));
 }
 
-static indim_value_id from_where_it_lives(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
-                                          indim_value_id mask) {
+static indim_value_id read_stored(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                                  indim_value_id mask) {
   if (item->has_regs) {
     indim_value_id value = regs_element(k, item, index);
     if (value != 0) {
@@ -113,14 +113,13 @@ indim_value_id indim_value_at(indim_element_ctx *k, indim_flow_item *item, const
     return constant;
   }
   indim_memo_key key = indim_memo_key_of(k, item, index, mask);
-  indim_value_id known = indim_memo_find(l, &key);
-  if (known != 0) {
-    return known;
+  indim_value_id found = indim_memo_find(l, &key);
+  if (found != 0) {
+    return found;
   }
-  bool is_constant = item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT;  // in the program's memory
-  bool computed = item->placement == INDIM_PLACEMENT_INLINE && item->place.storage == NULL && !item->has_regs;
-  indim_value_id value =
-      computed && !is_constant ? compute(k, item, index, mask) : from_where_it_lives(k, item, index, mask);
+  bool is_constant = item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT;
+  bool is_inlined = item->placement == INDIM_PLACEMENT_INLINE && item->place.storage == NULL && !item->has_regs;
+  indim_value_id value = is_inlined && !is_constant ? compute(k, item, index, mask) : read_stored(k, item, index, mask);
   if (value != 0 && !indim_lower_failed(l)) {
     indim_memo_keep(l, &key, value);
   }

@@ -1,5 +1,5 @@
 // The ops that move elements, each as the index at which its operand is read: broadcast, transpose, slice, reverse and
-// reshape change coordinates, pad and concatenate choose by them, dynamic-slice and gather add what data says.
+// reshape map coordinates, pad and concatenate select by them, dynamic-slice and gather add starts read from operands.
 #include <string.h>
 
 #include "array/element.h"
@@ -58,13 +58,13 @@ static indim_value_id reverse(indim_element_ctx *k, indim_flow_item *item, const
   return indim_value_at(k, item->operands[0], inner, mask);
 }
 
-// Dimensions of a shape from the most minor: of its layout where the op is about memory, else as numbered.
+// Dimension |position| of a shape from the most minor: in layout order if |in_memory|, else in logical order.
 static int32_t minor_dim(const indim_shape *shape, int32_t position, bool in_memory) {
   return in_memory && shape->has_layout ? (int32_t)shape->layout.minor_to_major[position] : shape->rank - 1 - position;
 }
 
-// reshape counts in row-major order, bitcast in the order of both layouts. Equal sizes met from the minor end pass
-// through; the rest goes by one number for all dimensions.
+// reshape linearizes in row-major order, bitcast in the order of both layouts. From the minor end, dimensions of equal
+// size map one to one; other groups go through a linear index.
 static indim_value_id reshape(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
                               indim_value_id mask) {
   bool in_memory = item->instr->op == INDIM_OP_BITCAST;
@@ -95,7 +95,7 @@ static indim_value_id reshape(indim_element_ctx *k, indim_flow_item *item, const
       j++;
       continue;
     }
-    // The smallest runs of dimensions on both sides with equal products.
+    // The smallest groups of dimensions on both sides with equal products.
     int64_t to_size = to->sizes[td];
     int64_t from_size = from->sizes[fd];
     indim_coord linear = index[td];
@@ -126,15 +126,15 @@ static indim_value_id reshape(indim_element_ctx *k, indim_flow_item *item, const
   return indim_value_at(k, item->operands[0], inner, mask);
 }
 
-// The coordinate itself. Lanes on a line are counted in the type, or in 32 bits on the way to a float, rather than in the 64
-// of an index: the sum wraps as the conversion does.
+// The coordinate itself. base + step * lane is computed in the result's type, or in s32 for a float, instead of s64:
+// the sum wraps as the conversion does.
 static indim_value_id iota(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index, indim_value_id mask) {
   (void)mask;
   indim_loop_builder *b = &k->l->b;
   int64_t dim = indim_instr_int(item->instr, INDIM_ATTR_IOTA_DIMENSION, 0);
   indim_coord x = index[dim];
   indim_type type = item->shape->type;
-  indim_access_used_alone(k->l, x);
+  indim_access_note_value_use(k->l, x);
   if (!indim_coord_has_lanes(k, x)) {
     return indim_loop_convert(b, x.base, type);
   }
@@ -142,13 +142,13 @@ static indim_value_id iota(indim_element_ctx *k, indim_flow_item *item, const in
   if (indim_coord_value_lanes(k, x.base) > 1 || k->lanes > 256 || (!indim_type_is_integral(type) && !is_float)) {
     return indim_loop_convert(b, indim_coord_lanes(k, x), type);
   }
-  indim_type counted = is_float ? INDIM_S32 : type;
+  indim_type iota_type = is_float ? INDIM_S32 : type;
   uint64_t bits[2 * 256] = {0};
   for (int32_t i = 0; i < k->lanes; i++) {
-    bits[2 * i] = indim_element_of_int(counted, i * x.step).bits;
+    bits[2 * i] = indim_element_of_int(iota_type, i * x.step).bits;
   }
-  indim_value_id base = indim_loop_splat(b, indim_loop_convert(b, x.base, counted), k->lanes);
-  indim_value_id sum = indim_loop_binary(b, INDIM_OP_ADD, base, indim_loop_lanes(b, counted, k->lanes, bits));
+  indim_value_id base = indim_loop_splat(b, indim_loop_convert(b, x.base, iota_type), k->lanes);
+  indim_value_id sum = indim_loop_binary(b, INDIM_OP_ADD, base, indim_loop_lanes(b, iota_type, k->lanes, bits));
   return indim_loop_convert(b, sum, type);
 }
 
@@ -171,16 +171,16 @@ indim_value_id indim_clamp_start(indim_element_ctx *k, indim_flow_item **operand
   if (most == 0) {
     return indim_loop_index(b, 0);
   }
-  if (operand_count == first + 1 && operands[first]->shape->rank == 1) {  // the old form: all starts in one array
-    indim_coord place = indim_coord_const(k, d);
-    start = indim_value_at(k, operands[first], &place, 0);
+  if (operand_count == first + 1 && operands[first]->shape->rank == 1) {  // the old form: one array of starts
+    indim_coord position = indim_coord_const(k, d);
+    start = indim_value_at(k, operands[first], &position, 0);
   } else {
     start = scalar_of(k, operands[first + d]);
   }
   return indim_loop_clamp_index(b, start, 0, most);
 }
 
-// An element of the operand where one falls, else the padding value.
+// The operand's element that maps to |index|, else the padding value.
 static indim_value_id pad(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index, indim_value_id mask) {
   indim_coord inner[INDIM_MAX_RANK];
   const indim_attr *attr = indim_instr_attr(item->instr, INDIM_ATTR_PADDING);
@@ -196,7 +196,7 @@ static indim_value_id pad(indim_element_ctx *k, indim_flow_item *item, const ind
     bool never = false;
     indim_coord x = indim_coord_scale(k, index[d], 1, -p->low);
     if (p->low <= 0 && p->high <= 0 && p->interior == 0) {
-      inner[d] = x;  // no guard: the index may be that of several dimensions that were merged
+      inner[d] = x;  // no guard: the index may be that of collapsed dimensions
       continue;
     }
     guard = indim_mask_and(k, guard, indim_coord_guard(k, x, 0, (size - 1) * (p->interior + 1), &never));
@@ -247,7 +247,7 @@ static indim_value_id concatenate(indim_element_ctx *k, indim_flow_item *item, c
   return result;
 }
 
-// The start vector at the result's batch coordinates, clamped, plus the result's offset coordinates.
+// The start indices at the result's batch coordinates, clamped, plus the result's offset coordinates.
 static indim_value_id gather(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
                              indim_value_id mask) {
   const indim_instr *instr = item->instr;

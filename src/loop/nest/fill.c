@@ -1,20 +1,21 @@
-// Kernels that fill one array: computed element by element, or copied. Dimensions are split where a layout or a reshape
+// Nests that fill one array: computed element by element, or copied. Dimensions are split where a layout or a reshape
 // divides their index.
 #include <string.h>
 
 #include "loop/ir/build.h"
 #include "loop/nest/element.h"
 
-enum { MOST_KEPT_COST = 60 };  // beyond, a step of several vectors is long code for little
+enum { MAX_UNROLL_COST = 60 };  // above, an unrolled step is long code for little gain
 
-// A part of an array, seen as an array of more dimensions: index p of these counts |factor| elements along |dim|.
+// A part of an array, with split dimensions: a step of dimension p is |factor| elements along dimension dim[p] of the
+// array.
 typedef struct region {
   int32_t rank;
   int64_t sizes[INDIM_MAX_RANK];
   int32_t dim[INDIM_MAX_RANK];
   int64_t factor[INDIM_MAX_RANK];
-  bool is_split[INDIM_MAX_RANK];   // made of a dimension by splitting
-  int64_t offset[INDIM_MAX_RANK];  // of the part, for each dimension of the array
+  bool is_split[INDIM_MAX_RANK];   // results from a split
+  int64_t offset[INDIM_MAX_RANK];  // of the region, per dimension of the array
 } region;
 
 typedef struct filling {
@@ -22,7 +23,7 @@ typedef struct filling {
   const indim_location *at;
   int64_t cost;
   bool is_copy;
-  region part;
+  region part;  // the region being filled
 } filling;
 
 static void fill_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *index) {
@@ -42,9 +43,8 @@ static void fill_body(indim_nest *nest, indim_element_ctx *k, const indim_coord 
   }
 }
 
-// Whether what is stored passes the caches: a result that nobody reads again, too large for them together with what it is
-// made of.
-static bool worth_streaming(const indim_nest *nest, const indim_flow_item *item, const indim_location *at) {
+// Whether stores are non-temporal: a result without later reads that exceeds the caches together with its inputs.
+static bool is_non_temporal(const indim_nest *nest, const indim_flow_item *item, const indim_location *at) {
   int64_t cache = nest->l->target->cache_bytes[2] > 0 ? nest->l->target->cache_bytes[2] : INT64_C(16) << 20;
   int64_t bytes = indim_shape_element_count(item->shape) * indim_type_bytes(item->shape->type);
   int64_t total = bytes;
@@ -61,7 +61,7 @@ static bool worth_streaming(const indim_nest *nest, const indim_flow_item *item,
          total >= cache * 7 / 4 && indim_lower_is_enabled(nest->l, INDIM_DECISION_NON_TEMPORAL);
 }
 
-// Of what is stored; NULL when those are not constant.
+// The strides of the store; NULL when not constant.
 static const int64_t *stored_strides(const indim_access_list *list) {
   const int64_t *strides = NULL;
   for (int32_t i = 0; i < list->count; i++) {
@@ -70,13 +70,13 @@ static const int64_t *stored_strides(const indim_access_list *list) {
   return strides;
 }
 
-// Splitting ------------------------------------------------------------------------------------------------------------
+// Splitting -----------------------------------------------------------------------------------------------------------
 //
-// Where an index is divided, as in a tiled layout or behind a reshape, neighbours do not lie on a line. A dimension that is
-// split where its quotient changes is two for the nest, in which all addresses are sums again:
+// Where an index is divided, as in a tiled layout or after a reshape, addresses are not affine. A dimension that is
+// split where its quotient changes becomes two loops, in which all addresses are affine again:
 //
-//   f32[1024]{0:T(128)}     place of 128 i + j: 128 i + j
-//   f32[1000]{0:T(128)}     the same with i below 7; then a part of its own with the last 104
+//   f32[1024]{0:T(128)}     address of 128 i + j: 128 i + j
+//   f32[1000]{0:T(128)}     the same for i < 7; then a region of its own for the last 104
 
 enum { MAX_SPLITS = 6, MAX_REGIONS = 8 };
 
@@ -84,7 +84,7 @@ static void analyze_region(indim_nest *nest, filling *f, indim_access_list *list
   const indim_flow_item *item = f->item;
   *nest = (indim_nest){.l = nest->l, .rank = f->part.rank, .cost = f->cost, .body = fill_body, .user = f};
   memcpy(nest->sizes, f->part.sizes, (size_t)nest->rank * sizeof *nest->sizes);
-  // Addresses are sums of what a split left only as far as the parts go: each is for itself.
+  // Addresses are affine only within a part of a split: its dimensions are not collapsed with others.
   for (int32_t p = 0; p < nest->rank; p++) {
     bool is_row = item->separate_row_dims > 0 && f->part.dim[p] >= item->shape->rank - item->separate_row_dims;
     nest->group[p] = f->part.is_split[p] ? (uint8_t)(2 + p) : is_row ? 1 : 0;
@@ -93,8 +93,8 @@ static void analyze_region(indim_nest *nest, filling *f, indim_access_list *list
   indim_nest_analyze(nest, list);
 }
 
-// Accesses that are no sums of the indices.
-static int32_t irregular_count(const indim_access_list *list) {
+// The number of accesses that are not affine in the indices.
+static int32_t non_affine_count(const indim_access_list *list) {
   int32_t count = 0;
   for (int32_t i = 0; i < list->count; i++) {
     count += list->accesses[i].strides == NULL ? 1 : 0;
@@ -102,35 +102,35 @@ static int32_t irregular_count(const indim_access_list *list) {
   return count;
 }
 
-// Takes |count| elements from |from| on along dimension |p|.
+// Restricts dimension |p| to |count| elements starting at |from|.
 static void narrow(region *r, int32_t p, int64_t from, int64_t count) {
   r->offset[r->dim[p]] += from * r->factor[p];
   r->sizes[p] = count;
 }
 
-// Splits dimension |p| of |r|, behind |first| elements, into parts of |part|; what is left over goes to |out_rests|.
-// Answers how many of those there are.
-static int32_t split_dim(region *r, int32_t p, int64_t part, int64_t first, region *out_rests) {
+// Splits dimension |p| of |r| by |part|, after |first| elements; the remainders go to |out_remainders|. Returns how
+// many.
+static int32_t split_dim(region *r, int32_t p, int64_t part, int64_t first, region *out_remainders) {
   int32_t count = 0;
   int64_t size = r->sizes[p];
   first = first < size ? first : size;
   int64_t parts = (size - first) / part;
   int64_t end = parts > 0 ? first + parts * part : size;
   if (first > 0) {
-    out_rests[count] = *r;
-    narrow(&out_rests[count++], p, 0, first);
+    out_remainders[count] = *r;
+    narrow(&out_remainders[count++], p, 0, first);
   }
   if (end < size) {
-    out_rests[count] = *r;
-    narrow(&out_rests[count++], p, end, size - end);
+    out_remainders[count] = *r;
+    narrow(&out_remainders[count++], p, end, size - end);
   }
   narrow(r, p, first, end - first);
   if (parts > 1) {
-    size_t behind = (size_t)(r->rank - p);
-    memmove(r->sizes + p + 1, r->sizes + p, behind * sizeof *r->sizes);
-    memmove(r->dim + p + 1, r->dim + p, behind * sizeof *r->dim);
-    memmove(r->factor + p + 1, r->factor + p, behind * sizeof *r->factor);
-    memmove(r->is_split + p + 1, r->is_split + p, behind * sizeof *r->is_split);
+    size_t tail = (size_t)(r->rank - p);
+    memmove(r->sizes + p + 1, r->sizes + p, tail * sizeof *r->sizes);
+    memmove(r->dim + p + 1, r->dim + p, tail * sizeof *r->dim);
+    memmove(r->factor + p + 1, r->factor + p, tail * sizeof *r->factor);
+    memmove(r->is_split + p + 1, r->is_split + p, tail * sizeof *r->is_split);
     r->is_split[p] = r->is_split[p + 1] = true;
     r->rank++;
     r->sizes[p] = parts;
@@ -140,39 +140,39 @@ static int32_t split_dim(region *r, int32_t p, int64_t part, int64_t first, regi
   return count;
 }
 
-// Splits what can be split of |f|'s part, if that makes accesses regular. Adds what is left over to |todo| and answers how
-// many are there then. |list| is the survey of the part, before and after.
+// Splits dimensions of |f|'s region, if that makes accesses affine. Adds the remainders to |todo| and returns its new
+// count. |list| is the access analysis of the region, before and after.
 static int32_t split_region(indim_nest *nest, filling *f, indim_access_list *list, region *todo, int32_t count) {
   filling trial = *f;
-  int32_t rests = count;
-  int32_t irregular = irregular_count(list);
-  bool is_split = irregular > 0;
+  int32_t remainders = count;
+  int32_t non_affine = non_affine_count(list);
+  bool is_split = non_affine > 0;
   for (int32_t s = 0; s < MAX_SPLITS && is_split && !indim_lower_failed(nest->l); s++) {
     int32_t p = 0;
-    while (p < trial.part.rank && (list->part[p] == 0 || list->part[p] >= trial.part.sizes[p])) {
+    while (p < trial.part.rank && (list->split_factor[p] == 0 || list->split_factor[p] >= trial.part.sizes[p])) {
       p++;
     }
-    is_split = p < trial.part.rank && rests + 2 <= MAX_REGIONS && trial.part.rank < INDIM_MAX_RANK;
+    is_split = p < trial.part.rank && remainders + 2 <= MAX_REGIONS && trial.part.rank < INDIM_MAX_RANK;
     if (is_split) {
-      rests += split_dim(&trial.part, p, list->part[p], list->first_part[p], todo + rests);
+      remainders += split_dim(&trial.part, p, list->split_factor[p], list->split_offset[p], todo + remainders);
       analyze_region(nest, &trial, list);
     }
   }
-  if (irregular_count(list) < irregular) {
+  if (non_affine_count(list) < non_affine) {
     *f = trial;
     nest->user = f;
-    return rests;
+    return remainders;
   }
   analyze_region(nest, f, list);
   return count;
 }
 
-// What loops have written in rows is read in the same steps, so that the loops can become one (loop_fusion.c).
-static void keep_step(indim_nest *nest, indim_flow_item *item) {
+// Reads of a loop's output use that loop's unroll factor, so that the two loops can be fused (loop_fusion.c).
+static void match_unroll(indim_nest *nest, indim_flow_item *item) {
   for (int32_t i = 0; i < nest->list->count && nest->vector_dim >= 0; i++) {
     const indim_access *access = &nest->list->accesses[i];
     bool is_row = access->item != NULL && access->strides != NULL && access->strides[nest->vector_dim] == 1;
-    if (is_row && access->item->unroll > 0 && nest->cost <= MOST_KEPT_COST &&
+    if (is_row && access->item->unroll > 0 && nest->cost <= MAX_UNROLL_COST &&
         indim_shape_element_count(access->item->shape) == indim_shape_element_count(item->shape)) {
       nest->unroll = access->item->unroll;
     }
@@ -180,8 +180,8 @@ static void keep_step(indim_nest *nest, indim_flow_item *item) {
   item->unroll = nest->unroll;
 }
 
-// From here on the kernel writes what it fills and the nest's panels.
-static void begin_kernel(indim_nest *nest, indim_storage *to) {
+// Begins a region that writes |to| and the nest's panels.
+static void begin_region(indim_nest *nest, indim_storage *to) {
   indim_storage *written[1 + INDIM_MAX_PANELS] = {to};
   memcpy(written + 1, nest->panels, (size_t)nest->panel_count * sizeof *written);
   indim_loop_region_begin(&nest->l->b, written, 1 + nest->panel_count);
@@ -203,22 +203,22 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     todo->dim[d] = d;
     todo->factor[d] = 1;
   }
-  begin_kernel(&nest, at->storage);
+  begin_region(&nest, at->storage);
   for (int32_t count = 1; count > 0 && !indim_lower_failed(l);) {
     f.part = todo[--count];
     analyze_region(&nest, &f, list);
     count = split_region(&nest, &f, list, todo, count);
     indim_nest_choose(&nest, stored_strides(list));
     indim_nest_choose_transpose(&nest);
-    keep_step(&nest, item);
-    nest.streams = worth_streaming(&nest, item, at);
+    match_unroll(&nest, item);
+    nest.streams = is_non_temporal(&nest, item, at);
     indim_nest_choose_panels(&nest);
-    // Loads between the stores of a line that is turned in registers send it to memory in parts.
-    bool in_parts =
-        nest.turns && nest.side == 0 && (indim_transpose_is_mixed(&nest) || indim_nest_rows_are_misaligned(&nest));
-    nest.streams = nest.streams && !in_parts;
+    // Loads between the stores of a line that is transposed in registers flush it to memory partially filled.
+    bool flushes_partial_lines =
+        nest.transposes && nest.side == 0 && (indim_transpose_is_mixed(&nest) || indim_nest_rows_are_misaligned(&nest));
+    nest.streams = nest.streams && !flushes_partial_lines;
     if (nest.panel_count > 0) {
-      begin_kernel(&nest, at->storage);
+      begin_region(&nest, at->storage);
     }
     indim_nest_run(&nest);
   }
@@ -228,7 +228,7 @@ void indim_nest_fill(indim_lowering *l, indim_flow_item *item, const indim_locat
   run_filling(l, item, at, item->cost, false);
 }
 
-// Both arrays lie one element behind the other in the same order: bytes are moved.
+// Copies bytes if both arrays are contiguous with the same strides; returns false otherwise.
 static bool copy_bytes(indim_lowering *l, const indim_flow_item *item, const indim_location *at) {
   const indim_location *from = &item->place;
   const indim_shape *shape = item->shape;
@@ -249,7 +249,7 @@ static bool copy_bytes(indim_lowering *l, const indim_flow_item *item, const ind
   return true;
 }
 
-// Registers stored element by element: the layout has tiles.
+// Stores a register array element by element into a tiled layout.
 static void copy_elements(indim_lowering *l, indim_flow_item *item, const indim_location *at) {
   int64_t index[INDIM_MAX_RANK] = {0};
   indim_storage *written[] = {at->storage};

@@ -1,4 +1,4 @@
-// Arrays in memory: from coordinates to addresses, whatever the layout, and between registers and memory.
+// Arrays in memory: addresses of coordinates in any layout, and moves between registers and memory.
 #include <string.h>
 
 #include "array/index_plan.h"
@@ -44,8 +44,8 @@ indim_location indim_location_scratch(indim_lowering *l, const indim_flow_item *
   return at;
 }
 
-// The place of an index in a tiled layout: each tile splits its dimensions into which tile and where in it.
-static indim_coord tiled_place(indim_element_ctx *k, const indim_shape *shape, const indim_coord *index) {
+// The address of an index in a tiled layout: each tile splits its dimensions into a tile number and a position within.
+static indim_coord tiled_address(indim_element_ctx *k, const indim_shape *shape, const indim_coord *index) {
   indim_lowering *l = k->l;
   indim_index_plan *plan = indim_lower_alloc(l, 1, sizeof *plan);
   indim_coord *list = indim_lower_alloc(l, 2 * INDIM_MAX_PHYSICAL_RANK, sizeof *list);
@@ -90,36 +90,36 @@ static indim_coord tiled_place(indim_element_ctx *k, const indim_shape *shape, c
     count = to + within_count;
     memcpy(list, next, (size_t)count * sizeof *list);
   }
-  indim_coord place = indim_coord_const(k, 0);
+  indim_coord address = indim_coord_const(k, 0);
   for (int32_t d = 0; d < count; d++) {
-    place = indim_coord_add(k, indim_coord_scale(k, place, plan->stages[plan->last_stage].sizes[d], 0), list[d]);
+    address = indim_coord_add(k, indim_coord_scale(k, address, plan->stages[plan->last_stage].sizes[d], 0), list[d]);
   }
-  return place;
+  return address;
 }
 
-indim_coord indim_location_place(indim_element_ctx *k, const indim_shape *shape, const indim_location *at,
-                                 const indim_coord *index) {
+indim_coord indim_location_address_coord(indim_element_ctx *k, const indim_shape *shape, const indim_location *at,
+                                         const indim_coord *index) {
   indim_loop_builder *b = &k->l->b;
-  indim_coord place = {0, 0};
+  indim_coord address = {0, 0};
   if (at->tiled != NULL) {
-    place = tiled_place(k, at->tiled, index);
+    address = tiled_address(k, at->tiled, index);
   } else {
     indim_value_id bases[INDIM_MAX_RANK];
     bool has_lanes = false;
     for (int32_t d = 0; d < shape->rank; d++) {
       has_lanes = has_lanes || indim_loop_value_of(b, index[d].base)->lanes > 1;
-      place.step += index[d].step * at->strides[d];
+      address.step += index[d].step * at->strides[d];
     }
     for (int32_t d = 0; d < shape->rank; d++) {
       bases[d] = has_lanes ? indim_coord_lanes(k, index[d]) : index[d].base;
     }
-    place.step = has_lanes ? 0 : place.step;
-    place.base = indim_loop_affine(b, 0, shape->rank, bases, at->strides);
+    address.step = has_lanes ? 0 : address.step;
+    address.base = indim_loop_affine(b, 0, shape->rank, bases, at->strides);
   }
   if (at->base != 0) {
-    place = indim_coord_add(k, place, (indim_coord){at->base, 0});
+    address = indim_coord_add(k, address, (indim_coord){at->base, 0});
   }
-  return at->offset == 0 ? place : indim_coord_scale(k, place, 1, at->offset);
+  return at->offset == 0 ? address : indim_coord_scale(k, address, 1, at->offset);
 }
 
 indim_value_id indim_location_address(indim_lowering *l, const indim_shape *shape, const indim_location *at,
@@ -131,7 +131,7 @@ indim_value_id indim_location_address(indim_lowering *l, const indim_shape *shap
     k.lanes = lanes > k.lanes ? lanes : k.lanes;
     coords[d] = (indim_coord){index[d], 0};
   }
-  return indim_location_place(&k, shape, at, coords).base;
+  return indim_location_address_coord(&k, shape, at, coords).base;
 }
 
 indim_value_id indim_location_start(indim_lowering *l, const indim_location *at) {
@@ -154,8 +154,8 @@ bool indim_location_is_dense(const indim_shape *shape, const indim_location *at)
   return true;
 }
 
-// A constant's values, dense in the layout's order.
-static void place_constant(indim_lowering *l, indim_flow_item *item) {
+// Makes a dense row-major constant storage of the item's literal.
+static void emit_constant(indim_lowering *l, indim_flow_item *item) {
   const indim_literal *literal = item->instr->literal;
   if (indim_literal_is_elided(literal)) {
     indim_fail_instr(l->cx, INDIM_INVALID, item->instr, "the constant's values are missing ({...})");
@@ -166,7 +166,7 @@ static void place_constant(indim_lowering *l, indim_flow_item *item) {
   const indim_shape *shape = item->shape;
   int64_t count = indim_shape_element_count(shape);
   int64_t bytes = count * indim_type_bytes(shape->type);
-  // With the program, and aligned to 64 by hand.
+  // Owned by the program; the arena does not align to 64.
   void *memory = NULL;
   indim_status status = indim_arena_alloc(&l->program->arena, (size_t)bytes + 64, &memory);
   if (status == INDIM_OK) {
@@ -199,11 +199,11 @@ indim_location indim_location_need(indim_lowering *l, indim_flow_item *item) {
     return item->place;
   }
   if (item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT) {
-    place_constant(l, item);
+    emit_constant(l, item);
     return item->place;
   }
   if (!item->has_regs) {
-    indim_lower_refuse(l, item, "its value is needed before it is made (a defect of the lowering)");
+    indim_lower_refuse(l, item, "its value is needed before it is computed (a defect of the lowering)");
     return item->place;
   }
   item->place = indim_location_scratch(l, item);
@@ -214,19 +214,20 @@ indim_location indim_location_need(indim_lowering *l, indim_flow_item *item) {
   return item->place;
 }
 
-// An array into registers from a layout that has tiles, element by element.
+// Loads an array with a tiled layout into registers, element by element.
 static void load_elements(indim_lowering *l, indim_flow_item *item, const indim_location *at) {
   indim_loop_builder *b = &l->b;
   const indim_shape *shape = item->shape;
   indim_regs_pool read = {.type = shape->type};
   int64_t index[INDIM_MAX_RANK] = {0};
-  indim_value_id place[INDIM_MAX_RANK];
+  indim_value_id position[INDIM_MAX_RANK];
   indim_loop_region_begin(b, NULL, 0);
   do {
     for (int32_t d = 0; d < shape->rank; d++) {
-      place[d] = indim_loop_index(b, index[d]);
+      position[d] = indim_loop_index(b, index[d]);
     }
-    indim_pool_add_value(indim_loop_load(b, at->storage, indim_location_address(l, shape, at, place), 1, 1), 1, &read);
+    indim_pool_add_value(indim_loop_load(b, at->storage, indim_location_address(l, shape, at, position), 1, 1), 1,
+                         &read);
   } while (indim_index_next(shape, index) && !indim_lower_failed(l));
   if (!indim_lower_failed(l)) {
     indim_pool_deal(b, &read, NULL, shape, &item->regs);

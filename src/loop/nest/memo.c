@@ -1,4 +1,4 @@
-// What was computed of an item at an index, so that it is computed once in a kernel.
+// Memoizes values of items at indices within one region.
 #include <string.h>
 
 #include "loop/nest/element.h"

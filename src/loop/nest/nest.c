@@ -1,6 +1,6 @@
-// Loop nests over the elements of an array. What the survey saw of them tells the order of the loops, which dimensions are
-// one, and which runs in vectors. Then the nest is built, in segments between the places where a guard (of a pad or a
-// concatenate) changes its mind, so that inside a segment no guard is left.
+// Loop nests over the elements of an array. The access analysis determines the loop order, which dimensions are
+// collapsed, and which is vectorized. The index set is split where a guard (of a pad or a concatenate) changes its
+// value, so that no guard is left inside a segment.
 #include <string.h>
 
 #include "loop/ir/build.h"
@@ -8,19 +8,21 @@
 
 enum {
   MAX_SEGMENTS = 24,
-  WORTH_THREADS = 32768,     // elements of little cost
-  SMALL_LOOP = 4,            // iterations, which may be written out
-  LONG_ITERATION = 1 << 20,  // elements times cost: long enough for a piece of its own
+  WORTH_THREADS = 32768,     // elements of cost 0
+  SMALL_LOOP = 4,            // iterations; shorter loops may be unrolled
+  LONG_ITERATION = 1 << 20,  // elements times cost: one iteration may be a piece of its own
   LONG_ROW = 64,             // vectors
   CHEAP = 12                 // operations for an element
 };
 
-// Choosing -------------------------------------------------------------------------------------------------------------
+// Choosing ------------------------------------------------------------------------------------------------------------
 
-// Whether one step of |outer| is the same as sizes[inner] steps of |inner| for all that is touched.
-static bool can_merge(const indim_nest *nest, int32_t outer, int32_t inner) {
+// Whether |outer| can be collapsed into |inner|: in every access a step of |outer| equals sizes[inner] steps of
+// |inner|.
+static bool can_collapse(const indim_nest *nest, int32_t outer, int32_t inner) {
   const indim_access_list *list = nest->list;
-  if (list->is_full || list->alone[outer] || list->alone[inner] || nest->group[outer] != nest->group[inner]) {
+  if (list->is_full || list->used_as_value[outer] || list->used_as_value[inner] ||
+      nest->group[outer] != nest->group[inner]) {
     return false;
   }
   for (int32_t i = 0; i < list->count; i++) {
@@ -32,7 +34,7 @@ static bool can_merge(const indim_nest *nest, int32_t outer, int32_t inner) {
   return true;
 }
 
-// How well a dimension runs in vectors: contiguous stores first, contiguous loads next; what does not move is free.
+// Profit of vectorizing a dimension: contiguous stores weigh most, then loads; invariant accesses count half.
 static int64_t vector_score(const indim_nest *nest, int32_t dim) {
   const indim_access_list *list = nest->list;
   int64_t score = 0;
@@ -66,9 +68,9 @@ static int32_t choose_vector_dim(const indim_nest *nest, int32_t lanes) {
   return best;
 }
 
-// Whether the nest computes bf16 alone, in rows: of a row the generator takes the even and the odd elements apart, which are a
-// vector of floats each (emit/program/legalize.c).
-static bool fills_halves(const indim_nest *nest) {
+// Whether the nest computes only bf16, with contiguous accesses: the code generator splits such a vector into its even
+// and odd elements, a vector of floats each (emit/program/legalize.c).
+static bool is_bf16_row(const indim_nest *nest) {
   const indim_access_list *list = nest->list;
   bool is_row = list->has_bf16 && !list->has_others && nest->cost > 0 && !list->is_full && nest->vector_dim >= 0;
   for (int32_t i = 0; i < list->count && is_row; i++) {
@@ -96,7 +98,7 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
     if (nest->sizes[d] == 1) {
       continue;
     }
-    if (inner >= 0 && can_merge(nest, d, inner)) {
+    if (inner >= 0 && can_collapse(nest, d, inner)) {
       nest->sizes[inner] *= nest->sizes[d];
       nest->sizes[d] = 1;
     } else {
@@ -105,20 +107,19 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
   }
   nest->lanes = nest->l->target->vector_bytes / nest->list->widest;
   nest->vector_dim = choose_vector_dim(nest, nest->lanes);
-  nest->lanes *= fills_halves(nest) ? 2 : 1;
+  nest->lanes *= is_bf16_row(nest) ? 2 : 1;
   nest->unroll = nest->cost <= CHEAP ? 4 : nest->cost <= INDIM_LONG_BODY ? 2 : 1;
 }
 
 void indim_nest_choose_transpose(indim_nest *nest) {
   nest->transpose_dim = !indim_lower_is_enabled(nest->l, INDIM_DECISION_TRANSPOSE) ? -1 : indim_transpose_dim(nest);
-  nest->turns = nest->transpose_dim >= 0;
+  nest->transposes = nest->transpose_dim >= 0;
 }
 
-// Building -------------------------------------------------------------------------------------------------------------
+// Building ------------------------------------------------------------------------------------------------------------
 
 static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments);
 
-// The borders of the segments of one dimension, from 0 to its size.
 int32_t indim_nest_borders(const indim_nest *nest, int32_t dim, int32_t segments, int64_t *borders) {
   int32_t count = 0;
   borders[count++] = 0;
@@ -126,15 +127,15 @@ int32_t indim_nest_borders(const indim_nest *nest, int32_t dim, int32_t segments
   if (list->split_point_count[dim] < INDIM_MAX_SPLIT_POINTS &&
       segments * (list->split_point_count[dim] + 1) <= MAX_SEGMENTS) {
     for (int32_t i = 0; i < list->split_point_count[dim]; i++) {
-      int64_t cut = list->split_points[dim][i];
-      if (cut <= 0 || cut >= nest->sizes[dim]) {
+      int64_t point = list->split_points[dim][i];
+      if (point <= 0 || point >= nest->sizes[dim]) {
         continue;
       }
       int32_t at = count++;
-      for (; at > 1 && borders[at - 1] > cut; at--) {
+      for (; at > 1 && borders[at - 1] > point; at--) {
         borders[at] = borders[at - 1];
       }
-      borders[at] = cut;
+      borders[at] = point;
     }
   }
   borders[count] = nest->sizes[dim];
@@ -147,7 +148,6 @@ static void run_body(indim_nest *nest, int32_t lanes, indim_coord *index) {
   nest->body(nest, &k, index);
 }
 
-// |count| elements from |from| on, a number known now, in full vectors and then in halves of one.
 void indim_nest_remainder(indim_nest *nest, indim_coord *index, indim_value_id from, int64_t count) {
   int32_t lanes = 0;
   for (int64_t done = 0; (lanes = indim_piece_lanes(count - done, nest->lanes)) > 0; done += lanes) {
@@ -156,7 +156,6 @@ void indim_nest_remainder(indim_nest *nest, indim_coord *index, indim_value_id f
   }
 }
 
-// The elements of what is stored that a cache line holds, and at least a vector.
 int64_t indim_nest_line(const indim_nest *nest) {
   enum { LINE = 64 };
   int64_t count = nest->lanes;
@@ -168,8 +167,6 @@ int64_t indim_nest_line(const indim_nest *nest) {
   return count;
 }
 
-// How many elements from |low| on are stored before the next cache line of the result, and how many a line has; 0 when the
-// address is not known to move with the vector's lanes.
 indim_value_id indim_nest_before_line(const indim_nest *nest, const indim_coord *index, int64_t low,
                                       int64_t *out_line) {
   indim_loop_builder *b = &nest->l->b;
@@ -201,8 +198,8 @@ void indim_nest_scalar_loop(indim_nest *nest, indim_coord *index, indim_value_id
   indim_loop_for_end(b, NULL, NULL);
 }
 
-// Vectors from |before| elements behind |low| on, a number that only the run knows, and what is left over on both sides
-// one by one. How many vectors there are does not depend on it.
+// A vector loop peeled to alignment: |before| scalar iterations, a run-time value, then vectors, then a scalar
+// remainder. The number of vectors does not depend on |before|.
 static void run_aligned(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, indim_value_id before,
                         int64_t line) {
   indim_loop_builder *b = &nest->l->b;
@@ -214,13 +211,13 @@ static void run_aligned(indim_nest *nest, indim_coord *index, int64_t low, int64
   indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), step, 0, NULL, NULL);
   indim_nest_remainder(nest, index, indim_loop_add(b, start, i), step);
   indim_loop_for_end(b, NULL, NULL);
-  int64_t rest = (whole - done) / line * line;
-  indim_nest_remainder(nest, index, indim_loop_add_const(b, start, done), rest);
-  indim_nest_scalar_loop(nest, index, indim_loop_add_const(b, start, done + rest), indim_loop_index(b, high));
+  int64_t remainder = (whole - done) / line * line;
+  indim_nest_remainder(nest, index, indim_loop_add_const(b, start, done), remainder);
+  indim_nest_scalar_loop(nest, index, indim_loop_add_const(b, start, done + remainder), indim_loop_index(b, high));
 }
 
-// The same from a place known now, and not past the caches: a part of a cache line.
-static void run_plain(indim_nest *nest, indim_coord *index, int64_t from, int64_t count) {
+// |count| elements from a constant index, with ordinary stores: a part of a cache line.
+static void run_temporal(indim_nest *nest, indim_coord *index, int64_t from, int64_t count) {
   bool streams = nest->streams;
   nest->streams = false;
   indim_nest_remainder(nest, index, indim_loop_index(&nest->l->b, from), count);
@@ -232,7 +229,7 @@ void indim_nest_vector_loop(indim_nest *nest, indim_coord *index, int64_t low, i
   int64_t step = (int64_t)nest->lanes * nest->unroll;
   int64_t at = low;
   int64_t line = 0;
-  // Stores past the caches want whole lines; in long rows it is worth to begin the vectors at one.
+  // Non-temporal stores should fill whole cache lines; in long rows, aligning the vectors to lines is worthwhile.
   bool is_long = high - low >= LONG_ROW * nest->lanes && nest->cost <= CHEAP;
   indim_value_id before = nest->streams && is_long ? indim_nest_before_line(nest, index, low, &line) : 0;
   if (before != 0) {
@@ -242,7 +239,7 @@ void indim_nest_vector_loop(indim_nest *nest, indim_coord *index, int64_t low, i
       return;
     }
     at += range->low == range->high ? range->low : 0;
-    run_plain(nest, index, low, at - low);
+    run_temporal(nest, index, low, at - low);
   }
   int64_t blocks = (high - at) / step;
   if (blocks > 1) {
@@ -257,7 +254,7 @@ void indim_nest_vector_loop(indim_nest *nest, indim_coord *index, int64_t low, i
   }
   int64_t whole = line == 0 ? high - at : (high - at) / line * line;
   indim_nest_remainder(nest, index, indim_loop_index(b, at), whole);
-  run_plain(nest, index, at + whole, high - at - whole);
+  run_temporal(nest, index, at + whole, high - at - whole);
 }
 
 int64_t indim_nest_elements(const indim_nest *nest) {
@@ -268,17 +265,15 @@ int64_t indim_nest_elements(const indim_nest *nest) {
   return count;
 }
 
-// Whether so many elements are worth threads, if no loop stands around them.
 bool indim_nest_worth_threads(const indim_nest *nest, int64_t elements) {
   indim_lowering *l = nest->l;
   return nest->may_thread && l->loop_depth == 0 && indim_lower_is_enabled(l, INDIM_DECISION_THREADS) &&
          elements >= WORTH_THREADS * 8 / indim_index_add_saturated(nest->cost, 8);
 }
 
-// How many copies of the body small loops may be written out to.
-static int32_t most_copies(const indim_nest *nest) { return nest->cost <= CHEAP ? 64 : nest->cost <= 100 ? 16 : 4; }
+// The limit on copies of the body from unrolled small loops.
+static int32_t max_copies(const indim_nest *nest) { return nest->cost <= CHEAP ? 64 : nest->cost <= 100 ? 16 : 4; }
 
-// A loop over low to high, in threads as one over pieces and another inside, so that each piece has panels of its own.
 indim_value_id indim_nest_pieces_begin(indim_nest *nest, int64_t low, int64_t high, bool threads) {
   indim_loop_builder *b = &nest->l->b;
   indim_value_id begin = indim_loop_index(b, low);
@@ -311,7 +306,7 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
   indim_loop_builder *b = &l->b;
   int32_t dim = nest->order[position];
   int32_t count = (int32_t)(high - low <= SMALL_LOOP ? high - low : 0);
-  if (count == 1 || (count > 0 && nest->copies * count <= most_copies(nest))) {
+  if (count == 1 || (count > 0 && nest->copies * count <= max_copies(nest))) {
     nest->copies *= count;
     for (int64_t i = low; i < high; i++) {
       index[dim] = (indim_coord){indim_loop_index(b, i), 0};
@@ -320,7 +315,7 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
     nest->copies /= count;
     return;
   }
-  // Few iterations make few pieces, and uneven ones, which is worth it when each is long.
+  // Few iterations make few and uneven pieces, which pays only if each is long.
   int64_t within = indim_nest_elements(nest) / nest->sizes[dim];
   bool is_long =
       high - low >= 4 && indim_index_mul_saturated(within, indim_index_add_saturated(nest->cost, 1)) >= LONG_ITERATION;
@@ -340,11 +335,11 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
 static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments) {
   while (position < nest->rank &&
          (nest->sizes[nest->order[position]] == 1 || nest->order[position] == nest->vector_dim ||
-          (nest->turns && nest->order[position] == nest->transpose_dim))) {
+          (nest->transposes && nest->order[position] == nest->transpose_dim))) {
     position++;
   }
   bool is_last = position == nest->rank;
-  if (is_last && nest->turns) {
+  if (is_last && nest->transposes) {
     indim_nest_transposed(nest, index, segments);
     return;
   }

@@ -1,47 +1,46 @@
-// Loops around blocks that are turned. A large array goes through panels: a square of some hundred rows is turned into working
-// memory, which stays in the second cache, and from there the rows of the result are filled like any others, in long runs.
-// So memory is read and written in runs, however far rows lie apart; read in place, the lines of a block push each other
-// out of the caches where rows are a power of two apart, and meet no line of the result whole where they are odd. What fits
-// the caches is turned square by square in registers alone.
+// Loops around transposed blocks. Large arrays go through packed panels: a square of some hundred rows is transposed
+// into scratch memory, which stays in the second-level cache, and the rows of the result are filled from there in long
+// runs. So memory is read and written in runs whatever the row stride; without panels, the lines of a block evict each
+// other where the row stride is a power of two, and fill no cache line of the result where it is odd. Arrays that fit
+// the caches are transposed square by square in registers alone.
 #include "loop/ir/build.h"
 #include "loop/nest/element.h"
 
 enum { LEAST_LINES = 2 };
 
-// Choosing -------------------------------------------------------------------------------------------------------------
+// Choosing ------------------------------------------------------------------------------------------------------------
 
-// Whether rows of what is stored begin anywhere in a cache line.
 bool indim_nest_rows_are_misaligned(const indim_nest *nest) {
   int64_t line = indim_nest_line(nest);
-  bool is_askew = false;
+  bool is_misaligned = false;
   for (int32_t i = 0; i < nest->list->count; i++) {
     const indim_access *access = &nest->list->accesses[i];
     for (int32_t d = 0; d < nest->rank && access->item == NULL && access->strides != NULL; d++) {
-      is_askew = is_askew || (d != nest->vector_dim && nest->sizes[d] > 1 && access->strides[d] % line != 0);
+      is_misaligned = is_misaligned || (d != nest->vector_dim && nest->sizes[d] > 1 && access->strides[d] % line != 0);
     }
   }
-  return is_askew;
+  return is_misaligned;
 }
 
 static int64_t row_bytes(const indim_access *access, int32_t dim) {
   return indim_index_mul_saturated(indim_index_abs(access->strides[dim]), indim_type_bytes(access->storage->type));
 }
 
-// Whether squares would push their own lines out of the caches: the rows that one touches lie in few sets of them. Or lines
-// of the result are stored in parts: they begin anywhere in rows, or other arrays are loaded between.
-static bool is_hard_for_squares(const indim_nest *nest) {
+// Whether squares without panels would thrash: the rows of one map to few cache sets; or would write partial lines of
+// the result: its rows are misaligned, or loads of other arrays come between.
+static bool needs_panels(const indim_nest *nest) {
   enum { SETS = 2048 };
-  bool is_hard = indim_transpose_is_mixed(nest) || indim_nest_rows_are_misaligned(nest);
+  bool is_needed = indim_transpose_is_mixed(nest) || indim_nest_rows_are_misaligned(nest);
   for (int32_t i = 0; i < nest->list->count; i++) {
     const indim_access *access = &nest->list->accesses[i];
     int32_t dim = access->item == NULL ? nest->transpose_dim : nest->vector_dim;
-    bool counts = access->strides != NULL && (access->item == NULL || indim_transpose_wants(nest, access));
-    is_hard = is_hard || (counts && row_bytes(access, dim) % SETS == 0);
+    bool counts = access->strides != NULL && (access->item == NULL || indim_transpose_applies(nest, access));
+    is_needed = is_needed || (counts && row_bytes(access, dim) % SETS == 0);
   }
-  return is_hard;
+  return is_needed;
 }
 
-// Arrays whose rows are turned; |*out_bytes| is the widest element that is turned or stored, |*out_total| the bytes of all
+// The number of transposed arrays; |*out_bytes|: the widest transposed or stored element; |*out_total|: bytes of all
 // arrays.
 static int32_t transposed_count(const indim_nest *nest, int64_t *out_bytes, int64_t *out_total) {
   int32_t count = 0;
@@ -50,9 +49,9 @@ static int32_t transposed_count(const indim_nest *nest, int64_t *out_bytes, int6
   for (int32_t i = 0; i < nest->list->count; i++) {
     const indim_access *access = &nest->list->accesses[i];
     int64_t bytes = indim_type_bytes(access->storage->type);
-    bool turns = indim_transpose_wants(nest, access);
-    count += turns ? 1 : 0;
-    *out_bytes = (turns || access->item == NULL) && bytes > *out_bytes ? bytes : *out_bytes;
+    bool transposes = indim_transpose_applies(nest, access);
+    count += transposes ? 1 : 0;
+    *out_bytes = (transposes || access->item == NULL) && bytes > *out_bytes ? bytes : *out_bytes;
     *out_total = indim_index_add_saturated(*out_total, indim_index_mul_saturated(access->storage->elements, bytes));
   }
   return count;
@@ -65,16 +64,16 @@ static int64_t panel_elements(const indim_nest *nest) {
 void indim_nest_choose_panels(indim_nest *nest) {
   int64_t bytes = 0;
   int64_t total = 0;
-  int32_t count = nest->turns ? transposed_count(nest, &bytes, &total) : 0;
+  int32_t count = nest->transposes ? transposed_count(nest, &bytes, &total) : 0;
   int64_t cache = nest->l->target->cache_bytes[1] > 0 ? nest->l->target->cache_bytes[1] : INT64_C(1) << 19;
   int64_t line = indim_nest_line(nest);
   nest->side = 0;
   nest->panel_count = 0;
   nest->panel_start = 0;
-  if (count == 0 || count > INDIM_MAX_PANELS || total <= cache || !is_hard_for_squares(nest)) {
+  if (count == 0 || count > INDIM_MAX_PANELS || total <= cache || !needs_panels(nest)) {
     return;
   }
-  // What stays in the third cache needs no long runs; else half of the second is for lines that go to and fro.
+  // Arrays in the third-level cache need no long runs; otherwise panels take half of the second-level cache.
   nest->is_far = total > nest->l->target->cache_bytes[2];
   int64_t most = nest->is_far ? cache / 2 : cache / 8;
   int64_t side = line;
@@ -89,7 +88,7 @@ void indim_nest_choose_panels(indim_nest *nest) {
   nest->pitch = side + least + line;
   for (int32_t i = 0; i < nest->list->count; i++) {
     const indim_access *access = &nest->list->accesses[i];
-    if (indim_transpose_wants(nest, access)) {
+    if (indim_transpose_applies(nest, access)) {
       nest->panels[nest->panel_count++] = indim_loop_storage(&nest->l->b, INDIM_STORAGE_SCRATCH, access->storage->type,
                                                              panel_elements(nest), access->storage->name);
     }
@@ -105,10 +104,10 @@ void indim_nest_make_panels(indim_nest *nest, indim_value_id piece, int64_t coun
   }
 }
 
-// Panels ---------------------------------------------------------------------------------------------------------------
+// Panels --------------------------------------------------------------------------------------------------------------
 
-// |count| elements, a number known now, from |from| on.
-static void run_run(indim_nest *nest, indim_coord *index, indim_value_id from, int64_t count) {
+// A constant number of elements starting at |from|.
+static void run_vectors(indim_nest *nest, indim_coord *index, indim_value_id from, int64_t count) {
   indim_loop_builder *b = &nest->l->b;
   int64_t step = (int64_t)nest->lanes * nest->unroll;
   int64_t done = count / step * step;
@@ -122,36 +121,36 @@ static void run_run(indim_nest *nest, indim_coord *index, indim_value_id from, i
   indim_nest_remainder(nest, index, indim_loop_add_const(b, from, done), count - done);
 }
 
-// A part of the nest in panels.
-typedef struct walk {
+// A part of the nest that goes through panels.
+typedef struct panel_range {
   indim_nest *nest;
   indim_coord *index;
   int64_t w_begin, w_end;
   int64_t v_begin, v_end;
-  int64_t line;  // rows are stored from the first line on that begins in the panel; 0: from where the panel does
-  bool asks;     // for panels ahead
-} walk;
+  int64_t line;     // rows of the result are stored from the panel's first cache line boundary on; 0: from its start on
+  bool prefetches;  // prefetches the next panel
+} panel_range;
 
-// One row of the result, as far as the panel has it. What it has of the next panel's rows completes the last line.
-static void run_row(const walk *r, const indim_panel *panel, bool is_last) {
+// One row of the result within a panel. The panel overlaps the next one so that it completes the row's last cache line.
+static void run_row(const panel_range *r, const indim_panel *panel, bool is_last) {
   indim_nest *nest = r->nest;
   indim_loop_builder *b = &nest->l->b;
   int64_t line = 0;
   if (r->line == 0) {
-    run_run(nest, r->index, panel->v, panel->columns);
+    run_vectors(nest, r->index, panel->v, panel->columns);
     return;
   }
   indim_value_id start = indim_loop_add(b, panel->v, indim_nest_before_line(nest, r->index, r->v_begin, &line));
   int64_t whole = is_last ? (panel->columns - (line - 1)) / line * line : panel->columns - line;
-  run_run(nest, r->index, start, whole);
+  run_vectors(nest, r->index, start, whole);
   if (is_last) {
     indim_nest_scalar_loop(nest, r->index, indim_loop_add_const(b, start, whole), indim_loop_index(b, r->v_end));
   }
 }
 
-// How many elements further on a turned array's next panel lies: along w or v, or with the next step of the loop around; 0
-// when it is the last one.
-static int64_t next_panel(const walk *r, const indim_access *access) {
+// The distance in elements to a transposed array's next panel: along w or v, or in the next iteration of the enclosing
+// loop; 0 for the last one.
+static int64_t next_panel_distance(const panel_range *r, const indim_access *access) {
   const indim_nest *nest = r->nest;
   if (r->w_end - r->w_begin > nest->side) {
     return nest->side;
@@ -168,9 +167,9 @@ static int64_t next_panel(const walk *r, const indim_access *access) {
   return 0;
 }
 
-// Where an access is at the place (w, v) of a panel.
-static indim_value_id address_in(const walk *r, const indim_panel *panel, const indim_access *access, indim_value_id w,
-                                 indim_value_id v) {
+// The address of an access at element (w, v) of a panel.
+static indim_value_id address_in(const panel_range *r, const indim_panel *panel, const indim_access *access,
+                                 indim_value_id w, indim_value_id v) {
   const indim_nest *nest = r->nest;
   indim_loop_builder *b = &nest->l->b;
   indim_value_id address = access->base;
@@ -183,38 +182,38 @@ static indim_value_id address_in(const walk *r, const indim_panel *panel, const 
   return address;
 }
 
-// While row |row| of the result is stored: asks for rows of the next panel, as many as make all of them in the end, and for
-// what other arrays have for the row after the next.
-static void prefetch_next(const walk *r, const indim_panel *panel, indim_value_id row) {
+// While row |row| of the result is stored: prefetches its share of the next panel's rows, and of the other arrays the
+// elements for row + 2.
+static void prefetch_next(const panel_range *r, const indim_panel *panel, indim_value_id row) {
   indim_nest *nest = r->nest;
   indim_loop_builder *b = &nest->l->b;
   int64_t each = (panel->columns + panel->rows - 1) / panel->rows;
-  for (int32_t i = 0; i < nest->list->count && r->asks; i++) {
+  for (int32_t i = 0; i < nest->list->count && r->prefetches; i++) {
     const indim_access *access = &nest->list->accesses[i];
     if (access->item == NULL || access->strides == NULL) {
       continue;
     }
-    if (!indim_transpose_wants(nest, access)) {
-      int64_t ahead = access->strides[nest->vector_dim] == 1 ? 2 * access->strides[nest->transpose_dim] : 0;
-      if (ahead != 0) {
+    if (!indim_transpose_applies(nest, access)) {
+      int64_t distance = access->strides[nest->vector_dim] == 1 ? 2 * access->strides[nest->transpose_dim] : 0;
+      if (distance != 0) {
         indim_value_id address = address_in(r, panel, access, row, indim_loop_index(b, 0));
-        indim_loop_prefetch(b, access->storage, address, ahead, panel->columns);
+        indim_loop_prefetch(b, access->storage, address, distance, panel->columns);
       }
       continue;
     }
-    int64_t ahead = next_panel(r, access);
-    for (int64_t e = 0; e < each && ahead != 0; e++) {
+    int64_t distance = next_panel_distance(r, access);
+    for (int64_t e = 0; e < each && distance != 0; e++) {
       indim_value_id v = indim_loop_add_const(b, indim_loop_mul_const(b, row, each), e);
       if (indim_loop_value_of(b, v)->high >= panel->columns) {
         v = indim_loop_binary(b, INDIM_OP_MINIMUM, v, indim_loop_index(b, panel->columns - 1));
       }
-      indim_loop_prefetch(b, access->storage, address_in(r, panel, access, indim_loop_index(b, 0), v), ahead,
+      indim_loop_prefetch(b, access->storage, address_in(r, panel, access, indim_loop_index(b, 0), v), distance,
                           panel->rows);
     }
   }
 }
 
-static void run_panel(const walk *r, const indim_panel *panel, bool is_last) {
+static void run_panel(const panel_range *r, const indim_panel *panel, bool is_last) {
   indim_nest *nest = r->nest;
   indim_loop_builder *b = &nest->l->b;
   indim_transpose_fill(nest, r->index, panel);
@@ -227,16 +226,17 @@ static void run_panel(const walk *r, const indim_panel *panel, bool is_last) {
   indim_transpose_end(nest->l);
 }
 
-// How many whole panels |count| elements make, so that what is left over is not too little; |needs_rest|: nor nothing.
-static int64_t whole_panels(const indim_nest *nest, int64_t count, bool needs_rest) {
+// The number of whole panels in |count| elements that leaves no too short remainder; |needs_remainder|: nor an empty
+// one.
+static int64_t whole_panels(const indim_nest *nest, int64_t count, bool needs_remainder) {
   int64_t whole = count / nest->side;
-  int64_t rest = count % nest->side;
-  bool is_short = rest < LEAST_LINES * indim_nest_line(nest) && (rest > 0 || needs_rest);
+  int64_t remainder = count % nest->side;
+  bool is_short = remainder < LEAST_LINES * indim_nest_line(nest) && (remainder > 0 || needs_remainder);
   return whole > 0 && is_short ? whole - 1 : whole;
 }
 
-// All panels side by side along w, |columns| long.
-static void run_band(const walk *r, indim_value_id v, int64_t columns, bool is_last) {
+// All panels along w, with |columns| columns.
+static void run_band(const panel_range *r, indim_value_id v, int64_t columns, bool is_last) {
   indim_nest *nest = r->nest;
   indim_loop_builder *b = &nest->l->b;
   int64_t whole = whole_panels(nest, r->w_end - r->w_begin, false);
@@ -256,8 +256,8 @@ static void run_band(const walk *r, indim_value_id v, int64_t columns, bool is_l
   }
 }
 
-// Where rows are stored from a line on, the elements before the first one, from the array itself.
-static void run_before_lines(const walk *r) {
+// Where rows are stored from a line boundary on: the elements before it, without panels.
+static void run_before_lines(const panel_range *r) {
   indim_nest *nest = r->nest;
   indim_loop_builder *b = &nest->l->b;
   int64_t line = 0;
@@ -271,13 +271,13 @@ static void run_before_lines(const walk *r) {
 
 static void run_panels(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
   indim_loop_builder *b = &nest->l->b;
-  bool is_askew = nest->streams && indim_nest_rows_are_misaligned(nest);
-  walk r = {.nest = nest, .index = index, .w_begin = w[0], .w_end = w[1], .v_begin = v[0], .v_end = v[1]};
-  r.line = is_askew ? indim_nest_line(nest) : 0;
-  r.asks = nest->is_far && indim_lower_is_enabled(nest->l, INDIM_DECISION_PREFETCH);
-  int64_t whole = whole_panels(nest, v[1] - v[0], is_askew);
+  bool is_misaligned = nest->streams && indim_nest_rows_are_misaligned(nest);
+  panel_range r = {.nest = nest, .index = index, .w_begin = w[0], .w_end = w[1], .v_begin = v[0], .v_end = v[1]};
+  r.line = is_misaligned ? indim_nest_line(nest) : 0;
+  r.prefetches = nest->is_far && indim_lower_is_enabled(nest->l, INDIM_DECISION_PREFETCH);
+  int64_t whole = whole_panels(nest, v[1] - v[0], is_misaligned);
   int64_t at = v[0] + whole * nest->side;
-  if (is_askew) {
+  if (is_misaligned) {
     run_before_lines(&r);
   }
   if (whole > 0) {
@@ -292,9 +292,9 @@ static void run_panels(indim_nest *nest, indim_coord *index, const int64_t *w, c
   }
 }
 
-// Squares --------------------------------------------------------------------------------------------------------------
+// Squares -------------------------------------------------------------------------------------------------------------
 
-// One element of the turned dimension after the other.
+// A scalar loop over the transposed dimension around the vector loop.
 static void run_untransposed(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
   indim_loop_builder *b = &nest->l->b;
   if (w[0] >= w[1] || v[0] >= v[1]) {
@@ -306,16 +306,15 @@ static void run_untransposed(indim_nest *nest, indim_coord *index, const int64_t
   indim_loop_for_end(b, NULL, NULL);
 }
 
-// How many turned squares lie side by side in a block, along v as along w: as many as fill a cache line of the result.
+// Squares per block along v and along w: as many as fill a cache line of the result.
 static int32_t squares_of(const indim_nest *nest) {
   int64_t count = indim_nest_line(nest) / nest->lanes;
   return (int32_t)(count > INDIM_MAX_SQUARES ? INDIM_MAX_SQUARES : count);
 }
 
-// Blocks of whole cache lines in both directions, of turned squares; |band| (0: none) is added to the place along v. What
-// passes the caches has to be stored in whole lines, and so has what is stored between loads of other arrays, lest the
-// lines be moved to and fro: then squares side by side are turned together; otherwise one after the other, for which the
-// registers suffice.
+// Blocks of transposed squares, whole cache lines in both directions; |band| (0: none) is added to the index along v.
+// Non-temporal stores, and stores between loads of other arrays, have to fill whole cache lines: then adjacent squares
+// are transposed together; otherwise one at a time, which fits the registers.
 static void run_squares(indim_nest *nest, indim_coord *index, indim_value_id w_low, indim_value_id w_high,
                         indim_value_id v_low, indim_value_id v_high, int32_t squares, indim_value_id band) {
   indim_loop_builder *b = &nest->l->b;
@@ -334,8 +333,8 @@ static void run_squares(indim_nest *nest, indim_coord *index, indim_value_id w_l
   indim_loop_for_end(b, NULL, NULL);
 }
 
-// Squares for a band of |v| after the other: the rows of a band stay known to the processor's page tables while all of |w|
-// passes by. Then what is left on two sides.
+// Squares, in bands along |v|: the pages of a band's rows stay in the TLB during the loop over |w|. Then the remainders
+// of both dimensions.
 static void run_transposed(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
   enum { BAND = 128 };
   indim_loop_builder *b = &nest->l->b;

@@ -1,10 +1,10 @@
-// bitcast-convert and bitcast to a type of another width, element by element: an element that is a part of a wider one is
-// shifted down from it, one that several narrower ones make is put together from them. Little-endian, as in memory.
+// bitcast-convert and bitcast to a type of another width, element by element: a narrower element is shifted out of a
+// wider one, a wider one is assembled from narrower ones. Little-endian, as in memory.
 #include "loop/nest/element.h"
 
 static int32_t stored_bits(indim_type type) { return type == INDIM_PRED ? 8 : indim_type_bits(type); }
 
-// The unsigned type of as many bits; INVALID if there is none.
+// The unsigned type of the same width; INVALID if there is none.
 static indim_type unsigned_of(indim_type type) {
   switch (stored_bits(type)) {
   case 1:
@@ -43,7 +43,7 @@ bool indim_recast_can(const indim_instr *instr) {
   if (instr->op == INDIM_OP_BITCAST_CONVERT) {
     return true;
   }
-  // The bytes in memory, where an element has one at least.
+  // A bitcast reinterprets bytes in memory: elements must be at least a byte wide.
   return is_dense(to) && is_dense(from) && stored_bits(to->type) >= 8 && stored_bits(from->type) >= 8 &&
          indim_shape_element_count(to) * stored_bits(to->type) ==
              indim_shape_element_count(from) * stored_bits(from->type);
@@ -60,7 +60,7 @@ static indim_value_id binary(indim_element_ctx *k, indim_op op, indim_value_id x
   return indim_loop_binary(&k->l->b, op, as_lanes(k, x, lanes), as_lanes(k, y, lanes));
 }
 
-// Where an element of the array in memory order is: dense dimensions from the most minor.
+// Dimension |position| of a dense layout, from the most minor.
 static int32_t minor_dim(const indim_shape *shape, int32_t position) {
   return shape->has_layout ? (int32_t)shape->layout.minor_to_major[position] : shape->rank - 1 - position;
 }
@@ -88,12 +88,12 @@ static void index_of(indim_element_ctx *k, const indim_shape *shape, indim_coord
 }
 
 // Part |part| of the wider element at |inner|.
-static indim_value_id take_part(indim_element_ctx *k, indim_flow_item *item, const indim_coord *inner, indim_coord part,
-                                indim_value_id mask) {
+static indim_value_id extract_part(indim_element_ctx *k, indim_flow_item *item, const indim_coord *inner,
+                                   indim_coord part, indim_value_id mask) {
   indim_loop_builder *b = &k->l->b;
   indim_type from = item->operands[0]->shape->type;
   indim_type to = item->shape->type;
-  indim_access_used_alone(k->l, part);
+  indim_access_note_value_use(k->l, part);
   indim_value_id x = indim_loop_bitcast(b, indim_value_at(k, item->operands[0], inner, mask), unsigned_of(from));
   bool differs = part.step != 0 || indim_loop_value_of(b, part.base)->lanes > 1;
   indim_value_id bits = indim_loop_mul_const(b, differs ? indim_coord_lanes(k, part) : part.base, stored_bits(to));
@@ -101,9 +101,9 @@ static indim_value_id take_part(indim_element_ctx *k, indim_flow_item *item, con
   return indim_loop_bitcast(b, indim_loop_convert(b, x, unsigned_of(to)), to);
 }
 
-// |x| as bits |part| of a wider element, with those in |sum|.
-static indim_value_id put_part(indim_element_ctx *k, indim_flow_item *item, indim_value_id x, int64_t part,
-                               indim_value_id sum) {
+// |sum| with |x| inserted as part |part| of a wider element.
+static indim_value_id insert_part(indim_element_ctx *k, indim_flow_item *item, indim_value_id x, int64_t part,
+                                  indim_value_id sum) {
   indim_loop_builder *b = &k->l->b;
   indim_type from = item->operands[0]->shape->type;
   indim_type wide = unsigned_of(item->shape->type);
@@ -134,7 +134,7 @@ indim_value_id indim_recast(indim_element_ctx *k, indim_flow_item *item, const i
       indim_coord_divide(k, linear, from_bits / to_bits, &whole, &part);
       index_of(k, from, whole, inner);
     }
-    return take_part(k, item, inner, part, mask);
+    return extract_part(k, item, inner, part, mask);
   }
   indim_value_id sum = 0;
   for (int32_t part = 0; part < to_bits / from_bits && !indim_lower_failed(k->l); part++) {
@@ -143,7 +143,7 @@ indim_value_id indim_recast(indim_element_ctx *k, indim_flow_item *item, const i
     } else {
       inner[to->rank] = indim_coord_const(k, part);
     }
-    sum = put_part(k, item, indim_value_at(k, item->operands[0], inner, mask), part, sum);
+    sum = insert_part(k, item, indim_value_at(k, item->operands[0], inner, mask), part, sum);
   }
   return indim_loop_bitcast(&k->l->b, sum, to->type);
 }

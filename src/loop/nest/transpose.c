@@ -1,11 +1,11 @@
-// Arrays read along another dimension than the result is written: a block of as many rows as a vector has lanes is loaded
-// along the direction in which the array is contiguous, turned in registers, and then used in the other direction.
+// In-register transpose, for arrays read along another dimension than the result is written: a block of as many rows as
+// a vector has lanes is loaded along its contiguous dimension, transposed in registers, and used along the other.
 //
-// What an element is made of may be anything; so the block is generated twice. First for the rows of the array (lanes
-// along the turned dimension), where every load is noted in the order in which it comes and nothing is stored. Then for
-// the rows of the result, where the same loads come in the same order and are given the turned registers; an element that
-// is taken out of a register counts as a load, because at another index it is one. Squares side by
-// side are turned together, so that what is stored one after the other fills whole cache lines.
+// The body may compute anything, so a block is generated twice. First for the rows of the array (lanes along the
+// transposed dimension), recording every load in program order and storing nothing. Then for the rows of the result,
+// where the same loads come in the same order and are replaced by the transposed registers; an element extracted from a
+// register counts as a load, because at another index it is one. Adjacent squares are transposed together, so that
+// consecutive stores fill whole cache lines.
 #include <string.h>
 
 #include "loop/ir/build.h"
@@ -15,21 +15,21 @@ enum { MAX_LOADS = 32, MAX_LANES = 32 };
 
 struct indim_transposition {
   bool is_replay;
-  int32_t square;  // which of those side by side
-  int32_t pass;    // which of the rows
-  int32_t next;    // load
+  int32_t square;  // number of the current one among adjacent ones
+  int32_t pass;    // current row
+  int32_t next;    // number of the next load
   int32_t count;
   int32_t lanes;
   const indim_nest *nest;
   const indim_flow_item *items[MAX_LOADS];    // what each load reads
-  indim_value_id rows[MAX_LOADS][MAX_LANES];  // 0: this load is not turned
-  indim_value_id turned[INDIM_MAX_SQUARES][MAX_LOADS][MAX_LANES];
+  indim_value_id rows[MAX_LOADS][MAX_LANES];  // 0: this load is not transposed
+  indim_value_id transposed[INDIM_MAX_SQUARES][MAX_LOADS][MAX_LANES];
   const indim_panel *panel;          // or NULL: registers
-  indim_storage *panels[MAX_LOADS];  // that each load is given from, NULL: none
-  const indim_coord *index;          // that the body is being built at
+  indim_storage *panels[MAX_LOADS];  // that replaces each load, NULL: none
+  const indim_coord *index;          // of the body being built
 };
 
-// Reads neither along the vector dimension nor not at all along it, but along the turned one.
+// Whether the access is a load with a stride above 1 along the vector dimension and contiguous along |dim|.
 static bool transposes_along(const indim_nest *nest, const indim_access *access, int32_t dim) {
   return access->item != NULL && access->strides != NULL && indim_index_abs(access->strides[nest->vector_dim]) > 1 &&
          access->strides[dim] == 1;
@@ -61,31 +61,31 @@ int32_t indim_transpose_dim(const indim_nest *nest) {
   return nest->sizes[nest->vector_dim] >= nest->lanes ? best : -1;
 }
 
-bool indim_transpose_wants(const indim_nest *nest, const indim_access *access) {
-  return nest->turns && transposes_along(nest, access, nest->transpose_dim);
+bool indim_transpose_applies(const indim_nest *nest, const indim_access *access) {
+  return nest->transposes && transposes_along(nest, access, nest->transpose_dim);
 }
 
 bool indim_transpose_is_mixed(const indim_nest *nest) {
   bool is_mixed = false;
-  for (int32_t i = 0; i < nest->list->count && nest->turns; i++) {
+  for (int32_t i = 0; i < nest->list->count && nest->transposes; i++) {
     const indim_access *access = &nest->list->accesses[i];
-    is_mixed = is_mixed || (access->item != NULL && !indim_transpose_wants(nest, access));
+    is_mixed = is_mixed || (access->item != NULL && !indim_transpose_applies(nest, access));
   }
   return is_mixed;
 }
 
-// Whether loads of |item| are among those to be turned.
+// Whether loads of |item| are to be transposed.
 static bool is_transposed(const indim_transposition *t, const indim_flow_item *item) {
   for (int32_t i = 0; i < t->nest->list->count; i++) {
     const indim_access *access = &t->nest->list->accesses[i];
-    if (access->item == item && indim_transpose_wants(t->nest, access)) {
+    if (access->item == item && indim_transpose_applies(t->nest, access)) {
       return true;
     }
   }
   return false;
 }
 
-// Element (w, v) of the panel that the running piece has.
+// The address of element (w, v) of the current piece's panel.
 static indim_value_id panel_address(const indim_transposition *t, indim_loop_builder *b, indim_value_id w,
                                     indim_value_id v) {
   indim_value_id start = t->nest->panel_start == 0 ? indim_loop_index(b, 0) : t->nest->panel_start;
@@ -111,7 +111,7 @@ indim_value_id indim_transpose_find(indim_element_ctx *k, const indim_flow_item 
   if (t == NULL || !t->is_replay || t->next >= t->count || t->items[t->next] != item) {
     return 0;
   }
-  indim_value_id found = t->panel != NULL ? find_in_panel(t, k) : t->turned[t->square][t->next][t->pass];
+  indim_value_id found = t->panel != NULL ? find_in_panel(t, k) : t->transposed[t->square][t->next][t->pass];
   t->next += found != 0 ? 1 : 0;
   return found;
 }
@@ -131,9 +131,9 @@ void indim_transpose_note(indim_lowering *l, const indim_flow_item *item, bool i
   t->next++;
 }
 
-// Both shuffles of two rows that stand |s| apart.
-static void mix_rows(indim_lowering *l, int32_t lanes, int32_t s, const int32_t *first, const int32_t *second,
-                     indim_value_id *rows) {
+// Replaces each pair of rows at distance |s| by two shuffles of it.
+static void shuffle_row_pairs(indim_lowering *l, int32_t lanes, int32_t s, const int32_t *first, const int32_t *second,
+                              indim_value_id *rows) {
   for (int32_t i = 0; i < lanes; i++) {
     if ((i & s) == 0) {
       indim_value_id pair[] = {rows[i], rows[i + s]};
@@ -143,10 +143,10 @@ static void mix_rows(indim_lowering *l, int32_t lanes, int32_t s, const int32_t 
   }
 }
 
-// Rows and columns change places, in steps that are one instruction each. Parts of 16 bytes are exchanged, halves of ever
-// smaller squares: the bits of a lane's number above a part's change places with the same bits of the row's. Inside of the
-// parts of two rows, lanes are put one between the other: the bit by which the rows differ becomes the lowest of the lane's
-// number, and the highest of that within the part becomes the row's.
+// Transposes a square in steps of one instruction per row. First parts of 16 bytes are exchanged, in halves of ever
+// smaller squares: the bits of a lane number above a part's are swapped with the same bits of the row number. Then the
+// lanes of two rows are interleaved within their parts: the bit in which the row numbers differ becomes the lowest of
+// the lane number, and the highest lane bit within the part becomes the row's.
 static void transpose_rows(indim_lowering *l, int32_t lanes, const indim_value_id *rows, indim_value_id *out) {
   int32_t first[MAX_LANES];
   int32_t second[MAX_LANES];
@@ -158,30 +158,30 @@ static void transpose_rows(indim_lowering *l, int32_t lanes, const indim_value_i
       first[k] = (k & s) == 0 ? k : lanes + k - s;
       second[k] = (k & s) == 0 ? k + s : lanes + k;
     }
-    mix_rows(l, lanes, s, first, second, out);
+    shuffle_row_pairs(l, lanes, s, first, second, out);
   }
   for (int32_t k = 0; k < lanes; k++) {
     first[k] = k / part * part + k % part / 2 + k % 2 * lanes;
     second[k] = first[k] + part / 2;
   }
   for (int32_t s = part / 2; s >= 1; s /= 2) {
-    mix_rows(l, lanes, s, first, second, out);
+    shuffle_row_pairs(l, lanes, s, first, second, out);
   }
 }
 
 static void transpose_all(indim_lowering *l, indim_transposition *t) {
   for (int32_t n = 0; n < t->count; n++) {
-    bool whole = true;
+    bool is_complete = true;
     for (int32_t i = 0; i < t->lanes; i++) {
-      whole = whole && t->rows[n][i] != 0;
+      is_complete = is_complete && t->rows[n][i] != 0;
     }
-    if (whole) {
-      transpose_rows(l, t->lanes, t->rows[n], t->turned[t->square][n]);
+    if (is_complete) {
+      transpose_rows(l, t->lanes, t->rows[n], t->transposed[t->square][n]);
     }
   }
 }
 
-// One row of one square: of the array, or of the result.
+// One row of one square: of the array, or in a replay of the result.
 static void run_row(indim_nest *nest, indim_coord *index, indim_value_id w, indim_value_id v) {
   indim_lowering *l = nest->l;
   indim_transposition *t = l->turn;
@@ -222,7 +222,7 @@ void indim_transpose_block(indim_nest *nest, indim_coord *index, indim_value_id 
   indim_element_forget(l);
 }
 
-// Panels ---------------------------------------------------------------------------------------------------------------
+// Panels --------------------------------------------------------------------------------------------------------------
 
 void indim_transpose_enter(indim_lowering *l, const indim_coord *index) {
   if (l->turn != NULL) {
@@ -232,7 +232,7 @@ void indim_transpose_enter(indim_lowering *l, const indim_coord *index) {
   }
 }
 
-// A panel of the nest that no other load has.
+// A panel of the nest that no other load uses.
 static indim_storage *choose_panel(const indim_transposition *t, indim_type type) {
   for (int32_t p = 0; p < t->nest->panel_count; p++) {
     bool is_free = t->nest->panels[p]->type == type;
@@ -246,11 +246,11 @@ static indim_storage *choose_panel(const indim_transposition *t, indim_type type
   return NULL;
 }
 
-// Stores the turned rows of a square at (w, v) of the panels.
+// Stores the transposed rows of a square at (w, v) of the panels.
 static void store_square(indim_lowering *l, indim_transposition *t, indim_value_id w, indim_value_id v) {
   indim_loop_builder *b = &l->b;
   for (int32_t n = 0; n < t->count && !indim_lower_failed(l); n++) {
-    const indim_value_id *rows = t->turned[0][n];
+    const indim_value_id *rows = t->transposed[0][n];
     t->panels[n] = rows[0] == 0 ? NULL : choose_panel(t, l->program->values[rows[0]].type);
     for (int32_t i = 0; i < t->lanes && t->panels[n] != NULL; i++) {
       indim_loop_store(b, t->panels[n], panel_address(t, b, indim_loop_add_const(b, w, i), v), rows[i], 1, false);
@@ -258,7 +258,8 @@ static void store_square(indim_lowering *l, indim_transposition *t, indim_value_
   }
 }
 
-// Opens a loop over |count| elements in steps of a square. The last square ends with the last element.
+// Begins a loop over |count| elements in steps of a square. The last square ends at the last element, overlapping its
+// predecessor.
 static indim_value_id squares_begin(indim_transposition *t, indim_loop_builder *b, int64_t count) {
   int64_t end = (count + t->lanes - 1) / t->lanes * t->lanes;
   indim_value_id at =
