@@ -45,10 +45,10 @@ indim_loop_op indim_loop_op_of(const indim_instr *instr) {
   return op;
 }
 
-// The bits of x seen as |type|. A pred is a byte that holds 0 or 1, and any byte but 0 is true.
+// |x| bitcast to |type|. A pred is a byte that holds 0 or 1; any nonzero byte is true.
 indim_value_id indim_loop_bitcast(indim_loop_builder *b, indim_value_id x, indim_type type) {
   if (b->status != INDIM_OK) {
-    return 0;  // what is known of a value is of none then: a pred
+    return 0;  // value 0 has no meaningful type
   }
   indim_type from = indim_loop_value_of(b, x)->type;
   if (from == type) {
@@ -103,10 +103,10 @@ indim_value_id indim_loop_instr(indim_loop_builder *b, const indim_instr *instr,
 
 // Computations --------------------------------------------------------------------------------------------------------
 
-// Ops that give a scalar again when they are given one.
+// Ops that map a scalar to a scalar.
 static bool keeps_scalar(indim_op op) { return indim_op_class_of(op) == INDIM_OP_CLASS_MOVE; }
 
-// Scalars, or a tuple of such; |*out_leaves| counts them.
+// A scalar or a flat tuple of scalars; |*out_leaves| counts them.
 static bool is_of_scalars(const indim_shape *shape, int64_t *out_leaves) {
   *out_leaves = 1;
   if (!indim_shape_is_tuple(shape)) {
@@ -174,7 +174,7 @@ bool indim_loop_can_apply(const indim_computation *computation) {
   return can_computation(computation, 0, &steps);
 }
 
-// One op of parameters |i| and |n| + i.
+// Whether |instr| is an associative and commutative op of parameters |i| and |n| + |i|.
 static bool is_pair_op(const indim_instr *instr, int64_t i, int64_t n) {
   if (indim_op_identity_of(instr->op) == INDIM_IDENTITY_NONE) {
     return false;

@@ -1,4 +1,4 @@
-// Memory for computations that are written out, and the instructions of them that only move leaves.
+// Memory of inline scopes, and the instructions that only move leaves.
 #include "loop/regs/inline_scope.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ int32_t indim_inline_leaf_count(const indim_shape *shape) {
   return indim_shape_is_tuple(shape) ? (int32_t)shape->member_count : 1;
 }
 
-// Numbers the leaves of what the root needs; answers how many there are.
+// Numbers the leaves of the instructions that the root depends on; returns their count.
 static int32_t number_leaves(const indim_computation *computation, int32_t *first) {
   int32_t count = 0;
   for (int32_t i = 0; i < computation->instr_count; i++) {
@@ -70,7 +70,7 @@ void *indim_inline_leaf(const indim_inline_scope *f, const indim_instr *instr) {
   return f->leaves + (size_t)f->first[instr->index] * f->leaf_bytes;
 }
 
-// Copies the leaves of all operands, one behind the other.
+// Concatenates the leaves of all operands.
 static void copy_operands(const indim_inline_scope *f, const indim_instr *instr, void *to) {
   char *at = to;
   for (int32_t i = 0; i < instr->operand_count; i++) {

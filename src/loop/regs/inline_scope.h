@@ -1,41 +1,41 @@
-// Computations that are written out where they are called: apply.c with values as leaves, regs.c with register arrays.
+// Scopes for inlining called computations: apply.c with values as leaves, regs.c with register arrays.
 #ifndef INDIM_LOOP_INLINE_SCOPE_H
 #define INDIM_LOOP_INLINE_SCOPE_H
 
 #include "loop/ir/build.h"
 
-// What a computation's instructions give while it is written out. The leaves of an array are one, those of a flat tuple one
-// for each member:
+// The values of a computation's instructions while it is inlined. An array has one leaf, a flat tuple one for each
+// member:
 //
 //   p = f32[] parameter(0)   t = (f32[], f32[]) tuple(p, p)   ROOT g = f32[] get-tuple-element(t), index=1
 //   first: 0, 1, 3           leaves: p, p, p, p
 typedef struct indim_inline_scope {
   const indim_computation *computation;
   size_t leaf_bytes;
-  int32_t *first;  // for each instruction the number of its first leaf; -1 for what the root does not need
-  char *leaves;    // zeros at first
+  int32_t *first;  // for each instruction the number of its first leaf; -1 if the root does not depend on it
+  char *leaves;    // initially zero
   int32_t leaf_count;
 } indim_inline_scope;
 
 // The computation that a call, a fusion or a map is of; NULL for other ops.
 indim_computation *indim_inline_called(const indim_instr *instr);
 
-// How many leaves an array or a flat tuple has.
+// The number of leaves of an array or a flat tuple.
 int32_t indim_inline_leaf_count(const indim_shape *shape);
 
-// False, with the builder failed, when there is no memory; end must not be called then.
+// False, with the builder failed, when out of memory; indim_inline_end must not be called then.
 bool indim_inline_begin(indim_loop_builder *b, const indim_computation *computation, size_t leaf_bytes,
                         indim_inline_scope *out);
 void indim_inline_end(indim_loop_builder *b, indim_inline_scope *f);
 
-// The first leaf of an instruction that the root needs.
+// The first leaf of an instruction that the root depends on.
 void *indim_inline_leaf(const indim_inline_scope *f, const indim_instr *instr);
-// Gives |instr| its leaves if it only moves some: a parameter those among |args|, which are the leaves of all parameters,
-// a tuple its operands', get-tuple-element one of them. False for other ops.
+// Sets the leaves of an |instr| that only moves leaves: a parameter takes its own of |args| (the leaves of all
+// parameters), a tuple its operands', get-tuple-element one of its operand's. False for other ops.
 bool indim_inline_move(indim_inline_scope *f, const indim_instr *instr, const void *args);
 
-// All leaves of the operands of |instr|, one behind the other, in memory for release; NULL, with the builder failed, when
-// there is none.
+// The concatenated leaves of the operands of |instr|, to be freed by indim_inline_release; NULL, with the builder
+// failed, when out of memory.
 void *indim_inline_operands(indim_loop_builder *b, const indim_inline_scope *f, const indim_instr *instr);
 void indim_inline_release(indim_loop_builder *b, const indim_inline_scope *f, const indim_instr *instr, void *operands);
 

@@ -1,14 +1,14 @@
-// dynamic-slice and dynamic-update-slice of register arrays. A start is known only at run time, but it is one of a few: what would be
-// there for each of them is made, and selects by the bits of the start choose. An update of one index needs no choice: it is
-// spread over the dimension, and a comparison of the indices with the start says where it counts.
+// dynamic-slice and dynamic-update-slice of register arrays. A start is a run-time value with few possibilities: the
+// result for each is computed, and a tree of selects by the bits of the start picks one. An update of a single index
+// needs no such tree: it is broadcast along the dimension and masked by a comparison of the indices with the start.
 #include "loop/regs/regs_internal.h"
 
-// The most rows that are made for all starts together.
-enum { MAX_ROWS = 256, CAUTIOUS_LANES = 4 };
+// Limit on rows computed for all starts together.
+enum { MAX_ROWS = 256, ASSUMED_LANES = 4 };
 
 static int32_t start_operand(const indim_instr *instr) { return instr->op == INDIM_OP_DYNAMIC_SLICE ? 1 : 2; }
 
-// Of the block that is read or written.
+// The shape of the block that is read or written.
 static const indim_shape *block_shape(const indim_instr *instr) {
   return instr->op == INDIM_OP_DYNAMIC_SLICE ? instr->shape : instr->operands[1]->shape;
 }
@@ -33,12 +33,12 @@ bool indim_regs_can_dynamic(const indim_instr *instr) {
     } else if (block->sizes[d] == 1) {
       room = 0;
     }
-    rows += room == 0 ? 0 : (room + 1) * ((elements + CAUTIOUS_LANES - 1) / CAUTIOUS_LANES);
+    rows += room == 0 ? 0 : (room + 1) * ((elements + ASSUMED_LANES - 1) / ASSUMED_LANES);
   }
   return rows <= MAX_ROWS;
 }
 
-// The start in dimension |d| so that the block fits: from a scalar for each dimension, or from one vector.
+// The start in dimension |d|, clamped so that the block fits: from a scalar per dimension or from one vector.
 static indim_value_id find_start(indim_loop_builder *b, const indim_instr *instr, const indim_regs *operands, int32_t d,
                                  int64_t room) {
   int32_t first = start_operand(instr);
@@ -53,14 +53,14 @@ static indim_value_id find_start(indim_loop_builder *b, const indim_instr *instr
   return indim_loop_clamp_index(b, start, 0, room);
 }
 
-static bool is_known(const indim_loop_builder *b, indim_value_id x) {
+static bool is_constant(const indim_loop_builder *b, indim_value_id x) {
   const indim_loop_value *value = indim_loop_value_of(b, x);
   return value->low == value->high;
 }
 
-// candidates[start], rows of |lanes| each.
-static indim_value_id choose(indim_loop_builder *b, indim_value_id start, int64_t count, int32_t lanes,
-                             indim_value_id *candidates) {
+// candidates[start], each a row of |lanes| lanes, by a tree of selects.
+static indim_value_id select_by_start(indim_loop_builder *b, indim_value_id start, int64_t count, int32_t lanes,
+                                      indim_value_id *candidates) {
   for (int64_t bit = 1; count > 1 && b->status == INDIM_OK; bit *= 2) {
     indim_value_id is_set = indim_loop_modulo(b, indim_loop_floordiv(b, start, bit), 2);
     indim_value_id pred = indim_loop_splat(b, indim_loop_in_range(b, is_set, 1, 1), lanes);
@@ -72,8 +72,8 @@ static indim_value_id choose(indim_loop_builder *b, indim_value_id start, int64_
   return candidates[0];
 }
 
-// What a dimension of |size| becomes: |new_size| indices, index i being old index i + start * step (step 1: a slice; -1: the
-// block moved up), any value where that is outside.
+// A shift along dimension |dim|: index i of |new_size| is old index i + start * step (step 1: a slice; -1: the block
+// moved up), undefined where that is out of range.
 typedef struct shift {
   int32_t rank;
   int32_t dim;
@@ -96,7 +96,7 @@ static void map_shift(const shift *s, int64_t start, int32_t *map) {
   }
 }
 
-// Shifts the pool's elements by |start| along the shift's dimension, which then has its new size.
+// Applies the shift by |start| to the pool.
 static void apply_shift(indim_loop_builder *b, const shift *s, indim_value_id start, indim_regs_pool *pool) {
   int32_t map[INDIM_REGS_ELEMENTS];
   int64_t sizes[INDIM_MAX_RANK] = {0};
@@ -110,15 +110,15 @@ static void apply_shift(indim_loop_builder *b, const shift *s, indim_value_id st
     count *= sizes[d];
   }
   int32_t lanes = indim_regs_row_lanes(&b->program->target, s->rank, sizes);
-  int64_t first = is_known(b, start) ? indim_loop_value_of(b, start)->low : 0;
-  int64_t starts = is_known(b, start) ? 1 : s->room + 1;
+  int64_t first = is_constant(b, start) ? indim_loop_value_of(b, start)->low : 0;
+  int64_t starts = is_constant(b, start) ? 1 : s->room + 1;
   for (int64_t e = 0; e < count; e += lanes) {
     indim_value_id candidates[INDIM_REGS_ELEMENTS];
     for (int64_t i = 0; i < starts; i++) {
       map_shift(s, first + i, map);
       candidates[i] = indim_pool_pick(b, pool, lanes, &map[e]);
     }
-    indim_pool_add_value(choose(b, start, starts, lanes, candidates), lanes, &out);
+    indim_pool_add_value(select_by_start(b, start, starts, lanes, candidates), lanes, &out);
   }
   *pool = out;
 }
@@ -143,10 +143,10 @@ static void lower_slice(indim_loop_builder *b, const indim_instr *instr, const i
   indim_pool_deal(b, &pool, NULL, instr->shape, out);
 }
 
-// Updating --------------------------------------------------------------------------------------------------------------
+// Updating ------------------------------------------------------------------------------------------------------------
 
-// Where start <= index < start + size for the indices of a row's lanes: a scalar pred when they are all the same, else one
-// for each lane.
+// Whether start <= index < start + size for the indices of a row's lanes: a scalar pred when they are all equal, else
+// one per lane.
 static indim_value_id find_inside(indim_loop_builder *b, indim_type type, indim_value_id start, int64_t size,
                                   int32_t lanes, const int64_t *indices) {
   uint64_t low[2 * INDIM_REGS_ELEMENTS] = {0};
@@ -174,8 +174,8 @@ static indim_value_id find_inside(indim_loop_builder *b, indim_type type, indim_
   return indim_loop_binary(b, INDIM_OP_AND, below, indim_loop_elementwise(b, compare, INDIM_PRED, 2, bottom));
 }
 
-// Both preds; either may be a scalar beside lanes, or none.
-static indim_value_id both(indim_loop_builder *b, indim_value_id x, indim_value_id y) {
+// The conjunction of two preds, of one lane or several; |x| may be 0 (true).
+static indim_value_id mask_and(indim_loop_builder *b, indim_value_id x, indim_value_id y) {
   if (b->status != INDIM_OK || x == 0) {
     return y;
   }
@@ -185,7 +185,7 @@ static indim_value_id both(indim_loop_builder *b, indim_value_id x, indim_value_
   return indim_loop_binary(b, INDIM_OP_AND, indim_loop_splat(b, x, lanes), indim_loop_splat(b, y, lanes));
 }
 
-// Where row |row| of the whole lies inside the block; 0 if everywhere.
+// The lanes of row |row| that are inside the updated block; 0 if all.
 static indim_value_id find_mask(indim_loop_builder *b, const indim_instr *instr, const indim_value_id *starts,
                                 int32_t row, int32_t lanes) {
   const indim_shape *whole = instr->shape;
@@ -198,7 +198,7 @@ static indim_value_id find_mask(indim_loop_builder *b, const indim_instr *instr,
       for (int32_t k = 0; k < lanes; k++) {
         indices[k] = ((int64_t)row * lanes + k) / inner % whole->sizes[d];
       }
-      mask = both(b, mask, find_inside(b, whole->type, starts[d], block->sizes[d], lanes, indices));
+      mask = mask_and(b, mask, find_inside(b, whole->type, starts[d], block->sizes[d], lanes, indices));
     }
     inner *= whole->sizes[d];
   }
@@ -222,9 +222,9 @@ static void lower_update(indim_loop_builder *b, const indim_instr *instr, const 
     if (s.room > 0) {
       starts[d] = find_start(b, instr, operands, d, s.room);
     }
-    if (s.room > 0 && block->sizes[d] == 1) {  // the one index everywhere
+    if (s.room > 0 && block->sizes[d] == 1) {  // broadcast the single index
       int32_t map[INDIM_REGS_ELEMENTS];
-      indim_regs_pool spread;
+      indim_regs_pool broadcast;
       int32_t inner = 1;
       for (int32_t i = d + 1; i < whole->rank; i++) {
         inner *= (int32_t)s.sizes[i];
@@ -233,8 +233,8 @@ static void lower_update(indim_loop_builder *b, const indim_instr *instr, const 
       for (int32_t e = 0; e < count; e++) {
         map[e] = e / inner / (int32_t)s.new_size * inner + e % inner;
       }
-      indim_pool_map(&pool, count, map, &spread);
-      pool = spread;
+      indim_pool_map(&pool, count, map, &broadcast);
+      pool = broadcast;
     } else if (s.room > 0) {
       apply_shift(b, &s, starts[d], &pool);
     }

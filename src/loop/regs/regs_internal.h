@@ -1,11 +1,11 @@
-// What the files of register arrays share: elements by number, and how rows are made of them.
+// Internal to regs*.c: pools of elements, and making rows of them.
 #ifndef INDIM_LOOP_REGS_INTERNAL_H
 #define INDIM_LOOP_REGS_INTERNAL_H
 
 #include "loop/regs/regs.h"
 
-// Where each of a number of elements of one type stands: element e is lane |lane[e]| of |value[e]|. What is moved is only
-// renumbered; nodes are made when rows are picked.
+// The locations of elements of one type: element e is lane |lane[e]| of |value[e]|. Moving elements only renumbers
+// them; shuffles are emitted when rows are made.
 enum { INDIM_POOL_ELEMENTS = 2 * INDIM_REGS_ELEMENTS };
 
 typedef struct indim_regs_pool {
@@ -15,35 +15,35 @@ typedef struct indim_regs_pool {
   int16_t lane[INDIM_POOL_ELEMENTS];
 } indim_regs_pool;
 
-// Up to so many elements a register array is rows of one lane.
+// A register array of at most this many elements has rows of one lane.
 enum { INDIM_REGS_SCALARS = 4 };
 
-// Lanes of the rows of an array with these sizes, however small; see indim_regs_lanes.
+// Lanes of the rows of an array with these sizes, without the scalar case of indim_regs_lanes.
 int32_t indim_regs_row_lanes(const indim_target *target, int32_t rank, const int64_t *sizes);
-// Lanes of this type that fill a register, a power of two and 2 at least.
+// Lanes of this type in a register, a power of two and at least 2.
 int32_t indim_regs_register_lanes(const indim_target *target, indim_type type);
-// Rows for a register array of |shape|, all none. NULL after a failure, with |*out| empty.
+// Allocates rows of a register array of |shape|, all 0. NULL after a failure, with |*out| empty.
 indim_value_id *indim_regs_new(indim_loop_builder *b, const indim_shape *shape, indim_regs *out);
 
-// Appends a register array's elements in their order.
+// Appends a register array's elements in order.
 void indim_pool_add(const indim_regs *regs, indim_regs_pool *pool);
 // Appends |lanes| elements, the lanes of one value.
 void indim_pool_add_value(indim_value_id value, int32_t lanes, indim_regs_pool *pool);
-// |count| of the elements of |from|: number i is from[map[i]].
+// A pool of |count| elements: element i is element map[i] of |from|.
 void indim_pool_map(const indim_regs_pool *from, int32_t count, const int32_t *map, indim_regs_pool *out);
-// A value whose lane k is element map[k]; -1: any value.
+// A value whose lane k is element map[k]; -1: undefined.
 indim_value_id indim_pool_pick(indim_loop_builder *b, const indim_regs_pool *pool, int32_t lanes, const int32_t *map);
-// The register array of |shape| whose element e is element map[e] of the pool, or e itself when |map| is NULL.
+// The register array of |shape| whose element e is element map[e] of the pool, or element e when |map| is NULL.
 void indim_pool_deal(indim_loop_builder *b, const indim_regs_pool *pool, const int32_t *map, const indim_shape *shape,
                      indim_regs *out);
-// The same elements in another order of the dimensions, dimension perm[k] of |sizes| becoming number k, and made to
-// stand in rows of |lanes| lanes that are contiguous in the new order.
+// The elements with permuted dimensions, dimension perm[k] of |sizes| becoming dimension k, in new rows of |lanes|
+// lanes that are contiguous in the new order.
 void indim_pool_transpose(indim_loop_builder *b, const indim_regs_pool *pool, int32_t rank, const int64_t *sizes,
                           const int32_t *perm, int32_t lanes, indim_regs_pool *out);
-// For each element of the new order its number in the old one.
+// Maps each element number after that permutation to the one before.
 void indim_order_fill(int32_t rank, const int64_t *sizes, const int32_t *perm, int32_t *out_map);
 
-// regs_move.c: the ops that only move elements.
+// regs_move.c: ops that only move elements.
 void indim_regs_move(indim_loop_builder *b, const indim_instr *instr, const indim_regs *operands, indim_regs *out);
 // regs_dynamic.c
 bool indim_regs_can_dynamic(const indim_instr *instr);

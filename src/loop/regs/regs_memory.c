@@ -1,9 +1,9 @@
-// Register arrays from and to memory. Elements that stand side by side in memory are read side by side: an array that lies in
-// another order than its dimensions is read in the order of memory and turned in registers.
+// Loads and stores of register arrays. Contiguous elements are accessed as vectors: an array whose layout is not
+// row-major is read or written in memory order and transposed in registers.
 #include "loop/ir/build.h"
 #include "loop/regs/regs_internal.h"
 
-// The dimensions from the largest stride to the smallest, those of size 1 in front.
+// The dimensions by decreasing stride, those of size 1 first.
 static void find_order(const indim_shape *shape, const int64_t *strides, int32_t *perm) {
   int32_t ones = 0;
   int32_t count = 0;
@@ -23,16 +23,16 @@ static void find_order(const indim_shape *shape, const int64_t *strides, int32_t
   }
 }
 
-// A register array's elements in the order in which they are read or written, and the offset of each.
-typedef struct walk {
+// A register array's elements in memory order, and the offset of each.
+typedef struct memory_order {
   int32_t perm[INDIM_MAX_RANK];
   int64_t sizes[INDIM_MAX_RANK];  // in the new order
   int32_t lanes;
   int32_t count;
   int64_t offsets[INDIM_REGS_ELEMENTS];
-} walk;
+} memory_order;
 
-static void plan_walk(const indim_loop_builder *b, const indim_shape *shape, const int64_t *strides, walk *w) {
+static void plan_order(const indim_loop_builder *b, const indim_shape *shape, const int64_t *strides, memory_order *w) {
   int64_t index[INDIM_MAX_RANK] = {0};
   find_order(shape, strides, w->perm);
   for (int32_t k = 0; k < shape->rank; k++) {
@@ -51,8 +51,8 @@ static void plan_walk(const indim_loop_builder *b, const indim_shape *shape, con
   }
 }
 
-// How many elements from |first| on, below |end|, are equally far from each other.
-static int32_t run_length(const walk *w, int32_t first, int32_t end) {
+// The number of elements from |first| on, below |end|, with a constant stride.
+static int32_t run_length(const memory_order *w, int32_t first, int32_t end) {
   int32_t last = first + 1;
   while (last + 1 < end && w->offsets[last + 1] - w->offsets[last] == w->offsets[first + 1] - w->offsets[first]) {
     last++;
@@ -60,21 +60,21 @@ static int32_t run_length(const walk *w, int32_t first, int32_t end) {
   return last < end ? last + 1 - first : 1;
 }
 
-static int32_t run_stride(const walk *w, int32_t first, int32_t lanes) {
+static int32_t run_stride(const memory_order *w, int32_t first, int32_t lanes) {
   return lanes == 1 ? 1 : (int32_t)(w->offsets[first + 1] - w->offsets[first]);
 }
 
 void indim_regs_load(indim_loop_builder *b, const indim_shape *shape, indim_storage *storage, indim_value_id address,
                      const int64_t *strides, indim_regs *out) {
-  walk w;
+  memory_order w;
   indim_regs_pool read = {.type = shape->type};
-  indim_regs_pool turned;
+  indim_regs_pool transposed;
   int32_t inverse[INDIM_MAX_RANK];
   *out = (indim_regs){.shape = shape};
   if (b->status != INDIM_OK) {
     return;
   }
-  plan_walk(b, shape, strides, &w);
+  plan_order(b, shape, strides, &w);
   for (int32_t row = 0; row < w.count; row += w.lanes) {
     for (int32_t e = row; e < row + w.lanes;) {
       int32_t lanes = run_length(&w, e, row + w.lanes);
@@ -89,22 +89,23 @@ void indim_regs_load(indim_loop_builder *b, const indim_shape *shape, indim_stor
   for (int32_t k = 0; k < shape->rank; k++) {
     inverse[w.perm[k]] = k;
   }
-  indim_pool_transpose(b, &read, shape->rank, w.sizes, inverse, indim_regs_lanes(&b->program->target, shape), &turned);
-  indim_pool_deal(b, &turned, NULL, shape, out);
+  indim_pool_transpose(b, &read, shape->rank, w.sizes, inverse, indim_regs_lanes(&b->program->target, shape),
+                       &transposed);
+  indim_pool_deal(b, &transposed, NULL, shape, out);
 }
 
 void indim_regs_store(indim_loop_builder *b, const indim_regs *regs, indim_storage *storage, indim_value_id address,
                       const int64_t *strides) {
-  walk w;
+  memory_order w;
   const indim_shape *shape = regs->shape;
-  indim_regs_pool held = {.type = shape->type};
-  indim_regs_pool turned;
+  indim_regs_pool pool = {.type = shape->type};
+  indim_regs_pool transposed;
   if (b->status != INDIM_OK) {
     return;
   }
-  plan_walk(b, shape, strides, &w);
-  indim_pool_add(regs, &held);
-  indim_pool_transpose(b, &held, shape->rank, shape->sizes, w.perm, w.lanes, &turned);
+  plan_order(b, shape, strides, &w);
+  indim_pool_add(regs, &pool);
+  indim_pool_transpose(b, &pool, shape->rank, shape->sizes, w.perm, w.lanes, &transposed);
   for (int32_t row = 0; row < w.count; row += w.lanes) {
     for (int32_t e = row; e < row + w.lanes && b->status == INDIM_OK;) {
       int32_t map[INDIM_REGS_ELEMENTS];
@@ -113,7 +114,7 @@ void indim_regs_store(indim_loop_builder *b, const indim_regs *regs, indim_stora
       for (int32_t k = 0; k < lanes; k++) {
         map[k] = e + k;
       }
-      indim_value_id value = indim_pool_pick(b, &turned, lanes, map);
+      indim_value_id value = indim_pool_pick(b, &transposed, lanes, map);
       indim_loop_store(b, storage, indim_loop_add_const(b, address, w.offsets[e]), value, stride, false);
       e += lanes;
     }

@@ -1,8 +1,8 @@
-// Tile ops that only move elements: for each element of the result the number of the element that it is, among those of
-// all operands one behind the other. The shuffles are made from these numbers (regs_pool.c).
+// Ops on register arrays that only move elements: each maps an element of the result to an element number among the
+// concatenated operands. Shuffles are made from these maps (regs_pool.c).
 #include "loop/regs/regs_internal.h"
 
-// The numbers of the elements of a result with |sizes|, each at |offset| + index . strides of its source.
+// Maps each element of a result with |sizes| to the source element at |offset| + sum of index[d] * strides[d].
 static void fill_strided(int32_t rank, const int64_t *sizes, int64_t offset, const int64_t *strides, int32_t *map) {
   int64_t index[INDIM_MAX_RANK] = {0};
   int64_t from = offset;
@@ -69,8 +69,8 @@ static void map_slice(const indim_instr *instr, int32_t *map) {
   fill_strided(instr->shape->rank, instr->shape->sizes, offset, strides, map);
 }
 
-// Element i of the operand lands at low + i * (interior + 1); the rest is the padding value, which stands behind the
-// operand's elements.
+// Element i of the operand moves to low + i * (interior + 1); the rest is the padding value, which follows the
+// operand's elements in the pool.
 static void map_pad(const indim_instr *instr, int32_t *map) {
   const indim_shape *from = instr->operands[0]->shape;
   const indim_padding_dim *padding = indim_instr_attr(instr, INDIM_ATTR_PADDING)->value.padding;
@@ -94,7 +94,7 @@ static void map_pad(const indim_instr *instr, int32_t *map) {
 static void map_concatenate(const indim_instr *instr, int32_t *map) {
   int64_t count = 0;
   int64_t dim = indim_instr_ints(instr, INDIM_ATTR_DIMENSIONS, &count)[0];
-  int64_t inner = 1;  // elements behind one index of the dimension
+  int64_t inner = 1;  // elements per index of the dimension
   for (int32_t d = (int32_t)dim + 1; d < instr->shape->rank; d++) {
     inner *= instr->shape->sizes[d];
   }
@@ -111,11 +111,11 @@ static void map_concatenate(const indim_instr *instr, int32_t *map) {
   }
 }
 
-// The element of the operand whose bytes stand where the result's element |e| stands, for dense layouts.
+// Maps each element of the result to the operand's element at the same address, for dense layouts.
 static void map_bitcast(const indim_instr *instr, int32_t *map) {
   const indim_shape *from = instr->operands[0]->shape;
-  int32_t at_place[INDIM_REGS_ELEMENTS];
-  int64_t places[INDIM_MAX_RANK];
+  int32_t at_address[INDIM_REGS_ELEMENTS];
+  int64_t strides[INDIM_MAX_RANK];
   int64_t index[INDIM_MAX_RANK] = {0};
   int32_t e = 0;
   for (int32_t side = 0; side < 2; side++) {
@@ -123,19 +123,19 @@ static void map_bitcast(const indim_instr *instr, int32_t *map) {
     int64_t stride = 1;
     for (int32_t i = 0; i < shape->rank; i++) {
       int64_t d = shape->has_layout ? shape->layout.minor_to_major[i] : shape->rank - 1 - i;
-      places[d] = stride;
+      strides[d] = stride;
       stride *= shape->sizes[d];
     }
     e = 0;
     do {
-      int64_t place = 0;
+      int64_t address = 0;
       for (int32_t d = 0; d < shape->rank; d++) {
-        place += index[d] * places[d];
+        address += index[d] * strides[d];
       }
       if (side == 0) {
-        at_place[place] = e++;
+        at_address[address] = e++;
       } else {
-        map[e++] = at_place[place];
+        map[e++] = at_address[address];
       }
     } while (indim_index_next(shape, index));
   }

@@ -1,12 +1,12 @@
-// Elements by number, and the shuffles that bring them into rows. A row of one or two sources is one shuffle; of more,
-// the sources are merged two by two. A transposition is cut into square blocks of a register's lanes, each of which is
-// exchanged in log2(lanes) steps, so that the work is shared between the rows.
+// Pools of elements, and the shuffles that make rows of them. A row of one or two sources is one shuffle; more sources
+// are merged pairwise. A transpose is split into square blocks of a register's lanes, each transposed in log2(lanes)
+// exchange steps, so that the rows share the work.
 #include "loop/regs/regs_internal.h"
 
 int32_t indim_regs_register_lanes(const indim_target *target, indim_type type) {
   int32_t bytes = indim_type_bytes(type);
   if (indim_type_is_complex(type)) {
-    bytes /= 2;  // the parts stand apart
+    bytes /= 2;  // real and imaginary parts are separate registers
   } else if (type == INDIM_PRED || (indim_type_is_float(type) && bytes < 4)) {
     bytes = 4;
   }
@@ -35,9 +35,9 @@ void indim_pool_map(const indim_regs_pool *from, int32_t count, const int32_t *m
   }
 }
 
-// Picking -------------------------------------------------------------------------------------------------------------
+// Picking rows --------------------------------------------------------------------------------------------------------
 
-// A shuffle of one or two values; a value itself where all that is wanted stands in its place.
+// A shuffle of one or two values; |x| itself if the shuffle is the identity.
 static indim_value_id shuffle(indim_loop_builder *b, indim_value_id x, indim_value_id y, int32_t lanes,
                               const int32_t *map) {
   if (b->status != INDIM_OK) {
@@ -57,7 +57,7 @@ static indim_value_id shuffle(indim_loop_builder *b, indim_value_id x, indim_val
   return indim_loop_shuffle(b, y == 0 ? 1 : 2, (indim_value_id[]){x, y}, lanes, map);
 }
 
-// The sources of one row: lane k of the row is lane |lane[k]| of source |owner[k]|, -1 for any value.
+// The sources of one row: lane k of the row is lane |lane[k]| of source |owner[k]|; -1: undefined.
 typedef struct row_sources {
   int32_t lanes;
   int32_t count;
@@ -87,7 +87,7 @@ static void find_sources(const indim_regs_pool *pool, int32_t lanes, const int32
   }
 }
 
-// Sources |s| and the next one become one, without gaps: number |to|.
+// Merges the needed lanes of sources |s| and |s| + 1, without gaps, into source |to|.
 static void merge_two(indim_loop_builder *b, row_sources *row, int32_t s, int32_t to) {
   int32_t map[INDIM_REGS_ELEMENTS];
   int32_t wanted = 0;
@@ -153,7 +153,7 @@ void indim_pool_deal(indim_loop_builder *b, const indim_regs_pool *pool, const i
   }
 }
 
-// Transposing -----------------------------------------------------------------------------------------------------------
+// Transposing ---------------------------------------------------------------------------------------------------------
 
 void indim_order_fill(int32_t rank, const int64_t *sizes, const int32_t *perm, int32_t *out_map) {
   int32_t strides[INDIM_MAX_RANK];
@@ -176,8 +176,8 @@ void indim_order_fill(int32_t rank, const int64_t *sizes, const int32_t *perm, i
   }
 }
 
-// One step of a block of |size| rows: lanes whose number has bit |step| are exchanged between rows that differ in that bit.
-// Rows beyond the block are none; lanes beyond a row are any value. Only |lanes| lanes of the results are needed.
+// One step of a block of |size| rows: rows whose numbers differ in bit |step| exchange lanes by that bit of the lane
+// number. Rows beyond the block are 0; lanes beyond a row are undefined. Only |lanes| lanes of the results are needed.
 static void exchange(indim_loop_builder *b, int32_t size, int32_t step, int32_t lanes, indim_value_id *rows) {
   for (int32_t i = 0; i < size && b->status == INDIM_OK; i++) {
     if ((i & step) != 0 || (rows[i] == 0 && rows[i + step] == 0)) {
@@ -190,10 +190,10 @@ static void exchange(indim_loop_builder *b, int32_t size, int32_t step, int32_t 
       for (int32_t k = 0; k < lanes; k++) {
         int32_t from = (k & step) != 0 ? 1 : 0;
         int32_t lane = (k & ~step) | (half * step);
-        bool known = pair[from] != 0 && lane < indim_loop_value_of(b, pair[from])->lanes;
+        bool is_defined = pair[from] != 0 && lane < indim_loop_value_of(b, pair[from])->lanes;
         int32_t base = from == 1 && pair[0] != 0 ? indim_loop_value_of(b, pair[0])->lanes : 0;
-        map[k] = known ? base + lane : -1;
-        any = any || known;
+        map[k] = is_defined ? base + lane : -1;
+        any = any || is_defined;
       }
       indim_value_id x = pair[0] != 0 ? pair[0] : pair[1];
       rows[i + half * step] = any ? shuffle(b, x, pair[0] != 0 ? pair[1] : 0, lanes, map) : 0;
@@ -201,7 +201,7 @@ static void exchange(indim_loop_builder *b, int32_t size, int32_t step, int32_t 
   }
 }
 
-// rows[0..n-1] of m lanes each become m rows of n lanes; n and m at most |width|, a power of two.
+// Transposes |n| rows of |m| lanes into |m| rows of |n| lanes; both at most |width|, a power of two.
 static void transpose_block(indim_loop_builder *b, int32_t width, int32_t n, int32_t m, indim_value_id *rows) {
   int32_t size = 1;
   while (size < n || size < m) {
@@ -218,7 +218,7 @@ static void transpose_block(indim_loop_builder *b, int32_t width, int32_t n, int
   }
 }
 
-// |out| gets the m x n transposition of n x m elements that begin at |base| in both.
+// Transposes an |n| x |m| matrix of elements that begins at |base| in |pool| and in |out|.
 static void transpose_matrix(indim_loop_builder *b, const indim_regs_pool *pool, int32_t base, int32_t n, int32_t m,
                              indim_regs_pool *out) {
   enum { MOST_LANES = 64 };
@@ -248,7 +248,7 @@ static void transpose_matrix(indim_loop_builder *b, const indim_regs_pool *pool,
   }
 }
 
-// The order without dimensions of size 1 and with neighbours that stay neighbours made one.
+// The permutation without dimensions of size 1, with dimensions collapsed that stay adjacent. Returns the new rank.
 static int32_t simplify(int32_t rank, const int64_t *sizes, const int32_t *perm, int32_t *out_perm,
                         int64_t *out_sizes) {
   int32_t group_of[INDIM_MAX_RANK];  // of each dimension, numbered in the new order

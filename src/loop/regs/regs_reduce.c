@@ -1,19 +1,19 @@
-// Sums of products and reductions of register arrays. Where there are results enough to fill lanes, each lane is a result of its own
-// and the steps run through the rows; elements that stand along the rows are transposed first, once, and out of every loop
-// that does not change them. A few results of many elements are folded along the lanes instead, by halves.
+// dot and reduce of register arrays. With enough results to fill lanes, each lane is one result and the steps go
+// through rows; elements along the rows are transposed first, outside of loops in which they are invariant. A few
+// results of many elements are reduced across lanes instead, by halving.
 #include <string.h>
 
 #include "base/size.h"
 #include "loop/regs/regs_internal.h"
 
-enum { MAX_PRODUCTS = 2048, MAX_APPLIED = 64, MOST_FOLDED = 4, MANY_REGISTERS = 8 };
+enum { MAX_PRODUCTS = 2048, MAX_APPLIED = 64, MAX_ACROSS_LANES = 4, MANY_REGISTERS = 8 };
 
-// What a sum or a reduction does at each step. |n| values are combined with |n| others.
+// The step of a sum or reduction: combines |n| values with |n| others.
 typedef struct combiner {
   int32_t n;
   const indim_computation *computation;  // NULL: |op| of a pair of values
   indim_op op;
-  bool in_order;  // one after the other from the first: nothing is known of the computation
+  bool in_order;  // must not be reordered
 } combiner;
 
 enum { MAX_RESULTS = 8 };  // of one reduce
@@ -38,7 +38,7 @@ static entry combine(indim_loop_builder *b, const combiner *c, entry x, entry y)
   return out;
 }
 
-// All entries as one, neighbours with neighbours unless the order is fixed; the entries are used up.
+// Combines all entries, pairwise as a tree unless in order; overwrites the entries.
 static entry combine_all(indim_loop_builder *b, const combiner *c, int32_t count, entry *entries) {
   for (int32_t i = 1; i < count && c->in_order; i++) {
     entries[0] = combine(b, c, entries[0], entries[i]);
@@ -71,34 +71,34 @@ static entry take_lanes(indim_loop_builder *b, const combiner *c, entry x, int32
   return out;
 }
 
-// All lanes of x, and |init| if it is not NULL, as one. x is cut into powers of two, the largest first: each is halved until
-// it is as wide as the next, with which it is combined; a single lane that is left over meets |init|.
+// Reduces all lanes of |x|, and |init| if not NULL, to one. |x| is split into powers of two, the largest first: each is
+// halved until it is as wide as the next, and combined with it; a single leftover lane is combined with |init|.
 static entry reduce_lanes(indim_loop_builder *b, const combiner *c, int32_t lanes, entry x, const entry *init) {
   int32_t width = 1;
   while (width * 2 <= lanes) {
     width *= 2;
   }
-  entry folded = take_lanes(b, c, x, 0, width);
+  entry acc = take_lanes(b, c, x, 0, width);
   int32_t first = width;
   bool has_met_init = init == NULL;
   for (;;) {
     if ((lanes & width) != 0 && first > width) {
-      // |folded| is as wide as this piece, unless it is the first.
+      // |acc| is as wide as this piece.
       entry piece = take_lanes(b, c, x, first - width, width);
       if (width == 1 && !has_met_init) {
         piece = combine(b, c, *init, piece);
         has_met_init = true;
       }
-      folded = combine(b, c, folded, piece);
+      acc = combine(b, c, acc, piece);
     }
     if (width == 1) {
       break;
     }
     width /= 2;
-    folded = combine(b, c, take_lanes(b, c, folded, 0, width), take_lanes(b, c, folded, width, width));
+    acc = combine(b, c, take_lanes(b, c, acc, 0, width), take_lanes(b, c, acc, width, width));
     first += (lanes & width) != 0 ? width : 0;
   }
-  return has_met_init ? folded : combine(b, c, *init, folded);
+  return has_met_init ? acc : combine(b, c, *init, acc);
 }
 
 static int32_t log2_above(int32_t x) {
@@ -109,15 +109,15 @@ static int32_t log2_above(int32_t x) {
   return log;
 }
 
-// Whether |results| of |steps| elements each cost less folded along the lanes than with a lane for each result, where each
-// step costs |step_cost| instructions.
+// Whether |results| of |steps| elements each cost less when reduced across lanes than with a lane for each result,
+// where each step costs |step_cost| instructions.
 static bool is_better_reduced(int32_t results, int32_t steps, int32_t width, int32_t step_cost) {
-  int32_t apart = steps * ((results + width - 1) / width) * step_cost;
-  int32_t folded = results * ((steps + width - 1) / width + 2 * log2_above(steps < width ? steps : width));
-  return results <= MOST_FOLDED && steps >= 3 && folded < apart;
+  int32_t by_rows = steps * ((results + width - 1) / width) * step_cost;
+  int32_t across = results * ((steps + width - 1) / width + 2 * log2_above(steps < width ? steps : width));
+  return results <= MAX_ACROSS_LANES && steps >= 3 && across < by_rows;
 }
 
-// How many steps stand side by side in a row that is folded; few are taken one by one.
+// Lanes of a row of steps that is reduced across lanes; few steps are taken one by one.
 static int32_t step_lanes(const indim_loop_builder *b, int64_t steps) {
   return steps <= INDIM_REGS_SCALARS ? 1 : indim_regs_row_lanes(&b->program->target, 1, &steps);
 }
@@ -132,9 +132,9 @@ typedef struct side {
   int32_t free;
   int32_t perm[INDIM_MAX_RANK];
   indim_regs_pool pool;
-  indim_storage *memory;  // that also holds the elements, in their own order, or NULL
-  int32_t memory_row;     // in rows of so many
-  int32_t memory_stride;  // that begin so far from each other
+  indim_storage *memory;  // a spilled copy in the operand's own order, or NULL
+  int32_t memory_row;     // its elements per row
+  int32_t memory_stride;  // its elements between row starts
 } side;
 
 static int64_t product_of(const indim_shape *shape, const int64_t *dims, int64_t count) {
@@ -184,7 +184,7 @@ bool indim_regs_can_dot(const indim_instr *instr) {
                        indim_shape_element_count(instr->shape), &steps)) {
     return false;
   }
-  for (int32_t i = 0; i < 2; i++) {  // a complex number becomes nothing else
+  for (int32_t i = 0; i < 2; i++) {  // complex is not converted to other types
     if (indim_type_is_complex(instr->operands[i]->shape->type) && !indim_type_is_complex(type)) {
       return false;
     }
@@ -192,18 +192,18 @@ bool indim_regs_can_dot(const indim_instr *instr) {
   return steps <= MAX_PRODUCTS;
 }
 
-// Products are of the result's type, and summed in it; narrow floats in f32.
+// Products and sums are of the result's type; narrow floats of f32.
 static indim_type sum_type(indim_type type) {
   return indim_type_is_float(type) && type != INDIM_F64 ? INDIM_F32 : type;
 }
 
-// Brings the elements into the pool. With |in_lanes| neighbours in the new order shall be neighbours in lanes.
+// Fills the pool. With |in_lanes|, adjacent elements in the new order become adjacent lanes.
 static void fill_side(indim_loop_builder *b, const indim_regs *regs, indim_type type, bool in_lanes, side *s) {
-  indim_regs_pool held = {.type = sum_type(type)};
+  indim_regs_pool pool = {.type = sum_type(type)};
   int32_t rank = s->shape->rank;
   for (int32_t r = 0; r < regs->row_count && b->status == INDIM_OK; r++) {
-    indim_value_id row = indim_loop_convert(b, indim_loop_convert(b, regs->rows[r], type), held.type);
-    indim_pool_add_value(row, regs->lanes, &held);
+    indim_value_id row = indim_loop_convert(b, indim_loop_convert(b, regs->rows[r], type), pool.type);
+    indim_pool_add_value(row, regs->lanes, &pool);
   }
   int32_t last = rank - 1;
   while (last >= 0 && s->shape->sizes[s->perm[last]] == 1) {
@@ -216,15 +216,16 @@ static void fill_side(indim_loop_builder *b, const indim_regs *regs, indim_type 
   if (b->status == INDIM_OK && in_lanes && last >= 0 && s->perm[last] != minor) {
     int64_t sizes[2] = {s->batch, s->free};
     int32_t lanes = indim_regs_row_lanes(&b->program->target, 2, sizes);
-    indim_pool_transpose(b, &held, rank, s->shape->sizes, s->perm, lanes, &s->pool);
+    indim_pool_transpose(b, &pool, rank, s->shape->sizes, s->perm, lanes, &s->pool);
     return;
   }
   int32_t map[INDIM_REGS_ELEMENTS];
   indim_order_fill(rank, s->shape->sizes, s->perm, map);
-  indim_pool_map(&held, held.count, map, &s->pool);
+  indim_pool_map(&pool, pool.count, map, &s->pool);
 }
 
-// Memory for a factor: that of an earlier product, so that equal products are equal code. Each writes it before it reads.
+// Memory for a spilled factor: reused from an earlier product, so that equal products are equal code. Each use writes
+// before it reads.
 static indim_storage *product_storage(indim_loop_builder *b, indim_type type, int64_t elements) {
   enum { LOOKED_AT = 8 };
   const indim_loop_program *program = b->program;
@@ -240,21 +241,21 @@ static indim_storage *product_storage(indim_loop_builder *b, indim_type type, in
   return s;
 }
 
-// The lanes of a register of at most 32 bytes. One of 64 bytes counts as two where each step takes one element of the left
-// side: to bring it into all lanes from another register takes as long as for two, while from memory it costs nothing.
+// The lanes of a register of at most 32 bytes. A register of 64 bytes counts as two where each step splats one element
+// of the left side: the splat from another register takes as long as for two, while from memory it is free.
 static int32_t product_width(const indim_loop_builder *b, indim_type type) {
   indim_target target = b->program->target;
   target.vector_bytes = target.vector_bytes > 32 ? 32 : target.vector_bytes;
   return indim_regs_register_lanes(&target, type);
 }
 
-// |lanes|, or those of the registers that it takes to hold them. Rows that begin where registers would do not cross lines.
+// |lanes|, rounded up to whole registers if more than one. Aligned rows do not cross cache lines.
 static int32_t padded_lanes(const indim_loop_builder *b, indim_type type, int32_t lanes) {
   return lanes <= product_width(b, type) ? lanes : 1 << log2_above(lanes);
 }
 
-// Writes the elements to memory as well: a product that needs each of them in all lanes of a register, and more registers
-// than there are, reads them from there at once.
+// Spills the elements to memory: a product that splats each of them, and needs more registers than there are, loads
+// them from there with a broadcast load.
 static void spill_side(indim_loop_builder *b, const indim_regs *regs, indim_type type, side *s) {
   s->memory_row = regs->lanes;
   s->memory_stride = padded_lanes(b, sum_type(type), regs->lanes);
@@ -266,7 +267,7 @@ static void spill_side(indim_loop_builder *b, const indim_regs *regs, indim_type
   }
 }
 
-// The same element in |lanes| lanes, from memory.
+// Loads one element, splat to |lanes| lanes.
 static indim_value_id load_splat(indim_loop_builder *b, const side *s, int32_t element, int32_t lanes) {
   int32_t map[INDIM_REGS_ELEMENTS];
   indim_order_fill(s->shape->rank, s->shape->sizes, s->perm, map);
@@ -274,14 +275,14 @@ static indim_value_id load_splat(indim_loop_builder *b, const side *s, int32_t e
   return indim_loop_splat(b, indim_loop_load(b, s->memory, indim_loop_index(b, at), 1, 1), lanes);
 }
 
-// sum + x * y; |sum| is none at the beginning of one of several sums.
+// sum + x * y; |sum| is 0 for the first product.
 static indim_value_id add_product(indim_loop_builder *b, indim_type type, indim_value_id sum, indim_value_id x,
                                   indim_value_id y) {
   if (b->status != INDIM_OK) {
     return 0;
   }
   if (indim_type_is_float(type)) {
-    // From zero, so that a sum of negative zeros is zero.
+    // Starts from +0, so that a sum of negative zeros is +0.
     indim_value_id zero = indim_loop_splat(b, indim_loop_const(b, type, 0, 0), indim_loop_value_of(b, x)->lanes);
     return indim_loop_fma(b, x, y, sum == 0 ? zero : sum);
   }
@@ -294,20 +295,20 @@ static combiner sum_combiner(indim_type type) {
   return (combiner){.n = 1, .op = type == INDIM_PRED ? INDIM_OP_OR : INDIM_OP_ADD};
 }
 
-// How the results of a product are summed, where each lane is a result of its own.
+// How the results of a product are summed with a lane for each result.
 typedef struct rows {
   int32_t lanes;   // of a row of results: of one or more registers
-  int32_t full;    // filled up with lanes that do what the last one does, so that one splat serves all its registers
-  bool takes_one;  // element of the left side at each step, in all lanes
-  int32_t width;   // lanes of what counts as a register
+  int32_t full;    // padded with copies of the last lane, so that one splat serves all its registers
+  bool takes_one;  // each step splats one element of the left side
+  int32_t width;   // lanes that count as a register
   int32_t registers;
-  int32_t chains;   // sums of a row, so that one addition need not wait for the one before
+  int32_t chains;   // independent partial sums of a row, to hide the latency of additions
   int32_t at_once;  // rows summed at the same time
 } rows;
 
 enum { MOST_CHAINS = 4, MOST_ROWS = 8 };
 
-// The product at step k for the row that begins with result |first|, added to |sum|.
+// Adds the product of step |k| to |sum|, for the row that begins with result |first|.
 static indim_value_id add_step(indim_loop_builder *b, const side *lhs, const side *rhs, const rows *r, int32_t first,
                                int32_t k, indim_value_id sum) {
   int32_t x_map[INDIM_REGS_ELEMENTS];
@@ -325,7 +326,7 @@ static indim_value_id add_step(indim_loop_builder *b, const side *lhs, const sid
   return add_product(b, lhs->pool.type, sum, x, y);
 }
 
-// |count| rows of results from |first| on, a step after the other for all of them, into |out|.
+// |count| rows of results from |first| on, interleaved step by step, into |out|.
 static void sum_rows(indim_loop_builder *b, const side *lhs, const side *rhs, const rows *r, int32_t first,
                      int32_t count, indim_value_id *out) {
   entry sums[MOST_ROWS][MOST_CHAINS] = {{{{0}}}};
@@ -342,8 +343,8 @@ static void sum_rows(indim_loop_builder *b, const side *lhs, const side *rhs, co
   }
 }
 
-// One result: rows of products, added, and folded.
-static indim_value_id sum_along_lanes(indim_loop_builder *b, const side *lhs, const side *rhs, int32_t result) {
+// One result: adds rows of products and reduces the sum across lanes.
+static indim_value_id sum_across_lanes(indim_loop_builder *b, const side *lhs, const side *rhs, int32_t result) {
   indim_type type = lhs->pool.type;
   int32_t row = result / rhs->free;
   int32_t batch = row / lhs->free;
@@ -364,9 +365,9 @@ static indim_value_id sum_along_lanes(indim_loop_builder *b, const side *lhs, co
   return b->status == INDIM_OK ? reduce_lanes(b, &adds, lanes, sums, NULL).value[0] : 0;
 }
 
-// Half of the registers for sums of rows that share what is read of the right side. The next such rows need not wait for
-// these, nor those of the next product for both. Of 32 registers no more than of 16: with all of them, chains of 6x6 products
-// took 1.2 times as long.
+// Register blocking: half of the registers hold sums of rows that share loads of the right side. The other half lets
+// the next rows, or the next product, overlap. Of 32 registers no more are used than of 16: with all of them, chains of
+// 6x6 products took 1.2 times as long.
 static int32_t rows_at_once(const indim_loop_builder *b, const rows *r) {
   enum { MOST_REGISTERS = 16 };
   int32_t registers = b->program->target.vector_registers;
@@ -382,8 +383,8 @@ static void add_results(indim_loop_builder *b, const indim_value_id *values, int
   }
 }
 
-// Rows of results are those of the register array; but where a row of the right side fills registers, and there are many, one of these,
-// so that each step takes one element of the left side into all lanes.
+// Rows of results are the rows of the result's register array; or, if there are many results and a row of the right
+// side fills registers, a row of that, so that each step splats one element of the left side.
 static rows plan_rows(const indim_loop_builder *b, const indim_instr *instr, const side *lhs, const side *rhs) {
   const indim_target *target = &b->program->target;
   indim_type type = sum_type(instr->shape->type);
@@ -410,23 +411,23 @@ void indim_regs_dot(indim_loop_builder *b, const indim_instr *instr, const indim
   plan_side(instr, 1, &rhs);
   int32_t results = (int32_t)indim_shape_element_count(instr->shape);
   int32_t width = indim_regs_register_lanes(&b->program->target, type);
-  bool folds = is_better_reduced(results, lhs.contracted, width, 2);
+  bool across_lanes = is_better_reduced(results, lhs.contracted, width, 2);
   bool right_in_lanes = rhs.free > 1 || lhs.free == 1;
   bool left_in_lanes = rhs.free == 1;
-  fill_side(b, &operands[0], instr->shape->type, left_in_lanes && !folds, &lhs);
-  fill_side(b, &operands[1], instr->shape->type, right_in_lanes && !folds, &rhs);
-  for (int32_t e = 0; e < results && b->status == INDIM_OK && folds; e++) {
-    indim_value_id sum = sum_along_lanes(b, &lhs, &rhs, e);
+  fill_side(b, &operands[0], instr->shape->type, left_in_lanes && !across_lanes, &lhs);
+  fill_side(b, &operands[1], instr->shape->type, right_in_lanes && !across_lanes, &rhs);
+  for (int32_t e = 0; e < results && b->status == INDIM_OK && across_lanes; e++) {
+    indim_value_id sum = sum_across_lanes(b, &lhs, &rhs, e);
     add_results(b, &sum, 1, 1, &pool);
   }
   rows r = plan_rows(b, instr, &lhs, &rhs);
-  if (!folds && rhs.free > 1 && r.registers >= MANY_REGISTERS && indim_type_is_float(type)) {
+  if (!across_lanes && rhs.free > 1 && r.registers >= MANY_REGISTERS && indim_type_is_float(type)) {
     if (r.takes_one) {
       spill_side(b, &operands[0], instr->shape->type, &lhs);
     }
     r.at_once = rows_at_once(b, &r);
   }
-  for (int32_t e = 0; e < results && b->status == INDIM_OK && !folds; e += r.at_once * r.lanes) {
+  for (int32_t e = 0; e < results && b->status == INDIM_OK && !across_lanes; e += r.at_once * r.lanes) {
     indim_value_id sums[MOST_ROWS];
     int32_t left = (results - e) / r.lanes;
     int32_t count = left < r.at_once ? left : r.at_once;
@@ -436,7 +437,7 @@ void indim_regs_dot(indim_loop_builder *b, const indim_instr *instr, const indim
   indim_pool_deal(b, &pool, NULL, instr->shape, out);
 }
 
-// Reduce ----------------------------------------------------------------------------------------------------------------
+// Reduce --------------------------------------------------------------------------------------------------------------
 
 static const indim_shape *result_shape(const indim_instr *instr, int32_t i) {
   return indim_shape_is_tuple(instr->shape) ? instr->shape->members[i] : instr->shape;
@@ -449,7 +450,7 @@ bool indim_regs_can_reduce(const indim_instr *instr) {
       computation->parameter_count != 2 * n) {
     return false;
   }
-  for (int32_t i = 0; i < n; i++) {  // any two partial results can be combined
+  for (int32_t i = 0; i < n; i++) {  // partial results can be combined
     indim_type type = result_shape(instr, i)->type;
     if (instr->operands[i]->shape->type != type || instr->operands[n + i]->shape->type != type ||
         computation->parameters[i]->shape->type != type || computation->parameters[n + i]->shape->type != type) {
@@ -459,10 +460,10 @@ bool indim_regs_can_reduce(const indim_instr *instr) {
   return true;
 }
 
-// The inputs with their elements in the order reduced, kept.
+// A reduction with its inputs in the dimension order reduced, kept.
 typedef struct reduction {
   combiner step;
-  int32_t steps;    // elements of a result
+  int32_t steps;    // elements per result
   int32_t results;  // elements
   int32_t kept_rank;
   int64_t kept_sizes[INDIM_MAX_RANK];
@@ -500,24 +501,24 @@ static void plan_reduction(const indim_instr *instr, reduction *r) {
   }
 }
 
-static void fill_inputs(indim_loop_builder *b, const indim_instr *instr, const indim_regs *operands, bool folds,
+static void fill_inputs(indim_loop_builder *b, const indim_instr *instr, const indim_regs *operands, bool across_lanes,
                         reduction *r) {
   const indim_shape *shape = instr->operands[0]->shape;
   for (int32_t i = 0; i < r->step.n; i++) {
-    indim_regs_pool held = {.type = instr->operands[i]->shape->type};
-    indim_pool_add(&operands[i], &held);
-    if (r->minor_is_reduced && r->results > 1 && !folds) {
+    indim_regs_pool pool = {.type = instr->operands[i]->shape->type};
+    indim_pool_add(&operands[i], &pool);
+    if (r->minor_is_reduced && r->results > 1 && !across_lanes) {
       int32_t lanes = indim_regs_row_lanes(&b->program->target, r->kept_rank, r->kept_sizes);
-      indim_pool_transpose(b, &held, shape->rank, shape->sizes, r->perm, lanes, &r->pools[i]);
+      indim_pool_transpose(b, &pool, shape->rank, shape->sizes, r->perm, lanes, &r->pools[i]);
     } else {
       int32_t map[INDIM_REGS_ELEMENTS];
       indim_order_fill(shape->rank, shape->sizes, r->perm, map);
-      indim_pool_map(&held, held.count, map, &r->pools[i]);
+      indim_pool_map(&pool, pool.count, map, &r->pools[i]);
     }
   }
 }
 
-// |lanes| results from number |first| on.
+// |lanes| results from |first| on.
 static entry reduce_row(indim_loop_builder *b, const reduction *r, int32_t first, int32_t lanes, const entry *init) {
   entry entries[INDIM_REGS_ELEMENTS + 1] = {{{0}}};
   for (int32_t i = 0; i < r->step.n && b->status == INDIM_OK; i++) {
@@ -533,7 +534,7 @@ static entry reduce_row(indim_loop_builder *b, const reduction *r, int32_t first
   return combine_all(b, &r->step, r->steps + 1, entries);
 }
 
-static entry reduce_along_lanes(indim_loop_builder *b, const reduction *r, int32_t result, const entry *init) {
+static entry reduce_across_lanes(indim_loop_builder *b, const reduction *r, int32_t result, const entry *init) {
   entry entries[INDIM_REGS_ELEMENTS] = {{{0}}};
   int32_t lanes = step_lanes(b, r->steps);
   for (int32_t i = 0; i < r->step.n; i++) {
@@ -563,11 +564,11 @@ void indim_regs_reduce(indim_loop_builder *b, const indim_instr *instr, const in
   }
   int32_t width = indim_regs_register_lanes(&b->program->target, results[0].type);
   r.step.in_order = !indim_loop_can_reorder(r.step.computation);
-  bool folds = !r.step.in_order && is_better_reduced(r.results, r.steps, width, r.minor_is_reduced ? 2 : 1);
-  int32_t lanes = folds ? 1 : indim_regs_row_lanes(&b->program->target, r.kept_rank, r.kept_sizes);
-  fill_inputs(b, instr, operands, folds, &r);
+  bool across_lanes = !r.step.in_order && is_better_reduced(r.results, r.steps, width, r.minor_is_reduced ? 2 : 1);
+  int32_t lanes = across_lanes ? 1 : indim_regs_row_lanes(&b->program->target, r.kept_rank, r.kept_sizes);
+  fill_inputs(b, instr, operands, across_lanes, &r);
   for (int32_t e = 0; e < r.results && b->status == INDIM_OK; e += lanes) {
-    entry row = folds ? reduce_along_lanes(b, &r, e, &init) : reduce_row(b, &r, e, lanes, &init);
+    entry row = across_lanes ? reduce_across_lanes(b, &r, e, &init) : reduce_row(b, &r, e, lanes, &init);
     for (int32_t i = 0; i < r.step.n; i++) {
       indim_pool_add_value(row.value[i], lanes, &results[i]);
     }
