@@ -1,44 +1,44 @@
-// convolution: a loop nest over the output, and inside it over the taps of the window that meet the input and over the
-// features. Lanes are elements of the output, several rows at a time share what is loaded, and the nest is cut where taps
-// begin to fall outside, so that its inner part has no guards. Sums are those of dot: their order, and one rounding instead
-// of two, are ours.
+// convolution: a loop nest over the output around loops over the window's taps that read the input and over the input
+// features. Lanes are elements of the output, several rows share loads (unroll-and-jam), and the nest is split where
+// taps begin to read padding, so that the inner part has no guards. As in dot, the order of the sums, and FMA, are the
+// compiler's choice.
 #include <string.h>
 
 #include "loop/ir/build.h"
 #include "loop/kernels/window.h"
 
-enum { MAX_ROWS = 6, MOST_ALONG = 8, FEW = 4, MOST_WRITTEN_OUT = 32 };
+enum { MAX_ROWS = 6, MAX_UNROLLED_ALONG = 8, FEW = 4, MAX_UNROLLED = 32 };
 
 typedef struct convolution {
   indim_lowering *l;
   indim_flow_item *item;
-  indim_flow_item *input, *kernel;
+  indim_flow_item *input, *filter;
   const indim_dim_labels *labels;
   indim_type sum;
-  int64_t features;   // of the kernel
-  int64_t groups;     // of output features: each sees its own input features or its own batch
-  bool splits_batch;  // its own batch
-  int64_t outputs;    // features of a group
-  int32_t rank;       // of the nest: the output's dimensions, its features being those of a group, and the groups
+  int64_t features;   // input features of the filter
+  int64_t groups;     // of output features: each reads its own input features or its own part of the batch
+  bool splits_batch;  // its own part of the batch
+  int64_t outputs;    // output features of a group
+  int32_t rank;       // of the nest: the output's dimensions, with the features of one group, and the groups
   int64_t sizes[INDIM_MAX_RANK];
   int32_t order[INDIM_MAX_RANK];
   int32_t vector_dim, lanes;
-  int32_t row_dim;  // dimension of the nest of which several indices are computed at once; -1: none
-  int32_t rows, most_rows;
+  int32_t row_dim;  // dimension of the nest that is unroll-and-jammed; -1: none
+  int32_t rows, max_rows;
   bool is_loop[INDIM_MAX_RANK];  // over the taps of a spatial dimension
   bool is_empty;
   const indim_access_list *list;
 } convolution;
 
-// What the rows of one run have in common and what each has of its own.
-typedef struct tapping {
+// State of |rows| rows that are computed together.
+typedef struct tap_state {
   indim_element_ctx *k;
   int32_t rows;
   indim_coord output[MAX_ROWS][INDIM_MAX_RANK];   // of the nest
   indim_coord element[MAX_ROWS][INDIM_MAX_RANK];  // of the input
-  indim_coord tap[INDIM_MAX_RANK];                // of the kernel
+  indim_coord tap[INDIM_MAX_RANK];                // of the filter
   indim_value_id mask[MAX_ROWS];
-} tapping;
+} tap_state;
 
 static void set_up(convolution *c) {
   const indim_instr *instr = c->item->instr;
@@ -49,7 +49,7 @@ static void set_up(convolution *c) {
   indim_type type = shape->type;
   c->labels = labels;
   c->sum = indim_type_is_float(type) && type != INDIM_F64 ? INDIM_F32 : type;
-  c->features = c->kernel->shape->sizes[labels->kernel_input];
+  c->features = c->filter->shape->sizes[labels->kernel_input];
   c->splits_batch = batch_groups > 1;
   c->groups = c->splits_batch ? batch_groups : feature_groups;
   c->outputs = shape->sizes[labels->output_feature] / c->groups;
@@ -57,21 +57,21 @@ static void set_up(convolution *c) {
   memcpy(c->sizes, shape->sizes, (size_t)shape->rank * sizeof *c->sizes);
   c->sizes[labels->output_feature] = c->outputs;
   c->sizes[shape->rank] = c->groups;
-  c->is_empty = indim_shape_element_count(c->input->shape) == 0 || indim_shape_element_count(c->kernel->shape) == 0;
-  // A complex product is much code, and its lanes are two registers each.
+  c->is_empty = indim_shape_element_count(c->input->shape) == 0 || indim_shape_element_count(c->filter->shape) == 0;
+  // A complex product is long code, and its values take two registers each.
   bool is_complex = type == INDIM_C64 || type == INDIM_C128;
-  c->most_rows = is_complex ? 1 : MAX_ROWS;
-  int64_t taps = c->features <= FEW && !is_complex ? c->features : MOST_WRITTEN_OUT / 2;
+  c->max_rows = is_complex ? 1 : MAX_ROWS;
+  int64_t taps = c->features <= FEW && !is_complex ? c->features : MAX_UNROLLED / 2;
   for (int32_t s = labels->spatial_count - 1; s >= 0; s--) {
     int64_t size = indim_window_dim_of(instr, s)->size;
-    c->is_loop[s] = size > 1 && taps > 0 && (is_complex || size > MOST_WRITTEN_OUT / taps);
+    c->is_loop[s] = size > 1 && taps > 0 && (is_complex || size > MAX_UNROLLED / taps);
     taps *= c->is_loop[s] ? 1 : size;
   }
 }
 
-// One factor --------------------------------------------------------------------------------------------------------------
+// One factor ----------------------------------------------------------------------------------------------------------
 
-// In the type of the output first, as the op says, then in that of the sums.
+// Converts to the type of the output, as the op requires, then to that of the sums.
 static indim_value_id as_factor(convolution *c, indim_value_id x) {
   return indim_loop_convert(&c->l->b, indim_loop_convert(&c->l->b, x, c->item->shape->type), c->sum);
 }
@@ -100,7 +100,7 @@ static indim_coord output_feature(convolution *c, indim_element_ctx *k, const in
   return indim_coord_add(k, group, output[c->labels->output_feature]);
 }
 
-static indim_value_id kernel_factor(convolution *c, indim_element_ctx *k, const indim_coord *output,
+static indim_value_id filter_factor(convolution *c, indim_element_ctx *k, const indim_coord *output,
                                     const indim_coord *tap, indim_coord feature) {
   const indim_dim_labels *l = c->labels;
   indim_coord at[INDIM_MAX_RANK];
@@ -110,7 +110,7 @@ static indim_value_id kernel_factor(convolution *c, indim_element_ctx *k, const 
   }
   at[l->kernel_input] = feature;
   at[l->kernel_output] = output_feature(c, k, output);
-  return as_factor(c, indim_value_at(k, c->kernel, at, 0));
+  return as_factor(c, indim_value_at(k, c->filter, at, 0));
 }
 
 static indim_value_id multiply_add(convolution *c, int32_t lanes, indim_value_id x, indim_value_id y,
@@ -126,12 +126,12 @@ static indim_value_id multiply_add(convolution *c, int32_t lanes, indim_value_id
   return indim_loop_binary(b, is_pred ? INDIM_OP_OR : INDIM_OP_ADD, product, sum);
 }
 
-// Sums --------------------------------------------------------------------------------------------------------------------
+// Sums ----------------------------------------------------------------------------------------------------------------
 
-static void add_products(convolution *c, tapping *t, indim_coord feature, indim_value_id *sums) {
+static void add_products(convolution *c, tap_state *t, indim_coord feature, indim_value_id *sums) {
   for (int32_t r = 0; r < t->rows; r++) {
     indim_value_id x = input_factor(c, t->k, t->output[r], t->element[r], feature, t->mask[r]);
-    indim_value_id y = kernel_factor(c, t->k, t->output[r], t->tap, feature);
+    indim_value_id y = filter_factor(c, t->k, t->output[r], t->tap, feature);
     indim_value_id sum = multiply_add(c, t->k->lanes, x, y, sums[r]);
     if (indim_lower_failed(c->l)) {
       return;
@@ -140,7 +140,7 @@ static void add_products(convolution *c, tapping *t, indim_coord feature, indim_
   }
 }
 
-static void add_features(convolution *c, tapping *t, indim_value_id *sums) {
+static void add_features(convolution *c, tap_state *t, indim_value_id *sums) {
   indim_loop_builder *b = &c->l->b;
   if (c->features <= FEW) {
     for (int64_t i = 0; i < c->features; i++) {
@@ -155,34 +155,34 @@ static void add_features(convolution *c, tapping *t, indim_value_id *sums) {
   indim_loop_for_end(b, in, sums);
 }
 
-static void add_taps(convolution *c, tapping *t, int32_t s, indim_value_id *sums);
+static void add_taps(convolution *c, tap_state *t, int32_t s, indim_value_id *sums);
 
-// The tap of spatial dimension |s|, for every row that it meets an element of; the others are masked.
-static void add_tap(convolution *c, tapping *t, int32_t s, indim_coord tap, indim_value_id *sums) {
+// Adds tap |tap| of spatial dimension |s|; rows for which it reads padding are masked.
+static void add_tap(convolution *c, tap_state *t, int32_t s, indim_coord tap, indim_value_id *sums) {
   const indim_window_dim *window = indim_window_dim_of(c->item->instr, s);
   int64_t size = c->input->shape->sizes[c->labels->input_spatial[s]];
   indim_value_id outer[MAX_ROWS];
-  int32_t missing = 0;
+  int32_t padded = 0;
   memcpy(outer, t->mask, sizeof outer);
   for (int32_t r = 0; r < t->rows; r++) {
     bool never = false;
-    indim_coord place = t->output[r][c->labels->output_spatial[s]];
-    indim_value_id guard = indim_window_element(t->k, window, size, place, tap, &t->element[r][s], &never);
+    indim_coord position = t->output[r][c->labels->output_spatial[s]];
+    indim_value_id guard = indim_window_element(t->k, window, size, position, tap, &t->element[r][s], &never);
     if (never) {
-      missing++;
+      padded++;
       t->element[r][s] = indim_coord_const(t->k, 0);
       guard = indim_loop_const(&c->l->b, INDIM_PRED, 0, 0);
     }
     t->mask[r] = indim_mask_and(t->k, outer[r], guard);
   }
   t->tap[s] = tap;
-  if (missing < t->rows) {
+  if (padded < t->rows) {
     add_taps(c, t, s + 1, sums);
   }
   memcpy(t->mask, outer, sizeof outer);
 }
 
-static void loop_over_taps(convolution *c, tapping *t, int32_t s, indim_value_id *sums) {
+static void loop_over_taps(convolution *c, tap_state *t, int32_t s, indim_value_id *sums) {
   indim_loop_builder *b = &c->l->b;
   const indim_window_dim *window = indim_window_dim_of(c->item->instr, s);
   int64_t size = c->input->shape->sizes[c->labels->input_spatial[s]];
@@ -196,7 +196,7 @@ static void loop_over_taps(convolution *c, tapping *t, int32_t s, indim_value_id
   c->l->loop_depth++;
   if (is_range) {
     for (int32_t r = 0; r < t->rows; r++) {
-      t->element[r][s] = indim_window_inside(t->k, window, size, t->output[r][dim], tap);
+      t->element[r][s] = indim_window_element_in_range(t->k, window, size, t->output[r][dim], tap);
     }
     t->tap[s] = (indim_coord){tap, 0};
     add_taps(c, t, s + 1, in);
@@ -207,7 +207,7 @@ static void loop_over_taps(convolution *c, tapping *t, int32_t s, indim_value_id
   indim_loop_for_end(b, in, sums);
 }
 
-static void add_taps(convolution *c, tapping *t, int32_t s, indim_value_id *sums) {
+static void add_taps(convolution *c, tap_state *t, int32_t s, indim_value_id *sums) {
   if (indim_lower_failed(c->l)) {
     return;
   }
@@ -225,7 +225,7 @@ static void add_taps(convolution *c, tapping *t, int32_t s, indim_value_id *sums
 static void output_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *output) {
   convolution *c = nest->user;
   indim_loop_builder *b = &c->l->b;
-  tapping *t = indim_lower_alloc(c->l, 1, sizeof *t);
+  tap_state *t = indim_lower_alloc(c->l, 1, sizeof *t);
   indim_value_id sums[MAX_ROWS];
   if (t == NULL) {
     return;
@@ -251,9 +251,9 @@ static void output_body(indim_nest *nest, indim_element_ctx *k, const indim_coor
   }
 }
 
-// The nest ----------------------------------------------------------------------------------------------------------------
+// The nest ------------------------------------------------------------------------------------------------------------
 
-// One tap and feature, without the padding.
+// One tap and feature, without padding.
 static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *output) {
   convolution *c = nest->user;
   indim_coord element[INDIM_MAX_RANK];
@@ -265,15 +265,15 @@ static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coo
   for (int32_t s = 0; s < c->labels->spatial_count; s++) {
     const indim_window_dim *window = indim_window_dim_of(c->item->instr, s);
     indim_coord first = indim_coord_scale(k, output[c->labels->output_spatial[s]], window->stride, 0);
-    indim_coord rest;
-    indim_coord_divide(k, first, window->base_dilation, &element[s], &rest);
+    indim_coord remainder;
+    indim_coord_divide(k, first, window->base_dilation, &element[s], &remainder);
     tap[s] = zero;
   }
   (void)input_factor(c, k, output, element, zero, 0);
-  (void)kernel_factor(c, k, output, tap, zero);
+  (void)filter_factor(c, k, output, tap, zero);
   if (!indim_lower_failed(c->l)) {
-    indim_value_id nothing = indim_loop_const(&c->l->b, c->item->shape->type, 0, 0);
-    indim_store_at(k, c->item->shape, &c->item->place, at, nothing);
+    indim_value_id zero_value = indim_loop_const(&c->l->b, c->item->shape->type, 0, 0);
+    indim_store_at(k, c->item->shape, &c->item->place, at, zero_value);
   }
 }
 
@@ -286,7 +286,7 @@ static int32_t spatial_of(const convolution *c, int32_t dim) {
   return -1;
 }
 
-// Rows share the kernel's elements when lanes are features, the input's when they are not.
+// Chooses the dimension of rows: they share the filter's elements when lanes are features, the input's otherwise.
 static void choose_rows(convolution *c) {
   int32_t feature = c->labels->output_feature;
   c->row_dim = -1;
@@ -336,17 +336,17 @@ static bool choose(convolution *c) {
   }
   choose_rows(c);
   int32_t along = spatial_of(c, c->vector_dim);
-  if (along >= 0 && indim_window_dim_of(c->item->instr, along)->size <= MOST_ALONG) {
-    c->is_loop[along] = false;  // written out, so that the lanes that fall outside are known
+  if (along >= 0 && indim_window_dim_of(c->item->instr, along)->size <= MAX_UNROLLED_ALONG) {
+    c->is_loop[along] = false;  // unrolled, so that masks of lanes in the padding are constants
   }
   for (int32_t s = 0; s < c->labels->spatial_count; s++) {
     int32_t dim = c->labels->output_spatial[s];
     if (c->is_loop[s] && dim != c->vector_dim && dim != c->row_dim) {
-      continue;  // the loop over its taps begins and ends where they meet something
+      continue;  // the loop over its taps is limited to those that read elements
     }
-    indim_window_cut(list, dim, indim_window_dim_of(c->item->instr, s),
-                     c->input->shape->sizes[c->labels->input_spatial[s]], c->sizes[dim],
-                     dim == c->vector_dim ? c->lanes : 1);
+    indim_window_split(list, dim, indim_window_dim_of(c->item->instr, s),
+                       c->input->shape->sizes[c->labels->input_spatial[s]], c->sizes[dim],
+                       dim == c->vector_dim ? c->lanes : 1);
   }
   c->list = list;
   return !indim_lower_failed(c->l);
@@ -381,7 +381,7 @@ static void run_rows(convolution *c, int64_t low, int64_t count, int32_t rows) {
 }
 
 static void run_segment(convolution *c, int64_t low, int64_t high) {
-  for (int32_t rows = c->most_rows; rows >= 1; rows = rows > 2 ? rows - 2 : rows - 1) {
+  for (int32_t rows = c->max_rows; rows >= 1; rows = rows > 2 ? rows - 2 : rows - 1) {
     int64_t count = (high - low) / rows * rows;
     run_rows(c, low, count, rows);
     low += count;
@@ -389,7 +389,7 @@ static void run_segment(convolution *c, int64_t low, int64_t high) {
 }
 
 void indim_lower_convolution(indim_lowering *l, indim_flow_item *item) {
-  convolution c = {.l = l, .item = item, .input = item->operands[0], .kernel = item->operands[1]};
+  convolution c = {.l = l, .item = item, .input = item->operands[0], .filter = item->operands[1]};
   set_up(&c);
   indim_loop_region_begin(&l->b, &item->place.storage, 1);
   if (!choose(&c)) {
@@ -402,7 +402,7 @@ void indim_lower_convolution(indim_lowering *l, indim_flow_item *item) {
     run_rows(&c, 0, 1, 1);
     return;
   }
-  // Rows of a spatial dimension are taken together only where no tap falls outside.
+  // Rows of a spatial dimension are computed together only within a segment.
   const indim_access_list *list = c.list;
   int64_t low = 0;
   bool is_spatial = spatial_of(&c, c.row_dim) >= 0;

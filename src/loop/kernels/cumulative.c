@@ -1,13 +1,13 @@
-// reduce-window whose window is as long as the array and padded on one side only: every result is the one before it and
-// one element more (a cumulative sum, product or maximum). One pass along the dimension does. Where another dimension
-// runs in vectors, every lane has its own running value; where the elements of the dimension lie side by side, a vector
-// of them is combined with itself moved by 1, 2, 4, ... lanes.
+// Prefix scans: a reduce-window whose window is as long as the array and padded on one side only, so that every result
+// is the previous one combined with one element more (a cumulative sum, product or maximum). One pass along the
+// dimension. If another dimension is vectorized, every lane has its own running value; if the dimension itself is
+// contiguous, a vector is scanned by combining it with itself shifted by 1, 2, 4, ... lanes.
 #include <string.h>
 
 #include "loop/ir/build.h"
 #include "loop/kernels/window.h"
 
-typedef struct scanning {
+typedef struct scan_state {
   indim_lowering *l;
   const indim_flow_item *item;
   int32_t n;
@@ -15,18 +15,18 @@ typedef struct scanning {
   const indim_computation *apply;
   int32_t rank, dim;
   int64_t size;
-  bool from_end;  // the first result has all elements
+  bool from_end;  // a suffix scan: the first result has all elements
   bool is_single;
   indim_loop_op op;
   indim_value_id identity;
-  int32_t lanes;  // along the dimension; 1: one element after another
-} scanning;
+  int32_t lanes;  // along the dimension; 1: scalar
+} scan_state;
 
-static const indim_flow_item *result_of(const scanning *s, int32_t i) {
+static const indim_flow_item *result_of(const scan_state *s, int32_t i) {
   return s->item->member_count > 0 ? s->item->members[i] : s->item;
 }
 
-static bool find_dimension(scanning *s) {
+static bool find_dimension(scan_state *s) {
   const indim_shape *shape = s->inputs[0]->shape;
   s->dim = -1;
   for (int32_t d = 0; d < s->rank; d++) {
@@ -47,8 +47,8 @@ static bool find_dimension(scanning *s) {
   return s->dim >= 0;
 }
 
-// The values of |acc| and of |values|, in the order of the elements.
-static void combine(scanning *s, int32_t lanes, const indim_value_id *acc, const indim_value_id *values,
+// Combines |acc| and |values|, in the order of the elements.
+static void combine(scan_state *s, int32_t lanes, const indim_value_id *acc, const indim_value_id *values,
                     indim_value_id *out) {
   indim_value_id *args = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *args);
   if (args == NULL || indim_lower_failed(s->l)) {
@@ -61,8 +61,8 @@ static void combine(scanning *s, int32_t lanes, const indim_value_id *acc, const
   indim_loop_apply(&s->l->b, s->apply, lanes, args, out);
 }
 
-// The elements at |index| with |acc| before them: stores the results and leaves them in |acc|.
-static void step(scanning *s, indim_element_ctx *k, const indim_coord *index, indim_value_id *acc) {
+// Combines |acc| with the elements at |index|, stores the results and returns them in |acc|.
+static void step(scan_state *s, indim_element_ctx *k, const indim_coord *index, indim_value_id *acc) {
   indim_value_id *values = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *values);
   for (int32_t i = 0; i < s->n && values != NULL; i++) {
     values[i] = indim_value_at_lanes(k, s->inputs[i], index, 0);
@@ -77,9 +77,9 @@ static void step(scanning *s, indim_element_ctx *k, const indim_coord *index, in
   }
 }
 
-// |count| elements from element |first| of the way on, one after another.
-static void cumulative_elements(scanning *s, indim_element_ctx *k, indim_coord *index, int64_t first, int64_t count,
-                                indim_value_id *acc) {
+// |count| elements sequentially, from number |first| in scan order.
+static void scan_elements(scan_state *s, indim_element_ctx *k, indim_coord *index, int64_t first, int64_t count,
+                          indim_value_id *acc) {
   indim_loop_builder *b = &s->l->b;
   indim_value_id *in = indim_lower_alloc(s->l, s->n, sizeof *in);
   if (in == NULL || count == 0 || indim_lower_failed(s->l)) {
@@ -97,25 +97,25 @@ static void cumulative_elements(scanning *s, indim_element_ctx *k, indim_coord *
   indim_loop_for_end(b, in, acc);
 }
 
-// Lane j combined with all before it (behind it, from the end).
-static indim_value_id prefix(scanning *s, indim_value_id x) {
+// Combines each lane with all lanes before it (from the end: after it).
+static indim_value_id prefix(scan_state *s, indim_value_id x) {
   indim_loop_builder *b = &s->l->b;
   int32_t map[256];
-  indim_value_id none = indim_loop_splat(b, s->identity, s->lanes);
+  indim_value_id identity = indim_loop_splat(b, s->identity, s->lanes);
   for (int32_t distance = 1; distance < s->lanes; distance *= 2) {
     for (int32_t j = 0; j < s->lanes; j++) {
       int32_t from = s->from_end ? j + distance : j - distance;
       map[j] = from >= 0 && from < s->lanes ? from : s->lanes + j;
     }
-    indim_value_id args[2] = {x, none};
-    indim_value_id moved = indim_loop_shuffle(b, 2, args, s->lanes, map);
-    combine(s, s->lanes, &moved, &x, &x);
+    indim_value_id args[2] = {x, identity};
+    indim_value_id shifted = indim_loop_shuffle(b, 2, args, s->lanes, map);
+    combine(s, s->lanes, &shifted, &x, &x);
   }
   return x;
 }
 
-// A line whose elements lie side by side.
-static void cumulative_line(scanning *s, indim_coord *index, indim_value_id acc) {
+// A scan along a contiguous dimension.
+static void scan_contiguous(scan_state *s, indim_coord *index, indim_value_id acc) {
   indim_loop_builder *b = &s->l->b;
   indim_element_ctx k = {.l = s->l, .lanes = s->lanes};
   indim_element_ctx one = {.l = s->l, .lanes = 1};
@@ -141,13 +141,13 @@ static void cumulative_line(scanning *s, indim_coord *index, indim_value_id acc)
   }
   indim_store_at(&k, s->item->shape, &result_of(s, 0)->place, index, result);
   indim_loop_for_end(b, &in, &acc);
-  cumulative_elements(s, &one, index, main, s->size - main, &acc);
+  scan_elements(s, &one, index, main, s->size - main, &acc);
 }
 
-static void cumulative_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *place) {
-  scanning *s = nest->user;
+static void cumulative_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *position) {
+  scan_state *s = nest->user;
   indim_coord index[INDIM_MAX_RANK];
-  memcpy(index, place, (size_t)s->rank * sizeof *index);
+  memcpy(index, position, (size_t)s->rank * sizeof *index);
   indim_value_id *acc = indim_lower_alloc(s->l, s->n, sizeof *acc);
   for (int32_t i = 0; i < s->n && acc != NULL; i++) {
     acc[i] = indim_value_at_lanes(k, s->inits[i], NULL, 0);
@@ -156,14 +156,14 @@ static void cumulative_body(indim_nest *nest, indim_element_ctx *k, const indim_
     return;
   }
   if (s->lanes > 1) {
-    cumulative_line(s, index, acc[0]);
+    scan_contiguous(s, index, acc[0]);
   } else {
-    cumulative_elements(s, k, index, 0, s->size, acc);
+    scan_elements(s, k, index, 0, s->size, acc);
   }
 }
 
 static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *index) {
-  scanning *s = nest->user;
+  scan_state *s = nest->user;
   for (int32_t i = 0; i < s->n; i++) {
     indim_value_id value = indim_value_at(k, s->inputs[i], index, 0);
     if (!indim_lower_failed(s->l)) {
@@ -173,12 +173,12 @@ static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coo
 }
 
 bool indim_lower_is_cumulative(const indim_flow_item *item) {
-  scanning s = {.item = item, .inputs = item->operands, .rank = item->operands[0]->shape->rank};
+  scan_state s = {.item = item, .inputs = item->operands, .rank = item->operands[0]->shape->rank};
   return find_dimension(&s);
 }
 
 void indim_lower_cumulative(indim_lowering *l, indim_flow_item *item) {
-  scanning s = {.l = l, .item = item, .n = item->operand_count / 2, .inputs = item->operands, .lanes = 1};
+  scan_state s = {.l = l, .item = item, .n = item->operand_count / 2, .inputs = item->operands, .lanes = 1};
   s.inits = item->operands + s.n;
   s.apply = indim_instr_computation(item->instr, INDIM_ATTR_TO_APPLY);
   s.rank = s.inputs[0]->shape->rank;
@@ -204,7 +204,7 @@ void indim_lower_cumulative(indim_lowering *l, indim_flow_item *item) {
     s.lanes = is_wide ? nest.lanes : 1;
     nest.vector_dim = -1;
   }
-  // Bands of several registers: a row of them is whole lines of the cache.
+  // Vectors of several registers, so that each row covers whole cache lines.
   int32_t registers = s.n <= 2 ? 8 / s.n : 1;
   while (nest.vector_dim >= 0 && registers > 1 && (int64_t)registers * nest.lanes > nest.sizes[nest.vector_dim]) {
     registers /= 2;

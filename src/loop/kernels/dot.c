@@ -1,7 +1,7 @@
-// dot. A large product of two arrays in memory leaves for the host's library. Everything else is a loop nest over the
-// output: a vector dimension that is free makes every lane a sum of its own, with several rows at a time so that what is
-// loaded is used more than once; a contracted one makes lanes partial sums. The order of the sums, and one rounding instead
-// of two, are ours.
+// dot. A large product of two arrays in memory is a call of the host's library. Everything else is a loop nest over the
+// output: if the vector dimension is free, every lane is a sum of its own, with several rows at a time so that loads
+// are shared (unroll-and-jam); if it is contracted, lanes are partial sums. The order of the sums, and FMA, are the
+// compiler's choice.
 #include <string.h>
 
 #include "loop/ir/build.h"
@@ -15,14 +15,14 @@ typedef struct product {
   indim_flow_item *item;
   indim_flow_item *lhs, *rhs;
   int32_t out_rank, rank;         // dimensions of the output, then the contracted ones
-  int64_t sizes[INDIM_MAX_RANK];  // after merging
+  int64_t sizes[INDIM_MAX_RANK];  // contracted dimensions collapsed
   uint8_t group[INDIM_MAX_RANK];
   int32_t lhs_dim[INDIM_MAX_RANK];  // the nest's dimension of each of the operand's
   int32_t rhs_dim[INDIM_MAX_RANK];
   indim_type sum;  // type of the sums
   int32_t vector_dim;
   int32_t lanes;
-  int32_t row_dim;  // dimension of which several indices are computed at once; -1: none
+  int32_t row_dim;  // dimension that is unroll-and-jammed; -1: none
   int32_t rows;
   indim_access_list *list;
 } product;
@@ -96,9 +96,9 @@ static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coo
   (void)factor(p, k, false, index);
 }
 
-// The host's library -------------------------------------------------------------------------------------------------------
+// The host's library --------------------------------------------------------------------------------------------------
 
-// The one dimension of a group that is left after merging; *|out| is -1 when all have size 1.
+// The only dimension of a group of a size other than 1 after collapsing; |*out| is -1 when all have size 1.
 static bool only_dim(const product *p, const int64_t *sizes, int32_t group, int32_t *out) {
   *out = -1;
   for (int32_t d = 0; d < p->rank; d++) {
@@ -121,8 +121,8 @@ static bool only_moves(const indim_flow_item *operand) {
   return operand->placement != INDIM_PLACEMENT_INLINE || operand->cost == 0;
 }
 
-// One call, or, for a batch that is enough for all threads, a loop of calls over it: that is like other kernels' loops over
-// the batch and may be joined with them.
+// One call, or for a batch large enough for all threads a parallel loop of calls: like other loops over the batch, it
+// can be fused with them.
 static void call_host(indim_lowering *l, indim_storage *const *storages, indim_value_id *addresses, int64_t *numbers) {
   enum { STORAGES = 3 };
   static const int moves[STORAGES] = {INDIM_MATMUL_OUT_BATCH, INDIM_MATMUL_LHS_BATCH, INDIM_MATMUL_RHS_BATCH};
@@ -146,7 +146,7 @@ static void call_host(indim_lowering *l, indim_storage *const *storages, indim_v
   }
 }
 
-static bool leave_to_library(product *p, const int64_t *sizes) {
+static bool call_library(product *p, const int64_t *sizes) {
   const indim_access_list *list = p->list;
   const indim_location *at = &p->item->place;
   int32_t batch, m, n, k;
@@ -166,7 +166,7 @@ static bool leave_to_library(product *p, const int64_t *sizes) {
       size_of(sizes, k) < LEAST_SIDE || lhs->strides == NULL || rhs->strides == NULL) {
     return false;
   }
-  // Merged output dimensions lie as their most minor one says, if the output is dense.
+  // In a dense output, collapsed dimensions have the stride of their most minor one.
   if (!indim_location_is_dense(p->item->shape, at)) {
     return false;
   }
@@ -176,7 +176,7 @@ static bool leave_to_library(product *p, const int64_t *sizes) {
   if (flip && out_m != 1) {
     return false;
   }
-  for (int32_t d = 0; d < p->out_rank; d++) {  // what was merged must be merged in the output, too
+  for (int32_t d = 0; d < p->out_rank; d++) {  // collapsed dimensions must be collapsible in the output, too
     if (sizes[d] == 1 && p->sizes[d] != 1) {
       int32_t into = p->group[d] == LEFT ? m : p->group[d] == RIGHT ? n : batch;
       int64_t within = at->strides[into];
@@ -220,11 +220,11 @@ static bool leave_to_library(product *p, const int64_t *sizes) {
   return true;
 }
 
-// Loops ------------------------------------------------------------------------------------------------------------------
+// Loops ---------------------------------------------------------------------------------------------------------------
 
-// Folds the sums over the contracted dimensions from |dim| on.
-static void fold(product *p, indim_element_ctx *k, int32_t dim, indim_coord *index, int64_t first_row, int32_t rows,
-                 indim_value_id *sums) {
+// Accumulates the sums over the contracted dimensions from |dim| on.
+static void accumulate(product *p, indim_element_ctx *k, int32_t dim, indim_coord *index, int64_t first_row,
+                       int32_t rows, indim_value_id *sums) {
   indim_loop_builder *b = &p->l->b;
   while (dim < p->rank && (p->sizes[dim] == 1 || dim == p->vector_dim)) {
     dim++;
@@ -250,7 +250,7 @@ static void fold(product *p, indim_element_ctx *k, int32_t dim, indim_coord *ind
   if (p->sizes[dim] <= 4) {
     for (int64_t i = 0; i < p->sizes[dim]; i++) {
       index[dim] = (indim_coord){indim_loop_index(b, i), 0};
-      fold(p, k, dim + 1, index, first_row, rows, sums);
+      accumulate(p, k, dim + 1, index, first_row, rows, sums);
     }
     return;
   }
@@ -259,7 +259,7 @@ static void fold(product *p, indim_element_ctx *k, int32_t dim, indim_coord *ind
       indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, p->sizes[dim]), 1, rows, sums, in);
   index[dim] = (indim_coord){at, 0};
   p->l->loop_depth++;
-  fold(p, k, dim + 1, index, first_row, rows, in);
+  accumulate(p, k, dim + 1, index, first_row, rows, in);
   p->l->loop_depth--;
   indim_loop_for_end(b, in, sums);
 }
@@ -269,14 +269,14 @@ static void store_sum(product *p, indim_element_ctx *k, const indim_coord *index
   indim_store_at(k, p->item->shape, &p->item->place, index, sum);
 }
 
-// Whether the rows' elements of one lane lie one behind the other, and those of the next lane behind them.
-static bool interleaves(const product *p, int32_t rows) {
+// Whether one lane's elements of all rows are adjacent in memory, followed by those of the next lane.
+static bool is_interleaved(const product *p, int32_t rows) {
   const indim_location *at = &p->item->place;
   return p->row_dim >= 0 && rows > 1 && at->tiled == NULL && at->strides[p->row_dim] == 1 &&
          at->strides[p->vector_dim] == rows && p->item->shape->sizes[p->row_dim] == rows;
 }
 
-// Such rows are stored as one vector.
+// Stores such rows as one vector.
 static void store_interleaved(product *p, indim_element_ctx *k, const indim_coord *index, int32_t rows,
                               const indim_value_id *sums) {
   indim_loop_builder *b = &p->l->b;
@@ -297,7 +297,7 @@ static void store_interleaved(product *p, indim_element_ctx *k, const indim_coor
   indim_loop_store(b, p->item->place.storage, address, all, 1, false);
 }
 
-// How many rows of 16 bytes fill a register, where the output's rows and the other factor's are that long; 0: they are not.
+// How many rows of 16 bytes fill a register, if the output's rows and the other factor's are that long; 0 otherwise.
 static int32_t rows_of_register(const product *p, const indim_element_ctx *k, int32_t rows) {
   const indim_location *at = &p->item->place;
   int32_t of_register = p->l->target->vector_bytes / 16;
@@ -308,8 +308,8 @@ static int32_t rows_of_register(const product *p, const indim_element_ctx *k, in
       rows % of_register != 0) {
     return 0;
   }
-  bool lies_together = at->tiled == NULL && at->strides[p->vector_dim] == 1 && at->strides[p->row_dim] == k->lanes;
-  return lies_together ? of_register : 0;
+  bool is_contiguous = at->tiled == NULL && at->strides[p->vector_dim] == 1 && at->strides[p->row_dim] == k->lanes;
+  return is_contiguous ? of_register : 0;
 }
 
 static indim_value_id shuffle_lanes(indim_loop_builder *b, int32_t count, const indim_value_id *values, int32_t lanes,
@@ -322,8 +322,8 @@ static indim_value_id shuffle_lanes(indim_loop_builder *b, int32_t count, const 
   return b->status == INDIM_OK ? indim_loop_shuffle(b, count, values, full, map) : 0;
 }
 
-// Several rows of the output in each register. The factor that has these rows is read once, and what it has to be at each
-// step is a shuffle inside of 16 bytes; the other's row is read into every 16 bytes.
+// Several rows of the output per register. The factor with these rows is loaded once, and each step uses a shuffle of
+// it within 16 bytes; the other factor's row is broadcast to every 16 bytes.
 static void register_rows(product *p, indim_element_ctx *k, indim_coord *index, int32_t rows, int32_t of_register) {
   enum { MOST_OF_REGISTER = 4 };
   indim_loop_builder *b = &p->l->b;
@@ -374,8 +374,8 @@ static void free_lanes(product *p, indim_element_ctx *k, indim_coord *index, int
     sums[i] = indim_loop_const(&p->l->b, p->sum, 0, 0);
     sums[i] = indim_loop_splat(&p->l->b, sums[i], k->lanes);
   }
-  fold(p, k, p->out_rank, index, 0, rows, sums);
-  if (k->lanes <= 64 && interleaves(p, rows) && !indim_lower_failed(p->l)) {
+  accumulate(p, k, p->out_rank, index, 0, rows, sums);
+  if (k->lanes <= 64 && is_interleaved(p, rows) && !indim_lower_failed(p->l)) {
     store_interleaved(p, k, index, rows, sums);
     return;
   }
@@ -394,11 +394,11 @@ static void contracted_lanes(product *p, indim_coord *index, int32_t rows, indim
   int64_t size = p->sizes[p->vector_dim];
   int64_t main = size / p->lanes * p->lanes;
   indim_value_id sums[MAX_ROWS];
-  indim_value_id rest[MAX_ROWS];
+  indim_value_id remainder[MAX_ROWS];
   indim_coord base = p->row_dim < 0 ? (indim_coord){0} : index[p->row_dim];
   for (int32_t i = 0; i < rows; i++) {
-    rest[i] = indim_loop_const(b, p->sum, 0, 0);
-    sums[i] = indim_loop_splat(b, rest[i], p->lanes);
+    remainder[i] = indim_loop_const(b, p->sum, 0, 0);
+    sums[i] = indim_loop_splat(b, remainder[i], p->lanes);
   }
   if (main > 0) {
     indim_element_ctx k = {.l = p->l, .lanes = p->lanes};
@@ -406,7 +406,7 @@ static void contracted_lanes(product *p, indim_coord *index, int32_t rows, indim
     indim_value_id at =
         indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, rows, sums, in);
     index[p->vector_dim] = (indim_coord){at, 1};
-    fold(p, &k, p->out_rank, index, 0, rows, in);
+    accumulate(p, &k, p->out_rank, index, 0, rows, in);
     indim_loop_for_end(b, in, sums);
   }
   for (int32_t lanes = 0; (lanes = indim_piece_lanes(size - main, p->lanes)) > 0; main += lanes) {
@@ -416,11 +416,11 @@ static void contracted_lanes(product *p, indim_coord *index, int32_t rows, indim
       part[i] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
     }
     index[p->vector_dim] = (indim_coord){indim_loop_index(b, main), lanes > 1 ? 1 : 0};
-    fold(p, &k, p->out_rank, index, 0, rows, part);
+    accumulate(p, &k, p->out_rank, index, 0, rows, part);
     for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
       indim_loop_op add = {.op = INDIM_OP_ADD};
       indim_value_id total = lanes == 1 ? part[i] : indim_loop_reduce(b, add, part[i]);
-      rest[i] = indim_loop_binary(b, INDIM_OP_ADD, rest[i], total);
+      remainder[i] = indim_loop_binary(b, INDIM_OP_ADD, remainder[i], total);
     }
   }
   for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
@@ -429,7 +429,7 @@ static void contracted_lanes(product *p, indim_coord *index, int32_t rows, indim
     if (p->row_dim >= 0) {
       index[p->row_dim] = (indim_coord){indim_loop_add_const(b, base.base, i), 0};
     }
-    store_sum(p, out, index, indim_loop_binary(b, INDIM_OP_ADD, total, rest[i]));
+    store_sum(p, out, index, indim_loop_binary(b, INDIM_OP_ADD, total, remainder[i]));
   }
 }
 
@@ -478,14 +478,14 @@ static void run_output(product *p, int64_t low, int64_t count, int32_t rows) {
   indim_nest_run(&nest);
 }
 
-// One row times a matrix ----------------------------------------------------------------------------------------------------
+// One row times a matrix ----------------------------------------------------------------------------------------------
 
-// Rows of the matrix are read from end to end, |steps| of them at a time, and added to sums that lie where the result will
-// be; for threads, in parts of the rows with sums of their own. Bands of columns instead, which need no sums to be added
-// up, reach two thirds of that: the memory gives what lies one behind the other.
+// Rows of the matrix are read sequentially, |steps| of them at a time, and accumulated into sums in the result's
+// memory; with threads, in parts of the rows with sums of their own. Bands of columns instead, which need no final
+// addition, reach two thirds of that speed: memory is fastest when read sequentially.
 enum { STEPS = 8, LEAST_COLUMNS = 128, LEAST_STEPS = 4 * STEPS };
 
-static bool suits_rows(const product *p, const int64_t *merged, int32_t *out_contracted) {
+static bool is_row_product(const product *p, const int64_t *collapsed, int32_t *out_contracted) {
   int32_t contracted = -1;
   if (p->vector_dim < 0 || p->vector_dim >= p->out_rank || p->sum != p->item->shape->type ||
       p->item->place.tiled != NULL || p->item->place.strides[p->vector_dim] != 1 ||
@@ -493,7 +493,7 @@ static bool suits_rows(const product *p, const int64_t *merged, int32_t *out_con
     return false;
   }
   for (int32_t d = 0; d < p->rank; d++) {
-    if (d == p->vector_dim || merged[d] == 1) {
+    if (d == p->vector_dim || collapsed[d] == 1) {
       continue;
     }
     if (d < p->out_rank || contracted >= 0) {
@@ -507,7 +507,7 @@ static bool suits_rows(const product *p, const int64_t *merged, int32_t *out_con
     }
   }
   *out_contracted = contracted;
-  return contracted >= 0 && merged[contracted] >= LEAST_STEPS;
+  return contracted >= 0 && collapsed[contracted] >= LEAST_STEPS;
 }
 
 typedef struct row_product {
@@ -515,7 +515,7 @@ typedef struct row_product {
   int32_t contracted;
   int64_t columns;
   int32_t steps;         // rows of the matrix at a time
-  indim_storage *parts;  // where sums lie: from |part| * |columns| on, or, if NULL, in the result
+  indim_storage *parts;  // of the sums: from |part| * |columns| on; NULL: the result
   indim_value_id part;
 } row_product;
 
@@ -526,7 +526,7 @@ static void set_index(const row_product *r, int32_t lanes, indim_value_id column
   index[r->p->vector_dim] = (indim_coord){column, lanes > 1 ? 1 : 0};
 }
 
-// The sum with |steps| products more, from row |from| of the matrix on.
+// Adds |steps| products to |sum|, from row |from| of the matrix on.
 static indim_value_id add_rows(const row_product *r, indim_element_ctx *k, indim_coord *index, indim_value_id from,
                                int32_t steps, indim_value_id sum) {
   for (int32_t i = 0; i < steps && !indim_lower_failed(r->p->l); i++) {
@@ -594,7 +594,7 @@ static void sweep_rows(const row_product *r, indim_value_id first, int64_t count
   }
 }
 
-// The parts' sums together, and the rows from |done| on that are in none.
+// Adds up the parts' sums, and the rows from |done| on that belong to no part.
 static void add_parts(const row_product *r, int32_t lanes, indim_value_id column, int64_t parts, int64_t done,
                       int64_t size) {
   indim_loop_builder *b = &r->p->l->b;
@@ -653,7 +653,7 @@ static void run_rows(product *p, int32_t contracted, int64_t size) {
   }
 }
 
-// The largest free dimension of the operand that the vector dimension is not of: its rows share what is loaded.
+// Chooses the largest free dimension of the operand that does not have the vector dimension: its rows share loads.
 static void choose_rows(product *p) {
   p->row_dim = -1;
   int64_t best = 1;
@@ -687,13 +687,13 @@ void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
   } else {
     indim_nest_analyze(&nest, p.list);
     indim_nest_choose(&nest, NULL);
-    if (indim_lower_failed(l) || leave_to_library(&p, nest.sizes)) {
+    if (indim_lower_failed(l) || call_library(&p, nest.sizes)) {
       return;
     }
     p.vector_dim = nest.vector_dim;
     p.lanes = nest.lanes;
     int32_t contracted = -1;
-    if (suits_rows(&p, nest.sizes, &contracted)) {
+    if (is_row_product(&p, nest.sizes, &contracted)) {
       indim_lower_explain(l, item, "one row times a matrix, several rows of it at a time");
       indim_element_forget(l);
       run_rows(&p, contracted, nest.sizes[contracted]);

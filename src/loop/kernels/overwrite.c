@@ -1,7 +1,7 @@
-// Where results live; what updates share: and what has to be computed before the old value is gone.
+// Where results live, and, for updates, what has to be computed before the old value is overwritten.
 #include "loop/kernels/kernels.h"
 
-// Whether computing |item| inside its user reads |storage|.
+// Whether computing |item| inline in its user reads |storage|.
 static bool reads(const indim_flow_item *item, const indim_storage *storage, int depth) {
   enum { TOO_DEEP = 200 };
   if (item->placement != INDIM_PLACEMENT_INLINE || item->place.storage != NULL) {
@@ -47,8 +47,8 @@ void indim_lower_place(indim_lowering *l, indim_flow_item *item) {
 }
 
 void indim_lower_overwrite(indim_lowering *l, indim_flow_item *result, indim_flow_item *operand) {
-  bool is_computed_here = operand->placement == INDIM_PLACEMENT_INLINE;
-  indim_location from = is_computed_here ? operand->place : indim_location_need(l, operand);
+  bool is_inline = operand->placement == INDIM_PLACEMENT_INLINE;
+  indim_location from = is_inline ? operand->place : indim_location_need(l, operand);
   if (result->place.storage == NULL && result->overwrites && indim_flow_owns(operand)) {
     result->place = from;
   }

@@ -1,6 +1,6 @@
-// reduce. The loops run over the output's dimensions, and inside over the reduced ones. If the vector dimension is one of
-// the output's, every lane folds its own column; if it is reduced, lanes fold parts of a row and are combined at the end.
-// The order of a reduction is ours; the initial value enters once.
+// reduce: loops over the output's dimensions around loops over the reduced ones. If the vector dimension is an output
+// dimension, every lane reduces its own column; if it is reduced, lanes hold partial results of a row and are combined
+// at the end. The order of a reduction is the compiler's choice; the initial value is used once.
 #include "loop/kernels/reduce.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "array/element.h"
 #include "loop/ir/build.h"
 
-// Reducers with an identity ------------------------------------------------------------------------------------------
+// Reducers with an identity -------------------------------------------------------------------------------------------
 
 static bool identity_bits(indim_op op, indim_type type, uint64_t *out_bits, uint64_t *out_imag) {
   indim_element e = {0};
@@ -42,7 +42,7 @@ static bool identity_bits(indim_op op, indim_type type, uint64_t *out_bits, uint
   return exists;
 }
 
-// Types without a negative zero or without infinity have no identity for some ops; then the general way is taken.
+// Types without a negative zero or infinity have no identity for some ops; these take the general path.
 static bool has_plain_zero(indim_type type) {
   return type == INDIM_F32 || type == INDIM_F64 || type == INDIM_F16 || type == INDIM_BF16 ||
          !indim_type_is_float(type);
@@ -66,7 +66,7 @@ bool indim_lower_single(indim_lowering *l, const indim_computation *apply, indim
   return true;
 }
 
-// Folding ----------------------------------------------------------------------------------------------------------------
+// Accumulating --------------------------------------------------------------------------------------------------------
 
 void indim_reduce_apply(indim_reduction *r, int32_t lanes, const indim_value_id *acc, const indim_value_id *values,
                         indim_value_id *out) {
@@ -109,7 +109,8 @@ bool indim_reduce_may_thread(const indim_reduction *r) {
          indim_shape_element_count(r->inputs[0]->shape) >= WORTH_THREADS;
 }
 
-// Folds |acc| (of |lanes| lanes each) over the reduced dimensions from |position| on; |index| has the others.
+// Accumulates into |acc| (of |lanes| lanes each) over the reduced dimensions from |position| on; |index| has the
+// others.
 static void reduced_dims(indim_reduction *r, int32_t position, int32_t lanes, indim_coord *index, indim_value_id *acc) {
   indim_loop_builder *b = &r->l->b;
   indim_value_id *values = indim_lower_alloc(r->l, r->n, sizeof *values);
@@ -138,7 +139,7 @@ static void reduced_dims(indim_reduction *r, int32_t position, int32_t lanes, in
   indim_loop_for_end(b, values, acc);
 }
 
-// The nest over the output ---------------------------------------------------------------------------------------------
+// The nest over the output --------------------------------------------------------------------------------------------
 
 static void store_results(indim_reduction *r, indim_element_ctx *k, const indim_coord *output,
                           const indim_value_id *acc) {
@@ -148,8 +149,8 @@ static void store_results(indim_reduction *r, indim_element_ctx *k, const indim_
   }
 }
 
-// From coordinates of the output to those of the input; of lane |lane| alone, or with all lanes when it is negative.
-static void spread_index(const indim_reduction *r, const indim_coord *output, int32_t lane, indim_coord *index) {
+// Maps coordinates of the output to the input; those of lane |lane| only, or all lanes if it is negative.
+static void input_index(const indim_reduction *r, const indim_coord *output, int32_t lane, indim_coord *index) {
   int32_t at = 0;
   indim_reduce_origin(r, index);
   for (int32_t d = 0; d < r->rank; d++) {
@@ -172,13 +173,13 @@ static void output_body(indim_nest *nest, indim_element_ctx *k, const indim_coor
   if (indim_reduce_is_by_rows(r)) {
     indim_reduce_row rows[INDIM_REDUCE_ROWS];
     for (int32_t lane = 0; lane < k->lanes; lane++) {
-      spread_index(r, output, lane, rows[lane].index);
+      input_index(r, output, lane, rows[lane].index);
       rows[lane].start = indim_loop_index(&r->l->b, 0);
     }
     indim_reduce_rows(r, k->lanes, rows, r->sizes[r->vector_dim], acc);
   } else {
     indim_coord index[INDIM_MAX_RANK];
-    spread_index(r, output, -1, index);
+    input_index(r, output, -1, index);
     for (int32_t i = 0; i < r->n; i++) {
       acc[i] = indim_loop_splat(&r->l->b, acc[i], k->lanes);
     }
@@ -189,22 +190,22 @@ static void output_body(indim_nest *nest, indim_element_ctx *k, const indim_coor
   }
 }
 
-// All columns at an index of the dimensions outside of them.
+// All columns at an index of the outer dimensions.
 static void bands_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *output) {
   indim_reduction *r = nest->user;
   indim_flow_item *result = indim_reduce_result(r, 0);
   indim_coord index[INDIM_MAX_RANK];
-  indim_value_id place[INDIM_MAX_RANK];
-  spread_index(r, output, -1, index);
+  indim_value_id position[INDIM_MAX_RANK];
+  input_index(r, output, -1, index);
   for (int32_t d = 0; d < result->shape->rank; d++) {
-    place[d] = output[d].base;
+    position[d] = output[d].base;
   }
   if (!indim_lower_failed(r->l)) {
-    indim_reduce_bands(r, index, indim_location_address(k->l, result->shape, &result->place, place));
+    indim_reduce_bands(r, index, indim_location_address(k->l, result->shape, &result->place, position));
   }
 }
 
-// Survey over the input's dimensions.
+// Access analysis over the input's dimensions.
 static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *index) {
   const indim_reduction *r = nest->user;
   for (int32_t i = 0; i < r->n; i++) {
@@ -212,8 +213,8 @@ static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coo
   }
 }
 
-// Whether the item counts along dimension |dim|: an iota, perhaps repeated along others.
-static bool counts_along(const indim_flow_item *item, int32_t dim) {
+// Whether the item is an iota along dimension |dim|, possibly broadcast along others.
+static bool is_iota_along(const indim_flow_item *item, int32_t dim) {
   for (int steps = 0; steps < 8 && item->kind == INDIM_FLOW_OP; steps++) {
     if (item->instr->op == INDIM_OP_IOTA) {
       return indim_instr_int(item->instr, INDIM_ATTR_IOTA_DIMENSION, 0) == dim;
@@ -253,8 +254,8 @@ static bool only_selects(const indim_computation *computation) {
   return true;
 }
 
-// Whether nobody else wants what the loops read: then there is no loop to join, and rows may be folded side by side.
-static bool reads_alone(const indim_access_list *list) {
+// Whether the inputs have no other user: then there is no loop to fuse with, and rows may be reduced together.
+static bool is_only_reader(const indim_access_list *list) {
   for (int32_t i = 0; i < list->count; i++) {
     if (list->accesses[i].item != NULL && list->accesses[i].item->use_count > 1) {
       return false;
@@ -263,14 +264,14 @@ static bool reads_alone(const indim_access_list *list) {
   return !list->is_full;
 }
 
-// How many rows are folded side by side. Short ones that are only read follow each other in memory as one stream.
+// How many rows are reduced together. Short contiguous rows of a plain load form one memory stream anyway.
 static int32_t choose_rows(const indim_reduction *r, const indim_nest *nest) {
   enum { LONG_ROW = 4096, CHEAP = 16 };
   int64_t row = nest->sizes[r->vector_dim] * indim_type_bytes(r->inputs[0]->shape->type);
   if (indim_shape_element_count(indim_reduce_result(r, 0)->shape) == 1) {
     return r->is_single && row >= LONG_ROW * INDIM_REDUCE_ROWS ? INDIM_REDUCE_ROWS : 1;
   }
-  if (nest->cost > CHEAP || (r->is_single && nest->cost <= 1 && row < LONG_ROW) || !reads_alone(nest->list)) {
+  if (nest->cost > CHEAP || (r->is_single && nest->cost <= 1 && row < LONG_ROW) || !is_only_reader(nest->list)) {
     return 1;
   }
   for (int32_t d = 0; d < r->rank; d++) {
@@ -281,7 +282,7 @@ static int32_t choose_rows(const indim_reduction *r, const indim_nest *nest) {
   return 1;
 }
 
-// Several registers of partial results hide the latency of an addition; they are of several rows where there are some.
+// Several registers of partial results hide the latency of an addition; they come from several rows if possible.
 static void choose_registers(indim_reduction *r, const indim_nest *nest) {
   r->rows = choose_rows(r, nest);
   int32_t registers = nest->cost <= 4 ? 8 : nest->cost <= 16 ? 4 : 2;
@@ -292,7 +293,7 @@ static void choose_registers(indim_reduction *r, const indim_nest *nest) {
   r->lanes *= registers;
 }
 
-// Whether the result lies in row-major order without gaps.
+// Whether the result is dense and row-major.
 static bool is_row_major(const indim_flow_item *result) {
   int64_t stride = 1;
   for (int32_t d = result->shape->rank - 1; d >= 0; d--) {
@@ -304,8 +305,8 @@ static bool is_row_major(const indim_flow_item *result) {
   return true;
 }
 
-// Whether output dimensions that are one for the inputs are one for all results, too.
-static bool merges_output(const indim_reduction *r) {
+// Whether output dimensions that are collapsed for the inputs can be collapsed for all results, too.
+static bool collapses_output(const indim_reduction *r) {
   for (int32_t i = 0; i < r->n; i++) {
     if (!is_row_major(indim_reduce_result(r, i))) {
       return false;
@@ -314,10 +315,10 @@ static bool merges_output(const indim_reduction *r) {
   return indim_shape_element_count(r->inputs[0]->shape) > 0;
 }
 
-// For rows too short to fill a register: a lane for each of many rows, if more of them lie along a dimension than a row has
-// elements. |kept| has the sizes of the output's loops. The innermost dimension comes first, whose rows lie together, unless
-// one further out fills more than twice as many lanes. Where there is none, the part of a register that a row fills.
-static void choose_lanes_of_rows(indim_reduction *r, const int64_t *kept, int64_t row) {
+// For rows too short to fill a register: vectorizes across rows if a dimension has more rows than a row has elements.
+// |kept| has the sizes of the output's loops. The innermost such dimension is preferred, whose rows are adjacent,
+// unless an outer one fills more than twice as many lanes. If there is none, a partial register per row.
+static void choose_lanes_across_rows(indim_reduction *r, const int64_t *kept, int64_t row) {
   int32_t most = 0;
   for (int32_t d = 0; d < r->rank; d++) {
     int32_t filled = r->is_reduced[d] ? 0 : indim_piece_lanes(kept[d], r->lanes);
@@ -350,14 +351,14 @@ static void choose(indim_reduction *r) {
   r->lanes = nest.lanes;
   r->rows = 1;
   if (r->vector_dim >= 0 && r->is_reduced[r->vector_dim] && nest.sizes[r->vector_dim] < r->lanes) {
-    choose_lanes_of_rows(r, merges_output(r) ? nest.sizes : shape->sizes, nest.sizes[r->vector_dim]);
+    choose_lanes_across_rows(r, collapses_output(r) ? nest.sizes : shape->sizes, nest.sizes[r->vector_dim]);
   }
   if (indim_reduce_is_by_rows(r)) {
     choose_registers(r, &nest);
   }
   for (int32_t d = 0; d < r->rank; d++) {
     r->sizes[d] = r->is_reduced[d] ? nest.sizes[d] : shape->sizes[d];
-    r->merged[d] = nest.sizes[d];
+    r->collapsed[d] = nest.sizes[d];
   }
   int32_t reduced_count = 0;
   for (int32_t d = 0; d < r->rank; d++) {
@@ -370,9 +371,9 @@ static void choose(indim_reduction *r) {
   }
   bool by_rows = indim_reduce_is_by_rows(r);
   bool too_short = by_rows && r->sizes[r->vector_dim] < 2;
-  r->by_place = by_rows && r->n == 2 && indim_type_is_integral(r->inputs[1]->shape->type) && only_selects(r->apply) &&
-                counts_along(r->inputs[1], r->vector_dim);
-  bool in_order = !r->is_single && !r->by_place && !indim_loop_can_reorder(r->apply);
+  r->by_index = by_rows && r->n == 2 && indim_type_is_integral(r->inputs[1]->shape->type) && only_selects(r->apply) &&
+                is_iota_along(r->inputs[1], r->vector_dim);
+  bool in_order = !r->is_single && !r->by_index && !indim_loop_can_reorder(r->apply);
   if (by_rows &&
       (in_order || too_short || (!r->is_single && (reduced_count > 1 || r->sizes[r->vector_dim] < r->lanes)))) {
     r->order[r->order_count++] = r->vector_dim;
@@ -387,12 +388,12 @@ static void run_output(indim_reduction *r) {
   if (list == NULL) {
     return;
   }
-  list->is_full = true;  // nothing is merged
-  int64_t folded = indim_shape_element_count(r->inputs[0]->shape) / indim_shape_element_count(result->shape);
+  list->is_full = true;  // collapse nothing
+  int64_t steps = indim_shape_element_count(r->inputs[0]->shape) / indim_shape_element_count(result->shape);
   indim_nest nest = {.l = l, .rank = result->shape->rank, .body = output_body, .user = r, .list = list};
-  bool merges = merges_output(r);
-  bool has_bands = merges && indim_reduce_suits_bands(r);
-  nest.cost = indim_index_mul_saturated(folded, r->inputs[0]->cost + 1);
+  bool collapses = collapses_output(r);
+  bool has_bands = collapses && indim_reduce_suits_bands(r);
+  nest.cost = indim_index_mul_saturated(steps, r->inputs[0]->cost + 1);
   nest.may_thread = true;
   nest.vector_dim = -1;
   nest.lanes = 1;
@@ -403,7 +404,7 @@ static void run_output(indim_reduction *r) {
       continue;
     }
     nest.order[at] = at;
-    nest.sizes[at] = merges ? r->merged[d] : result->shape->sizes[at];
+    nest.sizes[at] = collapses ? r->collapsed[d] : result->shape->sizes[at];
     if (has_bands && d == r->vector_dim) {
       nest.body = bands_body;
       nest.cost = indim_index_mul_saturated(nest.cost, nest.sizes[at]);
@@ -442,7 +443,7 @@ void indim_lower_reduce(indim_lowering *l, indim_flow_item *item) {
   r.is_single = indim_lower_single(l, r.apply, r.inputs[0]->shape->type, &r.op, &r.identity);
   indim_loop_region_begin(&l->b, written, r.n);
   if (indim_shape_element_count(r.inputs[0]->shape) == 0) {
-    // Nothing to fold: the initial values.
+    // Nothing to reduce: the results are the initial values.
     for (int32_t d = 0; d < r.rank; d++) {
       r.sizes[d] = r.inputs[0]->shape->sizes[d];
     }

@@ -1,11 +1,11 @@
-// What the files of reduce share: reduce.c chooses and runs the output's loops, reduce_rows.c folds along the reduced
-// dimension, reduce_bands.c folds whole rows of columns, and one long row in pieces.
+// Internal to reduce*.c: reduce.c chooses and builds the loops over the output, reduce_rows.c reduces along the vector
+// dimension, reduce_bands.c reduces columns row by row, and one long row in pieces.
 #ifndef INDIM_LOOP_REDUCE_H
 #define INDIM_LOOP_REDUCE_H
 
 #include "loop/kernels/kernels.h"
 
-enum { INDIM_REDUCE_ROWS = 4 };  // at most so many rows are folded side by side; a power of two
+enum { INDIM_REDUCE_ROWS = 4 };  // at most so many rows are reduced together; a power of two
 
 typedef struct indim_reduction {
   indim_lowering *l;
@@ -13,60 +13,61 @@ typedef struct indim_reduction {
   int32_t n;  // inputs and results
   indim_flow_item **inputs, **inits;
   const indim_computation *apply;
-  bool is_single;  // one input and one known op, whose identity is |identity|
-  bool by_place;   // two inputs, the second being the place along the vector dimension: lanes are combined in its order
+  bool is_single;  // one input and one op with an identity, |identity|
+  bool by_index;   // as argmax: the second input is the index along the vector dimension; lanes keep its order
   indim_loop_op op;
   indim_value_id identity;
   int32_t rank;
   bool is_reduced[INDIM_MAX_RANK];
   int32_t order[INDIM_MAX_RANK];  // reduced dimensions, outermost first, without the vector dimension
   int32_t order_count;
-  int64_t sizes[INDIM_MAX_RANK];   // after merging
-  int64_t merged[INDIM_MAX_RANK];  // likewise, output dimensions merged, too
+  int64_t sizes[INDIM_MAX_RANK];      // with reduced dimensions collapsed
+  int64_t collapsed[INDIM_MAX_RANK];  // with output dimensions collapsed, too
   int32_t vector_dim;
   int32_t lanes;
-  int32_t rows;  // folded side by side, if the vector dimension is reduced: streams that the memory serves at once
+  int32_t rows;  // reduced together, if the vector dimension is reduced: concurrent memory streams
 } indim_reduction;
 
 static inline indim_flow_item *indim_reduce_result(const indim_reduction *r, int32_t i) {
   return indim_flow_result(r->item, i);
 }
-// Whether lanes fold parts of a row, not each a column of its own.
+// Whether lanes hold partial results of one row, instead of one column each.
 static inline bool indim_reduce_is_by_rows(const indim_reduction *r) {
   return r->vector_dim >= 0 && r->is_reduced[r->vector_dim];
 }
-// reduce.c: |out| = the computation of |acc| and |values|, n values each, which get |lanes| lanes first.
+// reduce.c: |out| = the computation applied to |acc| and |values|, n values each, splat to |lanes| lanes first.
 void indim_reduce_apply(indim_reduction *r, int32_t lanes, const indim_value_id *acc, const indim_value_id *values,
                         indim_value_id *out);
 void indim_reduce_inputs(indim_reduction *r, int32_t lanes, const indim_coord *index, indim_value_id *out);
 void indim_reduce_initial(indim_reduction *r, indim_value_id *acc);
-// All coordinates 0.
+// Sets all coordinates to 0.
 void indim_reduce_origin(const indim_reduction *r, indim_coord *index);
-// Whether what is built now may be a parallel loop over all that is reduced.
+// Whether a loop over the whole input may be parallel here.
 bool indim_reduce_may_thread(const indim_reduction *r);
 
-// reduce_rows.c --------------------------------------------------------------------------------------------------------
+// reduce_rows.c -------------------------------------------------------------------------------------------------------
 
-// One of the rows that are folded side by side.
+// One of the rows that are reduced together.
 typedef struct indim_reduce_row {
-  indim_coord index[INDIM_MAX_RANK];  // of all dimensions but those that are folded
-  indim_value_id start;               // of the row along the vector dimension
+  indim_coord index[INDIM_MAX_RANK];  // of the dimensions that are not reduced
+  indim_value_id start;               // along the vector dimension
 } indim_reduce_row;
 
-// Folds elements 0 to |size| (exclusive) of |count| rows, and all indices of the other reduced dimensions, into |acc|: n
+// Reduces elements 0 to |size| (exclusive) of |count| rows, over all other reduced dimensions too, into |acc|: n
 // values, a lane for each row.
 void indim_reduce_rows(indim_reduction *r, int32_t count, indim_reduce_row *rows, int64_t size, indim_value_id *acc);
-// |count| rows of values, row after row, of |lanes| lanes each, as n values of |count| lanes: all lanes of a row become one.
+// Reduces across lanes: |values| has n values of |lanes| lanes for each of |count| rows, |out| n values with a lane per
+// row.
 void indim_reduce_combine(indim_reduction *r, int32_t count, int32_t lanes, indim_value_id *values,
                           indim_value_id *out);
 
-// reduce_bands.c -------------------------------------------------------------------------------------------------------
+// reduce_bands.c ------------------------------------------------------------------------------------------------------
 
-// Whether the columns are folded row by row, partial results lying where the result will be.
+// Whether columns are to be reduced row by row, with partial results in the result's memory.
 bool indim_reduce_suits_bands(const indim_reduction *r);
-// Folds them, |at| being where in the result the columns begin; |index| has the dimensions outside of them.
+// Reduces them into the result from address |at| on; |index| has the outer dimensions.
 void indim_reduce_bands(indim_reduction *r, const indim_coord *index, indim_value_id at);
-// Whether there is one row, long enough for pieces.
+// Whether there is a single row, long enough for parallel pieces.
 bool indim_reduce_suits_pieces(const indim_reduction *r);
 void indim_reduce_pieces(indim_reduction *r);
 

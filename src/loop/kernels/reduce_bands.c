@@ -1,46 +1,47 @@
-// Columns and long rows. A sum of columns reads whole rows, a few at a time, and adds them to partial results that lie in
-// memory, in the nearest caches: the input is gone through from its beginning to its end. A single row is cut into pieces
-// that leave partial results. What is cut depends on sizes alone, so the bits are the same for any number of threads.
+// Reductions of columns and of one long row. Columns are reduced row by row, a few rows at a time, into partial results
+// in memory, which stay in the nearest caches: the input is read sequentially. A single row is split into pieces with
+// partial results of their own. The split depends on sizes alone, so results are bitwise the same for any number of
+// threads.
 #include "loop/kernels/reduce.h"
 
-// Columns in bands -------------------------------------------------------------------------------------------------------
+// Columns in bands ----------------------------------------------------------------------------------------------------
 
 enum {
-  ROWS = 4,               // taken at a time
-  MOST_REGISTERS = 8,     // of columns that are kept in registers instead
+  ROWS = 4,               // processed at a time
+  MOST_REGISTERS = 8,     // of columns; fewer columns stay in registers instead
   REGISTERS = 4,          // of columns at a time
   PIECES = 16,            // of rows, or of a row
   LEAST_ROWS = 16,        // of a piece
-  BAND = 2048,            // columns, where they are cut
-  MOST_COLUMNS = 1 << 15  // of partial results that stay in the caches
+  BAND = 2048,            // columns, if they are strip-mined
+  MOST_COLUMNS = 1 << 15  // whose partial results stay in the caches
 };
 
 bool indim_reduce_suits_bands(const indim_reduction *r) {
   if (!r->is_single || r->vector_dim < 0 || r->is_reduced[r->vector_dim] || r->order_count != 1 ||
-      r->sizes[r->order[0]] < LEAST_ROWS || r->merged[r->vector_dim] <= (int64_t)MOST_REGISTERS * r->lanes) {
+      r->sizes[r->order[0]] < LEAST_ROWS || r->collapsed[r->vector_dim] <= (int64_t)MOST_REGISTERS * r->lanes) {
     return false;
   }
   for (int32_t d = r->vector_dim + 1; d < r->rank; d++) {
-    if (!r->is_reduced[d] && r->merged[d] != 1) {
+    if (!r->is_reduced[d] && r->collapsed[d] != 1) {
       return false;
     }
   }
   return true;
 }
 
-// Where rows are added up: partial results from |address| of |storage| on.
+// A band of columns: partial results from |address| of |storage| on.
 typedef struct band {
   indim_reduction *r;
-  const indim_coord *index;  // of the input, outside of rows and columns
+  const indim_coord *index;  // of the input's outer dimensions
   indim_storage *storage;
   indim_value_id address;
-  indim_value_id first;  // column
-  indim_storage *parts;  // rows that are read in the input's place, or NULL: |width| elements each
+  indim_value_id first;  // column of the band
+  indim_storage *parts;  // read instead of the input, in rows of |width| elements; NULL: the input
   int64_t width;
 } band;
 
-// Rows |row| to |row| + |rows| at |column| of the band.
-static void take_rows(const band *s, int32_t lanes, indim_value_id column, indim_value_id row, int32_t rows) {
+// Accumulates rows |row| to |row| + |rows| at |column| of the band.
+static void add_rows(const band *s, int32_t lanes, indim_value_id column, indim_value_id row, int32_t rows) {
   indim_reduction *r = s->r;
   indim_loop_builder *b = &r->l->b;
   indim_value_id address = indim_loop_add(b, s->address, column);
@@ -70,20 +71,20 @@ static void take_rows(const band *s, int32_t lanes, indim_value_id column, indim
 }
 
 // The same for all |count| columns.
-static void sweep(const band *s, int64_t count, indim_value_id row, int32_t rows) {
+static void add_columns(const band *s, int64_t count, indim_value_id row, int32_t rows) {
   indim_loop_builder *b = &s->r->l->b;
   int32_t lanes = indim_piece_lanes(count, s->r->lanes * REGISTERS);
   int64_t done = count / lanes * lanes;
   indim_value_id at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), lanes, 0, NULL, NULL);
-  take_rows(s, lanes, at, row, rows);
+  add_rows(s, lanes, at, row, rows);
   indim_loop_for_end(b, NULL, NULL);
   while ((lanes = indim_piece_lanes(count - done, s->r->lanes)) > 0) {
-    take_rows(s, lanes, indim_loop_index(b, done), row, rows);
+    add_rows(s, lanes, indim_loop_index(b, done), row, rows);
     done += lanes;
   }
 }
 
-// |rows| rows from |from| on into the band, which begins as |init|.
+// Initializes the band to |init| and accumulates |rows| rows from |from| on.
 static void fill(const band *s, int64_t count, indim_value_id from, int64_t rows, indim_value_id init) {
   indim_loop_builder *b = &s->r->l->b;
   indim_loop_fill(b, s->storage, s->address, init, count);
@@ -91,15 +92,15 @@ static void fill(const band *s, int64_t count, indim_value_id from, int64_t rows
   if (done > 0) {
     indim_value_id row =
         indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), ROWS, 0, NULL, NULL);
-    sweep(s, count, indim_loop_add(b, from, row), ROWS);
+    add_columns(s, count, indim_loop_add(b, from, row), ROWS);
     indim_loop_for_end(b, NULL, NULL);
   }
   if (rows > done) {
-    sweep(s, count, indim_loop_add_const(b, from, done), (int32_t)(rows - done));
+    add_columns(s, count, indim_loop_add_const(b, from, done), (int32_t)(rows - done));
   }
 }
 
-// Pieces of rows, each with partial results of its own, which are added up in the end.
+// Parallel pieces of rows, each with its own partial results, which are combined at the end.
 static void run_row_pieces(band *s, int64_t columns, int64_t rows, indim_value_id init) {
   indim_reduction *r = s->r;
   indim_loop_builder *b = &r->l->b;
@@ -127,7 +128,7 @@ static void run_row_pieces(band *s, int64_t columns, int64_t rows, indim_value_i
 
 void indim_reduce_bands(indim_reduction *r, const indim_coord *index, indim_value_id at) {
   indim_loop_builder *b = &r->l->b;
-  int64_t columns = r->merged[r->vector_dim];
+  int64_t columns = r->collapsed[r->vector_dim];
   int64_t rows = r->sizes[r->order[0]];
   bool may_thread = indim_reduce_may_thread(r);
   indim_value_id init = 0;
@@ -157,7 +158,7 @@ void indim_reduce_bands(indim_reduction *r, const indim_coord *index, indim_valu
   }
 }
 
-// One long row in pieces ------------------------------------------------------------------------------------------------
+// One long row in pieces ----------------------------------------------------------------------------------------------
 
 bool indim_reduce_suits_pieces(const indim_reduction *r) {
   return r->rows == INDIM_REDUCE_ROWS && indim_reduce_is_by_rows(r) && r->order_count == 0 &&
@@ -188,7 +189,7 @@ void indim_reduce_pieces(indim_reduction *r) {
     indim_loop_store(b, parts, first, acc, 1, false);
   }
   indim_loop_for_end(b, NULL, NULL);
-  // What is left of the row, the initial value, and the parts together.
+  // Combines the remainder of the row, the initial value, and the partial results.
   indim_element_forget(l);
   indim_loop_region_begin(b, &result->place.storage, 1);
   indim_reduce_initial(r, &acc);

@@ -1,14 +1,14 @@
-// Rows: the lanes of a register fold parts of one row and are combined at the end. Several rows are folded side by side, if
-// nobody else wants them: the memory serves several streams faster than one, and their lanes are combined together. What
-// does not fill registers at a row's end is folded in halves of one, lane by lane, into a second partial result.
+// Rows: the lanes of a register hold partial results of one row and are combined at the end. Several rows are reduced
+// together if they have no other user: several memory streams are faster than one, and their lanes are combined
+// together. The remainder of a row is reduced in halves, quarters, ... of a register into a second partial result.
 #include <string.h>
 
 #include "loop/kernels/reduce.h"
 
-// Combining lanes ------------------------------------------------------------------------------------------------------
+// Combining lanes -----------------------------------------------------------------------------------------------------
 
-// Of two partial results (value, place, value, place), the one with the lower place first, lane by lane.
-static void put_in_order(indim_loop_builder *b, indim_value_id *pairs) {
+// Orders two partial results (value, index, value, index) by index, lane by lane.
+static void order_by_index(indim_loop_builder *b, indim_value_id *pairs) {
   indim_value_id args[] = {pairs[1], pairs[3]};
   indim_loop_op greater = {.op = INDIM_OP_COMPARE, .direction = INDIM_COMPARE_GT};
   indim_value_id swap = indim_loop_elementwise(b, greater, INDIM_PRED, 2, args);
@@ -19,8 +19,8 @@ static void put_in_order(indim_loop_builder *b, indim_value_id *pairs) {
   }
 }
 
-// The first and the second half of what |sources| vectors hold of |groups| rows each, |width| lanes of a row, as two vectors;
-// then combined into |out|.
+// |sources| vectors hold |groups| rows each, |width| lanes of a row: combines the first halves of all rows with the
+// second halves into |out|.
 static void combine_halves(indim_reduction *r, int32_t sources, int32_t groups, int32_t width,
                            const indim_value_id *vectors, indim_value_id *out) {
   indim_loop_builder *b = &r->l->b;
@@ -37,8 +37,8 @@ static void combine_halves(indim_reduction *r, int32_t sources, int32_t groups, 
     }
   }
   if (halves != NULL && !indim_lower_failed(r->l)) {
-    if (r->by_place) {
-      put_in_order(b, halves);
+    if (r->by_index) {
+      order_by_index(b, halves);
     }
     indim_reduce_apply(r, lanes, halves, halves + r->n, out);
   }
@@ -51,7 +51,7 @@ void indim_reduce_combine(indim_reduction *r, int32_t count, int32_t lanes, indi
     out[0] = lanes == 1 ? values[0] : indim_loop_reduce(b, r->op, values[0]);
     return;
   }
-  // Each vector has |groups| rows; two become one when that leaves no register half empty.
+  // Each vector has |groups| rows; two vectors are merged while the result fits a register.
   int32_t vectors = count;
   int32_t groups = 1;
   int32_t most = 4;
@@ -80,10 +80,10 @@ void indim_reduce_combine(indim_reduction *r, int32_t count, int32_t lanes, indi
   }
 }
 
-// Folding --------------------------------------------------------------------------------------------------------------
+// Reducing ------------------------------------------------------------------------------------------------------------
 
-// Partial results of |count| rows: |wide| has n values of r->lanes lanes for each row, |narrow| n values with a lane for
-// each row.
+// Partial results of |count| rows: |wide| has n values of r->lanes lanes for each row, |narrow| n values with a lane
+// per row.
 typedef struct partial {
   int32_t count;
   indim_reduce_row *rows;
@@ -91,8 +91,8 @@ typedef struct partial {
   indim_value_id *wide, *narrow;
 } partial;
 
-// The values of all rows at |at|, each behind its start.
-static void take(indim_reduction *r, const partial *p, int32_t lanes, indim_value_id at, indim_value_id *out) {
+// Loads the values of all rows at |at|, relative to their starts.
+static void load_rows(indim_reduction *r, const partial *p, int32_t lanes, indim_value_id at, indim_value_id *out) {
   indim_loop_builder *b = &r->l->b;
   for (int32_t k = 0; k < p->count && !indim_lower_failed(r->l); k++) {
     indim_reduce_row *row = &p->rows[k];
@@ -108,7 +108,7 @@ static void apply_each(indim_reduction *r, const partial *p, const indim_value_i
   }
 }
 
-// The wide results into the narrow ones.
+// Combines the wide partial results into the narrow ones.
 static void finish(indim_reduction *r, partial *p) {
   indim_reduce_combine(r, p->count, r->lanes, p->wide, p->wide);
   if (!indim_lower_failed(r->l)) {
@@ -116,8 +116,9 @@ static void finish(indim_reduction *r, partial *p) {
   }
 }
 
-// Along the vector dimension. With an op that has an identity, |wide| goes on; otherwise the first elements begin it, because
-// there is nothing else that may be folded in, and it is finished before what is left of the row, which comes behind it.
+// Reduces along the vector dimension. With an op that has an identity, |wide| is carried through the outer reduced
+// dimensions; otherwise it starts with the first elements and is finished before the remainder of the row, which follows
+// it in order.
 static void reduce_row(indim_reduction *r, partial *p) {
   indim_loop_builder *b = &r->l->b;
   int32_t count = p->count * r->n;
@@ -129,24 +130,24 @@ static void reduce_row(indim_reduction *r, partial *p) {
   }
   indim_value_id *in = values + count;
   if (!r->is_single) {
-    take(r, p, r->lanes, indim_loop_index(b, 0), p->wide);
+    load_rows(r, p, r->lanes, indim_loop_index(b, 0), p->wide);
     from = r->lanes;
   }
   if (done - from > r->lanes) {
     indim_value_id at =
         indim_loop_for_begin(b, indim_loop_index(b, from), indim_loop_index(b, done), r->lanes, count, p->wide, in);
-    take(r, p, r->lanes, at, values);
+    load_rows(r, p, r->lanes, at, values);
     apply_each(r, p, in, values, in);
     indim_loop_for_end(b, in, p->wide);
   } else if (done > from) {
-    take(r, p, r->lanes, indim_loop_index(b, from), values);
+    load_rows(r, p, r->lanes, indim_loop_index(b, from), values);
     apply_each(r, p, p->wide, values, p->wide);
   }
   if (!r->is_single) {
     finish(r, p);
   }
   for (int32_t lanes = 0; (lanes = indim_piece_lanes(p->size - done, r->lanes)) > 0; done += lanes) {
-    take(r, p, lanes, indim_loop_index(b, done), values);
+    load_rows(r, p, lanes, indim_loop_index(b, done), values);
     indim_reduce_combine(r, p->count, lanes, values, values);
     if (indim_lower_failed(r->l)) {
       return;
@@ -155,7 +156,7 @@ static void reduce_row(indim_reduction *r, partial *p) {
   }
 }
 
-// The other reduced dimensions from |position| on around it.
+// The loops over the other reduced dimensions from |position| on.
 static void reduced_dims(indim_reduction *r, int32_t position, partial *p) {
   indim_loop_builder *b = &r->l->b;
   if (position == r->order_count) {

@@ -1,6 +1,6 @@
-// scatter: updates combined into a copy of the operands, or into the operand's own memory when it gives way. The loops run
-// over the start vectors; where a start vector's whole window lies inside the operand, a nest over the window combines it,
-// in vectors. Start vectors go one after another, because any two may name the same place.
+// scatter: combines updates into the operands' memory if that may be overwritten, else into copies. The loops run over
+// the start indices; if a start's whole window is inside the operand, a vectorized nest over the window combines it.
+// The loop over starts is sequential, because any two may address the same element.
 #include <string.h>
 
 #include "loop/kernels/kernels.h"
@@ -12,19 +12,19 @@ typedef struct scattering {
   indim_flow_item **operands, **updates;
   indim_flow_item *indices;
   const indim_computation *apply;
-  const int64_t *map;  // operand dimension of each entry of a start vector
+  const int64_t *map;  // operand dimension of each component of a start index
   int64_t map_count;
   const int64_t *operand_batching, *indices_batching;
   int64_t batching_count;
-  int64_t vector_dim;              // of the indices, along which start vectors lie
-  int32_t window_dims;             // of the updates
-  int32_t window[INDIM_MAX_RANK];  // the updates' dimension of each window dimension
-  int32_t walked[INDIM_MAX_RANK];  // and the operand's
-  int32_t order[INDIM_MAX_RANK];   // the updates' dimensions that loops run over, outermost first
+  int64_t vector_dim;                      // of the indices: index_vector_dim
+  int32_t window_dims;                     // number of window dimensions of the updates
+  int32_t window[INDIM_MAX_RANK];          // the updates' dimension of each window dimension
+  int32_t operand_window[INDIM_MAX_RANK];  // the operand's dimension of each
+  int32_t order[INDIM_MAX_RANK];           // the updates' dimensions that loops run over, outermost first
   int32_t order_count;
-  bool element_wise;                     // they are all of them, in row-major order
-  indim_coord place[INDIM_MAX_RANK];     // of the update's element, as far as loops run
-  indim_value_id start[INDIM_MAX_RANK];  // where the window begins in the operand
+  bool element_wise;                     // these are all dimensions, in row-major order
+  indim_coord position[INDIM_MAX_RANK];  // in the updates: the open loops' indices
+  indim_value_id start[INDIM_MAX_RANK];  // of the window in the operand
 } scattering;
 
 static indim_flow_item *result_of(const scattering *s, int32_t i) { return indim_flow_result(s->item, i); }
@@ -40,7 +40,7 @@ static bool is_window_dim(const scattering *s, int32_t dim) {
 
 static int64_t window_size(const scattering *s, int32_t dim) {
   for (int32_t w = 0; w < s->window_dims; w++) {
-    if (s->walked[w] == dim) {
+    if (s->operand_window[w] == dim) {
       return s->updates[0]->shape->sizes[s->window[w]];
     }
   }
@@ -58,25 +58,26 @@ static void read_attributes(scattering *s) {
   s->vector_dim = indim_instr_int(instr, INDIM_ATTR_INDEX_VECTOR_DIM, 0);
   for (int32_t d = 0; d < s->operands[0]->shape->rank; d++) {
     if (!indim_list_has(inserted, inserted_count, d) && !indim_list_has(s->operand_batching, s->batching_count, d)) {
-      s->walked[s->window_dims] = d;
+      s->operand_window[s->window_dims] = d;
       s->window[s->window_dims] = (int32_t)window[s->window_dims];
       s->window_dims++;
     }
   }
 }
 
-// Updates are combined in row-major order. Start vectors may go first, whatever the order of the dimensions, if windows
-// cannot meet at different positions of theirs: then every place sees its updates in the order of the start vectors.
+// Updates are combined in row-major order. Start dimensions may be outermost, in any layout of the updates, if no
+// element is reached at different positions of two windows: then every element gets its updates in the order of the
+// starts.
 static void choose_order(scattering *s) {
   int32_t rank = s->updates[0]->shape->rank;
-  bool trailing = true;
-  bool apart = true;
+  bool is_trailing = true;
+  bool disjoint = true;
   for (int32_t w = 0; w < s->window_dims; w++) {
-    trailing = trailing && s->window[w] >= rank - s->window_dims;
-    apart = apart &&
-            (!indim_list_has(s->map, s->map_count, s->walked[w]) || s->updates[0]->shape->sizes[s->window[w]] == 1);
+    is_trailing = is_trailing && s->window[w] >= rank - s->window_dims;
+    disjoint = disjoint && (!indim_list_has(s->map, s->map_count, s->operand_window[w]) ||
+                            s->updates[0]->shape->sizes[s->window[w]] == 1);
   }
-  s->element_wise = !trailing && !apart;
+  s->element_wise = !is_trailing && !disjoint;
   for (int32_t d = 0; d < rank; d++) {
     if (s->element_wise || !is_window_dim(s, d)) {
       s->order[s->order_count++] = d;
@@ -84,7 +85,8 @@ static void choose_order(scattering *s) {
   }
 }
 
-// The start vector at the present place, clamped so that its window is inside; returns whether it was so before.
+// The start index at the current position, clamped so that its window is inside; returns the pred that it was inside
+// before.
 static indim_value_id find_start(scattering *s) {
   indim_loop_builder *b = &s->l->b;
   indim_element_ctx k = {.l = s->l, .lanes = 1};
@@ -95,7 +97,7 @@ static indim_value_id find_start(scattering *s) {
   for (int32_t d = 0; d < s->updates[0]->shape->rank; d++) {
     if (!is_window_dim(s, d)) {
       batch += batch == s->vector_dim ? 1 : 0;
-      at[batch++] = s->place[d];
+      at[batch++] = s->position[d];
     }
   }
   for (int32_t d = 0; d < operand->rank; d++) {
@@ -131,14 +133,14 @@ static void combine(indim_nest *nest, indim_element_ctx *k, const indim_coord *i
   if (args == NULL) {
     return;
   }
-  memcpy(from, s->place, sizeof from);
+  memcpy(from, s->position, sizeof from);
   for (int32_t d = 0; d < s->operands[0]->shape->rank; d++) {
     to[d] = (indim_coord){s->start[d], 0};
   }
   for (int32_t w = 0; w < s->window_dims; w++) {
-    indim_coord x = s->element_wise ? s->place[s->window[w]] : index[w];
+    indim_coord x = s->element_wise ? s->position[s->window[w]] : index[w];
     from[s->window[w]] = x;
-    to[s->walked[w]] = indim_coord_add(k, to[s->walked[w]], x);
+    to[s->operand_window[w]] = indim_coord_add(k, to[s->operand_window[w]], x);
   }
   for (int32_t i = 0; i < s->n; i++) {
     const indim_flow_item *result = result_of(s, i);
@@ -155,7 +157,7 @@ static void combine(indim_nest *nest, indim_element_ctx *k, const indim_coord *i
   }
 }
 
-// One element: nothing to survey.
+// A window of one element: no nest.
 static void run_element(scattering *s) {
   indim_nest nest = {.l = s->l, .user = s};
   indim_element_ctx k = {.l = s->l, .lanes = 1};
@@ -185,7 +187,7 @@ static void run_window(scattering *s) {
   const indim_location *at = &result_of(s, 0)->place;
   for (int32_t w = 0; w < nest.rank; w++) {
     nest.sizes[w] = s->updates[0]->shape->sizes[s->window[w]];
-    strides[w] = at->tiled == NULL ? at->strides[s->walked[w]] : 1;
+    strides[w] = at->tiled == NULL ? at->strides[s->operand_window[w]] : 1;
   }
   indim_nest_analyze(&nest, list);
   indim_nest_choose(&nest, strides);
@@ -212,11 +214,11 @@ static void run_starts(scattering *s, int32_t position) {
   int32_t dim = s->order[position];
   int64_t size = s->updates[0]->shape->sizes[dim];
   if (size == 1) {
-    s->place[dim] = (indim_coord){indim_loop_index(b, 0), 0};
+    s->position[dim] = (indim_coord){indim_loop_index(b, 0), 0};
     run_starts(s, position + 1);
     return;
   }
-  s->place[dim] =
+  s->position[dim] =
       (indim_coord){indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, size), 1, 0, NULL, NULL), 0};
   s->l->loop_depth++;
   run_starts(s, position + 1);
@@ -224,7 +226,8 @@ static void run_starts(scattering *s, int32_t position) {
   indim_loop_for_end(b, NULL, NULL);
 }
 
-// The results' memory, holding the operands; and what is computed from the old values, before they are gone.
+// Places the results in memory that holds the operands, and computes what reads the old values before they are
+// overwritten.
 static void prepare_results(scattering *s, indim_storage **written) {
   for (int32_t i = 0; i < s->n && !indim_lower_failed(s->l); i++) {
     indim_lower_overwrite(s->l, result_of(s, i), s->operands[i]);
@@ -260,7 +263,7 @@ void indim_lower_scatter(indim_lowering *l, indim_flow_item *item) {
   }
   choose_order(&s);
   for (int32_t d = 0; d < s.updates[0]->shape->rank; d++) {
-    s.place[d] = (indim_coord){indim_loop_index(&l->b, 0), 0};
+    s.position[d] = (indim_coord){indim_loop_index(&l->b, 0), 0};
   }
   indim_loop_region_begin(&l->b, written, s.n);
   indim_element_forget(l);

@@ -1,15 +1,15 @@
-// sort and topk: merge sort of each line between two buffers, one of which is the result's own memory when its lines lie
-// side by side. Where the comparator is known to be a strict weak order, runs of eight are made by counting for each
-// element those before it, eight at a time, and two full runs are merged from both ends at once: two chains of work that
-// need no test for the end of a run, and no branch. Any other comparator gets merges that give a permutation whatever it
-// answers, in the order that the evaluator asks it. Equal elements stay as they were.
+// sort and topk: a merge sort of each line along the dimension between two buffers, one of which is the result's memory
+// if its lines are contiguous. If the comparator is a strict weak order, runs of eight are made by ranking (counting
+// for each element those before it, in vectors of eight), and two full runs are merged from both ends at once: two
+// independent chains without end-of-run tests and without branches. For any other comparator the merges give a
+// permutation whichever results it returns, in the evaluator's order of calls. The sort is stable.
 #include <string.h>
 
 #include "loop/kernels/kernels.h"
 
 enum { BLOCK = 8, WORTH_THREADS = 32768 };
 
-// Where the elements of the present line are: element i of column c at base[c] + i of storage[c].
+// The location of the current line: element i of column c is at base[c] + i of storage[c].
 typedef struct line {
   indim_storage **storage;
   indim_value_id *base;
@@ -18,26 +18,26 @@ typedef struct line {
 typedef struct sorting {
   indim_lowering *l;
   indim_flow_item *item;
-  int32_t n;  // columns: arrays that are sorted together
+  int32_t n;  // columns: arrays sorted together
   indim_flow_item **inputs, **results;
-  const indim_computation *comparator;  // NULL for topk, whose second column is the places
+  const indim_computation *comparator;  // NULL for topk, whose second column is the indices
   bool is_largest;
   bool is_strict;  // the comparator is a strict weak order
-  bool *is_asked;  // columns that the comparator looks at
+  bool *is_key;    // columns that the comparator reads
   int32_t rank, dim;
   int64_t size;
-  int64_t kept;  // elements of a line of the results
-  bool in_result;
-  bool has_loops;   // the line stands in loops over others
+  int64_t kept;     // elements of a line of the results
+  bool in_result;   // one of the buffers is the result
+  bool has_loops;   // inside loops over lines
   bool own_memory;  // every line has its own part of the scratch buffers
-  indim_coord place[INDIM_MAX_RANK];
+  indim_coord position[INDIM_MAX_RANK];
   line buffers[2];
   indim_storage **scratch[2];
 } sorting;
 
-// The comparator ----------------------------------------------------------------------------------------------------------
+// The comparator ------------------------------------------------------------------------------------------------------
 
-// Whether |x| is of the left elements what |y| is of the right ones.
+// Whether |x| is the same function of the left elements as |y| of the right ones.
 static bool is_mirrored(const indim_instr *x, const indim_instr *y, int depth) {
   enum { TOO_DEEP = 12 };
   if (x->op != y->op || x->shape->type != y->shape->type || depth > TOO_DEEP) {
@@ -63,7 +63,7 @@ static bool is_mirrored(const indim_instr *x, const indim_instr *y, int depth) {
   return true;
 }
 
-// Less or greater of the same function of both sides, in an order that has no NaN outside of it.
+// Whether the comparator is a less or greater of the same function of both sides, in a total order (no unordered NaN).
 static bool is_strict_order(const indim_computation *comparator) {
   const indim_instr *root = comparator->root;
   if (root->op != INDIM_OP_COMPARE) {
@@ -76,29 +76,29 @@ static bool is_strict_order(const indim_computation *comparator) {
          (is_mirrored(root->operands[0], root->operands[1], 0) || is_mirrored(root->operands[1], root->operands[0], 0));
 }
 
-static void find_asked(sorting *s) {
+static void find_keys(sorting *s) {
   if (s->comparator == NULL) {
-    s->is_asked[0] = true;
+    s->is_key[0] = true;
     return;
   }
   for (int32_t i = 0; i < s->comparator->instr_count; i++) {
     const indim_instr *instr = s->comparator->instrs[i];
     for (int32_t k = 0; k < instr->operand_count; k++) {
       if (instr->operands[k]->op == INDIM_OP_PARAMETER) {
-        s->is_asked[instr->operands[k]->parameter_number / 2] = true;
+        s->is_key[instr->operands[k]->parameter_number / 2] = true;
       }
     }
   }
   if (s->comparator->root->op == INDIM_OP_PARAMETER) {
-    s->is_asked[s->comparator->root->parameter_number / 2] = true;
+    s->is_key[s->comparator->root->parameter_number / 2] = true;
   }
 }
 
-// Whether the elements |x| have to stand before |y|: a pred of |lanes|.
+// Whether elements |x| must precede |y|: a pred of |lanes|.
 static indim_value_id before(sorting *s, int32_t lanes, const indim_value_id *x, const indim_value_id *y) {
   indim_loop_builder *b = &s->l->b;
   indim_value_id *args = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *args);
-  indim_value_id answer = 0;
+  indim_value_id result = 0;
   if (args == NULL || indim_lower_failed(s->l)) {
     return 0;
   }
@@ -112,8 +112,8 @@ static indim_value_id before(sorting *s, int32_t lanes, const indim_value_id *x,
                         .total_order = indim_type_is_float(s->inputs[0]->shape->type)};
     return indim_loop_elementwise(b, op, INDIM_PRED, 2, args);
   }
-  indim_loop_apply(b, s->comparator, lanes, args, &answer);
-  return answer;
+  indim_loop_apply(b, s->comparator, lanes, args, &result);
+  return result;
 }
 
 static indim_value_id not(sorting * s, indim_value_id x) {
@@ -127,28 +127,28 @@ static indim_value_id compare_index(sorting *s, indim_compare_direction directio
   return indim_loop_elementwise(&s->l->b, op, INDIM_PRED, 2, args);
 }
 
-// 1 where |x|, else 0, added to |sum|.
+// |sum|, plus 1 where |x| is true.
 static indim_value_id count_if(sorting *s, indim_value_id sum, indim_value_id x) {
   indim_loop_builder *b = &s->l->b;
   return indim_loop_add(b, sum, indim_loop_select(b, x, indim_loop_index(b, 1), indim_loop_index(b, 0)));
 }
 
-// Elements of a line -----------------------------------------------------------------------------------------------------
+// Elements of a line --------------------------------------------------------------------------------------------------
 
 static indim_value_id load_element(sorting *s, const line *from, int32_t c, indim_value_id i) {
   indim_loop_builder *b = &s->l->b;
   return indim_loop_load(b, from->storage[c], indim_loop_add(b, from->base[c], i), 1, 1);
 }
 
-static void load_asked(sorting *s, const line *from, indim_value_id i, indim_value_id *out) {
+static void load_keys(sorting *s, const line *from, indim_value_id i, indim_value_id *out) {
   for (int32_t c = 0; c < s->n; c++) {
     indim_type type = from->storage[c]->type;
-    out[c] = s->is_asked[c] ? load_element(s, from, c, i) : indim_loop_const(&s->l->b, type, 0, 0);
+    out[c] = s->is_key[c] ? load_element(s, from, c, i) : indim_loop_const(&s->l->b, type, 0, 0);
   }
 }
 
-// Element |i| of |to| from the left or from the right run: by its place, since choosing between values may become a
-// branch that is taken at random.
+// Moves element |left| or |right| of |from| to element |i| of |to|. The select is between addresses, since one between
+// values may become an unpredictable branch.
 static void move(sorting *s, const line *from, const line *to, indim_value_id i, indim_value_id takes_right,
                  indim_value_id left, indim_value_id right) {
   indim_loop_builder *b = &s->l->b;
@@ -159,23 +159,23 @@ static void move(sorting *s, const line *from, const line *to, indim_value_id i,
   }
 }
 
-// The input's elements from |i| of the line on, in |lanes|.
+// Loads |lanes| input elements from element |i| of the line on.
 static void load_input(sorting *s, indim_value_id i, int32_t lanes, indim_value_id *out) {
   indim_element_ctx k = {.l = s->l, .lanes = lanes};
-  s->place[s->dim] = (indim_coord){i, lanes > 1 ? 1 : 0};
+  s->position[s->dim] = (indim_coord){i, lanes > 1 ? 1 : 0};
   for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
     if (s->comparator == NULL && c == 1) {
-      indim_value_id places = lanes > 1 ? indim_coord_lanes(&k, s->place[s->dim]) : i;
-      out[c] = indim_loop_convert(&s->l->b, places, INDIM_S32);
+      indim_value_id indices = lanes > 1 ? indim_coord_lanes(&k, s->position[s->dim]) : i;
+      out[c] = indim_loop_convert(&s->l->b, indices, INDIM_S32);
     } else {
-      out[c] = indim_value_at_lanes(&k, s->inputs[c], s->place, 0);
+      out[c] = indim_value_at_lanes(&k, s->inputs[c], s->position, 0);
     }
   }
 }
 
-// Runs -------------------------------------------------------------------------------------------------------------------
+// Runs ----------------------------------------------------------------------------------------------------------------
 
-// |count| elements, a number known now, from |i| on into |to|: element j goes behind those that stand before it.
+// Sorts a constant number of elements from |i| on into |to|, by rank.
 static void sort_few(sorting *s, const line *to, int64_t i, int32_t count) {
   indim_loop_builder *b = &s->l->b;
   indim_value_id *values = indim_lower_alloc(s->l, (int64_t)count * s->n, sizeof *values);
@@ -189,9 +189,9 @@ static void sort_few(sorting *s, const line *to, int64_t i, int32_t count) {
   }
   for (int32_t j = 1; j < count && !indim_lower_failed(s->l); j++) {
     for (int32_t h = 0; h < j; h++) {
-      indim_value_id goes = before(s, 1, values + j * s->n, values + h * s->n);
-      ranks[h] = count_if(s, ranks[h], goes);
-      ranks[j] = count_if(s, ranks[j], not(s, goes));
+      indim_value_id precedes = before(s, 1, values + j * s->n, values + h * s->n);
+      ranks[h] = count_if(s, ranks[h], precedes);
+      ranks[j] = count_if(s, ranks[j], not(s, precedes));
     }
   }
   for (int32_t j = 0; j < count && !indim_lower_failed(s->l); j++) {
@@ -202,26 +202,26 @@ static void sort_few(sorting *s, const line *to, int64_t i, int32_t count) {
   }
 }
 
-// For each lane, how many of the others stand before its element.
+// For each lane, the number of other lanes whose elements precede its own.
 static indim_value_id rank_lanes(sorting *s, const indim_value_id *x, indim_value_id *y) {
   indim_loop_builder *b = &s->l->b;
   indim_value_id ranks = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 0, 0), BLOCK);
   for (int32_t distance = 1; distance < BLOCK && !indim_lower_failed(s->l); distance++) {
     int32_t map[BLOCK];
-    uint64_t is_behind[2 * BLOCK] = {0};
+    uint64_t is_later[2 * BLOCK] = {0};
     for (int32_t j = 0; j < BLOCK; j++) {
       map[j] = (j + distance) % BLOCK;
-      is_behind[2 * j] = map[j] > j;
+      is_later[2 * j] = map[j] > j;
     }
     for (int32_t c = 0; c < s->n; c++) {
       y[c] = indim_loop_shuffle(b, 1, &x[c], BLOCK, map);
     }
-    // Of equals, the one that stands before stays there.
-    indim_value_id behind = indim_loop_lanes(b, INDIM_PRED, BLOCK, is_behind);
-    indim_value_id goes = indim_loop_select(b, behind, before(s, BLOCK, y, x), not(s, before(s, BLOCK, x, y)));
+    // Stability: equal elements keep their order.
+    indim_value_id later = indim_loop_lanes(b, INDIM_PRED, BLOCK, is_later);
+    indim_value_id precedes = indim_loop_select(b, later, before(s, BLOCK, y, x), not(s, before(s, BLOCK, x, y)));
     indim_value_id one = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 1, 0), BLOCK);
     indim_value_id none = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 0, 0), BLOCK);
-    ranks = indim_loop_binary(b, INDIM_OP_ADD, ranks, indim_loop_select(b, goes, one, none));
+    ranks = indim_loop_binary(b, INDIM_OP_ADD, ranks, indim_loop_select(b, precedes, one, none));
   }
   return ranks;
 }
@@ -275,9 +275,9 @@ static void copy_input(sorting *s, const line *to) {
   indim_loop_for_end(b, NULL, NULL);
 }
 
-// Merging ----------------------------------------------------------------------------------------------------------------
+// Merging -------------------------------------------------------------------------------------------------------------
 
-// Runs of |left| and |right| elements from |first| on, whatever the comparator answers.
+// Merges runs of |left| and |right| elements from |first| on, safe for any comparator.
 static void merge_checked(sorting *s, const line *from, const line *to, indim_value_id first, int64_t left,
                           int64_t right) {
   indim_loop_builder *b = &s->l->b;
@@ -295,23 +295,23 @@ static void merge_checked(sorting *s, const line *from, const line *to, indim_va
   indim_value_id left_at = indim_loop_add(b, first, indim_loop_clamp_index(b, from_left, 0, left - 1));
   indim_value_id right_at = indim_loop_add(b, first, indim_loop_clamp_index(b, in, 0, right - 1));
   right_at = indim_loop_add_const(b, right_at, left);
-  load_asked(s, from, left_at, x);
-  load_asked(s, from, right_at, y);
+  load_keys(s, from, left_at, x);
+  load_keys(s, from, right_at, y);
   indim_value_id no_left = compare_index(s, INDIM_COMPARE_GE, from_left, indim_loop_index(b, left));
   indim_value_id has_right = compare_index(s, INDIM_COMPARE_LT, in, indim_loop_index(b, right));
-  indim_value_id goes = before(s, 1, y, x);
+  indim_value_id precedes = before(s, 1, y, x);
   if (indim_lower_failed(s->l)) {
     return;
   }
-  goes = indim_loop_binary(b, INDIM_OP_AND, has_right, goes);
-  goes = indim_loop_binary(b, INDIM_OP_OR, no_left, goes);
-  move(s, from, to, indim_loop_add(b, first, j), goes, left_at, right_at);
-  indim_value_id next = count_if(s, in, goes);
+  precedes = indim_loop_binary(b, INDIM_OP_AND, has_right, precedes);
+  precedes = indim_loop_binary(b, INDIM_OP_OR, no_left, precedes);
+  move(s, from, to, indim_loop_add(b, first, j), precedes, left_at, right_at);
+  indim_value_id next = count_if(s, in, precedes);
   indim_loop_for_end(b, &next, &taken);
 }
 
-// Two runs of |width| from |first| on, the lesser half from the front and the greater one from the back. Neither way gets
-// to the end of a run before its last step.
+// Merges two runs of |width| from |first| on, the lesser half from the front and the greater one from the back. Neither
+// chain reaches the end of a run before its last step.
 static void merge_full(sorting *s, const line *from, const line *to, indim_value_id first, int64_t width) {
   indim_loop_builder *b = &s->l->b;
   indim_value_id *x = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *x);
@@ -325,7 +325,7 @@ static void merge_full(sorting *s, const line *from, const line *to, indim_value
   indim_value_id j = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, width), 1, 2, taken, in);
   int64_t minus[2] = {-1, -1};
   for (int32_t side = 0; side < 2; side++) {
-    // Front: j - in from the left, in from the right are gone. Back: likewise, counted from the ends.
+    // Front: j - in of the left and in of the right are taken. Back: likewise, counted from the ends.
     indim_value_id both[2] = {j, in[side]};
     int64_t signs[2] = {1, -1};
     indim_value_id left = indim_loop_affine(b, 0, 2, both, signs);
@@ -337,16 +337,16 @@ static void merge_full(sorting *s, const line *from, const line *to, indim_value
     indim_value_id left_at = indim_loop_add(b, first, indim_loop_clamp_index(b, left, 0, width - 1));
     indim_value_id right_at = indim_loop_add(b, first, indim_loop_clamp_index(b, right, 0, width - 1));
     right_at = indim_loop_add_const(b, right_at, width);
-    load_asked(s, from, left_at, x);
-    load_asked(s, from, right_at, y);
-    indim_value_id goes = before(s, 1, y, x);
+    load_keys(s, from, left_at, x);
+    load_keys(s, from, right_at, y);
+    indim_value_id precedes = before(s, 1, y, x);
     if (indim_lower_failed(s->l)) {
       return;
     }
-    goes = side == 0 ? goes : not(s, goes);
+    precedes = side == 0 ? precedes : not(s, precedes);
     indim_value_id at = side == 0 ? j : indim_loop_affine(b, 2 * width - 1, 1, &j, minus);
-    move(s, from, to, indim_loop_add(b, first, at), goes, left_at, right_at);
-    next[side] = count_if(s, in[side], goes);
+    move(s, from, to, indim_loop_add(b, first, at), precedes, left_at, right_at);
+    next[side] = count_if(s, in[side], precedes);
   }
   indim_loop_for_end(b, next, taken);
 }
@@ -374,15 +374,15 @@ static void merge_pass(sorting *s, const line *from, const line *to, int64_t wid
     }
     indim_loop_for_end(b, NULL, NULL);
   }
-  int64_t rest = s->size - main;
-  if (rest > width) {
-    merge_checked(s, from, to, indim_loop_index(b, main), width, rest - width);
+  int64_t remainder = s->size - main;
+  if (remainder > width) {
+    merge_checked(s, from, to, indim_loop_index(b, main), width, remainder - width);
   } else {
-    copy_run(s, from, to, main, rest);
+    copy_run(s, from, to, main, remainder);
   }
 }
 
-// Lines ------------------------------------------------------------------------------------------------------------------
+// Lines ---------------------------------------------------------------------------------------------------------------
 
 static void store_results(sorting *s, const line *from) {
   indim_loop_builder *b = &s->l->b;
@@ -391,9 +391,9 @@ static void store_results(sorting *s, const line *from) {
     return;
   }
   indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, s->kept), 1, 0, NULL, NULL);
-  s->place[s->dim] = (indim_coord){i, 0};
+  s->position[s->dim] = (indim_coord){i, 0};
   for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
-    indim_store_at(&k, s->results[c]->shape, &s->results[c]->place, s->place, load_element(s, from, c, i));
+    indim_store_at(&k, s->results[c]->shape, &s->results[c]->place, s->position, load_element(s, from, c, i));
   }
   indim_loop_for_end(b, NULL, NULL);
 }
@@ -408,13 +408,13 @@ static void sort_line(sorting *s, indim_value_id number) {
   for (int32_t side = 0; side < 2; side++) {
     // The last pass writes into the result's own line.
     bool is_result = s->in_result && side == passes % 2;
-    s->place[s->dim] = (indim_coord){indim_loop_index(b, 0), 0};
+    s->position[s->dim] = (indim_coord){indim_loop_index(b, 0), 0};
     for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
       line *to = &s->buffers[side];
       if (is_result) {
         indim_value_id index[INDIM_MAX_RANK];
         for (int32_t d = 0; d < s->rank; d++) {
-          index[d] = s->place[d].base;
+          index[d] = s->position[d].base;
         }
         to->storage[c] = s->results[c]->place.storage;
         to->base[c] = indim_location_address(s->l, s->results[c]->shape, &s->results[c]->place, index);
@@ -446,7 +446,8 @@ static int64_t line_count(const sorting *s) {
   return lines;
 }
 
-// |number| is the line's number so far. Lines of their own memory may run at the same time.
+// The loops over lines from dimension |d| on; |number| is the line number so far. Lines with their own memory may be
+// parallel.
 static void run_lines(sorting *s, int32_t d, indim_value_id number, bool may_thread) {
   indim_loop_builder *b = &s->l->b;
   if (indim_lower_failed(s->l)) {
@@ -458,7 +459,7 @@ static void run_lines(sorting *s, int32_t d, indim_value_id number, bool may_thr
   }
   int64_t size = s->inputs[0]->shape->sizes[d];
   if (d == s->dim || size == 1) {
-    s->place[d] = (indim_coord){indim_loop_index(b, 0), 0};
+    s->position[d] = (indim_coord){indim_loop_index(b, 0), 0};
     run_lines(s, d + 1, number, may_thread);
     return;
   }
@@ -466,7 +467,7 @@ static void run_lines(sorting *s, int32_t d, indim_value_id number, bool may_thr
   if (may_thread) {
     indim_loop_for_parallel(b, (size + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
   }
-  s->place[d] = (indim_coord){i, 0};
+  s->position[d] = (indim_coord){i, 0};
   s->has_loops = true;
   s->l->loop_depth++;
   run_lines(s, d + 1, indim_loop_add(b, indim_loop_mul_const(b, number, size), i), false);
@@ -500,11 +501,11 @@ static bool allocate(sorting *s, bool is_parallel, indim_storage **written) {
 static void run(sorting *s) {
   indim_lowering *l = s->l;
   indim_storage **written = indim_lower_alloc(l, 3 * (int64_t)s->n, sizeof *written);
-  s->is_asked = indim_lower_alloc(l, s->n, sizeof *s->is_asked);
-  if (written == NULL || s->is_asked == NULL || indim_shape_element_count(s->inputs[0]->shape) == 0) {
+  s->is_key = indim_lower_alloc(l, s->n, sizeof *s->is_key);
+  if (written == NULL || s->is_key == NULL || indim_shape_element_count(s->inputs[0]->shape) == 0) {
     return;
   }
-  find_asked(s);
+  find_keys(s);
   s->in_result = s->kept == s->size;
   for (int32_t c = 0; c < s->n; c++) {
     const indim_location *at = &s->results[c]->place;
@@ -531,7 +532,7 @@ void indim_lower_sort(indim_lowering *l, indim_flow_item *item) {
   s.is_strict = is_strict_order(s.comparator);
   s.results = item->member_count > 0 ? item->members : &item;
   indim_lower_explain(l, item, "lines of %lld merged %s", (long long)s.size,
-                      s.is_strict ? "from both ends" : "as the comparator answers: it is not known to be an order");
+                      s.is_strict ? "from both ends" : "one by one: the comparator is not known to be a strict order");
   run(&s);
 }
 

@@ -1,4 +1,4 @@
-// dynamic-update-slice: the update is written into the operand's own memory where that may be overwritten, else into a copy.
+// dynamic-update-slice: writes the update into the operand's memory if that may be overwritten, else into a copy of it.
 #include <string.h>
 
 #include "loop/kernels/kernels.h"
@@ -23,8 +23,8 @@ static void update_body(indim_nest *nest, indim_element_ctx *k, const indim_coor
   }
 }
 
-// An update that is in registers goes to its place from there.
-static void store_tile(indim_lowering *l, indim_flow_item *item, const indim_flow_item *update) {
+// Stores an update that is in registers.
+static void store_regs(indim_lowering *l, indim_flow_item *item, const indim_flow_item *update) {
   indim_loop_builder *b = &l->b;
   indim_element_ctx k = {.l = l, .lanes = 1};
   indim_value_id starts[INDIM_MAX_RANK];
@@ -49,7 +49,7 @@ void indim_lower_update(indim_lowering *l, indim_flow_item *item) {
     return;
   }
   if (update->has_regs && item->place.tiled == NULL) {
-    store_tile(l, item, update);
+    store_regs(l, item, update);
     return;
   }
   indim_access_list *list = indim_lower_alloc(l, 1, sizeof *list);

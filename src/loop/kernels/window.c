@@ -1,6 +1,6 @@
-// reduce-window and select-and-scatter. The loops run over the places of the window, cut where taps begin to fall outside,
-// so that inside a segment no guard is left; a small window is written out tap by tap, a large one is a loop over the
-// taps that meet something.
+// reduce-window and select-and-scatter. The loops run over the positions of the window, split where taps begin to read
+// padding, so that the inner segment has no guards; a small window is unrolled, a large one is a loop over the taps
+// that read elements.
 #include "loop/kernels/window.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 static const indim_window_dim whole = {.size = 1, .stride = 1, .base_dilation = 1, .window_dilation = 1};
 
-// Taps ------------------------------------------------------------------------------------------------------------------
+// Taps ----------------------------------------------------------------------------------------------------------------
 
 const indim_window_dim *indim_window_dim_of(const indim_instr *instr, int32_t d) {
   const indim_attr *attr = indim_instr_attr(instr, INDIM_ATTR_WINDOW);
@@ -21,18 +21,18 @@ bool indim_window_is_plain(const indim_window_dim *window) {
          window->base_dilation == 1;
 }
 
-static indim_coord base_coordinate(indim_element_ctx *k, const indim_window_dim *window, indim_coord place,
+static indim_coord base_coordinate(indim_element_ctx *k, const indim_window_dim *window, indim_coord position,
                                    indim_coord tap) {
-  indim_coord first = indim_coord_scale(k, place, window->stride, -window->pad_low);
+  indim_coord first = indim_coord_scale(k, position, window->stride, -window->pad_low);
   return indim_coord_add(k, first, indim_coord_scale(k, tap, window->window_dilation, 0));
 }
 
 indim_value_id indim_window_element(indim_element_ctx *k, const indim_window_dim *window, int64_t size,
-                                    indim_coord place, indim_coord tap, indim_coord *out_element, bool *out_never) {
-  indim_coord x = base_coordinate(k, window, place, tap);
+                                    indim_coord position, indim_coord tap, indim_coord *out_element, bool *out_never) {
+  indim_coord x = base_coordinate(k, window, position, tap);
   *out_never = size == 0;
-  *out_element = place;
-  // Every place of a plain dimension is an element's; it may also be a place of several dimensions that were merged.
+  *out_element = position;
+  // Every position of a trivial dimension is an element; it may also be a position of collapsed dimensions.
   if (size == 0 || indim_window_is_plain(window)) {
     return 0;
   }
@@ -46,15 +46,16 @@ indim_value_id indim_window_element(indim_element_ctx *k, const indim_window_dim
   return guard;
 }
 
-bool indim_window_range(indim_element_ctx *k, const indim_window_dim *window, int64_t size, indim_coord place,
+bool indim_window_range(indim_element_ctx *k, const indim_window_dim *window, int64_t size, indim_coord position,
                         indim_value_id *out_low, indim_value_id *out_high) {
   indim_loop_builder *b = &k->l->b;
-  if (size == 0 || window->base_dilation > 1 || place.step != 0 || indim_loop_value_of(b, place.base)->lanes > 1) {
+  if (size == 0 || window->base_dilation > 1 || position.step != 0 ||
+      indim_loop_value_of(b, position.base)->lanes > 1) {
     return false;
   }
   int64_t dilation = window->window_dilation;
   // The least tap with first + tap * dilation >= 0, and the least with first + tap * dilation >= size.
-  indim_value_id first = indim_loop_affine(b, -window->pad_low, 1, &place.base, &window->stride);
+  indim_value_id first = indim_loop_affine(b, -window->pad_low, 1, &position.base, &window->stride);
   indim_value_id to_begin = indim_loop_affine(b, dilation - 1, 1, &first, &(int64_t){-1});
   indim_value_id to_end = indim_loop_add_const(b, to_begin, size);
   *out_low = indim_loop_clamp_index(b, indim_loop_floordiv(b, to_begin, dilation), 0, window->size);
@@ -62,14 +63,14 @@ bool indim_window_range(indim_element_ctx *k, const indim_window_dim *window, in
   return true;
 }
 
-indim_coord indim_window_inside(indim_element_ctx *k, const indim_window_dim *window, int64_t size, indim_coord place,
-                                indim_value_id tap) {
-  indim_coord x = base_coordinate(k, window, place, (indim_coord){tap, 0});
+indim_coord indim_window_element_in_range(indim_element_ctx *k, const indim_window_dim *window, int64_t size,
+                                          indim_coord position, indim_value_id tap) {
+  indim_coord x = base_coordinate(k, window, position, (indim_coord){tap, 0});
   return (indim_coord){indim_loop_clamp_index(&k->l->b, x.base, 0, size - 1), 0};
 }
 
-void indim_window_cut(indim_access_list *list, int32_t d, const indim_window_dim *window, int64_t size, int64_t places,
-                      int32_t lanes) {
+void indim_window_split(indim_access_list *list, int32_t d, const indim_window_dim *window, int64_t size,
+                        int64_t positions, int32_t lanes) {
   if (indim_window_is_plain(window)) {
     return;
   }
@@ -83,17 +84,17 @@ void indim_window_cut(indim_access_list *list, int32_t d, const indim_window_dim
   split_points[0] = -indim_index_floordiv(-split_points[0], lanes) * lanes;
   split_points[1] = indim_index_floordiv(split_points[1], lanes) * lanes;
   for (int i = 0; i < 2 && split_points[0] < split_points[1]; i++) {
-    if (split_points[i] > 0 && split_points[i] < places) {
+    if (split_points[i] > 0 && split_points[i] < positions) {
       list->split_points[d][list->split_point_count[d]++] = split_points[i];
     }
   }
 }
 
-// reduce-window ---------------------------------------------------------------------------------------------------------
+// reduce-window -------------------------------------------------------------------------------------------------------
 
-enum { MOST_WRITTEN_OUT = 16 };  // taps
+enum { MAX_UNROLLED = 16 };  // taps
 
-typedef struct folding {
+typedef struct window_reduction {
   indim_lowering *l;
   indim_flow_item *item;
   int32_t n;  // inputs and results
@@ -101,21 +102,21 @@ typedef struct folding {
   const indim_computation *apply;
   int32_t rank;
   bool is_loop[INDIM_MAX_RANK];  // over the taps of this dimension
-} folding;
+} window_reduction;
 
-static indim_flow_item *result_of(const folding *f, int32_t i) { return indim_flow_result(f->item, i); }
+static indim_flow_item *result_of(const window_reduction *f, int32_t i) { return indim_flow_result(f->item, i); }
 
-// Taps are written out from the innermost dimension on, as long as they are few.
+// Taps are unrolled from the innermost dimension outwards, while they are few.
 static void choose_loops(const indim_instr *instr, int32_t rank, bool *out_is_loop) {
   int64_t taps = 1;
   for (int32_t d = rank - 1; d >= 0; d--) {
     int64_t size = indim_window_dim_of(instr, d)->size;
-    out_is_loop[d] = size > MOST_WRITTEN_OUT / taps;
+    out_is_loop[d] = size > MAX_UNROLLED / taps;
     taps *= out_is_loop[d] ? 1 : size;
   }
 }
 
-static void reduce_tap(folding *f, indim_element_ctx *k, const indim_coord *element, indim_value_id mask,
+static void reduce_tap(window_reduction *f, indim_element_ctx *k, const indim_coord *element, indim_value_id mask,
                        indim_value_id *acc) {
   indim_value_id *args = indim_lower_alloc(f->l, 3 * (int64_t)f->n, sizeof *args);
   if (args == NULL) {
@@ -130,22 +131,22 @@ static void reduce_tap(folding *f, indim_element_ctx *k, const indim_coord *elem
   }
   indim_loop_apply(&f->l->b, f->apply, k->lanes, args, args + 2 * f->n);
   for (int32_t i = 0; i < f->n && !indim_lower_failed(f->l); i++) {
-    indim_value_id folded = args[2 * f->n + i];
-    acc[i] = mask == 0 ? folded : indim_select_lanes(k, mask, folded, acc[i]);
+    indim_value_id combined = args[2 * f->n + i];
+    acc[i] = mask == 0 ? combined : indim_select_lanes(k, mask, combined, acc[i]);
   }
 }
 
-static void reduce_taps(folding *f, indim_element_ctx *k, int32_t d, const indim_coord *place, indim_coord *element,
-                        indim_value_id mask, indim_value_id *acc);
+static void reduce_taps(window_reduction *f, indim_element_ctx *k, int32_t d, const indim_coord *position,
+                        indim_coord *element, indim_value_id mask, indim_value_id *acc);
 
-static void loop_over_taps(folding *f, indim_element_ctx *k, int32_t d, const indim_coord *place, indim_coord *element,
-                           indim_value_id mask, indim_value_id *acc) {
+static void loop_over_taps(window_reduction *f, indim_element_ctx *k, int32_t d, const indim_coord *position,
+                           indim_coord *element, indim_value_id mask, indim_value_id *acc) {
   indim_loop_builder *b = &f->l->b;
   const indim_window_dim *window = indim_window_dim_of(f->item->instr, d);
   int64_t size = f->inputs[0]->shape->sizes[d];
   indim_value_id low = indim_loop_index(b, 0);
   indim_value_id high = indim_loop_index(b, window->size);
-  bool is_range = indim_window_range(k, window, size, place[d], &low, &high);
+  bool is_range = indim_window_range(k, window, size, position[d], &low, &high);
   indim_value_id *in = indim_lower_alloc(f->l, f->n, sizeof *in);
   if (in == NULL || indim_lower_failed(f->l)) {
     return;
@@ -154,21 +155,21 @@ static void loop_over_taps(folding *f, indim_element_ctx *k, int32_t d, const in
   bool never = false;
   indim_value_id guard = 0;
   if (is_range) {
-    element[d] = indim_window_inside(k, window, size, place[d], tap);
+    element[d] = indim_window_element_in_range(k, window, size, position[d], tap);
   } else {
-    guard = indim_window_element(k, window, size, place[d], (indim_coord){tap, 0}, &element[d], &never);
+    guard = indim_window_element(k, window, size, position[d], (indim_coord){tap, 0}, &element[d], &never);
   }
   f->l->loop_depth++;
   if (!never) {
-    reduce_taps(f, k, d + 1, place, element, indim_mask_and(k, mask, guard), in);
+    reduce_taps(f, k, d + 1, position, element, indim_mask_and(k, mask, guard), in);
   }
   f->l->loop_depth--;
   indim_loop_for_end(b, in, acc);
 }
 
-// Folds |acc| over the taps of dimension |d| and those behind it.
-static void reduce_taps(folding *f, indim_element_ctx *k, int32_t d, const indim_coord *place, indim_coord *element,
-                        indim_value_id mask, indim_value_id *acc) {
+// Accumulates into |acc| over the taps of dimensions |d| and above.
+static void reduce_taps(window_reduction *f, indim_element_ctx *k, int32_t d, const indim_coord *position,
+                        indim_coord *element, indim_value_id mask, indim_value_id *acc) {
   if (indim_lower_failed(f->l)) {
     return;
   }
@@ -177,22 +178,22 @@ static void reduce_taps(folding *f, indim_element_ctx *k, int32_t d, const indim
     return;
   }
   if (f->is_loop[d]) {
-    loop_over_taps(f, k, d, place, element, mask, acc);
+    loop_over_taps(f, k, d, position, element, mask, acc);
     return;
   }
   const indim_window_dim *window = indim_window_dim_of(f->item->instr, d);
   for (int64_t tap = 0; tap < window->size; tap++) {
     bool never = false;
-    indim_value_id guard = indim_window_element(k, window, f->inputs[0]->shape->sizes[d], place[d],
+    indim_value_id guard = indim_window_element(k, window, f->inputs[0]->shape->sizes[d], position[d],
                                                 indim_coord_const(k, tap), &element[d], &never);
     if (!never) {
-      reduce_taps(f, k, d + 1, place, element, indim_mask_and(k, mask, guard), acc);
+      reduce_taps(f, k, d + 1, position, element, indim_mask_and(k, mask, guard), acc);
     }
   }
 }
 
-static void reduce_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *place) {
-  folding *f = nest->user;
+static void reduce_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *position) {
+  window_reduction *f = nest->user;
   indim_coord element[INDIM_MAX_RANK];
   indim_value_id *acc = indim_lower_alloc(f->l, f->n, sizeof *acc);
   for (int32_t i = 0; i < f->n && acc != NULL; i++) {
@@ -201,30 +202,31 @@ static void reduce_body(indim_nest *nest, indim_element_ctx *k, const indim_coor
   if (acc == NULL || indim_lower_failed(f->l)) {
     return;
   }
-  reduce_taps(f, k, 0, place, element, 0, acc);
+  reduce_taps(f, k, 0, position, element, 0, acc);
   for (int32_t i = 0; i < f->n && !indim_lower_failed(f->l); i++) {
-    indim_store_at(k, result_of(f, i)->shape, &result_of(f, i)->place, place, acc[i]);
+    indim_store_at(k, result_of(f, i)->shape, &result_of(f, i)->place, position, acc[i]);
   }
 }
 
-// One tap, without the padding: what matters is how elements lie.
-static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *place) {
-  folding *f = nest->user;
+// One tap without padding: for the strides only.
+static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *position) {
+  window_reduction *f = nest->user;
   indim_coord element[INDIM_MAX_RANK];
   for (int32_t d = 0; d < f->rank; d++) {
     const indim_window_dim *window = indim_window_dim_of(f->item->instr, d);
     indim_coord rest;
-    indim_coord_divide(k, indim_coord_scale(k, place[d], window->stride, 0), window->base_dilation, &element[d], &rest);
+    indim_coord_divide(k, indim_coord_scale(k, position[d], window->stride, 0), window->base_dilation, &element[d],
+                       &rest);
   }
   for (int32_t i = 0; i < f->n; i++) {
     indim_value_id value = indim_value_at(k, f->inputs[i], element, 0);
     if (!indim_lower_failed(f->l)) {
-      indim_store_at(k, result_of(f, i)->shape, &result_of(f, i)->place, place, value);
+      indim_store_at(k, result_of(f, i)->shape, &result_of(f, i)->place, position, value);
     }
   }
 }
 
-static void run_places(folding *f) {
+static void run_positions(window_reduction *f) {
   const indim_shape *shape = result_of(f, 0)->shape;
   indim_access_list *list = indim_lower_alloc(f->l, 1, sizeof *list);
   indim_nest nest = {.l = f->l, .rank = f->rank, .body = analyze_body, .user = f, .may_thread = true};
@@ -254,10 +256,10 @@ static void run_places(folding *f) {
   }
   for (int32_t d = 0; d < f->rank; d++) {
     if (f->is_loop[d] && d != nest.vector_dim) {
-      continue;  // the loop over its taps begins and ends where they meet something
+      continue;  // the loop over its taps is limited to those that read elements
     }
-    indim_window_cut(list, d, indim_window_dim_of(f->item->instr, d), f->inputs[0]->shape->sizes[d], shape->sizes[d],
-                     d == nest.vector_dim ? nest.lanes : 1);
+    indim_window_split(list, d, indim_window_dim_of(f->item->instr, d), f->inputs[0]->shape->sizes[d], shape->sizes[d],
+                       d == nest.vector_dim ? nest.lanes : 1);
   }
   nest.body = reduce_body;
   indim_element_forget(f->l);
@@ -265,7 +267,7 @@ static void run_places(folding *f) {
 }
 
 void indim_lower_reduce_window(indim_lowering *l, indim_flow_item *item) {
-  folding f = {.l = l, .item = item, .n = item->operand_count / 2, .inputs = item->operands};
+  window_reduction f = {.l = l, .item = item, .n = item->operand_count / 2, .inputs = item->operands};
   f.inits = item->operands + f.n;
   f.apply = indim_instr_computation(item->instr, INDIM_ATTR_TO_APPLY);
   f.rank = f.inputs[0]->shape->rank;
@@ -278,10 +280,10 @@ void indim_lower_reduce_window(indim_lowering *l, indim_flow_item *item) {
   }
   choose_loops(item->instr, f.rank, f.is_loop);
   indim_loop_region_begin(&l->b, written, f.n);
-  run_places(&f);
+  run_positions(&f);
 }
 
-// select-and-scatter ----------------------------------------------------------------------------------------------------
+// select-and-scatter --------------------------------------------------------------------------------------------------
 
 typedef struct selecting {
   indim_lowering *l;
@@ -290,10 +292,10 @@ typedef struct selecting {
   const indim_computation *select, *scatter;
   int32_t rank;
   bool is_loop[INDIM_MAX_RANK];
-  indim_coord place[INDIM_MAX_RANK];  // of the source, as far as loops run
+  indim_coord position[INDIM_MAX_RANK];  // in the source: the open loops' indices
 } selecting;
 
-// What is selected so far: whether anything, the value, and the element's coordinates.
+// State of a selection: whether anything is selected, the value, and the element's coordinates.
 enum { FOUND, VALUE, COORDINATES };
 
 static void init_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *index) {
@@ -316,24 +318,24 @@ static void fill_result(selecting *s) {
   indim_nest_run(&nest);
 }
 
-// An element replaces the one selected before unless select(selected, it) says that that one stays.
+// An element replaces the selected one unless select(selected, element) is true.
 static void select_tap(selecting *s, const indim_coord *element, indim_value_id mask, indim_value_id *state) {
   indim_loop_builder *b = &s->l->b;
   indim_element_ctx k = {.l = s->l, .lanes = 1};
   indim_value_id both[2] = {state[VALUE], indim_value_at(&k, s->operand, element, mask)};
-  indim_value_id stays = 0;
+  indim_value_id keeps = 0;
   if (indim_lower_failed(s->l)) {
     return;
   }
-  indim_loop_apply(b, s->select, 1, both, &stays);
+  indim_loop_apply(b, s->select, 1, both, &keeps);
   if (indim_lower_failed(s->l)) {
     return;
   }
-  stays = indim_loop_binary(b, INDIM_OP_AND, stays, state[FOUND]);
+  keeps = indim_loop_binary(b, INDIM_OP_AND, keeps, state[FOUND]);
   indim_loop_op not_op = {.op = INDIM_OP_NOT};
-  indim_value_id taken = indim_mask_and(&k, mask, indim_loop_elementwise(b, not_op, INDIM_PRED, 1, &stays));
-  indim_value_id yes = indim_loop_const(b, INDIM_PRED, 1, 0);
-  state[FOUND] = mask == 0 ? yes : indim_loop_binary(b, INDIM_OP_OR, state[FOUND], mask);
+  indim_value_id taken = indim_mask_and(&k, mask, indim_loop_elementwise(b, not_op, INDIM_PRED, 1, &keeps));
+  indim_value_id always = indim_loop_const(b, INDIM_PRED, 1, 0);
+  state[FOUND] = mask == 0 ? always : indim_loop_binary(b, INDIM_OP_OR, state[FOUND], mask);
   state[VALUE] = indim_loop_select(b, taken, both[1], state[VALUE]);
   for (int32_t d = 0; d < s->rank; d++) {
     state[COORDINATES + d] = indim_loop_select(b, taken, element[d].base, state[COORDINATES + d]);
@@ -353,10 +355,10 @@ static void select_taps(selecting *s, int32_t d, indim_coord *element, indim_val
     select_tap(s, element, mask, state);
     return;
   }
-  if (s->is_loop[d] && indim_window_range(&k, window, size, s->place[d], &low, &high)) {
+  if (s->is_loop[d] && indim_window_range(&k, window, size, s->position[d], &low, &high)) {
     indim_value_id in[COORDINATES + INDIM_MAX_RANK];
     indim_value_id tap = indim_loop_for_begin(b, low, high, 1, COORDINATES + s->rank, state, in);
-    element[d] = indim_window_inside(&k, window, size, s->place[d], tap);
+    element[d] = indim_window_element_in_range(&k, window, size, s->position[d], tap);
     select_taps(s, d + 1, element, mask, in);
     indim_loop_for_end(b, in, state);
     return;
@@ -364,14 +366,14 @@ static void select_taps(selecting *s, int32_t d, indim_coord *element, indim_val
   for (int64_t tap = 0; tap < window->size; tap++) {
     bool never = false;
     indim_value_id guard =
-        indim_window_element(&k, window, size, s->place[d], indim_coord_const(&k, tap), &element[d], &never);
+        indim_window_element(&k, window, size, s->position[d], indim_coord_const(&k, tap), &element[d], &never);
     if (!never) {
       select_taps(s, d + 1, element, indim_mask_and(&k, mask, guard), state);
     }
   }
 }
 
-// One source element goes to what its window selects.
+// Scatters one source element to the element that its window selects.
 static void scatter_source(selecting *s) {
   indim_loop_builder *b = &s->l->b;
   indim_element_ctx k = {.l = s->l, .lanes = 1};
@@ -391,7 +393,7 @@ static void scatter_source(selecting *s) {
     int64_t most = s->operand->shape->sizes[d] - 1;
     element[d] = (indim_coord){indim_loop_clamp_index(b, state[COORDINATES + d], 0, most), 0};
   }
-  indim_value_id both[2] = {indim_value_at(&k, s->source, s->place, 0),
+  indim_value_id both[2] = {indim_value_at(&k, s->source, s->position, 0),
                             indim_load_at(&k, s->item->shape, &s->item->place, element)};
   indim_value_id sum = 0;
   if (!indim_lower_failed(s->l)) {
@@ -414,7 +416,7 @@ static void run_sources(selecting *s, int32_t d) {
     return;
   }
   indim_value_id end = indim_loop_index(b, s->source->shape->sizes[d]);
-  s->place[d] = (indim_coord){indim_loop_for_begin(b, indim_loop_index(b, 0), end, 1, 0, NULL, NULL), 0};
+  s->position[d] = (indim_coord){indim_loop_for_begin(b, indim_loop_index(b, 0), end, 1, 0, NULL, NULL), 0};
   s->l->loop_depth++;
   run_sources(s, d + 1);
   s->l->loop_depth--;
