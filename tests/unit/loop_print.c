@@ -115,7 +115,7 @@ TEST(every_node_has_its_line) {
       "argument 1 n: s32[64]\n"
       "result 0 r: f32[64]\n"
       "scratch t#3: f32[64] at byte 0\n"
-      "scratch t#4: f32[64] at byte 0 in the place of t#3\n"
+      "scratch t#4: f32[64] at byte 0 aliases t#3\n"
       "\n"
       "v3: s32x4 = load n[0] by 16\n"
       "v4: s64x4 0..63 = clamp-index v3 to 0..63\n"

@@ -1,4 +1,4 @@
-// The decisions of the compiler that can be left out: a list of names becomes a set of bits, and the lowering asks the set.
+// The compiler's optional decisions: parses a list of names to a set of bits, which the lowering queries.
 #include <string.h>
 
 #include "loop/decision/decision.h"

@@ -1,10 +1,10 @@
-// The decisions of the compiler that can be left out, and the options of the lowering that name them.
+// The compiler's optional decisions, which can be disabled by name, and the options of the lowering.
 #ifndef INDIM_LOOP_DECISION_H
 #define INDIM_LOOP_DECISION_H
 
 #include "base/ctx.h"
 
-// What can be left out.
+// Decisions that can be disabled.
 typedef enum indim_decision {
 #define INDIM_DECISION(enumerator, name, meaning) INDIM_DECISION_##enumerator,
 #include "loop/decision/decisions.def"
@@ -12,17 +12,18 @@ typedef enum indim_decision {
 } indim_decision;
 
 typedef struct indim_lower_options {
-  const char *without;        // decisions left out (decisions.def), separated by commas; NULL: none
-  indim_buffer *out_explain;  // NULL: not wanted
-  // The program as text after this pass (passes.def), or "lowering" for before all, or "all" for after each that changed
-  // something; NULL: not wanted.
+  const char *without;        // disabled decisions (decisions.def), separated by commas; NULL: none
+  indim_buffer *out_explain;  // NULL: not requested
+  // The program as text after this pass (passes.def), or "lowering" for before all, or "all" for after each that
+  // changed something; NULL: not requested.
   const char *shown_pass;
   indim_buffer *out_shown;
 } indim_lower_options;
 
 static inline bool indim_decision_is_out(uint32_t set, indim_decision decision) { return (set >> decision & 1) != 0; }
 
-// The set of the names in |text| (separated by commas, NULL for none), bit k for decision k. INVALID for another name.
+// The set of the names in |text| (separated by commas, NULL for none), bit k for decision k. INVALID for an unknown
+// name.
 INDIM_CHECKED indim_status indim_decisions_parse(indim_ctx *cx, const char *text, uint32_t *out_set);
 
 #endif  // INDIM_LOOP_DECISION_H

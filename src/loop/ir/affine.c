@@ -1,5 +1,4 @@
-// Affine expressions. A decomposition replaces one term after another by what it is made of, until only those are left
-// that are to stay.
+// Affine expressions. A decomposition expands one term after another until only terms remain that stay symbolic.
 #include "loop/ir/affine.h"
 
 #include <string.h>
@@ -17,7 +16,7 @@ static void remove_at(indim_affine *x, int32_t at) {
   }
 }
 
-// The first term that is not before |term|.
+// The position of the first term that is not less than |term|.
 static int32_t find(const indim_affine *x, indim_value_id term) {
   int32_t at = x->count;
   while (at > 0 && x->terms[at - 1] >= term) {
@@ -159,7 +158,7 @@ bool indim_affine_distance(const indim_loop_program *program, indim_value_id beg
 
 // Decomposition ---------------------------------------------------------------------------------------------------------
 
-// How far a for's index gets beyond its begin. A for to the lesser of two ends goes no further than to either.
+// The distance from a for's begin to its last index. A for up to a minimum of two ends is bounded by either.
 static bool reach_of_for(const indim_loop_program *program, const indim_loop_node *node, int64_t *out_reach) {
   const indim_loop_node *end = program->values[node->args[1]].node;
   int64_t distance = 0;
@@ -172,7 +171,7 @@ static bool reach_of_for(const indim_loop_program *program, const indim_loop_nod
   return is_known;
 }
 
-// Replaces term |at| by what it is made of. False when nothing is known of it.
+// Expands term |at| by its definition or range. False when it has none.
 static bool expand(const indim_loop_program *program, indim_affine *x, int32_t at) {
   indim_value_id term = x->terms[at];
   int64_t coefficient = x->coefficients[at];
@@ -188,7 +187,7 @@ static bool expand(const indim_loop_program *program, indim_affine *x, int32_t a
   if (node != NULL && node->kind == INDIM_NODE_SPLAT) {
     return indim_affine_add(x, node->args[0], coefficient);
   }
-  // The index alone: what a for carries is a parameter, too, and may be anything.
+  // The index only: a value that a for carries is a body parameter too, and has no range.
   bool is_index = node == NULL && owner->kind == INDIM_NODE_FOR && term == value->body->first_parameter;
   if (is_index && reach_of_for(program, owner, &reach)) {
     return indim_affine_add(x, owner->args[0], coefficient) && indim_affine_widen(x, coefficient, 0, reach);

@@ -1,7 +1,8 @@
-// The builder's ground: programs, storages, values, and the table of pure nodes. A pure node is made from a draft: the
-// table gives the value of an equal node if its body is still open (so that it stands before whatever is built next),
-// else the draft is copied into the program's arena and stands at the end of the outermost body where its arguments are
-// known. A control node joins its body only when it is closed, so "at the end" is before the control that is open.
+// The builder's base: programs, storages, values, and the hash table of pure nodes. A pure node is built from a draft:
+// if an equal node is in a body that is still open (so that it precedes whatever is built next), the table returns its
+// value; else the draft is copied to the program's arena and appended to the outermost body where its arguments are in
+// scope. A control node is appended to its body only when it is closed, so such a node precedes the control that is
+// open.
 #include "loop/ir/build.h"
 
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 struct indim_loop_slot {
   uint64_t hash;
   indim_value_id value;  // 0: free
-  int32_t kernel;
+  int32_t region;
 };
 
 enum { FIRST_SLOTS = 256, FIRST_VALUES = 64, FIRST_STORAGES = 8 };
@@ -148,7 +149,7 @@ indim_storage *indim_loop_storage_root(indim_loop_program *program, indim_storag
   while (root->shares != 0) {
     root = program->storages[(root->root != 0 ? root->root : root->shares) - 1];
   }
-  while (storage != root && storage->shares != 0) {  // the next walk along this chain is one step
+  while (storage != root && storage->shares != 0) {  // path compression: the next walk along this chain is one step
     indim_storage *next = program->storages[(storage->root != 0 ? storage->root : storage->shares) - 1];
     storage->root = root->index + 1;
     storage = next;
@@ -160,15 +161,15 @@ void indim_loop_region_begin(indim_loop_builder *b, indim_storage *const *writte
   if (b->status != INDIM_OK) {
     return;
   }
-  b->kernel++;
+  b->region++;
   b->load_floor = b->body->depth;
   for (int32_t i = 0; i < count; i++) {
-    indim_loop_storage_root(b->program, written[i])->written_in = b->kernel;
+    indim_loop_storage_root(b->program, written[i])->written_in = b->region;
   }
 }
 
 bool indim_loop_is_written(indim_loop_builder *b, indim_storage *storage) {
-  return b->kernel != 0 && indim_loop_storage_root(b->program, storage)->written_in == b->kernel;
+  return b->region != 0 && indim_loop_storage_root(b->program, storage)->written_in == b->region;
 }
 
 // Values and nodes ------------------------------------------------------------------------------------------------------
@@ -213,9 +214,9 @@ void indim_loop_append(indim_loop_body *body, indim_loop_node *node) {
 bool indim_loop_check_in_scope(indim_loop_builder *b, int32_t count, const indim_value_id *args) {
   for (int32_t i = 0; i < count && b->status == INDIM_OK; i++) {
     if (args[i] <= 0 || args[i] >= b->program->value_count) {
-      indim_loop_refuse(b, "argument %d is no value", (int)i);
+      indim_loop_refuse(b, "argument %d is not a value", (int)i);
     } else if (b->program->values[args[i]].body->is_closed) {
-      indim_loop_refuse(b, "v%d is used behind the end of the body that it is known in", (int)args[i]);
+      indim_loop_refuse(b, "v%d is used after the end of the body that defines it", (int)args[i]);
     }
   }
   return b->status == INDIM_OK;
@@ -273,7 +274,7 @@ static uint64_t hash_draft(const indim_loop_draft *draft) {
   const indim_loop_node *node = &draft->node;
   uint64_t hash = indim_loop_mix((uint64_t)node->kind, (uint64_t)draft->type << 32 | (uint32_t)draft->lanes);
   hash = mix_bytes(hash, node->args, (size_t)node->arg_count * sizeof *node->args);
-  return indim_loop_mix(hash_payload(hash, node, draft->lanes), (uint64_t)draft->kernel);
+  return indim_loop_mix(hash_payload(hash, node, draft->lanes), (uint64_t)draft->region);
 }
 
 static bool payload_equal(const indim_loop_node *x, const indim_loop_node *y, int32_t lanes) {
@@ -312,14 +313,14 @@ static bool payload_equal(const indim_loop_node *x, const indim_loop_node *y, in
 static bool same(const indim_loop_builder *b, const indim_loop_slot *slot, const indim_loop_draft *draft) {
   const indim_loop_value *value = &b->program->values[slot->value];
   const indim_loop_node *node = value->node;
-  return node->kind == draft->node.kind && slot->kernel == draft->kernel && value->type == draft->type &&
+  return node->kind == draft->node.kind && slot->region == draft->region && value->type == draft->type &&
          value->lanes == draft->lanes && node->arg_count == draft->node.arg_count &&
          (node->arg_count == 0 ||
           memcmp(node->args, draft->node.args, (size_t)node->arg_count * sizeof *node->args) == 0) &&
          payload_equal(node, &draft->node, draft->lanes);
 }
 
-// Doubles the table, leaving out what stands in closed bodies.
+// Doubles the table, dropping nodes in closed bodies.
 static bool rehash(indim_loop_builder *b) {
   size_t count = b->slot_count == 0 ? FIRST_SLOTS : b->slot_count * 2;
   size_t size = 0;
@@ -352,7 +353,7 @@ static bool rehash(indim_loop_builder *b) {
   return true;
 }
 
-// Copies what a pure node's union points to.
+// Copies the arrays that a pure node's union points to.
 static void copy_payload(indim_loop_builder *b, indim_loop_node *node, int32_t lanes) {
   if (node->kind == INDIM_NODE_LANES) {
     node->u.lanes.bits = indim_loop_copy_of(b, node->u.lanes.bits, (size_t)lanes * 16);
@@ -402,7 +403,7 @@ indim_value_id indim_loop_intern(indim_loop_builder *b, const indim_loop_draft *
   indim_value_id value = make(b, draft, body);
   if (value != 0) {
     b->slot_used += slot->value == 0;
-    *slot = (indim_loop_slot){hash, value, draft->kernel};
+    *slot = (indim_loop_slot){hash, value, draft->region};
   }
   return value;
 }
@@ -413,8 +414,8 @@ indim_value_id indim_loop_intern_pure(indim_loop_builder *b, const indim_loop_dr
   }
   indim_loop_body *body = b->program->body;
   for (int32_t i = 0; i < draft->node.arg_count; i++) {
-    indim_loop_body *known = b->program->values[draft->node.args[i]].body;
-    body = known->depth > body->depth ? known : body;
+    indim_loop_body *own = b->program->values[draft->node.args[i]].body;
+    body = own->depth > body->depth ? own : body;
   }
   if (stays_in_if) {
     indim_loop_body *inner = b->body;

@@ -1,8 +1,8 @@
-// Control: for, if and while. The node is made at the begin and stands in no list until its end; until then it is found
-// through the owner of the open body.
+// Control: for, if and while. The node is created at the begin and appended to its body at its end; until then it is
+// reached as the owner of the open body.
 #include "loop/ir/build.h"
 
-// The node whose body is open, of this kind; NULL, and INTERNAL, when another one is.
+// The node whose body is open, if of this kind; else NULL, and INTERNAL.
 static indim_loop_node *open_node(indim_loop_builder *b, indim_node_kind kind) {
   if (b->status != INDIM_OK) {
     return NULL;
@@ -46,7 +46,7 @@ static void zero(int32_t count, indim_value_id *out) {
   }
 }
 
-// Gives |body| one parameter for each of |like|, of the same types and lanes.
+// Adds one parameter to |body| for each of |like|, of the same types and lanes.
 static void add_parameters(indim_loop_builder *b, indim_loop_body *body, int32_t count, const indim_value_id *like,
                            indim_value_id *out) {
   for (int32_t i = 0; i < count; i++) {
@@ -62,7 +62,7 @@ static void add_parameters(indim_loop_builder *b, indim_loop_body *body, int32_t
   }
 }
 
-// The node joins its body, with one result for each of |like|.
+// Appends the node to its body, with one result for each of |like|.
 static void finish(indim_loop_builder *b, indim_loop_node *node, int32_t count, const indim_value_id *like,
                    indim_value_id *out_results) {
   for (int32_t i = 0; i < count && b->status == INDIM_OK; i++) {
@@ -80,7 +80,7 @@ static void finish(indim_loop_builder *b, indim_loop_node *node, int32_t count, 
   }
 }
 
-// A control node in the present body.
+// A control node for the present body.
 static indim_loop_node *begin_node(indim_loop_builder *b, indim_node_kind kind, int32_t count,
                                    const indim_value_id *args) {
   indim_loop_node *node = indim_loop_check_in_scope(b, count, args) ? indim_loop_new_node(b, kind, count, args) : NULL;

@@ -1,18 +1,18 @@
 // Index arithmetic: sums with constant coefficients, division and remainder by constants, clamps, and the ranges that
-// prove where an access goes. Everything is simplified as it is built: a sum of sums is one sum, and a division leaves no
-// division behind where the ranges of the terms say that there is nothing to divide.
+// bound accesses. Everything is simplified as it is built: a sum of sums is one sum, and a division disappears where
+// the ranges of the terms prove that its quotient is constant or exact.
 #include "array/element.h"
 #include "base/size.h"
 #include "loop/ir/affine.h"
 #include "loop/ir/build.h"
 
-// A sum is cut into sums of at most this many terms; a nested sum is flattened only while few terms come of it, so that
-// a long chain of additions stays linear.
+// A sum is split into sums of at most this many terms; a nested sum is flattened only while the result has few terms,
+// so that a long chain of additions takes linear time.
 enum { MAX_TERMS = INDIM_MAX_AFFINE_TERMS, FLAT_TERMS = 32 };
 
 // Sums ------------------------------------------------------------------------------------------------------------------
 
-// Adds coefficient * v, where |more| terms are still to come.
+// Adds coefficient * v, with |more| terms to follow.
 static bool add_value(const indim_loop_program *program, indim_affine *s, indim_value_id v, int64_t coefficient,
                       int32_t more) {
   indim_affine own;
@@ -34,9 +34,9 @@ static indim_value_id index_const(indim_loop_builder *b, int64_t value, int32_t 
   return indim_loop_splat(b, indim_loop_const(b, INDIM_S64, (uint64_t)value, 0), lanes);
 }
 
-// A sum with one term, for a constant of its own in each lane of it. 0 when it does not fit.
-static indim_value_id reduce_lanes(indim_loop_builder *b, const indim_loop_node *node, const indim_affine *s,
-                                   int32_t lanes) {
+// Constant-folds a sum whose only term is a constant vector. 0 when it does not fit.
+static indim_value_id fold_lanes(indim_loop_builder *b, const indim_loop_node *node, const indim_affine *s,
+                                 int32_t lanes) {
   uint64_t bits[2 * MAX_TERMS] = {0};
   if (lanes > MAX_TERMS) {
     return 0;
@@ -52,7 +52,7 @@ static indim_value_id reduce_lanes(indim_loop_builder *b, const indim_loop_node 
   return indim_loop_lanes(b, INDIM_S64, lanes, bits);
 }
 
-// Whether the sum always leaves the same rest modulo |divisor|, and which: 4 + i, where i steps by 8, leaves 4.
+// Whether the sum has a constant remainder modulo |divisor|, and which: 4 + i, where i steps by 8, leaves 4.
 static bool residue(const indim_loop_program *program, const indim_affine *s, int64_t divisor, int64_t *out_rest) {
   int64_t total = indim_index_modulo(s->low, divisor);
   for (int32_t i = 0; i < s->count; i++) {
@@ -69,8 +69,8 @@ static bool residue(const indim_loop_program *program, const indim_affine *s, in
   return true;
 }
 
-// x / k * (c k) is c (x - r) where x always leaves the rest r.
-static void undo_exact(indim_loop_builder *b, indim_affine *s) {
+// x / k * (c k) is c (x - r) where x always leaves the remainder r.
+static void cancel_exact_division(indim_loop_builder *b, indim_affine *s) {
   for (int32_t i = 0; i < s->count; i++) {
     const indim_loop_node *quotient = indim_loop_node_of(b, s->terms[i]);
     if (quotient == NULL || quotient->kind != INDIM_NODE_FLOORDIV ||
@@ -80,19 +80,19 @@ static void undo_exact(indim_loop_builder *b, indim_affine *s) {
     int64_t factor = s->coefficients[i] / quotient->u.affine.constant;
     int64_t rest = 0;
     indim_affine whole;
-    indim_affine joined = *s;
+    indim_affine combined = *s;
     indim_affine_of(b->program, quotient->args[0], &whole);
-    (void)indim_affine_remove(&joined, s->terms[i]);
+    (void)indim_affine_remove(&combined, s->terms[i]);
     if (residue(b->program, &whole, quotient->u.affine.constant, &rest) &&
-        indim_affine_widen(&joined, factor, -rest, -rest) &&
-        add_value(b->program, &joined, quotient->args[0], factor, 0)) {
-      *s = joined;
+        indim_affine_widen(&combined, factor, -rest, -rest) &&
+        add_value(b->program, &combined, quotient->args[0], factor, 0)) {
+      *s = combined;
       i = -1;
     }
   }
 }
 
-// The term x % k * c that goes with the term x / k * (c k) at |at|; -1 if there is none.
+// The term x % k * c that matches the term x / k * (c k) at |at|; -1 if there is none.
 static int32_t find_remainder(const indim_loop_builder *b, const indim_affine *s, int32_t at) {
   const indim_loop_node *quotient = indim_loop_node_of(b, s->terms[at]);
   if (quotient == NULL || quotient->kind != INDIM_NODE_FLOORDIV) {
@@ -111,32 +111,32 @@ static int32_t find_remainder(const indim_loop_builder *b, const indim_affine *s
   return -1;
 }
 
-// x / k * (c k) + x % k * c is c x: what a reshape took apart, an address puts together again.
-static void rejoin(indim_loop_builder *b, indim_affine *s) {
+// x / k * (c k) + x % k * c is c x: addresses recombine the indices that a reshape splits.
+static void recombine(indim_loop_builder *b, indim_affine *s) {
   for (int32_t i = 0; i < s->count; i++) {
     int32_t rest = find_remainder(b, s, i);
     if (rest < 0) {
       continue;
     }
-    indim_affine joined = *s;
+    indim_affine combined = *s;
     indim_value_id whole = indim_loop_node_of(b, s->terms[i])->args[0];
-    (void)indim_affine_remove(&joined, s->terms[i]);
-    int64_t coefficient = indim_affine_remove(&joined, s->terms[rest]);
-    if (add_value(b->program, &joined, whole, coefficient, 0)) {
-      *s = joined;
+    (void)indim_affine_remove(&combined, s->terms[i]);
+    int64_t coefficient = indim_affine_remove(&combined, s->terms[rest]);
+    if (add_value(b->program, &combined, whole, coefficient, 0)) {
+      *s = combined;
       i = -1;
     }
   }
 }
 
 indim_value_id indim_loop_sum(indim_loop_builder *b, indim_affine *s, int32_t lanes) {
-  rejoin(b, s);
-  undo_exact(b, s);
+  recombine(b, s);
+  cancel_exact_division(b, s);
   if (s->count == 0) {
     return index_const(b, s->low, lanes);
   }
   if (s->count == 1 && indim_loop_is(b, s->terms[0], INDIM_NODE_LANES)) {
-    indim_value_id folded = reduce_lanes(b, indim_loop_node_of(b, s->terms[0]), s, lanes);
+    indim_value_id folded = fold_lanes(b, indim_loop_node_of(b, s->terms[0]), s, lanes);
     if (folded != 0 || b->status != INDIM_OK) {
       return folded;
     }
@@ -156,13 +156,13 @@ static bool check_index(indim_loop_builder *b, int32_t count, const indim_value_
   }
   for (int32_t i = 0; i < count; i++) {
     if (indim_loop_value_of(b, args[i])->type != INDIM_S64) {
-      indim_loop_refuse(b, "v%d in index arithmetic is no s64", (int)args[i]);
+      indim_loop_refuse(b, "v%d in index arithmetic is not s64", (int)args[i]);
     }
   }
   return b->status == INDIM_OK;
 }
 
-// The first args that make one sum, at most MAX_TERMS - 1 of them.
+// The first args as one sum, at most MAX_TERMS - 1 of them.
 static indim_value_id affine_part(indim_loop_builder *b, int64_t constant, int32_t count, const indim_value_id *args,
                                   const int64_t *coefficients, int32_t lanes) {
   indim_affine s = {.low = constant, .high = constant};
@@ -225,8 +225,8 @@ static int64_t gcd(int64_t a, int64_t b) {
   return a == INT64_MIN ? 1 : a < 0 ? -a : a;
 }
 
-// x = divisor * quotients + rest: terms whose coefficient the divisor divides go to the quotients, and of the constant
-// as much as leaves a rest in [0, divisor).
+// x = divisor * quotients + rest: terms whose coefficient the divisor divides go to the quotients, and as much of the
+// constant as leaves a rest in [0, divisor).
 static void split(const indim_affine *x, int64_t divisor, indim_affine *quotients, indim_affine *rest) {
   quotients->count = rest->count = 0;
   quotients->low = quotients->high = indim_index_floordiv(x->low, divisor);
@@ -247,12 +247,13 @@ static bool one_quotient(const indim_loop_builder *b, const indim_affine *rest, 
   return low > INT64_MIN && high < INT64_MAX && *out_quotient == indim_index_floordiv(high, divisor);
 }
 
-// Looks for a number g > 1 that divides the divisor, and all of x but a part that stays inside one multiple of g: x is
-// g y + left with left in [0, g). Then x / (g d) is y / d, and x mod (g d) is g (y mod d) + left. Puts y into |x|, d into
-// |divisor| and answers the greatest such g, 1 when there is none.
+// Finds the greatest g > 1 that divides the divisor, and all of x but a part that stays inside one multiple of g: x is
+// g y + left with left in [0, g). Then x / (g d) is y / d, and x mod (g d) is g (y mod d) + left. Sets |x| to y,
+// |divisor| to d and returns g, 1 when there is none.
 //
 //   (8 i + j) / 80 with 0 <= j < 8: g is 8, y is i, d is 10, j is left
-static int64_t reduce(const indim_loop_builder *b, indim_affine *x, int64_t *divisor, indim_affine *out_left) {
+static int64_t cancel_common_factor(const indim_loop_builder *b, indim_affine *x, int64_t *divisor,
+                                    indim_affine *out_left) {
   int64_t best = 1;
   int64_t best_quotient = 0;
   indim_affine y;
@@ -284,7 +285,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
   return value < low ? low : value > high ? high : value;
 }
 
-// A division or clamp; of a constant of its own in each lane again such a constant.
+// A division or clamp; constant-folded for a constant vector.
 static indim_value_id intern_index(indim_loop_builder *b, const indim_loop_draft *draft) {
   uint64_t bits[2 * MAX_TERMS] = {0};
   const indim_loop_node *node = &draft->node;
@@ -301,7 +302,7 @@ static indim_value_id intern_index(indim_loop_builder *b, const indim_loop_draft
   return is_constant ? indim_loop_lanes(b, INDIM_S64, draft->lanes, bits) : indim_loop_intern_pure(b, draft, false);
 }
 
-// The node itself, of a sum that no rule makes simpler.
+// The division node itself, when no rule simplifies it.
 static indim_value_id make_division(indim_loop_builder *b, indim_node_kind kind, indim_affine *s, int64_t divisor,
                                     int32_t lanes) {
   indim_value_id x = indim_loop_sum(b, s, lanes);
@@ -349,7 +350,7 @@ indim_value_id indim_loop_floordiv(indim_loop_builder *b, indim_value_id x, int6
   int64_t product = 0;
   if (node != NULL && node->kind == INDIM_NODE_FLOORDIV &&
       indim_index_mul(node->u.affine.constant, divisor, &product)) {
-    return indim_loop_floordiv(b, node->args[0], product);  // once: what a division divides is no division
+    return indim_loop_floordiv(b, node->args[0], product);  // recurses once: divisions do not nest
   }
   indim_affine whole;
   indim_affine_of(b->program, x, &whole);
@@ -360,7 +361,7 @@ indim_value_id indim_loop_floordiv(indim_loop_builder *b, indim_value_id x, int6
     return add_sum(b, &quotients, index_const(b, quotient, lanes), 1, lanes);
   }
   indim_affine left;
-  while (reduce(b, &rest, &divisor, &left) > 1) {
+  while (cancel_common_factor(b, &rest, &divisor, &left) > 1) {
   }
   indim_value_id part =
       divisor == 1 ? indim_loop_sum(b, &rest, lanes) : make_division(b, INDIM_NODE_FLOORDIV, &rest, divisor, lanes);
@@ -401,7 +402,7 @@ indim_value_id indim_loop_modulo(indim_loop_builder *b, indim_value_id x, int64_
   indim_affine result = {.count = 0};
   indim_affine left;
   int64_t scale = 1;
-  for (int64_t common = 0; (common = reduce(b, &rest, &divisor, &left)) > 1; scale *= common) {
+  for (int64_t common = 0; (common = cancel_common_factor(b, &rest, &divisor, &left)) > 1; scale *= common) {
     if (!indim_affine_add_scaled(&result, &left, scale)) {
       indim_loop_refuse(b, "a constant of an index is beyond s64");
       return 0;
@@ -454,7 +455,7 @@ indim_value_id indim_loop_in_range(indim_loop_builder *b, indim_value_id x, int6
   int64_t least = value.low;
   int64_t most = value.high;
   if (value.type != INDIM_S64 && (value.type == INDIM_PRED || !indim_index_type_range(value.type, &least, &most))) {
-    indim_loop_refuse(b, "v%d is no index", (int)x);
+    indim_loop_refuse(b, "v%d is not an index", (int)x);
     return 0;
   }
   bool is_never = most < low || least > high || low > high;

@@ -1,6 +1,6 @@
-// Loads, stores, copies and calls of the host. A load of a storage that the running kernel does not write may move out of
-// loops and be shared; one that the kernel writes stays where it is built. Moving is safe only when the address is inside
-// the storage by its range: a loop that runs no time must not have read through a wild address.
+// Loads, stores, copies and calls of the host. A load of a storage that the current region does not write may be
+// hoisted out of loops and shared; one that the region writes stays where it is built. Hoisting is safe only when the
+// address is inside the storage by its range: a loop that runs zero times must not read out of bounds.
 #include "loop/ir/build.h"
 
 static bool can_write(indim_loop_builder *b, indim_storage *storage) {
@@ -10,22 +10,22 @@ static bool can_write(indim_loop_builder *b, indim_storage *storage) {
   if (storage->kind == INDIM_STORAGE_CONSTANT || (storage->kind == INDIM_STORAGE_ARGUMENT && !storage->is_donated)) {
     indim_loop_refuse(b, "storage %s may not be written", storage->name);
   } else if (!indim_loop_is_written(b, storage)) {
-    indim_loop_refuse(b, "storage %s is written by a kernel that did not say so", storage->name);
+    indim_loop_refuse(b, "storage %s is written in a region that did not declare it", storage->name);
   }
   return b->status == INDIM_OK;
 }
 
-// Constants and arguments that nobody may write hold the same for the whole program.
+// Constants and read-only arguments do not change while the program runs.
 static bool is_constant(const indim_storage *storage) {
   return storage->kind == INDIM_STORAGE_CONSTANT || (storage->kind == INDIM_STORAGE_ARGUMENT && !storage->is_donated);
 }
 
-// The outermost body that a load of a storage that is not written may stand in.
-static indim_loop_body *load_body(const indim_loop_builder *b, const indim_loop_node *node) {
+// The outermost body that a load of a storage that is not written may be hoisted to.
+static indim_loop_body *hoisting_target(const indim_loop_builder *b, const indim_loop_node *node) {
   int32_t depth = b->load_floor;
   for (int32_t i = 0; i < node->arg_count; i++) {
-    int32_t known = b->program->values[node->args[i]].body->depth;
-    depth = known > depth ? known : depth;
+    int32_t own = b->program->values[node->args[i]].body->depth;
+    depth = own > depth ? own : depth;
   }
   indim_loop_body *body = b->body;
   while (body->depth > depth && body->owner->kind != INDIM_NODE_IF) {
@@ -46,8 +46,8 @@ static indim_value_id load(indim_loop_builder *b, indim_storage *storage, int32_
   draft.node.u.memory.has_mask = count == 3;
   if (!indim_loop_is_written(b, storage)) {
     bool is_safe = count == 3 || indim_loop_is_inside(address, storage, address->lanes > 1 ? 1 : lanes, lane_stride);
-    draft.kernel = is_constant(storage) ? 0 : b->kernel;
-    return indim_loop_intern(b, &draft, is_safe ? load_body(b, &draft.node) : b->body);
+    draft.region = is_constant(storage) ? 0 : b->region;
+    return indim_loop_intern(b, &draft, is_safe ? hoisting_target(b, &draft.node) : b->body);
   }
   indim_loop_node *node = indim_loop_new_node(b, INDIM_NODE_LOAD, count, args);
   indim_value_id value = indim_loop_new_value(b, storage->type, lanes, b->body);
@@ -77,7 +77,7 @@ indim_value_id indim_loop_load_masked(indim_loop_builder *b, indim_storage *stor
   return load(b, storage, indim_loop_value_of(b, mask)->lanes, lane_stride, 3, args);
 }
 
-// Appends a node without results where the builder is.
+// Appends a node without results at the insertion point.
 static indim_loop_node *append_effect(indim_loop_builder *b, indim_node_kind kind, int32_t count,
                                       const indim_value_id *args) {
   if (!indim_loop_check_in_scope(b, count, args)) {

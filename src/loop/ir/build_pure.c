@@ -1,5 +1,5 @@
-// Constants, elementwise operations and moves of lanes. What is simplified here is what lowering makes without looking:
-// selects whose pred is known, conversions to the same type, s64 sums and products that cannot wrap (they become index
+// Constants, elementwise operations, shuffles and reductions. Simplified here is what lowering emits without checking:
+// selects on constant preds, conversions to the same type, s64 sums and products that cannot wrap (they become index
 // arithmetic), and shuffles of shuffles, splats and constants.
 #include <string.h>
 
@@ -37,7 +37,7 @@ indim_value_id indim_loop_lanes(indim_loop_builder *b, indim_type type, int32_t 
   return indim_loop_intern_pure(b, &draft, false);
 }
 
-// The bits of lane |lane| of a constant. False when |v| is none.
+// The bits of lane |lane| of a constant. False when |v| is not constant.
 static bool constant_lane(const indim_loop_builder *b, indim_value_id v, int32_t lane, indim_element *out) {
   const indim_loop_node *node = indim_loop_node_of(b, v);
   if (node != NULL && node->kind == INDIM_NODE_CONST) {
@@ -51,8 +51,8 @@ static bool constant_lane(const indim_loop_builder *b, indim_value_id v, int32_t
   return false;
 }
 
-// Whether |v| is the same pred in every lane.
-static bool known_pred(const indim_loop_builder *b, indim_value_id v, bool *out) {
+// Whether |v| is a constant pred, the same in every lane.
+static bool constant_pred(const indim_loop_builder *b, indim_value_id v, bool *out) {
   const indim_loop_node *node = indim_loop_node_of(b, v);
   if (node == NULL || node->kind != INDIM_NODE_CONST || indim_loop_value_of(b, v)->type != INDIM_PRED) {
     return false;
@@ -67,8 +67,8 @@ static bool is_s64_constant(const indim_loop_value *value) {
   return value->type == INDIM_S64 && value->low == value->high;
 }
 
-// Sums and products of s64 that no lane can wrap, as index arithmetic, and divisions of what is not negative by a
-// positive constant. 0 when it is none of these.
+// s64 sums and products that cannot wrap in any lane, as index arithmetic, and divisions of nonnegative values by a
+// positive constant. 0 otherwise.
 static indim_value_id index_arithmetic(indim_loop_builder *b, indim_op op, const indim_value_id *args) {
   indim_loop_value x = *indim_loop_value_of(b, args[0]);
   indim_loop_value y = *indim_loop_value_of(b, args[1]);
@@ -99,8 +99,8 @@ static indim_value_id index_arithmetic(indim_loop_builder *b, indim_op op, const
   return 0;
 }
 
-// low and high of a comparison of s64 whose ranges decide it.
-static bool known_compare(const indim_loop_value *x, const indim_loop_value *y, int32_t direction, bool *out) {
+// The result of a comparison of s64 whose ranges decide it.
+static bool decide_compare(const indim_loop_value *x, const indim_loop_value *y, int32_t direction, bool *out) {
   bool is_less = x->high < y->low;
   bool is_greater = x->low > y->high;
   bool is_equal = is_s64_constant(x) && is_s64_constant(y) && x->low == y->low;
@@ -129,8 +129,10 @@ static bool known_compare(const indim_loop_value *x, const indim_loop_value *y, 
   return false;
 }
 
-// Two s64 constants compared lane by lane: the masks of tails. 0 when they are none, or too long.
-static indim_value_id fold_compare(indim_loop_builder *b, const indim_loop_op *op, const indim_value_id *args) {
+// Constant-folds a comparison of two s64 constants lane by lane: masks of loop tails. 0 when they are not constant, or
+// too long.
+static indim_value_id constant_fold_compare(indim_loop_builder *b, const indim_loop_op *op,
+                                            const indim_value_id *args) {
   enum { MAX_LANES = 64 };
   uint64_t bits[2 * MAX_LANES] = {0};
   int32_t lanes = indim_loop_value_of(b, args[0])->lanes;
@@ -143,20 +145,20 @@ static indim_value_id fold_compare(indim_loop_builder *b, const indim_loop_op *o
     }
     const indim_loop_value left = {.type = INDIM_S64, .low = (int64_t)x.bits, .high = (int64_t)x.bits};
     const indim_loop_value right = {.type = INDIM_S64, .low = (int64_t)y.bits, .high = (int64_t)y.bits};
-    (void)known_compare(&left, &right, op->direction, &is_true);  // of two numbers it is always known
+    (void)decide_compare(&left, &right, op->direction, &is_true);  // two numbers always decide it
     bits[2 * i] = is_true ? 1 : 0;
   }
   return indim_loop_lanes(b, INDIM_PRED, lanes, bits);
 }
 
-// x divided by a constant power of two whose reciprocal is a normal number: the product with that is the same, in a fraction
-// of the time. 0 when it is none.
-static indim_value_id divide_by_power(indim_loop_builder *b, indim_type type, const indim_value_id *args) {
+// x divided by a constant power of two whose reciprocal is a normal number, as a product with the reciprocal: the same
+// result, at a fraction of the latency. 0 otherwise.
+static indim_value_id divide_by_power_of_two(indim_loop_builder *b, indim_type type, const indim_value_id *args) {
   if ((type != INDIM_F32 && type != INDIM_F64) || !indim_loop_is(b, args[1], INDIM_NODE_CONST)) {
     return 0;
   }
   int digits = type == INDIM_F32 ? 23 : 52;
-  uint64_t most = type == INDIM_F32 ? 254 : 2046;  // the exponent of the largest numbers, as it is stored
+  uint64_t most = type == INDIM_F32 ? 254 : 2046;  // biased exponent of the largest finite numbers
   uint64_t bits = indim_loop_node_of(b, args[1])->u.constant.bits[0];
   uint64_t sign = bits & UINT64_C(1) << (type == INDIM_F32 ? 31 : 63);
   uint64_t exponent = (bits ^ sign) >> digits;
@@ -168,14 +170,14 @@ static indim_value_id divide_by_power(indim_loop_builder *b, indim_type type, co
                            constant(b, type, indim_loop_value_of(b, args[1])->lanes, reciprocal, 0));
 }
 
-// What needs no node, or a cheaper one: the value, or 0.
+// An existing value or a cheaper node in its place; 0 if there is none.
 static indim_value_id simplify(indim_loop_builder *b, const indim_loop_op *op, indim_type type, int32_t count,
                                const indim_value_id *args) {
   const indim_loop_value x = *indim_loop_value_of(b, args[0]);
   indim_element element = {0, 0};
   bool is_true = false;
   if (op->op == INDIM_OP_SELECT && count == 3) {
-    return args[1] == args[2] ? args[1] : !known_pred(b, args[0], &is_true) ? 0 : is_true ? args[1] : args[2];
+    return args[1] == args[2] ? args[1] : !constant_pred(b, args[0], &is_true) ? 0 : is_true ? args[1] : args[2];
   }
   if (op->op == INDIM_OP_CONVERT && x.type == type) {
     return args[0];
@@ -189,15 +191,15 @@ static indim_value_id simplify(indim_loop_builder *b, const indim_loop_op *op, i
   }
   if (count == 2 && op->op == INDIM_OP_COMPARE && x.type == INDIM_S64 &&
       indim_loop_value_of(b, args[1])->type == INDIM_S64) {
-    bool is_known = known_compare(&x, indim_loop_value_of(b, args[1]), op->direction, &is_true);
-    return is_known ? constant(b, INDIM_PRED, x.lanes, is_true ? 1 : 0, 0) : fold_compare(b, op, args);
+    bool is_known = decide_compare(&x, indim_loop_value_of(b, args[1]), op->direction, &is_true);
+    return is_known ? constant(b, INDIM_PRED, x.lanes, is_true ? 1 : 0, 0) : constant_fold_compare(b, op, args);
   }
   if (count == 2 && op->op == INDIM_OP_DIVIDE) {
-    return divide_by_power(b, type, args);
+    return divide_by_power_of_two(b, type, args);
   }
   if (count == 2 && type == INDIM_PRED && (op->op == INDIM_OP_AND || op->op == INDIM_OP_OR)) {
     for (int i = 0; i < 2; i++) {
-      if (known_pred(b, args[i], &is_true)) {
+      if (constant_pred(b, args[i], &is_true)) {
         return args[is_true == (op->op == INDIM_OP_AND) ? 1 - i : i];
       }
     }
@@ -286,13 +288,13 @@ indim_value_id indim_loop_splat(indim_loop_builder *b, indim_value_id x, int32_t
   return indim_loop_intern_pure(b, &draft, false);
 }
 
-// Where a lane comes from.
+// The source of a lane.
 typedef struct source {
-  indim_value_id value;  // 0: any value will do
+  indim_value_id value;  // 0: undefined (any value)
   int32_t lane;
 } source;
 
-// The argument that lane |lane| of all args laid end to end is in. |*at| and |*start| hold where the last one was found.
+// The argument that contains lane |lane| of the concatenated args. |*at| and |*start| cache the last position found.
 static source source_of(const indim_loop_builder *b, int32_t count, const indim_value_id *args, int32_t lane,
                         int32_t *at, int32_t *start) {
   if (lane < *start) {
@@ -306,7 +308,7 @@ static source source_of(const indim_loop_builder *b, int32_t count, const indim_
   return *at < count ? (source){args[*at], lane - *start} : (source){0, -1};
 }
 
-// One step back through a node that only moves lanes: args of such nodes were simplified when they were made.
+// Looks through one node that only moves lanes; one step is enough, since its args were simplified when it was built.
 static source look_through(const indim_loop_builder *b, source from) {
   const indim_loop_node *node = from.value == 0 ? NULL : indim_loop_node_of(b, from.value);
   if (node == NULL) {
@@ -327,7 +329,7 @@ static source look_through(const indim_loop_builder *b, source from) {
   return from;
 }
 
-static indim_value_id any_value(indim_loop_builder *b, indim_type type, int32_t lanes) {
+static indim_value_id undefined_value(indim_loop_builder *b, indim_type type, int32_t lanes) {
   return constant(b, type, lanes, 0, 0);
 }
 
@@ -349,7 +351,7 @@ indim_value_id indim_loop_extract(indim_loop_builder *b, indim_value_id x, int32
     from = value.lanes == 1 ? from : look_through(b, from);
   } while (from.value != x && from.value != 0);
   if (from.value == 0) {
-    return any_value(b, value.type, 1);
+    return undefined_value(b, value.type, 1);
   }
   if (value.lanes == 1) {
     return x;
@@ -362,17 +364,18 @@ indim_value_id indim_loop_extract(indim_loop_builder *b, indim_value_id x, int32
   return indim_loop_intern_pure(b, &draft, false);
 }
 
-// A shuffle in the making: for each lane its source, and the sources' values, each once.
+// A shuffle being built: the source of each lane, and the distinct source values.
 typedef struct shuffle {
   int32_t lanes;
   indim_type type;
-  source *from;  // lanes of each
+  source *from;  // one per lane
   indim_value_id *args;
   int32_t *map;
   int32_t arg_count;
 } shuffle;
 
-// Fills |args|: every value of |from| once, in the order of first use. Quadratic in the lanes at worst, and lanes are few.
+// Fills |args| with the distinct values of |from| in order of first use. Quadratic in the number of lanes, which is
+// small.
 static void collect(shuffle *s) {
   s->arg_count = 0;
   for (int32_t i = 0; i < s->lanes; i++) {
@@ -386,22 +389,22 @@ static void collect(shuffle *s) {
   }
 }
 
-// Whether the lanes of one value move only inside of 16 bytes: one instruction everywhere, and a fast one.
-static bool stays_in_pieces(const indim_loop_builder *b, const shuffle *s) {
+// Whether the lanes of one value move only within 16-byte blocks: one instruction on every target, and a fast one.
+static bool stays_in_blocks(const indim_loop_builder *b, const shuffle *s) {
   int32_t bytes = indim_type_bytes(s->type);
-  int32_t piece = bytes > 0 && bytes < 16 ? 16 / bytes : 1;
-  bool stays = s->arg_count == 1 && s->lanes > piece && indim_loop_value_of(b, s->args[0])->lanes == s->lanes;
+  int32_t block = bytes > 0 && bytes < 16 ? 16 / bytes : 1;
+  bool stays = s->arg_count == 1 && s->lanes > block && indim_loop_value_of(b, s->args[0])->lanes == s->lanes;
   for (int32_t i = 0; stays && i < s->lanes; i++) {
-    stays = s->from[i].value == 0 || s->from[i].lane / piece == i / piece;
+    stays = s->from[i].value == 0 || s->from[i].lane / block == i / block;
   }
   return stays;
 }
 
-// Looks through the sources once, unless more values would have to be put together than before. Two are always cheap, but
-// not as cheap as one that others shuffle as well, each inside of 16 bytes.
+// Looks through the sources once, unless that increases the number of arguments. Two are always cheap, but not as cheap
+// as one that other users shuffle as well, within 16-byte blocks.
 static void compose(const indim_loop_builder *b, shuffle *s, source *before) {
   collect(s);
-  int32_t limit = s->arg_count > 2 ? s->arg_count : stays_in_pieces(b, s) ? 1 : 2;
+  int32_t limit = s->arg_count > 2 ? s->arg_count : stays_in_blocks(b, s) ? 1 : 2;
   memcpy(before, s->from, (size_t)s->lanes * sizeof *before);
   for (int32_t i = 0; i < s->lanes; i++) {
     s->from[i] = look_through(b, s->from[i]);
@@ -413,8 +416,8 @@ static void compose(const indim_loop_builder *b, shuffle *s, source *before) {
   }
 }
 
-// All lanes constant: a constant. 0 when they are not, or after a failure.
-static indim_value_id fold_constant(indim_loop_builder *b, const shuffle *s) {
+// Constant-folds a shuffle of constants. 0 when they are not constant, or after a failure.
+static indim_value_id constant_fold_shuffle(indim_loop_builder *b, const shuffle *s) {
   for (int32_t i = 0; i < s->arg_count; i++) {
     if (!indim_loop_is(b, s->args[i], INDIM_NODE_CONST) && !indim_loop_is(b, s->args[i], INDIM_NODE_LANES)) {
       return 0;
@@ -452,7 +455,7 @@ static bool is_identity(const indim_loop_builder *b, const shuffle *s) {
 }
 
 static indim_value_id make_shuffle(indim_loop_builder *b, shuffle *s) {
-  indim_value_id folded = fold_constant(b, s);
+  indim_value_id folded = constant_fold_shuffle(b, s);
   if (folded != 0 || b->status != INDIM_OK) {
     return folded;
   }
@@ -503,7 +506,8 @@ indim_value_id indim_loop_shuffle(indim_loop_builder *b, int32_t count, const in
   }
   indim_value_id result = 0;
   if (b->status == INDIM_OK && lanes == 1) {
-    result = s.from[0].value == 0 ? any_value(b, s.type, 1) : indim_loop_extract(b, s.from[0].value, s.from[0].lane);
+    result =
+        s.from[0].value == 0 ? undefined_value(b, s.type, 1) : indim_loop_extract(b, s.from[0].value, s.from[0].lane);
   } else if (b->status == INDIM_OK) {
     compose(b, &s, before);
     result = make_shuffle(b, &s);

@@ -1,5 +1,5 @@
-// The ranges of s64 values: what the arguments' ranges say of a result's. The builder asks when it makes a node, the
-// verifier asks again.
+// Range analysis of s64 values: the range of a result by those of the arguments. The builder computes it for each new
+// node, the verifier recomputes it.
 #include "base/size.h"
 #include "loop/ir/affine.h"
 #include "loop/ir/build.h"
@@ -25,7 +25,8 @@ static void sum_range(const indim_loop_program *program, const indim_loop_node *
   }
 }
 
-static void scalar_range(const indim_loop_program *program, const indim_loop_node *node, int64_t *low, int64_t *high) {
+static void elementwise_range(const indim_loop_program *program, const indim_loop_node *node, int64_t *low,
+                              int64_t *high) {
   const indim_loop_value *x = &program->values[node->args[0]];
   const indim_loop_value *y = &program->values[node->args[node->arg_count > 1 ? 1 : 0]];
   const indim_loop_value *z = &program->values[node->args[node->arg_count > 2 ? 2 : 0]];
@@ -78,7 +79,7 @@ void indim_loop_node_range(const indim_loop_program *program, const indim_loop_n
     lanes_range(node->u.lanes.bits, lanes, out_low, out_high);
     return;
   case INDIM_NODE_ELEMENTWISE:
-    scalar_range(program, node, out_low, out_high);
+    elementwise_range(program, node, out_low, out_high);
     return;
   case INDIM_NODE_AFFINE:
     sum_range(program, node, out_low, out_high);

@@ -1,9 +1,10 @@
-// What nodes do with memory. A new kind of node that touches memory gets its row here; verifier, passes and emission ask.
+// Memory effects of nodes. A new kind of node that accesses memory is added here; verifier, passes and emission query
+// it.
 #include "loop/ir/effects.h"
 
 #include "loop/ir/index_math.h"
 
-// Lanes at one address, or each at its own.
+// Lanes relative to one address, or each at its own.
 static indim_effect lanes_at(const indim_loop_program *program, const indim_loop_node *node, indim_value_id value) {
   bool has_lanes = program->values[node->args[0]].lanes > 1;
   int64_t last = program->values[value].lanes - 1;
@@ -19,7 +20,7 @@ static indim_effect block_at(const indim_loop_node *node, int32_t storage, indim
   return (indim_effect){.storage = storage, .address = address, .high = node->u.move.count - 1};
 }
 
-// The elements around its address that a product touches of storage |i| of its list; low > high when none.
+// The elements relative to its address that a product accesses in storage |i| of its list; low > high when none.
 static void product_window(const indim_loop_node *node, int32_t i, int64_t *out_low, int64_t *out_high) {
   static const int sizes[INDIM_MAX_HOST_STORAGES][3] = {{INDIM_MATMUL_BATCH, INDIM_MATMUL_M, INDIM_MATMUL_N},
                                                         {INDIM_MATMUL_BATCH, INDIM_MATMUL_M, INDIM_MATMUL_K},

@@ -1,4 +1,4 @@
-// The arithmetic of indices.
+// Index arithmetic.
 #include "loop/ir/index_math.h"
 
 #include "base/size.h"

@@ -1,6 +1,6 @@
-// Loop programs as text, for people. First the storages, then the nodes, one a line, the bodies of control nodes indented.
-// Constants stand where they are used, as numbers, and have no line of their own. docs/loop.md has an example with every
-// part explained. Whatever is wrong with a program, it can be printed: the verifier shows broken nodes this way.
+// Loop programs as text, for people. First the storages, then the nodes, one per line, the bodies of control nodes
+// indented. Constants are printed inline at their uses and have no line of their own. docs/loop.md explains every part
+// of an example. Any program can be printed, even a broken one: the verifier shows invalid nodes this way.
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 typedef struct printer {
   const indim_loop_program *program;
   indim_buffer *out;
-  bool *is_shared;  // for each storage: whether others have its name too; NULL: not known
+  bool *is_shared;  // for each storage: whether its name is not unique; NULL: unknown
 } printer;
 
 // Values and storages ---------------------------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ static void print_values(const printer *p, int32_t count, const indim_value_id *
   }
 }
 
-// "v3: f32x8", of an s64 with what is known of its range: "v3: s64 0..56".
+// "v3: f32x8"; an s64 with its range, if known: "v3: s64 0..56".
 static void print_declared(const printer *p, indim_value_id v) {
   indim_buffer_printf(p->out, "v%d", (int)v);
   if (!is_value(p, v)) {
@@ -74,7 +74,7 @@ static void print_storage(const printer *p, int32_t index) {
   }
 }
 
-static void print_place(const printer *p, int32_t storage, indim_value_id address) {
+static void print_address(const printer *p, int32_t storage, indim_value_id address) {
   print_storage(p, storage);
   indim_buffer_char(p->out, '[');
   print_value(p, address);
@@ -143,7 +143,7 @@ static void print_map(const printer *p, const indim_loop_node *node) {
   indim_buffer_char(p->out, '}');
 }
 
-// " by 64" behind a place whose lanes are not next to each other, " lane by lane" for an address with lanes.
+// " by 64" after an address with strided lanes, " lane by lane" for an address with lanes.
 static void print_stride(const printer *p, const indim_loop_node *node) {
   indim_value_id address = arg(node, 0);
   if (is_value(p, address) && p->program->values[address].lanes > 1) {
@@ -156,7 +156,7 @@ static void print_stride(const printer *p, const indim_loop_node *node) {
 static void print_memory(const printer *p, const indim_loop_node *node) {
   bool is_load = node->kind == INDIM_NODE_LOAD;
   indim_buffer_text(p->out, is_load ? "load " : "store ");
-  print_place(p, node->u.memory.storage, arg(node, 0));
+  print_address(p, node->u.memory.storage, arg(node, 0));
   print_stride(p, node);
   if (!is_load) {
     indim_buffer_text(p->out, ", ");
@@ -180,17 +180,17 @@ static void print_memory(const printer *p, const indim_loop_node *node) {
 static void print_move(const printer *p, const indim_loop_node *node) {
   bool is_copy = node->kind == INDIM_NODE_COPY;
   indim_buffer_text(p->out, is_copy ? "copy " : "fill ");
-  print_place(p, node->u.move.to, arg(node, 0));
+  print_address(p, node->u.move.to, arg(node, 0));
   indim_buffer_text(p->out, ", ");
   if (is_copy) {
-    print_place(p, node->u.move.from, arg(node, 1));
+    print_address(p, node->u.move.from, arg(node, 1));
   } else {
     print_value(p, arg(node, 1));
   }
   indim_buffer_printf(p->out, " count %lld", (long long)node->u.move.count);
 }
 
-// " carrying v7: f32 = v3, ...": the parameters of |body| from number |first| on, with |values| that they begin with.
+// " carrying v7: f32 = v3, ...": the parameters of |body| from number |first| on, with their initial |values|.
 static void print_carried(const printer *p, const indim_loop_body *body, int32_t first, int32_t count,
                           const indim_value_id *values) {
   for (int32_t i = 0; i < count && body != NULL; i++) {
@@ -228,14 +228,14 @@ static void print_host(const printer *p, const indim_loop_node *node) {
   for (int32_t i = 0; i < node->u.host.storage_count && i < INDIM_MAX_HOST_STORAGES; i++) {
     indim_buffer_text(p->out, i == 0 ? " " : ", ");
     indim_buffer_text(p->out, node->u.host.is_written[i] ? "out " : "");
-    print_place(p, node->u.host.storages[i], arg(node, i));
+    print_address(p, node->u.host.storages[i], arg(node, i));
   }
   for (int32_t i = 0; i < node->u.host.number_count && i < INDIM_MAX_HOST_NUMBERS; i++) {
     indim_buffer_printf(p->out, "%s%lld", i == 0 ? " numbers " : ", ", (long long)node->u.host.numbers[i]);
   }
 }
 
-// What stands behind the "=", or the whole line of a node without results.
+// The right-hand side of the "=", or the whole line of a node without results.
 static void print_computation(const printer *p, const indim_loop_node *node) {
   switch (node->kind) {
   case INDIM_NODE_CONST:
@@ -292,7 +292,7 @@ static void print_computation(const printer *p, const indim_loop_node *node) {
     return;
   case INDIM_NODE_PREFETCH:
     indim_buffer_text(p->out, "prefetch ");
-    print_place(p, node->u.prefetch.storage, arg(node, 0));
+    print_address(p, node->u.prefetch.storage, arg(node, 0));
     indim_buffer_printf(p->out, " distance %lld count %lld", (long long)node->u.prefetch.distance,
                         (long long)node->u.prefetch.count);
     return;
@@ -338,7 +338,7 @@ static void indent(const printer *p, int32_t depth) {
   }
 }
 
-// The last line of a body: what it yields; and, between the bodies of a control node, the line that parts them.
+// The last line of a body: what it yields; and the separator line between the two bodies of a control node.
 static void print_body_end(const printer *p, const indim_loop_body *body) {
   const indim_loop_node *owner = body->owner;
   if (body->yield_count > 0) {
@@ -357,7 +357,7 @@ static void print_body_end(const printer *p, const indim_loop_body *body) {
   }
 }
 
-// Walks along |next| and into bodies; a body's way out is through its owner.
+// Walks along |next| and into bodies, and returns from a body through its owner.
 static void print_nodes(const printer *p) {
   const indim_loop_body *body = p->program->body;
   const indim_loop_node *node = body->first;
@@ -397,7 +397,7 @@ static void print_storage_line(const printer *p, const indim_storage *storage) {
   }
   indim_buffer_text(p->out, storage->is_donated ? " donated" : "");
   if (storage->shares != 0) {
-    indim_buffer_text(p->out, " in the place of ");
+    indim_buffer_text(p->out, " aliases ");
     print_storage(p, storage->shares - 1);
   }
   indim_buffer_char(p->out, '\n');
@@ -409,7 +409,7 @@ static int by_name(const void *x, const void *y) {
   return strcmp((*a)->name, (*b)->name);
 }
 
-// Marks the storages whose name is not theirs alone.
+// Marks the storages whose names are not unique.
 static indim_status find_shared(const indim_loop_program *program, bool *is_shared) {
   size_t count = (size_t)program->storage_count;
   void *memory = NULL;

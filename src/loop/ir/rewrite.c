@@ -1,4 +1,4 @@
-// Changes of finished programs. See rewrite.h.
+// Rewriting of finished programs. See rewrite.h.
 #include "loop/ir/rewrite.h"
 
 // Lists -----------------------------------------------------------------------------------------------------------------
@@ -19,7 +19,7 @@ void indim_nodes_append_all(indim_node_list *list, indim_node_list *more) {
   more->first = more->last = NULL;
 }
 
-// Sets the depths of |body| and of all bodies inside, from the outermost on.
+// Sets the depths of |body| and of all nested bodies, outermost first.
 static void set_depths(indim_loop_body *body) {
   body->depth = body->outer->depth + 1;
   for (indim_loop_node *node = body->first; node != NULL; node = indim_loop_next_in(body, node)) {

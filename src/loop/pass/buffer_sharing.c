@@ -1,8 +1,8 @@
-// Whether two arrays may be one buffer. For an argument and a result, every read of the argument is held against every
-// write of the result; for scratch memory that gives itself up to what is made of it, every write of it, too. Both are
-// spans of elements around an address. In different steps of the loops around both they never meet if the address moves
-// on by more than the spans are wide; in the same step, or outside of loops, if the read comes first or the spans lie
-// apart.
+// In-place buffer reuse: whether two arrays may share one buffer. For an argument and a result, every read of the
+// argument is compared with every write of the result; for a scratch array that is replaced by its user's storage, its
+// writes count as reads. Both are intervals of elements relative to an address. In different iterations of the loops
+// around both they are disjoint if the address advances by at least the width of both; in the same iteration, or
+// outside of loops, the read must come first or the intervals must be disjoint.
 #include "loop/pass/buffer_sharing.h"
 
 #include "base/size.h"
@@ -13,19 +13,19 @@
 
 enum { MOST_LOOPS = 64 };
 
-// Reads or writes of elements low to high around |address|.
+// Reads or writes of elements low to high relative to |address|.
 typedef struct access {
   const indim_loop_node *node;
-  int64_t order;  // of the node in the walk
+  int64_t order;  // of the node in program order
   bool is_write;
-  indim_value_id address;  // a scalar one, or one with lanes
+  indim_value_id address;  // a scalar, or one with lanes
   int64_t low, high;
 } access;
 
 typedef struct sharing {
   indim_loop_program *program;
   int32_t argument, result;  // roots
-  bool writes_count;         // the argument's writes count as reads: it gives its memory up altogether
+  bool counts_writes;        // the argument's writes count as reads: its buffer is replaced altogether
   access *accesses;
   size_t count, capacity;
   int64_t order;
@@ -35,7 +35,7 @@ typedef struct sharing {
 
 static indim_status add(sharing *s, const indim_loop_node *node, const indim_effect *e, bool is_write) {
   int32_t root = indim_loop_root_of(s->program, e->storage);
-  is_write = is_write && !(s->writes_count && root == s->argument);
+  is_write = is_write && !(s->counts_writes && root == s->argument);
   if (root != (is_write ? s->result : s->argument)) {
     return INDIM_OK;
   }
@@ -63,7 +63,7 @@ static indim_status add_node(sharing *s, const indim_loop_node *node) {
 
 // Comparing --------------------------------------------------------------------------------------------------------------
 
-// The innermost body around both nodes.
+// The innermost body that contains both nodes.
 static const indim_loop_body *common_body(const indim_loop_node *a, const indim_loop_node *b) {
   const indim_loop_body *x = a->body;
   const indim_loop_body *y = b->body;
@@ -77,9 +77,9 @@ static const indim_loop_body *common_body(const indim_loop_node *a, const indim_
   return x;
 }
 
-// The loops around two accesses, from the inside.
+// The loops around two accesses, innermost first.
 typedef struct loops {
-  int32_t count;  // -1: one is a while, whose steps have no number, or there are too many
+  int32_t count;  // -1: one is a while, which has no index, or there are too many
   indim_value_id indices[MOST_LOOPS];
   int64_t steps[MOST_LOOPS];
 } loops;
@@ -99,7 +99,7 @@ static void find_loops(const indim_loop_body *body, loops *out) {
   }
 }
 
-// An address keeps the loops' indices as terms.
+// Terms of an address are the indices of the loops.
 static bool is_index(const void *user, indim_value_id term) {
   const loops *around = user;
   for (int32_t i = 0; i < around->count; i++) {
@@ -114,10 +114,10 @@ static bool decompose(const indim_loop_program *program, const access *a, const 
   return indim_affine_decompose(program, a->address, a->low, a->high, is_index, around, out);
 }
 
-// Whether what lies within |width| of an address never meets itself in another step: the loops, by how far a step goes,
-// each go further than all before them together.
-static bool steps_are_disjoint(const indim_loop_program *program, const indim_affine *at, const loops *around,
-                               int64_t width) {
+// Whether intervals of |width| elements at an address are disjoint in different iterations: with the loops sorted by
+// stride, each stride is at least the extent of all before it together.
+static bool iterations_are_disjoint(const indim_loop_program *program, const indim_affine *at, const loops *around,
+                                    int64_t width) {
   bool done[MOST_LOOPS] = {false};
   for (int32_t round = 0; round < around->count; round++) {
     int32_t least = -1;
@@ -145,8 +145,8 @@ static bool steps_are_disjoint(const indim_loop_program *program, const indim_af
   return true;
 }
 
-// Whether the read never comes after the write of the same element.
-static bool is_safe(const indim_loop_program *program, const access *read, const access *write) {
+// Whether no element is read after it has been written.
+static bool is_ordered(const indim_loop_program *program, const access *read, const access *write) {
   loops around;
   indim_affine from;
   indim_affine to;
@@ -160,7 +160,7 @@ static bool is_safe(const indim_loop_program *program, const access *read, const
   }
   bool is_disjoint = from.high < to.low || to.high < from.low;
   if (around.count <= 0) {
-    // A copy onto itself changes nothing.
+    // A copy onto itself has no effect.
     bool is_same = read->node == write->node && read->node->kind == INDIM_NODE_COPY &&
                    read->address == write->address && around.count == 0;
     return is_disjoint || is_same;
@@ -169,17 +169,17 @@ static bool is_safe(const indim_loop_program *program, const access *read, const
   int64_t width = 0;
   indim_affine_cover(&both, &to);
   return indim_affine_same_terms(&from, &to) && indim_int_add(both.high, 1 - both.low, &width) &&
-         steps_are_disjoint(program, &from, &around, width) && (is_first || is_disjoint);
+         iterations_are_disjoint(program, &from, &around, width) && (is_first || is_disjoint);
 }
 
-static bool all_safe(const sharing *s) {
+static bool all_ordered(const sharing *s) {
   enum { MOST_PAIRS = 1 << 20 };
   if (s->count > 0 && s->count > MOST_PAIRS / s->count) {
     return false;
   }
   for (size_t w = 0; w < s->count; w++) {
     for (size_t r = 0; s->accesses[w].is_write && r < s->count; r++) {
-      if (!s->accesses[r].is_write && !is_safe(s->program, &s->accesses[r], &s->accesses[w])) {
+      if (!s->accesses[r].is_write && !is_ordered(s->program, &s->accesses[r], &s->accesses[w])) {
         return false;
       }
     }
@@ -194,7 +194,7 @@ static indim_status compare(sharing *s, bool *out_may) {
   for (; node != NULL && status == INDIM_OK; node = indim_loop_next(node)) {
     status = add_node(s, node);
   }
-  *out_may = status == INDIM_OK && all_safe(s);
+  *out_may = status == INDIM_OK && all_ordered(s);
   indim_free(s->program->cx, s->accesses, s->capacity * sizeof *s->accesses);
   return status;
 }
@@ -210,7 +210,7 @@ indim_status indim_loop_may_share(indim_loop_program *program, const indim_stora
 
 // Scratch memory ---------------------------------------------------------------------------------------------------------
 
-// What is written there is read again from now on: no store of it passes the caches.
+// The storage is read again from now on: none of its stores is non-temporal.
 static void keep_in_caches(indim_loop_program *program, int32_t storage) {
   indim_loop_node *node = program->body->first;
   for (; node != NULL; node = indim_loop_next(node)) {
@@ -221,12 +221,12 @@ static void keep_in_caches(indim_loop_program *program, int32_t storage) {
   }
 }
 
-// Lets |from| live in the memory of |to|, if nobody looks at or writes an element of |from| after |to| has it.
+// Lets |from| reuse the buffer of |to|, if no element of |from| is accessed after |to| has written it.
 static indim_status try_pair(indim_loop_program *program, indim_storage *from, const indim_storage *to, bool *out_did) {
   sharing s = {.program = program,
                .argument = from->index,
                .result = indim_loop_root_of(program, to->index),
-               .writes_count = true};
+               .counts_writes = true};
   bool may = false;
   if (from->kind != INDIM_STORAGE_SCRATCH || from->shares != 0 || s.result == from->index || from->type != to->type ||
       from->elements != to->elements || program->storages[s.result]->kind == INDIM_STORAGE_ARGUMENT) {
@@ -241,8 +241,9 @@ static indim_status try_pair(indim_loop_program *program, indim_storage *from, c
   return INDIM_OK;
 }
 
-// Storages stored in |body| at the very address at which another was loaded before.
-static indim_status try_body(indim_loop_program *program, const indim_loop_body *body, int32_t *tries, bool *out_did) {
+// Tries storages written in |body| at the same address value as an earlier load of another storage.
+static indim_status try_accesses(indim_loop_program *program, const indim_loop_body *body, int32_t *tries,
+                                 bool *out_did) {
   for (const indim_loop_node *load = body->first; load != NULL; load = load->next) {
     if (load->kind != INDIM_NODE_LOAD || program->storages[load->u.memory.storage]->kind != INDIM_STORAGE_SCRATCH) {
       continue;
@@ -267,7 +268,7 @@ static indim_status share_all(indim_loop_program *program, bool *out_did) {
   for (const indim_loop_node *node = program->body->first; node != NULL; node = indim_loop_next(node)) {
     if (node->body != last && node->kind == INDIM_NODE_LOAD) {
       last = node->body;
-      INDIM_TRY(try_body(program, node->body, &tries, out_did));
+      INDIM_TRY(try_accesses(program, node->body, &tries, out_did));
     }
   }
   return INDIM_OK;
@@ -285,7 +286,7 @@ indim_status indim_pass_buffer_sharing(indim_loop_program *program) {
   indim_status status = share_all(program, &did);
   size_t reported = indim_diagnostics_mark(program->cx);
   if (status == INDIM_OK && did && indim_loop_verify(program) != INDIM_OK) {
-    // What the verifier cannot prove is not done.
+    // Undoes what the verifier cannot prove.
     indim_diagnostics_rollback(program->cx, reported);
     for (int32_t i = 0; i < program->storage_count; i++) {
       program->storages[i]->shares = before[i];

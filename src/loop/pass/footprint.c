@@ -1,5 +1,5 @@
-// What the steps of a loop touch: the addresses of its loads and stores taken apart into the loop's index, values from
-// outside, and a window for what changes inside.
+// Footprints of a loop's iterations: the addresses of its accesses decomposed into the loop's index, loop-invariant
+// values, and a window for what varies inside.
 #include "loop/pass/footprint.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "loop/ir/build.h"
 #include "loop/ir/effects.h"
 
-// What stays a term of an address: the loop's index, and what is made outside of the loop.
+// Terms of an address are the loop's index and loop-invariant values.
 static bool is_fixed(const void *user, indim_value_id v) {
   const indim_footprints *t = user;
   const indim_loop_value *value = &t->program->values[v];
@@ -49,13 +49,13 @@ int64_t indim_footprint_width(const indim_footprint *t) {
   return indim_index_add_saturated(distance, 1);
 }
 
-static void note(indim_footprints *t, const indim_effect *e) {
+static void add_effect(indim_footprints *t, const indim_effect *e) {
   indim_footprint one = {
       .storage = indim_loop_root_of(t->program, e->storage), .count = 1, .reads = e->reads, .writes = e->writes};
   one.is_known =
       decompose(t, e, &one) && t->program->storages[e->storage]->type == t->program->storages[one.storage]->type;
-  indim_footprint *known = indim_footprints_find(t, one.storage);
-  if (known == NULL) {
+  indim_footprint *existing = indim_footprints_find(t, one.storage);
+  if (existing == NULL) {
     if (t->count == INDIM_FOOTPRINT_STORAGES) {
       t->is_opaque = true;
       return;
@@ -63,10 +63,10 @@ static void note(indim_footprints *t, const indim_effect *e) {
     t->list[t->count++] = one;
     return;
   }
-  known->count++;
-  known->reads = known->reads || one.reads;
-  known->writes = known->writes || one.writes;
-  known->is_known = indim_footprint_unite(known, &one);
+  existing->count++;
+  existing->reads = existing->reads || one.reads;
+  existing->writes = existing->writes || one.writes;
+  existing->is_known = indim_footprint_unite(existing, &one);
 }
 
 static void collect(indim_footprints *t, const indim_loop_body *body) {
@@ -76,7 +76,7 @@ static void collect(indim_footprints *t, const indim_loop_body *body) {
     t->is_opaque = node->kind == INDIM_NODE_COPY || node->kind == INDIM_NODE_WHILE;
     int32_t count = indim_loop_effects(t->program, node, effects);
     for (int32_t i = 0; i < count && !t->is_opaque; i++) {
-      note(t, &effects[i]);
+      add_effect(t, &effects[i]);
     }
   }
 }

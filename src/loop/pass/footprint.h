@@ -1,4 +1,5 @@
-// How a loop touches memory: what its steps read and write of each storage, as windows that move on with the loop's index.
+// Access footprints of a loop: what its iterations read and write of each storage, as windows that advance with its
+// index.
 //
 //   for i in 0..64                         a: read at 8 i + [0, 7]; r: written at 8 i + [0, 7]
 //     v3: f32x8 = load a[8 i]
@@ -10,7 +11,7 @@
 
 enum { INDIM_FOOTPRINT_STORAGES = 64 };
 
-// One storage: at stride * index + the same outer terms everywhere, and a window.
+// One storage: stride * index + common outer terms, and a window around all accesses.
 typedef struct indim_footprint {
   int32_t storage;  // the root of those with the same bytes
   int32_t count;    // of loads, stores, fills, and operands of calls
@@ -26,16 +27,16 @@ typedef struct indim_footprints {
   indim_value_id index;
   indim_footprint list[INDIM_FOOTPRINT_STORAGES];
   int32_t count;
-  bool is_opaque;  // copies, loops without a count, or touches too many storages
+  bool is_opaque;  // it has copies, loops without a trip count, or accesses too many storages
 } indim_footprints;
 
-// Looks at a for and all that stands in it.
+// Analyzes a for and all nodes nested in it.
 void indim_footprints_of(indim_loop_program *program, const indim_loop_node *loop, indim_footprints *out);
-// The bytes of |storage|, whichever storage they count as; NULL: the loop does not touch them.
+// The footprint of the storage that owns the bytes of |storage|; NULL: the loop does not access them.
 indim_footprint *indim_footprints_find(indim_footprints *t, int32_t storage);
-// Widens |to| by another window that moves alike; false when it does not.
+// Widens |to| to cover another footprint with the same stride and outer terms; false when these differ.
 bool indim_footprint_unite(indim_footprint *to, const indim_footprint *other);
-// Elements of the window.
+// Elements in the window.
 int64_t indim_footprint_width(const indim_footprint *t);
 
 #endif  // INDIM_LOOP_FOOTPRINT_H

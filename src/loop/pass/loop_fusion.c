@@ -1,25 +1,25 @@
-// Joins loops. Two loops that stand one behind the other, count alike and share an array become one, if whatever one of
-// them writes and the other touches lies, for each iteration, in a window of its own: then a row is still in the cache
-// (and its outer loop is paid once) when the next step of a softmax or of an optimizer wants it. What stands inside is
-// joined in turn.
+// Loop fusion. Two adjacent loops with equal iteration spaces that share an array are fused if, whatever one of them
+// writes and the other accesses, each iteration accesses a window of its own. Then a row is still in the cache (and the
+// outer loop is paid once) when the next step of a softmax or of an optimizer reads it. Loops nested inside are fused
+// next.
 //
-// A loop of calls, one for each product of a batch, counts less often than the loop over the rows of all products. That one is
-// cut, so that both count alike, if they may then be joined: attention goes head by head, and the scores of a head are still
-// in the cache for the softmax and for the second product.
+// A loop of calls, one for each product of a batch, has fewer iterations than the loop over the rows of all products.
+// The latter is strip-mined to match, if the two may then be fused: attention goes head by head, and the scores of a
+// head are still in the cache for the softmax and for the second product.
 #include "loop/pass/strip_mine.h"
 #include "loop/pass/pass.h"
 #include "loop/pass/footprint.h"
 
-// Deciding ---------------------------------------------------------------------------------------------------------------
+// Legality ---------------------------------------------------------------------------------------------------------------
 
 // Only the second may carry values.
-static bool count_alike(const indim_loop_node *a, const indim_loop_node *b) {
+static bool same_iteration_space(const indim_loop_node *a, const indim_loop_node *b) {
   return a->kind == INDIM_NODE_FOR && b->kind == INDIM_NODE_FOR && a->arg_count == 2 && a->args[0] == b->args[0] &&
          a->args[1] == b->args[1] && a->u.loop.step == b->u.loop.step &&
          a->u.loop.is_parallel == b->u.loop.is_parallel && a->u.loop.grain == b->u.loop.grain;
 }
 
-static bool windows_are_disjoint(const indim_footprint *x, const indim_footprint *y, int64_t step) {
+static bool footprints_are_disjoint(const indim_footprint *x, const indim_footprint *y, int64_t step) {
   indim_footprint both = *x;
   int64_t width = 0;
   return indim_footprint_unite(&both, y) && both.stride > 0 && indim_index_mul(both.stride, step, &width) &&
@@ -37,7 +37,7 @@ static bool may_fuse(indim_footprints *a, indim_footprints *b, const indim_loop_
     if (x == NULL) {
       continue;
     }
-    if ((x->writes || y->writes) && !windows_are_disjoint(x, y, loop->u.loop.step)) {
+    if ((x->writes || y->writes) && !footprints_are_disjoint(x, y, loop->u.loop.step)) {
       return false;
     }
     shares = shares || x->writes || (x->is_known && y->is_known && x->stride == y->stride && x->stride != 0);
@@ -45,8 +45,8 @@ static bool may_fuse(indim_footprints *a, indim_footprints *b, const indim_loop_
   return shares;
 }
 
-// Whether a node between two loops may stand before both: it computes or loads what the first does not write.
-static bool may_move_up(indim_footprints *first, const indim_loop_node *node) {
+// Whether a node between two loops may be moved before both: it computes or loads what the first does not write.
+static bool may_move_before(indim_footprints *first, const indim_loop_node *node) {
   for (int32_t i = 0; i < node->arg_count; i++) {
     if (first->program->values[node->args[i]].node == first->loop) {
       return false;
@@ -59,10 +59,10 @@ static bool may_move_up(indim_footprints *first, const indim_loop_node *node) {
   return indim_node_group_of(node->kind) == INDIM_GROUP_VALUE;
 }
 
-// Joining ----------------------------------------------------------------------------------------------------------------
+// Fusion -----------------------------------------------------------------------------------------------------------------
 
-// Puts what is in |from| in front of what is in |to|.
-static void move_body(indim_loop_program *program, indim_loop_body *to, indim_loop_body *from) {
+// Moves the nodes of |from| to the front of |to|.
+static void prepend_body(indim_loop_program *program, indim_loop_body *to, indim_loop_body *from) {
   indim_node_list list = {.body = to};
   indim_loop_node *next = NULL;
   indim_loop_rename(from, from->first_parameter, 1, &to->first_parameter);
@@ -73,14 +73,15 @@ static void move_body(indim_loop_program *program, indim_loop_body *to, indim_lo
   indim_nodes_insert(&list, &to->first);
 }
 
-typedef struct joining {
+typedef struct fusion {
   indim_loop_program *program;
-  indim_loop_builder b;  // makes nodes for loops that are cut; knows no open body
+  indim_loop_builder b;  // makes nodes for strip-mined loops; has no open body
   indim_footprints *first, *second;
-} joining;
+} fusion;
 
-// Joins |first| and |second|, which may carry values, in the place of the first; |before| is the node in front of |first| (NULL: none). The nodes between come in front.
-static void join(joining *j, indim_loop_body *body, indim_loop_node *before, indim_loop_node *first,
+// Fuses |first| and |second|, which may carry values, at the position of the first; |before| is the node before |first|
+// (NULL: none). The nodes between them are moved before both.
+static void fuse(fusion *f, indim_loop_body *body, indim_loop_node *before, indim_loop_node *first,
                  indim_loop_node *second) {
   indim_loop_node *between = first->next;
   if (between != second) {
@@ -97,7 +98,7 @@ static void join(joining *j, indim_loop_body *body, indim_loop_node *before, ind
   }
   first->next = second->next;
   body->last = body->last == second ? first : body->last;
-  move_body(j->program, second->bodies[0], first->bodies[0]);
+  prepend_body(f->program, second->bodies[0], first->bodies[0]);
   first->bodies[0] = second->bodies[0];
   first->bodies[0]->owner = first;
   first->args = second->args;
@@ -105,11 +106,11 @@ static void join(joining *j, indim_loop_body *body, indim_loop_node *before, ind
   first->first_result = second->first_result;
   first->result_count = second->result_count;
   for (int32_t i = 0; i < first->result_count; i++) {
-    j->program->values[first->first_result + i].node = first;
+    f->program->values[first->first_result + i].node = first;
   }
 }
 
-// Cutting ----------------------------------------------------------------------------------------------------------------
+// Strip-mining -----------------------------------------------------------------------------------------------------------
 
 static bool calls_host(const indim_loop_body *body) {
   const indim_loop_node *node = body->first;
@@ -127,9 +128,9 @@ static bool has_calls(const indim_loop_program *program) {
   return node != NULL;
 }
 
-// How many steps of |fine| make one of |coarse|, a loop of calls; 0 when that is no whole number.
-static int64_t steps_in_one(const indim_loop_program *program, const indim_loop_node *coarse,
-                            const indim_loop_node *fine) {
+// How many iterations of |fine| correspond to one of |coarse|, a loop of calls; 0 when that is not a whole number.
+static int64_t steps_per_iteration(const indim_loop_program *program, const indim_loop_node *coarse,
+                                   const indim_loop_node *fine) {
   bool are_loops = coarse->kind == INDIM_NODE_FOR && fine->kind == INDIM_NODE_FOR && coarse->arg_count == 2 &&
                    fine->arg_count == 2 && coarse->u.loop.is_parallel && fine->u.loop.is_parallel;
   if (!are_loops || coarse->u.loop.step != 1 || program->values[coarse->args[0]].low != 0 ||
@@ -141,8 +142,8 @@ static int64_t steps_in_one(const indim_loop_program *program, const indim_loop_
   return program->values[fine->args[0]].low >= 0 && few > 0 && many > few && many % few == 0 ? many / few : 0;
 }
 
-// What |fine| touches in |many| of its steps, as if they were one.
-static void take_together(indim_footprints *fine, int64_t many) {
+// Turns the footprint of one iteration of |fine| into that of |many| consecutive ones.
+static void scale_footprints(indim_footprints *fine, int64_t many) {
   int64_t step = fine->loop->u.loop.step;
   int64_t begin = fine->program->values[fine->loop->args[0]].low;
   for (int32_t i = 0; i < fine->count; i++) {
@@ -152,91 +153,91 @@ static void take_together(indim_footprints *fine, int64_t many) {
   }
 }
 
-// Cuts the one of two loops that counts more often, if both may then be joined. |at_first| points to the first, |at_second|
-// to the other.
-static void count_alike_by_cutting(joining *j, indim_loop_node **at_first, indim_loop_node **at_second) {
+// Strip-mines the one of two loops with more iterations, if both may then be fused. |at_first| points to the first,
+// |at_second| to the other.
+static void strip_mine_to_match(fusion *f, indim_loop_node **at_first, indim_loop_node **at_second) {
   indim_loop_node *first = *at_first;
   indim_loop_node *second = *at_second;
-  int64_t in_first = steps_in_one(j->program, first, second);
-  int64_t in_second = steps_in_one(j->program, second, first);
+  int64_t in_first = steps_per_iteration(f->program, first, second);
+  int64_t in_second = steps_per_iteration(f->program, second, first);
   if (in_first == 0 && in_second == 0) {
     return;
   }
-  indim_footprints_of(j->program, first, j->first);
-  indim_footprints_of(j->program, second, j->second);
-  take_together(in_first > 0 ? j->second : j->first, in_first > 0 ? in_first : in_second);
-  if (!may_fuse(j->first, j->second, in_first > 0 ? first : second)) {
+  indim_footprints_of(f->program, first, f->first);
+  indim_footprints_of(f->program, second, f->second);
+  scale_footprints(in_first > 0 ? f->second : f->first, in_first > 0 ? in_first : in_second);
+  if (!may_fuse(f->first, f->second, in_first > 0 ? first : second)) {
     return;
   }
   if (in_first > 0) {
-    int64_t begin = j->program->values[second->args[0]].low;
-    indim_strip_mine_like(&j->b, at_second, begin, in_first, first, first->args);
+    int64_t begin = f->program->values[second->args[0]].low;
+    indim_strip_mine_like(&f->b, at_second, begin, in_first, first, first->args);
     return;
   }
-  // The bounds of the second are to be known to the first.
-  int64_t begin = j->program->values[first->args[0]].low;
-  int64_t end = j->program->values[second->args[1]].low;
-  at_first = indim_loop_put_bounds(&j->b, at_first, end, second->args);
-  if (j->b.status == INDIM_OK) {
-    indim_strip_mine_like(&j->b, at_first, begin, in_second, second, second->args);
+  // The bounds of the second must be in scope at the first.
+  int64_t begin = f->program->values[first->args[0]].low;
+  int64_t end = f->program->values[second->args[1]].low;
+  at_first = indim_loop_put_bounds(&f->b, at_first, end, second->args);
+  if (f->b.status == INDIM_OK) {
+    indim_strip_mine_like(&f->b, at_first, begin, in_second, second, second->args);
   }
 }
 
-// Cuts loops of |body| that loops of calls may then be joined with.
-static void cut_body(joining *j, indim_loop_body *body) {
-  for (indim_loop_node **link = &body->first; *link != NULL && j->b.status == INDIM_OK; link = &(*link)->next) {
+// Strip-mines loops of |body| that may then be fused with loops of calls.
+static void strip_mine_body(fusion *f, indim_loop_body *body) {
+  for (indim_loop_node **link = &body->first; *link != NULL && f->b.status == INDIM_OK; link = &(*link)->next) {
     bool is_for = (*link)->kind == INDIM_NODE_FOR && (*link)->arg_count == 2 && (*link)->u.loop.is_parallel;
     if (is_for) {
-      indim_footprints_of(j->program, *link, j->first);
+      indim_footprints_of(f->program, *link, f->first);
     }
     indim_loop_node **other = &(*link)->next;
-    while (is_for && *other != NULL && may_move_up(j->first, *other)) {
+    while (is_for && *other != NULL && may_move_before(f->first, *other)) {
       other = &(*other)->next;
     }
     if (is_for && *other != NULL) {
-      count_alike_by_cutting(j, link, other);
+      strip_mine_to_match(f, link, other);
     }
     for (int32_t k = 0; !is_for && k < 2 && (*link)->bodies[k] != NULL; k++) {
-      cut_body(j, (*link)->bodies[k]);
+      strip_mine_body(f, (*link)->bodies[k]);
     }
   }
 }
 
-// All ------------------------------------------------------------------------------------------------------------------------
+// Driver ---------------------------------------------------------------------------------------------------------------------
 
-// The loop behind |first| that may join it; all that stands between may move up.
-static indim_loop_node *find_partner(joining *j, indim_loop_node *first) {
-  indim_footprints_of(j->program, first, j->first);
+// The loop after |first| that may be fused with it; all nodes between may be moved before both.
+static indim_loop_node *find_partner(fusion *f, indim_loop_node *first) {
+  indim_footprints_of(f->program, first, f->first);
   for (indim_loop_node *node = first->next; node != NULL; node = node->next) {
-    if (count_alike(first, node)) {
-      indim_footprints_of(j->program, node, j->second);
-      return may_fuse(j->first, j->second, first) ? node : NULL;
+    if (same_iteration_space(first, node)) {
+      indim_footprints_of(f->program, node, f->second);
+      return may_fuse(f->first, f->second, first) ? node : NULL;
     }
-    if (!may_move_up(j->first, node)) {
+    if (!may_move_before(f->first, node)) {
       return NULL;
     }
   }
   return NULL;
 }
 
-static void fuse_body(joining *j, indim_loop_body *body) {
+static void fuse_body(fusion *f, indim_loop_body *body) {
   indim_loop_node *before = NULL;
   for (indim_loop_node *node = body->first; node != NULL;) {
     indim_loop_node *partner = NULL;
     if (node->kind == INDIM_NODE_FOR && node->arg_count == 2) {
-      partner = find_partner(j, node);
+      partner = find_partner(f, node);
     }
     if (partner != NULL) {
       indim_loop_node *between = node->next;
-      join(j, body, before, node, partner);
-      while (between != partner && between != node) {  // these stand in front now
+      fuse(f, body, before, node, partner);
+      while (between != partner && between != node) {  // these are before the loop now
         before = between;
         between = between->next;
       }
       continue;
     }
     for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
-      fuse_body(j, node->bodies[k]);
+      fuse_body(f, node->bodies[k]);
     }
     before = node;
     node = node->next;
@@ -246,17 +247,17 @@ static void fuse_body(joining *j, indim_loop_body *body) {
 indim_status indim_pass_loop_fusion(indim_loop_program *program) {
   void *memory = NULL;
   INDIM_TRY(indim_alloc(program->cx, 2 * sizeof(indim_footprints), &memory));
-  joining j = {.program = program, .first = memory, .second = (indim_footprints *)memory + 1};
-  indim_loop_builder_init(&j.b, program);
-  fuse_body(&j, program->body);
+  fusion f = {.program = program, .first = memory, .second = (indim_footprints *)memory + 1};
+  indim_loop_builder_init(&f.b, program);
+  fuse_body(&f, program->body);
   if (has_calls(program)) {
-    cut_body(&j, program->body);
-    if (j.b.status == INDIM_OK) {
-      fuse_body(&j, program->body);
+    strip_mine_body(&f, program->body);
+    if (f.b.status == INDIM_OK) {
+      fuse_body(&f, program->body);
     }
   }
-  indim_status status = j.b.status;
-  indim_loop_builder_deinit(&j.b);
+  indim_status status = f.b.status;
+  indim_loop_builder_deinit(&f.b);
   indim_free(program->cx, memory, 2 * sizeof(indim_footprints));
   return status;
 }

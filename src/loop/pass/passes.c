@@ -1,4 +1,4 @@
-// Runs the passes of passes.def one after another, and shows what they do to whoever asked.
+// Runs the passes of passes.def in order, and shows what each did on request.
 #include <string.h>
 
 #include "loop/pass/pass.h"
@@ -31,14 +31,14 @@ static indim_status check(const indim_loop_program *program) {
 #endif
 }
 
-// What a pass changes shows here.
-typedef struct size {
+// Changes by a pass show in these counts.
+typedef struct counts {
   int32_t nodes, loops;
-} size;
+} counts;
 
-// Counted only for who wants an explanation.
-static size size_of(const indim_loop_program *program, const indim_lower_options *options) {
-  size s = {0};
+// Counted only for explanations.
+static counts count_nodes(const indim_loop_program *program, const indim_lower_options *options) {
+  counts s = {0};
   const indim_loop_node *first = options->out_explain == NULL ? NULL : program->body->first;
   for (const indim_loop_node *node = first; node != NULL; node = indim_loop_next(node)) {
     s.nodes++;
@@ -47,7 +47,7 @@ static size size_of(const indim_loop_program *program, const indim_lower_options
   return s;
 }
 
-static bool wants_all(const indim_lower_options *options) {
+static bool shows_all(const indim_lower_options *options) {
   return options->shown_pass != NULL && strcmp(options->shown_pass, "all") == 0;
 }
 
@@ -56,7 +56,7 @@ static void show(const indim_loop_program *program, const indim_lower_options *o
   if (options->shown_pass == NULL || options->out_shown == NULL) {
     return;
   }
-  if (wants_all(options) && has_changed) {
+  if (shows_all(options) && has_changed) {
     indim_buffer_printf(options->out_shown, "---- %s\n", name);
     indim_loop_print(program, options->out_shown);
   } else if (strcmp(options->shown_pass, name) == 0) {
@@ -64,7 +64,7 @@ static void show(const indim_loop_program *program, const indim_lower_options *o
   }
 }
 
-static void explain(const indim_lower_options *options, const char *name, size before, size after) {
+static void explain(const indim_lower_options *options, const char *name, counts before, counts after) {
   bool has_changed = before.nodes != after.nodes || before.loops != after.loops;
   if (options->out_explain != NULL && has_changed) {
     indim_buffer_printf(options->out_explain, "%-24s %-22s %-16s %d nodes and %d loops became %d and %d\n", name,
@@ -89,21 +89,21 @@ static indim_status check_name(indim_ctx *cx, const char *name) {
   return INDIM_INVALID;
 }
 
-// As text, for finding out whether a pass changed anything; empty unless somebody wants to know.
+// The program as text, to find out whether a pass changed anything; empty unless requested.
 static void print_for(const indim_loop_program *program, const indim_lower_options *options, indim_buffer *out) {
   indim_buffer_clear(out);
-  if (wants_all(options)) {
+  if (shows_all(options)) {
     indim_loop_print(program, out);
   }
 }
 
-static bool are_same(const indim_buffer *x, const indim_buffer *y) {
+static bool is_equal(const indim_buffer *x, const indim_buffer *y) {
   return x->size == y->size && (x->size == 0 || memcmp(x->data, y->data, x->size) == 0);
 }
 
 static indim_status run(indim_loop_program *program, const indim_lower_options *options, uint32_t without,
                         indim_buffer texts[2]) {
-  size before = size_of(program, options);
+  counts before = count_nodes(program, options);
   print_for(program, options, &texts[0]);
   for (size_t i = 0; i < PASSES; i++) {
     const pass *p = &passes[i];
@@ -112,8 +112,8 @@ static indim_status run(indim_loop_program *program, const indim_lower_options *
       INDIM_TRY(check(program));
     }
     print_for(program, options, &texts[(i + 1) % 2]);
-    show(program, options, p->name, !are_same(&texts[0], &texts[1]));
-    size after = size_of(program, options);
+    show(program, options, p->name, !is_equal(&texts[0], &texts[1]));
+    counts after = count_nodes(program, options);
     explain(options, p->name, before, after);
     before = after;
   }

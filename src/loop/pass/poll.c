@@ -1,16 +1,16 @@
-// Where loops look at the host's stop word, so that what runs for very long can be stopped. A loop of much work looks before
-// each of its iterations if these are long themselves, else once in so many; one of less work never does, and the loops
-// inside have then no need to. While loops look before every iteration.
+// Cancellation polling: where loops read the host's stop word, so that long runs can be cancelled. A loop with much
+// work polls before each iteration if these are long, else once every poll interval; one with less work never polls,
+// nor need the loops nested in it. While loops poll before every iteration.
 #include "loop/ir/build.h"
 #include "loop/pass/pass.h"
 
-// In nodes, which take 0.2 ns where they are vectors in registers and about 1 ns from memory: some tenths of a second in all,
-// and longer than a thousand looks.
+// In nodes, which take 0.2 ns as vectors in registers and about 1 ns from memory: some tenths of a second in total, and
+// more than a thousand polls.
 enum { LONG_WORK = 1 << 28, LONG_ITERATION = 1 << 12 };
 
 static int64_t visit_body(const indim_loop_program *program, const indim_loop_body *body);
 
-// The work of all iterations, as many as the ranges of the bounds allow.
+// The work of all iterations, with the largest trip count that the ranges of the bounds allow.
 static int64_t visit_for(const indim_loop_program *program, indim_loop_node *node) {
   int64_t step = node->u.loop.step;
   int64_t begin = program->values[node->args[0]].low;

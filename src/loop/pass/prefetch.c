@@ -1,7 +1,7 @@
-// Asks for rows ahead. Where a loop goes over each row of an array several times, the first time waits for the memory, which is
-// idle during the others: rows are too short for the processor to see where they lead. So the last of the loops over a row
-// asks for the same elements of the next one. So does a loop that reads rows from their end: where one begins, the processor
-// has to find its way again.
+// Software prefetch of rows. Where a loop traverses each row of an array several times, the first traversal is
+// memory-bound and memory is idle during the others: rows are too short for the hardware prefetcher. So the last of the
+// loops over a row prefetches the same elements of the next row. So does a loop that reads rows backwards: at the start
+// of each row the hardware prefetcher has to detect the stream again.
 #include "loop/ir/build.h"
 #include "loop/pass/pass.h"
 #include "loop/pass/footprint.h"
@@ -29,7 +29,7 @@ static indim_loop_node *last_reader(const indim_loop_body *body, int32_t storage
   return count > 1 ? last : NULL;
 }
 
-// Loads of lanes in a line ask for what lies |distance| elements further on, one of them for each line of the cache.
+// Contiguous vector loads prefetch the elements |distance| further on, one load per cache line.
 static void prefetch(const indim_loop_program *program, indim_loop_body *body, int32_t storage, int64_t distance) {
   int64_t line = LINE / indim_type_bytes(program->storages[storage]->type);
   for (indim_loop_node *node = body->first; node != NULL; node = indim_loop_next_in(body, node)) {
@@ -43,10 +43,10 @@ static void prefetch(const indim_loop_program *program, indim_loop_body *body, i
   }
 }
 
-static void look_at(indim_loop_program *program, indim_loop_node *loop, indim_footprints *touches) {
-  indim_footprints_of(program, loop, touches);
-  for (int32_t i = 0; i < touches->count && !touches->is_opaque; i++) {
-    const indim_footprint *t = &touches->list[i];
+static void prefetch_rows(indim_loop_program *program, indim_loop_node *loop, indim_footprints *footprints) {
+  indim_footprints_of(program, loop, footprints);
+  for (int32_t i = 0; i < footprints->count && !footprints->is_opaque; i++) {
+    const indim_footprint *t = &footprints->list[i];
     const indim_storage *storage = program->storages[t->storage];
     int64_t bytes = indim_type_bytes(storage->type);
     int64_t row = indim_index_mul_saturated(indim_footprint_width(t), bytes);
@@ -63,7 +63,7 @@ static void look_at(indim_loop_program *program, indim_loop_node *loop, indim_fo
   }
 }
 
-// What one more step of |loop| adds to an address; 0 when that is not known, or the loop is no part of it.
+// What one step of |loop| adds to an address; 0 when that is unknown, or the address does not depend on the loop.
 static int64_t step_of(const indim_loop_program *program, const indim_loop_node *loop, indim_value_id address) {
   indim_affine sum;
   int64_t distance = 0;
@@ -72,7 +72,7 @@ static int64_t step_of(const indim_loop_program *program, const indim_loop_node 
   return indim_index_mul(coefficient, loop->u.loop.step, &distance) ? distance : 0;
 }
 
-// Rows that |row|, a for in |loop|, reads from their end.
+// Rows that |row|, a for in |loop|, reads backwards.
 static void prefetch_backwards(const indim_loop_program *program, const indim_loop_node *loop,
                                const indim_loop_node *row) {
   for (indim_loop_node *node = row->bodies[0]->first; node != NULL; node = node->next) {
@@ -98,7 +98,7 @@ indim_status indim_pass_prefetch(indim_loop_program *program) {
   INDIM_TRY(indim_alloc(program->cx, sizeof(indim_footprints), &memory));
   for (indim_loop_node *node = program->body->first; node != NULL; node = indim_loop_next(node)) {
     if (node->kind == INDIM_NODE_FOR) {
-      look_at(program, node, memory);
+      prefetch_rows(program, node, memory);
       for (indim_loop_node *row = node->bodies[0]->first; row != NULL; row = row->next) {
         if (row->kind == INDIM_NODE_FOR) {
           prefetch_backwards(program, node, row);

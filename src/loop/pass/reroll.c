@@ -1,42 +1,42 @@
-// A stretch of nodes without control is searched for a period: the distance at which runs of nodes most often come again.
-// Then the longest run in which each node is like the one a period later is taken, and every argument in it must be of one
-// of three kinds, the same in each period: made in the period, made at one place of the period before, or known before
-// all. The second kind is carried by the loop.
+// Loop rerolling. A straight-line segment of nodes is searched for a period: the most frequent distance at which runs
+// of nodes recur. The longest run in which each node is isomorphic to the one a period later is taken. Every argument
+// in it must be of one of three kinds, the same in each period: defined in the period, defined at the same position of
+// the previous period, or defined before the run. Values of the second kind are carried by the loop.
 #include "loop/pass/pass.h"
 
 #include <string.h>
 
 #include "loop/ir/rewrite.h"
 
-enum { LEAST_NODES = 300, LEAST_TIMES = 4, LEAST_PERIOD = 8, WINDOW = 16, NEAR = 32, MOST_TRIES = 3 };
+enum { LEAST_NODES = 300, LEAST_TRIPS = 4, LEAST_PERIOD = 8, WINDOW = 16, NEAR = 32, MOST_TRIES = 3 };
 
-typedef struct rolling {
+typedef struct rerolling {
   indim_loop_program *program;
-  indim_loop_builder b;     // makes values and nodes; knows no open body
-  int32_t limit;            // values that were there at the start
-  int32_t *place;           // in the running stretch; -1: elsewhere
-  indim_value_id *renamed;  // the value that takes this one's place, 0 if none
-} rolling;
+  indim_loop_builder b;     // makes values and nodes; has no open body
+  int32_t limit;            // number of values at the start
+  int32_t *position;        // in the current segment; -1: elsewhere
+  indim_value_id *renamed;  // the value that replaces this one, 0 if none
+} rerolling;
 
-// A stretch and what was found in it: |times| periods from |start| on.
-typedef struct stretch {
+// A segment and the run found in it: |trips| periods from |start| on.
+typedef struct segment {
   indim_arena arena;
   indim_loop_body *body;
   int32_t count;
   indim_loop_node **nodes;
-  int32_t start, period, times;
-  indim_value_id *init;  // by place in the period: the value before the first one, 0 if it is not carried
-  bool *is_output;       // the last period's value is used behind the loop
-  int32_t carried;       // how many places are carried or used behind
+  int32_t start, period, trips;
+  indim_value_id *init;  // by position in the period: the value before the first one, 0 if not carried
+  bool *is_output;       // the last period's value is used after the loop
+  int32_t carried;       // number of positions that are carried or used after the loop
   indim_value_id *carried_in;
-} stretch;
+} segment;
 
-static int32_t place_of(const rolling *r, indim_value_id v) { return v < r->limit ? r->place[v] : -1; }
+static int32_t position_of(const rerolling *r, indim_value_id v) { return v < r->limit ? r->position[v] : -1; }
 
-// Alike ---------------------------------------------------------------------------------------------------------------
+// Isomorphism ---------------------------------------------------------------------------------------------------------
 
-// Whether the two do the same with their args. Index arithmetic and what calls the host is never like another.
-static bool same_work(const rolling *r, const indim_loop_node *x, const indim_loop_node *y) {
+// Whether the two compute the same of their args. Index arithmetic and calls of the host never match.
+static bool same_operation(const rerolling *r, const indim_loop_node *x, const indim_loop_node *y) {
   if (x->kind != y->kind || x->arg_count != y->arg_count || x->result_count != y->result_count || x->result_count > 1) {
     return false;
   }
@@ -61,8 +61,8 @@ static bool same_work(const rolling *r, const indim_loop_node *x, const indim_lo
   return x->kind == INDIM_NODE_FMA || x->kind == INDIM_NODE_SPLAT;
 }
 
-// The same for nodes that may be alike, and for few others.
-static uint64_t hash_node(const rolling *r, const indim_loop_node *node, int32_t at) {
+// Equal for isomorphic nodes, and for few others.
+static uint64_t hash_node(const rerolling *r, const indim_loop_node *node, int32_t at) {
   uint64_t hash = indim_loop_mix((uint64_t)node->kind, (uint64_t)node->arg_count);
   if (node->kind == INDIM_NODE_ELEMENTWISE) {
     hash = indim_loop_mix(hash, (uint64_t)node->u.op.op);
@@ -72,7 +72,7 @@ static uint64_t hash_node(const rolling *r, const indim_loop_node *node, int32_t
     hash = indim_loop_mix(hash, (uint64_t)node->u.map[0]);
   }
   for (int32_t i = 0; i < node->arg_count; i++) {
-    int32_t from = place_of(r, node->args[i]);
+    int32_t from = position_of(r, node->args[i]);
     if (from < 0) {
       hash = indim_loop_mix(hash, (uint64_t)node->args[i]);
     } else if (at - from < NEAR) {
@@ -82,16 +82,16 @@ static uint64_t hash_node(const rolling *r, const indim_loop_node *node, int32_t
   return hash;
 }
 
-// Whether node |i| is like the one a period later, args included.
-static bool is_alike(const rolling *r, const stretch *s, int32_t i, int32_t period) {
+// Whether node |i| is isomorphic to the one a period later, args included.
+static bool is_isomorphic(const rerolling *r, const segment *s, int32_t i, int32_t period) {
   const indim_loop_node *x = s->nodes[i];
   const indim_loop_node *y = s->nodes[i + period];
-  if (!same_work(r, x, y)) {
+  if (!same_operation(r, x, y)) {
     return false;
   }
   for (int32_t k = 0; k < x->arg_count; k++) {
-    int32_t from = place_of(r, x->args[k]);
-    int32_t to = place_of(r, y->args[k]);
+    int32_t from = position_of(r, x->args[k]);
+    int32_t to = position_of(r, y->args[k]);
     bool moves = to >= 0 && (from >= 0 ? to - from == period : to < i + period && to >= i - period);
     if (x->args[k] != y->args[k] && !moves) {
       return false;
@@ -107,8 +107,8 @@ typedef struct last_seen {
   int32_t at;  // plus one; 0: free
 } last_seen;
 
-// Counts at which distance the same |WINDOW| nodes come again.
-static int32_t *count_distances(rolling *r, stretch *s) {
+// Counts the distances at which the same |WINDOW| nodes recur.
+static int32_t *count_distances(rerolling *r, segment *s) {
   size_t slots = 1;
   while (slots < 2 * (size_t)s->count) {
     slots *= 2;
@@ -139,39 +139,39 @@ static int32_t *count_distances(rolling *r, stretch *s) {
   return counts;
 }
 
-// The longest run at this period.
-static bool find_run(const rolling *r, stretch *s, int32_t period) {
+// The longest run with this period.
+static bool find_run(const rerolling *r, segment *s, int32_t period) {
   int32_t best = 0;
   int32_t run = 0;
   for (int32_t i = 0; i + period < s->count; i++) {
-    run = is_alike(r, s, i, period) ? run + 1 : 0;
+    run = is_isomorphic(r, s, i, period) ? run + 1 : 0;
     if (run > best) {
       best = run;
       s->start = i + 1 - run;
     }
   }
   s->period = period;
-  s->times = best / period + 1;
-  return s->times >= LEAST_TIMES && (int64_t)s->times * period >= LEAST_NODES;
+  s->trips = best / period + 1;
+  return s->trips >= LEAST_TRIPS && (int64_t)s->trips * period >= LEAST_NODES;
 }
 
 // Args ------------------------------------------------------------------------------------------------------------------
 
-static bool is_like(const rolling *r, indim_value_id x, indim_value_id y) {
+static bool same_type(const rerolling *r, indim_value_id x, indim_value_id y) {
   return r->program->values[x].type == r->program->values[y].type &&
          r->program->values[x].lanes == r->program->values[y].lanes;
 }
 
-// Checks the args of one node against those of the second period; notes what is carried.
-static bool check_args(const rolling *r, stretch *s, int32_t offset, int32_t time) {
+// Checks the args of one node against those of the second period; records what is carried.
+static bool check_args(const rerolling *r, segment *s, int32_t offset, int32_t time) {
   int32_t second = s->start + s->period;
   int32_t base = s->start + time * s->period;
   const indim_loop_node *model = s->nodes[second + offset];
   const indim_loop_node *node = s->nodes[base + offset];
   for (int32_t k = 0; k < node->arg_count; k++) {
-    int32_t from = place_of(r, model->args[k]);
-    int32_t own = place_of(r, node->args[k]);
-    if (from >= second) {  // made in the period
+    int32_t from = position_of(r, model->args[k]);
+    int32_t own = position_of(r, node->args[k]);
+    if (from >= second) {  // defined in the period
       if (own - base != from - second) {
         return false;
       }
@@ -182,7 +182,7 @@ static bool check_args(const rolling *r, stretch *s, int32_t offset, int32_t tim
           return false;
         }
       } else if (own >= s->start || (*init != 0 && *init != node->args[k]) ||
-                 !is_like(r, node->args[k], model->args[k])) {
+                 !same_type(r, node->args[k], model->args[k])) {
         return false;
       } else {
         *init = node->args[k];
@@ -194,60 +194,60 @@ static bool check_args(const rolling *r, stretch *s, int32_t offset, int32_t tim
   return true;
 }
 
-// A use of |v| outside of the periods: only the last one's values may be.
-static bool note_use(const rolling *r, stretch *s, indim_value_id v) {
-  int32_t at = place_of(r, v) - s->start;
-  if (place_of(r, v) < s->start || at >= s->times * s->period) {
+// Records a use of |v| outside of the run: only the last period's values may be used there.
+static bool record_use(const rerolling *r, segment *s, indim_value_id v) {
+  int32_t at = position_of(r, v) - s->start;
+  if (position_of(r, v) < s->start || at >= s->trips * s->period) {
     return true;
   }
   s->is_output[at % s->period] = true;
-  return at / s->period == s->times - 1;
+  return at / s->period == s->trips - 1;
 }
 
-static bool note_uses(const rolling *r, stretch *s, const indim_loop_body *body) {
+static bool record_uses(const rerolling *r, segment *s, const indim_loop_body *body) {
   bool fits = true;
   int32_t skipped = 0;
   for (const indim_loop_node *node = body->first; node != NULL && fits; node = node->next) {
-    skipped = node == s->nodes[s->start] ? s->times * s->period : skipped;
+    skipped = node == s->nodes[s->start] ? s->trips * s->period : skipped;
     if (skipped > 0) {
       skipped--;
       continue;
     }
     for (int32_t k = 0; k < node->arg_count && fits; k++) {
-      fits = note_use(r, s, node->args[k]);
+      fits = record_use(r, s, node->args[k]);
     }
     for (int32_t k = 0; k < 2 && node->bodies[k] != NULL && fits; k++) {
-      fits = note_uses(r, s, node->bodies[k]);
+      fits = record_uses(r, s, node->bodies[k]);
     }
   }
   for (int32_t k = 0; k < body->yield_count && fits; k++) {
-    fits = note_use(r, s, body->yields[k]);
+    fits = record_use(r, s, body->yields[k]);
   }
   return fits;
 }
 
-static bool check_run(rolling *r, stretch *s) {
+static bool check_run(rerolling *r, segment *s) {
   s->init = indim_loop_scratch(&r->b, &s->arena, s->period, sizeof *s->init);
   s->is_output = indim_loop_scratch(&r->b, &s->arena, s->period, sizeof *s->is_output);
   s->carried_in = indim_loop_scratch(&r->b, &s->arena, s->period, sizeof *s->carried_in);
   bool fits = r->b.status == INDIM_OK;
-  for (int32_t time = 0; time < s->times && fits; time++) {
+  for (int32_t time = 0; time < s->trips && fits; time++) {
     for (int32_t i = 0; i < s->period && fits; i++) {
       fits = check_args(r, s, i, time);
     }
   }
-  return fits && note_uses(r, s, s->body);
+  return fits && record_uses(r, s, s->body);
 }
 
 // The loop --------------------------------------------------------------------------------------------------------------
 
-static indim_value_id value_at(const stretch *s, int32_t place) { return s->nodes[place]->first_result; }
+static indim_value_id value_at(const segment *s, int32_t position) { return s->nodes[position]->first_result; }
 
-static bool is_carried(const stretch *s, int32_t i) { return s->init[i] != 0 || s->is_output[i]; }
+static bool is_carried(const segment *s, int32_t i) { return s->init[i] != 0 || s->is_output[i]; }
 
-// New values in a row, one for each carried place.
-static indim_value_id new_row(rolling *r, stretch *s, indim_loop_body *body, indim_loop_node *node,
-                              indim_value_id *out) {
+// New consecutive values, one for each carried position.
+static indim_value_id new_values(rerolling *r, segment *s, indim_loop_body *body, indim_loop_node *node,
+                                 indim_value_id *out) {
   indim_value_id first = 0;
   for (int32_t i = 0; i < s->period && r->b.status == INDIM_OK; i++) {
     if (is_carried(s, i)) {
@@ -261,13 +261,13 @@ static indim_value_id new_row(rolling *r, stretch *s, indim_loop_body *body, ind
 }
 
 // The second period becomes the body.
-static void fill_body(rolling *r, stretch *s, indim_loop_body *body) {
+static void fill_body(rerolling *r, segment *s, indim_loop_body *body) {
   indim_node_list list = {.body = body};
   int32_t second = s->start + s->period;
   for (int32_t i = 0; i < s->period; i++) {
     indim_loop_node *node = s->nodes[second + i];
     for (int32_t k = 0; k < node->arg_count; k++) {
-      int32_t from = place_of(r, node->args[k]);
+      int32_t from = position_of(r, node->args[k]);
       if (from >= s->start && from < second) {
         node->args[k] = s->carried_in[from - s->start];
       }
@@ -277,20 +277,20 @@ static void fill_body(rolling *r, stretch *s, indim_loop_body *body) {
   indim_nodes_become_body(&list);
 }
 
-// Gives the loop the values that it carries: what they begin with, and what each period yields.
-static void put_carried(rolling *r, stretch *s, indim_node_list *list, indim_loop_node *loop, indim_value_id *args) {
+// Sets the loop's carried values: their initial values, and what each period yields.
+static void set_carried(rerolling *r, segment *s, indim_node_list *list, indim_loop_node *loop, indim_value_id *args) {
   indim_value_id *yields = indim_loop_alloc(&r->b, (size_t)s->carried, sizeof *yields);
   indim_value_id *results = indim_loop_scratch(&r->b, &s->arena, s->period, sizeof *results);
   int32_t at = 0;
   loop->bodies[0]->parameter_count += s->carried;
-  (void)new_row(r, s, loop->bodies[0], NULL, s->carried_in);
-  loop->first_result = results != NULL ? new_row(r, s, list->body, loop, results) : 0;
+  (void)new_values(r, s, loop->bodies[0], NULL, s->carried_in);
+  loop->first_result = results != NULL ? new_values(r, s, list->body, loop, results) : 0;
   for (int32_t i = 0; i < s->period && r->b.status == INDIM_OK; i++) {
     if (is_carried(s, i)) {
       indim_loop_value like = r->program->values[value_at(s, s->start + i)];
       args[at + 2] = s->init[i] != 0 ? s->init[i] : indim_nodes_put_const(&r->b, list, like.type, like.lanes, 0);
       yields[at++] = value_at(s, s->start + s->period + i);
-      r->renamed[value_at(s, s->start + (s->times - 1) * s->period + i)] = results[i];
+      r->renamed[value_at(s, s->start + (s->trips - 1) * s->period + i)] = results[i];
     }
   }
   loop->args = args;
@@ -300,7 +300,7 @@ static void put_carried(rolling *r, stretch *s, indim_node_list *list, indim_loo
   loop->bodies[0]->yield_count = s->carried;
 }
 
-static void put_loop(rolling *r, stretch *s, indim_node_list *list) {
+static void emit_loop(rerolling *r, segment *s, indim_node_list *list) {
   for (int32_t i = 0; i < s->period; i++) {
     s->carried += is_carried(s, i) ? 1 : 0;
   }
@@ -309,28 +309,28 @@ static void put_loop(rolling *r, stretch *s, indim_node_list *list) {
     return;
   }
   args[0] = indim_nodes_put_const(&r->b, list, INDIM_S64, 1, 0);
-  args[1] = indim_nodes_put_const(&r->b, list, INDIM_S64, 1, (uint64_t)s->times);
+  args[1] = indim_nodes_put_const(&r->b, list, INDIM_S64, 1, (uint64_t)s->trips);
   indim_loop_node *loop = r->b.status == INDIM_OK ? indim_loop_new_for(&r->b, list->body, args, 1) : NULL;
   if (loop == NULL) {
     return;
   }
-  put_carried(r, s, list, loop, args);
+  set_carried(r, s, list, loop, args);
   if (r->b.status == INDIM_OK) {
     fill_body(r, s, loop->bodies[0]);
     indim_nodes_append(list, loop);
   }
 }
 
-// Stretches -------------------------------------------------------------------------------------------------------------
+// Segments --------------------------------------------------------------------------------------------------------------
 
-static bool find_loop(rolling *r, stretch *s) {
+static bool find_loop(rerolling *r, segment *s) {
   int32_t *counts = count_distances(r, s);
   for (int32_t tries = 0; counts != NULL && tries < MOST_TRIES; tries++) {
     int32_t period = LEAST_PERIOD;
-    for (int32_t d = LEAST_PERIOD; d <= s->count / LEAST_TIMES; d++) {
+    for (int32_t d = LEAST_PERIOD; d <= s->count / LEAST_TRIPS; d++) {
       period = counts[d] > counts[period] ? d : period;
     }
-    if (period > s->count / LEAST_TIMES || counts[period] < s->count / 8) {
+    if (period > s->count / LEAST_TRIPS || counts[period] < s->count / 8) {
       return false;
     }
     counts[period] = 0;
@@ -341,29 +341,29 @@ static bool find_loop(rolling *r, stretch *s) {
   return false;
 }
 
-static void reroll_stretch(rolling *r, indim_loop_body *body, indim_loop_node *first, int32_t count,
+static void reroll_segment(rerolling *r, indim_loop_body *body, indim_loop_node *first, int32_t count,
                            indim_node_list *list) {
-  stretch s = {.body = body, .count = count};
+  segment s = {.body = body, .count = count};
   indim_arena_init(&s.arena, r->program->cx);
   s.nodes = indim_loop_scratch(&r->b, &s.arena, count, sizeof(indim_loop_node *));
   for (int32_t i = 0; i < count && s.nodes != NULL; i++, first = first->next) {
     s.nodes[i] = first;
     if (first->result_count > 0 && first->first_result < r->limit) {
-      r->place[first->first_result] = i;
+      r->position[first->first_result] = i;
     }
   }
   bool found = r->b.status == INDIM_OK && find_loop(r, &s);
   for (int32_t i = 0; i < count && r->b.status == INDIM_OK; i++) {
     if (found && i == s.start) {
-      put_loop(r, &s, list);
-      i += s.times * s.period - 1;
+      emit_loop(r, &s, list);
+      i += s.trips * s.period - 1;
     } else {
       indim_nodes_append(list, s.nodes[i]);
     }
   }
   for (int32_t i = 0; i < count && s.nodes != NULL; i++) {
     if (s.nodes[i]->result_count > 0 && s.nodes[i]->first_result < r->limit) {
-      r->place[s.nodes[i]->first_result] = -1;
+      r->position[s.nodes[i]->first_result] = -1;
     }
   }
   indim_arena_deinit(&s.arena);
@@ -371,7 +371,7 @@ static void reroll_stretch(rolling *r, indim_loop_body *body, indim_loop_node *f
 
 static bool is_control(const indim_loop_node *node) { return node->bodies[0] != NULL; }
 
-static void reroll_body(rolling *r, indim_loop_body *body) {
+static void reroll_body(rerolling *r, indim_loop_body *body) {
   for (indim_loop_node *node = body->first; node != NULL && r->b.status == INDIM_OK; node = node->next) {
     for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
       reroll_body(r, node->bodies[k]);
@@ -386,7 +386,7 @@ static void reroll_body(rolling *r, indim_loop_body *body) {
     if (count >= LEAST_NODES) {
       indim_node_list list = {.body = body};
       indim_loop_node *rest = *stop;
-      reroll_stretch(r, body, *link, count, &list);
+      reroll_segment(r, body, *link, count, &list);
       *link = rest;
       stop = indim_nodes_insert(&list, link);
     }
@@ -395,14 +395,14 @@ static void reroll_body(rolling *r, indim_loop_body *body) {
 }
 
 indim_status indim_pass_reroll(indim_loop_program *program) {
-  rolling r = {.program = program, .limit = program->value_count};
+  rerolling r = {.program = program, .limit = program->value_count};
   void *memory = NULL;
   size_t count = (size_t)r.limit;
-  INDIM_TRY(indim_alloc_zeroed(program->cx, count * (sizeof *r.renamed + sizeof *r.place), &memory));
+  INDIM_TRY(indim_alloc_zeroed(program->cx, count * (sizeof *r.renamed + sizeof *r.position), &memory));
   r.renamed = memory;
-  r.place = (int32_t *)memory + count;
+  r.position = (int32_t *)memory + count;
   for (int32_t v = 0; v < r.limit; v++) {
-    r.place[v] = -1;
+    r.position[v] = -1;
   }
   indim_loop_builder_init(&r.b, program);
   reroll_body(&r, program->body);
@@ -410,6 +410,6 @@ indim_status indim_pass_reroll(indim_loop_program *program) {
     indim_loop_rename(program->body, 0, r.limit, r.renamed);
   }
   indim_loop_builder_deinit(&r.b);
-  indim_free(program->cx, memory, count * (sizeof *r.renamed + sizeof *r.place));
+  indim_free(program->cx, memory, count * (sizeof *r.renamed + sizeof *r.position));
   return r.b.status;
 }

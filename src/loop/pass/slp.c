@@ -1,6 +1,6 @@
-// The walk of packing: bodies from the inside out, each cut into segments at its control nodes. A segment's groups are
-// planned (slp_group.c); then its nodes are put down anew in their old order, but for the members of a group: at the first
-// of them all that the group needs is put down before it, then the group as one node. Levels make sure that this ends.
+// The driver of SLP vectorization: bodies innermost first, each split into segments at its control nodes. A segment's
+// groups are planned (slp_group.c); then its nodes are re-emitted in program order, except that at the first member of
+// a group all dependences of the group are emitted, then the group as one node. Levels guarantee that this terminates.
 #include "loop/pass/slp.h"
 
 #include <stdlib.h>
@@ -81,7 +81,7 @@ void indim_slp_fill_shuffle(indim_slp *p, indim_loop_node *node, int32_t count, 
   node->u.map = map;
 }
 
-// Whether the values are the lanes of one vector in their order: that vector, or 0.
+// The vector whose lanes are the values in order, or 0.
 static indim_value_id whole_vector(const indim_slp *p, int32_t count, const indim_value_id *values) {
   int32_t lanes = p->program->values[values[0]].lanes;
   indim_value_id vector = 0;
@@ -97,8 +97,8 @@ static indim_value_id whole_vector(const indim_slp *p, int32_t count, const indi
   return p->program->values[vector].lanes == count * lanes ? vector : 0;
 }
 
-// The body that knows all of the values: the innermost of theirs.
-static indim_loop_body *known_in(const indim_slp *p, int32_t count, const indim_value_id *values) {
+// The innermost body where all of the values are in scope.
+static indim_loop_body *scope_of(const indim_slp *p, int32_t count, const indim_value_id *values) {
   indim_loop_body *body = p->program->body;
   for (int32_t i = 0; i < count; i++) {
     indim_loop_body *own = p->program->values[values[i]].body;
@@ -107,7 +107,7 @@ static indim_loop_body *known_in(const indim_slp *p, int32_t count, const indim_
   return body;
 }
 
-// A node of the constants that the values are, or NULL when one is none.
+// A constant node of the values, or NULL when one is not constant.
 static indim_loop_node *make_constant(indim_slp *p, int32_t count, const indim_value_id *values) {
   for (int32_t i = 0; i < count; i++) {
     const indim_loop_node *node = p->program->values[values[i]].node;
@@ -132,8 +132,8 @@ static indim_loop_node *make_constant(indim_slp *p, int32_t count, const indim_v
   return node;
 }
 
-static void note_gather(indim_slp *p, indim_loop_body *body, indim_loop_node *node, int32_t count,
-                        const indim_value_id *values) {
+static void record_gather(indim_slp *p, indim_loop_body *body, indim_loop_node *node, int32_t count,
+                          const indim_value_id *values) {
   indim_slp_gather *gather = indim_loop_scratch(&p->b, &p->arena, 1, sizeof *gather);
   indim_value_id *copy = indim_loop_scratch(&p->b, &p->arena, count, sizeof *copy);
   indim_slp_body *entry = indim_slp_body_of(p, body);
@@ -160,19 +160,19 @@ indim_value_id indim_slp_make_vector(indim_slp *p, indim_node_list *list, int32_
   }
   indim_type type = p->program->values[values[0]].type;
   int32_t lanes = p->program->values[values[0]].lanes;
-  indim_loop_body *known = known_in(p, count, values);
+  indim_loop_body *scope = scope_of(p, count, values);
   indim_loop_node *node = make_constant(p, count, values);
   if (p->b.status == INDIM_OK && node == NULL) {
     bool is_splat = lanes == 1 && indim_loop_all_same(count, values);
     node = indim_loop_new_node(&p->b, is_splat ? INDIM_NODE_SPLAT : INDIM_NODE_SHUFFLE, 1, values);
     if (node != NULL && !is_splat) {
       indim_slp_fill_shuffle(p, node, count, values);
-      note_gather(p, known, node, count, values);
+      record_gather(p, scope, node, count, values);
     }
   }
-  if (known != list->body) {  // in front of the control node that leads from there to here
+  if (scope != list->body) {  // before the control node in |scope| that encloses |list|
     indim_loop_body *inner = list->body;
-    while (inner->outer != known) {
+    while (inner->outer != scope) {
       inner = inner->outer;
     }
     list = &indim_slp_body_of(p, inner)->before;
@@ -182,7 +182,7 @@ indim_value_id indim_slp_make_vector(indim_slp *p, indim_node_list *list, int32_
 
 // Segments --------------------------------------------------------------------------------------------------------------
 
-static void put_group(indim_slp *p, const indim_slp_segment *s, const indim_slp_group *g, indim_node_list *list) {
+static void emit_group(indim_slp *p, const indim_slp_segment *s, const indim_slp_group *g, indim_node_list *list) {
   const indim_loop_node *model = s->nodes[s->members[g->first]];
   indim_value_id values[64];
   indim_value_id args[3];
@@ -206,7 +206,7 @@ static void put_group(indim_slp *p, const indim_slp_segment *s, const indim_slp_
   }
 }
 
-// A node or a group that is being put down: number i of the segment, or |count| + g.
+// A node or a group being emitted: number i of the segment, or |count| + g.
 typedef struct unit {
   int32_t which;
   int32_t member;  // whose dependence is next
@@ -215,7 +215,7 @@ typedef struct unit {
 
 static int32_t unit_of(const indim_slp_segment *s, int32_t i) { return s->group[i] < 0 ? i : s->count + s->group[i]; }
 
-// The next dependence that is not put down, or -1.
+// The next dependence that is not yet emitted, or -1.
 static int32_t next_dep(const indim_slp_segment *s, unit *u, const bool *is_done) {
   bool is_group = u->which >= s->count;
   const indim_slp_group *g = is_group ? &s->groups[u->which - s->count] : NULL;
@@ -232,7 +232,7 @@ static int32_t next_dep(const indim_slp_segment *s, unit *u, const bool *is_done
   return -1;
 }
 
-static void put_units(indim_slp *p, indim_slp_segment *s, bool *is_done, unit *stack, indim_node_list *list) {
+static void emit_units(indim_slp *p, indim_slp_segment *s, bool *is_done, unit *stack, indim_node_list *list) {
   for (int32_t i = 0; i < s->count && p->b.status == INDIM_OK; i++) {
     int32_t depth = 0;
     if (!is_done[unit_of(s, i)]) {
@@ -243,7 +243,7 @@ static void put_units(indim_slp *p, indim_slp_segment *s, bool *is_done, unit *s
       int32_t next = next_dep(s, top, is_done);
       if (next >= 0) {
         if (depth > s->count) {
-          indim_loop_refuse(&p->b, "groups that wait for each other");
+          indim_loop_refuse(&p->b, "groups that depend on each other");
           return;
         }
         stack[depth++] = (unit){.which = next};
@@ -252,7 +252,7 @@ static void put_units(indim_slp *p, indim_slp_segment *s, bool *is_done, unit *s
       depth--;
       is_done[top->which] = true;
       if (top->which >= s->count) {
-        put_group(p, s, &s->groups[top->which - s->count], list);
+        emit_group(p, s, &s->groups[top->which - s->count], list);
       } else {
         indim_nodes_append(list, s->nodes[top->which]);
       }
@@ -260,22 +260,22 @@ static void put_units(indim_slp *p, indim_slp_segment *s, bool *is_done, unit *s
   }
 }
 
-// Notes where in the segment its values are defined, or (|in_segment| false) that they are elsewhere.
-static void set_places(indim_slp *p, const indim_slp_segment *s, bool in_segment) {
+// Records the positions in the segment where its values are defined, or (|in_segment| false) resets them.
+static void set_positions(indim_slp *p, const indim_slp_segment *s, bool in_segment) {
   for (int32_t i = 0; i < s->count; i++) {
     if (s->nodes[i]->result_count > 0 && s->nodes[i]->first_result < p->limit) {
-      p->place[s->nodes[i]->first_result] = in_segment ? i : -1;
+      p->position[s->nodes[i]->first_result] = in_segment ? i : -1;
     }
   }
 }
 
-static void pack_nodes(indim_slp *p, indim_slp_segment *s, indim_node_list *list) {
+static void emit_nodes(indim_slp *p, indim_slp_segment *s, indim_node_list *list) {
   indim_slp_plan(p, s);
   int64_t units = (int64_t)s->count + s->group_count;
   bool *is_done = indim_loop_scratch(&p->b, &s->arena, units, sizeof *is_done);
   unit *stack = indim_loop_scratch(&p->b, &s->arena, units + 1, sizeof *stack);
   if (p->b.status == INDIM_OK && s->group_count > 0) {
-    put_units(p, s, is_done, stack, list);
+    emit_units(p, s, is_done, stack, list);
     return;
   }
   for (int32_t i = 0; i < s->count; i++) {
@@ -292,9 +292,9 @@ static void slp_segment(indim_slp *p, indim_loop_node *first, int32_t count, ind
     s.nodes[i] = first;
   }
   if (s.nodes != NULL) {
-    set_places(p, &s, true);
-    pack_nodes(p, &s, list);
-    set_places(p, &s, false);
+    set_positions(p, &s, true);
+    emit_nodes(p, &s, list);
+    set_positions(p, &s, false);
   }
   indim_arena_deinit(&s.arena);
 }
@@ -329,7 +329,7 @@ static void slp_body(indim_slp *p, indim_loop_body *body) {
 
 // The pass --------------------------------------------------------------------------------------------------------------
 
-// Puts all bodies but the program's own into |p->bodies| if it is there; answers how many they are.
+// Fills |p->bodies|, if allocated, with all bodies but the program's own; returns their number.
 static int32_t list_bodies(indim_slp *p) {
   int32_t count = 0;
   for (const indim_loop_node *node = p->program->body->first; node != NULL; node = indim_loop_next(node)) {
@@ -365,7 +365,7 @@ static void count_uses(indim_slp *p) {
   }
 }
 
-// What has become a lane of a vector since it was gathered is now taken from there.
+// Values that became a lane of a vector after they were gathered are now taken from there.
 static void fill_gathers(indim_slp *p) {
   for (int32_t i = 0; i < p->body_count; i++) {
     for (const indim_slp_gather *g = p->bodies[i].gathers; g != NULL && p->b.status == INDIM_OK; g = g->next) {
@@ -374,8 +374,8 @@ static void fill_gathers(indim_slp *p) {
   }
 }
 
-static void make_arrays(indim_slp *p) {
-  p->place = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->place);
+static void alloc_arrays(indim_slp *p) {
+  p->position = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->position);
   p->use_count = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->use_count);
   p->vector = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->vector);
   p->lane = indim_loop_scratch(&p->b, &p->arena, p->limit, sizeof *p->lane);
@@ -384,7 +384,7 @@ static void make_arrays(indim_slp *p) {
   p->last_write = indim_loop_scratch(&p->b, &p->arena, p->program->storage_count, sizeof *p->last_write);
   p->last_load = indim_loop_scratch(&p->b, &p->arena, p->program->storage_count, sizeof *p->last_load);
   for (int32_t i = 0; i < p->limit && p->b.status == INDIM_OK; i++) {
-    p->place[i] = -1;
+    p->position[i] = -1;
   }
   for (int32_t i = 0; i < p->program->storage_count && p->b.status == INDIM_OK; i++) {
     p->last_write[i] = p->last_load[i] = -1;
@@ -395,12 +395,12 @@ indim_status indim_pass_slp(indim_loop_program *program) {
   indim_slp p = {.program = program, .limit = program->value_count};
   indim_loop_builder_init(&p.b, program);
   indim_arena_init(&p.arena, program->cx);
-  make_arrays(&p);
+  alloc_arrays(&p);
   find_bodies(&p);
   if (p.b.status == INDIM_OK) {
     count_uses(&p);
   }
-  for (int32_t i = p.body_count - 1; i >= 0 && p.b.status == INDIM_OK; i--) {  // the deepest first
+  for (int32_t i = p.body_count - 1; i >= 0 && p.b.status == INDIM_OK; i--) {  // innermost first
     slp_body(&p, p.bodies[i].body);
   }
   if (p.b.status == INDIM_OK) {

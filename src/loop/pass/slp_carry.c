@@ -1,6 +1,6 @@
-// Carried values as vectors. When all lanes of a vector are what a loop yields for as many of its carried values, and
-// these go into vectors again in the next round, the loop carries the vector in their place: gathered once before the loop,
-// and taken apart once behind it.
+// Loop-carried values as vectors. When all lanes of a vector are yielded for as many carried values of a loop, and
+// these are gathered into vectors again in the next iteration, the loop carries the vector instead: gathered once
+// before the loop, and extracted once after it.
 #include <stdlib.h>
 
 #include "loop/pass/slp.h"
@@ -15,10 +15,10 @@ typedef struct carried_lane {
 typedef struct carry {
   indim_loop_node *node;
   int32_t first_arg;        // of the carried values
-  int32_t first_parameter;  // likewise, after the index of a for
+  int32_t first_parameter;  // the same, after the index of a for
   int32_t count;
   indim_loop_body *body;  // that yields them
-  carried_lane *lanes;    // those that become vectors, the lanes of each one behind the other
+  carried_lane *lanes;    // those that become vectors, the lanes of each vector consecutive
   int32_t lane_count;
   bool *is_taken;  // position is among them
 } carry;
@@ -41,7 +41,7 @@ static indim_value_id parameter(const carry *c, const indim_loop_body *body, int
   return body->first_parameter + c->first_parameter + position;
 }
 
-// How often the carried value goes into a vector.
+// How often the carried value is gathered into a vector.
 static int32_t gathered(const indim_slp *p, const carry *c, int32_t position) {
   int32_t count = 0;
   for (int32_t k = 0; k < 2 && c->node->bodies[k] != NULL; k++) {
@@ -50,7 +50,7 @@ static int32_t gathered(const indim_slp *p, const carry *c, int32_t position) {
   return count;
 }
 
-// Keeps of the sorted lanes |found| those of vectors that are complete and worth it.
+// Keeps those of the sorted lanes |found| whose vectors are complete and profitable.
 static void choose_vectors(indim_slp *p, carry *c, int32_t found) {
   for (int32_t first = 0; first < found;) {
     indim_value_id vector = c->lanes[first].vector;
@@ -93,7 +93,7 @@ static void find_vectors(indim_slp *p, carry *c) {
   choose_vectors(p, c, found);
 }
 
-// The value |old| under a new number, in a row with others.
+// The value |old| under a new number, consecutive with others.
 static indim_value_id renumber(indim_slp *p, indim_value_id old) {
   indim_loop_value value = p->program->values[old];
   indim_value_id now = indim_loop_new_value(&p->b, value.type, value.lanes, value.body);
@@ -147,7 +147,7 @@ static void change_parameters(indim_slp *p, const carry *c, indim_loop_body *bod
   indim_nodes_insert(&list, &body->first);
 }
 
-// The args or the yields: those of carried values that stay, then the vectors.
+// The args or the yields: scalars that are still carried, then the vectors.
 static indim_value_id *change_values(indim_slp *p, const carry *c, int32_t skipped, const indim_value_id *values,
                                      indim_node_list *list, int32_t *out_count) {
   indim_value_id *now = indim_loop_alloc(&p->b, (size_t)(skipped + c->count), sizeof *now);
@@ -209,7 +209,7 @@ void indim_slp_carry(indim_slp *p, indim_loop_node *node, indim_node_list *list,
   int32_t arg_count = 0;
   int32_t yield_count = 0;
   indim_value_id *args = change_values(p, &c, c.first_arg, node->args, list, &arg_count);
-  indim_node_list none = {.body = c.body};  // a yielded vector is there
+  indim_node_list none = {.body = c.body};  // yielded vectors exist already
   indim_value_id *yields = change_values(p, &c, 0, c.body->yields, &none, &yield_count);
   for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
     change_parameters(p, &c, node->bodies[k]);

@@ -1,6 +1,7 @@
-// Which nodes of a segment become one. Costly operations first: those of equal kind that have as many costly operations
-// before them on the longest way never wait for each other. With them joined, every node has a level, the longest way of
-// all; cheap nodes of one level are joined when they make the arguments of a group, or use its results, lane for lane.
+// Which nodes of a segment form a group (one vector node). Costly operations first: those of the same kind with equally
+// many costly operations on their longest dependence path are independent. With them grouped, every node gets a level,
+// its longest path; cheap nodes of one level are grouped when they define the operands of a group, or use its results,
+// lane by lane.
 #include <stdlib.h>
 
 #include "loop/ir/effects.h"
@@ -8,12 +9,12 @@
 
 enum { MOST_LANES = 64, MOST_USERS = 16, MANY = 4 };
 
-// What takes longer than the way into a vector and out of it.
+// Operations that cost more than gathering and extracting lanes.
 static bool is_costly_op(indim_op op) {
   return indim_op_is_function(op) || indim_op_class_of(op) == INDIM_OP_CLASS_LONG;
 }
 
-// One instruction each, which the processor overlaps with others: worth the way into a vector and out of it only for many.
+// One instruction each, which the processor overlaps with others: gathering and extracting pays only for many.
 static bool is_instruction(indim_op op) { return op == INDIM_OP_DIVIDE || op == INDIM_OP_SQRT; }
 
 static const bool is_cheap_op[INDIM_OP_COUNT] = {
@@ -23,9 +24,9 @@ static const bool is_cheap_op[INDIM_OP_COUNT] = {
 
 static const indim_loop_value *value_of(const indim_slp *p, indim_value_id v) { return &p->program->values[v]; }
 
-static int32_t place_of(const indim_slp *p, indim_value_id v) { return v < p->limit ? p->place[v] : -1; }
+static int32_t position_of(const indim_slp *p, indim_value_id v) { return v < p->limit ? p->position[v] : -1; }
 
-// A float operation of args of its own type.
+// A float operation on args of its own type.
 static bool is_float_op(const indim_slp *p, const indim_loop_node *node) {
   if ((node->kind != INDIM_NODE_ELEMENTWISE && node->kind != INDIM_NODE_FMA) || node->first_result >= p->limit) {
     return false;
@@ -50,7 +51,7 @@ static bool is_cheap(const indim_slp *p, const indim_loop_node *node) {
   return is_float_op(p, node) && (node->kind == INDIM_NODE_FMA || is_cheap_op[node->u.op.op]);
 }
 
-// How many nodes like this fill a register.
+// How many such nodes fill a register.
 static int32_t capacity_of(const indim_slp *p, const indim_loop_node *node) {
   const indim_loop_value *result = value_of(p, node->first_result);
   int32_t bytes = indim_type_bytes(result->type) == 8 ? 8 : 4;  // narrow floats are f32 in registers
@@ -67,53 +68,53 @@ static bool same_kind(const indim_slp *p, const indim_loop_node *x, const indim_
 
 // Dependences -----------------------------------------------------------------------------------------------------------
 
-// What a segment did with memory so far. Storages that share bytes count as one; calls of the host touch all.
+// Memory dependences in a segment so far. Storages that share bytes count as one; calls of the host access all.
 typedef struct memory_order {
   indim_slp *p;
   indim_slp_segment *s;
   int32_t at;       // end of |deps|
-  int32_t *next;    // for each node the one before it that read the same storage, or that has touched memory, -1: none
-  int32_t *since;   // likewise
-  int32_t touched;  // head of |since|: nodes that touched memory after the last call
+  int32_t *next;    // linked lists: for each node the previous one that read the same storage, -1: none
+  int32_t *since;   // the same, of nodes that accessed memory
+  int32_t touched;  // head of |since|: nodes that accessed memory add_dep the last call
   int32_t last_call;
 } memory_order;
 
-static void after(memory_order *m, int32_t node) {
+static void add_dep(memory_order *m, int32_t node) {
   if (node >= 0) {
     m->s->deps[m->at++] = node;
   }
 }
 
-static void reads(memory_order *m, int32_t i, int32_t storage) {
+static void order_read(memory_order *m, int32_t i, int32_t storage) {
   int32_t root = indim_loop_root_of(m->p->program, storage);
-  after(m, m->p->last_write[root]);
+  add_dep(m, m->p->last_write[root]);
   m->next[i] = m->p->last_load[root];
   m->p->last_load[root] = i;
 }
 
-static void writes(memory_order *m, int32_t i, int32_t storage) {
+static void order_write(memory_order *m, int32_t i, int32_t storage) {
   int32_t root = indim_loop_root_of(m->p->program, storage);
-  after(m, m->p->last_write[root]);
+  add_dep(m, m->p->last_write[root]);
   for (int32_t load = m->p->last_load[root]; load >= 0; load = m->next[load]) {
     if (load != i) {
-      after(m, load);
+      add_dep(m, load);
     }
   }
   m->p->last_load[root] = -1;
   m->p->last_write[root] = i;
 }
 
-static bool is_fixed(const indim_slp *p, int32_t storage) {
+static bool is_read_only(const indim_slp *p, int32_t storage) {
   const indim_storage *s = p->program->storages[storage];
   return s->kind == INDIM_STORAGE_CONSTANT || (s->kind == INDIM_STORAGE_ARGUMENT && !s->is_donated && s->shares == 0);
 }
 
-// A call waits for all that has touched memory since the last one.
+// A call depends on all memory accesses since the last one.
 static void order_call(memory_order *m, int32_t i) {
   for (int32_t k = m->touched; k >= 0; k = m->since[k]) {
-    after(m, k);
+    add_dep(m, k);
   }
-  after(m, m->last_call);
+  add_dep(m, m->last_call);
   m->touched = -1;
   m->last_call = i;
 }
@@ -129,20 +130,20 @@ static void order_memory(memory_order *m, int32_t i) {
   int32_t count = indim_loop_effects(m->p->program, node, effects);
   for (int32_t k = 0; k < count; k++) {
     if (effects[k].writes) {
-      writes(m, i, effects[k].storage);
-    } else if (!is_fixed(m->p, effects[k].storage)) {
-      reads(m, i, effects[k].storage);
+      order_write(m, i, effects[k].storage);
+    } else if (!is_read_only(m->p, effects[k].storage)) {
+      order_read(m, i, effects[k].storage);
     }
-    touches = touches || effects[k].writes || !is_fixed(m->p, effects[k].storage);
+    touches = touches || effects[k].writes || !is_read_only(m->p, effects[k].storage);
   }
   if (touches) {
-    after(m, m->last_call);
+    add_dep(m, m->last_call);
     m->since[i] = m->touched;
     m->touched = i;
   }
 }
 
-static void forget_memory(const memory_order *m) {
+static void reset_memory(const memory_order *m) {
   indim_effect effects[INDIM_MAX_EFFECTS];
   for (int32_t i = 0; i < m->s->count; i++) {
     int32_t count = indim_loop_effects(m->p->program, m->s->nodes[i], effects);
@@ -153,11 +154,11 @@ static void forget_memory(const memory_order *m) {
   }
 }
 
-// Values come before their users; what writes a storage keeps its order among what else touches it.
+// Definitions precede uses; order_write of a storage stay ordered with its other accesses.
 static void find_deps(indim_slp *p, indim_slp_segment *s) {
   int64_t most = 0;
   for (int32_t i = 0; i < s->count; i++) {
-    most += s->nodes[i]->arg_count + 6;  // a node waits for three at most and is waited for, in lists, by three
+    most += s->nodes[i]->arg_count + 6;  // at most 3 memory dependences, and 3 more through the lists
   }
   memory_order m = {.p = p, .s = s, .touched = -1, .last_call = -1};
   s->dep_start = indim_loop_scratch(&p->b, &s->arena, (int64_t)s->count + 1, sizeof *s->dep_start);
@@ -171,12 +172,12 @@ static void find_deps(indim_slp *p, indim_slp_segment *s) {
     const indim_loop_node *node = s->nodes[i];
     s->dep_start[i] = m.at;
     for (int32_t k = 0; k < node->arg_count; k++) {
-      after(&m, place_of(p, node->args[k]));
+      add_dep(&m, position_of(p, node->args[k]));
     }
     order_memory(&m, i);
   }
   s->dep_start[s->count] = m.at;
-  forget_memory(&m);
+  reset_memory(&m);
 }
 
 static void find_uses(indim_slp *p, indim_slp_segment *s) {
@@ -212,11 +213,11 @@ static void add_group(indim_slp_segment *s, int32_t count, const int32_t *member
 }
 
 typedef struct candidate {
-  int32_t level;  // costly operations before it
+  int32_t level;  // costly operations on the longest path to it
   int32_t op;
   int32_t type;
   int32_t lanes;
-  int32_t place;
+  int32_t position;
 } candidate;
 
 static int order(int32_t x, int32_t y) { return x < y ? -1 : x > y; }
@@ -228,7 +229,7 @@ static int compare_candidates(const void *x, const void *y) {
   int by_op = by_level != 0 ? by_level : order(a->op, b->op);
   int by_type = by_op != 0 ? by_op : order(a->type, b->type);
   int by_lanes = by_type != 0 ? by_type : order(a->lanes, b->lanes);
-  return by_lanes != 0 ? by_lanes : order(a->place, b->place);
+  return by_lanes != 0 ? by_lanes : order(a->position, b->position);
 }
 
 static void group_costly(indim_slp *p, indim_slp_segment *s, int32_t costly_count) {
@@ -251,17 +252,17 @@ static void group_costly(indim_slp *p, indim_slp_segment *s, int32_t costly_coun
   qsort(candidates, (size_t)count, sizeof *candidates, compare_candidates);
   for (int32_t first = 0; first < count;) {
     int32_t members[MOST_LANES];
-    int32_t most = capacity_of(p, s->nodes[candidates[first].place]);
+    int32_t most = capacity_of(p, s->nodes[candidates[first].position]);
     int32_t taken = 0;
     for (; taken < most && first + taken < count; taken++) {
       candidate one = candidates[first + taken];
-      one.place = candidates[first].place;
+      one.position = candidates[first].position;
       if (compare_candidates(&one, &candidates[first]) != 0) {
         break;
       }
-      members[taken] = candidates[first + taken].place;
+      members[taken] = candidates[first + taken].position;
     }
-    const indim_loop_node *one = s->nodes[candidates[first].place];
+    const indim_loop_node *one = s->nodes[candidates[first].position];
     bool is_scalar = value_of(p, one->first_result)->lanes == 1;
     if (is_instruction(one->u.op.op) ? is_scalar && taken >= MANY : taken > 1) {
       add_group(s, taken, members);
@@ -279,7 +280,7 @@ static int32_t members_of(const indim_slp_segment *s, int32_t unit, const int32_
   return unit < s->count ? 1 : s->groups[unit - s->count].count;
 }
 
-// The longest way to each node, a group counting as one.
+// The longest dependence path to each node, a group counting as one.
 static void find_levels(indim_slp *p, indim_slp_segment *s) {
   int32_t units = s->count + s->group_count;
   int32_t *waits = indim_loop_scratch(&p->b, &s->arena, units, sizeof *waits);
@@ -317,27 +318,29 @@ static void find_levels(indim_slp *p, indim_slp_segment *s) {
 
 // Growing ---------------------------------------------------------------------------------------------------------------
 
-// Args number |k| of the nodes at |places|.
-static void args_of(const indim_slp_segment *s, int32_t count, const int32_t *places, int32_t k, indim_value_id *out) {
+// Args number |k| of the nodes at |positions|.
+static void args_of(const indim_slp_segment *s, int32_t count, const int32_t *positions, int32_t k,
+                    indim_value_id *out) {
   for (int32_t i = 0; i < count; i++) {
-    out[i] = s->nodes[places[i]]->args[k];
+    out[i] = s->nodes[positions[i]]->args[k];
   }
 }
 
-// Whether the values are made by cheap nodes that may become a group: their places.
-static bool can_fuse(const indim_slp *p, const indim_slp_segment *s, int32_t count, const indim_value_id *values,
-                     int32_t *out_places) {
+// Whether the values are defined by cheap nodes that may form a group, and their positions.
+static bool can_group(const indim_slp *p, const indim_slp_segment *s, int32_t count, const indim_value_id *values,
+                      int32_t *out_positions) {
   for (int32_t i = 0; i < count; i++) {
-    int32_t at = place_of(p, values[i]);
+    int32_t at = position_of(p, values[i]);
     if (at < 0 || s->group[at] >= 0 || !is_cheap(p, s->nodes[at])) {
       return false;
     }
-    out_places[i] = at;
-    if (i > 0 && (s->level[at] != s->level[out_places[0]] || !same_kind(p, s->nodes[at], s->nodes[out_places[0]]))) {
+    out_positions[i] = at;
+    if (i > 0 &&
+        (s->level[at] != s->level[out_positions[0]] || !same_kind(p, s->nodes[at], s->nodes[out_positions[0]]))) {
       return false;
     }
     for (int32_t k = 0; k < i; k++) {
-      if (out_places[k] == at) {
+      if (out_positions[k] == at) {
         return false;
       }
     }
@@ -345,8 +348,8 @@ static bool can_fuse(const indim_slp *p, const indim_slp_segment *s, int32_t cou
   return true;
 }
 
-// About how many instructions it takes to have the values as a vector, of |count| at most. |deep|: they may be made by a
-// group that is not there yet.
+// About how many instructions it takes to have the values as a vector, |count| at most. |deep|: they may be defined by
+// a group that is not formed yet.
 static int32_t vector_cost(const indim_slp *p, const indim_slp_segment *s, int32_t count, const indim_value_id *values,
                            bool deep) {
   int32_t same = 1;
@@ -356,7 +359,7 @@ static int32_t vector_cost(const indim_slp *p, const indim_slp_segment *s, int32
   int32_t group = -1;
   for (int32_t i = 0; i < count; i++) {
     const indim_loop_node *node = value_of(p, values[i])->node;
-    int32_t at = place_of(p, values[i]);
+    int32_t at = position_of(p, values[i]);
     int32_t own = at < 0 ? -1 : s->group[at];
     group = i == 0 ? own : group;
     same += i > 0 && values[i] == values[0] ? 1 : 0;
@@ -373,12 +376,12 @@ static int32_t vector_cost(const indim_slp *p, const indim_slp_segment *s, int32
   if (carried == count) {
     return 2;  // if they are carried as a vector
   }
-  int32_t places[MOST_LANES];
-  if (deep && can_fuse(p, s, count, values, places)) {
+  int32_t positions[MOST_LANES];
+  if (deep && can_group(p, s, count, values, positions)) {
     indim_value_id args[MOST_LANES];
     int32_t cost = 1 - count;
-    for (int32_t k = 0; k < s->nodes[places[0]]->arg_count; k++) {
-      args_of(s, count, places, k, args);
+    for (int32_t k = 0; k < s->nodes[positions[0]]->arg_count; k++) {
+      args_of(s, count, positions, k, args);
       cost += vector_cost(p, s, count, args, false);
     }
     return cost < 0 ? 0 : cost < count ? cost : count;
@@ -386,29 +389,29 @@ static int32_t vector_cost(const indim_slp *p, const indim_slp_segment *s, int32
   return count;
 }
 
-// The nodes that make the args number |k| of a group.
-static void join_makers(indim_slp *p, indim_slp_segment *s, const indim_slp_group *g, int32_t k) {
+// Groups the nodes that define args number |k| of a group.
+static void group_operands(indim_slp *p, indim_slp_segment *s, const indim_slp_group *g, int32_t k) {
   indim_value_id values[MOST_LANES];
-  int32_t places[MOST_LANES];
+  int32_t positions[MOST_LANES];
   args_of(s, g->count, &s->members[g->first], k, values);
-  if (!can_fuse(p, s, g->count, values, places)) {
+  if (!can_group(p, s, g->count, values, positions)) {
     return;
   }
   int32_t cost = 0;
-  for (int32_t a = 0; a < s->nodes[places[0]]->arg_count; a++) {
+  for (int32_t a = 0; a < s->nodes[positions[0]]->arg_count; a++) {
     indim_value_id args[MOST_LANES];
-    args_of(s, g->count, places, a, args);
+    args_of(s, g->count, positions, a, args);
     cost += vector_cost(p, s, g->count, args, true);
   }
   for (int32_t i = 0; i < g->count; i++) {
-    cost += p->use_count[values[i]] > 1 ? 1 : 0;  // somebody else may want the lane
+    cost += p->use_count[values[i]] > 1 ? 1 : 0;  // other users may need an extract
   }
   if (cost < 2 * g->count - 1) {
-    add_group(s, g->count, places);
+    add_group(s, g->count, positions);
   }
 }
 
-// The user of member |i| that does with it what |model| does with its arg |k|; -1 if there is none.
+// The user of member |i| that matches |model|, with the member as arg |k|; -1 if there is none.
 static int32_t find_user(const indim_slp *p, const indim_slp_segment *s, int32_t member, int32_t model, int32_t k,
                          int32_t count, const int32_t *taken) {
   int32_t end = s->use_start[member + 1];
@@ -428,32 +431,32 @@ static int32_t find_user(const indim_slp *p, const indim_slp_segment *s, int32_t
   return -1;
 }
 
-// The users of a group's results that do with each what |model| does with the first, in arg |k|.
-static void join_users(indim_slp *p, indim_slp_segment *s, const indim_slp_group *g, int32_t model, int32_t k) {
-  int32_t places[MOST_LANES] = {model};
+// Groups the users of a group's results that match |model|, a user of the first member, in arg |k|.
+static void group_users(indim_slp *p, indim_slp_segment *s, const indim_slp_group *g, int32_t model, int32_t k) {
+  int32_t positions[MOST_LANES] = {model};
   for (int32_t i = 1; i < g->count; i++) {
-    places[i] = find_user(p, s, s->members[g->first + i], model, k, i, places);
-    if (places[i] < 0) {
+    positions[i] = find_user(p, s, s->members[g->first + i], model, k, i, positions);
+    if (positions[i] < 0) {
       return;
     }
   }
   int32_t cost = 0;
   for (int32_t a = 0; a < s->nodes[model]->arg_count; a++) {
     indim_value_id args[MOST_LANES];
-    args_of(s, g->count, places, a, args);
+    args_of(s, g->count, positions, a, args);
     cost += a == k ? 0 : vector_cost(p, s, g->count, args, true);
   }
   if (cost < g->count - 1) {
-    add_group(s, g->count, places);
+    add_group(s, g->count, positions);
   }
 }
 
-static void grow(indim_slp *p, indim_slp_segment *s) {
+static void extend_groups(indim_slp *p, indim_slp_segment *s) {
   for (int32_t number = 0; number < s->group_count; number++) {
     indim_slp_group g = s->groups[number];
     int32_t first = s->members[g.first];
     for (int32_t k = 0; k < s->nodes[first]->arg_count; k++) {
-      join_makers(p, s, &g, k);
+      group_operands(p, s, &g, k);
     }
     int32_t end = s->use_start[first + 1];
     end = end - s->use_start[first] > MOST_USERS ? s->use_start[first] + MOST_USERS : end;
@@ -464,7 +467,7 @@ static void grow(indim_slp *p, indim_slp_segment *s) {
       }
       for (int32_t k = 0; k < s->nodes[user]->arg_count && s->group[user] < 0; k++) {
         if (s->nodes[user]->args[k] == s->nodes[first]->first_result) {
-          join_users(p, s, &g, user, k);
+          group_users(p, s, &g, user, k);
         }
       }
     }
@@ -497,6 +500,6 @@ void indim_slp_plan(indim_slp *p, indim_slp_segment *s) {
   }
   if (s->group_count > 0 && p->b.status == INDIM_OK) {
     find_levels(p, s);
-    grow(p, s);
+    extend_groups(p, s);
   }
 }

@@ -1,9 +1,9 @@
-// Cuts loops in two. See strip_mine.h.
+// Strip-mining. See strip_mine.h.
 #include "loop/pass/strip_mine.h"
 
-// Puts an empty parallel loop by ones in the place of the loop at |*link|, which stands nowhere then. NULL after a failure.
-static indim_loop_node *put_around(indim_loop_builder *b, indim_loop_node **link, const indim_value_id *bounds,
-                                   int64_t grain) {
+// Replaces the loop at |*link|, which is detached then, by an empty parallel loop of step 1. NULL after a failure.
+static indim_loop_node *put_outer_loop(indim_loop_builder *b, indim_loop_node **link, const indim_value_id *bounds,
+                                       int64_t grain) {
   indim_loop_node *loop = *link;
   indim_loop_body *outer = loop->body;
   indim_loop_node *over = indim_loop_new_for(b, outer, bounds, 1);
@@ -18,9 +18,9 @@ static indim_loop_node *put_around(indim_loop_builder *b, indim_loop_node **link
   return over;
 }
 
-// Makes the nodes of |list| and after them the loop, with other bounds, the body of the loop around it.
-static void put_inside(indim_loop_program *program, indim_node_list *list, indim_loop_node *loop, indim_value_id first,
-                       indim_value_id last) {
+// Makes |list| and then the loop, with new bounds and sequential, the body of the loop around it.
+static void nest_loop(indim_loop_program *program, indim_node_list *list, indim_loop_node *loop, indim_value_id first,
+                      indim_value_id last) {
   loop->args[0] = first;
   loop->args[1] = last;
   loop->u.loop.is_parallel = false;
@@ -30,14 +30,14 @@ static void put_inside(indim_loop_program *program, indim_node_list *list, indim
 }
 
 // constant + coefficient * term.
-static indim_value_id put_line(indim_loop_builder *b, indim_node_list *list, int64_t constant, indim_value_id term,
-                               int64_t coefficient) {
+static indim_value_id put_affine(indim_loop_builder *b, indim_node_list *list, int64_t constant, indim_value_id term,
+                                 int64_t coefficient) {
   indim_affine sum = {.low = constant, .high = constant};
   (void)indim_affine_add(&sum, term, coefficient);
   return indim_nodes_put_sum(b, list, &sum);
 }
 
-static indim_value_id put_lesser(indim_loop_builder *b, indim_node_list *list, indim_value_id x, indim_value_id y) {
+static indim_value_id put_minimum(indim_loop_builder *b, indim_node_list *list, indim_value_id x, indim_value_id y) {
   const indim_value_id args[2] = {x, y};
   indim_loop_node *node = indim_loop_new_node(b, INDIM_NODE_ELEMENTWISE, 2, args);
   if (node != NULL) {
@@ -60,29 +60,29 @@ indim_value_id indim_strip_mine_pieces(indim_loop_builder *b, indim_loop_node **
   int64_t pieces = (end - begin - 1) / length + 1;
   indim_value_id bounds[2] = {0, 0};
   link = indim_loop_put_bounds(b, link, pieces, bounds);
-  indim_loop_node *over = b->status == INDIM_OK ? put_around(b, link, bounds, 1) : NULL;
+  indim_loop_node *over = b->status == INDIM_OK ? put_outer_loop(b, link, bounds, 1) : NULL;
   if (over == NULL) {
     return 0;
   }
   indim_node_list list = {.body = over->bodies[0]};
   indim_value_id piece = list.body->first_parameter;
-  indim_value_id first = put_line(b, &list, begin, piece, length);
-  indim_value_id last = put_line(b, &list, begin + length, piece, length);
+  indim_value_id first = put_affine(b, &list, begin, piece, length);
+  indim_value_id last = put_affine(b, &list, begin + length, piece, length);
   if (begin + pieces * length > end) {
-    last = put_lesser(b, &list, last, loop->args[1]);
+    last = put_minimum(b, &list, last, loop->args[1]);
   }
   if (b->status != INDIM_OK) {
     return 0;
   }
-  put_inside(b->program, &list, loop, first, last);
+  nest_loop(b->program, &list, loop, first, last);
   b->program->values[loop->bodies[0]->first_parameter].step = 0;
   return piece;
 }
 
-// Another index -----------------------------------------------------------------------------------------------------------
+// Index expansion ---------------------------------------------------------------------------------------------------------
 
-// Writes a sum of |index|, the value of another sum, with that one's terms.
-static void write_out(indim_loop_builder *b, indim_loop_node *node, const indim_loop_node *index) {
+// Expands |index|, itself the result of a sum, in the sum |node|.
+static void expand_index(indim_loop_builder *b, indim_loop_node *node, const indim_loop_node *index) {
   indim_affine sum;
   indim_affine own;
   bool fits = indim_affine_of_sum(node, &sum) && indim_affine_of_sum(index, &own);
@@ -100,7 +100,7 @@ static void write_out(indim_loop_builder *b, indim_loop_node *node, const indim_
   }
 }
 
-// Lets the body use |sum| for its index; the sums in it are written with that one's terms.
+// Replaces the body's index by |sum| and expands it in the sums that use it.
 static void replace_index(indim_loop_builder *b, indim_loop_body *body, const indim_affine *sum) {
   indim_node_list list = {.body = body};
   indim_value_id index = indim_nodes_put_sum(b, &list, sum);
@@ -110,7 +110,7 @@ static void replace_index(indim_loop_builder *b, indim_loop_body *body, const in
   indim_loop_rename(body, body->first_parameter, 1, &index);
   for (indim_loop_node *node = body->first; node != NULL; node = indim_loop_next_in(body, node)) {
     if (node->kind == INDIM_NODE_AFFINE) {
-      write_out(b, node, list.first);
+      expand_index(b, node, list.first);
     }
   }
   indim_nodes_insert(&list, &body->first);
@@ -120,7 +120,7 @@ indim_value_id indim_strip_mine_like(indim_loop_builder *b, indim_loop_node **li
                                      const indim_loop_node *coarse, const indim_value_id *bounds) {
   indim_loop_node *loop = *link;
   int64_t step = loop->u.loop.step;
-  indim_loop_node *over = put_around(b, link, bounds, coarse->u.loop.grain);
+  indim_loop_node *over = put_outer_loop(b, link, bounds, coarse->u.loop.grain);
   if (over == NULL) {
     return 0;
   }
@@ -130,7 +130,7 @@ indim_value_id indim_strip_mine_like(indim_loop_builder *b, indim_loop_node **li
   if (b->status != INDIM_OK) {
     return 0;
   }
-  put_inside(b->program, &list, loop, first, last);
+  nest_loop(b->program, &list, loop, first, last);
   indim_value_id index = loop->bodies[0]->first_parameter;
   indim_loop_value *value = &b->program->values[index];
   indim_loop_for_range(b->program, first, last, step, &value->low, &value->high);

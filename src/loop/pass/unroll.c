@@ -1,16 +1,16 @@
-// Writes short loops out. A loop of a few steps that stands in another loop, carries nothing and writes small arrays of
-// working memory alone, at places that its index tells, becomes its steps, one behind the other; what they store is taken
-// from registers where it is loaded again:
+// Full unrolling of short inner loops, with store-to-load forwarding. A loop of a few iterations that is nested in
+// another loop, carries nothing and stores only to small scratch arrays, at addresses affine in its index, is unrolled;
+// the values that it stores are forwarded to later loads:
 //
 //   while ...                                       while ...
 //     for i in 0..8                                   ... v9: f32x8 = ...
 //       v4: f32x8 = load a[8 i]                       ... v19: f32x8 = ...       (and so on)
-//       ... v9: f32x8 = ..., v10 = fold add v9        v30: f32x8 = v9, v19 ... folded side by side
+//       ... v9: f32x8 = ..., v10 = reduce add v9      v30: f32x8 = v9, v19 ... reduced side by side
 //       store t[i], v10
 //     v12: f32x8 = load t[0]
 //
-// Steps that do not wait for each other overlap in the processor as far as it looks ahead; a vector that is loaded
-// where scalars were just stored would wait until all of them are in the cache.
+// Independent iterations overlap in the out-of-order window; a vector load of scalars that were just stored would
+// stall until all of them are in the cache.
 #include <string.h>
 
 #include "loop/ir/rewrite.h"
@@ -18,49 +18,49 @@
 
 enum { MOST_STEPS = 8, MOST_NODES = 512, FUNCTION_NODES = 16, MOST_ELEMENTS = 1024, MOST_LANES = 64, MOST_SOURCES = 4 };
 
-// What an element of memory was last stored from: a lane of |value|; 0: not known.
-typedef struct held {
+// The value last stored to an element of memory: a lane of |value|; 0: unknown.
+typedef struct stored_lane {
   indim_value_id value;
   int32_t lane;
-} held;
+} stored_lane;
 
 typedef struct unrolling {
   indim_loop_program *program;
   indim_loop_builder b;  // makes values and nodes
   indim_arena arena;
-  indim_loop_body *body;    // that is being put down anew
-  int32_t limit;            // values, and room for some more, that |renamed| knows
-  indim_value_id *renamed;  // of those: by what number they go now; 0: their own
-  held **memory;            // for each storage its elements; NULL: it is not followed
-  int32_t *version;         // of each storage's contents
+  indim_loop_body *body;    // that is being re-emitted
+  int32_t limit;            // capacity of |renamed|: all values at some time, and more
+  indim_value_id *renamed;  // the value that replaces this one; 0: none
+  stored_lane **memory;     // the elements of each storage; NULL: not tracked
+  int32_t *version;         // of each storage's contents, new after each store
   int32_t last_version;
 } unrolling;
 
 static const indim_loop_value *value_of(const unrolling *u, indim_value_id v) { return &u->program->values[v]; }
 
-static indim_value_id now(const unrolling *u, indim_value_id v) {
+static indim_value_id renamed_of(const unrolling *u, indim_value_id v) {
   return v < u->limit && u->renamed[v] != 0 ? u->renamed[v] : v;
 }
 
-static indim_value_id put(unrolling *u, const indim_loop_draft *draft) {
+static indim_value_id emit(unrolling *u, const indim_loop_draft *draft) {
   return indim_loop_intern(&u->b, draft, u->body);
 }
 
-// Choosing -------------------------------------------------------------------------------------------------------------
+// Selection ------------------------------------------------------------------------------------------------------------
 
-static bool is_point(const unrolling *u, indim_value_id v) {
+static bool is_constant_index(const unrolling *u, indim_value_id v) {
   return value_of(u, v)->type == INDIM_S64 && value_of(u, v)->lanes == 1 && value_of(u, v)->low == value_of(u, v)->high;
 }
 
-// Of a loop that is written out if its body allows it; 0 otherwise.
+// The trip count of a loop that may be unrolled if its body allows it; 0 otherwise.
 static int64_t steps_of(const unrolling *u, const indim_loop_node *loop) {
   bool is_plain = loop->kind == INDIM_NODE_FOR && !loop->u.loop.is_parallel && loop->arg_count == 2;
   int64_t steps = is_plain ? indim_loop_steps(u->program, loop) : 0;
   return steps <= MOST_STEPS ? steps : 0;
 }
 
-// Whether the store's address is known once the loop's index is, of an array that is followed.
-static bool is_followed(const unrolling *u, const indim_loop_node *store, indim_value_id index) {
+// Whether the store's address is constant once the loop's index is, in a storage that is tracked.
+static bool is_tracked(const unrolling *u, const indim_loop_node *store, indim_value_id index) {
   indim_affine address;
   indim_affine_of(u->program, store->args[0], &address);
   bool is_known = address.count == 0 || (address.count == 1 && address.terms[0] == index);
@@ -76,12 +76,12 @@ static bool is_short(const unrolling *u, const indim_loop_node *loop) {
   }
   for (const indim_loop_node *node = loop->bodies[0]->first; node != NULL; node = node->next) {
     indim_node_group group = indim_node_group_of(node->kind);
-    bool is_store = node->kind == INDIM_NODE_STORE && is_followed(u, node, loop->bodies[0]->first_parameter);
+    bool is_store = node->kind == INDIM_NODE_STORE && is_tracked(u, node, loop->bodies[0]->first_parameter);
     if (group != INDIM_GROUP_VALUE && group != INDIM_GROUP_LOAD && !is_store) {
       return false;
     }
     bool is_long = node->kind == INDIM_NODE_ELEMENTWISE && indim_op_is_function(node->u.op.op);
-    nodes += is_long ? FUNCTION_NODES : node->kind != INDIM_NODE_AFFINE ? 1 : 0;  // indices become numbers
+    nodes += is_long ? FUNCTION_NODES : node->kind != INDIM_NODE_AFFINE ? 1 : 0;  // index arithmetic is constant-folded
   }
   return steps * nodes <= MOST_NODES;
 }
@@ -101,8 +101,8 @@ static bool has_short(const unrolling *u, const indim_loop_body *body) {
 
 // Vectors of scalars ---------------------------------------------------------------------------------------------------
 
-// Whether all are made by the same op, of this kind, from values of the same type and lanes.
-static bool are_alike(const unrolling *u, indim_node_kind kind, int32_t count, const indim_value_id *values) {
+// Whether all are defined by the same op, of this kind, on values of the same types and lanes.
+static bool have_same_op(const unrolling *u, indim_node_kind kind, int32_t count, const indim_value_id *values) {
   const indim_loop_node *first = value_of(u, values[0])->node;
   if (first == NULL || first->kind != kind) {
     return false;
@@ -128,11 +128,11 @@ static indim_value_id shuffle(unrolling *u, int32_t count, const indim_value_id 
                               const int32_t *map) {
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_SHUFFLE, value_of(u, args[0])->type, lanes, count, args);
   draft.node.u.map = map;
-  return put(u, &draft);
+  return emit(u, &draft);
 }
 
-// The first (|half| 0) or the second halves of all groups of |width| lanes that |count| vectors of |lanes| lanes hold.
-// Two vectors are merged inside of blocks of 16 bytes while a group fits one, which is one instruction.
+// The first (|half| 0) or the second halves of all groups of |width| lanes in |count| vectors of |lanes| lanes. Two
+// vectors are merged within 16-byte blocks while a group fits in one, which is a single instruction.
 static indim_value_id halves(unrolling *u, int32_t count, const indim_value_id *vectors, int32_t lanes, int32_t width,
                              int32_t half) {
   int32_t map[MOST_LANES];
@@ -148,7 +148,7 @@ static indim_value_id halves(unrolling *u, int32_t count, const indim_value_id *
   return shuffle(u, count, vectors, lanes * count / 2, map);
 }
 
-// One level: halves of groups of |width| lanes combined by |op|; pairs of vectors become one.
+// One level of the tree: halves of groups of |width| lanes combined by |op|; pairs of vectors become one.
 static indim_value_id combine(unrolling *u, const indim_loop_op *op, int32_t count, const indim_value_id *vectors,
                               int32_t lanes, int32_t width) {
   indim_value_id args[2] = {halves(u, count, vectors, lanes, width, 0), halves(u, count, vectors, lanes, width, 1)};
@@ -158,15 +158,15 @@ static indim_value_id combine(unrolling *u, const indim_loop_op *op, int32_t cou
   indim_loop_draft draft =
       indim_loop_draft_of(INDIM_NODE_ELEMENTWISE, value_of(u, args[0])->type, value_of(u, args[0])->lanes, 2, args);
   draft.node.u.op = *op;
-  return put(u, &draft);
+  return emit(u, &draft);
 }
 
-// Folds |count| vectors of |lanes| lanes, both powers of two, side by side: each in the order of its own fold, so to the
-// same bits. The place of each in the result is found by sending its number along.
+// Reduces |count| vectors of |lanes| lanes, both powers of two, side by side: each in the order of its own REDUCE, so
+// the result is bitwise the same. |groups| tracks which result is in which lane.
 static indim_value_id reduce_together(unrolling *u, const indim_loop_op *op, int32_t count,
                                       const indim_value_id *vectors, int32_t lanes) {
   indim_value_id at[MOST_LANES];
-  int32_t groups[MOST_LANES][MOST_LANES];  // which fold the groups of each vector belong to
+  int32_t groups[MOST_LANES][MOST_LANES];  // the vectors whose partial results are in each vector
   int32_t group_count = 1;
   int32_t left = count;
   int32_t map[MOST_LANES];
@@ -211,8 +211,8 @@ static void args_of(const unrolling *u, int32_t count, const indim_value_id *val
   }
 }
 
-// What makes the scalars, as one op on vectors, if all its args but one are the same for all; 0 otherwise.
-static indim_value_id make_by_op(unrolling *u, int32_t count, const indim_value_id *values, int32_t depth) {
+// The scalars as one vector op, if all but one of its args are the same for all; 0 otherwise.
+static indim_value_id make_vector_op(unrolling *u, int32_t count, const indim_value_id *values, int32_t depth) {
   const indim_loop_node *model = value_of(u, values[0])->node;
   indim_value_id args[3];
   indim_value_id lanes[MOST_LANES];
@@ -231,7 +231,7 @@ static indim_value_id make_by_op(unrolling *u, int32_t count, const indim_value_
     args_of(u, count, values, k, lanes);
     args[k] = make_vector(u, count, lanes, depth + 1);
   }
-  return u->b.status == INDIM_OK ? put(u, &draft) : 0;
+  return u->b.status == INDIM_OK ? emit(u, &draft) : 0;
 }
 
 // The scalars as the lanes of a vector.
@@ -245,17 +245,17 @@ static indim_value_id make_vector(unrolling *u, int32_t count, const indim_value
   indim_type type = value_of(u, values[0])->type;
   if (indim_loop_all_same(count, values)) {
     indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_SPLAT, type, count, 1, values);
-    return put(u, &draft);
+    return emit(u, &draft);
   }
-  if (are_alike(u, INDIM_NODE_REDUCE, count, values) && is_power(count)) {
+  if (have_same_op(u, INDIM_NODE_REDUCE, count, values) && is_power(count)) {
     args_of(u, count, values, 0, vectors);
     int32_t lanes = value_of(u, vectors[0])->lanes;
     if (is_power(lanes) && lanes * 2 <= MOST_LANES) {
       return reduce_together(u, &value_of(u, values[0])->node->u.op, count, vectors, lanes);
     }
   }
-  if (depth < DEEP && are_alike(u, INDIM_NODE_ELEMENTWISE, count, values)) {
-    indim_value_id made = make_by_op(u, count, values, depth);
+  if (depth < DEEP && have_same_op(u, INDIM_NODE_ELEMENTWISE, count, values)) {
+    indim_value_id made = make_vector_op(u, count, values, depth);
     if (made != 0) {
       return made;
     }
@@ -268,48 +268,48 @@ static indim_value_id make_vector(unrolling *u, int32_t count, const indim_value
 
 // Memory ---------------------------------------------------------------------------------------------------------------
 
-static void forget(unrolling *u, int32_t storage) {
+static void invalidate(unrolling *u, int32_t storage) {
   u->version[storage] = ++u->last_version;
   if (u->memory[storage] != NULL) {
-    memset(u->memory[storage], 0, (size_t)u->program->storages[storage]->elements * sizeof(held));
+    memset(u->memory[storage], 0, (size_t)u->program->storages[storage]->elements * sizeof(stored_lane));
   }
 }
 
-static void forget_all(unrolling *u) {
+static void invalidate_all(unrolling *u) {
   for (int32_t s = 0; s < u->program->storage_count; s++) {
-    forget(u, s);
+    invalidate(u, s);
   }
 }
 
-static void note_store(unrolling *u, const indim_loop_node *store) {
+static void record_store(unrolling *u, const indim_loop_node *store) {
   int32_t storage = store->u.memory.storage;
-  held *memory = u->memory[storage];
-  if (memory == NULL || store->u.memory.has_mask || !is_point(u, store->args[0])) {
-    forget(u, storage);
+  stored_lane *memory = u->memory[storage];
+  if (memory == NULL || store->u.memory.has_mask || !is_constant_index(u, store->args[0])) {
+    invalidate(u, storage);
     return;
   }
   u->version[storage] = ++u->last_version;
   int64_t at = value_of(u, store->args[0])->low;
   for (int32_t k = 0; k < value_of(u, store->args[1])->lanes; k++) {
-    memory[at + (int64_t)k * store->u.memory.lane_stride] = (held){store->args[1], k};
+    memory[at + (int64_t)k * store->u.memory.lane_stride] = (stored_lane){store->args[1], k};
   }
 }
 
-// What the load at |address| would give, without memory; 0: it has to be loaded. A lane of a vector is loaded: so it comes
-// out in all lanes of a register where that is wanted.
-static indim_value_id take_stored(unrolling *u, const indim_loop_node *load, indim_value_id address, int32_t lanes) {
-  const held *memory = u->memory[load->u.memory.storage];
+// The value that the load at |address| would return; 0: it has to be loaded. A single lane of a vector is loaded: a
+// load can broadcast it for free.
+static indim_value_id forward_stores(unrolling *u, const indim_loop_node *load, indim_value_id address, int32_t lanes) {
+  const stored_lane *memory = u->memory[load->u.memory.storage];
   indim_value_id values[MOST_LANES];
   indim_value_id sources[MOST_SOURCES];
   int32_t map[MOST_LANES];
   int32_t source_count = 0;
   bool is_scalars = true;
   bool is_whole = true;
-  if (memory == NULL || load->u.memory.has_mask || !is_point(u, address) || lanes > MOST_LANES) {
+  if (memory == NULL || load->u.memory.has_mask || !is_constant_index(u, address) || lanes > MOST_LANES) {
     return 0;
   }
   for (int32_t k = 0; k < lanes; k++) {
-    held from = memory[value_of(u, address)->low + (int64_t)k * load->u.memory.lane_stride];
+    stored_lane from = memory[value_of(u, address)->low + (int64_t)k * load->u.memory.lane_stride];
     if (from.value == 0) {
       return 0;
     }
@@ -335,16 +335,16 @@ static indim_value_id take_stored(unrolling *u, const indim_loop_node *load, ind
   return shuffle(u, source_count, sources, lanes, map);
 }
 
-// Putting down ---------------------------------------------------------------------------------------------------------
+// Emission -------------------------------------------------------------------------------------------------------------
 
-static indim_value_id put_index(unrolling *u, int64_t index) {
+static indim_value_id emit_index(unrolling *u, int64_t index) {
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_CONST, INDIM_S64, 1, 0, NULL);
   draft.node.u.constant.bits[0] = (uint64_t)index;
-  return put(u, &draft);
+  return emit(u, &draft);
 }
 
-// The node's value by the names that its args have now. Indices that have become numbers are constants.
-static indim_value_id put_value(unrolling *u, const indim_loop_node *node, const indim_value_id *args) {
+// Emits the node on its renamed args. Index arithmetic on constants is constant-folded.
+static indim_value_id emit_value(unrolling *u, const indim_loop_node *node, const indim_value_id *args) {
   indim_loop_value value = *value_of(u, node->first_result);
   indim_loop_draft draft = indim_loop_draft_of(node->kind, value.type, value.lanes, node->arg_count, args);
   draft.node.u = node->u;
@@ -353,38 +353,38 @@ static indim_value_id put_value(unrolling *u, const indim_loop_node *node, const
   int64_t high = 1;
   if (is_sum && value.lanes == 1) {
     indim_loop_node_range(u->program, &draft.node, 1, &low, &high);
-  } else if (node->kind == INDIM_NODE_MODULO && is_point(u, args[0])) {
+  } else if (node->kind == INDIM_NODE_MODULO && is_constant_index(u, args[0])) {
     low = high = indim_index_modulo(value_of(u, args[0])->low, node->u.affine.constant);
   }
-  return low == high ? put_index(u, low) : put(u, &draft);
+  return low == high ? emit_index(u, low) : emit(u, &draft);
 }
 
-// A load that was not answered from registers: the same one is shared as long as nothing is stored there.
-static indim_value_id put_load(unrolling *u, const indim_loop_node *node, const indim_value_id *args) {
+// Emits a load that was not forwarded: shared with equal loads as long as nothing is stored to its storage.
+static indim_value_id emit_load(unrolling *u, const indim_loop_node *node, const indim_value_id *args) {
   indim_loop_value value = *value_of(u, node->first_result);
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_LOAD, value.type, value.lanes, node->arg_count, args);
   draft.node.u = node->u;
-  draft.kernel = u->version[node->u.memory.storage];
-  if (u->memory[node->u.memory.storage] == NULL) {  // it may have the bytes of another
-    draft.kernel = ++u->last_version;
+  draft.region = u->version[node->u.memory.storage];
+  if (u->memory[node->u.memory.storage] == NULL) {  // it may share bytes with another storage
+    draft.region = ++u->last_version;
   }
-  return put(u, &draft);
+  return emit(u, &draft);
 }
 
-static void put_node(unrolling *u, const indim_loop_node *node) {
+static void emit_node(unrolling *u, const indim_loop_node *node) {
   indim_node_group group = indim_node_group_of(node->kind);
   indim_value_id *args = indim_loop_alloc(&u->b, (size_t)node->arg_count, sizeof *args);
   for (int32_t i = 0; i < node->arg_count && args != NULL; i++) {
-    args[i] = now(u, node->args[i]);
+    args[i] = renamed_of(u, node->args[i]);
   }
   if (u->b.status != INDIM_OK) {
     return;
   }
   if (group == INDIM_GROUP_VALUE) {
-    u->renamed[node->first_result] = put_value(u, node, args);
+    u->renamed[node->first_result] = emit_value(u, node, args);
   } else if (group == INDIM_GROUP_LOAD) {
-    indim_value_id stored = take_stored(u, node, args[0], value_of(u, node->first_result)->lanes);
-    u->renamed[node->first_result] = stored != 0 ? stored : put_load(u, node, args);
+    indim_value_id stored = forward_stores(u, node, args[0], value_of(u, node->first_result)->lanes);
+    u->renamed[node->first_result] = stored != 0 ? stored : emit_load(u, node, args);
   } else {
     indim_loop_node *copy = indim_loop_new_node(&u->b, node->kind, node->arg_count, args);
     if (copy != NULL) {
@@ -392,49 +392,49 @@ static void put_node(unrolling *u, const indim_loop_node *node) {
       copy->origin = node->origin;
       indim_loop_append(u->body, copy);
       if (node->kind == INDIM_NODE_STORE) {
-        note_store(u, copy);
+        record_store(u, copy);
       } else {
-        forget_all(u);
+        invalidate_all(u);
       }
     }
   }
 }
 
-static void put_steps(unrolling *u, const indim_loop_node *loop) {
+static void emit_iterations(unrolling *u, const indim_loop_node *loop) {
   int64_t from = value_of(u, loop->args[0])->low;
   for (int64_t step = 0; step < steps_of(u, loop) && u->b.status == INDIM_OK; step++) {
-    u->renamed[loop->bodies[0]->first_parameter] = put_index(u, from + step * loop->u.loop.step);
+    u->renamed[loop->bodies[0]->first_parameter] = emit_index(u, from + step * loop->u.loop.step);
     for (const indim_loop_node *node = loop->bodies[0]->first; node != NULL; node = node->next) {
-      put_node(u, node);
+      emit_node(u, node);
     }
   }
 }
 
-static void put_body(unrolling *u, indim_loop_body *body) {
+static void emit_body(unrolling *u, indim_loop_body *body) {
   indim_loop_node *next = NULL;
   bool was_closed = body->is_closed;
   indim_loop_node *node = body->first;
   body->first = body->last = NULL;
   body->is_closed = false;
   u->body = body;
-  forget_all(u);
+  invalidate_all(u);
   for (; node != NULL && u->b.status == INDIM_OK; node = next) {
     next = node->next;
     if (is_short(u, node)) {
-      put_steps(u, node);
+      emit_iterations(u, node);
     } else if (node->bodies[0] == NULL) {
-      put_node(u, node);
+      emit_node(u, node);
     } else {
       node->next = NULL;
       indim_loop_append(body, node);
-      forget_all(u);
+      invalidate_all(u);
     }
   }
   body->is_closed = was_closed;
 }
 
-// The nodes of a loop that holds loops written out are new: their values are renamed with the next round.
-static void know_all_values(unrolling *u) {
+// The nodes of a loop around unrolled loops are new: makes room to rename their values in the next round.
+static void grow_renamed(unrolling *u) {
   int32_t count = u->program->value_count;
   if (count > u->limit) {
     indim_value_id *wider = indim_loop_scratch(&u->b, &u->arena, (int64_t)count + count / 2, sizeof *wider);
@@ -453,14 +453,14 @@ static void unroll_body(unrolling *u, indim_loop_body *body) {
     }
   }
   if (u->b.status == INDIM_OK && has_short(u, body)) {
-    know_all_values(u);
-    put_body(u, body);
+    grow_renamed(u);
+    emit_body(u, body);
   }
 }
 
 // The pass -------------------------------------------------------------------------------------------------------------
 
-// Small arrays of working memory whose bytes are nobody else's are followed.
+// Tracks small scratch arrays that share no bytes with others.
 static void make_arrays(unrolling *u) {
   const indim_loop_program *program = u->program;
   u->renamed = indim_loop_scratch(&u->b, &u->arena, u->limit, sizeof *u->renamed);
@@ -475,7 +475,7 @@ static void make_arrays(unrolling *u) {
   for (int32_t s = 0; s < program->storage_count && u->b.status == INDIM_OK; s++) {
     const indim_storage *storage = program->storages[s];
     if (storage->kind == INDIM_STORAGE_SCRATCH && !is_shared[s] && storage->elements <= MOST_ELEMENTS) {
-      u->memory[s] = indim_loop_scratch(&u->b, &u->arena, storage->elements, sizeof(held));
+      u->memory[s] = indim_loop_scratch(&u->b, &u->arena, storage->elements, sizeof(stored_lane));
     }
   }
 }

@@ -1,6 +1,7 @@
-// A value keeps its number and only counts more lanes; most nodes need no change then. Those that must not touch lanes that
-// are not there (memory, folds, integer division, which stops the machine at 0) get narrow copies of their args and give a
-// narrow value, of which the old number becomes a wide copy. Indices (s64) stay as they are: their ranges are proofs.
+// Vector widening. Values keep their numbers and only get more lanes, so most nodes need no change. Those that must not
+// process the added lanes (memory, reductions, integer division, which traps on 0) get narrow copies of their args and
+// define a narrow value, of which the old number becomes a wide copy. Indices (s64) are not widened: their ranges are
+// proofs.
 #include "loop/pass/pass.h"
 
 #include <string.h>
@@ -9,9 +10,9 @@
 
 typedef struct widening {
   indim_loop_program *program;
-  indim_loop_builder b;  // makes values and nodes; knows no open body
-  int32_t limit;         // values that were there at the start
-  int32_t *lanes;        // as they were
+  indim_loop_builder b;  // makes values and nodes; has no open body
+  int32_t limit;         // number of values at the start
+  int32_t *lanes;        // before widening
 } widening;
 
 static int32_t power_above(int32_t lanes) {
@@ -22,13 +23,13 @@ static int32_t power_above(int32_t lanes) {
   return power;
 }
 
-// Whether |v| becomes wider.
-static bool is_odd(const widening *w, indim_value_id v) {
+// Whether |v| is widened.
+static bool is_widened(const widening *w, indim_value_id v) {
   return v < w->limit && w->program->values[v].type != INDIM_S64 && power_above(w->lanes[v]) != w->lanes[v];
 }
 
-// Makes |to| a copy of |from| in whose lanes from |kept| on stands any value.
-static void put_copy(widening *w, indim_value_id to, indim_value_id from, int32_t kept, indim_node_list *list) {
+// Makes |to| a copy of |from|, with lanes from |kept| on undefined.
+static void emit_copy(widening *w, indim_value_id to, indim_value_id from, int32_t kept, indim_node_list *list) {
   int32_t lanes = w->program->values[to].lanes;
   indim_loop_node *node = indim_loop_new_node(&w->b, INDIM_NODE_SHUFFLE, 1, &from);
   int32_t *map = indim_loop_alloc(&w->b, (size_t)lanes, sizeof *map);
@@ -44,7 +45,7 @@ static void put_copy(widening *w, indim_value_id to, indim_value_id from, int32_
 
 // Nodes ---------------------------------------------------------------------------------------------------------------
 
-// Whether the node can work on lanes that are not there.
+// Whether the node may process the added, undefined lanes.
 static bool is_lanewise(const widening *w, const indim_loop_node *node) {
   const indim_loop_value *result = node->result_count > 0 ? &w->program->values[node->first_result] : NULL;
   if (node->kind == INDIM_NODE_CONST || node->kind == INDIM_NODE_LANES || node->kind == INDIM_NODE_SPLAT ||
@@ -63,7 +64,7 @@ static bool is_lanewise(const widening *w, const indim_loop_node *node) {
   return !divides || !indim_type_is_integral(result->type);
 }
 
-// The last lane's constant again and again.
+// Repeats the last lane's constant.
 static void widen_lanes(widening *w, indim_loop_node *node) {
   int32_t old = w->lanes[node->first_result];
   int32_t lanes = w->program->values[node->first_result].lanes;
@@ -74,7 +75,7 @@ static void widen_lanes(widening *w, indim_loop_node *node) {
   node->u.lanes.bits = bits;
 }
 
-// The map over args that have more lanes now.
+// Adjusts the map to args that have more lanes now.
 static void widen_map(widening *w, indim_loop_node *node) {
   int32_t old = w->lanes[node->first_result];
   int32_t lanes = w->program->values[node->first_result].lanes;
@@ -92,23 +93,23 @@ static void widen_map(widening *w, indim_loop_node *node) {
   node->u.map = map;
 }
 
-// Args and result with the lanes that they had.
+// Keeps args and result at their original lanes.
 static void keep_narrow(widening *w, indim_loop_node *node, indim_node_list *list) {
   for (int32_t i = 0; i < node->arg_count && w->b.status == INDIM_OK; i++) {
     indim_value_id v = node->args[i];
-    if (is_odd(w, v)) {
+    if (is_widened(w, v)) {
       indim_value_id narrow = indim_loop_new_value(&w->b, w->program->values[v].type, w->lanes[v], list->body);
-      put_copy(w, narrow, v, w->lanes[v], list);
+      emit_copy(w, narrow, v, w->lanes[v], list);
       node->args[i] = narrow;
     }
   }
   indim_nodes_append(list, node);
   indim_value_id v = node->first_result;
-  if (node->result_count > 0 && is_odd(w, v) && w->b.status == INDIM_OK) {
+  if (node->result_count > 0 && is_widened(w, v) && w->b.status == INDIM_OK) {
     indim_value_id narrow = indim_loop_new_value(&w->b, w->program->values[v].type, w->lanes[v], list->body);
     node->first_result = narrow;
     w->program->values[narrow].node = node;
-    put_copy(w, v, narrow, w->lanes[v], list);
+    emit_copy(w, v, narrow, w->lanes[v], list);
   }
 }
 
@@ -147,7 +148,7 @@ indim_status indim_pass_widen(indim_loop_program *program) {
     w.lanes[v] = program->values[v].lanes;
   }
   for (int32_t v = 0; v < w.limit; v++) {
-    if (is_odd(&w, v)) {
+    if (is_widened(&w, v)) {
       program->values[v].lanes = power_above(w.lanes[v]);
       any = true;
     }

@@ -1,4 +1,4 @@
-// Targets by name, what a host lacks for one, and the way down from wide vectors to none.
+// Targets by name, features that a host lacks for one, and the fallback ladder from wide vectors to almost none.
 #include "loop/target/target.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 enum { LEAST_VECTOR = 16, PLAIN_VECTOR = 8 };
 
-// Caches of a machine that is not at hand, of one core: such as most have of late.
+// Typical recent caches, per core, for machines other than the host.
 #define USUAL_CACHES \
   { 32 << 10, 1 << 20, 4 << 20 }
 
@@ -121,7 +121,7 @@ bool indim_target_step_down(indim_target *target) {
     target->is_plain = true;
     return true;
   }
-  // The triple and the caches stay: what is known of the machine at hand is better than what is usual.
+  // Keeps the triple and the caches, which describe the actual machine.
   indim_target lower = target_at(narrower);
   lower.triple = target->triple;
   memcpy(lower.cache_bytes, target->cache_bytes, sizeof lower.cache_bytes);

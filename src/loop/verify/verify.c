@@ -1,6 +1,6 @@
-// The verifier of loop programs: the walk over the nodes, what is known where, and the control nodes. A broken rule is a
-// defect of whoever built the program, so the status is INTERNAL; every rule is checked from the program alone, with
-// nothing that the builder remembers.
+// The verifier of loop programs: the walk over the nodes, SSA scoping, and the control nodes. A broken rule is a
+// compiler bug, so the status is INTERNAL; every rule is checked from the program alone, independent of the builder's
+// state.
 #include "loop/verify/verify.h"
 
 #include <stdarg.h>
@@ -40,11 +40,11 @@ static indim_status check_storage(const indim_loop_verifier *v, const indim_stor
   const indim_loop_program *program = v->program;
   const char *wrong = NULL;
   if (storage->index != index) {
-    wrong = "stands at another index than its own";
+    wrong = "is listed at another index than its own";
   } else if (!indim_type_is_array(storage->type) || storage->elements < 0) {
-    wrong = "is no array";
+    wrong = "is not an array";
   } else if (storage->shares < 0 || storage->shares > program->storage_count) {
-    wrong = "shares the bytes of a storage that is not there";
+    wrong = "shares the bytes of a storage that does not exist";
   } else if (storage->kind == INDIM_STORAGE_CONSTANT && storage->data == NULL && storage->elements > 0) {
     wrong = "is a constant without data";
   } else if (storage->kind == INDIM_STORAGE_ARGUMENT && program->argument_count > 0 &&
@@ -85,7 +85,7 @@ static indim_status find_roots(indim_loop_verifier *v) {
   return INDIM_OK;
 }
 
-// What is known where ---------------------------------------------------------------------------------------------------
+// Scopes ----------------------------------------------------------------------------------------------------------------
 
 static indim_status enter(indim_loop_verifier *v, const indim_loop_body *body) {
   if (v->open_count == v->open_capacity) {
@@ -99,42 +99,42 @@ static indim_status enter(indim_loop_verifier *v, const indim_loop_body *body) {
   }
   const indim_loop_body *outer = v->open_count == 0 ? NULL : v->open[v->open_count - 1];
   if (body->depth != v->open_count || body->outer != outer) {
-    return indim_verify_fail_node(v, body->owner, "a body says that it is at depth %d, and is at %d", (int)body->depth,
+    return indim_verify_fail_node(v, body->owner, "a body claims depth %d, but is at %d", (int)body->depth,
                                   (int)v->open_count);
   }
   v->open[v->open_count++] = body;
   return INDIM_OK;
 }
 
-static indim_status check_known(const indim_loop_verifier *v, const indim_loop_node *node, int32_t count,
-                                const indim_value_id *values) {
+static indim_status check_in_scope(const indim_loop_verifier *v, const indim_loop_node *node, int32_t count,
+                                   const indim_value_id *values) {
   for (int32_t i = 0; i < count; i++) {
-    if (values[i] <= 0 || values[i] >= v->program->value_count || !v->given[values[i]]) {
-      return indim_verify_fail_node(v, node, "v%d is not given before its use", (int)values[i]);
+    if (values[i] <= 0 || values[i] >= v->program->value_count || !v->is_defined[values[i]]) {
+      return indim_verify_fail_node(v, node, "v%d is not defined before its use", (int)values[i]);
     }
     const indim_loop_body *body = value_of(v, values[i])->body;
     if (body->depth >= v->open_count || v->open[body->depth] != body) {
-      return indim_verify_fail_node(v, node, "v%d is not known here", (int)values[i]);
+      return indim_verify_fail_node(v, node, "v%d is not in scope here", (int)values[i]);
     }
   }
   return INDIM_OK;
 }
 
-// Takes a value as given, once, in |body| by |node| (NULL: a parameter).
-static indim_status give(indim_loop_verifier *v, const indim_loop_node *at, indim_value_id value,
-                         const indim_loop_body *body, const indim_loop_node *node) {
-  if (value <= 0 || value >= v->program->value_count || v->given[value]) {
-    return indim_verify_fail_node(v, at, "v%d is given twice or is no value", (int)value);
+// Records the definition of a value in |body| by |node| (NULL: a body parameter), and that it is the only one.
+static indim_status define(indim_loop_verifier *v, const indim_loop_node *at, indim_value_id value,
+                           const indim_loop_body *body, const indim_loop_node *node) {
+  if (value <= 0 || value >= v->program->value_count || v->is_defined[value]) {
+    return indim_verify_fail_node(v, at, "v%d is defined twice or is not a value", (int)value);
   }
-  const indim_loop_value *given = value_of(v, value);
-  if (given->body != body || given->node != node) {
-    return indim_verify_fail_node(v, at, "v%d says that something else gives it", (int)value);
+  const indim_loop_value *defined = value_of(v, value);
+  if (defined->body != body || defined->node != node) {
+    return indim_verify_fail_node(v, at, "v%d names another definition", (int)value);
   }
-  if (!indim_type_is_array(given->type) || given->lanes < 1) {
-    return indim_verify_fail_node(v, at, "v%d has %d lanes of %s", (int)value, (int)given->lanes,
-                                  indim_type_text(given->type));
+  if (!indim_type_is_array(defined->type) || defined->lanes < 1) {
+    return indim_verify_fail_node(v, at, "v%d has %d lanes of %s", (int)value, (int)defined->lanes,
+                                  indim_type_text(defined->type));
   }
-  v->given[value] = true;
+  v->is_defined[value] = true;
   return INDIM_OK;
 }
 
@@ -150,7 +150,7 @@ static bool is_scalar(const indim_loop_verifier *v, indim_value_id x, indim_type
 
 static indim_status check_for(const indim_loop_verifier *v, const indim_loop_node *node) {
   if (node->arg_count < 2 || !is_scalar(v, node->args[0], INDIM_S64) || !is_scalar(v, node->args[1], INDIM_S64)) {
-    return indim_verify_fail_node(v, node, "begin and end are to be s64 scalars");
+    return indim_verify_fail_node(v, node, "begin and end must be s64 scalars");
   }
   if (node->u.loop.step <= 0) {
     return indim_verify_fail_node(v, node, "the step is %lld", (long long)node->u.loop.step);
@@ -175,12 +175,12 @@ static indim_status check_control(const indim_loop_verifier *v, const indim_loop
     return check_for(v, node);
   }
   if (node->kind == INDIM_NODE_IF && !is_scalar(v, node->args[0], INDIM_PRED)) {
-    return indim_verify_fail_node(v, node, "the condition is to be a scalar pred");
+    return indim_verify_fail_node(v, node, "the condition must be a scalar pred");
   }
   return INDIM_OK;
 }
 
-// The body's parameters: for a for the index and the carried values, for a while the carried ones.
+// The body parameters: for a for the index and the carried values, for a while the carried values.
 static indim_status check_parameters(indim_loop_verifier *v, const indim_loop_body *body) {
   const indim_loop_node *owner = body->owner;
   int32_t index_count = owner->kind == INDIM_NODE_FOR ? 1 : 0;
@@ -192,7 +192,7 @@ static indim_status check_parameters(indim_loop_verifier *v, const indim_loop_bo
   }
   for (int32_t i = 0; i < count; i++) {
     indim_value_id parameter = body->first_parameter + i;
-    INDIM_TRY(give(v, owner, parameter, body, NULL));
+    INDIM_TRY(define(v, owner, parameter, body, NULL));
     indim_value_id like = owner->kind == INDIM_NODE_FOR ? owner->args[i == 0 ? 0 : i + 1] : owner->args[i];
     if (!same_type(v, parameter, like)) {
       return indim_verify_fail_node(v, owner, "parameter v%d is not of v%d's type", (int)parameter, (int)like);
@@ -209,7 +209,7 @@ static indim_status check_parameters(indim_loop_verifier *v, const indim_loop_bo
   return INDIM_OK;
 }
 
-// What |body| yields: a while's first body one scalar pred, the others what the node carries or gives.
+// What |body| yields: a while's first body one scalar pred, the others the node's carried values or results.
 static indim_status check_yields(const indim_loop_verifier *v, const indim_loop_body *body) {
   const indim_loop_node *owner = body->owner;
   if (owner == NULL) {
@@ -218,10 +218,10 @@ static indim_status check_yields(const indim_loop_verifier *v, const indim_loop_
   if (!body->is_closed) {
     return indim_verify_fail_node(v, owner, "a body was not closed");
   }
-  INDIM_TRY(check_known(v, owner, body->yield_count, body->yields));
+  INDIM_TRY(check_in_scope(v, owner, body->yield_count, body->yields));
   if (owner->kind == INDIM_NODE_WHILE && body == owner->bodies[0]) {
     bool is_right = body->yield_count == 1 && is_scalar(v, body->yields[0], INDIM_PRED);
-    return is_right ? INDIM_OK : indim_verify_fail_node(v, owner, "the condition is to yield a scalar pred");
+    return is_right ? INDIM_OK : indim_verify_fail_node(v, owner, "the condition must yield a scalar pred");
   }
   if (body->yield_count != owner->result_count) {
     return indim_verify_fail_node(v, owner, "a body yields %d values, expected %d", (int)body->yield_count,
@@ -244,11 +244,11 @@ static indim_status check_results(indim_loop_verifier *v, const indim_loop_node 
   bool is_for = node->kind == INDIM_NODE_FOR;
   int32_t skipped = is_for ? 2 : 0;
   if (node->kind != INDIM_NODE_IF && node->result_count != node->arg_count - skipped) {
-    return indim_verify_fail_node(v, node, "a loop that carries %d values gives %d",
+    return indim_verify_fail_node(v, node, "a loop that carries %d values has %d results",
                                   (int)node->arg_count - (int)skipped, (int)node->result_count);
   }
   for (int32_t i = 0; i < node->result_count; i++) {
-    INDIM_TRY(give(v, node, node->first_result + i, node->body, node));
+    INDIM_TRY(define(v, node, node->first_result + i, node->body, node));
     const indim_loop_value *result = value_of(v, node->first_result + i);
     if (node->kind != INDIM_NODE_IF && !same_type(v, node->args[i + skipped], node->first_result + i)) {
       return indim_verify_fail_node(v, node, "result %d is not of the carried value's type", (int)i);
@@ -268,7 +268,7 @@ static bool touches_memory(const indim_loop_node *node) {
          group == INDIM_GROUP_HOST;
 }
 
-// What holds for every node: its body, the number of its arguments and bodies, and that the arguments are known.
+// Rules for every node: its body, the number of its arguments and bodies, and that the arguments are in scope.
 static indim_status check_shape(const indim_loop_verifier *v, const indim_loop_node *node) {
   static const struct {
     int args, regions;
@@ -277,10 +277,10 @@ static indim_status check_shape(const indim_loop_verifier *v, const indim_loop_n
 #include "loop/ir/nodes.def"
   };
   if ((unsigned)node->kind >= INDIM_NODE_COUNT) {
-    return indim_verify_fail_node(v, NULL, "a node of no kind");
+    return indim_verify_fail_node(v, NULL, "a node of an invalid kind");
   }
   if (node->body != v->open[v->open_count - 1]) {
-    return indim_verify_fail_node(v, node, "a node stands in another body than it says");
+    return indim_verify_fail_node(v, node, "a node is in another body than it names");
   }
   if (node->arg_count < 0 || (rows[node->kind].args >= 0 && node->arg_count != rows[node->kind].args)) {
     return indim_verify_fail_node(v, node, "a node has %d arguments, expected %d", (int)node->arg_count,
@@ -290,7 +290,7 @@ static indim_status check_shape(const indim_loop_verifier *v, const indim_loop_n
   if (regions != rows[node->kind].regions || (regions == 1 && node->bodies[0] == NULL)) {
     return indim_verify_fail_node(v, node, "a node has %d bodies, expected %d", regions, rows[node->kind].regions);
   }
-  return check_known(v, node, node->arg_count, node->args);
+  return check_in_scope(v, node, node->arg_count, node->args);
 }
 
 // A node without bodies.
@@ -298,22 +298,22 @@ static indim_status check_plain(indim_loop_verifier *v, const indim_loop_node *n
   bool is_memory = touches_memory(node);
   int32_t expected = is_memory && node->kind != INDIM_NODE_LOAD ? 0 : 1;
   if (node->result_count != expected) {
-    return indim_verify_fail_node(v, node, "a node gives %d values, expected %d", (int)node->result_count,
+    return indim_verify_fail_node(v, node, "a node defines %d values, expected %d", (int)node->result_count,
                                   (int)expected);
   }
   if (expected == 1) {
-    INDIM_TRY(give(v, node, node->first_result, node->body, node));
+    INDIM_TRY(define(v, node, node->first_result, node->body, node));
   }
   return is_memory ? indim_loop_verify_memory(v, node) : indim_loop_verify_value(v, node);
 }
 
 // The walk --------------------------------------------------------------------------------------------------------------
 
-// Goes into body |which| of a control node.
+// Enters body |which| of a control node.
 static indim_status enter_body(indim_loop_verifier *v, const indim_loop_node *node, int which) {
   const indim_loop_body *body = node->bodies[which];
   if (body->owner != node) {
-    return indim_verify_fail_node(v, node, "a body says that another node owns it");
+    return indim_verify_fail_node(v, node, "a body names another owner");
   }
   INDIM_TRY(enter(v, body));
   INDIM_TRY(check_parameters(v, body));
@@ -328,8 +328,8 @@ static indim_status enter_body(indim_loop_verifier *v, const indim_loop_node *no
   return INDIM_OK;
 }
 
-// Leaves the innermost body; |*out_node| is what to walk next: in the second body, or behind the owner. The program's
-// own body has no owner: |*out_node| is NULL and nothing is open any more.
+// Leaves the innermost body; |*out_node| is the next node to visit: in the second body, or after the owner. The
+// program's own body has no owner: |*out_node| is NULL and no body is open any more.
 static indim_status leave_body(indim_loop_verifier *v, const indim_loop_node **out_node) {
   const indim_loop_body *body = v->open[v->open_count - 1];
   const indim_loop_node *owner = body->owner;
@@ -382,13 +382,13 @@ indim_status indim_loop_verify(const indim_loop_program *program) {
   indim_ctx *cx = program->cx;
   size_t value_bytes = (size_t)program->value_count * sizeof(bool);
   size_t root_bytes = (size_t)program->storage_count * sizeof(int32_t);
-  void *given = NULL;
+  void *defined = NULL;
   void *roots = NULL;
-  indim_status status = indim_alloc_zeroed(cx, value_bytes, &given);
+  indim_status status = indim_alloc_zeroed(cx, value_bytes, &defined);
   if (status == INDIM_OK) {
     status = indim_alloc(cx, root_bytes, &roots);
   }
-  v.given = given;
+  v.is_defined = defined;
   v.roots = roots;
   if (status == INDIM_OK) {
     status = find_roots(&v);
@@ -396,7 +396,7 @@ indim_status indim_loop_verify(const indim_loop_program *program) {
   if (status == INDIM_OK) {
     status = walk(&v);
   }
-  indim_free(cx, given, value_bytes);
+  indim_free(cx, defined, value_bytes);
   indim_free(cx, roots, root_bytes);
   indim_free(cx, (void *)v.open, (size_t)v.open_capacity * sizeof *v.open);
   indim_free(cx, v.accesses, v.access_capacity * sizeof *v.accesses);

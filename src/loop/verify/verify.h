@@ -1,13 +1,13 @@
-// What the parts of the verifier share: the walk's state, and the checks of a node by its kind.
+// Shared by the files of the verifier: the state of the walk, and the checks of a node by its kind.
 #ifndef INDIM_LOOP_VERIFY_H
 #define INDIM_LOOP_VERIFY_H
 
 #include "loop/ir/build.h"
 
-// One access inside the parallel loop that is walked: elements address + low to address + high of |storage|.
+// One access in the parallel loop being walked: elements address + low to address + high of |storage|.
 typedef struct indim_loop_access {
   int32_t storage;
-  int32_t root;  // index of the storage whose bytes they are
+  int32_t root;  // index of the storage that owns the bytes
   bool is_write, is_masked;
   indim_value_id address;
   int64_t low, high;
@@ -16,13 +16,13 @@ typedef struct indim_loop_access {
 
 typedef struct indim_loop_verifier {
   const indim_loop_program *program;
-  const indim_loop_body **open;  // the bodies that the walk is in, by depth
+  const indim_loop_body **open;  // the bodies around the walk, by depth
   int32_t open_count, open_capacity;
-  bool *given;                      // for each value: whether the walk has passed what gives it
-  int32_t *roots;                   // for each storage: the index of the one whose bytes it has
+  bool *is_defined;                 // for each value: whether its definition has been visited
+  int32_t *roots;                   // for each storage: the index of the one that owns its bytes
   int32_t dead;                     // depth of the outermost body around the walk that never runs; 0: none
   const indim_loop_node *parallel;  // the parallel loop around the walk
-  indim_loop_access *accesses;      // in it
+  indim_loop_access *accesses;      // in |parallel|
   size_t access_count, access_capacity;
 } indim_loop_verifier;
 
@@ -30,11 +30,11 @@ typedef struct indim_loop_verifier {
 indim_status indim_verify_fail_node(const indim_loop_verifier *v, const indim_loop_node *node, const char *format, ...)
     INDIM_PRINTF(3, 4);
 
-// Types, lanes and ranges of a pure node that is no load.
+// Types, lanes and ranges of a pure node other than a load.
 INDIM_CHECKED indim_status indim_loop_verify_value(indim_loop_verifier *v, const indim_loop_node *node);
-// Loads, stores, copies, fills and calls of the host: storages, types, addresses. Records them inside a parallel loop.
+// Loads, stores, copies, fills and calls of the host: storages, types, addresses. Records accesses in a parallel loop.
 INDIM_CHECKED indim_status indim_loop_verify_memory(indim_loop_verifier *v, const indim_loop_node *node);
-// The accesses of the parallel loop around the walk, when its body ends.
+// The recorded accesses of the parallel loop around the walk, when its body ends.
 INDIM_CHECKED indim_status indim_loop_verify_parallel(indim_loop_verifier *v);
 
 #endif  // INDIM_LOOP_VERIFY_H

@@ -1,5 +1,5 @@
-// The verifier's rules for what touches memory, access by access: types, lanes, masks, who may be written, and that every
-// access without a mask is inside its storage by the range of its address. In a parallel loop they are recorded.
+// The verifier's rules for memory, access by access: types, lanes, masks, which storages are writable, and that every
+// unmasked access is inside its storage by the range of its address. In a parallel loop the accesses are recorded.
 #include "loop/ir/effects.h"
 #include "loop/verify/verify.h"
 
@@ -26,7 +26,7 @@ static indim_status record(indim_loop_verifier *v, const indim_loop_node *node, 
 static indim_status check_storage(const indim_loop_verifier *v, const indim_loop_node *node, int32_t index,
                                   bool is_write) {
   if (index < 0 || index >= v->program->storage_count) {
-    return indim_verify_fail_node(v, node, "storage %d is not there", (int)index);
+    return indim_verify_fail_node(v, node, "storage %d does not exist", (int)index);
   }
   const indim_storage *storage = v->program->storages[index];
   bool is_argument = storage->kind == INDIM_STORAGE_ARGUMENT;
@@ -36,18 +36,17 @@ static indim_status check_storage(const indim_loop_verifier *v, const indim_loop
   const indim_storage *root = v->program->storages[v->roots[index]];
   if (is_write &&
       (root->kind == INDIM_STORAGE_CONSTANT || (root->kind == INDIM_STORAGE_ARGUMENT && !root->is_donated))) {
-    return indim_verify_fail_node(v, node, "%s has the bytes of %s, which may not be written", storage->name,
-                                  root->name);
+    return indim_verify_fail_node(v, node, "%s aliases %s, which may not be written", storage->name, root->name);
   }
   int64_t bytes = indim_index_mul_saturated(root->elements, indim_type_bytes(root->type));
   if (root->kind == INDIM_STORAGE_SCRATCH && v->program->scratch_bytes > 0 &&
       (root->offset < 0 || root->offset % 64 != 0 || bytes > v->program->scratch_bytes - root->offset)) {
-    return indim_verify_fail_node(v, node, "%s is no part of the scratch block", root->name);
+    return indim_verify_fail_node(v, node, "%s is not inside the scratch block", root->name);
   }
   return INDIM_OK;
 }
 
-// What a mask covers need not be inside.
+// Masked accesses are exempt.
 static indim_status check_inside(const indim_loop_verifier *v, const indim_loop_node *node, const indim_effect *e) {
   const indim_loop_value *at = value_of(v, e->address);
   const indim_storage *to = v->program->storages[e->storage];
@@ -56,12 +55,12 @@ static indim_status check_inside(const indim_loop_verifier *v, const indim_loop_
   if (is_inside || v->dead != 0 || e->is_masked) {
     return INDIM_OK;
   }
-  return indim_verify_fail_node(v, node, "elements %lld..%lld behind v%d, which is in %lld..%lld, of %s with %lld",
+  return indim_verify_fail_node(v, node, "elements %lld..%lld from v%d, which is in %lld..%lld, of %s with %lld",
                                 (long long)e->low, (long long)e->high, (int)e->address, (long long)at->low,
                                 (long long)at->high, to->name, (long long)to->elements);
 }
 
-// All accesses of a node whose storages and addresses are right.
+// All accesses of a node whose storages and addresses are valid.
 static indim_status check_accesses(indim_loop_verifier *v, const indim_loop_node *node) {
   indim_effect effects[INDIM_MAX_EFFECTS];
   int32_t count = indim_loop_effects(v->program, node, effects);
@@ -82,7 +81,7 @@ static indim_status check_lanes_at(indim_loop_verifier *v, const indim_loop_node
   const indim_loop_value *address = value_of(v, node->args[0]);
   const indim_storage *storage = v->program->storages[node->u.memory.storage];
   if (address->type != INDIM_S64 || (address->lanes != 1 && address->lanes != value->lanes)) {
-    return indim_verify_fail_node(v, node, "the address is to be s64, one or as many as lanes");
+    return indim_verify_fail_node(v, node, "the address must be s64, with one lane or one per element");
   }
   if (value->type != storage->type) {
     return indim_verify_fail_node(v, node, "%s holds %s, not %s", storage->name, indim_type_text(storage->type),
@@ -91,7 +90,7 @@ static indim_status check_lanes_at(indim_loop_verifier *v, const indim_loop_node
   if (node->u.memory.has_mask) {
     const indim_loop_value *mask = value_of(v, node->args[is_write ? 2 : 1]);
     if (mask->type != INDIM_PRED || mask->lanes != value->lanes) {
-      return indim_verify_fail_node(v, node, "the mask is to be a pred of as many lanes");
+      return indim_verify_fail_node(v, node, "the mask must be a pred of as many lanes");
     }
   }
   return check_accesses(v, node);
@@ -154,13 +153,13 @@ static indim_status check_fill(indim_loop_verifier *v, const indim_loop_node *no
   return check_accesses(v, node);
 }
 
-// What is asked for may lie outside of the storage, but not where it is counted from.
+// The prefetched elements may be outside the storage, the address may not.
 static indim_status check_prefetch(const indim_loop_verifier *v, const indim_loop_node *node) {
   INDIM_TRY(check_storage(v, node, node->u.prefetch.storage, false));
   const indim_loop_value *at = value_of(v, node->args[0]);
   bool is_inside = at->low >= 0 && at->high < v->program->storages[node->u.prefetch.storage]->elements;
   if (!is_address(v, node->args[0]) || (!is_inside && v->dead == 0) || node->u.prefetch.count < 0) {
-    return indim_verify_fail_node(v, node, "what is asked for begins at an s64 address in its storage");
+    return indim_verify_fail_node(v, node, "a prefetch starts at an s64 address in its storage");
   }
   return INDIM_OK;
 }
@@ -177,10 +176,10 @@ static indim_status check_matmul(indim_loop_verifier *v, const indim_loop_node *
   }
   if ((n[INDIM_MATMUL_TYPE] != INDIM_F32 && n[INDIM_MATMUL_TYPE] != INDIM_F64) || n[INDIM_MATMUL_BATCH] < 0 ||
       n[INDIM_MATMUL_M] < 0 || n[INDIM_MATMUL_N] < 0 || n[INDIM_MATMUL_K] < 0) {
-    return indim_verify_fail_node(v, node, "matmul of a type or sizes that it does not take");
+    return indim_verify_fail_node(v, node, "matmul of an unsupported type or sizes");
   }
   if (v->parallel != NULL && n[INDIM_MATMUL_SINGLE_THREAD] == 0) {
-    return indim_verify_fail_node(v, node, "in a parallel loop matmul is to be computed by the calling thread");
+    return indim_verify_fail_node(v, node, "in a parallel loop matmul must be computed by the calling thread");
   }
   for (int i = 0; i < 3; i++) {
     const indim_storage *storage = v->program->storages[node->u.host.storages[i]];
@@ -210,7 +209,7 @@ static indim_status check_host(indim_loop_verifier *v, const indim_loop_node *no
   case INDIM_HOST_SERVICE_COUNT:
     break;
   }
-  return indim_verify_fail_node(v, node, "a service that the host does not have");
+  return indim_verify_fail_node(v, node, "an unknown service of the host");
 }
 
 indim_status indim_loop_verify_memory(indim_loop_verifier *v, const indim_loop_node *node) {

@@ -1,7 +1,7 @@
-// The verifier's rule for parallel loops: no iteration may read what another one writes. Of a storage that is read and
-// written there, every access of iteration i is at c i + r with r in a window that is no wider than c times the step, or
-// the like with the digits of i (its quotients and remainders) for i. Of one that is only written, no place is the same in
-// all iterations.
+// The verifier's rule for parallel loops: no iteration may read what another one writes. In a storage that is both read
+// and written there, every access of iteration i is at c i + r with r in a window not wider than c times the step, or
+// the same with the digits of i (its quotients and remainders) in place of i. In one that is only written, no element
+// is written by all iterations.
 #include <stdlib.h>
 
 #include "loop/ir/affine.h"
@@ -11,7 +11,7 @@ static const indim_loop_value *value_of(const indim_loop_verifier *v, indim_valu
   return &v->program->values[value];
 }
 
-// A part of the parallel index i: (i / divisor) mod |modulus|, 0 being none.
+// A part of the parallel index i: (i / divisor) mod |modulus|, or just i / divisor when |modulus| is 0.
 typedef struct digit {
   int64_t divisor, modulus;
 } digit;
@@ -49,26 +49,26 @@ static bool digit_of(const indim_loop_verifier *v, indim_value_id term, digit *o
   return true;
 }
 
-// What stays a term of an address: what is fixed in an iteration.
+// A term stays symbolic if it is invariant within one iteration.
 static bool is_fixed(const void *user, indim_value_id term) {
   const indim_loop_verifier *v = user;
   const indim_loop_value *value = value_of(v, term);
   return value->low != value->high && value->body->depth <= v->parallel->bodies[0]->depth;
 }
 
-// Of what an iteration makes, the digits of its index alone.
+// The same, but of values defined in the iteration only the digits of its index.
 static bool is_outer_or_digit(const void *user, indim_value_id term) {
   const indim_loop_verifier *v = user;
   digit d = {0, 0};
   return is_fixed(v, term) && (value_of(v, term)->body != v->parallel->bodies[0] || digit_of(v, term, &d));
 }
 
-// Whether the terms that change with the iteration tell iterations apart: their digits leave no part of the index out.
-// i mod step is the same in all iterations; i mod d and (i / d) mod m make i mod (d m).
+// Whether the terms that vary with the iteration determine it: their digits cover the whole index. i mod step is the
+// same in all iterations; i mod d and (i / d) mod m determine i mod (d m).
 static bool determines_index(const indim_loop_verifier *v, const indim_affine *p) {
   const indim_loop_value *index = value_of(v, v->parallel->bodies[0]->first_parameter);
   int64_t step = v->parallel->u.loop.step;
-  int64_t known = step;  // i mod |known| is known
+  int64_t known = step;  // i mod |known| is determined
   for (int32_t rounds = 0; rounds <= p->count; rounds++) {
     int64_t next = known;
     for (int32_t i = 0; i < p->count; i++) {
@@ -90,8 +90,8 @@ static bool determines_index(const indim_loop_verifier *v, const indim_affine *p
   return false;
 }
 
-// Whether places of different iterations, each with the window's elements around it, are apart: as in a number system,
-// each coefficient is at least as large as all that the smaller ones and the window reach.
+// Whether accesses of different iterations, each with the window around it, are disjoint: as in a number system, each
+// coefficient is at least the extent of all smaller ones and the window.
 static bool is_disjoint_by(const indim_loop_verifier *v, const indim_affine *p) {
   const indim_loop_body *body = v->parallel->bodies[0];
   int64_t width =
@@ -132,14 +132,15 @@ typedef struct access_class {
 
 enum { MAX_CLASSES = 32, MAX_FREE_TERMS = 4, MAX_VALUES = 8 };
 
-// Whether |term| has one value while the parallel loop runs.
+// Whether |term| is invariant in the parallel loop.
 static bool is_outer(const indim_loop_verifier *v, indim_value_id term) {
   return value_of(v, term)->body->depth < v->parallel->bodies[0]->depth;
 }
 
-// Adds the terms of |from| times |sign| to a difference of two places: outer ones as terms, of the others, which are those
-// of some iteration, what they reach.
-static bool add_place(const indim_loop_verifier *v, indim_affine *difference, const indim_affine *from, int64_t sign) {
+// Adds the terms of |from| times |sign| to a difference of two addresses: loop-invariant ones as terms, the others,
+// which differ per iteration, by their ranges.
+static bool add_address(const indim_loop_verifier *v, indim_affine *difference, const indim_affine *from,
+                        int64_t sign) {
   bool fits = indim_affine_widen(difference, sign, from->low, from->high);
   for (int32_t i = 0; i < from->count && fits; i++) {
     const indim_loop_value *value = value_of(v, from->terms[i]);
@@ -151,7 +152,7 @@ static bool add_place(const indim_loop_verifier *v, indim_affine *difference, co
   return fits;
 }
 
-// A term as (value + constant) modulo |modulus|; one that is no such remainder is itself, with modulus 0.
+// A term as (value + constant) modulo |modulus|; any other term is itself, with modulus 0.
 typedef struct free_term {
   indim_value_id value;
   int64_t constant, modulus;
@@ -169,14 +170,14 @@ static free_term free_term_of(const indim_loop_verifier *v, indim_value_id term)
                 : (free_term){node->args[0], 0, node->u.affine.constant};
 }
 
-// What the terms of a difference are made of: a few values, each with few numbers to be.
+// The operands of a difference's terms: a few values with small ranges, to be enumerated.
 typedef struct free_values {
   free_term terms[MAX_FREE_TERMS];
   int64_t coefficients[MAX_FREE_TERMS];
   int32_t term_count;
-  int64_t low, high;  // the window, with all terms that may be more numbers than a few
+  int64_t low, high;  // the window, including all terms with large ranges
   indim_value_id values[MAX_FREE_TERMS];
-  int64_t at[MAX_FREE_TERMS];  // of each value
+  int64_t at[MAX_FREE_TERMS];  // current number of each value
   int32_t count;
 } free_values;
 
@@ -188,7 +189,7 @@ static int32_t find_value(const free_values *f, indim_value_id value) {
   return i;
 }
 
-// False when there are too many terms of few numbers, or one may be any.
+// False when there are too many terms with small ranges, or one is unbounded.
 static bool find_values(const indim_loop_verifier *v, const indim_affine *d, free_values *f) {
   indim_affine window = {.low = d->low, .high = d->high};
   *f = (free_values){.count = 0};
@@ -218,7 +219,7 @@ static bool find_values(const indim_loop_verifier *v, const indim_affine *d, fre
   return true;
 }
 
-// Steps to the next numbers of all values together; false behind the last.
+// Advances all values to the next combination; false after the last.
 static bool next_values(const indim_loop_verifier *v, free_values *f) {
   int32_t next = 0;
   while (next < f->count && f->at[next] == value_of(v, f->values[next])->high) {
@@ -232,8 +233,8 @@ static bool next_values(const indim_loop_verifier *v, free_values *f) {
   return true;
 }
 
-// Whether the difference is never 0: not for any of the few values that its terms may be made of, as the number of the slot
-// of a rotating buffer that is read, another one being written.
+// Whether the difference is never 0, for any combination of the enumerated values: for example the slot of a rotating
+// buffer that is read while another one is written.
 static bool is_never_zero(const indim_loop_verifier *v, const indim_affine *d) {
   free_values f;
   if (!find_values(v, d, &f)) {
@@ -255,13 +256,13 @@ static bool is_never_zero(const indim_loop_verifier *v, const indim_affine *d) {
   return true;
 }
 
-// Whether no access of |x| meets one of |y|, in any two iterations.
-static bool is_elsewhere(const indim_loop_verifier *v, const indim_affine *x, const indim_affine *y) {
+// Whether no access of |x| overlaps one of |y|, in any two iterations.
+static bool is_disjoint_from(const indim_loop_verifier *v, const indim_affine *x, const indim_affine *y) {
   indim_affine difference = {.count = 0};
-  return add_place(v, &difference, x, 1) && add_place(v, &difference, y, -1) && is_never_zero(v, &difference);
+  return add_address(v, &difference, x, 1) && add_address(v, &difference, y, -1) && is_never_zero(v, &difference);
 }
 
-// Puts an access into the class of its address. False when the address or the class has no place.
+// Adds an access to the class of its address. False when the address or the class does not fit.
 static bool classify(const indim_loop_verifier *v, const indim_loop_access *access, bool all, access_class *classes,
                      int32_t *count) {
   indim_affine p;
@@ -287,9 +288,9 @@ static bool classify(const indim_loop_verifier *v, const indim_loop_access *acce
   return true;
 }
 
-// NULL, or the node of an access that may meet another one's element in another iteration.
-static const indim_loop_node *find_meeting(const indim_loop_verifier *v, const indim_loop_access *accesses,
-                                           size_t count, bool all) {
+// NULL, or the node of an access that may overlap another one's element in a different iteration.
+static const indim_loop_node *find_conflict(const indim_loop_verifier *v, const indim_loop_access *accesses,
+                                            size_t count, bool all) {
   access_class classes[MAX_CLASSES];
   int32_t class_count = 0;
   for (size_t i = 0; i < count; i++) {
@@ -301,32 +302,32 @@ static const indim_loop_node *find_meeting(const indim_loop_verifier *v, const i
   }
   for (int32_t i = 0; i < class_count; i++) {
     const access_class *x = &classes[i];
-    bool is_split = !x->is_read || !x->is_written || is_disjoint_by(v, &x->at);
-    for (int32_t j = 0; j < i && is_split; j++) {
+    bool is_disjoint = !x->is_read || !x->is_written || is_disjoint_by(v, &x->at);
+    for (int32_t j = 0; j < i && is_disjoint; j++) {
       const access_class *y = &classes[j];
       bool may_matter = (x->is_written && y->is_read) || (x->is_read && y->is_written);
-      is_split = !may_matter || is_elsewhere(v, &x->at, &y->at);
+      is_disjoint = !may_matter || is_disjoint_from(v, &x->at, &y->at);
     }
-    if (!is_split) {
+    if (!is_disjoint) {
       return x->node;
     }
   }
   return NULL;
 }
 
-// All accesses of one storage, |count| of them, among them reads and writes. What an iteration makes and holds fast counts
-// as a part of its place first, and as a part of its window where accesses differ in it.
+// All |count| accesses of one storage, which is both read and written. Values defined in an iteration count as terms of
+// the address first, and as a part of the window where accesses differ in them.
 static indim_status check_group(const indim_loop_verifier *v, const indim_loop_access *accesses, size_t count) {
-  const indim_loop_node *node = find_meeting(v, accesses, count, false);
-  if (node != NULL && find_meeting(v, accesses, count, true) != NULL) {
-    return indim_verify_fail_node(v, node, "iterations of a parallel loop may meet in %s",
+  const indim_loop_node *node = find_conflict(v, accesses, count, false);
+  if (node != NULL && find_conflict(v, accesses, count, true) != NULL) {
+    return indim_verify_fail_node(v, node, "iterations of a parallel loop may conflict in %s",
                                   v->program->storages[accesses[0].root]->name);
   }
   return INDIM_OK;
 }
 
-// Whether every iteration writes the same place: nothing in its address is made in the loop.
-static bool is_same_everywhere(const indim_loop_verifier *v, const indim_loop_access *access) {
+// Whether every iteration writes the same element: nothing in the address is defined in the loop.
+static bool is_loop_invariant(const indim_loop_verifier *v, const indim_loop_access *access) {
   return access->is_write && !access->is_masked &&
          value_of(v, access->address)->body->depth < v->parallel->bodies[0]->depth;
 }
@@ -350,9 +351,9 @@ indim_status indim_loop_verify_parallel(indim_loop_verifier *v) {
     for (; end < v->access_count && v->accesses[end].root == v->accesses[begin].root; end++) {
       is_read |= !v->accesses[end].is_write;
       is_written |= v->accesses[end].is_write;
-      if (is_same_everywhere(v, &v->accesses[end])) {
+      if (is_loop_invariant(v, &v->accesses[end])) {
         return indim_verify_fail_node(v, v->accesses[end].node,
-                                      "all iterations of a parallel loop write the same place");
+                                      "all iterations of a parallel loop write the same element");
       }
     }
     if (is_read && is_written) {

@@ -1,5 +1,5 @@
-// The verifier's rules for pure nodes: types, lanes, what the union holds, and that a range claims no more than the
-// arguments' ranges say.
+// The verifier's rules for pure nodes: types, lanes, the union's contents, and that a range is no tighter than the
+// arguments' ranges imply.
 #include <string.h>
 
 #include "base/size.h"
@@ -24,16 +24,16 @@ static bool args_like_result(const indim_loop_verifier *v, const indim_loop_node
   return ok;
 }
 
-// The type that a unary or binary op gives on operands of |type|.
+// The result type of a unary or binary op on operands of |type|.
 static indim_type result_type(indim_op op, indim_type type) {
   if (op == INDIM_OP_IS_FINITE) {
     return INDIM_PRED;
   }
-  bool gives_part = op == INDIM_OP_ABS || op == INDIM_OP_REAL || op == INDIM_OP_IMAG;
-  return gives_part && indim_type_is_complex(type) ? indim_type_component_of(type) : type;
+  bool takes_part = op == INDIM_OP_ABS || op == INDIM_OP_REAL || op == INDIM_OP_IMAG;
+  return takes_part && indim_type_is_complex(type) ? indim_type_component_of(type) : type;
 }
 
-static bool compare_is_right(const indim_loop_op *op) {
+static bool is_valid_compare(const indim_loop_op *op) {
   return op->direction >= (int32_t)INDIM_COMPARE_EQ && op->direction <= (int32_t)INDIM_COMPARE_LT;
 }
 
@@ -51,7 +51,7 @@ static bool types_agree(const indim_loop_verifier *v, const indim_loop_node *nod
   case INDIM_OP_COMPLEX:
     return first == arg_of(v, node, 1)->type && indim_type_complex_of(first) == result->type;
   case INDIM_OP_COMPARE:
-    return first == arg_of(v, node, 1)->type && result->type == INDIM_PRED && compare_is_right(&node->u.op);
+    return first == arg_of(v, node, 1)->type && result->type == INDIM_PRED && is_valid_compare(&node->u.op);
   case INDIM_OP_SELECT:
     return first == INDIM_PRED && arg_of(v, node, 1)->type == result->type && arg_of(v, node, 2)->type == result->type;
   default:
@@ -83,7 +83,7 @@ static indim_status check_reduce(const indim_loop_verifier *v, const indim_loop_
     return indim_verify_fail_node(v, node, "a reduction by %s", indim_op_get(op)->text);
   }
   if (result->lanes != 1 || result->type != arg_of(v, node, 0)->type) {
-    return indim_verify_fail_node(v, node, "a reduction gives one lane of its argument's type");
+    return indim_verify_fail_node(v, node, "a reduction has one lane of its argument's type");
   }
   return INDIM_OK;
 }
@@ -109,13 +109,13 @@ static indim_status check_constant(const indim_loop_verifier *v, const indim_loo
 static indim_status check_index(const indim_loop_verifier *v, const indim_loop_node *node) {
   const indim_loop_value *result = result_of(v, node);
   if (result->type != INDIM_S64) {
-    return indim_verify_fail_node(v, node, "index arithmetic gives s64");
+    return indim_verify_fail_node(v, node, "the result of index arithmetic must be s64");
   }
   if (node->kind == INDIM_NODE_CLAMP_INDEX) {
     const indim_loop_value *x = arg_of(v, node, 0);
-    bool is_right = node->u.clamp.low <= node->u.clamp.high && x->lanes == result->lanes &&
+    bool is_valid = node->u.clamp.low <= node->u.clamp.high && x->lanes == result->lanes &&
                     (x->type == INDIM_PRED || indim_type_is_integral(x->type));
-    return is_right ? INDIM_OK : indim_verify_fail_node(v, node, "a clamp of no integer or to no range");
+    return is_valid ? INDIM_OK : indim_verify_fail_node(v, node, "a clamp of a non-integer or to an empty range");
   }
   if (!args_like_result(v, node, INDIM_S64)) {
     return indim_verify_fail_node(v, node, "index arithmetic on other than s64 of the result's lanes");
@@ -173,7 +173,7 @@ static indim_status check_kind(const indim_loop_verifier *v, const indim_loop_no
   case INDIM_NODE_FMA:
     return indim_type_is_float(result_of(v, node)->type) && args_like_result(v, node, INDIM_TYPE_INVALID)
                ? INDIM_OK
-               : indim_verify_fail_node(v, node, "fma takes and gives one float type");
+               : indim_verify_fail_node(v, node, "fma requires one float type");
   case INDIM_NODE_AFFINE:
   case INDIM_NODE_FLOORDIV:
   case INDIM_NODE_MODULO:
@@ -190,7 +190,7 @@ static indim_status check_kind(const indim_loop_verifier *v, const indim_loop_no
 #include "loop/ir/impure.def"
     break;
   }
-  return indim_verify_fail_node(v, node, "a node of no kind");
+  return indim_verify_fail_node(v, node, "a node of an invalid kind");
 }
 
 indim_status indim_loop_verify_value(indim_loop_verifier *v, const indim_loop_node *node) {
