@@ -507,25 +507,25 @@ TEST(parallel_iterations_are_apart) {
 }
 
 TEST(parallel_iterations_that_meet) {
-  CHECK_PARALLEL(neighbour, "may meet in r");
-  CHECK_PARALLEL(vectors_that_overlap, "may meet in r");
-  CHECK_PARALLEL(rows_too_long, "may meet in r");
-  CHECK_PARALLEL(rows_read_beyond, "may meet in r");
-  CHECK_PARALLEL(a_digit_is_missing, "may meet in r");
-  CHECK_PARALLEL(a_middle_digit_is_missing, "may meet in r");
-  CHECK_PARALLEL(blocks_too_long, "may meet in r");
-  CHECK_PARALLEL(read_where_data_says, "may meet in r");
-  CHECK_PARALLEL(triangle, "may meet in r");
-  CHECK_PARALLEL(own_part_too_long, "may meet in r");
-  CHECK_PARALLEL(halves_that_meet, "may meet in r");
-  CHECK_PARALLEL(rows_of_two_tables_that_meet, "may meet in r");
-  CHECK_PARALLEL(same_place, "write the same place");
-  CHECK_PARALLEL(copied_rows_that_meet, "may meet in t");
-  CHECK_PARALLEL(products_that_meet, "may meet in r");
+  CHECK_PARALLEL(neighbour, "may conflict in r");
+  CHECK_PARALLEL(vectors_that_overlap, "may conflict in r");
+  CHECK_PARALLEL(rows_too_long, "may conflict in r");
+  CHECK_PARALLEL(rows_read_beyond, "may conflict in r");
+  CHECK_PARALLEL(a_digit_is_missing, "may conflict in r");
+  CHECK_PARALLEL(a_middle_digit_is_missing, "may conflict in r");
+  CHECK_PARALLEL(blocks_too_long, "may conflict in r");
+  CHECK_PARALLEL(read_where_data_says, "may conflict in r");
+  CHECK_PARALLEL(triangle, "may conflict in r");
+  CHECK_PARALLEL(own_part_too_long, "may conflict in r");
+  CHECK_PARALLEL(halves_that_meet, "may conflict in r");
+  CHECK_PARALLEL(rows_of_two_tables_that_meet, "may conflict in r");
+  CHECK_PARALLEL(same_place, "write the same element");
+  CHECK_PARALLEL(copied_rows_that_meet, "may conflict in t");
+  CHECK_PARALLEL(products_that_meet, "may conflict in r");
   CHECK_PARALLEL(products_by_several, "by the calling thread");
   CHECK_PARALLEL(product_outside, "elements 0..1024 from");
-  CHECK_PARALLEL(lanes_that_meet, "may meet in r");
-  CHECK_PARALLEL(carried_places, "may meet in r");
+  CHECK_PARALLEL(lanes_that_meet, "may conflict in r");
+  CHECK_PARALLEL(carried_places, "may conflict in r");
 }
 
 TEST(a_parallel_loop_stands_in_no_other) {

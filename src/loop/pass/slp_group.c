@@ -75,7 +75,7 @@ typedef struct memory_order {
   int32_t at;       // end of |deps|
   int32_t *next;    // linked lists: for each node the previous one that read the same storage, -1: none
   int32_t *since;   // the same, of nodes that accessed memory
-  int32_t touched;  // head of |since|: nodes that accessed memory add_dep the last call
+  int32_t touched;  // head of |since|: nodes that accessed memory after the last call
   int32_t last_call;
 } memory_order;
 
@@ -154,7 +154,7 @@ static void reset_memory(const memory_order *m) {
   }
 }
 
-// Definitions precede uses; order_write of a storage stay ordered with its other accesses.
+// Definitions precede uses; writes of a storage stay ordered with its other accesses.
 static void find_deps(indim_slp *p, indim_slp_segment *s) {
   int64_t most = 0;
   for (int32_t i = 0; i < s->count; i++) {

@@ -1,4 +1,4 @@
-// Storage folding (array folding). A scratch array that only one loop accesses, and of which each iteration
+// Storage folding (array contraction). A scratch array that only one loop accesses, and of which each iteration
 // accesses only a window of its own, needs just one window: no iteration reads what an earlier one wrote. A parallel
 // loop becomes one over pieces, with a window for each.
 //
