@@ -1,7 +1,7 @@
-// Loop fusion. Two adjacent loops with equal iteration spaces that share an array are fused if, whatever one of them
-// writes and the other accesses, each iteration accesses a window of its own. Then a row is still in the cache (and the
-// outer loop is paid once) when the next step of a softmax or of an optimizer reads it. Loops nested inside are fused
-// next.
+// Loop fusion. Two adjacent loops with equal iteration spaces that share an array are fused if in every storage that one
+// of them writes and the other accesses, the windows of different iterations are disjoint. Then a row is still in the
+// cache (and the outer loop is paid once) when the next step of a softmax or of an optimizer reads it. Loops nested
+// inside are fused next.
 //
 // A loop of calls, one for each product of a batch, has fewer iterations than the loop over the rows of all products.
 // The latter is strip-mined to match, if the two may then be fused: attention goes head by head, and the scores of a

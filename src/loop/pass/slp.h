@@ -65,8 +65,8 @@ typedef struct indim_slp_segment {
 } indim_slp_segment;
 
 // slp.c
-//   One vector of the values, all of equally many lanes, in their order: appended to |list|, or further out where
-//   all of them are in scope.
+// One vector of the values, all of equally many lanes, in their order: appended to |list|, or further out where
+// all of them are in scope.
 indim_value_id indim_slp_make_vector(indim_slp *p, indim_node_list *list, int32_t count, const indim_value_id *values);
 // The args and the map of a shuffle that concatenates |values|.
 void indim_slp_fill_shuffle(indim_slp *p, indim_loop_node *node, int32_t count, const indim_value_id *values);
@@ -74,11 +74,11 @@ void indim_slp_fill_shuffle(indim_slp *p, indim_loop_node *node, int32_t count, 
 void indim_slp_take(indim_slp *p, indim_node_list *list, indim_value_id value, indim_value_id vector, int32_t lane);
 indim_slp_body *indim_slp_body_of(indim_slp *p, const indim_loop_body *body);
 // slp_group.c
-//   Computes everything from |dep_start| on. Groups are formed only where that is profitable.
+// Computes everything from |dep_start| on. Groups are formed only where that is profitable.
 void indim_slp_plan(indim_slp *p, indim_slp_segment *s);
 
 // slp_carry.c
-//   |node| is a for or while whose bodies are done, about to be appended to |list|; |after| gets the nodes after it.
+// |node| is a for or while whose bodies are done, about to be appended to |list|; |after| gets the nodes after it.
 void indim_slp_carry(indim_slp *p, indim_loop_node *node, indim_node_list *list, indim_node_list *after);
 
 #endif  // INDIM_LOOP_SLP_H
