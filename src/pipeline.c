@@ -182,9 +182,8 @@ static indim_status take_aliases(indim_executable *e, const indim_module *module
 static bool wants_library(const indim_loop_program *program) {
   for (const indim_loop_node *node = program->body->first; node != NULL; node = indim_loop_next(node)) {
     if (node->kind == INDIM_NODE_HOST && node->u.host.service == INDIM_HOST_MATMUL) {
-      indim_host_matmul sizes;  // the numbers are its fields
-      memcpy(&sizes, node->u.host.numbers, sizeof sizes);
-      if (indim_matmul_wants_library(&sizes, program->target.vector_bytes)) {
+      const indim_host_matmul *sizes = (const indim_host_matmul *)(const void *)node->u.host.numbers;
+      if (indim_matmul_wants_library(sizes, program->target.vector_bytes)) {
         return true;
       }
     }

@@ -63,9 +63,9 @@ static void run_stoppable(void *user, void (*piece)(void *frame, int64_t begin, 
   }
 }
 
-static int32_t run_matmul(void *user, const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs) {
+static int32_t run_matmul(void *user, const indim_host_matmul *sizes, void *const *arrays) {
   run *r = user;
-  if (!indim_matmul_run(r->blas, run_stoppable, r, sizes, out, lhs, rhs)) {
+  if (!indim_matmul_run(r->blas, run_stoppable, r, sizes, arrays[0], arrays[1], arrays[2])) {
     return INDIM_HOST_FAILED;
   }
   return *r->stop == 0 ? INDIM_HOST_OK : INDIM_HOST_STOPPED;

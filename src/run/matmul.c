@@ -197,9 +197,9 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
   }
   bool by_library = fits_library(blas, s) && indim_matmul_wants_library(s, vector_bytes_of(blas));
   blocks whole = {s->m, s->n, 1, 1};
-  job j = {blas, s, s->alone != 0 ? whole : split_blocks(s, by_library), by_library, out, lhs, rhs};
+  job j = {blas, s, s->single_thread != 0 ? whole : split_blocks(s, by_library), by_library, out, lhs, rhs};
   int64_t count = s->batch * j.blocks.row_blocks * j.blocks.column_blocks;
-  if (parallel == NULL || s->alone != 0 || count == 1) {
+  if (parallel == NULL || s->single_thread != 0 || count == 1) {
     run_blocks(&j, 0, count);
     return true;
   }

@@ -3,7 +3,7 @@
 #define INDIM_RUN_MATMUL_H
 
 #include "indim/execute.h"
-#include "run/host.h"
+#include "host/host.h"
 
 // Functions of a BLAS through its C interface, and the library itself. All NULL: the built-in product.
 typedef struct indim_blas {

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/host.h"
+#include "host/host.h"
 #include "run/matmul.h"
 
 // A program, and how its files are called.
@@ -67,9 +67,10 @@ static void run_backwards(void *user, indim_host_piece *piece, void *frame, int6
   }
 }
 
-static int32_t multiply(void *user, const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs) {
+static int32_t multiply(void *user, const indim_host_matmul *sizes, void *const *arrays) {
   bool is_backwards = *(const bool *)user;
-  bool ok = indim_matmul_run(NULL, is_backwards ? run_backwards : run_at_once, user, sizes, out, lhs, rhs);
+  bool ok =
+      indim_matmul_run(NULL, is_backwards ? run_backwards : run_at_once, user, sizes, arrays[0], arrays[1], arrays[2]);
   return ok ? INDIM_HOST_OK : INDIM_HOST_FAILED;
 }
 

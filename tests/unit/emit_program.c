@@ -1065,17 +1065,17 @@ TEST(while_inside_a_piece_stops) {
   close_fixture(&f);
 }
 
-static int32_t see_matmul(void *user, const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs) {
+static int32_t see_matmul(void *user, const indim_host_matmul *sizes, void *const *arrays) {
   calls *c = user;
   c->count++;
-  c->iterations =
-      sizes->type == INDIM_F32 && sizes->batch == 1 && sizes->m == 2 && sizes->accumulate == 14 && sizes->alone == 15;
-  *(float *)out = *(const float *)lhs * *(const float *)rhs;
+  c->iterations = sizes->type == INDIM_F32 && sizes->batch == 1 && sizes->m == 2 && sizes->accumulate == 14 &&
+                  sizes->single_thread == 15;
+  *(float *)arrays[0] = *(const float *)arrays[1] * *(const float *)arrays[2];
   return c->wants_stop ? 5 : 0;
 }
 
 TEST(host_matmul) {
-  static const int64_t numbers[] = {INDIM_F32, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  static const indim_host_matmul numbers = {INDIM_F32, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   fixture f;
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;
@@ -1083,9 +1083,8 @@ TEST(host_matmul) {
   indim_storage *y = argument(&f, INDIM_F32, 8);
   indim_storage *r = result(&f, INDIM_F32, 8);
   indim_storage *storages[] = {r, x, y};
-  bool is_written[] = {true, false, false};
   indim_value_id addresses[] = {index_of(&f, 3), index_of(&f, 1), index_of(&f, 2)};
-  indim_loop_host(b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, INDIM_MATMUL_NUMBERS, numbers);
+  indim_loop_host(b, &(indim_host_call){INDIM_HOST_MATMUL, 3, 1, storages, addresses, NULL, &numbers});
   indim_compiled_fn *fn = compile(&f);
   float in[] = {0, 5, 7, 0, 0, 0, 0, 0};
   float got[8] = {0};

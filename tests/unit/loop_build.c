@@ -906,7 +906,7 @@ static void refuse_more(indim_loop_builder *b, int what, indim_value_id zero, in
   } else if (what == 20) {
     indim_loop_add(b, zero, 4711);
   } else {
-    indim_loop_host(b, INDIM_HOST_MATMUL, INDIM_MAX_HOST_STORAGES + 1, NULL, NULL, NULL, 0, NULL);
+    indim_loop_host(b, &(indim_host_call){.service = INDIM_HOST_MATMUL, .storage_count = 2});
   }
 }
 

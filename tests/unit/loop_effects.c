@@ -89,21 +89,20 @@ TEST(products) {
   memory m;
   indim_effect e[INDIM_MAX_EFFECTS];
   REQUIRE(open_memory(&m));
-  int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 1, 4, 5, 6, 0, -6, 1, 0, 5, 1, 0, 5, 0, 0};
+  indim_host_matmul numbers = {INDIM_F32, 1, 4, 5, 6, 0, -6, 1, 0, 5, 1, 0, 5, 0, 0};
   const indim_value_id at[3] = {m.zero, indim_loop_index(&m.f.b, 18), m.zero};
   indim_storage *const storages[3] = {m.r, m.a, m.a};
-  const bool is_written[3] = {true, false, false};
   for (int i = 0; i < 2; i++) {
-    numbers[INDIM_MATMUL_ACCUMULATE] = i;
-    indim_loop_host(&m.f.b, INDIM_HOST_MATMUL, 3, storages, is_written, at, INDIM_MATMUL_NUMBERS, numbers);
+    numbers.accumulate = i;
+    call_matmul(&m.f.b, storages, at, numbers);
     REQUIRE(indim_loop_effects(m.f.program, last(&m), e) == 3);
     check_effect(&e[0], m.r, at[0], 0, 3 * 5 + 4);
     check_effect(&e[1], m.a, at[1], -3 * 6, 5);
     check_effect(&e[2], m.a, at[2], 0, 5 * 5 + 4);
     CHECK(e[0].writes && e[0].reads == (i == 1) && e[1].reads && !e[1].writes && e[2].reads && !e[2].writes);
   }
-  numbers[INDIM_MATMUL_K] = 0;
-  indim_loop_host(&m.f.b, INDIM_HOST_MATMUL, 3, storages, is_written, at, INDIM_MATMUL_NUMBERS, numbers);
+  numbers.k = 0;
+  call_matmul(&m.f.b, storages, at, numbers);
   REQUIRE(indim_loop_effects(m.f.program, last(&m), e) == 3);
   CHECK(e[0].low <= e[0].high && e[1].low > e[1].high && e[2].low > e[2].high);
   close_fixture(&m.f);

@@ -56,4 +56,15 @@ static inline int64_t draw(random_stream *r, int64_t low, int64_t high) {
   return low + (int64_t)((r->state >> 33) % (uint64_t)(high - low + 1));
 }
 
+// A call of matmul: storages and addresses of out, lhs, rhs.
+static inline void call_matmul(indim_loop_builder *b, indim_storage *const storages[3],
+                               const indim_value_id addresses[3], indim_host_matmul sizes) {
+  indim_loop_host(b, &(indim_host_call){.service = INDIM_HOST_MATMUL,
+                                        .storage_count = 3,
+                                        .written_count = 1,
+                                        .storages = storages,
+                                        .addresses = addresses,
+                                        .numbers = &sizes});
+}
+
 #endif  // INDIM_LOOP_TEST_H

@@ -75,11 +75,9 @@ static bool build_subject(subject *s) {
   s->fill = last(b);
   indim_loop_prefetch(b, s->a, indim_loop_index(b, 60), 60, 16);
   s->prefetch = last(b);
-  const int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0};
+  const indim_host_matmul numbers = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0};
   indim_value_id zero = indim_loop_index(b, 0);
-  indim_loop_host(b, INDIM_HOST_MATMUL, 3, (indim_storage *const[]){s->t, s->a, s->a},
-                  (const bool[]){true, false, false}, (const indim_value_id[]){zero, zero, zero}, INDIM_MATMUL_NUMBERS,
-                  numbers);
+  call_matmul(b, (indim_storage *const[]){s->t, s->a, s->a}, (const indim_value_id[]){zero, zero, zero}, numbers);
   s->host = last(b);
   return s->f.b.status == INDIM_OK;
 }
@@ -95,128 +93,128 @@ TEST(a_right_program_passes) {
 }
 
 // Broken rules: what to break, and words of the message.
-#define BREAKS(X)                                                                                 \
-  /* where and how often */                                                                       \
-  X(mutable_node(&s, s.sum)->args[1] = 0, "not defined before its use")                           \
-  X(mutable_node(&s, s.sum)->args[1] = s.total, "not defined before its use")                     \
-  X(mutable_node(&s, s.sum)->args[1] = 99999, "not defined before its use")                       \
-  X(s.copy->args[0] = s.i, "not in scope here")                                                   \
-  X(mutable_node(&s, s.sum)->first_result = s.x, "defined twice")                                 \
-  X(mutable_node(&s, s.sum)->first_result = 99999, "defined twice or is not a value")             \
-  X(mutable_value(&s, s.sum)->node = s.store, "names another definition")                         \
-  X(mutable_value(&s, s.sum)->body = s.f.program->body, "names another definition")               \
-  X(mutable_node(&s, s.sum)->body = s.f.program->body, "is in another body")                      \
-  X(mutable_node(&s, s.sum)->result_count = 2, "defines 2 values, expected 1")                    \
-  X(s.store->result_count = 1, "defines 1 values, expected 0")                                    \
-  X(mutable_node(&s, s.fma)->arg_count = 2, "2 arguments, expected 3")                            \
-  X(mutable_node(&s, s.sum)->bodies[0] = s.f.program->body, "has 1 bodies, expected 0")           \
-  X(s.branch->bodies[1] = NULL, "has 1 bodies, expected 2")                                       \
-  X(mutable_node(&s, s.sum)->kind = INDIM_NODE_COUNT, "invalid kind")                             \
-  X(mutable_value(&s, s.sum)->lanes = 0, "0 lanes of f32")                                        \
-  X(mutable_value(&s, s.sum)->type = INDIM_TUPLE, "8 lanes of tuple")                             \
-  /* elementwise */                                                                               \
-  X(mutable_node(&s, s.sum)->u.op.op = INDIM_OP_TRANSPOSE, "not elementwise")                     \
-  X(mutable_node(&s, s.sum)->u.op.op = INDIM_OP_NEGATE, "negate of 2 values")                     \
-  X(mutable_node(&s, s.sum)->u.op.op = INDIM_OP_COMPARE, "types of compare")                      \
-  X(mutable_node(&s, s.sum)->args[1] = s.real, "has 1 lanes, the result 8")                       \
-  X(mutable_node(&s, s.sum)->args[1] = s.pred - 0, "before its use")                              \
-  X(mutable_value(&s, s.sum)->type = INDIM_F64, "types of add")                                   \
-  X(mutable_value(&s, s.fma)->type = INDIM_S32, "one float type")                                 \
-  X(mutable_node(&s, s.total)->u.op.op = INDIM_OP_NEGATE, "a reduction by negate")                \
-  X(mutable_value(&s, s.total)->lanes = 2, "has one lane")                                        \
-  X(mutable_node(&s, s.constant)->u.constant.bits[0] = 1ULL << 32, "more bits than f32")          \
-  X(mutable_node(&s, s.constant)->u.constant.bits[1] = 1, "more bits than f32")                   \
-  X(mutable_node(&s, s.lanes)->u.lanes.bits = NULL, "without bits")                               \
-  /* lanes */                                                                                     \
-  X(mutable_node(&s, s.wide)->args[0] = s.x, "splat of 8 lanes")                                  \
-  X(mutable_node(&s, s.lane)->u.lane = 8, "lane 8 of 8")                                          \
-  X(mutable_node(&s, s.lane)->u.lane = -1, "lane -1 of 8")                                        \
-  X(mutable_value(&s, s.lane)->type = INDIM_S32, "f32 moved into s32")                            \
-  X(mutable_node(&s, s.mixed)->u.map = bad_map, "lane 16 of 16")                                  \
-  X(mutable_node(&s, s.mixed)->u.map = NULL, "shuffle of nothing")                                \
-  X(mutable_value(&s, s.mixed)->type = INDIM_S32, "shuffle of f32 into s32")                      \
-  /* index arithmetic and ranges */                                                               \
-  X(mutable_value(&s, s.address)->type = INDIM_S32, "must be s64")                                \
-  X(mutable_node(&s, s.quotient)->u.affine.constant = 0, "the divisor is 0")                      \
-  X(mutable_node(&s, s.quotient)->args[0] = s.x, "other than s64")                                \
-  X(mutable_node(&s, s.held)->u.clamp.low = 64, "to an empty range")                              \
-  X(mutable_node(&s, s.held)->args[0] = s.x, "clamp of a non-integer")                            \
-  X(mutable_value(&s, s.address)->high -= 1, "may be outside of its range")                       \
-  X(mutable_value(&s, s.address)->low += 1, "may be outside of its range")                        \
-  X(mutable_node(&s, s.address)->u.affine.constant = 9, "may be outside of its range")            \
-  X(mutable_value(&s, s.i)->high = 55, "may be outside of its range")                             \
-  X(mutable_value(&s, s.held)->high = 62, "may be outside of its range")                          \
-  /* memory */                                                                                    \
-  X(s.a->elements = 63, "elements 0..7 from")                                                     \
-  X(s.a->type = INDIM_S32, "a holds s32, not f32")                                                \
-  X(mutable_node(&s, s.x)->u.memory.storage = 77, "storage 77 does not exist")                    \
-  X(mutable_node(&s, s.x)->u.memory.lane_stride = 2, "elements 0..14 from")                       \
-  X(mutable_node(&s, s.x)->u.memory.lane_stride = -1, "elements -7..0 from")                      \
-  X(mutable_node(&s, s.x)->args[0] = s.constant, "address must be s64")                           \
-  X(mutable_node(&s, s.x)->u.memory.has_mask = true, "a load of 1 arguments")                     \
-  X(s.store->u.memory.has_mask = true, "a store of 2 arguments")                                  \
-  X(s.masked_store->args[2] = s.sum, "mask must be a pred")                                       \
-  X(mutable_node(&s, s.masked)->args[2] = s.pred, "fill is not of the result's type")             \
-  X(mutable_node(&s, s.masked)->args[1] = s.x, "mask must be a pred")                             \
-  X(s.store->u.memory.storage = s.a->index, "a may not be written")                               \
-  X(s.r->kind = INDIM_STORAGE_CONSTANT, "constant without data")                                  \
-  X(s.r->elements = 31, "elements 0..7 from")                                                     \
-  X(s.t->elements = 63, "elements 0..3 from")                                                     \
-  X(s.copy->u.move.count = 33, "elements 0..32 from")                                             \
-  X(s.copy->u.move.count = -1, "two s64 addresses and a count")                                   \
-  X(s.copy->u.move.from = s.n->index, "a copy from s32 to f32")                                   \
-  X(s.copy->u.move.to = s.a->index, "a may not be written")                                       \
-  X(s.fill->args[1] = s.lanes, "other than one element")                                          \
-  X(s.fill->u.move.count = 5, "elements 0..4 from")                                               \
-  X(s.fill->args[0] = s.constant, "an s64 address and a count")                                   \
-  X(s.prefetch->u.prefetch.storage = 99, "storage 99 does not exist")                             \
-  X(s.prefetch->args[0] = s.constant, "starts at an s64 address in its storage")                  \
-  X(s.prefetch->u.prefetch.count = -1, "starts at an s64 address in its storage")                 \
-  /* the host */                                                                                  \
-  X(s.host->u.host.storage_count = 2, "2 storages, 3 addresses")                                  \
-  X(s.host->u.host.number_count = 17, "17 numbers")                                               \
-  X(s.host->u.host.number_count = 14, "matmul takes 3 storages and 15 numbers")                   \
-  X(s.host->u.host.service = INDIM_HOST_SERVICE_COUNT, "unknown service")                         \
-  X(s.host->u.host.is_written[1] = true, "a may not be written")                                  \
-  X(s.host->u.host.is_written[0] = false, "writes its first storage")                             \
-  X(s.host->u.host.numbers[0] = INDIM_S32, "unsupported type or sizes")                           \
-  X(s.host->u.host.numbers[2] = -1, "unsupported type or sizes")                                  \
-  X(s.host->u.host.numbers[0] = INDIM_F64, "not of the product's type")                           \
-  X(s.host->u.host.numbers[3] = 64, "elements 0..75 from")                                        \
-  X(s.host->u.host.numbers[9] = -4, "elements -12..3 from")                                       \
-  X(s.host->args[2] = s.constant, "the host takes s64 addresses")                                 \
-  /* storages */                                                                                  \
-  X(s.t->index = 0, "another index")                                                              \
-  X(s.t->elements = -1, "is not an array")                                                        \
-  X(s.t->shares = 99, "a storage that does not exist")                                            \
-  X((s.t->shares = s.r->index + 1, s.r->shares = s.t->index + 1), "shares its own bytes")         \
-  X((s.t->shares = s.n->index + 1), "aliases n, which may not be written")                        \
-  X((s.t->shares = s.p->index + 1), "bytes of a smaller storage")                                 \
-  X((s.f.program->scratch_bytes = 256, s.t->offset = 64), "not inside the scratch block")         \
-  X((s.f.program->scratch_bytes = 512, s.t->offset = 32), "not inside the scratch block")         \
-  X((s.f.program->result_count = 1, s.r->number = 1), "a result beyond the last")                 \
-  X((s.f.program->argument_count = 3, s.a->number = 3), "an argument beyond the last")            \
-  /* control */                                                                                   \
-  X(s.loop->u.loop.step = 0, "the step is 0")                                                     \
-  X(s.loop->args[1] = s.constant, "begin and end must be s64")                                    \
-  X(s.loop->u.loop.is_parallel = true, "carries 1 values")                                        \
-  X(s.loop->bodies[0]->parameter_count = 1, "has 1 parameters, expected 2")                       \
-  X(s.loop->args[2] = s.lanes, "not of v")                                                        \
-  X(s.loop->bodies[0]->yield_count = 0, "yields 0 values, expected 1")                            \
-  X(s.loop->bodies[0]->yields[0] = s.sum, "not of result 0's type")                               \
-  X(s.loop->bodies[0]->is_closed = false, "was not closed")                                       \
-  X(s.loop->bodies[0]->depth = 2, "claims depth 2")                                               \
-  X(s.loop->bodies[0]->owner = s.branch, "names another owner")                                   \
-  X(mutable_value(&s, s.for_result)->type = INDIM_F64, "not of result 0's type")                  \
-  X(s.repeat->result_count = 0, "yields 1 values, expected 0")                                    \
-  X((s.repeat->result_count = 0, s.repeat->bodies[1]->yield_count = 0), "carries 1 values has 0") \
-  X(mutable_value(&s, s.if_result)->low = 0, "may be outside of its range")                       \
-  X(s.f.program->body->owner = s.loop, "own body has an owner")                                   \
-  X(s.loop->result_count = 0, "yields 1 values, expected 0")                                      \
-  X(s.branch->args[0] = s.constant, "condition must be a scalar pred")                            \
-  X(s.branch->bodies[0]->yields[0] = s.sum, "not in scope here")                                  \
-  X(s.repeat->bodies[0]->yields[0] = s.constant, "must yield a scalar pred")                      \
-  X(s.repeat->bodies[1]->yields[0] = s.lanes, "not of result 0's type")                           \
+#define BREAKS(X)                                                                                      \
+  /* where and how often */                                                                            \
+  X(mutable_node(&s, s.sum)->args[1] = 0, "not defined before its use")                                \
+  X(mutable_node(&s, s.sum)->args[1] = s.total, "not defined before its use")                          \
+  X(mutable_node(&s, s.sum)->args[1] = 99999, "not defined before its use")                            \
+  X(s.copy->args[0] = s.i, "not in scope here")                                                        \
+  X(mutable_node(&s, s.sum)->first_result = s.x, "defined twice")                                      \
+  X(mutable_node(&s, s.sum)->first_result = 99999, "defined twice or is not a value")                  \
+  X(mutable_value(&s, s.sum)->node = s.store, "names another definition")                              \
+  X(mutable_value(&s, s.sum)->body = s.f.program->body, "names another definition")                    \
+  X(mutable_node(&s, s.sum)->body = s.f.program->body, "is in another body")                           \
+  X(mutable_node(&s, s.sum)->result_count = 2, "defines 2 values, expected 1")                         \
+  X(s.store->result_count = 1, "defines 1 values, expected 0")                                         \
+  X(mutable_node(&s, s.fma)->arg_count = 2, "2 arguments, expected 3")                                 \
+  X(mutable_node(&s, s.sum)->bodies[0] = s.f.program->body, "has 1 bodies, expected 0")                \
+  X(s.branch->bodies[1] = NULL, "has 1 bodies, expected 2")                                            \
+  X(mutable_node(&s, s.sum)->kind = INDIM_NODE_COUNT, "invalid kind")                                  \
+  X(mutable_value(&s, s.sum)->lanes = 0, "0 lanes of f32")                                             \
+  X(mutable_value(&s, s.sum)->type = INDIM_TUPLE, "8 lanes of tuple")                                  \
+  /* elementwise */                                                                                    \
+  X(mutable_node(&s, s.sum)->u.op.op = INDIM_OP_TRANSPOSE, "not elementwise")                          \
+  X(mutable_node(&s, s.sum)->u.op.op = INDIM_OP_NEGATE, "negate of 2 values")                          \
+  X(mutable_node(&s, s.sum)->u.op.op = INDIM_OP_COMPARE, "types of compare")                           \
+  X(mutable_node(&s, s.sum)->args[1] = s.real, "has 1 lanes, the result 8")                            \
+  X(mutable_node(&s, s.sum)->args[1] = s.pred - 0, "before its use")                                   \
+  X(mutable_value(&s, s.sum)->type = INDIM_F64, "types of add")                                        \
+  X(mutable_value(&s, s.fma)->type = INDIM_S32, "one float type")                                      \
+  X(mutable_node(&s, s.total)->u.op.op = INDIM_OP_NEGATE, "a reduction by negate")                     \
+  X(mutable_value(&s, s.total)->lanes = 2, "has one lane")                                             \
+  X(mutable_node(&s, s.constant)->u.constant.bits[0] = 1ULL << 32, "more bits than f32")               \
+  X(mutable_node(&s, s.constant)->u.constant.bits[1] = 1, "more bits than f32")                        \
+  X(mutable_node(&s, s.lanes)->u.lanes.bits = NULL, "without bits")                                    \
+  /* lanes */                                                                                          \
+  X(mutable_node(&s, s.wide)->args[0] = s.x, "splat of 8 lanes")                                       \
+  X(mutable_node(&s, s.lane)->u.lane = 8, "lane 8 of 8")                                               \
+  X(mutable_node(&s, s.lane)->u.lane = -1, "lane -1 of 8")                                             \
+  X(mutable_value(&s, s.lane)->type = INDIM_S32, "f32 moved into s32")                                 \
+  X(mutable_node(&s, s.mixed)->u.map = bad_map, "lane 16 of 16")                                       \
+  X(mutable_node(&s, s.mixed)->u.map = NULL, "shuffle of nothing")                                     \
+  X(mutable_value(&s, s.mixed)->type = INDIM_S32, "shuffle of f32 into s32")                           \
+  /* index arithmetic and ranges */                                                                    \
+  X(mutable_value(&s, s.address)->type = INDIM_S32, "must be s64")                                     \
+  X(mutable_node(&s, s.quotient)->u.affine.constant = 0, "the divisor is 0")                           \
+  X(mutable_node(&s, s.quotient)->args[0] = s.x, "other than s64")                                     \
+  X(mutable_node(&s, s.held)->u.clamp.low = 64, "to an empty range")                                   \
+  X(mutable_node(&s, s.held)->args[0] = s.x, "clamp of a non-integer")                                 \
+  X(mutable_value(&s, s.address)->high -= 1, "may be outside of its range")                            \
+  X(mutable_value(&s, s.address)->low += 1, "may be outside of its range")                             \
+  X(mutable_node(&s, s.address)->u.affine.constant = 9, "may be outside of its range")                 \
+  X(mutable_value(&s, s.i)->high = 55, "may be outside of its range")                                  \
+  X(mutable_value(&s, s.held)->high = 62, "may be outside of its range")                               \
+  /* memory */                                                                                         \
+  X(s.a->elements = 63, "elements 0..7 from")                                                          \
+  X(s.a->type = INDIM_S32, "a holds s32, not f32")                                                     \
+  X(mutable_node(&s, s.x)->u.memory.storage = 77, "storage 77 does not exist")                         \
+  X(mutable_node(&s, s.x)->u.memory.lane_stride = 2, "elements 0..14 from")                            \
+  X(mutable_node(&s, s.x)->u.memory.lane_stride = -1, "elements -7..0 from")                           \
+  X(mutable_node(&s, s.x)->args[0] = s.constant, "address must be s64")                                \
+  X(mutable_node(&s, s.x)->u.memory.has_mask = true, "a load of 1 arguments")                          \
+  X(s.store->u.memory.has_mask = true, "a store of 2 arguments")                                       \
+  X(s.masked_store->args[2] = s.sum, "mask must be a pred")                                            \
+  X(mutable_node(&s, s.masked)->args[2] = s.pred, "fill is not of the result's type")                  \
+  X(mutable_node(&s, s.masked)->args[1] = s.x, "mask must be a pred")                                  \
+  X(s.store->u.memory.storage = s.a->index, "a may not be written")                                    \
+  X(s.r->kind = INDIM_STORAGE_CONSTANT, "constant without data")                                       \
+  X(s.r->elements = 31, "elements 0..7 from")                                                          \
+  X(s.t->elements = 63, "elements 0..3 from")                                                          \
+  X(s.copy->u.move.count = 33, "elements 0..32 from")                                                  \
+  X(s.copy->u.move.count = -1, "two s64 addresses and a count")                                        \
+  X(s.copy->u.move.from = s.n->index, "a copy from s32 to f32")                                        \
+  X(s.copy->u.move.to = s.a->index, "a may not be written")                                            \
+  X(s.fill->args[1] = s.lanes, "other than one element")                                               \
+  X(s.fill->u.move.count = 5, "elements 0..4 from")                                                    \
+  X(s.fill->args[0] = s.constant, "an s64 address and a count")                                        \
+  X(s.prefetch->u.prefetch.storage = 99, "storage 99 does not exist")                                  \
+  X(s.prefetch->args[0] = s.constant, "starts at an s64 address in its storage")                       \
+  X(s.prefetch->u.prefetch.count = -1, "starts at an s64 address in its storage")                      \
+  /* the host */                                                                                       \
+  X(s.host->u.host.storage_count = 2, "2 storages, 3 addresses")                                       \
+  X(s.host->u.host.number_count = 14, "matmul takes 3 storages, of which it writes 1, and 15 numbers") \
+  X(s.host->u.host.written_count = 2, "matmul takes 3 storages, of which it writes 1")                 \
+  X(s.host->u.host.service = INDIM_HOST_SERVICE_COUNT, "unknown service")                              \
+  X(s.host->u.host.storages[0] = s.a->index, "a may not be written")                                   \
+  X(s.host->u.host.elements = s.host->u.host.numbers, "and 15 numbers")                                \
+  X(s.host->u.host.numbers[0] = INDIM_S32, "unsupported type or sizes")                                \
+  X(s.host->u.host.numbers[2] = -1, "unsupported type or sizes")                                       \
+  X(s.host->u.host.numbers[0] = INDIM_F64, "not of the product's type")                                \
+  X(s.host->u.host.numbers[3] = 64, "elements 0..75 from")                                             \
+  X(s.host->u.host.numbers[9] = -4, "elements -12..3 from")                                            \
+  X(s.host->args[2] = s.constant, "the host takes s64 addresses")                                      \
+  /* storages */                                                                                       \
+  X(s.t->index = 0, "another index")                                                                   \
+  X(s.t->elements = -1, "is not an array")                                                             \
+  X(s.t->shares = 99, "a storage that does not exist")                                                 \
+  X((s.t->shares = s.r->index + 1, s.r->shares = s.t->index + 1), "shares its own bytes")              \
+  X((s.t->shares = s.n->index + 1), "aliases n, which may not be written")                             \
+  X((s.t->shares = s.p->index + 1), "bytes of a smaller storage")                                      \
+  X((s.f.program->scratch_bytes = 256, s.t->offset = 64), "not inside the scratch block")              \
+  X((s.f.program->scratch_bytes = 512, s.t->offset = 32), "not inside the scratch block")              \
+  X((s.f.program->result_count = 1, s.r->number = 1), "a result beyond the last")                      \
+  X((s.f.program->argument_count = 3, s.a->number = 3), "an argument beyond the last")                 \
+  /* control */                                                                                        \
+  X(s.loop->u.loop.step = 0, "the step is 0")                                                          \
+  X(s.loop->args[1] = s.constant, "begin and end must be s64")                                         \
+  X(s.loop->u.loop.is_parallel = true, "carries 1 values")                                             \
+  X(s.loop->bodies[0]->parameter_count = 1, "has 1 parameters, expected 2")                            \
+  X(s.loop->args[2] = s.lanes, "not of v")                                                             \
+  X(s.loop->bodies[0]->yield_count = 0, "yields 0 values, expected 1")                                 \
+  X(s.loop->bodies[0]->yields[0] = s.sum, "not of result 0's type")                                    \
+  X(s.loop->bodies[0]->is_closed = false, "was not closed")                                            \
+  X(s.loop->bodies[0]->depth = 2, "claims depth 2")                                                    \
+  X(s.loop->bodies[0]->owner = s.branch, "names another owner")                                        \
+  X(mutable_value(&s, s.for_result)->type = INDIM_F64, "not of result 0's type")                       \
+  X(s.repeat->result_count = 0, "yields 1 values, expected 0")                                         \
+  X((s.repeat->result_count = 0, s.repeat->bodies[1]->yield_count = 0), "carries 1 values has 0")      \
+  X(mutable_value(&s, s.if_result)->low = 0, "may be outside of its range")                            \
+  X(s.f.program->body->owner = s.loop, "own body has an owner")                                        \
+  X(s.loop->result_count = 0, "yields 1 values, expected 0")                                           \
+  X(s.branch->args[0] = s.constant, "condition must be a scalar pred")                                 \
+  X(s.branch->bodies[0]->yields[0] = s.sum, "not in scope here")                                       \
+  X(s.repeat->bodies[0]->yields[0] = s.constant, "must yield a scalar pred")                           \
+  X(s.repeat->bodies[1]->yields[0] = s.lanes, "not of result 0's type")                                \
   X((s.f.program->body->yields = &s.constant, s.f.program->body->yield_count = 1), "own body yields values")
 
 static const int32_t bad_map[8] = {0, 8, 1, 9, 2, 10, 3, 16};
@@ -417,23 +415,21 @@ static void copied_rows_that_meet(const apart *c) {
   indim_loop_fill(c->b, c->t, at, c->one, 16);
 }
 static void product(const apart *c, int64_t stride, bool alone) {
-  const int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 1, alone};
+  const indim_host_matmul numbers = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 1, alone};
   indim_storage *const storages[3] = {c->r, c->t, c->t};
-  const bool is_written[3] = {true, false, false};
   indim_value_id at = indim_loop_mul_const(c->b, c->i, stride);
   const indim_value_id addresses[3] = {at, indim_loop_index(c->b, 0), indim_loop_index(c->b, 1008)};
-  indim_loop_host(c->b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, INDIM_MATMUL_NUMBERS, numbers);
+  call_matmul(c->b, storages, addresses, numbers);
 }
 static void products(const apart *c) { product(c, 16, true); }
 static void products_that_meet(const apart *c) { product(c, 15, true); }
 static void products_by_several(const apart *c) { product(c, 16, false); }
 static void product_outside(const apart *c) {
-  const int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 2, 4, 4, 4, 0, 4, 1, 0, 4, 1, 1009, 4, 0, 1};
+  const indim_host_matmul numbers = {INDIM_F32, 2, 4, 4, 4, 0, 4, 1, 0, 4, 1, 1009, 4, 0, 1};
   indim_storage *const storages[3] = {c->r, c->t, c->t};
-  const bool is_written[3] = {true, false, false};
   indim_value_id zero = indim_loop_index(c->b, 0);
   const indim_value_id addresses[3] = {zero, zero, zero};
-  indim_loop_host(c->b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, INDIM_MATMUL_NUMBERS, numbers);
+  call_matmul(c->b, storages, addresses, numbers);
 }
 static void lanes_of_their_own(const apart *c) {
   const uint64_t bits[8] = {0, 0, 2, 0, 4, 0, 6, 0};

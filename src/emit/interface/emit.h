@@ -4,7 +4,7 @@
 #define INDIM_EMIT_EMIT_H
 
 #include "loop/ir/loop.h"
-#include "run/host.h"
+#include "host/host.h"
 
 // Changes whenever a struct that crosses the library's interface changes.
 #define INDIM_EMIT_VERSION 3

@@ -285,7 +285,7 @@ indim_status indim_emit_parallel(indim_generator *g, const indim_loop_node *node
 // Services --------------------------------------------------------------------------------------------------------------
 
 // The struct that a service takes, as constant data: its fields are the node's numbers, in order.
-static LLVMValueRef numbers_global(indim_generator *g, const indim_loop_node *node) {
+static LLVMValueRef service_constants(indim_generator *g, const indim_loop_node *node) {
   LLVMValueRef numbers[INDIM_MAX_HOST_NUMBERS];
   for (int32_t i = 0; i < node->u.host.number_count; i++) {
     numbers[i] = indim_emit_s64(g, node->u.host.numbers[i]);
@@ -301,34 +301,41 @@ static LLVMValueRef numbers_global(indim_generator *g, const indim_loop_node *no
 }
 
 // Continues when |is_fine|, else returns INDIM_HOST_FAILED.
-static void go_on_if(indim_generator *g, LLVMValueRef is_fine) {
+static void continue_if(indim_generator *g, LLVMValueRef is_fine) {
   LLVMBasicBlockRef failed = indim_emit_leave(g, INDIM_HOST_FAILED);
   LLVMBasicBlockRef on = indim_emit_block(g, "");
   LLVMBuildCondBr(g->e.builder, is_fine, on, failed);
   indim_emit_enter(g, on);
 }
 
+// Where the entry of a service is in struct indim_host.
+static size_t entry_of(indim_host_service service) {
+  static const size_t offsets[] = {
+#define INDIM_SERVICE(enumerator, name, storages, written, arrays) offsetof(indim_host, name),
+#include "host/service.def"
+  };
+  return offsets[service];
+}
+
 indim_status indim_emit_host_node(indim_generator *g, const indim_loop_node *node) {
-  enum { MATMUL_NUMBERS = sizeof(indim_host_matmul) / sizeof(int64_t), MATMUL_STORAGES = 3 };
   LLVMBuilderRef b = g->e.builder;
-  if (node->u.host.service != INDIM_HOST_MATMUL || node->u.host.number_count != MATMUL_NUMBERS ||
-      node->u.host.storage_count != MATMUL_STORAGES) {
-    return indim_fail(g->e.cx, INDIM_INTERNAL, "a call of host service %d with %d storages and %d numbers",
-                      (int)node->u.host.service, (int)node->u.host.storage_count, (int)node->u.host.number_count);
-  }
   LLVMTypeRef pointer = indim_emit_pointer_type(g);
-  LLVMTypeRef parameters[] = {pointer, pointer, pointer, pointer, pointer};
-  LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(g->e.context), parameters, 5, 0);
+  LLVMTypeRef parameters[] = {pointer, pointer, pointer};
+  LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(g->e.context), parameters, 3, 0);
   LLVMValueRef host = g->current->host;
-  go_on_if(g, LLVMBuildIsNotNull(b, host, ""));
-  LLVMValueRef matmul = indim_emit_host_field(g, host, offsetof(indim_host, matmul));
-  go_on_if(g, LLVMBuildIsNotNull(b, matmul, ""));
-  LLVMValueRef args[2 + MATMUL_STORAGES] = {indim_emit_host_field(g, host, offsetof(indim_host, user)),
-                                            numbers_global(g, node)};
-  for (int32_t i = 0; i < MATMUL_STORAGES; i++) {
-    args[2 + i] = indim_emit_element(g, node->u.host.storages[i], node->args[i]);
+  continue_if(g, LLVMBuildIsNotNull(b, host, ""));
+  LLVMValueRef service = indim_emit_host_field(g, host, entry_of(node->u.host.service));
+  continue_if(g, LLVMBuildIsNotNull(b, service, ""));
+  int32_t count = node->u.host.storage_count;
+  LLVMValueRef arrays = indim_emit_stack(g, LLVMArrayType2(pointer, (uint64_t)count), "arrays");
+  for (int32_t i = 0; i < count; i++) {
+    LLVMValueRef slot = LLVMConstInt(LLVMInt32TypeInContext(g->e.context), (unsigned)i, 0);
+    LLVMBuildStore(b, indim_emit_element(g, node->u.host.storages[i], node->args[i]),
+                   LLVMBuildGEP2(b, pointer, arrays, &slot, 1, ""));
   }
-  LLVMValueRef outcome = LLVMBuildCall2(b, type, matmul, args, 2 + MATMUL_STORAGES, "");
+  LLVMValueRef args[] = {indim_emit_host_field(g, host, offsetof(indim_host, user)), service_constants(g, node),
+                         arrays};
+  LLVMValueRef outcome = LLVMBuildCall2(b, type, service, args, 3, "");
   LLVMTypeRef word = LLVMTypeOf(outcome);
   LLVMValueRef stopped = LLVMBuildICmp(b, LLVMIntEQ, outcome, LLVMConstInt(word, INDIM_HOST_STOPPED, 0), "");
   LLVMValueRef failed = LLVMBuildSelect(b, LLVMBuildIsNull(b, outcome, ""), LLVMConstNull(word),

@@ -149,29 +149,39 @@ void indim_loop_fill(indim_loop_builder *b, indim_storage *to, indim_value_id to
   }
 }
 
-void indim_loop_host(indim_loop_builder *b, indim_host_service service, int32_t storage_count,
-                     indim_storage *const *storages, const bool *is_written, const indim_value_id *addresses,
-                     int32_t number_count, const int64_t *numbers) {
-  if (storage_count > INDIM_MAX_HOST_STORAGES || number_count > INDIM_MAX_HOST_NUMBERS) {
-    indim_loop_refuse(b, "a host service has %d storages and %d numbers", (int)storage_count, (int)number_count);
+// Copies |count| words of |size| bytes into the program's memory.
+static void *copy_words(indim_loop_builder *b, const void *words, int32_t count, size_t size) {
+  return words == NULL ? NULL : indim_loop_copy_of(b, words, (size_t)count * size);
+}
+
+void indim_loop_host(indim_loop_builder *b, const indim_host_call *call) {
+  const indim_service_info *info = indim_service_get(call->service);
+  bool fits = info != NULL && call->storage_count <= INDIM_MAX_HOST_STORAGES &&
+              (info->storages < 0 || (call->storage_count == info->storages && call->written_count == info->written));
+  if (!fits) {
+    indim_loop_refuse(b, "a call of host service %d with %d storages, %d of them written", (int)call->service,
+                      (int)call->storage_count, (int)call->written_count);
+    return;
   }
-  for (int32_t i = 0; i < storage_count && b->status == INDIM_OK; i++) {
-    if (is_written[i] && !can_write(b, storages[i])) {
+  int32_t indices[INDIM_MAX_HOST_STORAGES];
+  for (int32_t i = 0; i < call->storage_count && b->status == INDIM_OK; i++) {
+    indices[i] = call->storages[i]->index;
+    if (i < call->written_count && !can_write(b, call->storages[i])) {
       return;
     }
   }
-  indim_loop_node *node = append_effect(b, INDIM_NODE_HOST, storage_count, addresses);
+  int32_t *storages = copy_words(b, indices, call->storage_count, sizeof *storages);
+  int64_t *elements = copy_words(b, call->elements, call->storage_count, sizeof *elements);
+  int64_t *numbers = copy_words(b, call->numbers, info->numbers, sizeof *numbers);
+  indim_loop_node *node = append_effect(b, INDIM_NODE_HOST, call->storage_count, call->addresses);
   if (node == NULL) {
     return;
   }
-  node->u.host.service = service;
-  node->u.host.storage_count = storage_count;
-  node->u.host.number_count = number_count;
-  for (int32_t i = 0; i < storage_count; i++) {
-    node->u.host.storages[i] = storages[i]->index;
-    node->u.host.is_written[i] = is_written[i];
-  }
-  for (int32_t i = 0; i < number_count; i++) {
-    node->u.host.numbers[i] = numbers[i];
-  }
+  node->u.host.service = call->service;
+  node->u.host.storage_count = call->storage_count;
+  node->u.host.written_count = call->written_count;
+  node->u.host.storages = storages;
+  node->u.host.elements = elements;
+  node->u.host.number_count = info->numbers;
+  node->u.host.numbers = numbers;
 }

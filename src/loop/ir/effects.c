@@ -20,23 +20,18 @@ static indim_effect block_at(const indim_loop_node *node, int32_t storage, indim
   return (indim_effect){.storage = storage, .address = address, .high = node->u.move.count - 1};
 }
 
-// The elements relative to its address that a product accesses in storage |i| of its list; low > high when none.
-static void product_window(const indim_loop_node *node, int32_t i, int64_t *out_low, int64_t *out_high) {
-  static const int sizes[INDIM_MAX_HOST_STORAGES][3] = {{INDIM_MATMUL_BATCH, INDIM_MATMUL_M, INDIM_MATMUL_N},
-                                                        {INDIM_MATMUL_BATCH, INDIM_MATMUL_M, INDIM_MATMUL_K},
-                                                        {INDIM_MATMUL_BATCH, INDIM_MATMUL_K, INDIM_MATMUL_N}};
-  static const int strides[INDIM_MAX_HOST_STORAGES][3] = {
-      {INDIM_MATMUL_OUT_BATCH, INDIM_MATMUL_OUT_M, -1},
-      {INDIM_MATMUL_LHS_BATCH, INDIM_MATMUL_LHS_M, INDIM_MATMUL_LHS_K},
-      {INDIM_MATMUL_RHS_BATCH, INDIM_MATMUL_RHS_K, INDIM_MATMUL_RHS_N}};
-  const int64_t *numbers = node->u.host.numbers;
+// The elements relative to its address that a product accesses in array |i|; low > high when none.
+static void matmul_window(const indim_loop_node *node, int32_t i, int64_t *out_low, int64_t *out_high) {
+  const indim_host_matmul *p = (const indim_host_matmul *)(const void *)node->u.host.numbers;
+  const int64_t sizes[3][3] = {{p->batch, p->m, p->n}, {p->batch, p->m, p->k}, {p->batch, p->k, p->n}};
+  const int64_t strides[3][3] = {
+      {p->out_batch, p->out_m, 1}, {p->lhs_batch, p->lhs_m, p->lhs_k}, {p->rhs_batch, p->rhs_k, p->rhs_n}};
   *out_low = 0;
   *out_high = 0;
   for (int d = 0; d < 3; d++) {
-    int64_t size = numbers[sizes[i][d]];
-    int64_t reach = indim_index_mul_saturated(size - 1, strides[i][d] < 0 ? 1 : numbers[strides[i][d]]);
+    int64_t reach = indim_index_mul_saturated(sizes[i][d] - 1, strides[i][d]);
     int64_t *to = reach < 0 ? out_low : out_high;
-    if (size <= 0) {
+    if (sizes[i][d] <= 0) {
       *out_low = 1;
       *out_high = 0;
       return;
@@ -45,13 +40,22 @@ static void product_window(const indim_loop_node *node, int32_t i, int64_t *out_
   }
 }
 
+// Of a strided service; the others say how many elements.
+typedef void window_fn(const indim_loop_node *node, int32_t i, int64_t *out_low, int64_t *out_high);
+static window_fn *const windows[INDIM_HOST_SERVICE_COUNT] = {[INDIM_HOST_MATMUL] = matmul_window};
+
 static int32_t effects_of_call(const indim_loop_node *node, indim_effect *out) {
-  bool accumulates = node->u.host.numbers[INDIM_MATMUL_ACCUMULATE] != 0;
+  bool is_matmul = node->u.host.service == INDIM_HOST_MATMUL;
+  bool accumulates = is_matmul && ((const indim_host_matmul *)(const void *)node->u.host.numbers)->accumulate != 0;
   for (int32_t i = 0; i < node->u.host.storage_count; i++) {
-    bool writes = node->u.host.is_written[i];
+    bool writes = i < node->u.host.written_count;
     out[i] = (indim_effect){.storage = node->u.host.storages[i], .address = node->args[i], .writes = writes};
     out[i].reads = !writes || accumulates;
-    product_window(node, i, &out[i].low, &out[i].high);
+    if (node->u.host.elements != NULL) {
+      out[i].high = node->u.host.elements[i] - 1;
+    } else {
+      windows[node->u.host.service](node, i, &out[i].low, &out[i].high);
+    }
   }
   return node->u.host.storage_count;
 }

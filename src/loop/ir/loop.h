@@ -20,6 +20,7 @@
 #define INDIM_LOOP_LOOP_H
 
 #include "graph/module.h"
+#include "host/host.h"
 #include "loop/ir/op.h"
 #include "loop/target/target.h"
 
@@ -89,31 +90,21 @@ typedef struct indim_loop_op {
 } indim_loop_op;
 
 typedef enum indim_host_service {
-  INDIM_HOST_MATMUL,  // storages out, lhs, rhs; numbers: see run/host.h
+#define INDIM_SERVICE(enumerator, name, storages, written, arrays) INDIM_HOST_##enumerator,
+#include "host/service.def"
   INDIM_HOST_SERVICE_COUNT
 } indim_host_service;
 
-// The numbers of INDIM_HOST_MATMUL, in the order of the struct in run/host.h.
-enum {
-  INDIM_MATMUL_TYPE,
-  INDIM_MATMUL_BATCH,
-  INDIM_MATMUL_M,
-  INDIM_MATMUL_N,
-  INDIM_MATMUL_K,
-  INDIM_MATMUL_LHS_BATCH,
-  INDIM_MATMUL_LHS_M,
-  INDIM_MATMUL_LHS_K,
-  INDIM_MATMUL_RHS_BATCH,
-  INDIM_MATMUL_RHS_K,
-  INDIM_MATMUL_RHS_N,
-  INDIM_MATMUL_OUT_BATCH,
-  INDIM_MATMUL_OUT_M,
-  INDIM_MATMUL_ACCUMULATE,
-  INDIM_MATMUL_SINGLE_THREAD,
-  INDIM_MATMUL_NUMBERS
-};
+// What a row of service.def says.
+typedef struct indim_service_info {
+  const char *name;
+  int32_t storages, written;  // storages: -1 for any number
+  int32_t numbers;            // int64_t in its struct
+  bool is_dense;
+} indim_service_info;
+const indim_service_info *indim_service_get(indim_host_service service);
 
-enum { INDIM_MAX_HOST_NUMBERS = 16, INDIM_MAX_HOST_STORAGES = 4 };
+enum { INDIM_MAX_HOST_NUMBERS = 64, INDIM_MAX_HOST_STORAGES = 64 };
 
 struct indim_loop_node {
   indim_node_kind kind;
@@ -168,11 +159,11 @@ struct indim_loop_node {
     } loop;
     struct {
       indim_host_service service;
-      int32_t storage_count;
-      int32_t storages[INDIM_MAX_HOST_STORAGES];  // the args are one element address each
-      bool is_written[INDIM_MAX_HOST_STORAGES];
+      int32_t storage_count, written_count;  // the first |written_count| are written, the others read
+      int32_t *storages;                     // the args are the address of one element in each
+      int64_t *elements;  // of each storage, from the address on; NULL for a service that is not dense
       int32_t number_count;
-      int64_t numbers[INDIM_MAX_HOST_NUMBERS];
+      int64_t *numbers;  // the service's struct
     } host;
   } u;
 };
@@ -307,9 +298,16 @@ void indim_loop_while_begin(indim_loop_builder *b, int32_t count, const indim_va
 void indim_loop_while_body(indim_loop_builder *b, indim_value_id pred, indim_value_id *out_carried);
 void indim_loop_while_end(indim_loop_builder *b, const indim_value_id *yields, indim_value_id *out_results);
 
-void indim_loop_host(indim_loop_builder *b, indim_host_service service, int32_t storage_count,
-                     indim_storage *const *storages, const bool *is_written, const indim_value_id *addresses,
-                     int32_t number_count, const int64_t *numbers);
+// A call of a service of the host. |numbers| is its struct indim_host_<name>.
+typedef struct indim_host_call {
+  indim_host_service service;
+  int32_t storage_count, written_count;
+  indim_storage *const *storages;
+  const indim_value_id *addresses;  // of one element in each
+  const int64_t *elements;          // of each from the address on, for a dense service; else NULL
+  const void *numbers;
+} indim_host_call;
+void indim_loop_host(indim_loop_builder *b, const indim_host_call *call);
 
 // The attributes of a value, valid until the next call that builds. After an error: those of none (a pred of one lane).
 static inline const indim_loop_value *indim_loop_value_of(const indim_loop_builder *b, indim_value_id v) {

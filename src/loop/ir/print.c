@@ -224,10 +224,11 @@ static void print_for(const printer *p, const indim_loop_node *node) {
 
 static void print_host(const printer *p, const indim_loop_node *node) {
   indim_buffer_text(p->out, "host");
-  indim_buffer_text(p->out, node->u.host.service == INDIM_HOST_MATMUL ? " matmul" : " ?");
+  const indim_service_info *info = indim_service_get(node->u.host.service);
+  indim_buffer_printf(p->out, " %s", info == NULL ? "?" : info->name);
   for (int32_t i = 0; i < node->u.host.storage_count && i < INDIM_MAX_HOST_STORAGES; i++) {
     indim_buffer_text(p->out, i == 0 ? " " : ", ");
-    indim_buffer_text(p->out, node->u.host.is_written[i] ? "out " : "");
+    indim_buffer_text(p->out, i < node->u.host.written_count ? "out " : "");
     print_address(p, node->u.host.storages[i], arg(node, i));
   }
   for (int32_t i = 0; i < node->u.host.number_count && i < INDIM_MAX_HOST_NUMBERS; i++) {

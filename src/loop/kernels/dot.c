@@ -123,24 +123,29 @@ static bool only_moves(const indim_flow_item *operand) {
 
 // One call, or for a batch large enough for all threads a parallel loop of calls: like other loops over the batch, it
 // can be fused with them.
-static void call_host(indim_lowering *l, indim_storage *const *storages, indim_value_id *addresses, int64_t *numbers) {
+static void call_host(indim_lowering *l, indim_storage *const *storages, indim_value_id *addresses,
+                      indim_host_matmul sizes) {
   enum { STORAGES = 3 };
-  static const int moves[STORAGES] = {INDIM_MATMUL_OUT_BATCH, INDIM_MATMUL_LHS_BATCH, INDIM_MATMUL_RHS_BATCH};
-  static const bool is_written[STORAGES] = {true, false, false};
+  const int64_t strides[STORAGES] = {sizes.out_batch, sizes.lhs_batch, sizes.rhs_batch};
   indim_loop_builder *b = &l->b;
-  int64_t batch = numbers[INDIM_MATMUL_BATCH];
+  int64_t batch = sizes.batch;
   bool is_loop = batch >= INDIM_NEST_PIECES && indim_lower_is_enabled(l, INDIM_DECISION_THREADS);
   if (is_loop) {
     indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, batch), 1, 0, NULL, NULL);
     indim_loop_for_parallel(b, (batch + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
     for (int k = 0; k < STORAGES; k++) {
-      addresses[k] = indim_loop_add(b, addresses[k], indim_loop_mul_const(b, i, numbers[moves[k]]));
-      numbers[moves[k]] = 0;
+      addresses[k] = indim_loop_add(b, addresses[k], indim_loop_mul_const(b, i, strides[k]));
     }
-    numbers[INDIM_MATMUL_BATCH] = 1;
-    numbers[INDIM_MATMUL_SINGLE_THREAD] = 1;
+    sizes.out_batch = sizes.lhs_batch = sizes.rhs_batch = 0;
+    sizes.batch = 1;
+    sizes.single_thread = 1;
   }
-  indim_loop_host(b, INDIM_HOST_MATMUL, STORAGES, storages, is_written, addresses, INDIM_MATMUL_NUMBERS, numbers);
+  indim_loop_host(b, &(indim_host_call){.service = INDIM_HOST_MATMUL,
+                                        .storage_count = STORAGES,
+                                        .written_count = 1,
+                                        .storages = storages,
+                                        .addresses = addresses,
+                                        .numbers = &sizes});
   if (is_loop) {
     indim_loop_for_end(b, NULL, NULL);
   }
@@ -197,21 +202,19 @@ static bool call_library(product *p, const int64_t *sizes) {
   const indim_access *second = flip ? lhs : rhs;
   int32_t row = flip ? n : m;
   int32_t column = flip ? m : n;
-  int64_t numbers[] = {p->sum,
-                       size_of(sizes, batch),
-                       size_of(sizes, row),
-                       size_of(sizes, column),
-                       size_of(sizes, k),
-                       stride_of(first->strides, batch, 0),
-                       first->strides[row],
-                       first->strides[k],
-                       stride_of(second->strides, batch, 0),
-                       second->strides[k],
-                       second->strides[column],
-                       batch < 0 ? 0 : at->strides[batch],
-                       flip ? out_n : out_m,
-                       0,
-                       0};
+  indim_host_matmul numbers = {.type = p->sum,
+                               .batch = size_of(sizes, batch),
+                               .m = size_of(sizes, row),
+                               .n = size_of(sizes, column),
+                               .k = size_of(sizes, k),
+                               .lhs_batch = stride_of(first->strides, batch, 0),
+                               .lhs_m = first->strides[row],
+                               .lhs_k = first->strides[k],
+                               .rhs_batch = stride_of(second->strides, batch, 0),
+                               .rhs_k = second->strides[k],
+                               .rhs_n = second->strides[column],
+                               .out_batch = batch < 0 ? 0 : at->strides[batch],
+                               .out_m = flip ? out_n : out_m};
   indim_storage *storages[] = {at->storage, p->l->program->storages[first->storage->index],
                                p->l->program->storages[second->storage->index]};
   indim_value_id addresses[] = {indim_location_start(p->l, at), first->base, second->base};

@@ -166,50 +166,52 @@ static indim_status check_prefetch(const indim_loop_verifier *v, const indim_loo
 
 // Calls of the host -----------------------------------------------------------------------------------------------------
 
-static indim_status check_matmul(indim_loop_verifier *v, const indim_loop_node *node) {
-  const int64_t *n = node->u.host.numbers;
-  if (node->u.host.storage_count != 3 || node->u.host.number_count != INDIM_MATMUL_NUMBERS) {
-    return indim_verify_fail_node(v, node, "matmul takes 3 storages and %d numbers", INDIM_MATMUL_NUMBERS);
-  }
-  if (!node->u.host.is_written[0] || node->u.host.is_written[1] || node->u.host.is_written[2]) {
-    return indim_verify_fail_node(v, node, "matmul writes its first storage and no other");
-  }
-  if ((n[INDIM_MATMUL_TYPE] != INDIM_F32 && n[INDIM_MATMUL_TYPE] != INDIM_F64) || n[INDIM_MATMUL_BATCH] < 0 ||
-      n[INDIM_MATMUL_M] < 0 || n[INDIM_MATMUL_N] < 0 || n[INDIM_MATMUL_K] < 0) {
+static indim_status check_matmul(const indim_loop_verifier *v, const indim_loop_node *node) {
+  const indim_host_matmul *p = (const indim_host_matmul *)(const void *)node->u.host.numbers;
+  if ((p->type != INDIM_F32 && p->type != INDIM_F64) || p->batch < 0 || p->m < 0 || p->n < 0 || p->k < 0) {
     return indim_verify_fail_node(v, node, "matmul of an unsupported type or sizes");
   }
-  if (v->parallel != NULL && n[INDIM_MATMUL_SINGLE_THREAD] == 0) {
+  if (v->parallel != NULL && p->single_thread == 0) {
     return indim_verify_fail_node(v, node, "in a parallel loop matmul must be computed by the calling thread");
   }
   for (int i = 0; i < 3; i++) {
     const indim_storage *storage = v->program->storages[node->u.host.storages[i]];
-    if ((int64_t)storage->type != n[INDIM_MATMUL_TYPE]) {
+    if ((int64_t)storage->type != p->type) {
       return indim_verify_fail_node(v, node, "%s is not of the product's type", storage->name);
     }
   }
-  return check_accesses(v, node);
+  return INDIM_OK;
 }
+
+// What must hold of a service's numbers and arrays beyond its row.
+typedef indim_status service_check(const indim_loop_verifier *v, const indim_loop_node *node);
+static service_check *const service_checks[INDIM_HOST_SERVICE_COUNT] = {
+#define INDIM_SERVICE(enumerator, name, storages, written, arrays) [INDIM_HOST_##enumerator] = check_##name,
+#include "host/service.def"
+};
 
 static indim_status check_host(indim_loop_verifier *v, const indim_loop_node *node) {
   int32_t count = node->u.host.storage_count;
-  if (count < 0 || count > INDIM_MAX_HOST_STORAGES || count != node->arg_count || node->u.host.number_count < 0 ||
-      node->u.host.number_count > INDIM_MAX_HOST_NUMBERS) {
-    return indim_verify_fail_node(v, node, "%d storages, %d addresses, %d numbers", (int)count, (int)node->arg_count,
-                                  (int)node->u.host.number_count);
+  const indim_service_info *info = indim_service_get(node->u.host.service);
+  if (info == NULL) {
+    return indim_verify_fail_node(v, node, "an unknown service of the host");
+  }
+  if (count < 0 || count > INDIM_MAX_HOST_STORAGES || count != node->arg_count) {
+    return indim_verify_fail_node(v, node, "%d storages, %d addresses", (int)count, (int)node->arg_count);
+  }
+  bool is_row = info->storages < 0 || (count == info->storages && node->u.host.written_count == info->written);
+  if (!is_row || node->u.host.number_count != info->numbers || info->is_dense != (node->u.host.elements != NULL)) {
+    return indim_verify_fail_node(v, node, "%s takes %d storages, of which it writes %d, and %d numbers", info->name,
+                                  (int)info->storages, (int)info->written, (int)info->numbers);
   }
   for (int32_t i = 0; i < count; i++) {
-    INDIM_TRY(check_storage(v, node, node->u.host.storages[i], node->u.host.is_written[i]));
+    INDIM_TRY(check_storage(v, node, node->u.host.storages[i], i < node->u.host.written_count));
     if (!is_address(v, node->args[i])) {
       return indim_verify_fail_node(v, node, "the host takes s64 addresses");
     }
   }
-  switch (node->u.host.service) {
-  case INDIM_HOST_MATMUL:
-    return check_matmul(v, node);
-  case INDIM_HOST_SERVICE_COUNT:
-    break;
-  }
-  return indim_verify_fail_node(v, node, "an unknown service of the host");
+  INDIM_TRY(service_checks[node->u.host.service](v, node));
+  return check_accesses(v, node);
 }
 
 indim_status indim_loop_verify_memory(indim_loop_verifier *v, const indim_loop_node *node) {

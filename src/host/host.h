@@ -5,8 +5,8 @@
 // that returns 0, or another number when it stopped early: its results are then undefined. |arguments| and |results|
 // are the leaves' buffers in the layouts that the program states; |scratch| is aligned to 64 bytes. Compiled code calls
 // nothing outside itself but this table. This header includes nothing of Indim, so that ahead-of-time code can use it.
-#ifndef INDIM_RUN_HOST_H
-#define INDIM_RUN_HOST_H
+#ifndef INDIM_HOST_HOST_H
+#define INDIM_HOST_HOST_H
 
 #include <stdint.h>
 
@@ -15,7 +15,7 @@ typedef struct indim_host indim_host;
 // A piece of a parallel loop: iterations begin to end (in units of the loop's step); |frame| is the body's closure.
 typedef void indim_host_piece(void *frame, int64_t begin, int64_t end);
 
-// out[b, m, n] (+)= sum over k of lhs[b, m, k] * rhs[b, k, n]; strides in elements.
+// Arrays out, lhs, rhs: out[b, m, n] (+)= sum over k of lhs[b, m, k] * rhs[b, k, n]; strides in elements.
 typedef struct indim_host_matmul {
   int64_t type;  // an indim_type: F32 or F64
   int64_t batch, m, n, k;
@@ -23,7 +23,7 @@ typedef struct indim_host_matmul {
   int64_t rhs_batch, rhs_k, rhs_n;
   int64_t out_batch, out_m;  // out_n is 1
   int64_t accumulate;        // 1: added to what out holds
-  int64_t alone;             // 1: called by one piece of a parallel loop; the calling thread computes all of it
+  int64_t single_thread;     // 1: called by one piece of a parallel loop; the calling thread computes all of it
 } indim_host_matmul;
 
 enum { INDIM_HOST_OK = 0, INDIM_HOST_STOPPED = 1, INDIM_HOST_FAILED = 2 };
@@ -37,11 +37,14 @@ struct indim_host {
   // threads, and returns when all are done. The chunks do not depend on the number of threads; one thread alone may
   // merge them.
   void (*parallel)(void *user, indim_host_piece *piece, void *frame, int64_t count, int64_t grain);
-  // Returns 0, INDIM_HOST_STOPPED, or another number when it failed (no library and no memory).
-  int32_t (*matmul)(void *user, const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs);
+  // The services (service.def). Each returns 0, INDIM_HOST_STOPPED, or another number when it failed. Of the arrays only
+  // the first are written, as many as its row says.
+#define INDIM_SERVICE(enumerator, name, storages, written, arrays) \
+  int32_t (*name)(void *user, const indim_host_##name *numbers, void *const *arrays);
+#include "host/service.def"
 };
 
 typedef int32_t indim_compiled_fn(const void *const *arguments, void *const *results, void *scratch,
                                   const indim_host *host);
 
-#endif  // INDIM_RUN_HOST_H
+#endif  // INDIM_HOST_HOST_H
