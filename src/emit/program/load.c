@@ -197,7 +197,6 @@ static indim_reg load_even_odd(indim_generator *g, const indim_loop_node *node, 
 }
 
 void indim_emit_prefetch(indim_generator *g, LLVMValueRef pointer, int64_t offset, int64_t bytes, int32_t nearness) {
-  enum { LINE = 64 };
   static const char name[] = "llvm.prefetch";
   unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);
   if (id == 0) {
@@ -208,7 +207,7 @@ void indim_emit_prefetch(indim_generator *g, LLVMValueRef pointer, int64_t offse
   LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
   LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->e.module, id, &type, 1);
   type = LLVMIntrinsicGetType(g->e.context, id, &type, 1);
-  for (int64_t at = 0; at < bytes; at += LINE) {
+  for (int64_t at = 0; at < bytes; at += INDIM_TARGET_LINE) {
     LLVMValueRef further = indim_emit_s64(g, offset + at);
     LLVMValueRef args[] = {LLVMBuildGEP2(g->e.builder, byte, pointer, &further, 1, ""), LLVMConstInt(word, 0, 0),
                            LLVMConstInt(word, (unsigned)nearness, 0),

@@ -2,8 +2,7 @@
 // emitted once, as a function of the module that is called; inlined, the code generator's time and the code would grow
 // beyond what the caches hold. Fewer occurrences are inlined, as a call would cost more than it saves.
 #include "emit/program/program.h"
-
-enum { MANY = 12 };
+#include "loop/target/cost.h"
 
 static bool is_like(const indim_emit_outlined *o, const indim_generator *g, const indim_loop_node *node) {
   const indim_loop_value *result = indim_emit_value(g, node->first_result);
@@ -71,7 +70,7 @@ indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_nod
   while (i < g->outlined_count && !is_like(&g->outlined[i], g, node)) {
     i++;
   }
-  if (i == g->outlined_count || g->outlined[i].count < MANY) {
+  if (i == g->outlined_count || g->outlined[i].count < INDIM_COST_OUTLINED) {
     return INDIM_OK;
   }
   LLVMTypeRef type = LLVMTypeOf(args[0].part[0]);

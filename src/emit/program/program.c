@@ -3,12 +3,10 @@
 // addresses, stack slots). Long straight-line code is split into blocks, because LLVM's time per block grows
 // superlinearly.
 #include "emit/program/program.h"
+#include "loop/target/cost.h"
 
 #include <stddef.h>
 #include <string.h>
-
-// Instructions after which a block is split.
-enum { BLOCK_LIMIT = 200 };
 
 // Nodes after which the host is polled for cancellation.
 enum { POLL_NODES = 1024 };
@@ -28,7 +26,7 @@ static void split_block(indim_generator *g) {
     g->mark = next;
     g->block_count++;
   }
-  if (g->block_count >= BLOCK_LIMIT) {
+  if (g->block_count >= INDIM_COST_BLOCK) {
     LLVMBasicBlockRef rest = indim_emit_block(g, "");
     LLVMBlockAddress(g->current->function, rest);
     LLVMBuildBr(g->e.builder, rest);
@@ -100,7 +98,6 @@ static double trip_count(const indim_loop_program *program, const indim_loop_bod
 // Whether nearly all work is in parallel loops, which are functions of their own. Then the code of this one (calls, and
 // remainders of loops) is compiled without optimization: half of the code generator's time would go there.
 static bool is_mostly_parallel(const indim_loop_program *program) {
-  enum { SHARE = 64 };
   double inside = 0;
   double outside = 0;
   const indim_loop_body *body = NULL;
@@ -117,7 +114,7 @@ static bool is_mostly_parallel(const indim_loop_program *program) {
     }
     *(is_parallel ? &inside : &outside) += runs;
   }
-  return outside * SHARE < inside;
+  return outside * INDIM_COST_UNOPTIMIZED_SHARE < inside;
 }
 
 // A word that is 0, or the host's if it has one. Only while loops and long for loops poll it.

@@ -6,9 +6,9 @@
 
 #include "loop/ir/build.h"
 #include "loop/kernels/kernels.h"
+#include "loop/target/cost.h"
 
 enum { BATCH = 1, LEFT = 2, RIGHT = 3, CONTRACTED = 4 };
-enum { MAX_ROWS = 4, WORTH_LIBRARY = 200 * 1000, LEAST_SIDE = 8 };
 
 typedef struct product {
   indim_lowering *l;
@@ -167,8 +167,9 @@ static bool call_library(product *p, const int64_t *sizes) {
   int64_t work = indim_index_mul_saturated(size_of(sizes, m) * size_of(sizes, n), size_of(sizes, k));
   const indim_access *lhs = &list->accesses[0];
   const indim_access *rhs = &list->accesses[1];
-  if (work < WORTH_LIBRARY || size_of(sizes, m) < LEAST_SIDE || size_of(sizes, n) < LEAST_SIDE ||
-      size_of(sizes, k) < LEAST_SIDE || lhs->strides == NULL || rhs->strides == NULL) {
+  if (work < INDIM_COST_HOST_PRODUCT || size_of(sizes, m) < INDIM_COST_HOST_SIDE ||
+      size_of(sizes, n) < INDIM_COST_HOST_SIDE || size_of(sizes, k) < INDIM_COST_HOST_SIDE || lhs->strides == NULL ||
+      rhs->strides == NULL) {
     return false;
   }
   // In a dense output, collapsed dimensions have the stride of their most minor one.
@@ -250,14 +251,14 @@ static void accumulate(product *p, indim_element_ctx *k, int32_t dim, indim_coor
     }
     return;
   }
-  if (p->sizes[dim] <= 4) {
+  if (p->sizes[dim] <= INDIM_COST_UNROLLED_LOOP) {
     for (int64_t i = 0; i < p->sizes[dim]; i++) {
       index[dim] = (indim_coord){indim_loop_index(b, i), 0};
       accumulate(p, k, dim + 1, index, first_row, rows, sums);
     }
     return;
   }
-  indim_value_id in[MAX_ROWS];
+  indim_value_id in[INDIM_COST_PRODUCT_ROWS];
   indim_value_id at =
       indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, p->sizes[dim]), 1, rows, sums, in);
   index[dim] = (indim_coord){at, 0};
@@ -283,8 +284,8 @@ static bool is_interleaved(const product *p, int32_t rows) {
 static void store_interleaved(product *p, indim_element_ctx *k, const indim_coord *index, int32_t rows,
                               const indim_value_id *sums) {
   indim_loop_builder *b = &p->l->b;
-  int32_t map[MAX_ROWS * 64];
-  indim_value_id values[MAX_ROWS];
+  int32_t map[INDIM_COST_PRODUCT_ROWS * 64];
+  indim_value_id values[INDIM_COST_PRODUCT_ROWS];
   for (int32_t i = 0; i < rows; i++) {
     values[i] = indim_loop_convert(b, sums[i], p->item->shape->type);
   }
@@ -335,8 +336,8 @@ static void register_rows(product *p, indim_element_ctx *k, indim_coord *index, 
   int32_t full = lanes * of_register;
   int32_t registers = rows / of_register;
   indim_value_id base = index[p->row_dim].base;
-  indim_value_id x[MAX_ROWS];
-  indim_value_id sums[MAX_ROWS];
+  indim_value_id x[INDIM_COST_PRODUCT_ROWS];
+  indim_value_id sums[INDIM_COST_PRODUCT_ROWS];
   for (int32_t r = 0; r < registers && !indim_lower_failed(p->l); r++) {
     indim_value_id parts[MOST_OF_REGISTER];
     index[p->out_rank] = (indim_coord){indim_loop_index(b, 0), 1};
@@ -372,7 +373,7 @@ static void free_lanes(product *p, indim_element_ctx *k, indim_coord *index, int
     register_rows(p, k, index, rows, of_register);
     return;
   }
-  indim_value_id sums[MAX_ROWS];
+  indim_value_id sums[INDIM_COST_PRODUCT_ROWS];
   for (int32_t i = 0; i < rows; i++) {
     sums[i] = indim_loop_const(&p->l->b, p->sum, 0, 0);
     sums[i] = indim_loop_splat(&p->l->b, sums[i], k->lanes);
@@ -396,8 +397,8 @@ static void contracted_lanes(product *p, indim_coord *index, int32_t rows, indim
   indim_loop_builder *b = &p->l->b;
   int64_t size = p->sizes[p->vector_dim];
   int64_t main = size / p->lanes * p->lanes;
-  indim_value_id sums[MAX_ROWS];
-  indim_value_id remainder[MAX_ROWS];
+  indim_value_id sums[INDIM_COST_PRODUCT_ROWS];
+  indim_value_id remainder[INDIM_COST_PRODUCT_ROWS];
   indim_coord base = p->row_dim < 0 ? (indim_coord){0} : index[p->row_dim];
   for (int32_t i = 0; i < rows; i++) {
     remainder[i] = indim_loop_const(b, p->sum, 0, 0);
@@ -405,7 +406,7 @@ static void contracted_lanes(product *p, indim_coord *index, int32_t rows, indim
   }
   if (main > 0) {
     indim_element_ctx k = {.l = p->l, .lanes = p->lanes};
-    indim_value_id in[MAX_ROWS];
+    indim_value_id in[INDIM_COST_PRODUCT_ROWS];
     indim_value_id at =
         indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, rows, sums, in);
     index[p->vector_dim] = (indim_coord){at, 1};
@@ -414,7 +415,7 @@ static void contracted_lanes(product *p, indim_coord *index, int32_t rows, indim
   }
   for (int32_t lanes = 0; (lanes = indim_piece_lanes(size - main, p->lanes)) > 0; main += lanes) {
     indim_element_ctx k = {.l = p->l, .lanes = lanes};
-    indim_value_id part[MAX_ROWS];
+    indim_value_id part[INDIM_COST_PRODUCT_ROWS];
     for (int32_t i = 0; i < rows; i++) {
       part[i] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
     }
@@ -486,13 +487,12 @@ static void run_output(product *p, int64_t low, int64_t count, int32_t rows) {
 // Rows of the matrix are read sequentially, |steps| of them at a time, and accumulated into sums in the result's
 // memory; with threads, in parts of the rows with sums of their own. Bands of columns instead, which need no final
 // addition, reach two thirds of that speed: memory is fastest when read sequentially.
-enum { STEPS = 8, LEAST_COLUMNS = 128, LEAST_STEPS = 4 * STEPS };
 
 static bool is_row_product(const product *p, const int64_t *collapsed, int32_t *out_contracted) {
   int32_t contracted = -1;
   if (p->vector_dim < 0 || p->vector_dim >= p->out_rank || p->sum != p->item->shape->type ||
       p->item->place.tiled != NULL || p->item->place.strides[p->vector_dim] != 1 ||
-      p->item->shape->sizes[p->vector_dim] < LEAST_COLUMNS) {
+      p->item->shape->sizes[p->vector_dim] < INDIM_COST_ROW_PRODUCT_COLUMNS) {
     return false;
   }
   for (int32_t d = 0; d < p->rank; d++) {
@@ -510,7 +510,7 @@ static bool is_row_product(const product *p, const int64_t *collapsed, int32_t *
     }
   }
   *out_contracted = contracted;
-  return contracted >= 0 && collapsed[contracted] >= LEAST_STEPS;
+  return contracted >= 0 && collapsed[contracted] >= 4 * INDIM_COST_ROW_PRODUCT_STEPS;
 }
 
 typedef struct row_product {
@@ -643,12 +643,12 @@ static void run_parts(row_product *r, int64_t parts, int64_t size) {
 }
 
 static void run_rows(product *p, int32_t contracted, int64_t size) {
-  enum { PARTS = 16, PART = 65536, LARGE_STEPS = 4 };
+  enum { PARTS = 16 };
   row_product r = {.p = p, .contracted = contracted, .columns = p->item->shape->sizes[p->vector_dim]};
-  int64_t parts = r.columns * size / PART;
+  int64_t parts = r.columns * size / INDIM_COST_ROW_PRODUCT_PART;
   parts = parts < PARTS ? parts : PARTS;
-  r.steps = parts > 1 ? LARGE_STEPS : STEPS;
-  if (parts > 1 && size / parts >= LEAST_STEPS && p->l->loop_depth == 0 &&
+  r.steps = parts > 1 ? INDIM_COST_ROW_PRODUCT_STEPS_PARALLEL : INDIM_COST_ROW_PRODUCT_STEPS;
+  if (parts > 1 && size / parts >= 4 * INDIM_COST_ROW_PRODUCT_STEPS && p->l->loop_depth == 0 &&
       indim_lower_is_enabled(p->l, INDIM_DECISION_THREADS)) {
     run_parts(&r, parts, size);
   } else {
@@ -721,7 +721,7 @@ void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
   choose_rows(&p);
   indim_element_forget(l);
   int64_t count = p.row_dim < 0 ? 1 : item->shape->sizes[p.row_dim];
-  int32_t rows = p.row_dim < 0 ? 1 : count < MAX_ROWS ? (int32_t)count : MAX_ROWS;
+  int32_t rows = p.row_dim < 0 ? 1 : count < INDIM_COST_PRODUCT_ROWS ? (int32_t)count : INDIM_COST_PRODUCT_ROWS;
   run_output(&p, 0, count / rows * rows, rows);
   run_output(&p, count / rows * rows, count % rows, 1);
 }

@@ -7,6 +7,7 @@
 
 #include "array/element.h"
 #include "loop/ir/build.h"
+#include "loop/target/cost.h"
 
 // Reducers with an identity -------------------------------------------------------------------------------------------
 
@@ -104,9 +105,8 @@ void indim_reduce_origin(const indim_reduction *r, indim_coord *index) {
 }
 
 bool indim_reduce_may_thread(const indim_reduction *r) {
-  enum { WORTH_THREADS = 65536 };
   return r->l->loop_depth == 0 && indim_lower_is_enabled(r->l, INDIM_DECISION_THREADS) &&
-         indim_shape_element_count(r->inputs[0]->shape) >= WORTH_THREADS;
+         indim_shape_element_count(r->inputs[0]->shape) >= INDIM_COST_PARALLEL_REDUCTION;
 }
 
 // Accumulates into |acc| (of |lanes| lanes each) over the reduced dimensions from |position| on; |index| has the
@@ -266,12 +266,12 @@ static bool is_only_reader(const indim_access_list *list) {
 
 // How many rows are reduced together. Short contiguous rows of a plain load form one memory stream anyway.
 static int32_t choose_rows(const indim_reduction *r, const indim_nest *nest) {
-  enum { LONG_ROW = 4096, CHEAP = 16 };
   int64_t row = nest->sizes[r->vector_dim] * indim_type_bytes(r->inputs[0]->shape->type);
   if (indim_shape_element_count(indim_reduce_result(r, 0)->shape) == 1) {
-    return r->is_single && row >= LONG_ROW * INDIM_REDUCE_ROWS ? INDIM_REDUCE_ROWS : 1;
+    return r->is_single && row >= INDIM_COST_STREAM_ROW * INDIM_REDUCE_ROWS ? INDIM_REDUCE_ROWS : 1;
   }
-  if (nest->cost > CHEAP || (r->is_single && nest->cost <= 1 && row < LONG_ROW) || !is_only_reader(nest->list)) {
+  if (nest->cost > INDIM_COST_LATENCY_BOUND || (r->is_single && nest->cost <= 1 && row < INDIM_COST_STREAM_ROW) ||
+      !is_only_reader(nest->list)) {
     return 1;
   }
   for (int32_t d = 0; d < r->rank; d++) {

@@ -3,17 +3,16 @@
 // partial results of their own. The split depends on sizes alone, so results are bitwise the same for any number of
 // threads.
 #include "loop/kernels/reduce.h"
+#include "loop/target/cost.h"
 
 // Columns in bands ----------------------------------------------------------------------------------------------------
 
 enum {
-  ROWS = 4,               // processed at a time
-  MOST_REGISTERS = 8,     // of columns; fewer columns stay in registers instead
-  REGISTERS = 4,          // of columns at a time
-  PIECES = 16,            // of rows, or of a row
-  LEAST_ROWS = 16,        // of a piece
-  BAND = 2048,            // columns, if they are strip-mined
-  MOST_COLUMNS = 1 << 15  // whose partial results stay in the caches
+  ROWS = 4,            // processed at a time
+  MOST_REGISTERS = 8,  // of columns; fewer columns stay in registers instead
+  REGISTERS = 4,       // of columns at a time
+  PIECES = 16,         // of rows, or of a row
+  LEAST_ROWS = 16,     // of a piece
 };
 
 bool indim_reduce_suits_bands(const indim_reduction *r) {
@@ -134,11 +133,13 @@ void indim_reduce_bands(indim_reduction *r, const indim_coord *index, indim_valu
   indim_value_id init = 0;
   indim_reduce_initial(r, &init);
   band s = {r, index, indim_reduce_result(r, 0)->place.storage, at, indim_loop_index(b, 0), NULL, 0};
-  if (may_thread && rows >= PIECES * LEAST_ROWS && columns <= MOST_COLUMNS) {
+  if (may_thread && rows >= PIECES * LEAST_ROWS && columns <= INDIM_COST_REDUCED_COLUMNS) {
     run_row_pieces(&s, columns, rows, init);
     return;
   }
-  int64_t width = columns > MOST_COLUMNS || (may_thread && columns >= 2 * BAND) ? BAND : columns;
+  int64_t width = columns > INDIM_COST_REDUCED_COLUMNS || (may_thread && columns >= 2 * INDIM_COST_REDUCED_BAND)
+                      ? INDIM_COST_REDUCED_BAND
+                      : columns;
   int64_t done = columns / width * width;
   if (done > width) {
     s.first = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), width, 0, NULL, NULL);

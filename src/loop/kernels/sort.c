@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "loop/kernels/kernels.h"
+#include "loop/target/cost.h"
 
-enum { BLOCK = 8, WORTH_THREADS = 32768 };
+enum { BLOCK = 8 };
 
 // The location of the current line: element i of column c is at base[c] + i of storage[c].
 typedef struct line {
@@ -243,7 +244,7 @@ static void sort_block(sorting *s, const line *to, indim_value_id i) {
 
 static void begin_parallel(sorting *s, int64_t iterations) {
   indim_lowering *l = s->l;
-  if (!s->has_loops && l->loop_depth == 0 && s->size >= WORTH_THREADS && iterations >= 2 &&
+  if (!s->has_loops && l->loop_depth == 0 && s->size >= INDIM_COST_PARALLEL_SORT && iterations >= 2 &&
       indim_lower_is_enabled(l, INDIM_DECISION_THREADS)) {
     indim_loop_for_parallel(&l->b, (iterations + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
   }
@@ -512,7 +513,7 @@ static void run(sorting *s) {
     s->in_result = s->in_result && at->tiled == NULL && at->strides[s->dim] == 1;
   }
   bool is_parallel = line_count(s) >= 2 && l->loop_depth == 0 && indim_lower_is_enabled(l, INDIM_DECISION_THREADS) &&
-                     indim_shape_element_count(s->inputs[0]->shape) >= WORTH_THREADS;
+                     indim_shape_element_count(s->inputs[0]->shape) >= INDIM_COST_PARALLEL_SORT;
   if (!allocate(s, is_parallel, written)) {
     return;
   }

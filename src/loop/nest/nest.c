@@ -5,15 +5,9 @@
 
 #include "loop/ir/build.h"
 #include "loop/nest/element.h"
+#include "loop/target/cost.h"
 
-enum {
-  MAX_SEGMENTS = 24,
-  WORTH_THREADS = 32768,     // elements of cost 0
-  SMALL_LOOP = 4,            // iterations; shorter loops may be unrolled
-  LONG_ITERATION = 1 << 20,  // elements times cost: one iteration may be a piece of its own
-  LONG_ROW = 64,             // vectors
-  CHEAP = 12                 // operations for an element
-};
+enum { MAX_SEGMENTS = 24 };
 
 // Choosing ------------------------------------------------------------------------------------------------------------
 
@@ -108,7 +102,7 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
   nest->lanes = nest->l->target->vector_bytes / nest->list->widest;
   nest->vector_dim = choose_vector_dim(nest, nest->lanes);
   nest->lanes *= is_bf16_row(nest) ? 2 : 1;
-  nest->unroll = nest->cost <= CHEAP ? 4 : nest->cost <= INDIM_LONG_BODY ? 2 : 1;
+  nest->unroll = nest->cost <= INDIM_COST_MANY_COPIES ? 4 : nest->cost <= INDIM_COST_LONG_BODY ? 2 : 1;
 }
 
 void indim_nest_choose_transpose(indim_nest *nest) {
@@ -157,11 +151,10 @@ void indim_nest_remainder(indim_nest *nest, indim_coord *index, indim_value_id f
 }
 
 int64_t indim_nest_line(const indim_nest *nest) {
-  enum { LINE = 64 };
   int64_t count = nest->lanes;
   for (int32_t i = 0; i < nest->list->count; i++) {
     const indim_access *access = &nest->list->accesses[i];
-    int64_t own = LINE / indim_type_bytes(access->storage->type);
+    int64_t own = INDIM_TARGET_LINE / indim_type_bytes(access->storage->type);
     count = access->item == NULL && own > count ? own : count;
   }
   return count;
@@ -230,7 +223,7 @@ void indim_nest_vector_loop(indim_nest *nest, indim_coord *index, int64_t low, i
   int64_t at = low;
   int64_t line = 0;
   // Non-temporal stores should fill whole cache lines; in long rows, aligning the vectors to lines is worthwhile.
-  bool is_long = high - low >= LONG_ROW * nest->lanes && nest->cost <= CHEAP;
+  bool is_long = high - low >= INDIM_COST_ALIGNED_ROW * nest->lanes && nest->cost <= INDIM_COST_MANY_COPIES;
   indim_value_id before = nest->streams && is_long ? indim_nest_before_line(nest, index, low, &line) : 0;
   if (before != 0) {
     const indim_loop_value *range = indim_loop_value_of(b, before);
@@ -268,11 +261,13 @@ int64_t indim_nest_elements(const indim_nest *nest) {
 bool indim_nest_worth_threads(const indim_nest *nest, int64_t elements) {
   indim_lowering *l = nest->l;
   return nest->may_thread && l->loop_depth == 0 && indim_lower_is_enabled(l, INDIM_DECISION_THREADS) &&
-         elements >= WORTH_THREADS * 8 / indim_index_add_saturated(nest->cost, 8);
+         elements >= INDIM_COST_PARALLEL * 8 / indim_index_add_saturated(nest->cost, 8);
 }
 
 // The limit on copies of the body from unrolled small loops.
-static int32_t max_copies(const indim_nest *nest) { return nest->cost <= CHEAP ? 64 : nest->cost <= 100 ? 16 : 4; }
+static int32_t max_copies(const indim_nest *nest) {
+  return nest->cost <= INDIM_COST_MANY_COPIES ? 64 : nest->cost <= INDIM_COST_SOME_COPIES ? 16 : 4;
+}
 
 indim_value_id indim_nest_pieces_begin(indim_nest *nest, int64_t low, int64_t high, bool threads) {
   indim_loop_builder *b = &nest->l->b;
@@ -305,7 +300,7 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
   indim_lowering *l = nest->l;
   indim_loop_builder *b = &l->b;
   int32_t dim = nest->order[position];
-  int32_t count = (int32_t)(high - low <= SMALL_LOOP ? high - low : 0);
+  int32_t count = (int32_t)(high - low <= INDIM_COST_UNROLLED_LOOP ? high - low : 0);
   if (count == 1 || (count > 0 && nest->copies * count <= max_copies(nest))) {
     nest->copies *= count;
     for (int64_t i = low; i < high; i++) {
@@ -317,8 +312,8 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
   }
   // Few iterations make few and uneven pieces, which pays only if each is long.
   int64_t within = indim_nest_elements(nest) / nest->sizes[dim];
-  bool is_long =
-      high - low >= 4 && indim_index_mul_saturated(within, indim_index_add_saturated(nest->cost, 1)) >= LONG_ITERATION;
+  bool is_long = high - low >= 4 && indim_index_mul_saturated(within, indim_index_add_saturated(nest->cost, 1)) >=
+                                        INDIM_COST_PARALLEL_ITERATION;
   bool threads =
       indim_nest_worth_threads(nest, within * (high - low)) && (high - low >= 2 * INDIM_NEST_PIECES || is_long);
   bool in_pieces = threads && nest->side > 0;

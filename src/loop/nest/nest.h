@@ -73,10 +73,6 @@ typedef struct indim_access {
 
 enum { INDIM_MAX_ACCESSES = 256, INDIM_MAX_SPLIT_POINTS = 16 };
 
-// A body with a higher cost per element hides its own latencies: unrolling it gains nothing at run time and doubles the
-// time of code generation.
-enum { INDIM_LONG_BODY = 48 };
-
 // Result of an access analysis.
 typedef struct indim_access_list {
   indim_access accesses[INDIM_MAX_ACCESSES];

@@ -5,6 +5,7 @@
 // the caches are transposed square by square in registers alone.
 #include "loop/ir/build.h"
 #include "loop/nest/element.h"
+#include "loop/target/cost.h"
 
 enum { LEAST_LINES = 2 };
 
@@ -29,13 +30,12 @@ static int64_t row_bytes(const indim_access *access, int32_t dim) {
 // Whether squares without panels would thrash: the rows of one map to few cache sets; or would write partial lines of
 // the result: its rows are misaligned, or loads of other arrays come between.
 static bool needs_panels(const indim_nest *nest) {
-  enum { SETS = 2048 };
   bool is_needed = indim_transpose_is_mixed(nest) || indim_nest_rows_are_misaligned(nest);
   for (int32_t i = 0; i < nest->list->count; i++) {
     const indim_access *access = &nest->list->accesses[i];
     int32_t dim = access->item == NULL ? nest->transpose_dim : nest->vector_dim;
     bool counts = access->strides != NULL && (access->item == NULL || indim_transpose_applies(nest, access));
-    is_needed = is_needed || (counts && row_bytes(access, dim) % SETS == 0);
+    is_needed = is_needed || (counts && row_bytes(access, dim) % INDIM_COST_CONFLICTING_STRIDE == 0);
   }
   return is_needed;
 }
@@ -336,7 +336,6 @@ static void run_squares(indim_nest *nest, indim_coord *index, indim_value_id w_l
 // Squares, in bands along |v|: the pages of a band's rows stay in the TLB during the loop over |w|. Then the remainders
 // of both dimensions.
 static void run_transposed(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
-  enum { BAND = 128 };
   indim_loop_builder *b = &nest->l->b;
   int64_t lanes = nest->lanes;
   int64_t most = squares_of(nest) * lanes;
@@ -344,18 +343,18 @@ static void run_transposed(indim_nest *nest, indim_coord *index, const int64_t *
   int64_t block = squares * lanes;
   int64_t w_end = w[0] + (w[1] - w[0]) / block * block;
   int64_t v_end = v[0] + (v[1] - v[0]) / block * block;
-  int64_t bands = (v_end - v[0]) / BAND;
-  int64_t band_end = v[0] + bands * BAND;
+  int64_t bands = (v_end - v[0]) / INDIM_COST_TRANSPOSE_BAND;
+  int64_t band_end = v[0] + bands * INDIM_COST_TRANSPOSE_BAND;
   indim_value_id w_low = indim_loop_index(b, w[0]);
   indim_value_id w_high = indim_loop_index(b, w_end);
   if (w_end > w[0] && bands > 1) {
-    indim_value_id band =
-        indim_loop_for_begin(b, indim_loop_index(b, v[0]), indim_loop_index(b, band_end), BAND, 0, NULL, NULL);
+    indim_value_id band = indim_loop_for_begin(b, indim_loop_index(b, v[0]), indim_loop_index(b, band_end),
+                                               INDIM_COST_TRANSPOSE_BAND, 0, NULL, NULL);
     if (indim_nest_worth_threads(nest, indim_nest_elements(nest))) {
       indim_loop_for_parallel(b, (bands + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
     }
     indim_value_id from = indim_loop_index(b, 0);
-    indim_value_id to = indim_loop_index(b, BAND);
+    indim_value_id to = indim_loop_index(b, INDIM_COST_TRANSPOSE_BAND);
     run_squares(nest, index, w_low, w_high, from, to, squares, band);
     indim_loop_for_end(b, NULL, NULL);
   } else {

@@ -3,10 +3,7 @@
 // nor need the loops nested in it. While loops poll before every iteration.
 #include "loop/ir/build.h"
 #include "loop/pass/pass.h"
-
-// In nodes, which take 0.2 ns as vectors in registers and about 1 ns from memory: some tenths of a second in total, and
-// more than a thousand polls.
-enum { LONG_WORK = 1 << 28, LONG_ITERATION = 1 << 12 };
+#include "loop/target/cost.h"
 
 static int64_t visit_body(const indim_loop_program *program, const indim_loop_body *body);
 
@@ -19,7 +16,9 @@ static int64_t visit_for(const indim_loop_program *program, indim_loop_node *nod
   int64_t count = length <= 0 ? 0 : (length - 1) / step + 1;
   int64_t iteration = visit_body(program, node->bodies[0]);
   int64_t work = indim_index_mul_saturated(count, iteration);
-  node->u.loop.poll_interval = work <= LONG_WORK ? 0 : iteration >= LONG_ITERATION ? 1 : LONG_WORK / iteration;
+  node->u.loop.poll_interval = work <= INDIM_COST_POLL_NODES            ? 0
+                               : iteration >= INDIM_COST_POLL_ITERATION ? 1
+                                                                        : INDIM_COST_POLL_NODES / iteration;
   return work;
 }
 
@@ -33,7 +32,7 @@ static int64_t visit_body(const indim_loop_program *program, const indim_loop_bo
     } else if (node->kind == INDIM_NODE_COPY || node->kind == INDIM_NODE_FILL) {
       own = node->u.move.count;
     } else if (node->kind == INDIM_NODE_HOST) {
-      own = LONG_ITERATION;
+      own = INDIM_COST_POLL_ITERATION;
     }
     for (int32_t k = 0; node->kind != INDIM_NODE_FOR && k < 2 && node->bodies[k] != NULL; k++) {
       own = indim_index_add_saturated(own, visit_body(program, node->bodies[k]));

@@ -5,8 +5,7 @@
 #include "loop/ir/build.h"
 #include "loop/pass/pass.h"
 #include "loop/pass/footprint.h"
-
-enum { LEAST_BYTES = 1024, MOST_BYTES = 16384, LINE = 64 };
+#include "loop/target/cost.h"
 
 static bool reads(const indim_loop_body *body, int32_t storage) {
   const indim_loop_node *node = body->first;
@@ -31,7 +30,7 @@ static indim_loop_node *last_reader(const indim_loop_body *body, int32_t storage
 
 // Contiguous vector loads prefetch the elements |distance| further on, one load per cache line.
 static void prefetch(const indim_loop_program *program, indim_loop_body *body, int32_t storage, int64_t distance) {
-  int64_t line = LINE / indim_type_bytes(program->storages[storage]->type);
+  int64_t line = INDIM_TARGET_LINE / indim_type_bytes(program->storages[storage]->type);
   for (indim_loop_node *node = body->first; node != NULL; node = indim_loop_next_in(body, node)) {
     if (node->kind == INDIM_NODE_LOAD && node->u.memory.storage == storage && !node->u.memory.has_mask &&
         node->u.memory.lane_stride == 1) {
@@ -51,7 +50,8 @@ static void prefetch_rows(indim_loop_program *program, indim_loop_node *loop, in
     int64_t bytes = indim_type_bytes(storage->type);
     int64_t row = indim_index_mul_saturated(indim_footprint_width(t), bytes);
     int64_t distance = 0;
-    if (t->writes || !t->is_known || t->stride <= 0 || row < LEAST_BYTES || row > MOST_BYTES ||
+    if (t->writes || !t->is_known || t->stride <= 0 || row < INDIM_COST_PREFETCHED_LEAST ||
+        row > INDIM_COST_PREFETCHED_MOST ||
         indim_index_mul_saturated(storage->elements, bytes) <= program->target.cache_bytes[1] ||
         !indim_index_mul(t->stride, loop->u.loop.step, &distance) || distance > storage->elements) {
       continue;
@@ -82,11 +82,11 @@ static void prefetch_backwards(const indim_loop_program *program, const indim_lo
     }
     const indim_storage *storage = program->storages[node->u.memory.storage];
     int64_t bytes = indim_type_bytes(storage->type);
-    int64_t line = LINE / bytes;
+    int64_t line = INDIM_TARGET_LINE / bytes;
     int64_t distance = step_of(program, loop, node->args[0]);
     int64_t length = indim_index_mul_saturated(indim_index_abs(distance), bytes);
     bool ends_line = distance != 0 && indim_index_modulo(program->values[node->args[0]].high + 1, line) == 0;
-    if (ends_line && length >= LEAST_BYTES && length <= MOST_BYTES &&
+    if (ends_line && length >= INDIM_COST_PREFETCHED_LEAST && length <= INDIM_COST_PREFETCHED_MOST &&
         indim_index_mul_saturated(storage->elements, bytes) > program->target.cache_bytes[1]) {
       node->u.memory.prefetch = distance;
     }

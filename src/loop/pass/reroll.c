@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "loop/ir/rewrite.h"
+#include "loop/target/cost.h"
 
-enum { LEAST_NODES = 300, LEAST_TRIPS = 4, LEAST_PERIOD = 8, WINDOW = 16, NEAR = 32, MOST_TRIES = 3 };
+enum { LEAST_PERIOD = 8, WINDOW = 16, NEAR = 32, MOST_TRIES = 3 };
 
 typedef struct rerolling {
   indim_loop_program *program;
@@ -152,7 +153,7 @@ static bool find_run(const rerolling *r, segment *s, int32_t period) {
   }
   s->period = period;
   s->trips = best / period + 1;
-  return s->trips >= LEAST_TRIPS && (int64_t)s->trips * period >= LEAST_NODES;
+  return s->trips >= INDIM_COST_REROLLED_TRIPS && (int64_t)s->trips * period >= INDIM_COST_REROLLED_NODES;
 }
 
 // Args ------------------------------------------------------------------------------------------------------------------
@@ -327,10 +328,10 @@ static bool find_loop(rerolling *r, segment *s) {
   int32_t *counts = count_distances(r, s);
   for (int32_t tries = 0; counts != NULL && tries < MOST_TRIES; tries++) {
     int32_t period = LEAST_PERIOD;
-    for (int32_t d = LEAST_PERIOD; d <= s->count / LEAST_TRIPS; d++) {
+    for (int32_t d = LEAST_PERIOD; d <= s->count / INDIM_COST_REROLLED_TRIPS; d++) {
       period = counts[d] > counts[period] ? d : period;
     }
-    if (period > s->count / LEAST_TRIPS || counts[period] < s->count / 8) {
+    if (period > s->count / INDIM_COST_REROLLED_TRIPS || counts[period] < s->count / 8) {
       return false;
     }
     counts[period] = 0;
@@ -383,7 +384,7 @@ static void reroll_body(rerolling *r, indim_loop_body *body) {
     for (; *stop != NULL && !is_control(*stop); stop = &(*stop)->next) {
       count++;
     }
-    if (count >= LEAST_NODES) {
+    if (count >= INDIM_COST_REROLLED_NODES) {
       indim_node_list list = {.body = body};
       indim_loop_node *rest = *stop;
       reroll_segment(r, body, *link, count, &list);

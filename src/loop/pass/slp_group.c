@@ -6,8 +6,9 @@
 
 #include "loop/ir/effects.h"
 #include "loop/pass/slp.h"
+#include "loop/target/cost.h"
 
-enum { MOST_LANES = 64, MOST_USERS = 16, MANY = 4 };
+enum { MOST_LANES = 64, MOST_USERS = 16 };
 
 // Operations that cost more than gathering and extracting lanes.
 static bool is_costly_op(indim_op op) {
@@ -264,7 +265,7 @@ static void group_costly(indim_slp *p, indim_slp_segment *s, int32_t costly_coun
     }
     const indim_loop_node *one = s->nodes[candidates[first].position];
     bool is_scalar = value_of(p, one->first_result)->lanes == 1;
-    if (is_instruction(one->u.op.op) ? is_scalar && taken >= MANY : taken > 1) {
+    if (is_instruction(one->u.op.op) ? is_scalar && taken >= INDIM_COST_SLP_INSTRUCTIONS : taken > 1) {
       add_group(s, taken, members);
     }
     first += taken;

@@ -12,8 +12,7 @@
 #include "loop/pass/strip_mine.h"
 #include "loop/pass/pass.h"
 #include "loop/pass/footprint.h"
-
-enum { LEAST_ARRAY_BYTES = 1 << 16, MOST_WINDOW_BYTES = 1 << 16, LINE = 64 };
+#include "loop/target/cost.h"
 
 typedef struct folding {
   indim_loop_builder b;  // makes values and nodes; has no open body
@@ -42,7 +41,7 @@ static void count_accesses(folding *c) {
 }
 
 static int64_t width_of(const indim_footprint *t, const indim_storage *storage) {
-  int64_t line = LINE / indim_type_bytes(storage->type);
+  int64_t line = INDIM_TARGET_LINE / indim_type_bytes(storage->type);
   return (indim_footprint_width(t) + line - 1) / line * line;
 }
 
@@ -54,11 +53,11 @@ static bool is_profitable(const folding *c, const indim_footprint *t, int64_t st
   if (storage->kind != INDIM_STORAGE_SCRATCH || storage->shares != 0 || c->counts[t->storage] != t->count ||
       !t->is_known || !t->reads || !t->writes || t->outer.count > 0 || t->stride <= 0 ||
       !indim_index_mul(t->stride, step, &moved) || indim_footprint_width(t) > moved ||
-      storage->elements < LEAST_ARRAY_BYTES / bytes) {
+      storage->elements < INDIM_COST_FOLDED_ARRAY / bytes) {
     return false;
   }
   int64_t width = width_of(t, storage);
-  return width <= MOST_WINDOW_BYTES / bytes && pieces <= storage->elements / width / 2;
+  return width <= INDIM_COST_FOLDED_WINDOW / bytes && pieces <= storage->elements / width / 2;
 }
 
 // The address in the folded array: without the terms of the loop's index and of the window's begin, plus |width| times

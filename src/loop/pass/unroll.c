@@ -15,8 +15,9 @@
 
 #include "loop/ir/rewrite.h"
 #include "loop/pass/pass.h"
+#include "loop/target/cost.h"
 
-enum { MOST_STEPS = 8, MOST_NODES = 512, FUNCTION_NODES = 16, MOST_ELEMENTS = 1024, MOST_LANES = 64, MOST_SOURCES = 4 };
+enum { MOST_ELEMENTS = 1024, MOST_LANES = 64, MOST_SOURCES = 4 };
 
 // The value last stored to an element of memory: a lane of |value|; 0: unknown.
 typedef struct stored_lane {
@@ -56,7 +57,7 @@ static bool is_constant_index(const unrolling *u, indim_value_id v) {
 static int64_t steps_of(const unrolling *u, const indim_loop_node *loop) {
   bool is_plain = loop->kind == INDIM_NODE_FOR && !loop->u.loop.is_parallel && loop->arg_count == 2;
   int64_t steps = is_plain ? indim_loop_steps(u->program, loop) : 0;
-  return steps <= MOST_STEPS ? steps : 0;
+  return steps <= INDIM_COST_UNROLLED_STEPS ? steps : 0;
 }
 
 // Whether the store's address is constant once the loop's index is, in a storage that is tracked.
@@ -81,9 +82,11 @@ static bool is_short(const unrolling *u, const indim_loop_node *loop) {
       return false;
     }
     bool is_long = node->kind == INDIM_NODE_ELEMENTWISE && indim_op_is_function(node->u.op.op);
-    nodes += is_long ? FUNCTION_NODES : node->kind != INDIM_NODE_AFFINE ? 1 : 0;  // index arithmetic is constant-folded
+    nodes += is_long                           ? INDIM_COST_FUNCTION_NODES
+             : node->kind != INDIM_NODE_AFFINE ? 1
+                                               : 0;  // index arithmetic is constant-folded
   }
-  return steps * nodes <= MOST_NODES;
+  return steps * nodes <= INDIM_COST_UNROLLED_NODES;
 }
 
 static bool has_short(const unrolling *u, const indim_loop_body *body) {

@@ -13,8 +13,7 @@
 #include <string.h>
 
 #include "loop/plan/plan.h"
-
-enum { LITTLE = 2 };  // what is stored instead of copying the whole is at most so small a part of it
+#include "loop/target/cost.h"
 
 typedef struct use {
   indim_flow_item *user;
@@ -278,7 +277,7 @@ static bool visit_use(analysis *a, const use *u, bool is_direct, bool *out_is_la
       if (!is_late && !visit_users(a, user, &is_late)) {
         return false;
       }
-      if (is_late && !is_after(a, user) && bytes_of(user) * LITTLE <= bytes_of(a->result->base)) {
+      if (is_late && !is_after(a, user) && bytes_of(user) * INDIM_COST_STORED_PART <= bytes_of(a->result->base)) {
         a->kept[a->kept_count++] = user;
         is_late = false;
       }

@@ -5,13 +5,10 @@
 
 #include "loop/plan/plan.h"
 #include "loop/kernels/kernels.h"
+#include "loop/target/cost.h"
 
 enum {
-  REGS_LIMIT = 128,  // elements
   MANY_TIMES = 1 << 20,
-  CHEAP_AGAIN = 16,  // cost that may be computed again rather than kept
-  LONG_ROW = 32,     // elements of a row before which computing something once for the row counts for nothing
-  CHEAP_BEFORE_ROW = 64,
   INLINE_DEPTH = 100,  // items one inside the other: the generator recurses
   MAX_COST = 1 << 20
 };
@@ -26,7 +23,7 @@ static bool is_small(const indim_flow_item *item) {
     return false;
   }
   int64_t count = indim_shape_element_count(item->shape);
-  return count >= 1 && count <= REGS_LIMIT;
+  return count >= 1 && count <= INDIM_COST_REGISTER_ARRAY;
 }
 
 static bool is_inlinable(const indim_flow_item *item) {
@@ -48,7 +45,7 @@ static int64_t repeats_along_row(const indim_flow_item *user) {
   for (int64_t d = count; dims != NULL && d < user->shape->rank; d++) {
     row *= user->shape->sizes[d];
   }
-  return row >= LONG_ROW ? row : 1;
+  return row >= INDIM_COST_LONG_ROW ? row : 1;
 }
 
 // What the backward walk knows of an item: who asks for it.
@@ -141,12 +138,12 @@ static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, 
     return INDIM_PLACEMENT_MEMORY;
   }
   int64_t again = (int64_t)a->elementwise + a->moved - 1;
-  bool is_paid_by_row = !a->by_element && item->cost <= CHEAP_BEFORE_ROW;
+  bool is_paid_by_row = !a->by_element && item->cost <= INDIM_COST_BEFORE_ROW;
   if (!is_paid_by_row && a->root == -2 && item->cost > 4) {
     item->reason = "several kernels need it, and computing it again costs more than keeping it";
     return INDIM_PLACEMENT_MEMORY;
   }
-  if (!is_paid_by_row && again > 0 && item->cost * again > CHEAP_AGAIN && item->cost > 1) {
+  if (!is_paid_by_row && again > 0 && item->cost * again > INDIM_COST_AGAIN && item->cost > 1) {
     item->reason = "an element is needed several times, and computing it again costs more than keeping it";
     return INDIM_PLACEMENT_MEMORY;
   }

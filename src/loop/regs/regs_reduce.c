@@ -5,6 +5,7 @@
 
 #include "base/size.h"
 #include "loop/regs/regs_internal.h"
+#include "loop/target/cost.h"
 
 enum { MAX_PRODUCTS = 2048, MAX_APPLIED = 64, MAX_ACROSS_LANES = 4, MANY_REGISTERS = 8 };
 
@@ -369,9 +370,8 @@ static indim_value_id sum_across_lanes(indim_loop_builder *b, const side *lhs, c
 // the next rows, or the next product, overlap. Of 32 registers no more are used than of 16: with all of them, chains of
 // 6x6 products took 1.2 times as long.
 static int32_t rows_at_once(const indim_loop_builder *b, const rows *r) {
-  enum { MOST_REGISTERS = 16 };
   int32_t registers = b->program->target.vector_registers;
-  registers = registers == 0 || registers > MOST_REGISTERS ? MOST_REGISTERS : registers;
+  registers = registers == 0 || registers > INDIM_COST_BLOCKED_REGISTERS ? INDIM_COST_BLOCKED_REGISTERS : registers;
   int32_t fit = (registers / 2 - 1) / ((r->lanes + r->width - 1) / r->width);
   return fit < 1 ? 1 : fit < MOST_ROWS ? fit : MOST_ROWS;
 }

@@ -1,0 +1,131 @@
+// Thresholds: where one way becomes faster than another. What follows from the machine is in the target; what follows from
+// correctness or from the size of a buffer stands where it is used. Each says what it trades, and which programs of bench/
+// show it: change one, run these (./dev bench --only), and keep what is faster. Sizes are in elements, costs in those of
+// ir/op.def.
+#ifndef INDIM_LOOP_COST_H
+#define INDIM_LOOP_COST_H
+
+// Planning (plan/) -----------------------------------------------------------------------------------------------------
+
+enum {
+  // The largest array in registers: 128 of f32 are 16 registers of 32 bytes, as many as AVX2 has. chain_6x6_*, kalman_step.
+  INDIM_COST_REGISTER_ARRAY = 128,
+  // An element whose cost is at most this is computed again for each user rather than stored and loaded.
+  // softmax, layer_norm, gelu_*.
+  INDIM_COST_AGAIN = 16,
+  // What is computed once before a row of at least so many elements counts as free, if its cost is at most the second.
+  // layer_norm, softmax.
+  INDIM_COST_LONG_ROW = 32,
+  INDIM_COST_BEFORE_ROW = 64,
+  // A read is stored ahead of an update in place if it is at most this part of the array: storing it costs a copy of that
+  // size. update_*.
+  INDIM_COST_STORED_PART = 2,
+};
+
+// Threads --------------------------------------------------------------------------------------------------------------
+
+enum {
+  // Elements of cost 0 from which a loop is parallel (fewer if they cost more: n * (cost + 8) / 8): below,
+  // waking the workers takes longer than the loop. add_f32_l2, exp_5m with smaller shapes.
+  INDIM_COST_PARALLEL = 32768,
+  // The same for a reduction, whose partial results are combined afterwards. sum_*.
+  INDIM_COST_PARALLEL_REDUCTION = 65536,
+  // The same for the lines of a sort.
+  INDIM_COST_PARALLEL_SORT = 32768,
+  // Work (elements times cost) of one iteration that may be a chunk of its own. attention.
+  INDIM_COST_PARALLEL_ITERATION = 1 << 20
+};
+
+// Loop nests (nest/) ---------------------------------------------------------------------------------------------------
+
+enum {
+  // Loops of at most so many iterations are unrolled while they are built. points_3x3, rigid_body_step.
+  INDIM_COST_UNROLLED_LOOP = 4,
+  // Up to the first cost per element 64 copies of a body are built in unrolled loops, up to the second 16, then 4: code
+  // generation takes time per copy. concatenate, pad.
+  INDIM_COST_MANY_COPIES = 12,
+  INDIM_COST_SOME_COPIES = 100,
+  // A body of higher cost hides its own latencies: unrolling it doubles the time of code generation and gains nothing.
+  // exp_5m, tanh_5m.
+  INDIM_COST_LONG_BODY = 48,
+  // Vectors of a row from which its start is aligned to a cache line for non-temporal stores. add_f32_dram, transpose_4096x4096.
+  INDIM_COST_ALIGNED_ROW = 64,
+  // Rows of this many columns in a band of a transpose: their pages stay in the first TLB .
+  // transpose_1024x1024, transpose_4096x4096.
+  INDIM_COST_TRANSPOSE_BAND = 128,
+  // Row strides divisible by this many bytes map to few sets of an L1 of 32 to 48 KiB: squares go through panels.
+  // transpose_1024x1024 against transpose_1023x1025.
+  INDIM_COST_CONFLICTING_STRIDE = 2048
+};
+
+// Products (kernels/dot*.c, regs/regs_reduce.c) ------------------------------------------------------------------------
+
+enum {
+  // Rows of the output computed together in a nest, and in registers: they share each load of the right side.
+  // lstm_b16_*, matmul_4x4_1000.
+  INDIM_COST_PRODUCT_ROWS = 4,
+  // Multiplications from which the host's product is faster than a nest, if no side is shorter than the second. mlp_b128.
+  INDIM_COST_HOST_PRODUCT = 200 * 1000,
+  INDIM_COST_HOST_SIDE = 8,
+  // One row times a matrix of at least so many columns reads so many rows at a time, half of them where threads share
+  // them in parts of at least the fourth (elements). mlp_b1.
+  INDIM_COST_ROW_PRODUCT_COLUMNS = 128,
+  INDIM_COST_ROW_PRODUCT_STEPS = 8,
+  INDIM_COST_ROW_PRODUCT_STEPS_PARALLEL = 4,
+  INDIM_COST_ROW_PRODUCT_PART = 65536,
+  // Registers that a product of small arrays blocks for, of 32, too: with all of them chains of 6x6 products took 1.2
+  // times as long. chain_6x6_*.
+  INDIM_COST_BLOCKED_REGISTERS = 16
+};
+
+// Reductions (kernels/reduce*.c) ---------------------------------------------------------------------------------------
+
+enum {
+  // Rows shorter than this many bytes that follow each other in memory are one stream and need not be read side by side.
+  // sum_128x128x128_2, sum_4096x4096_1.
+  INDIM_COST_STREAM_ROW = 4096,
+  // The highest cost of an element at which latency, not throughput, limits a row: several rows are reduced together.
+  INDIM_COST_LATENCY_BOUND = 16,
+  // Columns of a band of partial results, whose registers and lines stay in L1; and the most columns whose results stay in
+  // L2. sum_4096x4096_0.
+  INDIM_COST_REDUCED_BAND = 2048,
+  INDIM_COST_REDUCED_COLUMNS = 1 << 15
+};
+
+// Passes ---------------------------------------------------------------------------------------------------------------
+
+enum {
+  // Straight code of so many nodes is rerolled: shorter code takes less time to generate than the loop saves. scalars_60, matrices_60.
+  INDIM_COST_REROLLED_NODES = 300,
+  INDIM_COST_REROLLED_TRIPS = 4,
+  // Divisions and roots, one instruction each, become one on a vector from so many on; functions from two on. lorenz_step.
+  INDIM_COST_SLP_INSTRUCTIONS = 4,
+  // Iterations and nodes up to which an inner loop is fully unrolled; a function counts as so many nodes. attention.
+  INDIM_COST_UNROLLED_STEPS = 8,
+  INDIM_COST_UNROLLED_NODES = 512,
+  INDIM_COST_FUNCTION_NODES = 16,
+  // Bytes of an array from which storage folding pays (smaller ones stay in L2), and of the window that stays in L2.
+  // softmax, layer_norm.
+  INDIM_COST_FOLDED_ARRAY = 1 << 16,
+  INDIM_COST_FOLDED_WINDOW = 1 << 16,
+  // Bytes of a row that is prefetched: shorter ones the hardware follows, longer ones evict the row in use. layer_norm.
+  INDIM_COST_PREFETCHED_LEAST = 1024,
+  INDIM_COST_PREFETCHED_MOST = 16384,
+  // Nodes run between two polls for cancellation, and of an iteration that polls itself. A node takes 0.2 ns as vectors in
+  // registers and about 1 ns from memory: some tenths of a second in total, and more than a thousand polls.
+  INDIM_COST_POLL_NODES = 1 << 28,
+  INDIM_COST_POLL_ITERATION = 1 << 12
+};
+
+// Code (emit/program/) ---------------------------------------------------------------------------------------------------
+
+enum {
+  // Occurrences of one function in a body from which it is called, not inlined. matrices_60.
+  INDIM_COST_OUTLINED = 12,
+  // Instructions of a block: LLVM's time grows faster than linearly with longer ones. matrices_60.
+  INDIM_COST_BLOCK = 200,
+  // A function whose own code runs less than 1 in so many nodes, the others being in parallel loops, is not optimized.
+  INDIM_COST_UNOPTIMIZED_SHARE = 64
+};
+
+#endif  // INDIM_LOOP_COST_H
