@@ -1,0 +1,47 @@
+// What the parts of dot share: the product as a nest over the output's dimensions and the contracted ones, its factors, and the
+// ways to compute it.
+#ifndef INDIM_LOOP_DOT_H
+#define INDIM_LOOP_DOT_H
+
+#include "loop/kernels/kernels.h"
+
+// Of dimensions.
+enum { INDIM_PRODUCT_BATCH = 1, INDIM_PRODUCT_LEFT = 2, INDIM_PRODUCT_RIGHT = 3, INDIM_PRODUCT_CONTRACTED = 4 };
+
+typedef struct indim_product {
+  indim_lowering *l;
+  indim_flow_item *item;
+  indim_flow_item *lhs, *rhs;
+  int32_t out_rank, rank;         // dimensions of the output, then the contracted ones
+  int64_t sizes[INDIM_MAX_RANK];  // contracted dimensions collapsed
+  uint8_t group[INDIM_MAX_RANK];
+  int32_t lhs_dim[INDIM_MAX_RANK];  // the nest's dimension of each of the operand's
+  int32_t rhs_dim[INDIM_MAX_RANK];
+  indim_type sum;  // type of the sums
+  int32_t vector_dim;
+  int32_t lanes;
+  int32_t row_dim;  // dimension that is unroll-and-jammed; -1: none
+  int32_t rows;
+  indim_access_list *list;
+} indim_product;
+
+// dot_product.c: fills all that follows from the op: dimensions, groups, the type of the sums.
+void indim_product_set_up(indim_product *p);
+// One factor at a nest index, in the type of the sums.
+indim_value_id indim_product_factor(indim_product *p, indim_element_ctx *k, bool left, const indim_coord *index);
+// x * y + sum.
+indim_value_id indim_product_multiply_add(indim_product *p, int32_t lanes, indim_value_id x, indim_value_id y,
+                                          indim_value_id sum);
+
+// dot_host.c: leaves the product to the host. Returns NULL if it did, or the reason why it does not. |sizes|: of the nest after
+// collapsing.
+const char *indim_product_call_host(indim_product *p, const int64_t *sizes);
+
+// dot_rows.c: one row times a matrix. Whether the product is one, and its contracted dimension.
+bool indim_product_is_one_row(const indim_product *p, const int64_t *collapsed, int32_t *out_contracted);
+void indim_product_run_one_row(indim_product *p, int32_t contracted, int64_t size);
+
+// dot_nest.c: the loops over |count| indices of the row dimension from |low| on, |rows| of them at a time.
+void indim_product_run_nest(indim_product *p, int64_t low, int64_t count, int32_t rows);
+
+#endif  // INDIM_LOOP_DOT_H

@@ -1,0 +1,164 @@
+// A large product of two arrays in memory, computed by the host.
+#include "loop/ir/build.h"
+#include "loop/ir/index_math.h"
+#include "loop/kernels/dot.h"
+#include "loop/target/cost.h"
+
+// The only dimension of a group of a size other than 1 after collapsing; |*out| is -1 when all have size 1.
+static bool only_dim(const indim_product *p, const int64_t *sizes, int32_t group, int32_t *out) {
+  *out = -1;
+  for (int32_t d = 0; d < p->rank; d++) {
+    if (p->group[d] == group && sizes[d] != 1) {
+      if (*out >= 0) {
+        return false;
+      }
+      *out = d;
+    }
+  }
+  return true;
+}
+
+static int64_t size_of(const int64_t *sizes, int32_t dim) { return dim < 0 ? 1 : sizes[dim]; }
+static int64_t stride_of(const int64_t *strides, int32_t dim, int64_t if_absent) {
+  return dim < 0 ? if_absent : strides[dim];
+}
+
+static bool only_moves(const indim_flow_item *operand) {
+  return operand->placement != INDIM_PLACEMENT_INLINE || operand->cost == 0;
+}
+
+// One call, or for a batch large enough for all threads a parallel loop of calls: like other loops over the batch, it
+// can be fused with them.
+static void call_host(indim_lowering *l, indim_storage *const *storages, indim_value_id *addresses,
+                      indim_host_matmul sizes) {
+  enum { STORAGES = 3 };
+  const int64_t strides[STORAGES] = {sizes.out_batch, sizes.lhs_batch, sizes.rhs_batch};
+  indim_loop_builder *b = &l->b;
+  int64_t batch = sizes.batch;
+  bool is_loop = batch >= INDIM_NEST_PIECES && indim_lower_is_enabled(l, INDIM_DECISION_THREADS);
+  if (is_loop) {
+    indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, batch), 1, 0, NULL, NULL);
+    indim_loop_for_parallel(b, (batch + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
+    for (int k = 0; k < STORAGES; k++) {
+      addresses[k] = indim_loop_add(b, addresses[k], indim_loop_mul_const(b, i, strides[k]));
+    }
+    sizes.out_batch = sizes.lhs_batch = sizes.rhs_batch = 0;
+    sizes.batch = 1;
+    sizes.single_thread = 1;
+  }
+  indim_loop_host(b, &(indim_host_call){.service = INDIM_HOST_MATMUL,
+                                        .storage_count = STORAGES,
+                                        .written_count = 1,
+                                        .storages = storages,
+                                        .addresses = addresses,
+                                        .numbers = &sizes});
+  if (is_loop) {
+    indim_loop_for_end(b, NULL, NULL);
+  }
+}
+
+// The dimensions of the product after collapsing, -1 for one that it does not have.
+typedef struct groups {
+  int32_t batch, m, n, k;
+} groups;
+
+static bool find_groups(const indim_product *p, const int64_t *sizes, groups *out) {
+  return only_dim(p, sizes, INDIM_PRODUCT_BATCH, &out->batch) && only_dim(p, sizes, INDIM_PRODUCT_LEFT, &out->m) &&
+         only_dim(p, sizes, INDIM_PRODUCT_RIGHT, &out->n) && only_dim(p, sizes, INDIM_PRODUCT_CONTRACTED, &out->k);
+}
+
+static bool is_large(const int64_t *sizes, const groups *g) {
+  int64_t m = size_of(sizes, g->m);
+  int64_t n = size_of(sizes, g->n);
+  int64_t k = size_of(sizes, g->k);
+  return indim_index_mul_saturated(indim_index_mul_saturated(m, n), k) >= INDIM_COST_HOST_PRODUCT &&
+         m >= INDIM_COST_HOST_SIDE && n >= INDIM_COST_HOST_SIDE && k >= INDIM_COST_HOST_SIDE;
+}
+
+// Whether dimensions that are collapsed for the operands are collapsed in the output, too: each has the stride of what
+// it was collapsed into, times the sizes between.
+static bool output_is_collapsed(const indim_product *p, const int64_t *sizes, const groups *g) {
+  const indim_location *at = &p->item->place;
+  for (int32_t d = 0; d < p->out_rank; d++) {
+    if (sizes[d] != 1 || p->sizes[d] == 1) {
+      continue;
+    }
+    int32_t into = p->group[d] == INDIM_PRODUCT_LEFT ? g->m : p->group[d] == INDIM_PRODUCT_RIGHT ? g->n : g->batch;
+    int64_t within = at->strides[into];
+    for (int32_t e = d + 1; e <= into; e++) {
+      within *= p->group[e] == p->group[d] ? p->sizes[e] : 1;
+    }
+    if (at->strides[d] != within) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static const char *refuses_operands(const indim_product *p) {
+  bool is_float = p->sum == INDIM_F32 || p->sum == INDIM_F64;
+  if (!is_float || p->lhs->shape->type != p->sum || p->rhs->shape->type != p->sum || p->item->shape->type != p->sum) {
+    return "not all of its arrays are f32, or all f64";
+  }
+  if (p->l->loop_depth > 0) {
+    return "it is in a loop of another kernel";
+  }
+  if (p->item->place.tiled != NULL || p->list->count != 2) {
+    return "its arrays are not all in memory, or tiled";
+  }
+  return only_moves(p->lhs) && only_moves(p->rhs) ? NULL : "an operand is computed inside the product";
+}
+
+static const char *refuses_sizes(const indim_product *p, const int64_t *sizes, groups *g) {
+  const indim_location *at = &p->item->place;
+  if (!find_groups(p, sizes, g)) {
+    return "its dimensions do not collapse into one of each kind";
+  }
+  if (!is_large(sizes, g)) {
+    return "it is small";
+  }
+  const indim_access *lhs = &p->list->accesses[0];
+  const indim_access *rhs = &p->list->accesses[1];
+  bool is_affine = lhs->strides != NULL && rhs->strides != NULL;
+  bool has_rows = is_affine && indim_location_is_dense(p->item->shape, at) &&
+                  (at->strides[g->n] == 1 || at->strides[g->m] == 1) && output_is_collapsed(p, sizes, g) &&
+                  (lhs->strides[g->m] == 1 || lhs->strides[g->k] == 1) &&
+                  (rhs->strides[g->n] == 1 || rhs->strides[g->k] == 1);
+  return has_rows ? NULL : "one of its arrays has no contiguous rows";
+}
+
+const char *indim_product_call_host(indim_product *p, const int64_t *sizes) {
+  groups g;
+  if (!indim_lower_is_enabled(p->l, INDIM_DECISION_LIBRARY)) {
+    return "the decision library is left out";
+  }
+  const char *reason = refuses_operands(p);
+  reason = reason == NULL ? refuses_sizes(p, sizes, &g) : reason;
+  if (reason != NULL) {
+    return reason;
+  }
+  const indim_location *at = &p->item->place;
+  bool flip = at->strides[g.n] != 1;  // the transposed product has contiguous rows
+  const indim_access *first = &p->list->accesses[flip ? 1 : 0];
+  const indim_access *second = &p->list->accesses[flip ? 0 : 1];
+  int32_t row = flip ? g.n : g.m;
+  int32_t column = flip ? g.m : g.n;
+  indim_host_matmul numbers = {.type = p->sum,
+                               .batch = size_of(sizes, g.batch),
+                               .m = size_of(sizes, row),
+                               .n = size_of(sizes, column),
+                               .k = size_of(sizes, g.k),
+                               .lhs_batch = stride_of(first->strides, g.batch, 0),
+                               .lhs_m = first->strides[row],
+                               .lhs_k = first->strides[g.k],
+                               .rhs_batch = stride_of(second->strides, g.batch, 0),
+                               .rhs_k = second->strides[g.k],
+                               .rhs_n = second->strides[column],
+                               .out_batch = stride_of(at->strides, g.batch, 0),
+                               .out_m = at->strides[row]};
+  indim_storage *storages[] = {at->storage, p->l->program->storages[first->storage->index],
+                               p->l->program->storages[second->storage->index]};
+  indim_value_id addresses[] = {indim_location_start(p->l, at), first->base, second->base};
+  call_host(p->l, storages, addresses, numbers);
+  return NULL;
+}

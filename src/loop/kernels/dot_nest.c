@@ -1,0 +1,264 @@
+// A product as loops over the output. A free vector dimension makes each lane a sum of its own, with several rows computed
+// together so that each loaded register is used more than once; a contracted one makes the lanes partial sums.
+#include <string.h>
+
+#include "loop/ir/build.h"
+#include "loop/kernels/dot.h"
+#include "loop/target/cost.h"
+
+// Accumulates the sums over the contracted dimensions from |dim| on.
+static void accumulate(indim_product *p, indim_element_ctx *k, int32_t dim, indim_coord *index, int64_t first_row,
+                       int32_t rows, indim_value_id *sums) {
+  indim_loop_builder *b = &p->l->b;
+  while (dim < p->rank && (p->sizes[dim] == 1 || dim == p->vector_dim)) {
+    dim++;
+  }
+  if (indim_lower_failed(p->l)) {
+    return;
+  }
+  if (dim == p->rank) {
+    indim_coord base = p->row_dim < 0 ? index[0] : index[p->row_dim];
+    for (int32_t i = 0; i < rows; i++) {
+      if (p->row_dim >= 0) {
+        index[p->row_dim] = (indim_coord){indim_loop_add_const(b, base.base, first_row + i), 0};
+      }
+      indim_value_id x = indim_product_factor(p, k, true, index);
+      indim_value_id y = indim_product_factor(p, k, false, index);
+      sums[i] = indim_product_multiply_add(p, k->lanes, x, y, sums[i]);
+    }
+    if (p->row_dim >= 0) {
+      index[p->row_dim] = base;
+    }
+    return;
+  }
+  if (p->sizes[dim] <= INDIM_COST_UNROLLED_LOOP) {
+    for (int64_t i = 0; i < p->sizes[dim]; i++) {
+      index[dim] = (indim_coord){indim_loop_index(b, i), 0};
+      accumulate(p, k, dim + 1, index, first_row, rows, sums);
+    }
+    return;
+  }
+  indim_value_id in[INDIM_COST_PRODUCT_ROWS];
+  indim_value_id at =
+      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, p->sizes[dim]), 1, rows, sums, in);
+  index[dim] = (indim_coord){at, 0};
+  p->l->loop_depth++;
+  accumulate(p, k, dim + 1, index, first_row, rows, in);
+  p->l->loop_depth--;
+  indim_loop_for_end(b, in, sums);
+}
+
+static void store_sum(indim_product *p, indim_element_ctx *k, const indim_coord *index, indim_value_id sum) {
+  sum = indim_loop_convert(&p->l->b, sum, p->item->shape->type);
+  indim_store_at(k, p->item->shape, &p->item->place, index, sum);
+}
+
+// Whether one lane's elements of all rows are adjacent in memory, followed by those of the next lane.
+static bool is_interleaved(const indim_product *p, int32_t rows) {
+  const indim_location *at = &p->item->place;
+  return p->row_dim >= 0 && rows > 1 && at->tiled == NULL && at->strides[p->row_dim] == 1 &&
+         at->strides[p->vector_dim] == rows && p->item->shape->sizes[p->row_dim] == rows;
+}
+
+// Stores such rows as one vector.
+static void store_interleaved(indim_product *p, indim_element_ctx *k, const indim_coord *index, int32_t rows,
+                              const indim_value_id *sums) {
+  indim_loop_builder *b = &p->l->b;
+  int32_t map[INDIM_COST_PRODUCT_ROWS * 64];
+  indim_value_id values[INDIM_COST_PRODUCT_ROWS];
+  for (int32_t i = 0; i < rows; i++) {
+    values[i] = indim_loop_convert(b, sums[i], p->item->shape->type);
+  }
+  for (int32_t i = 0; i < rows * k->lanes; i++) {
+    map[i] = i % rows * k->lanes + i / rows;
+  }
+  indim_value_id bases[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < p->out_rank; d++) {
+    bases[d] = index[d].base;
+  }
+  indim_value_id address = indim_location_address(p->l, p->item->shape, &p->item->place, bases);
+  indim_value_id all = indim_loop_shuffle(b, rows, values, rows * k->lanes, map);
+  indim_loop_store(b, p->item->place.storage, address, all, 1, false);
+}
+
+// How many rows of 16 bytes fill a register, if the output's rows and the other factor's are that long; 0 otherwise.
+static int32_t rows_of_register(const indim_product *p, const indim_element_ctx *k, int32_t rows) {
+  const indim_location *at = &p->item->place;
+  int32_t of_register = p->l->target->vector_bytes / 16;
+  bool is_float = p->sum == p->item->shape->type && indim_type_is_float(p->sum);
+  bool is_square = p->row_dim >= 0 && p->rank == p->out_rank + 1 && p->sizes[p->out_rank] == k->lanes &&
+                   p->item->shape->sizes[p->vector_dim] == k->lanes;
+  if (!is_float || !is_square || k->lanes * indim_type_bytes(p->sum) != 16 || of_register < 2 ||
+      rows % of_register != 0) {
+    return 0;
+  }
+  bool is_contiguous = at->tiled == NULL && at->strides[p->vector_dim] == 1 && at->strides[p->row_dim] == k->lanes;
+  return is_contiguous ? of_register : 0;
+}
+
+static indim_value_id shuffle_lanes(indim_loop_builder *b, int32_t count, const indim_value_id *values, int32_t lanes,
+                                    int32_t full, int32_t step) {
+  enum { MOST_LANES = 16 };
+  int32_t map[MOST_LANES];
+  for (int32_t l = 0; l < full; l++) {
+    map[l] = step < 0 ? l % (count * lanes) : l / lanes * lanes + step;
+  }
+  return b->status == INDIM_OK ? indim_loop_shuffle(b, count, values, full, map) : 0;
+}
+
+// Several rows of the output per register. The factor with these rows is loaded once, and each step uses a shuffle of
+// it within 16 bytes; the other factor's row is broadcast to every 16 bytes.
+static void register_rows(indim_product *p, indim_element_ctx *k, indim_coord *index, int32_t rows,
+                          int32_t of_register) {
+  enum { MOST_OF_REGISTER = 4 };
+  indim_loop_builder *b = &p->l->b;
+  bool left = p->group[p->row_dim] == INDIM_PRODUCT_LEFT;
+  int32_t lanes = k->lanes;
+  int32_t full = lanes * of_register;
+  int32_t registers = rows / of_register;
+  indim_value_id base = index[p->row_dim].base;
+  indim_value_id x[INDIM_COST_PRODUCT_ROWS];
+  indim_value_id sums[INDIM_COST_PRODUCT_ROWS];
+  for (int32_t r = 0; r < registers && !indim_lower_failed(p->l); r++) {
+    indim_value_id parts[MOST_OF_REGISTER];
+    index[p->out_rank] = (indim_coord){indim_loop_index(b, 0), 1};
+    for (int32_t i = 0; i < of_register; i++) {
+      index[p->row_dim] = (indim_coord){indim_loop_add_const(b, base, r * of_register + i), 0};
+      parts[i] = indim_loop_splat(b, indim_product_factor(p, k, left, index), lanes);
+    }
+    x[r] = shuffle_lanes(b, of_register, parts, lanes, full, -1);
+    sums[r] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), full);
+  }
+  for (int32_t step = 0; step < lanes && !indim_lower_failed(p->l); step++) {
+    index[p->out_rank] = (indim_coord){indim_loop_index(b, step), 0};
+    indim_value_id y = indim_loop_splat(b, indim_product_factor(p, k, !left, index), lanes);
+    y = shuffle_lanes(b, 1, &y, lanes, full, -1);
+    for (int32_t r = 0; r < registers; r++) {
+      sums[r] = indim_product_multiply_add(p, full, shuffle_lanes(b, 1, &x[r], lanes, full, step), y, sums[r]);
+    }
+  }
+  for (int32_t r = 0; r < registers && !indim_lower_failed(p->l); r++) {
+    indim_value_id bases[INDIM_MAX_RANK];
+    for (int32_t d = 0; d < p->out_rank; d++) {
+      bases[d] = d == p->row_dim ? indim_loop_add_const(b, base, r * of_register) : index[d].base;
+    }
+    indim_value_id address = indim_location_address(p->l, p->item->shape, &p->item->place, bases);
+    indim_loop_store(b, p->item->place.storage, address, sums[r], 1, false);
+  }
+}
+
+// Lanes are elements of the output.
+static void free_lanes(indim_product *p, indim_element_ctx *k, indim_coord *index, int32_t rows) {
+  int32_t of_register = rows_of_register(p, k, rows);
+  if (of_register > 0) {
+    register_rows(p, k, index, rows, of_register);
+    return;
+  }
+  indim_value_id sums[INDIM_COST_PRODUCT_ROWS];
+  for (int32_t i = 0; i < rows; i++) {
+    sums[i] = indim_loop_const(&p->l->b, p->sum, 0, 0);
+    sums[i] = indim_loop_splat(&p->l->b, sums[i], k->lanes);
+  }
+  accumulate(p, k, p->out_rank, index, 0, rows, sums);
+  if (k->lanes <= 64 && is_interleaved(p, rows) && !indim_lower_failed(p->l)) {
+    store_interleaved(p, k, index, rows, sums);
+    return;
+  }
+  indim_coord base = p->row_dim < 0 ? (indim_coord){0} : index[p->row_dim];
+  for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
+    if (p->row_dim >= 0) {
+      index[p->row_dim] = (indim_coord){indim_loop_add_const(&p->l->b, base.base, i), 0};
+    }
+    store_sum(p, k, index, sums[i]);
+  }
+}
+
+// Lanes are partial sums along the contracted dimension.
+static void contracted_lanes(indim_product *p, indim_coord *index, int32_t rows, indim_element_ctx *out) {
+  indim_loop_builder *b = &p->l->b;
+  int64_t size = p->sizes[p->vector_dim];
+  int64_t main = size / p->lanes * p->lanes;
+  indim_value_id sums[INDIM_COST_PRODUCT_ROWS];
+  indim_value_id remainder[INDIM_COST_PRODUCT_ROWS];
+  indim_coord base = p->row_dim < 0 ? (indim_coord){0} : index[p->row_dim];
+  for (int32_t i = 0; i < rows; i++) {
+    remainder[i] = indim_loop_const(b, p->sum, 0, 0);
+    sums[i] = indim_loop_splat(b, remainder[i], p->lanes);
+  }
+  if (main > 0) {
+    indim_element_ctx k = {.l = p->l, .lanes = p->lanes};
+    indim_value_id in[INDIM_COST_PRODUCT_ROWS];
+    indim_value_id at =
+        indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, rows, sums, in);
+    index[p->vector_dim] = (indim_coord){at, 1};
+    accumulate(p, &k, p->out_rank, index, 0, rows, in);
+    indim_loop_for_end(b, in, sums);
+  }
+  for (int32_t lanes = 0; (lanes = indim_piece_lanes(size - main, p->lanes)) > 0; main += lanes) {
+    indim_element_ctx k = {.l = p->l, .lanes = lanes};
+    indim_value_id part[INDIM_COST_PRODUCT_ROWS];
+    for (int32_t i = 0; i < rows; i++) {
+      part[i] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
+    }
+    index[p->vector_dim] = (indim_coord){indim_loop_index(b, main), lanes > 1 ? 1 : 0};
+    accumulate(p, &k, p->out_rank, index, 0, rows, part);
+    for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
+      indim_loop_op add = {.op = INDIM_OP_ADD};
+      indim_value_id total = lanes == 1 ? part[i] : indim_loop_reduce(b, add, part[i]);
+      remainder[i] = indim_loop_binary(b, INDIM_OP_ADD, remainder[i], total);
+    }
+  }
+  for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
+    indim_loop_op add = {.op = INDIM_OP_ADD};
+    indim_value_id total = p->lanes == 1 ? sums[i] : indim_loop_reduce(b, add, sums[i]);
+    if (p->row_dim >= 0) {
+      index[p->row_dim] = (indim_coord){indim_loop_add_const(b, base.base, i), 0};
+    }
+    store_sum(p, out, index, indim_loop_binary(b, INDIM_OP_ADD, total, remainder[i]));
+  }
+}
+
+static void output_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *output) {
+  indim_product *p = nest->user;
+  indim_coord index[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < p->rank; d++) {
+    index[d] = d < p->out_rank ? output[d] : (indim_coord){indim_loop_index(&p->l->b, 0), 0};
+  }
+  if (p->row_dim >= 0) {
+    index[p->row_dim].base = indim_loop_add_const(
+        &p->l->b, indim_loop_mul_const(&p->l->b, output[p->row_dim].base, p->rows), nest->user_offset);
+  }
+  if (p->vector_dim >= p->out_rank && p->vector_dim < p->rank) {
+    contracted_lanes(p, index, p->rows, k);
+  } else {
+    free_lanes(p, k, index, p->rows);
+  }
+}
+
+void indim_product_run_nest(indim_product *p, int64_t low, int64_t count, int32_t rows) {
+  indim_nest nest = {.l = p->l, .rank = p->out_rank, .body = output_body, .user = p, .list = p->list};
+  indim_access_list *list = indim_lower_alloc(p->l, 1, sizeof *list);
+  if (list == NULL || count == 0) {
+    return;
+  }
+  list->is_full = true;
+  nest.list = list;
+  nest.cost = 2 * rows;
+  for (int32_t d = p->out_rank; d < p->rank; d++) {
+    nest.cost = indim_index_mul_saturated(nest.cost, p->sizes[d]);
+  }
+  memcpy(nest.sizes, p->item->shape->sizes, (size_t)p->out_rank * sizeof *nest.sizes);
+  for (int32_t d = 0; d < p->out_rank; d++) {
+    nest.order[d] = d;
+  }
+  nest.vector_dim = p->vector_dim < p->out_rank ? p->vector_dim : -1;
+  nest.lanes = nest.vector_dim < 0 ? 1 : p->lanes;
+  nest.unroll = 1;
+  nest.may_thread = true;
+  nest.user_offset = low;
+  p->rows = rows;
+  if (p->row_dim >= 0) {
+    nest.sizes[p->row_dim] = count / rows;
+  }
+  indim_nest_run(&nest);
+}
