@@ -291,6 +291,7 @@ static indim_status lower(compilation *c) {
   const indim_compile_options *o = c->options;
   indim_lower_options options = {.without = o->without,
                                  .out_explain = o->out_explain,
+                                 .out_plan = o->out_plan,
                                  .shown_pass = o->out_loops == NULL ? NULL : o->loops_after,
                                  .out_shown = o->out_loops};
   int64_t begin = indim_clock_ns();
@@ -399,7 +400,7 @@ static indim_status run_stages(compilation *c) {
 // Another try ----------------------------------------------------------------------------------------------------------
 
 // The texts that are wanted, and how long they were before a try.
-enum { TEXTS = 5 };
+enum { TEXTS = 6 };
 typedef struct texts {
   indim_buffer *buffers[TEXTS];
   size_t sizes[TEXTS];
@@ -407,7 +408,7 @@ typedef struct texts {
 
 static texts mark_texts(const compilation *c) {
   const indim_compile_options *o = c->options;
-  texts t = {.buffers = {o->out_loops, o->out_llvm, o->out_asm, o->out_object, o->out_explain}};
+  texts t = {.buffers = {o->out_plan, o->out_loops, o->out_llvm, o->out_asm, o->out_object, o->out_explain}};
   for (int i = 0; i < TEXTS; i++) {
     t.sizes[i] = t.buffers[i] == NULL ? 0 : t.buffers[i]->size;
   }

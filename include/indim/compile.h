@@ -36,6 +36,7 @@ typedef struct indim_compile_options {
   // than this one can be looked at and not run.
   const char *target;
   // Text of a stage, written when not NULL. What is not wanted costs nothing.
+  indim_buffer *out_plan;  // where each array lives, and what overwrites what
   indim_buffer *out_loops;
   // Which loops: NULL for those that code is made of; the name of a pass (indim_compile_passes) for those after it,
   // "lowering" for those before all passes, "all" for those after each pass that changed something.

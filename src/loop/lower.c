@@ -241,10 +241,26 @@ static void lower_entry(indim_lowering *l, indim_flow *flow) {
   }
 }
 
+static indim_status check_plan(const indim_lowering *l, const indim_flow *flow) {
+#if defined(NDEBUG)
+  (void)l;
+  (void)flow;
+  return INDIM_OK;
+#else
+  return indim_plan_verify(l->cx, flow);
+#endif
+}
+
 static indim_status lower_module(indim_lowering *l) {
   indim_flow *flow = NULL;
   INDIM_TRY(indim_flow_make(l->cx, &l->arena, l->program->module->entry, &flow));
   indim_plan_flow(l, flow);
+  if (!indim_lower_failed(l)) {
+    l->status = check_plan(l, flow);
+  }
+  if (!indim_lower_failed(l) && l->options->out_plan != NULL) {
+    indim_plan_print(flow, l->options->out_plan);
+  }
   indim_element_forget(l);
   if (!indim_lower_failed(l)) {
     lower_entry(l, flow);

@@ -330,7 +330,7 @@ def targets(folder):
 
 def compiling(folder):
     p = program(folder, ADD)
-    expect("compile, graph alone", run("compile", "--dump=nothing", p), USAGE, err="graph, loops, llvm and asm")
+    expect("compile, graph alone", run("compile", "--dump=nothing", p), USAGE, err="graph, plan, loops, llvm and asm")
     expect("compile, two files", run("compile", p, p), USAGE, err="one file")
     expect("compile, no such file", run("compile", "missing.hlo"), FILE, err="missing.hlo")
     expect("compile, a wrong program", run("compile", program(folder, "ENTRY e {", "cut.hlo")), REFUSED, err="cut.hlo:1:")

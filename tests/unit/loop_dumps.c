@@ -13,6 +13,7 @@
 // A line that asks for a text: "// dump loops:slp for x86-64-v3 without inline", "// explain for x86-64-v3 of y".
 typedef struct request {
   bool is_explain;
+  bool is_plan;
   char pass[60];  // "": the finished loops
   char target[60];
   char without[200];  // "": nothing
@@ -36,11 +37,12 @@ static bool take_word(const char **at, char *word, size_t room) {
 // False for a line that asks for nothing.
 static bool read_request(const char *path, const char *line, request *out) {
   char word[200] = "";
-  *out = (request){.is_explain = strncmp(line, "// explain for ", 15) == 0};
-  if (!out->is_explain && strncmp(line, "// dump loops", 13) != 0) {
+  *out = (request){.is_explain = strncmp(line, "// explain for ", 15) == 0,
+                   .is_plan = strncmp(line, "// dump plan for ", 17) == 0};
+  if (!out->is_explain && !out->is_plan && strncmp(line, "// dump loops", 13) != 0) {
     return false;
   }
-  line += strlen(out->is_explain ? "// explain" : "// dump loops");
+  line += strlen(out->is_explain ? "// explain" : out->is_plan ? "// dump plan" : "// dump loops");
   if (*line == ':') {
     line++;
     (void)take_word(&line, out->pass, sizeof out->pass);
@@ -76,10 +78,11 @@ static bool open_module(indim_ctx *cx, const char *path, const char *text, indim
 static void lower(indim_ctx *cx, const char *path, const indim_module *module, const request *r, indim_buffer *out) {
   indim_target target;
   indim_loop_program *program = NULL;
-  bool is_finished = !r->is_explain && r->pass[0] == '\0';
+  bool is_finished = !r->is_explain && !r->is_plan && r->pass[0] == '\0';
   indim_lower_options options = {.without = r->without,
                                  .out_explain = r->is_explain ? out : NULL,
-                                 .shown_pass = r->is_explain || is_finished ? NULL : r->pass,
+                                 .out_plan = r->is_plan ? out : NULL,
+                                 .shown_pass = r->is_explain || r->is_plan || is_finished ? NULL : r->pass,
                                  .out_shown = out};
   bool ok = indim_target_find(cx, r->target, &target) == INDIM_OK &&
             indim_loop_lower(cx, module, &target, &options, &program) == INDIM_OK;
@@ -208,7 +211,7 @@ static bool compare_file(indim_ctx *cx, const char *path, const char *text, indi
 static void check_file(const char *path, void *user) {
   (void)user;
   char *text = hlo_read_file(path);
-  if (strstr(text, "\n// dump loops") != NULL || strstr(text, "\n// explain for ") != NULL) {
+  if (strstr(text, "\n// dump ") != NULL || strstr(text, "\n// explain for ") != NULL) {
     indim_ctx *cx = test_cx_new();
     indim_buffer out;
     indim_buffer_init(&out, cx);
@@ -241,7 +244,7 @@ static void lower_named(indim_ctx *cx, const char *name, const char *pass, const
   snprintf(path, sizeof path, "tests/hlo/pass/%s.hlo", name);
   char *text = hlo_read_file(path);
   const char *line = text;
-  while (*line != '\0' && (!read_request(path, line, &r) || r.is_explain)) {
+  while (*line != '\0' && (!read_request(path, line, &r) || r.is_explain || r.is_plan)) {
     line = hlo_next_line(line);
   }
   CHECK_MSG(*line != '\0', "%s has no dump", path);

@@ -14,9 +14,10 @@ const char *const help_compile =
     "Compiles a program (HLO text; - is standard input) without running it, and shows what becomes of it.\n"
     "\n"
     "Options:\n"
-    "  --dump=STAGE,...        print stages: graph (the program in canonical text), loops (fused loop nests), llvm\n"
-    "                          (LLVM IR), asm (machine code as assembly); loops:PASS for the loops after a pass,\n"
-    "                          loops:all after each that changed something; --dump=help lists the passes\n"
+    "  --dump=STAGE,...        print stages: graph (the program in canonical text), plan (where each array lives),\n"
+    "                          loops (fused loop nests), llvm (LLVM IR), asm (machine code as assembly); loops:PASS\n"
+    "                          for the loops after a pass, loops:all after each that changed something; --dump=help\n"
+    "                          lists the passes\n"
     "  --explain               tell what was fused and what was not, and why\n"
     "  --time                  tell how long each stage took\n"
     "  -o FILE, --output=FILE  write all that there instead of to standard output\n"
@@ -62,9 +63,9 @@ static const option_spec specs[] = {{"dump", 0, OPTION_DUMP, true},
                                     {0}};
 
 // The texts that can be asked for, in the order of printing.
-typedef enum part { PART_GRAPH, PART_LOOPS, PART_LLVM, PART_ASM, PART_EXPLAIN, PART_COUNT } part;
+typedef enum part { PART_GRAPH, PART_PLAN, PART_LOOPS, PART_LLVM, PART_ASM, PART_EXPLAIN, PART_COUNT } part;
 
-static const char *const part_names[] = {"graph", "loops", "llvm", "asm", "explain"};
+static const char *const part_names[] = {"graph", "plan", "loops", "llvm", "asm", "explain"};
 
 typedef struct compile_options {
   bool wanted[PART_COUNT];
@@ -260,6 +261,7 @@ static int compile_file(indim_ctx *cx, const command *self, const compile_option
         .target = options->target,
         .crash_from = options->crash_from,
         .loops_after = options->loops_after,
+        .out_plan = options->wanted[PART_PLAN] ? &f->parts[PART_PLAN] : NULL,
         .out_loops = options->wanted[PART_LOOPS] ? &f->parts[PART_LOOPS] : NULL,
         .out_llvm = options->wanted[PART_LLVM] ? &f->parts[PART_LLVM] : NULL,
         .out_asm = options->wanted[PART_ASM] ? &f->parts[PART_ASM] : NULL,
@@ -339,7 +341,7 @@ static int set_dump(const command *self, const char *list, compile_options *opti
       found = indim_str_equal(indim_str_of(part_names[i]), name) ? i : found;
     }
     if (found == PART_COUNT) {
-      return usage_error(self, "--dump knows graph, loops, llvm and asm, not '%.*s'", (int)name.size, name.data);
+      return usage_error(self, "--dump knows graph, plan, loops, llvm and asm, not '%.*s'", (int)name.size, name.data);
     }
     options->wanted[found] = true;
   }

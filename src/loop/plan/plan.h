@@ -7,6 +7,11 @@
 void indim_plan_flow(indim_lowering *l, indim_flow *flow);
 // Whether a small array can be computed in registers, its operands being small, too.
 bool indim_plan_can_be_in_registers(const indim_flow_item *item);
+// plan_print.c: the flow and those inside it as text.
+void indim_plan_print(const indim_flow *flow, indim_buffer *out);
+// plan_verify.c: INTERNAL, with the item, for a planned flow that does not hold together. Takes time that grows with the items
+// times those that overwrite memory.
+INDIM_CHECKED indim_status indim_plan_verify(indim_ctx *cx, const indim_flow *flow);
 // in_place.c: decides which items may overwrite the memory of what they update or carry, and puts what reads the old value
 // before them. The flows inside |flow| are planned.
 void indim_plan_in_place(indim_lowering *l, indim_flow *flow);
