@@ -20,9 +20,11 @@ typedef struct fixture {
   int32_t argument_count, result_count;
 } fixture;
 
+// What the cases are compiled for: this machine, unless a case says otherwise.
+static const char *target_name = "native";
+
 static bool open_fixture(fixture *f) {
-  indim_target target;
-  indim_host_target(&target);
+  indim_target target = target_named(target_name);
   *f = (fixture){.cx = NULL};
   if (indim_ctx_create(NULL, &f->cx) != INDIM_OK ||
       indim_loop_program_create(f->cx, NULL, &target, &f->program) != INDIM_OK) {
@@ -350,13 +352,27 @@ static void check_strides(indim_type type, int32_t lanes, int32_t stride) {
   }
   if (fn != NULL) {
     CHECK_EQ_INT(run2(fn, in, NULL, out), 0);
-    CHECK_MSG(memcmp(out, expected, sizeof out) == 0, "%s, %d lanes, stride %d", indim_type_text(type), (int)lanes,
-              (int)stride);
+    CHECK_MSG(memcmp(out, expected, sizeof out) == 0, "%s: %s, %d lanes, stride %d", target_name, indim_type_text(type),
+              (int)lanes, (int)stride);
   }
   close_fixture(&f);
 }
 
-TEST(every_stride) {
+// Which ways there are to memory depends on the target: masks for all elements, for some, for none; gathers. |body| for this
+// machine, and for each level of its family that it has.
+static void on_each_target(void (*body)(void)) {
+  body();
+  for (int32_t k = 0; k < LEVELS; k++) {
+    indim_target target = target_named(levels[k]);
+    if (runs_here(&target)) {
+      target_name = levels[k];
+      body();
+    }
+  }
+  target_name = "native";
+}
+
+static void check_every_stride(void) {
   static const indim_type types[] = {INDIM_F32, INDIM_PRED, INDIM_S64, INDIM_C64, INDIM_BF16, INDIM_U8, INDIM_C128};
   static const int32_t strides[] = {1, 0, -1, 2, -2, 3, -3, 4, -4, 5, 11, -6};
   static const int32_t lanes[] = {1, 3, 4, 8};
@@ -373,6 +389,8 @@ TEST(every_stride) {
   check_strides(INDIM_U8, 32, 2);
   check_strides(INDIM_S16, 16, -3);
 }
+
+TEST(every_stride) { on_each_target(check_every_stride); }
 
 // Points of |stride| numbers one behind the other: each is loaded with |lanes| lanes, and stored where the next one was
 // (with |whole| false, all but the last). In a loop, so that ranges are proven.
@@ -478,7 +496,7 @@ static void check_mask_of(indim_type type, int32_t lanes, int32_t stride, bool h
     void *results[] = {out, out_all};
     CHECK_EQ_INT(fn(arguments, results, NULL, NULL), 0);
     CHECK_MSG(memcmp(out, expected, sizeof out) == 0 && memcmp(out_all, expected_all, sizeof out_all) == 0,
-              "%s, %d lanes, stride %d, mask %x%s", indim_type_text(type), (int)lanes, (int)stride, on,
+              "%s: %s, %d lanes, stride %d, mask %x%s", target_name, indim_type_text(type), (int)lanes, (int)stride, on,
               is_known ? ", known" : "");
   }
   close_fixture(&f);
@@ -489,7 +507,7 @@ static void check_mask(indim_type type, int32_t lanes, int32_t stride, bool has_
   check_mask_of(type, lanes, stride, has_lanes, on, false);
 }
 
-TEST(every_mask) {
+static void check_every_mask(void) {
   static const indim_type types[] = {INDIM_F32, INDIM_PRED, INDIM_F64, INDIM_C64, INDIM_F16, INDIM_S8, INDIM_C128};
   static const int32_t strides[] = {1, -1, 2, 7, -5};
   static const unsigned masks[] = {0x0f, 0xff, 0x00, 0xa6, 0x01, 0x80};
@@ -510,6 +528,8 @@ TEST(every_mask) {
   check_mask(INDIM_C64, 16, 3, true, 0x1234);
   check_mask(INDIM_S16, 16, -1, false, 0xfffe);
 }
+
+TEST(every_mask) { on_each_target(check_every_mask); }
 
 // Stores past the caches give the same values, wherever the result lies.
 TEST(streamed_stores) {
@@ -575,7 +595,7 @@ TEST(masked_scalar_and_repeated) {
 }
 
 // Lane addresses: loaded ones, and ones that are affine in a scalar and in constants.
-TEST(lane_addresses) {
+static void check_lane_addresses(void) {
   static const int64_t steps[] = {0, 7, 3, 12, 1, 9, 9, 2};
   fixture f;
   REQUIRE(open_fixture(&f));
@@ -607,6 +627,8 @@ TEST(lane_addresses) {
   }
   close_fixture(&f);
 }
+
+TEST(lane_addresses) { on_each_target(check_lane_addresses); }
 
 // Copies, fills, constants, scratch ----------------------------------------------------------------------------------
 
@@ -1271,33 +1293,95 @@ TEST(a_deep_nest_is_refused) {
   close_fixture(&f);
 }
 
-#define CASES(X)                      \
-  X(add_of_two_arrays)                \
-  X(for_with_bounds_from_memory)      \
-  X(for_of_one_trip_and_of_none)      \
-  X(if_gives_complex_values)          \
-  X(while_runs_and_stops)             \
-  X(every_stride)                     \
-  X(points_sorted_apart_and_together) \
-  X(every_mask)                       \
-  X(streamed_stores)                  \
-  X(masked_scalar_and_repeated)       \
-  X(lane_addresses)                   \
-  X(copy_fill_constant_scratch)       \
-  X(large_constants)                  \
-  X(shuffles_of_several_arguments)    \
-  X(shuffles_that_interleave)         \
-  X(folds_splats_extracts)            \
-  X(divisions_round_down)             \
-  X(clamps_of_every_integer_type)     \
-  X(fma_and_affine)                   \
-  X(parallel_loops)                   \
-  X(while_inside_a_piece_stops)       \
-  X(host_matmul)                      \
-  X(body_of_12000_scalar_nodes)       \
-  X(body_of_2000_tanh)                \
-  X(text_of_ir_and_assembly)          \
-  X(every_allocation_may_fail)        \
-  X(too_many_lanes_are_refused)       \
-  X(a_deep_nest_is_refused)
+// What it does not do ---------------------------------------------------------------------------------------------------
+
+// Compiling fails with |expected| and |words| in the message.
+static void expect_failure(fixture *f, indim_status expected, const char *words) {
+  CHECK_EQ_INT(f->b.status, INDIM_OK);
+  f->program->argument_count = f->argument_count;
+  f->program->result_count = f->result_count;
+  indim_status status = indim_jit_compile(f->cx, f->program, NULL, NULL, &f->code);
+  const indim_diagnostic *d = indim_ctx_diagnostic_get(f->cx, 0);
+  const char *message = d == NULL ? "" : d->message;
+  CHECK_MSG(status == expected && strstr(message, words) != NULL, "%s: \"%s\", expected %s: \"%s\"",
+            indim_status_name(status), message, indim_status_name(expected), words);
+  CHECK(f->code == NULL);
+  close_fixture(f);
+}
+
+// The verifier lets none of these through; the code generator does not rely on it.
+TEST(ops_of_other_types_are_refused) {
+  for (int32_t is_fold = 0; is_fold < 2; is_fold++) {
+    fixture f;
+    REQUIRE(open_fixture(&f));
+    indim_loop_builder *b = &f.b;
+    indim_value_id x = indim_loop_load(b, argument(&f, INDIM_F32, 8), index_of(&f, 0), 8, 1);
+    indim_storage *r = result(&f, INDIM_F32, 8);
+    indim_loop_op op = {.op = INDIM_OP_AND};
+    indim_value_id y = is_fold ? indim_loop_reduce(b, op, x) : indim_loop_binary(b, op.op, x, x);
+    indim_loop_store(b, r, index_of(&f, 0), y, 1, false);
+    expect_failure(&f, INDIM_UNSUPPORTED, "no and of f32");
+  }
+}
+
+TEST(calls_that_the_host_does_not_know_are_refused) {
+  static const int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 1, 2, 2, 2, 0, 2, 1, 0, 2, 1, 0, 2, 0, 0};
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_storage *x = argument(&f, INDIM_F32, 4);
+  indim_storage *storages[] = {result(&f, INDIM_F32, 4), x, x};
+  const bool is_written[] = {true, false, false};
+  const indim_value_id addresses[] = {index_of(&f, 0), index_of(&f, 0), index_of(&f, 0)};
+  indim_loop_host(&f.b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, INDIM_MATMUL_NUMBERS - 1, numbers);
+  expect_failure(&f, INDIM_INTERNAL, "3 storages and 14 numbers");
+}
+
+TEST(moves_of_too_many_bytes_are_refused) {
+  const int64_t many = INT64_C(1) << 61;
+  for (int32_t is_fill = 0; is_fill < 2; is_fill++) {
+    fixture f;
+    REQUIRE(open_fixture(&f));
+    indim_storage *x = argument(&f, INDIM_F64, many);
+    indim_storage *r = result(&f, INDIM_F64, many);
+    if (is_fill) {
+      indim_loop_fill(&f.b, r, index_of(&f, 0), f64_const(&f, 7), many);
+    } else {
+      indim_loop_copy(&f.b, r, index_of(&f, 0), x, index_of(&f, 0), many);
+    }
+    expect_failure(&f, INDIM_LIMIT, "2305843009213693952 elements of f64");
+  }
+}
+
+#define CASES(X)                                   \
+  X(add_of_two_arrays)                             \
+  X(for_with_bounds_from_memory)                   \
+  X(for_of_one_trip_and_of_none)                   \
+  X(if_gives_complex_values)                       \
+  X(while_runs_and_stops)                          \
+  X(every_stride)                                  \
+  X(points_sorted_apart_and_together)              \
+  X(every_mask)                                    \
+  X(streamed_stores)                               \
+  X(masked_scalar_and_repeated)                    \
+  X(lane_addresses)                                \
+  X(copy_fill_constant_scratch)                    \
+  X(large_constants)                               \
+  X(shuffles_of_several_arguments)                 \
+  X(shuffles_that_interleave)                      \
+  X(folds_splats_extracts)                         \
+  X(divisions_round_down)                          \
+  X(clamps_of_every_integer_type)                  \
+  X(fma_and_affine)                                \
+  X(parallel_loops)                                \
+  X(while_inside_a_piece_stops)                    \
+  X(host_matmul)                                   \
+  X(body_of_12000_scalar_nodes)                    \
+  X(body_of_2000_tanh)                             \
+  X(text_of_ir_and_assembly)                       \
+  X(every_allocation_may_fail)                     \
+  X(too_many_lanes_are_refused)                    \
+  X(a_deep_nest_is_refused)                        \
+  X(ops_of_other_types_are_refused)                \
+  X(calls_that_the_host_does_not_know_are_refused) \
+  X(moves_of_too_many_bytes_are_refused)
 TEST_MAIN(CASES)

@@ -246,6 +246,142 @@ TEST(what_does_not_compile_says_where_and_why) {
                  INDIM_INVALID, "left out");
 }
 
+// Computations of arrays stand in the way of the kernels that apply them.
+#define MORE_THAN_SCALARS                                                                                       \
+  "lt { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }\n"          \
+  "f { x = f32[] parameter(0) y = f32[] parameter(1) t = f32[2] broadcast(x), dimensions={}\n"                  \
+  "  u = f32[2] sort(t), dimensions={0}, to_apply=lt v = f32[1] slice(u), slice={[0:1]} w = f32[] reshape(v)\n" \
+  "  ROOT r = f32[] add(w, y) }\n"                                                                              \
+  "g { x = f32[] parameter(0) y = f32[] parameter(1) t = f32[2] broadcast(x), dimensions={}\n"                  \
+  "  u = f32[2] sort(t), dimensions={0}, to_apply=lt v = f32[1] slice(u), slice={[0:1]} w = f32[] reshape(v)\n" \
+  "  ROOT r = pred[] compare(w, y), direction=GE }\n"
+
+TEST(computations_that_are_more_than_scalars) {
+  static const char *const entries[] = {
+      "ENTRY e { x = f32[50,60] parameter(0) z = f32[] constant(0) ROOT r = reduce(x, z), dimensions={1}, to_apply=f }",
+      "ENTRY e { x = f32[50] parameter(0) z = f32[] constant(0)\n"
+      "  ROOT r = f32[48] reduce-window(x, z), window={size=3}, to_apply=f }",
+      "ENTRY e { x = f32[50] parameter(0) ROOT r = f32[50] sort(x), dimensions={0}, to_apply=g }",
+      "ENTRY e { x = f32[50] parameter(0) i = s32[3,1] parameter(1) u = f32[3] parameter(2)\n"
+      "  ROOT r = f32[50] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0},\n"
+      "    scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=f }",
+      "ENTRY e { x = f32[50] parameter(0) s = f32[48] parameter(1) z = f32[] constant(0)\n"
+      "  ROOT r = f32[50] select-and-scatter(x, s, z), window={size=3}, select=g, scatter=f }",
+  };
+  for (size_t i = 0; i < sizeof entries / sizeof entries[0] && can_compile(); i++) {
+    char text[4000];
+    snprintf(text, sizeof text, "%s%s", MORE_THAN_SCALARS, entries[i]);
+    expect_refusal(text, INDIM_UNSUPPORTED, "its computation is more than elementwise work on scalars");
+  }
+}
+
+// |count| numbers or names from |first| on, with commas between: "f0, f1"; without a name "0, 1".
+static void append_list(char *text, const char *name, int first, int count) {
+  for (int i = first; i < first + count; i++) {
+    sprintf(text + strlen(text), "%s%s%d", i == first ? "" : ", ", name, i);
+  }
+}
+
+static void append_times(char *text, const char *word, int count) {
+  for (int i = 0; i < count; i++) {
+    strcat(text, word);
+  }
+}
+
+// Limits of the compiler: a product of more dimensions than an array may have, branches, and levels of control.
+TEST(more_than_the_compiler_takes) {
+  enum { ROOM = 1 << 17, BRANCHES = 201, LEVELS = 501 };
+  char *text = calloc(1, ROOM);
+  REQUIRE(text != NULL);
+  if (can_compile()) {
+    for (int i = 0; i < 2; i++) {
+      sprintf(text + strlen(text), "%s = f32[", i == 0 ? "ENTRY e { x" : " y");
+      append_times(text, "1,", 39);
+      sprintf(text + strlen(text), "50] parameter(%d)", i);
+    }
+    strcat(text, " ROOT d = dot(x, y), lhs_contracting_dims={");
+    append_list(text, "", 0, 10);
+    strcat(text, "}, rhs_contracting_dims={");
+    append_list(text, "", 0, 10);
+    strcat(text, "} }");
+    expect_refusal(text, INDIM_UNSUPPORTED, "d (dot): output and contracted dimensions together are more than 64");
+
+    text[0] = '\0';
+    for (int i = 0; i < BRANCHES; i++) {
+      sprintf(text + strlen(text), "b%d { p = f32[200] parameter(0) ROOT r = negate(p) }\n", i);
+    }
+    strcat(text, "ENTRY e { i = s32[] parameter(0) x = f32[200] parameter(1) ROOT c = f32[200] conditional(i");
+    append_times(text, ", x", BRANCHES);
+    strcat(text, "), branch_computations={");
+    append_list(text, "b", 0, BRANCHES);
+    strcat(text, "} }");
+    expect_refusal(text, INDIM_UNSUPPORTED, "c (conditional): a conditional of more than 200 branches");
+
+    strcpy(text, "w0 { p = s32[] parameter(0) ROOT r = negate(p) }\n");
+    for (int i = 1; i < LEVELS; i++) {
+      sprintf(text + strlen(text),
+              "%sw%d { p = s32[] parameter(0) ROOT r = s32[] conditional(p, p), branch_computations={w%d} }\n",
+              i == LEVELS - 1 ? "ENTRY " : "", i, i - 1);
+    }
+    expect_refusal(text, INDIM_LIMIT, "nested deeper than 500");
+  }
+  free(text);
+}
+
+// What is computed inside what is computed inside its user ends somewhere: 300 times the same turn, told in --explain, and right.
+TEST(a_long_chain_is_cut) {
+  enum { LINKS = 300, N = 1000 };
+  fixture f;
+  indim_buffer explain;
+  float x[N], y[N];
+  char *text = calloc(1, 1 << 16);
+  REQUIRE(text != NULL);
+  strcpy(text, "ENTRY e { z = f32[] constant(7) a0 = f32[1000] parameter(0)\n");
+  for (int i = 1; i <= LINKS; i++) {
+    sprintf(text + strlen(text), "%sa%d = pad(a%d, z), padding=1_-1\n", i == LINKS ? "ROOT " : "", i, i - 1);
+  }
+  strcat(text, "}");
+  if (can_compile()) {
+    REQUIRE(parse(&f, text));
+    indim_buffer_init(&explain, f.cx);
+    const indim_compile_options options = {.out_explain = &explain};
+    CHECK(indim_compile(f.cx, f.module, &options, &f.exe) == INDIM_OK);
+    CHECK(explain.data != NULL && strstr(explain.data, "nests too deep") != NULL);
+    for (int i = 0; i < N; i++) {
+      x[i] = (float)i;
+    }
+    const indim_run_options run = {.arguments = (const void *const[]){x},
+                                   .argument_count = 1,
+                                   .results = (void *const[]){y},
+                                   .result_count = 1,
+                                   .cx = f.cx};
+    CHECK(f.exe != NULL && indim_execute(f.exe, &run) == INDIM_OK);
+    for (int i = 0; i < N; i++) {
+      CHECK(y[i] == (i < LINKS ? 7 : (float)(i - LINKS)));
+    }
+    indim_buffer_deinit(&explain);
+    drop(&f);
+  }
+  free(text);
+}
+
+TEST(no_pass_of_that_name) {
+  fixture f;
+  indim_buffer loops;
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(parse(&f, "ENTRY e { ROOT x = f32[3] parameter(0) }"));
+  indim_buffer_init(&loops, f.cx);
+  const indim_compile_options options = {.out_loops = &loops, .loops_after = "nope"};
+  CHECK(indim_compile(f.cx, f.module, &options, &f.exe) == INDIM_INVALID);
+  const indim_diagnostic *d = indim_ctx_diagnostic_get(f.cx, 0);
+  CHECK(d != NULL && strstr(d->message, "no pass 'nope'") != NULL && strstr(d->hint, "lowering, all, ") != NULL);
+  CHECK(f.exe == NULL);
+  indim_buffer_deinit(&loops);
+  drop(&f);
+}
+
 // An elided constant that nothing needs does no harm.
 TEST(elided_and_not_needed) {
   fixture f;
@@ -497,6 +633,10 @@ TEST(arrays_of_nearly_all_bytes) {
   X(code_is_short_where_it_may_be)            \
   X(stages_are_told)                          \
   X(what_does_not_compile_says_where_and_why) \
+  X(computations_that_are_more_than_scalars)  \
+  X(more_than_the_compiler_takes)             \
+  X(a_long_chain_is_cut)                      \
+  X(no_pass_of_that_name)                     \
   X(elided_and_not_needed)                    \
   X(every_decision_can_be_left_out)           \
   X(arrays_of_nearly_all_bytes)               \
