@@ -819,6 +819,34 @@ TEST(shuffles_that_interleave) {
   check_interleaving(4, 16, 0);
 }
 
+// One lane of several arguments. The builder makes an extract of that, but the language has it.
+TEST(shuffles_to_one_lane) {
+  for (int32_t from = 0; from < 8; from += 3) {
+    fixture f;
+    REQUIRE(open_fixture(&f));
+    indim_loop_builder *b = &f.b;
+    indim_storage *x = argument(&f, INDIM_C64, 8);
+    indim_storage *r = result(&f, INDIM_C64, 1);
+    const indim_value_id args[] = {indim_loop_load(b, x, index_of(&f, 0), 4, 1),
+                                   indim_loop_load(b, x, index_of(&f, 4), 4, 1)};
+    indim_value_id one = indim_loop_shuffle(b, 2, args, 2, (const int32_t[]){from, 7 - from});
+    REQUIRE(b->status == INDIM_OK);
+    f.program->values[one].lanes = 1;
+    indim_loop_store(b, r, index_of(&f, 0), one, 1, false);
+    CHECK_EQ_INT(indim_loop_verify(f.program), INDIM_OK);
+    indim_compiled_fn *fn = compile(&f);
+    float in[16], got[2] = {0};
+    for (int32_t k = 0; k < 16; k++) {
+      in[k] = (float)k;
+    }
+    if (fn != NULL) {
+      CHECK_EQ_INT(run2(fn, in, NULL, got), 0);
+      CHECK(got[0] == in[2 * from] && got[1] == in[2 * from + 1]);
+    }
+    close_fixture(&f);
+  }
+}
+
 TEST(folds_splats_extracts) {
   fixture f;
   REQUIRE(open_fixture(&f));
@@ -1368,6 +1396,7 @@ TEST(moves_of_too_many_bytes_are_refused) {
   X(large_constants)                               \
   X(shuffles_of_several_arguments)                 \
   X(shuffles_that_interleave)                      \
+  X(shuffles_to_one_lane)                          \
   X(folds_splats_extracts)                         \
   X(divisions_round_down)                          \
   X(clamps_of_every_integer_type)                  \

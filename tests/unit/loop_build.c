@@ -871,6 +871,36 @@ TEST(an_error_stays_and_nobody_holds_null) {
   close_fixture(&f);
 }
 
+// Values that are none, or none here, and memory that may not be written.
+static void refuse_strangers(indim_loop_builder *b, int what, indim_value_id zero) {
+  const indim_value_id none = 4711;
+  indim_value_id pred = indim_loop_const(b, INDIM_PRED, 0, 0);
+  indim_storage *x = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_F32, 64, "x");
+  if (what == 21) {
+    indim_loop_extract(b, none, 0);
+  } else if (what == 22) {
+    indim_loop_clamp_index(b, none, 0, 1);
+  } else if (what == 23) {
+    indim_loop_load_masked(b, x, zero, 1, none, indim_loop_const(b, INDIM_F32, 0, 0));
+  } else if (what == 24) {
+    indim_loop_if_begin(b, pred);
+    indim_loop_if_else(b, 1, &none);
+  } else if (what == 25) {  // what another branch made
+    indim_loop_if_begin(b, pred);
+    indim_value_id inside = indim_loop_for_begin(b, zero, indim_loop_index(b, 3), 1, 0, NULL, NULL);
+    indim_loop_for_end(b, NULL, NULL);
+    indim_loop_if_else(b, 1, &inside);
+  } else if (what == 26) {
+    const int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0};
+    indim_loop_host(b, INDIM_HOST_MATMUL, 3, (indim_storage *const[]){x, x, x}, (const bool[]){true, false, false},
+                    (const indim_value_id[]){zero, zero, zero}, INDIM_MATMUL_NUMBERS, numbers);
+  } else if (what == 27) {
+    indim_loop_reduce(b, (indim_loop_op){.op = INDIM_OP_ADD}, none);
+  } else {
+    indim_loop_host(b, INDIM_HOST_MATMUL, INDIM_MAX_HOST_STORAGES + 1, NULL, NULL, NULL, 0, NULL);
+  }
+}
+
 static void refuse_more(indim_loop_builder *b, int what, indim_value_id zero, indim_value_id four) {
   const indim_value_id pair[2] = {four, indim_loop_splat(b, zero, 2)};
   const int64_t ones[2] = {1, 1};
@@ -906,12 +936,12 @@ static void refuse_more(indim_loop_builder *b, int what, indim_value_id zero, in
   } else if (what == 20) {
     indim_loop_add(b, zero, 4711);
   } else {
-    indim_loop_host(b, &(indim_host_call){.service = INDIM_HOST_MATMUL, .storage_count = 2});
+    refuse_strangers(b, what, zero);
   }
 }
 
 TEST(wrong_calls_are_refused) {
-  for (int what = 0; what < 22; what++) {
+  for (int what = 0; what < 29; what++) {
     fixture f;
     REQUIRE(open_fixture(&f));
     indim_loop_builder *b = &f.b;

@@ -550,11 +550,9 @@ TEST(rows_times_large_matrices) {
   static const struct {
     const char *type, *row;
     int64_t steps, columns, contracted;
-  } cases[] = {{"f32", "[1,300]", 300, 512, 1},
-               {"f32", "[1031]", 1031, 133, 0},
-               {"f64", "[517,1]", 517, 1000, 0},
-               {"f32", "[1,2049]", 2049, 64, 1},
-               {"f32", "[1,4099]", 4099, 130, 1}};
+  } cases[] = {{"f32", "[1,300]", 300, 512, 1},   {"f32", "[1031]", 1031, 133, 0},
+               {"f64", "[517,1]", 517, 1000, 0},  {"f32", "[1,2049]", 2049, 64, 1},
+               {"f32", "[1,4099]", 4099, 130, 1}, {"f32", "[300]", 300, 130, 0}};  // less than what is cut
   state = 12;
   for (size_t i = 0; i < sizeof cases / sizeof *cases && can_compile(); i++) {
     bool is_flat = strchr(cases[i].row, ',') == NULL;
@@ -795,6 +793,47 @@ TEST(tiles) {
   }
 }
 
+// Products that are left to the library, with dimensions that lie together or do not, and ones that it cannot take as they
+// lie; and one between costly scalars, which are computed together.
+TEST(products_as_they_lie) {
+  static const char *const programs[] = {
+      "ENTRY main { x = f32[4,32,64] parameter(0) y = f32[64,64] parameter(1) ROOT d = f32[4,32,64] dot(x, y), "
+      "lhs_contracting_dims={2}, rhs_contracting_dims={0} }",
+      "ENTRY main { x = f32[4,32,64] parameter(0) y = f32[64,64] parameter(1) d = f32[4,32,64]{2,0,1} dot(x, y), "
+      "lhs_contracting_dims={2}, rhs_contracting_dims={0} ROOT n = f32[4,32,64] negate(d) }",
+      "ENTRY main { x = f32[2,64,64] parameter(0) y = f32[2,64,64] parameter(1) d = f32[2,64,64]{0,2,1} dot(x, y), "
+      "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1} ROOT n = "
+      "f32[2,64,64] "
+      "negate(d) }",
+      "ENTRY main { x = f32[64,64,2] parameter(0) y = f32[2,64,64] parameter(1) ROOT d = f32[2,64,64] dot(x, y), "
+      "lhs_batch_dims={2}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1} }",
+      "ENTRY main { x = f32[64,64] parameter(0) a = f32[] parameter(1) b = f32[] parameter(2) c = f32[] parameter(3) "
+      "d = f32[] parameter(4) p = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0} "
+      "t = f32[] constant(3) s = f32[1,1] slice(p), slice={[5:6], [7:8]} r = f32[] reshape(s) e = f32[] divide(a, t) "
+      "f = f32[] divide(b, t) g = f32[] divide(c, r) h = f32[] divide(d, r) ROOT o = tuple(p, e, f, g, h) }",
+  };
+  state = 14;
+  for (size_t i = 0; i < sizeof programs / sizeof *programs && can_compile(); i++) {
+    begin();
+    add("%s\n", programs[i]);
+    run();
+  }
+}
+
+// Sums of columns that are cut into bands, with and without threads to do them: more than the caches hold, and few rows.
+TEST(sums_of_many_columns) {
+  static const int64_t sizes[][2] = {{17, 40007}, {40, 5003}, {20, 32768}, {16, 4095}};
+  state = 15;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes && can_compile(); i++) {
+    begin();
+    add_reducer("f32", "add");
+    add("ENTRY main { x = f32[%lld,%lld] parameter(0) z = f32[] constant(3) ROOT r = f32[%lld] reduce(x, z), "
+        "dimensions={0}, to_apply=f }\n",
+        (long long)sizes[i][0], (long long)sizes[i][1], (long long)sizes[i][1]);
+    run();
+  }
+}
+
 // Results that are stored past the caches, turned with and without an array that is not, at sizes that leave parts over.
 TEST(large_turns) {
   static const int64_t sizes[][2] = {{3001, 2999}, {3072, 2960}};
@@ -894,6 +933,8 @@ TEST(large_rows) {
   X(scatters_in_a_loop)         \
   X(rows_times_large_matrices)  \
   X(batches_of_products)        \
+  X(products_as_they_lie)       \
+  X(sums_of_many_columns)       \
   X(divisions_by_powers_of_two) \
   X(reductions)                 \
   X(places_of_greatest)         \
