@@ -239,6 +239,9 @@ TEST(what_does_not_compile_says_where_and_why) {
   expect_refusal("ENTRY e { x = f32[4] parameter(0) ROOT f = c64[3] fft(x), fft_type=RFFT, fft_length={4} }",
                  INDIM_UNSUPPORTED, "f (fft)");
   expect_refusal("ENTRY e { x = f32[<=4] parameter(0) ROOT n = negate(x) }", INDIM_UNSUPPORTED, "dynamic");
+  expect_refusal("HloModule m, entry_computation_layout={(s32[4]{0:E(64)})->s32[4]{0}}\n"
+                 "ENTRY e { x = s32[4] parameter(0) ROOT y = s32[4] negate(x) }",
+                 INDIM_UNSUPPORTED, "elements of another size than their type's");
   expect_refusal("ENTRY e { ROOT c = f32[100] constant({...}) }", INDIM_INVALID,
                  "c (constant): its values were left out");
   expect_refusal("ENTRY e { c = f32[100] constant({...}) b = f32[100] call(c), to_apply={ x = f32[100] parameter(0) "
@@ -363,6 +366,48 @@ TEST(a_long_chain_is_cut) {
     drop(&f);
   }
   free(text);
+}
+
+// Sorting takes as much working memory as its array: more bytes than there are numbers for, or more than the machine has.
+TEST(more_working_memory_than_there_is) {
+  static const char lt[] =
+      "lt { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }\n";
+  static const char entry[] =
+      "ENTRY e { x = f32[%lld] iota(), iota_dimension=0 s = f32[%lld] sort(x), dimensions={0}, to_apply=lt\n"
+      "  ROOT u = f32[1] slice(s), slice={[5:6]} }";
+  char text[600];
+  if (!can_compile()) {
+    return;
+  }
+  snprintf(text, sizeof text, "%s", lt);
+  snprintf(text + strlen(text), sizeof text - strlen(text), entry, 1LL << 60, 1LL << 60);
+  expect_refusal(text, INDIM_LIMIT, "more bytes of scratch memory than can be counted");
+  snprintf(text, sizeof text, "%s", lt);
+  snprintf(text + strlen(text), sizeof text - strlen(text), entry, 1LL << 58, 1LL << 58);
+  expect_refusal(text, INDIM_NO_MEMORY, "bytes could not be allocated");
+}
+
+// Complex numbers have no least one: their padding is zero.
+TEST(padding_of_complex_numbers) {
+  fixture f;
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(compile(&f, "HloModule m, entry_computation_layout={(c64[2]{0})->c64[2]{0:PAD(3;lowest)}}\n"
+                      "ENTRY e { x = c64[2] parameter(0) ROOT y = c64[2] negate(x) }"));
+  const float x[4] = {1, 2, 3, 4};
+  float y[6] = {9, 9, 9, 9, 9, 9};
+  const indim_run_options run = {.arguments = (const void *const[]){x},
+                                 .argument_count = 1,
+                                 .results = (void *const[]){y},
+                                 .result_count = 1,
+                                 .cx = f.cx};
+  CHECK(indim_execute(f.exe, &run) == INDIM_OK);
+  static const float expected[6] = {-1, -2, -3, -4, 0, 0};
+  for (int i = 0; i < 6; i++) {
+    CHECK_MSG(y[i] == expected[i], "place %d is %g, expected %g", i, (double)y[i], (double)expected[i]);
+  }
+  drop(&f);
 }
 
 TEST(no_pass_of_that_name) {
@@ -637,6 +682,8 @@ TEST(arrays_of_nearly_all_bytes) {
   X(more_than_the_compiler_takes)             \
   X(a_long_chain_is_cut)                      \
   X(no_pass_of_that_name)                     \
+  X(more_working_memory_than_there_is)        \
+  X(padding_of_complex_numbers)               \
   X(elided_and_not_needed)                    \
   X(every_decision_can_be_left_out)           \
   X(arrays_of_nearly_all_bytes)               \

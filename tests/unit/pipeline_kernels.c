@@ -832,6 +832,13 @@ TEST(sums_of_many_columns) {
         (long long)sizes[i][0], (long long)sizes[i][1], (long long)sizes[i][1]);
     run();
   }
+  begin();  // and of one row, cut into pieces
+  add_reducer("f32", "add");
+  add("ENTRY main { x = f32[1,200003] parameter(0) z = f32[] constant(3) ROOT r = f32[1] reduce(x, z), dimensions={1}, "
+      "to_apply=f }\n");
+  if (can_compile()) {
+    run();
+  }
 }
 
 // Results that are stored past the caches, turned with and without an array that is not, at sizes that leave parts over.

@@ -1,7 +1,7 @@
 // The pool: every piece is run once and no more, the pieces do not depend on the number of threads, loops inside loops
 // and loops at the same time work, and a worker that is late holds nobody up. Run under the ThreadSanitizer preset.
 #if defined(__linux__)
-#define _GNU_SOURCE  // sched_setaffinity
+#define _GNU_SOURCE  // sched_setaffinity, pthread_setattr_default_np
 #endif
 #include <pthread.h>
 #include <sched.h>
@@ -249,6 +249,29 @@ TEST(few_processors) {
 #endif
 }
 
+// The system starts no thread whose stack it has no memory for: what was started ends, and nothing is lost.
+TEST(threads_that_cannot_start) {
+#if defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
+  pthread_attr_t before, huge;
+  indim_ctx *cx = NULL;
+  indim_pool *pool = NULL;
+  REQUIRE(indim_ctx_create(NULL, &cx) == INDIM_OK);
+  REQUIRE(pthread_getattr_default_np(&before) == 0 && pthread_attr_init(&huge) == 0);
+  REQUIRE(pthread_attr_setstacksize(&huge, (size_t)1 << 46) == 0 && pthread_setattr_default_np(&huge) == 0);
+  indim_status status = indim_pool_create(cx, 3, &pool);
+  CHECK_EQ_INT(pthread_setattr_default_np(&before), 0);
+  CHECK(status == INDIM_LIMIT && pool == NULL);
+  const indim_diagnostic *d = indim_ctx_diagnostic_get(cx, 0);
+  CHECK(d != NULL && strstr(d->message, "no more than 1 of 3 threads") != NULL);
+  CHECK_EQ_UINT(indim_ctx_memory_in_use(cx), 0);
+  CHECK(indim_pool_create(cx, 3, &pool) == INDIM_OK);
+  indim_pool_destroy(pool);
+  pthread_attr_destroy(&huge);
+  pthread_attr_destroy(&before);
+  indim_ctx_destroy(cx);
+#endif
+}
+
 #define CASES(X)                    \
   X(one_thread)                     \
   X(two_threads)                    \
@@ -261,6 +284,7 @@ TEST(few_processors) {
   X(few_processors)                 \
   X(many_pools_come_and_go)         \
   X(more_pieces_than_32_bits_count) \
-  X(wrong_numbers_are_refused)
+  X(wrong_numbers_are_refused)      \
+  X(threads_that_cannot_start)
 
 TEST_MAIN(CASES)
