@@ -410,6 +410,40 @@ TEST(padding_of_complex_numbers) {
   drop(&f);
 }
 
+// Rows that are read backwards, and arrays that are turned panel by panel, ask for what comes next: the next row; the next panel
+// along one dimension, along the other, or of the next array.
+TEST(what_comes_next_is_asked_for) {
+  static const struct {
+    const char *text, *words;
+  } rows[] = {
+      {"ENTRY e { x = f32[4000,1024] parameter(0) ROOT r = f32[4000,1024] reverse(x), dimensions={1} }",
+       "prefetch distance 1024"},
+      {"ENTRY e { x = f32[4096,4096] parameter(0) ROOT t = f32[4096,4096] transpose(x), dimensions={1,0} }",
+       "prefetch"},
+      {"ENTRY e { x = f32[65536,100] parameter(0) ROOT t = f32[100,65536] transpose(x), dimensions={1,0} }",
+       "prefetch"},
+      {"ENTRY e { x = f32[100,90000] parameter(0) ROOT t = f32[90000,100] transpose(x), dimensions={1,0} }",
+       "prefetch"},
+      {"ENTRY e { x = f32[900,120,100] parameter(0) ROOT t = f32[900,100,120] transpose(x), dimensions={0,2,1} }",
+       "prefetch"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0] && can_compile(); i++) {
+    for (int is_out = 0; is_out < 2; is_out++) {
+      fixture f;
+      indim_buffer loops;
+      REQUIRE(parse(&f, rows[i].text));
+      indim_buffer_init(&loops, f.cx);
+      const indim_compile_options options = {
+          .target = "x86-64-v3", .out_loops = &loops, .without = is_out ? "prefetch" : NULL};
+      CHECK(indim_compile(f.cx, f.module, &options, &f.exe) == INDIM_OK);
+      bool asks = loops.data != NULL && strstr(loops.data, is_out ? "prefetch" : rows[i].words) != NULL;
+      CHECK_MSG(asks == !is_out, "program %d %s", (int)i, is_out ? "asks, though it is left out" : "does not ask");
+      indim_buffer_deinit(&loops);
+      drop(&f);
+    }
+  }
+}
+
 TEST(no_pass_of_that_name) {
   fixture f;
   indim_buffer loops;
@@ -682,6 +716,7 @@ TEST(arrays_of_nearly_all_bytes) {
   X(more_than_the_compiler_takes)             \
   X(a_long_chain_is_cut)                      \
   X(no_pass_of_that_name)                     \
+  X(what_comes_next_is_asked_for)             \
   X(more_working_memory_than_there_is)        \
   X(padding_of_complex_numbers)               \
   X(elided_and_not_needed)                    \
