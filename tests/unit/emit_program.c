@@ -594,6 +594,27 @@ TEST(masked_scalar_and_repeated) {
   close_fixture(&f);
 }
 
+// Of an array without elements every lane is off, and is the fill.
+TEST(masked_load_of_nothing) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *nothing = argument(&f, INDIM_F32, 0);
+  indim_storage *p = argument(&f, INDIM_PRED, 4);
+  indim_storage *r = result(&f, INDIM_F32, 4);
+  indim_value_id mask = indim_loop_load(b, p, index_of(&f, 0), 4, 1);
+  indim_value_id fill = indim_loop_splat(b, f32_const(&f, 9), 4);
+  indim_loop_store(b, r, index_of(&f, 0), indim_loop_load_masked(b, nothing, index_of(&f, 0), 1, mask, fill), 1, false);
+  indim_compiled_fn *fn = compile(&f);
+  const uint8_t none[] = {0, 0, 0, 0};
+  float got[4] = {0};
+  if (fn != NULL) {
+    CHECK_EQ_INT(run2(fn, NULL, none, got), 0);
+    CHECK(got[0] == 9 && got[1] == 9 && got[2] == 9 && got[3] == 9);
+  }
+  close_fixture(&f);
+}
+
 // Lane addresses: loaded ones, and ones that are affine in a scalar and in constants.
 static void check_lane_addresses(void) {
   static const int64_t steps[] = {0, 7, 3, 12, 1, 9, 9, 2};
@@ -1391,6 +1412,7 @@ TEST(moves_of_too_many_bytes_are_refused) {
   X(every_mask)                                    \
   X(streamed_stores)                               \
   X(masked_scalar_and_repeated)                    \
+  X(masked_load_of_nothing)                        \
   X(lane_addresses)                                \
   X(copy_fill_constant_scratch)                    \
   X(large_constants)                               \
