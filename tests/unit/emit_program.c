@@ -1373,18 +1373,6 @@ TEST(ops_of_other_types_are_refused) {
   }
 }
 
-TEST(calls_that_the_host_does_not_know_are_refused) {
-  static const int64_t numbers[INDIM_MATMUL_NUMBERS] = {INDIM_F32, 1, 2, 2, 2, 0, 2, 1, 0, 2, 1, 0, 2, 0, 0};
-  fixture f;
-  REQUIRE(open_fixture(&f));
-  indim_storage *x = argument(&f, INDIM_F32, 4);
-  indim_storage *storages[] = {result(&f, INDIM_F32, 4), x, x};
-  const bool is_written[] = {true, false, false};
-  const indim_value_id addresses[] = {index_of(&f, 0), index_of(&f, 0), index_of(&f, 0)};
-  indim_loop_host(&f.b, INDIM_HOST_MATMUL, 3, storages, is_written, addresses, INDIM_MATMUL_NUMBERS - 1, numbers);
-  expect_failure(&f, INDIM_INTERNAL, "3 storages and 14 numbers");
-}
-
 TEST(moves_of_too_many_bytes_are_refused) {
   const int64_t many = INT64_C(1) << 61;
   for (int32_t is_fill = 0; is_fill < 2; is_fill++) {
@@ -1433,6 +1421,5 @@ TEST(moves_of_too_many_bytes_are_refused) {
   X(too_many_lanes_are_refused)                    \
   X(a_deep_nest_is_refused)                        \
   X(ops_of_other_types_are_refused)                \
-  X(calls_that_the_host_does_not_know_are_refused) \
   X(moves_of_too_many_bytes_are_refused)
 TEST_MAIN(CASES)

@@ -92,6 +92,21 @@ TEST(a_right_program_passes) {
   close_fixture(&s.f);
 }
 
+// The loop gives its index, where it begins with a float.
+static bool carry_another_type(subject *s) {
+  s->loop->bodies[0]->yields[0] = s->i;
+  mutable_value(s, s->for_result)->type = INDIM_S64;
+  return true;
+}
+
+// Of what memory holds, nothing is known.
+static bool know_what_is_loaded(subject *s) {
+  s->n->type = INDIM_S64;
+  mutable_value(s, s->gathered)->type = INDIM_S64;
+  mutable_value(s, s->gathered)->low = 0;
+  return true;
+}
+
 // Broken rules: what to break, and words of the message.
 #define BREAKS(X)                                                                                      \
   /* where and how often */                                                                            \
@@ -114,12 +129,14 @@ TEST(a_right_program_passes) {
   X(mutable_value(&s, s.sum)->type = INDIM_TUPLE, "8 lanes of tuple")                                  \
   /* elementwise */                                                                                    \
   X(mutable_node(&s, s.sum)->u.op.op = INDIM_OP_TRANSPOSE, "not elementwise")                          \
+  X(mutable_node(&s, s.sum)->u.op.op = INDIM_OP_COUNT, "not elementwise")                              \
   X(mutable_node(&s, s.sum)->u.op.op = INDIM_OP_NEGATE, "negate of 2 values")                          \
   X(mutable_node(&s, s.sum)->u.op.op = INDIM_OP_COMPARE, "types of compare")                           \
   X(mutable_node(&s, s.sum)->args[1] = s.real, "has 1 lanes, the result 8")                            \
   X(mutable_node(&s, s.sum)->args[1] = s.pred - 0, "before its use")                                   \
   X(mutable_value(&s, s.sum)->type = INDIM_F64, "types of add")                                        \
-  X(mutable_value(&s, s.fma)->type = INDIM_S32, "one float type")                                      \
+  X(mutable_value(&s, s.fma)->type = INDIM_S32, "fma requires f32 or f64")                             \
+  X((mutable_value(&s, s.fma)->type = INDIM_BF16), "fma requires f32 or f64")                          \
   X(mutable_node(&s, s.total)->u.op.op = INDIM_OP_NEGATE, "a reduction by negate")                     \
   X(mutable_value(&s, s.total)->lanes = 2, "has one lane")                                             \
   X(mutable_node(&s, s.constant)->u.constant.bits[0] = 1ULL << 32, "more bits than f32")               \
@@ -144,6 +161,7 @@ TEST(a_right_program_passes) {
   X(mutable_node(&s, s.address)->u.affine.constant = 9, "may be outside of its range")                 \
   X(mutable_value(&s, s.i)->high = 55, "may be outside of its range")                                  \
   X(mutable_value(&s, s.held)->high = 62, "may be outside of its range")                               \
+  X(know_what_is_loaded(&s), "may be outside of its range")                                            \
   /* memory */                                                                                         \
   X(s.a->elements = 63, "elements 0..7 from")                                                          \
   X(s.a->type = INDIM_S32, "a holds s32, not f32")                                                     \
@@ -209,6 +227,8 @@ TEST(a_right_program_passes) {
   X(s.repeat->result_count = 0, "yields 1 values, expected 0")                                         \
   X((s.repeat->result_count = 0, s.repeat->bodies[1]->yield_count = 0), "carries 1 values has 0")      \
   X(mutable_value(&s, s.if_result)->low = 0, "may be outside of its range")                            \
+  X(carry_another_type(&s), "not of the carried value's type")                                         \
+  X(mutable_value(&s, s.for_result)->low = 0, "may be outside of its range")                           \
   X(s.f.program->body->owner = s.loop, "own body has an owner")                                        \
   X(s.loop->result_count = 0, "yields 1 values, expected 0")                                           \
   X(s.branch->args[0] = s.constant, "condition must be a scalar pred")                                 \
@@ -396,6 +416,67 @@ static void halves_of(const apart *c, int64_t size) {
 }
 static void halves(const apart *c) { halves_of(c, 512); }
 static void halves_that_meet(const apart *c) { halves_of(c, 500); }
+// |count| slots of |size| elements in |r|, of which number (k + |to|) mod |count| is written and number (k + |from|) mod |count|
+// read, where k is known when the loop runs.
+static void slots_of(const apart *c, int64_t count, int64_t size, int64_t from, int64_t to) {
+  indim_value_id data = indim_loop_load(c->b, c->n, indim_loop_index(c->b, 0), 1, 1);
+  indim_value_id k = indim_loop_clamp_index(c->b, data, 0, count - 1);
+  indim_value_id read = indim_loop_modulo(c->b, indim_loop_add_const(c->b, k, from), count);
+  indim_value_id written = indim_loop_modulo(c->b, indim_loop_add_const(c->b, k, to), count);
+  indim_value_id x = indim_loop_load(c->b, c->r, sum2(c, read, size, c->i), 1, 1);
+  indim_loop_store(c->b, c->r, sum2(c, written, size, c->i), x, 1, false);
+}
+static void slots(const apart *c) { slots_of(c, 3, 62, 0, 1); }
+static void slots_around(const apart *c) { slots_of(c, 5, 100, 7, 4); }
+static void slots_that_are_one(const apart *c) { slots_of(c, 3, 61, 0, 1); }
+static void slots_of_the_same_number(const apart *c) {
+  indim_value_id data = indim_loop_load(c->b, c->n, indim_loop_index(c->b, 0), 1, 1);
+  indim_value_id k = indim_loop_clamp_index(c->b, data, 0, 4);
+  indim_value_id read = indim_loop_modulo(c->b, k, 3);  // 4 and 1 are one slot
+  indim_value_id x = indim_loop_load(c->b, c->r, sum2(c, read, 62, indim_loop_add_const(c->b, c->i, 0)), 1, 1);
+  indim_value_id written = indim_loop_modulo(c->b, indim_loop_add_const(c->b, k, 3), 3);
+  indim_loop_store(c->b, c->r, sum2(c, written, 62, indim_loop_affine(c->b, 61, 1, &c->i, &(int64_t){-1})), x, 1,
+                   false);
+}
+// What is written lies behind all that is read, wherever data says that both begin.
+static void behind_any_place(const apart *c, int64_t distance) {
+  indim_value_id data = indim_loop_load(c->b, c->n, indim_loop_index(c->b, 0), 1, 1);
+  indim_value_id other = indim_loop_load(c->b, c->n, indim_loop_index(c->b, 1), 1, 1);
+  indim_value_id k = indim_loop_clamp_index(c->b, data, 0, 400);
+  indim_value_id m = indim_loop_clamp_index(c->b, other, 0, 100);
+  indim_value_id x = indim_loop_load(c->b, c->r, sum2(c, k, 1, c->i), 1, 1);
+  indim_loop_store(c->b, c->r, indim_loop_add_const(c->b, sum2(c, m, 1, c->i), distance), x, 1, false);
+}
+static void behind(const apart *c) { behind_any_place(c, 462); }
+static void not_quite_behind(const apart *c) { behind_any_place(c, 461); }
+// Of ten neighbours three share a place.
+static void digits_that_do_not_divide(const apart *c) {
+  indim_value_id part = indim_loop_floordiv(c->b, indim_loop_modulo(c->b, c->i, 10), 3);
+  indim_value_id at = sum2(c, part, 10, indim_loop_floordiv(c->b, c->i, 10));
+  touch(c, c->r, at, at, 1);
+}
+// Places that data says, each of its own: what is read may be what another iteration writes, and too many to compare.
+static void many_places(const apart *c) {
+  indim_value_id x = c->one;
+  for (int64_t k = 0; k < 40; k++) {
+    indim_value_id data = indim_loop_load(c->b, c->n, indim_loop_index(c->b, k), 1, 1);
+    indim_value_id at = indim_loop_clamp_index(c->b, data, 0, 100);
+    x = indim_loop_binary(c->b, INDIM_OP_ADD, x, indim_loop_load(c->b, c->r, sum2(c, at, 1, c->i), 1, 1));
+  }
+  indim_loop_store(c->b, c->r, indim_loop_add_const(c->b, c->i, 500), x, 1, false);
+}
+// |count| numbers of a few values each in one place.
+static void few_values(const apart *c, int64_t count) {
+  indim_value_id from = c->i;
+  for (int64_t k = 0; k < count; k++) {
+    indim_value_id data = indim_loop_load(c->b, c->n, indim_loop_index(c->b, k), 1, 1);
+    from = sum2(c, indim_loop_clamp_index(c->b, data, 0, 1), 64, from);
+  }
+  indim_value_id x = indim_loop_load(c->b, c->r, from, 1, 1);
+  indim_loop_store(c->b, c->r, indim_loop_add_const(c->b, c->i, 700), x, 1, false);
+}
+static void four_few_values(const apart *c) { few_values(c, 4); }
+static void five_few_values(const apart *c) { few_values(c, 5); }  // apart as well, but that is not looked at
 static void rows_of_two_tables(const apart *c) {
   indim_value_id x = indim_loop_load(c->b, c->r, indim_loop_modulo(c->b, c->i, 32), 1, 1);
   indim_loop_store(c->b, c->r, indim_loop_add_const(c->b, c->i, 32), x, 1, false);
@@ -485,6 +566,10 @@ static void check_parallel(const char *name, void (*body)(const apart *c), const
 TEST(parallel_iterations_are_apart) {
   CHECK_PARALLEL(same_element, NULL);
   CHECK_PARALLEL(vectors, NULL);
+  CHECK_PARALLEL(slots, NULL);
+  CHECK_PARALLEL(slots_around, NULL);
+  CHECK_PARALLEL(behind, NULL);
+  CHECK_PARALLEL(four_few_values, NULL);
   CHECK_PARALLEL(backwards, NULL);
   CHECK_PARALLEL(rows, NULL);
   CHECK_PARALLEL(rows_read_before_and_behind, NULL);
@@ -522,6 +607,31 @@ TEST(parallel_iterations_that_meet) {
   CHECK_PARALLEL(product_outside, "elements 0..1024 from");
   CHECK_PARALLEL(lanes_that_meet, "may conflict in r");
   CHECK_PARALLEL(carried_places, "may conflict in r");
+  CHECK_PARALLEL(slots_that_are_one, "may conflict in r");
+  CHECK_PARALLEL(slots_of_the_same_number, "may conflict in r");
+  CHECK_PARALLEL(not_quite_behind, "may conflict in r");
+  CHECK_PARALLEL(digits_that_do_not_divide, "may conflict in r");
+  CHECK_PARALLEL(many_places, "may conflict in r");
+  CHECK_PARALLEL(five_few_values, "may conflict in r");
+}
+
+// A parallel loop of one iteration meets nobody.
+TEST(a_parallel_loop_of_one_iteration) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *r = indim_loop_storage(b, INDIM_STORAGE_RESULT, INDIM_F32, 64, "r");
+  indim_loop_region_begin(b, &r, 1);
+  indim_value_id one = indim_loop_const(b, INDIM_F32, 0x3f800000, 0);
+  (void)indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, 62), 62, 0, NULL, NULL);
+  indim_loop_for_parallel(b, 1);
+  indim_value_id x = indim_loop_load(b, r, indim_loop_index(b, 4), 1, 1);
+  indim_loop_store(b, r, indim_loop_index(b, 3), indim_loop_binary(b, INDIM_OP_ADD, x, one), 1, false);
+  indim_loop_store(b, r, indim_loop_index(b, 4), one, 1, false);
+  indim_loop_for_end(b, NULL, NULL);
+  CHECK_EQ_INT(b->status, INDIM_OK);
+  CHECK_EQ_INT(indim_loop_verify(f.program), INDIM_OK);
+  close_fixture(&f);
 }
 
 TEST(a_parallel_loop_stands_in_no_other) {
@@ -559,6 +669,7 @@ TEST(loops_that_never_run_access_nothing) {
   X(every_broken_rule_is_refused)       \
   X(parallel_iterations_are_apart)      \
   X(parallel_iterations_that_meet)      \
+  X(a_parallel_loop_of_one_iteration)   \
   X(a_parallel_loop_stands_in_no_other) \
   X(loops_that_never_run_access_nothing)
 TEST_MAIN(CASES)

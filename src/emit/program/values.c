@@ -104,26 +104,11 @@ static indim_status emit_elementwise(indim_generator *g, const indim_loop_node *
   return INDIM_OK;
 }
 
-static indim_status emit_fma(indim_generator *g, const indim_loop_node *node) {
-  indim_type type = indim_emit_computed_type(g, node->first_result);
-  int32_t lanes = indim_emit_value(g, node->first_result)->lanes;
+static void emit_fma(indim_generator *g, const indim_loop_node *node) {
   indim_reg a = computed(g, node->args[0]);
   indim_reg b = computed(g, node->args[1]);
   indim_reg c = computed(g, node->args[2]);
-  if (type == INDIM_F32 || type == INDIM_F64) {
-    g->regs[node->first_result].part[0] = indim_emit_fma(&g->e, a.part[0], b.part[0], c.part[0]);
-    return INDIM_OK;
-  }
-  indim_type types[] = {type, type};
-  indim_loop_op op = {.op = INDIM_OP_MULTIPLY};
-  indim_reg args[] = {a, b};
-  INDIM_TRY(indim_emit_scalar(&g->e, &op, type, lanes, 2, types, args, &args[0]));
-  op.op = INDIM_OP_ADD;
-  args[1] = c;
-  indim_reg out = {{NULL, NULL}};
-  INDIM_TRY(indim_emit_scalar(&g->e, &op, type, lanes, 2, types, args, &out));
-  set_register(g, node->first_result, out);
-  return INDIM_OK;
+  g->regs[node->first_result].part[0] = indim_emit_fma(&g->e, a.part[0], b.part[0], c.part[0]);
 }
 
 // Constants -------------------------------------------------------------------------------------------------------------
@@ -457,7 +442,8 @@ indim_status indim_emit_value_node(indim_generator *g, const indim_loop_node *no
   } else if (node->kind == INDIM_NODE_ELEMENTWISE) {
     return emit_elementwise(g, node);
   } else if (node->kind == INDIM_NODE_FMA) {
-    return emit_fma(g, node);
+    emit_fma(g, node);
+    return INDIM_OK;
   } else if (node->kind == INDIM_NODE_AFFINE) {
     emit_affine(g, node);
   } else if (node->kind == INDIM_NODE_CLAMP_INDEX) {

@@ -256,11 +256,6 @@ void indim_lower_scatter(indim_lowering *l, indim_flow_item *item) {
     return;
   }
   read_attributes(&s);
-  for (int32_t d = 0; d < s.operands[0]->shape->rank; d++) {
-    if (window_size(&s, d) > s.operands[0]->shape->sizes[d]) {
-      return;  // no window is ever inside
-    }
-  }
   choose_order(&s);
   for (int32_t d = 0; d < s.updates[0]->shape->rank; d++) {
     s.position[d] = (indim_coord){indim_loop_index(&l->b, 0), 0};
