@@ -1,15 +1,13 @@
 # libindim, shared and static, from one set of objects. The layers are the folders of src/, in the order in which they
 # may include each other (docs/architecture.md); those of loop/ have rooms of their own.
 
-set(INDIM_LAYERS base array graph text eval loop run)
+set(INDIM_LAYERS base array graph text eval loop run pipeline)
 
 set(indim_sources "")
 foreach(layer IN LISTS INDIM_LAYERS)
   file(GLOB_RECURSE layer_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer}/*.c)
   list(APPEND indim_sources ${layer_sources})
 endforeach()
-file(GLOB pipeline_source CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/pipeline.c)
-list(APPEND indim_sources ${pipeline_source})
 
 add_library(indim_objects OBJECT ${indim_sources})
 set_target_properties(indim_objects PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)

@@ -35,7 +35,7 @@ static indim_status link_failed(indim_object *o, const char *doing, LLVMErrorRef
   const char *why = o->guard.message[0] == '\0' ? message : o->guard.message;
   indim_status status = indim_fail(o->cx, INDIM_INTERNAL, "LLVM, %s: %s", doing, why);
   LLVMDisposeErrorMessage(message);
-  o->is_llvm_to_blame = true;
+  o->is_llvm_failure = true;
   return status;
 }
 
@@ -209,7 +209,7 @@ indim_status indim_jit_compile(indim_ctx *cx, const indim_loop_program *program,
   indim_code *code = NULL;
   INDIM_TRY(indim_alloc_zeroed(cx, sizeof *code, (void **)&code));
   code->cx = cx;
-  bool is_linked = !options->is_for_elsewhere;
+  bool is_linked = !options->is_cross;
   indim_object o = {.cx = cx,
                     .program = program,
                     .options = options,
@@ -220,7 +220,7 @@ indim_status indim_jit_compile(indim_ctx *cx, const indim_loop_program *program,
   code->bytes = o.text_bytes;
   code->jit = o.is_lost ? NULL : code->jit;
   if (out_report != NULL) {
-    *out_report = (indim_emit_report){o.emit_ns, o.code_ns, status != INDIM_OK && o.is_llvm_to_blame};
+    *out_report = (indim_emit_report){o.emit_ns, o.code_ns, status != INDIM_OK && o.is_llvm_failure};
   }
   indim_object_dispose(&o);
   if (status != INDIM_OK) {

@@ -28,7 +28,7 @@ static indim_status llvm_failed(indim_object *o, const char *doing, char *messag
   indim_status status =
       indim_fail(o->cx, INDIM_INTERNAL, "LLVM, %s: %s", doing, message == NULL ? "no reason given" : message);
   LLVMDisposeMessage(message);
-  o->is_llvm_to_blame = true;
+  o->is_llvm_failure = true;
   return status;
 }
 
@@ -94,7 +94,7 @@ static indim_status generate(indim_object *o) {
     return llvm_failed(o, "generating code", message);
   }
   if (o->guard.message[0] != '\0') {
-    o->is_llvm_to_blame = true;
+    o->is_llvm_failure = true;
     return indim_fail(o->cx, INDIM_INTERNAL, "LLVM, generating code: %s", o->guard.message);
   }
   return INDIM_OK;
@@ -156,7 +156,7 @@ indim_status indim_object_make(indim_object *o) {
   o->status = INDIM_INTERNAL;
   if (!indim_guard_run(&o->guard, o->options->leaves_signals, work, o)) {
     o->is_lost = true;
-    o->is_llvm_to_blame = true;
+    o->is_llvm_failure = true;
     o->status = indim_fail(o->cx, INDIM_INTERNAL, "LLVM gave up: %s", o->guard.message);
   }
   return o->status;
@@ -192,7 +192,7 @@ static bool fails_at(indim_ctx *cx, const indim_loop_program *program, const ind
   indim_status status = indim_object_make(&o);
   indim_object_dispose(&o);
   indim_diagnostics_rollback(cx, kept);
-  return status != INDIM_OK && o.is_llvm_to_blame;
+  return status != INDIM_OK && o.is_llvm_failure;
 }
 
 const indim_instr *indim_object_find_culprit(indim_ctx *cx, const indim_loop_program *program,

@@ -26,7 +26,7 @@ struct indim_object {
   LLVMMemoryBufferRef object;
   int64_t emit_ns, code_ns;
   int64_t text_bytes;
-  bool is_llvm_to_blame;  // for a failure: another target may succeed
+  bool is_llvm_failure;  // for a failure: another target may succeed
   // Internal.
   indim_arena arena;
   indim_guard guard;

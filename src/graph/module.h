@@ -210,6 +210,9 @@ INDIM_CHECKED indim_status indim_instr_set_attrs(indim_instr *instr, const indim
 // The root must be set.
 INDIM_CHECKED indim_status indim_computation_finish(indim_computation *computation);
 
+// constants.c: INVALID for a constant that the result needs and whose values the text left out ({...}).
+INDIM_CHECKED indim_status indim_module_check_constants(indim_ctx *cx, const indim_module *module);
+
 // Asking -------------------------------------------------------------------------------------------------------------
 
 // The instruction's attribute, or NULL.

@@ -555,7 +555,7 @@ TEST(streamed_stores) {
   if (fn != NULL) {
     indim_buffer assembly;
     indim_buffer_init(&assembly, f.cx);
-    indim_emit_options options = {.is_for_elsewhere = true, .out_asm = &assembly};
+    indim_emit_options options = {.is_cross = true, .out_asm = &assembly};
     indim_jit_destroy(f.code);
     f.program->target = target_named("x86-64-v3");
     CHECK_EQ_INT(indim_jit_compile(f.cx, f.program, &options, NULL, &f.code), INDIM_OK);

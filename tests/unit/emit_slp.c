@@ -72,7 +72,7 @@ static int level = 1;  // the target that is lowered for (target_test.h)
 
 static bool compile(fixture *f, bool is_packed) {
   const indim_target target = target_named(levels[level]);
-  const indim_emit_options options = {.is_for_elsewhere = !runs_here(&target)};
+  const indim_emit_options options = {.is_cross = !runs_here(&target)};
   indim_lower_options lower = {.without = is_packed ? NULL : "slp,reroll,unroll"};
   clock_t start = clock();
   indim_status status = indim_loop_lower(f->cx, f->module, &target, &lower, &f->program);

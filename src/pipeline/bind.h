@@ -1,0 +1,18 @@
+// From a loop program to the executable that it is run by.
+#ifndef INDIM_PIPELINE_BIND_H
+#define INDIM_PIPELINE_BIND_H
+
+#include "loop/ir/loop.h"
+#include "run/executable.h"
+
+// An executable with the module's parameters and result, and without code.
+INDIM_CHECKED indim_status indim_bind_executable(indim_ctx *cx, const indim_module *module, indim_executable **out);
+// Compares what the program says of its buffers with what the shapes say; INTERNAL when they differ.
+INDIM_CHECKED indim_status indim_bind_storages(indim_executable *e, const indim_loop_program *program);
+// Which results may have an argument's buffer.
+INDIM_CHECKED indim_status indim_bind_aliases(indim_executable *e, const indim_module *module,
+                                              indim_loop_program *program);
+// Whether any of the program's products is one that a library computes better than we do.
+bool indim_bind_library(const indim_loop_program *program);
+
+#endif  // INDIM_PIPELINE_BIND_H

@@ -1,0 +1,31 @@
+// One compilation: what its stages share.
+#ifndef INDIM_PIPELINE_COMPILATION_H
+#define INDIM_PIPELINE_COMPILATION_H
+
+#include "indim/compile.h"
+#include "pipeline/generator.h"
+#include "run/executable.h"
+
+typedef struct indim_compilation {
+  indim_ctx *cx;
+  const indim_module *module;
+  const indim_compile_options *options;
+  indim_code_generator generator;
+  indim_target target;
+  char missing[INDIM_TARGET_TEXT];  // what this machine lacks of the target; empty if it can run the code
+  bool is_llvm_failure;             // for the last failure
+  indim_loop_program *program;
+  indim_executable *executable;
+  indim_compile_times times;
+} indim_compilation;
+
+// The options of the code generator.
+indim_emit_options indim_compilation_emit_options(const indim_compilation *c);
+// memory.c: refuses (LIMIT) a program whose compilation would take more memory than the context allows.
+INDIM_CHECKED indim_status indim_compilation_check_memory(const indim_compilation *c);
+// ladder.c: runs |stages| for the target, and after a failure that is a defect of LLVM's or ours (INTERNAL) for the next
+// simpler one, down to code without vectors. Each failure stays in the diagnostics, also when the compilation succeeds then.
+INDIM_CHECKED indim_status indim_compilation_climb_down(indim_compilation *c,
+                                                        indim_status (*stages)(indim_compilation *c));
+
+#endif  // INDIM_PIPELINE_COMPILATION_H

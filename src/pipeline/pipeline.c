@@ -1,0 +1,140 @@
+// The sentence that the project reads as: verified graph -> plan -> loops -> machine code -> executable. Parsing and checking
+// come before (text/, graph/), running after (run/).
+#include <string.h>
+
+#include "loop/lower.h"
+#include "pipeline/bind.h"
+#include "pipeline/compilation.h"
+#include "run/clock.h"
+#include "run/library.h"
+
+static void release_code(void *code, void *library) {
+  const indim_emit_library *functions = indim_library_object(library, "indim_emit_library");
+  functions->destroy(code);
+  indim_library_close(library);
+}
+
+static indim_status begin_stage(const indim_compilation *c, indim_compile_stage stage) {
+  if (c->options->progress != NULL) {
+    c->options->progress(c->options->progress_user, stage);
+  }
+  return indim_poll(c->cx);
+}
+
+// What the code is to be made for, and whether this machine can run it.
+static indim_status choose_target(indim_compilation *c) {
+  indim_target host;
+  const char *name = c->options->target == NULL ? "native" : c->options->target;
+  c->generator.functions->host(&host);
+  c->target = host;
+  if (strcmp(name, "native") != 0) {
+    INDIM_TRY(indim_target_find(c->cx, name, &c->target));
+    indim_target_missing(&c->target, &host, c->missing);
+  }
+  // Other families are in a library of their own, so that this one loads in half the time.
+  if (!c->generator.functions->makes(&c->target)) {
+    indim_code_generator cross;
+    INDIM_TRY(indim_code_generator_open(c->cx, true, &cross));
+    indim_library_close(c->generator.library);
+    c->generator = cross;
+  }
+  return INDIM_OK;
+}
+
+static indim_status lower(indim_compilation *c) {
+  const indim_compile_options *o = c->options;
+  indim_lower_options options = {.without = o->without,
+                                 .out_explain = o->out_explain,
+                                 .out_plan = o->out_plan,
+                                 .shown_pass = o->out_loops == NULL ? NULL : o->loops_after,
+                                 .out_shown = o->out_loops};
+  int64_t begin = indim_clock_ns();
+  INDIM_TRY(begin_stage(c, INDIM_COMPILE_LOWER));
+  INDIM_TRY(indim_loop_lower(c->cx, c->module, &c->target, &options, &c->program));
+  if (o->out_loops != NULL && o->loops_after == NULL) {
+    indim_loop_print(c->program, o->out_loops);
+  }
+  INDIM_TRY(indim_loop_verify(c->program));
+  c->times.lower += indim_clock_ns() - begin;
+  return INDIM_OK;
+}
+
+indim_emit_options indim_compilation_emit_options(const indim_compilation *c) {
+  unsigned fast = c->options->fast;
+  unsigned flags = 0;
+  flags |= (fast & INDIM_COMPILE_CONTRACT) != 0 ? (unsigned)INDIM_FAST_CONTRACT : 0;
+  flags |= (fast & INDIM_COMPILE_REASSOCIATE) != 0 ? (unsigned)INDIM_FAST_REASSOCIATE : 0;
+  flags |= (fast & INDIM_COMPILE_RECIPROCAL) != 0 ? (unsigned)INDIM_FAST_RECIPROCAL : 0;
+  return (indim_emit_options){.fast = flags,
+                              .is_cross = c->missing[0] != '\0',
+                              .leaves_signals = c->options->leaves_signals,
+                              .crash_from = c->options->crash_from,
+                              .out_llvm = c->options->out_llvm,
+                              .out_asm = c->options->out_asm,
+                              .out_object = c->options->out_object};
+}
+
+static indim_status emit(indim_compilation *c) {
+  const indim_emit_library *functions = c->generator.functions;
+  indim_emit_options options = indim_compilation_emit_options(c);
+  indim_emit_report report = {0};
+  indim_code *code = NULL;
+  INDIM_TRY(begin_stage(c, INDIM_COMPILE_EMIT));
+  INDIM_TRY(indim_compilation_check_memory(c));
+  indim_status status = functions->compile(c->cx, c->program, &options, &report, &code);
+  c->is_llvm_failure = report.is_llvm_failure;
+  INDIM_TRY(status);
+  c->times.emit += report.emit_ns;
+  c->times.code += report.code_ns;
+  indim_executable *e = c->executable;
+  e->code = code;
+  e->library = c->generator.library;
+  e->release = release_code;
+  c->generator.library = NULL;  // the executable's now
+  e->function = functions->function(code);
+  e->code_bytes = functions->code_bytes(code);
+  return INDIM_OK;
+}
+
+static indim_status run_stages(indim_compilation *c) {
+  INDIM_TRY(lower(c));
+  INDIM_TRY(indim_bind_executable(c->cx, c->module, &c->executable));
+  INDIM_TRY(indim_bind_storages(c->executable, c->program));
+  INDIM_TRY(indim_bind_aliases(c->executable, c->module, c->program));
+  INDIM_TRY(indim_executable_set_target(c->executable, c->target.name, c->target.vector_bytes, c->missing));
+  INDIM_TRY(indim_executable_set_scratch(c->executable, c->program->scratch_bytes));
+  INDIM_TRY(emit(c));
+  c->executable->blas.vector_bytes = c->target.vector_bytes;
+  if (indim_bind_library(c->program) && c->missing[0] == '\0') {
+    int64_t begin = indim_clock_ns();
+    indim_blas_open(&c->executable->blas);
+    c->times.load += indim_clock_ns() - begin;
+  }
+  c->executable->times = c->times;
+  return INDIM_OK;
+}
+
+indim_status indim_compile(indim_ctx *cx, const indim_module *module, const indim_compile_options *options,
+                           indim_executable **out_executable) {
+  if (cx == NULL || module == NULL || out_executable == NULL) {
+    return cx == NULL ? INDIM_INVALID
+                      : indim_fail(cx, INDIM_INVALID, "indim_compile: a pointer that is needed is NULL");
+  }
+  static const indim_compile_options none = {0};
+  indim_compilation c = {.cx = cx, .module = module, .options = options == NULL ? &none : options};
+  *out_executable = NULL;
+  int64_t begin = indim_clock_ns();
+  INDIM_TRY(indim_code_generator_open(cx, false, &c.generator));
+  c.times.load = indim_clock_ns() - begin;
+  indim_status status = indim_module_check_constants(cx, module);
+  status = status == INDIM_OK ? choose_target(&c) : status;
+  status = status == INDIM_OK ? indim_compilation_climb_down(&c, run_stages) : status;
+  indim_loop_program_destroy(c.program);
+  indim_library_close(c.generator.library);
+  if (status != INDIM_OK) {
+    indim_executable_destroy(c.executable);
+    return status;
+  }
+  *out_executable = c.executable;
+  return INDIM_OK;
+}
