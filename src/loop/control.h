@@ -1,4 +1,4 @@
-// Items that lower flows inside: while and conditional.
+// Items that lower flows inside: while and conditional. lower.c and control.c call each other: a body is lowered as a flow is.
 #ifndef INDIM_LOOP_CONTROL_H
 #define INDIM_LOOP_CONTROL_H
 

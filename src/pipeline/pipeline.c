@@ -59,21 +59,6 @@ static indim_status lower(indim_compilation *c) {
   return INDIM_OK;
 }
 
-indim_emit_options indim_compilation_emit_options(const indim_compilation *c) {
-  unsigned fast = c->options->fast;
-  unsigned flags = 0;
-  flags |= (fast & INDIM_COMPILE_CONTRACT) != 0 ? (unsigned)INDIM_FAST_CONTRACT : 0;
-  flags |= (fast & INDIM_COMPILE_REASSOCIATE) != 0 ? (unsigned)INDIM_FAST_REASSOCIATE : 0;
-  flags |= (fast & INDIM_COMPILE_RECIPROCAL) != 0 ? (unsigned)INDIM_FAST_RECIPROCAL : 0;
-  return (indim_emit_options){.fast = flags,
-                              .is_cross = c->missing[0] != '\0',
-                              .leaves_signals = c->options->leaves_signals,
-                              .crash_from = c->options->crash_from,
-                              .out_llvm = c->options->out_llvm,
-                              .out_asm = c->options->out_asm,
-                              .out_object = c->options->out_object};
-}
-
 static indim_status emit(indim_compilation *c) {
   const indim_emit_library *functions = c->generator.functions;
   indim_emit_options options = indim_compilation_emit_options(c);

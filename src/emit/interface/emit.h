@@ -20,7 +20,7 @@ enum {
 
 typedef struct indim_emit_options {
   unsigned fast;
-  bool is_cross;     // not linked: the code is for another machine
+  bool is_cross;             // not linked: the code is for another machine
   bool leaves_signals;       // the process's signal handlers are not touched; crashes inside LLVM are not caught
   int32_t crash_from;        // for tests: crash on purpose at vectors of at least so many bytes; 0: never
   indim_buffer *out_llvm;    // the IR as text; NULL: not wanted
@@ -29,8 +29,8 @@ typedef struct indim_emit_options {
 } indim_emit_options;
 
 typedef struct indim_emit_report {
-  int64_t emit_ns;        // building IR
-  int64_t code_ns;        // LLVM's code generator and linker
+  int64_t emit_ns;       // building IR
+  int64_t code_ns;       // LLVM's code generator and linker
   bool is_llvm_failure;  // for a failure: a simpler target may succeed
 } indim_emit_report;
 

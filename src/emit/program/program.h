@@ -1,5 +1,6 @@
 // State shared by the files that translate a loop program to LLVM IR: the function under construction and the registers
 // of the values. All LLVM objects that they create belong to the context and module in |e|.
+// program.c, control.c and host.c call each other, because bodies are nested.
 #ifndef INDIM_EMIT_PROGRAM_H
 #define INDIM_EMIT_PROGRAM_H
 

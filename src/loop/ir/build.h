@@ -1,4 +1,5 @@
-// Shared by the files of the builder: making values and nodes, the hash table of pure nodes, ranges.
+// Shared by the files of the builder: making values and nodes, the hash table of pure nodes, ranges. build_pure.c and
+// build_index.c call each other: integer arithmetic is index arithmetic where it may be, and the reverse for lanes.
 #ifndef INDIM_LOOP_BUILD_H
 #define INDIM_LOOP_BUILD_H
 

@@ -1,5 +1,6 @@
 // Loop nests over elements: coordinates, locations of arrays, the value of an item at an index, access analysis, and
-// nests. element.h is internal.
+// nests. element.h is internal. Two circles of calls: element.c, element_move.c and recast.c, because the value of an item is
+// made of values of its operands; nest.c and nest_transpose.c, because a transposed nest has plain loops at its edges.
 #ifndef INDIM_LOOP_NEST_H
 #define INDIM_LOOP_NEST_H
 

@@ -17,15 +17,6 @@ static bool is_op(const indim_flow_item *item, indim_op op) {
   return item->kind == INDIM_FLOW_OP && item->instr->op == op;
 }
 
-// Small enough for registers; an array without elements has no register.
-static bool is_small(const indim_flow_item *item) {
-  if (!indim_shape_is_array(item->shape) || !indim_shape_is_static(item->shape)) {
-    return false;
-  }
-  int64_t count = indim_shape_element_count(item->shape);
-  return count >= 1 && count <= INDIM_COST_REGISTER_ARRAY;
-}
-
 static bool is_inlinable(const indim_flow_item *item) {
   return item->kind == INDIM_FLOW_OP && indim_shape_is_array(item->shape) && indim_element_can(item->instr);
 }
@@ -103,18 +94,6 @@ static void ask(const indim_flow_item *user, const asked *of_user, asked *list) 
       a->by_memory = true;
     }
   }
-}
-
-bool indim_plan_can_be_in_registers(const indim_flow_item *item) {
-  if (item->kind != INDIM_FLOW_OP || !is_small(item) || item->member_count > 0 || !indim_regs_can(item->instr)) {
-    return false;
-  }
-  for (int32_t k = 0; k < item->operand_count; k++) {
-    if (!is_small(item->operands[k])) {
-      return false;
-    }
-  }
-  return true;
 }
 
 static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, const asked *a, bool registers) {
@@ -286,7 +265,7 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
       }
       ask(item, &list[i], list);
     } else {
-      item->placement = is_small(item) && registers ? INDIM_PLACEMENT_REGISTERS : INDIM_PLACEMENT_MEMORY;
+      item->placement = indim_plan_is_small(item) && registers ? INDIM_PLACEMENT_REGISTERS : INDIM_PLACEMENT_MEMORY;
     }
   }
   bound_depths(l, flow);

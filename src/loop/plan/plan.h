@@ -5,6 +5,8 @@
 #include "loop/lowering/lowering.h"
 
 void indim_plan_flow(indim_lowering *l, indim_flow *flow);
+// registers.c: whether an array is small enough for registers, and has elements.
+bool indim_plan_is_small(const indim_flow_item *item);
 // Whether a small array can be computed in registers, its operands being small, too.
 bool indim_plan_can_be_in_registers(const indim_flow_item *item);
 // plan_print.c: the flow and those inside it as text.

@@ -1,0 +1,17 @@
+// What the stages of a compilation share.
+#include "pipeline/compilation.h"
+
+indim_emit_options indim_compilation_emit_options(const indim_compilation *c) {
+  unsigned fast = c->options->fast;
+  unsigned flags = 0;
+  flags |= (fast & INDIM_COMPILE_CONTRACT) != 0 ? (unsigned)INDIM_FAST_CONTRACT : 0;
+  flags |= (fast & INDIM_COMPILE_REASSOCIATE) != 0 ? (unsigned)INDIM_FAST_REASSOCIATE : 0;
+  flags |= (fast & INDIM_COMPILE_RECIPROCAL) != 0 ? (unsigned)INDIM_FAST_RECIPROCAL : 0;
+  return (indim_emit_options){.fast = flags,
+                              .is_cross = c->missing[0] != '\0',
+                              .leaves_signals = c->options->leaves_signals,
+                              .crash_from = c->options->crash_from,
+                              .out_llvm = c->options->out_llvm,
+                              .out_asm = c->options->out_asm,
+                              .out_object = c->options->out_object};
+}
