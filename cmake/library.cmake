@@ -17,8 +17,11 @@ target_compile_definitions(indim_objects PRIVATE "INDIM_LIBRARY_FOLDER=\"${CMAKE
 target_link_libraries(indim_objects PRIVATE indim_strict_float)
 indim_compile_settings(indim_objects)
 if(INDIM_GNU_LIKE)
-  # The order and rounding of a matrix product's sums are ours.
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/run/gemm.c PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast")
+  # The order and rounding of sums is ours in a matrix product and in a Fourier transform.
+  set_source_files_properties(
+    ${PROJECT_SOURCE_DIR}/src/run/gemm.c ${PROJECT_SOURCE_DIR}/src/run/fft_kernels.c
+    PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast"
+  )
 endif()
 
 # The wire format: protoc-c writes array/wire.pb-c.{h,c} into the build folder from src/array/wire.proto.
