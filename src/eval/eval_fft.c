@@ -201,8 +201,7 @@ static indim_status transform_real_lines(transform *t, const indim_value *operan
   INDIM_TRY(plan_line(t->e, &t->arena, length, &p));
   for (int64_t line = 0; line < operand->count / length; line++) {
     for (int64_t j = 0; j < length; j++) {
-      t->in[j] =
-          (number){(long double)indim_scalar_load(operand->shape->type, operand->data, line * length + j).f, 0};
+      t->in[j] = (number){(long double)indim_scalar_load(operand->shape->type, operand->data, line * length + j).f, 0};
     }
     INDIM_TRY(transform_line(&p, t->in, t->out));
     memcpy(t->array + line * half, t->out, (size_t)half * sizeof *t->out);

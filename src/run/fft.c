@@ -10,11 +10,7 @@
 
 enum { SLOTS = 16 };  // pieces of a parallel loop at most, each with scratch memory of its own
 
-typedef enum content {
-  COMPLEX,
-  REAL_TO_COMPLEX,
-  COMPLEX_TO_REAL
-} content;
+typedef enum content { COMPLEX, REAL_TO_COMPLEX, COMPLEX_TO_REAL } content;
 
 // One dimension: |outer| times |inner| transforms, of elements that lie |inner| complex numbers apart.
 typedef struct stage {

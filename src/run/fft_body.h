@@ -78,9 +78,7 @@ TARGET INLINE PAIR NAME(turn)(PAIR z) {
 
 TARGET INLINE PAIR NAME(add)(PAIR a, PAIR b) { return (PAIR){a.re + b.re, a.im + b.im}; }
 TARGET INLINE PAIR NAME(sub)(PAIR a, PAIR b) { return (PAIR){a.re - b.re, a.im - b.im}; }
-TARGET INLINE PAIR NAME(mul)(PAIR a, PAIR b) {
-  return (PAIR){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
+TARGET INLINE PAIR NAME(mul)(PAIR a, PAIR b) { return (PAIR){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
 // a - i * b and a + i * b.
 TARGET INLINE PAIR NAME(sub_i)(PAIR a, PAIR b) { return (PAIR){a.re + b.im, a.im - b.re}; }
 TARGET INLINE PAIR NAME(add_i)(PAIR a, PAIR b) { return (PAIR){a.re - b.im, a.im + b.re}; }
@@ -262,8 +260,8 @@ TARGET static void NAME(any_pass)(const indim_fft_factor *f, int64_t done, int64
   const REAL *roots = f->roots;
   const REAL *w = f->twiddles;
   switch (f->radix) {
-#define PASS(radix)                                        \
-  case radix:                                              \
+#define PASS(radix)                                     \
+  case radix:                                           \
     NAME(pass)(radix, roots, w, done, parts, from, to); \
     break;
     PASS(2)
@@ -305,13 +303,13 @@ TARGET static void NAME(any_last_pass)(const indim_fft_factor *f, int64_t done, 
                                        const indim_fft_columns *c) {
   const REAL *roots = f->roots;
   switch (f->radix) {
-#define PASS(radix)                                   \
-  case radix:                                         \
-    if (from == NULL) {                               \
-      NAME(last_pass)(radix, roots, 1, NULL, c);      \
-    } else {                                          \
-      NAME(last_pass)(radix, roots, done, from, c);   \
-    }                                                 \
+#define PASS(radix)                                 \
+  case radix:                                       \
+    if (from == NULL) {                             \
+      NAME(last_pass)(radix, roots, 1, NULL, c);    \
+    } else {                                        \
+      NAME(last_pass)(radix, roots, done, from, c); \
+    }                                               \
     break;
     PASS(2)
     PASS(3)
@@ -376,14 +374,14 @@ TARGET INLINE void NAME(transpose_square)(const REAL *from, int64_t from_stride,
   for (int i = 0; i < SIDE; i++) {
     v[i] = NAME(vector_at)(from + i * from_stride);
   }
-#define STAGE(step)                                                   \
-  _Pragma("GCC unroll 8") for (int i = 0; i < SIDE; i++) {            \
-    if ((i & step) == 0) {                                            \
-      VECTOR a = v[i];                                                \
-      VECTOR b = v[i + step];                                         \
-      v[i] = SHUFFLE(a, b, PASTE(FIRST_##step, LANES));               \
-      v[i + step] = SHUFFLE(a, b, PASTE(SECOND_##step, LANES));       \
-    }                                                                 \
+#define STAGE(step)                                             \
+  _Pragma("GCC unroll 8") for (int i = 0; i < SIDE; i++) {      \
+    if ((i & step) == 0) {                                      \
+      VECTOR a = v[i];                                          \
+      VECTOR b = v[i + step];                                   \
+      v[i] = SHUFFLE(a, b, PASTE(FIRST_##step, LANES));         \
+      v[i + step] = SHUFFLE(a, b, PASTE(SECOND_##step, LANES)); \
+    }                                                           \
   }
   STAGE(1)
 #if LANES > 4
@@ -563,13 +561,8 @@ TARGET static void NAME(multiply)(int64_t count, const void *in_array, const voi
 }
 
 static const indim_fft_kernels NAME(kernels) = {
-    LANES,
-    NAME(columns),
-    NAME(transpose),
-    NAME(real_from_half_lanes),
-    NAME(half_from_real_lanes),
-    NAME(real_row),
-    NAME(multiply),
+    LANES,          NAME(columns),  NAME(transpose), NAME(real_from_half_lanes), NAME(half_from_real_lanes),
+    NAME(real_row), NAME(multiply),
 };
 
 #undef VECTOR

@@ -97,9 +97,7 @@ static number root(int64_t j, int64_t n) {
   return (number){left ? -r.re : r.re, lower ? r.im : -r.im};
 }
 
-static number product(number a, number b) {
-  return (number){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
+static number product(number a, number b) { return (number){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
 
 // All roots of order n: root j is low[j % 2^shift] * high[j / 2^shift].
 typedef struct roots {
@@ -507,11 +505,8 @@ bool indim_fft_first_step(const indim_fft_row *row, bool is_f64, const void *in,
   int64_t lanes = row->kernels->lanes;
   int64_t length = row->rows.length;
   int64_t m = row->columns.length;
-  indim_fft_columns c = {.plan = &row->columns,
-                         .in_stride = 2 * length,
-                         .out_stride = 2 * length,
-                         .in_sign = in_sign,
-                         .buffer = work};
+  indim_fft_columns c = {
+      .plan = &row->columns, .in_stride = 2 * length, .out_stride = 2 * length, .in_sign = in_sign, .buffer = work};
   int64_t last = end == length / lanes ? indim_ceil_div(length, lanes) : end;
   for (int64_t g = begin; g < last; g++) {
     if (is_stopped(stop)) {

@@ -34,14 +34,14 @@ struct indim_fft_row {
 
 typedef struct indim_fft_plan {
   bool is_f64;
-  bool is_real;          // the plan is for real rows of |length|
-  int64_t length;        // of the whole transform
-  int32_t vector_bytes;  // at most
+  bool is_real;            // the plan is for real rows of |length|
+  int64_t length;          // of the whole transform
+  int32_t vector_bytes;    // at most
   int64_t complex_length;  // of the complex transform: |length|, or half of it for real rows of even length
   bool has_lanes;
-  indim_fft_lanes lanes;    // if has_lanes: several transforms, one in each lane
+  indim_fft_lanes lanes;  // if has_lanes: several transforms, one in each lane
   const indim_fft_row *row;
-  const void *real_roots;   // is_real, even: exp(-2 pi i k / length) for k <= length / 4
+  const void *real_roots;  // is_real, even: exp(-2 pi i k / length) for k <= length / 4
 } indim_fft_plan;
 
 // The plan for rows of this length (at least 1), from the cache or new; NULL without memory.
