@@ -119,7 +119,7 @@ TEST(stopping) {
     stop = 1;
     pieces_left = 1000000;
     CHECK_EQ_INT(indim_fft_run(&context, &s.sizes, s.out, s.in, NULL, 0), INDIM_HOST_STOPPED);
-    for (pieces_left = 1; pieces_left < 14; pieces_left += 6) {
+    for (pieces_left = 1; pieces_left < 4; pieces_left++) {
       int before = pieces_left;
       stop = 0;
       CHECK_EQ_INT(indim_fft_run(&context, &s.sizes, s.out, s.in, NULL, 0), INDIM_HOST_STOPPED);
