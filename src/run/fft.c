@@ -146,7 +146,7 @@ static void load_rows(const stage *s, int64_t rows, const unsigned char *in, uns
 static void run_row_group(const stage *s, int64_t group, unsigned char *slot) {
   int64_t lanes = s->kernels->lanes;
   int64_t length = s->plan->complex_length;
-  int64_t rows = s->count - 0 > 0 && s->outer - group * lanes < lanes ? s->outer - group * lanes : lanes;
+  int64_t rows = s->outer - group * lanes < lanes ? s->outer - group * lanes : lanes;
   const unsigned char *in = s->in + group * lanes * in_bytes(s);
   unsigned char *out = s->out + group * lanes * out_bytes(s);
   unsigned char *tile = slot + indim_fft_line_up(2 * length * lanes * complex_bytes(s));
@@ -464,7 +464,7 @@ static bool is_valid(const indim_host_fft *s) {
     return false;
   }
   for (int64_t d = 0; d < s->rank; d++) {
-    if (s->lengths[d] < 0 || !indim_count_mul(all, s->lengths[d] + 1, &all)) {
+    if (s->lengths[d] < 0 || s->lengths[d] == INT64_MAX || !indim_count_mul(all, s->lengths[d] + 1, &all)) {
       return false;
     }
   }

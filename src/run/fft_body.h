@@ -115,11 +115,11 @@ TARGET INLINE void NAME(butterfly_8)(PAIR *z) {
   z[7] = (PAIR){e[3].re - half * o3.re, e[3].im - half * o3.im};
 }
 
-// An odd radix by sums and differences of opposite elements. |roots|: cos and sin of 2 pi j / radix. With a constant
-// radix the loops are unrolled.
+// An odd radix up to 13 by sums and differences of opposite elements. |roots|: cos and sin of 2 pi j / radix. With a
+// constant radix the loops are unrolled.
 TARGET INLINE void NAME(butterfly_odd)(const int radix, const REAL *roots, PAIR *z) {
-  PAIR sums[INDIM_FFT_MOST_RADIX / 2 + 1];
-  PAIR differences[INDIM_FFT_MOST_RADIX / 2 + 1];
+  PAIR sums[13 / 2 + 1];
+  PAIR differences[13 / 2 + 1];
   const int half = radix / 2;
   PAIR first = z[0];
 #pragma GCC unroll 6
@@ -149,7 +149,62 @@ TARGET INLINE void NAME(butterfly_odd)(const int radix, const REAL *roots, PAIR 
   }
 }
 
-TARGET INLINE void NAME(butterfly)(const int radix, const REAL *roots, PAIR *z) {
+// Two results of a large odd radix and their mirror images. Sums of sums: the error grows with the root of the number of
+// terms that are added in a row.
+TARGET INLINE void NAME(two_of_large)(int radix, int k, const REAL *roots, PAIR first, const PAIR *sums,
+                                      const PAIR *differences, PAIR *z) {
+  enum { IN_A_ROW = 8 };
+  const PAIR zero = {NAME(all)(0), NAME(all)(0)};
+  PAIR a[2] = {first, first};
+  PAIR b[2] = {zero, zero};
+  int place[2] = {0, 0};
+  for (int begin = 1; begin <= radix / 2; begin += IN_A_ROW) {
+    int end = begin + IN_A_ROW <= radix / 2 ? begin + IN_A_ROW : radix / 2 + 1;
+    PAIR some_a[2] = {zero, zero};
+    PAIR some_b[2] = {zero, zero};
+    for (int j = begin; j < end; j++) {
+#pragma GCC unroll 2
+      for (int i = 0; i < 2; i++) {
+        place[i] += k + i;
+        place[i] -= place[i] >= radix ? radix : 0;
+        REAL c = roots[2 * place[i]];
+        REAL s = roots[2 * place[i] + 1];
+        some_a[i].re += c * sums[j].re;
+        some_a[i].im += c * sums[j].im;
+        some_b[i].re += s * differences[j].re;
+        some_b[i].im += s * differences[j].im;
+      }
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+      a[i] = NAME(add)(a[i], some_a[i]);
+      b[i] = NAME(add)(b[i], some_b[i]);
+    }
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; i++) {
+    z[k + i] = NAME(sub_i)(a[i], b[i]);
+    z[radix - k - i] = NAME(add_i)(a[i], b[i]);
+  }
+}
+
+// Result radix / 2 + 1, which a last pair may include, is the mirror image of the one before, and comes out the same.
+TARGET static NEVER_INLINE void NAME(butterfly_large)(int radix, const REAL *roots, PAIR *z) {
+  PAIR sums[INDIM_FFT_MOST_RADIX / 2 + 1];
+  PAIR differences[INDIM_FFT_MOST_RADIX / 2 + 1];
+  PAIR first = z[0];
+  for (int j = 1; j <= radix / 2; j++) {
+    sums[j] = NAME(add)(z[j], z[radix - j]);
+    differences[j] = NAME(sub)(z[j], z[radix - j]);
+    z[0] = NAME(add)(z[0], sums[j]);
+  }
+  for (int k = 1; k <= radix / 2; k += 2) {
+    NAME(two_of_large)(radix, k, roots, first, sums, differences, z);
+  }
+}
+
+// |radix| is a constant, or 0 for any odd one; |size| is the radix.
+TARGET INLINE void NAME(butterfly)(const int radix, int size, const REAL *roots, PAIR *z) {
   PAIR other;
   switch (radix) {
   case 2:
@@ -163,8 +218,15 @@ TARGET INLINE void NAME(butterfly)(const int radix, const REAL *roots, PAIR *z) 
   case 8:
     NAME(butterfly_8)(z);
     break;
-  default:
+  case 3:
+  case 5:
+  case 7:
+  case 11:
+  case 13:
     NAME(butterfly_odd)(radix, roots, z);
+    break;
+  default:
+    NAME(butterfly_large)(size, roots, z);
     break;
   }
 }
@@ -195,22 +257,22 @@ TARGET INLINE PAIR NAME(load_column)(const indim_fft_columns *c, int64_t element
 // A pass has |done|, the product of the radices before it, and |parts| = length / done / radix: element
 // q + done * (p + parts * j) of its input goes into element q + done * (radix * p + k) of its output, for q < done,
 // p < parts, all j and k < radix. |twiddles|: radix - 1 of them for each p.
-TARGET INLINE void NAME(pass)(const int radix, const REAL *roots, const REAL *twiddles, int64_t done, int64_t parts,
-                              const REAL *from, REAL *to) {
+TARGET INLINE void NAME(pass)(const int radix, int size, const REAL *roots, const REAL *twiddles, int64_t done,
+                              int64_t parts, const REAL *from, REAL *to) {
   PAIR z[INDIM_FFT_MOST_RADIX];
   for (int64_t p = 0; p < parts; p++) {
-    const REAL *w = twiddles + 2 * p * (radix - 1);
+    const REAL *w = twiddles + 2 * p * (size - 1);
     for (int64_t q = 0; q < done; q++) {
       const REAL *in = from + (q + done * p) * SPLIT;
-      REAL *out = to + (q + done * radix * p) * SPLIT;
+      REAL *out = to + (q + done * size * p) * SPLIT;
 #pragma GCC unroll 13
-      for (int j = 0; j < radix; j++) {
+      for (int j = 0; j < size; j++) {
         z[j] = NAME(load_split)(in + done * parts * j * SPLIT);
       }
-      NAME(butterfly)(radix, roots, z);
+      NAME(butterfly)(radix, size, roots, z);
       NAME(store_split)(out, z[0]);
 #pragma GCC unroll 13
-      for (int j = 1; j < radix; j++) {
+      for (int j = 1; j < size; j++) {
         PAIR factor = {NAME(all)(w[2 * j - 2]), NAME(all)(w[2 * j - 1])};
         NAME(store_split)(out + done * j * SPLIT, NAME(mul)(z[j], factor));
       }
@@ -229,7 +291,7 @@ TARGET INLINE void NAME(first_pass)(const int radix, const REAL *roots, const RE
     for (int j = 0; j < radix; j++) {
       z[j] = NAME(load_column)(c, p + parts * j);
     }
-    NAME(butterfly)(radix, roots, z);
+    NAME(butterfly)(radix, radix, roots, z);
     NAME(store_split)(out, z[0]);
 #pragma GCC unroll 8
     for (int j = 1; j < radix; j++) {
@@ -248,7 +310,7 @@ TARGET INLINE void NAME(last_pass)(const int radix, const REAL *roots, int64_t d
     for (int j = 0; j < radix; j++) {
       z[j] = from == NULL ? NAME(load_column)(c, j) : NAME(load_split)(from + (q + done * j) * SPLIT);
     }
-    NAME(butterfly)(radix, roots, z);
+    NAME(butterfly)(radix, radix, roots, z);
 #pragma GCC unroll 8
     for (int j = 0; j < radix; j++) {
       NAME(store_column)(c, q + done * j, z[j]);
@@ -260,9 +322,9 @@ TARGET static void NAME(any_pass)(const indim_fft_factor *f, int64_t done, int64
   const REAL *roots = f->roots;
   const REAL *w = f->twiddles;
   switch (f->radix) {
-#define PASS(radix)                                     \
-  case radix:                                           \
-    NAME(pass)(radix, roots, w, done, parts, from, to); \
+#define PASS(radix)                                            \
+  case radix:                                                  \
+    NAME(pass)(radix, radix, roots, w, done, parts, from, to); \
     break;
     PASS(2)
     PASS(3)
@@ -274,7 +336,7 @@ TARGET static void NAME(any_pass)(const indim_fft_factor *f, int64_t done, int64
     PASS(13)
 #undef PASS
   default:
-    NAME(pass)((int)f->radix, roots, w, done, parts, from, to);
+    NAME(pass)(0, (int)f->radix, roots, w, done, parts, from, to);
     break;
   }
 }

@@ -9,6 +9,7 @@
 
 #if defined(__GNUC__)
 #define INLINE static inline __attribute__((always_inline))
+#define NEVER_INLINE __attribute__((noinline))
 #if defined(__clang__) || __GNUC__ >= 12
 #define HAS_SHUFFLEVECTOR 1
 #else
@@ -139,6 +140,7 @@ const indim_fft_kernels *indim_fft_kernels_for(bool is_f64, int32_t vector_bytes
 #else  // another compiler: scalars
 
 #define INLINE static inline
+#define NEVER_INLINE
 #define TARGET
 #define REAL float
 #define LANES 1
