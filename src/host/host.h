@@ -26,6 +26,21 @@ typedef struct indim_host_matmul {
   int64_t single_thread;     // 1: called by one piece of a parallel loop; the calling thread computes all of it
 } indim_host_matmul;
 
+// The kinds of fft, XLA's.
+enum { INDIM_HOST_FFT_FFT = 0, INDIM_HOST_FFT_IFFT = 1, INDIM_HOST_FFT_RFFT = 2, INDIM_HOST_FFT_IRFFT = 3 };
+
+// Arrays out, in, dense in row-major order: out[b, k] = sum over j of in[b, j] * exp(-2 pi i j k / length), along each of the
+// last |rank| dimensions. IFFT and IRFFT have the other sign and divide by the lengths. RFFT takes reals and gives
+// lengths[rank - 1] / 2 + 1 results in the last dimension, which determine the others; IRFFT takes those.
+typedef struct indim_host_fft {
+  int64_t kind;
+  int64_t type;  // of the parts, an indim_type: F32 or F64
+  int64_t batch;
+  int64_t rank;           // 1 to 3
+  int64_t lengths[3];     // outermost first
+  int64_t single_thread;  // 1: called by one piece of a parallel loop; the calling thread computes all of it
+} indim_host_fft;
+
 enum { INDIM_HOST_OK = 0, INDIM_HOST_STOPPED = 1, INDIM_HOST_FAILED = 2 };
 
 struct indim_host {

@@ -3,6 +3,7 @@
 // program runs for as long as the checks take, so there is a fast path for what is clearly valid, and only the rest is
 // checked in detail.
 #include "run/executable.h"
+#include "run/fft.h"
 
 #include <string.h>
 
@@ -69,6 +70,15 @@ static int32_t run_matmul(void *user, const indim_host_matmul *sizes, void *cons
     return INDIM_HOST_FAILED;
   }
   return *r->stop == 0 ? INDIM_HOST_OK : INDIM_HOST_STOPPED;
+}
+
+static int32_t run_fft(void *user, const indim_host_fft *sizes, void *const *arrays) {
+  run *r = user;
+  const indim_fft_context context = {.parallel = r->parallel == NULL ? NULL : run_stoppable,
+                                     .parallel_user = r,
+                                     .stop = r->stop,
+                                     .vector_bytes = r->blas == NULL ? 0 : r->blas->vector_bytes};
+  return indim_fft_run(&context, sizes, arrays[0], arrays[1], NULL, 0);
 }
 
 // Checks ---------------------------------------------------------------------------------------------------------------
@@ -269,8 +279,11 @@ static inline void make_host(const indim_executable *e, const indim_run_options 
     r->parallel = indim_pool_run;
     r->parallel_user = o->pool;
   }
-  *host = (indim_host){
-      .user = r, .stop = r->stop, .parallel = r->parallel == NULL ? run_whole : run_parallel, .matmul = run_matmul};
+  *host = (indim_host){.user = r,
+                       .stop = r->stop,
+                       .parallel = r->parallel == NULL ? run_whole : run_parallel,
+                       .matmul = run_matmul,
+                       .fft = run_fft};
 }
 
 static inline int32_t call(const indim_executable *e, const indim_run_options *o, void *scratch,

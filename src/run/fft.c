@@ -383,11 +383,11 @@ typedef struct transform {
 } transform;
 
 static bool is_inverse(const indim_host_fft *sizes) {
-  return sizes->kind == INDIM_HOST_IFFT || sizes->kind == INDIM_HOST_IRFFT;
+  return sizes->kind == INDIM_HOST_FFT_IFFT || sizes->kind == INDIM_HOST_FFT_IRFFT;
 }
 
 static bool is_real_kind(const indim_host_fft *sizes) {
-  return sizes->kind == INDIM_HOST_RFFT || sizes->kind == INDIM_HOST_IRFFT;
+  return sizes->kind == INDIM_HOST_FFT_RFFT || sizes->kind == INDIM_HOST_FFT_IRFFT;
 }
 
 // What a stage uses of scratch; finishes it.
@@ -412,7 +412,7 @@ static void release_plans(const transform *t) {
 
 // The order is from the last dimension to the first, but for IRFFT, whose last dimension becomes real at the end.
 static int64_t dimension_of(const indim_host_fft *sizes, int64_t place) {
-  if (sizes->kind != INDIM_HOST_IRFFT) {
+  if (sizes->kind != INDIM_HOST_FFT_IRFFT) {
     return sizes->rank - 1 - place;
   }
   return place == sizes->rank - 1 ? sizes->rank - 1 : sizes->rank - 2 - place;
@@ -438,7 +438,7 @@ static bool plan_stage(const indim_fft_context *c, const indim_host_fft *sizes, 
   stage *s = &t->stages[place];
   *s = (stage){.is_f64 = sizes->type == INDIM_F64, .outer = sizes->batch, .inner = 1, .context = c};
   s->content = !is_last_dim || !is_real_kind(sizes) ? COMPLEX
-               : sizes->kind == INDIM_HOST_RFFT     ? REAL_TO_COMPLEX
+               : sizes->kind == INDIM_HOST_FFT_RFFT     ? REAL_TO_COMPLEX
                                                     : COMPLEX_TO_REAL;
   for (int64_t i = 0; i < sizes->rank; i++) {
     bool is_half = i == sizes->rank - 1 && is_real_kind(sizes);
@@ -451,7 +451,7 @@ static bool plan_stage(const indim_fft_context *c, const indim_host_fft *sizes, 
     return false;
   }
   t->stage_count++;
-  int64_t bytes = finish_stage(s, sizes->alone != 0, vector_bytes);
+  int64_t bytes = finish_stage(s, sizes->single_thread != 0, vector_bytes);
   t->slots_bytes = bytes > t->slots_bytes ? bytes : t->slots_bytes;
   return true;
 }
@@ -459,7 +459,7 @@ static bool plan_stage(const indim_fft_context *c, const indim_host_fft *sizes, 
 static bool is_valid(const indim_host_fft *s) {
   enum { MOST_BYTES = 16 };
   int64_t all = MOST_BYTES;
-  if ((s->type != INDIM_F32 && s->type != INDIM_F64) || s->kind < INDIM_HOST_FFT || s->kind > INDIM_HOST_IRFFT ||
+  if ((s->type != INDIM_F32 && s->type != INDIM_F64) || s->kind < INDIM_HOST_FFT_FFT || s->kind > INDIM_HOST_FFT_IRFFT ||
       s->rank < 1 || s->rank > 3 || s->batch < 0 || !indim_count_mul(all, s->batch, &all)) {
     return false;
   }
@@ -487,7 +487,7 @@ static bool plan_transform(const indim_fft_context *c, const indim_host_fft *siz
       return false;
     }
   }
-  if (sizes->kind == INDIM_HOST_IRFFT && sizes->rank > 1) {
+  if (sizes->kind == INDIM_HOST_FFT_IRFFT && sizes->rank > 1) {
     const stage *last = &t->stages[t->stage_count - 1];
     t->temporary_bytes = indim_fft_line_up(last->outer * in_bytes(last));
   }
@@ -504,10 +504,10 @@ static void run_stages(const indim_host_fft *sizes, transform *t, void *out, con
     s->in = i == 0 ? in : between;
     s->out = i == t->stage_count - 1 ? out : between;
     s->slots = scratch + t->temporary_bytes;
-    if (has_long_rows(s, sizes->alone != 0)) {
+    if (has_long_rows(s, sizes->single_thread != 0)) {
       run_long_rows(s);
     } else {
-      run_loop(s->context, sizes->alone != 0, run_groups, s, s->count, s->grain);
+      run_loop(s->context, sizes->single_thread != 0, run_groups, s, s->count, s->grain);
     }
   }
 }

@@ -3,22 +3,7 @@
 #define INDIM_RUN_FFT_H
 
 #include "indim/execute.h"
-#include "run/host.h"
-
-enum { INDIM_HOST_FFT = 0, INDIM_HOST_IFFT = 1, INDIM_HOST_RFFT = 2, INDIM_HOST_IRFFT = 3 };
-
-// out[b, k] = sum over j of in[b, j] * exp(-2 pi i j k / length), along each of |rank| dimensions. IFFT and IRFFT have the
-// other sign and divide by the lengths. RFFT takes reals and leaves lengths[rank - 1] / 2 + 1 results in the last
-// dimension, which determine the others; IRFFT takes those, and ignores the imaginary parts that are zero in the
-// transform of reals.
-typedef struct indim_host_fft {
-  int64_t kind;
-  int64_t type;  // of the parts, an indim_type: F32 or F64
-  int64_t batch;
-  int64_t rank;        // 1 to 3
-  int64_t lengths[3];  // outermost first
-  int64_t alone;       // 1: called by one piece of a parallel loop; the calling thread computes all of it
-} indim_host_fft;
+#include "host/host.h"
 
 // Where and how it runs.
 typedef struct indim_fft_context {

@@ -114,7 +114,7 @@ static inline bool read_hlo(subject *s) {
     }
   }
   for (int i = 0; i < PROGRAM_RESULTS; i++) {
-    s->near[i] = (within){.ulps = hlo_ulps(&file)};
+    s->near[i] = (within){.ulps = hlo_ulps(&file), .abs = file.compiled_abs};
   }
   s->text = file.text;
   file.text = NULL;

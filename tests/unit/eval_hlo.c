@@ -6,11 +6,10 @@
 #include "indim/text.h"
 #include "literal_test.h"
 
-static void check_output(indim_ctx *cx, const hlo_file *file, const hlo_case *c, const char *engine, long ulps,
-                         const indim_literal *result) {
+static void check_output(indim_ctx *cx, const hlo_file *file, const hlo_case *c, const char *engine,
+                         indim_tolerance tolerance, const indim_literal *result) {
   indim_literal *expected = NULL;
   indim_mismatch mismatch;
-  indim_tolerance tolerance = {.ulps = ulps, .equal_nans = true};
   indim_buffer printed;
   indim_buffer_init(&printed, cx);
   CHECK_MSG(indim_literal_parse(cx, indim_str_of(c->output), &expected) == INDIM_OK, "%s: // out: %s", file->path,
@@ -39,7 +38,8 @@ static void run_compiled(indim_ctx *cx, const hlo_file *file, const hlo_case *c,
   indim_status status = indim_execute_literals(cx, executable, arguments, c->input_count, NULL, &result);
   CHECK_MSG(status == INDIM_OK, "%s, compiled: %s", file->path, test_message(cx));
   if (result != NULL) {
-    check_output(cx, file, c, "compiled", hlo_ulps(file), result);
+    const indim_tolerance tolerance = {.ulps = hlo_ulps(file), .abs = file->compiled_abs, .equal_nans = true};
+    check_output(cx, file, c, "compiled", tolerance, result);
   }
   indim_literal_destroy(result);
 }
@@ -76,7 +76,7 @@ static void run_case(indim_ctx *cx, const hlo_file *file, const hlo_case *c, con
     CHECK_MSG(status == INDIM_OK, "%s: %s", file->path, test_message(cx));
   }
   if (result != NULL && c->output != NULL) {
-    check_output(cx, file, c, "evaluated", file->ulps, result);
+    check_output(cx, file, c, "evaluated", (indim_tolerance){.ulps = file->ulps, .equal_nans = true}, result);
   }
   run_compiled(cx, file, c, executable, (const indim_literal *const *)arguments);
   indim_ctx_diagnostics_clear(cx);

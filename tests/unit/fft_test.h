@@ -35,8 +35,8 @@ static inline bool sample_init(sample *s, int64_t kind, indim_type type, int64_t
                                const int64_t *lengths) {
   uint64_t state = (uint64_t)(lengths[0] * 31 + kind);
   *s = (sample){.sizes = {.kind = kind, .type = type, .batch = batch, .rank = rank},
-                .in_real = kind == INDIM_HOST_RFFT,
-                .out_real = kind == INDIM_HOST_IRFFT,
+                .in_real = kind == INDIM_HOST_FFT_RFFT,
+                .out_real = kind == INDIM_HOST_FFT_IRFFT,
                 .in_count = batch,
                 .out_count = batch};
   for (int64_t d = 0; d < 4; d++) {
@@ -76,7 +76,7 @@ static inline double sample_error(const sample *s, int64_t i, long double *const
     k[d] = rest % s->out_sizes[d];
     rest /= s->out_sizes[d];
   }
-  bool inverse = s->sizes.kind == INDIM_HOST_IFFT || s->sizes.kind == INDIM_HOST_IRFFT;
+  bool inverse = s->sizes.kind == INDIM_HOST_FFT_IFFT || s->sizes.kind == INDIM_HOST_FFT_IRFFT;
   int64_t each = s->in_count / s->in_sizes[0];
   int64_t last = s->sizes.lengths[s->sizes.rank - 1];
   long double re = 0;

@@ -23,7 +23,8 @@ typedef struct hlo_file {
   int case_count;
   char *error;  // the program must be refused
   long ulps;
-  bool has_dump;  // which loop_dumps.c looks at: there need be no case
+  double compiled_abs;  // what the compiled program may be off besides
+  bool has_dump;        // which loop_dumps.c looks at: there need be no case
 } hlo_file;
 
 // NULL when it cannot be read. Allocated.
@@ -75,7 +76,9 @@ static inline void hlo_line_read(hlo_file *file, const char *line) {
   } else if (value == NULL && strncmp(line, "// dump ", 8) == 0) {
     file->has_dump = true;
   } else if (value == NULL && (value = hlo_value(line, "// within: ")) != NULL) {
+    char *compiled = strstr(value, "compiled ");
     file->ulps = strtol(value, NULL, 10);
+    file->compiled_abs = compiled == NULL ? 0 : strtod(compiled + strlen("compiled "), NULL);
     free(value);
   } else {
     free(value);

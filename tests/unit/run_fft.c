@@ -115,7 +115,7 @@ TEST(stopping) {
   for (int i = 0; i < 3; i++) {
     sample s;
     indim_fft_context context = {.stop = &stop, .parallel = stop_after_pieces};
-    REQUIRE(sample_init(&s, INDIM_HOST_FFT, INDIM_F64, 1, i == 1 ? 1 : 2, lengths[i]));
+    REQUIRE(sample_init(&s, INDIM_HOST_FFT_FFT, INDIM_F64, 1, i == 1 ? 1 : 2, lengths[i]));
     stop = 1;
     pieces_left = 1000000;
     CHECK_EQ_INT(indim_fft_run(&context, &s.sizes, s.out, s.in, NULL, 0), INDIM_HOST_STOPPED);
@@ -197,7 +197,7 @@ TEST(the_cache_is_bounded) {
 TEST(senseless_sizes_are_refused) {
   float x[64] = {0};
   indim_fft_context context = {.vector_bytes = 0};
-  indim_host_fft good = {.kind = INDIM_HOST_FFT, .type = INDIM_F32, .batch = 1, .rank = 1, .lengths = {4, 4, 4}};
+  indim_host_fft good = {.kind = INDIM_HOST_FFT_FFT, .type = INDIM_F32, .batch = 1, .rank = 1, .lengths = {4, 4, 4}};
   CHECK_EQ_INT(indim_fft_run(&context, &good, x, x + 32, NULL, 0), INDIM_HOST_OK);
   indim_host_fft bad[7] = {good, good, good, good, good, good, good};
   bad[0].kind = 4;

@@ -15,7 +15,7 @@ static void check_threads(int64_t kind, indim_type type, int64_t batch, int64_t 
     sample *s = &samples[i];
     REQUIRE(i == 3 || indim_pool_create(cx, threads[i], &pool) == INDIM_OK);
     REQUIRE(sample_init(s, kind, type, batch, rank, lengths));
-    s->sizes.alone = i == 3;
+    s->sizes.single_thread = i == 3;
     indim_fft_context context = {.parallel = indim_pool_run, .parallel_user = pool};
     CHECK_EQ_INT(indim_fft_run(&context, &s->sizes, s->out, s->in, NULL, 0), INDIM_HOST_OK);
     size_t bytes = (size_t)s->out_count * (type == INDIM_F32 ? 4 : 8) * (s->out_real ? 1 : 2);

@@ -20,7 +20,7 @@ static indim_host_fft sizes_of(int32_t kind, int32_t is_f64, int32_t alone, int6
                           .batch = batch,
                           .rank = rank,
                           .lengths = {lengths[0], lengths[1], lengths[2]},
-                          .alone = alone};
+                          .single_thread = alone};
 }
 
 int64_t witness_fft_scratch_bytes(int32_t kind, int32_t is_f64, int32_t vector_bytes, int32_t alone, int64_t batch,

@@ -41,6 +41,12 @@ static const char *refuses_convolution(const indim_flow_item *item) {
                                                : NULL;
 }
 
+static const char *refuses_fft(const indim_flow_item *item) {
+  indim_type type = item->shape->type;
+  bool fits = type == INDIM_F32 || type == INDIM_F64 || type == INDIM_C64 || type == INDIM_C128;
+  return fits ? NULL : "it is of neither f32 nor f64 nor complex numbers of these";
+}
+
 // How often an element of an operand is computed --------------------------------------------------------------------------
 
 static int64_t repeats_once(const indim_flow_item *item, int32_t k) {
@@ -88,7 +94,7 @@ static int64_t repeats_convolution(const indim_flow_item *item, int32_t k) {
 
 // The table ----------------------------------------------------------------------------------------------------------------
 
-typedef enum reads { ELEMENTS, UPDATES } reads;
+typedef enum reads { MEMORY, ELEMENTS, UPDATES } reads;
 typedef enum results { SCRATCH, OWN } results;
 
 typedef struct kernel {
@@ -132,7 +138,7 @@ static const kernel *find(indim_lowering *l, const indim_flow_item *item, const 
 bool indim_lower_takes_elements(const indim_flow_item *item, int32_t k) {
   const char *reason = NULL;
   const kernel *taken = find(NULL, item, &reason);
-  return taken != NULL && (taken->reads == ELEMENTS || k > 0);
+  return taken != NULL && (taken->reads == ELEMENTS || (taken->reads == UPDATES && k > 0));
 }
 
 int64_t indim_lower_repeats(const indim_flow_item *item, int32_t k) {

@@ -1,6 +1,7 @@
 // The verifier's rules for memory, access by access: types, lanes, masks, which storages are writable, and that every
 // unmasked access is inside its storage by the range of its address. In a parallel loop the accesses are recorded.
 #include "loop/ir/effects.h"
+#include "loop/ir/index_math.h"
 #include "loop/verify/verify.h"
 
 static const indim_loop_value *value_of(const indim_loop_verifier *v, indim_value_id value) {
@@ -178,6 +179,34 @@ static indim_status check_matmul(const indim_loop_verifier *v, const indim_loop_
     const indim_storage *storage = v->program->storages[node->u.host.storages[i]];
     if ((int64_t)storage->type != p->type) {
       return indim_verify_fail_node(v, node, "%s is not of the product's type", storage->name);
+    }
+  }
+  return INDIM_OK;
+}
+
+static int64_t elements_of(const indim_host_fft *p, bool is_complex) {
+  bool is_real = p->kind == INDIM_HOST_FFT_RFFT || p->kind == INDIM_HOST_FFT_IRFFT;
+  int64_t count = p->batch;
+  for (int64_t d = 0; d < p->rank; d++) {
+    bool is_half = is_real && is_complex && d == p->rank - 1;
+    count = indim_index_mul_saturated(count, is_half ? p->lengths[d] / 2 + 1 : p->lengths[d]);
+  }
+  return count;
+}
+
+static indim_status check_fft(const indim_loop_verifier *v, const indim_loop_node *node) {
+  const indim_host_fft *p = (const indim_host_fft *)(const void *)node->u.host.numbers;
+  bool is_known = p->kind >= INDIM_HOST_FFT_FFT && p->kind <= INDIM_HOST_FFT_IRFFT && p->rank >= 1 && p->rank <= 3 &&
+                  (p->type == INDIM_F32 || p->type == INDIM_F64) && p->batch >= 0;
+  if (!is_known || v->parallel != NULL) {
+    return indim_verify_fail_node(v, node, "fft of an unsupported kind, type or rank, or in a parallel loop");
+  }
+  for (int i = 0; i < 2; i++) {
+    const indim_storage *storage = v->program->storages[node->u.host.storages[i]];
+    bool is_complex = p->kind != (i == 0 ? INDIM_HOST_FFT_IRFFT : INDIM_HOST_FFT_RFFT);
+    indim_type type = is_complex ? indim_type_complex_of((indim_type)p->type) : (indim_type)p->type;
+    if (storage->type != type || node->u.host.elements[i] != elements_of(p, is_complex)) {
+      return indim_verify_fail_node(v, node, "%s is not of the transform's type or size", storage->name);
     }
   }
   return INDIM_OK;
