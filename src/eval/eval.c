@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "eval/evaluator.h"
+#include "graph/one_device.h"
 
 static indim_eval_fn *const table[] = {
 #define INDIM_OP(name, text, least, most, types, shape, infer, eval, meaning) [INDIM_OP_##name] = indim_eval_##eval,
@@ -11,6 +12,9 @@ static indim_eval_fn *const table[] = {
 indim_status indim_eval_none(indim_evaluator *e, const indim_instr *instr, indim_value **operands, indim_value **out) {
   (void)operands;
   (void)out;
+  if (indim_op_is_host_transfer(instr->op)) {
+    return indim_host_transfer_refuse(e->cx, instr);
+  }
   indim_fail_instr(e->cx, INDIM_UNSUPPORTED, instr, "the evaluator does not run %s", indim_op_get(instr->op)->text);
   indim_hint(e->cx, "`indim ops` lists what runs");
   return INDIM_UNSUPPORTED;
@@ -127,7 +131,7 @@ static indim_status make_plan(indim_evaluator *e, const indim_computation *compu
   plan->takes_member = memory;
   find_last_uses(computation, plan->last_use);
   for (size_t i = 0; i < count; i++) {
-    if (plan->last_use[i] >= 0) {
+    if (plan->last_use[i] >= 0 || indim_op_is_host_transfer(computation->instrs[i]->op)) {
       INDIM_TRY(check_instr(e, computation->instrs[i]));
     }
   }

@@ -1,5 +1,6 @@
 // dot: out[batch, lhs free, rhs free] is the sum of products over the contracting dimensions. f32 and narrower floats
-// are summed in double and rounded once, f64 in long double; integers wrap.
+// are summed in double and rounded once, f64 in long double; integers wrap. ragged-dot is the same over groups of rows, or
+// of contracted places, whose sizes an operand has.
 #include <string.h>
 
 #include "array/permutation.h"
@@ -44,8 +45,9 @@ static indim_status list_offsets(indim_arena *arena, const indim_shape *shape, c
   return INDIM_OK;
 }
 
+// |group|: a dimension that is none of these, -1 for none.
 static indim_status make_side(indim_arena *arena, const indim_instr *instr, const indim_value *value,
-                              indim_attr_id batch_id, indim_attr_id contracting_id, side *out) {
+                              indim_attr_id batch_id, indim_attr_id contracting_id, int64_t group, side *out) {
   int64_t batch_count = 0;
   int64_t contracting_count = 0;
   const int64_t *batch = indim_instr_ints(instr, batch_id, &batch_count);
@@ -53,7 +55,7 @@ static indim_status make_side(indim_arena *arena, const indim_instr *instr, cons
   int64_t free[INDIM_MAX_RANK];
   int64_t free_count = 0;
   for (int32_t d = 0; d < value->shape->rank; d++) {
-    if (!indim_list_has(batch, batch_count, d) && !indim_list_has(contracting, contracting_count, d)) {
+    if (d != group && !indim_list_has(batch, batch_count, d) && !indim_list_has(contracting, contracting_count, d)) {
       free[free_count++] = d;
     }
   }
@@ -123,10 +125,19 @@ static indim_status multiply(indim_evaluator *e, const side *lhs, const side *rh
   return INDIM_OK;
 }
 
-indim_status indim_eval_dot(indim_evaluator *e, const indim_instr *instr, indim_value **operands, indim_value **out) {
+static indim_status make_sides(indim_arena *arena, const indim_instr *instr, indim_value *const *operands,
+                               int64_t group, side *lhs, side *rhs) {
+  INDIM_TRY(make_side(arena, instr, operands[0], INDIM_ATTR_LHS_BATCH_DIMS, INDIM_ATTR_LHS_CONTRACTING_DIMS, -1, lhs));
+  return make_side(arena, instr, operands[1], INDIM_ATTR_RHS_BATCH_DIMS, INDIM_ATTR_RHS_CONTRACTING_DIMS, group, rhs);
+}
+
+// Runs on an arena of its own, once there is something to compute.
+typedef indim_status product_fn(indim_evaluator *e, indim_arena *arena, const indim_instr *instr,
+                                indim_value *const *operands, indim_value *result);
+
+static indim_status run_product(indim_evaluator *e, const indim_instr *instr, indim_value *const *operands,
+                                product_fn *run, indim_value **out) {
   indim_arena arena;
-  side lhs;
-  side rhs;
   indim_value *result = NULL;
   INDIM_TRY(indim_value_new(e->cx, instr->shape, &result));
   if (result->count == 0) {
@@ -134,14 +145,7 @@ indim_status indim_eval_dot(indim_evaluator *e, const indim_instr *instr, indim_
     return INDIM_OK;
   }
   indim_arena_init(&arena, e->cx);
-  indim_status status =
-      make_side(&arena, instr, operands[0], INDIM_ATTR_LHS_BATCH_DIMS, INDIM_ATTR_LHS_CONTRACTING_DIMS, &lhs);
-  if (status == INDIM_OK) {
-    status = make_side(&arena, instr, operands[1], INDIM_ATTR_RHS_BATCH_DIMS, INDIM_ATTR_RHS_CONTRACTING_DIMS, &rhs);
-  }
-  if (status == INDIM_OK) {
-    status = multiply(e, &lhs, &rhs, result);
-  }
+  indim_status status = run(e, &arena, instr, operands, result);
   indim_arena_deinit(&arena);
   if (status != INDIM_OK) {
     indim_value_release(e->cx, result);
@@ -149,4 +153,156 @@ indim_status indim_eval_dot(indim_evaluator *e, const indim_instr *instr, indim_
   }
   *out = result;
   return INDIM_OK;
+}
+
+static indim_status run_dot(indim_evaluator *e, indim_arena *arena, const indim_instr *instr,
+                            indim_value *const *operands, indim_value *result) {
+  side lhs;
+  side rhs;
+  INDIM_TRY(make_sides(arena, instr, operands, -1, &lhs, &rhs));
+  return multiply(e, &lhs, &rhs, result);
+}
+
+indim_status indim_eval_dot(indim_evaluator *e, const indim_instr *instr, indim_value **operands, indim_value **out) {
+  return run_product(e, instr, operands, run_dot, out);
+}
+
+// Groups ---------------------------------------------------------------------------------------------------------------
+
+// Places along the ragged dimension, among those of its kind: place k of these is k / after % length of the dimension, and
+// k / after / length of what stands before it.
+typedef struct ragged {
+  const indim_value *sizes;
+  int64_t length, before, after;
+  int64_t groups;
+} ragged;
+
+// |dims|: the dimensions of the ragged one's kind, in their order.
+static ragged make_ragged(const indim_instr *instr, const indim_value *sizes, const int64_t *dims, int64_t count,
+                          int64_t dim) {
+  const indim_shape *lhs = instr->operands[0]->shape;
+  ragged r = {.sizes = sizes, .length = lhs->sizes[dim], .before = 1, .after = 1};
+  bool is_behind = false;
+  for (int64_t i = 0; i < count; i++) {
+    r.before *= !is_behind && dims[i] != dim ? lhs->sizes[dims[i]] : 1;
+    r.after *= is_behind ? lhs->sizes[dims[i]] : 1;
+    is_behind = is_behind || dims[i] == dim;
+  }
+  r.groups = sizes->shape->sizes[sizes->shape->rank - 1];
+  return r;
+}
+
+// The group of a place in a batch, -1 behind the last one. A negative size is none.
+static int64_t find_group(const ragged *r, int64_t batch, int64_t place) {
+  int64_t row = place / r->after % r->length;
+  int64_t list = r->sizes->shape->rank == 1 ? 0 : batch * r->before + place / r->after / r->length;
+  for (int64_t g = 0; g < r->groups; g++) {
+    int64_t size = indim_scalar_load(r->sizes->shape->type, r->sizes->data, list * r->groups + g).i;
+    if (size > row) {
+      return g;
+    }
+    row -= size > 0 ? size : 0;
+  }
+  return -1;
+}
+
+// Each row times the part of rhs that is its group's; zeros where it has none.
+static indim_status multiply_rows(indim_evaluator *e, const side *lhs, const side *rhs, const ragged *r,
+                                  int64_t group_stride, indim_value *result) {
+  indim_type type = result->shape->type;
+  int64_t k = 0;
+  for (int64_t b = 0; b < lhs->batch_count; b++) {
+    for (int64_t i = 0; i < lhs->free_count; i++) {
+      int64_t group = find_group(r, b, i);
+      side own = *rhs;
+      own.contracted_count = group < 0 ? 0 : rhs->contracted_count;
+      side row = *lhs;
+      row.contracted_count = own.contracted_count;
+      for (int64_t j = 0; j < rhs->free_count; j++) {
+        int64_t at = rhs->batch[b] + rhs->free[j] + (group < 0 ? 0 : group * group_stride);
+        indim_scalar_store(type, result->data, k++, sum_products(&row, lhs->batch[b] + lhs->free[i], &own, at, type));
+        INDIM_TRY(indim_eval_work(e, 1 + own.contracted_count));
+      }
+    }
+  }
+  return INDIM_OK;
+}
+
+// The contracted places of group |group| in batch |b| alone.
+static void keep_group(const side *lhs, const side *rhs, const ragged *r, int64_t b, int64_t group, side *lhs_part,
+                       side *rhs_part) {
+  int64_t count = 0;
+  for (int64_t k = 0; k < lhs->contracted_count; k++) {
+    if (find_group(r, b, k) == group) {
+      lhs_part->contracted[count] = lhs->contracted[k];
+      rhs_part->contracted[count++] = rhs->contracted[k];
+    }
+  }
+  lhs_part->contracted_count = count;
+  rhs_part->contracted_count = count;
+}
+
+// A product for each group.
+static indim_status multiply_parts(indim_evaluator *e, indim_arena *arena, const side *lhs, const side *rhs,
+                                   const ragged *r, indim_value *result) {
+  indim_type type = result->shape->type;
+  side lhs_part = *lhs;
+  side rhs_part = *rhs;
+  void *memory = NULL;
+  size_t count = (size_t)lhs->contracted_count;
+  int64_t k = 0;
+  INDIM_TRY(indim_arena_array(arena, count, sizeof *lhs_part.contracted, &memory));
+  lhs_part.contracted = memory;
+  INDIM_TRY(indim_arena_array(arena, count, sizeof *rhs_part.contracted, &memory));
+  rhs_part.contracted = memory;
+  for (int64_t g = 0; g < r->groups; g++) {
+    for (int64_t b = 0; b < lhs->batch_count; b++) {
+      keep_group(lhs, rhs, r, b, g, &lhs_part, &rhs_part);
+      for (int64_t ij = 0; ij < lhs->free_count * rhs->free_count; ij++) {
+        int64_t left = lhs->batch[b] + lhs->free[ij / rhs->free_count];
+        int64_t right = rhs->batch[b] + rhs->free[ij % rhs->free_count];
+        indim_scalar_store(type, result->data, k++, sum_products(&lhs_part, left, &rhs_part, right, type));
+        INDIM_TRY(indim_eval_work(e, 1 + lhs->contracted_count));
+      }
+    }
+  }
+  return INDIM_OK;
+}
+
+static indim_status run_ragged(indim_evaluator *e, indim_arena *arena, const indim_instr *instr,
+                               indim_value *const *operands, indim_value *result) {
+  side lhs;
+  side rhs;
+  int64_t group_count = 0;
+  int64_t batch_count = 0;
+  int64_t contracting_count = 0;
+  int64_t one = 0;
+  const int64_t *group = indim_instr_ints(instr, INDIM_ATTR_RHS_GROUP_DIMS, &group_count);
+  const int64_t *batch = indim_instr_ints(instr, INDIM_ATTR_LHS_BATCH_DIMS, &batch_count);
+  const int64_t *contracting = indim_instr_ints(instr, INDIM_ATTR_LHS_CONTRACTING_DIMS, &contracting_count);
+  int64_t dim = indim_instr_ints(instr, INDIM_ATTR_LHS_RAGGED_DIMS, &one)[0];
+  INDIM_TRY(make_sides(arena, instr, operands, group_count > 0 ? group[0] : -1, &lhs, &rhs));
+  if (indim_list_has(batch, batch_count, dim)) {
+    return multiply(e, &lhs, &rhs, result);
+  }
+  if (indim_list_has(contracting, contracting_count, dim)) {
+    ragged r = make_ragged(instr, operands[2], contracting, contracting_count, dim);
+    return multiply_parts(e, arena, &lhs, &rhs, &r, result);
+  }
+  int64_t free[INDIM_MAX_RANK];
+  int64_t free_count = 0;
+  for (int32_t d = 0; d < operands[0]->shape->rank; d++) {
+    if (!indim_list_has(batch, batch_count, d) && !indim_list_has(contracting, contracting_count, d)) {
+      free[free_count++] = d;
+    }
+  }
+  int64_t strides[INDIM_MAX_RANK];
+  indim_eval_dense_strides(operands[1]->shape, strides);
+  ragged r = make_ragged(instr, operands[2], free, free_count, dim);
+  return multiply_rows(e, &lhs, &rhs, &r, strides[group[0]], result);
+}
+
+indim_status indim_eval_ragged_dot(indim_evaluator *e, const indim_instr *instr, indim_value **operands,
+                                   indim_value **out) {
+  return run_product(e, instr, operands, run_ragged, out);
 }

@@ -6,6 +6,7 @@
 
 #include "base/size.h"
 #include "graph/infer_kit.h"
+#include "graph/one_device.h"
 
 enum { UNKNOWN_GROUP = -1, MAX_DEVICE = 1 << 24 };
 
@@ -121,7 +122,7 @@ static group_mode get_mode(const indim_instr *instr) {
   return indim_attr_find(instr->op, indim_str_of("use_global_device_ids"), &id) ? CROSS_BOTH : CROSS_PARTITION;
 }
 
-// Devices in one group of the instruction; UNKNOWN_GROUP if only the machine knows.
+// Devices in one group of the instruction; UNKNOWN_GROUP if only the machine knows, or if groups differ in size.
 static indim_status read_group_size(indim_ctx *cx, const indim_instr *instr, int64_t *out_size) {
   if (indim_instr_bool(instr, INDIM_ATTR_USE_GLOBAL_DEVICE_IDS, false) &&
       indim_instr_attr(instr, INDIM_ATTR_CHANNEL_ID) == NULL) {
@@ -169,6 +170,10 @@ static indim_status read_group_size(indim_ctx *cx, const indim_instr *instr, int
     *out_size = module->num_partitions;
   }
   return INDIM_OK;
+}
+
+indim_status indim_collective_group_size(indim_ctx *cx, const indim_instr *instr, int64_t *out_size) {
+  return read_group_size(cx, instr, out_size);
 }
 
 // Results ------------------------------------------------------------------------------------------------------------

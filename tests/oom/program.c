@@ -137,7 +137,39 @@ TEST(order_indices_and_windows) {
             NULL, 0);
 }
 
+TEST(groups_and_scans) {
+  static const char *const inputs[] = {"f32[3,2] {{1,2},{3,4},{5,7}}", "f32[2] {1,-1}"};
+  fail_each("step { x = f32[2] parameter(0) c = f32[2] parameter(1) s = add(x, c) ROOT t = tuple(s, s) }\n"
+            "flip { x = f32[2] parameter(0) ROOT n = negate(x) }\n"
+            "ENTRY e { x = f32[3,2] parameter(0) s = f32[2] parameter(1) z = s32[2] constant({1,2})\n"
+            "  a = batch-norm-training(x, s, s), epsilon=1, feature_index=1\n"
+            "  b = batch-norm-inference(x, s, s, s, s), epsilon=2, feature_index=1\n"
+            "  c = batch-norm-grad(x, s, s, s, x), epsilon=2, feature_index=1\n"
+            "  d = scan(x, s), dimensions={0}, num_carries=1, to_apply=step\n"
+            "  w = f32[2,2,1] constant({{{1},{2}},{{3},{4}}})\n"
+            "  f = ragged-dot(x, w, z), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, "
+            "rhs_group_dims={0}\n"
+            "  g = ragged-dot(x, x, z), lhs_contracting_dims={0}, rhs_contracting_dims={0}, lhs_ragged_dims={0}\n"
+            "  ROOT t = tuple(a, b, c, d, f, g) }\n",
+            inputs, 2);
+}
+
+TEST(one_device) {
+  static const char *const inputs[] = {"f32[2] {1,-1}"};
+  fail_each("flip { x = f32[2] parameter(0) ROOT n = negate(x) }\n"
+            "ENTRY e { x = f32[2] parameter(0)\n"
+            "  b = ((f32[2]), f32[2], (u32[], token[])) async-start(x), calls=flip y = f32[2] async-done(b)\n"
+            "  c = (f32[2], f32[2], u32[]) copy-start(y) d = f32[2] copy-done(c)\n"
+            "  f = ((f32[2], f32[2]), (f32[2], f32[2])) all-gather-start(x, d), replica_groups={{0}}, dimensions={0}\n"
+            "  g = (f32[2], f32[2]) all-gather-done(f)\n"
+            "  h = (f32[2], f32[2]) collective-permute(x, y), source_target_pairs={}\n"
+            "  i = (f32[2]) all-to-all(y), replica_groups={{0}} ROOT t = tuple(d, g, h, i) }\n",
+            inputs, 1);
+}
+
 #define CASES(X)            \
+  X(groups_and_scans)       \
+  X(one_device)             \
   X(elementwise_and_reduce) \
   X(moves)                  \
   X(control)                \
