@@ -185,10 +185,23 @@ TEST(contracted_rows) {
             NULL, 0);
 }
 
+// Computations that take the place of ops, of which one calls a computation of the program.
+TEST(expanded) {
+  static const char *const inputs[] = {"f32[3,2] {{1,2},{1,2},{1,2}}", "f32[2] {1,-1}"};
+  fail_each(
+      "step { x = f32[2] parameter(0) c = f32[2] parameter(1) s = add(x, c) ROOT t = tuple(s, s) }\n"
+      "ENTRY e { x = f32[3,2] parameter(0) s = f32[2] parameter(1)\n"
+      "  n = batch-norm-training(x, s, s), epsilon=1, feature_index=1 y = f32[3,2] get-tuple-element(n), index=0\n"
+      "  v = scan(y, s), dimensions={0}, num_carries=1, to_apply=step\n"
+      "  b = (f32[2], f32[2], u32[]) copy-start(s) d = f32[2] copy-done(b) ROOT r = tuple(v, d) }\n",
+      inputs, 2);
+}
+
 #define CASES(X)            \
   X(elementwise_and_reduce) \
   X(loops_over_memory)      \
   X(control)                \
+  X(expanded)               \
   X(written_out)            \
   X(contracted_rows)        \
   X(products)

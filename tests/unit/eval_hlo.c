@@ -44,12 +44,15 @@ static void run_compiled(indim_ctx *cx, const hlo_file *file, const hlo_case *c,
   indim_literal_destroy(result);
 }
 
-// NULL, counted and told, for what the compiler does not do.
+// NULL, counted and told, for what the compiler does not do; where running is to fail, for the same reason.
 static indim_executable *compile_file(indim_ctx *cx, const hlo_file *file, const indim_module *module) {
   indim_executable *executable = NULL;
   indim_status status = indim_compile(cx, module, NULL, &executable);
   if (status == INDIM_UNSUPPORTED) {
+    const char *expected = file->cases[0].run_error;
     printf("  %s is not compiled: %s\n", file->path, test_message(cx));
+    CHECK_MSG(expected == NULL || strstr(test_message(cx), expected) != NULL, "%s, compiled: \"%s\", expected \"%s\"",
+              file->path, test_message(cx), expected);
   } else {
     bool is_promised = status != INDIM_OK && file->cases[0].run_error != NULL;
     CHECK_MSG(status == INDIM_OK || is_promised, "%s, compiled: %s: %s", file->path, indim_status_name(status),

@@ -31,6 +31,7 @@ indim_status indim_loop_program_create(indim_ctx *cx, const indim_module *module
   program->module = module;
   program->target = *target;
   indim_arena_init(&program->arena, cx);
+  indim_expansions_init(&program->expansions, cx);
   indim_status status = indim_arena_alloc(&program->arena, sizeof(indim_loop_body), &memory);
   program->body = memory;
   if (status == INDIM_OK) {
@@ -54,6 +55,7 @@ void indim_loop_program_destroy(indim_loop_program *program) {
     indim_free(cx, program->values, (size_t)program->value_capacity * sizeof *program->values);
     indim_free(cx, program->storages, (size_t)program->storage_capacity * sizeof(indim_storage *));
     indim_arena_deinit(&program->arena);
+    indim_expansions_deinit(&program->expansions);
     indim_free(cx, program, sizeof *program);
   }
 }

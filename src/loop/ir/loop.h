@@ -19,6 +19,7 @@
 #ifndef INDIM_LOOP_LOOP_H
 #define INDIM_LOOP_LOOP_H
 
+#include "expand/expand.h"
 #include "graph/module.h"
 #include "host/host.h"
 #include "loop/ir/op.h"
@@ -184,6 +185,7 @@ typedef struct indim_loop_program {
   indim_ctx *cx;
   indim_arena arena;
   const indim_module *module;
+  indim_expansions expansions;  // whose instructions are the origins of nodes, beside the module's
   indim_target target;
   indim_storage **storages;
   int32_t storage_count, storage_capacity;

@@ -23,6 +23,15 @@ enum {
   _Static_assert((int)ROW_##op == (int)INDIM_OP_##op, "op.def has the rows of ops.def in the same order");
 #include "indim/ops.def"
 
+// The rows of class EXPAND are those of expand.def.
+enum {
+#define INDIM_LOOP_OP(op, class, cost, complex_cost, identity) CLASS_OF_##op = (int)INDIM_OP_CLASS_##class,
+#include "loop/ir/op.def"
+};
+#define INDIM_EXPANSION(op, function) \
+  _Static_assert((int)CLASS_OF_##op == (int)INDIM_OP_CLASS_EXPAND, "an op of expand.def has class EXPAND in op.def");
+#include "expand/expand.def"
+
 indim_op_class indim_op_class_of(indim_op op) { return (indim_op_class)rows[op].class; }
 
 indim_op_identity indim_op_identity_of(indim_op op) { return (indim_op_identity)rows[op].identity; }

@@ -20,7 +20,8 @@ typedef enum indim_op_class {
   INDIM_OP_CLASS_UPDATE,       // operand 0 but for a part that is overwritten
   INDIM_OP_CLASS_KERNEL,       // many elements: it has loops of its own
   INDIM_OP_CLASS_CONTROL,      // computations that run any number of times
-  INDIM_OP_CLASS_CALL          // a called computation: the flow has its items instead
+  INDIM_OP_CLASS_CALL,         // a called computation: the flow has its items instead
+  INDIM_OP_CLASS_EXPAND        // a computation of other ops (expand/): the same
 } indim_op_class;
 
 // The x with op(x, y) = y for every y.

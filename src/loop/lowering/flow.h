@@ -1,5 +1,5 @@
 // The flow: what a computation computes with everything dissolved that only names things. Tuples, get-tuple-element,
-// calls, fusions and barriers are gone; what is left are items, each one array (or an op with several results, followed
+// calls, fusions, expanded ops and barriers are gone; what is left are items, each one array (or an op with several results, followed
 // by its members), in an order in which operands come first. Bodies of while and branches of conditional are flows of
 // their own, whose parameters and results are the leaves of the carried tuple.
 #ifndef INDIM_LOOP_FLOW_H
@@ -93,8 +93,9 @@ indim_flow_item *indim_flow_root(indim_flow_item *item);
 // Whether the memory of an item that has its place belongs to this flow, so that it may be overwritten.
 bool indim_flow_owns(const indim_flow_item *item);
 
-// The flow of a computation, in |arena|. LIMIT when dissolving the calls would give more than a few million items.
-INDIM_CHECKED indim_status indim_flow_make(indim_ctx *cx, indim_arena *arena, const indim_computation *computation,
-                                           indim_flow **out_flow);
+// The flow of a computation, in |arena|. Items of expanded ops point into |expansions|. LIMIT when dissolving the calls would
+// give more than a few million items.
+INDIM_CHECKED indim_status indim_flow_make(indim_ctx *cx, indim_arena *arena, indim_expansions *expansions,
+                                           const indim_computation *computation, indim_flow **out_flow);
 
 #endif  // INDIM_LOOP_FLOW_H

@@ -1,10 +1,12 @@
 // Computations to flows: a walk over the instructions that keeps, for each, the items of its leaves. A called computation
-// is walked at the place of its call, its parameters standing for the caller's items.
+// is walked at the place of its call, its parameters standing for the caller's items; so is the computation of simpler ops
+// that an op without loops of its own becomes (expand/).
 #include "loop/lowering/flow.h"
 
 #include <string.h>
 
 #include "graph/alias.h"
+#include "graph/one_device.h"
 #include "loop/plan/flow_make.h"
 #include "loop/plan/plan.h"
 
@@ -18,8 +20,8 @@ typedef struct leaves {
 
 typedef indim_flow_maker maker;
 
-static indim_status make_flow(indim_ctx *cx, indim_arena *arena, const indim_computation *computation,
-                              int64_t *item_total, int depth, indim_flow **out_flow);
+// |m| says what the new flow shares with others; its own flow plays no part.
+static indim_status make_flow(const maker *m, const indim_computation *computation, int depth, indim_flow **out_flow);
 
 // One item for each leaf of |shape|: parameters of the flow, or members of |source|.
 static indim_status new_leaves(maker *m, indim_flow_kind kind, const indim_instr *instr, const indim_shape *shape,
@@ -69,7 +71,9 @@ static void take_member(const indim_instr *instr, const leaves *tuple, leaves *o
 
 static indim_status walk(maker *m, const indim_computation *computation, const leaves *arguments, leaves *out);
 
-static indim_status walk_call(maker *m, const indim_instr *instr, indim_attr_id id, const leaves *of, leaves *out) {
+// Walks |computation| in place of an instruction whose operands are its arguments.
+static indim_status walk_called(maker *m, const indim_instr *instr, const indim_computation *computation,
+                                const leaves *of, leaves *out) {
   if (m->depth >= MAX_DEPTH) {
     return indim_fail_instr(m->cx, INDIM_LIMIT, instr, "calls are nested deeper than %d", MAX_DEPTH);
   }
@@ -79,13 +83,22 @@ static indim_status walk_call(maker *m, const indim_instr *instr, indim_attr_id 
     arguments[i] = of[instr->operands[i]->index];
   }
   m->depth++;
-  indim_status status = walk(m, indim_instr_computation(instr, id), arguments, out);
+  indim_status status = walk(m, computation, arguments, out);
   m->depth--;
   return status;
 }
 
+static indim_status walk_expansion(maker *m, const indim_instr *instr, const leaves *of, leaves *out) {
+  const indim_computation *expansion = NULL;
+  INDIM_TRY(indim_expand(m->expansions, instr, &expansion));
+  if (expansion == NULL) {
+    return indim_fail_instr(m->cx, INDIM_INTERNAL, instr, "has no expansion (expand/expand.def)");
+  }
+  return walk_called(m, instr, expansion, of, out);
+}
+
 static indim_status add_flow(maker *m, const indim_computation *computation, indim_flow **out) {
-  return make_flow(m->cx, m->arena, computation, m->item_total, m->depth + 1, out);
+  return make_flow(m, computation, m->depth + 1, out);
 }
 
 static indim_status make_flows(maker *m, const indim_instr *instr, indim_flow_item *item) {
@@ -202,20 +215,27 @@ static indim_status walk_instr(maker *m, const indim_instr *instr, const leaves 
     *out = (leaves){0};
     return INDIM_OK;
   case INDIM_OP_CALL:
-    return walk_call(m, instr, INDIM_ATTR_TO_APPLY, of, out);
+    return walk_called(m, instr, indim_instr_computation(instr, INDIM_ATTR_TO_APPLY), of, out);
   case INDIM_OP_FUSION:
-    return walk_call(m, instr, INDIM_ATTR_CALLS, of, out);
+    return walk_called(m, instr, indim_instr_computation(instr, INDIM_ATTR_CALLS), of, out);
   default:
-    return walk_op(m, instr, of, out);
+    break;
   }
+  if (indim_op_is_host_transfer(instr->op)) {
+    return indim_host_transfer_refuse(m->cx, instr);
+  }
+  bool is_expanded = indim_op_class_of(instr->op) == INDIM_OP_CLASS_EXPAND;
+  return is_expanded ? walk_expansion(m, instr, of, out) : walk_op(m, instr, of, out);
 }
 
+// What the root is computed from, and what is sent or awaited besides.
 static indim_status mark_needed(maker *m, const indim_computation *computation, bool **out) {
   bool *needed = NULL;
   INDIM_TRY(indim_flow_array(m->arena, computation->instr_count, sizeof *needed, &needed));
   needed[computation->root->index] = true;
   for (int32_t i = computation->instr_count - 1; i >= 0; i--) {
     const indim_instr *instr = computation->instrs[i];
+    needed[i] = needed[i] || indim_op_is_host_transfer(instr->op);
     for (int32_t k = 0; needed[i] && k < instr->operand_count; k++) {
       needed[instr->operands[k]->index] = true;
     }
@@ -238,18 +258,20 @@ static indim_status walk(maker *m, const indim_computation *computation, const l
   return INDIM_OK;
 }
 
-static indim_status make_flow(indim_ctx *cx, indim_arena *arena, const indim_computation *computation,
-                              int64_t *item_total, int depth, indim_flow **out_flow) {
+static indim_status make_flow(const maker *outer, const indim_computation *computation, int depth,
+                              indim_flow **out_flow) {
   if (depth >= MAX_DEPTH) {
-    return indim_fail_instr(cx, INDIM_LIMIT, computation->root, "loops and branches are nested deeper than %d",
+    return indim_fail_instr(outer->cx, INDIM_LIMIT, computation->root, "loops and branches are nested deeper than %d",
                             MAX_DEPTH);
   }
   void *memory = NULL;
-  INDIM_TRY(indim_arena_alloc(arena, sizeof(indim_flow), &memory));
+  INDIM_TRY(indim_arena_alloc(outer->arena, sizeof(indim_flow), &memory));
   indim_flow *flow = memory;
-  maker m = {.cx = cx, .arena = arena, .flow = flow, .item_total = item_total, .depth = depth};
+  maker m = *outer;
+  m.flow = flow;
+  m.depth = depth;
   leaves *arguments = NULL;
-  INDIM_TRY(indim_flow_array(arena, computation->parameter_count, sizeof *arguments, &arguments));
+  INDIM_TRY(indim_flow_array(m.arena, computation->parameter_count, sizeof *arguments, &arguments));
   for (int32_t i = 0; i < computation->parameter_count; i++) {
     const indim_instr *parameter = computation->parameters[i];
     INDIM_TRY(
@@ -258,7 +280,7 @@ static indim_status make_flow(indim_ctx *cx, indim_arena *arena, const indim_com
   }
   flow->parameters = NULL;
   if (flow->parameter_count > 0) {
-    INDIM_TRY(indim_flow_array(arena, flow->parameter_count, sizeof *flow->parameters, &flow->parameters));
+    INDIM_TRY(indim_flow_array(m.arena, flow->parameter_count, sizeof *flow->parameters, &flow->parameters));
     memcpy(flow->parameters, flow->items, (size_t)flow->parameter_count * sizeof *flow->parameters);
   }
   leaves results;
@@ -269,8 +291,9 @@ static indim_status make_flow(indim_ctx *cx, indim_arena *arena, const indim_com
   return INDIM_OK;
 }
 
-indim_status indim_flow_make(indim_ctx *cx, indim_arena *arena, const indim_computation *computation,
-                             indim_flow **out_flow) {
+indim_status indim_flow_make(indim_ctx *cx, indim_arena *arena, indim_expansions *expansions,
+                             const indim_computation *computation, indim_flow **out_flow) {
   int64_t item_total = 0;
-  return make_flow(cx, arena, computation, &item_total, 0, out_flow);
+  maker m = {.cx = cx, .arena = arena, .expansions = expansions, .item_total = &item_total};
+  return make_flow(&m, computation, 0, out_flow);
 }

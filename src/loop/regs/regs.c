@@ -193,6 +193,7 @@ static bool can_op(const indim_instr *instr, int32_t depth, int32_t *steps) {
     return indim_loop_can_instr(instr);
   case INDIM_OP_CLASS_NONE:
   case INDIM_OP_CLASS_CONTROL:
+  case INDIM_OP_CLASS_EXPAND:
     break;
   }
   return false;
@@ -297,6 +298,7 @@ static void lower(indim_loop_builder *b, const indim_instr *instr, const indim_r
   case INDIM_OP_CLASS_NONE:
   case INDIM_OP_CLASS_NAME:  // inline_scope.c
   case INDIM_OP_CLASS_CONTROL:
+  case INDIM_OP_CLASS_EXPAND:
     break;
   }
 }

@@ -1,0 +1,107 @@
+// Batch normalisation of an array [.., features, ..], feature by feature:
+//
+//   training    mean and variance (of all elements, not one fewer) over the other dimensions;
+//               y = (x - mean) / sqrt(variance + epsilon) * scale + offset
+//   inference   the same with a mean and a variance that are given
+//   grad        for r = 1 / sqrt(variance + epsilon), means over the other dimensions, and the gradient dy of y:
+//               dx = scale r (dy - mean(dy) - (x - mean) r^2 mean(dy (x - mean))),
+//               dscale = sum(dy (x - mean)) r, doffset = sum(dy)
+//
+// The variance is that of the centered elements, which loses no digits where the mean is large. Floats narrower than f32
+// are computed in f32 and rounded at the end. Epsilon is an f32, as XLA keeps it.
+#include "expand/kit.h"
+
+typedef struct batch_norm {
+  indim_expander *x;
+  const indim_computation *sum;
+  indim_type type;               // to compute in
+  int64_t feature;               // the dimension
+  int64_t dims[INDIM_MAX_RANK];  // the others
+  int32_t dim_count;
+  double count;  // elements of a feature
+} batch_norm;
+
+static batch_norm begin(indim_expander *x) {
+  const indim_shape *shape = x->instr->operands[0]->shape;
+  batch_norm n = {.x = x, .count = 1};
+  n.type = indim_type_bits(shape->type) < 32 ? INDIM_F32 : shape->type;
+  n.feature = indim_instr_int(x->instr, INDIM_ATTR_FEATURE_INDEX, 0);
+  for (int32_t d = 0; d < shape->rank; d++) {
+    if (d != n.feature) {
+      n.dims[n.dim_count++] = d;
+      n.count *= (double)shape->sizes[d];
+    }
+  }
+  n.sum = indim_expand_sum(x, n.type);
+  indim_expand_begin(x);
+  return n;
+}
+
+static value operand(const batch_norm *n, int32_t k) { return indim_expand_convert(n->x, n->x->operands[k], n->type); }
+
+// |v| of the element type of the operands.
+static value result(const batch_norm *n, value v) {
+  return indim_expand_convert(n->x, v, n->x->instr->operands[0]->shape->type);
+}
+
+// x op v, where v has an element for each feature if x is an array of the operand's shape.
+static value combine(const batch_norm *n, indim_op op, value x, value v) {
+  bool is_vector = x != NULL && v != NULL && v->shape->rank < x->shape->rank && v->shape->rank > 0;
+  return indim_build_binary(n->x->b, op, x, v, &n->feature, is_vector ? 1 : 0);
+}
+
+// Operand 0 less |mean|. Each user gets one of its own, to be computed inside its loops rather than kept.
+static value center(const batch_norm *n, value mean) { return combine(n, INDIM_OP_SUBTRACT, operand(n, 0), mean); }
+
+static value sum(const batch_norm *n, value v) { return indim_expand_reduce(n->x, n->sum, v, n->dims, n->dim_count); }
+
+static value divide_by_count(const batch_norm *n, value v) {
+  return combine(n, INDIM_OP_DIVIDE, v, indim_build_scalar(n->x->b, n->type, n->count));
+}
+
+// 1 / sqrt(variance + epsilon)
+static value inverse_deviation(const batch_norm *n, value variance) {
+  float epsilon = (float)indim_instr_attr(n->x->instr, INDIM_ATTR_EPSILON)->value.number;
+  value shifted = combine(n, INDIM_OP_ADD, variance, indim_build_scalar(n->x->b, n->type, (double)epsilon));
+  return indim_build_unary(n->x->b, INDIM_OP_RSQRT, shifted);
+}
+
+static value normalize(const batch_norm *n, value centered, value variance) {
+  value factor = combine(n, INDIM_OP_MULTIPLY, inverse_deviation(n, variance), operand(n, 1));
+  value scaled = combine(n, INDIM_OP_MULTIPLY, centered, factor);
+  return result(n, combine(n, INDIM_OP_ADD, scaled, operand(n, 2)));
+}
+
+// Operands: x, scale, offset.
+value indim_expand_batch_norm_training(indim_expander *x) {
+  batch_norm n = begin(x);
+  value mean = divide_by_count(&n, sum(&n, operand(&n, 0)));
+  value centered = center(&n, mean);
+  value variance = divide_by_count(&n, sum(&n, combine(&n, INDIM_OP_MULTIPLY, centered, centered)));
+  value results[] = {normalize(&n, center(&n, mean), variance), result(&n, mean), result(&n, variance)};
+  return indim_build_tuple(x->b, results, 3);
+}
+
+// Operands: x, scale, offset, mean, variance.
+value indim_expand_batch_norm_inference(indim_expander *x) {
+  batch_norm n = begin(x);
+  return normalize(&n, center(&n, operand(&n, 3)), operand(&n, 4));
+}
+
+// Operands: x, scale, mean, variance, dy.
+value indim_expand_batch_norm_grad(indim_expander *x) {
+  batch_norm n = begin(x);
+  value gradient = operand(&n, 4);
+  value mean = operand(&n, 2);
+  value inverse = inverse_deviation(&n, operand(&n, 3));
+  value offset = sum(&n, gradient);
+  value product = sum(&n, combine(&n, INDIM_OP_MULTIPLY, gradient, center(&n, mean)));
+  value square = combine(&n, INDIM_OP_MULTIPLY, inverse, inverse);
+  value slope = combine(&n, INDIM_OP_MULTIPLY, divide_by_count(&n, product), square);
+  value rest = combine(&n, INDIM_OP_SUBTRACT, gradient, divide_by_count(&n, offset));
+  rest = combine(&n, INDIM_OP_SUBTRACT, rest, combine(&n, INDIM_OP_MULTIPLY, center(&n, mean), slope));
+  value activation = combine(&n, INDIM_OP_MULTIPLY, rest, combine(&n, INDIM_OP_MULTIPLY, operand(&n, 1), inverse));
+  value scale = combine(&n, INDIM_OP_MULTIPLY, product, inverse);
+  value results[] = {result(&n, activation), result(&n, scale), result(&n, offset)};
+  return indim_build_tuple(x->b, results, 3);
+}

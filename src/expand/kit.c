@@ -1,0 +1,221 @@
+// The tools of all expansions.
+#include "expand/kit.h"
+
+#include <string.h>
+
+#include "graph/infer_kit.h"
+
+void indim_expand_begin(indim_expander *x) {
+  indim_builder_begin(x->b, "expansion");
+  for (int32_t i = 0; i < x->instr->operand_count; i++) {
+    x->operands[i] = indim_build_parameter(x->b, i, x->instr->operands[i]->shape, NULL);
+  }
+}
+
+value indim_expand_fail(indim_expander *x, indim_status status) {
+  x->is_refused = x->is_refused || x->b->status == INDIM_OK;
+  indim_build_fail(x->b, status);
+  return NULL;
+}
+
+const indim_computation *indim_expand_sum(indim_expander *x, indim_type type) {
+  indim_shape scalar;
+  indim_build_fail(x->b, indim_shape_init(x->cx, type, 0, NULL, &scalar));
+  indim_builder_begin(x->b, "sum");
+  value lhs = indim_build_parameter(x->b, 0, &scalar, NULL);
+  value rhs = indim_build_parameter(x->b, 1, &scalar, NULL);
+  return indim_builder_end(x->b, indim_build_binary(x->b, INDIM_OP_ADD, lhs, rhs, NULL, 0));
+}
+
+value indim_expand_reduce(indim_expander *x, const indim_computation *sum, value operand, const int64_t *dims,
+                          int32_t count) {
+  value zero = operand == NULL ? NULL : indim_build_scalar(x->b, operand->shape->type, 0);
+  return indim_build_reduce(x->b, &operand, &zero, 1, sum, dims, count);
+}
+
+value indim_expand_convert(indim_expander *x, value operand, indim_type type) {
+  return operand == NULL || operand->shape->type == type ? operand : indim_build_convert(x->b, operand, type);
+}
+
+value indim_expand_repeat(indim_expander *x, value operand, const indim_shape *shape, const int64_t *dims) {
+  if (operand == NULL) {
+    return NULL;
+  }
+  indim_shape to;
+  indim_status status = indim_shape_init(x->cx, operand->shape->type, shape->rank, shape->sizes, &to);
+  if (status != INDIM_OK) {
+    indim_build_fail(x->b, status);
+    return NULL;
+  }
+  indim_attr attr = indim_build_attr_ints(x->b, INDIM_ATTR_DIMENSIONS, dims, operand->shape->rank);
+  return indim_build_emit(x->b, INDIM_OP_BROADCAST, &to, &operand, 1, &attr, 1);
+}
+
+value *indim_expand_values(indim_expander *x, int64_t count) {
+  void *memory = NULL;
+  if (x->b->status == INDIM_OK) {
+    indim_build_fail(x->b, indim_arena_array(&x->b->module->arena, (size_t)count, sizeof(value), &memory));
+  }
+  return memory;
+}
+
+// As deep as the shape, whose depth is limited.
+value indim_expand_zeros(indim_expander *x, const indim_shape *shape) {
+  if (shape->type == INDIM_TUPLE) {
+    value *members = indim_expand_values(x, shape->member_count);
+    for (int64_t i = 0; members != NULL && i < shape->member_count; i++) {
+      members[i] = indim_expand_zeros(x, shape->members[i]);
+    }
+    return members == NULL ? NULL : indim_build_tuple(x->b, members, (int32_t)shape->member_count);
+  }
+  if (shape->type == INDIM_TOKEN) {
+    return indim_build_emit(x->b, INDIM_OP_AFTER_ALL, NULL, NULL, 0, NULL, 0);
+  }
+  if (!indim_shape_is_array(shape)) {
+    indim_shape_text text;
+    return indim_expand_fail(
+        x, indim_fail_instr(x->cx, INDIM_UNSUPPORTED, x->instr, "%s has no zero", indim_shape_brief(shape, &text)));
+  }
+  return indim_expand_repeat(x, indim_build_scalar_int(x->b, shape->type, 0), shape, NULL);
+}
+
+value indim_expand_call(indim_expander *x, const indim_computation *computation, const value *operands, int32_t count) {
+  void *memory = NULL;
+  if (x->b->status != INDIM_OK) {
+    return NULL;
+  }
+  indim_build_fail(x->b, indim_arena_alloc(&x->b->module->arena, sizeof computation, &memory));
+  if (x->b->status != INDIM_OK) {
+    return NULL;
+  }
+  memcpy(memory, &computation, sizeof computation);
+  indim_attr attr = {.id = INDIM_ATTR_TO_APPLY, .offset = INDIM_NO_OFFSET, .count = 1, .value.computations = memory};
+  return indim_build_emit(x->b, INDIM_OP_CALL, NULL, operands, count, &attr, 1);
+}
+
+value indim_expand_part(indim_expander *x, value operand, int64_t dim, value index, int64_t size) {
+  value starts[INDIM_MAX_RANK];
+  int64_t sizes[INDIM_MAX_RANK];
+  if (operand == NULL || index == NULL) {
+    return NULL;
+  }
+  value zero = indim_build_scalar_int(x->b, index->shape->type, 0);
+  for (int32_t d = 0; d < operand->shape->rank; d++) {
+    starts[d] = d == dim ? index : zero;
+    sizes[d] = d == dim ? size : operand->shape->sizes[d];
+  }
+  return indim_build_dynamic_slice(x->b, operand, starts, sizes);
+}
+
+value indim_expand_cut(indim_expander *x, value operand, int64_t dim, value index) {
+  int64_t sizes[INDIM_MAX_RANK];
+  value part = indim_expand_part(x, operand, dim, index, 1);
+  int32_t rank = 0;
+  for (int32_t d = 0; part != NULL && d < part->shape->rank; d++) {
+    if (d != dim) {
+      sizes[rank++] = part->shape->sizes[d];
+    }
+  }
+  return indim_build_reshape(x->b, part, sizes, rank);
+}
+
+value indim_expand_put_part(indim_expander *x, value operand, int64_t dim, value index, value part) {
+  value starts[INDIM_MAX_RANK];
+  if (operand == NULL || index == NULL) {
+    return NULL;
+  }
+  value zero = indim_build_scalar_int(x->b, index->shape->type, 0);
+  for (int32_t d = 0; d < operand->shape->rank; d++) {
+    starts[d] = d == dim ? index : zero;
+  }
+  return indim_build_dynamic_update_slice(x->b, operand, part, starts);
+}
+
+value indim_expand_put(indim_expander *x, value operand, int64_t dim, value index, value cut) {
+  int64_t sizes[INDIM_MAX_RANK];
+  if (operand == NULL) {
+    return NULL;
+  }
+  for (int32_t d = 0; d < operand->shape->rank; d++) {
+    sizes[d] = d == dim ? 1 : operand->shape->sizes[d];
+  }
+  value part = indim_build_reshape(x->b, cut, sizes, operand->shape->rank);
+  return indim_expand_put_part(x, operand, dim, index, part);
+}
+
+// Loops ----------------------------------------------------------------------------------------------------------------
+
+// The tuple of an s64 and the other values.
+static indim_status make_state(indim_expander *x, const indim_shape *const *shapes, int32_t count, indim_shape *out) {
+  void *memory = NULL;
+  indim_arena *arena = &x->b->module->arena;
+  INDIM_TRY(indim_arena_alloc(arena, sizeof(indim_shape), &memory));
+  indim_shape *index = memory;
+  INDIM_TRY(indim_shape_init(x->cx, INDIM_S64, 0, NULL, index));
+  INDIM_TRY(indim_arena_array(arena, (size_t)count + 1, sizeof(indim_shape *), &memory));
+  const indim_shape **members = memory;
+  members[0] = index;
+  for (int32_t k = 0; k < count; k++) {
+    members[k + 1] = shapes[k];
+  }
+  return indim_instr_make_tuple(x->cx, x->instr, arena, members, (int64_t)count + 1, out);
+}
+
+static const indim_computation *make_condition(indim_expander *x, const indim_shape *state, int64_t end) {
+  indim_builder_begin(x->b, "condition");
+  value parameter = indim_build_parameter(x->b, 0, state, NULL);
+  value index = indim_build_get_tuple_element(x->b, parameter, 0);
+  value last =
+      end < 0 ? indim_build_get_tuple_element(x->b, parameter, 1) : indim_build_scalar_int(x->b, INDIM_S64, end);
+  return indim_builder_end(x->b, indim_build_compare(x->b, index, last, "LT", NULL, NULL, 0));
+}
+
+static const indim_computation *make_body(indim_expander *x, const indim_shape *state, int32_t count,
+                                          indim_expand_step *step, const void *about) {
+  value *values = indim_expand_values(x, (int64_t)count + 1);
+  indim_builder_begin(x->b, "body");
+  value parameter = indim_build_parameter(x->b, 0, state, NULL);
+  for (int32_t k = 0; values != NULL && k <= count; k++) {
+    values[k] = indim_build_get_tuple_element(x->b, parameter, k);
+  }
+  if (values == NULL) {
+    return NULL;
+  }
+  values[0] = step(x, about, values[0], values + 1);
+  return indim_builder_end(x->b, indim_build_tuple(x->b, values, count + 1));
+}
+
+value indim_expand_next(indim_expander *x, value index) {
+  return indim_build_binary(x->b, INDIM_OP_ADD, index, indim_build_scalar_int(x->b, INDIM_S64, 1), NULL, 0);
+}
+
+indim_expand_loop indim_expand_make_loop(indim_expander *x, int64_t end, const indim_shape *const *shapes,
+                                         int32_t count, indim_expand_step *step, const void *about) {
+  indim_expand_loop loop = {.count = count};
+  indim_shape state;
+  if (x->b->status != INDIM_OK) {
+    return loop;
+  }
+  indim_build_fail(x->b, make_state(x, shapes, count, &state));
+  if (x->b->status == INDIM_OK) {
+    loop.condition = make_condition(x, &state, end);
+    loop.body = make_body(x, &state, count, step, about);
+  }
+  return loop;
+}
+
+void indim_expand_run_loop(indim_expander *x, const indim_expand_loop *loop, value *values) {
+  value *all = indim_expand_values(x, (int64_t)loop->count + 1);
+  if (all == NULL) {
+    return;
+  }
+  all[0] = indim_build_scalar_int(x->b, INDIM_S64, 0);
+  for (int32_t k = 0; k < loop->count; k++) {
+    all[k + 1] = values[k];
+  }
+  value state = indim_build_tuple(x->b, all, loop->count + 1);
+  value end = indim_build_while(x->b, loop->condition, loop->body, state);
+  for (int32_t k = 0; k < loop->count; k++) {
+    values[k] = indim_build_get_tuple_element(x->b, end, k + 1);
+  }
+}
