@@ -1127,12 +1127,85 @@ def control_batches(rng):
         yield batch
 
 
+# ------------------------------------------------------------------------------------------------- made of other ops
+
+
+def add_batch_norm(batch, rng, type_):
+    """XLA computes the variance as E[x^2] - E[x]^2, so distances are bounded by what that loses."""
+    dims = [int(rng.integers(1, 6)) for _ in range(int(rng.integers(2, 5)))]
+    f = int(rng.integers(0, len(dims)))
+    close = Expect(bound=2e-4 if type_ == "f32" else 1e-12)
+    x, dy = (rng.normal(size=dims).astype(DTYPES[type_]) for _ in range(2))
+    vectors = [rng.normal(size=dims[f]).astype(DTYPES[type_]) for _ in range(3)]
+    variance = rng.uniform(0.2, 3, size=dims[f]).astype(DTYPES[type_])
+    p, d = batch.parameter(x), batch.parameter(dy)
+    s, o, m = (batch.parameter(v) for v in vectors)
+    v = batch.parameter(variance)
+    attrs = f"epsilon=0.01, feature_index={f}"
+    three = f"({text_of(x)}, {text_of(variance)}, {text_of(variance)})"
+    training = batch.line(f"{three} batch-norm-training({p}, {s}, {o}), {attrs}")
+    gradient = batch.line(f"{three} batch-norm-grad({p}, {s}, {m}, {v}, {d}), {attrs}")
+    for i, shape in enumerate([text_of(x), text_of(variance), text_of(variance)]):
+        batch.result(f"training {dims} {f} {i}", f"{shape} get-tuple-element({training}), index={i}", close)
+        batch.result(f"grad {dims} {f} {i}", f"{shape} get-tuple-element({gradient}), index={i}", close)
+    batch.result(f"inference {dims} {f}", f"{text_of(x)} batch-norm-inference({p}, {s}, {o}, {m}, {v}), {attrs}", close)
+
+
+def batch_norm_batches(rng):
+    for type_ in ["f32", "f64"]:
+        batch = Batch(f"batch-norm {type_}")
+        for _ in range(10):
+            add_batch_norm(batch, rng, type_)
+        yield batch
+
+
+def scan_batches(rng):
+    for round_ in range(8):
+        dims = [int(rng.integers(1, 5)) for _ in range(int(rng.integers(1, 4)))]
+        dim = int(rng.integers(0, len(dims)))
+        cut = dims[:dim] + dims[dim + 1:]
+        row, one, all_ = shape_text("s32", cut), shape_text("s32", dims[dim:dim + 1]), shape_text("s32", dims)
+        body = (f"step {{\n  x = {row} parameter(0)\n  c = {row} parameter(1)\n  n = s32[] parameter(2)\n"
+                f"  every = {row} broadcast(n), dimensions={{}}\n  m = {row} multiply(c, every)\n  s = {row} add(x, m)\n"
+                "  k = s32[] constant(3)\n  next = s32[] add(n, k)\n"
+                f"  ROOT r = ({row}, {row}, s32[]) tuple(m, s, next)\n}}\n")
+        batch = Batch(f"scan {round_}", body)
+        operands = ", ".join(batch.parameter(random_array("s32", d, rng)) for d in [dims, cut, []])
+        for reverse in ["false", "true"]:
+            out = batch.line(f"({all_}, {row}, s32[]) scan({operands}), dimensions={{{dim}}}, num_carries=2, "
+                             f"is_reverse={reverse}, to_apply=step")
+            for i, shape in enumerate([all_, row, "s32[]"]):
+                batch.result(f"{dims} {dim} {reverse} {i}", f"{shape} get-tuple-element({out}), index={i}")
+        yield batch
+
+
+ONE_DEVICE = """
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b) }
+"""
+
+
+def one_device_batches(rng):
+    batch = Batch("one device", ONE_DEVICE)
+    p = batch.parameter(random_array("f32", [4, 2], rng))
+    for groups in ["{}", "{{0}}", "{{0},{1}}", "{{1},{0}}"]:
+        attrs = f"replica_groups={groups}"
+        batch.result(f"all-reduce {groups}", f"f32[4,2] all-reduce({p}), {attrs}, to_apply=add")
+        batch.result(f"all-gather {groups}", f"f32[4,2] all-gather({p}), {attrs}, dimensions={{1}}")
+        batch.result(f"reduce-scatter {groups}", f"f32[4,2] reduce-scatter({p}), {attrs}, dimensions={{0}}, to_apply=add")
+    batch.result("all-to-all", f"f32[4,2] all-to-all({p}), replica_groups={{{{0}}}}, dimensions={{0}}")
+    for pairs in ["{}", "{{0,0}}"]:
+        batch.result(f"collective-permute {pairs}", f"f32[4,2] collective-permute({p}), source_target_pairs={pairs}")
+    yield batch
+
+
 # ------------------------------------------------------------------------------------------------- all of it
 
 
 GROUPS = [unary_batches, binary_batches, ternary_batches, convert_batches, bitcast_batches, precision_batches,
           move_batches, reduce_batches, dot_batches, index_batches, sort_batches, window_batches, convolution_batches,
-          control_batches]
+          control_batches, batch_norm_batches, scan_batches, one_device_batches]
 
 
 def main():
