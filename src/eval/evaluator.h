@@ -16,6 +16,7 @@ typedef struct indim_eval_plan {
   int32_t *last_use;        // the index of its last needed user; INT32_MAX for the root; -1: unneeded
   bool *takes_member;       // get-tuple-element: nobody looks at that member later, so it may be moved out
   indim_value **constants;  // the value, once made; NULL as a whole in the entry, which runs only once
+  uint64_t *drawn;          // rng and its like: two numbers {low, high}; NULL before the first of them has run
   bool is_ready;
 } indim_eval_plan;
 

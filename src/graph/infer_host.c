@@ -187,8 +187,8 @@ indim_status indim_infer_rng_bit_generator(indim_ctx *cx, const indim_instr *ins
     bits = declared->members[1];
   }
   unsigned class = indim_type_class(bits->type);
-  if ((class & (INDIM_CLASS_INTEGER | INDIM_CLASS_FLOAT)) == 0 || indim_type_bits(bits->type) < 8) {
-    return fail_declared(cx, instr, "the bits as an array of integers or floats of 8 bits at least");
+  if ((class & (INDIM_CLASS_INTEGER | INDIM_CLASS_FLOAT)) == 0 || indim_type_bits(bits->type) < 2) {
+    return fail_declared(cx, instr, "the bits as an array of integers or floats of 2 bits at least");
   }
   *out_shape = *declared;
   return INDIM_OK;
