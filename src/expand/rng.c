@@ -60,7 +60,7 @@ static generator advanced(indim_builder *b, generator g, uint64_t count) {
 
 // Words 0 to 3 of the counters of |blocks| blocks.
 static void count_blocks(indim_builder *b, generator g, int64_t blocks, value *word) {
-  indim_shape shape;
+  indim_shape shape = {0};
   indim_build_fail(b, indim_shape_init(b->cx, INDIM_U32, 1, &blocks, &shape));
   value index = indim_build_iota(b, &shape, 0);
   generator behind = advanced(b, g, UINT64_C(1) << 32);
@@ -291,7 +291,7 @@ static indim_status plan_numbers(indim_ctx *cx, const indim_instr *instr, indim_
 
 const indim_instr *indim_expand_rng(indim_builder *builder, const indim_instr *instr,
                                     const indim_instr *const *operands) {
-  indim_shape shape;
+  indim_shape shape = {0};
   indim_rng_plan plan;
   if (!indim_build_ready(builder, "rng", operands, 2)) {
     return NULL;

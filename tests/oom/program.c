@@ -167,11 +167,22 @@ TEST(one_device) {
             inputs, 1);
 }
 
-#define CASES(X)            \
-  X(groups_and_scans)       \
-  X(one_device)             \
-  X(elementwise_and_reduce) \
-  X(moves)                  \
-  X(control)                \
-  X(order_indices_and_windows)
+TEST(random_numbers) {
+  fail_each("ENTRY e { s = u64[2] constant({1,2}) a = f32[] constant(0) b = f32[] constant(1)\n"
+            "  r = (u64[2], u16[5]) rng-bit-generator(s), algorithm=rng_three_fry\n"
+            "  q = u32[5] rng-bit-generator(s), algorithm=rng_default\n"
+            "  x = f32[3] rng(a, b), distribution=rng_uniform y = f32[3] rng(a, b), distribution=rng_normal\n"
+            "  n = u64[2] rng-get-and-update-state(), delta=3\n"
+            "  ROOT t = tuple(r, q, x, y, n) }\n",
+            NULL, 0);
+}
+
+#define CASES(X)               \
+  X(groups_and_scans)          \
+  X(one_device)                \
+  X(elementwise_and_reduce)    \
+  X(moves)                     \
+  X(control)                   \
+  X(order_indices_and_windows) \
+  X(random_numbers)
 TEST_MAIN(CASES)

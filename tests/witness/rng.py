@@ -1,4 +1,4 @@
-"""rng-bit-generator and rng-get-and-update-state against XLA on the CPU, to the bit; rng against its own definition.
+"""rng-bit-generator, rng-get-and-update-state and jax.random against XLA on the CPU, to the bit; rng against its definition.
 
 Every algorithm, with every size of its state, every element type and many shapes: scalars, sizes 0 and 1, odd and even ones
 in each dimension, counters that carry into each of their upper words. XLA:CPU hands out the bits of signed integers and
@@ -231,6 +231,46 @@ def normals(score):
             score.count(f"{type_} normal {engine}: {low:.4f} {middle:.4f} {high:.4f}", bool(fits and np.all(np.isfinite(x))))
 
 
+# ------------------------------------------------------------------------------------------------- jax.random
+
+
+def jax_programs():
+    """jax.random by each of its generators: name, the lowered program, the key's data, JAX's own result."""
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    import jax
+    import jax.numpy as jnp
+
+    r = jax.random
+    uses = {
+        "bits": lambda key: r.bits(key, (1003,)),
+        "bits of a byte": lambda key: r.bits(key, (103, 7), jnp.uint8),
+        "split": lambda key: r.bits(r.split(key, 5)[3], (17,)),
+        "fold_in": lambda key: r.bits(r.fold_in(key, 5), (17,)),
+        "uniform": lambda key: r.uniform(key, (1003,)),
+        "randint": lambda key: r.randint(key, (1003,), -5, 17),
+        "permutation": lambda key: r.permutation(key, 101),
+        "vmap": lambda key: jax.vmap(lambda k: r.bits(k, (5,)))(r.split(key, 4)),
+    }
+    for impl, (name, use) in itertools.product(("rbg", "unsafe_rbg", "threefry2x32"), uses.items()):
+        function = jax.jit(lambda data: (use(r.wrap_key_data(data, impl=impl)), jnp.int32(0)))
+        data = r.key_data(r.key(12345, impl=impl))
+        yield f"{impl} {name}", function.lower(data).as_text("hlo"), np.asarray(data), np.asarray(function(data)[0])
+
+
+def jax_random(score):
+    for name, text, data, expected in jax_programs():
+        for engine in score.indim.engines:
+            try:
+                ours = score.indim.run(text, [data], [expected], engine)[0]
+            except IndimError as error:
+                if engine == "eval" or "status 3" not in str(error):
+                    raise
+                score.not_compiled += 1
+                continue
+            score.elements += expected.size
+            score.count(f"jax.random, {name} {engine}", ours.tobytes() == expected.tobytes())
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--seed", type=int, default=1)
@@ -241,6 +281,7 @@ def main():
     uniform_floats(score)
     uniform_words(score)
     normals(score)
+    jax_random(score)
     print(f"{score.elements} elements; {score.not_compiled} programs are not compiled yet")
     print(f"{score.passed} passed, {score.failed} failed")
     return 1 if score.failed or not score.passed else 0
