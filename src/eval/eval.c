@@ -63,7 +63,7 @@ static indim_status check_instr(indim_evaluator *e, const indim_instr *instr) {
     return indim_fail_instr(e->cx, INDIM_UNSUPPORTED, instr, "the evaluator has no values of shape %s",
                             indim_shape_brief(instr->shape, &text));
   }
-  return INDIM_OK;
+  return instr->op == INDIM_OP_CUSTOM_CALL ? indim_eval_check_custom_call(e, instr) : INDIM_OK;
 }
 
 static void find_last_uses(const indim_computation *computation, int32_t *last_use) {

@@ -41,6 +41,9 @@ typedef indim_status indim_eval_fn(indim_evaluator *e, const indim_instr *instr,
 #define INDIM_OP(name, text, least, most, types, shape, infer, eval, meaning) indim_eval_fn indim_eval_##eval;
 #include "indim/ops.def"
 
+// What can be said of a custom call before anything runs: that its target is known, and what the target checks.
+INDIM_CHECKED indim_status indim_eval_check_custom_call(indim_evaluator *e, const indim_instr *instr);
+
 // Counts steps; every so often asks whether to go on.
 INDIM_CHECKED indim_status indim_eval_steps(indim_evaluator *e, uint64_t count);
 
