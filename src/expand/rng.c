@@ -7,10 +7,10 @@
 // to where the lowest one wraps around, and the same for all behind, so each is a choice between two scalars.
 #include "expand/rng.h"
 
+#include "expand/kit.h"
+
 #include "graph/build.h"
 #include "graph/rng.h"
-
-typedef const indim_instr *value;
 
 // A generator in a computation: u64 scalars.
 typedef struct generator {
@@ -322,4 +322,21 @@ const indim_instr *indim_expand_rng_get_and_update_state(indim_builder *builder,
   value parts[2] = {indim_build_reshape(builder, u64(builder, INDIM_RNG_FIRST_STATE), &one, 1),
                     indim_build_reshape(builder, u64(builder, 0), &one, 1)};
   return indim_build_concatenate(builder, parts, 2, 0);
+}
+
+// Rows of expand.def -----------------------------------------------------------------------------------------------------
+
+value indim_expand_random_bits(indim_expander *x) {
+  indim_expand_begin(x);
+  return indim_expand_rng_bit_generator(x->b, x->instr, x->operands);
+}
+
+value indim_expand_random_numbers(indim_expander *x) {
+  indim_expand_begin(x);
+  return indim_expand_rng(x->b, x->instr, x->operands);
+}
+
+value indim_expand_random_state(indim_expander *x) {
+  indim_expand_begin(x);
+  return indim_expand_rng_get_and_update_state(x->b, x->instr, x->operands);
 }

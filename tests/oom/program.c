@@ -137,7 +137,6 @@ TEST(order_indices_and_windows) {
             NULL, 0);
 }
 
-<<<<<<< HEAD
 TEST(groups_and_scans) {
   static const char *const inputs[] = {"f32[3,2] {{1,2},{3,4},{5,7}}", "f32[2] {1,-1}"};
   fail_each("step { x = f32[2] parameter(0) c = f32[2] parameter(1) s = add(x, c) ROOT t = tuple(s, s) }\n"
@@ -175,7 +174,9 @@ TEST(random_numbers) {
             "  x = f32[3] rng(a, b), distribution=rng_uniform y = f32[3] rng(a, b), distribution=rng_normal\n"
             "  n = u64[2] rng-get-and-update-state(), delta=3\n"
             "  ROOT t = tuple(r, q, x, y, n) }\n",
-=======
+            NULL, 0);
+}
+
 TEST(linear_algebra) {
   fail_each("ENTRY e { a = f64[2,3,3] constant({{{4,1,0},{1,5,2},{0,2,6}},{{1,0,0},{0,2,0},{0,0,3}}})\n"
             "  c = f64[2,3,3] cholesky(a), lower=true\n"
@@ -190,23 +191,16 @@ TEST(linear_algebra) {
             "custom_call_target=\"lapack_dsyevd_ffi\", operand_layout_constraints={f64[2,3,3]{1,2,0}}, "
             "api_version=API_VERSION_TYPED_FFI, backend_config={mode = 86 : ui8, uplo = 76 : ui8}\n"
             "  ROOT r = tuple(t, u, v, w) }\n",
->>>>>>> 7f3b9bc (Test how LAPACK's custom calls are read, run and refused)
             NULL, 0);
 }
 
 #define CASES(X)               \
-<<<<<<< HEAD
-X(groups_and_scans)
-X(one_device)                \
-=======
->>>>>>> 7f3b9bc (Test how LAPACK's custom calls are read, run and refused)
-X(elementwise_and_reduce)
-X(moves)
-X(control)
-X(order_indices_and_windows) \
-<<<<<<< HEAD
-X(random_numbers)
-=======
-X(linear_algebra)
->>>>>>> 7f3b9bc (Test how LAPACK's custom calls are read, run and refused)
+  X(groups_and_scans)          \
+  X(one_device)                \
+  X(elementwise_and_reduce)    \
+  X(moves)                     \
+  X(control)                   \
+  X(order_indices_and_windows) \
+  X(random_numbers)            \
+  X(linear_algebra)
 TEST_MAIN(CASES)
