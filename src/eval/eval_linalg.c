@@ -1,52 +1,19 @@
 // cholesky and triangular-solve: one matrix of the batch after another through linalg/math, rounded once at the end. All
 // float types are computed in double precision.
-#include <math.h>
-
 #include "eval/evaluator.h"
 #include "eval/matrix.h"
 #include "graph/infer_kit.h"
-#include "linalg/math/math.h"
+#include "linalg/run.h"
 
 // cholesky -----------------------------------------------------------------------------------------------------------
 
-// The triangle that is no part of the factor becomes 0, and everything NaN where there is no factor: not positive
-// definite, or a NaN, which always reaches the diagonal.
-static void finish_real(bool lower, int32_t info, int64_t n, double *a) {
-  bool failed = info != 0;
-  for (int64_t i = 0; i < n; i++) {
-    failed = failed || isnan(a[i + i * n]);
-  }
-  for (int64_t i = 0; i < n * n; i++) {
-    bool keep = lower ? i % n >= i / n : i % n <= i / n;
-    a[i] = failed ? (double)NAN : keep ? a[i] : 0;
-  }
-}
-
-static void finish_complex(bool lower, int32_t info, int64_t n, double complex *a) {
-  bool failed = info != 0;
-  for (int64_t i = 0; i < n; i++) {
-    failed = failed || isnan(creal(a[i + i * n]));
-  }
-  for (int64_t i = 0; i < n * n; i++) {
-    bool keep = lower ? i % n >= i / n : i % n <= i / n;
-    a[i] = failed ? indim_complex_make((double)NAN, (double)NAN) : keep ? a[i] : 0;
-  }
-}
-
 static indim_status factor(indim_linalg_work *w, bool lower, int64_t n, int64_t base, const indim_value *from,
                            indim_value *to) {
-  int32_t info = 0;
   void *a = NULL;
   indim_type type = from->shape->type;
-  INDIM_TRY(indim_arena_array(&w->arena, (size_t)(n * n), indim_matrix_element_bytes(type), &a));
+  INDIM_TRY(indim_arena_array(&w->arena, (size_t)(n * n), indim_linalg_element_bytes(type), &a));
   indim_matrix_load(from, base, n, n, a);
-  if (indim_type_is_complex(type)) {
-    INDIM_TRY(indim_complex_potrf(w, lower, n, a, &info));
-    finish_complex(lower, info, n, a);
-  } else {
-    INDIM_TRY(indim_real_potrf(w, lower, n, a, &info));
-    finish_real(lower, info, n, a);
-  }
+  INDIM_TRY(indim_linalg_cholesky(w, indim_type_is_complex(type), lower, n, a));
   indim_matrix_store(a, base, n, n, to);
   return INDIM_OK;
 }
@@ -114,7 +81,7 @@ static indim_status solve_one(indim_linalg_work *w, const solve *s, int64_t numb
   void *a = NULL;
   void *x = NULL;
   indim_type type = out->shape->type;
-  size_t bytes = indim_matrix_element_bytes(type);
+  size_t bytes = indim_linalg_element_bytes(type);
   INDIM_TRY(indim_arena_array(&w->arena, (size_t)(s->order * s->order), bytes, &a));
   INDIM_TRY(indim_arena_array(&w->arena, (size_t)(s->m * s->n), bytes, &x));
   indim_matrix_load(operands[0], number * s->order * s->order, s->order, s->order, a);

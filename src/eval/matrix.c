@@ -6,13 +6,6 @@
 #include "eval/scalar.h"
 #include "linalg/math/math.h"
 
-size_t indim_matrix_element_bytes(indim_type type) {
-  if (type == INDIM_S32) {
-    return sizeof(int32_t);
-  }
-  return indim_type_is_complex(type) ? sizeof(double complex) : sizeof(double);
-}
-
 void indim_matrix_load(const indim_value *value, int64_t base, int64_t rows, int64_t columns, void *matrix) {
   indim_type type = value->shape->type;
   for (int64_t i = 0; i < rows * columns; i++) {

@@ -5,8 +5,6 @@
 
 #include "eval/value.h"
 
-// Bytes of an element of such a matrix.
-size_t indim_matrix_element_bytes(indim_type type);
 // Copies the |rows| x |columns| elements of |value| from |base| on into |matrix|, or back, rounding once.
 void indim_matrix_load(const indim_value *value, int64_t base, int64_t rows, int64_t columns, void *matrix);
 void indim_matrix_store(const void *matrix, int64_t base, int64_t rows, int64_t columns, indim_value *value);

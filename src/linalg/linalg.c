@@ -18,6 +18,8 @@ static const indim_linalg_target table[] = {
 #include "linalg/linalg.def"
 };
 
+const indim_linalg_target *indim_linalg_target_of(indim_linalg_id id) { return &table[id]; }
+
 static const char letters[] = "sdcz";
 static const indim_type letter_types[] = {INDIM_F32, INDIM_F64, INDIM_C64, INDIM_C128};
 

@@ -48,6 +48,7 @@ typedef struct indim_linalg_call {
   int64_t attrs[INDIM_LINALG_MOST_ATTRS];  // in the order of the table; see indim_linalg_attr
 } indim_linalg_call;
 
+const indim_linalg_target *indim_linalg_target_of(indim_linalg_id id);
 // The target of that name, with its element type; NULL if it is none of the table's.
 const indim_linalg_target *indim_linalg_find(indim_str name, indim_type *out_type);
 // Refuses |name|, whoever else was asked before: names the targets that are known.

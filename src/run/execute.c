@@ -4,6 +4,7 @@
 // checked in detail.
 #include "run/executable.h"
 #include "run/fft.h"
+#include "run/lapack.h"
 
 #include <string.h>
 
@@ -79,6 +80,11 @@ static int32_t run_fft(void *user, const indim_host_fft *sizes, void *const *arr
                                      .stop = r->stop,
                                      .vector_bytes = r->blas == NULL ? 0 : r->blas->vector_bytes};
   return indim_fft_run(&context, sizes, arrays[0], arrays[1], NULL, 0);
+}
+
+static int32_t run_lapack(void *user, const indim_host_lapack *numbers, void *const *arrays) {
+  const run *r = user;
+  return indim_lapack_run(r->stop, numbers, arrays);
 }
 
 // Checks ---------------------------------------------------------------------------------------------------------------
@@ -283,7 +289,8 @@ static inline void make_host(const indim_executable *e, const indim_run_options 
                        .stop = r->stop,
                        .parallel = r->parallel == NULL ? run_whole : run_parallel,
                        .matmul = run_matmul,
-                       .fft = run_fft};
+                       .fft = run_fft,
+                       .lapack = run_lapack};
 }
 
 static inline int32_t call(const indim_executable *e, const indim_run_options *o, void *scratch,

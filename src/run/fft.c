@@ -438,7 +438,7 @@ static bool plan_stage(const indim_fft_context *c, const indim_host_fft *sizes, 
   stage *s = &t->stages[place];
   *s = (stage){.is_f64 = sizes->type == INDIM_F64, .outer = sizes->batch, .inner = 1, .context = c};
   s->content = !is_last_dim || !is_real_kind(sizes) ? COMPLEX
-               : sizes->kind == INDIM_HOST_FFT_RFFT     ? REAL_TO_COMPLEX
+               : sizes->kind == INDIM_HOST_FFT_RFFT ? REAL_TO_COMPLEX
                                                     : COMPLEX_TO_REAL;
   for (int64_t i = 0; i < sizes->rank; i++) {
     bool is_half = i == sizes->rank - 1 && is_real_kind(sizes);
@@ -459,8 +459,9 @@ static bool plan_stage(const indim_fft_context *c, const indim_host_fft *sizes, 
 static bool is_valid(const indim_host_fft *s) {
   enum { MOST_BYTES = 16 };
   int64_t all = MOST_BYTES;
-  if ((s->type != INDIM_F32 && s->type != INDIM_F64) || s->kind < INDIM_HOST_FFT_FFT || s->kind > INDIM_HOST_FFT_IRFFT ||
-      s->rank < 1 || s->rank > 3 || s->batch < 0 || !indim_count_mul(all, s->batch, &all)) {
+  if ((s->type != INDIM_F32 && s->type != INDIM_F64) || s->kind < INDIM_HOST_FFT_FFT ||
+      s->kind > INDIM_HOST_FFT_IRFFT || s->rank < 1 || s->rank > 3 || s->batch < 0 ||
+      !indim_count_mul(all, s->batch, &all)) {
     return false;
   }
   for (int64_t d = 0; d < s->rank; d++) {

@@ -1,6 +1,8 @@
 // Which kernel lowers an op (kernels.def), and what the planner asks of it.
 #include "loop/kernels/kernels.h"
 
+#include "loop/kernels/service.h"
+
 // Why a kernel does not take an item ---------------------------------------------------------------------------------
 
 static const char *refuses_takes_all(const indim_flow_item *item) {
@@ -46,6 +48,8 @@ static const char *refuses_fft(const indim_flow_item *item) {
   bool fits = type == INDIM_F32 || type == INDIM_F64 || type == INDIM_C64 || type == INDIM_C128;
   return fits ? NULL : "it is of neither f32 nor f64 nor complex numbers of these";
 }
+
+static const char *refuses_linalg(const indim_flow_item *item) { return indim_linalg_refuses(item); }
 
 // How often an element of an operand is computed --------------------------------------------------------------------------
 

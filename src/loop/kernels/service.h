@@ -10,4 +10,7 @@
 void indim_lower_service(indim_lowering *l, indim_flow_item *item, indim_host_service service, const void *numbers,
                          bool is_row_major);
 
+// linalg.c: why it does not take the item; NULL if it does.
+const char *indim_linalg_refuses(const indim_flow_item *item);
+
 #endif  // INDIM_LOOP_KERNEL_SERVICE_H

@@ -212,6 +212,25 @@ static indim_status check_fft(const indim_loop_verifier *v, const indim_loop_nod
   return INDIM_OK;
 }
 
+static indim_status check_lapack(const indim_loop_verifier *v, const indim_loop_node *node) {
+  const indim_host_lapack *p = (const indim_host_lapack *)(const void *)node->u.host.numbers;
+  int64_t count = p->result_count + p->operand_count;
+  if (v->parallel != NULL || p->batch < 0 || count != node->u.host.storage_count || count > INDIM_HOST_LAPACK_ARRAYS ||
+      p->result_count != node->u.host.written_count) {
+    return indim_verify_fail_node(v, node, "lapack with other arrays than it says, or in a parallel loop");
+  }
+  for (int64_t i = 0; i < count; i++) {
+    const indim_storage *storage = v->program->storages[node->u.host.storages[i]];
+    const indim_host_lapack_array *a = &p->arrays[i];
+    int64_t elements = indim_index_mul_saturated(a->rows, a->columns);
+    elements = a->is_batched != 0 ? indim_index_mul_saturated(elements, p->batch) : elements;
+    if (a->rows < 0 || a->columns < 0 || (int64_t)storage->type != a->type || node->u.host.elements[i] != elements) {
+      return indim_verify_fail_node(v, node, "%s is not of the matrices' type or size", storage->name);
+    }
+  }
+  return INDIM_OK;
+}
+
 // What must hold of a service's numbers and arrays beyond its row.
 typedef indim_status service_check(const indim_loop_verifier *v, const indim_loop_node *node);
 static service_check *const service_checks[INDIM_HOST_SERVICE_COUNT] = {
