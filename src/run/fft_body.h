@@ -622,9 +622,68 @@ TARGET static void NAME(multiply)(int64_t count, const void *in_array, const voi
   }
 }
 
+// A whole transform of odd length as two products of a matrix and a vector, LANES results at a time: cosines by sums,
+// sines by differences of opposite elements. |matrix| has, for each of length / 2 pairs, the cosines of its results and
+// the sines, each padded to whole vectors. |buffer|: room for 4 * length + 16 * LANES reals.
+TARGET static void NAME(dense)(int64_t length, const void *matrix, const indim_fft_columns *c) {
+  enum { IN_A_ROW = 8 };
+  const REAL *in = c->in;
+  REAL *out = c->out;
+  int64_t half = length / 2;
+  int64_t padded = (half + LANES - 1) / LANES * LANES;
+  REAL *pairs = c->buffer;        // re and im of the sum, re and im of the difference
+  REAL *low = pairs + 4 * half;   // results 1, 2, ...
+  REAL *high = low + 2 * padded;  // results length - 1, length - 2, ...
+  REAL sign = (REAL)c->in_sign;
+  REAL first[2] = {in[0], in[1] * sign};
+  REAL total[2] = {first[0], first[1]};
+  for (int64_t j = 0; j < half; j++) {
+    const REAL *a = in + 2 * (j + 1);
+    const REAL *b = in + 2 * (length - j - 1);
+    pairs[4 * j] = a[0] + b[0];
+    pairs[4 * j + 1] = sign * (a[1] + b[1]);
+    pairs[4 * j + 2] = a[0] - b[0];
+    pairs[4 * j + 3] = sign * (a[1] - b[1]);
+    total[0] += pairs[4 * j];
+    total[1] += pairs[4 * j + 1];
+  }
+  for (int64_t k = 0; k < half; k += LANES) {
+    PAIR a = {NAME(all)(first[0]), NAME(all)(first[1])};
+    PAIR b = {NAME(all)(0), NAME(all)(0)};
+    for (int64_t begin = 0; begin < half; begin += IN_A_ROW) {
+      int64_t end = begin + IN_A_ROW < half ? begin + IN_A_ROW : half;
+      PAIR some_a = {NAME(all)(0), NAME(all)(0)};
+      PAIR some_b = some_a;
+      for (int64_t j = begin; j < end; j++) {
+        const REAL *row = (const REAL *)matrix + 2 * padded * j + k;
+        VECTOR cosines = NAME(vector_at)(row);
+        VECTOR sines = NAME(vector_at)(row + padded);
+        some_a.re += pairs[4 * j] * cosines;
+        some_a.im += pairs[4 * j + 1] * cosines;
+        some_b.re += pairs[4 * j + 2] * sines;
+        some_b.im += pairs[4 * j + 3] * sines;
+      }
+      a = NAME(add)(a, some_a);
+      b = NAME(add)(b, some_b);
+    }
+    NAME(store_pairs)(low + 2 * k, NAME(sub_i)(a, b));
+    NAME(store_pairs)(high + 2 * k, NAME(add_i)(a, b));
+  }
+  REAL re = (REAL)c->out_re;
+  REAL im = (REAL)c->out_im;
+  out[0] = total[0] * re;
+  out[1] = total[1] * im;
+  for (int64_t k = 0; k < half; k++) {
+    out[2 * (k + 1)] = low[2 * k] * re;
+    out[2 * (k + 1) + 1] = low[2 * k + 1] * im;
+    out[2 * (length - k - 1)] = high[2 * k] * re;
+    out[2 * (length - k - 1) + 1] = high[2 * k + 1] * im;
+  }
+}
+
 static const indim_fft_kernels NAME(kernels) = {
     LANES,          NAME(columns),  NAME(transpose), NAME(real_from_half_lanes), NAME(half_from_real_lanes),
-    NAME(real_row), NAME(multiply),
+    NAME(real_row), NAME(multiply), NAME(dense),
 };
 
 #undef VECTOR

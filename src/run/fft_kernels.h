@@ -48,6 +48,7 @@ typedef struct indim_fft_kernels {
   void (*real_row)(bool back, int64_t half, const void *roots, const void *from, void *to);
   void (*multiply)(int64_t count, const void *in, const void *factors, double sign_in, double scale, double sign_out,
                    void *out);
+  void (*dense)(int64_t length, const void *matrix, const indim_fft_columns *columns);
 } indim_fft_kernels;
 
 // The instance with vectors of so many bytes (0: scalars, else 16, 32, 64); NULL if there is none or the processor

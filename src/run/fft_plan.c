@@ -281,12 +281,24 @@ static double steps_time(const indim_fft_row *row, bool is_f64) {
          (double)indim_ceil_div(row->columns.length, k->lanes) * second;
 }
 
+static int64_t dense_padded(const indim_fft_row *row) {
+  return indim_ceil_div(row->length / 2, row->kernels->lanes) * row->kernels->lanes;
+}
+
+static double dense_time(const indim_fft_row *row, bool is_f64) {
+  double vectors = (double)(dense_padded(row) / row->kernels->lanes);
+  double half = (double)(row->length / 2);
+  return 15 + 4.0 * (double)row->length + 3.0 * width_time(row->kernels, is_f64) * half * vectors;
+}
+
 double indim_fft_row_time(const indim_fft_row *row, bool is_f64) {
   switch (row->method) {
   case INDIM_FFT_DIRECT:
     return group_time(&row->columns, row->kernels, is_f64);
   case INDIM_FFT_STEPS:
     return steps_time(row, is_f64);
+  case INDIM_FFT_DENSE:
+    return dense_time(row, is_f64);
   case INDIM_FFT_CHIRP:
     break;
   }
@@ -296,9 +308,13 @@ double indim_fft_row_time(const indim_fft_row *row, bool is_f64) {
 
 // The best split into columns and rows for one vector width, if any is better than |best|.
 static void choose_steps(const indim_fft_kernels *k, bool is_f64, int64_t length, indim_fft_row *best, double *time) {
-  for (int64_t m = k->lanes; m <= length / k->lanes && m <= INDIM_FFT_MOST_LANES_LENGTH; m++) {
+  // Sides whose buffers fit into a cache, as long as the length allows that.
+  int64_t most = length <= (int64_t)INDIM_FFT_MOST_LANES_LENGTH * INDIM_FFT_MOST_LANES_LENGTH
+                     ? INDIM_FFT_MOST_LANES_LENGTH
+                     : 4 * INDIM_FFT_MOST_LANES_LENGTH;
+  for (int64_t m = k->lanes; m <= length / k->lanes && m <= most; m++) {
     indim_fft_row row = {.length = length, .method = INDIM_FFT_STEPS, .kernels = k};
-    if (length % m != 0 || length / m > INDIM_FFT_MOST_LANES_LENGTH || !find_factors(m, &row.columns) ||
+    if (length % m != 0 || length / m > most || !find_factors(m, &row.columns) ||
         !find_factors(length / m, &row.rows)) {
       continue;
     }
@@ -306,6 +322,21 @@ static void choose_steps(const indim_fft_kernels *k, bool is_f64, int64_t length
     if (t < *time) {
       *best = row;
       *time = t;
+    }
+  }
+}
+
+// The matrix, for a prime length that has a pass, if any vector width makes it better than |best|.
+static void choose_dense(const builder *b, int64_t length, indim_fft_row *best, double *time) {
+  if (length > INDIM_FFT_MOST_RADIX || length % 2 == 0 || best->columns.factor_count != 1) {
+    return;
+  }
+  for (int i = 0; i < WIDTHS; i++) {
+    const indim_fft_kernels *k = widths[i] <= b->vector_bytes ? indim_fft_kernels_for(b->is_f64, widths[i]) : NULL;
+    indim_fft_row row = {.length = length, .method = INDIM_FFT_DENSE, .kernels = k};
+    if (k != NULL && dense_time(&row, b->is_f64) < *time) {
+      *best = row;
+      *time = dense_time(&row, b->is_f64);
     }
   }
 }
@@ -318,6 +349,7 @@ static double choose_smooth(const builder *b, int64_t length, indim_fft_row *bes
     return time;
   }
   time = group_time(&best->columns, best->kernels, b->is_f64);
+  choose_dense(b, length, best, &time);
   for (int i = 0; i < WIDTHS; i++) {
     const indim_fft_kernels *k = widths[i] <= b->vector_bytes ? indim_fft_kernels_for(b->is_f64, widths[i]) : NULL;
     if (k != NULL) {
@@ -375,7 +407,29 @@ static bool build_step_tables(builder *b, const roots *r, indim_fft_row *row) {
   return true;
 }
 
+static bool build_matrix(builder *b, indim_fft_row *row) {
+  int64_t half = row->length / 2;
+  int64_t padded = dense_padded(row);
+  int64_t bytes = indim_fft_complex_bytes(b->is_f64);
+  void *matrix = build_alloc(b, half * padded, bytes);
+  if (matrix == NULL) {
+    return false;
+  }
+  memset(matrix, 0, (size_t)(half * padded * bytes));
+  for (int64_t j = 0; j < half; j++) {
+    for (int64_t k = 0; k < half; k++) {
+      number x = root((j + 1) * (k + 1) % row->length, row->length);
+      put(b, matrix, 2 * padded * j + k, 2 * padded * j + padded + k, (number){x.re, -x.im});
+    }
+  }
+  row->matrix = matrix;
+  return true;
+}
+
 static bool build_smooth(builder *b, indim_fft_row *row) {
+  if (row->method == INDIM_FFT_DENSE) {
+    return build_matrix(b, row);
+  }
   if (!build_lanes(b, &row->columns) || row->method == INDIM_FFT_DIRECT) {
     return row->columns.length <= 1 || row->columns.factors[row->columns.factor_count - 1].roots != NULL;
   }
@@ -463,6 +517,7 @@ int64_t indim_fft_row_shared(const indim_fft_row *row, bool is_f64) {
   int64_t bytes = indim_fft_complex_bytes(is_f64);
   switch (row->method) {
   case INDIM_FFT_DIRECT:
+  case INDIM_FFT_DENSE:
     return 0;
   case INDIM_FFT_STEPS:
     return indim_fft_line_up(row->length * bytes);
@@ -481,6 +536,8 @@ int64_t indim_fft_row_work(const indim_fft_row *row, bool is_f64) {
     int64_t longer = row->rows.length > row->columns.length ? row->rows.length : row->columns.length;
     return indim_fft_line_up(3 * longer * lanes * indim_fft_complex_bytes(is_f64));
   }
+  case INDIM_FFT_DENSE:
+    return indim_fft_line_up((2 * row->length + 8 * lanes) * indim_fft_complex_bytes(is_f64));
   case INDIM_FFT_CHIRP:
     break;
   }
@@ -566,7 +623,11 @@ static bool run_smooth(const indim_fft_row *row, bool is_f64, const void *in, vo
                          .out_re = out_re,
                          .out_im = out_im,
                          .buffer = scratch};
-  row->kernels->columns(&c);
+  if (row->method == INDIM_FFT_DENSE) {
+    row->kernels->dense(row->length, row->matrix, &c);
+  } else {
+    row->kernels->columns(&c);
+  }
   return !is_stopped(stop);
 }
 

@@ -13,6 +13,7 @@ typedef enum indim_fft_method {
   // A matrix in two steps: transforms of its columns, twiddle factors, transforms of its rows (Bailey, "FFTs in external
   // or hierarchical memory", 1990). Each step has a batch, which vectors need, and short transforms, which caches hold.
   INDIM_FFT_STEPS,
+  INDIM_FFT_DENSE,  // a product with the matrix of the transform, for small primes
   // A convolution with exp(pi i k^2 / length), by transforms of a longer, smooth length (Bluestein, 1970).
   INDIM_FFT_CHIRP
 } indim_fft_method;
@@ -27,6 +28,7 @@ struct indim_fft_row {
   indim_fft_lanes rows;        // STEPS: |columns.length| rows
   const void *lane_twiddles;   // STEPS: see indim_fft_columns; for each group of columns if there are no others
   const void *group_twiddles;  // STEPS: columns.length for each group of columns, or NULL
+  const void *matrix;          // DENSE: see indim_fft_kernels.dense
   const indim_fft_row *inner;  // CHIRP: the longer transform
   const void *chirp;           // CHIRP: |length|
   const void *chirp_spectrum;  // CHIRP: inner->length
@@ -52,7 +54,7 @@ void indim_fft_plan_release(const indim_fft_plan *plan);  // NULL allowed
 void indim_fft_plans_clear(void);
 // Of all plans in the cache, and the bound that it keeps unless its plans are held.
 int64_t indim_fft_plans_bytes(void);
-enum { INDIM_FFT_MOST_CACHED_PLANS = 64, INDIM_FFT_MOST_CACHED_BYTES = 64 << 20 };
+enum { INDIM_FFT_MOST_CACHED_PLANS = 64, INDIM_FFT_MOST_CACHED_BYTES = 128 << 20 };
 
 // Estimated time of the transforms in lanes, in some unit, for |count| of them; |transposed|: they are rows.
 double indim_fft_lanes_time(const indim_fft_lanes *lanes, const indim_fft_kernels *kernels, bool is_f64, int64_t count,
