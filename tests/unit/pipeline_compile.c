@@ -236,7 +236,7 @@ TEST(what_does_not_compile_says_where_and_why) {
   if (!can_compile()) {
     return;
   }
-  expect_refusal("ENTRY e { x = f32[4] parameter(0) ROOT f = c64[3] fft(x), fft_type=RFFT, fft_length={4} }",
+  expect_refusal("ENTRY e { x = c64[4] parameter(0) ROOT f = c64[4] fft(x), fft_type=FFT, fft_length={3} }",
                  INDIM_UNSUPPORTED, "f (fft)");
   expect_refusal("ENTRY e { x = f32[<=4] parameter(0) ROOT n = negate(x) }", INDIM_UNSUPPORTED, "dynamic");
   expect_refusal("HloModule m, entry_computation_layout={(s32[4]{0:E(64)})->s32[4]{0}}\n"

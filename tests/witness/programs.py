@@ -71,7 +71,7 @@ BOUNDS = {
         """attention attention_gradient batch_matmul batch_norm checkpoint_gradient conjugate_gradient convolution
         convolution_grouped convolution_transposed dot_bf16 dot_c64 dot_general dot_product_attention einsums
         forward_kinematics k_means lstm matmul mlp_forward mlp_gradient mlp_value_and_gradient polynomials pooling
-        transformer_block""".split(),
+        spectra spectrum_2d transformer_block""".split(),
         (8, "leaf"),
     ),
 }
@@ -186,8 +186,7 @@ FLUSHED = (np.float32, np.float64, ml_dtypes.bfloat16)  # whose subnormals XLA:C
 COMPILED_EACH, COMPILED_LEAF = 2, 32
 
 # What does not compile, and a word of the reason; `--engine=auto` evaluates it.
-NOT_COMPILED = {"small_integers.after.hlo": "elements of another size",
-                "random_bits_rbg.before.hlo": "the compiler does not lower it"}
+NOT_COMPILED = {"small_integers.after.hlo": "elements of another size"}
 
 
 def distance(ours, theirs, of):
