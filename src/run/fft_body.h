@@ -529,7 +529,7 @@ TARGET static void NAME(half_from_real_lanes)(int64_t half, const void *roots, v
   }
 }
 
-// The same for one row, LANES values of k at a time: from Z in z[0 ... half - 1] to X in z[0 ... half].
+// The same two for LANES values of k at a time: from a = Z[k] and b = Z[half - k] (or X) to X (or Z) at both places.
 TARGET INLINE void NAME(real_from_half_pair)(PAIR a, PAIR b, PAIR w, PAIR *low, PAIR *high) {
   PAIR even = {(REAL)0.5 * (a.re + b.re), (REAL)0.5 * (a.im - b.im)};
   PAIR odd = NAME(mul)((PAIR){(REAL)0.5 * (a.im + b.im), (REAL)0.5 * (b.re - a.re)}, w);
@@ -547,6 +547,8 @@ TARGET INLINE void NAME(half_from_real_pair)(PAIR a, PAIR b, PAIR w, PAIR *low, 
   high->im = -high->im;
 }
 
+// The same for one row: from Z in from[0 ... half - 1] to X in to[0 ... half], or, with |back|, from X to Z. |from| may be
+// |to|.
 TARGET static void NAME(real_row)(bool back, int64_t half, const void *roots, const void *from_array, void *to_array) {
   const REAL *w = roots;
   const REAL *from = from_array;
@@ -622,24 +624,11 @@ TARGET static void NAME(multiply)(int64_t count, const void *in_array, const voi
   }
 }
 
-// A whole transform of odd length as two products of a matrix and a vector, LANES results at a time: cosines by sums,
-// sines by differences of opposite elements. |matrix| has, for each of length / 2 pairs, the cosines of its results and
-// the sines, each padded to whole vectors. |buffer|: room for 4 * length + 16 * LANES reals.
-TARGET static void NAME(dense)(int64_t length, const void *matrix, const indim_fft_columns *c) {
-  enum { IN_A_ROW = 8 };
-  const REAL *in = c->in;
-  REAL *out = c->out;
-  int64_t half = length / 2;
-  int64_t padded = (half + LANES - 1) / LANES * LANES;
-  REAL *pairs = c->buffer;        // re and im of the sum, re and im of the difference
-  REAL *low = pairs + 4 * half;   // results 1, 2, ...
-  REAL *high = low + 2 * padded;  // results length - 1, length - 2, ...
-  REAL sign = (REAL)c->in_sign;
-  REAL first[2] = {in[0], in[1] * sign};
-  REAL total[2] = {first[0], first[1]};
+// Sums and differences of opposite elements, re and im each; |total| becomes the sum of all elements.
+TARGET static void NAME(pair_up)(int64_t half, const REAL *in, REAL sign, REAL *pairs, REAL *total) {
   for (int64_t j = 0; j < half; j++) {
     const REAL *a = in + 2 * (j + 1);
-    const REAL *b = in + 2 * (length - j - 1);
+    const REAL *b = in + 2 * (2 * half - j);
     pairs[4 * j] = a[0] + b[0];
     pairs[4 * j + 1] = sign * (a[1] + b[1]);
     pairs[4 * j + 2] = a[0] - b[0];
@@ -647,28 +636,50 @@ TARGET static void NAME(dense)(int64_t length, const void *matrix, const indim_f
     total[0] += pairs[4 * j];
     total[1] += pairs[4 * j + 1];
   }
+}
+
+// Cosines times sums onto |a|, sines times differences onto |b|, for pairs |begin| to |end|.
+TARGET INLINE void NAME(add_products)(int64_t begin, int64_t end, const REAL *pairs, const REAL *rows, int64_t padded,
+                                      PAIR *a, PAIR *b) {
+  PAIR some_a = {NAME(all)(0), NAME(all)(0)};
+  PAIR some_b = some_a;
+  for (int64_t j = begin; j < end; j++) {
+    VECTOR cosines = NAME(vector_at)(rows + 2 * padded * j);
+    VECTOR sines = NAME(vector_at)(rows + 2 * padded * j + padded);
+    some_a.re += pairs[4 * j] * cosines;
+    some_a.im += pairs[4 * j + 1] * cosines;
+    some_b.re += pairs[4 * j + 2] * sines;
+    some_b.im += pairs[4 * j + 3] * sines;
+  }
+  *a = NAME(add)(*a, some_a);
+  *b = NAME(add)(*b, some_b);
+}
+
+// A whole transform of odd length as two products of a matrix and a vector, LANES results at a time: cosines by sums,
+// sines by differences of opposite elements. |matrix| has, for each of length / 2 pairs, the cosines of its results and
+// the sines, each padded to whole vectors. The buffer has room for 4 * length + 16 * LANES reals.
+TARGET static void NAME(dense)(int64_t length, const void *matrix, const indim_fft_columns *c) {
+  enum { IN_A_ROW = 8 };
+  int64_t half = length / 2;
+  int64_t padded = (half + LANES - 1) / LANES * LANES;
+  REAL *pairs = c->buffer;
+  REAL *low = pairs + 4 * half;   // results 1, 2, ...
+  REAL *high = low + 2 * padded;  // results length - 1, length - 2, ...
+  REAL sign = (REAL)c->in_sign;
+  const REAL first[2] = {((const REAL *)c->in)[0], ((const REAL *)c->in)[1] * sign};
+  REAL total[2] = {first[0], first[1]};
+  NAME(pair_up)(half, c->in, sign, pairs, total);
   for (int64_t k = 0; k < half; k += LANES) {
     PAIR a = {NAME(all)(first[0]), NAME(all)(first[1])};
     PAIR b = {NAME(all)(0), NAME(all)(0)};
     for (int64_t begin = 0; begin < half; begin += IN_A_ROW) {
       int64_t end = begin + IN_A_ROW < half ? begin + IN_A_ROW : half;
-      PAIR some_a = {NAME(all)(0), NAME(all)(0)};
-      PAIR some_b = some_a;
-      for (int64_t j = begin; j < end; j++) {
-        const REAL *row = (const REAL *)matrix + 2 * padded * j + k;
-        VECTOR cosines = NAME(vector_at)(row);
-        VECTOR sines = NAME(vector_at)(row + padded);
-        some_a.re += pairs[4 * j] * cosines;
-        some_a.im += pairs[4 * j + 1] * cosines;
-        some_b.re += pairs[4 * j + 2] * sines;
-        some_b.im += pairs[4 * j + 3] * sines;
-      }
-      a = NAME(add)(a, some_a);
-      b = NAME(add)(b, some_b);
+      NAME(add_products)(begin, end, pairs, (const REAL *)matrix + k, padded, &a, &b);
     }
     NAME(store_pairs)(low + 2 * k, NAME(sub_i)(a, b));
     NAME(store_pairs)(high + 2 * k, NAME(add_i)(a, b));
   }
+  REAL *out = c->out;
   REAL re = (REAL)c->out_re;
   REAL im = (REAL)c->out_im;
   out[0] = total[0] * re;
