@@ -219,7 +219,7 @@ def running(folder):
     report("no file for a refused output", not (folder / "no.npy").exists() and not (folder / "no.txt").exists(), "")
 
 
-FFT = "ENTRY e { x = f32[4] parameter(0) ROOT f = c64[3] fft(x), fft_type=RFFT, fft_length={4} }"
+RESIZED = "ENTRY e { x = f32[4] parameter(0) n = s32[] constant(3) ROOT f = f32[<=4] set-dimension-size(x, n), dimensions={0} }"
 # Large enough for several threads: a product, an elementwise step and a sum, of numbers that round.
 LARGE = (
     "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = add(a, b) }\n"
@@ -243,13 +243,13 @@ def engines(folder):
     for engine, said in (("eval", "eval"), ("auto", "native" if native else "eval")):
         got = json.loads(run("run", f"--engine={engine}", "--json", p, x, v).stdout)
         report(f"the engine of {engine}", got["engine"] == said and "time_ns" not in got, got)
-    fft = program(folder, FFT, "fft.hlo")
+    resized = program(folder, RESIZED, "resized.hlo")
     if native:
-        done = run("run", fft, "{1,2,3,4}")
+        done = run("run", resized, "{1,2,3,4}")
         first = done.stderr.splitlines()[0]
-        ok = done.returncode == UNSUPPORTED and "left to the evaluator" in first and "fft.hlo:1:" in first
-        report("a fallback is told with its place", ok and "f (fft)" in first, done)
-        expect("--engine=native", run("run", "--engine=native", fft, "{1,2,3,4}"), UNSUPPORTED, err="fft")
+        ok = done.returncode == UNSUPPORTED and "left to the evaluator" in first and "resized.hlo:1:" in first
+        report("a fallback is told with its place", ok and "f (set-dimension-size)" in first, done)
+        expect("--engine=native", run("run", "--engine=native", resized, "{1,2,3,4}"), UNSUPPORTED, err="set-dimension-size")
     for engine in ("eval", "auto"):
         done = run("run", f"--engine={engine}", "--json", "--repeat=5", p, x, v)
         times = json.loads(done.stdout)["time_ns"]
@@ -366,10 +366,10 @@ def compiling(folder):
     expect("compile -o", run("compile", "-o", folder / "asm.out", "--dump=asm", p), OK)
     report("it is written there", "ret" in (folder / "asm.out").read_text(), "")
     expect("compile -o into a missing folder", run("compile", "-o", folder / "no" / "a", p), FILE, err="a")
-    fft = program(folder, FFT, "fft.hlo")
-    expect("compile what does not compile", run("compile", fft), UNSUPPORTED, err="fft.hlo:1:")
-    done = expect("its graph is shown", run("compile", "--dump=graph,asm", fft), UNSUPPORTED, out="fft_type=RFFT", err="fft")
-    facts = json.loads(run("compile", "--json", fft).stdout)
+    resized = program(folder, RESIZED, "resized.hlo")
+    expect("compile what does not compile", run("compile", resized), UNSUPPORTED, err="resized.hlo:1:")
+    done = expect("its graph is shown", run("compile", "--dump=graph,asm", resized), UNSUPPORTED, out="set-dimension-size(", err="f (set-dimension-size)")
+    facts = json.loads(run("compile", "--json", resized).stdout)
     report("compile --json, refused", facts["ok"] is False and "code_bytes" not in facts, facts)
     ops = "".join(f" x{i + 1} = {'add' if i % 2 else 'multiply'}(x{i}, y)" for i in range(5000))
     chain = program(folder, f"ENTRY e {{ x0 = f32[] parameter(0) y = f32[] parameter(1){ops} ROOT r = negate(x5000) }}", "long.hlo")
@@ -480,8 +480,8 @@ def limits(folder):
     elided = program(folder, "ENTRY e { ROOT c = f32[100] constant({...}) }", "elided.hlo")
     expect("elided constant", run("run", elided), REFUSED, err="left out")
     expect("it prints back", run("print", elided), OK, out="constant({...})")
-    sort = program(folder, "ENTRY e { x = f32[4] parameter(0) ROOT f = c64[3] fft(x), fft_type=RFFT, fft_length={4} }", "fft.hlo")
-    expect("an op that does not run", run("run", sort, "{1,2,3,4}"), UNSUPPORTED, err="fft")
+    resized = program(folder, RESIZED, "resized.hlo")
+    expect("an op that does not run", run("run", resized, "{1,2,3,4}"), UNSUPPORTED, err="set-dimension-size")
 
 
 def deep(folder):
