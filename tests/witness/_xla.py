@@ -58,6 +58,9 @@ def _compile(text):
 def _run(text, arguments):
     import jax
     import numpy as np
+    from jaxlib.cpu import _lapack
+
+    _lapack.initialize()  # before a custom call of LAPACK's runs; else the process ends
 
     program = _compiled(text)
     with jax.enable_x64(True):
