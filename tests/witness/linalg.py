@@ -288,7 +288,14 @@ def cases():
     add("eigh upper", lambda x: jnp.linalg.eigh(x, UPLO="U", symmetrize_input=False), check_eigh, one(hermitian), spread(2, 5, 3, 8))
     add("eigvalsh", jnp.linalg.eigvalsh, same(), one(hermitian), spread(1, 3, 8, 17))
     add("eigh of a diagonal", lambda x: jnp.linalg.eigh(jnp.diag(x)), lambda o, t, a: check_eigh(o, t, [np.diag(a[0])]), one(numbers), [(F32, 5), (F64, 6)])
-    add("eigh of ones", lambda x: jnp.linalg.eigh(x), check_eigh, lambda rng, dtype, *s: [np.ones(s, dtype)], [(F64, 4, 4), (C64, 5, 5)])
+    add("eigh of ones", lambda x: jnp.linalg.eigh(x), check_eigh, lambda rng, dtype, *s: [np.ones(s, dtype)], [(F64, 4, 4), (C64, 5, 5), (F64, 25, 25)])
+    # What is left of a matrix of low rank after its first columns: noise, noise of noise, and so on down to the smallest numbers.
+    add("schur of ones", jsl.schur, check_schur, lambda rng, dtype, *s: [np.ones(s, dtype)], [(F64, 25, 25), (C128, 25, 25)])
+    add("eigh of rank 1", jnp.linalg.eigh, check_eigh, lambda rng, dtype, n, _: [(lambda x: x @ adjoint(x))(numbers(rng, dtype, n, 1))], [(F64, 60, 60), (C64, 30, 30)])
+    sparse = lambda rng, dtype, *s: [numbers(rng, dtype, *s) * (rng.random(s) < 0.15).astype(dtype)]
+    add("svd of sparse", jnp.linalg.svd, check_svd, sparse, [(C64, 20, 10, 10), (C128, 8, 25, 25), (F64, 8, 10, 10)])
+    add("eig of sparse", jnp.linalg.eig, check_pairs, sparse, [(F64, 20, 8, 8), (C128, 8, 10, 10)])
+    add("eig of small integers", jnp.linalg.eig, check_pairs, lambda rng, dtype, *s: [rng.integers(-1, 2, s).astype(dtype)], [(F64, 100, 4, 4), (F32, 100, 6, 6)])
     add("svd", jnp.linalg.svd, check_svd, one(numbers), [*TALL, *spread(1, 2, 17, 40, (0, 2), (2, 0))])
     add("svd reduced", lambda x: jnp.linalg.svd(x, full_matrices=False), check_svd, one(numbers), TALL)
     add("svd by QR", lambda x: lax_linalg.svd(x, algorithm=lax_linalg.SvdAlgorithm.QR), lambda o, t, a: check_svd(o, t, a), one(numbers), TALL)

@@ -34,30 +34,38 @@ void NAME(fill_nan)(int64_t count, T *x) {
   }
 }
 
-double NAME(norm)(int64_t n, const T *x) {
-  double scale = NAME(scale)(n, x);
+static double NAME(scaled_norm)(int64_t n, const T *x, double scale) {
   double sum = 0;
   for (int64_t i = 0; i < n; i++) {
     double re = RE(x[i]) * scale;
     double im = IM(x[i]) * scale;
     sum += re * re + im * im;
   }
-  return sqrt(sum) / scale;
+  return sqrt(sum);
 }
 
+double NAME(norm)(int64_t n, const T *x) {
+  double scale = NAME(scale)(n, x);
+  return NAME(scaled_norm)(n, x, scale) / scale;
+}
+
+// All is computed of the numbers times a power of two, so that squares neither overflow nor vanish.
 void NAME(reflector)(int64_t n, T *alpha, T *x, T *tau) {
-  double rest = NAME(norm)(n, x);
+  double scale = fmin(NAME(scale)(n, x), NAME(scale)(1, alpha));
+  scale = *alpha == 0 ? NAME(scale)(n, x) : scale;
+  double rest = NAME(scaled_norm)(n, x, scale);
   *tau = 0;
   if (rest == 0 && IM(*alpha) == 0) {
     return;
   }
-  double beta = -copysign(hypot(ABS(*alpha), rest), RE(*alpha));
-  *tau = MAKE((beta - RE(*alpha)) / beta, -IM(*alpha) / beta);
-  T divisor = *alpha - beta;
+  T head = *alpha * scale;
+  double beta = -copysign(hypot(ABS(head), rest), RE(head));
+  T divisor = head - beta;
+  *tau = MAKE((beta - RE(head)) / beta, -IM(head) / beta);
   for (int64_t i = 0; i < n; i++) {
-    x[i] /= divisor;
+    x[i] = x[i] * scale / divisor;
   }
-  *alpha = beta;
+  *alpha = beta / scale;
 }
 
 void NAME(reflect_left)(int64_t m, int64_t n, const T *v, T tau, T *c, int64_t stride) {

@@ -5,6 +5,8 @@
 
 #include "linalg/math/math.h"
 
+#define NEGLIGIBLE 1e-140  // as good as 0 where the largest element is about 1: its square still is a number
+
 enum { MOST_STEPS = 90 };  // for one eigenvalue
 
 typedef struct schur {
@@ -67,7 +69,7 @@ static int64_t block_start(const schur *s, int64_t high) {
     double near = size_of(*at(s, k - 1, k - 1)) + size_of(*at(s, k, k));
     near = near == 0 ? s->size : near;
     double below = size_of(*at(s, k, k - 1));
-    if (below <= DBL_EPSILON / 2 * near || below < DBL_MIN) {
+    if (below <= DBL_EPSILON / 2 * near || below < NEGLIGIBLE) {
       *at(s, k, k - 1) = 0;
       return k;
     }

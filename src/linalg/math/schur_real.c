@@ -5,6 +5,8 @@
 
 #include "linalg/math/math.h"
 
+#define NEGLIGIBLE 1e-140  // as good as 0 where the largest element is about 1: its square still is a number
+
 enum { MOST_STEPS = 90 };  // for one eigenvalue
 
 typedef struct schur {
@@ -79,27 +81,40 @@ static void rotate(const schur *s, int64_t k, double cosine, double sine) {
   }
 }
 
-// A 2 x 2 block at k: two real eigenvalues become a triangle, a complex pair gets equal diagonals.
-static void standardize(const schur *s, int64_t k) {
-  double a = *at(s, k, k);
-  double b = *at(s, k, k + 1);
+// A 2 x 2 block at k with real eigenvalues becomes a triangle.
+static void split(const schur *s, int64_t k) {
   double c = *at(s, k + 1, k);
+  double p = (*at(s, k, k) - *at(s, k + 1, k + 1)) / 2;
+  double q = p * p + *at(s, k, k + 1) * c;
+  double root = p + copysign(sqrt(q), p);
+  double r = hypot(root, c);
+  rotate(s, k, root / r, c / r);
+  *at(s, k + 1, k) = 0;
+}
+
+// A 2 x 2 block at k with complex eigenvalues gets equal diagonals.
+static void balance(const schur *s, int64_t k) {
+  double a = *at(s, k, k);
   double d = *at(s, k + 1, k + 1);
-  double p = (a - d) / 2;
-  double q = p * p + b * c;
-  if (q >= 0) {
-    double root = p + copysign(sqrt(q), p);
-    double r = hypot(root, c);
-    rotate(s, k, root / r, c / r);
-    *at(s, k + 1, k) = 0;
+  if (a == d) {
     return;
   }
-  double angle = atan2(d - a, b + c) / 2;
-  if (a != d) {
-    rotate(s, k, cos(angle), sin(angle));
-    double middle = (*at(s, k, k) + *at(s, k + 1, k + 1)) / 2;
-    *at(s, k, k) = middle;
-    *at(s, k + 1, k + 1) = middle;
+  double angle = atan2(d - a, *at(s, k, k + 1) + *at(s, k + 1, k)) / 2;
+  rotate(s, k, cos(angle), sin(angle));
+  double middle = (*at(s, k, k) + *at(s, k + 1, k + 1)) / 2;
+  *at(s, k, k) = middle;
+  *at(s, k + 1, k + 1) = middle;
+}
+
+static void standardize(const schur *s, int64_t k) {
+  double p = (*at(s, k, k) - *at(s, k + 1, k + 1)) / 2;
+  if (p * p + *at(s, k, k + 1) * *at(s, k + 1, k) < 0) {
+    balance(s, k);
+  }
+  // A pair next to the real axis may have come down on it.
+  p = (*at(s, k, k) - *at(s, k + 1, k + 1)) / 2;
+  if (p * p + *at(s, k, k + 1) * *at(s, k + 1, k) >= 0 && *at(s, k + 1, k) != 0) {
+    split(s, k);
   }
 }
 
@@ -108,7 +123,7 @@ static int64_t block_start(const schur *s, int64_t high) {
   for (int64_t k = high; k > 0; k--) {
     double near = fabs(*at(s, k - 1, k - 1)) + fabs(*at(s, k, k));
     near = near == 0 ? s->size : near;
-    if (fabs(*at(s, k, k - 1)) <= DBL_EPSILON / 2 * near || fabs(*at(s, k, k - 1)) < DBL_MIN) {
+    if (fabs(*at(s, k, k - 1)) <= DBL_EPSILON / 2 * near || fabs(*at(s, k, k - 1)) < NEGLIGIBLE) {
       *at(s, k, k - 1) = 0;
       return k;
     }

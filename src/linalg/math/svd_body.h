@@ -2,7 +2,8 @@
 // two columns at a time, until all columns are orthogonal: a v = u diag(s), so their lengths are the singular values
 // (Hestenes). A wide matrix goes through its adjoint.
 
-// The turn that makes columns p and q orthogonal, on both a and v; false if they are already.
+// The turn that makes columns p and q orthogonal, on both a and v; false if they are already, or one of them is nothing
+// beside the largest element, which is about 1.
 static bool NAME(orthogonalize)(int64_t m, int64_t n, T *p, T *q, T *vp, T *vq) {
   double pp = 0;
   double qq = 0;
@@ -13,7 +14,7 @@ static bool NAME(orthogonalize)(int64_t m, int64_t n, T *p, T *q, T *vp, T *vq) 
     pq += CONJ(p[i]) * q[i];
   }
   double size = ABS(pq);
-  if (size == 0 || size <= (double)m * DBL_EPSILON * sqrt(pp) * sqrt(qq)) {
+  if (fmin(pp, qq) < NEGLIGIBLE * NEGLIGIBLE || size <= (double)m * DBL_EPSILON * sqrt(pp) * sqrt(qq)) {
     return false;
   }
   T phase = CONJ(pq) / size;  // q times this has a real product with p
@@ -81,13 +82,12 @@ static void NAME(sort_columns)(int64_t m, int64_t n, T *a, T *v, double *s) {
 // negligible; the others come from a QR factorisation of those.
 static indim_status NAME(left_vectors)(indim_linalg_work *w, int64_t m, int64_t n, const T *a, const double *s, T *u,
                                        int64_t columns) {
-  const double negligible = 1e-140;
   int64_t rank = 0;
   T *first = NULL;
   T *taus = NULL;
   INDIM_TRY(NAME(scratch)(w, m, n, &first));
   INDIM_TRY(NAME(scratch)(w, 1, n, &taus));
-  while (rank < n && s[rank] > s[0] * negligible) {
+  while (rank < n && s[rank] > s[0] * 2 * (double)n * NEGLIGIBLE) {
     for (int64_t i = 0; i < m; i++) {
       first[i + rank * m] = a[i + rank * m] / s[rank];
     }

@@ -61,13 +61,32 @@ static void NAME(ql_step)(int64_t n, int64_t l, int64_t m, double *d, double *e,
   e[m] = 0;
 }
 
+// Turns the tridiagonal matrix round if its large end is the first: QL wants it last.
+static void NAME(large_end_last)(int64_t n, double *d, double *e, T *q) {
+  for (int64_t i = 0; i < n / 2; i++) {
+    double x = d[i];
+    d[i] = d[n - 1 - i];
+    d[n - 1 - i] = x;
+    for (int64_t k = 0; k < n && q != NULL; k++) {
+      T y = q[k + i * n];
+      q[k + i * n] = q[k + (n - 1 - i) * n];
+      q[k + (n - 1 - i) * n] = y;
+    }
+  }
+  for (int64_t i = 0; i < (n - 1) / 2; i++) {
+    double x = e[i];
+    e[i] = e[n - 2 - i];
+    e[n - 2 - i] = x;
+  }
+}
+
 // Makes the tridiagonal matrix diagonal. e has room for n.
 static indim_status NAME(ql)(indim_linalg_work *w, int64_t n, double *d, double *e, T *q, int32_t *info) {
   enum { MOST_STEPS = 60 };
   for (int64_t l = 0; l < n; l++) {
     for (int steps = 0;; steps++) {
       int64_t m = l;
-      while (m + 1 < n && !(fabs(e[m]) <= DBL_EPSILON / 2 * (fabs(d[m]) + fabs(d[m + 1])))) {
+      while (m + 1 < n && !(fabs(e[m]) <= DBL_EPSILON / 2 * (fabs(d[m]) + fabs(d[m + 1])) + NEGLIGIBLE)) {
         m++;
       }
       if (m == l) {
@@ -128,6 +147,9 @@ indim_status NAME(syevd)(indim_linalg_work *w, bool vectors, bool lower, int64_t
   INDIM_TRY(NAME(sytrd)(w, true, n, b, values, e, taus));
   if (vectors && n > 0) {
     INDIM_TRY(NAME(reduction_q)(w, n, b, taus));
+  }
+  if (n > 0 && fabs(values[0]) > fabs(values[n - 1])) {
+    NAME(large_end_last)(n, values, e, vectors ? b : NULL);
   }
   INDIM_TRY(NAME(ql)(w, n, values, e, vectors ? b : NULL, info));
   NAME(sort_values)(n, values, vectors ? b : NULL);
