@@ -165,6 +165,13 @@ TEST(interrupt_between_and_inside_instructions) {
                     "  ROOT r = s32[] reduce(x, z), dimensions={0}, to_apply=add }\n");
   check_interrupted("ENTRY e { x = f32[300,300] iota(), iota_dimension=0\n"
                     "  ROOT d = f32[300,300] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0} }\n");
+  check_interrupted("ENTRY e { x = f32[300,300] iota(), iota_dimension=0\n"
+                    "  ROOT s = f32[300,300] triangular-solve(x, x), lower=true, transpose_a=TRANSPOSE }\n");
+  check_interrupted(
+      "ENTRY e { x = f64[80,80] iota(), iota_dimension=0\n"
+      "  ROOT s = (f64[80,80]{0,1}, f64[80], s32[]) custom-call(x), custom_call_target=\"lapack_dsyevd_ffi\",\n"
+      "  operand_layout_constraints={f64[80,80]{0,1}}, api_version=API_VERSION_TYPED_FFI,\n"
+      "  backend_config={mode = 86 : ui8, uplo = 76 : ui8} }\n");
   check_interrupted("ENTRY e { x = f32[1,100000] iota(), iota_dimension=0  y = f32[9,100000] iota(), iota_dimension=0\n"
                     "  ROOT d = f32[1,9] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1} }\n");
   check_interrupted(
@@ -407,6 +414,15 @@ TEST(empty_arrays_beside_immense_sizes) {
                "  d = f32[2,0,1000000,1000000] dot(x, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
                "  ROOT r = f32[0] reshape(d) }\n",
                NULL, 0, "f32[0]{0} {}");
+  check_result("ENTRY e { x = f64[1000000000000000,0,0] iota(), iota_dimension=0\n"
+               "  c = f64[1000000000000000,0,0] cholesky(x)\n"
+               "  s = f64[1000000000000000,0,0] triangular-solve(c, c), transpose_a=ADJOINT\n"
+               "  t = f64[1000000000000000,0,0]{1,2,0} custom-call(s, s), custom_call_target=\"lapack_dtrsm_ffi\",\n"
+               "  operand_layout_constraints={f64[1000000000000000,0,0], f64[1000000000000000,0,0]},\n"
+               "  api_version=API_VERSION_TYPED_FFI,\n"
+               "  backend_config={side = 76 : ui8, uplo = 76 : ui8, trans_x = 78 : ui8, diag = 78 : ui8}\n"
+               "  ROOT r = f64[0] reshape(t) }\n",
+               NULL, 0, "f64[0]{0} {}");
 }
 
 #define CASES(X)                                     \
