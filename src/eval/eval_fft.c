@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/size.h"
 #include "eval/evaluator.h"
+#include "graph/fft.h"
 
 enum { MOST_PRIME = 61 };
 
@@ -287,22 +288,6 @@ static indim_status transform_value(transform *t, const indim_value *operand, in
   return INDIM_OK;
 }
 
-// XLA accepts lengths of complex transforms that are not the dimensions' sizes, and then reads and writes at random.
-static indim_status check_lengths(const transform *t) {
-  const indim_shape *shape = t->instr->operands[0]->shape;
-  for (int64_t i = 0; i < t->rank && !t->from_real && !t->to_real; i++) {
-    int64_t dim = shape->rank - t->rank + i;
-    if (t->lengths[i] != shape->sizes[dim]) {
-      indim_fail_instr(t->e->cx, INDIM_UNSUPPORTED, t->instr,
-                       "a transform of length %" PRId64 " of dimension %" PRId64 ", which has size %" PRId64,
-                       t->lengths[i], dim, shape->sizes[dim]);
-      indim_hint(t->e->cx, "slice or pad the operand to the length, or set fft_length= to the sizes");
-      return INDIM_UNSUPPORTED;
-    }
-  }
-  return INDIM_OK;
-}
-
 indim_status indim_eval_fft(indim_evaluator *e, const indim_instr *instr, indim_value **operands, indim_value **out) {
   indim_str kind = indim_instr_word(instr, INDIM_ATTR_FFT_TYPE);
   indim_value *result = NULL;
@@ -312,7 +297,7 @@ indim_status indim_eval_fft(indim_evaluator *e, const indim_instr *instr, indim_
   t.to_real = indim_str_is(kind, "IRFFT");
   t.inverse = t.to_real || indim_str_is(kind, "IFFT");
   t.narrow = t.to_real ? operands[0]->shape : instr->shape;
-  INDIM_TRY(check_lengths(&t));
+  INDIM_TRY(indim_fft_check(e->cx, instr));
   INDIM_TRY(indim_value_new(e->cx, instr->shape, &result));
   indim_status status = INDIM_OK;
   if (result->count > 0) {

@@ -1,4 +1,5 @@
 // fft, computed by the host.
+#include "graph/fft.h"
 #include "loop/kernels/service.h"
 
 static int64_t kind_of(const indim_instr *instr) {
@@ -12,6 +13,10 @@ static int64_t kind_of(const indim_instr *instr) {
 
 void indim_lower_fft(indim_lowering *l, indim_flow_item *item) {
   const indim_shape *shape = item->shape;
+  l->status = l->status != INDIM_OK ? l->status : indim_fft_check(l->cx, item->instr);
+  if (indim_lower_failed(l)) {
+    return;
+  }
   int64_t rank = 0;
   const int64_t *lengths = indim_instr_ints(item->instr, INDIM_ATTR_FFT_LENGTH, &rank);
   indim_type type = indim_type_is_complex(shape->type) ? indim_type_component_of(shape->type) : shape->type;
