@@ -2,6 +2,7 @@
 // come before (text/, graph/), running after (run/).
 #include <string.h>
 
+#include "linalg/batch.h"
 #include "loop/lower.h"
 #include "pipeline/bind.h"
 #include "pipeline/compilation.h"
@@ -90,6 +91,7 @@ static indim_status run_stages(indim_compilation *c) {
   INDIM_TRY(indim_executable_set_scratch(c->executable, c->program->scratch_bytes));
   INDIM_TRY(emit(c));
   c->executable->blas.vector_bytes = c->target.vector_bytes;
+  c->executable->lapack = indim_linalg_run_batch;
   if (indim_bind_library(c->program) && c->missing[0] == '\0') {
     int64_t begin = indim_clock_ns();
     indim_blas_open(&c->executable->blas);

@@ -39,6 +39,8 @@ struct indim_executable {
   void *scratch_block;
   uint32_t scratch_in_use;  // atomic
   indim_blas blas;
+  // Linear algebra of the program's: from linalg/, which this layer does not know; NULL if the program has none.
+  int32_t (*lapack)(const volatile int32_t *stop, const indim_host_lapack *numbers, void *const *arrays);
   int64_t code_bytes;
   const char *target;   // a name
   const char *missing;  // what this machine lacks to run the code; NULL: nothing

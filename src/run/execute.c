@@ -4,7 +4,6 @@
 // checked in detail.
 #include "run/executable.h"
 #include "run/fft.h"
-#include "run/lapack.h"
 
 #include <string.h>
 
@@ -20,6 +19,7 @@
 typedef struct run {
   indim_parallel_fn *parallel;
   void *parallel_user;
+  const indim_executable *executable;
   const indim_blas *blas;
   const volatile int32_t *stop;
 } run;
@@ -84,7 +84,7 @@ static int32_t run_fft(void *user, const indim_host_fft *sizes, void *const *arr
 
 static int32_t run_lapack(void *user, const indim_host_lapack *numbers, void *const *arrays) {
   const run *r = user;
-  return indim_lapack_run(r->stop, numbers, arrays);
+  return r->executable->lapack(r->stop, numbers, arrays);
 }
 
 // Checks ---------------------------------------------------------------------------------------------------------------
@@ -279,6 +279,7 @@ static NOT_INLINED const void *const *copy_arguments(const indim_executable *e, 
 static inline void make_host(const indim_executable *e, const indim_run_options *o, run *r, indim_host *host) {
   *r = (run){.parallel = o->parallel,
              .parallel_user = o->parallel_user,
+             .executable = e,
              .blas = &e->blas,
              .stop = o->stop == NULL ? &never : o->stop};
   if (r->parallel == NULL && o->pool != NULL) {
@@ -290,7 +291,7 @@ static inline void make_host(const indim_executable *e, const indim_run_options 
                        .parallel = r->parallel == NULL ? run_whole : run_parallel,
                        .matmul = run_matmul,
                        .fft = run_fft,
-                       .lapack = run_lapack};
+                       .lapack = e->lapack == NULL ? NULL : run_lapack};
 }
 
 static inline int32_t call(const indim_executable *e, const indim_run_options *o, void *scratch,

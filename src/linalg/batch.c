@@ -1,6 +1,6 @@
 // LAPACK's routines on a batch, one matrix after another: each is brought into double precision, column by column, and
 // what comes out is rounded once to the type of the result.
-#include "run/lapack.h"
+#include "linalg/batch.h"
 
 #include "linalg/run.h"
 
@@ -125,7 +125,7 @@ static bool is_stopped(void *user) {
   return stop != NULL && *stop != 0;
 }
 
-int32_t indim_lapack_run(const volatile int32_t *stop, const indim_host_lapack *numbers, void *const *arrays) {
+int32_t indim_linalg_run_batch(const volatile int32_t *stop, const indim_host_lapack *numbers, void *const *arrays) {
   indim_ctx *cx = NULL;  // of this call alone: the caller's serves one thread
   if (indim_ctx_create(NULL, &cx) != INDIM_OK) {
     return INDIM_HOST_FAILED;
