@@ -46,18 +46,23 @@ static int64_t base_of(const indim_host_lapack_array *a, int64_t number) {
   return a->is_batched != 0 ? number * a->rows * a->columns : 0;
 }
 
-static indim_status new_array(indim_arena *arena, const indim_host_lapack_array *a, void **out) {
-  size_t count = (size_t)(a->rows * a->columns) + 1;
-  return indim_arena_array(arena, count, indim_linalg_element_bytes((indim_type)a->type), out);
+static size_t array_bytes(const indim_host_lapack_array *a) {
+  return (size_t)(a->rows * a->columns + 1) * indim_linalg_element_bytes((indim_type)a->type);
 }
 
-static indim_status load_operand(indim_arena *arena, const indim_host_lapack_array *a, int64_t number, const void *from,
-                                 void **out) {
-  INDIM_TRY(new_array(arena, a, out));
-  for (int64_t i = 0; i < a->rows * a->columns; i++) {
-    load((indim_type)a->type, from, base_of(a, number) + i, *out, i / a->columns + i % a->columns * a->rows);
+// Room for one matrix of each array, which all matrices of the batch share.
+static indim_status new_arrays(indim_arena *arena, const indim_host_lapack *p, indim_linalg_job *job) {
+  for (int64_t i = 0; i < p->result_count + p->operand_count; i++) {
+    void **out = i < p->result_count ? &job->out[i] : &job->in[i - p->result_count];
+    INDIM_TRY(indim_arena_alloc(arena, array_bytes(&p->arrays[i]), out));
   }
   return INDIM_OK;
+}
+
+static void load_operand(const indim_host_lapack_array *a, int64_t number, const void *from, void *to) {
+  for (int64_t i = 0; i < a->rows * a->columns; i++) {
+    load((indim_type)a->type, from, base_of(a, number) + i, to, i / a->columns + i % a->columns * a->rows);
+  }
 }
 
 static indim_status compute(indim_linalg_job *job, const indim_host_lapack *p) {
@@ -72,11 +77,10 @@ static indim_status compute(indim_linalg_job *job, const indim_host_lapack *p) {
 
 static indim_status run_matrix(indim_linalg_job *job, const indim_host_lapack *p, int64_t number, void *const *arrays) {
   for (int64_t i = 0; i < p->operand_count; i++) {
-    const indim_host_lapack_array *a = &p->arrays[p->result_count + i];
-    INDIM_TRY(load_operand(&job->work.arena, a, number, arrays[p->result_count + i], &job->in[i]));
+    load_operand(&p->arrays[p->result_count + i], number, arrays[p->result_count + i], job->in[i]);
   }
   for (int64_t i = 0; i < p->result_count; i++) {
-    INDIM_TRY(new_array(&job->work.arena, &p->arrays[i], &job->out[i]));
+    memset(job->out[i], 0, array_bytes(&p->arrays[i]));
   }
   INDIM_TRY(compute(job, p));
   for (int64_t i = 0; i < p->result_count; i++) {
@@ -110,14 +114,17 @@ static indim_status run_batch(indim_ctx *cx, const indim_host_lapack *p, void *c
   describe(p->arrays + p->result_count, p->operand_count, call.operands);
   memcpy(call.sizes, p->sizes, sizeof call.sizes);
   memcpy(call.attrs, p->attrs, sizeof call.attrs);
-  for (int64_t number = 0; number < p->batch; number++) {
-    indim_linalg_job job = {.work = {.cx = cx}, .call = &call};
-    indim_arena_init(&job.work.arena, cx);
-    indim_status status = run_matrix(&job, p, number, arrays);
+  indim_linalg_job job = {.work = {.cx = cx}, .call = &call};
+  indim_arena arena;
+  indim_arena_init(&arena, cx);
+  indim_status status = new_arrays(&arena, p, &job);
+  for (int64_t number = 0; number < p->batch && status == INDIM_OK; number++) {
+    indim_arena_init(&job.work.arena, cx);  // scratch of the routine
+    status = run_matrix(&job, p, number, arrays);
     indim_arena_deinit(&job.work.arena);
-    INDIM_TRY(status);
   }
-  return INDIM_OK;
+  indim_arena_deinit(&arena);
+  return status;
 }
 
 static bool is_stopped(void *user) {
