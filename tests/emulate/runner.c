@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "host/host.h"
+#include "linalg/batch.h"
+#include "run/fft.h"
 #include "run/matmul.h"
 
 // A program, and how its files are called.
@@ -72,6 +74,17 @@ static int32_t multiply(void *user, const indim_host_matmul *sizes, void *const 
   bool ok =
       indim_matmul_run(NULL, is_backwards ? run_backwards : run_at_once, user, sizes, arrays[0], arrays[1], arrays[2]);
   return ok ? INDIM_HOST_OK : INDIM_HOST_FAILED;
+}
+
+static int32_t transform(void *user, const indim_host_fft *sizes, void *const *arrays) {
+  (void)user;
+  const indim_fft_context context = {.parallel = NULL};
+  return indim_fft_run(&context, sizes, arrays[0], arrays[1], NULL, 0);
+}
+
+static int32_t factor(void *user, const indim_host_lapack *numbers, void *const *arrays) {
+  (void)user;
+  return indim_linalg_run_batch(NULL, numbers, arrays);
 }
 
 // Buffers ---------------------------------------------------------------------------------------------------------------
@@ -143,7 +156,8 @@ static int32_t call(run_case *c, bool is_backwards) {
   for (int64_t i = 0; i < c->result_count; i++) {
     results[i] = c->results[i].at;
   }
-  const indim_host host = {&is_backwards, &stop, is_backwards ? run_backwards : run_at_once, multiply};
+  const indim_host host = {&is_backwards, &stop,     is_backwards ? run_backwards : run_at_once,
+                           multiply,      transform, factor};
   return c->entry->program(arguments, results, c->scratch.at, &host);
 }
 
