@@ -43,18 +43,19 @@ typedef struct indim_host_fft {
 
 enum { INDIM_HOST_LAPACK_ARRAYS = 12, INDIM_HOST_LAPACK_SIZES = 26, INDIM_HOST_LAPACK_ATTRS = 4 };
 
-// One array of each matrix of a batch: |rows| x |columns| elements, row by row.
+// One array of each matrix of a batch: |rows| x |columns| elements, row by row, or column by column if |by_columns|.
 typedef struct indim_host_lapack_array {
   int64_t type;  // an indim_type
   int64_t is_batched;
+  int64_t by_columns;
   int64_t rows, columns;
 } indim_host_lapack_array;
 
-// Linear algebra on a batch of small matrices. Arrays: the results, then the operands, dense in row-major order, the batch
-// first. |routine|, |sizes| and |attrs| are those of linalg/linalg.def.
+// Linear algebra on a batch of matrices. Arrays: the results, then the operands, dense, the batch first. |routine|, |sizes|
+// and |attrs| are those of linalg/linalg.def.
 typedef struct indim_host_lapack {
-  int64_t routine;  // an indim_linalg_id; their number: the op cholesky, with attrs[0] = lower
-  int64_t type;     // an indim_type: F32, F64, C64 or C128
+  int64_t routine;  // an indim_linalg_id
+  int64_t type;     // an indim_type, a float or complex
   int64_t batch;
   int64_t result_count, operand_count;
   indim_host_lapack_array arrays[INDIM_HOST_LAPACK_ARRAYS];

@@ -1,130 +1,178 @@
-// LAPACK's routines on a batch, one matrix after another: each is brought into double precision, column by column, and
-// what comes out is rounded once to the type of the result.
+// Linear algebra on a batch, one matrix after another: each is brought into double precision, column by column, and what
+// comes out is rounded once to the type of the result. f32 and c64 thus see less rounding than LAPACK's own routines give
+// them.
 #include "linalg/batch.h"
 
+#include "array/element.h"
+#include "array/float_format.h"
 #include "linalg/run.h"
 
 // One element -----------------------------------------------------------------------------------------------------------
 
+static double load_real(indim_type type, const void *from, int64_t i) {
+  if (type == INDIM_F32) {
+    return (double)((const float *)from)[i];
+  }
+  if (type == INDIM_F64) {
+    return ((const double *)from)[i];
+  }
+  return indim_float_decode(type, indim_element_load(type, 8 * (int64_t)indim_type_bytes(type), from, i).bits);
+}
+
+static void store_real(indim_type type, double x, void *to, int64_t i) {
+  if (type == INDIM_F32) {
+    ((float *)to)[i] = (float)x;
+  } else if (type == INDIM_F64) {
+    ((double *)to)[i] = x;
+  } else {
+    indim_element element = {.bits = indim_float_encode(type, x)};
+    indim_element_store(type, 8 * (int64_t)indim_type_bytes(type), to, i, element);
+  }
+}
+
+// Element |i| of an array becomes element |at| of a matrix, or back.
 static void load(indim_type type, const void *from, int64_t i, void *to, int64_t at) {
   if (type == INDIM_S32) {
     ((int32_t *)to)[at] = ((const int32_t *)from)[i];
-  } else if (type == INDIM_F32) {
-    ((double *)to)[at] = (double)((const float *)from)[i];
-  } else if (type == INDIM_F64) {
-    ((double *)to)[at] = ((const double *)from)[i];
-  } else if (type == INDIM_C64) {
-    const float *parts = (const float *)from + 2 * i;
-    ((double complex *)to)[at] = indim_complex_make((double)parts[0], (double)parts[1]);
+  } else if (indim_type_is_complex(type)) {
+    indim_type part = indim_type_component_of(type);
+    ((double complex *)to)[at] = indim_complex_make(load_real(part, from, 2 * i), load_real(part, from, 2 * i + 1));
   } else {
-    const double *parts = (const double *)from + 2 * i;
-    ((double complex *)to)[at] = indim_complex_make(parts[0], parts[1]);
+    ((double *)to)[at] = load_real(type, from, i);
   }
 }
 
 static void store(indim_type type, const void *from, int64_t at, void *to, int64_t i) {
   if (type == INDIM_S32) {
     ((int32_t *)to)[i] = ((const int32_t *)from)[at];
-  } else if (type == INDIM_F32) {
-    ((float *)to)[i] = (float)((const double *)from)[at];
-  } else if (type == INDIM_F64) {
-    ((double *)to)[i] = ((const double *)from)[at];
-  } else if (type == INDIM_C64) {
+  } else if (indim_type_is_complex(type)) {
+    indim_type part = indim_type_component_of(type);
     double complex z = ((const double complex *)from)[at];
-    ((float *)to)[2 * i] = (float)creal(z);
-    ((float *)to)[2 * i + 1] = (float)cimag(z);
+    store_real(part, creal(z), to, 2 * i);
+    store_real(part, cimag(z), to, 2 * i + 1);
   } else {
-    double complex z = ((const double complex *)from)[at];
-    ((double *)to)[2 * i] = creal(z);
-    ((double *)to)[2 * i + 1] = cimag(z);
+    store_real(type, ((const double *)from)[at], to, i);
   }
 }
 
 // One matrix ------------------------------------------------------------------------------------------------------------
 
-static int64_t base_of(const indim_host_lapack_array *a, int64_t number) {
-  return a->is_batched != 0 ? number * a->rows * a->columns : 0;
+static int64_t count_of(const indim_linalg_array *a) { return a->sizes[0] * a->sizes[1]; }
+
+static size_t bytes_of(const indim_linalg_array *a) {
+  return (size_t)(count_of(a) + 1) * indim_linalg_element_bytes(a->type);
 }
 
-static size_t array_bytes(const indim_host_lapack_array *a) {
-  return (size_t)(a->rows * a->columns + 1) * indim_linalg_element_bytes((indim_type)a->type);
+// Where element |i| of a matrix, column by column, is in an array whose matrices begin at |base|.
+static int64_t place_of(const indim_linalg_array *a, int64_t base, int64_t i) {
+  return base + (a->by_columns ? i : i / a->sizes[0] + i % a->sizes[0] * a->sizes[1]);
 }
 
-// Room for one matrix of each array, which all matrices of the batch share.
-static indim_status new_arrays(indim_arena *arena, const indim_host_lapack *p, indim_linalg_job *job) {
-  for (int64_t i = 0; i < p->result_count + p->operand_count; i++) {
-    void **out = i < p->result_count ? &job->out[i] : &job->in[i - p->result_count];
-    INDIM_TRY(indim_arena_alloc(arena, array_bytes(&p->arrays[i]), out));
-  }
-  return INDIM_OK;
-}
-
-static void load_operand(const indim_host_lapack_array *a, int64_t number, const void *from, void *to) {
-  for (int64_t i = 0; i < a->rows * a->columns; i++) {
-    load((indim_type)a->type, from, base_of(a, number) + i, to, i / a->columns + i % a->columns * a->rows);
+static void load_operand(const indim_linalg_array *a, int64_t number, const void *from, void *to) {
+  int64_t base = a->is_batched ? number * count_of(a) : 0;
+  for (int64_t i = 0; i < count_of(a); i++) {
+    load(a->type, from, place_of(a, base, i), to, i);
   }
 }
 
-static indim_status compute(indim_linalg_job *job, const indim_host_lapack *p) {
-  if (p->routine < INDIM_LINALG_COUNT) {
-    return indim_linalg_run(job);
+static void store_result(const indim_linalg_array *a, int64_t number, const void *from, void *to) {
+  for (int64_t i = 0; i < count_of(a); i++) {
+    store(a->type, from, i, to, place_of(a, number * count_of(a), i));
   }
-  int64_t n = p->arrays[0].rows;
-  bool is_complex = indim_type_is_complex((indim_type)p->type);
-  memcpy(job->out[0], job->in[0], (size_t)(n * n) * indim_linalg_element_bytes((indim_type)p->type));
-  return indim_linalg_cholesky(&job->work, is_complex, p->attrs[0] != 0, n, job->out[0]);
 }
 
-static indim_status run_matrix(indim_linalg_job *job, const indim_host_lapack *p, int64_t number, void *const *arrays) {
-  for (int64_t i = 0; i < p->operand_count; i++) {
-    load_operand(&p->arrays[p->result_count + i], number, arrays[p->result_count + i], job->in[i]);
+static indim_status run_matrix(indim_linalg_job *job, int64_t number, void *const *arrays) {
+  const indim_linalg_call *call = job->call;
+  for (int32_t i = 0; i < call->operand_count; i++) {
+    load_operand(&call->operands[i], number, arrays[call->result_count + i], job->in[i]);
   }
-  for (int64_t i = 0; i < p->result_count; i++) {
-    memset(job->out[i], 0, array_bytes(&p->arrays[i]));
+  for (int32_t i = 0; i < call->result_count; i++) {
+    memset(job->out[i], 0, bytes_of(&call->results[i]));
   }
-  INDIM_TRY(compute(job, p));
-  for (int64_t i = 0; i < p->result_count; i++) {
-    const indim_host_lapack_array *a = &p->arrays[i];
-    for (int64_t k = 0; k < a->rows * a->columns; k++) {
-      store((indim_type)a->type, job->out[i], k / a->columns + k % a->columns * a->rows, arrays[i],
-            base_of(a, number) + k);
-    }
+  INDIM_TRY(indim_linalg_run(job));
+  for (int32_t i = 0; i < call->result_count; i++) {
+    store_result(&call->results[i], number, job->out[i], arrays[i]);
   }
   return indim_linalg_step(&job->work, 64);
 }
 
 // The batch -------------------------------------------------------------------------------------------------------------
 
-static void describe(const indim_host_lapack_array *from, int64_t count, indim_linalg_array *to) {
-  for (int64_t i = 0; i < count; i++) {
-    to[i] = (indim_linalg_array){.type = (indim_type)from[i].type,
-                                 .is_batched = from[i].is_batched != 0,
-                                 .rank = 2,
-                                 .sizes = {from[i].rows, from[i].columns}};
+// Room for one matrix of each array, which all matrices of the batch share.
+static indim_status new_arrays(indim_arena *arena, indim_linalg_job *job) {
+  const indim_linalg_call *call = job->call;
+  for (int32_t i = 0; i < call->operand_count; i++) {
+    INDIM_TRY(indim_arena_alloc(arena, bytes_of(&call->operands[i]), &job->in[i]));
   }
+  for (int32_t i = 0; i < call->result_count; i++) {
+    INDIM_TRY(indim_arena_alloc(arena, bytes_of(&call->results[i]), &job->out[i]));
+  }
+  return INDIM_OK;
 }
 
-static indim_status run_batch(indim_ctx *cx, const indim_host_lapack *p, void *const *arrays) {
-  indim_linalg_call call = {.type = (indim_type)p->type,
-                            .batch = p->batch,
-                            .operand_count = (int32_t)p->operand_count,
-                            .result_count = (int32_t)p->result_count};
-  call.target = p->routine < INDIM_LINALG_COUNT ? indim_linalg_target_of((indim_linalg_id)p->routine) : NULL;
-  describe(p->arrays, p->result_count, call.results);
-  describe(p->arrays + p->result_count, p->operand_count, call.operands);
-  memcpy(call.sizes, p->sizes, sizeof call.sizes);
-  memcpy(call.attrs, p->attrs, sizeof call.attrs);
-  indim_linalg_job job = {.work = {.cx = cx}, .call = &call};
+indim_status indim_linalg_run_call(indim_ctx *cx, const indim_linalg_call *call, void *const *arrays) {
+  indim_linalg_job job = {.work = {.cx = cx}, .call = call};
   indim_arena arena;
   indim_arena_init(&arena, cx);
-  indim_status status = new_arrays(&arena, p, &job);
-  for (int64_t number = 0; number < p->batch && status == INDIM_OK; number++) {
+  indim_status status = new_arrays(&arena, &job);
+  for (int64_t number = 0; number < call->batch && status == INDIM_OK; number++) {
     indim_arena_init(&job.work.arena, cx);  // scratch of the routine
-    status = run_matrix(&job, p, number, arrays);
+    status = run_matrix(&job, number, arrays);
     indim_arena_deinit(&job.work.arena);
   }
   indim_arena_deinit(&arena);
   return status;
+}
+
+// The host's service ----------------------------------------------------------------------------------------------------
+
+static indim_host_lapack_array to_host(const indim_linalg_array *a) {
+  return (indim_host_lapack_array){.type = a->type,
+                                   .is_batched = a->is_batched,
+                                   .by_columns = a->by_columns,
+                                   .rows = a->sizes[0],
+                                   .columns = a->sizes[1]};
+}
+
+void indim_linalg_to_host(const indim_linalg_call *call, indim_host_lapack *out) {
+  *out = (indim_host_lapack){.routine = call->target->id,
+                             .type = call->type,
+                             .batch = call->batch,
+                             .result_count = call->result_count,
+                             .operand_count = call->operand_count};
+  for (int32_t i = 0; i < call->result_count; i++) {
+    out->arrays[i] = to_host(&call->results[i]);
+  }
+  for (int32_t i = 0; i < call->operand_count; i++) {
+    out->arrays[call->result_count + i] = to_host(&call->operands[i]);
+  }
+  memcpy(out->sizes, call->sizes, sizeof out->sizes);
+  memcpy(out->attrs, call->attrs, sizeof out->attrs);
+}
+
+static indim_linalg_array from_host(const indim_host_lapack_array *a) {
+  return (indim_linalg_array){.type = (indim_type)a->type,
+                              .is_batched = a->is_batched != 0,
+                              .by_columns = a->by_columns != 0,
+                              .rank = 2,
+                              .sizes = {a->rows, a->columns}};
+}
+
+static indim_linalg_call call_from_host(const indim_host_lapack *p) {
+  indim_linalg_call call = {.target = indim_linalg_target_of((indim_linalg_id)p->routine),
+                            .type = (indim_type)p->type,
+                            .batch = p->batch,
+                            .operand_count = (int32_t)p->operand_count,
+                            .result_count = (int32_t)p->result_count};
+  for (int32_t i = 0; i < call.result_count; i++) {
+    call.results[i] = from_host(&p->arrays[i]);
+  }
+  for (int32_t i = 0; i < call.operand_count; i++) {
+    call.operands[i] = from_host(&p->arrays[call.result_count + i]);
+  }
+  memcpy(call.sizes, p->sizes, sizeof call.sizes);
+  memcpy(call.attrs, p->attrs, sizeof call.attrs);
+  return call;
 }
 
 static bool is_stopped(void *user) {
@@ -138,7 +186,8 @@ int32_t indim_linalg_run_batch(const volatile int32_t *stop, const indim_host_la
     return INDIM_HOST_FAILED;
   }
   indim_ctx_set_interrupt(cx, is_stopped, &stop);
-  indim_status status = run_batch(cx, numbers, arrays);
+  indim_linalg_call call = call_from_host(numbers);
+  indim_status status = indim_linalg_run_call(cx, &call, arrays);
   indim_ctx_destroy(cx);
   return status == INDIM_OK ? INDIM_HOST_OK : status == INDIM_INTERRUPTED ? INDIM_HOST_STOPPED : INDIM_HOST_FAILED;
 }

@@ -16,7 +16,9 @@ static const indim_linalg_target table[] = {
 #define INDIM_LINALG(enumerator, routine, types, runs, operands, results, attributes) \
   {INDIM_LINALG_##enumerator, routine, types, operands, results, attributes},
 #include "linalg/linalg.def"
+    {INDIM_LINALG_CHOLESKY, "", "", "x:T[n,n]", "factor:T[n,n]", "lower:bool"},  // no target's name
 };
+enum { TARGETS = INDIM_LINALG_CHOLESKY };
 
 const indim_linalg_target *indim_linalg_target_of(indim_linalg_id id) { return &table[id]; }
 
@@ -34,7 +36,7 @@ const indim_linalg_target *indim_linalg_find(indim_str name, indim_type *out_typ
   }
   const char *letter = strchr(letters, name.data[start - 1]);
   indim_str routine = {name.data + start, name.size - start - rest};
-  for (size_t i = 0; i < sizeof table / sizeof table[0] && letter != NULL && *letter != '\0'; i++) {
+  for (size_t i = 0; i < TARGETS && letter != NULL && *letter != '\0'; i++) {
     if (indim_str_is(routine, table[i].routine) && strchr(table[i].types, *letter) != NULL) {
       *out_type = letter_types[letter - letters];
       return &table[i];
@@ -54,7 +56,7 @@ static bool is_older_name(indim_str name) {
 indim_status indim_linalg_fail_unknown(indim_ctx *cx, const indim_instr *instr, indim_str name) {
   char known[700] = "";
   size_t size = 0;
-  for (size_t i = 0; i < sizeof table / sizeof table[0] && size + 1 < sizeof known; i++) {
+  for (size_t i = 0; i < TARGETS && size + 1 < sizeof known; i++) {
     int more = snprintf(known + size, sizeof known - size, "%s%s{%s}%s", i == 0 ? "" : ", ", i == 0 ? "lapack_" : "",
                         table[i].types, table[i].routine);
     size += more > 0 ? (size_t)more : 0;
@@ -552,15 +554,11 @@ static indim_status check_version(indim_ctx *cx, const indim_instr *instr, const
                          stated ? (int)version.size : 7, stated ? version.data : "missing", call->target->routine);
 }
 
-indim_status indim_linalg_parse(indim_ctx *cx, const indim_instr *instr, indim_linalg_call *out_call) {
+static indim_status read_custom_call(indim_ctx *cx, const indim_instr *instr, indim_linalg_call *out_call) {
   const indim_attr *name = indim_instr_attr(instr, INDIM_ATTR_CUSTOM_CALL_TARGET);
-  *out_call = (indim_linalg_call){0};
   out_call->target = indim_linalg_find(name->value.text, &out_call->type);
   if (out_call->target == NULL) {
     return indim_linalg_fail_unknown(cx, instr, name->value.text);
-  }
-  for (size_t i = 0; i < sizeof out_call->sizes / sizeof out_call->sizes[0]; i++) {
-    out_call->sizes[i] = -1;
   }
   INDIM_TRY(check_version(cx, instr, out_call));
   INDIM_TRY(check_attrs(cx, instr, out_call));
@@ -568,4 +566,72 @@ indim_status indim_linalg_parse(indim_ctx *cx, const indim_instr *instr, indim_l
   INDIM_TRY(check_results(cx, instr, out_call));
   INDIM_TRY(check_rules(cx, instr, out_call));
   return check_limits(cx, instr, out_call);
+}
+
+// The ops ------------------------------------------------------------------------------------------------------------
+
+// The last two dimensions of |shape| are a matrix. Its sizes get the letters.
+static indim_linalg_array matrix_of(indim_linalg_call *call, const indim_shape *shape, char rows, char columns) {
+  const int64_t *sizes = &shape->sizes[shape->rank - 2];
+  call->sizes[rows - 'a'] = sizes[0];
+  call->sizes[columns - 'a'] = sizes[1];
+  return (indim_linalg_array){.type = shape->type, .is_batched = true, .rank = 2, .sizes = {sizes[0], sizes[1]}};
+}
+
+static void read_batch(indim_linalg_call *call, const indim_instr *instr, indim_linalg_id id) {
+  const indim_shape *shape = instr->shape;
+  call->target = &table[id];
+  call->type = shape->type;
+  call->batch = 1;
+  call->batch_rank = shape->rank - 2;
+  call->operand_count = instr->operand_count;
+  call->result_count = 1;
+  for (int32_t d = 0; d < call->batch_rank; d++) {
+    call->batch *= shape->sizes[d];
+  }
+}
+
+static void set_attr(indim_linalg_call *call, const char *name, int64_t value) {
+  item it;
+  call->attrs[find_item(call->target->attributes, (indim_str){name, strlen(name)}, &it)] = value;
+}
+
+static indim_status read_cholesky(indim_ctx *cx, const indim_instr *instr, indim_linalg_call *call) {
+  read_batch(call, instr, INDIM_LINALG_CHOLESKY);
+  call->operands[0] = call->results[0] = matrix_of(call, instr->shape, 'n', 'n');
+  set_attr(call, "lower", indim_instr_bool(instr, INDIM_ATTR_LOWER, false));
+  return check_limits(cx, instr, call);
+}
+
+static indim_status read_triangular_solve(indim_ctx *cx, const indim_instr *instr, indim_linalg_call *call) {
+  indim_str trans = indim_instr_word(instr, INDIM_ATTR_TRANSPOSE_A);
+  char letter = indim_str_is(trans, "NO_TRANSPOSE") ? 'N'
+                : indim_str_is(trans, "TRANSPOSE")  ? 'T'
+                : indim_str_is(trans, "ADJOINT")    ? 'C'
+                                                    : '\0';
+  if (letter == '\0') {
+    bool stated = trans.size > 0;
+    indim_fail_instr(cx, INDIM_INVALID, instr, "transpose_a= is %.*s", stated ? (int)trans.size : 7,
+                     stated ? trans.data : "missing");
+    indim_hint(cx, "it is one of NO_TRANSPOSE, TRANSPOSE or ADJOINT");
+    return INDIM_INVALID;
+  }
+  read_batch(call, instr, INDIM_LINALG_TRSM);
+  call->operands[0] = matrix_of(call, instr->operands[0]->shape, 's', 's');
+  call->operands[1] = call->results[0] = matrix_of(call, instr->shape, 'm', 'n');
+  set_attr(call, "side", indim_instr_bool(instr, INDIM_ATTR_LEFT_SIDE, false) ? 'L' : 'R');
+  set_attr(call, "uplo", indim_instr_bool(instr, INDIM_ATTR_LOWER, false) ? 'L' : 'U');
+  set_attr(call, "trans_x", letter);
+  set_attr(call, "diag", indim_instr_bool(instr, INDIM_ATTR_UNIT_DIAGONAL, false) ? 'U' : 'N');
+  return check_limits(cx, instr, call);
+}
+
+indim_status indim_linalg_read(indim_ctx *cx, const indim_instr *instr, indim_linalg_call *out_call) {
+  *out_call = (indim_linalg_call){0};
+  for (size_t i = 0; i < sizeof out_call->sizes / sizeof out_call->sizes[0]; i++) {
+    out_call->sizes[i] = -1;
+  }
+  return instr->op == INDIM_OP_CHOLESKY           ? read_cholesky(cx, instr, out_call)
+         : instr->op == INDIM_OP_TRIANGULAR_SOLVE ? read_triangular_solve(cx, instr, out_call)
+                                                  : read_custom_call(cx, instr, out_call);
 }

@@ -1,5 +1,6 @@
-// Custom calls that are LAPACK's. linalg.def lists them; docs/linalg.md says what they take and give. A call is read from
-// its instruction once, with every attribute, shape and layout checked, and whoever runs it trusts what is here.
+// Linear algebra: the custom calls that are LAPACK's, and the ops cholesky and triangular-solve. linalg.def lists the first;
+// docs/linalg.md says what they take and give. A call is read from its instruction once, with every attribute, shape and
+// layout checked, and whoever runs it trusts what is here.
 //
 //   (f32[2,3,3]{1,2,0}, s32[2]) custom-call(x), custom_call_target="lapack_spotrf_ffi", ..., backend_config={uplo = 76 : ui8}
 //     -> target POTRF of f32, 2 matrices, n = 3, uplo 'L'
@@ -11,6 +12,7 @@
 typedef enum indim_linalg_id {
 #define INDIM_LINALG(enumerator, routine, types, runs, operands, results, attributes) INDIM_LINALG_##enumerator,
 #include "linalg/linalg.def"
+  INDIM_LINALG_CHOLESKY,  // the op; triangular-solve is TRSM
   INDIM_LINALG_COUNT
 } indim_linalg_id;
 
@@ -31,13 +33,14 @@ typedef struct indim_linalg_array {
   indim_str name;
   indim_type type;
   bool is_batched;   // false for one that all matrices share
+  bool by_columns;   // a matrix lies column by column; false as it is read: row by row
   int32_t rank;      // 0 to 2, without the batch
   int64_t sizes[2];  // 1 beyond the rank
 } indim_linalg_array;
 
 typedef struct indim_linalg_call {
   const indim_linalg_target *target;
-  indim_type type;     // F32, F64, C64 or C128
+  indim_type type;     // F32, F64, C64 or C128; of the ops also the other floats
   int64_t batch;       // matrices
   int32_t batch_rank;  // dimensions that number them, the first ones of every operand and result
   int32_t operand_count;
@@ -53,8 +56,9 @@ const indim_linalg_target *indim_linalg_target_of(indim_linalg_id id);
 const indim_linalg_target *indim_linalg_find(indim_str name, indim_type *out_type);
 // Refuses |name|, whoever else was asked before: names the targets that are known.
 indim_status indim_linalg_fail_unknown(indim_ctx *cx, const indim_instr *instr, indim_str name);
-// Reads a custom call whose target indim_linalg_find knows. INDIM_INVALID with what is wrong and what is expected.
-INDIM_CHECKED indim_status indim_linalg_parse(indim_ctx *cx, const indim_instr *instr, indim_linalg_call *out_call);
+// Reads a cholesky, triangular-solve or custom-call. INDIM_UNSUPPORTED with the known targets for another custom call,
+// INDIM_INVALID with what is wrong and what is expected.
+INDIM_CHECKED indim_status indim_linalg_read(indim_ctx *cx, const indim_instr *instr, indim_linalg_call *out_call);
 
 // The size that a letter of the table's row means: 'm', 'n', 'k', ...
 int64_t indim_linalg_size(const indim_linalg_call *call, char letter);

@@ -142,16 +142,6 @@ static indim_status run_gtsv(indim_linalg_job *job) {
               job->out[1], job->out[2], job->out[3], job->out[4]);
 }
 
-typedef indim_status run_fn(indim_linalg_job *job);
-
-static run_fn *const routines[] = {
-#define INDIM_LINALG(enumerator, routine, types, runs, operands, results, attributes) \
-  [INDIM_LINALG_##enumerator] = run_##runs,
-#include "linalg/linalg.def"
-};
-
-indim_status indim_linalg_run(indim_linalg_job *job) { return routines[job->call->target->id](job); }
-
 // cholesky --------------------------------------------------------------------------------------------------------------
 
 // The triangle that is no part of the factor becomes 0, and everything NaN where there is no factor: not positive
@@ -178,14 +168,29 @@ static void finish_complex(bool lower, int32_t info, int64_t n, double complex *
   }
 }
 
-indim_status indim_linalg_cholesky(indim_linalg_work *w, bool is_complex, bool lower, int64_t n, void *a) {
+static indim_status run_cholesky(indim_linalg_job *job) {
+  bool lower = attr(job, "lower") != 0;
+  int64_t n = size_of(job, 'n');
   int32_t info = 0;
-  if (is_complex) {
-    INDIM_TRY(indim_complex_potrf(w, lower, n, a, &info));
-    finish_complex(lower, info, n, a);
+  start_with(job, 0, 0);
+  INDIM_TRY(CALL(potrf, &job->work, lower, n, job->out[0], &info));
+  if (is_complex(job)) {
+    finish_complex(lower, info, n, job->out[0]);
   } else {
-    INDIM_TRY(indim_real_potrf(w, lower, n, a, &info));
-    finish_real(lower, info, n, a);
+    finish_real(lower, info, n, job->out[0]);
   }
   return INDIM_OK;
 }
+
+// The table ----------------------------------------------------------------------------------------------------------
+
+typedef indim_status run_fn(indim_linalg_job *job);
+
+static run_fn *const routines[] = {
+#define INDIM_LINALG(enumerator, routine, types, runs, operands, results, attributes) \
+  [INDIM_LINALG_##enumerator] = run_##runs,
+#include "linalg/linalg.def"
+    [INDIM_LINALG_CHOLESKY] = run_cholesky,
+};
+
+indim_status indim_linalg_run(indim_linalg_job *job) { return routines[job->call->target->id](job); }

@@ -18,8 +18,4 @@ typedef struct indim_linalg_job {
 size_t indim_linalg_element_bytes(indim_type type);
 INDIM_CHECKED indim_status indim_linalg_run(indim_linalg_job *job);
 
-// The op cholesky, in place: the other triangle becomes 0, and everything NaN where there is no factor. |a| has double
-// or double complex elements.
-INDIM_CHECKED indim_status indim_linalg_cholesky(indim_linalg_work *w, bool is_complex, bool lower, int64_t n, void *a);
-
 #endif  // INDIM_LINALG_RUN_H

@@ -39,7 +39,7 @@ struct indim_executable {
   void *scratch_block;
   uint32_t scratch_in_use;  // atomic
   indim_blas blas;
-  // Linear algebra of the program's: from linalg/, which this layer does not know; NULL if the program has none.
+  // Linear algebra: from linalg/, which this layer does not know.
   int32_t (*lapack)(const volatile int32_t *stop, const indim_host_lapack *numbers, void *const *arrays);
   int64_t code_bytes;
   const char *target;   // a name

@@ -20,7 +20,6 @@ typedef struct run {
   indim_parallel_fn *parallel;
   void *parallel_user;
   const indim_executable *executable;
-  const indim_blas *blas;
   const volatile int32_t *stop;
 } run;
 
@@ -67,7 +66,7 @@ static void run_stoppable(void *user, void (*piece)(void *frame, int64_t begin, 
 
 static int32_t run_matmul(void *user, const indim_host_matmul *sizes, void *const *arrays) {
   run *r = user;
-  if (!indim_matmul_run(r->blas, run_stoppable, r, sizes, arrays[0], arrays[1], arrays[2])) {
+  if (!indim_matmul_run(&r->executable->blas, run_stoppable, r, sizes, arrays[0], arrays[1], arrays[2])) {
     return INDIM_HOST_FAILED;
   }
   return *r->stop == 0 ? INDIM_HOST_OK : INDIM_HOST_STOPPED;
@@ -78,7 +77,7 @@ static int32_t run_fft(void *user, const indim_host_fft *sizes, void *const *arr
   const indim_fft_context context = {.parallel = r->parallel == NULL ? NULL : run_stoppable,
                                      .parallel_user = r,
                                      .stop = r->stop,
-                                     .vector_bytes = r->blas == NULL ? 0 : r->blas->vector_bytes};
+                                     .vector_bytes = r->executable->blas.vector_bytes};
   return indim_fft_run(&context, sizes, arrays[0], arrays[1], NULL, 0);
 }
 
@@ -280,7 +279,6 @@ static inline void make_host(const indim_executable *e, const indim_run_options 
   *r = (run){.parallel = o->parallel,
              .parallel_user = o->parallel_user,
              .executable = e,
-             .blas = &e->blas,
              .stop = o->stop == NULL ? &never : o->stop};
   if (r->parallel == NULL && o->pool != NULL) {
     r->parallel = indim_pool_run;
@@ -291,7 +289,7 @@ static inline void make_host(const indim_executable *e, const indim_run_options 
                        .parallel = r->parallel == NULL ? run_whole : run_parallel,
                        .matmul = run_matmul,
                        .fft = run_fft,
-                       .lapack = e->lapack == NULL ? NULL : run_lapack};
+                       .lapack = run_lapack};
 }
 
 static inline int32_t call(const indim_executable *e, const indim_run_options *o, void *scratch,

@@ -126,7 +126,7 @@ static indim_status read_root(indim_ctx *cx, const char *program, indim_linalg_c
   status = status == INDIM_OK ? indim_module_verify(cx, module) : status;
   CHECK_MSG(status == INDIM_OK, "%s: %s", program, test_message(cx));
   if (status == INDIM_OK) {
-    status = indim_linalg_parse(cx, module->entry->root, out);
+    status = indim_linalg_read(cx, module->entry->root, out);
   }
   indim_module_destroy(module);
   return status;

@@ -1,8 +1,6 @@
 // Which kernel lowers an op (kernels.def), and what the planner asks of it.
 #include "loop/kernels/kernels.h"
 
-#include "loop/kernels/service.h"
-
 // Why a kernel does not take an item ---------------------------------------------------------------------------------
 
 static const char *refuses_takes_all(const indim_flow_item *item) {
@@ -42,14 +40,6 @@ static const char *refuses_convolution(const indim_flow_item *item) {
          : item->shape->rank >= INDIM_MAX_RANK ? "it has more than 63 dimensions"
                                                : NULL;
 }
-
-static const char *refuses_fft(const indim_flow_item *item) {
-  indim_type type = item->shape->type;
-  bool fits = type == INDIM_F32 || type == INDIM_F64 || type == INDIM_C64 || type == INDIM_C128;
-  return fits ? NULL : "it is of neither f32 nor f64 nor complex numbers of these";
-}
-
-static const char *refuses_linalg(const indim_flow_item *item) { return indim_linalg_refuses(item); }
 
 // How often an element of an operand is computed --------------------------------------------------------------------------
 
@@ -118,6 +108,15 @@ static const kernel kernels[] = {
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
+static const kernel *first_of(indim_op op) {
+  for (int i = 0; i < KERNELS; i++) {
+    if (kernels[i].op == op) {
+      return &kernels[i];
+    }
+  }
+  return NULL;
+}
+
 // The first kernel that takes the item. NULL when there is none; |*out_reason| is then why not, of the last one tried. |l|:
 // for lines of --explain; may be NULL.
 static const kernel *find(indim_lowering *l, const indim_flow_item *item, const char **out_reason) {
@@ -139,16 +138,27 @@ static const kernel *find(indim_lowering *l, const indim_flow_item *item, const 
   return NULL;
 }
 
+// All kernels of an op read in the same way; this is asked of each operand, so without what find() would have to look at.
 bool indim_lower_takes_elements(const indim_flow_item *item, int32_t k) {
-  const char *reason = NULL;
-  const kernel *taken = find(NULL, item, &reason);
-  return taken != NULL && (taken->reads == ELEMENTS || (taken->reads == UPDATES && k > 0));
+  const kernel *first = first_of(item->instr->op);
+  return first != NULL && (first->reads == ELEMENTS || (first->reads == UPDATES && k > 0));
 }
 
 int64_t indim_lower_repeats(const indim_flow_item *item, int32_t k) {
   const char *reason = NULL;
   const kernel *taken = find(NULL, item, &reason);
   return taken == NULL ? 1 : taken->repeats(item, k);
+}
+
+// Of none of its results: there is nothing to compute.
+static bool has_no_elements(indim_flow_item *item) {
+  int32_t count = item->member_count > 0 ? item->member_count : 1;
+  for (int32_t i = 0; i < count; i++) {
+    if (indim_shape_element_count(indim_flow_result(item, i)->shape) > 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 void indim_lower_kernel(indim_lowering *l, indim_flow_item *item) {
@@ -160,7 +170,7 @@ void indim_lower_kernel(indim_lowering *l, indim_flow_item *item) {
   }
   if (taken->results == SCRATCH) {
     indim_lower_place(l, item);
-    if (indim_shape_element_count(indim_flow_result(item, 0)->shape) == 0) {
+    if (has_no_elements(item)) {
       return;
     }
   }

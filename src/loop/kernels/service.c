@@ -5,41 +5,27 @@
 
 typedef struct call {
   indim_lowering *l;
-  bool is_row_major;
+  uint64_t by_columns;  // a bit for each array
   int32_t count;
   indim_storage *storages[INDIM_MAX_HOST_STORAGES];
   indim_value_id addresses[INDIM_MAX_HOST_STORAGES];
   int64_t elements[INDIM_MAX_HOST_STORAGES];
 } call;
 
-// Dimension number |k| of the order, the most minor one first.
-static int32_t minor_dim(const call *c, const indim_shape *shape, int32_t k) {
-  return shape->has_layout && !c->is_row_major ? (int32_t)shape->layout.minor_to_major[k] : shape->rank - 1 - k;
+bool indim_service_is_by_columns(const indim_shape *shape) {
+  bool is = shape->has_layout && shape->layout.tile_count == 0 && shape->rank >= 2;
+  for (int32_t k = 0; is && k < shape->rank; k++) {
+    int32_t d = k < 2 ? shape->rank - 2 + k : shape->rank - 1 - k;
+    is = shape->layout.minor_to_major[k] == d;
+  }
+  return is;
 }
 
-static bool is_dense(const call *c, const indim_shape *shape, const indim_location *at) {
-  int64_t stride = 1;
-  for (int32_t k = 0; k < shape->rank && at->tiled == NULL; k++) {
-    int32_t d = minor_dim(c, shape, k);
-    if (shape->sizes[d] != 1 && at->strides[d] != stride) {
-      return false;
-    }
-    stride *= shape->sizes[d];
-  }
-  return at->tiled == NULL;
-}
-
-static indim_location dense_scratch(const call *c, const indim_flow_item *item) {
-  const indim_shape *shape = item->shape;
-  int64_t *strides = indim_lower_alloc(c->l, shape->rank, sizeof *strides);
-  indim_location at = {.strides = strides};
-  int64_t stride = 1;
-  for (int32_t k = 0; k < shape->rank && strides != NULL; k++) {
-    strides[minor_dim(c, shape, k)] = stride;
-    stride *= shape->sizes[minor_dim(c, shape, k)];
-  }
-  at.storage = indim_loop_storage(&c->l->b, INDIM_STORAGE_SCRATCH, shape->type, stride, item->instr->name.data);
-  return at;
+// The next array's shape in the order that the service wants.
+static indim_shape next_shape(const call *c, const indim_shape *shape) {
+  indim_shape wanted = *shape;
+  wanted.has_layout = (c->by_columns >> c->count & 1) != 0;
+  return wanted;
 }
 
 static void add_array(call *c, const indim_flow_item *item, const indim_location *at) {
@@ -50,8 +36,9 @@ static void add_array(call *c, const indim_flow_item *item, const indim_location
 
 static void add_operand(call *c, indim_flow_item *operand) {
   indim_location at = indim_location_need(c->l, operand);
-  if (!indim_lower_failed(c->l) && !is_dense(c, operand->shape, &at)) {
-    at = dense_scratch(c, operand);
+  indim_shape wanted = next_shape(c, operand->shape);
+  if (!indim_lower_failed(c->l) && !indim_location_is_dense(&wanted, &at)) {
+    at = indim_location_new(c->l, &wanted, operand->instr->name.data);
     indim_nest_copy(c->l, operand, &at);
   }
   if (!indim_lower_failed(c->l)) {
@@ -60,8 +47,8 @@ static void add_operand(call *c, indim_flow_item *operand) {
 }
 
 void indim_lower_service(indim_lowering *l, indim_flow_item *item, indim_host_service service, const void *numbers,
-                         bool is_row_major) {
-  call c = {.l = l, .is_row_major = is_row_major};
+                         uint64_t by_columns) {
+  call c = {.l = l, .by_columns = by_columns};
   int32_t results = item->member_count > 0 ? item->member_count : 1;
   indim_location *wanted = indim_lower_alloc(l, results, sizeof *wanted);
   if (wanted == NULL || results + item->operand_count > INDIM_MAX_HOST_STORAGES) {
@@ -71,8 +58,9 @@ void indim_lower_service(indim_lowering *l, indim_flow_item *item, indim_host_se
   for (int32_t i = 0; i < results && !indim_lower_failed(l); i++) {
     indim_flow_item *result = indim_flow_result(item, i);
     wanted[i] = result->place;
-    if (!is_dense(&c, result->shape, &result->place)) {
-      result->place = dense_scratch(&c, result);
+    indim_shape shape = next_shape(&c, result->shape);
+    if (!indim_location_is_dense(&shape, &result->place)) {
+      result->place = indim_location_new(l, &shape, result->instr->name.data);
     }
     if (!indim_lower_failed(l)) {
       add_array(&c, result, &result->place);

@@ -4,13 +4,12 @@
 
 #include "loop/kernels/kernels.h"
 
-// Calls |service| with the results and then the operands of |item|, each dense in the layout of its shape, or in row-major
-// order if |is_row_major|. An operand that lies otherwise is copied before, a result afterwards. |numbers| is the service's
-// struct.
+// Calls |service| with the results and then the operands of |item|, each dense in row-major order; those whose bits are set in
+// |by_columns|, whose shapes must say so, with the last two dimensions the other way round. An operand that lies otherwise is
+// copied before, a result afterwards. |numbers| is the service's struct.
 void indim_lower_service(indim_lowering *l, indim_flow_item *item, indim_host_service service, const void *numbers,
-                         bool is_row_major);
-
-// linalg.c: why it does not take the item; NULL if it does.
-const char *indim_linalg_refuses(const indim_flow_item *item);
+                         uint64_t by_columns);
+// Whether the layout of |shape| is row-major but for its last two dimensions: matrices column by column.
+bool indim_service_is_by_columns(const indim_shape *shape);
 
 #endif  // INDIM_LOOP_KERNEL_SERVICE_H

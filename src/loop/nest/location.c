@@ -26,8 +26,7 @@ indim_location indim_location_of(indim_lowering *l, const indim_shape *shape, in
   return at;
 }
 
-indim_location indim_location_scratch(indim_lowering *l, const indim_flow_item *item) {
-  const indim_shape *shape = item->shape;
+indim_location indim_location_new(indim_lowering *l, const indim_shape *shape, const char *name) {
   indim_location at = {0};
   int64_t *strides = indim_lower_alloc(l, shape->rank, sizeof *strides);
   if (strides == NULL) {
@@ -40,8 +39,12 @@ indim_location indim_location_scratch(indim_lowering *l, const indim_flow_item *
     stride *= shape->sizes[d];
   }
   at.strides = strides;
-  at.storage = indim_loop_storage(&l->b, INDIM_STORAGE_SCRATCH, shape->type, stride, item->instr->name.data);
+  at.storage = indim_loop_storage(&l->b, INDIM_STORAGE_SCRATCH, shape->type, stride, name);
   return at;
+}
+
+indim_location indim_location_scratch(indim_lowering *l, const indim_flow_item *item) {
+  return indim_location_new(l, item->shape, item->instr->name.data);
 }
 
 // The address of an index in a tiled layout: each tile splits its dimensions into a tile number and a position within.

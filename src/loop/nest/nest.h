@@ -27,7 +27,9 @@ typedef struct indim_element_ctx {
 
 // The location of an array of |shape| at the start of |storage|, laid out as the shape says.
 indim_location indim_location_of(indim_lowering *l, const indim_shape *shape, indim_storage *storage);
-// A new scratch array for |item|, in its shape's layout but without padding and tiles.
+// A new scratch array of |shape| in the order of its layout (row-major without one), without padding and tiles; and one for
+// |item|.
+indim_location indim_location_new(indim_lowering *l, const indim_shape *shape, const char *name);
 indim_location indim_location_scratch(indim_lowering *l, const indim_flow_item *item);
 // The address of an index: one s64 value for each dimension, with one lane or several.
 indim_value_id indim_location_address(indim_lowering *l, const indim_shape *shape, const indim_location *at,
