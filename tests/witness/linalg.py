@@ -1,4 +1,4 @@
-"""Linear algebra in the evaluator against JAX and XLA on the CPU: programs that JAX lowers to LAPACK's custom calls, and
+"""Linear algebra in both engines against JAX and XLA on the CPU: programs that JAX lowers to LAPACK's custom calls, and
 the ops cholesky and triangular-solve.
 
 Where LAPACK's answer is the only one (solutions, determinants, pivots, singular values) results are compared with those
@@ -32,6 +32,7 @@ jax.config.update("jax_enable_x64", True)
 
 F32, F64, C64, C128 = np.float32, np.float64, np.complex64, np.complex128
 ALL = (F32, F64, C64, C128)
+ENGINES = ("eval", "compile")
 NAMES = {F32: "f32", F64: "f64", C64: "c64", C128: "c128"}
 LIBRARY = pathlib.Path(__file__).parent.parent.parent
 CASES = []  # (name, function, arguments, check)
@@ -387,13 +388,15 @@ def run_case(indim, name, function, arguments, check, targets):
     jitted, text, like = lowered(function, arguments)
     targets.update(re.findall(r'custom_call_target="([^"]*)"', text))
     kept = [a for a, used in zip(arguments, kept_arguments(text, arguments)) if used]
-    try:
-        ours = indim.run(text, kept, like, "eval")[:-1]
-        with np.errstate(all="ignore"):
-            check(ours, lambda: [np.asarray(x) for x in jitted(*arguments)[:-1]], arguments)
-        case(name, "")
-    except (IndimError, Wrong) as error:
-        case(name, str(error))
+    theirs = [np.asarray(x) for x in jitted(*arguments)[:-1]]
+    for engine in ENGINES:
+        try:
+            ours = indim.run(text, kept, like, engine)[:-1]
+            with np.errstate(all="ignore"):
+                check(ours, lambda: theirs, arguments)
+            case(f"{name} ({engine})", "")
+        except (IndimError, Wrong) as error:
+            case(f"{name} ({engine})", str(error))
 
 
 def kept_arguments(text, arguments):
@@ -416,11 +419,15 @@ def op_text(line, dtype, *shapes):
 def op_case(indim, xla, name, text, arguments, check):
     try:
         theirs = xla.ask("run", text, [arguments])[0]
-        ours = indim.run(text, arguments, theirs, "eval")
-        check(ours, theirs)
-        case(name, "")
-    except (IndimError, Wrong, Refused) as error:
+    except Refused as error:
         case(name, str(error))
+        return
+    for engine in ENGINES:
+        try:
+            check(indim.run(text, arguments, theirs, engine), theirs)
+            case(f"{name} ({engine})", "")
+        except (IndimError, Wrong) as error:
+            case(f"{name} ({engine})", str(error))
 
 
 def all_near(ours, theirs):

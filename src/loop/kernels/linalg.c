@@ -1,6 +1,7 @@
-// cholesky, triangular-solve and LAPACK's custom calls, computed by the host.
+// cholesky, triangular-solve and LAPACK's custom calls: small matrices as code, others by the host.
 #include "linalg/batch.h"
 #include "loop/kernels/service.h"
+#include "loop/linalg/linalg.h"
 
 // Matrices that lie column by column are passed as they are: sets their bit |number|.
 static void mark(const indim_shape *shape, int32_t number, indim_linalg_array *array, uint64_t *by_columns) {
@@ -16,6 +17,11 @@ void indim_lower_linalg(indim_lowering *l, indim_flow_item *item) {
   if (indim_lower_failed(l)) {
     return;
   }
+  const char *reason = indim_small_linalg_refuses(&call);
+  if (reason == NULL && indim_small_linalg_lower(l, item, &call)) {
+    return;
+  }
+  indim_lower_explain(l, item, "by the host: %s", reason == NULL ? "an array has tiles" : reason);
   for (int32_t i = 0; i < call.result_count; i++) {
     mark(indim_flow_result(item, i)->shape, i, &call.results[i], &by_columns);
   }

@@ -67,6 +67,10 @@ indim_value_id indim_clamp_start(indim_element_ctx *k, indim_flow_item **operand
 
 // In-register transpose (transpose.c) ---------------------------------------------------------------------------------
 
+enum { INDIM_TRANSPOSE_LANES = 32 };
+// As many vectors as each has lanes (a power of two, at most INDIM_TRANSPOSE_LANES): lane k of row i becomes lane i of row k.
+void indim_transpose_square(indim_lowering *l, int32_t lanes, const indim_value_id *rows, indim_value_id *out);
+
 // The dimension along which arrays are contiguous that are strided along the nest's vector dimension; -1: none.
 int32_t indim_transpose_dim(const indim_nest *nest);
 // Whether an access is to be loaded transposed.

@@ -11,7 +11,7 @@
 #include "loop/ir/build.h"
 #include "loop/nest/element.h"
 
-enum { MAX_LOADS = 32, MAX_LANES = 32 };
+enum { MAX_LOADS = 32, MAX_LANES = INDIM_TRANSPOSE_LANES };
 
 struct indim_transposition {
   bool is_replay;
@@ -147,7 +147,7 @@ static void shuffle_row_pairs(indim_lowering *l, int32_t lanes, int32_t s, const
 // smaller squares: the bits of a lane number above a part's are swapped with the same bits of the row number. Then the
 // lanes of two rows are interleaved within their parts: the bit in which the row numbers differ becomes the lowest of
 // the lane number, and the highest lane bit within the part becomes the row's.
-static void transpose_rows(indim_lowering *l, int32_t lanes, const indim_value_id *rows, indim_value_id *out) {
+void indim_transpose_square(indim_lowering *l, int32_t lanes, const indim_value_id *rows, indim_value_id *out) {
   int32_t first[MAX_LANES];
   int32_t second[MAX_LANES];
   int32_t part = 16 * lanes / l->target->vector_bytes;
@@ -176,7 +176,7 @@ static void transpose_all(indim_lowering *l, indim_transposition *t) {
       is_complete = is_complete && t->rows[n][i] != 0;
     }
     if (is_complete) {
-      transpose_rows(l, t->lanes, t->rows[n], t->transposed[t->square][n]);
+      indim_transpose_square(l, t->lanes, t->rows[n], t->transposed[t->square][n]);
     }
   }
 }

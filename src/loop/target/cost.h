@@ -22,6 +22,16 @@ enum {
   INDIM_COST_STORED_PART = 2,
 };
 
+// Linear algebra (linalg/) ---------------------------------------------------------------------------------------------
+
+enum {
+  // Operations of straight code for a matrix, by small.def: more take longer to compile than a call of the host's LAPACK
+  // costs in a few thousand runs. bench/linalg.py.
+  INDIM_COST_SMALL_LINALG = 6000,
+  // The longest side of such a matrix.
+  INDIM_COST_SMALL_MATRIX = 64
+};
+
 // Threads --------------------------------------------------------------------------------------------------------------
 
 enum {
