@@ -19,9 +19,10 @@ static value reflector(const indim_matrix_code *c, int64_t count, value *alpha, 
   value is_negative = indim_code_compare(c, INDIM_COMPARE_LT, head, zero);
   value beta = indim_code_select(c, is_negative, norm, indim_code_neg(c, norm));
   value is_done = indim_code_compare(c, INDIM_COMPARE_EQ, rest, zero);  // no reflection: tau is 0
-  value factor = indim_code_div(c, scale, indim_code_sub(c, head, beta));
+  value factor = indim_code_div(c, indim_code_real(c, 1), indim_code_sub(c, head, beta));
   for (int64_t i = 0; i < count; i++) {
-    x[i] = indim_code_select(c, is_done, x[i], indim_code_mul(c, x[i], factor));
+    value scaled = indim_code_mul(c, x[i], scale);
+    x[i] = indim_code_select(c, is_done, x[i], indim_code_mul(c, scaled, factor));
   }
   *alpha = indim_code_select(c, is_done, *alpha, indim_code_mul(c, beta, inverse));
   return indim_code_select(c, is_done, zero, indim_code_div(c, indim_code_sub(c, beta, head), beta));

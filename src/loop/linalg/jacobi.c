@@ -24,7 +24,7 @@ static rotation rotation_of(const indim_matrix_code *c, value d, value x) {
   value root = indim_code_sqrt(c, indim_code_mul_add(c, d, d, indim_code_mul(c, twice, twice)));
   value divisor = indim_code_add(c, indim_code_abs(c, d), root);
   value is_negative = indim_code_compare(c, INDIM_COMPARE_LT, d, zero);
-  value is_done = indim_code_compare(c, INDIM_COMPARE_EQ, divisor, zero);
+  value is_done = indim_code_compare(c, INDIM_COMPARE_EQ, root, zero);  // or nearly
   value signed_twice = indim_code_select(c, is_negative, indim_code_neg(c, twice), twice);
   value tangent =
       indim_code_select(c, is_done, zero, indim_code_div(c, signed_twice, indim_code_select(c, is_done, one, divisor)));
@@ -53,46 +53,116 @@ static void identity(const indim_matrix_code *c, int64_t n, value *v) {
   }
 }
 
-// Sweeps ---------------------------------------------------------------------------------------------------------------
+// Loops ----------------------------------------------------------------------------------------------------------------
 
-// What a sweep changes: the matrix that is made diagonal or orthogonal, and the product of the rotations.
-typedef struct sweep {
-  int64_t rows, columns;  // of |a|; the rotations are of |columns| dimensions
-  value *a, *v;           // |v|: NULL if the vectors are not wanted
-  value rest;             // what is left to do: 0 or less when a lane is done
-  // Does all pairs and sets |rest|.
-  void (*run)(const indim_matrix_code *c, struct sweep *s);
-} sweep;
+// What loops change: the columns that are rotated or sorted, and what goes with them. Lists of values that are NULL are not
+// there.
+typedef struct columns {
+  int64_t rows, count;  // of |a|; |v| is count x count
+  value *a;             // the matrix that becomes diagonal, or has orthogonal columns
+  value *v;             // the product of the rotations
+  value *keys;          // by which columns are sorted
+  value rest;           // what is left to do: 0 or less when a lane is done
+} columns;
 
-// Carried through the loop: a, v, the rest, and the number of sweeps.
-static int32_t gather(const sweep *s, value *out) {
+typedef struct part {
+  value *values;
+  int64_t count;
+} part;
+
+enum { PARTS = 4 };
+
+static void parts_of(columns *s, part *out) {
+  out[0] = (part){s->a, s->a == NULL ? 0 : s->rows * s->count};
+  out[1] = (part){s->v, s->v == NULL ? 0 : s->count * s->count};
+  out[2] = (part){s->keys, s->keys == NULL ? 0 : s->count};
+  out[3] = (part){&s->rest, 1};
+}
+
+// All values as a list for a loop to carry, with room for one more; and back. Returns how many they are.
+static int32_t gather(columns *s, value *out) {
+  part parts[PARTS];
   int32_t count = 0;
-  for (int64_t i = 0; i < s->rows * s->columns; i++) {
-    out[count++] = s->a[i];
+  parts_of(s, parts);
+  for (int i = 0; i < PARTS; i++) {
+    for (int64_t k = 0; k < parts[i].count; k++) {
+      out[count++] = parts[i].values[k];
+    }
   }
-  for (int64_t i = 0; i < s->columns * s->columns && s->v != NULL; i++) {
-    out[count++] = s->v[i];
-  }
-  out[count++] = s->rest;
   return count;
 }
 
-static void spread(sweep *s, const value *from) {
-  for (int64_t i = 0; i < s->rows * s->columns; i++) {
-    s->a[i] = *from++;
+static void spread(columns *s, const value *from) {
+  part parts[PARTS];
+  parts_of(s, parts);
+  for (int i = 0; i < PARTS; i++) {
+    for (int64_t k = 0; k < parts[i].count; k++) {
+      parts[i].values[k] = *from++;
+    }
   }
-  for (int64_t i = 0; i < s->columns * s->columns && s->v != NULL; i++) {
-    s->v[i] = *from++;
-  }
-  s->rest = *from;
 }
 
-// Sweeps while a lane has something left, MOST_SWEEPS times at the most (five to eight suffice).
-static void run_sweeps(const indim_matrix_code *c, sweep *s) {
-  int64_t room = s->rows * s->columns + s->columns * s->columns + 2;
-  value *carried = indim_lower_alloc(c->l, room, sizeof *carried);
-  value *now = indim_lower_alloc(c->l, room, sizeof *now);
-  if (carried == NULL || now == NULL || s->a == NULL || indim_lower_failed(c->l)) {
+static value *new_list(const indim_matrix_code *c, const columns *s) {
+  return indim_lower_alloc(c->l, s->rows * s->count + s->count * s->count + s->count + 2, sizeof(value));
+}
+
+typedef void step_fn(const indim_matrix_code *c, columns *s);
+
+// Runs |step| that many times.
+static void repeat(const indim_matrix_code *c, columns *s, int64_t times, step_fn *step) {
+  value *before = new_list(c, s);
+  value *now = new_list(c, s);
+  if (before == NULL || now == NULL || indim_lower_failed(c->l) || times == 0) {
+    return;
+  }
+  if (times == 1) {
+    step(c, s);
+    return;
+  }
+  int32_t count = gather(s, before);
+  indim_loop_for_begin(c->b, indim_loop_index(c->b, 0), indim_loop_index(c->b, times), 1, count, before, now);
+  spread(s, now);
+  step(c, s);
+  gather(s, now);
+  indim_loop_for_end(c->b, now, before);
+  spread(s, before);
+}
+
+// A round of a tournament. An odd number of columns are on a circle, and those meet that lie opposite to each other; if their
+// number is even, the first one is beside it and meets the one that has no opposite. Then the circle turns by one. After as
+// many rounds as are on it each column has met every other once, and all are where they were.
+static int64_t circle(const columns *s) { return s->count - (s->count % 2 == 0); }
+
+static void meet(const indim_matrix_code *c, columns *s,
+                 void (*pair)(const indim_matrix_code *, columns *, int64_t, int64_t)) {
+  int64_t first = s->count - circle(s);
+  for (int64_t i = 0; i < circle(s) / 2; i++) {
+    pair(c, s, first + i, s->count - 1 - i);
+  }
+  if (first == 1) {
+    pair(c, s, 0, 1 + circle(s) / 2);
+  }
+}
+
+// Where the column |j| is after a turn.
+static int64_t turned(const columns *s, int64_t j) {
+  int64_t first = s->count - circle(s);
+  return j < first ? j : first + (j - first + 1) % circle(s);
+}
+
+static void turn(const columns *s, int64_t rows, value *a, value *scratch) {
+  memcpy(scratch, a, (size_t)(rows * s->count) * sizeof *a);
+  for (int64_t j = 0; j < s->count; j++) {
+    memcpy(a + turned(s, j) * rows, scratch + j * rows, (size_t)rows * sizeof *a);
+  }
+}
+
+// Sweeps while a lane has something left, MOST_SWEEPS times at the most (five to eight suffice). |before| and |after| each
+// sweep may be NULL.
+static void run_sweeps(const indim_matrix_code *c, columns *s, step_fn *before, step_fn *step, step_fn *after) {
+  value *carried = new_list(c, s);
+  value *now = new_list(c, s);
+  if (carried == NULL || now == NULL || s->a == NULL || s->count < 2 || indim_lower_failed(c->l)) {
     return;
   }
   int32_t count = gather(s, carried);
@@ -103,31 +173,49 @@ static void run_sweeps(const indim_matrix_code *c, sweep *s) {
   value pred = indim_loop_binary(c->b, INDIM_OP_AND, indim_code_any(c, s->rest), is_allowed);
   indim_loop_while_body(c->b, pred, now);
   spread(s, now);
-  s->run(c, s);
   value sweeps = indim_loop_binary(c->b, INDIM_OP_ADD, now[count], indim_loop_index(c->b, 1));
+  if (before != NULL) {
+    before(c, s);
+  }
+  repeat(c, s, circle(s), step);
+  if (after != NULL) {
+    after(c, s);
+  }
   gather(s, now);
   now[count] = sweeps;
   indim_loop_while_end(c->b, now, carried);
   spread(s, carried);
 }
 
-// Sorts columns: those of |first| and |second| (either may be NULL) with their |keys|, upwards or downwards.
-static void sort_columns(const indim_matrix_code *c, int64_t n, value *keys, bool upwards, int64_t rows, value *first,
-                         value *second) {
-  for (int64_t end = n - 1; end > 0; end--) {
-    for (int64_t j = 0; j < end; j++) {
-      indim_compare_direction wrong = upwards ? INDIM_COMPARE_GT : INDIM_COMPARE_LT;
-      value is_wrong = indim_code_compare(c, wrong, keys[j], keys[j + 1]);
-      indim_code_exchange(c, is_wrong, &keys[j], &keys[j + 1]);
-      for (int64_t i = 0; i < rows && first != NULL; i++) {
-        indim_code_exchange(c, is_wrong, &first[i + j * rows], &first[i + (j + 1) * rows]);
-      }
-      for (int64_t i = 0; i < n && second != NULL; i++) {
-        indim_code_exchange(c, is_wrong, &second[i + j * n], &second[i + (j + 1) * n]);
-      }
+// Sorting --------------------------------------------------------------------------------------------------------------
+
+static void order(const indim_matrix_code *c, columns *s, int64_t j, indim_compare_direction wrong) {
+  value is_wrong = indim_code_compare(c, wrong, s->keys[j], s->keys[j + 1]);
+  indim_code_exchange(c, is_wrong, &s->keys[j], &s->keys[j + 1]);
+  for (int64_t i = 0; i < s->rows && s->a != NULL; i++) {
+    indim_code_exchange(c, is_wrong, &s->a[i + j * s->rows], &s->a[i + (j + 1) * s->rows]);
+  }
+  for (int64_t i = 0; i < s->count && s->v != NULL; i++) {
+    indim_code_exchange(c, is_wrong, &s->v[i + j * s->count], &s->v[i + (j + 1) * s->count]);
+  }
+}
+
+static void order_all(const indim_matrix_code *c, columns *s, indim_compare_direction wrong) {
+  for (int64_t first = 0; first < 2; first++) {
+    for (int64_t j = first; j + 1 < s->count; j += 2) {
+      order(c, s, j, wrong);
     }
   }
 }
+static void order_upwards(const indim_matrix_code *c, columns *s) { order_all(c, s, INDIM_COMPARE_GT); }
+static void order_downwards(const indim_matrix_code *c, columns *s) { order_all(c, s, INDIM_COMPARE_LT); }
+
+// By |keys|: odd-even transposition, which has sorted n columns after n of its half steps.
+static void sort(const indim_matrix_code *c, columns *s, bool upwards) {
+  repeat(c, s, s->count < 2 ? 0 : (s->count + 1) / 2, upwards ? order_upwards : order_downwards);
+}
+
+// Scales ---------------------------------------------------------------------------------------------------------------
 
 static double epsilon(const indim_matrix_code *c) { return c->type == INDIM_F32 ? (double)FLT_EPSILON : DBL_EPSILON; }
 
@@ -155,8 +243,8 @@ static void nan_unless(const indim_matrix_code *c, value pred, int64_t count, va
 // Element (i, j) of a symmetric matrix of which the lower triangle is kept.
 static value *symmetric(value *a, int64_t n, int64_t i, int64_t j) { return i > j ? &a[i + j * n] : &a[j + i * n]; }
 
-static void rotate_pair(const indim_matrix_code *c, sweep *s, int64_t p, int64_t q) {
-  int64_t n = s->columns;
+static void rotate_pair(const indim_matrix_code *c, columns *s, int64_t p, int64_t q) {
+  int64_t n = s->count;
   value x = *symmetric(s->a, n, p, q);
   value *pp = &s->a[p + p * n];
   value *qq = &s->a[q + q * n];
@@ -174,32 +262,41 @@ static void rotate_pair(const indim_matrix_code *c, sweep *s, int64_t p, int64_t
   }
 }
 
+static void turn_symmetric(const indim_matrix_code *c, columns *s) {
+  int64_t n = s->count;
+  value *scratch = indim_code_new(c, n * n, s->a);
+  for (int64_t k = 0; k < n * n && scratch != NULL; k++) {
+    if (k % n >= k / n) {
+      *symmetric(s->a, n, turned(s, k % n), turned(s, k / n)) = scratch[k];
+    }
+  }
+  if (scratch != NULL && s->v != NULL) {
+    turn(s, n, s->v, scratch);
+  }
+}
+
 // The squares off the diagonal that are more than rounding errors of a matrix whose largest element is next to 1.
-static value off_diagonal(const indim_matrix_code *c, const sweep *s) {
+static void off_diagonal(const indim_matrix_code *c, columns *s) {
   value sum = indim_code_real(c, -epsilon(c) * epsilon(c) / 16);
-  for (int64_t j = 0; j < s->columns; j++) {
-    for (int64_t i = j + 1; i < s->columns; i++) {
-      value x = s->a[i + j * s->columns];
+  for (int64_t j = 0; j < s->count; j++) {
+    for (int64_t i = j + 1; i < s->count; i++) {
+      value x = s->a[i + j * s->count];
       sum = indim_code_mul_add(c, x, x, sum);
     }
   }
-  return sum;
+  s->rest = sum;
 }
 
-static void sweep_symmetric(const indim_matrix_code *c, sweep *s) {
-  for (int64_t p = 0; p < s->columns; p++) {
-    for (int64_t q = p + 1; q < s->columns; q++) {
-      rotate_pair(c, s, p, q);
-    }
-  }
-  s->rest = off_diagonal(c, s);
+static void step_symmetric(const indim_matrix_code *c, columns *s) {
+  meet(c, s, rotate_pair);
+  turn_symmetric(c, s);
 }
 
 void indim_code_syevd(indim_matrix_code *c) {
   bool lower = indim_code_attr(c, "uplo") == 'L';
   bool vectors = indim_code_attr(c, "mode") == 'V';
   int64_t n = indim_code_size(c, 'n');
-  sweep s = {.rows = n, .columns = n, .run = sweep_symmetric};
+  columns s = {.rows = n, .count = n};
   s.a = indim_code_new(c, n * n, NULL);
   s.v = vectors ? indim_code_new(c, n * n, NULL) : NULL;
   if (s.a == NULL || (vectors && s.v == NULL)) {
@@ -212,15 +309,16 @@ void indim_code_syevd(indim_matrix_code *c) {
   }
   value inverse = 0;
   value is_finite = scale_all(c, n * n, s.a, &inverse);
-  s.rest = off_diagonal(c, &s);
+  off_diagonal(c, &s);
   if (vectors) {
     identity(c, n, s.v);
   }
-  run_sweeps(c, &s);
+  run_sweeps(c, &s, NULL, step_symmetric, off_diagonal);
   for (int64_t j = 0; j < n && !indim_lower_failed(c->l); j++) {
     c->out[1][j] = indim_code_mul(c, s.a[j + j * n], inverse);
   }
-  sort_columns(c, n, c->out[1], true, n, NULL, s.v);
+  columns sorted = {.rows = n, .count = n, .v = s.v, .keys = c->out[1], .rest = s.rest};
+  sort(c, &sorted, true);
   nan_unless(c, is_finite, n, c->out[1]);
   if (vectors) {
     nan_unless(c, is_finite, n * n, s.v);
@@ -238,33 +336,43 @@ static value dot(const indim_matrix_code *c, int64_t n, const value *x, const va
   return sum;
 }
 
-// Makes columns orthogonal. What is left of a pair is its product beyond rounding errors, relative to the lengths.
-static void sweep_columns(const indim_matrix_code *c, sweep *s) {
+// Makes a pair of columns orthogonal. What is left to do is its product beyond rounding errors, relative to the lengths.
+static void orthogonalize(const indim_matrix_code *c, columns *s, int64_t p, int64_t q) {
+  const value *x = s->a + p * s->rows;
+  const value *y = s->a + q * s->rows;
+  value xx = dot(c, s->rows, x, x);
+  value yy = dot(c, s->rows, y, y);
+  value xy = dot(c, s->rows, x, y);
   value tolerance = indim_code_real(c, 16 * epsilon(c) * epsilon(c));
-  s->rest = indim_code_real(c, 0);
-  for (int64_t p = 0; p < s->columns; p++) {
-    for (int64_t q = p + 1; q < s->columns; q++) {
-      const value *x = s->a + p * s->rows;
-      const value *y = s->a + q * s->rows;
-      value xx = dot(c, s->rows, x, x);
-      value yy = dot(c, s->rows, y, y);
-      value xy = dot(c, s->rows, x, y);
-      value allowed = indim_code_mul(c, tolerance, indim_code_mul(c, xx, yy));
-      s->rest =
-          indim_code_max(c, s->rest, indim_code_mul_sub(c, indim_code_real(c, 1), allowed, indim_code_mul(c, xy, xy)));
-      rotation r = rotation_of(c, indim_code_sub(c, yy, xx), xy);
-      rotate_columns(c, &r, s->rows, s->a, p, q);
-      if (s->v != NULL) {
-        rotate_columns(c, &r, s->columns, s->v, p, q);
-      }
-    }
+  value excess = indim_code_mul_sub(c, tolerance, indim_code_mul(c, xx, yy), indim_code_mul(c, xy, xy));
+  s->rest = indim_code_max(c, s->rest, excess);
+  rotation r = rotation_of(c, indim_code_sub(c, yy, xx), xy);
+  rotate_columns(c, &r, s->rows, s->a, p, q);
+  if (s->v != NULL) {
+    rotate_columns(c, &r, s->count, s->v, p, q);
   }
 }
 
+static void turn_both(const indim_matrix_code *c, columns *s) {
+  value *scratch = indim_code_new(c, s->rows * s->count, NULL);  // rows >= count
+  if (scratch != NULL) {
+    turn(s, s->rows, s->a, scratch);
+  }
+  if (scratch != NULL && s->v != NULL) {
+    turn(s, s->count, s->v, scratch);
+  }
+}
+
+static void step_columns(const indim_matrix_code *c, columns *s) {
+  meet(c, s, orthogonalize);
+  turn_both(c, s);
+}
+static void forget_rest(const indim_matrix_code *c, columns *s) { s->rest = indim_code_real(c, 0); }
+
 // The left factor: the columns of |a|, orthogonal and in falling order, as those of q of a QR factorization, which are
 // orthogonal where columns vanish, too. The diagonal of r has the signs.
-static value *left_factor(const indim_matrix_code *c, int64_t m, int64_t n, int64_t columns, const value *a) {
-  value *q = indim_code_new(c, m * (columns > n ? columns : n), NULL);
+static value *left_factor(const indim_matrix_code *c, int64_t m, int64_t n, int64_t wanted, const value *a) {
+  value *q = indim_code_new(c, m * (wanted > n ? wanted : n), NULL);
   value *taus = indim_code_new(c, n, NULL);
   value *signs = indim_code_new(c, n, NULL);
   if (q == NULL || taus == NULL || signs == NULL) {
@@ -275,7 +383,7 @@ static value *left_factor(const indim_matrix_code *c, int64_t m, int64_t n, int6
   for (int64_t j = 0; j < n; j++) {
     signs[j] = indim_code_compare(c, INDIM_COMPARE_LT, q[j + j * m], indim_code_real(c, 0));
   }
-  indim_code_q(c, m, columns, n, q, taus);
+  indim_code_q(c, m, wanted, n, q, taus);
   for (int64_t k = 0; k < m * n; k++) {
     q[k] = indim_code_select(c, signs[k / m], indim_code_neg(c, q[k]), q[k]);
   }
@@ -293,14 +401,14 @@ static value *transposed(const indim_matrix_code *c, int64_t m, int64_t n, const
 // |long_side| x |short_side|: the matrix, or its transpose, which has the factors the other way round.
 static void svd(indim_matrix_code *c, int32_t info_if_not_finite) {
   int64_t rows = indim_code_size(c, 'm');
-  int64_t columns = indim_code_size(c, 'n');
+  int64_t width = indim_code_size(c, 'n');
   bool vectors = indim_code_attr(c, "mode") != 'N';
-  bool is_wide = columns > rows;
-  int64_t m = is_wide ? columns : rows;
-  int64_t n = is_wide ? rows : columns;
+  bool is_wide = width > rows;
+  int64_t m = is_wide ? width : rows;
+  int64_t n = is_wide ? rows : width;
   int64_t left_columns = indim_code_size(c, is_wide ? 'q' : 'p');
-  sweep s = {.rows = m, .columns = n, .run = sweep_columns, .rest = indim_code_real(c, 1)};
-  s.a = is_wide ? transposed(c, rows, columns, c->in[0]) : indim_code_new(c, m * n, c->in[0]);
+  columns s = {.rows = m, .count = n, .rest = indim_code_real(c, 1)};
+  s.a = is_wide ? transposed(c, rows, width, c->in[0]) : indim_code_new(c, m * n, c->in[0]);
   s.v = vectors ? indim_code_new(c, n * n, NULL) : NULL;
   if (s.a == NULL || (vectors && s.v == NULL)) {
     return;
@@ -310,12 +418,13 @@ static void svd(indim_matrix_code *c, int32_t info_if_not_finite) {
   if (vectors) {
     identity(c, n, s.v);
   }
-  run_sweeps(c, &s);
+  run_sweeps(c, &s, forget_rest, step_columns, NULL);
   value *lengths = c->out[1];
   for (int64_t j = 0; j < n && !indim_lower_failed(c->l); j++) {
     lengths[j] = dot(c, m, s.a + j * m, s.a + j * m);
   }
-  sort_columns(c, n, lengths, false, m, vectors ? s.a : NULL, s.v);
+  s.keys = lengths;
+  sort(c, &s, false);
   for (int64_t j = 0; j < n; j++) {
     lengths[j] = indim_code_mul(c, indim_code_sqrt(c, lengths[j]), inverse);
   }

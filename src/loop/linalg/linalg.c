@@ -44,26 +44,42 @@ static const small_routine *routine_of(const indim_linalg_call *call) {
   return NULL;
 }
 
+// With the loads, stores and transposes of the arrays' elements.
+static int64_t whole_cost(const small_routine *routine, const indim_linalg_call *call) {
+  enum { ELEMENT = 4 };
+  int64_t cost = routine->cost(call);
+  for (int32_t i = 0; i < call->operand_count; i++) {
+    cost += ELEMENT * call->operands[i].sizes[0] * call->operands[i].sizes[1];
+  }
+  for (int32_t i = 0; i < call->result_count; i++) {
+    cost += ELEMENT * call->results[i].sizes[0] * call->results[i].sizes[1];
+  }
+  return cost;
+}
+
 static bool is_large(const indim_linalg_array *a) {
   return a->sizes[0] > INDIM_COST_SMALL_MATRIX || a->sizes[1] > INDIM_COST_SMALL_MATRIX;
+}
+
+static bool has_large(int32_t count, const indim_linalg_array *arrays) {
+  bool has = false;
+  for (int32_t i = 0; i < count; i++) {
+    has = has || is_large(&arrays[i]);
+  }
+  return has;
 }
 
 const char *indim_small_linalg_refuses(const indim_linalg_call *call) {
   const small_routine *routine = routine_of(call);
   if (routine == NULL) {
-    return "only factorizations and systems of real matrices are written as code";
+    return "this routine is not written as code";
   }
   if (call->type != INDIM_F32 && call->type != INDIM_F64) {
     return "its elements are neither f32 nor f64";
   }
-  bool fits = true;
-  for (int32_t i = 0; i < call->operand_count; i++) {
-    fits = fits && !is_large(&call->operands[i]);
-  }
-  for (int32_t i = 0; i < call->result_count; i++) {
-    fits = fits && !is_large(&call->results[i]);
-  }
-  return fits && routine->cost(call) <= INDIM_COST_SMALL_LINALG ? NULL : "its matrices are too large for straight code";
+  bool fits = !has_large(call->operand_count, call->operands) && !has_large(call->result_count, call->results) &&
+              whole_cost(routine, call) <= INDIM_COST_SMALL_LINALG;
+  return fits ? NULL : "its matrices are too large for straight code";
 }
 
 // Its arrays -----------------------------------------------------------------------------------------------------------
@@ -172,7 +188,7 @@ static void write_vectors(batch *b, const small_routine *routine, const value *s
     return;
   }
   bool threads = b->rank == 1 && b->l->loop_depth == 0 && indim_lower_is_enabled(b->l, INDIM_DECISION_THREADS) &&
-                 blocks * lanes * routine->cost(b->code.call) >= INDIM_COST_PARALLEL_ITERATION &&
+                 blocks * lanes * whole_cost(routine, b->code.call) >= INDIM_COST_PARALLEL_ITERATION &&
                  blocks >= 2 * INDIM_NEST_PIECES;
   int64_t looped = threads ? size / lanes : blocks;
   value i = indim_loop_for_begin(builder, indim_loop_index(builder, 0), indim_loop_index(builder, looped * lanes),

@@ -25,11 +25,11 @@ enum {
 // Linear algebra (linalg/) ---------------------------------------------------------------------------------------------
 
 enum {
-  // Operations of straight code for a matrix, by small.def: more take longer to compile than a call of the host's LAPACK
-  // costs in a few thousand runs. bench/linalg.py.
-  INDIM_COST_SMALL_LINALG = 6000,
+  // Operations of straight code for a matrix, by small.def, with four for each element loaded or stored: compiling takes
+  // some 0.1 s then, more than XLA:CPU takes for such programs. bench/linalg.py.
+  INDIM_COST_SMALL_LINALG = 2600,
   // The longest side of such a matrix.
-  INDIM_COST_SMALL_MATRIX = 64
+  INDIM_COST_SMALL_MATRIX = 32
 };
 
 // Threads --------------------------------------------------------------------------------------------------------------
