@@ -5,8 +5,7 @@
 #include "loop/regs/inline_scope.h"
 #include "loop/regs/regs.h"
 
-// Calls inside calls, as in the evaluator; and the instructions of one application with all that it calls.
-enum { MAX_DEPTH = 500, MAX_STEPS = 1 << 14 };
+enum { MAX_STEPS = 1 << 14 };  // instructions of one application with all that it calls
 
 // Elementwise ------------------------------------------------------------------------------------------------------
 
@@ -121,20 +120,6 @@ static bool is_of_scalars(const indim_shape *shape, int64_t *out_leaves) {
   return shape->member_count <= MAX_STEPS;
 }
 
-static bool can_instr(const indim_instr *instr, int32_t depth, int32_t *steps);
-
-static bool can_computation(const indim_computation *computation, int32_t depth, int32_t *steps) {
-  if (computation == NULL || depth > MAX_DEPTH) {
-    return false;
-  }
-  for (int32_t i = 0; i < computation->instr_count; i++) {
-    if (!can_instr(computation->instrs[i], depth, steps)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 static bool can_instr(const indim_instr *instr, int32_t depth, int32_t *steps) {
   int64_t leaves = 0;
   if (--*steps < 0 || !is_of_scalars(instr->shape, &leaves)) {
@@ -153,7 +138,7 @@ static bool can_instr(const indim_instr *instr, int32_t depth, int32_t *steps) {
     return indim_shape_is_array(instr->shape) && !indim_literal_is_elided(instr->literal);
   }
   if (indim_inline_called(instr) != NULL) {
-    return can_computation(indim_inline_called(instr), depth + 1, steps);
+    return indim_inline_can(indim_inline_called(instr), depth + 1, steps, can_instr);
   }
   if (keeps_scalar(instr->op)) {
     indim_type type = instr->operand_count == 1 ? instr->operands[0]->shape->type : INDIM_TYPE_INVALID;
@@ -171,7 +156,7 @@ bool indim_loop_can_apply(const indim_computation *computation) {
       return false;
     }
   }
-  return can_computation(computation, 0, &steps);
+  return indim_inline_can(computation, 0, &steps, can_instr);
 }
 
 // Whether |instr| is an associative and commutative op of parameters |i| and |n| + |i|.
@@ -203,18 +188,6 @@ bool indim_loop_can_reorder(const indim_computation *computation) {
   return true;
 }
 
-static void apply(indim_loop_builder *b, const indim_computation *computation, const indim_value_id *args,
-                  indim_value_id *out);
-
-static void apply_call(indim_loop_builder *b, const indim_inline_scope *f, const indim_instr *instr,
-                       indim_value_id *out) {
-  indim_value_id *args = indim_inline_operands(b, f, instr);
-  if (args != NULL) {
-    apply(b, indim_inline_called(instr), args, out);
-    indim_inline_release(b, f, instr, args);
-  }
-}
-
 static indim_value_id constant(indim_loop_builder *b, const indim_literal *literal) {
   const indim_shape *shape = indim_literal_shape(literal);
   indim_element element =
@@ -237,36 +210,17 @@ static indim_value_id apply_simple(indim_loop_builder *b, const indim_inline_sco
   return indim_loop_instr(b, instr, instr->operand_count, operands);
 }
 
-static void apply_instr(indim_loop_builder *b, indim_inline_scope *f, const indim_instr *instr,
-                        const indim_value_id *args) {
-  indim_value_id *out = indim_inline_leaf(f, instr);
-  if (indim_inline_move(f, instr, args)) {
+static void apply_instr(indim_loop_builder *b, const indim_inline_scope *f, const indim_instr *instr, void *out) {
+  const indim_computation *called = indim_inline_called(instr);
+  if (called == NULL) {
+    *(indim_value_id *)out = apply_simple(b, f, instr);
     return;
   }
-  if (indim_inline_called(instr) != NULL) {
-    apply_call(b, f, instr, out);
-  } else {
-    out[0] = apply_simple(b, f, instr);
+  indim_value_id *args = indim_inline_operands(b, f, instr);
+  if (args != NULL) {
+    indim_inline_run(b, called, sizeof *args, args, apply_instr, out);
+    indim_inline_release(b, f, instr, args);
   }
-}
-
-// |args| are the leaves of all parameters, |out| gets those of the root.
-static void apply(indim_loop_builder *b, const indim_computation *computation, const indim_value_id *args,
-                  indim_value_id *out) {
-  indim_inline_scope f;
-  if (!indim_inline_begin(b, computation, sizeof *out, &f)) {
-    return;
-  }
-  for (int32_t i = 0; i < computation->instr_count && b->status == INDIM_OK; i++) {
-    if (f.first[i] >= 0) {
-      apply_instr(b, &f, computation->instrs[i], args);
-    }
-  }
-  const indim_value_id *root = indim_inline_leaf(&f, computation->root);
-  for (int32_t k = 0; k < indim_inline_leaf_count(computation->root->shape); k++) {
-    out[k] = root[k];
-  }
-  indim_inline_end(b, &f);
 }
 
 void indim_loop_apply(indim_loop_builder *b, const indim_computation *computation, int32_t lanes,
@@ -276,7 +230,7 @@ void indim_loop_apply(indim_loop_builder *b, const indim_computation *computatio
     out[k] = 0;
   }
   if (b->status == INDIM_OK) {
-    apply(b, computation, args, out);
+    indim_inline_run(b, computation, sizeof *out, args, apply_instr, out);
   }
   for (int32_t k = 0; b->status == INDIM_OK && k < count; k++) {
     out[k] = indim_loop_splat(b, out[k], lanes);

@@ -1,7 +1,9 @@
-// Memory of inline scopes, and the instructions that only move leaves.
+// Computations that are inlined, one instruction after another: their memory, and the instructions that only move leaves.
 #include "loop/regs/inline_scope.h"
 
 #include <string.h>
+
+enum { MAX_DEPTH = 500 };  // calls inside calls, as in the evaluator
 
 indim_computation *indim_inline_called(const indim_instr *instr) {
   if (instr->op == INDIM_OP_FUSION) {
@@ -13,6 +15,18 @@ indim_computation *indim_inline_called(const indim_instr *instr) {
 
 int32_t indim_inline_leaf_count(const indim_shape *shape) {
   return indim_shape_is_tuple(shape) ? (int32_t)shape->member_count : 1;
+}
+
+bool indim_inline_can(const indim_computation *computation, int32_t depth, int32_t *steps, indim_inline_can_fn *can) {
+  if (computation == NULL || depth > MAX_DEPTH) {
+    return false;
+  }
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    if (!can(computation->instrs[i], depth, steps)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // Numbers the leaves of the instructions that the root depends on; returns their count.
@@ -41,8 +55,9 @@ static size_t first_bytes(const indim_inline_scope *f) {
   return (size_t)f->computation->instr_count * sizeof *f->first;
 }
 
-bool indim_inline_begin(indim_loop_builder *b, const indim_computation *computation, size_t leaf_bytes,
-                        indim_inline_scope *out) {
+// False, with the builder failed, when out of memory.
+static bool begin(indim_loop_builder *b, const indim_computation *computation, size_t leaf_bytes,
+                  indim_inline_scope *out) {
   indim_ctx *cx = b->program->cx;
   void *memory = NULL;
   *out = (indim_inline_scope){.computation = computation, .leaf_bytes = leaf_bytes};
@@ -61,7 +76,7 @@ bool indim_inline_begin(indim_loop_builder *b, const indim_computation *computat
   return false;
 }
 
-void indim_inline_end(indim_loop_builder *b, indim_inline_scope *f) {
+static void end(indim_loop_builder *b, const indim_inline_scope *f) {
   indim_free(b->program->cx, f->leaves, (size_t)f->leaf_count * f->leaf_bytes);
   indim_free(b->program->cx, f->first, first_bytes(f));
 }
@@ -82,7 +97,9 @@ static void copy_operands(const indim_inline_scope *f, const indim_instr *instr,
   }
 }
 
-bool indim_inline_move(indim_inline_scope *f, const indim_instr *instr, const void *args) {
+// Sets the leaves of an |instr| that only moves leaves: a parameter takes its own of |args| (the leaves of all
+// parameters), a tuple its operands', get-tuple-element one of its operand's. False for other ops.
+static bool move(const indim_inline_scope *f, const indim_instr *instr, const void *args) {
   void *out = indim_inline_leaf(f, instr);
   const char *from = args;
   if (instr->op == INDIM_OP_TUPLE) {
@@ -104,6 +121,25 @@ bool indim_inline_move(indim_inline_scope *f, const indim_instr *instr, const vo
     memcpy(out, from, bytes);
   }
   return true;
+}
+
+void indim_inline_run(indim_loop_builder *b, const indim_computation *computation, size_t leaf_bytes, const void *args,
+                      indim_inline_run_fn *run, void *out) {
+  indim_inline_scope f;
+  if (!begin(b, computation, leaf_bytes, &f)) {
+    return;
+  }
+  for (int32_t i = 0; i < computation->instr_count && b->status == INDIM_OK; i++) {
+    const indim_instr *instr = computation->instrs[i];
+    if (f.first[i] >= 0 && !move(&f, instr, args)) {
+      run(b, &f, instr, indim_inline_leaf(&f, instr));
+    }
+  }
+  size_t bytes = (size_t)indim_inline_leaf_count(computation->root->shape) * leaf_bytes;
+  if (bytes > 0) {
+    memcpy(out, indim_inline_leaf(&f, computation->root), bytes);
+  }
+  end(b, &f);
 }
 
 static size_t operands_bytes(const indim_inline_scope *f, const indim_instr *instr) {

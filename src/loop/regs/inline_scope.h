@@ -1,4 +1,5 @@
-// Scopes for inlining called computations: apply.c with values as leaves, regs.c with register arrays.
+// Inlining of called computations: which can be, and the values of their instructions meanwhile: apply.c with values as
+// leaves, regs.c with register arrays.
 #ifndef INDIM_LOOP_INLINE_SCOPE_H
 #define INDIM_LOOP_INLINE_SCOPE_H
 
@@ -17,22 +18,27 @@ typedef struct indim_inline_scope {
   int32_t leaf_count;
 } indim_inline_scope;
 
+// Whether |instr| can be inlined, in a computation that is |depth| calls deep; |*steps| instructions are left to be asked
+// about.
+typedef bool indim_inline_can_fn(const indim_instr *instr, int32_t depth, int32_t *steps);
+// Makes the leaves |out| of an instruction that does more than move leaves.
+typedef void indim_inline_run_fn(indim_loop_builder *b, const indim_inline_scope *f, const indim_instr *instr,
+                                 void *out);
+
 // The computation that a call, a fusion or a map is of; NULL for other ops.
 indim_computation *indim_inline_called(const indim_instr *instr);
 
 // The number of leaves of an array or a flat tuple.
 int32_t indim_inline_leaf_count(const indim_shape *shape);
 
-// False, with the builder failed, when out of memory; indim_inline_end must not be called then.
-bool indim_inline_begin(indim_loop_builder *b, const indim_computation *computation, size_t leaf_bytes,
-                        indim_inline_scope *out);
-void indim_inline_end(indim_loop_builder *b, indim_inline_scope *f);
+// Whether all instructions can; false as well where calls are nested deeper than the evaluator would go.
+bool indim_inline_can(const indim_computation *computation, int32_t depth, int32_t *steps, indim_inline_can_fn *can);
+// Runs what the root depends on, in order. |args| are the leaves of all parameters, |out| gets those of the root.
+void indim_inline_run(indim_loop_builder *b, const indim_computation *computation, size_t leaf_bytes, const void *args,
+                      indim_inline_run_fn *run, void *out);
 
 // The first leaf of an instruction that the root depends on.
 void *indim_inline_leaf(const indim_inline_scope *f, const indim_instr *instr);
-// Sets the leaves of an |instr| that only moves leaves: a parameter takes its own of |args| (the leaves of all
-// parameters), a tuple its operands', get-tuple-element one of its operand's. False for other ops.
-bool indim_inline_move(indim_inline_scope *f, const indim_instr *instr, const void *args);
 
 // The concatenated leaves of the operands of |instr|, to be freed by indim_inline_release; NULL, with the builder
 // failed, when out of memory.

@@ -111,7 +111,7 @@ static void lower_map(indim_loop_builder *b, const indim_instr *instr, const ind
 
 // What can be made --------------------------------------------------------------------------------------------------------
 
-enum { MAX_DEPTH = 500, MAX_STEPS = 1 << 12 };
+enum { MAX_STEPS = 1 << 12 };
 
 static bool fits_registers(const indim_shape *shape) {
   if (!indim_shape_is_array(shape) || !indim_shape_is_static(shape)) {
@@ -154,18 +154,6 @@ static bool can_move(const indim_instr *instr) {
 
 static bool can_instr(const indim_instr *instr, int32_t depth, int32_t *steps);
 
-static bool can_computation(const indim_computation *computation, int32_t depth, int32_t *steps) {
-  if (computation == NULL || depth > MAX_DEPTH) {
-    return false;
-  }
-  for (int32_t i = 0; i < computation->instr_count; i++) {
-    if (!can_instr(computation->instrs[i], depth, steps)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // Whether its op can be made, of operands that fit; |depth|: of the computation that it is in, 0 for the flow's own items.
 static bool can_op(const indim_instr *instr, int32_t depth, int32_t *steps) {
   switch (indim_op_class_of(instr->op)) {
@@ -178,7 +166,7 @@ static bool can_op(const indim_instr *instr, int32_t depth, int32_t *steps) {
   case INDIM_OP_CLASS_UPDATE:
     return indim_regs_can_dynamic(instr);
   case INDIM_OP_CLASS_CALL:
-    return can_computation(indim_inline_called(instr), depth + 1, steps);
+    return indim_inline_can(indim_inline_called(instr), depth + 1, steps, can_instr);
   case INDIM_OP_CLASS_NAME:
     return depth > 0;
   case INDIM_OP_CLASS_APPLY:
@@ -224,33 +212,12 @@ bool indim_regs_can(const indim_instr *instr) {
 // |operands| are all leaves of the operands.
 static void lower(indim_loop_builder *b, const indim_instr *instr, const indim_regs *operands, indim_regs *out);
 
-static void run_instr(indim_loop_builder *b, indim_inline_scope *f, const indim_instr *instr, const indim_regs *args) {
-  if (indim_inline_move(f, instr, args)) {
-    return;
-  }
+static void run_instr(indim_loop_builder *b, const indim_inline_scope *f, const indim_instr *instr, void *out) {
   indim_regs *operands = indim_inline_operands(b, f, instr);
   if (operands != NULL) {
-    lower(b, instr, operands, indim_inline_leaf(f, instr));
+    lower(b, instr, operands, out);
     indim_inline_release(b, f, instr, operands);
   }
-}
-
-static void run_computation(indim_loop_builder *b, const indim_computation *computation, const indim_regs *args,
-                            indim_regs *out) {
-  indim_inline_scope f;
-  if (!indim_inline_begin(b, computation, sizeof *out, &f)) {
-    return;
-  }
-  for (int32_t i = 0; i < computation->instr_count && b->status == INDIM_OK; i++) {
-    if (f.first[i] >= 0) {
-      run_instr(b, &f, computation->instrs[i], args);
-    }
-  }
-  const indim_regs *root = indim_inline_leaf(&f, computation->root);
-  for (int32_t k = 0; k < indim_inline_leaf_count(computation->root->shape); k++) {
-    out[k] = root[k];
-  }
-  indim_inline_end(b, &f);
 }
 
 static void lower_source(indim_loop_builder *b, const indim_instr *instr, indim_regs *out) {
@@ -277,7 +244,7 @@ static void lower(indim_loop_builder *b, const indim_instr *instr, const indim_r
     indim_regs_dynamic(b, instr, operands, out);
     break;
   case INDIM_OP_CLASS_CALL:
-    run_computation(b, indim_inline_called(instr), operands, out);
+    indim_inline_run(b, indim_inline_called(instr), sizeof *out, operands, run_instr, out);
     break;
   case INDIM_OP_CLASS_APPLY:
     lower_map(b, instr, operands, out);
