@@ -15,6 +15,13 @@ indim_flow_item *indim_flow_origin(const indim_flow_item *item) {
   return item->overwrites ? item->base : NULL;
 }
 
+indim_flow_item *indim_flow_memory(indim_flow_item *item) {
+  while (indim_flow_is_passed_on(item)) {
+    item = indim_flow_origin(item);
+  }
+  return item;
+}
+
 indim_flow_item *indim_flow_root(indim_flow_item *item) {
   while (item != NULL && item->kind != INDIM_FLOW_PARAMETER) {
     item = indim_flow_origin(item);
@@ -22,9 +29,7 @@ indim_flow_item *indim_flow_root(indim_flow_item *item) {
   return item;
 }
 
-bool indim_flow_owns(const indim_flow_item *item) {
-  while (indim_flow_is_passed_on(item)) {
-    item = indim_flow_origin(item);
-  }
+bool indim_flow_owns(indim_flow_item *item) {
+  item = indim_flow_memory(item);
   return item->kind == INDIM_FLOW_PARAMETER ? item->may_be_overwritten : item->placement == INDIM_PLACEMENT_MEMORY;
 }

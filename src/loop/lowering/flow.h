@@ -88,10 +88,12 @@ static inline indim_flow_item *indim_flow_result(indim_flow_item *item, int32_t 
 bool indim_flow_is_passed_on(const indim_flow_item *item);
 // The item that |item| has its memory from, by overwriting it or by being passed on; NULL if it has memory of its own.
 indim_flow_item *indim_flow_origin(const indim_flow_item *item);
+// The item itself, or the one that loops pass on untouched as this one.
+indim_flow_item *indim_flow_memory(indim_flow_item *item);
 // The parameter that |item| has its memory from in the end; NULL if that is none.
 indim_flow_item *indim_flow_root(indim_flow_item *item);
 // Whether the memory of an item that has its place belongs to this flow, so that it may be overwritten.
-bool indim_flow_owns(const indim_flow_item *item);
+bool indim_flow_owns(indim_flow_item *item);
 
 // The flow of a computation, in |arena|. Items of expanded ops point into |expansions|. LIMIT when dissolving the calls would
 // give more than a few million items.

@@ -72,21 +72,13 @@ static indim_flow_item *base_of_loop(const indim_flow_item *loop, int32_t k) {
   return is_updated ? loop->operands[k] : NULL;
 }
 
-// The item itself, or the operand whose memory a loop passes on untouched as this one.
-static indim_flow_item *memory_of(indim_flow_item *item) {
-  while (indim_flow_is_passed_on(item)) {
-    item = indim_flow_origin(item);
-  }
-  return item;
-}
-
 // The operand of a conditional that parameter |number| of a branch is.
 static indim_flow_item *operand_of_branch(const indim_flow_item *item, int32_t branch, int32_t number) {
   int32_t first = 1;
   for (int32_t b = 0; b < branch; b++) {
     first += item->flows[b]->parameter_count;
   }
-  return memory_of(item->operands[first + number]);
+  return indim_flow_memory(item->operands[first + number]);
 }
 
 // Whether a branch may leave result |k| in the memory of |base|: it is given it once at most, does not give it away as
@@ -137,7 +129,7 @@ static indim_flow_item *base_of(indim_flow_item *item) {
   } else if (op->instr->op == INDIM_OP_CONDITIONAL) {
     base = base_of_conditional(op, k);
   }
-  base = base == NULL ? NULL : memory_of(base);
+  base = base == NULL ? NULL : indim_flow_memory(base);
   return base != NULL && base->placement == INDIM_PLACEMENT_MEMORY ? base : NULL;
 }
 

@@ -63,20 +63,12 @@ static indim_status check_placement(indim_ctx *cx, const indim_flow_item *item) 
   return INDIM_OK;
 }
 
-// The item whose memory this one has, by being passed on through loops.
-static const indim_flow_item *memory_of(const indim_flow_item *item) {
-  while (indim_flow_is_passed_on(item)) {
-    item = indim_flow_origin(item);
-  }
-  return item;
-}
-
 // Whether computing |item| reads the memory of |base|, through whatever is inline.
 static bool reads(const indim_flow_item *item, const indim_flow_item *base, int depth) {
   enum { TOO_DEEP = 200 };
   for (int32_t k = 0; k < item->operand_count; k++) {
-    const indim_flow_item *operand = item->operands[k];
-    if (memory_of(operand) == base) {
+    indim_flow_item *operand = item->operands[k];
+    if (indim_flow_memory(operand) == base) {
       return true;
     }
     if (operand->placement == INDIM_PLACEMENT_INLINE && depth < TOO_DEEP && reads(operand, base, depth + 1)) {
@@ -91,7 +83,7 @@ static indim_status check_overwriting(indim_ctx *cx, const indim_flow *flow, con
   if (!item->overwrites) {
     return INDIM_OK;
   }
-  const indim_flow_item *base = item->base == NULL ? NULL : memory_of(item->base);
+  const indim_flow_item *base = item->base == NULL ? NULL : indim_flow_memory(item->base);
   if (base == NULL || base->placement != INDIM_PLACEMENT_MEMORY || item->placement != INDIM_PLACEMENT_MEMORY) {
     return fail_item(cx, item, "it overwrites what is not in memory");
   }
@@ -104,7 +96,7 @@ static indim_status check_overwriting(indim_ctx *cx, const indim_flow *flow, con
     }
   }
   for (int32_t k = 0; k < flow->result_count; k++) {
-    if (flow->results[k] != item && memory_of(flow->results[k]) == base) {
+    if (flow->results[k] != item && indim_flow_memory(flow->results[k]) == base) {
       return fail_item(cx, item, "it overwrites a result");
     }
   }
