@@ -33,6 +33,8 @@ INDIM_CHECKED indim_status NAME(ormqr)(indim_linalg_work *w, bool left, bool adj
 
 // Hessenberg form of rows and columns low to high (from 1), in place: q^H a q with the vectors below the subdiagonal.
 INDIM_CHECKED indim_status NAME(gehrd)(indim_linalg_work *w, int64_t n, int64_t low, int64_t high, T *a, T *taus);
+// The same of all rows and columns, n >= 1: |a| becomes h and |z| becomes q, a = q h q^H.
+INDIM_CHECKED indim_status NAME(hessenberg)(indim_linalg_work *w, int64_t n, T *a, T *z);
 // Tridiagonal form of a symmetric or Hermitian matrix of which one triangle is read, in place: diagonal d, off-diagonal
 // e, and the vectors in the rest of that triangle.
 INDIM_CHECKED indim_status NAME(sytrd)(indim_linalg_work *w, bool lower, int64_t n, T *a, double *d, double *e,

@@ -217,6 +217,26 @@ indim_status NAME(gehrd)(indim_linalg_work *w, int64_t n, int64_t low, int64_t h
   return INDIM_OK;
 }
 
+indim_status NAME(hessenberg)(indim_linalg_work *w, int64_t n, T *a, T *z) {
+  T *taus = NULL;
+  T *q = NULL;
+  int64_t k = n - 1;
+  INDIM_TRY(NAME(scratch)(w, 1, n, &taus));
+  INDIM_TRY(NAME(scratch)(w, k, k, &q));
+  INDIM_TRY(NAME(gehrd)(w, n, 1, n, a, taus));
+  for (int64_t j = 0; j < k; j++) {
+    memcpy(q + j * k, a + 1 + j * n, (size_t)k * sizeof *q);
+  }
+  INDIM_TRY(NAME(orgqr)(w, k, k, k, q, taus));
+  for (int64_t j = 0; j < n; j++) {
+    for (int64_t i = 0; i < n; i++) {
+      z[i + j * n] = i == 0 || j == 0 ? (i == j ? 1 : 0) : q[i - 1 + (j - 1) * k];
+      a[i + j * n] = i > j + 1 ? 0 : a[i + j * n];
+    }
+  }
+  return INDIM_OK;
+}
+
 indim_status NAME(whole)(indim_linalg_work *w, bool lower, int64_t n, const T *a, T **out) {
   INDIM_TRY(NAME(scratch)(w, n, n, out));
   for (int64_t j = 0; j < n; j++) {

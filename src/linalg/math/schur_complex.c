@@ -96,27 +96,6 @@ static indim_status iterate(const schur *s, int32_t *info) {
   return INDIM_OK;
 }
 
-// a = q h q^H with h upper Hessenberg; |z| becomes q.
-static indim_status reduce(indim_linalg_work *w, int64_t n, double complex *a, double complex *z) {
-  double complex *taus = NULL;
-  double complex *q = NULL;
-  int64_t k = n - 1;
-  INDIM_TRY(indim_complex_scratch(w, 1, n, &taus));
-  INDIM_TRY(indim_complex_scratch(w, k, k, &q));
-  INDIM_TRY(indim_complex_gehrd(w, n, 1, n, a, taus));
-  for (int64_t j = 0; j < k; j++) {
-    memcpy(q + j * k, a + 1 + j * n, (size_t)k * sizeof *q);
-  }
-  INDIM_TRY(indim_complex_orgqr(w, k, k, k, q, taus));
-  for (int64_t j = 0; j < n; j++) {
-    for (int64_t i = 0; i < n; i++) {
-      z[i + j * n] = i == 0 || j == 0 ? (i == j ? 1 : 0) : q[i - 1 + (j - 1) * k];
-      a[i + j * n] = i > j + 1 ? 0 : a[i + j * n];
-    }
-  }
-  return INDIM_OK;
-}
-
 indim_status indim_complex_gees(indim_linalg_work *w, int64_t n, double complex *a, double complex *z,
                                 double complex *values, int32_t *info) {
   *info = 0;
@@ -133,7 +112,7 @@ indim_status indim_complex_gees(indim_linalg_work *w, int64_t n, double complex 
   for (int64_t i = 0; i < n * n; i++) {
     a[i] *= scale;
   }
-  INDIM_TRY(reduce(w, n, a, z));
+  INDIM_TRY(indim_complex_hessenberg(w, n, a, z));
   schur s = {.w = w, .n = n, .h = a, .z = z, .size = indim_complex_norm(n * n, a)};
   INDIM_TRY(iterate(&s, info));
   for (int64_t i = 0; i < n * n; i++) {

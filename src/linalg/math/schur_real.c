@@ -167,27 +167,6 @@ static void read_values(const schur *s, double scale, double *wr, double *wi) {
   }
 }
 
-// a = q h q^T with h upper Hessenberg; |z| becomes q.
-static indim_status reduce(indim_linalg_work *w, int64_t n, double *a, double *z) {
-  double *taus = NULL;
-  int64_t k = n - 1;
-  double *q = NULL;
-  INDIM_TRY(indim_real_scratch(w, 1, n, &taus));
-  INDIM_TRY(indim_real_scratch(w, k, k, &q));
-  INDIM_TRY(indim_real_gehrd(w, n, 1, n, a, taus));
-  for (int64_t j = 0; j < k; j++) {
-    memcpy(q + j * k, a + 1 + j * n, (size_t)k * sizeof *q);
-  }
-  INDIM_TRY(indim_real_orgqr(w, k, k, k, q, taus));
-  for (int64_t j = 0; j < n; j++) {
-    for (int64_t i = 0; i < n; i++) {
-      z[i + j * n] = i == 0 || j == 0 ? (i == j ? 1 : 0) : q[i - 1 + (j - 1) * k];
-      a[i + j * n] = i > j + 1 ? 0 : a[i + j * n];
-    }
-  }
-  return INDIM_OK;
-}
-
 indim_status indim_real_gees(indim_linalg_work *w, int64_t n, double *a, double *z, double *wr, double *wi,
                              int32_t *info) {
   *info = 0;
@@ -205,7 +184,7 @@ indim_status indim_real_gees(indim_linalg_work *w, int64_t n, double *a, double 
   for (int64_t i = 0; i < n * n; i++) {
     a[i] *= scale;
   }
-  INDIM_TRY(reduce(w, n, a, z));
+  INDIM_TRY(indim_real_hessenberg(w, n, a, z));
   schur s = {.w = w, .n = n, .h = a, .z = z, .size = indim_real_norm(n * n, a)};
   INDIM_TRY(iterate(&s, info));
   read_values(&s, scale, wr, wi);
