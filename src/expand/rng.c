@@ -5,12 +5,13 @@
 //
 // 32-bit arithmetic throughout, for twice as many lanes: the upper words of the counter are the same for all blocks up
 // to where the lowest one wraps around, and the same for all behind, so each is a choice between two scalars.
-#include "expand/rng.h"
+//
+// They are the bits that the evaluator gives (graph/rng.h says which). UNSUPPORTED are arrays of more than 2^32 blocks
+// (16 GiB of u8, 64 GiB of u32), and rng and rng-get-and-update-state outside the entry computation: their numbers depend
+// on how often they have run.
+#include "graph/rng.h"
 
 #include "expand/kit.h"
-
-#include "graph/build.h"
-#include "graph/rng.h"
 
 // A generator in a computation: u64 scalars.
 typedef struct generator {
@@ -198,26 +199,26 @@ static indim_status plan_bits(indim_ctx *cx, const indim_instr *instr, indim_rng
   return INDIM_OK;
 }
 
-const indim_instr *indim_expand_rng_bit_generator(indim_builder *builder, const indim_instr *instr,
-                                                  const indim_instr *const *operands) {
+value indim_expand_rng_bit_generator(indim_expander *x) {
   indim_rng_plan plan;
-  if (!indim_build_ready(builder, "rng-bit-generator", operands, 1)) {
+  indim_expand_begin(x);
+  if (!indim_build_ready(x->b, "rng-bit-generator", x->operands, 1)) {
     return NULL;
   }
-  indim_status status = plan_bits(builder->cx, instr, &plan);
+  indim_status status = plan_bits(x->cx, x->instr, &plan);
   if (status != INDIM_OK) {
-    indim_build_fail(builder, status);
-    return NULL;
+    return indim_expand_fail(x, status);
   }
-  int64_t size = operands[0]->shape->sizes[0];
-  generator g = {element(builder, operands[0], 0), element(builder, operands[0], 1), NULL};
-  g.high = size == 3 ? element(builder, operands[0], 2) : g.key;  // ThreeFry does not look at it
-  value bits = plan.count == 0 ? nothing(builder, plan.shape) : reinterpreted(builder, &plan, draw(builder, &plan, g));
-  if (!indim_shape_is_tuple(instr->shape)) {
+  value state = x->operands[0];
+  int64_t size = state->shape->sizes[0];
+  generator g = {element(x->b, state, 0), element(x->b, state, 1), NULL};
+  g.high = size == 3 ? element(x->b, state, 2) : g.key;  // ThreeFry does not look at it
+  value bits = plan.count == 0 ? nothing(x->b, plan.shape) : reinterpreted(x->b, &plan, draw(x->b, &plan, g));
+  if (!indim_shape_is_tuple(x->instr->shape)) {
     return bits;
   }
-  value results[2] = {new_state(builder, g, plan.blocks, size), bits};
-  return indim_build_tuple(builder, results, 2);
+  value results[2] = {new_state(x->b, g, plan.blocks, size), bits};
+  return indim_build_tuple(x->b, results, 2);
 }
 
 // rng ----------------------------------------------------------------------------------------------------------------
@@ -289,54 +290,43 @@ static indim_status plan_numbers(indim_ctx *cx, const indim_instr *instr, indim_
   return check_runs_once(cx, instr);
 }
 
-const indim_instr *indim_expand_rng(indim_builder *builder, const indim_instr *instr,
-                                    const indim_instr *const *operands) {
+value indim_expand_rng(indim_expander *x) {
   indim_shape shape = {0};
   indim_rng_plan plan;
-  if (!indim_build_ready(builder, "rng", operands, 2)) {
+  indim_expand_begin(x);
+  if (!indim_build_ready(x->b, "rng", x->operands, 2)) {
     return NULL;
   }
-  indim_status status = plan_numbers(builder->cx, instr, &shape, &plan);
-  indim_build_fail(builder, status);
-  if (status != INDIM_OK || plan.count == 0) {
-    return nothing(builder, instr->shape);
+  indim_status status = plan_numbers(x->cx, x->instr, &shape, &plan);
+  if (status != INDIM_OK) {
+    return indim_expand_fail(x, status);
   }
-  indim_type type = instr->shape->type;
+  if (plan.count == 0) {
+    return nothing(x->b, x->instr->shape);
+  }
+  indim_type type = x->instr->shape->type;
   indim_type work = type == INDIM_F64 ? INDIM_F64 : INDIM_F32;
-  generator g = {u64(builder, indim_rng_stream_key(instr)), u64(builder, 0), u64(builder, INDIM_RNG_STREAM)};
-  value bits = draw(builder, &plan, g);
-  value x = indim_rng_is_normal(instr)  ? normal(builder, bits, operands[0], operands[1], type, work)
-            : indim_type_is_float(type) ? uniform_float(builder, bits, operands[0], operands[1], type, work)
-                                        : uniform_int(builder, bits, operands[0], operands[1], type);
-  return indim_build_reshape(builder, x, instr->shape->sizes, instr->shape->rank);
+  generator g = {u64(x->b, indim_rng_stream_key(x->instr)), u64(x->b, 0), u64(x->b, INDIM_RNG_STREAM)};
+  value bits = draw(x->b, &plan, g);
+  value first = x->operands[0];
+  value second = x->operands[1];
+  value numbers = indim_rng_is_normal(x->instr) ? normal(x->b, bits, first, second, type, work)
+                  : indim_type_is_float(type)   ? uniform_float(x->b, bits, first, second, type, work)
+                                                : uniform_int(x->b, bits, first, second, type);
+  return indim_build_reshape(x->b, numbers, x->instr->shape->sizes, x->instr->shape->rank);
 }
 
-const indim_instr *indim_expand_rng_get_and_update_state(indim_builder *builder, const indim_instr *instr,
-                                                         const indim_instr *const *operands) {
-  (void)operands;
-  if (!indim_build_ready(builder, "rng-get-and-update-state", NULL, 0)) {
+value indim_expand_rng_get_and_update_state(indim_expander *x) {
+  indim_expand_begin(x);
+  if (!indim_build_ready(x->b, "rng-get-and-update-state", NULL, 0)) {
     return NULL;
+  }
+  indim_status status = check_runs_once(x->cx, x->instr);
+  if (status != INDIM_OK) {
+    return indim_expand_fail(x, status);
   }
   int64_t one = 1;
-  indim_build_fail(builder, check_runs_once(builder->cx, instr));
-  value parts[2] = {indim_build_reshape(builder, u64(builder, INDIM_RNG_FIRST_STATE), &one, 1),
-                    indim_build_reshape(builder, u64(builder, 0), &one, 1)};
-  return indim_build_concatenate(builder, parts, 2, 0);
-}
-
-// Rows of expand.def -----------------------------------------------------------------------------------------------------
-
-value indim_expand_random_bits(indim_expander *x) {
-  indim_expand_begin(x);
-  return indim_expand_rng_bit_generator(x->b, x->instr, x->operands);
-}
-
-value indim_expand_random_numbers(indim_expander *x) {
-  indim_expand_begin(x);
-  return indim_expand_rng(x->b, x->instr, x->operands);
-}
-
-value indim_expand_random_state(indim_expander *x) {
-  indim_expand_begin(x);
-  return indim_expand_rng_get_and_update_state(x->b, x->instr, x->operands);
+  value parts[2] = {indim_build_reshape(x->b, u64(x->b, INDIM_RNG_FIRST_STATE), &one, 1),
+                    indim_build_reshape(x->b, u64(x->b, 0), &one, 1)};
+  return indim_build_concatenate(x->b, parts, 2, 0);
 }

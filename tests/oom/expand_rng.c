@@ -1,37 +1,31 @@
 // Every allocation of the expansions of random bits and numbers failed in turn: the builder keeps NO_MEMORY, and nothing is
 // left.
-#include "expand/rng.h"
+#include "expand/kit.h"
 
 #include "allocator_test.h"
 #include "indim/text.h"
 #include "test.h"
 
-typedef const indim_instr *expand_fn(indim_builder *builder, const indim_instr *instr,
-                                     const indim_instr *const *operands);
-
-static indim_status expand_root(indim_ctx *cx, const char *text, expand_fn *expand) {
+static indim_status expand_root(indim_ctx *cx, const char *text, indim_expand_fn *expand) {
   indim_module *before = NULL;
   indim_module *after = NULL;
-  indim_builder *builder = NULL;
-  const indim_instr *operands[2] = {NULL, NULL};
+  value operands[2] = {NULL, NULL};
+  indim_expander x = {.cx = cx, .operands = operands};
   indim_status status = indim_module_parse(cx, indim_str_of("p"), indim_str_of(text), &before);
-  status = status == INDIM_OK ? indim_builder_create(cx, "expanded", &builder) : status;
+  status = status == INDIM_OK ? indim_builder_create(cx, "expanded", &x.b) : status;
   if (status == INDIM_OK) {
-    const indim_instr *root = before->entry->root;
-    indim_builder_begin(builder, "main");
-    for (int32_t i = 0; i < root->operand_count; i++) {
-      operands[i] = indim_build_parameter(builder, i, root->operands[i]->shape, NULL);
-    }
-    indim_builder_end(builder, expand(builder, root, operands));
-    status = indim_builder_finish(builder, &after);
+    x.instr = before->entry->root;
+    value result = expand(&x);
+    indim_builder_end(x.b, result);
+    status = indim_builder_finish(x.b, &after);
   }
   indim_module_destroy(after);
-  indim_builder_destroy(builder);
+  indim_builder_destroy(x.b);
   indim_module_destroy(before);
   return status;
 }
 
-static void fail_each(const char *text, expand_fn *expand) {
+static void fail_each(const char *text, indim_expand_fn *expand) {
   bool failed = true;
   for (int64_t n = 1; failed && test_failures < 10; n++) {
     test_allocator f = {.fail_at = n};

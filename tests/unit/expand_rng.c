@@ -1,15 +1,12 @@
 // Random bits and numbers as computations of other ops: every expansion gives what the evaluator gives for the op itself,
 // evaluated and compiled.
-#include "expand/rng.h"
+#include "expand/kit.h"
 
 #include "indim/compile.h"
 #include "indim/eval.h"
 #include "indim/literal_util.h"
 #include "indim/text.h"
 #include "test.h"
-
-typedef const indim_instr *expand_fn(indim_builder *builder, const indim_instr *instr,
-                                     const indim_instr *const *operands);
 
 static indim_module *parse(indim_ctx *cx, const char *text) {
   indim_module *module = NULL;
@@ -21,17 +18,15 @@ static indim_module *parse(indim_ctx *cx, const char *text) {
 }
 
 // |expand|'s computation in the place of |root|, whose operands are parameters.
-static indim_status expanded(indim_ctx *cx, const indim_instr *root, expand_fn *expand, indim_module **out_module) {
-  const indim_instr *operands[4] = {NULL};
-  indim_builder *builder = NULL;
-  INDIM_TRY(indim_builder_create(cx, "expanded", &builder));
-  indim_builder_begin(builder, "main");
-  for (int32_t i = 0; i < root->operand_count; i++) {
-    operands[i] = indim_build_parameter(builder, i, root->operands[i]->shape, NULL);
-  }
-  indim_builder_end(builder, expand(builder, root, operands));
-  indim_status status = indim_builder_finish(builder, out_module);
-  indim_builder_destroy(builder);
+static indim_status expanded(indim_ctx *cx, const indim_instr *root, indim_expand_fn *expand,
+                             indim_module **out_module) {
+  value operands[4] = {NULL};
+  indim_expander x = {.cx = cx, .instr = root, .operands = operands};
+  INDIM_TRY(indim_builder_create(cx, "expanded", &x.b));
+  value result = expand(&x);
+  indim_builder_end(x.b, result);
+  indim_status status = indim_builder_finish(x.b, out_module);
+  indim_builder_destroy(x.b);
   return status;
 }
 
@@ -58,7 +53,7 @@ static void compare(indim_ctx *cx, const char *what, const char *text, const ind
 }
 
 // The program |text| against its expansion.
-static void check(const char *text, expand_fn *expand, const char *const *argument_texts, double tolerance) {
+static void check(const char *text, indim_expand_fn *expand, const char *const *argument_texts, double tolerance) {
   indim_ctx *cx = NULL;
   indim_module *after = NULL;
   indim_literal *arguments[2] = {NULL, NULL};
@@ -217,7 +212,7 @@ TEST(state) {
 }
 
 // What cannot be expanded says why.
-static void check_refused(const char *text, expand_fn *expand, const char *message) {
+static void check_refused(const char *text, indim_expand_fn *expand, const char *message) {
   indim_ctx *cx = NULL;
   indim_module *after = NULL;
   REQUIRE(indim_ctx_create(NULL, &cx) == INDIM_OK);
