@@ -38,17 +38,15 @@ static void store(const features *f, const indim_value *value, int64_t k, long d
   indim_scalar_store(f->type, value->data, k, (indim_scalar){.f = (double)number});
 }
 
-// Sums and means, one for each feature, zero before.
-static indim_status new_sums(indim_evaluator *e, const features *f, int64_t kinds, long double **out) {
+// Two sums or means for each feature, zero before.
+static size_t sums_bytes(const features *f) { return (size_t)f->count * 2 * sizeof(long double); }
+
+static indim_status new_sums(indim_evaluator *e, const features *f, long double **out) {
   void *memory = NULL;
   *out = NULL;
-  INDIM_TRY(indim_alloc_zeroed(e->cx, (size_t)(f->count * kinds) * sizeof **out, &memory));
+  INDIM_TRY(indim_alloc_zeroed(e->cx, sums_bytes(f), &memory));
   *out = memory;
   return INDIM_OK;
-}
-
-static void free_sums(indim_evaluator *e, const features *f, int64_t kinds, long double *sums) {
-  indim_free(e->cx, sums, (size_t)(f->count * kinds) * sizeof *sums);
 }
 
 // (elements, a vector, another) with undefined elements, as |instr| returns it.
@@ -65,6 +63,18 @@ static indim_status new_three(indim_evaluator *e, const indim_instr *instr, indi
     indim_value_release(e->cx, members[i]);
   }
   return status;
+}
+
+// Frees the sums; the |result| is returned, or released after an error.
+static indim_status finish(indim_evaluator *e, const features *f, long double *sums, indim_status status,
+                           indim_value *result, indim_value **out) {
+  indim_free(e->cx, sums, sums_bytes(f));
+  if (status != INDIM_OK) {
+    indim_value_release(e->cx, result);
+    return status;
+  }
+  *out = result;
+  return INDIM_OK;
 }
 
 // Training -------------------------------------------------------------------------------------------------------------
@@ -107,7 +117,7 @@ indim_status indim_eval_batch_norm_training(indim_evaluator *e, const indim_inst
   features f = read_features(instr, operands[0]);
   long double *sums = NULL;
   indim_value *result = NULL;
-  INDIM_TRY(new_sums(e, &f, 2, &sums));
+  INDIM_TRY(new_sums(e, &f, &sums));
   long double *variance = sums + f.count;
   indim_status status = new_three(e, instr, &result);
   status = status == INDIM_OK ? find_moments(e, &f, operands[0], sums, variance) : status;
@@ -116,13 +126,7 @@ indim_status indim_eval_batch_norm_training(indim_evaluator *e, const indim_inst
     store(&f, result->members[1], c, sums[c]);
     store(&f, result->members[2], c, variance[c]);
   }
-  free_sums(e, &f, 2, sums);
-  if (status != INDIM_OK) {
-    indim_value_release(e->cx, result);
-    return status;
-  }
-  *out = result;
-  return INDIM_OK;
+  return finish(e, &f, sums, status, result, out);
 }
 
 // Inference ------------------------------------------------------------------------------------------------------------
@@ -132,20 +136,14 @@ indim_status indim_eval_batch_norm_inference(indim_evaluator *e, const indim_ins
   features f = read_features(instr, operands[0]);
   long double *given = NULL;
   indim_value *result = NULL;
-  INDIM_TRY(new_sums(e, &f, 2, &given));
+  INDIM_TRY(new_sums(e, &f, &given));
   for (int64_t c = 0; c < f.count; c++) {
     given[c] = load(&f, operands[3], c);
     given[f.count + c] = load(&f, operands[4], c);
   }
   indim_status status = indim_value_new(e->cx, instr->shape, &result);
   status = status == INDIM_OK ? normalize(e, &f, operands, given, given + f.count, result) : status;
-  free_sums(e, &f, 2, given);
-  if (status != INDIM_OK) {
-    indim_value_release(e->cx, result);
-    return status;
-  }
-  *out = result;
-  return INDIM_OK;
+  return finish(e, &f, given, status, result, out);
 }
 
 // Gradients ------------------------------------------------------------------------------------------------------------
@@ -187,15 +185,9 @@ indim_status indim_eval_batch_norm_grad(indim_evaluator *e, const indim_instr *i
   features f = read_features(instr, operands[0]);
   long double *sums = NULL;
   indim_value *result = NULL;
-  INDIM_TRY(new_sums(e, &f, 2, &sums));
+  INDIM_TRY(new_sums(e, &f, &sums));
   indim_status status = new_three(e, instr, &result);
   status = status == INDIM_OK ? sum_gradients(e, &f, operands, sums, sums + f.count) : status;
   status = status == INDIM_OK ? find_gradients(e, &f, operands, sums, sums + f.count, result->members) : status;
-  free_sums(e, &f, 2, sums);
-  if (status != INDIM_OK) {
-    indim_value_release(e->cx, result);
-    return status;
-  }
-  *out = result;
-  return INDIM_OK;
+  return finish(e, &f, sums, status, result, out);
 }
