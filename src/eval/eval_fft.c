@@ -289,13 +289,13 @@ static indim_status transform_value(transform *t, const indim_value *operand, in
 }
 
 indim_status indim_eval_fft(indim_evaluator *e, const indim_instr *instr, indim_value **operands, indim_value **out) {
-  indim_str kind = indim_instr_word(instr, INDIM_ATTR_FFT_TYPE);
+  indim_fft_kind kind = indim_fft_kind_of(instr);
   indim_value *result = NULL;
   transform t = {.e = e, .instr = instr};
   t.lengths = indim_instr_ints(instr, INDIM_ATTR_FFT_LENGTH, &t.rank);
-  t.from_real = indim_str_is(kind, "RFFT");
-  t.to_real = indim_str_is(kind, "IRFFT");
-  t.inverse = t.to_real || indim_str_is(kind, "IFFT");
+  t.from_real = kind == INDIM_FFT_RFFT;
+  t.to_real = kind == INDIM_FFT_IRFFT;
+  t.inverse = t.to_real || kind == INDIM_FFT_IFFT;
   t.narrow = t.to_real ? operands[0]->shape : instr->shape;
   INDIM_TRY(indim_fft_check(e->cx, instr));
   INDIM_TRY(indim_value_new(e->cx, instr->shape, &result));

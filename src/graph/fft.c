@@ -1,5 +1,14 @@
-// What both engines check of an fft beyond its shape.
+// The kind of an fft, and what both engines check of it beyond its shape.
 #include "graph/fft.h"
+
+indim_fft_kind indim_fft_kind_of(const indim_instr *instr) {
+  static const char *const words[] = {"FFT", "IFFT", "RFFT", "IRFFT"};
+  int kind = INDIM_FFT_FFT;
+  while (kind < INDIM_FFT_IRFFT && !indim_str_is(indim_instr_word(instr, INDIM_ATTR_FFT_TYPE), words[kind])) {
+    kind++;
+  }
+  return (indim_fft_kind)kind;
+}
 
 indim_status indim_fft_check(indim_ctx *cx, const indim_instr *instr) {
   int64_t rank = 0;

@@ -1,6 +1,7 @@
 // Shape rules of the transforms and solvers: fft, triangular-solve, cholesky, batch normalisation.
 #include <inttypes.h>
 
+#include "graph/fft.h"
 #include "graph/infer_kit.h"
 
 // Real input for RFFT, complex for the others.
@@ -42,9 +43,8 @@ static indim_status verify_fft_length(indim_ctx *cx, const indim_instr *instr, i
 indim_status indim_infer_fft(indim_ctx *cx, const indim_instr *instr, indim_arena *arena, indim_shape *out_shape) {
   (void)arena;
   INDIM_TRY(indim_operand_verify_array(cx, instr, 0));
-  indim_str word = indim_instr_word(instr, INDIM_ATTR_FFT_TYPE);
-  bool real = indim_str_is(word, "RFFT");
-  bool inverse_real = indim_str_is(word, "IRFFT");
+  bool real = indim_fft_kind_of(instr) == INDIM_FFT_RFFT;
+  bool inverse_real = indim_fft_kind_of(instr) == INDIM_FFT_IRFFT;
   INDIM_TRY(verify_fft_type(cx, instr, real));
   const indim_shape *operand = indim_operand_shape(instr, 0);
   int64_t count = 0;

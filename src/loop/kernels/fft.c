@@ -2,14 +2,10 @@
 #include "graph/fft.h"
 #include "loop/kernels/service.h"
 
-static int64_t kind_of(const indim_instr *instr) {
-  static const char *const words[] = {"FFT", "IFFT", "RFFT", "IRFFT"};  // as in INDIM_HOST_FFT_...
-  int64_t kind = 0;
-  while (kind < 3 && !indim_str_is(indim_instr_word(instr, INDIM_ATTR_FFT_TYPE), words[kind])) {
-    kind++;
-  }
-  return kind;
-}
+// The host's numbers of the kinds are the graph's.
+_Static_assert((int)INDIM_HOST_FFT_FFT == (int)INDIM_FFT_FFT && (int)INDIM_HOST_FFT_IFFT == (int)INDIM_FFT_IFFT &&
+                   (int)INDIM_HOST_FFT_RFFT == (int)INDIM_FFT_RFFT && (int)INDIM_HOST_FFT_IRFFT == (int)INDIM_FFT_IRFFT,
+               "kinds of transforms");
 
 void indim_lower_fft(indim_lowering *l, indim_flow_item *item) {
   const indim_shape *shape = item->shape;
@@ -20,7 +16,7 @@ void indim_lower_fft(indim_lowering *l, indim_flow_item *item) {
   int64_t rank = 0;
   const int64_t *lengths = indim_instr_ints(item->instr, INDIM_ATTR_FFT_LENGTH, &rank);
   indim_type type = indim_type_is_complex(shape->type) ? indim_type_component_of(shape->type) : shape->type;
-  indim_host_fft numbers = {.kind = kind_of(item->instr), .type = type, .batch = 1, .rank = rank};
+  indim_host_fft numbers = {.kind = indim_fft_kind_of(item->instr), .type = type, .batch = 1, .rank = rank};
   for (int64_t d = 0; d < rank && d < 3; d++) {
     numbers.lengths[d] = lengths[d];
   }
