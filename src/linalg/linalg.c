@@ -10,7 +10,7 @@
 #include "base/size.h"
 #include "graph/infer_kit.h"
 #include "graph/word.h"
-#include "linalg/dictionary.h"
+#include "graph/dictionary.h"
 
 static const indim_linalg_target table[] = {
 #define INDIM_LINALG(enumerator, routine, types, runs, operands, results, attributes) \

@@ -1,5 +1,5 @@
 // The text of a typed custom call's attributes, entry by entry, and what is no such text.
-#include "linalg/dictionary.h"
+#include "graph/dictionary.h"
 
 #include <stdio.h>
 

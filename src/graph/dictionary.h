@@ -1,8 +1,8 @@
 // The attributes of a custom call of XLA's typed interface, as backend_config= has them: the text of an MLIR dictionary.
 //
 //   {uplo = 76 : ui8, left = true, name = "x, y"}  ->  uplo "76 : ui8", left "true", name "\"x, y\""
-#ifndef INDIM_LINALG_DICTIONARY_H
-#define INDIM_LINALG_DICTIONARY_H
+#ifndef INDIM_GRAPH_DICTIONARY_H
+#define INDIM_GRAPH_DICTIONARY_H
 
 #include "indim/base.h"
 
@@ -20,4 +20,4 @@ bool indim_dictionary_int(indim_str value, int64_t *out_value, indim_str *out_ty
 // "true" or "false".
 bool indim_dictionary_bool(indim_str value, bool *out_value);
 
-#endif  // INDIM_LINALG_DICTIONARY_H
+#endif  // INDIM_GRAPH_DICTIONARY_H

@@ -1,6 +1,6 @@
 // One entry after another by its first character: names, then a value up to the comma or brace that is not inside
 // brackets or a string.
-#include "linalg/dictionary.h"
+#include "graph/dictionary.h"
 
 #include <stdint.h>
 #include <string.h>
