@@ -35,6 +35,9 @@ indim_status indim_ctx_create(const indim_allocator *allocator, indim_ctx **out_
 
 void indim_ctx_destroy(indim_ctx *cx) {
   if (cx != NULL) {
+    if (cx->registry != NULL) {
+      cx->registry_destroy(cx);
+    }
     indim_allocator host = cx->allocator;
     host.resize(host.self, cx, sizeof *cx, 0);
   }

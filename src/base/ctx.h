@@ -6,6 +6,9 @@
 
 #include "indim/base.h"
 
+// Functions of the host's that programs call, known to ffi/ alone.
+typedef struct indim_registry indim_registry;
+
 struct indim_ctx {
   indim_allocator allocator;
   uint64_t bytes_in_use;
@@ -13,7 +16,9 @@ struct indim_ctx {
   uint64_t bytes_limit;  // 0: none
   bool (*poll)(void *user);
   void *poll_user;
-  size_t diagnostic_count;  // may exceed what is kept
+  indim_registry *registry;                 // NULL: nothing is registered
+  void (*registry_destroy)(indim_ctx *cx);  // set with it
+  size_t diagnostic_count;                  // may exceed what is kept
   indim_diagnostic diagnostics[INDIM_MAX_DIAGNOSTICS];
 };
 

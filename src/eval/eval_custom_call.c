@@ -1,13 +1,15 @@
-// custom-call: who runs a target. So far these are LAPACK's routines; functions of the caller's would be looked up here.
+// custom-call: who runs a target. Functions of the caller's go before LAPACK's routines.
 #include "eval/evaluator.h"
 #include "linalg/linalg.h"
 
 indim_status indim_eval_check_custom_call(indim_evaluator *e, const indim_instr *instr) {
   indim_linalg_call call;
-  return indim_linalg_read(e->cx, instr, &call);
+  return indim_call_kind_of(e->cx, instr) != INDIM_CALL_UNKNOWN ? indim_eval_prepare_call(e, instr)
+                                                                : indim_linalg_read(e->cx, instr, &call);
 }
 
 indim_status indim_eval_custom_call(indim_evaluator *e, const indim_instr *instr, indim_value **operands,
                                     indim_value **out) {
-  return indim_eval_linalg(e, instr, operands, out);
+  return indim_call_kind_of(e->cx, instr) != INDIM_CALL_UNKNOWN ? indim_eval_run_call(e, instr, operands, out)
+                                                                : indim_eval_linalg(e, instr, operands, out);
 }

@@ -4,6 +4,7 @@
 
 #include "eval/scalar.h"
 #include "eval/value.h"
+#include "ffi/call.h"
 #include "graph/module.h"
 #include "indim/eval.h"
 
@@ -16,6 +17,7 @@ typedef struct indim_eval_plan {
   int32_t *last_use;        // the index of its last needed user; INT32_MAX for the root; -1: unneeded
   bool *takes_member;       // get-tuple-element: nobody looks at that member later, so it may be moved out
   indim_value **constants;  // the value, once made; NULL as a whole in the entry, which runs only once
+  indim_call **calls;       // the custom calls of functions of the caller's; NULL as a whole if there are none
   uint64_t *drawn;          // rng and its like: two numbers {low, high}; NULL before the first of them has run
   bool is_ready;
 } indim_eval_plan;
@@ -24,12 +26,14 @@ typedef struct indim_evaluator {
   indim_ctx *cx;
   const indim_module *module;
   indim_eval_plan *plans;  // by computation index
+  bool *has_effect;        // by computation index: running it does more than give a result
   indim_arena arena;       // of the plans
   uint64_t steps;
   uint64_t max_steps;    // 0: no limit
   uint64_t steps_asked;  // at the last poll
   int64_t work;          // since the last one
   int depth;
+  int64_t run_id;  // for custom calls
 } indim_evaluator;
 
 // An op: reads |operands|, whose references stay the caller's unless it sets one to NULL to keep it. |*out| gets one
@@ -43,6 +47,11 @@ typedef indim_status indim_eval_fn(indim_evaluator *e, const indim_instr *instr,
 
 // What can be said of a custom call before anything runs: that its target is known, and what the target checks.
 INDIM_CHECKED indim_status indim_eval_check_custom_call(indim_evaluator *e, const indim_instr *instr);
+
+// Custom calls of functions of the caller's: read before anything runs, and run with their arrays.
+INDIM_CHECKED indim_status indim_eval_prepare_call(indim_evaluator *e, const indim_instr *instr);
+INDIM_CHECKED indim_status indim_eval_run_call(indim_evaluator *e, const indim_instr *instr, indim_value **operands,
+                                               indim_value **out);
 
 // Counts steps; every so often asks whether to go on.
 INDIM_CHECKED indim_status indim_eval_steps(indim_evaluator *e, uint64_t count);

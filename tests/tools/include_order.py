@@ -18,9 +18,10 @@ MAY_INCLUDE = {
     "array": ["base"],
     "graph": ["array"],
     "text": ["graph"],
+    "ffi": ["graph"],
     "linalg/math": ["base"],
     "linalg": ["graph", "host", "linalg/math"],
-    "eval": ["linalg"],
+    "eval": ["linalg", "ffi"],
     "expand": ["graph"],
     "loop/target": ["base"],
     "host": [],
@@ -42,7 +43,7 @@ MAY_INCLUDE = {
     "emit/scalar": ["emit/math"],
     "emit/program": ["emit/scalar"],
     "emit": ["emit/program"],
-    "pipeline": ["text", "eval", "loop", "emit/interface", "run"],
+    "pipeline": ["text", "eval", "ffi", "loop", "emit/interface", "run"],
 }
 
 # The layer of each public header: a layer may include those of the layers under it.
@@ -51,6 +52,7 @@ PUBLIC_LAYER = {
     "array": "type shape shape_util index broadcast broadcast_reason literal literal_util wire",
     "graph": "ops graph builder",
     "text": "text",
+    "ffi": "custom_call",
     "eval": "eval",
     "run": "execute",
     "pipeline": "compile",
@@ -68,7 +70,7 @@ FOREIGN = {
     "dlfcn.h": {"src/run/library.c"},
     "unistd.h": {"src/run/library.c", "src/emit/machine.c", "src/emit/guard.c"},
     "pthread.h": {"src/run/pool.c", "src/emit/machine.c", "src/emit/guard.c"},
-    "sched.h": {"src/run/pool.c"},
+    "sched.h": {"src/run/pool.c", "src/ffi/xla_api.c"},
     "sys/mman.h": {"src/run/executable.c"},
 }
 # The same for folders of headers.

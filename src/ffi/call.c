@@ -1,0 +1,292 @@
+// Everything about a call lives in one arena. A run copies the list of arrays to the stack and fills in the addresses.
+#include "ffi/call.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/size.h"
+#include "ffi/attrs.h"
+#include "ffi/xla_handler.h"
+#include "graph/infer_kit.h"
+#include "graph/word.h"
+#include "indim/shape_util.h"
+
+struct indim_call {
+  indim_ctx *cx;
+  indim_arena arena;
+  indim_allocator allocator;  // for handlers
+  indim_target_row target;
+  indim_handler handler;  // of a target with stages
+  const char *place;
+  const char *metadata;    // of the instruction: its op_name and source; "" if there is none
+  indim_custom_call call;  // without arrays and message
+  indim_custom_array *leaves;
+  int64_t leaf_count;
+  int64_t result_count;
+};
+
+static indim_str target_of(const indim_instr *instr) {
+  return indim_instr_attr(instr, INDIM_ATTR_CUSTOM_CALL_TARGET)->value.text;
+}
+
+indim_call_kind indim_call_kind_of(const indim_ctx *cx, const indim_instr *instr) {
+  static const char *const callbacks[] = {"xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback",
+                                          "xla_python_cpu_callback"};
+  indim_str name = target_of(instr);
+  if (indim_registry_find(cx, name) != NULL) {
+    return INDIM_CALL_REGISTERED;
+  }
+  for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++) {
+    if (indim_str_is(name, callbacks[i])) {
+      return INDIM_CALL_CALLBACK;
+    }
+  }
+  return INDIM_CALL_UNKNOWN;
+}
+
+// Arrays -------------------------------------------------------------------------------------------------------------
+
+static bool is_dense(const indim_shape *shape) {
+  const indim_layout *layout = &shape->layout;
+  return !shape->has_layout ||
+         (layout->padded_rank == 0 && layout->tile_count == 0 && layout->element_bits == 0 &&
+          layout->split_count == 0 && layout->physical_shape == NULL && layout->index_type == INDIM_TYPE_INVALID &&
+          layout->pointer_type == INDIM_TYPE_INVALID && layout->metadata_prefix_bytes == 0);
+}
+
+static indim_status check_leaf(indim_ctx *cx, const indim_instr *instr, const char *what, const indim_shape *shape) {
+  indim_shape_text text;
+  if (shape->type == INDIM_TOKEN) {
+    return INDIM_OK;
+  }
+  if (!indim_shape_is_array(shape) || !indim_shape_is_static(shape)) {
+    return indim_fail_instr(cx, INDIM_UNSUPPORTED, instr,
+                            "%s has %s, and functions take arrays of known size and tokens", what,
+                            indim_shape_brief(shape, &text));
+  }
+  if (!is_dense(shape)) {
+    return indim_fail_instr(cx, INDIM_UNSUPPORTED, instr,
+                            "%s has %s in a layout that is padded, tiled or packed, and functions take dense arrays",
+                            what, indim_shape_brief(shape, &text));
+  }
+  return INDIM_OK;
+}
+
+static indim_status add_leaf(indim_call *c, const indim_instr *instr, const char *what, const indim_shape *shape,
+                             bool is_row_major) {
+  void *memory = NULL;
+  INDIM_TRY(check_leaf(c->cx, instr, what, shape));
+  if (c->leaf_count == INDIM_CUSTOM_MOST_ARRAYS) {
+    indim_fail_instr(c->cx, INDIM_LIMIT, instr, "it has more than %d arrays", INDIM_CUSTOM_MOST_ARRAYS);
+    return INDIM_LIMIT;
+  }
+  INDIM_TRY(indim_arena_alloc(&c->arena, sizeof *shape, &memory));
+  indim_shape *copy = memory;
+  *copy = *shape;
+  if (indim_shape_is_array(shape) && (is_row_major || !shape->has_layout)) {
+    copy->has_layout = true;
+    indim_layout_init(shape->rank, &copy->layout);
+  }
+  indim_custom_array *leaf = &c->leaves[c->leaf_count++];
+  *leaf = (indim_custom_array){.shape = copy};
+  int64_t count = indim_shape_is_array(shape) ? indim_shape_element_count(shape) : 0;
+  return indim_count_mul(count, indim_type_bytes(shape->type), &leaf->bytes)
+             ? INDIM_OK
+             : indim_fail_instr(c->cx, INDIM_LIMIT, instr, "an array of %" PRId64 " elements is too large", count);
+}
+
+static indim_status add_leaves(indim_call *c, const indim_instr *instr, const char *what, const indim_shape *shape,
+                               bool is_row_major) {
+  indim_shape_walk walk;
+  indim_shape_walk_init(&walk, shape);
+  while (indim_shape_walk_next_leaf(&walk)) {
+    INDIM_TRY(add_leaf(c, instr, what, walk.shape, is_row_major));
+  }
+  return INDIM_OK;
+}
+
+static indim_status read_arrays(indim_call *c, const indim_instr *instr) {
+  const indim_attr *constraints = indim_instr_attr(instr, INDIM_ATTR_OPERAND_LAYOUT_CONSTRAINTS);
+  void *memory = NULL;
+  char what[40];
+  INDIM_TRY(indim_arena_array(&c->arena, INDIM_CUSTOM_MOST_ARRAYS, sizeof *c->leaves, &memory));
+  c->leaves = memory;
+  INDIM_TRY(add_leaves(c, instr, "the result", instr->shape, false));
+  c->result_count = c->leaf_count;
+  bool is_read = c->target.function != NULL || c->target.stages.execute != NULL;
+  for (int32_t i = 0; is_read && i < instr->operand_count; i++) {
+    snprintf(what, sizeof what, "operand %d", (int)i);
+    const indim_shape *shape = constraints == NULL ? indim_operand_shape(instr, i) : constraints->value.shapes[i];
+    INDIM_TRY(add_leaves(c, instr, what, shape, constraints == NULL));
+  }
+  return INDIM_OK;
+}
+
+// Reading ------------------------------------------------------------------------------------------------------------
+
+static indim_status copy_text(indim_call *c, indim_str text, const char **out) {
+  indim_str copy;
+  INDIM_TRY(indim_arena_str(&c->arena, text, &copy));
+  *out = copy.data;
+  return INDIM_OK;
+}
+
+static indim_status read_texts(indim_call *c, const indim_instr *instr) {
+  const indim_attr *config = indim_instr_attr(instr, INDIM_ATTR_BACKEND_CONFIG);
+  const indim_attr *metadata = indim_instr_attr(instr, INDIM_ATTR_METADATA);
+  char place[200];
+  snprintf(place, sizeof place, "%.150s (custom-call)", instr->name.data);
+  INDIM_TRY(copy_text(c, indim_str_of(place), &c->place));
+  INDIM_TRY(copy_text(c, instr->name, &c->call.instruction));
+  INDIM_TRY(copy_text(c, target_of(instr), &c->call.target));
+  INDIM_TRY(copy_text(c, metadata == NULL ? indim_str_of("") : metadata->value.text, &c->metadata));
+  return indim_arena_str(&c->arena, config == NULL ? indim_str_of("") : config->value.text, &c->call.config);
+}
+
+static indim_status read_attrs(indim_call *c, const indim_instr *instr) {
+  indim_str version = indim_instr_word(instr, INDIM_ATTR_API_VERSION);
+  if (indim_word_equal(INDIM_ATTR_API_VERSION, version, "API_VERSION_TYPED_FFI")) {
+    return indim_attrs_read(c->cx, instr, &c->arena, c->call.config, &c->call.attrs, &c->call.attr_count);
+  }
+  if (c->target.stages.execute == NULL) {
+    return INDIM_OK;
+  }
+  bool stated = version.size > 0;
+  return indim_fail_attr(c->cx, instr, INDIM_ATTR_API_VERSION,
+                         "api_version= is %.*s, but the handler of '%s' is called by API_VERSION_TYPED_FFI",
+                         stated ? (int)version.size : 7, stated ? version.data : "missing", c->call.target);
+}
+
+static indim_status instantiate(indim_call *c, const indim_instr *instr) {
+  char message[INDIM_XLA_MESSAGE] = "";
+  void *memory = NULL;
+  int64_t count = 0;
+  const indim_state_type *types = indim_registry_types(c->cx, &count);
+  INDIM_TRY(indim_arena_array(&c->arena, (size_t)count, sizeof *types, &memory));
+  if (count > 0) {
+    memcpy(memory, types, (size_t)count * sizeof *types);
+  }
+  c->handler.row = &c->target;
+  c->handler.context =
+      (indim_xla_context){.allocator = &c->allocator, .types = memory, .type_count = count, .minor = c->target.minor};
+  INDIM_TRY(indim_handler_attrs(&c->arena, c->call.attrs, c->call.attr_count, &c->handler.attrs));
+  indim_status status = indim_handler_instantiate(&c->handler, message, sizeof message);
+  return status == INDIM_OK
+             ? status
+             : indim_fail_instr(c->cx, status, instr, "custom-call '%s' failed: %s", c->call.target, message);
+}
+
+static indim_status read_call(indim_call *c, const indim_instr *instr) {
+  const indim_target_row *row = indim_registry_find(c->cx, target_of(instr));
+  c->target = row == NULL ? (indim_target_row){.name = {"", 0}} : *row;
+  INDIM_TRY(read_texts(c, instr));
+  INDIM_TRY(read_arrays(c, instr));
+  if (row == NULL) {
+    return INDIM_OK;
+  }
+  INDIM_TRY(read_attrs(c, instr));
+  return c->target.function != NULL ? INDIM_OK : instantiate(c, instr);
+}
+
+indim_status indim_call_create(indim_ctx *cx, const indim_instr *instr, indim_call **out_call) {
+  void *memory = NULL;
+  INDIM_TRY(indim_alloc_zeroed(cx, sizeof(indim_call), &memory));
+  indim_call *c = memory;
+  c->cx = cx;
+  c->allocator = cx->allocator;
+  indim_arena_init(&c->arena, cx);
+  indim_status status = read_call(c, instr);
+  if (status != INDIM_OK) {
+    indim_call_destroy(c);
+    return status;
+  }
+  *out_call = c;
+  return INDIM_OK;
+}
+
+void indim_call_destroy(indim_call *call) {
+  if (call == NULL) {
+    return;
+  }
+  indim_ctx *cx = call->cx;
+  indim_handler_destroy(&call->handler);
+  indim_arena_deinit(&call->arena);
+  indim_free(cx, call, sizeof *call);
+}
+
+int64_t indim_call_result_count(const indim_call *call) { return call->result_count; }
+int64_t indim_call_leaf_count(const indim_call *call) { return call->leaf_count; }
+const indim_shape *indim_call_leaf(const indim_call *call, int64_t leaf) { return call->leaves[leaf].shape; }
+const char *indim_call_place(const indim_call *call) { return call->place; }
+
+// Running ------------------------------------------------------------------------------------------------------------
+
+static indim_status refuse_callback(const indim_call *c, char *message, size_t size) {
+  snprintf(message, size, "it is a callback of Python's, which is not there%s%.200s; register a function of that name",
+           c->metadata[0] == '\0' ? "" : ", metadata=", c->metadata);
+  return INDIM_UNSUPPORTED;
+}
+
+static indim_status run_target(const indim_call *c, const indim_custom_call *call, int64_t run_id) {
+  if (c->target.function != NULL) {
+    indim_status status = c->target.function(c->target.user, call);
+    return status < INDIM_OK || status > INDIM_INTERNAL ? INDIM_INVALID : status;
+  }
+  return c->target.stages.execute == NULL ? refuse_callback(c, call->message, call->message_size)
+                                          : indim_handler_run(&c->handler, call, run_id);
+}
+
+indim_status indim_call_execute(const indim_call *c, indim_call_run *run, void *const *arrays) {
+  int64_t empty[2] = {0};  // where an array of no bytes is that has no address
+  indim_custom_array leaves[INDIM_CUSTOM_MOST_ARRAYS];
+  char why[sizeof run->message] = "";
+  indim_custom_call call = c->call;
+  for (int64_t i = 0; i < c->leaf_count; i++) {
+    leaves[i] = c->leaves[i];
+    if (leaves[i].shape->type != INDIM_TOKEN) {
+      leaves[i].data = *arrays != NULL ? *arrays : empty;
+      arrays++;
+    }
+  }
+  call.results = leaves;
+  call.result_count = c->result_count;
+  call.operands = leaves + c->result_count;
+  call.operand_count = c->leaf_count - c->result_count;
+  call.stop = run->stop;
+  call.message = why;
+  call.message_size = sizeof why;
+  indim_status status = run_target(c, &call, run->run_id);
+  why[sizeof why - 1] = '\0';
+  run->message[0] = '\0';
+  if (status != INDIM_OK) {
+    snprintf(run->message, sizeof run->message, "custom-call '%.100s' failed: %.380s", c->call.target,
+             why[0] == '\0' ? "it gives no reason" : why);
+  }
+  return status;
+}
+
+// For functions -------------------------------------------------------------------------------------------------------
+
+indim_status indim_custom_call_fail(const indim_custom_call *call, indim_status status, const char *format, ...) {
+  va_list arguments;
+  if (call == NULL || call->message == NULL || call->message_size == 0) {
+    return status;
+  }
+  va_start(arguments, format);
+  if (vsnprintf(call->message, call->message_size, format, arguments) < 0) {
+    call->message[0] = '\0';
+  }
+  va_end(arguments);
+  return status;
+}
+
+const indim_custom_attr *indim_custom_call_attr(const indim_custom_call *call, const char *name) {
+  for (int64_t i = 0; call != NULL && name != NULL && i < call->attr_count; i++) {
+    if (indim_str_equal(call->attrs[i].name, indim_str_of(name))) {
+      return &call->attrs[i];
+    }
+  }
+  return NULL;
+}
