@@ -66,37 +66,9 @@ static indim_status check_instr(indim_evaluator *e, const indim_instr *instr) {
   return instr->op == INDIM_OP_CUSTOM_CALL ? indim_eval_check_custom_call(e, instr) : INDIM_OK;
 }
 
-// Whether it has to run even if nobody uses its result.
-static bool has_effect(const indim_evaluator *e, const indim_instr *instr) {
-  if (instr->op == INDIM_OP_CUSTOM_CALL && indim_instr_bool(instr, INDIM_ATTR_CUSTOM_CALL_HAS_SIDE_EFFECT, false)) {
-    return true;
-  }
-  for (int32_t i = 0; i < instr->attr_count; i++) {
-    const indim_attr *attr = &instr->attrs[i];
-    indim_attr_kind kind = indim_attr_kind_of(attr->id);
-    int64_t count = kind == INDIM_KIND_COMPUTATION || kind == INDIM_KIND_COMPUTATIONS ? attr->count : 0;
-    for (int64_t k = 0; k < count; k++) {
-      if (e->has_effect[attr->value.computations[k]->index]) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-// Callees stand before callers.
-static void find_effects(const indim_evaluator *e) {
-  for (int32_t c = 0; c < e->module->computation_count; c++) {
-    const indim_computation *computation = e->module->computations[c];
-    for (int32_t i = 0; i < computation->instr_count && !e->has_effect[c]; i++) {
-      e->has_effect[c] = has_effect(e, computation->instrs[i]);
-    }
-  }
-}
-
-static void find_last_uses(const indim_evaluator *e, const indim_computation *computation, int32_t *last_use) {
+static void find_last_uses(const indim_computation *computation, int32_t *last_use) {
   for (int32_t i = 0; i < computation->instr_count; i++) {
-    last_use[i] = has_effect(e, computation->instrs[i]) ? i : -1;
+    last_use[i] = indim_instr_has_effect(computation->instrs[i]) ? i : -1;
   }
   last_use[computation->root->index] = INT32_MAX;  // outlives its users
   for (int32_t i = computation->instr_count - 1; i >= 0; i--) {
@@ -157,7 +129,7 @@ static indim_status make_plan(indim_evaluator *e, const indim_computation *compu
   plan->last_use = memory;
   INDIM_TRY(indim_arena_array(&e->arena, count, sizeof *plan->takes_member, &memory));
   plan->takes_member = memory;
-  find_last_uses(e, computation, plan->last_use);
+  find_last_uses(computation, plan->last_use);
   for (size_t i = 0; i < count; i++) {
     if (plan->last_use[i] >= 0 || indim_op_is_host_transfer(computation->instrs[i]->op)) {
       INDIM_TRY(check_instr(e, computation->instrs[i]));
@@ -346,14 +318,9 @@ indim_status indim_eval(indim_ctx *cx, const indim_module *module, const indim_l
   e.plans = memory;
   e.run_id = indim_registry_next_run(cx);
   indim_arena_init(&e.arena, cx);
-  indim_status status = indim_arena_array(&e.arena, (size_t)module->computation_count, sizeof *e.has_effect, &memory);
-  e.has_effect = memory;
-  if (status == INDIM_OK) {
-    find_effects(&e);
-    status = run_entry(&e, arguments, out_result);
-  }
+  indim_status status = run_entry(&e, arguments, out_result);
   release_plans(&e);
   indim_arena_deinit(&e.arena);
-  indim_free(cx, e.plans, size);
+  indim_free(cx, memory, size);
   return status;
 }

@@ -26,7 +26,6 @@ typedef struct indim_evaluator {
   indim_ctx *cx;
   const indim_module *module;
   indim_eval_plan *plans;  // by computation index
-  bool *has_effect;        // by computation index: running it does more than give a result
   indim_arena arena;       // of the plans
   uint64_t steps;
   uint64_t max_steps;    // 0: no limit

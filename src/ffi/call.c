@@ -221,6 +221,30 @@ int64_t indim_call_leaf_count(const indim_call *call) { return call->leaf_count;
 const indim_shape *indim_call_leaf(const indim_call *call, int64_t leaf) { return call->leaves[leaf].shape; }
 const char *indim_call_place(const indim_call *call) { return call->place; }
 
+indim_status indim_calls_add(indim_ctx *cx, indim_calls *calls, indim_call *call) {
+  if (calls->count == calls->capacity) {
+    void *list = calls->list;
+    size_t size = (size_t)calls->capacity * sizeof call;
+    indim_status status = indim_resize(cx, &list, size, 2 * size + 8 * sizeof call);
+    if (status != INDIM_OK) {
+      indim_call_destroy(call);
+      return status;
+    }
+    calls->list = list;
+    calls->capacity = 2 * calls->capacity + 8;
+  }
+  calls->list[calls->count++] = call;
+  return INDIM_OK;
+}
+
+void indim_calls_destroy(indim_ctx *cx, indim_calls *calls) {
+  for (int32_t i = 0; i < calls->count; i++) {
+    indim_call_destroy(calls->list[i]);
+  }
+  indim_free(cx, calls->list, (size_t)calls->capacity * sizeof *calls->list);
+  *calls = (indim_calls){0};
+}
+
 // Running ------------------------------------------------------------------------------------------------------------
 
 static indim_status refuse_callback(const indim_call *c, char *message, size_t size) {

@@ -24,6 +24,15 @@ indim_call_kind indim_call_kind_of(const indim_ctx *cx, const indim_instr *instr
 INDIM_CHECKED indim_status indim_call_create(indim_ctx *cx, const indim_instr *instr, indim_call **out_call);
 void indim_call_destroy(indim_call *call);  // NULL allowed
 
+// The calls of a program, which owns them.
+typedef struct indim_calls {
+  indim_call **list;
+  int32_t count, capacity;
+} indim_calls;
+// Takes |call| over, on failure too.
+INDIM_CHECKED indim_status indim_calls_add(indim_ctx *cx, indim_calls *calls, indim_call *call);
+void indim_calls_destroy(indim_ctx *cx, indim_calls *calls);
+
 // The leaves of the results and operands with the layouts that the call wants, the results' first; those that are no tokens have
 // data. The shapes live as long as the call.
 int64_t indim_call_result_count(const indim_call *call);

@@ -197,7 +197,27 @@ indim_status indim_computation_finish(indim_computation *computation) {
     computation->parameters[number] = instr;
   }
   computation->parameter_count = count;
+  for (int32_t i = 0; i < computation->instr_count; i++) {
+    computation->has_effect = computation->has_effect || indim_instr_has_effect(computation->instrs[i]);
+  }
   return INDIM_OK;
+}
+
+bool indim_instr_has_effect(const indim_instr *instr) {
+  if (instr->op == INDIM_OP_CUSTOM_CALL && indim_instr_bool(instr, INDIM_ATTR_CUSTOM_CALL_HAS_SIDE_EFFECT, false)) {
+    return true;
+  }
+  for (int32_t i = 0; i < instr->attr_count; i++) {
+    const indim_attr *attr = &instr->attrs[i];
+    indim_attr_kind kind = indim_attr_kind_of(attr->id);
+    bool is_call = kind == INDIM_KIND_COMPUTATION || kind == INDIM_KIND_COMPUTATIONS;
+    for (int64_t k = 0; is_call && k < attr->count; k++) {
+      if (attr->value.computations[k]->has_effect) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 // Messages -----------------------------------------------------------------------------------------------------------

@@ -145,6 +145,7 @@ struct indim_computation {
   indim_instr *root;
   indim_instr **parameters;  // by number; filled by indim_computation_finish
   int32_t parameter_count;
+  bool has_effect;             // some instruction does more than give its result; filled by indim_computation_finish
   indim_str execution_thread;  // "" for the main thread
   size_t offset;
 };
@@ -206,7 +207,8 @@ INDIM_CHECKED indim_status indim_computation_add(indim_computation *computation,
                                                  const indim_shape *shape, size_t offset, indim_instr **out_instr);
 INDIM_CHECKED indim_status indim_instr_set_operands(indim_instr *instr, indim_instr *const *operands, int64_t count);
 INDIM_CHECKED indim_status indim_instr_set_attrs(indim_instr *instr, const indim_attr *attrs, int64_t count);
-// Fills |parameters| from the PARAMETER instructions: numbers 0..n-1, each once; else INDIM_INVALID with the place.
+// Fills |parameters| from the PARAMETER instructions: numbers 0..n-1, each once; else INDIM_INVALID with the place. What it
+// calls is finished.
 // The root must be set.
 INDIM_CHECKED indim_status indim_computation_finish(indim_computation *computation);
 
@@ -234,6 +236,8 @@ typedef enum indim_compare_direction {
 indim_compare_direction indim_instr_direction(const indim_instr *instr);
 bool indim_instr_is_total_order(const indim_instr *instr);
 indim_computation *indim_instr_computation(const indim_instr *instr, indim_attr_id id);
+// Whether it has to run even if nobody uses its result: a custom call that says so, or what calls a computation with one.
+bool indim_instr_has_effect(const indim_instr *instr);
 bool indim_str_is(indim_str text, const char *word);
 
 // Fails at the instruction's place: "add.3: ..." with the source line. The message begins with name and op.

@@ -63,6 +63,13 @@ typedef struct indim_host_lapack {
   int64_t attrs[INDIM_HOST_LAPACK_ATTRS];
 } indim_host_lapack;
 
+// A call of a function of the caller's. Arrays: the results, then the operands, those without elements left out, each dense
+// in the layout that the call states.
+typedef struct indim_host_custom_call {
+  int64_t number;   // among the program's calls
+  int64_t present;  // bit i: leaf i of the results and operands, tokens not counted, is among the arrays
+} indim_host_custom_call;
+
 enum { INDIM_HOST_OK = 0, INDIM_HOST_STOPPED = 1, INDIM_HOST_FAILED = 2 };
 
 struct indim_host {

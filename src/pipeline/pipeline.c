@@ -5,6 +5,7 @@
 #include "linalg/batch.h"
 #include "loop/lower.h"
 #include "pipeline/bind.h"
+#include "pipeline/calls.h"
 #include "pipeline/compilation.h"
 #include "run/clock.h"
 #include "run/library.h"
@@ -92,6 +93,7 @@ static indim_status run_stages(indim_compilation *c) {
   INDIM_TRY(emit(c));
   c->executable->blas.vector_bytes = c->target.vector_bytes;
   c->executable->lapack = indim_linalg_run_batch;
+  INDIM_TRY(indim_executable_take_calls(c->executable, c->program));
   if (indim_bind_library(c->program) && c->missing[0] == '\0') {
     int64_t begin = indim_clock_ns();
     indim_blas_open(&c->executable->blas);

@@ -176,6 +176,9 @@ void indim_executable_destroy(indim_executable *executable) {
   if (executable->release != NULL) {
     executable->release(executable->code, executable->library);
   }
+  if (executable->calls.calls != NULL) {
+    executable->calls.destroy(executable->cx, executable->calls.calls);
+  }
   indim_free(executable->cx, executable->scratch_block, (size_t)executable->scratch_bytes + INDIM_SCRATCH_ALIGNMENT);
   indim_arena_deinit(&executable->arena);
   indim_free(executable->cx, executable, sizeof *executable);

@@ -19,6 +19,22 @@ typedef struct indim_leaf {
   int64_t copy;          // of an argument, if a result has |is_copied|: the offset of the copy in the scratch block
 } indim_leaf;
 
+// What a run needs for functions of the caller's, and why one failed.
+typedef struct indim_call_state {
+  const volatile int32_t *stop;
+  int64_t run_id;
+  indim_status status;  // OK: none failed
+  char message[640];
+} indim_call_state;
+
+typedef struct indim_call_table {
+  void *calls;         // NULL: there are none
+  int64_t *run_count;  // atomic
+  // Runs call |numbers->number| and returns INDIM_HOST_...
+  int32_t (*run)(void *calls, const indim_host_custom_call *numbers, void *const *arrays, indim_call_state *state);
+  void (*destroy)(indim_ctx *cx, void *calls);
+} indim_call_table;
+
 struct indim_executable {
   indim_ctx *cx;
   indim_arena arena;
@@ -41,6 +57,8 @@ struct indim_executable {
   indim_blas blas;
   // Linear algebra: from linalg/, which this layer does not know.
   int32_t (*lapack)(const volatile int32_t *stop, const indim_host_lapack *numbers, void *const *arrays);
+  // Functions of the caller's that the program calls: from ffi/, which this layer does not know either.
+  indim_call_table calls;
   int64_t code_bytes;
   const char *target;   // a name
   const char *missing;  // what this machine lacks to run the code; NULL: nothing

@@ -21,6 +21,7 @@ typedef struct run {
   void *parallel_user;
   const indim_executable *executable;
   const volatile int32_t *stop;
+  indim_call_state *calls;  // NULL: the program calls no functions of the caller's
 } run;
 
 static void run_parallel(void *user, indim_host_piece *piece, void *frame, int64_t count, int64_t grain) {
@@ -84,6 +85,12 @@ static int32_t run_fft(void *user, const indim_host_fft *sizes, void *const *arr
 static int32_t run_lapack(void *user, const indim_host_lapack *numbers, void *const *arrays) {
   const run *r = user;
   return r->executable->lapack(r->stop, numbers, arrays);
+}
+
+static int32_t run_custom_call(void *user, const indim_host_custom_call *numbers, void *const *arrays) {
+  const run *r = user;
+  const indim_call_table *table = &r->executable->calls;
+  return table->run(table->calls, numbers, arrays, r->calls);
 }
 
 // Checks ---------------------------------------------------------------------------------------------------------------
@@ -289,7 +296,8 @@ static inline void make_host(const indim_executable *e, const indim_run_options 
                        .parallel = r->parallel == NULL ? run_whole : run_parallel,
                        .matmul = run_matmul,
                        .fft = run_fft,
-                       .lapack = run_lapack};
+                       .lapack = run_lapack,
+                       .custom_call = e->calls.calls == NULL ? NULL : run_custom_call};
 }
 
 static inline int32_t call(const indim_executable *e, const indim_run_options *o, void *scratch,
@@ -298,31 +306,61 @@ static inline int32_t call(const indim_executable *e, const indim_run_options *o
   return e->function(arguments, o->results, scratch, host);
 }
 
-static NOT_INLINED indim_status explain(indim_ctx *cx, int32_t code) {
+static NOT_INLINED indim_status explain(indim_ctx *cx, int32_t code, const indim_call_state *calls) {
+  if (calls != NULL && calls->status != INDIM_OK) {
+    return indim_fail(cx, calls->status, "%s", calls->message);
+  }
   if (code == INDIM_HOST_STOPPED) {
     return indim_fail(cx, INDIM_INTERRUPTED, "interrupted");
   }
   return indim_fail(cx, INDIM_INTERNAL, "a matrix product was refused by the host");
 }
 
-static inline indim_status finish(indim_ctx *cx, int32_t code) {
-  return code == INDIM_HOST_OK ? INDIM_OK : explain(cx, code);
+static inline indim_status finish(indim_ctx *cx, int32_t code, const run *r) {
+  return code == INDIM_HOST_OK ? INDIM_OK : explain(cx, code, r->calls);
 }
 
 // With the executable's own working memory, or a block allocated for this run while that is in use.
-static NOT_INLINED indim_status run_in_scratch(indim_executable *e, const indim_run_options *o,
+static NOT_INLINED indim_status run_in_scratch(indim_executable *e, const indim_run_options *o, const run *r,
                                                const indim_host *host) {
   if (claim(&e->scratch_in_use)) {
     int32_t code = call(e, o, e->scratch, host);
     release(&e->scratch_in_use);
-    return finish(o->cx, code);
+    return finish(o->cx, code, r);
   }
   void *block = NULL;
   void *scratch = NULL;
   INDIM_TRY(alloc_scratch(e, o->cx, &block, &scratch));
   int32_t code = call(e, o, scratch, host);
   free_scratch(e, o->cx, block);
-  return finish(o->cx, code);
+  return finish(o->cx, code, r);
+}
+
+static inline indim_status run_once(indim_executable *e, const indim_run_options *o, const run *r,
+                                    const indim_host *host) {
+  if (o->scratch == NULL && e->scratch_bytes > 0) {
+    return run_in_scratch(e, o, r, host);
+  }
+  return finish(o->cx, call(e, o, o->scratch, host), r);
+}
+
+static void begin_calls(const run *r, indim_call_state *state) {
+#if defined(__GNUC__)
+  state->run_id = __atomic_add_fetch(r->executable->calls.run_count, 1, __ATOMIC_RELAXED);
+#else
+  state->run_id = ++*r->executable->calls.run_count;
+#endif
+  state->stop = r->stop;
+  state->status = INDIM_OK;
+}
+
+// With functions of the caller's, which say why they failed.
+static NOT_INLINED indim_status run_with_calls(indim_executable *e, const indim_run_options *o, run *r,
+                                               const indim_host *host) {
+  indim_call_state state;
+  begin_calls(r, &state);
+  r->calls = &state;
+  return run_once(e, o, r, host);
 }
 
 indim_status indim_execute(indim_executable *executable, const indim_run_options *options) {
@@ -336,10 +374,10 @@ indim_status indim_execute(indim_executable *executable, const indim_run_options
   run r;
   indim_host host;
   make_host(executable, options, &r, &host);
-  if (options->scratch == NULL && executable->scratch_bytes > 0) {
-    return run_in_scratch(executable, options, &host);
+  if (executable->calls.calls != NULL) {
+    return run_with_calls(executable, options, &r, &host);
   }
-  return finish(options->cx, call(executable, options, options->scratch, &host));
+  return run_once(executable, options, &r, &host);
 }
 
 // Binding --------------------------------------------------------------------------------------------------------------
@@ -350,6 +388,7 @@ struct indim_binding {
   const indim_executable *executable;
   indim_run_options options;  // checked, with lists of the binding's own
   run services;
+  indim_call_state calls;
   indim_host host;
   void *scratch_block;  // of its own, NULL if it needs none
   const void **lists;   // the arguments', followed by the results'
@@ -375,6 +414,7 @@ static indim_status bind(indim_binding *b, const indim_executable *e, const indi
   o->arguments = b->lists;
   o->results = results;
   make_host(e, o, &b->services, &b->host);
+  b->services.calls = e->calls.calls == NULL ? NULL : &b->calls;
   if (o->scratch == NULL && e->scratch_bytes > 0) {
     INDIM_TRY(indim_scratch_alloc(o->cx, e->scratch_bytes, &b->scratch_block, &o->scratch));
   }
@@ -425,5 +465,9 @@ indim_status indim_binding_run(indim_binding *binding) {
   if (binding->arguments != o->arguments) {  // the list is in the working memory, and copies are made again
     copy_arguments(binding->executable, o, o->scratch);
   }
-  return finish(o->cx, binding->function(binding->arguments, o->results, o->scratch, &binding->host));
+  if (binding->services.calls != NULL) {
+    begin_calls(&binding->services, &binding->calls);
+  }
+  int32_t code = binding->function(binding->arguments, o->results, o->scratch, &binding->host);
+  return finish(o->cx, code, &binding->services);
 }

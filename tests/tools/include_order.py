@@ -25,7 +25,7 @@ MAY_INCLUDE = {
     "expand": ["graph"],
     "loop/target": ["base"],
     "host": [],
-    "loop/ir": ["expand", "linalg", "host", "loop/target"],
+    "loop/ir": ["expand", "ffi", "linalg", "host", "loop/target"],
     "loop/verify": ["loop/ir"],
     "loop/decision": ["base"],
     "loop/pass": ["loop/verify", "loop/decision"],

@@ -56,6 +56,7 @@ void indim_loop_program_destroy(indim_loop_program *program) {
     indim_free(cx, program->storages, (size_t)program->storage_capacity * sizeof(indim_storage *));
     indim_arena_deinit(&program->arena);
     indim_expansions_deinit(&program->expansions);
+    indim_calls_destroy(cx, &program->calls);
     indim_free(cx, program, sizeof *program);
   }
 }

@@ -20,6 +20,7 @@
 #define INDIM_LOOP_LOOP_H
 
 #include "expand/expand.h"
+#include "ffi/call.h"
 #include "graph/module.h"
 #include "host/host.h"
 #include "loop/ir/op.h"
@@ -186,6 +187,7 @@ typedef struct indim_loop_program {
   indim_arena arena;
   const indim_module *module;
   indim_expansions expansions;  // whose instructions are the origins of nodes, beside the module's
+  indim_calls calls;            // of functions of the caller's
   indim_target target;
   indim_storage **storages;
   int32_t storage_count, storage_capacity;

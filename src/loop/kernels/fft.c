@@ -23,5 +23,5 @@ void indim_lower_fft(indim_lowering *l, indim_flow_item *item) {
   for (int32_t d = 0; d < shape->rank - rank; d++) {
     numbers.batch *= shape->sizes[d];
   }
-  indim_lower_service(l, item, INDIM_HOST_FFT, &numbers, 0);
+  indim_lower_service(l, item, INDIM_HOST_FFT, &numbers, NULL);
 }

@@ -41,6 +41,10 @@ static const char *refuses_convolution(const indim_flow_item *item) {
                                                : NULL;
 }
 
+static const char *refuses_custom_call(const indim_flow_item *item) {
+  return item->call != 0 ? NULL : "no function of that name is registered";
+}
+
 // How often an element of an operand is computed --------------------------------------------------------------------------
 
 static int64_t repeats_once(const indim_flow_item *item, int32_t k) {

@@ -48,6 +48,8 @@ struct indim_flow_item {
   int32_t flow_count;
   int32_t member_count;  // of an op with several results; they follow in |members|
   indim_flow_item **members;
+  int32_t call;     // of a function of the caller's: number + 1 in the program's calls; 0: none
+  bool has_effect;  // computed even if nobody needs its results, and after all such items that stand before it
 
   // Filled by the planner (plan.c).
   int32_t use_count;  // by needed items and results
@@ -95,9 +97,9 @@ indim_flow_item *indim_flow_root(indim_flow_item *item);
 // Whether the memory of an item that has its place belongs to this flow, so that it may be overwritten.
 bool indim_flow_owns(indim_flow_item *item);
 
-// The flow of a computation, in |arena|. Items of expanded ops point into |expansions|. LIMIT when dissolving the calls would
-// give more than a few million items.
-INDIM_CHECKED indim_status indim_flow_make(indim_ctx *cx, indim_arena *arena, indim_expansions *expansions,
+// The flow of a computation of |program|, in |arena|. Items of expanded ops point into the program's expansions; functions of the
+// caller's are looked up and become its calls. LIMIT when dissolving the calls would give more than a few million items.
+INDIM_CHECKED indim_status indim_flow_make(indim_loop_program *program, indim_arena *arena,
                                            const indim_computation *computation, indim_flow **out_flow);
 
 #endif  // INDIM_LOOP_FLOW_H

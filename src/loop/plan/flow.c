@@ -7,6 +7,7 @@
 
 #include "graph/alias.h"
 #include "graph/one_device.h"
+#include "linalg/linalg.h"
 #include "loop/plan/flow_make.h"
 #include "loop/plan/plan.h"
 
@@ -142,6 +143,22 @@ static indim_status one_leaf(maker *m, indim_flow_item *item, leaves *out) {
   return INDIM_OK;
 }
 
+// A custom call: of a function of the caller's, or else of LAPACK's.
+static indim_status find_call(maker *m, const indim_instr *instr, indim_flow_item *item) {
+  indim_call *call = NULL;
+  indim_linalg_call linalg;
+  if (instr->op != INDIM_OP_CUSTOM_CALL) {
+    return INDIM_OK;
+  }
+  if (indim_call_kind_of(m->cx, instr) == INDIM_CALL_UNKNOWN) {
+    return indim_linalg_read(m->cx, instr, &linalg);  // whose kernel reads it again
+  }
+  INDIM_TRY(indim_call_create(m->cx, instr, &call));
+  INDIM_TRY(indim_calls_add(m->cx, m->calls, call));
+  item->call = m->calls->count;
+  return INDIM_OK;
+}
+
 // An instruction that computes something.
 static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of, leaves *out) {
   leaves operands;
@@ -156,6 +173,8 @@ static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of
   INDIM_TRY(indim_flow_new_item(m, INDIM_FLOW_OP, instr, instr->shape, &item));
   item->operand_count = operands.count;
   item->operands = operands.items;
+  item->has_effect = indim_instr_has_effect(instr);
+  INDIM_TRY(find_call(m, instr, item));
   INDIM_TRY(make_flows(m, instr, item));
   if (instr->op == INDIM_OP_WHILE && indim_shape_is_tuple(instr->shape)) {
     INDIM_TRY(indim_flow_hoist(m, item));
@@ -228,14 +247,14 @@ static indim_status walk_instr(maker *m, const indim_instr *instr, const leaves 
   return is_expanded ? walk_expansion(m, instr, of, out) : walk_op(m, instr, of, out);
 }
 
-// What the root is computed from, and what is sent or awaited besides.
+// What the root is computed from, and what has an effect besides, or is sent or awaited.
 static indim_status mark_needed(maker *m, const indim_computation *computation, bool **out) {
   bool *needed = NULL;
   INDIM_TRY(indim_flow_array(m->arena, computation->instr_count, sizeof *needed, &needed));
   needed[computation->root->index] = true;
   for (int32_t i = computation->instr_count - 1; i >= 0; i--) {
     const indim_instr *instr = computation->instrs[i];
-    needed[i] = needed[i] || indim_op_is_host_transfer(instr->op);
+    needed[i] = needed[i] || indim_op_is_host_transfer(instr->op) || indim_instr_has_effect(instr);
     for (int32_t k = 0; needed[i] && k < instr->operand_count; k++) {
       needed[instr->operands[k]->index] = true;
     }
@@ -291,9 +310,13 @@ static indim_status make_flow(const maker *outer, const indim_computation *compu
   return INDIM_OK;
 }
 
-indim_status indim_flow_make(indim_ctx *cx, indim_arena *arena, indim_expansions *expansions,
-                             const indim_computation *computation, indim_flow **out_flow) {
+indim_status indim_flow_make(indim_loop_program *program, indim_arena *arena, const indim_computation *computation,
+                             indim_flow **out_flow) {
   int64_t item_total = 0;
-  maker m = {.cx = cx, .arena = arena, .expansions = expansions, .item_total = &item_total};
+  maker m = {.cx = program->cx,
+             .arena = arena,
+             .expansions = &program->expansions,
+             .calls = &program->calls,
+             .item_total = &item_total};
   return make_flow(&m, computation, 0, out_flow);
 }

@@ -8,6 +8,7 @@ typedef struct indim_flow_maker {
   indim_ctx *cx;
   indim_arena *arena;
   indim_expansions *expansions;  // outlive the flow
+  indim_calls *calls;            // likewise
   indim_flow *flow;
   int64_t *item_total;
   int depth;

@@ -170,6 +170,36 @@ static bool list_uses(analysis *a) {
   return a->uses != NULL;
 }
 
+static void add_edge(analysis *a, indim_flow_item *reader, indim_flow_item *writer) {
+  if (a->edge_count == a->edge_capacity) {
+    int32_t capacity = a->edge_capacity == 0 ? 64 : 2 * a->edge_capacity;
+    edge *edges = array(a, capacity, sizeof *edges);
+    if (edges == NULL) {
+      return;
+    }
+    if (a->edge_count > 0) {
+      memcpy(edges, a->edges, (size_t)a->edge_count * sizeof *edges);
+    }
+    a->edges = edges;
+    a->edge_capacity = capacity;
+  }
+  a->edges[a->edge_count++] = (edge){reader, writer, a->edge_of[reader->index]};
+  a->edge_of[reader->index] = a->edge_count;
+  a->is_reordered = a->is_reordered || reader->index > writer->index;
+}
+
+// What has an effect keeps its order.
+static void order_effects(analysis *a) {
+  indim_flow_item *last = NULL;
+  for (int32_t i = 0; i < a->count; i++) {
+    indim_flow_item *item = a->flow->items[i];
+    if (item->has_effect && last != NULL) {
+      add_edge(a, last, item);
+    }
+    last = item->has_effect ? item : last;
+  }
+}
+
 static bool begin(analysis *a) {
   enum { STEPS = 20000000 };
   a->budget = STEPS;
@@ -187,6 +217,7 @@ static bool begin(analysis *a) {
   for (int32_t k = 0; k < a->flow->result_count; k++) {
     a->is_result[a->flow->results[k]->index] = true;
   }
+  order_effects(a);
   return true;
 }
 
@@ -312,24 +343,6 @@ static bool visit_users(analysis *a, const indim_flow_item *item, bool *out_is_l
 }
 
 // Deciding ---------------------------------------------------------------------------------------------------------------
-
-static void add_edge(analysis *a, indim_flow_item *reader, indim_flow_item *writer) {
-  if (a->edge_count == a->edge_capacity) {
-    int32_t capacity = a->edge_capacity == 0 ? 64 : 2 * a->edge_capacity;
-    edge *edges = array(a, capacity, sizeof *edges);
-    if (edges == NULL) {
-      return;
-    }
-    if (a->edge_count > 0) {
-      memcpy(edges, a->edges, (size_t)a->edge_count * sizeof *edges);
-    }
-    a->edges = edges;
-    a->edge_capacity = capacity;
-  }
-  a->edges[a->edge_count++] = (edge){reader, writer, a->edge_of[reader->index]};
-  a->edge_of[reader->index] = a->edge_count;
-  a->is_reordered = a->is_reordered || reader->index > writer->index;
-}
 
 // What is computed inside its users is stored instead, before its operand is overwritten.
 static void keep(analysis *a, indim_flow_item *item) {

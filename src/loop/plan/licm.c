@@ -16,8 +16,11 @@ typedef struct hoisting {
 
 enum { FIXED = 1, ROOT = 2, COPIED = 4, KEPT = 8 };
 
-// What has loops of its own, so that its result is better read than computed again.
-static bool is_kernel(indim_op op) { return indim_op_class_of(op) == INDIM_OP_CLASS_KERNEL; }
+// What has loops of its own, so that its result is better read than computed again. A function of the caller's is called as
+// often as the program says.
+static bool is_kernel(const indim_flow_item *item) {
+  return indim_op_class_of(item->instr->op) == INDIM_OP_CLASS_KERNEL && item->call == 0;
+}
 
 // Finds what is the same in each step, the kernels among that, and what these are computed from.
 static bool find_roots(const hoisting *h) {
@@ -26,13 +29,13 @@ static bool find_roots(const hoisting *h) {
   for (int32_t i = 0; i < body->item_count; i++) {
     const indim_flow_item *item = body->items[i];
     bool is_op = item->kind == INDIM_FLOW_OP && item->member_count == 0 && item->flow_count == 0;
-    bool is_fixed = is_op ? is_kernel(item->instr->op) || indim_element_can(item->instr)
+    bool is_fixed = is_op ? is_kernel(item) || indim_element_can(item->instr)
                           : item->kind == INDIM_FLOW_PARAMETER && body->results[item->number] == item;
     for (int32_t k = 0; k < item->operand_count && is_fixed; k++) {
       is_fixed = (h->state[item->operands[k]->index] & FIXED) != 0;
     }
     h->state[i] = is_fixed ? FIXED : 0;
-    if (is_fixed && is_op && is_kernel(item->instr->op)) {
+    if (is_fixed && is_op && is_kernel(item)) {
       h->state[i] |= ROOT | COPIED;
       any = true;
     }
@@ -54,6 +57,7 @@ static void find_kept(const hoisting *h) {
   }
   for (int32_t i = body->item_count - 1; i >= 0; i--) {
     const indim_flow_item *item = body->items[i];
+    h->state[i] |= item->has_effect ? KEPT : 0;
     if ((h->state[i] & KEPT) == 0) {
       continue;
     }

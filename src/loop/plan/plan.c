@@ -251,7 +251,7 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
   fill_costs(flow);
   for (int32_t i = flow->item_count - 1; i >= 0; i--) {
     indim_flow_item *item = flow->items[i];
-    bool needed = is_used(&list[i]);
+    bool needed = is_used(&list[i]) || item->has_effect;
     for (int32_t k = 0; k < item->member_count; k++) {
       needed = needed || item->members[k]->placement != INDIM_PLACEMENT_NONE;
     }

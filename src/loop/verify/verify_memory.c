@@ -231,6 +231,35 @@ static indim_status check_lapack(const indim_loop_verifier *v, const indim_loop_
   return INDIM_OK;
 }
 
+// The arrays of a call, with those without elements left out.
+static indim_status check_custom_call(const indim_loop_verifier *v, const indim_loop_node *node) {
+  const indim_host_custom_call *p = (const indim_host_custom_call *)(const void *)node->u.host.numbers;
+  if (p->number < 0 || p->number >= v->program->calls.count || v->parallel != NULL) {
+    return indim_verify_fail_node(v, node, "an unknown function of the caller's, or in a parallel loop");
+  }
+  const indim_call *call = v->program->calls.list[p->number];
+  int32_t array = 0;
+  int32_t written = 0;
+  int64_t bit = 0;
+  for (int64_t i = 0; i < indim_call_leaf_count(call); i++) {
+    const indim_shape *shape = indim_call_leaf(call, i);
+    if (shape->type == INDIM_TOKEN || ((uint64_t)p->present >> bit++ & 1) == 0) {
+      continue;
+    }
+    written += i < indim_call_result_count(call) ? 1 : 0;
+    if (array == node->u.host.storage_count ||
+        v->program->storages[node->u.host.storages[array]]->type != shape->type ||
+        node->u.host.elements[array] != indim_shape_element_count(shape)) {
+      return indim_verify_fail_node(v, node, "array %d is not of the function's type or size", (int)array);
+    }
+    array++;
+  }
+  if (array != node->u.host.storage_count || written != node->u.host.written_count) {
+    return indim_verify_fail_node(v, node, "a function of the caller's with other arrays than it says");
+  }
+  return INDIM_OK;
+}
+
 // What must hold of a service's numbers and arrays beyond its row.
 typedef indim_status service_check(const indim_loop_verifier *v, const indim_loop_node *node);
 static service_check *const service_checks[INDIM_HOST_SERVICE_COUNT] = {
