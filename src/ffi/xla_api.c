@@ -222,7 +222,7 @@ static indim_xla_error *xla_memory_allocate(indim_xla_allocate *args) {
   CHECK_CONTEXT(args);
   size_t alignment = args->alignment < sizeof(void *) ? sizeof(void *) : args->alignment;
   const indim_allocator *host = args->context->allocator;
-  if ((alignment & (alignment - 1)) != 0) {
+  if ((args->alignment & (args->alignment - 1)) != 0) {
     return fail(INDIM_XLA_INVALID_ARGUMENT, "an alignment of %zu is no power of two", args->alignment);
   }
   if (alignment > SIZE_MAX / 4 || args->size > SIZE_MAX / 4) {
