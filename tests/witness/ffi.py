@@ -10,6 +10,7 @@ does not offer on the CPU, or would not survive, is run here alone.
 import ctypes
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -57,12 +58,26 @@ def capsule_address(capsule):
     return pointer(capsule, name(capsule))
 
 
+class WithTokens(Indim):
+    """None stands for a token."""
+
+    def literal(self, shape, array):
+        out = ctypes.c_void_p()
+        if array is not None:
+            return super().literal(shape, array)
+        self.check(self.lib.indim_literal_create(self.cx, shape, ctypes.byref(out)))
+        return out
+
+    def read(self, literal, like):
+        return None if like is None else super().read(literal, like)
+
+
 class Session:
     """A context with handlers, and the same handlers in XLA."""
 
     def __init__(self, handlers):
         self.handlers = handlers
-        self.indim = Indim(os.environ["INDIM_LIB"])
+        self.indim = WithTokens(os.environ["INDIM_LIB"])
         lib, pointer, text = self.indim.lib, ctypes.c_void_p, ctypes.c_char_p
         lib.indim_register_ffi_handler.argtypes = [pointer, text, pointer]
         lib.indim_register_ffi_stages.argtypes = [pointer, text, ctypes.POINTER(Stages)]
@@ -81,7 +96,7 @@ class Session:
         jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(function), platform="cpu")
 
     def run(self, text, arrays, like, engine):
-        return self.indim.run(text, [np.asarray(a) for a in arrays], like, engine)
+        return self.indim.run(text, [None if a is None else np.asarray(a) for a in arrays], like, engine)
 
     def compare(self, function, *arrays):
         """A function with several results: by XLA and by both engines."""
@@ -330,6 +345,67 @@ def lapack_of_jaxlib(s):
                 s.register(name, capsule_address(handler))
         text, _ = s.compare(function, jnp.asarray(x))
         assert all(name in text for name in names), text
+
+
+def callback_programs():
+    """What JAX makes of callbacks: in a branch or loop that is reached where the first element is positive."""
+    twice = lambda a: np.asarray(a) * 2
+    shape = jax.ShapeDtypeStruct((3,), np.float32)
+
+    def printing(x):
+        return jax.lax.cond(x[0] > 0, lambda x: (jax.debug.print("{}", x), -x)[1], lambda x: x + 1, x), x
+
+    def pure(x):
+        return jax.lax.cond(x[0] > 0, lambda x: jax.pure_callback(twice, shape, x), lambda x: x + 1, x), x
+
+    def ordered(x):
+        def told(x):
+            jax.experimental.io_callback(lambda a: None, None, x, ordered=True)
+            jax.experimental.io_callback(lambda a: None, None, x + 1, ordered=True)
+            return -x
+
+        return jax.lax.cond(x[0] > 0, told, lambda x: x + 1, x), x
+
+    def error_if(x):  # as equinox writes it
+        def raises(x):
+            return jax.pure_callback(twice, shape, x)
+
+        return jax.lax.cond(jnp.any(x > 0), raises, lambda x: x, x) * 3, x
+
+    def looping(x):
+        def body(carry):
+            i, y = carry
+            return i + 1, y + jax.experimental.io_callback(twice, shape, y, ordered=True)
+
+        count = jnp.where(x[0] > 0, 3, 0)
+        return jax.lax.while_loop(lambda c: c[0] < count, body, (0, x))[1], x
+
+    def differentiated(x):
+        return jax.grad(lambda x: jnp.sum(printing(x)[0] ** 2))(x), x
+
+    return [printing, pure, ordered, error_if, looping, differentiated]
+
+
+@case
+def callbacks_of_jax(s):
+    unreached, reached = jnp.asarray([-1, -2, -3], np.float32), jnp.asarray([1, 2, 3], np.float32)
+    for function in callback_programs():
+        # XLA may write x + 1 and the like as it pleases; these are exact.
+        lowered = jax.jit(function, keep_unused=True).lower(unreached)
+        compiled = lowered.compile()
+        expected = [np.asarray(y) for y in compiled(unreached)]
+        for text in (lowered.as_text("hlo"), compiled.as_text()):
+            assert "xla_ffi_python_cpu_callback" in text, text
+            tokens = len(re.findall(r"= token\[\] parameter", text[text.index("ENTRY"):])) * [None]
+            like = tokens + expected
+            for engine in s.indim.engines:
+                try:
+                    got = s.run(text, tokens + [unreached], like, engine)[len(tokens):]
+                except IndimError as error:
+                    raise AssertionError(f"{function.__name__}, {engine}: {error}\n{text}") from None
+                for ours, theirs in zip(got, expected):
+                    assert ours.tobytes() == theirs.tobytes(), f"{function.__name__}, {engine}: {ours}, {theirs}"
+            s.fails(text, tokens + [reached], like, "custom-call 'xla_ffi_python_cpu_callback' failed", "callback of Python's")
 
 
 def main():
