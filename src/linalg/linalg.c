@@ -10,6 +10,7 @@
 #include "base/size.h"
 #include "graph/infer_kit.h"
 #include "graph/word.h"
+#include "ffi/registry.h"
 #include "graph/dictionary.h"
 
 static const indim_linalg_target table[] = {
@@ -55,6 +56,7 @@ static bool is_older_name(indim_str name) {
 
 indim_status indim_linalg_fail_unknown(indim_ctx *cx, const indim_instr *instr, indim_str name) {
   char known[700] = "";
+  char registered[150];
   size_t size = 0;
   for (size_t i = 0; i < TARGETS && size + 1 < sizeof known; i++) {
     int more = snprintf(known + size, sizeof known - size, "%s%s{%s}%s", i == 0 ? "" : ", ", i == 0 ? "lapack_" : "",
@@ -62,11 +64,15 @@ indim_status indim_linalg_fail_unknown(indim_ctx *cx, const indim_instr *instr, 
     size += more > 0 ? (size_t)more : 0;
   }
   int length = (int)(name.size < 80 ? name.size : 80);
+  indim_registry_print(cx, registered, sizeof registered);
   indim_fail_instr(cx, INDIM_UNSUPPORTED, instr,
-                   "custom-call target '%.*s' is not known; known are %s, each with _ffi behind it", length, name.data,
+                   "custom-call target '%.*s' is not known; %s%s, known are %s, each with _ffi behind it", length,
+                   name.data, registered[0] == '\0' ? "no function is registered" : "registered are ", registered,
                    known);
   if (is_older_name(name)) {
     indim_hint(cx, "programs of JAX 0.4.36 and later have %.*s_ffi; lower this one anew", length, name.data);
+  } else {
+    indim_hint(cx, "register a function of that name (indim_register_custom_call, --custom-call)");
   }
   return INDIM_UNSUPPORTED;
 }

@@ -20,7 +20,7 @@ MAY_INCLUDE = {
     "text": ["graph"],
     "ffi": ["graph"],
     "linalg/math": ["base"],
-    "linalg": ["graph", "host", "linalg/math"],
+    "linalg": ["ffi", "host", "linalg/math"],
     "eval": ["linalg", "ffi"],
     "expand": ["graph"],
     "loop/target": ["base"],
