@@ -12,6 +12,6 @@ if(tool_sources)
                                                                                            "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}"
   )
   target_compile_definitions(indim_tool PRIVATE _POSIX_C_SOURCE=200809L INDIM_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(indim_tool PRIVATE indim::indim PkgConfig::LIBZIP PkgConfig::CJSON m)
+  target_link_libraries(indim_tool PRIVATE indim::indim PkgConfig::LIBZIP PkgConfig::CJSON m ${CMAKE_DL_LIBS})
   indim_compile_settings(indim_tool)
 endif()

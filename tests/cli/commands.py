@@ -561,6 +561,34 @@ def several(folder):
     )
 
 
+def functions(folder):
+    """Functions of a shared library, as examples/custom_call has one."""
+    library = folder / "functions.so"
+    source = "examples/custom_call/functions.c"
+    build = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-Iinclude", source, "-o", library, "-lm"]
+    subprocess.run(build, check=True)
+    p = "examples/custom_call/unit_rows.hlo"
+    given = f"--custom-call=unit_rows={library}:unit_rows"
+    values = "{{3, 4}, {5, 12}}"
+    for engine in ("native", "eval"):
+        expect(f"a function, {engine}", run("run", given, f"--engine={engine}", p, values), OK, out="{ -6, -8 }")
+        wrong = run("run", given, f"--engine={engine}", p, "{{3, 4}, {0, 0}}")
+        expect(f"a function that fails, {engine}", wrong, REFUSED, err="custom-call 'unit_rows' failed: row 1 is zero")
+        expect(f"no function, {engine}", run("run", f"--engine={engine}", p, values), UNSUPPORTED, err="--custom-call")
+    expect("compile with a function", run("compile", given, "--dump=loops", p), OK, out="custom_call")
+    expect("compile without", run("compile", "--dump=loops", p), UNSUPPORTED, err="no function is registered")
+    for value, code, why in (
+        ("unit_rows", USAGE, "is not like NAME=LIBRARY:SYMBOL"),
+        ("=a:b", USAGE, "is not like NAME=LIBRARY:SYMBOL"),
+        ("a=:b", USAGE, "is not like NAME=LIBRARY:SYMBOL"),
+        ("a=b:", USAGE, "is not like NAME=LIBRARY:SYMBOL"),
+        (f"unit_rows={folder}/missing.so:f", FILE, "missing.so"),
+        (f"unit_rows={library}:missing", FILE, "has no symbol missing"),
+    ):
+        expect(f"--custom-call={value}", run("run", f"--custom-call={value}", p, values), code, err=why)
+        expect(f"--ffi-handler={value}", run("run", f"--ffi-handler={value}", p, values), code, err=why)
+
+
 def shapes():
     expect("broadcast", run("broadcast", "f32[2,3]", "f32[3]", "--dims", "1"), OK, out="f32[2,3]\n")
     expect("broadcast {1}", run("broadcast", "f32[2,3]", "f32[3]", "--dims={1}"), OK)
@@ -601,6 +629,7 @@ with tempfile.TemporaryDirectory() as name:
     limits(folder)
     deep(folder)
     checking(folder)
+    functions(folder)
     shapes()
     full_disk(folder)
     leftovers = [p.name for p in folder.iterdir() if ".tmp" in p.name or p.name.count(".") > 1]

@@ -84,6 +84,15 @@ embeds() {
     LD_LIBRARY_PATH=$libdir "$work/embedder"
 }
 
+# examples/custom_call, whose second run is refused by its own function.
+calls_back() {
+  local example=$here/../../examples/custom_call
+  "$compiler" -std=c11 -Wall -Wextra -Werror "$example/custom_call.c" "$example/functions.c" $(flags --cflags --libs) -lm \
+    -o "$work/custom_call" && LD_LIBRARY_PATH=$libdir "$work/custom_call" "$example/unit_rows.hlo" >"$work/answer" 2>&1 &&
+    grep -qx -- '-6 -8, -3.84615 -9.23077' "$work/answer" &&
+    grep -qx "y (custom-call): custom-call 'unit_rows' failed: row 1 is zero" "$work/answer"
+}
+
 compiles() { echo 'ENTRY e { x = f32[] parameter(0) ROOT y = add(x, x) }' | "${1:-$prefix/bin/indim}" run --engine=native - 2; }
 compiles_through_link() { ln -s "$prefix/bin/indim" "$work/linked" && compiles "$work/linked"; }
 
@@ -115,6 +124,7 @@ if grep -q '^CMAKE_BUILD_TYPE:STRING=Release$' "$build/CMakeCache.txt"; then
   check "the library prints nothing and never exits" imports_are_quiet
 fi
 [ ! -e "$libdir/libindim-llvm.so" ] || check "a program that compiles others" embeds
+[ ! -e "$libdir/libindim-llvm.so" ] || check "a program with a function of its own" calls_back
 if [ -e "$libdir/libindim-llvm.so" ]; then
   check "a loader builds" build_loader
   check "dlopen by a relative path finds the code generator" loads_relative

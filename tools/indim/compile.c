@@ -25,6 +25,9 @@ const char *const help_compile =
     "  --target=NAME           make code for that processor instead of this one: x86-64-v3, aarch64, riscv64, ...;\n"
     "                          --target=help lists the names\n"
     "  --without=NAME,...      leave decisions of the compiler out, to see what they do; --without=help lists them\n"
+    "  --custom-call=NAME=LIBRARY:SYMBOL\n"
+    "                          custom calls of NAME run that function of a shared library (indim/custom_call.h);\n"
+    "                          --ffi-handler=NAME=LIBRARY:SYMBOL for a handler of XLA's typed interface\n"
     "  --crash-from=BYTES      for tests: make LLVM crash where vectors have so many bytes or more\n"
     "  --json                  print an object: stages, explanation, times, bytes, and the buffers of a call\n"
     "  --max-memory=N[K|M|G]   refuse to hold more than N bytes; what LLVM takes for itself is estimated\n"
@@ -47,6 +50,8 @@ enum {
   OPTION_JSON,
   OPTION_MEMORY,
   OPTION_TARGET,
+  OPTION_CUSTOM_CALL,
+  OPTION_HANDLER,
   OPTION_CRASH
 };
 
@@ -60,6 +65,8 @@ static const option_spec specs[] = {{"dump", 0, OPTION_DUMP, true},
                                     {"max-memory", 0, OPTION_MEMORY, true},
                                     {"target", 0, OPTION_TARGET, true},
                                     {"crash-from", 0, OPTION_CRASH, true},
+                                    {"custom-call", 0, OPTION_CUSTOM_CALL, true},
+                                    {"ffi-handler", 0, OPTION_HANDLER, true},
                                     {0}};
 
 // The texts that can be asked for, in the order of printing.
@@ -386,6 +393,10 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
     return EXIT_OK;
   case OPTION_FAST:
     return parse_fast(self, value, &options->fast);
+  case OPTION_CUSTOM_CALL:
+    return load_function(cx, self, "custom-call", value, false);
+  case OPTION_HANDLER:
+    return load_function(cx, self, "ffi-handler", value, true);
   case OPTION_TARGET:
     options->target = value;
     return check_target(self, value);

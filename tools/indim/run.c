@@ -31,6 +31,9 @@ const char *const help_run =
     "                          another order), reciprocal (a/b as a*(1/b))\n"
     "  --max-memory=N[K|M|G]   refuse to hold more than N bytes of arguments, results, working memory and what the\n"
     "                          compiler keeps; what LLVM takes for itself is estimated\n"
+    "  --custom-call=NAME=LIBRARY:SYMBOL\n"
+    "                          custom calls of NAME run that function of a shared library (indim/custom_call.h);\n"
+    "                          --ffi-handler=NAME=LIBRARY:SYMBOL for a handler of XLA's typed interface\n"
     "  --crash-from=BYTES      for tests: make LLVM crash where vectors have so many bytes (`indim compile --help`)\n"
     "  --max-steps=N           stop after N instructions, those of loops each time; only the evaluator counts, so\n"
     "                          this means --engine=eval\n"
@@ -55,15 +58,19 @@ enum {
   OPTION_REPEAT,
   OPTION_FAST,
   OPTION_TARGET,
+  OPTION_CUSTOM_CALL,
+  OPTION_HANDLER,
   OPTION_CRASH
 };
 
-static const option_spec specs[] = {{"output", 'o', OPTION_OUTPUT, true},  {"json", 0, OPTION_JSON, false},
-                                    {"engine", 0, OPTION_ENGINE, true},    {"max-memory", 0, OPTION_MEMORY, true},
-                                    {"max-steps", 0, OPTION_STEPS, true},  {"layouts", 0, OPTION_LAYOUTS, false},
-                                    {"threads", 0, OPTION_THREADS, true},  {"repeat", 0, OPTION_REPEAT, true},
-                                    {"fast", 0, OPTION_FAST, true},        {"target", 0, OPTION_TARGET, true},
-                                    {"crash-from", 0, OPTION_CRASH, true}, {0}};
+static const option_spec specs[] = {
+    {"output", 'o', OPTION_OUTPUT, true},     {"json", 0, OPTION_JSON, false},
+    {"engine", 0, OPTION_ENGINE, true},       {"max-memory", 0, OPTION_MEMORY, true},
+    {"max-steps", 0, OPTION_STEPS, true},     {"layouts", 0, OPTION_LAYOUTS, false},
+    {"threads", 0, OPTION_THREADS, true},     {"repeat", 0, OPTION_REPEAT, true},
+    {"fast", 0, OPTION_FAST, true},           {"target", 0, OPTION_TARGET, true},
+    {"crash-from", 0, OPTION_CRASH, true},    {"custom-call", 0, OPTION_CUSTOM_CALL, true},
+    {"ffi-handler", 0, OPTION_HANDLER, true}, {0}};
 
 typedef enum engine { ENGINE_AUTO, ENGINE_NATIVE, ENGINE_EVAL } engine;
 
@@ -375,6 +382,10 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
     return set_engine(self, value, options);
   case OPTION_FAST:
     return parse_fast(self, value, &options->fast);
+  case OPTION_CUSTOM_CALL:
+    return load_function(cx, self, "custom-call", value, false);
+  case OPTION_HANDLER:
+    return load_function(cx, self, "ffi-handler", value, true);
   case OPTION_TARGET:
     options->target = value;
     return check_target(self, value);

@@ -125,6 +125,11 @@ enum { LEAF_PATH_SIZE = 512 };
 typedef int leaf_visit(indim_ctx *cx, void *user, const char *path, const indim_literal *leaf);
 int visit_leaves(indim_ctx *cx, const indim_literal *literal, leaf_visit *visit, void *user);
 
+// Functions (functions.c) ------------------------------------------------------------------------------------------
+
+// Registers a function of a shared library for custom calls: |value| is "NAME=LIBRARY:SYMBOL", given with --|option|.
+int load_function(indim_ctx *cx, const command *self, const char *option, const char *value, bool is_handler);
+
 // JSON (json.c) ----------------------------------------------------------------------------------------------------
 
 struct cJSON;

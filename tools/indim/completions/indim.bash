@@ -8,10 +8,11 @@ _indim() {
   case $command in
   run)
     options='--output= --json --layouts --engine=native --engine=eval --engine=auto --threads= --repeat= --fast='
-    options+=' --max-memory= --max-steps= --target= --crash-from= --help'
+    options+=' --max-memory= --max-steps= --target= --custom-call= --ffi-handler= --crash-from= --help'
     ;;
   compile)
-    options='--dump= --explain --time --output= --fast= --without= --json --max-memory= --target= --crash-from= --help'
+    options='--dump= --explain --time --output= --fast= --without= --json --max-memory= --target= --custom-call='
+    options+=' --ffi-handler= --crash-from= --help'
     ;;
   check) options='--json --help' ;;
   print) options='--output= --elide --metadata --percent --program-shapes --no-verify --help' ;;
