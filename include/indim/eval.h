@@ -17,7 +17,7 @@ typedef struct indim_eval_options {
 // converted), evaluates it, and returns the result in the layout the program states. |options| may be NULL. Memory is
 // limited by the context, long runs poll it. The module must have been verified. Errors: INVALID (arguments; an
 // elided constant whose values are needed), UNSUPPORTED (an op that the evaluator lacks), LIMIT, INTERRUPTED,
-// NO_MEMORY.
+// NO_MEMORY; and what a function of a custom call returns (custom_call.h).
 INDIM_API INDIM_CHECKED indim_status indim_eval(indim_ctx *cx, const indim_module *module,
                                                 const indim_literal *const *arguments, int64_t argument_count,
                                                 const indim_eval_options *options, indim_literal **out_result);

@@ -94,7 +94,7 @@ typedef struct indim_run_options {
 
 // Runs. INVALID when counts are wrong, a pointer is NULL (of a buffer of 0 bytes it may be) or misaligned, or a result
 // overlaps, before anything ran; INTERRUPTED when stopped and NO_MEMORY when a service of the host had none: results
-// are then undefined.
+// are then undefined. So they are when a function of a custom call (custom_call.h) fails, whose status is the answer.
 INDIM_API INDIM_CHECKED indim_status indim_execute(indim_executable *executable, const indim_run_options *options);
 
 // A program bound to its buffers. indim_execute looks at every buffer each time, some nanoseconds for each; where the

@@ -265,7 +265,7 @@ static indim_status run_target(const indim_call *c, const indim_custom_call *cal
 indim_status indim_call_execute(const indim_call *c, indim_call_run *run, void *const *arrays) {
   int64_t empty[2] = {0};  // where an array of no bytes is that has no address
   indim_custom_array leaves[INDIM_CUSTOM_MOST_ARRAYS];
-  char why[sizeof run->message] = "";
+  char why[sizeof run->message - 128] = "";
   indim_custom_call call = c->call;
   for (int64_t i = 0; i < c->leaf_count; i++) {
     leaves[i] = c->leaves[i];
@@ -285,7 +285,7 @@ indim_status indim_call_execute(const indim_call *c, indim_call_run *run, void *
   why[sizeof why - 1] = '\0';
   run->message[0] = '\0';
   if (status != INDIM_OK) {
-    snprintf(run->message, sizeof run->message, "custom-call '%.100s' failed: %.380s", c->call.target,
+    snprintf(run->message, sizeof run->message, "custom-call '%.100s' failed: %s", c->call.target,
              why[0] == '\0' ? "it gives no reason" : why);
   }
   return status;

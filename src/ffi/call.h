@@ -43,7 +43,7 @@ const indim_shape *indim_call_leaf(const indim_call *call, int64_t leaf);
 typedef struct indim_call_run {
   const volatile int32_t *stop;
   int64_t run_id;
-  char message[512];  // out: what the diagnostic says: "custom-call 'scale' failed: ..."
+  char message[640];  // out: what the diagnostic says: "custom-call 'scale' failed: ..."
 } indim_call_run;
 
 // Runs the function with the leaves' arrays, in their order, without the tokens.

@@ -24,7 +24,7 @@ typedef struct indim_call_state {
   const volatile int32_t *stop;
   int64_t run_id;
   indim_status status;  // OK: none failed
-  char message[640];
+  char message[850];
 } indim_call_state;
 
 typedef struct indim_call_table {
