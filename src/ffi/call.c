@@ -77,22 +77,21 @@ static indim_status check_leaf(indim_ctx *cx, const indim_instr *instr, const ch
 static indim_status add_leaf(indim_call *c, const indim_instr *instr, const char *what, const indim_shape *shape,
                              bool is_row_major) {
   void *memory = NULL;
-  INDIM_TRY(check_leaf(c->cx, instr, what, shape));
-  if (c->leaf_count == INDIM_CUSTOM_MOST_ARRAYS) {
-    indim_fail_instr(c->cx, INDIM_LIMIT, instr, "it has more than %d arrays", INDIM_CUSTOM_MOST_ARRAYS);
-    return INDIM_LIMIT;
-  }
   INDIM_TRY(indim_arena_alloc(&c->arena, sizeof *shape, &memory));
-  indim_shape *copy = memory;
-  *copy = *shape;
+  indim_shape *leaf = memory;
+  *leaf = *shape;
   if (indim_shape_is_array(shape) && (is_row_major || !shape->has_layout)) {
-    copy->has_layout = true;
-    indim_layout_init(shape->rank, &copy->layout);
+    leaf->has_layout = true;
+    indim_layout_init(shape->rank, &leaf->layout);
   }
-  indim_custom_array *leaf = &c->leaves[c->leaf_count++];
-  *leaf = (indim_custom_array){.shape = copy};
-  int64_t count = indim_shape_is_array(shape) ? indim_shape_element_count(shape) : 0;
-  return indim_count_mul(count, indim_type_bytes(shape->type), &leaf->bytes)
+  INDIM_TRY(check_leaf(c->cx, instr, what, leaf));
+  if (c->leaf_count == INDIM_CUSTOM_MOST_ARRAYS) {
+    return indim_fail_instr(c->cx, INDIM_LIMIT, instr, "it has more than %d arrays", INDIM_CUSTOM_MOST_ARRAYS);
+  }
+  int64_t count = indim_shape_is_array(leaf) ? indim_shape_element_count(leaf) : 0;
+  indim_custom_array *array = &c->leaves[c->leaf_count++];
+  *array = (indim_custom_array){.shape = leaf};
+  return indim_count_mul(count, indim_type_bytes(leaf->type), &array->bytes)
              ? INDIM_OK
              : indim_fail_instr(c->cx, INDIM_LIMIT, instr, "an array of %" PRId64 " elements is too large", count);
 }

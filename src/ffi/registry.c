@@ -9,7 +9,7 @@
 struct indim_registry {
   indim_arena names;
   indim_target_row *targets;
-  int64_t target_count;
+  int64_t target_count, target_capacity;
   indim_state_type *types;
   int64_t type_count;
   int64_t run_count;
@@ -18,7 +18,7 @@ struct indim_registry {
 static void destroy(indim_ctx *cx) {
   indim_registry *registry = cx->registry;
   indim_arena_deinit(&registry->names);
-  indim_free(cx, registry->targets, (size_t)registry->target_count * sizeof *registry->targets);
+  indim_free(cx, registry->targets, (size_t)registry->target_capacity * sizeof *registry->targets);
   indim_free(cx, registry->types, (size_t)registry->type_count * sizeof *registry->types);
   indim_free(cx, registry, sizeof *registry);
   cx->registry = NULL;
@@ -64,34 +64,37 @@ void indim_registry_print(const indim_ctx *cx, char *out, size_t room) {
   }
 }
 
-static void remove_row(indim_ctx *cx, indim_target_row *row) {
-  indim_registry *registry = cx->registry;
-  size_t size = (size_t)registry->target_count * sizeof *row;
-  void *targets = registry->targets;
+static void remove_row(indim_registry *registry, indim_target_row *row) {
   int64_t behind = registry->target_count - 1 - (row - registry->targets);
   memmove(row, row + 1, (size_t)behind * sizeof *row);
-  if (indim_resize(cx, &targets, size, size - sizeof *row) == INDIM_OK) {
-    registry->targets = targets;
-    registry->target_count--;
-  }
+  registry->target_count--;
 }
 
-// Puts |row| under its name, which is copied unless it is there.
+// A new row behind the others.
+static indim_status add_row(indim_ctx *cx, const char *name, indim_target_row **out_row) {
+  indim_registry *registry = cx->registry;
+  indim_str copy;
+  INDIM_TRY(indim_arena_str(&registry->names, indim_str_of(name), &copy));
+  if (registry->target_count == registry->target_capacity) {
+    void *targets = registry->targets;
+    size_t size = (size_t)registry->target_capacity * sizeof **out_row;
+    INDIM_TRY(indim_resize(cx, &targets, size, 2 * size + 4 * sizeof **out_row));
+    registry->targets = targets;
+    registry->target_capacity = 2 * registry->target_capacity + 4;
+  }
+  *out_row = &registry->targets[registry->target_count++];
+  (*out_row)->name = copy;
+  return INDIM_OK;
+}
+
+// Puts |row| under a name.
 static indim_status set_row(indim_ctx *cx, const char *name, const indim_target_row *row) {
   INDIM_TRY(need_registry(cx));
-  indim_registry *registry = cx->registry;
   indim_target_row *there = find(cx, indim_str_of(name));
-  indim_str kept = {"", 0};
-  if (there != NULL) {
-    kept = there->name;
-  } else {
-    void *targets = registry->targets;
-    size_t size = (size_t)registry->target_count * sizeof *row;
-    INDIM_TRY(indim_arena_str(&registry->names, indim_str_of(name), &kept));
-    INDIM_TRY(indim_resize(cx, &targets, size, size + sizeof *row));
-    registry->targets = targets;
-    there = &registry->targets[registry->target_count++];
+  if (there == NULL) {
+    INDIM_TRY(add_row(cx, name, &there));
   }
+  indim_str kept = there->name;
   *there = *row;
   there->name = kept;
   return INDIM_OK;
@@ -107,7 +110,7 @@ indim_status indim_register_custom_call(indim_ctx *cx, const char *name, indim_c
     return set_row(cx, name, &(indim_target_row){.function = function, .user = user});
   }
   if (there != NULL) {
-    remove_row(cx, there);
+    remove_row(cx->registry, there);
   }
   return INDIM_OK;
 }

@@ -219,6 +219,9 @@ indim_status indim_handler_run(const indim_handler *handler, const indim_custom_
     frame.stage = stage;
     error = handlers[stage] == NULL ? NULL : call(handlers[stage], &frame);
   }
+  if (handler->context.kept[INDIM_XLA_INSTANTIATE].type == 0) {  // left by a later stage, for this call alone
+    indim_xla_kept_destroy(&context, &context.kept[INDIM_XLA_INSTANTIATE]);
+  }
   indim_xla_kept_destroy(&context, &context.kept[INDIM_XLA_PREPARE]);
   indim_xla_kept_destroy(&context, &context.kept[INDIM_XLA_INITIALIZE]);
   indim_xla_blocks_free(&context);

@@ -192,6 +192,37 @@ TEST(layouts_are_those_of_the_call) {
                   "f32[2,3] { { 0, 0, 0 }, { 0, 0, 0 } }");
 }
 
+TEST(operands_in_layouts_of_their_own_are_copied) {
+  indim_ctx *cx = test_cx_new();
+  CHECK_OK(cx, indim_register_custom_call(cx, "twice", twice, NULL));
+  check_run(cx,
+            "ENTRY e { x = f32[2,3]{0,1:T(2,2)} parameter(0) ROOT y = f32[2,3] custom-call(x), "
+            "custom_call_target=\"twice\" }",
+            "f32[2,3] {{1, 2, 3}, {4, 5, 6}}", "f32[2,3] { { 2, 4, 6 }, { 8, 10, 12 } }");
+  check_fails(cx,
+              "ENTRY e { x = f32[2,3] parameter(0) ROOT y = f32[2,3]{1,0:T(2,2)} custom-call(x), "
+              "custom_call_target=\"twice\" }",
+              "f32[2,3] {{1, 2, 3}, {4, 5, 6}}", INDIM_UNSUPPORTED, "padded, tiled or packed");
+  check_fails(cx,
+              "ENTRY e { x = f32[2,3] parameter(0) ROOT y = f32[2,3] custom-call(x), custom_call_target=\"twice\",\n"
+              "  operand_layout_constraints={f32[2,3]{1,0:T(2,2)}} }",
+              "f32[2,3] {{1, 2, 3}, {4, 5, 6}}", INDIM_UNSUPPORTED, "operand 0 has f32[2,3]");
+  free_cx(cx);
+}
+
+// More arrays than there may be, in the result or together.
+TEST(too_many_arrays) {
+  indim_ctx *cx = test_cx_new();
+  char text[4000] = "ENTRY e { x = f32[] parameter(0) y = (f32[]";
+  CHECK_OK(cx, indim_register_custom_call(cx, "note", twice, NULL));
+  for (int i = 1; i < 64; i++) {
+    strcat(text, ", f32[]");
+  }
+  strcat(text, ") custom-call(x), custom_call_target=\"note\" ROOT r = f32[] get-tuple-element(y), index=3 }");
+  check_fails(cx, text, "f32[] 1", INDIM_LIMIT, "it has more than 64 arrays");
+  free_cx(cx);
+}
+
 TEST(arrays_without_elements) {
   check_described("ENTRY e { x = f32[0] parameter(0)\n"
                   "  c = (f32[3,0], s32[1]) custom-call(x), custom_call_target=\"describe\"\n"
@@ -480,6 +511,8 @@ TEST(callbacks_with_tokens) {
   X(one_array)                                     \
   X(tuples_and_tokens_are_leaves)                  \
   X(layouts_are_those_of_the_call)                 \
+  X(operands_in_layouts_of_their_own_are_copied)   \
+  X(too_many_arrays)                               \
   X(arrays_without_elements)                       \
   X(no_arrays_at_all)                              \
   X(elements_follow_the_layout)                    \
