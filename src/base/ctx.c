@@ -27,7 +27,7 @@ indim_status indim_ctx_create(const indim_allocator *allocator, indim_ctx **out_
   if (cx == NULL) {
     return INDIM_NO_MEMORY;
   }
-  memset(cx, 0, sizeof *cx);
+  memset(cx, 0, offsetof(indim_ctx, diagnostics));  // each diagnostic when it is recorded
   cx->allocator = host;
   *out_cx = cx;
   return INDIM_OK;

@@ -70,6 +70,14 @@ typedef struct indim_host_custom_call {
   int64_t present;  // bit i: leaf i of the results and operands, tokens not counted, is among the arrays
 } indim_host_custom_call;
 
+// What a host has for this service: |stop|, |parallel| as below, and a library of such routines; each may be NULL.
+typedef struct indim_host_lapack_run {
+  const volatile int32_t *stop;
+  void (*parallel)(void *user, indim_host_piece *piece, void *frame, int64_t count, int64_t grain);
+  void *parallel_user;
+  const void *library;  // an indim_lapack
+} indim_host_lapack_run;
+
 enum { INDIM_HOST_OK = 0, INDIM_HOST_STOPPED = 1, INDIM_HOST_FAILED = 2 };
 
 struct indim_host {

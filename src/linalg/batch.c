@@ -110,18 +110,23 @@ static indim_status new_arrays(indim_arena *arena, indim_linalg_job *job) {
   return INDIM_OK;
 }
 
-indim_status indim_linalg_run_call(indim_ctx *cx, const indim_linalg_call *call, void *const *arrays) {
+indim_status indim_linalg_run_some(indim_ctx *cx, const indim_linalg_call *call, int64_t begin, int64_t end,
+                                   void *const *arrays) {
   indim_linalg_job job = {.work = {.cx = cx}, .call = call};
   indim_arena arena;
   indim_arena_init(&arena, cx);
   indim_status status = new_arrays(&arena, &job);
-  for (int64_t number = 0; number < call->batch && status == INDIM_OK; number++) {
+  for (int64_t number = begin; number < end && status == INDIM_OK; number++) {
     indim_arena_init(&job.work.arena, cx);  // scratch of the routine
     status = run_matrix(&job, number, arrays);
     indim_arena_deinit(&job.work.arena);
   }
   indim_arena_deinit(&arena);
   return status;
+}
+
+indim_status indim_linalg_run_call(indim_ctx *cx, const indim_linalg_call *call, void *const *arrays) {
+  return indim_linalg_run_some(cx, call, 0, call->batch, arrays);
 }
 
 // The host's service ----------------------------------------------------------------------------------------------------
@@ -158,7 +163,7 @@ static indim_linalg_array from_host(const indim_host_lapack_array *a) {
                               .sizes = {a->rows, a->columns}};
 }
 
-static indim_linalg_call call_from_host(const indim_host_lapack *p) {
+indim_linalg_call indim_linalg_from_host(const indim_host_lapack *p) {
   indim_linalg_call call = {.target = indim_linalg_target_of((indim_linalg_id)p->routine),
                             .type = (indim_type)p->type,
                             .batch = p->batch,
@@ -173,21 +178,4 @@ static indim_linalg_call call_from_host(const indim_host_lapack *p) {
   memcpy(call.sizes, p->sizes, sizeof call.sizes);
   memcpy(call.attrs, p->attrs, sizeof call.attrs);
   return call;
-}
-
-static bool is_stopped(void *user) {
-  const volatile int32_t *stop = *(const volatile int32_t *const *)user;
-  return stop != NULL && *stop != 0;
-}
-
-int32_t indim_linalg_run_batch(const volatile int32_t *stop, const indim_host_lapack *numbers, void *const *arrays) {
-  indim_ctx *cx = NULL;  // of this call alone: the caller's serves one thread
-  if (indim_ctx_create(NULL, &cx) != INDIM_OK) {
-    return INDIM_HOST_FAILED;
-  }
-  indim_ctx_set_interrupt(cx, is_stopped, &stop);
-  indim_linalg_call call = call_from_host(numbers);
-  indim_status status = indim_linalg_run_call(cx, &call, arrays);
-  indim_ctx_destroy(cx);
-  return status == INDIM_OK ? INDIM_HOST_OK : status == INDIM_INTERRUPTED ? INDIM_HOST_STOPPED : INDIM_HOST_FAILED;
 }

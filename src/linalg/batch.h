@@ -9,9 +9,12 @@
 // may not share memory with operands.
 INDIM_CHECKED indim_status indim_linalg_run_call(indim_ctx *cx, const indim_linalg_call *call, void *const *arrays);
 
-// The same as the host's service: what compiled code says of a call, and the service, which returns INDIM_HOST_STOPPED
-// when |stop| was set meanwhile, and INDIM_HOST_FAILED without memory. |stop| may be NULL.
+// The same for matrices |begin| to |end| of the batch.
+INDIM_CHECKED indim_status indim_linalg_run_some(indim_ctx *cx, const indim_linalg_call *call, int64_t begin,
+                                                 int64_t end, void *const *arrays);
+
+// A call as compiled code tells its host of it, and back.
 void indim_linalg_to_host(const indim_linalg_call *call, indim_host_lapack *out);
-int32_t indim_linalg_run_batch(const volatile int32_t *stop, const indim_host_lapack *numbers, void *const *arrays);
+indim_linalg_call indim_linalg_from_host(const indim_host_lapack *numbers);
 
 #endif  // INDIM_LINALG_BATCH_H

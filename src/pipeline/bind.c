@@ -2,6 +2,7 @@
 #include "pipeline/bind.h"
 
 #include "graph/alias.h"
+#include "linalg/service.h"
 #include "loop/pass/buffer_sharing.h"
 #include "run/matmul.h"
 
@@ -93,13 +94,22 @@ indim_status indim_bind_aliases(indim_executable *e, const indim_module *module,
 }
 
 // Whether any of the program's products is one that a library computes better than we do.
+static bool wants_library(const indim_loop_program *program, const indim_loop_node *node) {
+  const void *numbers = node->u.host.numbers;
+  switch ((int)node->u.host.service) {
+  case INDIM_HOST_MATMUL:
+    return indim_matmul_wants_library(numbers, program->target.vector_bytes);
+  case INDIM_HOST_LAPACK:
+    return indim_linalg_wants_library(numbers);
+  default:
+    return false;
+  }
+}
+
 bool indim_bind_library(const indim_loop_program *program) {
   for (const indim_loop_node *node = program->body->first; node != NULL; node = indim_loop_next(node)) {
-    if (node->kind == INDIM_NODE_HOST && node->u.host.service == INDIM_HOST_MATMUL) {
-      const indim_host_matmul *sizes = (const indim_host_matmul *)(const void *)node->u.host.numbers;
-      if (indim_matmul_wants_library(sizes, program->target.vector_bytes)) {
-        return true;
-      }
+    if (node->kind == INDIM_NODE_HOST && wants_library(program, node)) {
+      return true;
     }
   }
   return false;

@@ -12,7 +12,7 @@ INDIM_CHECKED indim_status indim_bind_storages(indim_executable *e, const indim_
 // Which results may have an argument's buffer.
 INDIM_CHECKED indim_status indim_bind_aliases(indim_executable *e, const indim_module *module,
                                               indim_loop_program *program);
-// Whether any of the program's products is one that a library computes better than we do.
+// Whether any of the program's products or LAPACK calls is one that a library computes better than we do.
 bool indim_bind_library(const indim_loop_program *program);
 
 #endif  // INDIM_PIPELINE_BIND_H

@@ -2,7 +2,7 @@
 // come before (text/, graph/), running after (run/).
 #include <string.h>
 
-#include "linalg/batch.h"
+#include "linalg/service.h"
 #include "loop/lower.h"
 #include "pipeline/bind.h"
 #include "pipeline/calls.h"
@@ -83,6 +83,18 @@ static indim_status emit(indim_compilation *c) {
   return INDIM_OK;
 }
 
+// OpenBLAS may come without LAPACK: its routines are NULL then.
+static indim_status open_library(indim_executable *e) {
+  indim_lapack *lapack = NULL;
+  indim_blas_open(&e->blas);
+  if (e->blas.library != NULL) {
+    INDIM_TRY(indim_arena_alloc(&e->arena, sizeof *lapack, (void **)&lapack));
+    indim_lapack_find(indim_library_function, e->blas.library, lapack);
+    e->lapack_library = lapack;
+  }
+  return INDIM_OK;
+}
+
 static indim_status run_stages(indim_compilation *c) {
   INDIM_TRY(lower(c));
   INDIM_TRY(indim_bind_executable(c->cx, c->module, &c->executable));
@@ -92,12 +104,16 @@ static indim_status run_stages(indim_compilation *c) {
   INDIM_TRY(indim_executable_set_scratch(c->executable, c->program->scratch_bytes));
   INDIM_TRY(emit(c));
   c->executable->blas.vector_bytes = c->target.vector_bytes;
-  c->executable->lapack = indim_linalg_run_batch;
+  c->executable->lapack = indim_linalg_serve;
   INDIM_TRY(indim_executable_take_calls(c->executable, c->program));
-  if (indim_bind_library(c->program) && c->missing[0] == '\0') {
+  uint32_t without = 0;
+  INDIM_TRY(indim_decisions_parse(c->cx, c->options->without, &without));
+  bool may_load = !indim_decision_is_out(without, INDIM_DECISION_LIBRARY) && c->missing[0] == '\0';
+  if (may_load && indim_bind_library(c->program)) {
     int64_t begin = indim_clock_ns();
-    indim_blas_open(&c->executable->blas);
+    indim_status status = open_library(c->executable);
     c->times.load += indim_clock_ns() - begin;
+    INDIM_TRY(status);
   }
   c->executable->times = c->times;
   return INDIM_OK;

@@ -56,7 +56,8 @@ struct indim_executable {
   uint32_t scratch_in_use;  // atomic
   indim_blas blas;
   // Linear algebra: from linalg/, which this layer does not know.
-  int32_t (*lapack)(const volatile int32_t *stop, const indim_host_lapack *numbers, void *const *arrays);
+  int32_t (*lapack)(const indim_host_lapack_run *run, const indim_host_lapack *numbers, void *const *arrays);
+  const void *lapack_library;  // for |lapack|, of blas.library; NULL: none
   // Functions of the caller's that the program calls: from ffi/, which this layer does not know either.
   indim_call_table calls;
   int64_t code_bytes;

@@ -83,8 +83,12 @@ static int32_t run_fft(void *user, const indim_host_fft *sizes, void *const *arr
 }
 
 static int32_t run_lapack(void *user, const indim_host_lapack *numbers, void *const *arrays) {
-  const run *r = user;
-  return r->executable->lapack(r->stop, numbers, arrays);
+  run *r = user;
+  const indim_host_lapack_run context = {.stop = r->stop,
+                                         .parallel = r->parallel == NULL ? NULL : run_stoppable,
+                                         .parallel_user = r,
+                                         .library = r->executable->lapack_library};
+  return r->executable->lapack(&context, numbers, arrays);
 }
 
 static int32_t run_custom_call(void *user, const indim_host_custom_call *numbers, void *const *arrays) {

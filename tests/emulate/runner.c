@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "host/host.h"
-#include "linalg/batch.h"
+#include "linalg/service.h"
 #include "run/fft.h"
 #include "run/matmul.h"
 
@@ -84,7 +84,8 @@ static int32_t transform(void *user, const indim_host_fft *sizes, void *const *a
 
 static int32_t factor(void *user, const indim_host_lapack *numbers, void *const *arrays) {
   (void)user;
-  return indim_linalg_run_batch(NULL, numbers, arrays);
+  const indim_host_lapack_run run = {0};
+  return indim_linalg_serve(&run, numbers, arrays);
 }
 
 // Buffers ---------------------------------------------------------------------------------------------------------------
