@@ -4,6 +4,7 @@
 # an underscore is a module of the others. They find what was built in the environment:
 #   INDIM_BIN  the command line    INDIM_LIB  the shared library
 #   INDIM_WITNESS_LIB  tests/witness/*.c with the static library, for internals that Python calls through ctypes
+# Of tests/conformance, a sample that is the same each time; all of it is ./dev conformance.
 # The label of a test is its folder.
 
 find_package(Threads REQUIRED)
@@ -67,13 +68,18 @@ if(INDIM_TEST_PYTHON)
     if(folder STREQUAL "emulate" AND (INDIM_SANITIZE OR INDIM_COVERAGE OR NOT INDIM_HAS_LLVM))
       continue()  # what is executed there is not instrumented
     endif()
+    set(arguments)
+    if(folder STREQUAL "conformance")
+      set(arguments --sample 150)
+      set(folder witness)
+    endif()
     add_test(
       NAME ${name}
-      COMMAND ${INDIM_TEST_PYTHON} ${PROJECT_SOURCE_DIR}/tests/${script}
+      COMMAND ${INDIM_TEST_PYTHON} ${PROJECT_SOURCE_DIR}/tests/${script} ${arguments}
       WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     )
     set_tests_properties(${name} PROPERTIES LABELS ${folder} TIMEOUT 1200 ENVIRONMENT "${test_environment}")
-    if(folder STREQUAL "emulate")
+    if(name MATCHES "^(emulate|conformance)/")
       set_tests_properties(${name} PROPERTIES PROCESSORS 2)
     endif()
   endforeach()

@@ -1,0 +1,85 @@
+"""What counts as the same result, group by group.
+
+Integers, booleans and what only moves elements agree to the bit. Floating-point results agree within the bound of their
+group, in units in the last place (ulp), "each" of the element itself or "leaf" of the largest element of the array, where
+sums in a free order are behind it; compiled code may be further away by COMPILED. Subnormals of the types whose subnormals
+XLA:CPU flushes count as zeros. Results that have several right values, decompositions and sorts whose order of equals is
+free, are in free_results.py.
+"""
+
+import numpy as np
+
+from free_results import FREE, LIMIT, Wrong
+from programs import distance, is_float
+
+COMPILED = 2
+
+
+def bounds(limit, unit, groups):
+    return dict.fromkeys(groups.split(), (limit, unit))
+
+
+# Ours and XLA's distances from the exact value, together. XLA's is the larger one wherever the arithmetic is one function:
+# ours are correctly rounded, or within 2 ulp compiled. Functions that JAX makes of others (sinh, lgamma, igamma, ...) lose
+# digits in the program itself, so that a last place that differs inside becomes many; log, log1p and atanh of f64 have
+# XLA's own error, up to 123 ulp near -0.41, and complex powers XLA's of 39.
+BOUNDS = {
+    **bounds(3, "each", "abs acos acosh asin asinh atan atan2 bessel_i0e bessel_i1e cbrt cos cumprod div erf erfc exp expm1 logistic"),
+    **bounds(3, "each", "mul reduce_prod reduce_window_mul rsqrt scatter_mul sign sin tan"),
+    **bounds(6, "each", "cosh integer_pow reduce sinh tanh"),
+    **bounds(40, "each", "digamma erf_inv igamma pow"),
+    **bounds(130, "each", "atanh lgamma log log1p"),
+    **bounds(300, "each", "igammac"),
+    **bounds(4, "leaf", "conv_general_dilated cumlogsumexp cumsum custom_linear_solve dot_general fft reduce_window_add"),
+    **bounds(4, "leaf", "triangular_solve tridiagonal_solve"),
+}
+
+
+def is_inexact(dtype):
+    return is_float(dtype) or dtype.kind == "c"
+
+
+def bound_of(harness):
+    if harness.group_name in FREE:
+        return LIMIT, "leaf"
+    return BOUNDS.get(harness.group_name, (0, "each"))
+
+
+def check_shapes(ours, theirs):
+    if len(ours) != len(theirs):
+        raise Wrong(f"{len(ours)} results, XLA has {len(theirs)}")
+    for index, (a, b) in enumerate(zip(ours, theirs)):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            raise Wrong(f"result {index} is {a.dtype}{list(a.shape)}, XLA has {b.dtype}{list(b.shape)}")
+
+
+def difference(a, b):
+    """Where two arrays differ most; everywhere equal: -1."""
+    differs = ~((a == b) | ((a != a) & (b != b)))
+    wide = [x.astype(np.complex128) for x in (a, b)]
+    return np.where(differs, np.nan_to_num(np.abs(wide[0] - wide[1]), nan=np.inf), -1)
+
+
+def example(ours, theirs, arguments):
+    """The element that is furthest away, for the report."""
+    for index, (a, b) in enumerate(zip(ours, theirs)):
+        far = difference(a, b)
+        if far.size == 0 or far.max() < 0:
+            continue
+        place = np.unravel_index(np.argmax(far), far.shape)
+        of = ", ".join(str(x[place]) for x in arguments if x.shape == a.shape)
+        where = f"result {index}{list(map(int, place))}" + (f" of {of}" if of else "")
+        return f"{where} is {a[place]}, XLA has {b[place]}; {int((far >= 0).sum())} of {a.size} differ"
+    return "no element differs"
+
+
+def compare(harness, engine, ours, theirs, arguments):
+    """The distance in ulp, None where there are no floating-point numbers; Wrong if it is too large."""
+    check_shapes(ours, theirs)
+    if harness.group_name in FREE:
+        return FREE[harness.group_name](harness, ours, theirs, arguments)
+    limit, unit = bound_of(harness)
+    far = max((distance(a, b, unit) for a, b in zip(ours, theirs)), default=0)
+    if far > limit + (COMPILED if engine == "native" and limit > 0 else 0):
+        raise Wrong(f"{far:.3g} ulp of {unit} away, {limit} allowed: {example(ours, theirs, arguments)}", far)
+    return far if any(is_inexact(x.dtype) for x in ours) else None
