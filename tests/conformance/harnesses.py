@@ -5,6 +5,8 @@ for its arguments. Those that JAX itself does not claim to support on the CPU ar
 seeded with the harness' name, so that they are the same in each run.
 """
 
+import collections
+import itertools
 import os
 import re
 import zlib
@@ -32,9 +34,13 @@ def type_of(harness):
     return np.dtype(harness.dtype).name
 
 
-def sample(names, size):
-    """|size| of the names, the same ones each time: those whose hashes are smallest."""
-    return sorted(sorted(names, key=lambda name: zlib.crc32(name.encode()))[:size])
+def sample(harnesses, size):
+    """|size| of the harnesses, the same ones each time: first one of each group, then a second one, by hash within a group."""
+    groups = collections.defaultdict(list)
+    for name in sorted(harnesses, key=lambda name: zlib.crc32(name.encode())):
+        groups[harnesses[name].group_name].append(name)
+    in_turn = [name for turn in itertools.zip_longest(*groups.values()) for name in turn if name is not None]
+    return {name: harnesses[name] for name in sorted(in_turn[:size])}
 
 
 class Program:

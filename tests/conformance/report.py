@@ -83,7 +83,8 @@ def row_complaints(row):
         told = outcome(row, engine)
         if told["outcome"] in BAD or told["outcome"] == "refused":
             title = "Wrong" if told["outcome"] in BAD else "Refused"
-            whys.setdefault((title, reason(told["why"])), []).append(word)
+            why = told["why"] if told["outcome"] == "crashed" else reason(told["why"])
+            whys.setdefault((title, why), []).append(word)
     for (title, why), engines in whys.items():
         yield title, f"{row['group']}, {' and '.join(engines)}: {why}"
 

@@ -30,10 +30,8 @@ import workers  # noqa: E402
 
 def chosen(options):
     """Name -> harness, in the order of the names."""
-    every = harnesses.cpu_harnesses()
-    names = [name for name in every if not options.only or re.search(options.only, name)]
-    names = harnesses.sample(names, options.sample) if options.sample else names
-    return {name: every[name] for name in names}
+    wanted = {name: h for name, h in harnesses.cpu_harnesses().items() if re.search(options.only, name)}
+    return harnesses.sample(wanted, options.sample) if options.sample else wanted
 
 
 def progress(done, total, counts, started):
@@ -60,7 +58,7 @@ def run(options):
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev conformance", description=__doc__.split("\n")[0])
-    parser.add_argument("--only", metavar="PATTERN", help="harnesses whose name (GROUP_...) matches this regular expression")
+    parser.add_argument("--only", metavar="PATTERN", default="", help="harnesses whose name (GROUP_...) matches this regular expression")
     parser.add_argument("--sample", type=int, metavar="N", help="N of them, the same ones each time")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="processes (default: %(default)s)")
     parser.add_argument("--seconds", type=int, default=60, metavar="N", help="the most that one engine may take for a program (default: %(default)s)")
