@@ -2,7 +2,7 @@
 
     name
     lower, xla       outcome: ok, failed; why
-    eval, native     outcome: pass, refused, wrong, failed, not compared; why; ulp, the distance of floating-point results
+    eval, native     outcome: pass, refused, wrong, failed, not compared; why; ulp, of floating-point results
 """
 
 import os

@@ -1,9 +1,9 @@
 """Results that have more than one right value.
 
-Factors of matrices are multiplied and held against the matrix, since signs, phases and orders are free; what has one value
-(singular values, eigenvalues but for their order) is compared with XLA's. Distances are in ulp of the largest element, and may
-grow with the size of the matrix. Sorts that need not keep the order of equals: the same keys, and the same elements beside
-each key.
+Factors of matrices are multiplied and held against the matrix, since signs, phases and orders are free; what has one
+value (singular values, eigenvalues but for their order) is compared with XLA's. Distances are in ulp of the largest
+element, and may grow with the size of the matrix. Sorts that need not keep the order of equals: the same keys, and the
+same elements beside each key.
 """
 
 import numpy as np
@@ -72,7 +72,8 @@ def eigh(harness, ours, theirs, arguments):
     v, values = ours
     a = arguments[0]
     right = wide(v)[0] * wide(values)[0][..., None, :]
-    return max(orthonormal("v", v), product("a v", [a, v], right.astype(a.dtype), a), apart("values", values, theirs[1]))
+    far = apart("values", values, theirs[1])
+    return max(far, orthonormal("v", v), product("a v", [a, v], right.astype(a.dtype), a))
 
 
 def svd(harness, ours, theirs, arguments):
@@ -83,7 +84,8 @@ def svd(harness, ours, theirs, arguments):
     u, vt = ours[1:]
     k = s.shape[-1]
     us = (wide(u)[0][..., :k] * wide(s)[0][..., None, :]).astype(u.dtype)
-    return max(far, orthonormal("u", u), orthonormal("v", adjoint(vt)), product("u s vt", [us, vt[..., :k, :]], arguments[0]))
+    far = max(far, product("u s vt", [us, vt[..., :k, :]], arguments[0]))
+    return max(far, orthonormal("u", u), orthonormal("v", adjoint(vt)))
 
 
 def matched(ours, theirs, size):
@@ -128,17 +130,16 @@ def cholesky(harness, ours, theirs, arguments):
 # ------------------------------------------------------------------------------------------------- orders of equals
 
 
-def columns(arrays):
-    """Arrays of one shape, sorted along their first dimension, as rows of values: an element of each array in a row."""
-    return [list(zip(*(x[:, i].tolist() for x in arrays))) for i in range(arrays[0].shape[1])]
+def columns(arrays, dim):
+    """For each place but for dimension |dim|, along which the arrays are sorted: rows of an element of each array."""
+    flat = [np.moveaxis(x, dim, 0).reshape(x.shape[dim], -1) for x in arrays]
+    return [list(zip(*(x[:, i].tolist() for x in flat))) for i in range(flat[0].shape[1])]
 
 
 def sort(harness, ours, theirs, arguments):
-    keys = harness.params["num_keys"]
-    if harness.params["is_stable"]:
-        keys = len(ours)
-    flat = [[np.moveaxis(x, harness.params["dimension"], 0).reshape(x.shape[harness.params["dimension"]], -1) for x in side] for side in (ours, theirs)]
-    for a, b in zip(*map(columns, flat)):
+    keys = len(ours) if harness.params["is_stable"] else harness.params["num_keys"]
+    dim = harness.params["dimension"]
+    for a, b in zip(columns(ours, dim), columns(theirs, dim)):
         if repr([row[:keys] for row in a]) != repr([row[:keys] for row in b]):
             raise Wrong("the keys are in another order")
         if sorted(map(repr, a)) != sorted(map(repr, b)):
@@ -158,4 +159,4 @@ def approx_top_k(harness, ours, theirs, arguments):
     return 0.0
 
 
-FREE = {"qr": qr, "eigh": eigh, "svd": svd, "eig": eig, "lu": lu, "cholesky": cholesky, "sort": sort, "approx_top_k": approx_top_k}
+FREE = {f.__name__: f for f in (qr, eigh, svd, eig, lu, cholesky, sort, approx_top_k)}  # by the group's name

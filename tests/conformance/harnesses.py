@@ -1,8 +1,8 @@
 """JAX's harnesses as programs: what each lowers to, its arguments, and what XLA answers.
 
-JAX's package has a list of uses of its primitives (jax._src.internal_test_util.test_harnesses), each a function and a recipe
-for its arguments. Those that JAX itself does not claim to support on the CPU are left out. Arguments come from a generator
-seeded with the harness' name, so that they are the same in each run.
+JAX's package has a list of uses of its primitives (jax._src.internal_test_util.test_harnesses), each a function and a
+recipe for its arguments. Those that JAX itself does not claim to support on the CPU are left out. Arguments come from a
+generator seeded with the harness' name, so that they are the same in each run.
 """
 
 import collections
@@ -35,7 +35,7 @@ def type_of(harness):
 
 
 def sample(harnesses, size):
-    """|size| of the harnesses, the same ones each time: first one of each group, then a second one, by hash within a group."""
+    """|size| of the harnesses, the same ones each time: one of each group, then a second one, by hash in each group."""
     groups = collections.defaultdict(list)
     for name in sorted(harnesses, key=lambda name: zlib.crc32(name.encode())):
         groups[harnesses[name].group_name].append(name)

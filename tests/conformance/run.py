@@ -3,10 +3,10 @@
 
     ./dev conformance [--only PATTERN] [--sample N] [--jobs N] [--seconds N] [--json FILE] [--write] [-v]
 
-Each harness of jax._src.internal_test_util.test_harnesses that JAX supports on the CPU is lowered to the HLO text that XLA
-gets, and run three times. Counted for each group: programs whose results agree with XLA's within the bounds of compare.py,
-those that were refused, and those that differ; the exit code is 0 if none differs. Refusals and differences
-are listed with their reasons.
+Each harness of jax._src.internal_test_util.test_harnesses that JAX supports on the CPU is lowered to the HLO text that
+XLA gets, and run three times. Counted for each group: programs whose results agree with XLA's within the bounds of
+compare.py, those that were refused, and those that differ; the exit code is 0 if there are none of the last two.
+Refusals and differences are listed with their reasons.
 """
 
 import argparse
@@ -38,7 +38,8 @@ def progress(done, total, counts, started):
     if not sys.stderr.isatty():
         return
     words = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
-    print(f"\r\033[K{done} of {total}, {time.monotonic() - started:.0f} s: {words}", end="", file=sys.stderr, flush=True)
+    line = f"\r\033[K{done} of {total}, {time.monotonic() - started:.0f} s: {words}"
+    print(line, end="", file=sys.stderr, flush=True)
 
 
 def run(options):
@@ -46,7 +47,8 @@ def run(options):
     rows, counts, started = [], collections.Counter(), time.monotonic()
     for row in workers.rows(wanted, options.jobs, options.seconds):
         harness = wanted[row["name"]]
-        rows.append(row | {"group": harness.group_name, "type": harnesses.type_of(harness), "unit": compare.bound_of(harness)[1]})
+        unit = compare.bound_of(harness)[1]
+        rows.append(row | {"group": harness.group_name, "type": harnesses.type_of(harness), "unit": unit})
         counts[report.verdict(rows[-1])] += 1
         progress(len(rows), len(wanted), counts, started)
         if options.verbose and report.verdict(row) != "passes":
@@ -58,14 +60,15 @@ def run(options):
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev conformance", description=__doc__.split("\n")[0])
-    parser.add_argument("--only", metavar="PATTERN", default="", help="harnesses whose name (GROUP_...) matches this regular expression")
-    parser.add_argument("--sample", type=int, metavar="N", help="N of them, the same ones each time")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="processes (default: %(default)s)")
-    parser.add_argument("--seconds", type=int, default=60, metavar="N", help="the most that one engine may take for a program (default: %(default)s)")
-    parser.add_argument("--json", metavar="FILE", help="write all rows there")
-    parser.add_argument("--from-json", metavar="FILE", help="run nothing, report the rows of that file")
-    parser.add_argument("--write", action="store_true", help="write docs/conformance.md")
-    parser.add_argument("-v", "--verbose", action="store_true", help="print each row that does not pass")
+    add = parser.add_argument
+    add("--only", metavar="PATTERN", default="", help="harnesses whose name (GROUP_...) matches a regular expression")
+    add("--sample", type=int, metavar="N", help="N of them, the same ones each time, from all groups")
+    add("--jobs", type=int, default=os.cpu_count(), metavar="N", help="processes (%(default)s)")
+    add("--seconds", type=int, default=60, metavar="N", help="the most for a program in one engine (%(default)s)")
+    add("--json", metavar="FILE", help="write all rows there")
+    add("--from-json", metavar="FILE", help="run nothing, report the rows of that file")
+    add("--write", action="store_true", help="write docs/conformance.md")
+    add("-v", "--verbose", action="store_true", help="print each row that does not pass")
     options = parser.parse_args()
     if options.from_json:
         rows, seconds = json.loads(pathlib.Path(options.from_json).read_text()), 0

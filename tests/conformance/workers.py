@@ -2,8 +2,8 @@
 
     for row in rows(names, jobs, seconds): ...
 
-A process tells the stage it is in (lower, xla, eval, native) before it starts it. One that ends or takes too long there is
-replaced by a new one.
+A process tells the stage it is in (lower, xla, eval, native) before it starts it. One that ends or takes too long there
+is replaced by a new one.
 """
 
 import collections
@@ -46,10 +46,7 @@ class Worker:
 
 def failed_row(name, stage, why):
     """The row of a program whose process ended or was ended in |stage|."""
-    row = {"name": name}
-    for each in STAGES:
-        row[each] = {"outcome": "crashed", "why": why} if each == stage else {"outcome": "not run", "why": f"{stage} {why}"}
-    return row
+    return {"name": name, **dict.fromkeys(STAGES, {"outcome": "not run"}), stage: {"outcome": "crashed", "why": why}}
 
 
 def rows(names, jobs, seconds):
