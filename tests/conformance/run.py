@@ -23,6 +23,7 @@ sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "witness")]
 os.environ["PYTHONPATH"] = os.pathsep.join([*sys.path[:2], os.environ.get("PYTHONPATH", "")])
 
 import compare  # noqa: E402
+import engines  # noqa: E402
 import harnesses  # noqa: E402
 import report  # noqa: E402
 import workers  # noqa: E402
@@ -70,6 +71,8 @@ def main():
     add("--write", action="store_true", help="write docs/conformance.md")
     add("-v", "--verbose", action="store_true", help="print each row that does not pass")
     options = parser.parse_args()
+    if not options.from_json and not pathlib.Path(engines.LIBRARY).exists():
+        parser.error(f"there is no {engines.LIBRARY}: build it, or name another one in INDIM_LIB")
     if options.from_json:
         rows, seconds = json.loads(pathlib.Path(options.from_json).read_text()), 0
     else:

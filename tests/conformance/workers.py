@@ -7,6 +7,7 @@ is replaced by a new one.
 """
 
 import collections
+import contextlib
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -32,11 +33,11 @@ class Worker:
         self.process = context.Process(target=serve, args=(theirs,), daemon=True)
         self.process.start()
         theirs.close()
-        self.name = None
 
     def start(self, name):
         self.name, self.stage, self.since = name, "lower", time.monotonic()
-        self.pipe.send(name)
+        with contextlib.suppress(OSError):  # if the process is gone: answer() finds that out
+            self.pipe.send(name)
 
     def stop(self):
         self.process.kill()
