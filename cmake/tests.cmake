@@ -70,7 +70,7 @@ if(INDIM_TEST_PYTHON)
     endif()
     set(arguments)
     if(folder STREQUAL "conformance")
-      set(arguments --sample 160)
+      set(arguments --sample 160 --jobs 2)
       set(folder witness)
     endif()
     add_test(
