@@ -294,12 +294,11 @@ def table(records, threads):
 
 
 def write(records, path):
-    """Replaces the last part of the page."""
-    from report import LINALG_HEADING
+    import report
 
-    page = path.read_text().partition(LINALG_HEADING)[0]
     out = [
-        LINALG_HEADING,
+        report.LINEAR_ALGEBRA,
+        "",
         "Written by `bench/linalg.py --write`. Programs as JAX lowers them, with the LAPACK calls that it makes of these",
         "functions, against `jax.jit` of the same, which calls SciPy's OpenBLAS: our time, and XLA's time / ours (below 1, in",
         "bold, we are slower). Of XLA's time that of an empty call is subtracted; there is no ratio where nothing is left.",
@@ -311,7 +310,7 @@ def write(records, path):
     ]
     for threads in sorted({r["threads"] for r in records}):
         out += [f"### {threads} thread{'s' if threads > 1 else ''}", "", *table(records, threads), ""]
-    path.write_text(page + "\n".join(out))
+    report.write_section(path, out)
 
 
 def main():

@@ -28,7 +28,6 @@ GOALS = {
     "whole": "every peer 1.0",
 }
 TEN_TIMES = (1, 3, 7, 8)
-LINALG_HEADING = "## Linear algebra\n"  # begins the last part of the page, which linalg.py writes
 
 
 # ------------------------------------------------------------------------------------------------------ the machine
@@ -400,6 +399,32 @@ a batch before the clock starts.
 """
 
 
+# Sections behind all others that scripts of their own write: linalg.py, random_numbers.py.
+LINEAR_ALGEBRA = "## Linear algebra"
+RANDOM_NUMBERS = "## Random numbers"
+OWN_SECTIONS = (LINEAR_ALGEBRA, RANDOM_NUMBERS)
+
+
+def sections(page):
+    """The page's parts, each from its heading on."""
+    return re.split(r"^(?=## )", page, flags=re.MULTILINE)
+
+
+def kept_sections(folder):
+    path = folder / "benchmarks.md"
+    kept = [s.rstrip("\n") for s in sections(path.read_text() if path.exists() else "") if s.startswith(OWN_SECTIONS)]
+    return "".join(f"\n{s}\n" for s in kept)
+
+
+def write_section(path, lines):
+    """Puts a section, whose first line is one of OWN_SECTIONS, into the page: in its place, or at the end."""
+    parts = [s.rstrip("\n") for s in sections(path.read_text())]
+    text = "\n".join(lines).rstrip("\n")
+    at = [i for i, s in enumerate(parts) if s.startswith(lines[0])]
+    parts = [text if i in at else s for i, s in enumerate(parts)] + ([] if at else [text])
+    path.write_text("\n\n".join(parts) + "\n")
+
+
 def write(folder, m, records):
     threads = sorted({r["threads"] for r in records})
     parts = [
@@ -445,9 +470,7 @@ def write(folder, m, records):
         "",
     ]
     folder.mkdir(exist_ok=True)
-    page = folder / "benchmarks.md"
-    _, heading, kept = page.read_text().partition(LINALG_HEADING) if page.exists() else ("", "", "")
-    page.write_text("\n".join(parts) + heading + kept)
+    (folder / "benchmarks.md").write_text("\n".join(parts) + kept_sections(folder))
     (folder / "benchmarks.svg").write_text(plot(records))
 
 
