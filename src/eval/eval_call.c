@@ -8,8 +8,7 @@ indim_status indim_eval_prepare_call(indim_evaluator *e, const indim_instr *inst
   indim_eval_plan *plan = &e->plans[instr->computation->index];
   void *memory = NULL;
   if (plan->calls == NULL) {
-    INDIM_TRY(
-        indim_arena_array(&e->arena, (size_t)instr->computation->instr_count, sizeof(indim_call *), &memory));
+    INDIM_TRY(indim_arena_array(&e->arena, (size_t)instr->computation->instr_count, sizeof(indim_call *), &memory));
     plan->calls = memory;
   }
   return indim_call_create(e->cx, instr, &plan->calls[instr->index]);

@@ -51,7 +51,8 @@ indim_call_kind indim_call_kind_of(const indim_ctx *cx, const indim_instr *instr
 static bool is_dense(const indim_shape *shape) {
   const indim_layout *layout = &shape->layout;
   return !shape->has_layout ||
-         (layout->padded_rank == 0 && layout->tile_count == 0 && layout->element_bits == 0 &&
+         (layout->padded_rank == 0 && layout->tile_count == 0 &&
+          (layout->element_bits == 0 || layout->element_bits == 8 * indim_type_bytes(shape->type)) &&
           layout->split_count == 0 && layout->physical_shape == NULL && layout->index_type == INDIM_TYPE_INVALID &&
           layout->pointer_type == INDIM_TYPE_INVALID && layout->metadata_prefix_bytes == 0);
 }
