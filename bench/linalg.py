@@ -293,6 +293,20 @@ def table(records, threads):
     return out
 
 
+def machine():
+    """A line about it; what else ran meanwhile says how much the numbers are worth."""
+    import importlib.metadata
+    import report
+
+    cpu = report.read("/proc/cpuinfo")
+    model = re.search(r"model name\s*: (.*)", cpu)
+    vectors = next((v for v in ("avx512f", "avx2") if v in cpu), "")
+    load = f"load average {os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else ""
+    parts = [model.group(1) if model else "", vectors, f"{os.cpu_count()} processors", load]
+    parts += [f"{name} {importlib.metadata.version(name)}" for name in ("jaxlib", "scipy")]
+    return "Measured on " + ", ".join(part for part in parts if part) + "."
+
+
 def write(records, path):
     import report
 
@@ -302,6 +316,8 @@ def write(records, path):
         "Written by `bench/linalg.py --write`. Programs as JAX lowers them, with the LAPACK calls that it makes of these",
         "functions, against `jax.jit` of the same, which calls SciPy's OpenBLAS: our time, and XLA's time / ours (below 1, in",
         "bold, we are slower). Of XLA's time that of an empty call is subtracted; there is no ratio where nothing is left.",
+        "",
+        machine(),
         "",
         "```",
         *summary(records),
