@@ -107,6 +107,15 @@ def equal(index):
     return lambda a, ours, theirs, dtype: "" if (ours[index] == theirs[index]).all() else f"{ours[index]}, expected {theirs[index]}"
 
 
+def equal_where_finite(index):
+    """Of a matrix with a NaN any row may be the pivot."""
+    def check(a, ours, theirs, dtype):
+        finite = np.isfinite(a[0]).all(axis=(-1, -2))
+        same = (ours[index] == theirs[index]).reshape(*finite.shape, -1).all(axis=-1) | ~finite
+        return "" if same.all() else f"{ours[index]}, expected {theirs[index]}"
+    return check
+
+
 def product(left, middle, right, lower):
     """left diag(middle) right is the matrix, where it is finite."""
     def check(a, ours, theirs, dtype):
@@ -148,7 +157,8 @@ def cases():
         for m, n in ((1, 1), (2, 2), (3, 3), (4, 4), (3, 5), (5, 3), (8, 8), (2, 9), (12, 12), (16, 16)):
             k = min(m, n)
             yield (f"getrf {t} {m}x{n}", dtype, f"lapack_{l}getrf_ffi", [(t, (m, n), "pivoted")],
-                   [(t, (m, n)), ("s32", (k,)), ("s32", ())], "", [equal(1), equal(2), same(0, 4000)])
+                   [(t, (m, n)), ("s32", (k,)), ("s32", ())], "",
+                   [equal_where_finite(1), equal_where_finite(2), same(0, 4000)])
             yield (f"geqrf {t} {m}x{n}", dtype, f"lapack_{l}geqrf_ffi", [(t, (m, n), "pivoted")],
                    [(t, (m, n)), (t, (k,))], "", [])
             for mode, p, q in ((65, m, n), (83, k, k)):
