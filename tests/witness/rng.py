@@ -128,9 +128,13 @@ def states(size, random):
     return [[np.array(s, np.uint64)] for s in fixed + drawn + [(TOP,) * size]]
 
 
-def bit_generators(score, random):
+def bit_generators(score, random, part):
+    number = 0
     for algorithm, sizes in ALGORITHMS.items():
         for size, type_ in itertools.product(sizes, TYPES):
+            number += 1
+            if number % part != 0:
+                continue
             dims = shapes(random, many=algorithm != "rng_default" and type_ in ("u8", "u32", "u64"))
             text = bits_module(algorithm, size, type_, dims)
             score.compare(f"{algorithm} u64[{size}] {type_}", text, ["u64", type_] * len(dims), states(size, random))
@@ -274,9 +278,10 @@ def jax_random(score):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--part", type=int, default=7, help="every so-manieth of the generators' types and sizes; 1: all")
     options = arguments.parse_args()
     score = Score(Indim(os.environ["INDIM_LIB"]), Xla())
-    bit_generators(score, np.random.default_rng(options.seed))
+    bit_generators(score, np.random.default_rng(options.seed), options.part)
     counters(score)
     uniform_floats(score)
     uniform_words(score)
