@@ -44,12 +44,32 @@ static int64_t vector_score(const indim_nest *nest, int32_t dim) {
   return score;
 }
 
+// Whether an array that every dimension steps through is contiguous along |dim|, which fills half a vector at least. Lanes along
+// another dimension would touch a cache line each, and each line again for every step along this one.
+static bool fills_lines(const indim_nest *nest, int32_t dim, int32_t lanes) {
+  const indim_access_list *list = nest->list;
+  bool fills = false;
+  for (int32_t i = 0; i < list->count && 2 * nest->sizes[dim] >= lanes; i++) {
+    const int64_t *strides = list->accesses[i].strides;
+    bool is_whole = strides != NULL && indim_index_abs(strides[dim]) == 1;
+    for (int32_t d = 0; d < nest->rank && is_whole; d++) {
+      is_whole = nest->sizes[d] == 1 || strides[d] != 0;
+    }
+    fills = fills || is_whole;
+  }
+  return fills;
+}
+
 static int32_t choose_vector_dim(const indim_nest *nest, int32_t lanes) {
   int32_t best = -1;
   int64_t best_score = -1;
+  bool any_fills = false;
+  for (int32_t d = 0; d < nest->rank; d++) {
+    any_fills = any_fills || (nest->sizes[d] > 1 && fills_lines(nest, d, lanes));
+  }
   for (int32_t p = nest->rank - 1; p >= 0; p--) {
     int32_t d = nest->order[p];
-    if (nest->sizes[d] == 1) {
+    if (nest->sizes[d] == 1 || (any_fills && !fills_lines(nest, d, lanes))) {
       continue;
     }
     int64_t filled = nest->sizes[d] < lanes ? nest->sizes[d] : lanes;
@@ -105,9 +125,16 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
   nest->unroll = nest->cost <= INDIM_COST_MANY_COPIES ? 4 : nest->cost <= INDIM_COST_LONG_BODY ? 2 : 1;
 }
 
+// A dimension that is shorter than a vector is transposed in smaller squares.
 void indim_nest_choose_transpose(indim_nest *nest) {
-  nest->transpose_dim = !indim_lower_is_enabled(nest->l, INDIM_DECISION_TRANSPOSE) ? -1 : indim_transpose_dim(nest);
+  int32_t lanes = nest->lanes;
+  nest->transpose_dim = -1;
+  if (nest->vector_dim >= 0 && indim_lower_is_enabled(nest->l, INDIM_DECISION_TRANSPOSE)) {
+    nest->lanes = indim_piece_lanes(nest->sizes[nest->vector_dim], lanes);
+    nest->transpose_dim = indim_transpose_dim(nest);
+  }
   nest->transposes = nest->transpose_dim >= 0;
+  nest->lanes = nest->transposes ? nest->lanes : lanes;
 }
 
 // Building ------------------------------------------------------------------------------------------------------------
