@@ -44,12 +44,14 @@ static int64_t vector_score(const indim_nest *nest, int32_t dim) {
   return score;
 }
 
-// Whether an array that every dimension steps through is contiguous along |dim|, which fills half a vector at least. Lanes along
-// another dimension would touch a cache line each, and each line again for every step along this one.
+// Whether an array that every dimension steps through is contiguous along |dim|, which fills half a vector at least, or four
+// lanes where little is computed. Lanes along another dimension would touch a cache line each, and each line again for every step
+// along this one.
 static bool fills_lines(const indim_nest *nest, int32_t dim, int32_t lanes) {
   const indim_access_list *list = nest->list;
+  bool is_long = 2 * nest->sizes[dim] >= lanes || (nest->sizes[dim] >= 4 && nest->cost <= INDIM_COST_MANY_COPIES);
   bool fills = false;
-  for (int32_t i = 0; i < list->count && 2 * nest->sizes[dim] >= lanes; i++) {
+  for (int32_t i = 0; i < list->count && is_long; i++) {
     const int64_t *strides = list->accesses[i].strides;
     bool is_whole = strides != NULL && indim_index_abs(strides[dim]) == 1;
     for (int32_t d = 0; d < nest->rank && is_whole; d++) {

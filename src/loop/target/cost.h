@@ -27,7 +27,7 @@ enum {
 enum {
   // Operations of straight code for a matrix, by small.def, with four for each element loaded or stored: compiling takes
   // some 0.1 s then, more than XLA:CPU takes for such programs. bench/linalg.py.
-  INDIM_COST_SMALL_LINALG = 2600,
+  INDIM_COST_SMALL_LINALG = 2800,
   // The longest side of such a matrix.
   INDIM_COST_SMALL_MATRIX = 32
 };
