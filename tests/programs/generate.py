@@ -765,7 +765,10 @@ def linear_algebra(x, y):
 
 @program(of(f32, 4, 3))
 def decompositions(x):
-    return jnp.linalg.qr(x), jnp.linalg.svd(x, full_matrices=False), jnp.linalg.eigh(x.T @ x)
+    """The signs of singular vectors and eigenvectors are free: their products are returned."""
+    u, s, vt = jnp.linalg.svd(x, full_matrices=False)
+    w, v = jnp.linalg.eigh(x.T @ x)
+    return jnp.linalg.qr(x), jnp.abs(u), s, u * s @ vt, w, v * w @ v.T
 
 
 @program(of(f32, 8))

@@ -78,9 +78,6 @@ BOUNDS = {
     ),
 }
 
-# Results that have one value but for the signs of vectors.
-FREE_SIGNS = {"decompositions"}
-
 
 def evaluated_ops():
     rows = re.findall(r'^INDIM_OP\(\w+, "([a-z0-9-]+)", -?\d+, -?\d+, [A-Z |]+, \w+, \w+, (\w+),', OPS.read_text(), re.M)
@@ -341,8 +338,6 @@ def run_cases(name, paths, arguments, results, scratch):
                 case(what, message)
                 continue
             ours = typed(leaves(out), expected)
-            if name in FREE_SIGNS:
-                ours, expected = [abs(a) for a in ours], [abs(a) for a in expected]
             found = differences(ours, expected, BOUNDS.get(name, DEFAULT_BOUND), engine)
             complaint = "\n    ".join(found)
             if complaint:
