@@ -27,9 +27,9 @@ extern "C" {
 #define INDIM_CUSTOM_MOST_ARRAYS 64
 
 // An array that a call reads or writes. It is dense: without padding, an element next to the other (of types with less than
-// eight bits one a byte), in the order of the layout of |shape|, which is the one that the program states for the call
-// (operand_layout_constraints=, and the result's shape), and row-major where it states none. |data| is aligned for the
-// element type, and not NULL even if there are 0 bytes. A token is a shape without data: |data| is NULL.
+// eight bits one a byte, whose other bits are 0), in the order of the layout of |shape|, which is the one that the program
+// states for the call (operand_layout_constraints=, and the result's shape), and row-major where it states none. |data| is
+// aligned for the element type, and not NULL even if there are 0 bytes. A token is a shape without data: |data| is NULL.
 typedef struct indim_custom_array {
   const indim_shape *shape;
   void *data;

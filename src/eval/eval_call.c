@@ -1,6 +1,7 @@
 // Custom calls of functions of the caller's. Values are row-major; an array that the call wants in another layout is copied.
 #include <string.h>
 
+#include "array/literal_internal.h"
 #include "eval/evaluator.h"
 #include "indim/shape_util.h"
 
@@ -57,6 +58,9 @@ static indim_status add_value(frame *f, indim_value *value, bool is_operand) {
   void *copy = value->data;
   if (shape->type == INDIM_TOKEN) {
     return INDIM_OK;
+  }
+  if (is_operand && value->bytes > 0) {  // what the evaluator computes has any bits above those of a narrow element
+    indim_literal_canonicalize(shape->type, value->data, (size_t)value->bytes);
   }
   if (!layout_strides(shape, strides)) {
     INDIM_TRY(indim_arena_alloc(&f->arena, (size_t)value->bytes, &copy));

@@ -266,6 +266,26 @@ TEST(elements_follow_the_layout) {
   "  " name " = f32[] custom-call(" operands "), custom_call_target=\"note\", custom_call_has_side_effect=" effect \
   ", backend_config=\"" config "\"\n"
 
+static indim_status bytes_of(void *user, const indim_custom_call *call) {
+  (void)user;
+  memcpy(call->results[0].data, call->operands[0].data, (size_t)call->results[0].bytes);
+  return INDIM_OK;
+}
+
+TEST(bits_above_narrow_elements_are_0) {
+  indim_ctx *cx = test_cx_new();
+  CHECK_OK(cx, indim_register_custom_call(cx, "bytes", bytes_of, NULL));
+  check_run(cx,
+            "ENTRY e { x = s2[4] parameter(0)\n y = s2[4] add(x, x)\n"
+            "  ROOT r = u8[4] custom-call(y), custom_call_target=\"bytes\" }",
+            "s2[4] {0, 1, -2, -1}", "u8[4] {0, 2, 0, 2}");
+  check_run(cx,
+            "ENTRY e { x = s4[3] parameter(0)\n y = s4[3] negate(x)\n"
+            "  ROOT r = u8[3] custom-call(y), custom_call_target=\"bytes\" }",
+            "s4[3] {0, 1, -8}", "u8[3] {0, 15, 8}");
+  free_cx(cx);
+}
+
 TEST(effects_are_kept_in_order) {
   indim_ctx *cx = test_cx_new();
   check_journal(cx,
@@ -516,6 +536,7 @@ TEST(callbacks_with_tokens) {
   X(arrays_without_elements)                       \
   X(no_arrays_at_all)                              \
   X(elements_follow_the_layout)                    \
+  X(bits_above_narrow_elements_are_0)              \
   X(effects_are_kept_in_order)                     \
   X(effects_in_calls_branches_and_loops)           \
   X(calls_are_not_hoisted)                         \
