@@ -49,6 +49,7 @@ static int run_file(const char *path) {
 }
 
 static void make_program(program *p, choices *c) {
+  c->with_calls = true;
 #if defined(__SANITIZE_THREAD__)
   program_make_sized(p, c, 0);  // what is large is parallel
 #else

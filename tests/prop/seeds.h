@@ -2,7 +2,8 @@
 //
 //   run_seeds(program_make, seconds, first);    checks that none gave another result
 //
-// INDIM_SEED=n runs one alone and prints it; INDIM_REFUSED=1 says why programs are refused.
+// INDIM_SEED=n runs one alone and prints it; INDIM_REFUSED=1 says why programs are refused; INDIM_TARGET=x86-64-v2 compiles
+// for that target, which this machine must have, instead of for the machine.
 #ifndef INDIM_TESTS_SEEDS_H
 #define INDIM_TESTS_SEEDS_H
 

@@ -14,6 +14,7 @@
 #include "array/element.h"
 #include "array/float_format.h"
 #include "indim/compile.h"
+#include "indim/custom_call.h"
 #include "indim/eval.h"
 #include "indim/shape_util.h"
 #include "indim/text.h"
@@ -37,6 +38,8 @@ typedef struct twin {
   int64_t elements;  // compared so far
   int64_t parts;     // programs in what was the same
   int64_t runs;
+  uint64_t effects;  // a number made of the calls with effects, one after another
+  uint64_t effects_expected;
 } twin;
 
 // Lets |die| tell what was at hand when a test crashes, aborts or takes too long.
@@ -112,6 +115,35 @@ static const char *last_message(const indim_ctx *cx) {
   size_t count = indim_ctx_diagnostic_count(cx);
   const indim_diagnostic *d = count > 0 ? indim_ctx_diagnostic_get(cx, count - 1) : NULL;
   return d == NULL ? "(no diagnostic)" : d->message;
+}
+
+// The host's function -----------------------------------------------------------------------------------------------
+
+// The elements of the operand from the last to the first. Notes them for |user|, if that is a twin.
+static inline indim_status turn(void *user, const indim_custom_call *call) {
+  twin *t = user;
+  const indim_custom_array *from = &call->operands[0];
+  const indim_custom_array *to = &call->results[0];
+  const uint8_t *x = from->data;
+  uint8_t *y = to->data;
+  int64_t count = 1;
+  for (int32_t i = 0; i < from->shape->rank; i++) {
+    count *= from->shape->sizes[i];
+  }
+  int64_t width = count == 0 ? 1 : from->bytes / count;
+  if (from->bytes != to->bytes) {
+    return INDIM_INTERNAL;
+  }
+  for (int64_t i = 0; i < from->bytes; i++) {
+    y[i] = x[(count - 1 - i / width) * width + i % width];
+  }
+  for (int64_t i = 0; t != NULL && i < from->bytes; i++) {
+    t->effects = (t->effects ^ x[i]) * UINT64_C(1099511628211);
+  }
+  if (t != NULL) {
+    t->effects = (t->effects ^ (uint64_t)count) * UINT64_C(1099511628211) + 1;
+  }
+  return INDIM_OK;
 }
 
 // Arguments --------------------------------------------------------------------------------------------------------
@@ -269,7 +301,9 @@ static inline bool run_once(twin *t, indim_ctx *cx, choices *c, indim_executable
                            .parallel = who == CREW_APART ? run_apart : NULL,
                            .cx = cx};
   t->runs++;
-  return indim_execute(exe, &run) == INDIM_OK || complain(t, "executing: %s", last_message(cx));
+  t->effects = 0;
+  return (indim_execute(exe, &run) == INDIM_OK || complain(t, "executing: %s", last_message(cx))) &&
+         (t->effects == t->effects_expected || complain(t, "other calls with effects"));
 }
 
 // Comparing --------------------------------------------------------------------------------------------------------
@@ -331,7 +365,7 @@ static inline uint64_t digest(const indim_executable *exe, const buffers *b) {
 static inline twin_outcome run_compiled(twin *t, indim_ctx *cx, choices *c, const program *p,
                                         const indim_module *module, const indim_literal *const *arguments,
                                         const indim_literal *expected, const char *without) {
-  indim_compile_options options = {.without = without};
+  indim_compile_options options = {.target = getenv("INDIM_TARGET"), .without = without};
   indim_executable *exe = NULL;
   static const crew crews[] = {CREW_ONE, CREW_POOL, CREW_POOL, CREW_APART};
   crew asked[2] = {CREW_NONE, ANY_OF(c, crews)};
@@ -369,7 +403,9 @@ static inline twin_outcome run_module(twin *t, indim_ctx *cx, choices *c, const 
     made = make_argument(cx, c, &p->parameters[i], p->any_values[i], &arguments[i]);
   }
   const indim_literal *const *given = (const indim_literal *const *)arguments;
+  t->effects = 0;
   indim_status status = made ? indim_eval(cx, module, given, p->parameter_count, NULL, &expected) : INDIM_INTERNAL;
+  t->effects_expected = t->effects;
   if (status != INDIM_OK) {
     complain(t, "evaluating: %s: %s", indim_status_name(status), last_message(cx));
     outcome = status == INDIM_UNSUPPORTED || status == INDIM_LIMIT ? TWIN_REFUSED : TWIN_DIFFERENT;
@@ -389,9 +425,11 @@ static inline twin_outcome twin_run(twin *t, const program *p, choices *c, const
   indim_module *module = NULL;
   twin_outcome outcome = TWIN_DIFFERENT;
   t->complaint[0] = '\0';
-  if (indim_ctx_create(NULL, &cx) != INDIM_OK) {
+  if (indim_ctx_create(NULL, &cx) != INDIM_OK || indim_register_custom_call(cx, CALL, turn, NULL) != INDIM_OK ||
+      indim_register_custom_call(cx, CALL_WITH_EFFECT, turn, t) != INDIM_OK) {
     abort();
   }
+  uint64_t bytes_before = indim_ctx_memory_in_use(cx);
   if (indim_module_parse(cx, indim_str_of("random.hlo"), indim_str_of(p->text), &module) != INDIM_OK ||
       indim_module_verify(cx, module) != INDIM_OK) {
     const indim_diagnostic *d = indim_ctx_diagnostic_get(cx, 0);
@@ -402,8 +440,9 @@ static inline twin_outcome twin_run(twin *t, const program *p, choices *c, const
   }
   indim_module_destroy(module);
   release_guarded(t);
-  if (indim_ctx_memory_in_use(cx) != 0 && outcome != TWIN_DIFFERENT) {
-    complain(t, "%llu bytes are left", (unsigned long long)indim_ctx_memory_in_use(cx));
+  uint64_t bytes_left = indim_ctx_memory_in_use(cx) - bytes_before;
+  if (bytes_left != 0 && outcome != TWIN_DIFFERENT) {
+    complain(t, "%llu bytes are left", (unsigned long long)bytes_left);
     outcome = TWIN_DIFFERENT;
   }
   indim_ctx_destroy(cx);
