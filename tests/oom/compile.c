@@ -197,11 +197,31 @@ TEST(expanded) {
       inputs, 2);
 }
 
+// Linear algebra as code, of diagonal matrices, whose factors are exact.
+TEST(small_matrices) {
+  static const char *const inputs[] = {"f32[3,2,2] {{{4, 0}, {0, 9}}, {{1, 0}, {0, 16}}, {{25, 0}, {0, 4}}}"};
+  fail_each("ENTRY e { x = f32[3,2,2]{1,2,0} parameter(0) l = f32[3,2,2] cholesky(x), lower=true\n"
+            "  s = f32[3,2,2] triangular-solve(l, x), left_side=true, lower=true, transpose_a=NO_TRANSPOSE\n"
+            "  f = (f32[3,2,2]{1,2,0}, s32[3,2], s32[3]) custom-call(x), custom_call_target=\"lapack_sgetrf_ffi\", "
+            "operand_layout_constraints={f32[3,2,2]{1,2,0}}, api_version=API_VERSION_TYPED_FFI\n"
+            "  u = f32[3,2,2]{1,2,0} get-tuple-element(f), index=0 p = s32[3,2] get-tuple-element(f), index=1\n"
+            "  e = (f32[3,2,2]{1,2,0}, f32[3,2], s32[3]) custom-call(x), custom_call_target=\"lapack_ssyevd_ffi\", "
+            "operand_layout_constraints={f32[3,2,2]{1,2,0}}, api_version=API_VERSION_TYPED_FFI, "
+            "backend_config={mode = 86 : ui8, uplo = 76 : ui8}\n"
+            "  w = f32[3,2] get-tuple-element(e), index=1\n"
+            "  d = (f32[3,2,2]{1,2,0}, f32[3,2], f32[3,2,2]{1,2,0}, f32[3,2,2]{1,2,0}, s32[3]) custom-call(x), "
+            "custom_call_target=\"lapack_sgesdd_ffi\", operand_layout_constraints={f32[3,2,2]{1,2,0}}, "
+            "api_version=API_VERSION_TYPED_FFI, backend_config={mode = 65 : ui8}\n"
+            "  v = f32[3,2] get-tuple-element(d), index=1 ROOT r = tuple(l, s, u, p, w, v) }\n",
+            inputs, 1);
+}
+
 #define CASES(X)            \
   X(elementwise_and_reduce) \
   X(loops_over_memory)      \
   X(control)                \
   X(expanded)               \
+  X(small_matrices)         \
   X(written_out)            \
   X(contracted_rows)        \
   X(products)

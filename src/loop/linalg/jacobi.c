@@ -398,7 +398,28 @@ static value *transposed(const indim_matrix_code *c, int64_t m, int64_t n, const
   return t;
 }
 
-// |long_side| x |short_side|: the matrix, or its transpose, which has the factors the other way round.
+// Makes the columns of |s| orthogonal and sorts them; |lengths| are then their lengths before everything was scaled. Returns where
+// all elements are finite.
+static value orthogonalize_all(const indim_matrix_code *c, columns *s, value *lengths) {
+  value inverse = 0;
+  value is_finite = scale_all(c, s->rows * s->count, s->a, &inverse);
+  if (s->v != NULL) {
+    identity(c, s->count, s->v);
+  }
+  run_sweeps(c, s, forget_rest, step_columns, NULL);
+  for (int64_t j = 0; j < s->count && !indim_lower_failed(c->l); j++) {
+    lengths[j] = dot(c, s->rows, s->a + j * s->rows, s->a + j * s->rows);
+  }
+  s->keys = lengths;
+  sort(c, s, false);
+  for (int64_t j = 0; j < s->count; j++) {
+    lengths[j] = indim_code_mul(c, indim_code_sqrt(c, lengths[j]), inverse);
+  }
+  nan_unless(c, is_finite, s->count, lengths);
+  return is_finite;
+}
+
+// Of the matrix, or of its transpose if that is the tall one, which has the factors the other way round.
 static void svd(indim_matrix_code *c, int32_t info_if_not_finite) {
   int64_t rows = indim_code_size(c, 'm');
   int64_t width = indim_code_size(c, 'n');
@@ -413,22 +434,7 @@ static void svd(indim_matrix_code *c, int32_t info_if_not_finite) {
   if (s.a == NULL || (vectors && s.v == NULL)) {
     return;
   }
-  value inverse = 0;
-  value is_finite = scale_all(c, m * n, s.a, &inverse);
-  if (vectors) {
-    identity(c, n, s.v);
-  }
-  run_sweeps(c, &s, forget_rest, step_columns, NULL);
-  value *lengths = c->out[1];
-  for (int64_t j = 0; j < n && !indim_lower_failed(c->l); j++) {
-    lengths[j] = dot(c, m, s.a + j * m, s.a + j * m);
-  }
-  s.keys = lengths;
-  sort(c, &s, false);
-  for (int64_t j = 0; j < n; j++) {
-    lengths[j] = indim_code_mul(c, indim_code_sqrt(c, lengths[j]), inverse);
-  }
-  nan_unless(c, is_finite, n, lengths);
+  value is_finite = orthogonalize_all(c, &s, c->out[1]);
   c->out[0] = c->in[0];
   c->out[4][0] = indim_code_select(c, is_finite, indim_code_s32(c, 0), indim_code_s32(c, info_if_not_finite));
   value *left = vectors ? left_factor(c, m, n, left_columns, s.a) : NULL;
