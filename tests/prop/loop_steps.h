@@ -143,7 +143,7 @@ static void do_rotating_while(scope *s) {
   value carry[MOST + 1];
   value next[MOST + 1];
   indim_type type = ANY_OF(c, counters);
-  char number[20];
+  char number[24];
   int64_t steps = (int64_t)choose(c, 10);
   int64_t by = 1 + (int64_t)choose(c, 3);
   bool down = chance(c, 3);
