@@ -1,14 +1,17 @@
 // Where results live, and, for updates, what has to be computed before the old value is overwritten.
 #include "loop/kernels/kernels.h"
 
-// Whether computing |item| inline in its user reads |storage|.
-static bool reads(const indim_flow_item *item, const indim_storage *storage, int depth) {
-  enum { TOO_DEEP = 200 };
+// Whether computing |item| inline in its user reads |storage|. Looks at each item once in |walk|.
+static bool reads(indim_flow_item *item, const indim_storage *storage, int32_t walk, int depth) {
   if (item->placement != INDIM_PLACEMENT_INLINE || item->place.storage != NULL) {
     return item->place.storage == storage && storage != NULL;
   }
+  if (item->walk == walk) {
+    return false;
+  }
+  item->walk = walk;
   for (int32_t k = 0; k < item->operand_count; k++) {
-    if (depth > TOO_DEEP || reads(item->operands[k], storage, depth + 1)) {
+    if (depth > INDIM_INLINE_DEPTH || reads(item->operands[k], storage, walk, depth + 1)) {
       return true;
     }
   }
@@ -16,7 +19,7 @@ static bool reads(const indim_flow_item *item, const indim_storage *storage, int
 }
 
 void indim_lower_keep_before(indim_lowering *l, indim_flow_item *item, const indim_storage *storage) {
-  if (!item->has_regs && reads(item, storage, 0)) {
+  if (!item->has_regs && reads(item, storage, ++l->walks, 0)) {
     indim_location at = indim_location_scratch(l, item);
     indim_nest_copy(l, item, &at);
     item->place = at;

@@ -8,6 +8,8 @@
 #include "loop/ir/loop.h"
 #include "loop/regs/regs.h"
 
+enum { INDIM_INLINE_DEPTH = 400 };  // items that are inline one in the other, at most: walks over them recurse
+
 typedef struct indim_flow indim_flow;
 typedef struct indim_flow_item indim_flow_item;
 
@@ -58,6 +60,7 @@ struct indim_flow_item {
   int32_t separate_row_dims;  // trailing dimensions that a reduction of it folds: its own loops keep them apart
   bool needs_memory_copy;     // in registers, and loops read it element by element: it gets a place too
   const char *reason;         // why it is in memory, for people
+  int32_t walk;               // the last over what is inline that saw it: below 0 the verifier's, above the lowering's
 
   // Filled by the analysis of who may overwrite whom (in_place.c).
   indim_flow_item *base;  // whose memory it would overwrite: that of an updated array, or of one that a loop carries

@@ -31,6 +31,7 @@ typedef struct indim_lowering {
   uint32_t without;     // decisions left out, one bit each
   indim_status status;  // of what is not the builder's: the first error
   indim_lower_memo *memo;
+  int32_t walks;                         // over what is inline, so far
   int32_t loop_depth;                    // FORs that are open around what is built
   struct indim_access_analysis *survey;  // running, or NULL
   indim_transposition *turn;             // likewise

@@ -112,8 +112,7 @@ indim_value_id indim_value_at(indim_element_ctx *k, indim_flow_item *item, const
   if (constant != 0) {
     return constant;
   }
-  indim_memo_key key = indim_memo_key_of(k, item, index, mask);
-  indim_value_id found = indim_memo_find(l, &key);
+  indim_value_id found = indim_memo_find(k, item, index, mask);
   if (found != 0) {
     return found;
   }
@@ -121,7 +120,7 @@ indim_value_id indim_value_at(indim_element_ctx *k, indim_flow_item *item, const
   bool is_inlined = item->placement == INDIM_PLACEMENT_INLINE && item->place.storage == NULL && !item->has_regs;
   indim_value_id value = is_inlined && !is_constant ? compute(k, item, index, mask) : read_stored(k, item, index, mask);
   if (value != 0 && !indim_lower_failed(l)) {
-    indim_memo_keep(l, &key, value);
+    indim_memo_keep(k, item, index, mask, value);
   }
   return value;
 }

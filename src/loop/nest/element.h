@@ -7,18 +7,11 @@
 
 // Memoized values (memo.c) --------------------------------------------------------------------------------------------
 
-// An item at an index: lanes, mask, and two words for each coordinate.
-typedef struct indim_memo_key {
-  uint64_t hash;
-  const indim_flow_item *item;
-  int32_t count;
-  int64_t words[2 + 2 * INDIM_MAX_RANK];
-} indim_memo_key;
-indim_memo_key indim_memo_key_of(const indim_element_ctx *k, const indim_flow_item *item, const indim_coord *index,
-                                 indim_value_id mask);
-// The memoized value, if it is in scope; 0 otherwise.
-indim_value_id indim_memo_find(const indim_lowering *l, const indim_memo_key *key);
-void indim_memo_keep(indim_lowering *l, const indim_memo_key *key, indim_value_id value);
+// The memoized value of an item at an index, if it is in scope; 0 otherwise.
+indim_value_id indim_memo_find(const indim_element_ctx *k, const indim_flow_item *item, const indim_coord *index,
+                               indim_value_id mask);
+void indim_memo_keep(indim_element_ctx *k, const indim_flow_item *item, const indim_coord *index, indim_value_id mask,
+                     indim_value_id value);
 // Clears the table: at the start of every region.
 void indim_element_forget(indim_lowering *l);
 

@@ -3,6 +3,15 @@
 
 #include "loop/nest/element.h"
 
+// An item at an index: lanes, mask, and two words for each coordinate. It is large: none is kept while values are computed
+// one inside the other.
+typedef struct memo_key {
+  uint64_t hash;
+  const indim_flow_item *item;
+  int32_t count;
+  int64_t words[2 + 2 * INDIM_MAX_RANK];
+} memo_key;
+
 typedef struct memo_entry {
   uint64_t hash;
   const indim_flow_item *item;
@@ -25,6 +34,19 @@ static uint64_t hash_key(const indim_flow_item *item, int32_t count, const int64
   return h;
 }
 
+static memo_key key_of(const indim_element_ctx *k, const indim_flow_item *item, const indim_coord *index,
+                       indim_value_id mask) {
+  memo_key key = {.item = item};
+  key.words[key.count++] = k->lanes;
+  key.words[key.count++] = mask;
+  for (int32_t d = 0; d < item->shape->rank; d++) {
+    key.words[key.count++] = index[d].base;
+    key.words[key.count++] = index[d].step;
+  }
+  key.hash = hash_key(item, key.count, key.words);
+  return key;
+}
+
 static bool is_open(const indim_lowering *l, indim_value_id v) {
   for (const indim_loop_body *body = l->program->values[v].body; body != NULL; body = body->outer) {
     if (body->is_closed) {
@@ -34,7 +56,7 @@ static bool is_open(const indim_lowering *l, indim_value_id v) {
   return true;
 }
 
-static memo_entry *find(indim_lower_memo *memo, const indim_memo_key *key) {
+static memo_entry *find(indim_lower_memo *memo, const memo_key *key) {
   if (memo->count == 0) {
     return NULL;
   }
@@ -67,24 +89,28 @@ static void grow(indim_lowering *l, indim_lower_memo *memo) {
   memo->count = count;
 }
 
-indim_value_id indim_memo_find(const indim_lowering *l, const indim_memo_key *key) {
-  const memo_entry *entry = find(l->memo, key);
-  return entry != NULL && entry->item != NULL && is_open(l, entry->value) ? entry->value : 0;
+indim_value_id indim_memo_find(const indim_element_ctx *k, const indim_flow_item *item, const indim_coord *index,
+                               indim_value_id mask) {
+  memo_key key = key_of(k, item, index, mask);
+  const memo_entry *entry = find(k->l->memo, &key);
+  return entry != NULL && entry->item != NULL && is_open(k->l, entry->value) ? entry->value : 0;
 }
 
-void indim_memo_keep(indim_lowering *l, const indim_memo_key *key, indim_value_id value) {
-  indim_lower_memo *memo = l->memo;
+void indim_memo_keep(indim_element_ctx *k, const indim_flow_item *item, const indim_coord *index, indim_value_id mask,
+                     indim_value_id value) {
+  indim_lower_memo *memo = k->l->memo;
+  memo_key key = key_of(k, item, index, mask);
   if (memo->used * 2 >= memo->count) {
-    grow(l, memo);
+    grow(k->l, memo);
   }
-  int64_t *words = indim_lower_alloc(l, key->count, sizeof *words);
+  int64_t *words = indim_lower_alloc(k->l, key.count, sizeof *words);
   if (words == NULL || memo->count == 0) {
     return;
   }
-  memo_entry *entry = find(memo, key);
+  memo_entry *entry = find(memo, &key);
   if (entry->item == NULL) {
-    memcpy(words, key->words, (size_t)key->count * sizeof *words);
-    *entry = (memo_entry){.hash = key->hash, .item = key->item, .words = words, .count = key->count};
+    memcpy(words, key.words, (size_t)key.count * sizeof *words);
+    *entry = (memo_entry){.hash = key.hash, .item = key.item, .words = words, .count = key.count};
     memo->used++;
   }
   entry->value = value;
@@ -100,17 +126,4 @@ void indim_element_forget(indim_lowering *l) {
     memset(memo->entries, 0, memo->count * sizeof *memo->entries);
     memo->used = 0;
   }
-}
-
-indim_memo_key indim_memo_key_of(const indim_element_ctx *k, const indim_flow_item *item, const indim_coord *index,
-                                 indim_value_id mask) {
-  indim_memo_key key = {.item = item};
-  key.words[key.count++] = k->lanes;
-  key.words[key.count++] = mask;
-  for (int32_t d = 0; d < item->shape->rank; d++) {
-    key.words[key.count++] = index[d].base;
-    key.words[key.count++] = index[d].step;
-  }
-  key.hash = hash_key(item, key.count, key.words);
-  return key;
 }

@@ -9,8 +9,10 @@
 
 enum {
   MANY_TIMES = 1 << 20,
-  INLINE_DEPTH = 100,  // items one inside the other: the generator recurses
-  MAX_COST = 1 << 20
+  MOVE_DEPTH = 4,  // what a move adds to the depth: it keeps an index on the stack
+  MAX_COST = 1 << 20,
+  MOST_COST = 2000,  // of what is inline: the code of a loop is bounded
+  SMALL_COST = 32    // up to here what several operands share may count for each
 };
 
 static bool is_op(const indim_flow_item *item, indim_op op) {
@@ -152,18 +154,22 @@ static void fill_costs(indim_flow *flow) {
 // is computed where.
 static void bound_depths(indim_lowering *l, indim_flow *flow) {
   int32_t *depth = indim_lower_alloc(l, flow->item_count, sizeof *depth);
-  for (int32_t i = 0; i < flow->item_count && depth != NULL; i++) {
+  walk w = {.seen = indim_lower_alloc(l, flow->item_count, sizeof *w.seen),
+            .stack = indim_lower_alloc(l, flow->item_count, sizeof *w.stack)};
+  bool has_room = depth != NULL && w.seen != NULL && w.stack != NULL;
+  for (int32_t i = 0; i < flow->item_count && has_room; i++) {
     indim_flow_item *item = flow->items[i];
-    int64_t cost = item->kind == INDIM_FLOW_OP ? indim_op_cost(item->instr->op, item->shape->type) : 0;
+    int64_t cost = own_cost(item);
     for (int32_t k = 0; k < item->operand_count; k++) {
       const indim_flow_item *operand = item->operands[k];
       if (operand->placement == INDIM_PLACEMENT_INLINE) {
-        depth[i] = depth[operand->index] >= depth[i] ? depth[operand->index] + 1 : depth[i];
+        int32_t inside = depth[operand->index] + (indim_op_moves(item->instr->op) ? MOVE_DEPTH : 1);
+        depth[i] = inside > depth[i] ? inside : depth[i];
         cost += operand->cost / repeats_along_row(item);
       }
     }
     item->cost = (int32_t)(cost > MAX_COST ? MAX_COST : cost);
-    if (item->placement == INDIM_PLACEMENT_INLINE && (depth[i] > INLINE_DEPTH || item->cost > 2000)) {
+    if (item->placement == INDIM_PLACEMENT_INLINE && (depth[i] > INDIM_INLINE_DEPTH || item->cost > MOST_COST)) {
       item->placement = INDIM_PLACEMENT_MEMORY;
       item->reason = "what it is computed from nests too deep";
       depth[i] = 0;
@@ -178,6 +184,42 @@ static void bound_depths(indim_lowering *l, indim_flow *flow) {
 static void mark_feeding(indim_flow *flow) {
   for (int32_t i = 0; i < flow->item_count; i++) {
     const indim_flow_item *user = flow->items[i];
+static int64_t own_cost(const indim_flow_item *item) {
+  return item->kind == INDIM_FLOW_OP ? indim_op_cost(item->instr->op, item->shape->type) : 0;
+}
+
+// Room for walks over what is inline: which walk has seen an item last, and what it is still to look at.
+typedef struct walk {
+  int32_t *seen;
+  indim_flow_item **stack;
+} walk;
+
+// The cost of an element with all that is inline in it, each item counted once: its value is kept while the element is
+// computed. No more than somewhat above MOST_COST.
+static int64_t shared_cost(const walk *w, indim_flow_item *item) {
+  int64_t cost = 0;
+  int32_t count = 0;
+  w->stack[count++] = item;
+  while (count > 0 && cost <= MOST_COST) {
+    const indim_flow_item *user = w->stack[--count];
+    int64_t times = repeats_along_row(user);
+    cost += own_cost(user);
+    for (int32_t k = 0; k < user->operand_count; k++) {
+      indim_flow_item *operand = user->operands[k];
+      if (operand->placement != INDIM_PLACEMENT_INLINE || w->seen[operand->index] == item->index) {
+        continue;
+      }
+      w->seen[operand->index] = item->index;
+      if (times > 1) {
+        cost += operand->cost / times;
+      } else {
+        w->stack[count++] = operand;
+      }
+    }
+  }
+  return cost;
+}
+
     if (user->placement == INDIM_PLACEMENT_NONE || user->placement == INDIM_PLACEMENT_REGISTERS) {
       continue;
     }
@@ -192,6 +234,7 @@ static bool is_used(const asked *a) { return a->by_registers || a->by_memory || 
 
 // How many trailing dimensions a reduction folds; 0 when it folds others.
 static int32_t trailing_dims(const indim_flow_item *item) {
+    cost = cost > SMALL_COST ? shared_cost(&w, item) : cost;
   int64_t count = 0;
   const int64_t *dims = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
   int32_t rank = item->operands[0]->shape->rank;

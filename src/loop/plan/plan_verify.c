@@ -63,15 +63,18 @@ static indim_status check_placement(indim_ctx *cx, const indim_flow_item *item) 
   return INDIM_OK;
 }
 
-// Whether computing |item| reads the memory of |base|, through whatever is inline.
-static bool reads(const indim_flow_item *item, const indim_flow_item *base, int depth) {
-  enum { TOO_DEEP = 200 };
+// Whether computing |item| reads the memory of |base|, through whatever is inline. Looks at each item once in |walk|.
+static bool reads(const indim_flow_item *item, const indim_flow_item *base, int32_t walk, int depth) {
   for (int32_t k = 0; k < item->operand_count; k++) {
     indim_flow_item *operand = item->operands[k];
     if (indim_flow_memory(operand) == base) {
       return true;
     }
-    if (operand->placement == INDIM_PLACEMENT_INLINE && depth < TOO_DEEP && reads(operand, base, depth + 1)) {
+    if (operand->placement != INDIM_PLACEMENT_INLINE || operand->walk == walk) {
+      continue;
+    }
+    operand->walk = walk;
+    if (depth <= INDIM_INLINE_DEPTH && reads(operand, base, walk, depth + 1)) {
       return true;
     }
   }
@@ -79,7 +82,8 @@ static bool reads(const indim_flow_item *item, const indim_flow_item *base, int 
 }
 
 // What overwrites memory comes after all that reads its old value.
-static indim_status check_overwriting(indim_ctx *cx, const indim_flow *flow, const indim_flow_item *item) {
+static indim_status check_overwriting(indim_ctx *cx, const indim_flow *flow, const indim_flow_item *item,
+                                      int32_t *walk) {
   if (!item->overwrites) {
     return INDIM_OK;
   }
@@ -91,7 +95,7 @@ static indim_status check_overwriting(indim_ctx *cx, const indim_flow *flow, con
   for (int32_t i = writer->index + 1; i < flow->item_count; i++) {
     const indim_flow_item *later = flow->items[i];
     bool is_computed = later->placement == INDIM_PLACEMENT_MEMORY || later->placement == INDIM_PLACEMENT_REGISTERS;
-    if (is_computed && later->kind == INDIM_FLOW_OP && reads(later, base, 0)) {
+    if (is_computed && later->kind == INDIM_FLOW_OP && reads(later, base, --*walk, 0)) {
       return fail_item(cx, later, "it reads a value that was overwritten before");
     }
   }
@@ -105,11 +109,15 @@ static indim_status check_overwriting(indim_ctx *cx, const indim_flow *flow, con
 
 // Flows are nested at most as deep as indim_flow_make allows.
 indim_status indim_plan_verify(indim_ctx *cx, const indim_flow *flow) {
+  int32_t walk = 0;
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    flow->items[i]->walk = 0;
+  }
   for (int32_t i = 0; i < flow->item_count; i++) {
     const indim_flow_item *item = flow->items[i];
     INDIM_TRY(check_order(cx, flow, item, i));
     INDIM_TRY(check_placement(cx, item));
-    INDIM_TRY(check_overwriting(cx, flow, item));
+    INDIM_TRY(check_overwriting(cx, flow, item, &walk));
     for (int32_t k = 0; k < item->flow_count; k++) {
       INDIM_TRY(indim_plan_verify(cx, item->flows[k]));
     }
