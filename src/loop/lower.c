@@ -253,7 +253,8 @@ static indim_status check_plan(const indim_lowering *l, const indim_flow *flow) 
 
 static indim_status lower_module(indim_lowering *l) {
   indim_flow *flow = NULL;
-  INDIM_TRY(indim_flow_make(l->program, &l->arena, l->program->module->entry, &flow));
+  INDIM_TRY(indim_flow_make(l->program, &l->arena, l->program->module->entry,
+                            indim_lower_is_enabled(l, INDIM_DECISION_UNROLL), &flow));
   indim_plan_flow(l, flow);
   if (!indim_lower_failed(l)) {
     l->status = check_plan(l, flow);

@@ -101,8 +101,10 @@ indim_flow_item *indim_flow_root(indim_flow_item *item);
 bool indim_flow_owns(indim_flow_item *item);
 
 // The flow of a computation of |program|, in |arena|. Items of expanded ops point into the program's expansions; functions of the
-// caller's are looked up and become its calls. LIMIT when dissolving the calls would give more than a few million items.
+// caller's are looked up and become its calls. Short loops may become the items of their steps. LIMIT when dissolving the calls
+// would give more than a few million items.
 INDIM_CHECKED indim_status indim_flow_make(indim_loop_program *program, indim_arena *arena,
-                                           const indim_computation *computation, indim_flow **out_flow);
+                                           const indim_computation *computation, bool may_unroll,
+                                           indim_flow **out_flow);
 
 #endif  // INDIM_LOOP_FLOW_H

@@ -176,6 +176,14 @@ static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of
   item->has_effect = indim_instr_has_effect(instr);
   INDIM_TRY(find_call(m, instr, item));
   INDIM_TRY(make_flows(m, instr, item));
+  if (instr->op == INDIM_OP_WHILE && m->may_unroll) {
+    indim_flow_item **results = NULL;
+    INDIM_TRY(indim_flow_unroll(m, item, &results));
+    if (results != NULL) {
+      *out = (leaves){item->operand_count, results};
+      return INDIM_OK;
+    }
+  }
   if (instr->op == INDIM_OP_WHILE && indim_shape_is_tuple(instr->shape)) {
     INDIM_TRY(indim_flow_hoist(m, item));
   }
@@ -311,12 +319,13 @@ static indim_status make_flow(const maker *outer, const indim_computation *compu
 }
 
 indim_status indim_flow_make(indim_loop_program *program, indim_arena *arena, const indim_computation *computation,
-                             indim_flow **out_flow) {
+                             bool may_unroll, indim_flow **out_flow) {
   int64_t item_total = 0;
   maker m = {.cx = program->cx,
              .arena = arena,
              .expansions = &program->expansions,
              .calls = &program->calls,
-             .item_total = &item_total};
+             .item_total = &item_total,
+             .may_unroll = may_unroll};
   return make_flow(&m, computation, 0, out_flow);
 }

@@ -12,6 +12,7 @@ typedef struct indim_flow_maker {
   indim_flow *flow;
   int64_t *item_total;
   int depth;
+  bool may_unroll;
 } indim_flow_maker;
 
 // |count| zeroed elements; |out| points to the pointer.
@@ -28,6 +29,10 @@ INDIM_CHECKED indim_status indim_flow_lengthen(indim_flow_maker *m, int32_t coun
 // licm.c: copies kernels of the loop's body that are the same in each step before it, with what they are computed from.
 // |loop| is the last item so far, and has no members yet.
 INDIM_CHECKED indim_status indim_flow_hoist(indim_flow_maker *m, indim_flow_item *loop);
+// unroll_while.c: the loop's results, as many as it has operands, when it is of few steps and becomes their items; else NULL.
+// |loop| is the last item so far, and is none any more then.
+INDIM_CHECKED indim_status indim_flow_unroll(indim_flow_maker *m, const indim_flow_item *loop,
+                                             indim_flow_item ***out_results);
 // select_update.c: of a select between an array and the same array updated, an update with what the select chooses; NULL in
 // |*out_item| for any other select.
 INDIM_CHECKED indim_status indim_flow_select_update(indim_flow_maker *m, const indim_instr *instr,

@@ -20,6 +20,10 @@ enum {
   // A read is stored ahead of an update in place if it is at most this part of the array: storing it costs a copy of that
   // size. update_*.
   INDIM_COST_STORED_PART = 2,
+  // A while loop of at most INDIM_COST_UNROLLED_STEPS is unrolled if an element costs at most this in all steps together,
+  // and the rows of small arrays at most the second: the time of code generation is bounded. bench/random_numbers.py.
+  INDIM_COST_UNROLLED_ELEMENT = 1024,
+  INDIM_COST_UNROLLED_ROWS = 8192,
 };
 
 // Linear algebra (linalg/) ---------------------------------------------------------------------------------------------
