@@ -216,6 +216,8 @@ void indim_access_note_type(indim_lowering *l, indim_type type) {
   }
   indim_access_list *list = l->survey->list;
   list->widest = register_bytes(type) > list->widest ? register_bytes(type) : list->widest;
+  list->values++;
+  list->wide_values += register_bytes(type) == 8 ? 1 : 0;
   list->has_bf16 = list->has_bf16 || type == INDIM_BF16;
   list->has_others = list->has_others || type != INDIM_BF16;
 }

@@ -96,6 +96,16 @@ static bool is_bf16_row(const indim_nest *nest) {
   return is_row;
 }
 
+// The bytes of a lane of which vectors are full. A few wide values that are not in memory, as the index that random bits
+// are made of, take two registers each rather than leave all others half empty.
+static int32_t lane_bytes(const indim_access_list *list) {
+  bool is_rare = list->widest == 8 && list->wide_values * INDIM_COST_RARE_WIDE <= list->values && !list->is_full;
+  for (int32_t i = 0; i < list->count && is_rare; i++) {
+    is_rare = indim_type_bytes(list->accesses[i].storage->type) < 8;
+  }
+  return is_rare ? 4 : list->widest;
+}
+
 void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
   for (int32_t d = 0; d < nest->rank; d++) {
     nest->order[d] = d;
@@ -121,7 +131,7 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
       inner = d;
     }
   }
-  nest->lanes = nest->l->target->vector_bytes / nest->list->widest;
+  nest->lanes = nest->l->target->vector_bytes / lane_bytes(nest->list);
   nest->vector_dim = choose_vector_dim(nest, nest->lanes);
   nest->lanes *= is_bf16_row(nest) ? 2 : 1;
   nest->unroll = nest->cost <= INDIM_COST_MANY_COPIES ? 4 : nest->cost <= INDIM_COST_LONG_BODY ? 2 : 1;

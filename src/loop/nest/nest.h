@@ -87,6 +87,7 @@ typedef struct indim_access_list {
   int64_t split_factor[INDIM_MAX_RANK];  // a split by this makes divisions of the index affine; 0: none does
   int64_t split_offset[INDIM_MAX_RANK];  // elements before the first multiple
   int32_t widest;                        // bytes of the widest lane in a register
+  int32_t values, wide_values;           // how many are computed or read, and how many of them have lanes of 8 bytes
   bool has_bf16;
   bool has_others;  // values of other types than bf16
 } indim_access_list;

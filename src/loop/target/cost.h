@@ -62,6 +62,8 @@ enum {
   // A body of higher cost hides its own latencies: unrolling it doubles the time of code generation and gains nothing.
   // exp_5m, tanh_5m.
   INDIM_COST_LONG_BODY = 48,
+  // One value in so many may have lanes of 8 bytes and take two registers, the others having 4. bench/random_numbers.py.
+  INDIM_COST_RARE_WIDE = 8,
   // Vectors of a row from which its start is aligned to a cache line for non-temporal stores. add_f32_dram, transpose_4096x4096.
   INDIM_COST_ALIGNED_ROW = 64,
   // Rows of this many columns in a band of a transpose: their pages stay in the first TLB .
