@@ -4,6 +4,7 @@
 
 #include "loop/ir/build.h"
 #include "loop/nest/element.h"
+#include "loop/target/cost.h"
 
 enum { MAX_UNROLL_COST = 60 };  // above, an unrolled step is long code for little gain
 
@@ -167,6 +168,22 @@ static int32_t split_region(indim_nest *nest, filling *f, indim_access_list *lis
   return count;
 }
 
+bool indim_nest_stacks(const indim_instr *instr) {
+  int64_t count = 0;
+  int32_t last = instr->shape->rank - 1;
+  return instr->op == INDIM_OP_CONCATENATE && indim_instr_ints(instr, INDIM_ATTR_DIMENSIONS, &count)[0] == last &&
+         instr->shape->sizes[last] <= INDIM_COST_UNROLLED_LOOP;
+}
+
+// The dimension of a few arrays that are put side by side: what they share is computed once for a row. -1: none.
+static int32_t stacked_dim(const indim_nest *nest, const filling *f) {
+  int32_t p = f->part.rank - 1;
+  bool is_row =
+      !f->is_copy && indim_nest_stacks(f->item->instr) && p >= 0 && f->part.dim[p] == f->item->shape->rank - 1;
+  bool is_whole = is_row && nest->sizes[p] == f->item->shape->sizes[f->item->shape->rank - 1];
+  return is_whole && p != nest->vector_dim && nest->vector_dim >= 0 && !nest->transposes ? p : -1;
+}
+
 // Reads of a loop's output use that loop's unroll factor, so that the two loops can be fused (loop_fusion.c).
 static void match_unroll(indim_nest *nest, indim_flow_item *item) {
   for (int32_t i = 0; i < nest->list->count && nest->vector_dim >= 0; i++) {
@@ -210,6 +227,7 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     count = split_region(&nest, &f, list, todo, count);
     indim_nest_choose(&nest, stored_strides(list));
     indim_nest_choose_transpose(&nest);
+    nest.stacked = stacked_dim(&nest, &f) + 1;
     match_unroll(&nest, item);
     nest.streams = is_non_temporal(&nest, item, at);
     indim_nest_choose_panels(&nest);

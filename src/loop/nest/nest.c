@@ -178,7 +178,14 @@ int32_t indim_nest_borders(const indim_nest *nest, int32_t dim, int32_t segments
 static void run_body(indim_nest *nest, int32_t lanes, indim_coord *index) {
   indim_element_ctx k = {.l = nest->l, .lanes = lanes, .streams = nest->streams && lanes == nest->lanes};
   indim_transpose_enter(nest->l, index);
-  nest->body(nest, &k, index);
+  if (nest->stacked == 0) {
+    nest->body(nest, &k, index);
+    return;
+  }
+  for (int64_t i = 0; i < nest->sizes[nest->stacked - 1]; i++) {
+    index[nest->stacked - 1] = (indim_coord){indim_loop_index(&nest->l->b, i), 0};
+    nest->body(nest, &k, index);
+  }
 }
 
 void indim_nest_remainder(indim_nest *nest, indim_coord *index, indim_value_id from, int64_t count) {
@@ -369,6 +376,7 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
 static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments) {
   while (position < nest->rank &&
          (nest->sizes[nest->order[position]] == 1 || nest->order[position] == nest->vector_dim ||
+          nest->order[position] == nest->stacked - 1 ||
           (nest->transposes && nest->order[position] == nest->transpose_dim))) {
     position++;
   }

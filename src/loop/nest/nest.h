@@ -94,6 +94,9 @@ typedef struct indim_access_list {
 
 // fill.c --------------------------------------------------------------------------------------------------------------
 
+// Whether |instr| puts a few arrays side by side, each an element of every row.
+bool indim_nest_stacks(const indim_instr *instr);
+
 // Computes |item| element by element into |at|.
 void indim_nest_fill(indim_lowering *l, indim_flow_item *item, const indim_location *at);
 
@@ -115,6 +118,7 @@ struct indim_nest {
   int64_t sizes[INDIM_MAX_RANK];  // 1 for a dimension collapsed into another
   int32_t order[INDIM_MAX_RANK];  // dimensions, outermost first
   int32_t vector_dim;             // -1: scalar
+  int32_t stacked;                // 1 + a short dimension all of which the body is written out for; 0: none
   bool transposes;                // in-register transpose: loads are contiguous along |transpose_dim|
   int32_t transpose_dim;
   int64_t side;   // of the panels; 0: transposed in registers without panels

@@ -58,15 +58,45 @@ static int32_t times(int64_t count, int64_t factor) {
   return (int32_t)(count > 0 && factor > MANY_TIMES / count ? MANY_TIMES : count * factor);
 }
 
+// Whether the user's loops compute all of a row in one body: a few arrays put side by side.
+static bool computes_rows(const indim_flow_item *user) {
+  return user->placement == INDIM_PLACEMENT_MEMORY && user->flow_count == 0 && indim_nest_stacks(user->instr);
+}
+
 // How often an element of operand |k| is computed for one run over the user's elements.
 static int64_t repeats(const indim_flow_item *user, int32_t k) {
   const indim_flow_item *operand = user->operands[k];
   int64_t mine = indim_shape_element_count(operand->shape);
-  if (!indim_shape_is_array(user->shape) || mine == 0) {
+  if (!indim_shape_is_array(user->shape) || mine == 0 || computes_rows(user)) {
     return 1;
   }
   int64_t theirs = indim_shape_element_count(user->shape);
   return theirs > mine ? theirs / mine : 1;
+}
+
+// The next dimension of a shape from |d| on that is not 1; the rank if there is none.
+static int32_t next_dim(const indim_shape *shape, int32_t d) {
+  while (d < shape->rank && shape->sizes[d] == 1) {
+    d++;
+  }
+  return d;
+}
+
+// Whether |user| reads its operands at other indices than its own: a reshape that only adds or drops dimensions of 1 does
+// not.
+static bool moves(const indim_flow_item *user) {
+  if (!is_op(user, INDIM_OP_RESHAPE)) {
+    return indim_op_moves(user->instr->op);
+  }
+  const indim_shape *from = user->operands[0]->shape;
+  const indim_shape *to = user->shape;
+  int32_t i = next_dim(from, 0);
+  int32_t j = next_dim(to, 0);
+  while (i < from->rank && j < to->rank && from->sizes[i] == to->sizes[j]) {
+    i = next_dim(from, i + 1);
+    j = next_dim(to, j + 1);
+  }
+  return i < from->rank || j < to->rank;
 }
 
 static void ask(const indim_flow_item *user, const asked *of_user, asked *list) {
@@ -83,7 +113,7 @@ static void ask(const indim_flow_item *user, const asked *of_user, asked *list) 
       visits = times(visits, repeats(user, k));
       bool is_thin = repeats_along_row(user) > 1 || (user->placement == INDIM_PLACEMENT_INLINE && !of_user->by_element);
       a->by_element = a->by_element || !is_thin;
-      if (indim_op_moves(user->instr->op)) {
+      if (moves(user)) {
         a->moved = times(1, (int64_t)a->moved + visits);
       } else {
         a->elementwise = visits > a->elementwise ? visits : a->elementwise;
@@ -150,40 +180,6 @@ static void fill_costs(indim_flow *flow) {
   }
 }
 
-// What is inline inside what is inline ... must not nest too deep; and costs are counted anew now that it is known what
-// is computed where.
-static void bound_depths(indim_lowering *l, indim_flow *flow) {
-  int32_t *depth = indim_lower_alloc(l, flow->item_count, sizeof *depth);
-  walk w = {.seen = indim_lower_alloc(l, flow->item_count, sizeof *w.seen),
-            .stack = indim_lower_alloc(l, flow->item_count, sizeof *w.stack)};
-  bool has_room = depth != NULL && w.seen != NULL && w.stack != NULL;
-  for (int32_t i = 0; i < flow->item_count && has_room; i++) {
-    indim_flow_item *item = flow->items[i];
-    int64_t cost = own_cost(item);
-    for (int32_t k = 0; k < item->operand_count; k++) {
-      const indim_flow_item *operand = item->operands[k];
-      if (operand->placement == INDIM_PLACEMENT_INLINE) {
-        int32_t inside = depth[operand->index] + (indim_op_moves(item->instr->op) ? MOVE_DEPTH : 1);
-        depth[i] = inside > depth[i] ? inside : depth[i];
-        cost += operand->cost / repeats_along_row(item);
-      }
-    }
-    item->cost = (int32_t)(cost > MAX_COST ? MAX_COST : cost);
-    if (item->placement == INDIM_PLACEMENT_INLINE && (depth[i] > INDIM_INLINE_DEPTH || item->cost > MOST_COST)) {
-      item->placement = INDIM_PLACEMENT_MEMORY;
-      item->reason = "what it is computed from nests too deep";
-      depth[i] = 0;
-    }
-    if (item->placement != INDIM_PLACEMENT_INLINE) {
-      depth[i] = 0;
-    }
-  }
-}
-
-// Tiles that loops read at a variable index need a place as well. Whatever is inline reads on behalf of a loop.
-static void mark_feeding(indim_flow *flow) {
-  for (int32_t i = 0; i < flow->item_count; i++) {
-    const indim_flow_item *user = flow->items[i];
 static int64_t own_cost(const indim_flow_item *item) {
   return item->kind == INDIM_FLOW_OP ? indim_op_cost(item->instr->op, item->shape->type) : 0;
 }
@@ -220,6 +216,41 @@ static int64_t shared_cost(const walk *w, indim_flow_item *item) {
   return cost;
 }
 
+// What is inline inside what is inline ... must not nest too deep; and costs are counted anew now that it is known what
+// is computed where.
+static void bound_depths(indim_lowering *l, indim_flow *flow) {
+  int32_t *depth = indim_lower_alloc(l, flow->item_count, sizeof *depth);
+  walk w = {.seen = indim_lower_alloc(l, flow->item_count, sizeof *w.seen),
+            .stack = indim_lower_alloc(l, flow->item_count, sizeof *w.stack)};
+  bool has_room = depth != NULL && w.seen != NULL && w.stack != NULL;
+  for (int32_t i = 0; i < flow->item_count && has_room; i++) {
+    indim_flow_item *item = flow->items[i];
+    int64_t cost = own_cost(item);
+    for (int32_t k = 0; k < item->operand_count; k++) {
+      const indim_flow_item *operand = item->operands[k];
+      if (operand->placement == INDIM_PLACEMENT_INLINE) {
+        int32_t inside = depth[operand->index] + (indim_op_moves(item->instr->op) ? MOVE_DEPTH : 1);
+        depth[i] = inside > depth[i] ? inside : depth[i];
+        cost += operand->cost / repeats_along_row(item);
+      }
+    }
+    cost = cost > SMALL_COST ? shared_cost(&w, item) : cost;
+    item->cost = (int32_t)(cost > MAX_COST ? MAX_COST : cost);
+    if (item->placement == INDIM_PLACEMENT_INLINE && (depth[i] > INDIM_INLINE_DEPTH || item->cost > MOST_COST)) {
+      item->placement = INDIM_PLACEMENT_MEMORY;
+      item->reason = "what it is computed from nests too deep";
+      depth[i] = 0;
+    }
+    if (item->placement != INDIM_PLACEMENT_INLINE) {
+      depth[i] = 0;
+    }
+  }
+}
+
+// Tiles that loops read at a variable index need a place as well. Whatever is inline reads on behalf of a loop.
+static void mark_feeding(indim_flow *flow) {
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    const indim_flow_item *user = flow->items[i];
     if (user->placement == INDIM_PLACEMENT_NONE || user->placement == INDIM_PLACEMENT_REGISTERS) {
       continue;
     }
@@ -234,7 +265,6 @@ static bool is_used(const asked *a) { return a->by_registers || a->by_memory || 
 
 // How many trailing dimensions a reduction folds; 0 when it folds others.
 static int32_t trailing_dims(const indim_flow_item *item) {
-    cost = cost > SMALL_COST ? shared_cost(&w, item) : cost;
   int64_t count = 0;
   const int64_t *dims = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
   int32_t rank = item->operands[0]->shape->rank;
