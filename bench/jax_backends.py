@@ -160,11 +160,11 @@ class Child:
         }
 
 
-def serve():
+def serve(make=Child):
     sys.path[0:0] = [str(FOLDER)]
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is no answer
-    child = Child()
+    child = make()
     for line in sys.stdin:
         request = json.loads(line)
         try:
@@ -183,14 +183,14 @@ class Refused(Exception):
 
 
 class Backend:
-    def __init__(self, name, threads, package):
+    def __init__(self, name, threads, package, script=__file__):
         env = dict(os.environ, JAX_PLATFORMS=name, TF_CPP_MIN_LOG_LEVEL="3", INDIM_NUM_THREADS=str(threads))
         if name == "indim":
             env["PYTHONPATH"] = os.pathsep.join(filter(None, [package, env.get("PYTHONPATH")]))
         elif threads == 1:
             env["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
         processors = sorted(os.sched_getaffinity(0))[-threads:]
-        command = ["taskset", "-c", ",".join(map(str, processors)), sys.executable, __file__, "--serve"]
+        command = ["taskset", "-c", ",".join(map(str, processors)), sys.executable, script, "--serve"]
         self.name = name
         self.process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 

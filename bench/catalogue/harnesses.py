@@ -1,0 +1,38 @@
+"""JAX's own harnesses, uses of each of its primitives: of every group the one with the largest arguments."""
+
+import zlib
+
+import numpy as np
+from row import ROWS, TOLERANCE, Row
+
+
+def register():
+    import jax
+    from jax._src.internal_test_util import test_harnesses
+
+    largest = {}
+    for harness in test_harnesses.all_harnesses:
+        if not harness.filter("cpu"):
+            continue
+        try:
+            size = sum(int(np.prod(np.shape(a))) for a in jax.tree.leaves(arguments_of(harness)))
+        except Exception:  # a recipe that needs several devices, or 64 bits
+            continue
+        found = largest.get(harness.group_name)
+        if found is None or size > found[0]:
+            largest[harness.group_name] = (size, harness)
+    for group, (_, harness) in sorted(largest.items()):
+        free = group in ("eig", "eigh", "svd", "qr", "schur", "hessenberg", "tridiagonal", "householder_product", "lu")
+        ROWS[f"harness.{group}"] = Row(
+            harness.fullname,
+            harness.dyn_fun,
+            lambda harness=harness: tuple(arguments_of(harness)),
+            None if free else TOLERANCE,
+        )
+
+
+def arguments_of(harness):
+    return harness.dyn_args_maker(np.random.RandomState(zlib.crc32(harness.fullname.encode())))
+
+
+register()
