@@ -618,6 +618,64 @@ TEST(guards_of_every_integer_type) {
   close_fixture(&f);
 }
 
+static indim_value_id s32(indim_loop_builder *b, int32_t value) {
+  return indim_loop_const(b, INDIM_S32, (uint32_t)value, 0);
+}
+
+static int compared(const fixture *f, indim_loop_builder *b, indim_value_id x, indim_compare_direction direction,
+                    int32_t y) {
+  const indim_loop_op op = {.op = INDIM_OP_COMPARE, .direction = (int32_t)direction};
+  indim_value_id args[2] = {x, s32(b, y)};
+  return decided(f, indim_loop_elementwise(b, op, INDIM_PRED, 2, args));
+}
+
+// Where a narrow integer comes from decides comparisons: what wraps decides nothing.
+TEST(comparisons_of_narrow_integers) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *n = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_S32, 1, "n");
+  indim_loop_region_begin(b, NULL, 0);
+  indim_value_id x = indim_loop_load(b, n, indim_loop_index(b, 0), 1, 1);
+  indim_value_id positive = indim_loop_binary(b, INDIM_OP_MAXIMUM, x, s32(b, 0));
+  CHECK_EQ_INT(compared(&f, b, x, INDIM_COMPARE_LT, 0), 2);
+  CHECK_EQ_INT(compared(&f, b, positive, INDIM_COMPARE_LT, 0), 0);
+  CHECK_EQ_INT(compared(&f, b, positive, INDIM_COMPARE_GE, 0), 1);
+  CHECK_EQ_INT(compared(&f, b, positive, INDIM_COMPARE_GT, 0), 2);
+  CHECK_EQ_INT(compared(&f, b, indim_loop_binary(b, INDIM_OP_ADD, positive, s32(b, 1)), INDIM_COMPARE_GE, 1), 2);
+  indim_value_id small = indim_loop_binary(b, INDIM_OP_AND, x, s32(b, 255));
+  CHECK_EQ_INT(compared(&f, b, indim_loop_binary(b, INDIM_OP_ADD, small, s32(b, 1)), INDIM_COMPARE_LE, 256), 1);
+  CHECK_EQ_INT(compared(&f, b, indim_loop_binary(b, INDIM_OP_MULTIPLY, small, s32(b, -2)), INDIM_COMPARE_LT, -510), 0);
+  CHECK_EQ_INT(compared(&f, b, indim_loop_binary(b, INDIM_OP_MULTIPLY, small, s32(b, -2)), INDIM_COMPARE_LT, -509), 2);
+  indim_value_id rest = indim_loop_binary(b, INDIM_OP_REMAINDER, x, s32(b, 7));
+  CHECK_EQ_INT(compared(&f, b, rest, INDIM_COMPARE_GE, -6), 1);
+  CHECK_EQ_INT(compared(&f, b, rest, INDIM_COMPARE_GE, 0), 2);
+  CHECK_EQ_INT(compared(&f, b, indim_loop_binary(b, INDIM_OP_REMAINDER, small, s32(b, 7)), INDIM_COMPARE_LE, 6), 1);
+  CHECK_EQ_INT(decided(&f, indim_loop_in_range(b, small, 0, 255)), 1);
+  CHECK_EQ_INT(decided(&f, indim_loop_in_range(b, x, 0, 255)), 2);
+  CHECK_EQ_INT(indim_loop_verify(f.program), INDIM_OK);
+  close_fixture(&f);
+}
+
+// An index that a branch has checked stays in it; one that is clamped does not.
+TEST(checked_indices_stay_in_their_branch) {
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *n = indim_loop_storage(b, INDIM_STORAGE_ARGUMENT, INDIM_S32, 1, "n");
+  indim_loop_region_begin(b, NULL, 0);
+  indim_value_id x = indim_loop_load(b, n, indim_loop_index(b, 0), 1, 1);
+  indim_loop_if_begin(b, indim_loop_in_range(b, x, 0, 9));
+  indim_value_id checked = indim_loop_checked_index(b, x, 0, 9);
+  CHECK(indim_loop_value_of(b, checked)->body == b->body);
+  CHECK(indim_loop_value_of(b, indim_loop_clamp_index(b, x, 0, 8))->body != b->body);
+  CHECK_EQ_INT(indim_loop_value_of(b, checked)->high, 9);
+  indim_loop_if_else(b, 0, NULL);
+  indim_loop_if_end(b, NULL, NULL);
+  CHECK_EQ_INT(indim_loop_verify(f.program), INDIM_OK);
+  close_fixture(&f);
+}
+
 // Elementwise and lanes -------------------------------------------------------------------------------------------------
 
 TEST(selects_conversions_and_preds) {
@@ -1108,6 +1166,8 @@ TEST(every_allocation_may_fail) {
   X(random_index_arithmetic_is_what_it_says)         \
   X(indices_of_loops_know_their_range)               \
   X(guards_of_every_integer_type)                    \
+  X(comparisons_of_narrow_integers)                  \
+  X(checked_indices_stay_in_their_branch)            \
   X(selects_conversions_and_preds)                   \
   X(random_moves_of_lanes_are_what_they_say)         \
   X(shuffles_that_leave_no_shuffle)                  \

@@ -191,6 +191,47 @@ static bool clamps_narrow(const indim_loop_value *arg, int64_t low, int64_t high
   return fits && indim_type_bits(arg->type) <= 32 && (arg->type != INDIM_U32 || high >= 0);
 }
 
+// Whether |pred| implies bound <= x, or x <= bound: a comparison with a constant, an `and` of such, or one comparison of x as
+// unsigned, which has zero as its lower bound.
+static bool implies(const indim_generator *g, indim_value_id pred, indim_value_id x, bool is_low, int64_t bound) {
+  const indim_loop_node *node = indim_emit_value(g, pred)->node;
+  if (node == NULL || node->kind != INDIM_NODE_ELEMENTWISE || node->arg_count != 2) {
+    return false;
+  }
+  if (node->u.op.op == INDIM_OP_AND) {
+    return implies(g, node->args[0], x, is_low, bound) || implies(g, node->args[1], x, is_low, bound);
+  }
+  const indim_loop_value *left = indim_emit_value(g, node->args[0]);
+  const indim_loop_value *right = indim_emit_value(g, node->args[1]);
+  bool is_constant = right->node != NULL && right->node->kind == INDIM_NODE_CONST;
+  bool is_index = right->type == INDIM_S32 || right->type == INDIM_S64 || right->type == INDIM_U32;
+  if (node->u.op.op != INDIM_OP_COMPARE || !is_constant || !is_index) {
+    return false;
+  }
+  uint64_t bits = right->node->u.constant.bits[0];
+  int64_t limit = right->type == INDIM_S32 ? (int32_t)(uint32_t)bits : (int64_t)bits;
+  bool is_most = node->u.op.direction == INDIM_COMPARE_LE;
+  if (node->args[0] == x) {
+    return is_low ? node->u.op.direction == INDIM_COMPARE_GE && limit >= bound : is_most && limit <= bound;
+  }
+  bool is_unsigned = left->type == INDIM_U32 && left->node != NULL && left->node->kind == INDIM_NODE_ELEMENTWISE &&
+                     left->node->u.op.op == INDIM_OP_CONVERT && left->node->args[0] == x &&
+                     indim_emit_value(g, x)->type == INDIM_S32;
+  return is_unsigned && is_most && limit <= INT32_MAX && (is_low ? bound <= 0 : limit <= bound);
+}
+
+// Whether a branch around |node| is taken only where x is on this side of |bound|.
+static bool is_checked(const indim_generator *g, const indim_loop_node *node, bool is_low, int64_t bound) {
+  const indim_loop_body *body = node->body;
+  for (; body->owner != NULL; body = body->outer) {
+    if (body->owner->kind == INDIM_NODE_IF && body == body->owner->bodies[0] &&
+        implies(g, body->owner->args[0], node->args[0], is_low, bound)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static void emit_clamp_index(indim_generator *g, const indim_loop_node *node) {
   LLVMBuilderRef b = g->e.builder;
   const indim_loop_value *arg = indim_emit_value(g, node->args[0]);
@@ -207,10 +248,14 @@ static void emit_clamp_index(indim_generator *g, const indim_loop_node *node) {
   } else if (LLVMTypeOf(x) != type) {
     x = is_signed ? LLVMBuildSExt(b, x, type, "") : LLVMBuildZExt(b, x, type, "");
   }
-  LLVMValueRef low[] = {x, indim_emit_s64_like(g, x, least)};
-  LLVMValueRef high[] = {indim_emit_intrinsic(&g->e, "llvm.smax", 2, low),
-                         indim_emit_s64_like(g, x, node->u.clamp.high)};
-  x = indim_emit_intrinsic(&g->e, "llvm.smin", 2, high);
+  if (arg->low < least && !is_checked(g, node, true, least)) {
+    LLVMValueRef low[] = {x, indim_emit_s64_like(g, x, least)};
+    x = indim_emit_intrinsic(&g->e, "llvm.smax", 2, low);
+  }
+  if (arg->high > node->u.clamp.high && !is_checked(g, node, false, node->u.clamp.high)) {
+    LLVMValueRef high[] = {x, indim_emit_s64_like(g, x, node->u.clamp.high)};
+    x = indim_emit_intrinsic(&g->e, "llvm.smin", 2, high);
+  }
   // Range analysis in the builder proves more results nonnegative than LLVM does.
   x = !is_narrow ? x : least >= 0 ? LLVMBuildZExt(b, x, wide, "") : LLVMBuildSExt(b, x, wide, "");
   g->regs[node->first_result].part[0] = x;

@@ -71,6 +71,12 @@ indim_value_id indim_loop_sum(indim_loop_builder *b, indim_affine *sum, int32_t 
 // The range of a pure s64 node by those of its arguments; all of s64 where unknown.
 void indim_loop_node_range(const indim_loop_program *program, const indim_loop_node *node, int32_t lanes,
                            int64_t *out_low, int64_t *out_high);
+// The range of an integer of at most 32 bits, or pred, by the nodes it comes from, |depth| of them deep; false for other types.
+// Nothing is proved by it, since passes may hide where a value comes from.
+bool indim_loop_narrow_range(const indim_loop_program *program, indim_value_id v, int32_t depth, int64_t *out_low,
+                             int64_t *out_high);
+// The range of an s64 or a narrower integer, as far as the builder knows; false for other types.
+bool indim_loop_range(const indim_loop_builder *b, indim_value_id v, int64_t *out_low, int64_t *out_high);
 // The range of a for's index: from the least begin to the last step before the greatest end; just the least begin when
 // the loop never runs.
 void indim_loop_for_range(const indim_loop_program *program, indim_value_id begin, indim_value_id end, int64_t step,

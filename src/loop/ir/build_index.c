@@ -286,7 +286,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
 }
 
 // A division or clamp; constant-folded for a constant vector.
-static indim_value_id intern_index(indim_loop_builder *b, const indim_loop_draft *draft) {
+static indim_value_id intern_index(indim_loop_builder *b, const indim_loop_draft *draft, bool stays_in_if) {
   uint64_t bits[2 * MAX_TERMS] = {0};
   const indim_loop_node *node = &draft->node;
   const indim_loop_node *x = indim_loop_node_of(b, node->args[0]);
@@ -299,7 +299,8 @@ static indim_value_id intern_index(indim_loop_builder *b, const indim_loop_draft
                                              : clamp(lane, node->u.clamp.low, node->u.clamp.high);
     bits[2 * i] = (uint64_t)lane;
   }
-  return is_constant ? indim_loop_lanes(b, INDIM_S64, draft->lanes, bits) : indim_loop_intern_pure(b, draft, false);
+  return is_constant ? indim_loop_lanes(b, INDIM_S64, draft->lanes, bits)
+                     : indim_loop_intern_pure(b, draft, stays_in_if);
 }
 
 // The division node itself, when no rule simplifies it.
@@ -311,7 +312,7 @@ static indim_value_id make_division(indim_loop_builder *b, indim_node_kind kind,
   }
   indim_loop_draft draft = indim_loop_draft_of(kind, INDIM_S64, lanes, 1, &x);
   draft.node.u.affine.constant = divisor;
-  return intern_index(b, &draft);
+  return intern_index(b, &draft, false);
 }
 
 // s + factor * v.
@@ -414,7 +415,7 @@ indim_value_id indim_loop_modulo(indim_loop_builder *b, indim_value_id x, int64_
 
 // Clamps and guards -----------------------------------------------------------------------------------------------------
 
-indim_value_id indim_loop_clamp_index(indim_loop_builder *b, indim_value_id x, int64_t low, int64_t high) {
+static indim_value_id clamp_index(indim_loop_builder *b, indim_value_id x, int64_t low, int64_t high, bool is_checked) {
   if (!indim_loop_check_in_scope(b, 1, &x)) {
     return 0;
   }
@@ -434,7 +435,15 @@ indim_value_id indim_loop_clamp_index(indim_loop_builder *b, indim_value_id x, i
   indim_loop_draft draft = indim_loop_draft_of(INDIM_NODE_CLAMP_INDEX, INDIM_S64, value.lanes, 1, &x);
   draft.node.u.clamp.low = low;
   draft.node.u.clamp.high = high;
-  return intern_index(b, &draft);
+  return intern_index(b, &draft, is_checked);
+}
+
+indim_value_id indim_loop_clamp_index(indim_loop_builder *b, indim_value_id x, int64_t low, int64_t high) {
+  return clamp_index(b, x, low, high, false);
+}
+
+indim_value_id indim_loop_checked_index(indim_loop_builder *b, indim_value_id x, int64_t low, int64_t high) {
+  return clamp_index(b, x, low, high, true);
 }
 
 // x >= bound or x <= bound, as a pred.
@@ -452,9 +461,10 @@ indim_value_id indim_loop_in_range(indim_loop_builder *b, indim_value_id x, int6
     return 0;
   }
   indim_loop_value value = *indim_loop_value_of(b, x);
-  int64_t least = value.low;
-  int64_t most = value.high;
-  if (value.type != INDIM_S64 && (value.type == INDIM_PRED || !indim_index_type_range(value.type, &least, &most))) {
+  int64_t least = 0;
+  int64_t most = 0;
+  bool is_ranged = indim_loop_range(b, x, &least, &most) || indim_index_type_range(value.type, &least, &most);
+  if (value.type == INDIM_PRED || !is_ranged) {
     indim_loop_refuse(b, "v%d is not an index", (int)x);
     return 0;
   }
@@ -463,6 +473,9 @@ indim_value_id indim_loop_in_range(indim_loop_builder *b, indim_value_id x, int6
   bool needs_high = most > high || value.type == INDIM_U64;
   if (is_never || (!needs_low && !needs_high)) {
     return indim_loop_splat(b, indim_loop_const(b, INDIM_PRED, is_never ? 0 : 1, 0), value.lanes);
+  }
+  if (needs_low && needs_high && low == 0 && value.type == INDIM_S32 && value.lanes == 1) {
+    return compare(b, indim_loop_convert(b, x, INDIM_U32), INDIM_COMPARE_LE, high);  // negative numbers are large then
   }
   indim_value_id above = needs_low ? compare(b, x, INDIM_COMPARE_GE, low) : 0;
   indim_value_id below = needs_high ? compare(b, x, INDIM_COMPARE_LE, high) : 0;

@@ -99,11 +99,22 @@ static indim_value_id index_arithmetic(indim_loop_builder *b, indim_op op, const
   return 0;
 }
 
-// The result of a comparison of s64 whose ranges decide it.
+bool indim_loop_range(const indim_loop_builder *b, indim_value_id v, int64_t *out_low, int64_t *out_high) {
+  enum { DEPTH = 4 };
+  const indim_loop_value *value = indim_loop_value_of(b, v);
+  if (value->type == INDIM_S64) {
+    *out_low = value->low;
+    *out_high = value->high;
+    return true;
+  }
+  return indim_loop_narrow_range(b->program, v, DEPTH, out_low, out_high);
+}
+
+// The result of a comparison of integers whose ranges decide it.
 static bool decide_compare(const indim_loop_value *x, const indim_loop_value *y, int32_t direction, bool *out) {
   bool is_less = x->high < y->low;
   bool is_greater = x->low > y->high;
-  bool is_equal = is_s64_constant(x) && is_s64_constant(y) && x->low == y->low;
+  bool is_equal = x->low == x->high && y->low == y->high && x->low == y->low;
   bool at_most = x->high <= y->low;
   bool at_least = x->low >= y->high;
   switch ((indim_compare_direction)direction) {
@@ -175,6 +186,8 @@ static indim_value_id simplify(indim_loop_builder *b, const indim_loop_op *op, i
                                const indim_value_id *args) {
   const indim_loop_value x = *indim_loop_value_of(b, args[0]);
   indim_element element = {0, 0};
+  indim_loop_value left = x;
+  indim_loop_value right = x;
   bool is_true = false;
   if (op->op == INDIM_OP_SELECT && count == 3) {
     return args[1] == args[2] ? args[1] : !constant_pred(b, args[0], &is_true) ? 0 : is_true ? args[1] : args[2];
@@ -189,10 +202,12 @@ static indim_value_id simplify(indim_loop_builder *b, const indim_loop_op *op, i
   if (count == 2 && type == INDIM_S64 && x.type == INDIM_S64) {
     return index_arithmetic(b, op->op, args);
   }
-  if (count == 2 && op->op == INDIM_OP_COMPARE && x.type == INDIM_S64 &&
-      indim_loop_value_of(b, args[1])->type == INDIM_S64) {
-    bool is_known = decide_compare(&x, indim_loop_value_of(b, args[1]), op->direction, &is_true);
-    return is_known ? constant(b, INDIM_PRED, x.lanes, is_true ? 1 : 0, 0) : constant_fold_compare(b, op, args);
+  if (count == 2 && op->op == INDIM_OP_COMPARE && indim_loop_range(b, args[0], &left.low, &left.high) &&
+      indim_loop_range(b, args[1], &right.low, &right.high)) {
+    bool is_known = decide_compare(&left, &right, op->direction, &is_true);
+    return is_known              ? constant(b, INDIM_PRED, x.lanes, is_true ? 1 : 0, 0)
+           : x.type == INDIM_S64 ? constant_fold_compare(b, op, args)
+                                 : 0;
   }
   if (count == 2 && op->op == INDIM_OP_DIVIDE) {
     return divide_by_power_of_two(b, type, args);

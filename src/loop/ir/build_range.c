@@ -1,5 +1,6 @@
-// Range analysis of s64 values: the range of a result by those of the arguments. The builder computes it for each new
+// Range analysis of integers: the range of a result by those of the arguments. The builder computes it for each new
 // node, the verifier recomputes it.
+#include "array/element.h"
 #include "base/size.h"
 #include "loop/ir/affine.h"
 #include "loop/ir/build.h"
@@ -25,14 +26,51 @@ static void sum_range(const indim_loop_program *program, const indim_loop_node *
   }
 }
 
-static void elementwise_range(const indim_loop_program *program, const indim_loop_node *node, int64_t *low,
-                              int64_t *high) {
-  const indim_loop_value *x = &program->values[node->args[0]];
-  const indim_loop_value *y = &program->values[node->args[node->arg_count > 1 ? 1 : 0]];
-  const indim_loop_value *z = &program->values[node->args[node->arg_count > 2 ? 2 : 0]];
+// What is known of an argument: of an s64 its range; of a narrower integer its type's, or what the nodes it comes from say, looked
+// at to |depth|; of others nothing.
+static indim_loop_value known(const indim_loop_program *program, indim_value_id v, int32_t depth) {
+  indim_loop_value out = program->values[v];
+  if (out.type != INDIM_S64) {
+    out.low = INT64_MIN;
+    out.high = INT64_MAX;
+    (void)indim_loop_narrow_range(program, v, depth, &out.low, &out.high);
+  }
+  return out;
+}
+
+// Sums, differences and products of integers of at most 32 bits. What wraps is left to the range of the type.
+static void arithmetic_range(indim_op op, const indim_loop_value *x, const indim_loop_value *y, int64_t *low,
+                             int64_t *high) {
+  const int64_t products[4] = {x->low * y->low, x->low * y->high, x->high * y->low, x->high * y->high};
+  *low = op == INDIM_OP_ADD ? x->low + y->low : op == INDIM_OP_SUBTRACT ? x->low - y->high : products[0];
+  *high = op == INDIM_OP_ADD ? x->high + y->high : op == INDIM_OP_SUBTRACT ? x->high - y->low : products[0];
+  for (int i = 1; i < 4 && op == INDIM_OP_MULTIPLY; i++) {
+    *low = least(*low, products[i]);
+    *high = most(*high, products[i]);
+  }
+}
+
+static void elementwise_range(const indim_loop_program *program, const indim_loop_node *node, indim_type type,
+                              int32_t depth, int64_t *low, int64_t *high) {
+  const indim_loop_value first = known(program, node->args[0], depth);
+  const indim_loop_value second = known(program, node->args[node->arg_count > 1 ? 1 : 0], depth);
+  const indim_loop_value third = known(program, node->args[node->arg_count > 2 ? 2 : 0], depth);
+  const indim_loop_value *x = &first;
+  const indim_loop_value *y = &second;
+  const indim_loop_value *z = &third;
   indim_op op = node->u.op.op;
-  if (op == INDIM_OP_CONVERT && x->type != INDIM_U64 && x->type != INDIM_S64) {
-    (void)indim_index_type_range(x->type, low, high);
+  bool is_narrow = type != INDIM_S64;
+  if (op == INDIM_OP_CONVERT) {
+    *low = x->low;
+    *high = x->high;
+  } else if (is_narrow && (op == INDIM_OP_ADD || op == INDIM_OP_SUBTRACT || op == INDIM_OP_MULTIPLY)) {
+    arithmetic_range(op, x, y, low, high);
+  } else if (is_narrow && op == INDIM_OP_AND && y->low == y->high && y->low >= 0) {
+    *low = 0;
+    *high = y->high;
+  } else if (is_narrow && op == INDIM_OP_REMAINDER && y->low == y->high && y->low > 0) {
+    *low = x->low >= 0 ? 0 : 1 - y->low;
+    *high = y->low - 1;
   } else if (op == INDIM_OP_MAXIMUM) {
     *low = most(x->low, y->low);
     *high = most(x->high, y->high);
@@ -48,11 +86,11 @@ static void elementwise_range(const indim_loop_program *program, const indim_loo
   }
 }
 
-static void lanes_range(const uint64_t *bits, int32_t lanes, int64_t *low, int64_t *high) {
-  *low = *high = (int64_t)bits[0];
-  for (int32_t i = 1; i < lanes; i++) {
-    *low = least(*low, (int64_t)bits[2 * i]);
-    *high = most(*high, (int64_t)bits[2 * i]);
+static void lanes_range(indim_type type, const uint64_t *bits, int32_t lanes, int64_t *low, int64_t *high) {
+  for (int32_t i = 0; i < lanes; i++) {
+    int64_t number = indim_element_to_int(type, (indim_element){bits[2 * i], 0});
+    *low = i == 0 ? number : least(*low, number);
+    *high = i == 0 ? number : most(*high, number);
   }
 }
 
@@ -66,20 +104,21 @@ static void clamp_range(const indim_loop_value *x, int64_t low, int64_t high, in
   *out_high = clamp(to, low, high);
 }
 
-void indim_loop_node_range(const indim_loop_program *program, const indim_loop_node *node, int32_t lanes,
-                           int64_t *out_low, int64_t *out_high) {
-  const indim_loop_value *x = node->arg_count > 0 ? &program->values[node->args[0]] : &program->values[0];
+static void node_range(const indim_loop_program *program, const indim_loop_node *node, indim_type type, int32_t lanes,
+                       int32_t depth, int64_t *out_low, int64_t *out_high) {
+  const indim_loop_value first = known(program, node->arg_count > 0 ? node->args[0] : 0, depth);
+  const indim_loop_value *x = &first;
   *out_low = INT64_MIN;
   *out_high = INT64_MAX;
   switch (node->kind) {
   case INDIM_NODE_CONST:
-    *out_low = *out_high = (int64_t)node->u.constant.bits[0];
+    lanes_range(type, node->u.constant.bits, 1, out_low, out_high);
     return;
   case INDIM_NODE_LANES:
-    lanes_range(node->u.lanes.bits, lanes, out_low, out_high);
+    lanes_range(type, node->u.lanes.bits, lanes, out_low, out_high);
     return;
   case INDIM_NODE_ELEMENTWISE:
-    elementwise_range(program, node, out_low, out_high);
+    elementwise_range(program, node, type, depth, out_low, out_high);
     return;
   case INDIM_NODE_AFFINE:
     sum_range(program, node, out_low, out_high);
@@ -104,8 +143,9 @@ void indim_loop_node_range(const indim_loop_program *program, const indim_loop_n
     *out_low = x->low;
     *out_high = x->high;
     for (int32_t i = 1; i < node->arg_count; i++) {
-      *out_low = least(*out_low, program->values[node->args[i]].low);
-      *out_high = most(*out_high, program->values[node->args[i]].high);
+      const indim_loop_value next = known(program, node->args[i], depth);
+      *out_low = least(*out_low, next.low);
+      *out_high = most(*out_high, next.high);
     }
     return;
   case INDIM_NODE_REDUCE:
@@ -119,6 +159,29 @@ void indim_loop_node_range(const indim_loop_program *program, const indim_loop_n
 #include "loop/ir/impure.def"
     return;
   }
+}
+
+void indim_loop_node_range(const indim_loop_program *program, const indim_loop_node *node, int32_t lanes,
+                           int64_t *out_low, int64_t *out_high) {
+  node_range(program, node, INDIM_S64, lanes, 0, out_low, out_high);
+}
+
+bool indim_loop_narrow_range(const indim_loop_program *program, indim_value_id v, int32_t depth, int64_t *out_low,
+                             int64_t *out_high) {
+  const indim_loop_value *value = &program->values[v];
+  int64_t low = INT64_MIN;
+  int64_t high = INT64_MAX;
+  if (value->type == INDIM_S64 || value->type == INDIM_U64 || !indim_index_type_range(value->type, out_low, out_high)) {
+    return false;
+  }
+  if (depth > 0 && value->node != NULL && indim_type_bits(value->type) <= 32) {
+    node_range(program, value->node, value->type, value->lanes, depth - 1, &low, &high);
+    if (low >= *out_low && high <= *out_high) {  // else it may wrap
+      *out_low = low;
+      *out_high = high;
+    }
+  }
+  return true;
 }
 
 void indim_loop_for_range(const indim_loop_program *program, indim_value_id begin, indim_value_id end, int64_t step,

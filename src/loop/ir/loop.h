@@ -247,6 +247,8 @@ indim_value_id indim_loop_floordiv(indim_loop_builder *b, indim_value_id x, int6
 indim_value_id indim_loop_modulo(indim_loop_builder *b, indim_value_id x, int64_t divisor);
 // Any integer type or pred; unsigned values above int64 count as |high|.
 indim_value_id indim_loop_clamp_index(indim_loop_builder *b, indim_value_id x, int64_t low, int64_t high);
+// The same in a branch that is taken only where indim_loop_in_range(b, x, low, high) is true: it stays there, where it needs no code.
+indim_value_id indim_loop_checked_index(indim_loop_builder *b, indim_value_id x, int64_t low, int64_t high);
 // low <= x <= high as a pred with x's lanes; a constant where x's range decides it.
 indim_value_id indim_loop_in_range(indim_loop_builder *b, indim_value_id x, int64_t low, int64_t high);
 

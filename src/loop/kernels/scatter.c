@@ -85,9 +85,8 @@ static void choose_order(scattering *s) {
   }
 }
 
-// The start index at the current position, clamped so that its window is inside; returns the pred that it was inside
-// before.
-static indim_value_id find_start(scattering *s) {
+// The components of the start index at the current position; returns the pred that its window is inside, 0 if it always is.
+static indim_value_id find_start(scattering *s, indim_value_id *components) {
   indim_loop_builder *b = &s->l->b;
   indim_element_ctx k = {.l = s->l, .lanes = 1};
   const indim_shape *operand = s->operands[0]->shape;
@@ -118,9 +117,18 @@ static indim_value_id find_start(scattering *s) {
       return 0;
     }
     inside = indim_mask_and(&k, inside, indim_loop_in_range(b, start, 0, most));
-    s->start[dim] = indim_loop_clamp_index(b, start, 0, most);
+    components[i] = start;
   }
   return inside;
+}
+
+// The same as indices, where they are inside.
+static void use_start(scattering *s, const indim_value_id *components) {
+  for (int64_t i = 0; i < s->map_count && !indim_lower_failed(s->l); i++) {
+    int32_t dim = (int32_t)s->map[i];
+    int64_t most = s->operands[0]->shape->sizes[dim] - window_size(s, dim);
+    s->start[dim] = indim_loop_checked_index(&s->l->b, components[i], 0, most);
+  }
 }
 
 // Combines the elements at |index| of the window.
@@ -200,12 +208,15 @@ static void run_starts(scattering *s, int32_t position) {
     return;
   }
   if (position == s->order_count) {
-    indim_value_id inside = find_start(s);
+    indim_value_id components[INDIM_MAX_RANK];
+    indim_value_id inside = find_start(s, components);
     if (inside == 0) {
+      use_start(s, components);
       run_window(s);
       return;
     }
     indim_loop_if_begin(b, inside);
+    use_start(s, components);
     run_window(s);
     indim_loop_if_else(b, 0, NULL);
     indim_loop_if_end(b, NULL, NULL);
