@@ -72,59 +72,46 @@ static bool has_infinity(indim_complex z) { return isinf(z.re) || isinf(z.im); }
 
 static bool has_only_nan(indim_complex z) { return isnan(z.re) && isnan(z.im); }
 
-static double zero_if_nan(double a) { return isnan(a) ? copysign(0.0, a) : a; }
-
-static indim_complex without_nan(indim_complex z) { return (indim_complex){zero_if_nan(z.re), zero_if_nan(z.im)}; }
-
-static indim_complex plain_product(indim_complex z, indim_complex w) {
+indim_complex indim_complex_multiply(indim_complex z, indim_complex w) {
   return (indim_complex){z.re * w.re - z.im * w.im, z.re * w.im + z.im * w.re};
 }
 
-// The pair rounded once: where its first half lies midway between two doubles the second half decides.
-static double double_of(indim_pair a) {
-  double near = (double)a.hi;
-  indim_wide at = isinf(near) ? ldexpl(copysignl(1, a.hi), DBL_MAX_EXP) : (indim_wide)near;
-  indim_wide rest = a.hi - at;
-  double other = nextafter(near, rest > 0 ? infinity : -infinity);
-  bool goes_on = rest > 0 ? a.lo > 0 : a.lo < 0;
-  return goes_on && rest != 0 && a.hi - (indim_wide)other == -rest ? other : near;
+indim_complex indim_complex_multiply_c64(indim_complex z, indim_complex w) {
+  float a = (float)z.re;
+  float b = (float)z.im;
+  float c = (float)w.re;
+  float d = (float)w.im;
+  float ac = a * c;
+  float bd = b * d;
+  float ad = a * d;
+  float bc = b * c;
+  return (indim_complex){(double)(ac - bd), (double)(ad + bc)};
 }
 
-// a * b + c * d rounded once.
-static double rounded_sum_of_products(indim_wide a, indim_wide b, indim_wide c, indim_wide d) {
-  indim_pair sum = indim_pair_add(indim_pair_product(a, b), indim_pair_product(c, d));
-  return isfinite(value_of(sum)) && value_of(sum) != 0 ? double_of(sum) : (double)(a * b + c * d);
+// The product inside a function: parts that cancel keep their digits.
+static indim_complex accurate_product(indim_complex z, indim_complex w) {
+  if (!is_finite(z) || !is_finite(w)) {
+    return indim_complex_multiply(z, w);
+  }
+  return rounded(sum_of_products((indim_wide)z.re, (indim_wide)w.re, (indim_wide)-z.im, (indim_wide)w.im),
+                 sum_of_products((indim_wide)z.re, (indim_wide)w.im, (indim_wide)z.im, (indim_wide)w.re));
 }
 
-indim_complex indim_complex_multiply(indim_complex z, indim_complex w) {
-  if (is_finite(z) && is_finite(w)) {
-    return (indim_complex){rounded_sum_of_products(z.re, w.re, -z.im, w.im),
-                           rounded_sum_of_products(z.re, w.im, z.im, w.re)};
-  }
-  indim_complex product = plain_product(z, w);
-  bool is_infinite = has_infinity(z) || has_infinity(w) || isinf(z.re * w.re) || isinf(z.im * w.im) ||
-                     isinf(z.re * w.im) || isinf(z.im * w.re);
-  if (!has_only_nan(product) || !is_infinite) {
-    return product;
-  }
-  indim_complex from = has_infinity(z) ? directions_of(z) : without_nan(z);
-  indim_complex to = has_infinity(w) ? directions_of(w) : without_nan(w);
-  product = plain_product(from, to);
-  return (indim_complex){infinity * product.re, infinity * product.im};
+// Smith's formula; |*out_below| is what both parts are divided by.
+static indim_complex smith_quotient(indim_complex z, indim_complex w, double *out_below) {
+  bool is_steep = fabs(w.re) < fabs(w.im);
+  double ratio = is_steep ? w.re / w.im : w.im / w.re;
+  double below = is_steep ? w.re * ratio + w.im : w.re + w.im * ratio;
+  double re = is_steep ? z.re * ratio + z.im : z.re + z.im * ratio;
+  double im = is_steep ? z.im * ratio - z.re : z.im - z.re * ratio;
+  *out_below = below;
+  return (indim_complex){re / below, im / below};
 }
 
 // The quotient when something is not finite or w is 0: Smith's formula, then the infinities and zeros it lost.
 static indim_complex divide_special(indim_complex z, indim_complex w) {
-  indim_complex quotient;
-  if (fabs(w.re) < fabs(w.im)) {
-    double ratio = w.re / w.im;
-    double below = w.re * ratio + w.im;
-    quotient = (indim_complex){(z.re * ratio + z.im) / below, (z.im * ratio - z.re) / below};
-  } else {
-    double ratio = w.im / w.re;
-    double below = w.re + w.im * ratio;
-    quotient = (indim_complex){(z.re + z.im * ratio) / below, (z.im - z.re * ratio) / below};
-  }
+  double below = 0;
+  indim_complex quotient = smith_quotient(z, w, &below);
   if (!has_only_nan(quotient)) {
     return quotient;
   }
@@ -144,8 +131,37 @@ static indim_complex divide_special(indim_complex z, indim_complex w) {
   return (indim_complex){factor * (z.re * w.re + z.im * w.im), factor * (z.im * w.re - z.re * w.im)};
 }
 
+static bool is_special_quotient(indim_complex z, indim_complex w) {
+  return !is_finite(z) || !is_finite(w) || (w.re == 0 && w.im == 0);
+}
+
+// The exponent of the larger part, at least that of the least normal number.
+static int exponent_of(indim_complex z) {
+  double larger = fmax(fabs(z.re), fabs(z.im));
+  return larger < DBL_MIN ? DBL_MIN_EXP - 1 : ilogb(larger) > 1022 ? 1022 : ilogb(larger);
+}
+
+static indim_complex scaled(indim_complex z, int exponent) {
+  return (indim_complex){ldexp(z.re, exponent), ldexp(z.im, exponent)};
+}
+
 indim_complex indim_complex_divide(indim_complex z, indim_complex w) {
-  if (!is_finite(z) || !is_finite(w) || (w.re == 0 && w.im == 0)) {
+  double below = 0;
+  indim_complex quotient = smith_quotient(z, w, &below);
+  if (fabs(below) > 0x1p-500 && fabs(below) < 0x1p500 && fabs(quotient.re) + fabs(quotient.im) < infinity) {
+    return quotient;
+  }
+  if (is_special_quotient(z, w)) {
+    return divide_special(z, w);
+  }
+  int above = exponent_of(z);
+  int under = exponent_of(w);
+  quotient = smith_quotient(scaled(z, -above), scaled(w, -under), &below);
+  return scaled(quotient, above - under);
+}
+
+indim_complex indim_complex_divide_c64(indim_complex z, indim_complex w) {
+  if (is_special_quotient(z, w)) {
     return divide_special(z, w);
   }
   int above = larger_exponent((indim_wide)z.re, (indim_wide)z.im);
@@ -581,17 +597,17 @@ indim_complex indim_complex_power(indim_complex base, indim_complex exponent) {
     return (indim_complex){0, 0};
   }
   if ((base.re == 0 && base.im == 0) || !is_finite(base) || !is_finite(exponent)) {
-    return indim_complex_exp(indim_complex_multiply(exponent, indim_complex_log(base)));
+    return indim_complex_exp(accurate_product(exponent, indim_complex_log(base)));
   }
   return power_by_logarithm(base, exponent);
 }
 
 static indim_complex atan2_by_formula(indim_complex y, indim_complex x) {
-  indim_complex yy = indim_complex_multiply(y, y);
-  indim_complex xx = indim_complex_multiply(x, x);
+  indim_complex yy = accurate_product(y, y);
+  indim_complex xx = accurate_product(x, x);
   indim_complex root = indim_complex_sqrt((indim_complex){xx.re + yy.re, xx.im + yy.im});
   indim_complex sum = {x.re - y.im, x.im + y.re};
-  return times_minus_i(indim_complex_log(indim_complex_divide(sum, root)));
+  return times_minus_i(indim_complex_log(indim_complex_divide_c64(sum, root)));
 }
 
 // a^2 + b^2 - c^2 - d^2, as if exactly.

@@ -2,7 +2,7 @@
 //
 // They serve c128 directly and c64 by one further rounding of each part. "Within 3 ulp" holds for each part by itself,
 // also where that part is a small difference of large terms: log |z| next to the unit circle, the real part of
-// exp(z) - 1 next to its zeros, a product whose terms cancel. Results that are subnormal are as close in units of the
+// exp(z) - 1 next to its zeros; products and quotients of c128 are accurate relative to their modulus. Results that are subnormal are as close in units of the
 // subnormal spacing. The one limit is an angle of 2^50 and more inside a power (z^w with |Im(w log z)| that large),
 // whose error grows with it.
 //
@@ -22,11 +22,15 @@ double indim_complex_abs(indim_complex z);
 // z / |z|, and +0 + 0i for zero.
 indim_complex indim_complex_sign(indim_complex z);
 
-// Each part rounded once from its exact value, so that cancellation costs nothing. Infinities survive as in Annex G:
-// (inf + NaN i) * (1 + 0i) = inf + NaN i, not NaN + NaN i.
+// (a c - b d) + (a d + b c) i, each operation rounded, as XLA and NumPy compute it: accurate relative to |z w|, not to a part
+// whose terms cancel, and without the recovery of infinities that Annex G has. c64 computes in floats.
 indim_complex indim_complex_multiply(indim_complex z, indim_complex w);
-// As multiply. finite / 0 is copysign(inf, w.re) times the parts of z, inf / finite is inf, finite / inf is 0.
+indim_complex indim_complex_multiply_c64(indim_complex z, indim_complex w);
+// Smith's formula, of numbers scaled by powers of two where it would leave the range of doubles: accurate relative to
+// |z / w|. finite / 0 is copysign(inf, w.re) times the parts of z, inf / finite is inf, finite / inf is 0.
 indim_complex indim_complex_divide(indim_complex z, indim_complex w);
+// The same with each part by itself within 3 ulp, also where its terms cancel, which costs c64 nothing.
+indim_complex indim_complex_divide_c64(indim_complex z, indim_complex w);
 
 indim_complex indim_complex_exp(indim_complex z);
 // exp(z) - 1, accurate near its zeros. Not in C: edges are those of exp, less 1.

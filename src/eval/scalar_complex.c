@@ -36,10 +36,14 @@ COMPLEX_UNARY(acos)
 COMPLEX_UNARY(asinh)
 COMPLEX_UNARY(acosh)
 COMPLEX_UNARY(atanh)
-COMPLEX_BINARY(multiply)
-COMPLEX_BINARY(divide)
 COMPLEX_BINARY(power)
 COMPLEX_BINARY(atan2)
+
+COMPLEX_OP(multiply) {
+  return of(op->type == INDIM_C64 ? indim_complex_multiply_c64(X, Y) : indim_complex_multiply(X, Y));
+}
+
+COMPLEX_OP(divide) { return of(op->type == INDIM_C64 ? indim_complex_divide_c64(X, Y) : indim_complex_divide(X, Y)); }
 
 COMPLEX_OP(abs) {
   (void)op;

@@ -58,15 +58,12 @@ TEST(power) {
 
 TEST(products_and_quotients) {
   IS(indim_complex_multiply(c(1, 2), c(3, 4)), -5, 10);
-  CHECK(isinf(indim_complex_multiply(c(INFINITY, NAN), c(1, 0)).re));
-  // A part is rounded once: what is a little above the middle of two numbers (2^53 and the next; 2^-1023 and the next)
-  // goes up.
-  CHECK(indim_complex_multiply(c(3, 0x1p-30), c(3002399751580331, -0x1p-30)).re == 0x1.0000000000001p53 ||
-        LDBL_MANT_DIG == DBL_MANT_DIG);
-  CHECK(indim_complex_multiply(c(3, 0x1p-30), c(3002399751580331, 0x1p-30)).re == 0x1p53);
-  CHECK(indim_complex_multiply(c(1 + 0x1p-52, 0x1p-600), c(0x1p-1023, -0x1p-600)).re == 0x1.0000000000002p-1023 ||
-        LDBL_MANT_DIG == DBL_MANT_DIG);
-  CHECK(indim_complex_multiply(c(1 + 0x1p-52, 0x1p-600), c(0x1p-1023, 0x1p-600)).re == 0x1p-1023);
+  // Each operation is rounded; infinities are not recovered.
+  IS(indim_complex_multiply(c(1 + 0x1p-52, 1), c(1 - 0x1p-52, 1)), 0, 2);
+  IS(indim_complex_multiply_c64(c(1 + 0x1p-23, 1), c(1 - 0x1p-23, 1)), 0, 2);
+  CHECK(indim_complex_multiply_c64(c(0x1p70, 0), c(0x1p70, 0)).re == INFINITY);
+  CHECK(isnan(indim_complex_multiply(c(INFINITY, NAN), c(1, 0)).re));
+  CHECK(indim_complex_multiply(c(INFINITY, 0), c(0, INFINITY)).im == INFINITY);
   IS(indim_complex_divide(c(-5, 10), c(3, 4)), 1, 2);
   IS(indim_complex_divide(c(1, 2), c(0, 0)), INFINITY, INFINITY);
   IS(indim_complex_divide(c(1, -2), c(-0.0, 0)), -INFINITY, INFINITY);
@@ -375,6 +372,10 @@ TEST(far_from_the_origin) {
   IS(indim_complex_sqrt(c(DBL_MAX, 0)), sqrt(DBL_MAX), 0);
   IS(indim_complex_divide(c(DBL_MAX, DBL_MAX), c(DBL_MAX, DBL_MAX)), 1, 0);
   IS(indim_complex_divide(c(0x1p-1074, 0), c(0x1p-1074, 0)), 1, 0);
+  IS(indim_complex_divide(c(0x1p900, 0x1p900), c(0x1p-40, 0)), 0x1p940, 0x1p940);
+  IS(indim_complex_divide(c(3 * 0x1p1000, 4 * 0x1p1000), c(3 * 0x1p1000, 4 * 0x1p1000)), 1, 0);
+  IS(indim_complex_divide(c(3 * 0x1p-1070, 4 * 0x1p-1070), c(0, 5 * 0x1p-1070)), 0.8, -0.6);
+  CHECK(indim_complex_divide_c64(c(1 + 0x1p-52, 1), c(1, 1 + 0x1p-52)).im != 0);  // cancels but for the last bit
   IS(indim_complex_sign(c(DBL_MAX, 0)), 1, 0);
   CHECK(indim_complex_abs(c(DBL_MAX, DBL_MAX)) == INFINITY);
   CHECK(indim_complex_log(c(DBL_MAX, DBL_MAX)).re > 709 && indim_complex_log(c(0x1p-1074, 0)).re < -744);
@@ -384,8 +385,7 @@ TEST(far_from_the_origin) {
 }
 
 TEST(cancelling_parts) {
-  // Known to the last bit: (1 + 2^-52) (1 - 2^-52) - 1 and the like are single bits far below.
-  IS(indim_complex_multiply(c(1 + 0x1p-52, 1), c(1 - 0x1p-52, 1)), -0x1p-104, 2);
+  // Known to the last bit: single bits far below.
   IS(indim_complex_log(c(1, 0x1p-300)), 0x1p-601, 0x1p-300);
   IS(indim_complex_log1p(c(-0x1p-101, 0x1p-50)), 0x1p-203, 0x1p-50);
   indim_complex z = indim_complex_expm1(c(0x1p-101, 0x1p-50));  // x - y^2 / 2 + x^2 / 2 - x y^2 / 2 + y^4 / 24
@@ -410,11 +410,6 @@ TEST(complex_atan2) {
 }
 
 TEST(recovery_of_infinities) {
-  CHECK(isinf(indim_complex_multiply(c(NAN, INFINITY), c(INFINITY, NAN)).im) ||
-        isinf(indim_complex_multiply(c(NAN, INFINITY), c(INFINITY, NAN)).re));
-  CHECK(indim_complex_multiply(c(INFINITY, 0), c(0, INFINITY)).im == INFINITY);
-  CHECK(isinf(indim_complex_multiply(c(0, 2), c(NAN, DBL_MAX)).re));
-  CHECK(isnan(indim_complex_multiply(c(0, 2), c(NAN, 1)).im));
   indim_complex z = indim_complex_divide(c(1, 1), c(INFINITY, INFINITY));
   CHECK(z.re == 0 && z.im == 0);
   z = indim_complex_divide(c(1, 1), c(3, -INFINITY));

@@ -135,8 +135,8 @@ static bool know_what_is_loaded(subject *s) {
   X(mutable_node(&s, s.sum)->args[1] = s.real, "has 1 lanes, the result 8")                            \
   X(mutable_node(&s, s.sum)->args[1] = s.pred - 0, "before its use")                                   \
   X(mutable_value(&s, s.sum)->type = INDIM_F64, "types of add")                                        \
-  X(mutable_value(&s, s.fma)->type = INDIM_S32, "fma requires f32 or f64")                             \
-  X((mutable_value(&s, s.fma)->type = INDIM_BF16), "fma requires f32 or f64")                          \
+  X(mutable_value(&s, s.fma)->type = INDIM_S32, "fma requires f32, f64 or a complex type")             \
+  X((mutable_value(&s, s.fma)->type = INDIM_BF16), "fma requires f32, f64 or a complex type")          \
   X(mutable_node(&s, s.total)->u.op.op = INDIM_OP_NEGATE, "a reduction by negate")                     \
   X(mutable_value(&s, s.total)->lanes = 2, "has one lane")                                             \
   X(mutable_node(&s, s.constant)->u.constant.bits[0] = 1ULL << 32, "more bits than f32")               \

@@ -338,8 +338,7 @@ def atan2_points(rng, count):
 
 
 BINARY = {
-    "multiply": (lambda z, w: z * w, product_points),
-    "divide": (lambda z, w: z / w, lambda r, n: [(z, np.conj(w)) for z, w in product_points(r, n)]),
+    "divide_c64": (lambda z, w: z / w, lambda r, n: [(z, np.conj(w)) for z, w in product_points(r, n)]),
     "power": (exact_power, power_points),
     "atan2": (exact_atan2, atan2_points),
 }
@@ -381,7 +380,7 @@ def off_poles(name, args):
         keep &= args[0] != -1
     elif name == "atanh":
         keep &= np.abs(args[0]) != 1
-    elif name == "divide":
+    elif name == "divide_c64":
         keep &= args[1] != 0
     elif name == "power":
         result = args[1] * np.log(args[0])

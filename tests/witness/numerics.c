@@ -85,10 +85,29 @@ int witness_complex(const char *name, const indim_complex *x, const indim_comple
     indim_complex (*unary)(indim_complex);
     indim_complex (*binary)(indim_complex, indim_complex);
   } table[] = {
-      UNARY(sign),  UNARY(exp),       UNARY(expm1),   UNARY(log),    UNARY(log1p),  UNARY(logistic),
-      UNARY(sqrt),  UNARY(rsqrt),     UNARY(sin),     UNARY(cos),    UNARY(tan),    UNARY(sinh),
-      UNARY(cosh),  UNARY(tanh),      UNARY(asin),    UNARY(acos),   UNARY(asinh),  UNARY(acosh),
-      UNARY(atanh), BINARY(multiply), BINARY(divide), BINARY(power), BINARY(atan2), {"abs", modulus, NULL},
+      UNARY(sign),
+      UNARY(exp),
+      UNARY(expm1),
+      UNARY(log),
+      UNARY(log1p),
+      UNARY(logistic),
+      UNARY(sqrt),
+      UNARY(rsqrt),
+      UNARY(sin),
+      UNARY(cos),
+      UNARY(tan),
+      UNARY(sinh),
+      UNARY(cosh),
+      UNARY(tanh),
+      UNARY(asin),
+      UNARY(acos),
+      UNARY(asinh),
+      UNARY(acosh),
+      UNARY(atanh),
+      BINARY(divide_c64),
+      BINARY(power),
+      BINARY(atan2),
+      {"abs", modulus, NULL},
   };
   for (size_t f = 0; f < sizeof table / sizeof table[0]; ++f) {
     if (strcmp(table[f].name, name) != 0) {

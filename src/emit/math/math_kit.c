@@ -97,7 +97,7 @@ void indim_emit_math_branch_rarely(indim_emit *e, LLVMValueRef condition, LLVMBa
 
 bool indim_emit_math_outlined_begin(indim_emit *e, const char *name, LLVMTypeRef result, LLVMTypeRef parameter,
                                     unsigned count, outlined *out_function) {
-  LLVMTypeRef parameters[] = {parameter, parameter};
+  LLVMTypeRef parameters[] = {parameter, parameter, parameter, parameter};
   out_function->type = LLVMFunctionType(result, parameters, count, 0);
   out_function->function = LLVMGetNamedFunction(e->module, name);
   out_function->resume = NULL;

@@ -108,7 +108,14 @@ static void emit_fma(indim_generator *g, const indim_loop_node *node) {
   indim_reg a = computed(g, node->args[0]);
   indim_reg b = computed(g, node->args[1]);
   indim_reg c = computed(g, node->args[2]);
-  g->regs[node->first_result].part[0] = indim_emit_fma(&g->e, a.part[0], b.part[0], c.part[0]);
+  indim_reg *out = &g->regs[node->first_result];
+  out->part[0] = indim_emit_fma(&g->e, a.part[0], b.part[0], c.part[0]);
+  if (a.part[1] != NULL) {
+    LLVMValueRef minus = LLVMBuildFNeg(g->e.builder, a.part[1], "");
+    out->part[0] = indim_emit_fma(&g->e, minus, b.part[1], out->part[0]);
+    LLVMValueRef im = indim_emit_fma(&g->e, a.part[0], b.part[1], c.part[1]);
+    out->part[1] = indim_emit_fma(&g->e, a.part[1], b.part[0], im);
+  }
 }
 
 // Constants -------------------------------------------------------------------------------------------------------------

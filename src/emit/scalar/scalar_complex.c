@@ -1,8 +1,11 @@
-// Complex numbers: arithmetic, moduli and roots. Each part is accurate to about an ulp by itself, also under
-// cancellation: products are exact and added in pairs, divisions and roots corrected by their residuals. Exponents that
-// would overflow in intermediate results are split off. Infinities and NaN are those of eval/complex_math.h, mostly in
-// blocks of their own that are branched to when a lane needs them.
+// Complex numbers: arithmetic, moduli and roots. Products are the plain formula, quotients of c128 Smith's, both accurate
+// relative to their modulus. Of other results each part is accurate to about an ulp by itself, also under cancellation:
+// products are exact and added in pairs, divisions and roots corrected by their residuals. Exponents that would overflow
+// in intermediate results are split off. Infinities and NaN are those of eval/complex_math.h, mostly in blocks of their
+// own that are branched to when a lane needs them, with a call where the code is long.
 #include "emit/scalar/scalar_complex.h"
+
+#include <stdio.h>
 
 // Branch weights: keeps code that only the taken side needs out of the other.
 static void mark_unlikely(const kit *k, LLVMValueRef branch) {
@@ -39,6 +42,33 @@ complex_val indim_emit_rare_end(const kit *k, rare block, complex_val usual, com
   LLVMPositionBuilderAtEnd(k->b, block.after);
   val re = phi_of(k, block, inside, usual.re, computed.re);
   return (complex_val){re, phi_of(k, block, inside, usual.im, computed.im)};
+}
+
+complex_val indim_emit_complex_out_of_line(const complex_kit *s, const char *name,
+                                           complex_val (*build)(const complex_kit *s, const complex_val *args),
+                                           const complex_val *args, unsigned count) {
+  const kit *k = &s->k;
+  bool is_vector = LLVMGetTypeKind(k->type) == LLVMVectorTypeKind;
+  char full[48];
+  (void)snprintf(full, sizeof full, "indim.complex.%s.%u", name, is_vector ? LLVMGetVectorSize(k->type) : 0);
+  LLVMTypeRef result = LLVMStructTypeInContext(k->e->context, (LLVMTypeRef[]){k->type, k->type}, 2, 0);
+  outlined function;
+  if (indim_emit_math_outlined_begin(k->e, full, result, k->type, 2 * count, &function)) {
+    complex_val own[2];
+    for (unsigned i = 0; i < count; i++) {
+      own[i] = (complex_val){LLVMGetParam(function.function, 2 * i), LLVMGetParam(function.function, 2 * i + 1)};
+    }
+    complex_val computed = build(s, own);
+    val all = LLVMBuildInsertValue(k->b, LLVMGetPoison(result), computed.re, 0, "");
+    indim_emit_math_outlined_end(k->e, function, LLVMBuildInsertValue(k->b, all, computed.im, 1, ""));
+  }
+  val given[4];
+  for (unsigned i = 0; i < count; i++) {
+    given[2 * i] = args[i].re;
+    given[2 * i + 1] = args[i].im;
+  }
+  val both_parts = indim_emit_math_outlined_call(k->e, function, given, 2 * count);
+  return (complex_val){LLVMBuildExtractValue(k->b, both_parts, 0, ""), LLVMBuildExtractValue(k->b, both_parts, 1, "")};
 }
 
 // Pairs ---------------------------------------------------------------------------------------------------------------
@@ -82,8 +112,6 @@ val indim_emit_real_exponent(const kit *k, val x) {
   field = indim_emit_binary_intrinsic(k->e, "llvm.umin", field, whole(k, 2045));
   return isub(k, field, whole(k, 1023));
 }
-
-static val negated_int(const kit *k, val n) { return isub(k, whole(k, 0), n); }
 
 val indim_emit_real_ldexp(const kit *k, val x, val n) {
   val least = indim_emit_binary_intrinsic(k->e, "llvm.smax", n, whole(k, -2040));
@@ -172,8 +200,9 @@ scaled indim_emit_real_hypot(const kit *k, val x, val y) {
 }
 
 // Infinite even if the other part is NaN.
-val indim_emit_complex_abs(const complex_kit *s, complex_val z) {
+static complex_val any_modulus(const complex_kit *s, const complex_val *args) {
   const kit *k = &s->k;
+  complex_val z = args[0];
   val modulus;
   if (s->is_wide) {
     modulus = root(k, add(k, mul(k, z.re, z.re), mul(k, z.im, z.im)));
@@ -182,7 +211,26 @@ val indim_emit_complex_abs(const complex_kit *s, complex_val z) {
     modulus = mul(k, indim_emit_pair_value(k, h.modulus), power_of_two(k, h.exponent));
   }
   modulus = choose(k, compare(k, LLVMRealUNO, z.re, z.im), nan_of(k), modulus);
-  return choose(k, any_infinite(k, z), infinity_of(k), modulus);
+  modulus = choose(k, any_infinite(k, z), infinity_of(k), modulus);
+  return (complex_val){modulus, modulus};
+}
+
+// Of floats or doubles. Squares that lost digits or left the range are rare.
+static val modulus_of(indim_emit *e, complex_val z) {
+  kit k = kit_of(e, z.re);
+  val square = fused(&k, z.re, z.re, mul(&k, z.im, z.im));
+  val usual = root(&k, square);
+  val is_usual = both(&k, above(&k, square, pick(&k, 0x1p-90, 0x1p-900)), below(&k, square, HUGE_VAL));
+  rare block = indim_emit_rare_begin(&k, negated(&k, is_usual));
+  complex_kit s = {k, false};
+  complex_val wide = z;
+  if (!k.is_double) {
+    wide = (complex_val){to_double(&k, z.re), to_double(&k, z.im)};
+    s = (complex_kit){kit_of(e, wide.re), true};
+  }
+  val modulus = indim_emit_complex_out_of_line(&s, k.is_double ? "abs" : "abs_c64", any_modulus, &wide, 1).re;
+  modulus = choose(&k, is_usual, usual, k.is_double ? modulus : from_double(&k, modulus));
+  return indim_emit_rare_end(&k, block, (complex_val){usual, usual}, (complex_val){modulus, modulus}).re;
 }
 
 static val corrected_quotient(const kit *k, val x, pair below_it) {
@@ -212,143 +260,13 @@ complex_val indim_emit_complex_sign(const complex_kit *s, complex_val z) {
 
 // Products ------------------------------------------------------------------------------------------------------------
 
-static complex_val plain_product(const kit *k, complex_val z, complex_val w) {
-  return (complex_val){sub(k, mul(k, z.re, w.re), mul(k, z.im, w.im)), add(k, mul(k, z.re, w.im), mul(k, z.im, w.re))};
-}
-
-// 1 for an infinity, 0 for anything else, with its sign.
-static val direction_of(const kit *k, val x) {
-  return with_sign(k, choose(k, is_infinite(k, x), real(k, 1), real(k, 0)), x);
-}
-static complex_val directions_of(const kit *k, complex_val z) {
-  return (complex_val){direction_of(k, z.re), direction_of(k, z.im)};
-}
-
-static val zero_if_nan(const kit *k, val x) { return choose(k, is_nan(k, x), with_sign(k, real(k, 0), x), x); }
-static complex_val without_nan(const kit *k, complex_val z) {
-  return (complex_val){zero_if_nan(k, z.re), zero_if_nan(k, z.im)};
-}
-
-static val both_nan(const kit *k, complex_val z) { return both(k, is_nan(k, z.re), is_nan(k, z.im)); }
-
-static complex_val times(const kit *k, complex_val z, val factor) {
-  return (complex_val){mul(k, z.re, factor), mul(k, z.im, factor)};
-}
-
-static complex_val exact_product(const kit *k, complex_val z, complex_val w) {
-  return (complex_val){indim_emit_real_dot(k, z.re, w.re, minus(k, z.im), w.im),
-                       indim_emit_real_dot(k, z.re, w.im, z.im, w.re)};
-}
-
-// a b + c d, and where that may be wrong: outside the range in which the products are exact (except for a zero factor),
-// or so near to a tie that the truncation error of the pair sum could decide.
-static val usual_part(const kit *k, val a, val b, val c, val d, val *out_is_rare) {
-  pair sum = indim_emit_pair_dot(k, a, b, c, d);
-  val part = indim_emit_pair_value(k, sum);
-  val size = absolute(k, part);
-  val has_terms = either(k, both(k, negated(k, is_zero(k, a)), negated(k, is_zero(k, b))),
-                         both(k, negated(k, is_zero(k, c)), negated(k, is_zero(k, d))));
-  val is_extreme = either(k, negated(k, below(k, size, HUGE_VAL)), both(k, below(k, size, 0x1p-960), has_terms));
-  val is_tie = compare(k, LLVMRealUNE, fused(k, sum.low, real(k, 1 + 0x1p-40), sum.high), sum.high);
-  *out_is_rare = either(k, is_extreme, is_tie);
-  return part;
-}
-
-static complex_val usual_product(const kit *k, complex_val z, complex_val w, val *out_is_rare) {
-  val rare_re;
-  val rare_im;
-  val re = usual_part(k, z.re, w.re, minus(k, z.im), w.im, &rare_re);
-  val im = usual_part(k, z.re, w.im, z.im, w.re, &rare_im);
-  *out_is_rare = either(k, rare_re, rare_im);
-  return (complex_val){re, im};
-}
-
-// Recomputes lanes where the usual product may be wrong.
-static complex_val special_product(const complex_kit *s, complex_val z, complex_val w, complex_val usual) {
-  const kit *k = &s->k;
-  // Finite operands: terms that overflowed though their difference may not, or lost digits by underflow.
-  val is_regular = both(k, both_finite(k, z), both_finite(k, w));
-  complex_val again = s->is_wide ? usual : exact_product(k, z, w);
-  complex_val product = plain_product(k, z, w);
-  val overflow = either(k, is_infinite(k, mul(k, z.re, w.re)), is_infinite(k, mul(k, z.im, w.im)));
-  overflow = either(k, overflow, is_infinite(k, mul(k, z.re, w.im)));
-  overflow = either(k, overflow, is_infinite(k, mul(k, z.im, w.re)));
-  val recovers = either(k, overflow, either(k, any_infinite(k, z), any_infinite(k, w)));
-  recovers = both(k, recovers, both_nan(k, product));
-  complex_val from = choose_complex(k, any_infinite(k, z), directions_of(k, z), without_nan(k, z));
-  complex_val to = choose_complex(k, any_infinite(k, w), directions_of(k, w), without_nan(k, w));
-  complex_val recovered = times(k, plain_product(k, from, to), infinity_of(k));
-  product = choose_complex(k, recovers, recovered, product);
-  return choose_complex(k, is_regular, again, product);
-}
-
-complex_val indim_emit_complex_multiply(const complex_kit *s, complex_val z, complex_val w) {
-  const kit *k = &s->k;
-  val is_rare = NULL;
-  complex_val usual = s->is_wide ? plain_product(k, z, w) : usual_product(k, z, w, &is_rare);
-  is_rare = s->is_wide ? both_nan(k, usual) : is_rare;
-  rare block = indim_emit_rare_begin(k, is_rare);
-  complex_val computed = choose_complex(k, is_rare, special_product(s, z, w, usual), usual);
-  return indim_emit_rare_end(k, block, usual, computed);
-}
-
-// Quotients -----------------------------------------------------------------------------------------------------------
-
-// Smith's formula, then the infinities and zeros that it loses.
-static complex_val special_quotient(const kit *k, complex_val z, complex_val w) {
-  val is_steep = compare(k, LLVMRealOLT, absolute(k, w.re), absolute(k, w.im));
-  val large = choose(k, is_steep, w.im, w.re);
-  val small = choose(k, is_steep, w.re, w.im);
-  val ratio = quotient(k, small, large);
-  val below_it = choose(k, is_steep, add(k, mul(k, w.re, ratio), w.im), add(k, w.re, mul(k, w.im, ratio)));
-  val re = choose(k, is_steep, add(k, mul(k, z.re, ratio), z.im), add(k, z.re, mul(k, z.im, ratio)));
-  val im = choose(k, is_steep, sub(k, mul(k, z.im, ratio), z.re), sub(k, z.im, mul(k, z.re, ratio)));
-  complex_val result = {quotient(k, re, below_it), quotient(k, im, below_it)};
-
-  val by_zero = both(k, both(k, is_zero(k, w.re), is_zero(k, w.im)), negated(k, both_nan(k, z)));
-  complex_val over_zero = times(k, z, with_sign(k, infinity_of(k), w.re));
-  val infinite_above = both(k, any_infinite(k, z), both_finite(k, w));
-  val infinite_below = both(k, any_infinite(k, w), both_finite(k, z));
-  val factor = choose(k, infinite_above, infinity_of(k), real(k, 0));
-  complex_val above_it = choose_complex(k, infinite_above, directions_of(k, z), z);
-  complex_val under = choose_complex(k, infinite_above, w, directions_of(k, w));
-  val dot = add(k, mul(k, above_it.re, under.re), mul(k, above_it.im, under.im));
-  val cross = sub(k, mul(k, above_it.im, under.re), mul(k, above_it.re, under.im));
-  complex_val directed = {mul(k, factor, dot), mul(k, factor, cross)};
-  complex_val recovered = choose_complex(k, either(k, infinite_above, infinite_below), directed, result);
-  recovered = choose_complex(k, by_zero, over_zero, recovered);
-  return choose_complex(k, both_nan(k, result), recovered, result);
-}
-
-static val scaled_quotient(const kit *k, scaled top, scaled bottom) {
-  val ratio = indim_emit_pair_value(k, indim_emit_math_quotient(k, top.modulus, bottom.modulus));
-  ratio = choose(k, is_zero(k, top.modulus.high), top.modulus.high, ratio);
-  return indim_emit_real_ldexp(k, ratio, isub(k, top.exponent, bottom.exponent));
-}
-
-complex_val indim_emit_complex_divide(const complex_kit *s, complex_val z, complex_val w) {
-  const kit *k = &s->k;
-  complex_val usual;
-  if (s->is_wide) {
-    val norm = add(k, mul(k, w.re, w.re), mul(k, w.im, w.im));
-    val dot = add(k, mul(k, z.re, w.re), mul(k, z.im, w.im));
-    val cross = sub(k, mul(k, z.im, w.re), mul(k, z.re, w.im));
-    usual = (complex_val){quotient(k, dot, norm), quotient(k, cross, norm)};
-  } else {
-    decomposed a = decompose(k, z.re);
-    decomposed b = decompose(k, z.im);
-    decomposed c = decompose(k, w.re);
-    decomposed d = decompose(k, w.im);
-    decomposed negative = {minus(k, a.mantissa), a.exponent};
-    scaled norm = dot_decomposed(k, c, c, d, d);
-    usual = (complex_val){scaled_quotient(k, dot_decomposed(k, a, c, b, d), norm),
-                          scaled_quotient(k, dot_decomposed(k, b, c, negative, d), norm)};
-  }
-  val is_regular = both(k, both_finite(k, z), both_finite(k, w));
-  is_regular = both(k, is_regular, negated(k, both(k, is_zero(k, w.re), is_zero(k, w.im))));
-  rare block = indim_emit_rare_begin(k, negated(k, is_regular));
-  complex_val computed = choose_complex(k, is_regular, usual, special_quotient(k, z, w));
-  return indim_emit_rare_end(k, block, usual, computed);
+complex_val indim_emit_complex_multiply(const kit *k, complex_val z, complex_val w) {
+  indim_emit *e = k->e;
+  val ac = indim_emit_relaxed(e, mul(k, z.re, w.re));
+  val bd = indim_emit_relaxed(e, mul(k, z.im, w.im));
+  val ad = indim_emit_relaxed(e, mul(k, z.re, w.im));
+  val bc = indim_emit_relaxed(e, mul(k, z.im, w.re));
+  return (complex_val){indim_emit_relaxed(e, sub(k, ac, bd)), indim_emit_relaxed(e, add(k, ad, bc))};
 }
 
 // Roots ---------------------------------------------------------------------------------------------------------------
@@ -458,20 +376,22 @@ static LLVMValueRef part_of(const indim_apply *a, val x) {
   return indim_emit_round(a->e, part, x);
 }
 
+static indim_reg product_of(const indim_apply *a) {
+  kit k = kit_of(a->e, a->args[0].part[0]);
+  complex_val z = {a->args[0].part[0], a->args[0].part[1]};
+  complex_val w = {a->args[1].part[0], a->args[1].part[1]};
+  complex_val product = indim_emit_complex_multiply(&k, z, w);
+  return (indim_reg){{product.re, product.im}};
+}
+
 static bool in_doubles(const indim_apply *a, indim_reg *out) {
   complex_val z = complex_of(a->e, a->args[0]);
   complex_val w = a->count > 1 ? complex_of(a->e, a->args[1]) : z;
   complex_kit s = {kit_of(a->e, z.re), a->types[0] == INDIM_C64};
   complex_val result = {NULL, NULL};
   switch ((int)a->op->op) {
-  case INDIM_OP_ABS:
-    out->part[0] = part_of(a, indim_emit_complex_abs(&s, z));
-    return true;
   case INDIM_OP_SIGN:
     result = indim_emit_complex_sign(&s, z);
-    break;
-  case INDIM_OP_MULTIPLY:
-    result = indim_emit_complex_multiply(&s, z, w);
     break;
   case INDIM_OP_DIVIDE:
     result = indim_emit_complex_divide(&s, z, w);
@@ -504,6 +424,12 @@ bool indim_emit_complex_op(const indim_apply *a, indim_reg *out) {
   case INDIM_OP_SUBTRACT:
   case INDIM_OP_NEGATE:
     *out = by_parts(a);
+    return true;
+  case INDIM_OP_MULTIPLY:
+    *out = product_of(a);
+    return true;
+  case INDIM_OP_ABS:
+    out->part[0] = modulus_of(a->e, (complex_val){a->args[0].part[0], a->args[0].part[1]});
     return true;
   case INDIM_OP_REAL:
     out->part[0] = a->args[0].part[0];

@@ -1,5 +1,5 @@
-// Shared by scalar_complex.c (arithmetic) and scalar_complex_fn.c (functions). Complex values here are two doubles a
-// lane, for any element type: c64 is widened and rounded once at the end. |is_wide| says that the parts were
+// Shared by scalar_complex.c (arithmetic), scalar_complex_divide.c and scalar_complex_fn.c (functions). Complex values here are two doubles a
+// lane, for any element type: c64 is widened and rounded once at the end, except for products. |is_wide| says that the parts were
 // floats, whose products are exact and whose squares stay in range.
 #ifndef INDIM_EMIT_SCALAR_COMPLEX_H
 #define INDIM_EMIT_SCALAR_COMPLEX_H
@@ -41,6 +41,8 @@ static inline val power_of_two(const kit *k, val n) {
   return as_real(k, shift_left(k, iadd(k, n, whole(k, 1023)), 52));
 }
 
+static inline val negated_int(const kit *k, val n) { return isub(k, whole(k, 0), n); }
+
 // A block that few lanes need: branched to when one of them does.
 typedef struct rare {
   LLVMBasicBlockRef before;
@@ -49,6 +51,11 @@ typedef struct rare {
 rare indim_emit_rare_begin(const kit *k, val lanes);
 // Phis after the block: |usual| if it did not run, else |computed|.
 complex_val indim_emit_rare_end(const kit *k, rare block, complex_val usual, complex_val computed);
+
+// A call of an outlined function "indim.complex.|name|" of one or two numbers, which |build| makes.
+complex_val indim_emit_complex_out_of_line(const complex_kit *s, const char *name,
+                                           complex_val (*build)(const complex_kit *s, const complex_val *args),
+                                           const complex_val *args, unsigned count);
 
 // Double-double arithmetic (scalar_complex_pair.c). A sum is accurate even if the high parts cancel; a zero has the
 // sign of the plain sum.
@@ -86,9 +93,8 @@ typedef struct scaled {
 } scaled;
 scaled indim_emit_real_hypot(const kit *k, val x, val y);
 
-val indim_emit_complex_abs(const complex_kit *s, complex_val z);
 complex_val indim_emit_complex_sign(const complex_kit *s, complex_val z);
-complex_val indim_emit_complex_multiply(const complex_kit *s, complex_val z, complex_val w);
+complex_val indim_emit_complex_multiply(const kit *k, complex_val z, complex_val w);
 complex_val indim_emit_complex_divide(const complex_kit *s, complex_val z, complex_val w);
 complex_val indim_emit_complex_sqrt(const complex_kit *s, complex_val z);
 complex_val indim_emit_complex_rsqrt(const complex_kit *s, complex_val z);

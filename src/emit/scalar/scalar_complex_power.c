@@ -87,8 +87,7 @@ static complex_val power_by_formula(const kit *k, complex_val base, complex_val 
   complex_val log = base;
   complex_val result = base;
   (void)indim_emit_complex_function(&own, INDIM_OP_LOG, base, &log);
-  (void)indim_emit_complex_function(&own, INDIM_OP_EXPONENTIAL, indim_emit_complex_multiply(&own, exponent, log),
-                                    &result);
+  (void)indim_emit_complex_function(&own, INDIM_OP_EXPONENTIAL, indim_emit_complex_multiply(k, exponent, log), &result);
   return result;
 }
 
@@ -119,8 +118,8 @@ complex_val indim_emit_complex_power(const complex_kit *s, complex_val base, com
 
 static complex_val atan2_by_formula(const kit *k, complex_val y, complex_val x) {
   complex_kit own = {*k, false};
-  complex_val yy = indim_emit_complex_multiply(&own, y, y);
-  complex_val xx = indim_emit_complex_multiply(&own, x, x);
+  complex_val yy = indim_emit_complex_multiply(k, y, y);
+  complex_val xx = indim_emit_complex_multiply(k, x, x);
   complex_val root_of_sum = indim_emit_complex_sqrt(&own, (complex_val){add(k, xx.re, yy.re), add(k, xx.im, yy.im)});
   complex_val sum = {sub(k, x.re, y.im), add(k, x.im, y.re)};
   complex_val log = sum;

@@ -271,6 +271,10 @@ indim_value_id indim_loop_convert(indim_loop_builder *b, indim_value_id x, indim
   return indim_loop_elementwise(b, (indim_loop_op){.op = INDIM_OP_CONVERT}, type, 1, &x);
 }
 
+bool indim_loop_has_fma(indim_type type) {
+  return type == INDIM_F32 || type == INDIM_F64 || type == INDIM_C64 || type == INDIM_C128;
+}
+
 indim_value_id indim_loop_fma(indim_loop_builder *b, indim_value_id x, indim_value_id y, indim_value_id z) {
   const indim_value_id args[3] = {x, y, z};
   if (!check_lanes(b, 3, args, "fma")) {

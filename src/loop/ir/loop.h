@@ -260,6 +260,8 @@ indim_value_id indim_loop_binary(indim_loop_builder *b, indim_op op, indim_value
 indim_value_id indim_loop_select(indim_loop_builder *b, indim_value_id pred, indim_value_id on_true,
                                  indim_value_id on_false);
 indim_value_id indim_loop_convert(indim_loop_builder *b, indim_value_id x, indim_type type);
+// x * y + z of f32, f64 or complex numbers: four real ones, as the plain formula of a product needs.
+bool indim_loop_has_fma(indim_type type);
 indim_value_id indim_loop_fma(indim_loop_builder *b, indim_value_id x, indim_value_id y, indim_value_id z);
 
 // x itself when it has the lanes already.

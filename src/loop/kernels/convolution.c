@@ -58,13 +58,11 @@ static void set_up(convolution *c) {
   c->sizes[labels->output_feature] = c->outputs;
   c->sizes[shape->rank] = c->groups;
   c->is_empty = indim_shape_element_count(c->input->shape) == 0 || indim_shape_element_count(c->filter->shape) == 0;
-  // A complex product is long code, and its values take two registers each.
-  bool is_complex = type == INDIM_C64 || type == INDIM_C128;
-  c->max_rows = is_complex ? 1 : MAX_ROWS;
-  int64_t taps = c->features <= FEW && !is_complex ? c->features : MAX_UNROLLED / 2;
+  c->max_rows = indim_type_is_complex(type) ? MAX_ROWS / 2 : MAX_ROWS;  // two registers each
+  int64_t taps = c->features <= FEW ? c->features : MAX_UNROLLED / 2;
   for (int32_t s = labels->spatial_count - 1; s >= 0; s--) {
     int64_t size = indim_window_dim_of(instr, s)->size;
-    c->is_loop[s] = size > 1 && taps > 0 && (is_complex || size > MAX_UNROLLED / taps);
+    c->is_loop[s] = size > 1 && taps > 0 && size > MAX_UNROLLED / taps;
     taps *= c->is_loop[s] ? 1 : size;
   }
 }
@@ -118,7 +116,7 @@ static indim_value_id multiply_add(convolution *c, int32_t lanes, indim_value_id
   indim_loop_builder *b = &c->l->b;
   x = indim_loop_splat(b, x, lanes);
   y = indim_loop_splat(b, y, lanes);
-  if (c->sum == INDIM_F32 || c->sum == INDIM_F64) {
+  if (indim_loop_has_fma(c->sum)) {
     return indim_loop_fma(b, x, y, sum);
   }
   bool is_pred = c->sum == INDIM_PRED;

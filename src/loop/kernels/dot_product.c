@@ -60,7 +60,7 @@ indim_value_id indim_product_multiply_add(indim_product *p, int32_t lanes, indim
   indim_loop_builder *b = &p->l->b;
   x = indim_loop_splat(b, x, lanes);
   y = indim_loop_splat(b, y, lanes);
-  if (p->sum == INDIM_F32 || p->sum == INDIM_F64) {
+  if (indim_loop_has_fma(p->sum)) {
     return indim_loop_fma(b, x, y, sum);
   }
   return indim_loop_binary(b, INDIM_OP_ADD, indim_loop_binary(b, INDIM_OP_MULTIPLY, x, y), sum);

@@ -282,7 +282,7 @@ static indim_value_id add_product(indim_loop_builder *b, indim_type type, indim_
   if (b->status != INDIM_OK) {
     return 0;
   }
-  if (indim_type_is_float(type)) {
+  if (indim_loop_has_fma(type)) {
     // Starts from +0, so that a sum of negative zeros is +0.
     indim_value_id zero = indim_loop_splat(b, indim_loop_const(b, type, 0, 0), indim_loop_value_of(b, x)->lanes);
     return indim_loop_fma(b, x, y, sum == 0 ? zero : sum);

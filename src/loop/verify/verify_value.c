@@ -163,8 +163,6 @@ static indim_status check_shuffle(const indim_loop_verifier *v, const indim_loop
   return INDIM_OK;
 }
 
-static bool is_fma_type(indim_type type) { return type == INDIM_F32 || type == INDIM_F64; }
-
 static indim_status check_kind(const indim_loop_verifier *v, const indim_loop_node *node) {
   switch (node->kind) {
   case INDIM_NODE_CONST:
@@ -173,9 +171,9 @@ static indim_status check_kind(const indim_loop_verifier *v, const indim_loop_no
   case INDIM_NODE_ELEMENTWISE:
     return check_elementwise(v, node);
   case INDIM_NODE_FMA:
-    return is_fma_type(result_of(v, node)->type) && args_like_result(v, node, INDIM_TYPE_INVALID)
+    return indim_loop_has_fma(result_of(v, node)->type) && args_like_result(v, node, INDIM_TYPE_INVALID)
                ? INDIM_OK
-               : indim_verify_fail_node(v, node, "fma requires f32 or f64");
+               : indim_verify_fail_node(v, node, "fma requires f32, f64 or a complex type");
   case INDIM_NODE_AFFINE:
   case INDIM_NODE_FLOORDIV:
   case INDIM_NODE_MODULO:
