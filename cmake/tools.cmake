@@ -1,5 +1,12 @@
 # The command line. It sees the public headers only and links the shared library, so that what it uses is exported.
 
+# Pictures of shapes and broadcasts: the command line's, and what else shows them.
+file(GLOB picture_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/indim/picture/*.c)
+add_library(indim_picture STATIC ${picture_sources})
+target_compile_definitions(indim_picture PRIVATE _POSIX_C_SOURCE=200809L)
+target_include_directories(indim_picture PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/tools/indim/picture)
+indim_compile_settings(indim_picture)
+
 file(GLOB tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/indim/*.c)
 if(tool_sources)
   find_package(PkgConfig REQUIRED)
@@ -12,6 +19,6 @@ if(tool_sources)
                                                                                            "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}"
   )
   target_compile_definitions(indim_tool PRIVATE _POSIX_C_SOURCE=200809L INDIM_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(indim_tool PRIVATE indim::indim PkgConfig::LIBZIP PkgConfig::CJSON m ${CMAKE_DL_LIBS})
+  target_link_libraries(indim_tool PRIVATE indim_picture indim::indim PkgConfig::LIBZIP PkgConfig::CJSON m ${CMAKE_DL_LIBS})
   indim_compile_settings(indim_tool)
 endif()
