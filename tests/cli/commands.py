@@ -84,11 +84,11 @@ def help_texts():
     expect("help of an unknown command", run("help", "frobnicate"), USAGE, err="frobnicate")
     expect("help", run("help"), OK, out="Commands:")
     expect("version", run("--version"), OK, out="indim ")
-    for command in "run compile check print convert ops broadcast shape".split():
+    for command in "run compile check print convert ops broadcast explain shape".split():
         expect(f"{command} --help", run(command, "--help"), OK, out="Example")
         expect(f"help {command}", run("help", command), OK, out=f"Usage: indim {command}")
         expect(f"{command} --nonsense", run(command, "--nonsense"), USAGE, err="--nonsense")
-    for command in "run compile check print convert broadcast shape".split():
+    for command in "run compile check print convert broadcast explain shape".split():
         expect(f"{command} without arguments", run(command), USAGE, err=f"indim {command}:")
 
 
@@ -99,7 +99,7 @@ def documents():
     page = dict(zip(sections[1::2], sections[2::2]))
     zsh = pathlib.Path("tools/indim/completions/_indim").read_text()
     bash = pathlib.Path("tools/indim/completions/indim.bash").read_text()
-    for command in "run compile check print convert ops broadcast shape".split():
+    for command in "run compile check print convert ops broadcast explain shape".split():
         wanted = set(re.findall(r"--[a-z-]+", run(command, "--help").stdout.split("Example")[0])) - {"--help"}
         for what, text in (
             ("the man page", page[command]),
@@ -706,19 +706,16 @@ def functions(folder):
 
 
 def shapes():
-    expect("broadcast", run("broadcast", "f32[2,3]", "f32[3]", "--dims", "1"), OK, out="f32[2,3]\n")
+    expect("broadcast", run("broadcast", "f32[2,3]", "f32[3]", "--dims", "1"), OK, out=": f32[2,3]\n")
     expect("broadcast {1}", run("broadcast", "f32[2,3]", "f32[3]", "--dims={1}"), OK)
     expect("broadcast, refused", run("broadcast", "f32[2,3]", "f32[3]"), REFUSED, err="match it with dims {1}")
     expect("broadcast, bad dims", run("broadcast", "f32[2]", "f32[2]", "--dims", "x"), USAGE, err="x")
     expect("broadcast, bad shape", run("broadcast", "f32[2", "f32[2]"), REFUSED, err="error:")
     report("broadcast --json", json.loads(run("broadcast", "f32[4]", "f32[1,2]", "-d0", "--json").stdout)["shape"] == "f32[4,2]", "")
-    seed = run("shape", "f32[2,3]{0,1:PAD(3,5;zero)}")
-    expect("shape", seed, OK, out="60, 24 of them elements")
-    order = seed.stdout.split("memory")[1].split("\n", 1)[1].split()
-    report("Y60: the seed's memory", order == "a d 0 b e 0 c f 0 0 0 0 0 0 0".split(), order)
+    expect("shape", run("shape", "f32[2,3]{0,1:PAD(3,5;zero)}"), OK, out="60, 24 of them elements")
     facts = json.loads(run("shape", "--json", "f32[10,20]{0,1}").stdout)
     report("shape --json", facts["strides"] == [1, 10] and facts["bytes"] == 800, facts)
-    expect("shape, tuple", run("shape", "(f32[2], token[])"), OK, out="member 1: token[]")
+    expect("shape, tuple", run("shape", "(f32[2], token[])"), OK, out="{1} token[]")
     expect("shape, wrong", run("shape", "f32[2,3]{0,0}"), REFUSED, err="error:")
     expect("shape, two", run("shape", "f32[2]", "f32[3]"), USAGE)
 

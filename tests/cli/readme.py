@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Types the commands of README.md: each must print what stands there.
+"""Types the commands of README.md and docs/explain.md: each must print what stands there.
 
-    INDIM_BIN=build/indim readme.py
+    INDIM_BIN=build/indim readme.py             the test
+    INDIM_BIN=build/indim readme.py --update    writes what the commands print into the pages, to be read and judged
 
 `cat FILE` makes the file, if it is not there. Times may differ, and so may the numbers of values in a dump, which names its
-target, and the machine and size of an object.
+target, and the machine and size of an object. A picture, ![indim ... --svg](FILE.svg), is what the command of its text prints.
 """
 
 import os
@@ -16,6 +17,9 @@ import sys
 import tempfile
 
 INDIM = os.path.abspath(os.environ["INDIM_BIN"])
+PAGES = ["README.md", "docs/explain.md"]
+PICTURE = re.compile(r"^!\[(indim [^]]*--svg)\]\((\S+\.svg)\)$", re.M)
+UPDATE = "--update" in sys.argv
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
 
 passed = failed = 0
@@ -51,6 +55,7 @@ def plain(text):
 
 
 def check(command, expected, folder, environment):
+    """What the command prints now, if it is another thing than was expected."""
     global passed, failed
     words = shlex.split(command)
     if words[0] == "cat" and not (folder / words[1]).exists():
@@ -61,13 +66,30 @@ def check(command, expected, folder, environment):
     said = done.stdout.decode()
     if done.returncode in (0, 1) and plain(said) == plain(expected):
         passed += 1
-    else:
-        failed += 1
-        print(f"FAILED {command}: exit code {done.returncode}, prints\n{said}instead of\n{expected}")
+        return expected
+    failed += 1
+    print(f"FAILED {command}: exit code {done.returncode}, prints\n{said}instead of\n{expected}")
+    return said
+
+
+def check_page(path, folder, environment):
+    def block(found):
+        parts = [f"$ {c}\n{check(c, expected, folder, environment)}" for c, expected in commands(found.group(1))]
+        return f"```console\n{''.join(parts)}```"
+
+    page = path.read_text()
+    now = BLOCK.sub(block, page)
+    for command, name in PICTURE.findall(page):
+        file = path.parent / name
+        now_drawn = check(command, file.read_text() if file.exists() else "", folder, environment)
+        if UPDATE:
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(now_drawn)
+    if UPDATE and now != page:
+        path.write_text(now)
 
 
 def main():
-    page = pathlib.Path("README.md").read_text()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "bin").mkdir()
@@ -75,10 +97,9 @@ def main():
         (folder / "bin" / "python").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@" 2>/dev/null\n')
         (folder / "bin" / "python").chmod(0o755)
         (folder / "examples").symlink_to(os.path.abspath("examples"))
-        environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
-        for block in BLOCK.findall(page):
-            for command, expected in commands(block):
-                check(command, expected, folder, environment)
+        environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "COLUMNS": "100"}
+        for page in PAGES:
+            check_page(pathlib.Path(page), folder, environment)
     print(f"{passed} passed, {failed} failed")
     return bool(failed)
 

@@ -25,6 +25,7 @@ INDIM = os.environ.get("INDIM_BIN", "build/indim")
 FOLDER = pathlib.Path("examples/seeds")
 PAGE = FOLDER / "README.md"
 BLOCK = re.compile(r"^```(console|refused)\n(.*?)^```$", re.M | re.S)
+ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "COLUMNS": "100"}  # what drawings depend on
 UNLIKE_XLA = {"layout_copy": "bitcast in StableHLO looks at no layout", "layout_padded": "no padded layouts"}
 ARGUMENTS = {"row_add": [[[1, 2, 3], [4, 5, 6]], [7, 8, 9]]}
 
@@ -44,7 +45,7 @@ def case(what, complaint):
 def run(command):
     words = shlex.split(command)
     assert words[0] == "indim", command
-    done = subprocess.run([INDIM, *words[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    done = subprocess.run([INDIM, *words[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, env=ENVIRONMENT)
     return done.returncode, done.stdout.decode()
 
 

@@ -103,9 +103,10 @@ static int short_option(option_walk *walk) {
   return -1;
 }
 
-// "-3", "-inf", "-nan": a value, not an option.
-static bool is_negative_value(const char *text) {
-  return (text[1] >= '0' && text[1] <= '9') || text[1] == '.' || strcmp(text, "-inf") == 0 || strcmp(text, "-nan") == 0;
+// "-3", "-inf", "-nan", and "->" between two shapes: no options.
+static bool is_operand(const char *text) {
+  return strcmp(text, "->") == 0 || (text[1] >= '0' && text[1] <= '9') || text[1] == '.' || strcmp(text, "-inf") == 0 ||
+         strcmp(text, "-nan") == 0;
 }
 
 // --help and -h belong to every command: the help is printed, and the walk ends with success.
@@ -133,7 +134,7 @@ int options_next(option_walk *walk) {
     if (text[0] == '-' && text[1] == '-') {
       return long_option(walk, text + 2);
     }
-    if (text[0] == '-' && text[1] != '\0' && !is_negative_value(text)) {
+    if (text[0] == '-' && text[1] != '\0' && !is_operand(text)) {
       walk->cluster = text + 1;
       return short_option(walk);
     }

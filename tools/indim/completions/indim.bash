@@ -2,7 +2,7 @@
 _indim() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} options=--help
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W 'run compile check print convert ops broadcast shape help --help --version' -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W 'run compile check print convert ops broadcast explain shape help --help --version' -- "$word")
     return
   fi
   case $command in
@@ -19,9 +19,16 @@ _indim() {
   print) options='--output= --elide --metadata --percent --program-shapes --no-verify --help' ;;
   convert) options='--to=hlo --to=proto --no-verify --help' ;;
   ops) options='--json --markdown --stablehlo --help' ;;
-  broadcast) options='--dims --json --help' ;;
-  shape) options='--all --json --help' ;;
-  help) options='run compile check print convert ops broadcast shape' ;;
+  broadcast)
+    options='--dims= --numpy --all --svg --html --json --output= --ascii --width= --color=always --color=never --color=auto --help'
+    ;;
+  explain)
+    options='--all --svg --html --json --output= --ascii --width= --color=always --color=never --color=auto --help'
+    ;;
+  shape)
+    options='--all --svg --html --json --output= --ascii --width= --color=always --color=never --color=auto --help'
+    ;;
+  help) options='run compile check print convert ops broadcast explain shape' ;;
   esac
   if [[ $word == -* || $command == help ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")

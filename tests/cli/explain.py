@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""The pictures of `indim explain` and `indim broadcast`: their forms, what terminals and environments ask for, and cells read
+back from JSON and compared with layouts worked out here.
+
+    INDIM_BIN=build/indim explain.py
+"""
+
+import itertools
+import json
+import os
+import pathlib
+import pty
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+INDIM = os.path.abspath(os.environ["INDIM_BIN"])
+SAMPLE = int(os.environ.get("INDIM_TEST_SAMPLE", "1"))
+PLAIN = {**{k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "LC_CTYPE", "LANG")}, "LC_ALL": "C.UTF-8"}
+passed = failed = 0
+
+
+def run(*arguments, **environment):
+    return subprocess.run(
+        [INDIM, *arguments], capture_output=True, text=True, timeout=120, env={**PLAIN, **environment}
+    )
+
+
+def report(what, ok, why=""):
+    global passed, failed
+    if ok:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAILED {what}: {why}")
+
+
+# Layouts, from their definition: the sizes in the order of memory, cut by one tile after another.
+
+
+def places(sizes, order, tiles, padded, index):
+    """The place of an index, and how many places there are before the end."""
+    widths = [(padded or sizes)[d] for d in reversed(order)]
+    at = [index[d] for d in reversed(order)]
+    for tile in tiles:
+        lead = max(0, len(tile) - len(widths))
+        widths, at = [1] * lead + widths, [0] * lead + at
+        first = len(widths) - len(tile)
+        outer, inner, size, where = [], [], 1, 0
+        for entry, width, i in zip(tile, widths[first:], at[first:]):
+            size, where = size * width, where * width + i
+            if entry != "*":
+                outer.append((-(-size // entry), where // entry))
+                inner.append((entry, where % entry))
+                size, where = 1, 0
+        pairs = list(zip(widths[:first], at[:first])) + outer + inner
+        widths, at = [w for w, _ in pairs], [i for _, i in pairs]
+    place = 0
+    for width, i in zip(widths, at):
+        place = place * width + i
+    return place
+
+
+def grids(picture):
+    return [block for block in picture["blocks"] if block["kind"] == "grid"]
+
+
+def read_back():
+    """Small arrays of random layouts: every element in every grid has its place, and memory is complete."""
+    rng = random.Random(5)
+    for _ in range(150 // SAMPLE):
+        rank = rng.randrange(0, 5)
+        sizes = [rng.randrange(1, 5) for _ in range(rank)]
+        order = rng.sample(range(rank), rank)
+        tiles, padded = [], None
+        kind = rng.randrange(3)
+        if kind == 0:
+            for _ in range(rng.randrange(1, 3)):
+                tile = [rng.choice([1, 2, 2, 3, 4, "*"]) for _ in range(rng.randrange(1, 4))]
+                tile[-1] = 2 if tile[-1] == "*" else tile[-1]
+                tiles.append(tile)
+        elif kind == 1 and rank:
+            padded = [s + rng.randrange(3) for s in sizes]
+        layout = ",".join(map(str, order))
+        parts = ":T" + "".join("(" + ",".join(map(str, t)) + ")" for t in tiles) if tiles else ""
+        parts = ":PAD(" + ",".join(map(str, padded)) + ";zero)" if padded else parts
+        shape = f"f32[{','.join(map(str, sizes))}]{{{layout}{parts}}}"
+        done = run("explain", "--all", "--json", shape)
+        if done.returncode:
+            report(f"explain {shape}", False, done.stderr)
+            continue
+        facts = json.loads(done.stdout)
+        indices = list(itertools.product(*map(range, sizes)))
+        expected = {n: places(sizes, order, tiles, padded, index) for n, index in enumerate(indices)}
+        found = grids(facts["picture"])
+        cells = [cell for grid in found for row in grid["rows"] for cell in row]
+        wrong = [c for c in cells if c["kind"] == "element" and expected[c["element"]] != c["place"]]
+        report(f"places of {shape}", not wrong, wrong[:3])
+        memory = [c for row in found[-1]["rows"] for c in row if c["kind"] != "empty"]
+        inverse = {place: n for n, place in expected.items()}
+        says = [c.get("element") for c in memory]
+        whole = facts["places"] == len(memory) and says == [inverse.get(p) for p in range(len(memory))]
+        report(f"memory of {shape}", whole, says)
+        array = [c for grid in found[:-1] for row in grid["rows"] for c in row if c["kind"] == "element"]
+        seen = sorted(c["element"] for c in array)
+        times = len(seen) // len(indices)
+        report(f"elements of {shape}", seen == sorted(list(range(len(indices))) * times) and times >= 1, seen)
+
+
+def seeds():
+    done = run("explain", "f32[2,3]{0,1:PAD(3,5;zero)}")
+    memory = done.stdout.split("  memory,")[1].splitlines()[2]
+    report("Y60: memory", memory.replace("│", " ").split() == "a d 0 b e 0 c f 0 0 0 0 0 0 0".split(), memory)
+    done = run("explain", "f32[2,3]{1,0:PAD(3,5;zero)}")
+    memory = done.stdout.split("  memory,")[1].splitlines()[2]
+    report("Y61: memory", memory.replace("│", " ").split() == "a b c 0 0 d e f 0 0 0 0 0 0 0".split(), memory)
+    report("the 3x5 picture", "    0  a b c 0 0 " in done.stdout and "    1  d e f 0 0 " in done.stdout, done.stdout)
+    report("shape is explain", run("shape", "f32[2,3]").stdout == run("explain", "f32[2,3]").stdout)
+
+
+def forms(folder):
+    shapes = ["f32[2,3]{0,1}", "f32[3,5]{1,0:T(2,2)}", "(f32[2], (s4[3]{0:E(4)}, token[]), b(f32[2]))", "f32[]", "f32[?]", "f32[0,2]"]
+    for shape in shapes:
+        svg = run("explain", "--svg", shape)
+        tree = xml.etree.ElementTree.fromstring(svg.stdout)
+        report(f"SVG of {shape}", svg.returncode == 0 and tree.tag == "{http://www.w3.org/2000/svg}svg", svg)
+        page = run("explain", "--html", shape).stdout
+        outside = [a for a in re.findall(r"https?://[^\"' )<]+", page) if a != "http://www.w3.org/2000/svg"]
+        report(f"HTML of {shape}", page.startswith("<!DOCTYPE html>") and not outside and "<script" not in page, outside)
+    file = folder / "picture.svg"
+    done = run("explain", "--svg", "f32[2]", "-o", str(file))
+    report("-o", done.stdout == "" and file.read_text() == run("explain", "--svg", "f32[2]").stdout, done)
+    done = run("explain", "--svg", "f32[2]", "-o", str(folder / "missing" / "x.svg"))
+    report("-o to nowhere", done.returncode == 3 and "cannot write" in done.stderr, done)
+    hostile = "f32[2]{0} /* <script>alert(1)</script> & \" */"
+    page = run("explain", "--html", hostile)
+    report("markup in a shape", page.returncode == 0 and "<script" not in page.stdout and "&lt;script" in page.stdout, page.stdout[:300])
+    for command, arguments, code, said in (
+        ("explain", ["--svg", "--html", "f32[2]"], 2, "one of --svg, --html and --json"),
+        ("explain", ["--width", "x", "f32[2]"], 2, "--width: 'x'"),
+        ("explain", ["--color=maybe", "f32[2]"], 2, "always, never or auto"),
+        ("explain", ["f32[2]", "f32[2]"], 2, "'->'"),
+        ("explain", ["f32[2]", "->"], 2, "'->'"),
+        ("explain", ["f32[2]", "->", "f32["], 1, "error:"),
+        ("explain", ["f32[2,3]{0,0}"], 1, "error:"),
+        ("explain", ["f32[4611686018427387904]{0:T(3)}"], 1, "error:"),
+        ("broadcast", ["f32[2]"], 2, "give two shapes"),
+        ("broadcast", ["f32[2]", "f32[2]", "f32[2]", "--dims=0"], 2, "--dims is for two shapes"),
+    ):
+        done = run(command, *arguments)
+        report(f"{command} {arguments}", done.returncode == code and said in done.stderr, done)
+    done = run("explain", "--json", "f32[")
+    report("--json refused", done.returncode == 1 and json.loads(done.stdout)["ok"] is False, done.stdout)
+
+
+def on_terminal(*arguments, **environment):
+    """What a terminal gets."""
+    main, other = pty.openpty()
+    done = subprocess.Popen([INDIM, *arguments], stdout=other, stderr=other, env={**PLAIN, "TERM": "xterm", **environment})
+    os.close(other)
+    said = b""
+    while True:
+        try:
+            part = os.read(main, 65536)
+        except OSError:
+            part = b""
+        if not part:
+            break
+        said += part
+    done.wait()
+    os.close(main)
+    return said.decode()
+
+
+def terminals():
+    plain = run("explain", "f32[3,5]{1,0:T(2,2)}").stdout
+    report("piped: no colour", "\x1b" not in plain)
+    report("a terminal: colour", "\x1b[" in on_terminal("explain", "f32[2]"))
+    report("NO_COLOR", "\x1b" not in on_terminal("explain", "f32[2]", NO_COLOR="1"))
+    report("TERM=dumb", "\x1b" not in on_terminal("explain", "f32[2]", TERM="dumb"))
+    report("--color=always", "\x1b[" in run("explain", "--color=always", "f32[2]").stdout)
+    report("--color=never", "\x1b" not in on_terminal("explain", "--color=never", "f32[2]"))
+    colourless = re.sub(r"\x1b\[[0-9;]*m", "", run("explain", "--color=always", "f32[3,5]{1,0:T(2,2)}").stdout)
+    report("colour adds nothing else", colourless == plain)
+    report("Unicode", "┌" in plain and not run("explain", "--ascii", "f32[3,5]{1,0:T(2,2)}").stdout.encode().strip(bytes(range(10, 127))))
+    for name in ("C", "POSIX", "de_DE.ISO-8859-1", ""):
+        said = run("explain", "f32[3,5]{1,0:T(2,2)}", LC_ALL=name).stdout
+        report(f"LC_ALL={name}", said.isascii(), said)
+    report("LANG=en_US.UTF-8", "┌" in run("explain", "f32[3,5]{1,0:T(2,2)}", LC_ALL="", LANG="en_US.UTF-8").stdout)
+    for width in (40, 60, 100, 200):
+        for shape in ("bf16[32,256]{1,0:T(8,128)(2,1)}", "f32[1000,1000]", "f32[7,9,11]{0,2,1}", "s32[300]", "f32[3,5]{1,0:T(2,2)}"):
+            said = run("explain", shape, COLUMNS=str(width)).stdout
+            widest = max(map(len, said.splitlines()))
+            report(f"{shape}, {width} columns", widest <= max(width, 56), widest)
+            report(f"{shape}, --width={width}", run("explain", f"--width={width}", shape).stdout == said)
+
+
+def pairs():
+    for a, b, kinds in (
+        ("f32[2,3]", "f32[2,3]", [("copy", True)]),
+        ("f32[2,3]", "f32[2,3]{0,1}", [("copy", False)]),
+        ("f32[2,3]", "f32[3,2]", [("reshape", True), ("transpose", False)]),
+        ("f32[2,3]", "f32[3,2]{0,1}", [("transpose", True), ("reshape", False)]),
+        ("f32[3,3]", "f32[3,3]{0,1}", [("copy", False), ("transpose", True)]),
+        ("f32[2,3,5]", "f32[3,5,2]{1,0,2}", [("transpose", True), ("reshape", False)]),
+        ("f32[64,128]", "f32[64,128]{1,0:T(8,128)}", [("copy", True)]),
+        ("f32[64,256]", "f32[64,256]{1,0:T(8,128)}", [("copy", False)]),
+        ("f32[1024,1024]{1,0:T(8,128)}", "f32[1024,1024]", [("copy", False)]),
+        ("f32[1024,4096]", "f32[4194304]", [("reshape", True)]),
+        ("f32[1024,4096]{0,1}", "f32[4194304]", [("reshape", False)]),
+        ("f32[2,3]{0,1}", "f32[6]", [("reshape", False)]),
+        ("f32[2,3]{0,1:PAD(3,5;zero)}", "f32[2,3]{0,1:PAD(3,5;one)}", [("copy", False)]),
+        ("f32[2,3]", "f32[2,3]{1,0:S(1)}", [("copy", False)]),
+        ("f32[2,3]", "s32[2,3]", [("copy", True)]),
+        ("f32[0,3]", "f32[3,0]{0,1}", [("reshape", True), ("transpose", True)]),
+        ("f32[2,3]", "f32[2,4]", []),
+        ("f32[?]", "f32[3]", []),
+        ("(f32[2])", "f32[2]", []),
+    ):
+        done = run("explain", "--json", a, "->", b)
+        facts = json.loads(done.stdout) if done.returncode == 0 else {"readings": done.stderr}
+        got = [(r["kind"], r["bitcast"]) for r in facts["readings"]] if done.returncode == 0 else done.stderr
+        report(f"{a} -> {b}", got == kinds, got)
+        for reading in facts["readings"]:
+            if "free" in reading and not reading["bitcast"]:
+                again = json.loads(run("explain", "--json", a, "->", reading["free"]).stdout)["readings"]
+                report(f"{a} -> {reading['free']}", (reading["kind"], True) in [(r["kind"], r["bitcast"]) for r in again], again)
+
+    def words(*arguments):
+        return " ".join(run("explain", *arguments).stdout.split())
+
+    text = words("f32[2]", "->", "u8[2,4]")
+    report("parts of an element", "no byte moves" in text and "bitcast-convert" in text, text)
+    text = words("f32[2]", "->", "u8[2,4]{0,1}")
+    report("parts far from each other", "bytes move" in text and "no byte moves" not in text, text)
+    text = words("f32[2,3]", "->", "f64[2,3]")
+    report("another type", "convert" in text and "24 bytes are read and 48" in text, text)
+
+
+def broadcasts():
+    def picture(*arguments):
+        return json.loads(run("broadcast", "--json", *arguments).stdout)
+
+    def last(facts):
+        return [[int(c["text"]) for c in row] for row in grids(facts["picture"])[-1]["rows"]]
+
+    report("S1", last(picture("f32[2,3]", "f32[3]", "-d1")) == [[8, 10, 12], [11, 13, 15]])
+    report("S2", last(picture("f32[2,3]", "f32[]")) == [[8, 9, 10], [11, 12, 13]])
+    report("S16", last(picture("f32[4]", "f32[1,2]", "-d0")) == [[6, 7], [7, 8], [8, 9], [9, 10]])
+    copies = grids(picture("f32[3,3]", "f32[3]", "-d0")["picture"])[2]["rows"]
+    report("S5: rows of one element", [[c["element"] for c in row] for row in copies] == [[0] * 3, [1] * 3, [2] * 3], copies)
+    report("S5: what is repeated", all(c.get("repeated", False) == (i > 0) for row in copies for i, c in enumerate(row)), copies)
+    refused = picture("f32[7,2,5]", "f32[7,2,6]")
+    marked = [(r, c) for r, row in enumerate(grids(refused["picture"])[0]["rows"]) for c, cell in enumerate(row) if "marked" in cell]
+    report("S14: what clashes", marked == [(0, 2), (1, 2)] and refused["reason"] == "INCOMPATIBLE", refused)
+    text = run("broadcast", "f32[2,3,4,5]", "f32[3]").stderr
+    report("dims that fit", "dims that fit   {1}\n" in text, text)
+    for arguments, said in (
+        (["f32[2,3]", "f32[3]", "-d1"], "as dims {1} say: the same"),
+        (["f32[3,3]", "f32[3]", "-d0"], "as dims {1} say: other numbers"),
+        (["f32[2,3]", "f32[2]", "-d0"], "would refuse"),
+        (["f32[2,1]", "f32[1,3]"], "would make [2,3]: the same"),
+        (["f32[2,3]", "f32[3]"], "would have guessed [2,3]"),
+    ):
+        done = run("broadcast", "--numpy", *arguments)
+        report(f"NumPy: {arguments}", said in " ".join((done.stdout + done.stderr).split()), done)
+    text = run("broadcast", "f32[2,1]", "f32[1,3]", "f32[]").stdout
+    report("three shapes", "f32[2,1] with f32[1,3]: f32[2,3]" in text and "f32[2,3] with f32[]: f32[2,3]" in text, text)
+    many = run("broadcast", f"f32[{','.join(['1'] * 64)}]", f"f32[{','.join(['1'] * 32)}]")
+    report("lists beyond counting", many.returncode == 1 and "more" in many.stderr, many.stderr[-300:])
+    for form in ("--svg", "--html"):
+        done = run("broadcast", form, "f32[2,3]", "f32[4]", "-d1")
+        report(f"{form} of a refusal", done.returncode == 1 and "</svg>" in done.stdout and "bad" in done.stdout, done.stdout[:200])
+
+
+with tempfile.TemporaryDirectory() as name:
+    read_back()
+    seeds()
+    forms(pathlib.Path(name))
+    terminals()
+    pairs()
+    broadcasts()
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed != 0)
