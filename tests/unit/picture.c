@@ -128,14 +128,14 @@ TEST(facts_in_words) {
              "dynamic         <= is a bound: there are at most so many when the program runs, and memory\n"
              "                for all of them\n"
              "minor to major  {0,1}: y runs fastest, then x (column-major)\n"
-             "tiles           T(2,*,4) cuts 1 x [5,3] into [1,4,2,4]; * joins a size with the next one;\n"
-             "                a tile lies in one piece\n"
+             "tiles           T(2,*,4) cuts [1,5,3] into [1,4,2,4]; * joins a size with the next one; a\n"
+             "                tile lies in one piece\n"
              "tail            L(64): padding at the end, up to a multiple of 64 elements\n"
              "memory space    S(5): the host's memory\n"
              "splits          SC(1: ...): y is cut at 2, each part in a memory of its own\n"
              "metadata        M(8): 8 bytes in front, for sizes known when the program runs\n"
              "elements        15 at most\n"
-             "bytes           32, 8 of them elements (76.6 % padding): 64 places for 15 elements\n"
+             "bytes           32, 8 of them elements and 24 padding (76.6 %): 64 places for 15 elements\n"
              "address         index (2,3) is (3,2) in [5,3], (0,2,0,3) in [1,4,2,4]\n"
              "                place = ((0*4 + 2)*2 + 0)*4 + 3 = 19, byte 9 from bit 4\n");
   stop();

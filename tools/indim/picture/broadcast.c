@@ -218,7 +218,7 @@ static void draw_values(meeting *m) {
   picture_axis_pick(slices, slices, 0, all ? 256 : rank == 3 ? MOST_SLICES : FEW_SLICES, &e.slices);
   picture_axis_pick(rows, rows, 0, all ? PICTURE_MOST_SHOWN : MOST_ROWS, &e.rows);
   picture_axis_pick(columns, columns, 0, all ? 256 : MOST_COLUMNS, &e.columns);
-  picture_note(m->p, "added, the elements being 1, 2, 3, ...; ( ) is an element that is repeated:");
+  picture_note(m->p, "added, the elements being 1, 2, 3, ...; what is repeated is paler, or in ( ):");
   for (int32_t s = 0; s < e.slices.count; s++) {
     for (int what = 0; what <= RESULT && e.slices.at[s] >= 0; what++) {
       add_values(m, what, &e, e.slices.at[s], what > 0);

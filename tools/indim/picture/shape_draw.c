@@ -477,11 +477,12 @@ static indim_status add_memory(const drawing *d, const char *title, int32_t join
                columns.at[c]);
     }
   }
-  int64_t left_out = columns.left_out > 0 || rows.left_out > 0;
-  if (left_out > 0) {
-    int64_t shown_rows = (d->places - 1) / line + 1 - rows.left_out;
-    picture_note(d->p, "a miniature: %" PRId64 " of %" PRId64 " lines of %" PRId64 " places%s", shown_rows,
-                 (d->places - 1) / line + 1, line, columns.left_out > 0 ? ", not all of each" : "");
+  if (columns.left_out > 0 || rows.left_out > 0) {
+    int64_t shown = 0;
+    for (int32_t i = 0; i < grid->rows * grid->columns; i++) {
+      shown += picture_cell_of(d->p, grid, i / grid->columns, i % grid->columns)->place >= 0;
+    }
+    picture_note(d->p, "a miniature: %" PRId64 " of %" PRId64 " places", shown, d->places);
   }
   return INDIM_OK;
 }

@@ -156,7 +156,8 @@ static void say_tiles(picture *p, const indim_shape *shape) {
     }
     indim_buffer_text(&text, t == 0 ? "T" : "then ");
     print_tile(&text, tile, rank);
-    indim_buffer_printf(&text, " cuts %s", list.count < rank ? "1 x " : "");
+    indim_buffer_text(&text, " cuts ");
+    tile_list_lengthen(&list, rank);
     picture_print_sizes(&text, list.sizes, list.count);
     tile_list_cut(&list, tile, rank);
     indim_buffer_text(&text, " into ");
@@ -242,12 +243,13 @@ static void say_bytes(picture *p, const indim_shape *shape, int64_t places, int6
   picture_fact(p, "elements", "%" PRId64 "%s", elements, indim_shape_is_static(shape) ? "" : " at most");
   if (places == elements) {
     picture_fact(p, "bytes", "%" PRId64 ", no padding", bytes);
-  } else {
-    picture_fact(
-        p, "bytes",
-        "%" PRId64 ", %" PRId64 " of them elements (%.1f %% padding): %" PRId64 " places for %" PRId64 " element%s",
-        bytes, element_bytes, 100.0 * (double)(places - elements) / (double)places, places, elements, plural(elements));
+    return;
   }
+  picture_fact(p, "bytes",
+               "%" PRId64 ", %" PRId64 " of them elements and %" PRId64 " padding (%.1f %%): %" PRId64
+               " places for %" PRId64 " element%s",
+               bytes, element_bytes, bytes - element_bytes, 100.0 * (double)(places - elements) / (double)places,
+               places, elements, plural(elements));
 }
 
 // An index somewhere in the middle, so that its way through tiles is seen.

@@ -48,7 +48,7 @@ void markup_escape(indim_buffer *out, const char *text) {
 void markup_style(indim_buffer *out) {
   indim_buffer_text(
       out,
-      ".pic{--ink:#1f2328;--faint:#6e7781;--line:#d0d7de;--pad:#eaeef2;--bad:#cf222e;"
+      ".pic{color-scheme:light dark;--ink:#1f2328;--faint:#6e7781;--line:#d0d7de;--pad:#eaeef2;--bad:#cf222e;"
       "--t1:#b6e3ff;--t2:#fae17d;--t3:#aceebb;--t4:#ecd8ff;--t5:#ffd8b5;--t6:#ffcecb}\n"
       "@media(prefers-color-scheme:dark){.pic{--ink:#e6edf3;--faint:#8d96a0;--line:#444c56;--pad:#2d333b;--bad:#ff7b72;"
       "--t1:#0c4a6e;--t2:#5c4400;--t3:#14532d;--t4:#4c2889;--t5:#6b2e00;--t6:#67060c}}\n"
@@ -139,11 +139,22 @@ static int32_t grid_width(const sheet *s, const picture_block *grid) {
   return title > cells ? title : cells;
 }
 
-static int32_t grid_height(const picture_block *grid) { return 2 * LINE + grid->rows * ROW + 8; }
+// Lines over the first row: the title, and labels of columns where there are any. Room for arrows above a joined grid.
+static int32_t head_height(const sheet *s, const picture_block *grid) {
+  bool has_labels = grid->corner[0] != '\0';
+  for (int32_t c = 0; c < grid->columns; c++) {
+    has_labels = has_labels || picture_column_label(s->p, grid, c)[0] != '\0';
+  }
+  return (has_labels ? 2 : 1) * LINE + (grid->joined >= 0 ? LINE : 0);
+}
+
+static int32_t grid_height(const sheet *s, const picture_block *grid) {
+  return head_height(s, grid) + grid->rows * ROW + 8;
+}
 
 static void put_box(const sheet *s, const picture_cell *cell, int32_t x, int32_t y, int32_t width) {
   char class[48];
-  const char *kind = cell->kind == PICTURE_PADDING ? "pad" : cell->kind == PICTURE_GAP ? "gap" : "";
+  const char *kind = cell->kind == PICTURE_PADDING || cell->repeated ? "pad" : cell->kind == PICTURE_GAP ? "gap" : "";
   snprintf(class, sizeof class, "%s", kind);
   if (cell->tint > 0) {
     snprintf(class, sizeof class, "t%d%s%s", (int)cell->tint, cell->repeated ? " copy" : "",
@@ -257,11 +268,11 @@ static void put_arrows(const sheet *s, const picture_block *to, const place *at,
 }
 
 static void put_labels(const sheet *s, const picture_block *grid, int32_t x, const place *at) {
-  put_text(s, x, s->y + LINE - 6, "faint", picture_string(s->p, grid->text));
-  put_text(s, x, s->y + 2 * LINE - 6, "faint", grid->corner);
+  bool has_labels = head_height(s, grid) - (grid->joined >= 0 ? LINE : 0) > LINE;
+  put_text(s, x, at->y - (has_labels ? LINE : 0) - 6, "faint", picture_string(s->p, grid->text));
+  put_text(s, x, at->y - 6, "faint", grid->corner);
   for (int32_t c = 0; c < grid->columns; c++) {
-    put_text(s, at->x + c * at->cell + at->cell / 2, s->y + 2 * LINE - 6, "cell faint",
-             picture_column_label(s->p, grid, c));
+    put_text(s, at->x + c * at->cell + at->cell / 2, at->y - 6, "cell faint", picture_column_label(s->p, grid, c));
   }
   for (int32_t r = 0; r < grid->rows; r++) {
     put_text(s, at->x - 6, at->y + r * ROW + 16, "end faint", picture_row_label(s->p, grid, r));
@@ -271,9 +282,12 @@ static void put_labels(const sheet *s, const picture_block *grid, int32_t x, con
 // Boxes first, then lines, then what is to be read.
 static void put_grid(const sheet *s, size_t number, int32_t x) {
   const picture_block *grid = picture_block_at(s->p, number);
-  place at = {x + label_width(s, grid), s->y + 2 * LINE, cell_width(s, grid)};
+  place at = {x + label_width(s, grid), s->y + head_height(s, grid), cell_width(s, grid)};
   int32_t count = grid->rows * grid->columns;
   *place_of(s, number) = at;
+  if (grid->joined >= 0) {
+    put_arrows(s, grid, &at, (size_t)grid->joined);
+  }
   put_labels(s, grid, x, &at);
   for (int32_t i = 0; i < count; i++) {
     const picture_cell *cell = picture_cell_at(s->p, grid, i / grid->columns, i % grid->columns);
@@ -290,9 +304,6 @@ static void put_grid(const sheet *s, size_t number, int32_t x) {
     put_text(s, at.x + i % grid->columns * at.cell + at.cell / 2, at.y + i / grid->columns * ROW + 16,
              cell->kind == PICTURE_ELEMENT ? "cell" : "cell faint", cell->kind == PICTURE_GAP ? "\u2026" : cell->text);
   }
-  if (grid->joined >= 0) {
-    put_arrows(s, grid, &at, (size_t)grid->joined);
-  }
 }
 
 // The grid |number| and those beside it; returns how many.
@@ -307,7 +318,7 @@ static size_t put_grids(sheet *s, size_t number) {
     }
     put_grid(s, i, x);
     x += grid_width(s, grid) + BETWEEN;
-    height = grid_height(grid) > height ? grid_height(grid) : height;
+    height = grid_height(s, grid) > height ? grid_height(s, grid) : height;
   }
   s->y += height;
   return i - number;
@@ -331,6 +342,8 @@ static void put_blocks(sheet *s) {
   for (size_t i = s->first; i < s->end;) {
     const picture_block *block = picture_block_at(s->p, i);
     const char *text = picture_string(s->p, block->text);
+    bool after_facts = i > s->first && picture_block_at(s->p, i - 1)->kind == PICTURE_FACT;
+    s->y += after_facts && block->kind != PICTURE_FACT ? LINE / 2 : 0;
     if (block->kind == PICTURE_GRID) {
       i += put_grids(s, i);
       continue;

@@ -12,8 +12,7 @@ void tile_list_start(const indim_shape *shape, const int64_t *index, tile_list *
   }
 }
 
-// Sizes of 1 in front, until a tile of |rank| entries fits.
-static void lengthen(tile_list *list, int32_t rank) {
+void tile_list_lengthen(tile_list *list, int32_t rank) {
   int32_t lead = rank - list->count;
   if (lead > 0) {
     memmove(list->sizes + lead, list->sizes, (size_t)list->count * sizeof list->sizes[0]);
@@ -27,7 +26,7 @@ static void lengthen(tile_list *list, int32_t rank) {
 }
 
 void tile_list_cut(tile_list *list, const int64_t *tile, int32_t rank) {
-  lengthen(list, rank);
+  tile_list_lengthen(list, rank);
   int32_t first = list->count - rank;
   int32_t cut = 0;
   int64_t inner_sizes[INDIM_MAX_TILE_SIZES];

@@ -13,6 +13,8 @@ typedef struct tile_list {
 
 // The sizes in the order of memory, padded widths counted, before any tile.
 void tile_list_start(const indim_shape *shape, const int64_t *index, tile_list *out);
+// Puts sizes of 1 in front, until a tile of |rank| entries fits.
+void tile_list_lengthen(tile_list *list, int32_t rank);
 // What the next tile, of |rank| entries, leaves.
 void tile_list_cut(tile_list *list, const int64_t *tile, int32_t rank);
 // The row-major number of the coordinates in the list.
