@@ -45,6 +45,9 @@ typedef struct indim_compile_options {
   indim_buffer *out_asm;
   indim_buffer *out_object;   // the relocatable object file with the function "indim_program" and all its constants
   indim_buffer *out_explain;  // what was fused and what was not, and why
+  // The code reads the clock around each step, which indim_executable_step lists and a run's |step_times| take. A reading is
+  // a call of some 20 to 50 ns. Otherwise the program is the same. Not for objects.
+  bool profile;
   // Called at the beginning of each stage; may be NULL.
   void (*progress)(void *user, indim_compile_stage stage);
   void *progress_user;

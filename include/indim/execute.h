@@ -50,6 +50,37 @@ typedef struct indim_compile_times {
 // Zeros for NULL.
 INDIM_API void indim_executable_times(const indim_executable *executable, indim_compile_times *out_times);
 
+// What a program does when it runs, step by step: a loop nest, a call of the host's, a copy. Branches, and while loops with steps
+// inside, are gone into; what is computed between steps is none. They are numbered in the order of the loop program
+// (indim_compile_options.out_loops).
+typedef struct indim_profile_step {
+  const char *kind;     // "loop", "while", "copy", "fill", "host"
+  const char *service;  // of "host": "matmul", "fft", "lapack", "custom_call"; else ""
+  // The instruction that it was made for and its op; "" if none is known.
+  const char *name;
+  const char *op;
+  // The names of all instructions whose elements it computes, itself included, at most INDIM_PROFILE_INSTRUCTIONS.
+  const char *const *instructions;
+  int64_t instruction_count;
+  bool is_parallel;
+  bool is_repeated;  // in a while loop: it may run several times, or never
+  // Of one run, by the bounds of its loops; of a while, one iteration. Each byte of memory counts once, however often it is
+  // accessed. Operations on elements are counted as indim_module_cost does; those of lapack and custom_call are not known: 0.
+  double bytes_read, bytes_written;
+  double operations;
+  double transcendentals;  // exponentials, roots, sines, which are not among the operations
+} indim_profile_step;
+enum { INDIM_PROFILE_INSTRUCTIONS = 64 };
+// Of a program compiled with indim_compile_options.profile; of others there are none.
+INDIM_API int64_t indim_executable_step_count(const indim_executable *executable);
+INDIM_API const indim_profile_step *indim_executable_step(const indim_executable *executable, int64_t index);
+
+// How often a step ran and for how long, by the clock of the thread that called.
+typedef struct indim_step_time {
+  int64_t runs;
+  int64_t ns;
+} indim_step_time;
+
 enum { INDIM_SCRATCH_ALIGNMENT = 64 };
 
 // A caller's own threads: calls piece(frame, b, e) for [0, count) cut into [0, grain), [grain, 2 * grain), ... (the
@@ -94,6 +125,8 @@ typedef struct indim_run_options {
   indim_pool *pool;             // NULL: no threads unless |parallel| is given
   indim_parallel_fn *parallel;  // goes before |pool|
   void *parallel_user;
+  // One for each step of the executable, which the run adds its own to; NULL: nothing is counted.
+  indim_step_time *step_times;
   indim_ctx *cx;  // where a refusal is explained; NULL: nowhere. This thread's.
 } indim_run_options;
 
@@ -117,7 +150,7 @@ INDIM_API INDIM_CHECKED indim_status indim_binding_run(indim_binding *binding);
 
 // A run over literals, one for each parameter of the program, as indim_eval takes and gives them: types and sizes must
 // agree, layouts may differ and are converted, a tuple is one argument. The result is in the layout that the program
-// states. Of |options|, which may be NULL, only scratch, stop and the threads are looked at.
+// states. Of |options|, which may be NULL, only scratch, stop, the threads and |step_times| are looked at.
 INDIM_API INDIM_CHECKED indim_status indim_execute_literals(indim_ctx *cx, indim_executable *executable,
                                                             const indim_literal *const *arguments,
                                                             int64_t argument_count, const indim_run_options *options,

@@ -93,6 +93,12 @@ typedef struct indim_host_lapack_run {
   const void *library;  // an indim_lapack
 } indim_host_lapack_run;
 
+// The time is taken where a step of a program begins or ends, which is compiled so (indim_compile_options.profile). No arrays.
+typedef struct indim_host_clock {
+  int64_t step;
+  int64_t is_end;  // 1: behind the step
+} indim_host_clock;
+
 enum { INDIM_HOST_OK = 0, INDIM_HOST_STOPPED = 1, INDIM_HOST_FAILED = 2 };
 
 struct indim_host {
@@ -111,6 +117,7 @@ struct indim_host {
   int32_t (*fft)(void *user, const indim_host_fft *numbers, void *const *arrays);
   int32_t (*lapack)(void *user, const indim_host_lapack *numbers, void *const *arrays);
   int32_t (*custom_call)(void *user, const indim_host_custom_call *numbers, void *const *arrays);
+  int32_t (*clock)(void *user, const indim_host_clock *numbers, void *const *arrays);
 };
 
 typedef int32_t indim_compiled_fn(const void *const *arguments, void *const *results, void *scratch,

@@ -3,6 +3,7 @@
 #define INDIM_PIPELINE_COMPILATION_H
 
 #include "indim/compile.h"
+#include "loop/ir/steps.h"
 #include "pipeline/generator.h"
 #include "run/executable.h"
 
@@ -18,6 +19,8 @@ typedef struct indim_compilation {
   char missing[INDIM_TARGET_TEXT];  // what this machine lacks of the target; empty if it can run the code
   bool is_llvm_failure;             // for the last failure
   indim_loop_program *program;
+  indim_step *steps;  // of a program that is profiled; in its arena
+  int32_t step_count;
   indim_executable *executable;
   indim_compile_times times;
 } indim_compilation;

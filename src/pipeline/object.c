@@ -199,6 +199,12 @@ static indim_status make(making *m) {
   return INDIM_OK;
 }
 
+static indim_status refuse_profile(indim_ctx *cx) {
+  indim_fail(cx, INDIM_INVALID, "an object has no list of steps for |profile|");
+  indim_hint(cx, "indim_compile measures the same loops");
+  return INDIM_INVALID;
+}
+
 indim_status indim_compile_object(indim_ctx *cx, const indim_module *module, const indim_object_options *options,
                                   indim_object **out_object) {
   static const indim_object_options none = {0};
@@ -216,7 +222,7 @@ indim_status indim_compile_object(indim_ctx *cx, const indim_module *module, con
   making m = {.c = {.cx = cx, .module = module}, .options = options == NULL ? &none : options, .given = module};
   m.compile = m.options->compile == NULL ? (indim_compile_options){0} : *m.options->compile;
   m.object = object;
-  indim_status status = make(&m);
+  indim_status status = m.compile.profile ? refuse_profile(cx) : make(&m);
   indim_loop_program_destroy(m.c.program);
   indim_executable_destroy(m.c.executable);
   indim_library_close(m.c.generator.library);

@@ -4,6 +4,7 @@
 
 #include "linalg/service.h"
 #include "loop/lower.h"
+#include "loop/pass/pass.h"
 #include "pipeline/bind.h"
 #include "pipeline/calls.h"
 #include "pipeline/compilation.h"
@@ -81,6 +82,10 @@ indim_status indim_compilation_lower(indim_compilation *c) {
   int64_t begin = indim_clock_ns();
   INDIM_TRY(begin_stage(c, INDIM_COMPILE_LOWER));
   INDIM_TRY(indim_loop_lower(c->cx, c->module, &c->target, &options, &c->program));
+  if (o->profile) {
+    INDIM_TRY(indim_program_steps(c->program, &c->program->arena, &c->steps, &c->step_count));
+    INDIM_TRY(indim_pass_profile(c->program, c->steps, c->step_count));
+  }
   if (o->out_loops != NULL && o->loops_after == NULL) {
     indim_loop_print(c->program, o->out_loops);
   }
@@ -123,6 +128,9 @@ static indim_status run_stages(indim_compilation *c) {
   INDIM_TRY(indim_bind_aliases(c->executable, c->module, c->program));
   INDIM_TRY(indim_executable_set_target(c->executable, c->target.name, c->target.vector_bytes, c->missing));
   INDIM_TRY(indim_executable_set_scratch(c->executable, c->program->scratch_bytes));
+  if (c->options->profile) {
+    INDIM_TRY(indim_bind_steps(c->executable, c->program, c->steps, c->step_count));
+  }
   INDIM_TRY(emit(c));
   c->executable->blas.vector_bytes = c->target.vector_bytes;
   c->executable->lapack = indim_linalg_serve;

@@ -234,6 +234,12 @@ const char *indim_executable_target(const indim_executable *e) { return e == NUL
 int32_t indim_executable_vector_bytes(const indim_executable *e) { return e == NULL ? 0 : e->vector_bytes; }
 const char *indim_executable_missing(const indim_executable *e) { return e == NULL ? NULL : e->missing; }
 
+int64_t indim_executable_step_count(const indim_executable *e) { return e == NULL ? 0 : e->step_count; }
+
+const indim_profile_step *indim_executable_step(const indim_executable *e, int64_t index) {
+  return e == NULL || index < 0 || index >= e->step_count ? NULL : &e->steps[index];
+}
+
 void indim_executable_times(const indim_executable *e, indim_compile_times *out_times) {
   if (out_times != NULL) {
     *out_times = e == NULL ? (indim_compile_times){0} : e->times;

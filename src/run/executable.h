@@ -65,6 +65,8 @@ struct indim_executable {
   const char *missing;  // what this machine lacks to run the code; NULL: nothing
   int32_t vector_bytes;
   indim_compile_times times;
+  indim_profile_step *steps;  // of a program that is profiled
+  int64_t step_count;
   // Owns the code; released last.
   void *code;
   void *library;

@@ -2,6 +2,7 @@
 // table. Nothing here allocates, unless two runs need the executable's one scratch block at the same time. A small
 // program runs for as long as the checks take, so there is a fast path for what is clearly valid, and only the rest is
 // checked in detail.
+#include "run/clock.h"
 #include "run/executable.h"
 #include "run/fft.h"
 
@@ -21,7 +22,9 @@ typedef struct run {
   void *parallel_user;
   const indim_executable *executable;
   const volatile int32_t *stop;
-  indim_call_state *calls;  // NULL: the program calls no functions of the caller's
+  indim_call_state *calls;      // NULL: the program calls no functions of the caller's
+  indim_step_time *step_times;  // NULL: not counted
+  int64_t step_begin;
 } run;
 
 static void run_parallel(void *user, indim_host_piece *piece, void *frame, int64_t count, int64_t grain) {
@@ -95,6 +98,22 @@ static int32_t run_custom_call(void *user, const indim_host_custom_call *numbers
   const run *r = user;
   const indim_call_table *table = &r->executable->calls;
   return table->run(table->calls, numbers, arrays, r->calls);
+}
+
+static int32_t run_clock(void *user, const indim_host_clock *numbers, void *const *arrays) {
+  run *r = user;
+  (void)arrays;
+  if (r->step_times == NULL) {
+    return INDIM_HOST_OK;
+  }
+  int64_t now = indim_clock_ns();
+  if (numbers->is_end != 0) {
+    indim_step_time *time = &r->step_times[numbers->step];
+    time->runs++;
+    time->ns += now - r->step_begin;
+  }
+  r->step_begin = now;
+  return INDIM_HOST_OK;
 }
 
 // Checks ---------------------------------------------------------------------------------------------------------------
@@ -290,7 +309,8 @@ static inline void make_host(const indim_executable *e, const indim_run_options 
   *r = (run){.parallel = o->parallel,
              .parallel_user = o->parallel_user,
              .executable = e,
-             .stop = o->stop == NULL ? &never : o->stop};
+             .stop = o->stop == NULL ? &never : o->stop,
+             .step_times = o->step_times};
   if (r->parallel == NULL && o->pool != NULL) {
     r->parallel = indim_pool_run;
     r->parallel_user = o->pool;
@@ -301,7 +321,8 @@ static inline void make_host(const indim_executable *e, const indim_run_options 
                        .matmul = run_matmul,
                        .fft = run_fft,
                        .lapack = run_lapack,
-                       .custom_call = e->calls.calls == NULL ? NULL : run_custom_call};
+                       .custom_call = e->calls.calls == NULL ? NULL : run_custom_call,
+                       .clock = run_clock};
 }
 
 static inline int32_t call(const indim_executable *e, const indim_run_options *o, void *scratch,

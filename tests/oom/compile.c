@@ -49,7 +49,8 @@ static indim_status compile_and_run(indim_ctx *cx, const program *p) {
   for (int i = 0; i < 3; i++) {
     indim_buffer_init(&texts[i], cx);
   }
-  indim_compile_options options = {.out_loops = &texts[0], .out_llvm = &texts[1], .out_explain = &texts[2]};
+  indim_compile_options options = {
+      .out_loops = &texts[0], .out_llvm = &texts[1], .out_explain = &texts[2], .profile = true};
   indim_status status = indim_compile(cx, p->module, &options, &executable);
   for (int i = 0; i < 3; i++) {
     status = status == INDIM_OK ? texts[i].status : status;

@@ -5,6 +5,7 @@
 
 #include "indim/eval.h"
 #include "indim/text.h"
+#include "profile.h"
 #include "tool.h"
 
 const char *const help_run =
@@ -29,6 +30,13 @@ const char *const help_run =
     "  --repeat=N              run once to warm up and then N times, and tell the median and the least time of one\n"
     "                          execution on standard error; with --json as\n"
     "                          \"time_ns\":{\"median\":..,\"min\":..,\"compile\":..}\n"
+    "  --profile               tell for each loop nest and call of the host how long it takes, what it moves and "
+    "computes,\n"
+    "                          in place of the results, and what measuring costs; without arguments the program is "
+    "run\n"
+    "                          on made-up ones (floats from 0.5 to 1.5, integers 1). With --json as \"profile\":{..}\n"
+    "  --limits                with --profile: measure the machine's bandwidth and multiplications, too, and tell how\n"
+    "                          near to them each step comes\n"
     "  --fast=NAME,...         relax strict IEEE: contract (a*b+c rounded once), reassociate (sums and products in\n"
     "                          another order), reciprocal (a/b as a*(1/b))\n"
     "  --max-memory=N[K|M|G]   refuse to hold more than N bytes of arguments, results, working memory and what the\n"
@@ -62,6 +70,8 @@ enum {
   OPTION_TARGET,
   OPTION_CUSTOM_CALL,
   OPTION_HANDLER,
+  OPTION_PROFILE,
+  OPTION_LIMITS,
   OPTION_CRASH
 };
 
@@ -72,7 +82,8 @@ static const option_spec specs[] = {
     {"threads", 0, OPTION_THREADS, true},     {"repeat", 0, OPTION_REPEAT, true},
     {"fast", 0, OPTION_FAST, true},           {"target", 0, OPTION_TARGET, true},
     {"crash-from", 0, OPTION_CRASH, true},    {"custom-call", 0, OPTION_CUSTOM_CALL, true},
-    {"ffi-handler", 0, OPTION_HANDLER, true}, {0}};
+    {"ffi-handler", 0, OPTION_HANDLER, true}, {"profile", 0, OPTION_PROFILE, false},
+    {"limits", 0, OPTION_LIMITS, false},      {0}};
 
 typedef enum engine { ENGINE_AUTO, ENGINE_NATIVE, ENGINE_EVAL } engine;
 
@@ -82,6 +93,8 @@ typedef struct run_options {
   const char *output;  // NULL: print
   bool json;
   bool layouts;
+  bool profile;
+  bool limits;
   engine engine;
   unsigned fast;
   const char *target;  // NULL: this machine
@@ -133,12 +146,14 @@ static indim_status evaluate(indim_ctx *cx, const indim_module *module, const in
   return status;
 }
 
+static int32_t thread_count(const run_options *options) {
+  return options->threads == AUTO_THREADS ? indim_pool_default_threads() : options->threads > 1 ? options->threads : 1;
+}
+
 static indim_status run_compiled(indim_ctx *cx, indim_executable *executable, const indim_literal *const *arguments,
                                  int64_t count, const run_options *options, int64_t *times, outcome *out) {
   indim_pool *pool = NULL;
-  out->threads = options->threads == AUTO_THREADS ? indim_pool_default_threads()
-                 : options->threads > 1           ? options->threads
-                                                  : 1;
+  out->threads = thread_count(options);
   indim_status status = out->threads > 1 ? indim_pool_create(cx, out->threads, &pool) : INDIM_OK;
   if (status != INDIM_OK) {
     return status;
@@ -245,11 +260,14 @@ static int print_literal(indim_ctx *cx, const indim_literal *literal, bool layou
   return code;
 }
 
+static int write_result(indim_ctx *cx, const command *self, const char *path, const indim_literal *result) {
+  return ends_with(path, ".npz") ? write_npz(cx, self, path, result) : write_npy(cx, self, path, result);
+}
+
 static int deliver(indim_ctx *cx, const command *self, const outcome *out, const run_options *options) {
   int code = EXIT_OK;
   if (options->output != NULL) {
-    code = ends_with(options->output, ".npz") ? write_npz(cx, self, options->output, out->result)
-                                              : write_npy(cx, self, options->output, out->result);
+    code = write_result(cx, self, options->output, out->result);
   } else if (!options->json) {
     code = print_literal(cx, out->result, options->layouts);
   }
@@ -307,24 +325,58 @@ static int read_arguments(indim_ctx *cx, const command *self, const indim_module
   return EXIT_OK;
 }
 
+// For a program that is only measured.
+static int make_arguments(indim_ctx *cx, const indim_module *module, int64_t count, indim_literal **arguments) {
+  indim_status status = INDIM_OK;
+  for (int64_t i = 0; i < count && status == INDIM_OK; i++) {
+    const indim_instr *parameter = indim_computation_parameter(indim_module_entry(module), i);
+    status = make_argument(cx, indim_instr_shape(parameter), &arguments[i]);
+  }
+  return status == INDIM_OK ? EXIT_OK : report(cx, status);
+}
+
+static int run_profile(indim_ctx *cx, const command *self, const indim_module *module,
+                       const indim_literal *const *arguments, int64_t count, const run_options *options) {
+  profile_options wanted = {
+      .compile = {.fast = options->fast, .target = options->target, .crash_from = options->crash_from},
+      .threads = thread_count(options),
+      .repeat = options->repeat,
+      .json = options->json,
+      .limits = options->limits};
+  indim_literal *result = NULL;
+  int code = profile_program(cx, self, module, arguments, count, &wanted, &result);
+  if (code == EXIT_OK && options->output != NULL) {
+    code = write_result(cx, self, options->output, result);
+  }
+  indim_literal_destroy(result);
+  return code;
+}
+
 static int run_module(indim_ctx *cx, const command *self, const indim_module *module, char **texts, int count,
                       const run_options *options) {
   int code = check_output(self, module, options);
   if (code != EXIT_OK) {
     return code;
   }
-  indim_literal **arguments = must_alloc(((size_t)count + 1) * sizeof *arguments);
-  for (int i = 0; i < count; i++) {
+  int64_t parameters = indim_computation_parameter_count(indim_module_entry(module));
+  bool is_made_up = options->profile && count == 0;
+  int64_t given = is_made_up ? parameters : count;
+  indim_literal **arguments = must_alloc(((size_t)given + 1) * sizeof *arguments);
+  for (int64_t i = 0; i < given; i++) {
     arguments[i] = NULL;
   }
-  code = read_arguments(cx, self, module, texts, count, arguments);
-  if (code == EXIT_OK) {
+  code = is_made_up ? make_arguments(cx, module, given, arguments)
+                    : read_arguments(cx, self, module, texts, count, arguments);
+  const indim_literal *const *list = (const indim_literal *const *)arguments;
+  if (code == EXIT_OK && options->profile) {
+    code = run_profile(cx, self, module, list, given, options);
+  } else if (code == EXIT_OK) {
     outcome out = {0};
-    indim_status status = run_engine(cx, self, module, (const indim_literal *const *)arguments, count, options, &out);
+    indim_status status = run_engine(cx, self, module, list, count, options, &out);
     code = status == INDIM_OK ? deliver(cx, self, &out, options) : report(cx, status);
     indim_literal_destroy(out.result);
   }
-  for (int i = 0; i < count; i++) {
+  for (int64_t i = 0; i < given; i++) {
     indim_literal_destroy(arguments[i]);
   }
   free(arguments);
@@ -384,6 +436,12 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
   case OPTION_JSON:
     options->json = true;
     return EXIT_OK;
+  case OPTION_PROFILE:
+    options->profile = true;
+    return EXIT_OK;
+  case OPTION_LIMITS:
+    options->limits = true;
+    return EXIT_OK;
   case OPTION_LAYOUTS:
     options->layouts = true;
     return EXIT_OK;
@@ -421,6 +479,12 @@ static int check_options(const command *self, run_options *options) {
       (options->threads > 1 || options->threads == AUTO_THREADS || options->fast != 0 || options->target != NULL)) {
     return usage_error(self, "the evaluator has one thread, strict arithmetic and no target: --threads, --fast and "
                              "--target go with compiled programs");
+  }
+  if (options->profile && options->engine == ENGINE_EVAL) {
+    return usage_error(self, "the evaluator has no steps: --profile goes with compiled programs");
+  }
+  if (options->limits && !options->profile) {
+    return usage_error(self, "--limits goes with --profile");
   }
   return EXIT_OK;
 }

@@ -125,6 +125,13 @@ enum { LEAF_PATH_SIZE = 512 };
 typedef int leaf_visit(indim_ctx *cx, void *user, const char *path, const indim_literal *leaf);
 int visit_leaves(indim_ctx *cx, const indim_literal *literal, leaf_visit *visit, void *user);
 
+// The terminal (terminal.c) ------------------------------------------------------------------------------------------
+
+// Columns of standard output: COLUMNS, or the terminal's, or 100; at least 40.
+int terminal_width(void);
+// Whether standard output is a terminal that takes colours; not with NO_COLOR.
+bool terminal_has_color(void);
+
 // Functions (functions.c) ------------------------------------------------------------------------------------------
 
 // Registers a function of a shared library for custom calls: |value| is "NAME=LIBRARY:SYMBOL", given with --|option|.

@@ -53,8 +53,8 @@ static void visit(walk *w, const indim_loop_body *body) {
   }
 }
 
-indim_status indim_loop_steps(const indim_loop_program *program, indim_arena *arena, indim_step **out_steps,
-                              int32_t *out_count) {
+indim_status indim_program_steps(const indim_loop_program *program, indim_arena *arena, indim_step **out_steps,
+                                 int32_t *out_count) {
   walk w = {NULL, 0};
   void *memory = NULL;
   visit(&w, program->body);

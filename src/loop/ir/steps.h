@@ -31,8 +31,8 @@ typedef struct indim_step {
 // "loop", "host", ...
 const char *indim_step_kind_text(indim_step_kind kind);
 // Lists them in |arena|. NO_MEMORY.
-INDIM_CHECKED indim_status indim_loop_steps(const indim_loop_program *program, indim_arena *arena,
-                                            indim_step **out_steps, int32_t *out_count);
+INDIM_CHECKED indim_status indim_program_steps(const indim_loop_program *program, indim_arena *arena,
+                                               indim_step **out_steps, int32_t *out_count);
 
 // What one execution of a step reads and writes of a storage. Each element counts once, however often it is accessed.
 typedef struct indim_step_touch {

@@ -45,8 +45,8 @@ bool indim_element_can(const indim_instr *instr) {
   }
 }
 
-static indim_value_id compute(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
-                              indim_value_id mask) {
+static indim_value_id compute_op(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                                 indim_value_id mask) {
   indim_op op = item->instr->op;
   indim_element_move *move = indim_element_move_of(item->instr);
   if (move != NULL) {
@@ -54,6 +54,17 @@ static indim_value_id compute(indim_element_ctx *k, indim_flow_item *item, const
   }
   bool is_recast = op == INDIM_OP_BITCAST || (op == INDIM_OP_BITCAST_CONVERT && !indim_loop_can_instr(item->instr));
   return is_recast ? indim_recast(k, item, index, mask) : elementwise(k, item, index, mask);
+}
+
+// Nodes of what is inlined come from the instruction itself, not from the one whose loops it is in.
+static indim_value_id compute(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
+                              indim_value_id mask) {
+  indim_loop_builder *b = &k->l->b;
+  const indim_instr *outer = b->origin;
+  b->origin = item->instr;
+  indim_value_id value = compute_op(k, item, index, mask);
+  b->origin = outer;
+  return value;
 }
 
 // Register arrays and constants ---------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 #define INDIM_LOOP_PASS_H
 
 #include "loop/decision/decision.h"
-#include "loop/ir/loop.h"
+#include "loop/ir/steps.h"
 
 // Runs all passes except those that are disabled. A debug build verifies the program after each. |options| may request
 // the program after a pass, and an explanation of what each did.
@@ -36,5 +36,8 @@ INDIM_CHECKED indim_status indim_pass_reroll(indim_loop_program *program);
 
 // Rewrites a finished program; results do not change. Errors: NO_MEMORY.
 INDIM_CHECKED indim_status indim_pass_widen(indim_loop_program *program);
+
+// Puts a reading of the host's clock before and behind each of the program's steps. Errors: NO_MEMORY.
+INDIM_CHECKED indim_status indim_pass_profile(indim_loop_program *program, const indim_step *steps, int32_t count);
 
 #endif  // INDIM_LOOP_PASS_H

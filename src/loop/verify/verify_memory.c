@@ -259,6 +259,16 @@ static indim_status check_custom_call(const indim_loop_verifier *v, const indim_
   return INDIM_OK;
 }
 
+// A step is in no other, so no loop has one inside.
+static indim_status check_clock(const indim_loop_verifier *v, const indim_loop_node *node) {
+  const indim_host_clock *p = (const indim_host_clock *)(const void *)node->u.host.numbers;
+  const indim_loop_node *outer = node->body->owner;
+  while (outer != NULL && outer->kind != INDIM_NODE_FOR) {
+    outer = outer->body->owner;
+  }
+  return outer == NULL && p->step >= 0 ? INDIM_OK : indim_verify_fail_node(v, node, "a clock inside a loop nest");
+}
+
 // What must hold of a service's numbers and arrays beyond its row.
 typedef indim_status service_check(const indim_loop_verifier *v, const indim_loop_node *node);
 static service_check *const service_checks[INDIM_HOST_SERVICE_COUNT] = {

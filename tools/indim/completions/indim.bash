@@ -7,7 +7,7 @@ _indim() {
   fi
   case $command in
   run)
-    options='--output= --json --layouts --engine=native --engine=eval --engine=auto --threads= --repeat= --fast='
+    options='--output= --json --layouts --engine=native --engine=eval --engine=auto --threads= --repeat= --profile --limits --fast='
     options+=' --max-memory= --max-steps= --target= --custom-call= --ffi-handler= --crash-from= --help'
     ;;
   compile)

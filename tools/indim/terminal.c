@@ -1,0 +1,27 @@
+// What a table on standard output may look like: how wide it is, and whether there are colours.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+int terminal_width(void) {
+  enum { USUAL = 100, LEAST = 40, MOST = 400 };
+  const char *columns = getenv("COLUMNS");
+  struct winsize size;
+  int width = USUAL;
+  if (columns != NULL && atoi(columns) > 0) {
+    width = atoi(columns);
+  } else if (isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    width = size.ws_col;
+  }
+  return width < LEAST ? LEAST : width > MOST ? MOST : width;
+}
+
+// NO_COLOR: no-color.org.
+bool terminal_has_color(void) {
+  const char *none = getenv("NO_COLOR");
+  const char *kind = getenv("TERM");
+  return isatty(STDOUT_FILENO) != 0 && (none == NULL || none[0] == '\0') && (kind == NULL || strcmp(kind, "dumb") != 0);
+}
