@@ -64,6 +64,23 @@ INDIM_API const indim_instr *indim_instr_operand(const indim_instr *instr, int64
 // The target of a custom-call; "" of others.
 INDIM_API indim_str indim_instr_call_target(const indim_instr *instr);
 
+// Positions: of a computation in its module, of an instruction in its computation.
+INDIM_API int64_t indim_computation_index(const indim_computation *computation);
+INDIM_API int64_t indim_instr_index(const indim_instr *instr);
+INDIM_API int64_t indim_instr_parameter_number(const indim_instr *instr);      // of a parameter; else -1
+INDIM_API const indim_literal *indim_instr_literal(const indim_instr *instr);  // of a constant; else NULL
+// The computations that it calls, in the order of its attributes: a while's condition and body.
+INDIM_API int64_t indim_instr_called_count(const indim_instr *instr);
+INDIM_API const indim_computation *indim_instr_called(const indim_instr *instr, int64_t index);
+// An attribute that is a number or a list of numbers, by its name in the text: of "dimensions={0,1}" 2, and |*out_numbers| 0, 1;
+// of a slice three a dimension (start, limit, stride), of a padding (low, high, interior). -1 if it has none, or one of another
+// kind.
+INDIM_API int64_t indim_instr_numbers(const indim_instr *instr, const char *attribute, const int64_t **out_numbers);
+// The line of the text that it was read from; 0 where there was none.
+INDIM_API int64_t indim_instr_line(const indim_instr *instr);
+// Writes where the front end's own program has it, as the metadata tells: "model.py:12"; nothing if it does not.
+INDIM_API void indim_instr_origin_print(const indim_instr *instr, indim_buffer *out);
+
 // Checks the whole module: every declared shape against the one that the op's rule gives, operand counts and types,
 // attributes in range, called computations' signatures, constants against their shapes, entry layouts. Reports as
 // many independent problems as the context keeps, each with its place. INDIM_OK when there is none.

@@ -281,6 +281,10 @@ static bool says_default(const indim_instr *instr, const indim_attr *attr) {
   return kind == INDIM_KIND_WORDS && all_words_are(attr, "default");
 }
 
+static bool is_reference(indim_attr_kind kind) {
+  return kind == INDIM_KIND_COMPUTATION || kind == INDIM_KIND_COMPUTATIONS || kind == INDIM_KIND_INSTRS;
+}
+
 // Instructions ------------------------------------------------------------------------------------------------------
 
 static void print_attrs(const indim_instr *instr, unsigned flags, indim_buffer *out) {
@@ -289,11 +293,18 @@ static void print_attrs(const indim_instr *instr, unsigned flags, indim_buffer *
   bool required = false;
   while (instr->attr_count > 0 && indim_attr_next(instr->op, &cursor, &id, &required)) {
     const indim_attr *attr = indim_instr_attr(instr, id);
-    bool hidden = id == INDIM_ATTR_METADATA && (flags & (unsigned)INDIM_PRINT_METADATA) == 0;
+    bool hidden = (id == INDIM_ATTR_METADATA && (flags & (unsigned)INDIM_PRINT_METADATA) == 0) ||
+                  (is_reference(indim_attr_kind_of(id)) && (flags & (unsigned)INDIM_PRINT_NO_REFERENCES) != 0);
     if (attr != NULL && !hidden && !says_default(instr, attr)) {
       indim_buffer_printf(out, ", %s=", indim_attr_text(id));
       print_value(attr, flags, out);
     }
+  }
+}
+
+void indim_instr_attributes_print(const indim_instr *instr, unsigned flags, indim_buffer *out) {
+  if (instr != NULL) {
+    print_attrs(instr, flags, out);
   }
 }
 

@@ -23,6 +23,8 @@ import numpy as np
 
 INDIM = os.path.abspath(os.environ["INDIM_BIN"])
 OK, REFUSED, USAGE, FILE, LIMIT, UNSUPPORTED, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 5, 7, 130
+COMMANDS = re.findall(r"^COMMAND\((\w+),", pathlib.Path("tools/indim/commands.def").read_text(), re.MULTILINE)
+NEEDS_NONE = {"ops"}  # commands that do something without arguments
 passed = failed = 0
 # Sanitized builds need address space of their own.
 SANITIZED = "build/asan" in INDIM or "build/tsan" in INDIM
@@ -84,11 +86,11 @@ def help_texts():
     expect("help of an unknown command", run("help", "frobnicate"), USAGE, err="frobnicate")
     expect("help", run("help"), OK, out="Commands:")
     expect("version", run("--version"), OK, out="indim ")
-    for command in "run compile check print convert ops broadcast explain shape".split():
+    for command in COMMANDS:
         expect(f"{command} --help", run(command, "--help"), OK, out="Example")
         expect(f"help {command}", run("help", command), OK, out=f"Usage: indim {command}")
         expect(f"{command} --nonsense", run(command, "--nonsense"), USAGE, err="--nonsense")
-    for command in "run compile check print convert broadcast explain shape".split():
+    for command in (c for c in COMMANDS if c not in NEEDS_NONE):
         expect(f"{command} without arguments", run(command), USAGE, err=f"indim {command}:")
 
 
@@ -99,7 +101,7 @@ def documents():
     page = dict(zip(sections[1::2], sections[2::2]))
     zsh = pathlib.Path("tools/indim/completions/_indim").read_text()
     bash = pathlib.Path("tools/indim/completions/indim.bash").read_text()
-    for command in "run compile check print convert ops broadcast explain shape".split():
+    for command in COMMANDS:
         wanted = set(re.findall(r"--[a-z-]+", run(command, "--help").stdout.split("Example")[0])) - {"--help"}
         for what, text in (
             ("the man page", page[command]),
