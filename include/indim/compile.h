@@ -48,6 +48,8 @@ typedef struct indim_compile_options {
   // The code reads the clock around each step, which indim_executable_step lists and a run's |step_times| take. A reading is
   // a call of some 20 to 50 ns. Otherwise the program is the same. Not for objects.
   bool profile;
+  // What became of the program, for tools: one JSON object, described below (Reports).
+  indim_buffer *out_report;
   // Called at the beginning of each stage; may be NULL.
   void (*progress)(void *user, indim_compile_stage stage);
   void *progress_user;
@@ -151,6 +153,43 @@ INDIM_API INDIM_CHECKED indim_status indim_services_create(indim_ctx *cx, const 
                                                            indim_services **out_services);
 INDIM_API void indim_services_destroy(indim_services *services);                         // NULL allowed
 INDIM_API const struct indim_host *indim_services_host(const indim_services *services);  // NULL for NULL
+
+// Reports --------------------------------------------------------------------------------------------------------------
+//
+// |out_report| of indim_compile_options gets one JSON object. Members may be added; those here stay. Bytes, counts and numbers are
+// integers unless they are said to be estimates; lines count from 0.
+//
+//   "version"         1
+//   "target", "triple", "vector_bytes"   what the code is for
+//   "scratch_bytes"   the block of working memory; "peak_bytes": the most of it that is live at once, in step "peak_step"; the
+//                     rest of the block is lost to how arrays fit beside each other
+//   "flows"           the program, first, and each body of a loop or branch inside: {"role": "program", "condition", "body" or
+//                     "branch" with its number "branch", "owner": [flow, item] of the loop or conditional, "items",
+//                     "parameters" and "results": numbers of items}
+//     items           each one array, or an op with several results and its members, operands first:
+//       "instruction", "computation"   where it stands in the program; "part": the name of one of the instructions that the
+//                     compiler made of that one
+//       "kind"        "op"; "parameter" or "member" of item "of", with its "number"; "op": the opcode, of a parameter that of what it is named after
+//       "shape", "operands" (items), "uses", "cost" (of one element, in cheap operations, an estimate)
+//       "place"       "registers"; "memory" with the "reason" why not fused; "fused": computed in the loops of the items "into"
+//                     (the first 8); "constant"; "none": nobody needs it
+//       "storage"     its number in "storages", unless it has none
+//       "overwrites"  the item whose memory it works in; or "copies": {"from": item or -1, "why", "because": the item that reads the old value
+//                     afterwards}: why it could not
+//       "notes"       what --explain says of it, as a list; "flows": the numbers of its bodies
+//   "storages"        buffers: {"kind": "argument" or "result" with its "number", "scratch", "constant"; "name", "type", "elements",
+//                     "bytes", "offset" in the scratch block, "shares": whose bytes it reuses (a storage), "live": [first step,
+//                     last step], null if never used}
+//   "steps"           what is executed, in program order; a profile has the same numbers (`indim run --profile`):
+//       "kind"        "loop" (with all inside it), "host" (with "service"), "copy", "fill", "while" (one without other steps in it)
+//       "instructions"  [[name, computation], ...] of items in memory that it computes
+//       "inside"      [name, computation] of the loop or conditional that repeats it
+//       "parallel", "lanes" (of the widest vector)
+//       "reads", "writes"   [[storage, bytes], ...]: each element once
+//       "bytes_read", "bytes_written", "operations", "transcendentals"   of one execution, estimates
+//       "loop_lines"  [first, count] in "loops"; "asm_lines": [[first, count], ...] in "asm"
+//   "loops"           the loop program as text (out_loops)
+//   "asm"             the machine code as assembly; code of no step is what surrounds them
 
 // ----------------------------------------------------------------------------------------------------------------------
 

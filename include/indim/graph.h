@@ -61,6 +61,9 @@ INDIM_API indim_str indim_instr_name(const indim_instr *instr);
 INDIM_API const indim_shape *indim_instr_shape(const indim_instr *instr);
 INDIM_API int64_t indim_instr_operand_count(const indim_instr *instr);
 INDIM_API const indim_instr *indim_instr_operand(const indim_instr *instr, int64_t index);
+// The computations that it calls, in the order of its attributes: to_apply, calls, condition, body, branches.
+INDIM_API int64_t indim_instr_called_count(const indim_instr *instr);
+INDIM_API const indim_computation *indim_instr_called(const indim_instr *instr, int64_t index);
 // The target of a custom-call; "" of others.
 INDIM_API indim_str indim_instr_call_target(const indim_instr *instr);
 

@@ -41,6 +41,34 @@ static void set_target(const indim_object *o) {
   LLVMDisposeTargetData(layout);
 }
 
+// The code generator changes the module, so the assembly is generated from a copy.
+static indim_status write_asm(indim_object *o, indim_buffer *out) {
+  if (out == NULL) {
+    return INDIM_OK;
+  }
+  LLVMModuleRef copy = LLVMCloneModule(o->module);
+  LLVMMemoryBufferRef text = NULL;
+  char *message = NULL;
+  bool has_failed = LLVMTargetMachineEmitToMemoryBuffer(o->machine, copy, LLVMAssemblyFile, &message, &text);
+  LLVMDisposeModule(copy);
+  if (has_failed) {
+    return llvm_failed(o, "writing assembly", message);
+  }
+  indim_buffer_append(out, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
+  LLVMDisposeMemoryBuffer(text);
+  return INDIM_OK;
+}
+
+// Debug lines change no instruction, but they are for |out_lines| alone.
+static indim_status write_lines(indim_object *o) {
+  if (o->options->out_lines == NULL) {
+    return INDIM_OK;
+  }
+  INDIM_TRY(write_asm(o, o->options->out_lines));
+  LLVMStripModuleDebugInfo(o->module);
+  return INDIM_OK;
+}
+
 static void write_llvm(const indim_object *o) {
   if (o->options->out_llvm != NULL) {
     char *text = LLVMPrintModuleToString(o->module);
@@ -59,24 +87,6 @@ static indim_status verify_module(indim_object *o) {
   }
   LLVMDisposeMessage(message);
 #endif
-  return INDIM_OK;
-}
-
-// The code generator changes the module, so the assembly is generated from a copy.
-static indim_status write_asm(indim_object *o) {
-  if (o->options->out_asm == NULL) {
-    return INDIM_OK;
-  }
-  LLVMModuleRef copy = LLVMCloneModule(o->module);
-  LLVMMemoryBufferRef text = NULL;
-  char *message = NULL;
-  bool has_failed = LLVMTargetMachineEmitToMemoryBuffer(o->machine, copy, LLVMAssemblyFile, &message, &text);
-  LLVMDisposeModule(copy);
-  if (has_failed) {
-    return llvm_failed(o, "writing assembly", message);
-  }
-  indim_buffer_append(o->options->out_asm, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
-  LLVMDisposeMemoryBuffer(text);
   return INDIM_OK;
 }
 
@@ -123,7 +133,8 @@ static int64_t text_bytes(LLVMMemoryBufferRef object) {
 
 static indim_status make(indim_object *o) {
   int64_t start = indim_clock_ns();
-  const indim_emit_job job = {o->program, o->options->symbol, o->options->fast, o->has_constants, o->most_nodes};
+  const indim_emit_job job = {o->program,       o->options->symbol, o->options->fast,
+                              o->has_constants, o->most_nodes,      o->options->out_lines != NULL};
   o->context = LLVMContextCreate();
   o->module = LLVMModuleCreateWithNameInContext("indim", o->context);
   LLVMContextSetDiagnosticHandler(o->context, on_diagnostic, NULL);
@@ -131,9 +142,10 @@ static indim_status make(indim_object *o) {
   set_target(o);
   INDIM_TRY(indim_emit_program(&job, &o->arena, o->context, o->module));
   o->emit_ns = indim_clock_ns() - start;
-  write_llvm(o);
   INDIM_TRY(verify_module(o));
-  INDIM_TRY(write_asm(o));
+  INDIM_TRY(write_lines(o));
+  write_llvm(o);
+  INDIM_TRY(write_asm(o, o->options->out_asm));
   start = indim_clock_ns();
   INDIM_TRY(generate(o));
   o->code_ns = indim_clock_ns() - start;

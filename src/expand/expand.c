@@ -136,3 +136,21 @@ indim_status indim_expand(indim_expansions *e, const indim_instr *instr, const i
   *out = slot->module->entry;
   return INDIM_OK;
 }
+
+static const indim_instr *expanded(const indim_expansions *e, const indim_module *module) {
+  for (size_t i = 0; i < e->capacity; i++) {
+    if (e->slots[i].instr != NULL && e->slots[i].module == module) {
+      return e->slots[i].instr;
+    }
+  }
+  return NULL;
+}
+
+// Expansions may have expansions.
+const indim_instr *indim_expansion_source(const indim_expansions *e, const indim_module *module,
+                                          const indim_instr *instr) {
+  while (instr != NULL && instr->computation->module != module) {
+    instr = expanded(e, instr->computation->module);
+  }
+  return instr;
+}

@@ -322,6 +322,9 @@ static indim_status lower_module(indim_lowering *l) {
   if (!indim_lower_failed(l)) {
     lower_entry(l, flow, shapes);
   }
+  if (l->status == INDIM_OK && l->b.status == INDIM_OK && l->options->out_items != NULL) {
+    l->status = indim_plan_report(l, flow);
+  }
   if (l->status != INDIM_OK || l->b.status != INDIM_OK) {
     return l->status != INDIM_OK ? l->status : l->b.status;
   }

@@ -1,7 +1,7 @@
 // What the stages of a compilation share.
 #include "pipeline/compilation.h"
 
-indim_emit_options indim_compilation_emit_options(const indim_compilation *c) {
+indim_emit_options indim_compilation_emit_options(indim_compilation *c) {
   unsigned fast = c->options->fast;
   unsigned flags = 0;
   flags |= (fast & INDIM_COMPILE_CONTRACT) != 0 ? (unsigned)INDIM_FAST_CONTRACT : 0;
@@ -14,5 +14,6 @@ indim_emit_options indim_compilation_emit_options(const indim_compilation *c) {
                               .crash_from = c->options->crash_from,
                               .out_llvm = c->options->out_llvm,
                               .out_asm = c->options->out_asm,
-                              .out_object = c->options->out_object};
+                              .out_object = c->options->out_object,
+                              .out_lines = c->options->out_report == NULL ? NULL : &c->lines};
 }

@@ -23,10 +23,13 @@ typedef struct indim_compilation {
   int32_t step_count;
   indim_executable *executable;
   indim_compile_times times;
+  indim_buffer items, lines;  // for a report
 } indim_compilation;
 
+// Frees what does not outlive the compilation.
+void indim_compilation_end(indim_compilation *c);
 // The options of the code generator.
-indim_emit_options indim_compilation_emit_options(const indim_compilation *c);
+indim_emit_options indim_compilation_emit_options(indim_compilation *c);
 // pipeline.c: opens the code generator for the target of the options.
 INDIM_CHECKED indim_status indim_compilation_begin(indim_compilation *c);
 // The loops of the program.

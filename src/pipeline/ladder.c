@@ -4,7 +4,7 @@
 #include "pipeline/compilation.h"
 
 // The texts that are wanted, and how long they were before a try.
-enum { TEXTS = 6 };
+enum { TEXTS = 7 };
 typedef struct texts {
   indim_buffer *buffers[TEXTS];
   size_t sizes[TEXTS];
@@ -12,7 +12,8 @@ typedef struct texts {
 
 static texts mark_texts(const indim_compilation *c) {
   const indim_compile_options *o = c->options;
-  texts t = {.buffers = {o->out_plan, o->out_loops, o->out_llvm, o->out_asm, o->out_object, o->out_explain}};
+  texts t = {
+      .buffers = {o->out_plan, o->out_loops, o->out_llvm, o->out_asm, o->out_object, o->out_explain, o->out_report}};
   for (int i = 0; i < TEXTS; i++) {
     t.sizes[i] = t.buffers[i] == NULL ? 0 : t.buffers[i]->size;
   }
@@ -54,7 +55,7 @@ static void tell_failure(indim_compilation *c, size_t mark, const indim_instr *c
 }
 
 // Of the program that failed.
-static const indim_instr *find_culprit(const indim_compilation *c) {
+static const indim_instr *find_culprit(indim_compilation *c) {
   if (!c->is_llvm_failure || c->program == NULL) {
     return NULL;
   }

@@ -223,9 +223,8 @@ indim_status indim_compile_object(indim_ctx *cx, const indim_module *module, con
   m.compile = m.options->compile == NULL ? (indim_compile_options){0} : *m.options->compile;
   m.object = object;
   indim_status status = m.compile.profile ? refuse_profile(cx) : make(&m);
-  indim_loop_program_destroy(m.c.program);
+  indim_compilation_end(&m.c);
   indim_executable_destroy(m.c.executable);
-  indim_library_close(m.c.generator.library);
   indim_module_destroy(m.specialized);
   if (status != INDIM_OK) {
     indim_object_destroy(object);

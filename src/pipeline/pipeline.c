@@ -8,6 +8,7 @@
 #include "pipeline/bind.h"
 #include "pipeline/calls.h"
 #include "pipeline/compilation.h"
+#include "pipeline/report.h"
 #include "run/clock.h"
 #include "run/library.h"
 
@@ -77,9 +78,11 @@ indim_status indim_compilation_lower(indim_compilation *c) {
                                  .has_foreign_calls = c->symbol != NULL,
                                  .out_explain = o->out_explain,
                                  .out_plan = o->out_plan,
+                                 .out_items = o->out_report == NULL ? NULL : &c->items,
                                  .shown_pass = o->out_loops == NULL ? NULL : o->loops_after,
                                  .out_shown = o->out_loops};
   int64_t begin = indim_clock_ns();
+  indim_buffer_clear(&c->items);
   INDIM_TRY(begin_stage(c, INDIM_COMPILE_LOWER));
   INDIM_TRY(indim_loop_lower(c->cx, c->module, &c->target, &options, &c->program));
   if (o->profile) {
@@ -94,8 +97,14 @@ indim_status indim_compilation_lower(indim_compilation *c) {
   return INDIM_OK;
 }
 
+static indim_status write_report(const indim_compilation *c) {
+  const indim_report_source source = {c->program, &c->items, &c->lines};
+  return c->options->out_report == NULL ? INDIM_OK : indim_report_write(&source, c->options->out_report);
+}
+
 indim_status indim_compilation_emit(indim_compilation *c, indim_code **out_code) {
   indim_emit_options options = indim_compilation_emit_options(c);
+  indim_buffer_clear(&c->lines);
   indim_emit_report report = {0};
   INDIM_TRY(begin_stage(c, INDIM_COMPILE_EMIT));
   INDIM_TRY(indim_compilation_check_memory(c));
@@ -104,7 +113,7 @@ indim_status indim_compilation_emit(indim_compilation *c, indim_code **out_code)
   INDIM_TRY(status);
   c->times.emit += report.emit_ns;
   c->times.code += report.code_ns;
-  return INDIM_OK;
+  return write_report(c);
 }
 
 static indim_status emit(indim_compilation *c) {
@@ -150,10 +159,19 @@ static indim_status run_stages(indim_compilation *c) {
 
 indim_status indim_compilation_begin(indim_compilation *c) {
   int64_t begin = indim_clock_ns();
+  indim_buffer_init(&c->items, c->cx);
+  indim_buffer_init(&c->lines, c->cx);
   INDIM_TRY(indim_code_generator_open(c->cx, false, &c->generator));
   c->times.load = indim_clock_ns() - begin;
   INDIM_TRY(indim_module_check_constants(c->cx, c->module));
   return choose_target(c);
+}
+
+void indim_compilation_end(indim_compilation *c) {
+  indim_buffer_deinit(&c->items);
+  indim_buffer_deinit(&c->lines);
+  indim_loop_program_destroy(c->program);
+  indim_library_close(c->generator.library);
 }
 
 indim_status indim_compile(indim_ctx *cx, const indim_module *module, const indim_compile_options *options,
@@ -167,8 +185,7 @@ indim_status indim_compile(indim_ctx *cx, const indim_module *module, const indi
   *out_executable = NULL;
   indim_status status = indim_compilation_begin(&c);
   status = status == INDIM_OK ? indim_compilation_climb_down(&c, run_stages) : status;
-  indim_loop_program_destroy(c.program);
-  indim_library_close(c.generator.library);
+  indim_compilation_end(&c);
   if (status != INDIM_OK) {
     indim_executable_destroy(c.executable);
     return status;

@@ -30,7 +30,8 @@ const char *const help_compile =
     "\n"
     "To see what becomes of it:\n"
     "  --dump=STAGE,...        print stages: graph (the program in canonical text), plan (where each array lives),\n"
-    "                          loops (fused loop nests), llvm (LLVM IR), asm (machine code as assembly); loops:PASS\n"
+    "                          loops (fused loop nests), llvm (LLVM IR), asm (machine code as assembly), report (what\n"
+    "                          became of each instruction, steps, buffers and code, as JSON); loops:PASS\n"
     "                          for the loops after a pass, loops:all after each that changed something; --dump=help\n"
     "                          lists the passes\n"
     "  --explain               tell what was fused and what was not, and why\n"
@@ -100,9 +101,9 @@ static const option_spec specs[] = {{"dump", 0, OPTION_DUMP, true},
                                     {0}};
 
 // The texts that can be asked for, in the order of printing.
-typedef enum part { PART_GRAPH, PART_PLAN, PART_LOOPS, PART_LLVM, PART_ASM, PART_EXPLAIN, PART_COUNT } part;
+typedef enum part { PART_GRAPH, PART_PLAN, PART_LOOPS, PART_LLVM, PART_ASM, PART_REPORT, PART_EXPLAIN, PART_COUNT } part;
 
-static const char *const part_names[] = {"graph", "plan", "loops", "llvm", "asm", "explain"};
+static const char *const part_names[] = {"graph", "plan", "loops", "llvm", "asm", "report", "explain"};
 
 typedef struct compile_options {
   bool wanted[PART_COUNT];
@@ -304,6 +305,7 @@ static int compile_file(indim_ctx *cx, const command *self, const compile_option
         .out_loops = options->wanted[PART_LOOPS] ? &f->parts[PART_LOOPS] : NULL,
         .out_llvm = options->wanted[PART_LLVM] ? &f->parts[PART_LLVM] : NULL,
         .out_asm = options->wanted[PART_ASM] ? &f->parts[PART_ASM] : NULL,
+        .out_report = options->wanted[PART_REPORT] ? &f->parts[PART_REPORT] : NULL,
         .out_explain = options->wanted[PART_EXPLAIN] ? &f->parts[PART_EXPLAIN] : NULL,
     };
     *out_status = compile_module(cx, module, &compile, &f->executable);
@@ -380,7 +382,7 @@ static int set_dump(const command *self, const char *list, compile_options *opti
       found = indim_str_equal(indim_str_of(part_names[i]), name) ? i : found;
     }
     if (found == PART_COUNT) {
-      return usage_error(self, "--dump knows graph, plan, loops, llvm and asm, not '%.*s'", (int)name.size, name.data);
+      return usage_error(self, "--dump knows graph, plan, loops, llvm, asm and report, not '%.*s'", (int)name.size, name.data);
     }
     options->wanted[found] = true;
   }

@@ -7,7 +7,9 @@
 #include "indim/indim_host.h"
 
 // Changes whenever a struct that crosses the library's interface changes.
-#define INDIM_EMIT_VERSION 4
+#define INDIM_EMIT_VERSION 5
+
+enum { INDIM_EMIT_FIRST_LINE = 2 };
 
 typedef struct indim_code indim_code;
 
@@ -27,6 +29,9 @@ typedef struct indim_emit_options {
   indim_buffer *out_llvm;    // the IR as text; NULL: not wanted
   indim_buffer *out_asm;     // the machine code as assembly
   indim_buffer *out_object;  // the object file
+  // Assembly with `.loc FILE LINE` before what line LINE stands for: step LINE - INDIM_EMIT_FIRST_LINE (steps.h); lower
+  // numbers are code of no step.
+  indim_buffer *out_lines;
 } indim_emit_options;
 
 typedef struct indim_emit_report {

@@ -175,6 +175,7 @@ static LLVMValueRef add_terms(indim_generator *g, LLVMTypeRef element, LLVMValue
   LLVMPositionBuilderBefore(g->e.builder, LLVMGetBasicBlockTerminator(g->preheader));
   LLVMValueRef pointer = pointer_to(g, &at);
   LLVMPositionBuilderAtEnd(g->e.builder, here);
+  indim_emit_lines_go_on(g);
   return pointer;
 }
 

@@ -179,10 +179,12 @@ static indim_status emit_piece(indim_generator *g, const indim_loop_node *node, 
   LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);
   g->current = &piece;
   g->e.function = piece.function;
+  indim_emit_lines_function(g);
   indim_status status = fill_piece(g, node, c);
   g->current = caller;
   g->e.function = caller->function;
   indim_emit_enter(g, here);
+  indim_emit_lines_go_on(g);
   for (int32_t i = 0; i < c->count; i++) {
     g->regs[c->values[i]] = c->outside[i];
   }

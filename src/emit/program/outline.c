@@ -43,6 +43,7 @@ static indim_status make_function(indim_generator *g, const indim_loop_node *nod
   LLVMSetLinkage(function, LLVMInternalLinkage);
   indim_emit_mark_function(g, function);
   g->e.function = function;
+  LLVMSetCurrentDebugLocation2(g->e.builder, NULL);
   LLVMPositionBuilderAtEnd(g->e.builder, LLVMAppendBasicBlockInContext(g->e.context, function, ""));
   for (int32_t k = 0; k < node->arg_count; k++) {
     args[k].part[0] = LLVMGetParam(function, (unsigned)k);
@@ -53,6 +54,7 @@ static indim_status make_function(indim_generator *g, const indim_loop_node *nod
   LLVMBuildRet(g->e.builder, status == INDIM_OK ? result.part[0] : LLVMGetPoison(type));
   g->e.function = outer;
   LLVMPositionBuilderAtEnd(g->e.builder, here);
+  indim_emit_lines_go_on(g);
   return status;
 }
 

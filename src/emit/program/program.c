@@ -62,8 +62,10 @@ indim_status indim_emit_body(indim_generator *g, const indim_loop_body *body) {
     if (++g->node_count % POLL_NODES == 0) {
       INDIM_TRY(indim_poll(g->e.cx));
     }
+    bool is_step = indim_emit_lines_enter(g, node);
     INDIM_TRY(emit_node(g, node));
     split_block(g);
+    indim_emit_lines_leave(g, is_step);
   }
   g->body = outer;
   return INDIM_OK;
@@ -170,6 +172,7 @@ static indim_status emit_function(indim_generator *g) {
   g->current = &function;
   g->e.function = function.function;
   indim_emit_mark_function(g, function.function);
+  indim_emit_lines_function(g);
   if (is_mostly_parallel(g->e.program)) {
     indim_emit_add_attribute(g, function.function, "optnone");
     indim_emit_add_attribute(g, function.function, "noinline");  // required by optnone
@@ -192,7 +195,7 @@ static indim_status check_lanes(indim_ctx *cx, const indim_loop_program *program
   return INDIM_OK;
 }
 
-static indim_status fill_module(indim_generator *g) {
+static indim_status fill_module(indim_generator *g, bool has_lines) {
   const indim_loop_program *program = g->e.program;
   size_t count = (size_t)program->value_count;
   INDIM_TRY(check_lanes(g->e.cx, program));
@@ -203,7 +206,12 @@ static indim_status fill_module(indim_generator *g) {
     memcpy(g->values, program->values, count * sizeof *g->values);
   }
   INDIM_TRY(indim_emit_legalize(program, g->arena, g->values, g->is_split));
-  return emit_function(g);
+  if (has_lines) {
+    INDIM_TRY(indim_emit_lines_begin(g));
+  }
+  indim_status status = emit_function(g);
+  indim_emit_lines_end(g);
+  return status;
 }
 
 indim_status indim_emit_program(const indim_emit_job *job, indim_arena *arena, LLVMContextRef context,
@@ -220,7 +228,7 @@ indim_status indim_emit_program(const indim_emit_job *job, indim_arena *arena, L
                        .has_constants = job->has_constants,
                        .most_nodes = job->most_nodes};
   g.e.builder = LLVMCreateBuilderInContext(context);
-  indim_status status = fill_module(&g);
+  indim_status status = fill_module(&g, job->has_lines);
   LLVMDisposeBuilder(g.e.builder);
   return status;
 }

@@ -4,10 +4,12 @@
 #ifndef INDIM_EMIT_PROGRAM_H
 #define INDIM_EMIT_PROGRAM_H
 
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/TargetMachine.h>
 
 #include "base/arena.h"
 #include "emit/llvm/codegen.h"
+#include "loop/ir/steps.h"
 
 // Deeper nests of bodies are refused: each level is a recursion here and a loop level for LLVM.
 enum { INDIM_EMIT_MAX_DEPTH = 256 };
@@ -25,9 +27,10 @@ typedef struct indim_emit_function {
   bool is_piece;
   bool has_streamed;  // contains non-temporal stores, which need a fence at the end
   LLVMValueRef arguments, results, scratch, host;
-  LLVMValueRef stop;    // pointer to the stop word, never NULL
-  LLVMValueRef status;  // pointer to the word in which pieces record why they ended early
-  LLVMValueRef *bases;  // of each storage, NULL until used
+  LLVMValueRef stop;      // pointer to the stop word, never NULL
+  LLVMValueRef status;    // pointer to the word in which pieces record why they ended early
+  LLVMValueRef *bases;    // of each storage, NULL until used
+  LLVMMetadataRef scope;  // of its lines; NULL: they are not wanted
 } indim_emit_function;
 
 // A costly function that occurs often in a body, outlined as a function of the module.
@@ -67,6 +70,16 @@ typedef struct indim_emit_streams {
   LLVMValueRef pointers[16];
 } indim_emit_streams;
 
+// Debug lines that say which step an instruction is for (lines.c).
+typedef struct indim_emit_lines {
+  LLVMDIBuilderRef builder;  // NULL: they are not wanted
+  LLVMMetadataRef file, type;
+  indim_step *steps;
+  int32_t count;
+  int32_t next;   // the step that is met next
+  unsigned line;  // of what is built now
+} indim_emit_lines;
+
 typedef struct indim_generator {
   indim_emit e;
   indim_arena *arena;  // owns all memory allocated while the module is built
@@ -93,6 +106,7 @@ typedef struct indim_generator {
   const indim_loop_body *outlined_body;  // the body that the table below describes
   int32_t outlined_count;
   indim_emit_outlined outlined[INDIM_EMIT_OUTLINED];
+  indim_emit_lines lines;
 } indim_generator;
 
 // program.c -------------------------------------------------------------------------------------------------------------
@@ -104,6 +118,7 @@ typedef struct indim_emit_job {
   unsigned fast;
   bool has_constants;  // large constants too; else the linker has to define them (indim_emit_is_external)
   int32_t most_nodes;  // only the first nodes of the program's own body, to bisect a failure of LLVM; 0: all
+  bool has_lines;      // instructions have debug lines (INDIM_EMIT_FIRST_LINE)
 } indim_emit_job;
 
 // Fills |module| (empty, in |context|) with the program's function and what it needs. Allocates from |arena|
@@ -143,6 +158,19 @@ void indim_emit_function_end(indim_generator *g, LLVMBasicBlockRef start);
 void indim_emit_return(indim_generator *g, LLVMValueRef outcome);
 // The block that returns |outcome|.
 LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome);
+
+// lines.c ---------------------------------------------------------------------------------------------------------------
+
+INDIM_CHECKED indim_status indim_emit_lines_begin(indim_generator *g);
+// Behind the last function; nothing is left to be freed.
+void indim_emit_lines_end(indim_generator *g);
+// Gives the current function a scope for its lines, and the builder the present line in it.
+void indim_emit_lines_function(indim_generator *g);
+// The builder goes on in the current function.
+void indim_emit_lines_go_on(indim_generator *g);
+// Before a node; whether it is a step. After it, with the answer.
+bool indim_emit_lines_enter(indim_generator *g, const indim_loop_node *node);
+void indim_emit_lines_leave(indim_generator *g, bool is_step);
 
 // legalize.c ------------------------------------------------------------------------------------------------------------
 

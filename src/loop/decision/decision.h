@@ -17,6 +17,7 @@ typedef struct indim_lower_options {
   bool has_foreign_calls;     // custom calls of functions that are not registered are the host's
   indim_buffer *out_explain;  // NULL: not requested
   indim_buffer *out_plan;     // likewise
+  indim_buffer *out_items;    // likewise: JSON of the items, as in indim_compile_options.out_report
   // The program as text after this pass (passes.def), or "lowering" for before all, or "all" for after each that
   // changed something; NULL: not requested.
   const char *shown_pass;

@@ -335,6 +335,9 @@ indim_loop_node *indim_loop_next(const indim_loop_node *node);
 indim_loop_node *indim_loop_next_in(const indim_loop_body *body, const indim_loop_node *node);
 // Writes the program as text, for people (docs/loop.md).
 void indim_loop_print(const indim_loop_program *program, indim_buffer *out);
+// The same, and calls |mark| where the text of each node begins and where it ends, with all that is nested in it.
+typedef void indim_loop_mark(void *user, const indim_loop_node *node, bool is_end);
+void indim_loop_print_marked(const indim_loop_program *program, indim_loop_mark *mark, void *user, indim_buffer *out);
 // Writes one node as in the program's text, without its bodies and without a newline.
 void indim_loop_print_node(const indim_loop_program *program, const indim_loop_node *node, indim_buffer *out);
 // Checks every rule of this header: types and lanes of arguments and results, uses in scope, body parameters and

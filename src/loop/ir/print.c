@@ -11,7 +11,9 @@
 typedef struct printer {
   const indim_loop_program *program;
   indim_buffer *out;
-  bool *is_shared;  // for each storage: whether its name is not unique; NULL: unknown
+  bool *is_shared;        // for each storage: whether its name is not unique; NULL: unknown
+  indim_loop_mark *mark;  // NULL: nobody asks
+  void *user;
 } printer;
 
 // Values and storages ---------------------------------------------------------------------------------------------------
@@ -327,7 +329,7 @@ static void print_node(const printer *p, const indim_loop_node *node) {
 }
 
 void indim_loop_print_node(const indim_loop_program *program, const indim_loop_node *node, indim_buffer *out) {
-  const printer p = {program, out, NULL};
+  const printer p = {.program = program, .out = out};
   print_node(&p, node);
 }
 
@@ -358,16 +360,26 @@ static void print_body_end(const printer *p, const indim_loop_body *body) {
   }
 }
 
+static void tell(const printer *p, const indim_loop_node *node, bool is_end) {
+  if (p->mark != NULL) {
+    p->mark(p->user, node, is_end);
+  }
+}
+
 // Walks along |next| and into bodies, and returns from a body through its owner.
 static void print_nodes(const printer *p) {
   const indim_loop_body *body = p->program->body;
   const indim_loop_node *node = body->first;
   for (;;) {
     if (node != NULL) {
+      tell(p, node, false);
       if (node->kind != INDIM_NODE_CONST) {
         indent(p, body->depth);
         print_node(p, node);
         indim_buffer_char(p->out, '\n');
+      }
+      if (node->bodies[0] == NULL) {
+        tell(p, node, true);
       }
       body = node->bodies[0] != NULL ? node->bodies[0] : body;
       node = node->bodies[0] != NULL ? body->first : node->next;
@@ -379,6 +391,9 @@ static void print_nodes(const printer *p) {
       return;
     }
     bool has_more = body == owner->bodies[0] && owner->bodies[1] != NULL;
+    if (!has_more) {
+      tell(p, owner, true);
+    }
     body = has_more ? owner->bodies[1] : body->outer;
     node = has_more ? body->first : owner->next;
   }
@@ -429,11 +444,11 @@ static indim_status find_shared(const indim_loop_program *program, bool *is_shar
   return INDIM_OK;
 }
 
-void indim_loop_print(const indim_loop_program *program, indim_buffer *out) {
+void indim_loop_print_marked(const indim_loop_program *program, indim_loop_mark *mark, void *user, indim_buffer *out) {
   size_t count = (size_t)program->storage_count;
   void *memory = NULL;
   indim_status status = indim_alloc_zeroed(program->cx, count, &memory);
-  printer p = {program, out, memory};
+  printer p = {program, out, memory, mark, user};
   if (status == INDIM_OK) {
     status = find_shared(program, p.is_shared);
   }
@@ -451,4 +466,8 @@ void indim_loop_print(const indim_loop_program *program, indim_buffer *out) {
   indim_buffer_text(out, count == 0 ? "" : "\n");
   print_nodes(&p);
   indim_free(program->cx, memory, count);
+}
+
+void indim_loop_print(const indim_loop_program *program, indim_buffer *out) {
+  indim_loop_print_marked(program, NULL, NULL, out);
 }

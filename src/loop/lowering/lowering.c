@@ -1,6 +1,7 @@
 // The tools of all that lowers: failing at an instruction, memory, lines of --explain, decisions that are left out.
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "array/element.h"
 #include "graph/place.h"
@@ -24,8 +25,29 @@ void *indim_lower_alloc(indim_lowering *l, int64_t count, size_t size) {
   return memory;
 }
 
+static void add_note(indim_lowering *l, const indim_flow_item *item, const char *text) {
+  if (l->note_count == l->note_capacity) {
+    int32_t capacity = l->note_capacity == 0 ? 64 : 2 * l->note_capacity;
+    indim_lower_note *notes = indim_lower_alloc(l, capacity, sizeof *notes);
+    if (notes == NULL) {
+      return;
+    }
+    if (l->note_count > 0) {
+      memcpy(notes, l->notes, (size_t)l->note_count * sizeof *notes);
+    }
+    l->notes = notes;
+    l->note_capacity = capacity;
+  }
+  indim_lower_note *note = &l->notes[l->note_count++];
+  note->item = item;
+  note->order = l->note_count;
+  if (l->status == INDIM_OK) {
+    l->status = indim_arena_str(&l->arena, indim_str_of(text), &note->text);
+  }
+}
+
 void indim_lower_explain(indim_lowering *l, const indim_flow_item *item, const char *format, ...) {
-  if (l->options->out_explain == NULL) {
+  if (l->options->out_explain == NULL && l->options->out_items == NULL) {
     return;
   }
   char text[200];
@@ -33,6 +55,12 @@ void indim_lower_explain(indim_lowering *l, const indim_flow_item *item, const c
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  if (l->options->out_items != NULL) {
+    add_note(l, item, text);
+  }
+  if (l->options->out_explain == NULL) {
+    return;
+  }
   indim_shape_text shape;
   indim_place_text place;
   bool is_placed = indim_instr_place(item->instr, &place);

@@ -21,6 +21,13 @@
 typedef struct indim_lower_memo indim_lower_memo;
 typedef struct indim_transposition indim_transposition;
 
+// What --explain tells of an item, kept for a report.
+typedef struct indim_lower_note {
+  const indim_flow_item *item;
+  int32_t order;
+  indim_str text;
+} indim_lower_note;
+
 typedef struct indim_lowering {
   indim_ctx *cx;
   indim_arena arena;  // of flows and plans; gone when the program is made
@@ -31,8 +38,10 @@ typedef struct indim_lowering {
   uint32_t without;     // decisions left out, one bit each
   indim_status status;  // of what is not the builder's: the first error
   indim_lower_memo *memo;
-  int32_t walks;                         // over what is inline, so far
-  int32_t loop_depth;                    // FORs that are open around what is built
+  int32_t walks;            // over what is inline, so far
+  int32_t loop_depth;       // FORs that are open around what is built
+  indim_lower_note *notes;  // in the order in which they were told
+  int32_t note_count, note_capacity;
   struct indim_access_analysis *survey;  // running, or NULL
   indim_transposition *turn;             // likewise
 } indim_lowering;
@@ -42,7 +51,7 @@ void indim_lower_refuse(indim_lowering *l, const indim_flow_item *item, const ch
 bool indim_lower_failed(const indim_lowering *l);
 // Memory of the lowering's arena; NULL after a failure.
 void *indim_lower_alloc(indim_lowering *l, int64_t count, size_t size);
-// A line of --explain.
+// A line of --explain, and a note for the report.
 void indim_lower_explain(indim_lowering *l, const indim_flow_item *item, const char *format, ...) INDIM_PRINTF(3, 4);
 
 // How many of |most| lanes (a power of two) the next piece of |left| elements takes: all, or a half, a quarter ...; 0 at the

@@ -15,6 +15,8 @@ bool indim_plan_is_small(const indim_flow_item *item);
 bool indim_plan_can_be_in_registers(const indim_flow_item *item);
 // plan_print.c: the flow and those inside it as text.
 void indim_plan_print(const indim_flow *flow, indim_buffer *out);
+// plan_report.c: the flow and those inside it as JSON, when it is lowered, to the options' |out_items|. NO_MEMORY.
+INDIM_CHECKED indim_status indim_plan_report(indim_lowering *l, const indim_flow *flow);
 // plan_verify.c: INTERNAL, with the item, for a planned flow that does not hold together. Takes time that grows with the items
 // times those that overwrite memory.
 INDIM_CHECKED indim_status indim_plan_verify(indim_ctx *cx, const indim_flow *flow);
