@@ -13,11 +13,23 @@ if(tool_sources)
   pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
   pkg_check_modules(CJSON REQUIRED IMPORTED_TARGET libcjson)
 
-  add_executable(indim_tool ${tool_sources})
+  # The page of `indim view`.
+  set(view_folder ${PROJECT_SOURCE_DIR}/tools/indim/view)
+  set(view_page ${PROJECT_BINARY_DIR}/generated/view_page.c)
+  file(GLOB view_sources CONFIGURE_DEPENDS ${view_folder}/*.html ${view_folder}/*.css ${view_folder}/*.js)
+  add_custom_command(
+    OUTPUT ${view_page}
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${view_folder} -DOUT=${view_page} -P ${PROJECT_SOURCE_DIR}/cmake/view_page.cmake
+    DEPENDS ${view_sources} ${PROJECT_SOURCE_DIR}/cmake/view_page.cmake
+    VERBATIM
+  )
+
+  add_executable(indim_tool ${tool_sources} ${view_page})
   set_target_properties(
     indim_tool PROPERTIES OUTPUT_NAME indim RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} INSTALL_RPATH
                                                                                            "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}"
   )
+  target_include_directories(indim_tool PRIVATE ${PROJECT_SOURCE_DIR}/tools/indim)
   target_compile_definitions(indim_tool PRIVATE _POSIX_C_SOURCE=200809L INDIM_VERSION="${PROJECT_VERSION}")
   target_link_libraries(indim_tool PRIVATE indim_picture indim::indim PkgConfig::LIBZIP PkgConfig::CJSON m ${CMAKE_DL_LIBS})
   indim_compile_settings(indim_tool)

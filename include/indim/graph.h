@@ -50,6 +50,7 @@ INDIM_API int64_t indim_module_instr_count(const indim_module *module);  // of a
 INDIM_API indim_str indim_module_header(const indim_module *module, const char *name);
 
 INDIM_API indim_str indim_computation_name(const indim_computation *computation);
+INDIM_API int64_t indim_computation_index(const indim_computation *computation);  // in its module
 INDIM_API int64_t indim_computation_instr_count(const indim_computation *computation);
 INDIM_API const indim_instr *indim_computation_instr(const indim_computation *computation, int64_t index);
 INDIM_API const indim_instr *indim_computation_root(const indim_computation *computation);
@@ -58,6 +59,7 @@ INDIM_API const indim_instr *indim_computation_parameter(const indim_computation
 
 INDIM_API indim_op indim_instr_op(const indim_instr *instr);
 INDIM_API indim_str indim_instr_name(const indim_instr *instr);
+INDIM_API int64_t indim_instr_index(const indim_instr *instr);  // in its computation
 INDIM_API const indim_shape *indim_instr_shape(const indim_instr *instr);
 INDIM_API int64_t indim_instr_operand_count(const indim_instr *instr);
 INDIM_API const indim_instr *indim_instr_operand(const indim_instr *instr, int64_t index);

@@ -315,6 +315,9 @@ const indim_instr *indim_instr_operand(const indim_instr *instr, int64_t index) 
   return instr == NULL || index < 0 || index >= instr->operand_count ? NULL : instr->operands[index];
 }
 
+int64_t indim_instr_index(const indim_instr *instr) { return instr == NULL ? 0 : instr->index; }
+int64_t indim_computation_index(const indim_computation *c) { return c == NULL ? 0 : c->index; }
+
 static bool calls(const indim_attr *attr) {
   indim_attr_kind kind = indim_attr_kind_of(attr->id);
   return kind == INDIM_KIND_COMPUTATION || kind == INDIM_KIND_COMPUTATIONS;

@@ -101,7 +101,16 @@ static const option_spec specs[] = {{"dump", 0, OPTION_DUMP, true},
                                     {0}};
 
 // The texts that can be asked for, in the order of printing.
-typedef enum part { PART_GRAPH, PART_PLAN, PART_LOOPS, PART_LLVM, PART_ASM, PART_REPORT, PART_EXPLAIN, PART_COUNT } part;
+typedef enum part {
+  PART_GRAPH,
+  PART_PLAN,
+  PART_LOOPS,
+  PART_LLVM,
+  PART_ASM,
+  PART_REPORT,
+  PART_EXPLAIN,
+  PART_COUNT
+} part;
 
 static const char *const part_names[] = {"graph", "plan", "loops", "llvm", "asm", "report", "explain"};
 
@@ -382,15 +391,15 @@ static int set_dump(const command *self, const char *list, compile_options *opti
       found = indim_str_equal(indim_str_of(part_names[i]), name) ? i : found;
     }
     if (found == PART_COUNT) {
-      return usage_error(self, "--dump knows graph, plan, loops, llvm, asm and report, not '%.*s'", (int)name.size, name.data);
+      return usage_error(self, "--dump knows graph, plan, loops, llvm, asm and report, not '%.*s'", (int)name.size,
+                         name.data);
     }
     options->wanted[found] = true;
   }
   return EXIT_OK;
 }
 
-static int set_without(const command *self, const char *list, compile_options *options) {
-  options->without = list;
+int check_decisions(const command *self, const char *list) {
   for (indim_str name; next_name(&list, &name);) {
     const indim_compile_decision *known = indim_compile_decisions();
     while (known->name != NULL && !indim_str_equal(indim_str_of(known->name), name)) {
@@ -458,7 +467,8 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
     options->target = value;
     return check_target(self, value);
   case OPTION_WITHOUT:
-    return set_without(self, value, options);
+    options->without = value;
+    return check_decisions(self, value);
   case OPTION_JSON:
     options->json = true;
     return EXIT_OK;

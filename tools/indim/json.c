@@ -54,6 +54,24 @@ char *json_text(cJSON *value, bool indented) {
   return text;
 }
 
+void json_put_string(indim_buffer *out, indim_str text) {
+  indim_buffer_char(out, '"');
+  for (size_t i = 0; i < text.size;) {
+    unsigned char c = (unsigned char)text.data[i];
+    unsigned char next[5] = {0};  // ended, so that no character reaches behind the text
+    memcpy(next, text.data + i, text.size - i < 4 ? text.size - i : 4);
+    size_t size = character_bytes(next);
+    if (size == 0 || c < ' ') {
+      indim_buffer_printf(out, size == 0 ? "?" : "\\u%04x", (unsigned)c);
+    } else {
+      indim_buffer_text(out, c == '"' || c == '\\' ? "\\" : "");
+      indim_buffer_append(out, text.data + i, size);
+    }
+    i += size == 0 ? 1 : size;
+  }
+  indim_buffer_char(out, '"');
+}
+
 void json_print(cJSON *value, bool indented) {
   char *text = json_text(value, indented);
   puts(text);

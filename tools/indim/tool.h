@@ -149,6 +149,8 @@ void json_end(int code);
 // become '?'.
 char *json_text(struct cJSON *value, bool indented);
 void json_print(struct cJSON *value, bool indented);  // to standard output
+// Writes |text| in quotes to |out|; bytes that are no UTF-8 become '?'.
+void json_put_string(indim_buffer *out, indim_str text);
 // [{"line":3,"column":7,"status":"INVALID","message":"...","hint":"..."}]: what was kept since it was last taken.
 struct cJSON *json_take_reasons(void);
 void json_keep_reason(indim_status status, const char *message);
@@ -182,6 +184,8 @@ const volatile int32_t *work_stop_flag(void);
 int parse_fast(const command *self, const char *text, unsigned *out_fast);
 // Whether there is a target of this name; else reports it and returns EXIT_USAGE.
 int check_target(const command *self, const char *name);
+// Whether all names of a list are decisions of the compiler; else reports it and returns EXIT_USAGE.
+int check_decisions(const command *self, const char *list);
 // Prints a row for each target ("native  this machine ...").
 int list_targets(void);
 // Tells, a line each, what went wrong on the way to a compilation that succeeded, and clears it.

@@ -1,0 +1,124 @@
+// The data of the page, joined: instructions by number, what became of each, the steps that compute it.
+const data = JSON.parse(document.getElementById("data").textContent);
+const report = data.report;
+
+const instructions = [];  // {id, computation, name, op, shape, operands, users, text, called, items, steps}
+const computations = [];  // {name, first, count, root, callers}
+const byName = new Map();  // computation name -> Map of instruction name -> instruction
+
+for (const c of data.computations) {
+  const first = instructions.length;
+  const computation = {name: c.name, index: computations.length, isEntry: c.entry, first, count: c.instructions.length, callers: []};
+  const names = new Map();
+  for (const [name, op, shape, operands, text, called] of c.instructions) {
+    const instruction = {
+      id: instructions.length, computation, name, op, shape, text, called: called || [],
+      operands: operands.map(k => first + k), users: [], items: [], steps: []};
+    instructions.push(instruction);
+    names.set(name, instruction);
+  }
+  computation.root = first + c.root;
+  computations.push(computation);
+  byName.set(c.name, names);
+}
+for (const instruction of instructions) {
+  for (const k of new Set(instruction.operands)) {
+    if (instructions[k]) instructions[k].users.push(instruction.id);
+  }
+  for (const c of instruction.called) computations[c].callers.push(instruction.id);
+}
+const entry = computations.find(c => c.isEntry) || computations[0];
+
+function find(name, computation) {
+  const names = byName.get(computation);
+  return names && names.get(name);
+}
+
+// Of the report.
+const steps = [];
+const storages = report ? report.storages : [];
+const lines = {loops: report ? report.loops.split("\n") : [], asm: report ? report.asm.split("\n") : []};
+const profile = new Map();
+
+if (report) {
+  report.steps.forEach((s, number) => {
+    const step = {...s, number, list: s.instructions.map(([n, c]) => find(n, c)).filter(Boolean), fused: []};
+    step.bytes = s.bytes_read + s.bytes_written;
+    step.work = s.operations + s.transcendentals;
+    for (const i of step.list) i.steps.push(number);
+    steps.push(step);
+  });
+  report.flows.forEach((flow, f) => flow.items.forEach((item, k) => {
+    item.flow = f;
+    item.index = k;
+    item.of = item.kind === "member" ? item.of : undefined;
+    const instruction = find(item.instruction, item.computation);
+    item.target = instruction;
+    if (instruction) instruction.items.push(item);
+  }));
+  for (const flow of report.flows) {
+    for (const item of flow.items) {
+      for (const k of item.into || []) {
+        const user = flow.items[k].target;
+        for (const s of user ? user.steps : []) {
+          if (item.target && !steps[s].fused.includes(item.target)) steps[s].fused.push(item.target);
+        }
+      }
+    }
+  }
+}
+
+const measured = data.profile && (data.profile.profile || data.profile);
+const measuredSteps = Array.isArray(measured) ? measured : measured && Array.isArray(measured.steps) ? measured.steps : [];
+measuredSteps.forEach((s, k) => {
+  const number = s && Number.isInteger(s.step) ? s.step : k;
+  if (s && typeof s.seconds === "number" && s.seconds >= 0) profile.set(number, {seconds: s.seconds, runs: s.runs > 0 ? s.runs : 1});
+});
+const roof = {
+  bandwidth: measured && measured.bandwidth > 0 ? measured.bandwidth : 0,
+  flops: measured && measured.flops > 0 ? measured.flops : 0,
+};
+
+// The class of an instruction by what became of it.
+function fate(instruction) {
+  if (instruction.op === "parameter" && instruction.computation.isEntry) return "argument";
+  const places = new Set(instruction.items.map(item => item.place));
+  for (const place of ["memory", "registers", "fused", "constant", "none"]) {
+    if (places.has(place)) return place;
+  }
+  return instruction.op === "constant" ? "constant" : "unknown";
+}
+
+// Whether it moves data that need not be moved, and what is known of it.
+const MOVES = new Set(["copy", "transpose", "copy-start", "copy-done"]);
+function copying(instruction) {
+  return instruction.items.some(item => item.copies || (item.notes || []).some(n => n.startsWith("works on a copy"))) ||
+      (MOVES.has(instruction.op) && instruction.items.some(item => item.place === "memory"));
+}
+
+function bytesText(n) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let k = 0;
+  for (; n >= 1024 && k + 1 < units.length; k++) n /= 1024;
+  return (k === 0 ? String(n) : n.toPrecision(3)) + " " + units[k];
+}
+
+function countText(n) {
+  const units = ["", "k", "M", "G", "T", "P"];
+  let k = 0;
+  for (; n >= 1000 && k + 1 < units.length; k++) n /= 1000;
+  return (k === 0 ? String(Math.round(n * 100) / 100) : n.toPrecision(3)) + units[k];
+}
+
+function timeText(seconds) {
+  const units = ["s", "ms", "us", "ns"];
+  let k = 0;
+  for (; seconds < 1 && k + 1 < units.length && seconds > 0; k++) seconds *= 1000;
+  return seconds.toPrecision(3) + " " + units[k];
+}
+
+// Where an instruction is found: #name, or #computation/name outside the entry.
+function hashOf(instruction) {
+  const name = encodeURIComponent(instruction.name).replace(/!/g, "%21");
+  return "#" + (instruction.computation === entry ? "" : encodeURIComponent(instruction.computation.name).replace(/!/g, "%21") + "/") + name;
+}
