@@ -1,6 +1,6 @@
 # Writes the page of `indim view` as a C array: cmake -DFOLDER=tools/indim/view -DOUT=view_page.c -P view_page.cmake. The style
 # and the scripts, in the order of SCRIPTS, are put into page.html.
-set(SCRIPTS model dom graph program steps memory main)
+set(SCRIPTS model dom picture graph program steps memory main)
 
 file(READ ${FOLDER}/page.html page)
 file(READ ${FOLDER}/view.css style)

@@ -114,72 +114,6 @@ static void put_ops(const indim_module *module, indim_buffer *out) {
   }
 }
 
-// Shapes ----------------------------------------------------------------------------------------------------------------
-
-// What is told of each shape that occurs, by its text. Those of more than so many are not told of.
-enum { MOST_SHAPES = 2000, SHAPE_SLOTS = 8192 };
-
-typedef struct shape_table {
-  indim_ctx *cx;
-  char *slots[SHAPE_SLOTS];  // open addressing; at most a quarter is taken
-  int count;
-  indim_buffer *out;
-} shape_table;
-
-// Whether the text is new; it is kept then, and belongs to the table.
-static bool is_new_shape(shape_table *t, char *text) {
-  uint32_t hash = 2166136261u;
-  for (const char *c = text; *c != '\0'; c++) {
-    hash = (hash ^ (unsigned char)*c) * 16777619u;
-  }
-  size_t at = hash % SHAPE_SLOTS;
-  for (; t->slots[at] != NULL; at = (at + 1) % SHAPE_SLOTS) {
-    if (strcmp(t->slots[at], text) == 0) {
-      return false;
-    }
-  }
-  t->slots[at] = text;
-  return true;
-}
-
-static void put_shape(shape_table *t, const indim_shape *shape) {
-  char *text = shape_text(t->cx, shape, true);
-  if (t->count >= MOST_SHAPES || !is_new_shape(t, text)) {
-    free(text);
-    return;
-  }
-  int64_t bytes = 0;
-  indim_buffer_text(t->out, t->count++ == 0 ? "\n" : ",\n");
-  json_put_string(t->out, indim_str_of(text));
-  indim_buffer_text(t->out, ":{");
-  if (indim_shape_is_array(shape) && indim_shape_is_static(shape) &&
-      indim_shape_storage_bytes(t->cx, shape, &bytes) == INDIM_OK) {
-    indim_buffer_printf(t->out, "\"elements\":%lld,\"bytes\":%lld", (long long)indim_shape_element_count(shape),
-                        (long long)bytes);
-  }
-  indim_buffer_char(t->out, '}');
-}
-
-static void put_shapes(indim_ctx *cx, const indim_module *module, indim_buffer *out) {
-  shape_table *table = must_alloc(sizeof *table);
-  memset(table, 0, sizeof *table);
-  table->cx = cx;
-  table->out = out;
-  for (int64_t c = 0; c < indim_module_computation_count(module); c++) {
-    const indim_computation *computation = indim_module_computation(module, c);
-    for (int64_t i = 0; i < indim_computation_instr_count(computation); i++) {
-      const indim_shape *shape = indim_instr_shape(indim_computation_instr(computation, i));
-      if (shape != NULL) {
-        put_shape(table, shape);
-      }
-    }
-  }
-  for (int i = 0; i < SHAPE_SLOTS; i++) {
-    free(table->slots[i]);
-  }
-  free(table);
-}
-
 // The data --------------------------------------------------------------------------------------------------------------
 
 typedef struct findings {
@@ -213,7 +147,7 @@ static void put_data(indim_ctx *cx, const findings *f, indim_buffer *out) {
   indim_buffer_text(out, "],\n\"ops\":{");
   put_ops(module, out);
   indim_buffer_text(out, "},\n\"shapes\":{");
-  put_shapes(cx, module, out);
+  view_put_shapes(cx, module, out);
   indim_buffer_text(out, "},\n\"computations\":[");
   for (int64_t c = 0; c < indim_module_computation_count(module); c++) {
     put_computation(cx, module, indim_module_computation(module, c), out);

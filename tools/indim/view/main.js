@@ -26,8 +26,7 @@ function shapeDetail(text) {
   const facts = data.shapes[text];
   return [el("code", {class: "shape"}, text),
     facts && facts.bytes !== undefined ? el("span", {class: "soft"}, ` ${facts.elements} elements, ${bytesText(facts.bytes)}`) : null,
-    facts && facts.words ? el("div", {class: "soft"}, facts.words) : null,
-    facts && facts.svg ? el("img", {class: "picture", alt: "Layout of " + text, src: "data:image/svg+xml;charset=utf-8," + encodeURIComponent(facts.svg)}) : null];
+    facts && facts.picture ? pictureOf(facts.picture) : null];
 }
 
 const MANY = 30;
@@ -181,7 +180,6 @@ function begin() {
   document.addEventListener("keydown", event => {
     if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA)$/.test(event.target.tagName)) return;
     if (event.key === "/") box.focus();
-    else if (event.key === "Escape") by("hover").hidden = true;
     else if (/^[1-6]$/.test(event.key)) by("tabs").children[Number(event.key) - 1].click();
     else if ((event.key === "j" || event.key === "k") && state.view === "program" && event.target.tagName !== "BUTTON" && !event.target.closest(".list")) moveSelection(event.key === "j" ? 1 : -1);
     else return;
@@ -192,27 +190,33 @@ function begin() {
   route();
 }
 
-// The shape of what is pointed at, explained.
+function showHover(hover, text, x, y) {
+  hover.replaceChildren();
+  fill(hover, {}, [shapeDetail(text)]);
+  hover.hidden = false;
+  const box = hover.getBoundingClientRect();
+  hover.style.left = Math.max(4, Math.min(x + 14, innerWidth - box.width - 4)) + "px";
+  hover.style.top = (y + 18 + box.height < innerHeight ? y + 18 : Math.max(4, y - box.height - 10)) + "px";
+}
+
+// The shape of what is pointed at for a moment, explained.
 function hovering() {
   const hover = by("hover");
   let shown = "";
+  let waiting = 0;
+  const hide = () => {
+    clearTimeout(waiting);
+    hover.hidden = true;
+    shown = "";
+  };
+  for (const event of ["hashchange", "wheel", "blur", "keydown"]) addEventListener(event, hide, {passive: true});
   document.addEventListener("mousemove", event => {
     const target = event.target.closest ? event.target.closest("[data-shape]") : null;
     const text = target ? target.getAttribute("data-shape") : "";
-    if (text === "") {
-      hover.hidden = true;
-      shown = "";
-      return;
-    }
-    if (text !== shown) {
-      shown = text;
-      hover.replaceChildren();
-      fill(hover, {}, [shapeDetail(text)]);
-    }
-    hover.hidden = false;
-    const box = hover.getBoundingClientRect();
-    hover.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 4)) + "px";
-    hover.style.top = (event.clientY + 18 + box.height < innerHeight ? event.clientY + 18 : Math.max(4, event.clientY - box.height - 10)) + "px";
+    if (text === shown) return;
+    hide();
+    shown = text;
+    if (text !== "") waiting = setTimeout(() => showHover(hover, text, event.clientX, event.clientY), 300);
   }, {passive: true});
 }
 

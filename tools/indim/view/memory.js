@@ -44,7 +44,7 @@ function showMemory(main) {
         el("td", {}, el("a", {href: "#!memory/" + s.k}, s.name || "#" + s.k)), el("td", {}, s.kind + (s.number === undefined ? "" : " " + s.number)),
         el("td", {class: "n"}, `${s.type}[${s.elements}]`), el("td", {class: "n"}, bytesText(s.bytes)), el("td", {class: "n"}, s.offset === undefined ? "" : String(s.offset)),
         el("td", {}, s.live[0] === s.live[1] ? stepLink(s.live[0]) : [stepLink(s.live[0]), " to ", stepLink(s.live[1])]),
-        el("td", {}, s.shares === undefined ? null : ["is that of ", storageLink(s.shares)])))),
+        el("td", {}, s.shares === undefined ? null : ["is that of ", storageLink(s.shares)]))))),
     listed.length > 2000 ? el("p", {class: "soft"}, `The 2000 largest of ${listed.length}.`) : null));
   const on = main.querySelector("tr.on");
   if (on) on.scrollIntoView({block: "nearest"});
