@@ -315,33 +315,6 @@ const indim_instr *indim_instr_operand(const indim_instr *instr, int64_t index) 
   return instr == NULL || index < 0 || index >= instr->operand_count ? NULL : instr->operands[index];
 }
 
-int64_t indim_instr_index(const indim_instr *instr) { return instr == NULL ? 0 : instr->index; }
-int64_t indim_computation_index(const indim_computation *c) { return c == NULL ? 0 : c->index; }
-
-static bool calls(const indim_attr *attr) {
-  indim_attr_kind kind = indim_attr_kind_of(attr->id);
-  return kind == INDIM_KIND_COMPUTATION || kind == INDIM_KIND_COMPUTATIONS;
-}
-
-int64_t indim_instr_called_count(const indim_instr *instr) {
-  int64_t count = 0;
-  for (int32_t a = 0; instr != NULL && a < instr->attr_count; a++) {
-    count += calls(&instr->attrs[a]) ? instr->attrs[a].count : 0;
-  }
-  return count;
-}
-
-const indim_computation *indim_instr_called(const indim_instr *instr, int64_t index) {
-  for (int32_t a = 0; instr != NULL && index >= 0 && a < instr->attr_count; a++) {
-    const indim_attr *attr = &instr->attrs[a];
-    if (calls(attr) && index < attr->count) {
-      return attr->value.computations[index];
-    }
-    index -= calls(attr) ? attr->count : 0;
-  }
-  return NULL;
-}
-
 indim_str indim_instr_call_target(const indim_instr *instr) {
   const indim_attr *attr = instr == NULL ? NULL : indim_instr_attr(instr, INDIM_ATTR_CUSTOM_CALL_TARGET);
   return attr == NULL ? indim_str_of("") : attr->value.text;

@@ -1,30 +1,18 @@
 // What the commands that draw share: their options, what the terminal can show, and the drawing's way out.
-#define _DEFAULT_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
 #include "drawing.h"
 
-enum { NARROWEST = 40, WIDEST = 1000, USUAL_WIDTH = 100 };
+enum { NARROWEST = 40, WIDEST = 1000 };
 
 static int32_t read_width(const char *text) {
   char *end = NULL;
   long value = text == NULL ? 0 : strtol(text, &end, 10);
   bool is_number = end != NULL && end != text && *end == '\0' && value > 0;
   return !is_number ? 0 : value < NARROWEST ? NARROWEST : value > WIDEST ? WIDEST : (int32_t)value;
-}
-
-static int32_t terminal_width(void) {
-  int32_t width = read_width(getenv("COLUMNS"));
-  struct winsize size = {0};
-  if (width == 0 && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    width = size.ws_col < NARROWEST ? NARROWEST : size.ws_col;
-  }
-  return width == 0 ? USUAL_WIDTH : width;
 }
 
 // Whether the locale's name says UTF-8, which it does where the locale itself is not installed, too.
@@ -40,13 +28,10 @@ static bool is_utf8(void) {
 }
 
 void drawing_start(drawing *d) {
-  const char *no_colour = getenv("NO_COLOR");
-  const char *terminal = getenv("TERM");
-  bool dumb = terminal == NULL || strcmp(terminal, "dumb") == 0;
   *d = (drawing){.form = DRAWING_TEXT, .path = "-"};
   d->options.width = terminal_width();
   d->options.ascii = !is_utf8();
-  d->options.colour = isatty(STDOUT_FILENO) && !dumb && (no_colour == NULL || no_colour[0] == '\0');
+  d->options.colour = terminal_has_color();
 }
 
 static int set_form(drawing *d, const command *self, drawing_form form) {

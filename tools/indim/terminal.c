@@ -7,7 +7,7 @@
 #include "tool.h"
 
 int terminal_width(void) {
-  enum { USUAL = 100, LEAST = 40, MOST = 400 };
+  enum { USUAL = 100, LEAST = 40, MOST = 1000 };
   const char *columns = getenv("COLUMNS");
   struct winsize size;
   int width = USUAL;
