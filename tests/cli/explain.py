@@ -236,6 +236,9 @@ def pairs():
     report("parts of an element", "no byte moves" in text and "bitcast-convert" in text, text)
     text = words("f32[2]", "->", "u8[2,4]{0,1}")
     report("parts far from each other", "bytes move" in text and "no byte moves" not in text, text)
+    report("in one word", words("f32[2,3]->f32[3,2]") == words("f32[2,3]", "->", "f32[3,2]") == words("f32[2,3] -> f32[3,2]"))
+    text = words("f32[3]", "->", "f32[3,3]")
+    report("a broadcast", "impossible" in text and "dimensions={0} or {1}" in text, text)
     text = words("f32[2,3]", "->", "f64[2,3]")
     report("another type", "convert" in text and "24 bytes are read and 48" in text, text)
 
@@ -256,6 +259,8 @@ def broadcasts():
     refused = picture("f32[7,2,5]", "f32[7,2,6]")
     marked = [(r, c) for r, row in enumerate(grids(refused["picture"])[0]["rows"]) for c, cell in enumerate(row) if "marked" in cell]
     report("S14: what clashes", marked == [(0, 2), (1, 2)] and refused["reason"] == "INCOMPATIBLE", refused)
+    report("S8: valid_dims", picture("f32[2,2,2]", "f32[2,2]", "-d0,1")["valid_dims"] == [[0, 1], [0, 2], [1, 2]])
+    report("S9: valid_dims of a refusal", picture("f32[2,3,4]", "f32[3,2]", "-d1,0")["valid_dims"] == [])
     text = run("broadcast", "f32[2,3,4,5]", "f32[3]").stderr
     report("dims that fit", "dims that fit   {1}\n" in text, text)
     for arguments, said in (

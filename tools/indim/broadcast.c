@@ -55,6 +55,25 @@ static const char *reason_name(indim_broadcast_reason reason) {
   return "";
 }
 
+// The first lists of dimensions that would fit two arrays of different rank.
+static void add_valid_dims(cJSON *object, const indim_shape *lhs, const indim_shape *rhs) {
+  enum { MOST_LISTS = 64 };
+  int64_t lists[MOST_LISTS * INDIM_MAX_RANK];
+  if (!indim_shape_is_array(lhs) || !indim_shape_is_array(rhs) || lhs->rank == rhs->rank) {
+    return;
+  }
+  int32_t rank = lhs->rank < rhs->rank ? lhs->rank : rhs->rank;
+  int64_t count = picture_valid_dims(lhs, rhs, lists, MOST_LISTS);
+  cJSON *all = cJSON_AddArrayToObject(object, "valid_dims");
+  for (int64_t n = 0; n < count && n < MOST_LISTS; n++) {
+    cJSON *list = cJSON_CreateArray();
+    cJSON_AddItemToArray(all, list);
+    for (int32_t i = 0; i < rank; i++) {
+      cJSON_AddItemToArray(list, cJSON_CreateNumber((double)lists[n * rank + i]));
+    }
+  }
+}
+
 static cJSON *facts_of(indim_ctx *cx, indim_status status, const indim_broadcast *result,
                        indim_broadcast_reason reason) {
   cJSON *object = cJSON_CreateObject();
@@ -125,6 +144,9 @@ static int show(indim_ctx *cx, const command *self, const request *r, const indi
     code = print_refusal(cx, r, &p, outcome);
   } else {
     cJSON *facts = r->drawing.form == DRAWING_JSON ? facts_of(cx, outcome, &result, reason) : NULL;
+    if (facts != NULL && count == 2) {
+      add_valid_dims(facts, &shapes[0], &shapes[1]);
+    }
     code = drawing_print(cx, self, &r->drawing, &p, "A broadcast", facts);
     code = code == EXIT_OK ? exit_code_of(outcome) : code;
   }

@@ -145,22 +145,40 @@ static int explain(indim_ctx *cx, const command *self, const drawing *d, const i
   return code;
 }
 
-// Reads the shapes of the operands A or A '->' B: |*out_count| of them.
+// The texts of the operands A, A '->' B or 'A -> B': returns how many, 0 for anything else.
+static int split_operands(const option_walk *walk, indim_str *out) {
+  if (walk->operand_count == 3 && strcmp(walk->operands[1], "->") == 0) {
+    out[0] = indim_str_of(walk->operands[0]);
+    out[1] = indim_str_of(walk->operands[2]);
+    return 2;
+  }
+  if (walk->operand_count != 1) {
+    return 0;
+  }
+  out[0] = indim_str_of(walk->operands[0]);
+  const char *arrow = strstr(walk->operands[0], "->");
+  if (arrow == NULL) {
+    return 1;
+  }
+  out[0].size = (size_t)(arrow - walk->operands[0]);
+  out[1] = indim_str_of(arrow + 2);
+  return 2;
+}
+
 static int read_shapes(indim_ctx *cx, const command *self, const option_walk *walk, indim_arena *arena,
                        indim_shape *out, int *out_count) {
-  bool is_pair = walk->operand_count == 3 && strcmp(walk->operands[1], "->") == 0;
-  if (walk->operand_count != 1 && !is_pair) {
-    return usage_error(self, "give one shape, for example 'f32[2,3]{0,1}', or two with '->' between them");
-  }
-  *out_count = is_pair ? 2 : 1;
+  indim_str texts[2];
+  *out_count = split_operands(walk, texts);
   for (int i = 0; i < *out_count; i++) {
-    indim_status status = indim_shape_parse(cx, indim_str_of(walk->operands[2 * i]), arena, &out[i]);
+    indim_status status = indim_shape_parse(cx, texts[i], arena, &out[i]);
     status = status == INDIM_OK ? indim_shape_validate(cx, &out[i], true) : status;
     if (status != INDIM_OK) {
       return report(cx, status);
     }
   }
-  return EXIT_OK;
+  return *out_count > 0
+             ? EXIT_OK
+             : usage_error(self, "give one shape, for example 'f32[2,3]{0,1}', or two with '->' between them");
 }
 
 int command_explain(indim_ctx *cx, const command *self, int argc, char **argv) {

@@ -35,9 +35,9 @@ static void say_name(pair *q, int64_t element) {
   indim_buffer_text(&q->text, ")");
 }
 
-static void say_permutation(pair *q, const int64_t *p) {
+static void say_permutation(pair *q, const int64_t *p, int32_t rank) {
   indim_buffer_char(&q->text, '{');
-  for (int32_t i = 0; i < q->b->rank; i++) {
+  for (int32_t i = 0; i < rank; i++) {
     indim_buffer_printf(&q->text, "%s%" PRId64, i == 0 ? "" : ",", p[i]);
   }
   indim_buffer_char(&q->text, '}');
@@ -50,7 +50,7 @@ static void say_kind(pair *q, const pair_reading *r) {
                       r->is_free ? "the same indices, and a bitcast: no byte moves" : "a copy into another layout");
   } else if (r->kind == PAIR_TRANSPOSE) {
     indim_buffer_text(&q->text, "a transpose by ");
-    say_permutation(q, r->p);
+    say_permutation(q, r->p, q->b->rank);
   } else {
     indim_buffer_text(&q->text, "a reshape");
   }
@@ -207,6 +207,28 @@ static void say_parts(pair *q) {
                       is_free ? "no byte moves" : "in these layouts bytes move");
 }
 
+// The lists of dimensions by which HLO's broadcast makes B of A, a few of them; sizes of 1 are not stretched by it.
+static void say_broadcast(pair *q) {
+  enum { MOST_LISTS = 16 };
+  int64_t lists[MOST_LISTS * INDIM_MAX_RANK];
+  int32_t rank = q->a->rank;
+  int64_t count = rank < q->b->rank ? picture_valid_dims(q->a, q->b, lists, MOST_LISTS) : 0;
+  for (int64_t n = 0; n < count && n < MOST_LISTS; n++) {
+    const int64_t *dims = lists + n * rank;
+    bool fits = true;
+    for (int32_t i = 0; i < rank; i++) {
+      fits = fits && q->a->sizes[i] == q->b->sizes[dims[i]];
+    }
+    if (fits) {
+      indim_buffer_text(&q->text, q->text.size == 0 ? "a broadcast of A makes B, with dimensions=" : " or ");
+      say_permutation(q, dims, rank);
+    }
+  }
+  if (q->text.size > 0) {
+    picture_fact_from(q->p, "way out", &q->text);
+  }
+}
+
 // Why there is no way by moving elements, if so. Numbers of another type are other values, not other places.
 static bool say_impossible(pair *q) {
   if (!is_readable(q->a) || !is_readable(q->b)) {
@@ -243,6 +265,9 @@ static indim_status add_pair(pair *q, pair_reading *readings) {
   say_shape(q, "B", q->b);
   if (say_impossible(q)) {
     picture_fact_from(q->p, "what", &q->text);
+    if (is_readable(q->a) && is_readable(q->b) && q->a->type == q->b->type) {
+      say_broadcast(q);
+    }
     return picture_status(q->p);
   }
   int32_t count = pair_read(q->a, q->b, readings);
