@@ -161,7 +161,8 @@ INDIM_API const struct indim_host *indim_services_host(const indim_services *ser
 //
 //   "version"         1
 //   "target", "triple", "vector_bytes"   what the code is for
-//   "scratch_bytes"   the block of working memory; "peak_bytes": the most of it that is live at once, in step "peak_step"; the
+//   "time"            moments of the program, from 1: nodes of the loop program in their order, with all that is nested in them
+//   "scratch_bytes"   the block of working memory; "peak_bytes": the most of it that is live at once, first at "peak_time"; the
 //                     rest of the block is lost to how arrays fit beside each other
 //   "flows"           the program, first, and each body of a loop or branch inside: {"role": "program", "condition", "body" or
 //                     "branch" with its number "branch", "owner": [flow, item] of the loop or conditional, "items",
@@ -178,11 +179,12 @@ INDIM_API const struct indim_host *indim_services_host(const indim_services *ser
 //                     afterwards}: why it could not
 //       "notes"       what --explain says of it, as a list; "flows": the numbers of its bodies
 //   "storages"        buffers: {"kind": "argument" or "result" with its "number", "scratch", "constant"; "name", "type", "elements",
-//                     "bytes", "offset" in the scratch block, "shares": whose bytes it reuses (a storage), "live": [first step,
-//                     last step], null if never used}
+//                     "bytes", "offset" in the scratch block, "shares": whose bytes it reuses (a storage), "live": [first,
+//                     last] moment, null if never used}
 //   "steps"           what is executed, in program order; a profile has the same numbers (`indim run --profile`):
 //       "kind"        "loop" (with all inside it), "host" (with "service"), "copy", "fill", "while" (one without other steps in it)
 //       "instructions"  [[name, computation], ...] of items in memory that it computes
+//       "time"        [first, last] moment
 //       "inside"      [name, computation] of the loop or conditional that repeats it
 //       "parallel", "lanes" (of the widest vector)
 //       "reads", "writes"   [[storage, bytes], ...]: each element once

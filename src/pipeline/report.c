@@ -1,15 +1,15 @@
 // The report of a compilation: items as lowering left them, and steps, storages and texts of the finished program.
 #include "pipeline/report.h"
 
+#include <stdlib.h>
+
 #include "base/arena.h"
 #include "base/json.h"
-#include "loop/ir/effects.h"
 #include "loop/ir/steps.h"
 
-// Steps from |first| to |last| use a storage; first < 0: none does.
-typedef struct live_range {
-  int32_t first, last;
-} live_range;
+typedef struct time_range {
+  int64_t first, last;  // nodes, numbered from 1 in a pre-order walk
+} time_range;
 
 typedef struct line_range {
   int32_t first, count;
@@ -22,7 +22,8 @@ typedef struct report {
   indim_step *steps;
   indim_step_cost *costs;
   int32_t step_count;
-  live_range *live;        // of each storage
+  time_range *times;  // of each step
+  int64_t node_count;
   line_range *loop_lines;  // of each step
   indim_buffer loops, assembly;
   indim_report_runs runs;
@@ -53,86 +54,73 @@ static void mark(void *user, const indim_loop_node *node, bool is_end) {
   }
 }
 
-// Liveness --------------------------------------------------------------------------------------------------------------
+// Time ------------------------------------------------------------------------------------------------------------------
 
-static void use(report *r, int32_t storage, int32_t step) {
-  for (int32_t s = storage + 1; s != 0; s = r->program->storages[s - 1]->shares) {
-    live_range *at = &r->live[s - 1];
-    at->first = at->first < 0 ? step : at->first;
-    at->last = step > at->last ? step : at->last;
-  }
-}
-
-static int32_t clamp_step(const report *r, int32_t step) {
-  return step < r->step_count ? step : r->step_count == 0 ? 0 : r->step_count - 1;
-}
-
-// What is live before a while and used inside it is live until its end.
-static void close_while(report *r, int32_t begin) {
-  int32_t end = clamp_step(r, r->next - (r->next > begin));
-  for (int32_t s = 0; s < r->program->storage_count; s++) {
-    live_range *at = &r->live[s];
-    if (at->first >= 0 && at->first < begin && at->last >= begin) {
-      at->last = end > at->last ? end : at->last;
+// Numbers the nodes as buffer assignment does.
+static void number_steps(report *r) {
+  int64_t now = 0;
+  int32_t next = 0;
+  for (const indim_loop_node *node = r->program->body->first; node != NULL; node = indim_loop_next(node)) {
+    bool is_inside = next > 0 && node->body->depth > r->steps[next - 1].node->body->depth;
+    now++;
+    if (next < r->step_count && r->steps[next].node == node) {
+      r->times[next++] = (time_range){now, now};
+    } else if (is_inside && r->times[next - 1].last == now - 1) {
+      r->times[next - 1].last = now;
     }
   }
-}
-
-// Uses between two steps count for the second. Depth is that of the emission, which was there before.
-static void see_body(report *r, const indim_loop_body *body, int32_t inside) {
-  indim_effect effects[INDIM_MAX_EFFECTS];
-  for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
-    bool is_step = r->next < r->step_count && r->steps[r->next].node == node;
-    int32_t step = inside >= 0 ? inside : clamp_step(r, r->next);
-    int32_t count = indim_loop_effects(r->program, node, effects);
-    for (int32_t i = 0; i < count; i++) {
-      use(r, effects[i].storage, step);
-    }
-    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
-      see_body(r, node->bodies[k], is_step ? step : inside);
-    }
-    if (node->kind == INDIM_NODE_WHILE && inside < 0 && !is_step) {
-      close_while(r, step);
-    }
-    r->next += is_step;
-  }
+  r->node_count = now;
 }
 
 static int64_t bytes_of(const indim_storage *storage) {
   return storage->elements * (int64_t)indim_type_bytes(storage->type);
 }
 
-static void print_peak(report *r) {
-  int64_t peak = 0;
-  int32_t at = 0;
-  int64_t *change = NULL;
-  void *memory = NULL;
-  if (indim_arena_array(&r->arena, (size_t)r->step_count + 2, sizeof *change, &memory) != INDIM_OK) {
-    return;
+// An array in the block begins or ends to be live.
+typedef struct change {
+  int64_t time;
+  int64_t bytes;  // negative at its end
+} change;
+
+static int by_time(const void *x, const void *y) {
+  const change *a = x;
+  const change *b = y;
+  if (a->time != b->time) {
+    return a->time < b->time ? -1 : 1;
   }
-  change = memory;
+  return a->bytes < b->bytes ? -1 : a->bytes > b->bytes;  // ends first
+}
+
+static indim_status print_peak(report *r) {
+  void *memory = NULL;
+  size_t count = 0;
+  INDIM_TRY(indim_arena_array(&r->arena, 2 * (size_t)r->program->storage_count + 1, sizeof(change), &memory));
+  change *changes = memory;
   for (int32_t s = 0; s < r->program->storage_count; s++) {
     const indim_storage *storage = r->program->storages[s];
-    if (storage->kind == INDIM_STORAGE_SCRATCH && storage->shares == 0 && r->live[s].first >= 0) {
-      change[r->live[s].first] += bytes_of(storage);
-      change[r->live[s].last + 1] -= bytes_of(storage);
+    if (storage->kind == INDIM_STORAGE_SCRATCH && storage->shares == 0 && storage->first_node > 0) {
+      changes[count++] = (change){storage->first_node, bytes_of(storage)};
+      changes[count++] = (change){storage->last_node + 1, -bytes_of(storage)};
     }
   }
-  int64_t now = 0;
-  for (int32_t i = 0; i <= r->step_count; i++) {
-    now += change[i];
-    at = now > peak ? i : at;
+  if (count > 0) {
+    qsort(changes, count, sizeof *changes, by_time);
+  }
+  int64_t now = 0, peak = 0, at = 0;
+  for (size_t i = 0; i < count; i++) {
+    now += changes[i].bytes;
+    at = now > peak ? changes[i].time : at;
     peak = now > peak ? now : peak;
   }
-  indim_buffer_printf(r->out, ",\n\"scratch_bytes\":%lld,\"peak_bytes\":%lld,\"peak_step\":%d",
-                      (long long)r->program->scratch_bytes, (long long)peak, (int)at);
+  indim_buffer_printf(r->out, ",\n\"scratch_bytes\":%lld,\"peak_bytes\":%lld,\"peak_time\":%lld,\"time\":%lld",
+                      (long long)r->program->scratch_bytes, (long long)peak, (long long)at, (long long)r->node_count);
+  return INDIM_OK;
 }
 
 // Storages and steps ----------------------------------------------------------------------------------------------------
 
 static void print_storage(const report *r, const indim_storage *storage) {
   static const char *const kinds[] = {"argument", "result", "scratch", "constant"};
-  live_range live = r->live[storage->index];
   indim_buffer_printf(r->out, "%s{\"kind\":\"%s\"", storage->index == 0 ? "\n" : ",\n", kinds[storage->kind]);
   if (storage->kind == INDIM_STORAGE_ARGUMENT || storage->kind == INDIM_STORAGE_RESULT) {
     indim_buffer_printf(r->out, ",\"number\":%d", (int)storage->number);
@@ -141,14 +129,15 @@ static void print_storage(const report *r, const indim_storage *storage) {
   indim_json_string(r->out, indim_str_of(storage->name));
   indim_buffer_printf(r->out, ",\"type\":\"%s\",\"elements\":%lld,\"bytes\":%lld", indim_type_text(storage->type),
                       (long long)storage->elements, (long long)bytes_of(storage));
-  if (storage->kind == INDIM_STORAGE_SCRATCH && storage->shares == 0 && live.first >= 0) {
+  if (storage->kind == INDIM_STORAGE_SCRATCH && storage->shares == 0 && storage->first_node > 0) {
     indim_buffer_printf(r->out, ",\"offset\":%lld", (long long)storage->offset);
   }
   if (storage->shares != 0) {
     indim_buffer_printf(r->out, ",\"shares\":%d", (int)storage->shares - 1);
   }
-  if (live.first >= 0) {
-    indim_buffer_printf(r->out, ",\"live\":[%d,%d]}", (int)live.first, (int)live.last);
+  if (storage->first_node > 0) {
+    indim_buffer_printf(r->out, ",\"live\":[%lld,%lld]}", (long long)storage->first_node,
+                        (long long)storage->last_node);
   } else {
     indim_buffer_text(r->out, ",\"live\":null}");
   }
@@ -218,6 +207,7 @@ static void print_step(const report *r, int32_t s, const int32_t *starts, const 
     indim_buffer_text(r->out, ",\"inside\":");
     print_name(r, owner->origin);
   }
+  indim_buffer_printf(r->out, ",\"time\":[%lld,%lld]", (long long)r->times[s].first, (long long)r->times[s].last);
   indim_buffer_printf(r->out, ",\"parallel\":%s,\"lanes\":%d", cost->is_parallel ? "true" : "false", (int)cost->lanes);
   print_touches(r, cost);
   indim_buffer_printf(r->out,
@@ -260,19 +250,14 @@ static indim_status sort_runs(report *r, int32_t **out_starts, line_range **out_
 // The whole ---------------------------------------------------------------------------------------------------------------
 
 static indim_status prepare(report *r, const indim_report_source *source) {
-  void *live = NULL, *lines = NULL;
-  size_t storages = (size_t)r->program->storage_count;
+  void *times = NULL, *lines = NULL;
   INDIM_TRY(indim_program_steps(r->program, &r->arena, &r->steps, &r->step_count));
   INDIM_TRY(indim_loop_step_costs(r->program, &r->arena, r->steps, r->step_count, &r->costs));
-  INDIM_TRY(indim_arena_array(&r->arena, storages + 1, sizeof(live_range), &live));
+  INDIM_TRY(indim_arena_array(&r->arena, (size_t)r->step_count + 1, sizeof(time_range), &times));
   INDIM_TRY(indim_arena_array(&r->arena, (size_t)r->step_count + 1, sizeof(line_range), &lines));
-  r->live = live;
+  r->times = times;
   r->loop_lines = lines;
-  for (size_t s = 0; s < storages; s++) {
-    r->live[s] = (live_range){-1, -1};
-  }
-  see_body(r, r->program->body, -1);
-  r->next = 0;
+  number_steps(r);
   indim_loop_print_marked(r->program, mark, r, &r->loops);
   INDIM_TRY(indim_report_cut_asm(source->lines, &r->assembly, &r->runs));
   return r->loops.status != INDIM_OK ? r->loops.status : r->assembly.status;
@@ -293,7 +278,7 @@ static indim_status print(report *r, const indim_report_source *source) {
   indim_buffer_text(r->out, ",\"triple\":");
   indim_json_string(r->out, indim_str_of(target->triple));
   indim_buffer_printf(r->out, ",\"vector_bytes\":%d", (int)target->vector_bytes);
-  print_peak(r);
+  INDIM_TRY(print_peak(r));
   indim_buffer_text(r->out, ",\n\"flows\":");
   indim_buffer_append(r->out, source->items->data, source->items->size);
   indim_buffer_text(r->out, ",\n\"storages\":[");

@@ -58,8 +58,8 @@ static void take_line(cutter *c, const char *line, size_t size) {
 }
 
 static bool is_for_debuggers(const char *line, size_t size) {
-  return begins(line, size, ".Ltmp") || begins(line, size, ".Lfunc_begin") || begins(line, size, "\t.file\t") ||
-         begins(line, size, "Ltmp") || begins(line, size, "Lfunc_begin");
+  return begins(line, size, "\t.cfi_") || begins(line, size, ".Ltmp") || begins(line, size, ".Lfunc_begin") ||
+         begins(line, size, "\t.file\t") || begins(line, size, "Ltmp") || begins(line, size, "Lfunc_begin");
 }
 
 static bool is_section(const char *line, size_t size) {

@@ -52,11 +52,13 @@ typedef enum indim_storage_kind {
 
 typedef struct indim_storage {
   indim_storage_kind kind;
-  int32_t index;       // position in the program's list
-  int32_t number;      // which argument or result: position among their flattened leaves
-  indim_type type;     // of an element, stored as indim_type_bytes(type) bytes each
-  int64_t elements;    // allocated, padding included
-  int64_t offset;      // SCRATCH: bytes from the start of the block, a multiple of 64; set by buffer assignment
+  int32_t index;     // position in the program's list
+  int32_t number;    // which argument or result: position among their flattened leaves
+  indim_type type;   // of an element, stored as indim_type_bytes(type) bytes each
+  int64_t elements;  // allocated, padding included
+  int64_t offset;    // SCRATCH: bytes from the start of the block, a multiple of 64; set by buffer assignment
+  // In use from that node to that one, numbered from 1 in a pre-order walk; set by buffer assignment. 0: never.
+  int64_t first_node, last_node;
   const void *data;    // CONSTANT: the bytes, aligned to 16, alive as long as the program
   bool is_donated;     // ARGUMENT: may be written
   int32_t shares;      // index + 1 of the storage whose buffer this one reuses, 0 if none

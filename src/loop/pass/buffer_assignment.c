@@ -139,6 +139,10 @@ indim_status indim_pass_buffer_assignment(indim_loop_program *program) {
       w.ranges[s].first = -1;
     }
     visit_body(&w, program->body);
+    for (size_t s = 0; s < count; s++) {
+      program->storages[s]->first_node = w.ranges[s].first < 0 ? 0 : w.ranges[s].first;
+      program->storages[s]->last_node = w.ranges[s].first < 0 ? 0 : w.ranges[s].last;
+    }
     program->scratch_bytes = 0;
     status = assign_offsets(&w, bytes, assigned);
   }

@@ -19,6 +19,10 @@ const by = id => document.getElementById(id);
 function linkTo(instruction, text) {
   return el("a", {href: hashOf(instruction), "data-shape": instruction.shape}, text || instruction.name);
 }
+function momentLink(time) {
+  const {step, before} = momentName(time);
+  return step === null ? "the end" : [before ? "before " : "", stepLink(step)];
+}
 const stepLink = number => el("a", {href: "#!step/" + number}, "step " + number);
 
 // A list of rows of one height, of which only those in sight exist. |render| fills the element of row |k|.

@@ -2,40 +2,36 @@
 function showMemory(main) {
   if (!report) return main.append(nothing());
   const scratch = storages.map((s, k) => ({...s, k})).filter(s => s.kind === "scratch" && s.offset !== undefined);
-  const count = Math.max(1, steps.length);
+  const count = stretches.length;
   const W = 900, H = 320, L = 70, B = 24, T = 8, R = 8;
   const total = Math.max(1, report.scratch_bytes);
   const px = v => L + v / count * (W - L - R);
   const py = v => H - B - v / total * (H - B - T);
   const chart = svg("svg", {width: "100%", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Buffers in working memory", id: "buffers"});
   chart.append(svg("path", {class: "axis", d: `M ${L} ${T} V ${H - B} H ${W - R}`}),
-    svg("text", {class: "soft", x: 2, y: T + 10}, bytesText(report.scratch_bytes)), svg("text", {class: "soft", x: L, y: H - 6}, "step 0"),
-    svg("text", {class: "soft", x: W - R - 60, y: H - 6}, "step " + (count - 1)));
+    svg("text", {class: "soft", x: 2, y: T + 10}, bytesText(report.scratch_bytes)), svg("text", {class: "soft", x: L, y: H - 6}, steps.length > 0 ? "step 0" : "begin"),
+    svg("text", {class: "soft end", x: W - R, y: H - 6}, steps.length > 0 ? "step " + (steps.length - 1) : "the end"));
   const drawn = scratch.sort((a, b) => b.bytes - a.bytes).slice(0, 1500);
   for (const s of drawn) {
     const y = py(s.offset + s.bytes);
-    chart.append(svg("rect", {class: "buffer memory" + (state.storage === s.k ? " on" : ""), x: px(s.live[0]), y, width: Math.max(.5, px(s.live[1] + 1) - px(s.live[0]) - .5),
+    chart.append(svg("rect", {class: "buffer memory" + (state.storage === s.k ? " on" : ""), x: px(placeOf(s.live[0])), y, width: Math.max(.5, px(placeOf(s.live[1] + 1)) - px(placeOf(s.live[0])) - .5),
       height: Math.max(.5, py(s.offset) - y), onclick: () => { location.hash = "#!memory/" + s.k; }},
-    svg("title", {}, `${s.name}: ${bytesText(s.bytes)} at ${s.offset}, steps ${s.live[0]} to ${s.live[1]}`)));
+    svg("title", {}, `${s.name}: ${bytesText(s.bytes)} at ${s.offset}`)));
   }
-  const level = new Array(count + 1).fill(0);
-  for (const s of scratch) {
-    level[s.live[0]] += s.bytes;
-    level[s.live[1] + 1] -= s.bytes;
-  }
-  let d = "", now = 0;
-  for (let k = 0; k < count; k++) {
-    now += level[k];
-    d += `${k === 0 ? "M" : "L"} ${px(k)} ${py(now)} H ${px(k + 1)} `;
+  const changes = scratch.flatMap(s => [[s.live[0], s.bytes], [s.live[1] + 1, -s.bytes]]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  let d = `M ${px(0)} ${py(0)}`, now = 0;
+  for (const [time, bytes] of changes) {
+    now += bytes;
+    d += ` H ${px(placeOf(time))} V ${py(now)}`;
   }
   if (scratch.length > 0) {
-    chart.append(svg("path", {class: "level", d}), svg("path", {class: "peak", d: `M ${px(report.peak_step + .5)} ${T} V ${H - B}`}));
+    chart.append(svg("path", {class: "level", d: d + ` H ${px(count)}`}), svg("path", {class: "peak", d: `M ${px(placeOf(report.peak_time))} ${T} V ${H - B}`}));
   }
   const waste = report.scratch_bytes - report.peak_bytes;
   const listed = storages.map((s, k) => ({...s, k})).filter(s => s.live).sort((a, b) => b.bytes - a.bytes);
   main.append(el("div", {class: "scroll"},
     el("p", {id: "peak"}, report.scratch_bytes === 0 ? "The program needs no working memory." :
-      [`${bytesText(report.scratch_bytes)} of working memory. At most ${bytesText(report.peak_bytes)} are live at once, in `, stepLink(report.peak_step),
+      [`${bytesText(report.scratch_bytes)} of working memory. At most ${bytesText(report.peak_bytes)} are live at once, at `, momentLink(report.peak_time),
         waste > 0 ? `; ${bytesText(waste)} (${(100 * waste / report.scratch_bytes).toPrecision(2)} %) are lost to how buffers fit beside each other.` : "; nothing is lost."]),
     scratch.length > 0 ? chart : null,
     scratch.length > drawn.length ? el("p", {class: "soft"}, `The ${drawn.length} largest of ${scratch.length} are drawn.`) : null,
@@ -43,7 +39,7 @@ function showMemory(main) {
       el("tbody", {}, listed.slice(0, 2000).map(s => el("tr", {class: state.storage === s.k ? "on" : false, "data-storage": s.k},
         el("td", {}, el("a", {href: "#!memory/" + s.k}, s.name || "#" + s.k)), el("td", {}, s.kind + (s.number === undefined ? "" : " " + s.number)),
         el("td", {class: "n"}, `${s.type}[${s.elements}]`), el("td", {class: "n"}, bytesText(s.bytes)), el("td", {class: "n"}, s.offset === undefined ? "" : String(s.offset)),
-        el("td", {}, s.live[0] === s.live[1] ? stepLink(s.live[0]) : [stepLink(s.live[0]), " to ", stepLink(s.live[1])]),
+        el("td", {}, s.live[0] === s.live[1] ? momentLink(s.live[0]) : [momentLink(s.live[0]), " to ", momentLink(s.live[1])]),
         el("td", {}, s.shares === undefined ? null : ["is that of ", storageLink(s.shares)]))))),
     listed.length > 2000 ? el("p", {class: "soft"}, `The 2000 largest of ${listed.length}.`) : null));
   const on = main.querySelector("tr.on");
@@ -63,7 +59,7 @@ function storageDetail(k) {
       el("dt", {}, "Kind"), el("dd", {}, s.kind + (s.number === undefined ? "" : " " + s.number)),
       el("dt", {}, "Elements"), el("dd", {}, `${s.type}[${s.elements}], ${bytesText(s.bytes)}`),
       s.offset === undefined ? null : [el("dt", {}, "Offset"), el("dd", {}, `${s.offset} in working memory`)],
-      s.live ? [el("dt", {}, "Live"), el("dd", {}, stepLink(s.live[0]), " to ", stepLink(s.live[1]))] : [el("dt", {}, "Live"), el("dd", {}, "never used")],
+      s.live ? [el("dt", {}, "Live"), el("dd", {}, momentLink(s.live[0]), " to ", momentLink(s.live[1]))] : [el("dt", {}, "Live"), el("dd", {}, "never used")],
       s.shares === undefined ? null : [el("dt", {}, "Reuses"), el("dd", {}, "the memory of ", storageLink(s.shares))],
       sharers.length === 0 ? null : [el("dt", {}, "Reused by"), el("dd", {}, sharers.map((n, at) => [at > 0 ? ", " : "", storageLink(n)]))]),
     items.length > 0 ? [el("h3", {}, "Holds"), el("ul", {}, items.slice(0, MANY).map(item => el("li", {}, linkTo(item.target), " ", el("span", {class: "soft"}, item.shape))))] : null,

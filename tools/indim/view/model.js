@@ -68,6 +68,42 @@ if (report) {
   }
 }
 
+// Steps and the stretches between them get equal room each; moments inside are spread evenly.
+const stretches = [];  // {from, to, step}: moments from |from| to before |to|
+if (report) {
+  let now = 1;
+  for (const step of steps) {
+    if (step.time[0] > now) stretches.push({from: now, to: step.time[0], step: null});
+    stretches.push({from: step.time[0], to: step.time[1] + 1, step: step.number});
+    now = step.time[1] + 1;
+  }
+  if (report.time >= now || stretches.length === 0) stretches.push({from: now, to: Math.max(now, report.time) + 1, step: null});
+}
+
+function stretchAt(time) {
+  let low = 0, high = stretches.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (stretches[middle].from <= time) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+// Where a moment begins, from 0 to the number of stretches.
+function placeOf(time) {
+  const k = stretchAt(time);
+  const s = stretches[k];
+  return k + Math.min(1, (time - s.from) / (s.to - s.from));
+}
+
+// The step at a moment, or the next one's number and that it is before it.
+function momentName(time) {
+  const k = stretchAt(time);
+  if (stretches[k].step !== null) return {step: stretches[k].step, before: false};
+  return k + 1 < stretches.length ? {step: stretches[k + 1].step, before: true} : {step: null, before: false};
+}
+
 const measured = data.profile && (data.profile.profile || data.profile);
 const measuredSteps = Array.isArray(measured) ? measured : measured && Array.isArray(measured.steps) ? measured.steps : [];
 measuredSteps.forEach((s, k) => {
