@@ -50,7 +50,6 @@ INDIM_API int64_t indim_module_instr_count(const indim_module *module);  // of a
 INDIM_API indim_str indim_module_header(const indim_module *module, const char *name);
 
 INDIM_API indim_str indim_computation_name(const indim_computation *computation);
-INDIM_API int64_t indim_computation_index(const indim_computation *computation);  // in its module
 INDIM_API int64_t indim_computation_instr_count(const indim_computation *computation);
 INDIM_API const indim_instr *indim_computation_instr(const indim_computation *computation, int64_t index);
 INDIM_API const indim_instr *indim_computation_root(const indim_computation *computation);
@@ -59,13 +58,9 @@ INDIM_API const indim_instr *indim_computation_parameter(const indim_computation
 
 INDIM_API indim_op indim_instr_op(const indim_instr *instr);
 INDIM_API indim_str indim_instr_name(const indim_instr *instr);
-INDIM_API int64_t indim_instr_index(const indim_instr *instr);  // in its computation
 INDIM_API const indim_shape *indim_instr_shape(const indim_instr *instr);
 INDIM_API int64_t indim_instr_operand_count(const indim_instr *instr);
 INDIM_API const indim_instr *indim_instr_operand(const indim_instr *instr, int64_t index);
-// The computations that it calls, in the order of its attributes: to_apply, calls, condition, body, branches.
-INDIM_API int64_t indim_instr_called_count(const indim_instr *instr);
-INDIM_API const indim_computation *indim_instr_called(const indim_instr *instr, int64_t index);
 // The target of a custom-call; "" of others.
 INDIM_API indim_str indim_instr_call_target(const indim_instr *instr);
 

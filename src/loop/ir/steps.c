@@ -31,7 +31,9 @@ static void visit(walk *w, const indim_loop_body *body) {
       add(w, INDIM_STEP_LOOP, node);
       break;
     case INDIM_NODE_HOST:
-      add(w, INDIM_STEP_HOST, node);
+      if (node->u.host.service != INDIM_HOST_CLOCK) {  // of a profile, around each step
+        add(w, INDIM_STEP_HOST, node);
+      }
       break;
     case INDIM_NODE_COPY:
       add(w, INDIM_STEP_COPY, node);

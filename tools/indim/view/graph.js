@@ -159,14 +159,16 @@ function drawGraph(ids, selected) {
   return drawing;
 }
 
-// What is near an instruction: its operands and users, and theirs, as far as |most| allows.
+// What is near an instruction: its operands and users, and theirs, as far as |most| allows; not by way of what has many users.
+const HUB = 8;
 function neighbourhood(id, most) {
   const seen = new Set([id]);
   let edge = [id];
   while (edge.length > 0 && seen.size < most) {
     const next = [];
     for (const k of edge) {
-      for (const n of [...instructions[k].operands, ...instructions[k].users.slice(0, 12)]) {
+      const users = k === id ? instructions[k].users.slice(0, 24) : instructions[k].users.length <= HUB ? instructions[k].users : [];
+      for (const n of [...instructions[k].operands, ...users]) {
         if (!seen.has(n) && seen.size < most) {
           seen.add(n);
           next.push(n);
