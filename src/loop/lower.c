@@ -310,6 +310,7 @@ static indim_status lower_module(indim_lowering *l) {
   }
   indim_plan_unpack(l, flow, shapes);
   if (!indim_lower_failed(l)) {
+    indim_plan_mark_indexed(flow);
     indim_plan_flow(l, flow);
   }
   if (!indim_lower_failed(l)) {

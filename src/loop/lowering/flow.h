@@ -60,6 +60,8 @@ struct indim_flow_item {
   indim_placement placement;
   int32_t cost;               // of one element, all that is inline included, in cheap operations
   int32_t separate_row_dims;  // trailing dimensions that a reduction of it folds: its own loops keep them apart
+  bool is_known;              // the same number in each run: a constant, or computed from such
+  bool is_indexed;            // read or written at an index that is known at run time only: not in registers
   bool needs_memory_copy;     // in registers, and loops read it element by element: it gets a place too
   const char *reason;         // why it is in memory, for people
   int32_t walk;               // the last over what is inline that saw it: below 0 the verifier's, above the lowering's

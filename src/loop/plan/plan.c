@@ -128,10 +128,16 @@ static void ask(const indim_flow_item *user, const asked *of_user, asked *list) 
   }
 }
 
+static const char indexed[] = "accessed at an index known at run time only";
+
 static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, const asked *a, bool registers) {
   if (indim_plan_can_be_in_registers(item) && registers &&
       (a->by_registers || a->as_result || indim_shape_element_count(item->shape) == 1)) {
     return INDIM_PLACEMENT_REGISTERS;
+  }
+  if (item->is_indexed && !is_op(item, INDIM_OP_CONSTANT)) {
+    item->reason = indexed;
+    return INDIM_PLACEMENT_MEMORY;
   }
   if (!is_inlinable(item)) {
     item->reason = "a kernel of its own";
@@ -338,7 +344,9 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
       }
       ask(item, &list[i], list);
     } else {
-      item->placement = indim_plan_is_small(item) && registers ? INDIM_PLACEMENT_REGISTERS : INDIM_PLACEMENT_MEMORY;
+      bool is_in_registers = indim_plan_is_small(item) && registers && !item->is_indexed;
+      item->reason = item->is_indexed ? indexed : NULL;
+      item->placement = is_in_registers ? INDIM_PLACEMENT_REGISTERS : INDIM_PLACEMENT_MEMORY;
     }
   }
   bound_depths(l, flow);

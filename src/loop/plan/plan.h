@@ -11,6 +11,9 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow);
 void indim_plan_unpack(indim_lowering *l, indim_flow *flow, const indim_shape *const *shapes);
 // registers.c: whether an array is small enough for registers, and has elements.
 bool indim_plan_is_small(const indim_flow_item *item);
+// Marks the small arrays that loops carry, and conditionals pass on, of which elements are read or written at an index that is
+// known at run time only, in |flow| and the flows inside.
+void indim_plan_mark_indexed(indim_flow *flow);
 // Whether a small array can be computed in registers, its operands being small, too.
 bool indim_plan_can_be_in_registers(const indim_flow_item *item);
 // plan_print.c: the flow and those inside it as text.

@@ -10,6 +10,8 @@
 enum {
   // The largest array in registers: 128 of f32 are 16 registers of 32 bytes, as many as AVX2 has. chain_6x6_*, kalman_step.
   INDIM_COST_REGISTER_ARRAY = 128,
+  // Up to here an array computed in a loop stays in registers though one of its elements is picked by an index known at run time.
+  INDIM_COST_INDEXED_IN_REGISTERS = 16,
   // An element whose cost is at most this is computed again for each user rather than stored and loaded.
   // softmax, layer_norm, gelu_*.
   INDIM_COST_AGAIN = 16,
