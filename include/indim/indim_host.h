@@ -27,7 +27,7 @@ typedef struct indim_host indim_host;
 // A piece of a parallel loop: iterations begin to end (in units of the loop's step); |frame| is the body's closure.
 typedef void indim_host_piece(void *frame, int64_t begin, int64_t end);
 
-// Element types of products and transforms, numbered as all of them are in indim/type.h.
+// Element types of products, transforms and convolutions, numbered as all of them are in indim/type.h.
 enum { INDIM_HOST_F32 = 11, INDIM_HOST_F64 = 12 };
 
 // Arrays out, lhs, rhs: out[b, m, n] (+)= sum over k of lhs[b, m, k] * rhs[b, k, n]; strides in elements.
@@ -85,6 +85,26 @@ typedef struct indim_host_custom_call {
   int64_t present;  // bit i: leaf i of the results and operands (the first 64, without tokens) is among the arrays
 } indim_host_custom_call;
 
+// One spatial dimension of a convolution: place o of the output, |out| of them, and tap t of the filter, |taps| of them, meet
+// at i = (o * stride + t * dilation - pad) / base_dilation of the image, which has |in| places; where the division leaves a
+// rest or i is not in the image they meet nothing. |pad| may be negative. Strides in elements, the filter's may be negative.
+typedef struct indim_host_convolution_dim {
+  int64_t out, in, taps;
+  int64_t stride, dilation, base_dilation, pad;
+  int64_t out_stride, image_stride, filter_stride;
+} indim_host_convolution_dim;
+
+// Arrays out, image, filter: out[g, b, o..., c] = sum over t..., f of image[g, b, i..., f] * filter[g, t..., f, c].
+typedef struct indim_host_convolution {
+  int64_t type;  // of the elements: INDIM_HOST_F32 or INDIM_HOST_F64
+  int64_t groups, batch, features, outputs;  // features and outputs of one group
+  int64_t out_group, image_group, filter_group;  // strides; those of outputs in out and filter are 1
+  int64_t out_batch, image_batch;
+  int64_t image_feature, filter_feature;
+  indim_host_convolution_dim dims[3];  // those that the convolution does not have are 1 everywhere, without padding and strides
+  int64_t single_thread;               // 1: called by one piece of a parallel loop; the calling thread computes all of it
+} indim_host_convolution;
+
 // What a host has for this service: |stop|, |parallel| as below, and a library of such routines; each may be NULL.
 typedef struct indim_host_lapack_run {
   const volatile int32_t *stop;
@@ -112,12 +132,13 @@ struct indim_host {
   void (*parallel)(void *user, indim_host_piece *piece, void *frame, int64_t count, int64_t grain);
   // The services; NULL: there is none, and a program that asks for it returns INDIM_HOST_FAILED. Each returns 0,
   // INDIM_HOST_STOPPED, or another number when it failed. It is given |user|, its numbers, and its arrays, of which the
-  // first are written: of a product and a transform one, else as many as there are results.
+  // first are written: of a product, a transform and a convolution one, else as many as there are results.
   int32_t (*matmul)(void *user, const indim_host_matmul *numbers, void *const *arrays);
   int32_t (*fft)(void *user, const indim_host_fft *numbers, void *const *arrays);
   int32_t (*lapack)(void *user, const indim_host_lapack *numbers, void *const *arrays);
   int32_t (*custom_call)(void *user, const indim_host_custom_call *numbers, void *const *arrays);
   int32_t (*clock)(void *user, const indim_host_clock *numbers, void *const *arrays);
+  int32_t (*convolution)(void *user, const indim_host_convolution *numbers, void *const *arrays);
 };
 
 typedef int32_t indim_compiled_fn(const void *const *arguments, void *const *results, void *scratch,

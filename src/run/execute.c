@@ -3,6 +3,7 @@
 // program runs for as long as the checks take, so there is a fast path for what is clearly valid, and only the rest is
 // checked in detail.
 #include "run/clock.h"
+#include "run/convolution.h"
 #include "run/executable.h"
 #include "run/fft.h"
 
@@ -92,6 +93,15 @@ static int32_t run_lapack(void *user, const indim_host_lapack *numbers, void *co
                                          .parallel_user = r,
                                          .library = r->executable->lapack_library};
   return r->executable->lapack(&context, numbers, arrays);
+}
+
+static int32_t run_convolution(void *user, const indim_host_convolution *sizes, void *const *arrays) {
+  run *r = user;
+  int32_t vector_bytes = r->executable->blas.vector_bytes;
+  if (!indim_convolution_run(vector_bytes, run_stoppable, r, sizes, arrays[0], arrays[1], arrays[2])) {
+    return INDIM_HOST_FAILED;
+  }
+  return *r->stop == 0 ? INDIM_HOST_OK : INDIM_HOST_STOPPED;
 }
 
 static int32_t run_custom_call(void *user, const indim_host_custom_call *numbers, void *const *arrays) {
@@ -322,7 +332,8 @@ static inline void make_host(const indim_executable *e, const indim_run_options 
                        .fft = run_fft,
                        .lapack = run_lapack,
                        .custom_call = e->calls.calls == NULL ? NULL : run_custom_call,
-                       .clock = run_clock};
+                       .clock = run_clock,
+                       .convolution = run_convolution};
 }
 
 static inline int32_t call(const indim_executable *e, const indim_run_options *o, void *scratch,
@@ -338,7 +349,7 @@ static NOT_INLINED indim_status explain(indim_ctx *cx, int32_t code, const indim
   if (code == INDIM_HOST_STOPPED) {
     return indim_fail(cx, INDIM_INTERRUPTED, "interrupted");
   }
-  return indim_fail(cx, INDIM_INTERNAL, "a matrix product was refused by the host");
+  return indim_fail(cx, INDIM_INTERNAL, "a service of the host was refused");
 }
 
 static inline indim_status finish(indim_ctx *cx, int32_t code, const run *r) {

@@ -40,9 +40,41 @@ static void matmul_window(const indim_loop_node *node, int32_t i, int64_t *out_l
   }
 }
 
+// Moves the ends by |count| elements |stride| apart.
+static void widen(int64_t count, int64_t stride, int64_t *low, int64_t *high) {
+  int64_t reach = indim_index_mul_saturated(count - 1, stride);
+  int64_t *to = reach < 0 ? low : high;
+  *to = indim_index_add_saturated(*to, reach);
+}
+
+// The same of a convolution, as if all of the image were read.
+static void convolution_window(const indim_loop_node *node, int32_t i, int64_t *out_low, int64_t *out_high) {
+  const indim_host_convolution *p = (const indim_host_convolution *)(const void *)node->u.host.numbers;
+  const int64_t sizes[3][3] = {{p->groups, p->batch, p->outputs}, {p->groups, p->batch, p->features}, {p->groups, p->features, p->outputs}};
+  const int64_t strides[3][3] = {{p->out_group, p->out_batch, 1}, {p->image_group, p->image_batch, p->image_feature}, {p->filter_group, p->filter_feature, 1}};
+  bool is_empty = false;
+  *out_low = 0;
+  *out_high = 0;
+  for (int d = 0; d < 3; d++) {
+    is_empty = is_empty || sizes[i][d] <= 0;
+    widen(sizes[i][d], strides[i][d], out_low, out_high);
+  }
+  for (int a = 0; a < 3; a++) {
+    const indim_host_convolution_dim *d = &p->dims[a];
+    int64_t size = i == 0 ? d->out : i == 1 ? d->in : d->taps;
+    is_empty = is_empty || size <= 0;
+    widen(size, i == 0 ? d->out_stride : i == 1 ? d->image_stride : d->filter_stride, out_low, out_high);
+  }
+  if (is_empty) {
+    *out_low = 1;
+    *out_high = 0;
+  }
+}
+
 // Of a strided service; the others say how many elements.
 typedef void window_fn(const indim_loop_node *node, int32_t i, int64_t *out_low, int64_t *out_high);
-static window_fn *const windows[INDIM_HOST_SERVICE_COUNT] = {[INDIM_HOST_MATMUL] = matmul_window};
+static window_fn *const windows[INDIM_HOST_SERVICE_COUNT] = {
+    [INDIM_HOST_MATMUL] = matmul_window, [INDIM_HOST_CONVOLUTION] = convolution_window};
 
 static int32_t effects_of_call(const indim_loop_node *node, indim_effect *out) {
   bool is_matmul = node->u.host.service == INDIM_HOST_MATMUL;

@@ -1,10 +1,11 @@
-// convolution: a loop nest over the output around loops over the window's taps that read the input and over the input
+// convolution: left to the host where it is large (convolution_host.c), else a loop nest over the output around loops over the window's taps that read the input and over the input
 // features. Lanes are elements of the output, several rows share loads (unroll-and-jam), and the nest is split where
 // taps begin to read padding, so that the inner part has no guards. As in dot, the order of the sums, and FMA, are the
 // compiler's choice.
 #include <string.h>
 
 #include "loop/ir/build.h"
+#include "loop/kernels/convolution.h"
 #include "loop/kernels/window.h"
 
 enum { MAX_ROWS = 6, MAX_UNROLLED_ALONG = 8, FEW = 4, MAX_UNROLLED = 32 };
@@ -387,6 +388,12 @@ static void run_segment(convolution *c, int64_t low, int64_t high) {
 }
 
 void indim_lower_convolution(indim_lowering *l, indim_flow_item *item) {
+  const char *reason = indim_convolution_call_host(l, item);
+  if (reason == NULL) {
+    indim_lower_explain(l, item, "computed by the host");
+    return;
+  }
+  indim_lower_explain(l, item, "not by the host: %s", reason);
   convolution c = {.l = l, .item = item, .input = item->operands[0], .filter = item->operands[1]};
   set_up(&c);
   indim_loop_region_begin(&l->b, &item->place.storage, 1);

@@ -40,6 +40,7 @@ static void fill_body(indim_nest *nest, indim_element_ctx *k, const indim_coord 
   indim_value_id value =
       f->is_copy ? indim_value_at_lanes(k, f->item, whole, 0) : indim_element_compute(k, f->item, whole);
   if (!indim_lower_failed(k->l)) {
+    value = indim_loop_convert(&k->l->b, value, f->at->storage->type);
     indim_store_at(k, f->item->shape, f->at, whole, value);
   }
 }
@@ -204,6 +205,12 @@ static void begin_region(indim_nest *nest, indim_storage *to) {
   indim_loop_region_begin(&nest->l->b, written, 1 + nest->panel_count);
 }
 
+// Whether a copy is of another type, as of an array that a kernel wants wider.
+static bool converts(const indim_flow_item *item, const indim_location *at) {
+  bool is_other = item->place.storage != NULL && item->place.packed_bits == 0 && item->place.storage->type != item->shape->type;
+  return is_other || at->storage->type != item->shape->type;
+}
+
 static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_location *at, int64_t cost,
                         bool is_copy) {
   const indim_shape *shape = item->shape;
@@ -226,11 +233,15 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     analyze_region(&nest, &f, list);
     count = split_region(&nest, &f, list, todo, count);
     indim_nest_choose(&nest, stored_strides(list));
-    indim_nest_choose_transpose(&nest);
+    if (!converts(item, at)) {
+      indim_nest_choose_transpose(&nest);
+    }
     nest.stacked = stacked_dim(&nest, &f) + 1;
     match_unroll(&nest, item);
     nest.streams = is_non_temporal(&nest, item, at);
-    indim_nest_choose_panels(&nest);
+    if (!converts(item, at)) {
+      indim_nest_choose_panels(&nest);
+    }
     // Loads between the stores of a line that is transposed in registers flush it to memory partially filled.
     bool flushes_partial_lines =
         nest.transposes && nest.side == 0 && (indim_transpose_is_mixed(&nest) || indim_nest_rows_are_misaligned(&nest));
@@ -250,7 +261,7 @@ void indim_nest_fill(indim_lowering *l, indim_flow_item *item, const indim_locat
 static bool copy_bytes(indim_lowering *l, const indim_flow_item *item, const indim_location *at) {
   const indim_location *from = &item->place;
   const indim_shape *shape = item->shape;
-  if (from->storage == NULL || at->tiled != NULL || !indim_location_is_dense(shape, from)) {
+  if (from->storage == NULL || at->tiled != NULL || from->storage->type != at->storage->type || !indim_location_is_dense(shape, from)) {
     return false;
   }
   for (int32_t d = 0; d < shape->rank; d++) {

@@ -114,7 +114,7 @@ bool indim_nest_stacks(const indim_instr *instr);
 // Computes |item| element by element into |at|.
 void indim_nest_fill(indim_lowering *l, indim_flow_item *item, const indim_location *at);
 
-// Copies a computed item to another location.
+// Copies a computed item to another location, and converts it where that is of another type.
 void indim_nest_copy(indim_lowering *l, indim_flow_item *item, const indim_location *at);
 
 // nest.c --------------------------------------------------------------------------------------------------------------

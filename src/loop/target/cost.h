@@ -86,6 +86,8 @@ enum {
   INDIM_COST_HOST_PRODUCT = 200 * 1000,
   INDIM_COST_HOST_PRODUCT_ALONG = 30 * 1000,  // of two operands along the contracted dimension. attention.
   INDIM_COST_HOST_SIDE = 8,
+  // The host reads what is contiguous in a convolution's image from so many elements on without packing it. conv_*.
+  INDIM_COST_HOST_CONTIGUOUS = 16,
   // One row times a matrix of at least so many columns reads so many rows at a time, half of them where threads share
   // them in parts of at least the fourth (elements). mlp_b1.
   INDIM_COST_ROW_PRODUCT_COLUMNS = 128,

@@ -167,6 +167,17 @@ static indim_status check_prefetch(const indim_loop_verifier *v, const indim_loo
 
 // Calls of the host -----------------------------------------------------------------------------------------------------
 
+// All arrays of a product, or of a convolution.
+static indim_status check_types(const indim_loop_verifier *v, const indim_loop_node *node, int64_t type) {
+  for (int32_t i = 0; i < node->u.host.storage_count; i++) {
+    const indim_storage *storage = v->program->storages[node->u.host.storages[i]];
+    if ((int64_t)storage->type != type) {
+      return indim_verify_fail_node(v, node, "%s is not of the product's type", storage->name);
+    }
+  }
+  return INDIM_OK;
+}
+
 static indim_status check_matmul(const indim_loop_verifier *v, const indim_loop_node *node) {
   const indim_host_matmul *p = (const indim_host_matmul *)(const void *)node->u.host.numbers;
   if ((p->type != INDIM_F32 && p->type != INDIM_F64) || p->batch < 0 || p->m < 0 || p->n < 0 || p->k < 0) {
@@ -175,13 +186,23 @@ static indim_status check_matmul(const indim_loop_verifier *v, const indim_loop_
   if (v->parallel != NULL && p->single_thread == 0) {
     return indim_verify_fail_node(v, node, "in a parallel loop matmul must be computed by the calling thread");
   }
-  for (int i = 0; i < 3; i++) {
-    const indim_storage *storage = v->program->storages[node->u.host.storages[i]];
-    if ((int64_t)storage->type != p->type) {
-      return indim_verify_fail_node(v, node, "%s is not of the product's type", storage->name);
-    }
+  return check_types(v, node, p->type);
+}
+
+static indim_status check_convolution(const indim_loop_verifier *v, const indim_loop_node *node) {
+  const indim_host_convolution *p = (const indim_host_convolution *)(const void *)node->u.host.numbers;
+  bool is_known = (p->type == INDIM_F32 || p->type == INDIM_F64) && p->groups >= 0 && p->batch >= 0 && p->features >= 0 && p->outputs >= 0;
+  for (int a = 0; a < 3; a++) {
+    const indim_host_convolution_dim *d = &p->dims[a];
+    is_known = is_known && d->out >= 0 && d->in >= 0 && d->taps >= 0 && d->stride > 0 && d->dilation > 0 && d->base_dilation > 0;
   }
-  return INDIM_OK;
+  if (!is_known) {
+    return indim_verify_fail_node(v, node, "convolution of an unsupported type or sizes");
+  }
+  if (v->parallel != NULL && p->single_thread == 0) {
+    return indim_verify_fail_node(v, node, "in a parallel loop convolution must be computed by the calling thread");
+  }
+  return check_types(v, node, p->type);
 }
 
 static int64_t elements_of(const indim_host_fft *p, bool is_complex) {

@@ -1,0 +1,270 @@
+// A large convolution, computed by the host as an implicit matrix product (run/convolution.c). The host wants output features
+// that are contiguous in the output and in the filter, and an image that is contiguous along what the sum or the rows of
+// the product go over; arrays that lie otherwise, or are narrower than the sums, are copied.
+#include <stdlib.h>
+#include <string.h>
+
+#include "loop/ir/build.h"
+#include "loop/ir/index_math.h"
+#include "loop/kernels/convolution.h"
+#include "loop/kernels/window.h"
+#include "loop/target/cost.h"
+
+enum { MOST_SPATIAL = 3, STORAGES = 3 };
+
+typedef struct call {
+  indim_lowering *l;
+  indim_flow_item *item;
+  const indim_dim_labels *labels;
+  indim_type type;  // of the sums
+  indim_host_convolution sizes;
+} call;
+
+// Where an operand is: the address of its first element and strides.
+typedef struct operand {
+  indim_storage *storage;
+  indim_value_id address;
+  const int64_t *strides;
+} operand;
+
+static const char *refuses_kind(const call *c) {
+  bool is_float = indim_type_is_float(c->item->shape->type) && (c->type == INDIM_F32 || c->type == INDIM_F64);
+  if (!indim_lower_is_enabled(c->l, INDIM_DECISION_LIBRARY)) {
+    return "the decision library is left out";
+  }
+  if (!is_float) {
+    return "its sums are neither f32 nor f64";
+  }
+  if (c->l->loop_depth > 0) {
+    return "it is in a loop of another kernel";
+  }
+  if (c->labels->spatial_count > MOST_SPATIAL) {
+    return "it has more than 3 spatial dimensions";
+  }
+  return c->item->place.tiled != NULL ? "its output is tiled" : NULL;
+}
+
+static bool set_dim(call *c, int32_t s) {
+  const indim_dim_labels *l = c->labels;
+  const indim_window_dim *w = indim_window_dim_of(c->item->instr, s);
+  c->sizes.dims[s] = (indim_host_convolution_dim){.out = c->item->shape->sizes[l->output_spatial[s]],
+                                                  .in = c->item->operands[0]->shape->sizes[l->input_spatial[s]],
+                                                  .taps = w->size,
+                                                  .stride = w->stride,
+                                                  .dilation = w->window_dilation,
+                                                  .base_dilation = w->base_dilation,
+                                                  .pad = w->pad_low};
+  const indim_host_convolution_dim *d = &c->sizes.dims[s];
+  const int64_t sizes[] = {d->out, d->in, d->taps, d->stride, d->dilation, d->base_dilation, llabs(d->pad)};
+  bool fits = true;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    fits = fits && sizes[i] <= INT32_MAX;
+  }
+  return fits;
+}
+
+// All but the strides. False if a number is too large.
+static bool set_sizes(call *c) {
+  const indim_instr *instr = c->item->instr;
+  const indim_shape *filter = c->item->operands[1]->shape;
+  int64_t batch_groups = indim_instr_int(instr, INDIM_ATTR_BATCH_GROUP_COUNT, 1);
+  int64_t groups = batch_groups > 1 ? batch_groups : indim_instr_int(instr, INDIM_ATTR_FEATURE_GROUP_COUNT, 1);
+  c->sizes = (indim_host_convolution){.type = c->type,
+                                      .groups = groups,
+                                      .batch = c->item->shape->sizes[c->labels->output_batch],
+                                      .features = filter->sizes[c->labels->kernel_input],
+                                      .outputs = c->item->shape->sizes[c->labels->output_feature] / groups};
+  bool fits = c->sizes.batch <= INT32_MAX && c->sizes.features <= INT32_MAX && c->sizes.outputs <= INT32_MAX;
+  for (int32_t s = 0; s < MOST_SPATIAL && fits; s++) {
+    c->sizes.dims[s] = (indim_host_convolution_dim){
+        .out = 1, .in = 1, .taps = 1, .stride = 1, .dilation = 1, .base_dilation = 1};
+    fits = s >= c->labels->spatial_count || set_dim(c, s);
+  }
+  return fits;
+}
+
+// Steps of the sum of one element, without the zeros between the elements of a dilated image.
+static int64_t steps_of(const call *c) {
+  int64_t steps = c->sizes.features;
+  for (int32_t s = 0; s < c->labels->spatial_count; s++) {
+    const indim_host_convolution_dim *d = &c->sizes.dims[s];
+    steps = indim_index_mul_saturated(steps, (d->taps + d->base_dilation - 1) / d->base_dilation);
+  }
+  return steps;
+}
+
+static const char *refuses_sizes(const call *c) {
+  int64_t steps = steps_of(c);
+  int64_t work = indim_index_mul_saturated(indim_shape_element_count(c->item->shape), steps);
+  if (c->sizes.outputs < INDIM_COST_HOST_SIDE) {
+    return "a group has few output features";
+  }
+  return work < INDIM_COST_HOST_PRODUCT || steps < INDIM_COST_HOST_SIDE ? "it is small" : NULL;
+}
+
+// Operands ----------------------------------------------------------------------------------------------------------------
+
+static void read_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *index) {
+  (void)indim_value_at(k, nest->user, index, 0);
+}
+
+// Finds an operand that is in memory, or only moves what is; false if it has to be copied.
+static bool find_operand(const call *c, indim_flow_item *item, operand *out) {
+  indim_access_list *list = indim_lower_alloc(c->l, 1, sizeof *list);
+  indim_nest nest = {.l = c->l, .rank = item->shape->rank, .body = read_body, .user = item, .cost = 1};
+  bool only_moves = item->placement != INDIM_PLACEMENT_INLINE || item->cost == 0;
+  if (list == NULL || !only_moves || item->shape->type != c->type) {
+    return false;
+  }
+  memcpy(nest.sizes, item->shape->sizes, (size_t)item->shape->rank * sizeof *nest.sizes);
+  indim_nest_analyze(&nest, list);
+  const indim_access *access = &list->accesses[0];
+  if (indim_lower_failed(c->l) || list->count != 1 || list->is_full || access->strides == NULL || access->is_packed ||
+      access->storage->type != c->type) {
+    return false;
+  }
+  *out = (operand){c->l->program->storages[access->storage->index], access->base, access->strides};
+  return true;
+}
+
+// The shape of an array of the sums' type that lies with |last| contiguous, |before| (-1: none) next, and the others in
+// their order.
+static indim_shape shape_with(const call *c, const indim_shape *shape, int64_t last, int64_t before) {
+  indim_shape wanted = *shape;
+  int32_t k = 0;
+  wanted.type = c->type;
+  wanted.has_layout = true;
+  wanted.layout = (indim_layout){.rank = shape->rank};
+  wanted.layout.minor_to_major[k++] = last;
+  if (before >= 0) {
+    wanted.layout.minor_to_major[k++] = before;
+  }
+  for (int64_t d = shape->rank - 1; d >= 0; d--) {
+    if (d != last && d != before) {
+      wanted.layout.minor_to_major[k++] = d;
+    }
+  }
+  return wanted;
+}
+
+static operand copy_operand(call *c, indim_flow_item *item, const indim_shape *shape) {
+  indim_location at = indim_location_new(c->l, shape, item->instr->name.data);
+  operand copy = {0};
+  if (!indim_lower_failed(c->l)) {
+    indim_nest_copy(c->l, item, &at);
+    copy = (operand){at.storage, indim_location_start(c->l, &at), at.strides};
+  }
+  return copy;
+}
+
+// The image's dimension that is to be contiguous: the features, which are summed, or the batch, which is in the rows, as it
+// is where the convolution is the gradient of a filter; -1: any, because both are short.
+static int64_t image_order(const call *c, const operand *found) {
+  const indim_dim_labels *l = c->labels;
+  bool is_gradient = true;
+  for (int32_t s = 0; s < l->spatial_count; s++) {
+    is_gradient = is_gradient && c->sizes.dims[s].taps >= c->sizes.dims[s].out;
+  }
+  bool sums = c->sizes.features >= INDIM_COST_HOST_CONTIGUOUS;
+  bool rows = c->sizes.batch >= INDIM_COST_HOST_CONTIGUOUS;
+  if (found != NULL && sums && found->strides[l->input_feature] == 1) {
+    return l->input_feature;
+  }
+  if (found != NULL && rows && found->strides[l->input_batch] == 1) {
+    return l->input_batch;
+  }
+  if (rows && (is_gradient || !sums)) {
+    return is_gradient ? l->input_batch : found != NULL ? -1 : l->input_feature;
+  }
+  return sums || found == NULL ? l->input_feature : -1;
+}
+
+static operand need_image(call *c) {
+  indim_flow_item *item = c->item->operands[0];
+  operand found = {0};
+  bool is_found = find_operand(c, item, &found);
+  int64_t order = image_order(c, is_found ? &found : NULL);
+  if (is_found && (order < 0 || found.strides[order] == 1)) {
+    return found;
+  }
+  const indim_shape shape = shape_with(c, item->shape, order, -1);
+  return copy_operand(c, item, &shape);
+}
+
+static operand need_filter(call *c) {
+  indim_flow_item *item = c->item->operands[1];
+  operand found = {0};
+  if (find_operand(c, item, &found) && found.strides[c->labels->kernel_output] == 1) {
+    return found;
+  }
+  const indim_shape shape = shape_with(c, item->shape, c->labels->kernel_output, c->labels->kernel_input);
+  return copy_operand(c, item, &shape);
+}
+
+// The call ----------------------------------------------------------------------------------------------------------------
+
+// Sets the strides; returns the address of the filter's element at tap 0.
+static indim_value_id set_strides(call *c, const operand *image, const operand *filter, const int64_t *out) {
+  const indim_dim_labels *l = c->labels;
+  indim_host_convolution *s = &c->sizes;
+  bool splits_batch = indim_instr_int(c->item->instr, INDIM_ATTR_BATCH_GROUP_COUNT, 1) > 1;
+  indim_value_id address = filter->address;
+  s->out_batch = out[l->output_batch];
+  s->image_batch = image->strides[l->input_batch];
+  s->image_feature = image->strides[l->input_feature];
+  s->filter_feature = filter->strides[l->kernel_input];
+  s->out_group = s->filter_group = s->outputs;
+  s->image_group = splits_batch ? s->batch * s->image_batch : s->features * s->image_feature;
+  for (int32_t a = 0; a < l->spatial_count; a++) {
+    indim_host_convolution_dim *d = &s->dims[a];
+    d->out_stride = out[l->output_spatial[a]];
+    d->image_stride = image->strides[l->input_spatial[a]];
+    d->filter_stride = filter->strides[l->kernel_spatial[a]];
+    if (indim_window_dim_of(c->item->instr, a)->reversal) {
+      address = indim_loop_add_const(&c->l->b, address, (d->taps - 1) * d->filter_stride);
+      d->filter_stride = -d->filter_stride;
+    }
+  }
+  return address;
+}
+
+const char *indim_convolution_call_host(indim_lowering *l, indim_flow_item *item) {
+  indim_type type = item->shape->type;
+  call c = {.l = l,
+            .item = item,
+            .labels = indim_instr_attr(item->instr, INDIM_ATTR_DIM_LABELS)->value.dim_labels,
+            .type = indim_type_is_float(type) && type != INDIM_F64 ? INDIM_F32 : type};
+  const char *reason = refuses_kind(&c);
+  reason = reason == NULL && !set_sizes(&c) ? "a size is 2^31 or more" : reason;
+  reason = reason == NULL ? refuses_sizes(&c) : reason;
+  if (reason != NULL) {
+    return reason;
+  }
+  const indim_location wanted = item->place;
+  bool is_copied = wanted.strides[c.labels->output_feature] != 1 || wanted.storage->type != c.type;
+  operand image = need_image(&c);
+  operand filter = need_filter(&c);
+  if (is_copied) {
+    const indim_shape shape = shape_with(&c, item->shape, c.labels->output_feature, -1);
+    item->place = indim_location_new(l, &shape, item->instr->name.data);
+  }
+  if (indim_lower_failed(l)) {
+    return NULL;
+  }
+  indim_value_id filter_address = set_strides(&c, &image, &filter, item->place.strides);
+  indim_storage *storages[STORAGES] = {item->place.storage, image.storage, filter.storage};
+  const indim_value_id addresses[STORAGES] = {indim_location_start(l, &item->place), image.address, filter_address};
+  indim_loop_region_begin(&l->b, storages, 1);
+  indim_loop_host(&l->b, &(indim_host_call){.service = INDIM_HOST_CONVOLUTION,
+                                            .storage_count = STORAGES,
+                                            .written_count = 1,
+                                            .storages = storages,
+                                            .addresses = addresses,
+                                            .numbers = &c.sizes});
+  indim_element_forget(l);
+  if (is_copied && !indim_lower_failed(l)) {
+    indim_nest_copy(l, item, &wanted);
+    item->place = wanted;
+  }
+  return NULL;
+}
