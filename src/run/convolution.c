@@ -11,7 +11,10 @@
 #include "base/size.h"
 #include "run/convolution_block.h"
 
-enum { AXES = INDIM_GATHER_AXES };
+enum {
+  AXES = INDIM_GATHER_AXES,
+  SUMS_IN_CACHE = 1 << 16  // elements of the output, which are read again for each part of the sum
+};
 
 static int64_t gcd(int64_t a, int64_t b) {
   while (b != 0) {
@@ -61,13 +64,20 @@ static int64_t neighbours(const indim_gather_dim *dims, int32_t count, bool with
   return run;
 }
 
-static indim_gather_mode mode_of(const indim_gather *g) {
+// How the left side is read, and in which units.
+static void set_mode(indim_gather *g) {
+  int64_t row_unit = neighbours(g->rows, g->row_dims, false);
+  g->unit = neighbours(g->steps, g->step_dims, false);
   if (g->unit >= INDIM_GATHER_UNIT) {
-    return INDIM_GATHER_IN_PLACE;
+    g->mode = INDIM_GATHER_UNITS;
+  } else if (row_unit >= INDIM_GATHER_UNIT) {
+    g->mode = INDIM_GATHER_ROW_UNITS;
+    g->unit = row_unit;
+  } else if (neighbours(g->steps, g->step_dims, true) >= neighbours(g->rows, g->row_dims, true)) {
+    g->mode = INDIM_GATHER_PACKED_ROWS;
+  } else {
+    g->mode = INDIM_GATHER_PACKED_STEPS;
   }
-  int64_t along_sum = neighbours(g->steps, g->step_dims, true);
-  int64_t along_rows = neighbours(g->rows, g->row_dims, true);
-  return along_sum >= along_rows ? INDIM_GATHER_BY_ROWS : INDIM_GATHER_BY_STEPS;
 }
 
 // Whether the batch, or the features, are further apart in the image than the places of an axis.
@@ -129,9 +139,7 @@ static void make_gather(const indim_host_convolution *s, int64_t group, const ph
       g->steps[d] = (indim_gather_dim){1, 0, 0, 0, -1};
     }
   }
-  g->unit = neighbours(g->steps, g->step_dims, false);
-  g->mode = mode_of(g);
-  g->unit = g->mode == INDIM_GATHER_BY_STEPS ? 1 : g->unit;
+  set_mode(g);
 }
 
 // Blocks ------------------------------------------------------------------------------------------------------------------
@@ -159,9 +167,8 @@ static void clear(const job *j, const indim_gather *g, int64_t row, int64_t rows
   }
 }
 
-static void run_block(const job *j, const indim_gather *g, int64_t row, int64_t column) {
+static void run_block(const job *j, const indim_gather *g, int64_t row, int64_t rows, int64_t column) {
   const indim_host_convolution *s = j->sizes;
-  int64_t rows = g->row_count - row < j->rows ? g->row_count - row : j->rows;
   int64_t columns = s->outputs - column < j->columns ? s->outputs - column : j->columns;
   if (g->step_count == 0) {
     clear(j, g, row, rows, column, columns);
@@ -174,13 +181,14 @@ static void run_block(const job *j, const indim_gather *g, int64_t row, int64_t 
   }
 }
 
-// Blocks number begin to end, in the order of columns, rows, phases, groups.
+// Blocks number begin to end, in the order of rows, columns, phases, groups. Neighbours are one block where that fits the
+// caches: the sums are the same.
 static void run_blocks(void *frame, int64_t begin, int64_t end) {
   const job *j = frame;
   const indim_host_convolution *s = j->sizes;
-  for (int64_t i = begin; i < end; i++) {
-    int64_t rest = i / j->column_blocks / j->row_blocks;
-    int64_t row = i / j->column_blocks % j->row_blocks * j->rows;
+  for (int64_t i = begin, count = 1; i < end; i += count) {
+    int64_t first = i % j->row_blocks;
+    int64_t rest = i / j->row_blocks / j->column_blocks;
     phase phases[AXES];
     for (int32_t a = AXES - 1; a >= 0; a--) {
       phases[a] = phase_of(&s->dims[a], rest % j->phases[a]);
@@ -188,8 +196,13 @@ static void run_blocks(void *frame, int64_t begin, int64_t end) {
     }
     indim_gather g;
     make_gather(s, rest, phases, &g);
-    if (row < g.row_count) {
-      run_block(j, &g, row, i % j->column_blocks * j->columns);
+    count = SUMS_IN_CACHE / (j->rows * j->columns);
+    count = count < 1 ? 1 : count < j->row_blocks - first ? count : j->row_blocks - first;
+    count = count < end - i ? count : end - i;
+    int64_t row = first * j->rows;
+    int64_t rows = g.row_count - row < count * j->rows ? g.row_count - row : count * j->rows;
+    if (rows > 0) {
+      run_block(j, &g, row, rows, i / j->row_blocks % j->column_blocks * j->columns);
     }
   }
 }
@@ -209,7 +222,8 @@ static int64_t split_blocks(job *j) {
     first[a] = phase_of(&s->dims[a], 0);
   }
   make_gather(s, 0, first, &g);
-  int64_t most = g.mode == INDIM_GATHER_IN_PLACE ? INDIM_GATHER_ROWS : INDIM_GATHER_PACKED_ROWS;
+  bool is_packed = g.mode == INDIM_GATHER_PACKED_ROWS || g.mode == INDIM_GATHER_PACKED_STEPS;
+  int64_t most = is_packed ? INDIM_GATHER_ROWS_PACKED : INDIM_GATHER_ROWS;
   int64_t blocks = indim_ceil_div(g.row_count, most);
   j->rows = indim_ceil_div(indim_ceil_div(g.row_count, blocks), ROUND) * ROUND;
   j->columns = s->outputs;

@@ -14,31 +14,44 @@ typedef struct place {
   int64_t at[INDIM_GATHER_AXES];
 } place;
 
+// |count| steps along a dimension.
+static void move(const indim_gather_dim *dim, int64_t count, place *at) {
+  at->image += count * dim->image;
+  at->other += count * dim->other;
+  if (dim->axis >= 0) {
+    at->at[dim->axis] += count * dim->move;
+  }
+}
+
 // Indices |begin| to |begin| + |count| of the dimensions.
 static void list_places(const indim_gather_dim *dims, int32_t rank, int64_t begin, int64_t count, place first,
                         place *out) {
   int64_t index[INDIM_GATHER_DIMS] = {0};
+  const indim_gather_dim *inner = &dims[rank - 1];
   place at = first;
   for (int32_t d = rank - 1; d >= 0; d--) {
     index[d] = begin % dims[d].size;
     begin /= dims[d].size;
-    at.image += index[d] * dims[d].image;
-    at.other += index[d] * dims[d].other;
-    if (dims[d].axis >= 0) {
-      at.at[dims[d].axis] += index[d] * dims[d].move;
-    }
+    move(&dims[d], index[d], &at);
   }
-  for (int64_t i = 0; i < count; i++) {
-    out[i] = at;
-    for (int32_t d = rank - 1; d >= 0; d--) {
-      const indim_gather_dim *dim = &dims[d];
-      bool is_end = ++index[d] == dim->size;
-      int64_t by = is_end ? 1 - dim->size : 1;
-      at.image += by * dim->image;
-      at.other += by * dim->other;
-      if (dim->axis >= 0) {
-        at.at[dim->axis] += by * dim->move;
-      }
+  for (int64_t i = 0; i < count;) {
+    int64_t end = inner->size - index[rank - 1] + i;
+    end = end < count ? end : count;
+    place step = {0};
+    move(inner, 1, &step);
+    for (; i < end; i++) {
+      out[i] = at;
+      at.image += step.image;
+      at.other += step.other;
+      at.at[0] += step.at[0];
+      at.at[1] += step.at[1];
+      at.at[2] += step.at[2];
+    }
+    index[rank - 1] = 0;
+    move(inner, -inner->size, &at);
+    for (int32_t d = rank - 2; d >= 0; d--) {
+      bool is_end = ++index[d] == dims[d].size;
+      move(&dims[d], is_end ? 1 - dims[d].size : 1, &at);
       if (!is_end) {
         break;
       }
@@ -47,22 +60,129 @@ static void list_places(const indim_gather_dim *dims, int32_t rank, int64_t begi
   }
 }
 
+// The least and the greatest place of a list along each axis.
+typedef struct bounds {
+  place low, high;
+} bounds;
+
+static bounds bounds_of(const place *places, int64_t count) {
+  bounds b = {places[0], places[0]};
+  for (int64_t i = 1; i < count; i++) {
+    for (int32_t s = 0; s < INDIM_GATHER_AXES; s++) {
+      int64_t at = places[i].at[s];
+      b.low.at[s] = at < b.low.at[s] ? at : b.low.at[s];
+      b.high.at[s] = at > b.high.at[s] ? at : b.high.at[s];
+    }
+  }
+  return b;
+}
+
 static inline bool is_inside(const indim_gather *g, const place *row, const place *step) {
   return (uint64_t)(row->at[0] + step->at[0]) < (uint64_t)g->limits[0] &&
          (uint64_t)(row->at[1] + step->at[1]) < (uint64_t)g->limits[1] &&
          (uint64_t)(row->at[2] + step->at[2]) < (uint64_t)g->limits[2];
 }
 
-static inline bool is_same_place(const place *a, const place *b) {
-  return a->at[0] == b->at[0] && a->at[1] == b->at[1] && a->at[2] == b->at[2];
+static inline bool are_inside(const indim_gather *g, const bounds *rows, const place *step) {
+  return is_inside(g, &rows->low, step) && is_inside(g, &rows->high, step);
+}
+
+// Of |count| elements that meet a place of the image each, |move| apart along |axis| (-1: all at one place), those that lie
+// inside: from |*out_low| to below the result.
+static inline int64_t clip(const indim_gather *g, const place *row, const place *step, int32_t axis, int64_t move,
+                           int64_t count, int64_t *out_low) {
+  *out_low = 0;
+  for (int32_t s = 0; s < INDIM_GATHER_AXES; s++) {
+    int64_t at = row->at[s] + step->at[s];
+    if (s != axis && (uint64_t)at >= (uint64_t)g->limits[s]) {
+      return 0;
+    }
+  }
+  if (axis < 0) {
+    return count;
+  }
+  int64_t at = row->at[axis] + step->at[axis];
+  int64_t left = g->limits[axis] - at;
+  if (at >= 0 && left > (count - 1) * move) {
+    return count;
+  }
+  int64_t low = at >= 0 ? 0 : move == 1 ? -at : (move - 1 - at) / move;
+  int64_t high = left <= 0 ? 0 : move == 1 ? left : (left - 1) / move + 1;
+  high = high < count ? high : count;
+  *out_low = low < high ? low : high;
+  return high;
+}
+
+// Steps along one axis: |taps| units from step |first| of a block on.
+typedef struct run {
+  int64_t first, taps;
+} run;
+
+// The runs of |count| steps from |begin| on, which are whole units; |*out_dim|: the dimension that they go along.
+static int64_t list_runs(const indim_gather *g, int64_t begin, int64_t count, run *out,
+                         const indim_gather_dim **out_dim) {
+  const indim_gather_dim *dim = &g->steps[g->step_dims - 1];
+  bool has_unit = g->unit > 1;
+  dim -= has_unit && g->step_dims > 1 ? 1 : 0;
+  int64_t length = has_unit && g->step_dims == 1 ? 1 : dim->size;
+  int64_t runs = 0;
+  for (int64_t k = 0; k < count; runs++) {
+    int64_t first = (begin + k) / g->unit % length;
+    int64_t left = (count - k) / g->unit;
+    out[runs] = (run){k, length - first < left ? length - first : left};
+    k += out[runs].taps * g->unit;
+  }
+  *out_dim = dim;
+  return runs;
+}
+
+// Rows of a tile that are neighbours in the image, at one place or one behind the other along |axis|.
+typedef struct piece {
+  int64_t row, count, move;
+  int32_t axis;
+} piece;
+
+// The only axis along which two places differ, -1 for none; -2 if they differ along several.
+static int32_t axis_between(const place *a, const place *b) {
+  int32_t axis = -1;
+  for (int32_t s = 0; s < INDIM_GATHER_AXES; s++) {
+    if (a->at[s] != b->at[s]) {
+      axis = axis == -1 ? s : -2;
+    }
+  }
+  return axis;
+}
+
+// The pieces of a tile. |at_any_place|: of neighbours, wherever they are.
+static int64_t list_pieces(const place *rows, int64_t count, bool at_any_place, piece *out) {
+  int64_t pieces = 0;
+  for (int64_t i = 0; i < count; i++) {
+    bool continues = i > 0 && rows[i].image == rows[i - 1].image + 1;
+    if (continues && !at_any_place) {
+      piece *p = &out[pieces - 1];
+      int32_t axis = axis_between(&rows[i - 1], &rows[i]);
+      int64_t by = axis < 0 ? 0 : rows[i].at[axis] - rows[i - 1].at[axis];
+      if (p->count == 1 && axis > -2 && by >= 0) {
+        p->axis = axis;
+        p->move = by;
+      }
+      continues = axis == p->axis && by == p->move;
+    }
+    if (!continues) {
+      out[pieces++] = (piece){i, 0, 0, -1};
+    }
+    out[pieces - 1].count++;
+  }
+  return pieces;
 }
 
 // How many steps are summed together from |begin| on, at most |most|: blocks of about equal depth, of whole units, or where
 // these are longer parts of one.
 static int64_t depth_at(const indim_gather *g, int64_t begin, int64_t most) {
-  bool is_long = g->unit > most;
+  bool has_units = g->mode == INDIM_GATHER_UNITS || g->mode == INDIM_GATHER_PACKED_ROWS;
+  bool is_long = has_units && g->unit > most;
   int64_t all = is_long ? g->unit : g->step_count;
-  int64_t unit = is_long ? 1 : g->unit;
+  int64_t unit = has_units && !is_long ? g->unit : 1;
   int64_t blocks = indim_ceil_div(all, most / unit * unit);
   int64_t depth = indim_ceil_div(all / unit, blocks) * unit;
   int64_t left = all - begin % all;

@@ -20,31 +20,34 @@
 
 typedef REAL VECTOR __attribute__((vector_size(VECTOR_BYTES)));
 
-static const REAL NAME(zeros)[INDIM_GATHER_DEPTH_BYTES / sizeof(REAL)];
+// For all steps of a unit, or for a tile of rows from those before the first on.
+static const REAL NAME(zeros)[TILE_M + INDIM_GATHER_DEPTH_BYTES / 4];
 
 // What a block works with: on the stack, and not needed from one block to the next.
 typedef struct NAME(work) {
   _Alignas(64) REAL filter[INDIM_GATHER_DEPTH_BYTES / sizeof(REAL) * 2 * VECTOR_BYTES / sizeof(REAL)];
   union {
-    REAL packed[INDIM_GATHER_PACKED_ROWS * (INDIM_GATHER_DEPTH_BYTES / sizeof(REAL) + 16)];
-    const REAL *pointers[INDIM_GATHER_ROWS * MOST_RUNS];  // of each tile's runs, TILE_M each
+    REAL packed[INDIM_GATHER_ROWS_PACKED * (INDIM_GATHER_DEPTH_BYTES / sizeof(REAL) + 16)];
+    const REAL *pointers[(INDIM_GATHER_ROWS + INDIM_GATHER_UNIT) * MOST_RUNS];  // see point and point_steps
   } left;
   _Alignas(64) REAL spare[TILE_M * 2 * VECTOR_BYTES / sizeof(REAL)];
   place rows[INDIM_GATHER_ROWS];
   place steps[MOST_STEPS];
+  run runs[MOST_STEPS];
 } NAME(work);
 
-// The left side of a tile: for each of |runs| TILE_M pointers to |length| steps; or |packed|, TILE_M elements for each of
-// |length| steps.
+// The left side of a tile: for each of |runs| TILE_M pointers to |length| steps (ROWS); TILE_M elements for each of |length|
+// steps (STEPS); or one pointer for each, |within| elements beyond which the rows are (POINTED).
 typedef struct NAME(left) {
   const REAL *const *pointers;
   const REAL *packed;
-  int64_t runs, length;
+  int64_t runs, length, within;
+  enum { NAME(ROWS), NAME(STEPS), NAME(POINTED), NAME(KINDS) } kind;
 } NAME(left);
 
 // out[i][0..vectors * LANES) (+)= sum over all steps of left[i, .] * b[., .]; the constants are so where this is inlined.
 TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int height, const int vectors,
-                                                                      const bool is_packed, const NAME(left) * left,
+                                                                      const int kind, const NAME(left) * left,
                                                                       const REAL *b, REAL *const *out,
                                                                       bool accumulate) {
   VECTOR sums[TILE_M][2];
@@ -52,13 +55,13 @@ TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int 
   for (int i = 0; i < height; i++) {
     sums[i][0] = sums[i][1] = (VECTOR){0};
   }
-  int64_t runs = is_packed ? 1 : left->runs;
+  int64_t runs = kind == NAME(ROWS) ? left->runs : 1;
   int64_t length = left->length;
   for (int64_t r = 0; r < runs; r++) {
     const REAL *a[TILE_M];
 #pragma GCC unroll 12
     for (int i = 0; i < height; i++) {
-      a[i] = is_packed ? left->packed + i : left->pointers[r * TILE_M + i];
+      a[i] = kind == NAME(ROWS) ? left->pointers[r * TILE_M + i] : left->packed;
     }
     for (int64_t k = 0; k < length; k++) {
       VECTOR b0;
@@ -68,9 +71,13 @@ TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int 
         memcpy(&b1, b + LANES, sizeof b1);
       }
       b += vectors * LANES;
+      const REAL *at = kind == NAME(STEPS) ? a[0] + k * TILE_M : a[0];
+      if (kind == NAME(POINTED)) {
+        at = left->pointers[k] + left->within;
+      }
 #pragma GCC unroll 12
       for (int i = 0; i < height; i++) {
-        REAL x = is_packed ? a[0][k * TILE_M + i] : a[i][k];
+        REAL x = kind == NAME(ROWS) ? a[i][k] : at[i];
         sums[i][0] += x * b0;
         if (vectors == 2) {
           sums[i][1] += x * b1;
@@ -93,42 +100,51 @@ TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int 
   }
 }
 
-#define DEFINE_TILE(suffix, height, vectors, is_packed)                                                              \
+#define DEFINE_TILE(suffix, height, vectors, kind)                                                                    \
   TARGET static void NAME(tile_##suffix)(const NAME(left) * left, const REAL *b, REAL *const *out, bool accumulate) { \
-    NAME(sum_up)(height, vectors, is_packed, left, b, out, accumulate);                                              \
+    NAME(sum_up)(height, vectors, kind, left, b, out, accumulate);                                                    \
   }
-DEFINE_TILE(1_1_rows, HEIGHT_STEP, 1, false)
-DEFINE_TILE(2_1_rows, 2 * HEIGHT_STEP, 1, false)
-DEFINE_TILE(3_1_rows, TILE_M, 1, false)
-DEFINE_TILE(1_2_rows, HEIGHT_STEP, 2, false)
-DEFINE_TILE(2_2_rows, 2 * HEIGHT_STEP, 2, false)
-DEFINE_TILE(3_2_rows, TILE_M, 2, false)
-DEFINE_TILE(1_1_steps, HEIGHT_STEP, 1, true)
-DEFINE_TILE(2_1_steps, 2 * HEIGHT_STEP, 1, true)
-DEFINE_TILE(3_1_steps, TILE_M, 1, true)
-DEFINE_TILE(1_2_steps, HEIGHT_STEP, 2, true)
-DEFINE_TILE(2_2_steps, 2 * HEIGHT_STEP, 2, true)
-DEFINE_TILE(3_2_steps, TILE_M, 2, true)
+DEFINE_TILE(1_1_rows, 1 * HEIGHT_STEP, 1, NAME(ROWS))
+DEFINE_TILE(2_1_rows, 2 * HEIGHT_STEP, 1, NAME(ROWS))
+DEFINE_TILE(3_1_rows, 3 * HEIGHT_STEP, 1, NAME(ROWS))
+DEFINE_TILE(1_2_rows, 1 * HEIGHT_STEP, 2, NAME(ROWS))
+DEFINE_TILE(2_2_rows, 2 * HEIGHT_STEP, 2, NAME(ROWS))
+DEFINE_TILE(3_2_rows, 3 * HEIGHT_STEP, 2, NAME(ROWS))
+DEFINE_TILE(1_1_steps, 1 * HEIGHT_STEP, 1, NAME(STEPS))
+DEFINE_TILE(2_1_steps, 2 * HEIGHT_STEP, 1, NAME(STEPS))
+DEFINE_TILE(3_1_steps, 3 * HEIGHT_STEP, 1, NAME(STEPS))
+DEFINE_TILE(1_2_steps, 1 * HEIGHT_STEP, 2, NAME(STEPS))
+DEFINE_TILE(2_2_steps, 2 * HEIGHT_STEP, 2, NAME(STEPS))
+DEFINE_TILE(3_2_steps, 3 * HEIGHT_STEP, 2, NAME(STEPS))
+DEFINE_TILE(1_1_pointed, 1 * HEIGHT_STEP, 1, NAME(POINTED))
+DEFINE_TILE(2_1_pointed, 2 * HEIGHT_STEP, 1, NAME(POINTED))
+DEFINE_TILE(3_1_pointed, 3 * HEIGHT_STEP, 1, NAME(POINTED))
+DEFINE_TILE(1_2_pointed, 1 * HEIGHT_STEP, 2, NAME(POINTED))
+DEFINE_TILE(2_2_pointed, 2 * HEIGHT_STEP, 2, NAME(POINTED))
+DEFINE_TILE(3_2_pointed, 3 * HEIGHT_STEP, 2, NAME(POINTED))
 #undef DEFINE_TILE
 
-// A tile of |rows| rows and |columns| columns. Rows and columns beyond these go to |spare|.
-TARGET static void NAME(tile)(NAME(work) * w, const NAME(left) * left, int64_t rows, int64_t columns, const REAL *b,
+// A tile of |columns| columns and |rows| rows, from the |skipped|th on; |at|: where that is. Others go to |spare|.
+TARGET static void NAME(tile)(NAME(work) * w, const NAME(left) * left, int64_t skipped, int64_t rows, int64_t columns,
                               const place *at, REAL *out, bool accumulate) {
   typedef void tile_fn(const NAME(left) * left, const REAL *b, REAL *const *out, bool accumulate);
-  static tile_fn *const tiles[2][2][3] = {
+  static tile_fn *const tiles[NAME(KINDS)][2][3] = {
       {{NAME(tile_1_1_rows), NAME(tile_2_1_rows), NAME(tile_3_1_rows)},
        {NAME(tile_1_2_rows), NAME(tile_2_2_rows), NAME(tile_3_2_rows)}},
       {{NAME(tile_1_1_steps), NAME(tile_2_1_steps), NAME(tile_3_1_steps)},
-       {NAME(tile_1_2_steps), NAME(tile_2_2_steps), NAME(tile_3_2_steps)}}};
+       {NAME(tile_1_2_steps), NAME(tile_2_2_steps), NAME(tile_3_2_steps)}},
+      {{NAME(tile_1_1_pointed), NAME(tile_2_1_pointed), NAME(tile_3_1_pointed)},
+       {NAME(tile_1_2_pointed), NAME(tile_2_2_pointed), NAME(tile_3_2_pointed)}}};
   bool is_partial = columns != LANES && columns != TILE_N;
   REAL *to[TILE_M];
   for (int64_t i = 0; i < TILE_M; i++) {
-    to[i] = is_partial || i >= rows ? w->spare + i * TILE_N : out + at[i].other;
+    bool is_row = i >= skipped && i < rows && !is_partial;
+    to[i] = is_row ? out + at[i - skipped].other : w->spare + i * TILE_N;
   }
-  tile_fn *tile = tiles[left->packed != NULL][columns > LANES][(rows - 1) / HEIGHT_STEP];
-  tile(left, b, to, accumulate && !is_partial);
-  for (int64_t i = 0; is_partial && i < rows; i++) {
-    REAL *row = out + at[i].other;
+  tile_fn *tile = tiles[left->kind][columns > LANES][(rows - 1) / HEIGHT_STEP];
+  tile(left, w->filter, to, accumulate && !is_partial);
+  for (int64_t i = skipped; is_partial && i < rows; i++) {
+    REAL *row = out + at[i - skipped].other;
     for (int64_t j = 0; j < columns; j++) {
       row[j] = accumulate ? row[j] + to[i][j] : to[i][j];
     }
@@ -186,29 +202,23 @@ TARGET static void NAME(point)(NAME(work) * w, const indim_gather *g, const REAL
   }
 }
 
-// The taps of a run that lie inside the image for a row, from |*out_low| to below the result.
-static inline int64_t NAME(inside)(const indim_gather *g, const place *row, const place *step, int32_t axis, int64_t move,
-                                   int64_t taps, int64_t *out_low) {
-  *out_low = 0;
-  for (int32_t s = 0; s < INDIM_GATHER_AXES; s++) {
-    int64_t at = row->at[s] + step->at[s];
-    if (s != axis && (uint64_t)at >= (uint64_t)g->limits[s]) {
-      return 0;
+// How many of |rows| rows from |i| on are of one unit.
+static int64_t NAME(rows_of_unit)(const indim_gather *g, int64_t row, int64_t i, int64_t rows) {
+  int64_t left = g->unit - (row + i) % g->unit;
+  return left < rows - i ? left : rows - i;
+}
+
+// Of each unit of rows and each step one pointer.
+TARGET static void NAME(point_steps)(NAME(work) * w, const indim_gather *g, const REAL *image, int64_t row,
+                                     int64_t rows, int64_t count) {
+  const REAL **to = w->left.pointers;
+  for (int64_t i = 0; i < rows; i += NAME(rows_of_unit)(g, row, i, rows)) {
+    const place *first = &w->rows[i];
+    for (int64_t k = 0; k < count; k++) {
+      const place *step = &w->steps[k];
+      *to++ = is_inside(g, first, step) ? image + (first->image + step->image) : NAME(zeros) + TILE_M;
     }
   }
-  if (axis < 0) {
-    return taps;
-  }
-  int64_t at = row->at[axis] + step->at[axis];
-  int64_t left = g->limits[axis] - at;
-  if (at >= 0 && left > (taps - 1) * move) {
-    return taps;
-  }
-  int64_t low = at >= 0 ? 0 : (move - 1 - at) / move;
-  int64_t high = left <= 0 ? 0 : (left - 1) / move + 1;
-  high = high < taps ? high : taps;
-  *out_low = low < high ? low : high;
-  return high;
 }
 
 // |taps| units, the first elements of which are |stride| apart.
@@ -226,100 +236,74 @@ TARGET static inline void NAME(copy_taps)(REAL *to, const REAL *from, int64_t ta
   }
 }
 
-// Row after row. The steps of a run along the innermost axis are clipped to the image together.
+// Row after row. The steps of a run are clipped to the image together.
 TARGET static void NAME(pack_rows)(NAME(work) * w, const indim_gather *g, const REAL *image, int64_t rows,
                                    int64_t begin, int64_t count) {
-  const indim_gather_dim *inner = &g->steps[g->step_dims - 1];
-  inner -= inner->axis < 0 && g->step_dims > 1 && g->unit == inner->size ? 1 : 0;
-  int64_t unit = g->unit;
-  int64_t length = inner->size;
-  if (inner->axis < 0) {  // a single unit, or no units at all
-    length = unit == 1 ? inner->size : 1;
-  }
+  const indim_gather_dim *dim = NULL;
+  int64_t runs = list_runs(g, begin, count, w->runs, &dim);
+  bounds steps = bounds_of(w->steps, count);
   for (int64_t i = 0; i < rows; i++) {
     const place *row = &w->rows[i];
     REAL *to = w->left.packed + i * PITCH;
-    for (int64_t k = 0; k < count;) {
-      int64_t first = (begin + k) / unit % length;
-      int64_t taps = length - first < (count - k) / unit ? length - first : (count - k) / unit;
+    bool is_whole = are_inside(g, &steps, row);
+    for (int64_t r = 0; r < runs; r++) {
+      const place *step = &w->steps[w->runs[r].first];
+      int64_t taps = w->runs[r].taps;
       int64_t low = 0;
-      int64_t high = NAME(inside)(g, row, &w->steps[k], inner->axis, inner->move, taps, &low);
-      for (int64_t j = 0; j < low * unit; j++) {
-        to[k + j] = 0;
+      int64_t high = is_whole ? taps : clip(g, row, step, dim->axis, dim->move, taps, &low);
+      for (int64_t j = 0; j < low * g->unit; j++) {
+        to[j] = 0;
       }
       if (low < high) {
-        const REAL *from = image + (row->image + w->steps[k].image + low * inner->image);
-        NAME(copy_taps)(to + k + low * unit, from, high - low, unit, inner->image);
+        NAME(copy_taps)
+        (to + low * g->unit, image + (row->image + step->image + low * dim->image), high - low, g->unit, dim->image);
       }
-      for (int64_t j = high * unit; j < taps * unit; j++) {
-        to[k + j] = 0;
+      for (int64_t j = high * g->unit; j < taps * g->unit; j++) {
+        to[j] = 0;
       }
-      k += taps * unit;
+      to += taps * g->unit;
     }
   }
 }
 
-// Rows of a tile that are neighbours in the image.
-typedef struct NAME(piece) {
-  int64_t row, count;
-} NAME(piece);
-
-// The pieces of a block; those of |at_one_place| lie at the same place along all axes.
-static int64_t NAME(list_pieces)(const NAME(work) * w, int64_t rows, bool at_one_place, NAME(piece) * out) {
-  int64_t count = 0;
-  for (int64_t i = 0; i < rows; i++) {
-    const place *row = &w->rows[i];
-    bool continues = i % TILE_M != 0 && row->image == row[-1].image + 1 && (!at_one_place || is_same_place(row, row - 1));
-    if (!continues) {
-      out[count++] = (NAME(piece)){i, 0};
-    }
-    out[count - 1].count++;
-  }
-  return count;
-}
-
-// Step after step, TILE_M rows each. Whether a step lies inside the image is asked for all rows together, then for each place.
+// Step after step, TILE_M rows each; those of a tile that are neighbours are clipped to the image together.
 TARGET static void NAME(pack_steps)(NAME(work) * w, const indim_gather *g, const REAL *image, int64_t rows,
                                     int64_t count) {
-  NAME(piece) whole[INDIM_GATHER_PACKED_ROWS];
-  NAME(piece) parts[INDIM_GATHER_PACKED_ROWS];
-  int64_t whole_count = NAME(list_pieces)(w, rows, false, whole);
-  int64_t part_count = NAME(list_pieces)(w, rows, true, parts);
-  place low = w->rows[0];
-  place high = w->rows[0];
-  for (int64_t i = 1; i < rows; i++) {
-    for (int32_t s = 0; s < INDIM_GATHER_AXES; s++) {
-      int64_t at = w->rows[i].at[s];
-      low.at[s] = at < low.at[s] ? at : low.at[s];
-      high.at[s] = at > high.at[s] ? at : high.at[s];
+  for (int64_t first = 0; first < rows; first += TILE_M) {
+    piece whole[TILE_M];
+    piece parts[TILE_M];
+    int64_t height = rows - first < TILE_M ? rows - first : TILE_M;
+    const place *tile = &w->rows[first];
+    bounds of_tile = bounds_of(tile, height);
+    int64_t whole_count = list_pieces(tile, height, true, whole);
+    int64_t part_count = list_pieces(tile, height, false, parts);
+    REAL *to = w->left.packed + first * count;
+    if (height < TILE_M) {
+      memset(to, 0, (size_t)(TILE_M * count) * sizeof(REAL));
     }
-  }
-  int64_t tail = rows % TILE_M;
-  if (tail != 0) {
-    REAL *last = w->left.packed + rows / TILE_M * TILE_M * count;
-    memset(last, 0, (size_t)(TILE_M * count) * sizeof(REAL));
-  }
-  for (int64_t k = 0; k < count; k++) {
-    const place *step = &w->steps[k];
-    bool is_whole = is_inside(g, &low, step) && is_inside(g, &high, step);
-    const NAME(piece) *pieces = is_whole ? whole : parts;
-    int64_t pieces_count = is_whole ? whole_count : part_count;
-    bool inside = is_whole;
-    for (int64_t p = 0; p < pieces_count; p++) {
-      const place *row = &w->rows[pieces[p].row];
-      if (!is_whole && (p == 0 || !is_same_place(row, &w->rows[pieces[p - 1].row]))) {
-        inside = is_inside(g, row, step);
+    for (int64_t k = 0; k < count; k++, to += TILE_M) {
+      const place *step = &w->steps[k];
+      bool is_whole = are_inside(g, &of_tile, step);
+      if (is_whole && whole_count == 1 && height == TILE_M) {
+        memcpy(to, image + (tile->image + step->image), TILE_M * sizeof(REAL));
+        continue;
       }
-      int64_t within = pieces[p].row % TILE_M;
-      REAL *to = w->left.packed + (pieces[p].row - within) * count + k * TILE_M + within;
-      if (!inside) {
-        for (int64_t i = 0; i < pieces[p].count; i++) {
-          to[i] = 0;
+      const piece *pieces = is_whole ? whole : parts;
+      for (int64_t p = 0; p < (is_whole ? whole_count : part_count); p++) {
+        const place *row = &tile[pieces[p].row];
+        REAL *at = to + pieces[p].row;
+        int64_t low = 0;
+        int64_t all = pieces[p].count;
+        int64_t high = is_whole ? all : clip(g, row, step, pieces[p].axis, pieces[p].move, all, &low);
+        for (int64_t i = 0; i < low; i++) {
+          at[i] = 0;
         }
-      } else if (pieces[p].count == TILE_M) {
-        memcpy(to, image + (row->image + step->image), TILE_M * sizeof(REAL));
-      } else {
-        NAME(copy)(to, image + (row->image + step->image), pieces[p].count);
+        if (low < high) {
+          NAME(copy)(at + low, image + (row->image + step->image + low), high - low);
+        }
+        for (int64_t i = high; i < all; i++) {
+          at[i] = 0;
+        }
       }
     }
   }
@@ -327,54 +311,106 @@ TARGET static void NAME(pack_steps)(NAME(work) * w, const indim_gather *g, const
 
 // Blocks --------------------------------------------------------------------------------------------------------------------
 
-// The tiles of all rows for one panel of columns.
-TARGET static void NAME(panel)(NAME(work) * w, const indim_gather *g, int64_t rows, int64_t count, int64_t columns,
-                               REAL *out, bool accumulate) {
-  bool in_place = g->mode == INDIM_GATHER_IN_PLACE;
-  int64_t unit = g->unit < count ? g->unit : count;
-  int64_t runs = in_place ? count / unit : 1;
-  for (int64_t i = 0; i < rows; i += TILE_M) {
-    const REAL *of_rows[TILE_M];
-    NAME(left) left = {.runs = runs, .length = count / runs};
-    int64_t height = rows - i < TILE_M ? rows - i : TILE_M;
-    if (g->mode == INDIM_GATHER_BY_STEPS) {
-      left.packed = w->left.packed + i * count;
-    } else if (in_place) {
-      left.pointers = w->left.pointers + i * runs;
-    } else {
-      for (int64_t r = 0; r < TILE_M; r++) {
-        of_rows[r] = w->left.packed + (r < height ? i + r : i) * PITCH;
-      }
-      left.pointers = of_rows;
-    }
-    NAME(tile)(w, &left, height, columns, w->filter, &w->rows[i], out, accumulate);
+// Prefetches the filter's next panel: lines of distant rows, which hardware prefetchers miss.
+TARGET static void NAME(prefetch)(const NAME(work) * w, const REAL *filter, int64_t count) {
+  for (int64_t k = 0; k < count; k++) {
+    __builtin_prefetch(filter + w->steps[k].other);
+    __builtin_prefetch(filter + w->steps[k].other + LANES);
   }
 }
 
+// The left side of the tile of |height| rows from |i| on, where these are packed or in place by units of steps.
+TARGET static NAME(left) NAME(left_of)(const NAME(work) * w, const indim_gather *g, int64_t i, int64_t height,
+                                       int64_t count, const REAL **rows) {
+  if (g->mode == INDIM_GATHER_PACKED_STEPS) {
+    return (NAME(left)){.packed = w->left.packed + i * count, .length = count, .kind = NAME(STEPS)};
+  }
+  if (g->mode == INDIM_GATHER_UNITS) {
+    int64_t unit = g->unit < count ? g->unit : count;
+    return (NAME(left)){.pointers = w->left.pointers + i * (count / unit), .runs = count / unit, .length = unit};
+  }
+  for (int64_t r = 0; r < TILE_M; r++) {
+    rows[r] = w->left.packed + (r < height ? i + r : i) * PITCH;
+  }
+  return (NAME(left)){.pointers = rows, .runs = 1, .length = count};
+}
+
+// The tiles of a panel of |columns| columns where units of rows are in place. Tiles end with their unit, the last one with
+// rows before its first rather than behind the unit.
+TARGET static void NAME(tiles_of_units)(NAME(work) * w, const indim_gather *g, REAL *out, int64_t row, int64_t rows,
+                                        int64_t count, int64_t columns, bool accumulate) {
+  NAME(left) left = {.pointers = w->left.pointers, .length = count, .kind = NAME(POINTED)};
+  for (int64_t i = 0; i < rows; left.pointers += count) {
+    int64_t first = i;
+    int64_t end = i + NAME(rows_of_unit)(g, row, i, rows);
+    int64_t place = (row + i) % g->unit;
+    for (int64_t height = 0; i < end; i += height) {
+      height = end - i < TILE_M ? end - i : TILE_M;
+      int64_t beyond = place + i - first + indim_ceil_div(height, HEIGHT_STEP) * HEIGHT_STEP - g->unit;
+      int64_t skipped = beyond > 0 ? beyond : 0;
+      left.within = i - first - skipped;
+      NAME(tile)(w, &left, skipped, skipped + height, columns, &w->rows[i], out, accumulate);
+    }
+  }
+}
+
+TARGET static void NAME(tiles)(NAME(work) * w, const indim_gather *g, REAL *out, int64_t rows, int64_t count,
+                               int64_t columns, bool accumulate) {
+  for (int64_t i = 0; i < rows; i += TILE_M) {
+    const REAL *of_rows[TILE_M];
+    int64_t height = rows - i < TILE_M ? rows - i : TILE_M;
+    const NAME(left) left = NAME(left_of)(w, g, i, height, count, of_rows);
+    NAME(tile)(w, &left, 0, height, columns, &w->rows[i], out, accumulate);
+  }
+}
+
+// The sums of |count| steps, from |begin| on, in |rows| rows from |row| on, which are listed, and all columns.
+TARGET static void NAME(sums)(NAME(work) * w, const indim_gather *g, const REAL *image, const REAL *filter, REAL *out,
+                              int64_t row, int64_t rows, int64_t begin, int64_t count, int64_t columns) {
+  switch (g->mode) {
+  case INDIM_GATHER_UNITS:
+    NAME(point)(w, g, image, rows, count, g->unit < count ? g->unit : count);
+    break;
+  case INDIM_GATHER_ROW_UNITS:
+    NAME(point_steps)(w, g, image, row, rows, count);
+    break;
+  case INDIM_GATHER_PACKED_ROWS:
+    NAME(pack_rows)(w, g, image, rows, begin, count);
+    break;
+  case INDIM_GATHER_PACKED_STEPS:
+    NAME(pack_steps)(w, g, image, rows, count);
+    break;
+  }
+  for (int64_t j = 0; j < columns; j += TILE_N) {
+    int64_t width = columns - j < TILE_N ? columns - j : TILE_N;
+    NAME(pack_filter)(w, filter + j, count, width, width > LANES ? TILE_N : LANES);
+    if (columns - j >= 2 * TILE_N) {
+      NAME(prefetch)(w, filter + j + TILE_N, count);
+    }
+    if (g->mode == INDIM_GATHER_ROW_UNITS) {
+      NAME(tiles_of_units)(w, g, out + j, row, rows, count, width, begin > 0);
+    } else {
+      NAME(tiles)(w, g, out + j, rows, count, width, begin > 0);
+    }
+  }
+}
+
+// All rows of a part of the sum before the next part: what it reads stays in L2 meanwhile.
 TARGET static void NAME(block)(const indim_gather *g, const REAL *image, const REAL *filter, REAL *out, int64_t row,
                                int64_t rows, int64_t column, int64_t columns) {
   NAME(work) w;
-  list_places(g->rows, g->row_dims, row, rows,
-              (place){g->first_image, g->first_out + column, {g->origin[0], g->origin[1], g->origin[2]}}, w.rows);
+  bool is_packed = g->mode == INDIM_GATHER_PACKED_ROWS || g->mode == INDIM_GATHER_PACKED_STEPS;
+  int64_t most = is_packed ? INDIM_GATHER_ROWS_PACKED : INDIM_GATHER_ROWS;
+  const place first_row = {g->first_image, g->first_out + column, {g->origin[0], g->origin[1], g->origin[2]}};
+  const place first_step = {0, g->first_filter + column, {0}};
   memset(w.spare, 0, sizeof w.spare);
   for (int64_t begin = 0, count = 0; begin < g->step_count; begin += count) {
     count = depth_at(g, begin, DEPTH);
-    list_places(g->steps, g->step_dims, begin, count, (place){0, g->first_filter + column, {0}}, w.steps);
-    switch (g->mode) {
-    case INDIM_GATHER_IN_PLACE:
-      NAME(point)(&w, g, image, rows, count, g->unit < count ? g->unit : count);
-      break;
-    case INDIM_GATHER_BY_ROWS:
-      NAME(pack_rows)(&w, g, image, rows, begin, count);
-      break;
-    case INDIM_GATHER_BY_STEPS:
-      NAME(pack_steps)(&w, g, image, rows, count);
-      break;
-    }
-    for (int64_t j = 0; j < columns; j += TILE_N) {
-      int64_t width = columns - j < TILE_N ? columns - j : TILE_N;
-      NAME(pack_filter)(&w, filter + j, count, width, width > LANES ? TILE_N : LANES);
-      NAME(panel)(&w, g, rows, count, width, out + j, begin > 0);
+    list_places(g->steps, g->step_dims, begin, count, first_step, w.steps);
+    for (int64_t i = 0; i < rows; i += most) {
+      int64_t part = rows - i < most ? rows - i : most;
+      list_places(g->rows, g->row_dims, row + i, part, first_row, w.rows);
+      NAME(sums)(&w, g, image, filter, out, row + i, part, begin, count, columns);
     }
   }
 }

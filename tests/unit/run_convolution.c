@@ -1,0 +1,279 @@
+// The host's convolution against the plainest loop, over random sizes, strides, dilations, padding of both signs, groups and
+// orders of all arrays in memory, for every width of vectors; and the same bits for any number of threads.
+#include <stdlib.h>
+
+#include "run/convolution.h"
+#include "test.h"
+
+enum { IMAGE_DIMS = 6, MOST_WORK = 400 * 1000 };
+
+typedef struct problem {
+  indim_host_convolution sizes;
+  int64_t counts[3];  // elements of out, image, filter
+  int64_t filter_start;
+} problem;
+
+static uint64_t state;
+
+static int64_t below(int64_t n) {
+  state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (int64_t)((state >> 33) % (uint64_t)n);
+}
+
+static int64_t one_of(const int64_t *list, int64_t count) { return list[below(count)]; }
+#define ONE_OF(list) one_of(list, (int64_t)(sizeof(list) / sizeof *(list)))
+
+// Lays dimensions out in a random order from |stride| on, with gaps now and then. Returns the number of elements.
+static int64_t lay_out(int64_t count, const int64_t *sizes, int64_t stride, int64_t **strides) {
+  int64_t left = count;
+  bool done[IMAGE_DIMS] = {false};
+  while (left > 0) {
+    int64_t d = below(count);
+    if (!done[d]) {
+      done[d] = true;
+      *strides[d] = stride;
+      stride = stride * sizes[d] + (below(8) == 0 ? 3 : 0);
+      left--;
+    }
+  }
+  return stride;
+}
+
+static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+static indim_host_convolution_dim random_dim(void) {
+  indim_host_convolution_dim d = {.out = 1, .in = 1, .taps = 1, .stride = 1, .dilation = 1, .base_dilation = 1};
+  static const int64_t steps[] = {1, 1, 1, 1, 2, 3, 4, 6};
+  static const int64_t sizes[] = {0, 1, 2, 3, 5, 8, 13, 17, 30, 45};
+  static const int64_t taps[] = {0, 1, 1, 2, 3, 3, 3, 4, 5, 7, 11, 20};
+  if (below(3) == 0) {
+    return d;
+  }
+  d.in = ONE_OF(sizes);
+  d.taps = below(40) == 0 ? 0 : 1 + ONE_OF(taps);
+  d.stride = ONE_OF(steps);
+  d.dilation = ONE_OF(steps);
+  d.base_dilation = ONE_OF(steps);
+  d.pad = below(10) - 3;
+  int64_t base = d.in == 0 ? 0 : (d.in - 1) * d.base_dilation + 1;
+  int64_t span = base + d.pad + below(10) - 3 - (d.taps == 0 ? 0 : (d.taps - 1) * d.dilation + 1);
+  d.out = span < 0 ? 0 : floor_div(span, d.stride) + 1;
+  return d;
+}
+
+static double work_of(const indim_host_convolution *s) {
+  double work = (double)s->groups * (double)s->batch * (double)s->features * (double)s->outputs;
+  for (int a = 0; a < 3; a++) {
+    work *= (double)s->dims[a].out * (double)s->dims[a].taps;
+  }
+  return work;
+}
+
+static problem random_problem(indim_type type, double most) {
+  static const int64_t few[] = {0, 1, 1, 1, 2, 3, 4};
+  static const int64_t many[] = {1, 2, 3, 4, 7, 12, 16, 17, 24, 33, 40, 64, 70, 300};
+  problem p = {0};
+  indim_host_convolution *s = &p.sizes;
+  do {
+    *s = (indim_host_convolution){.type = type,
+                                  .groups = below(4) == 0 ? ONE_OF(few) : 1,
+                                  .batch = below(3) == 0 ? ONE_OF(many) : ONE_OF(few),
+                                  .features = ONE_OF(many),
+                                  .outputs = ONE_OF(many)};
+    for (int a = 0; a < 3; a++) {
+      s->dims[a] = random_dim();
+    }
+  } while (work_of(s) > most);
+  indim_host_convolution_dim *d = s->dims;
+  s->out_group = s->outputs;
+  s->filter_group = s->outputs;
+  const int64_t out_sizes[] = {s->batch, d[0].out, d[1].out, d[2].out};
+  int64_t *outs[] = {&s->out_batch, &d[0].out_stride, &d[1].out_stride, &d[2].out_stride};
+  p.counts[0] = lay_out(4, out_sizes, s->groups * s->outputs, outs);
+  const int64_t image_sizes[] = {s->groups, s->batch, s->features, d[0].in, d[1].in, d[2].in};
+  int64_t *images[] = {&s->image_group,     &s->image_batch,     &s->image_feature,
+                       &d[0].image_stride, &d[1].image_stride, &d[2].image_stride};
+  p.counts[1] = lay_out(6, image_sizes, 1, images);
+  const int64_t filter_sizes[] = {s->features, d[0].taps, d[1].taps, d[2].taps};
+  int64_t *filters[] = {&s->filter_feature, &d[0].filter_stride, &d[1].filter_stride, &d[2].filter_stride};
+  p.counts[2] = lay_out(4, filter_sizes, s->groups * s->outputs, filters);
+  for (int a = 0; a < 3; a++) {
+    if (below(3) == 0 && d[a].taps > 0) {  // reversed
+      p.filter_start += (d[a].taps - 1) * d[a].filter_stride;
+      d[a].filter_stride = -d[a].filter_stride;
+    }
+  }
+  return p;
+}
+
+// Small whole numbers: all sums are exact in any order.
+static double number(int64_t i) { return (double)((i * 2654435761 >> 7) % 9 - 4); }
+
+static void set(const problem *p, void *array, int64_t i, double x) {
+  if (p->sizes.type == INDIM_HOST_F32) {
+    ((float *)array)[i] = (float)x;
+  } else {
+    ((double *)array)[i] = x;
+  }
+}
+
+static double get(const problem *p, const void *array, int64_t i) {
+  return p->sizes.type == INDIM_HOST_F32 ? (double)((const float *)array)[i] : ((const double *)array)[i];
+}
+
+static int64_t element_bytes(const problem *p) { return p->sizes.type == INDIM_HOST_F32 ? 4 : 8; }
+
+static void *filled(const problem *p, int64_t count, int64_t salt) {
+  void *array = malloc((size_t)((count < 1 ? 1 : count) * element_bytes(p)));
+  for (int64_t i = 0; array != NULL && i < count; i++) {
+    set(p, array, i, number(i + salt));
+  }
+  return array;
+}
+
+// The element that tap |tap| reads for place |place|, -1 if none.
+static int64_t element_at(const indim_host_convolution_dim *d, int64_t place, int64_t tap) {
+  int64_t at = place * d->stride + tap * d->dilation - d->pad;
+  return at < 0 || at % d->base_dilation != 0 || at / d->base_dilation >= d->in ? -1 : at / d->base_dilation;
+}
+
+static double plain_sum(const problem *p, const void *image, const void *filter, int64_t group, int64_t batch,
+                        const int64_t *place, int64_t output) {
+  const indim_host_convolution *s = &p->sizes;
+  const indim_host_convolution_dim *d = s->dims;
+  double sum = 0;
+  for (int64_t t = 0; t < d[0].taps * d[1].taps * d[2].taps; t++) {
+    const int64_t taps[] = {t / d[2].taps / d[1].taps, t / d[2].taps % d[1].taps, t % d[2].taps};
+    int64_t at = group * s->image_group + batch * s->image_batch;
+    int64_t of = p->filter_start + group * s->filter_group + output;
+    bool inside = true;
+    for (int a = 0; a < 3; a++) {
+      int64_t element = element_at(&d[a], place[a], taps[a]);
+      inside = inside && element >= 0;
+      at += element * d[a].image_stride;
+      of += taps[a] * d[a].filter_stride;
+    }
+    for (int64_t f = 0; inside && f < s->features; f++) {
+      sum += get(p, image, at + f * s->image_feature) * get(p, filter, of + f * s->filter_feature);
+    }
+  }
+  return sum;
+}
+
+// |expected| holds what |out| did before; the elements of the output are set there, gaps stay.
+static void run_plainly(const problem *p, void *expected, const void *image, const void *filter) {
+  const indim_host_convolution *s = &p->sizes;
+  const indim_host_convolution_dim *d = s->dims;
+  int64_t places = d[0].out * d[1].out * d[2].out;
+  for (int64_t i = 0; i < s->groups * s->batch * places * s->outputs; i++) {
+    int64_t output = i % s->outputs;
+    int64_t rest = i / s->outputs;
+    const int64_t place[] = {rest % places / d[2].out / d[1].out, rest % places / d[2].out % d[1].out,
+                             rest % d[2].out};
+    int64_t batch = rest / places % s->batch;
+    int64_t group = rest / places / s->batch;
+    int64_t at = group * s->out_group + batch * s->out_batch + output;
+    for (int a = 0; a < 3; a++) {
+      at += place[a] * d[a].out_stride;
+    }
+    set(p, expected, at, plain_sum(p, image, filter, group, batch, place, output));
+  }
+}
+
+static void check_problem(const problem *p, int32_t vector_bytes, int64_t number_of) {
+  const indim_host_convolution *s = &p->sizes;
+  void *image = filled(p, p->counts[1], 1);
+  void *filter = filled(p, p->counts[2], 1000);
+  void *out = filled(p, p->counts[0], 5);
+  void *expected = filled(p, p->counts[0], 5);
+  REQUIRE(image != NULL && filter != NULL && out != NULL && expected != NULL);
+  run_plainly(p, expected, image, filter);
+  CHECK(indim_convolution_run(vector_bytes, NULL, NULL, s, out, image,
+                              (const char *)filter + p->filter_start * element_bytes(p)));
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < p->counts[0]; i++) {
+    wrong += get(p, out, i) != get(p, expected, i);
+  }
+  CHECK_MSG(wrong == 0,
+            "problem %" PRId64 " (%s, %d bytes): groups %" PRId64 ", batch %" PRId64 ", features %" PRId64
+            ", outputs %" PRId64 ", out %" PRId64 "x%" PRId64 "x%" PRId64 ": %" PRId64 " of %" PRId64 " differ",
+            number_of, s->type == INDIM_HOST_F32 ? "f32" : "f64", (int)vector_bytes, s->groups, s->batch, s->features,
+            s->outputs, s->dims[0].out, s->dims[1].out, s->dims[2].out, wrong, p->counts[0]);
+  free(image);
+  free(filter);
+  free(out);
+  free(expected);
+}
+
+TEST(any_sizes) {
+  static const int32_t widths[] = {0, 16, 32, 64};
+  for (int64_t i = 0; i < 4000; i++) {
+    state = (uint64_t)i;
+    problem p = random_problem(i % 4 == 0 ? INDIM_F64 : INDIM_F32, i % 50 == 0 ? 20 * MOST_WORK : MOST_WORK / 10);
+    check_problem(&p, widths[i % 4], i);
+  }
+}
+
+// Numbers that do round: whatever a thread takes at once has to add up in the same order.
+TEST(same_bits_for_any_number_of_threads) {
+  indim_ctx *cx = NULL;
+  REQUIRE(indim_ctx_create(NULL, &cx) == INDIM_OK);
+  for (int64_t i = 0; i < 12; i++) {
+    problem p;
+    state = (uint64_t)i;
+    do {
+      p = random_problem(INDIM_F32, 3e8);
+    } while (work_of(&p.sizes) < 1e7);
+    float *image = filled(&p, p.counts[1], 1);
+    float *filter = filled(&p, p.counts[2], 2);
+    float *first = filled(&p, p.counts[0], 0);
+    float *out = filled(&p, p.counts[0], 0);
+    REQUIRE(image != NULL && filter != NULL && first != NULL && out != NULL);
+    for (int64_t k = 0; k < p.counts[1]; k++) {
+      image[k] = image[k] / 3 + (float)k * 1e-6F;
+    }
+    CHECK(indim_convolution_run(0, NULL, NULL, &p.sizes, first, image, filter + p.filter_start));
+    for (int32_t threads = 1; threads <= 5; threads += 2) {
+      indim_pool *pool = NULL;
+      REQUIRE(indim_pool_create(cx, threads, &pool) == INDIM_OK);
+      CHECK(indim_convolution_run(0, indim_pool_run, pool, &p.sizes, out, image, filter + p.filter_start));
+      CHECK(memcmp(first, out, (size_t)p.counts[0] * sizeof(float)) == 0);
+      indim_pool_destroy(pool);
+    }
+    free(image);
+    free(filter);
+    free(first);
+    free(out);
+  }
+  indim_ctx_destroy(cx);
+}
+
+TEST(senseless_sizes_are_refused) {
+  float x[4] = {0};
+  indim_host_convolution_dim one = {.out = 1, .in = 1, .taps = 1, .stride = 1, .dilation = 1, .base_dilation = 1};
+  indim_host_convolution good = {
+      .type = INDIM_HOST_F32, .groups = 1, .batch = 1, .features = 1, .outputs = 1, .dims = {one, one, one}};
+  CHECK(indim_convolution_run(0, NULL, NULL, &good, x, x + 1, x + 2));
+  indim_host_convolution s = good;
+  s.type = INDIM_S32;
+  CHECK(!indim_convolution_run(0, NULL, NULL, &s, x, x + 1, x + 2));
+  s = good;
+  s.batch = -1;
+  CHECK(!indim_convolution_run(0, NULL, NULL, &s, x, x + 1, x + 2));
+  s = good;
+  s.dims[1].stride = 0;
+  CHECK(!indim_convolution_run(0, NULL, NULL, &s, x, x + 1, x + 2));
+  s = good;
+  s.dims[2].base_dilation = 0;
+  CHECK(!indim_convolution_run(0, NULL, NULL, &s, x, x + 1, x + 2));
+  s = good;
+  s.dims[0].pad = INT64_C(1) << 40;
+  CHECK(!indim_convolution_run(0, NULL, NULL, &s, x, x + 1, x + 2));
+}
+
+#define CASES(X)                         \
+  X(any_sizes)                           \
+  X(same_bits_for_any_number_of_threads) \
+  X(senseless_sizes_are_refused)
+
+TEST_MAIN(CASES)
