@@ -42,7 +42,8 @@ static phase phase_of(const indim_host_convolution_dim *d, int64_t number) {
   phase p = {.place = number, .step = d->base_dilation / gcd(d->stride, d->base_dilation)};
   p.tap_step = d->base_dilation / gcd(d->dilation, d->base_dilation);
   p.places = (d->out - number + p.step - 1) / p.step;
-  while (p.tap < p.tap_step && p.tap < d->taps && (number * d->stride + p.tap * d->dilation - d->pad) % d->base_dilation != 0) {
+  while (p.tap < p.tap_step && p.tap < d->taps &&
+         (number * d->stride + p.tap * d->dilation - d->pad) % d->base_dilation != 0) {
     p.tap++;
   }
   p.taps = p.tap == p.tap_step || p.tap == d->taps ? 0 : (d->taps - p.tap + p.tap_step - 1) / p.tap_step;
@@ -278,7 +279,8 @@ bool indim_convolution_run(int32_t vector_bytes, indim_parallel_fn *parallel, vo
   if (elements == 0) {
     return true;
   }
-  job j = {.sizes = s, .vector_bytes = vector_bytes == 0 ? 64 : vector_bytes, .out = out, .image = image, .filter = filter};
+  job j = {
+      .sizes = s, .vector_bytes = vector_bytes == 0 ? 64 : vector_bytes, .out = out, .image = image, .filter = filter};
   int64_t count = split_blocks(&j);
   if (parallel == NULL || s->single_thread != 0 || count == 1) {
     run_blocks(&j, 0, count);

@@ -281,32 +281,32 @@ void indim_gather_f64(int32_t vector_bytes, const indim_gather *g, const double 
 
 #else  // another compiler: plain loops, columns innermost
 
-#define DEFINE_GATHER(type, REAL)                                                                                 \
-  void indim_gather_##type(int32_t vector_bytes, const indim_gather *g, const REAL *image, const REAL *filter,    \
-                           REAL *out, int64_t row, int64_t rows, int64_t column, int64_t columns) {               \
-    (void)vector_bytes;                                                                                           \
-    place step_places[MOST_STEPS];                                                                                \
-    place at = {g->first_image, g->first_out, {g->origin[0], g->origin[1], g->origin[2]}};                        \
-    place first = {0, g->first_filter, {0}};                                                                      \
-    for (int64_t begin = 0; begin < g->step_count; begin += MOST_STEPS) {                                         \
-      int64_t count = g->step_count - begin < MOST_STEPS ? g->step_count - begin : MOST_STEPS;                    \
-      list_places(g->steps, g->step_dims, begin, count, first, step_places);                                      \
-      for (int64_t i = row; i < row + rows; i++) {                                                                \
-        place r;                                                                                                  \
-        list_places(g->rows, g->row_dims, i, 1, at, &r);                                                          \
-        for (int64_t j = 0; begin == 0 && j < columns; j++) {                                                     \
-          out[r.other + column + j] = 0;                                                                          \
-        }                                                                                                         \
-        for (int64_t k = 0; k < count; k++) {                                                                     \
-          if (is_inside(g, &r, &step_places[k])) {                                                                \
-            for (int64_t j = 0; j < columns; j++) {                                                               \
-              out[r.other + column + j] +=                                                                        \
-                  image[r.image + step_places[k].image] * filter[step_places[k].other + column + j];              \
-            }                                                                                                     \
-          }                                                                                                       \
-        }                                                                                                         \
-      }                                                                                                           \
-    }                                                                                                             \
+#define DEFINE_GATHER(type, REAL)                                                                              \
+  void indim_gather_##type(int32_t vector_bytes, const indim_gather *g, const REAL *image, const REAL *filter, \
+                           REAL *out, int64_t row, int64_t rows, int64_t column, int64_t columns) {            \
+    (void)vector_bytes;                                                                                        \
+    place step_places[MOST_STEPS];                                                                             \
+    place at = {g->first_image, g->first_out, {g->origin[0], g->origin[1], g->origin[2]}};                     \
+    place first = {0, g->first_filter, {0}};                                                                   \
+    for (int64_t begin = 0; begin < g->step_count; begin += MOST_STEPS) {                                      \
+      int64_t count = g->step_count - begin < MOST_STEPS ? g->step_count - begin : MOST_STEPS;                 \
+      list_places(g->steps, g->step_dims, begin, count, first, step_places);                                   \
+      for (int64_t i = row; i < row + rows; i++) {                                                             \
+        place r;                                                                                               \
+        list_places(g->rows, g->row_dims, i, 1, at, &r);                                                       \
+        for (int64_t j = 0; begin == 0 && j < columns; j++) {                                                  \
+          out[r.other + column + j] = 0;                                                                       \
+        }                                                                                                      \
+        for (int64_t k = 0; k < count; k++) {                                                                  \
+          if (is_inside(g, &r, &step_places[k])) {                                                             \
+            for (int64_t j = 0; j < columns; j++) {                                                            \
+              out[r.other + column + j] +=                                                                     \
+                  image[r.image + step_places[k].image] * filter[step_places[k].other + column + j];           \
+            }                                                                                                  \
+          }                                                                                                    \
+        }                                                                                                      \
+      }                                                                                                        \
+    }                                                                                                          \
   }
 DEFINE_GATHER(f32, float)
 DEFINE_GATHER(f64, double)

@@ -343,10 +343,10 @@ TARGET static void NAME(tiles_of_units)(NAME(work) * w, const indim_gather *g, R
   for (int64_t i = 0; i < rows; left.pointers += count) {
     int64_t first = i;
     int64_t end = i + NAME(rows_of_unit)(g, row, i, rows);
-    int64_t place = (row + i) % g->unit;
+    int64_t within = (row + i) % g->unit;
     for (int64_t height = 0; i < end; i += height) {
       height = end - i < TILE_M ? end - i : TILE_M;
-      int64_t beyond = place + i - first + indim_ceil_div(height, HEIGHT_STEP) * HEIGHT_STEP - g->unit;
+      int64_t beyond = within + i - first + indim_ceil_div(height, HEIGHT_STEP) * HEIGHT_STEP - g->unit;
       int64_t skipped = beyond > 0 ? beyond : 0;
       left.within = i - first - skipped;
       NAME(tile)(w, &left, skipped, skipped + height, columns, &w->rows[i], out, accumulate);

@@ -91,7 +91,7 @@ static problem random_problem(indim_type type, double most) {
   int64_t *outs[] = {&s->out_batch, &d[0].out_stride, &d[1].out_stride, &d[2].out_stride};
   p.counts[0] = lay_out(4, out_sizes, s->groups * s->outputs, outs);
   const int64_t image_sizes[] = {s->groups, s->batch, s->features, d[0].in, d[1].in, d[2].in};
-  int64_t *images[] = {&s->image_group,     &s->image_batch,     &s->image_feature,
+  int64_t *images[] = {&s->image_group,    &s->image_batch,    &s->image_feature,
                        &d[0].image_stride, &d[1].image_stride, &d[2].image_stride};
   p.counts[1] = lay_out(6, image_sizes, 1, images);
   const int64_t filter_sizes[] = {s->features, d[0].taps, d[1].taps, d[2].taps};
@@ -168,8 +168,7 @@ static void run_plainly(const problem *p, void *expected, const void *image, con
   for (int64_t i = 0; i < s->groups * s->batch * places * s->outputs; i++) {
     int64_t output = i % s->outputs;
     int64_t rest = i / s->outputs;
-    const int64_t place[] = {rest % places / d[2].out / d[1].out, rest % places / d[2].out % d[1].out,
-                             rest % d[2].out};
+    const int64_t place[] = {rest % places / d[2].out / d[1].out, rest % places / d[2].out % d[1].out, rest % d[2].out};
     int64_t batch = rest / places % s->batch;
     int64_t group = rest / places / s->batch;
     int64_t at = group * s->out_group + batch * s->out_batch + output;
@@ -207,7 +206,7 @@ static void check_problem(const problem *p, int32_t vector_bytes, int64_t number
 
 TEST(any_sizes) {
   static const int32_t widths[] = {0, 16, 32, 64};
-  for (int64_t i = 0; i < 4000; i++) {
+  for (int64_t i = 0; i < 1500; i++) {
     state = (uint64_t)i;
     problem p = random_problem(i % 4 == 0 ? INDIM_F64 : INDIM_F32, i % 50 == 0 ? 20 * MOST_WORK : MOST_WORK / 10);
     check_problem(&p, widths[i % 4], i);

@@ -50,8 +50,11 @@ static void widen(int64_t count, int64_t stride, int64_t *low, int64_t *high) {
 // The same of a convolution, as if all of the image were read.
 static void convolution_window(const indim_loop_node *node, int32_t i, int64_t *out_low, int64_t *out_high) {
   const indim_host_convolution *p = (const indim_host_convolution *)(const void *)node->u.host.numbers;
-  const int64_t sizes[3][3] = {{p->groups, p->batch, p->outputs}, {p->groups, p->batch, p->features}, {p->groups, p->features, p->outputs}};
-  const int64_t strides[3][3] = {{p->out_group, p->out_batch, 1}, {p->image_group, p->image_batch, p->image_feature}, {p->filter_group, p->filter_feature, 1}};
+  const int64_t sizes[3][3] = {
+      {p->groups, p->batch, p->outputs}, {p->groups, p->batch, p->features}, {p->groups, p->features, p->outputs}};
+  const int64_t strides[3][3] = {{p->out_group, p->out_batch, 1},
+                                 {p->image_group, p->image_batch, p->image_feature},
+                                 {p->filter_group, p->filter_feature, 1}};
   bool is_empty = false;
   *out_low = 0;
   *out_high = 0;

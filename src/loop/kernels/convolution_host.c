@@ -76,8 +76,8 @@ static bool set_sizes(call *c) {
                                       .outputs = c->item->shape->sizes[c->labels->output_feature] / groups};
   bool fits = c->sizes.batch <= INT32_MAX && c->sizes.features <= INT32_MAX && c->sizes.outputs <= INT32_MAX;
   for (int32_t s = 0; s < MOST_SPATIAL && fits; s++) {
-    c->sizes.dims[s] = (indim_host_convolution_dim){
-        .out = 1, .in = 1, .taps = 1, .stride = 1, .dilation = 1, .base_dilation = 1};
+    c->sizes.dims[s] =
+        (indim_host_convolution_dim){.out = 1, .in = 1, .taps = 1, .stride = 1, .dilation = 1, .base_dilation = 1};
     fits = s >= c->labels->spatial_count || set_dim(c, s);
   }
   return fits;

@@ -207,7 +207,8 @@ static void begin_region(indim_nest *nest, indim_storage *to) {
 
 // Whether a copy is of another type, as of an array that a kernel wants wider.
 static bool converts(const indim_flow_item *item, const indim_location *at) {
-  bool is_other = item->place.storage != NULL && item->place.packed_bits == 0 && item->place.storage->type != item->shape->type;
+  bool is_other =
+      item->place.storage != NULL && item->place.packed_bits == 0 && item->place.storage->type != item->shape->type;
   return is_other || at->storage->type != item->shape->type;
 }
 
@@ -261,7 +262,8 @@ void indim_nest_fill(indim_lowering *l, indim_flow_item *item, const indim_locat
 static bool copy_bytes(indim_lowering *l, const indim_flow_item *item, const indim_location *at) {
   const indim_location *from = &item->place;
   const indim_shape *shape = item->shape;
-  if (from->storage == NULL || at->tiled != NULL || from->storage->type != at->storage->type || !indim_location_is_dense(shape, from)) {
+  if (from->storage == NULL || at->tiled != NULL || from->storage->type != at->storage->type ||
+      !indim_location_is_dense(shape, from)) {
     return false;
   }
   for (int32_t d = 0; d < shape->rank; d++) {

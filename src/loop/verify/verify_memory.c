@@ -191,10 +191,12 @@ static indim_status check_matmul(const indim_loop_verifier *v, const indim_loop_
 
 static indim_status check_convolution(const indim_loop_verifier *v, const indim_loop_node *node) {
   const indim_host_convolution *p = (const indim_host_convolution *)(const void *)node->u.host.numbers;
-  bool is_known = (p->type == INDIM_F32 || p->type == INDIM_F64) && p->groups >= 0 && p->batch >= 0 && p->features >= 0 && p->outputs >= 0;
+  bool is_known = (p->type == INDIM_F32 || p->type == INDIM_F64) && p->groups >= 0 && p->batch >= 0 &&
+                  p->features >= 0 && p->outputs >= 0;
   for (int a = 0; a < 3; a++) {
     const indim_host_convolution_dim *d = &p->dims[a];
-    is_known = is_known && d->out >= 0 && d->in >= 0 && d->taps >= 0 && d->stride > 0 && d->dilation > 0 && d->base_dilation > 0;
+    is_known = is_known && d->out >= 0 && d->in >= 0 && d->taps >= 0 && d->stride > 0 && d->dilation > 0 &&
+               d->base_dilation > 0;
   }
   if (!is_known) {
     return indim_verify_fail_node(v, node, "convolution of an unsupported type or sizes");
