@@ -43,6 +43,16 @@ static double matmul_operations(const indim_loop_node *node) {
   return 2 * (double)p->batch * (double)p->m * (double)p->n * (double)p->k;
 }
 
+// Without the zeros between the elements of a dilated image; padding counts.
+static double convolution_operations(const indim_loop_node *node) {
+  const indim_host_convolution *p = (const indim_host_convolution *)(const void *)node->u.host.numbers;
+  double count = 2 * (double)p->groups * (double)p->batch * (double)p->features * (double)p->outputs;
+  for (int32_t a = 0; a < 3; a++) {
+    count *= (double)p->dims[a].out * (double)p->dims[a].taps / (double)p->dims[a].base_dilation;
+  }
+  return count;
+}
+
 // As XLA counts: eight operations for an element of the result and each halving of a length.
 static double fft_operations(const indim_loop_node *node) {
   const indim_host_fft *p = (const indim_host_fft *)(const void *)node->u.host.numbers;
@@ -65,6 +75,8 @@ static void count_operations(tally *t, const indim_loop_node *node, double times
     cost->operations += times * (value_of(t, node->args[0])->lanes - 1);
   } else if (node->kind == INDIM_NODE_HOST && node->u.host.service == INDIM_HOST_MATMUL) {
     cost->operations += times * matmul_operations(node);
+  } else if (node->kind == INDIM_NODE_HOST && node->u.host.service == INDIM_HOST_CONVOLUTION) {
+    cost->operations += times * convolution_operations(node);
   } else if (node->kind == INDIM_NODE_HOST && node->u.host.service == INDIM_HOST_FFT) {
     cost->operations += times * fft_operations(node);
   }
