@@ -1,7 +1,6 @@
 // The table of expansions (expand.def), and the expansions made so far.
 #include "expand/expand.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "expand/kit.h"
@@ -21,21 +20,12 @@ static indim_status verify_static(indim_ctx *cx, const indim_instr *instr) {
   return is_static ? INDIM_OK : indim_fail_instr(cx, INDIM_UNSUPPORTED, instr, "a dynamic dimension is not compiled");
 }
 
-// Gives an instruction the place of the one that it is for, and its name: y.reduce.5.
-static indim_status label(indim_instr *instr, const indim_instr *origin) {
-  char name[200];
-  snprintf(name, sizeof name, "%.*s.%s", (int)(origin->name.size < 120 ? origin->name.size : 120), origin->name.data,
-           instr->name.data);
-  instr->offset = origin->offset;
-  return indim_arena_str(&instr->computation->module->arena, indim_str_of(name), &instr->name);
-}
-
 static indim_status label_all(indim_module *module, const indim_instr *origin) {
   module->source = origin->computation->module->source;
   for (int32_t c = 0; c < module->computation_count; c++) {
     const indim_computation *computation = module->computations[c];
     for (int32_t i = 0; i < computation->instr_count; i++) {
-      INDIM_TRY(label(computation->instrs[i], origin));
+      INDIM_TRY(indim_expand_label(computation->instrs[i], origin, false));
     }
   }
   return INDIM_OK;

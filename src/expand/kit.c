@@ -1,6 +1,7 @@
 // The tools of all expansions.
 #include "expand/kit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "graph/infer_kit.h"
@@ -49,6 +50,18 @@ value indim_expand_repeat(indim_expander *x, value operand, const indim_shape *s
   }
   indim_attr attr = indim_build_attr_ints(x->b, INDIM_ATTR_DIMENSIONS, dims, operand->shape->rank);
   return indim_build_emit(x->b, INDIM_OP_BROADCAST, &to, &operand, 1, &attr, 1);
+}
+
+indim_status indim_expand_label(indim_instr *instr, const indim_instr *origin, bool stands_for_it) {
+  char name[200];
+  instr->offset = origin->offset;
+  if (stands_for_it) {
+    instr->name = origin->name;  // of a module that stays
+    return INDIM_OK;
+  }
+  snprintf(name, sizeof name, "%.*s.%s", (int)(origin->name.size < 120 ? origin->name.size : 120), origin->name.data,
+           instr->name.data);
+  return indim_arena_str(&instr->computation->module->arena, indim_str_of(name), &instr->name);
 }
 
 value *indim_expand_values(indim_expander *x, int64_t count) {

@@ -25,6 +25,9 @@ void indim_expand_begin(indim_expander *x);
 // Records a refusal that was reported at the instruction. Returns NULL, for a root.
 value indim_expand_fail(indim_expander *x, indim_status status);
 
+// Gives an instruction the place of the one that it is for, and its name, as it is or before its own: y.reduce.5.
+INDIM_CHECKED indim_status indim_expand_label(indim_instr *instr, const indim_instr *origin, bool stands_for_it);
+
 // Room for |count| values, as long as the module lives; NULL after an error.
 value *indim_expand_values(indim_expander *x, int64_t count);
 

@@ -25,6 +25,7 @@ struct indim_call {
   indim_custom_array *leaves;
   int64_t leaf_count;
   int64_t result_count;
+  indim_status check_status;  // of a CHECK, which has no function; INDIM_OK: it is none
 };
 
 static indim_str target_of(const indim_instr *instr) {
@@ -35,6 +36,9 @@ indim_call_kind indim_call_kind_of(const indim_ctx *cx, const indim_instr *instr
   static const char *const callbacks[] = {"xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback",
                                           "xla_python_cpu_callback"};
   indim_str name = target_of(instr);
+  if (indim_str_is(name, INDIM_CALL_FAILED_CHECK)) {
+    return INDIM_CALL_CHECK;
+  }
   if (indim_registry_find(cx, name) != NULL) {
     return INDIM_CALL_REGISTERED;
   }
@@ -181,11 +185,27 @@ static indim_status instantiate(indim_call *c, const indim_instr *instr) {
              : indim_fail_instr(c->cx, status, instr, "custom-call '%s' failed: %s", c->call.target, message);
 }
 
+// The config's lines: the status, of which nothing is left here, the place, and the message.
+static indim_status read_check(indim_call *c, const indim_instr *instr) {
+  indim_str config = c->call.config;
+  const char *place = memchr(config.data, '\n', config.size);
+  const char *why = place == NULL ? NULL : memchr(place + 1, '\n', config.size - (size_t)(place + 1 - config.data));
+  if (why == NULL || config.data[0] < '1' || config.data[0] > '9') {
+    return indim_fail_instr(c->cx, INDIM_INVALID, instr, "'%s' has no status, place and message in its backend_config=",
+                            c->call.target);
+  }
+  c->check_status = config.data[0] - '0';
+  return copy_text(c, (indim_str){place + 1, (size_t)(why - place) - 1}, &c->place);
+}
+
 static indim_status read_call(indim_call *c, const indim_instr *instr) {
   const indim_target_row *row = indim_registry_find(c->cx, target_of(instr));
   c->target = row == NULL ? (indim_target_row){.name = {"", 0}} : *row;
   INDIM_TRY(read_texts(c, instr));
   INDIM_TRY(read_arrays(c, instr));
+  if (indim_call_kind_of(c->cx, instr) == INDIM_CALL_CHECK) {
+    return read_check(c, instr);
+  }
   if (row == NULL) {
     return INDIM_OK;
   }
@@ -265,6 +285,25 @@ static indim_status run_target(const indim_call *c, const indim_custom_call *cal
                                           : indim_handler_run(&c->handler, call, run_id);
 }
 
+// The message with the numbers that the operands are.
+static indim_status fail_check(const indim_call *c, const indim_custom_array *operands, int64_t count,
+                               indim_call_run *run) {
+  const char *at = strchr(strchr(c->call.config.data, '\n') + 1, '\n') + 1;
+  size_t size = 0;
+  for (int64_t i = 0; *at != '\0' && size + 24 < sizeof run->message; at++) {
+    bool is_number = *at == '\1' && i < count && operands[i].bytes == sizeof(int64_t);
+    int64_t number = 0;
+    if (is_number) {
+      memcpy(&number, operands[i++].data, sizeof number);
+      size += (size_t)snprintf(run->message + size, sizeof run->message - size, "%" PRId64, number);
+    } else {
+      run->message[size++] = *at;
+    }
+  }
+  run->message[size] = '\0';
+  return c->check_status;
+}
+
 indim_status indim_call_execute(const indim_call *c, indim_call_run *run, void *const *arrays) {
   int64_t empty[2] = {0};  // where an array of no bytes is that has no address
   indim_custom_array leaves[INDIM_CUSTOM_MOST_ARRAYS];
@@ -276,6 +315,9 @@ indim_status indim_call_execute(const indim_call *c, indim_call_run *run, void *
       leaves[i].data = *arrays != NULL ? *arrays : empty;
       arrays++;
     }
+  }
+  if (c->check_status != INDIM_OK) {
+    return fail_check(c, leaves + c->result_count, c->leaf_count - c->result_count, run);
   }
   call.results = leaves;
   call.result_count = c->result_count;

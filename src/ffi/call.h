@@ -14,8 +14,12 @@ typedef struct indim_call indim_call;
 typedef enum indim_call_kind {
   INDIM_CALL_UNKNOWN,
   INDIM_CALL_REGISTERED,
-  INDIM_CALL_CALLBACK  // of Python's: refused when a run reaches it, not before
+  INDIM_CALL_CALLBACK,  // of Python's: refused when a run reaches it, not before
+  INDIM_CALL_CHECK      // fails when a run reaches it
 } indim_call_kind;
+// The target of calls that fail: of branches that no sound run takes (expand/dynamic/). backend_config= is the status, where, and
+// why, each on a line of its own; each "\1" in the last stands for an operand, which are s64 scalars.
+#define INDIM_CALL_FAILED_CHECK "indim.failed_check"
 indim_call_kind indim_call_kind_of(const indim_ctx *cx, const indim_instr *instr);
 
 // Reads a call; one that is UNKNOWN cannot be run, its arrays are those of a function. INVALID or UNSUPPORTED, with what is wrong, for attributes that cannot be read, arrays that

@@ -10,6 +10,7 @@
 typedef struct indim_compilation {
   indim_ctx *cx;
   const indim_module *module;
+  indim_module *fixed;  // what |module| is compiled as if it has dynamic dimensions; NULL: it has none
   const indim_compile_options *options;
   indim_code_generator generator;
   indim_target target;
@@ -26,12 +27,16 @@ typedef struct indim_compilation {
   indim_buffer items, lines;  // for a report
 } indim_compilation;
 
-// Frees what does not outlive the compilation.
-void indim_compilation_end(indim_compilation *c);
+// What is compiled.
+static inline const indim_module *indim_compilation_module(const indim_compilation *c) {
+  return c->fixed != NULL ? c->fixed : c->module;
+}
 // The options of the code generator.
 indim_emit_options indim_compilation_emit_options(indim_compilation *c);
-// pipeline.c: opens the code generator for the target of the options.
+// pipeline.c: opens the code generator for the target of the options, and takes dynamic dimensions out of the module.
 INDIM_CHECKED indim_status indim_compilation_begin(indim_compilation *c);
+// Frees what a compilation holds, but for the executable.
+void indim_compilation_end(indim_compilation *c);
 // The loops of the program.
 INDIM_CHECKED indim_status indim_compilation_lower(indim_compilation *c);
 // The code of those; |*out_code| is to be destroyed by the generator's function.

@@ -149,7 +149,7 @@ static indim_status run_stages(indim_compilation *c) {
   INDIM_TRY(take_needs(m));
   INDIM_TRY(indim_bind_executable(c->cx, c->module, &c->executable));
   INDIM_TRY(indim_bind_storages(c->executable, c->program));
-  INDIM_TRY(indim_bind_aliases(c->executable, c->module, c->program));
+  INDIM_TRY(indim_bind_aliases(c->executable, indim_compilation_module(c), c->program));
   m->object->scratch_bytes = c->program->scratch_bytes;
   INDIM_TRY(generate(m));
   return write_header(m);

@@ -127,6 +127,10 @@ static void print_leaf_constants(const printer *p, const char *structure, indim_
     indim_buffer_printf(p->out, "//   its layout has room for more than its %lld elements\n",
                         (long long)indim_shape_element_count(shape));
   }
+  if (leaf->size_of >= 0) {
+    indim_buffer_printf(p->out, "//   how much counts of the array before along dimension %d, 0 to its size there\n",
+                        (int)leaf->size_of);
+  }
   print_alias(p, leaf);
   define_text(p, name, "TYPE", indim_type_text(shape->type));
   define_number(p, name, "RANK", shape->rank);

@@ -143,6 +143,14 @@ static indim_status append_path(indim_arena *arena, indim_str base, const indim_
   return INDIM_OK;
 }
 
+// How much of |array| counts along a dynamic dimension: x_size_0.
+static indim_status add_size(name_set *set, indim_str array, int32_t dim, int64_t leaf, indim_str *out) {
+  void *memory = NULL;
+  INDIM_TRY(indim_arena_alloc(set->arena, array.size + 24, &memory));
+  snprintf(memory, array.size + 24, "%.*s_size_%d", (int)array.size, array.data, (int)dim);
+  return add_unique(set, indim_str_of(memory), leaf, out);
+}
+
 static indim_status name_shape(name_set *set, const indim_shape *shape, indim_str base, indim_str *names,
                                int64_t *count) {
   indim_shape_walk walk;
@@ -152,6 +160,12 @@ static indim_status name_shape(name_set *set, const indim_shape *shape, indim_st
     INDIM_TRY(append_path(set->arena, base, &walk, &name));
     INDIM_TRY(add_unique(set, name, *count, &names[*count]));
     (*count)++;
+    for (int32_t d = 0; d < walk.shape->rank; d++) {
+      if (indim_shape_is_dynamic_dim(walk.shape, d)) {
+        INDIM_TRY(add_size(set, name, d, *count, &names[*count]));
+        (*count)++;
+      }
+    }
   }
   return INDIM_OK;
 }

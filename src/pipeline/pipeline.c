@@ -2,6 +2,7 @@
 // come before (text/, graph/), running after (run/).
 #include <string.h>
 
+#include "expand/dynamic/dynamic.h"
 #include "linalg/service.h"
 #include "loop/lower.h"
 #include "loop/pass/pass.h"
@@ -84,7 +85,7 @@ indim_status indim_compilation_lower(indim_compilation *c) {
   int64_t begin = indim_clock_ns();
   indim_buffer_clear(&c->items);
   INDIM_TRY(begin_stage(c, INDIM_COMPILE_LOWER));
-  INDIM_TRY(indim_loop_lower(c->cx, c->module, &c->target, &options, &c->program));
+  INDIM_TRY(indim_loop_lower(c->cx, indim_compilation_module(c), &c->target, &options, &c->program));
   if (o->profile) {
     INDIM_TRY(indim_program_steps(c->program, &c->program->arena, &c->steps, &c->step_count));
     INDIM_TRY(indim_pass_profile(c->program, c->steps, c->step_count));
@@ -134,7 +135,7 @@ static indim_status run_stages(indim_compilation *c) {
   INDIM_TRY(indim_compilation_lower(c));
   INDIM_TRY(indim_bind_executable(c->cx, c->module, &c->executable));
   INDIM_TRY(indim_bind_storages(c->executable, c->program));
-  INDIM_TRY(indim_bind_aliases(c->executable, c->module, c->program));
+  INDIM_TRY(indim_bind_aliases(c->executable, indim_compilation_module(c), c->program));
   INDIM_TRY(indim_executable_set_target(c->executable, c->target.name, c->target.vector_bytes, c->missing));
   INDIM_TRY(indim_executable_set_scratch(c->executable, c->program->scratch_bytes));
   if (c->options->profile) {
@@ -164,7 +165,14 @@ indim_status indim_compilation_begin(indim_compilation *c) {
   INDIM_TRY(indim_code_generator_open(c->cx, false, &c->generator));
   c->times.load = indim_clock_ns() - begin;
   INDIM_TRY(indim_module_check_constants(c->cx, c->module));
-  return choose_target(c);
+  INDIM_TRY(choose_target(c));
+  if (!indim_module_is_dynamic(c->module)) {
+    return INDIM_OK;
+  }
+  begin = indim_clock_ns();
+  INDIM_TRY(indim_module_make_static(c->cx, c->module, &c->fixed));
+  c->times.lower += indim_clock_ns() - begin;
+  return INDIM_OK;
 }
 
 void indim_compilation_end(indim_compilation *c) {
@@ -172,6 +180,7 @@ void indim_compilation_end(indim_compilation *c) {
   indim_buffer_deinit(&c->lines);
   indim_loop_program_destroy(c->program);
   indim_library_close(c->generator.library);
+  indim_module_destroy(c->fixed);
 }
 
 indim_status indim_compile(indim_ctx *cx, const indim_module *module, const indim_compile_options *options,

@@ -90,14 +90,48 @@ bool indim_leaf_next(indim_shape_walk *walk) {
   return false;
 }
 
-static indim_status add_leaves(indim_ctx *cx, const indim_shape *shape, indim_leaf *leaves, int64_t *count) {
+static indim_status add_leaf(indim_ctx *cx, const indim_shape *shape, int32_t size_of, indim_leaf *leaf) {
+  *leaf = (indim_leaf){.shape = shape, .size_of = size_of, .alias = -1};
+  leaf->misaligned = (uintptr_t)alignment_of(shape->type) - 1;
+  return indim_shape_storage_bytes(cx, shape, &leaf->bytes);
+}
+
+// A dynamic array and its sizes.
+static indim_status add_dynamic(indim_executable *e, const indim_shape *shape, indim_leaf *leaves, int64_t *count) {
+  void *memory = NULL;
+  INDIM_TRY(indim_arena_array(&e->arena, 2, sizeof *shape, &memory));
+  indim_shape *both = memory;
+  both[0] = *shape;
+  both[0].dynamic = 0;
+  INDIM_TRY(indim_shape_init(e->cx, INDIM_S32, 0, NULL, &both[1]));
+  INDIM_TRY(add_leaf(e->cx, &both[0], -1, &leaves[(*count)++]));
+  for (int32_t d = 0; d < shape->rank; d++) {
+    if (indim_shape_is_dynamic_dim(shape, d)) {
+      INDIM_TRY(add_leaf(e->cx, &both[1], d, &leaves[(*count)++]));
+    }
+  }
+  return INDIM_OK;
+}
+
+static int64_t count_leaves(const indim_shape *shape) {
+  indim_shape_walk walk;
+  int64_t count = 0;
+  indim_shape_walk_init(&walk, shape);
+  while (indim_leaf_next(&walk)) {
+    count++;
+    for (uint64_t dynamic = walk.shape->dynamic; dynamic != 0; dynamic &= dynamic - 1) {
+      count++;
+    }
+  }
+  return count;
+}
+
+static indim_status add_leaves(indim_executable *e, const indim_shape *shape, indim_leaf *leaves, int64_t *count) {
   indim_shape_walk walk;
   indim_shape_walk_init(&walk, shape);
   while (indim_leaf_next(&walk)) {
-    indim_leaf *leaf = &leaves[(*count)++];
-    *leaf = (indim_leaf){.shape = walk.shape, .alias = -1};
-    INDIM_TRY(indim_shape_storage_bytes(cx, walk.shape, &leaf->bytes));
-    leaf->misaligned = (uintptr_t)alignment_of(walk.shape->type) - 1;
+    INDIM_TRY(walk.shape->dynamic != 0 ? add_dynamic(e, walk.shape, leaves, count)
+                                       : add_leaf(e->cx, walk.shape, -1, &leaves[(*count)++]));
   }
   return INDIM_OK;
 }
@@ -123,18 +157,18 @@ static indim_status fill(indim_executable *e, const indim_shape *const *paramete
   for (int64_t i = 0; i < parameter_count; i++) {
     INDIM_TRY(copy_shape(&e->arena, parameter_shapes[i], &e->parameter_shapes[i]));
     INDIM_TRY(indim_arena_str(&e->arena, parameter_names[i], &e->parameter_names[i]));
-    leaves += indim_shape_leaf_count(parameter_shapes[i]);
+    leaves += count_leaves(parameter_shapes[i]);
   }
   INDIM_TRY(copy_shape(&e->arena, result_shape, &e->result_shape));
   INDIM_TRY(indim_arena_array(&e->arena, (size_t)leaves, sizeof *e->arguments, &memory));
   e->arguments = memory;
   for (int64_t i = 0; i < parameter_count; i++) {
-    INDIM_TRY(add_leaves(e->cx, e->parameter_shapes[i], e->arguments, &e->argument_count));
+    INDIM_TRY(add_leaves(e, e->parameter_shapes[i], e->arguments, &e->argument_count));
   }
-  size_t result_leaves = (size_t)indim_shape_leaf_count(result_shape);
+  size_t result_leaves = (size_t)count_leaves(result_shape);
   INDIM_TRY(indim_arena_array(&e->arena, result_leaves, sizeof *e->results, &memory));
   e->results = memory;
-  return add_leaves(e->cx, e->result_shape, e->results, &e->result_count);
+  return add_leaves(e, e->result_shape, e->results, &e->result_count);
 }
 
 indim_status indim_executable_create(indim_ctx *cx, const indim_shape *const *parameter_shapes,

@@ -9,9 +9,11 @@
 #include "indim/indim_host.h"
 #include "run/matmul.h"
 
-// The buffer of one leaf of an argument or of the result.
+// The buffer of one leaf of an argument or of the result: an array of the program's, of its bounds, or how much of it counts
+// along one of its dynamic dimensions, an s32, behind it.
 typedef struct indim_leaf {
-  const indim_shape *shape;  // in the executable's arena, with the layout of the buffer
+  const indim_shape *shape;  // in the executable's arena, without dynamic dimensions, with the layout of the buffer
+  int32_t size_of;           // the dimension that it is the size of, -1 for an array
   int64_t bytes;
   uintptr_t misaligned;  // bits that must be 0 in its address
   int32_t alias;         // of a result: the argument leaf whose buffer it may share, -1 if none

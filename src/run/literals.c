@@ -13,6 +13,7 @@ typedef struct binding {
   indim_literal **converted;  // by parameter: in the program's layout, NULL where the caller's literal has it
   const void **arguments;     // leaves
   void **results;
+  int32_t *sizes;  // of dynamic dimensions, by leaf: the arguments', then the results'
   indim_literal *result;
 } binding;
 
@@ -25,15 +26,16 @@ static const indim_literal *leaf_at(const indim_literal *literal, const indim_sh
   return literal;
 }
 
-// Compiled programs have no dynamic dimensions: what is short of its bound would be taken for whole.
-static indim_status check_sizes(indim_ctx *cx, const indim_literal *argument, int64_t number) {
+// What is short of a fixed size would be taken for whole.
+static indim_status check_sizes(indim_ctx *cx, const indim_literal *argument, const indim_shape *shape,
+                                int64_t number) {
   indim_shape_walk walk;
-  indim_shape_walk_init(&walk, indim_literal_shape(argument));
+  indim_shape_walk_init(&walk, shape);
   while (indim_leaf_next(&walk)) {
     const indim_literal *leaf = leaf_at(argument, &walk);
     for (int32_t d = 0; d < walk.shape->rank; d++) {
       int64_t size = indim_literal_dynamic_size(leaf, d);
-      if (size != walk.shape->sizes[d]) {
+      if (size != walk.shape->sizes[d] && !indim_shape_is_dynamic_dim(walk.shape, d)) {
         return indim_fail(cx, INDIM_INVALID,
                           "argument %lld has %lld elements along dimension %d, and the program takes %lld",
                           (long long)number, (long long)size, (int)d, (long long)walk.shape->sizes[d]);
@@ -62,15 +64,20 @@ static indim_status check_argument(indim_ctx *cx, const indim_executable *e, con
   if (indim_literal_is_elided(argument)) {
     return indim_fail(cx, INDIM_INVALID, "argument %lld has values that the text left out: {...}", (long long)number);
   }
-  return check_sizes(cx, argument, number);
+  return check_sizes(cx, argument, shape, number);
 }
 
-// Fills |list| with the data pointers of the leaves.
-static void list_leaves(const indim_literal *literal, const void **list, int64_t *count) {
+// Fills the list with the data pointers of the leaves, and those of their sizes where |shape| has dynamic dimensions.
+static void list_leaves(binding *b, const indim_literal *literal, const indim_shape *shape, int64_t *count) {
   indim_shape_walk walk;
-  indim_shape_walk_init(&walk, indim_literal_shape(literal));
+  indim_shape_walk_init(&walk, shape);
   while (indim_leaf_next(&walk)) {
-    list[(*count)++] = indim_literal_data(leaf_at(literal, &walk));
+    const indim_literal *leaf = leaf_at(literal, &walk);
+    b->arguments[(*count)++] = indim_literal_data(leaf);
+    for (; *count < b->executable->argument_count && b->executable->arguments[*count].size_of >= 0; (*count)++) {
+      b->sizes[*count] = (int32_t)indim_literal_dynamic_size(leaf, b->executable->arguments[*count].size_of);
+      b->arguments[*count] = &b->sizes[*count];
+    }
   }
 }
 
@@ -80,7 +87,11 @@ static bool fits(const indim_executable *e, const indim_literal *literal, int64_
   bool fits = true;
   indim_shape_walk_init(&walk, indim_literal_shape(literal));
   for (; indim_leaf_next(&walk); leaf++) {
-    fits = fits && indim_shape_equal(walk.shape, e->arguments[leaf].shape, INDIM_IGNORE_MEMORY_SPACE);
+    while (e->arguments[leaf].size_of >= 0) {
+      leaf++;
+    }
+    fits = fits &&
+           indim_shape_equal(walk.shape, e->arguments[leaf].shape, INDIM_IGNORE_MEMORY_SPACE | INDIM_IGNORE_DYNAMIC);
   }
   return fits;
 }
@@ -92,32 +103,56 @@ static indim_status bind_argument(binding *b, const indim_literal *argument, int
     INDIM_TRY(indim_literal_relayout(b->cx, argument, shape, &b->converted[number]));
     argument = b->converted[number];
   }
-  list_leaves(argument, b->arguments, leaf);
+  list_leaves(b, argument, shape, leaf);
   return INDIM_OK;
 }
 
 // Results --------------------------------------------------------------------------------------------------------------
 
+static indim_literal *result_at(const binding *b, const indim_shape_walk *walk) {
+  indim_literal *leaf = b->result;
+  for (int32_t i = 0; i < walk->length; i++) {
+    leaf = indim_literal_mutable_member(leaf, walk->path[i]);
+  }
+  return leaf;
+}
+
 static indim_status bind_result(binding *b) {
+  const indim_executable *e = b->executable;
   indim_shape_walk walk;
   int64_t count = 0;
-  INDIM_TRY(indim_literal_create(b->cx, b->executable->result_shape, &b->result));
+  INDIM_TRY(indim_literal_create(b->cx, e->result_shape, &b->result));
   indim_shape_walk_init(&walk, indim_literal_shape(b->result));
   while (indim_leaf_next(&walk)) {
-    indim_literal *leaf = b->result;
-    for (int32_t i = 0; i < walk.length; i++) {
-      leaf = indim_literal_mutable_member(leaf, walk.path[i]);
+    b->results[count++] = indim_literal_mutable_data(result_at(b, &walk));
+    for (; count < e->result_count && e->results[count].size_of >= 0; count++) {
+      b->results[count] = &b->sizes[e->argument_count + count];
     }
-    b->results[count++] = indim_literal_mutable_data(leaf);
+  }
+  return INDIM_OK;
+}
+
+// Says in the result how much of it counts.
+static indim_status take_sizes(const binding *b) {
+  const indim_executable *e = b->executable;
+  indim_shape_walk walk;
+  int64_t leaf = 0;
+  indim_shape_walk_init(&walk, e->result_shape);
+  while (indim_leaf_next(&walk)) {
+    for (leaf++; leaf < e->result_count && e->results[leaf].size_of >= 0; leaf++) {
+      int64_t size = b->sizes[e->argument_count + leaf];
+      INDIM_TRY(indim_literal_set_dynamic_size(b->cx, result_at(b, &walk), e->results[leaf].size_of, size));
+    }
   }
   return INDIM_OK;
 }
 
 // Binding --------------------------------------------------------------------------------------------------------------
 
-// The three lists of a binding in one block.
+// The lists of a binding in one block.
 static size_t list_size(const indim_executable *e) {
-  return ((size_t)e->parameter_count + (size_t)e->argument_count + (size_t)e->result_count) * sizeof(void *);
+  size_t leaves = (size_t)e->argument_count + (size_t)e->result_count;
+  return ((size_t)e->parameter_count + leaves) * sizeof(void *) + leaves * sizeof(int32_t);
 }
 
 static indim_status make_lists(binding *b) {
@@ -126,6 +161,7 @@ static indim_status make_lists(binding *b) {
   b->converted = memory;
   b->arguments = (const void **)(void *)(b->converted + b->executable->parameter_count);
   b->results = (void **)(void *)(b->arguments + b->executable->argument_count);
+  b->sizes = (int32_t *)(void *)(b->results + b->executable->result_count);
   return INDIM_OK;
 }
 
@@ -200,6 +236,9 @@ indim_status indim_execute_timed(indim_ctx *cx, indim_executable *executable, co
   indim_status status = bind(&b, arguments);
   if (status == INDIM_OK) {
     status = run_bound(&b, options, times, out_ns);
+  }
+  if (status == INDIM_OK) {
+    status = take_sizes(&b);
   }
   if (status == INDIM_OK) {
     *out_result = b.result;

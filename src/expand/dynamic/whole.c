@@ -1,0 +1,248 @@
+// Ops that are computed over the bounds: only the sizes of their results follow a rule.
+#include <string.h>
+
+#include "base/size.h"
+#include "expand/dynamic/padder.h"
+#include "graph/infer_kit.h"
+
+// Elementwise ------------------------------------------------------------------------------------------------------------
+
+static bool has_dim(const indim_instr *instr, const indim_sized *operand, int32_t i, int32_t dim) {
+  const indim_shape *shape = instr->operands[i]->shape;
+  return operand->sizes != NULL && shape->rank == instr->shape->rank && indim_dim_is_dynamic(shape, dim);
+}
+
+static value is_one(indim_padder *p, indim_run_size size) {
+  value one = indim_build_scalar_int(p->x.b, INDIM_S64, 1);
+  return indim_padder_compare(p, indim_size_scalar(p, size, INDIM_S64), one, "EQ");
+}
+
+// The least size but for those of 1, which are repeated, and 1 where all are.
+static indim_run_size common_size(indim_padder *p, const indim_run_size *sizes, int32_t count) {
+  value none = indim_build_scalar_int(p->x.b, INDIM_S64, INT64_MAX);
+  value least = none;
+  for (int32_t i = 0; i < count; i++) {
+    value size = indim_size_scalar(p, sizes[i], INDIM_S64);
+    size = indim_build_select(p->x.b, is_one(p, sizes[i]), none, size);
+    least = indim_build_binary(p->x.b, INDIM_OP_MINIMUM, least, size, NULL, 0);
+  }
+  value has_other = indim_padder_compare(p, least, none, "LT");
+  value one = indim_build_scalar_int(p->x.b, INDIM_S64, 1);
+  return (indim_run_size){.scalar = indim_build_select(p->x.b, has_other, least, one)};
+}
+
+// Where the one element of |operand| along |dim| is to be |count|: it there, the other elements as they are.
+static value spread(indim_padder *p, value operand, indim_run_size own, int32_t dim, indim_run_size count) {
+  int64_t starts[INDIM_MAX_RANK] = {0};
+  int64_t limits[INDIM_MAX_RANK];
+  int64_t kept[INDIM_MAX_RANK];
+  int64_t sizes[INDIM_MAX_RANK];
+  indim_run_size counts[INDIM_MAX_RANK];
+  int32_t rank = 0;
+  if (operand == NULL || operand->shape->sizes[dim] == 0) {
+    return operand;
+  }
+  const indim_shape *shape = operand->shape;
+  for (int32_t d = 0; d < shape->rank; d++) {
+    limits[d] = d == dim ? 1 : shape->sizes[d];
+    if (d != dim) {
+      sizes[rank] = shape->sizes[d];
+      kept[rank++] = d;
+    }
+  }
+  value first = indim_build_slice(p->x.b, operand, starts, limits, NULL);
+  first = indim_expand_repeat(&p->x, indim_build_reshape(p->x.b, first, sizes, rank), shape, kept);
+  counts[dim] = count;
+  value inside = indim_padder_counts(p, shape, counts, UINT64_C(1) << dim);
+  value repeats = indim_expand_repeat(&p->x, is_one(p, own), shape, NULL);
+  repeats = inside == NULL ? repeats : indim_build_binary(p->x.b, INDIM_OP_AND, repeats, inside, NULL, 0);
+  return indim_build_select(p->x.b, repeats, first, operand);
+}
+
+// The size of a dimension that all operands have.
+static indim_run_size match_dim(indim_padder *p, const indim_instr *instr, indim_sized *operands, int32_t dim) {
+  int32_t count = 0;
+  bool all_same = true;
+  indim_run_size *sizes = indim_sizes_new(p, instr->operand_count);
+  for (int32_t i = 0; sizes != NULL && i < instr->operand_count; i++) {
+    if (has_dim(instr, &operands[i], i, dim)) {
+      sizes[count++] = operands[i].sizes[dim];
+      all_same = all_same && indim_size_same(sizes[0], sizes[count - 1]);
+    }
+  }
+  if (sizes == NULL || count == 0) {
+    return indim_size_known(instr->shape->sizes[dim]);
+  }
+  if (all_same) {
+    return sizes[0];
+  }
+  indim_run_size size = common_size(p, sizes, count);
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    if (has_dim(instr, &operands[i], i, dim)) {
+      operands[i].data = spread(p, operands[i].data, operands[i].sizes[dim], dim, size);
+    }
+  }
+  return size;
+}
+
+indim_sized indim_dynamic_elementwise(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
+  indim_run_size sizes[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < instr->shape->rank; d++) {
+    sizes[d] = match_dim(p, instr, operands, d);
+  }
+  return indim_padder_settle(p, instr->shape, indim_padder_emit_data(p, instr, operands), sizes);
+}
+
+// Moves ------------------------------------------------------------------------------------------------------------------
+
+static indim_run_size slice_size(indim_padder *p, const indim_slice_dim *slice, indim_run_size size) {
+  size = indim_size_least(p, size, indim_size_known(slice->limit));
+  size = indim_size_op(p, INDIM_OP_SUBTRACT, size, indim_size_known(slice->start));
+  size = indim_size_op(p, INDIM_OP_MAXIMUM, size, indim_size_known(0));
+  if (slice->stride == 1) {
+    return size;
+  }
+  size = indim_size_op(p, INDIM_OP_ADD, size, indim_size_known(slice->stride - 1));
+  return indim_size_op(p, INDIM_OP_DIVIDE, size, indim_size_known(slice->stride));
+}
+
+// A dimension of a gather's result is one of the operand's that is sliced, or one of the indices'.
+static void gather_sizes(const indim_instr *instr, const indim_sized *operands, indim_run_size *sizes) {
+  int64_t count = 0;
+  const int64_t *slice = indim_instr_ints(instr, INDIM_ATTR_SLICE_SIZES, &count);
+  const indim_shape *from = instr->operands[0]->shape;
+  int64_t vector = indim_instr_int(instr, INDIM_ATTR_INDEX_VECTOR_DIM, 0);
+  uint64_t offsets = indim_attr_mask(instr, INDIM_ATTR_OFFSET_DIMS);
+  uint64_t left_out = indim_attr_mask(instr, INDIM_ATTR_COLLAPSED_SLICE_DIMS) |
+                      indim_attr_mask(instr, INDIM_ATTR_OPERAND_BATCHING_DIMS);
+  int32_t from_operand = 0;
+  int32_t from_indices = 0;
+  for (int32_t d = 0; d < instr->shape->rank; d++) {
+    if ((offsets >> d & 1) != 0) {
+      while ((left_out >> from_operand & 1) != 0) {
+        from_operand++;
+      }
+      bool is_whole = slice[from_operand] == from->sizes[from_operand];
+      sizes[d] = is_whole ? indim_size_of(&operands[0], from, from_operand) : sizes[d];
+      from_operand++;
+    } else {
+      from_indices += from_indices == vector ? 1 : 0;
+      sizes[d] = indim_size_of(&operands[1], instr->operands[1]->shape, from_indices++);
+    }
+  }
+}
+
+indim_sized indim_dynamic_moved(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
+  int64_t count = 0;
+  const int64_t *dims = indim_instr_ints(instr, INDIM_ATTR_DIMENSIONS, &count);
+  const indim_shape *from = instr->operands[0]->shape;
+  indim_run_size sizes[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < instr->shape->rank; d++) {
+    sizes[d] = indim_size_known(instr->shape->sizes[d]);
+  }
+  if (instr->op == INDIM_OP_GATHER) {
+    gather_sizes(instr, operands, sizes);
+  } else if (instr->op == INDIM_OP_BROADCAST) {
+    for (int32_t k = 0; k < count; k++) {
+      sizes[dims[k]] = indim_size_of(&operands[0], from, k);
+    }
+  } else {
+    for (int32_t d = 0; d < from->rank; d++) {
+      indim_run_size size = indim_size_of(&operands[0], from, d);
+      bool is_dynamic = indim_dim_is_dynamic(from, d);
+      if (instr->op == INDIM_OP_TRANSPOSE) {
+        sizes[d] = indim_size_of(&operands[0], from, (int32_t)dims[d]);
+      } else if (instr->op == INDIM_OP_DYNAMIC_SLICE) {
+        sizes[d] = instr->shape->sizes[d] == from->sizes[d] ? size : sizes[d];
+      } else if (is_dynamic && indim_dim_is_dynamic(instr->shape, d)) {
+        sizes[d] = slice_size(p, &indim_instr_attr(instr, INDIM_ATTR_SLICE)->value.slice[d], size);
+      }
+    }
+  }
+  return indim_padder_settle(p, instr->shape, indim_padder_emit_data(p, instr, operands), sizes);
+}
+
+// Updates ----------------------------------------------------------------------------------------------------------------
+
+static indim_sized as_first(indim_padder *p, const indim_instr *instr, const indim_sized *operands) {
+  indim_run_size sizes[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < instr->shape->rank; d++) {
+    sizes[d] = indim_size_of(&operands[0], instr->operands[0]->shape, d);
+  }
+  return indim_padder_settle(p, instr->shape, indim_padder_emit_data(p, instr, operands), sizes);
+}
+
+// Of an update that is short, only what counts is written.
+indim_sized indim_dynamic_update(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
+  const indim_shape *shape = instr->operands[1]->shape;
+  value starts[INDIM_MAX_RANK];
+  if (operands[1].sizes != NULL && !indim_padder_failed(p)) {
+    for (int32_t d = 0; d < shape->rank; d++) {
+      starts[d] = operands[2 + d].data;
+    }
+    value counts = indim_padder_counts(p, shape, operands[1].sizes, UINT64_MAX);
+    value old = counts == NULL ? NULL : indim_build_dynamic_slice(p->x.b, operands[0].data, starts, shape->sizes);
+    operands[1].data = counts == NULL ? operands[1].data
+                                      : indim_build_select(p->x.b, counts, operands[1].data, old);
+  }
+  return as_first(p, instr, operands);
+}
+
+// Rows of indices and updates that do not count go nowhere: their indices become -1.
+static value drop_rows(indim_padder *p, const indim_instr *instr, const indim_sized *operands) {
+  const indim_shape *indices = instr->operands[1]->shape;
+  const indim_shape *updates = instr->operands[2]->shape;
+  int64_t vector = indim_instr_int(instr, INDIM_ATTR_INDEX_VECTOR_DIM, 0);
+  uint64_t windows = indim_attr_mask(instr, INDIM_ATTR_UPDATE_WINDOW_DIMS);
+  indim_run_size sizes[INDIM_MAX_RANK];
+  int32_t row = 0;
+  for (int32_t d = 0; d < indices->rank; d++) {
+    sizes[d] = indim_size_of(&operands[1], indices, d);
+  }
+  for (int32_t d = 0; d < updates->rank; d++) {
+    indim_run_size size = indim_size_of(&operands[2], updates, d);
+    if ((windows >> d & 1) != 0) {
+      if (indim_size_is_cut(size, updates->sizes[d])) {
+        value bound = indim_build_scalar_int(p->x.b, INDIM_S64, updates->sizes[d]);
+        value is_whole = indim_padder_compare(p, indim_size_scalar(p, size, INDIM_S64), bound, "EQ");
+        indim_padder_check(p, is_whole, INDIM_UNSUPPORTED, &size, 1,
+                           "the windows of the updates have \1 of %lld elements along dimension %d; they must be whole",
+                           (long long)updates->sizes[d], (int)d);
+      }
+      continue;
+    }
+    row += row == vector ? 1 : 0;
+    sizes[row] = indim_size_least(p, sizes[row], size);
+    row++;
+  }
+  value nowhere = indim_build_scalar_int(p->x.b, INDIM_S64, -1);
+  value wide = indim_expand_convert(&p->x, operands[1].data, INDIM_S64);
+  return indim_padder_mask(p, wide, sizes, ~(vector < 64 ? UINT64_C(1) << vector : 0), nowhere);
+}
+
+indim_sized indim_dynamic_scatter(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
+  int64_t count = 0;
+  (void)indim_instr_ints(instr, INDIM_ATTR_SCATTER_DIMS_TO_OPERAND_DIMS, &count);
+  if (instr->operand_count != 3) {
+    return indim_dynamic_none(p, instr, operands);
+  }
+  if (operands[1].sizes == NULL && operands[2].sizes == NULL) {
+    return as_first(p, instr, operands);
+  }
+  if (count == 0) {  // no index to change
+    return indim_dynamic_none(p, instr, operands);
+  }
+  indim_attr *attrs = indim_padder_attrs(p, instr);
+  for (int32_t i = 0; attrs != NULL && i < instr->attr_count; i++) {
+    if (attrs[i].id == INDIM_ATTR_INDICES_ARE_SORTED) {
+      attrs[i].value.integer = 0;
+    }
+  }
+  value all[] = {operands[0].data, drop_rows(p, instr, operands), operands[2].data};
+  value data = indim_build_emit(p->x.b, instr->op, NULL, all, 3, attrs, instr->attr_count);
+  indim_run_size sizes[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < instr->shape->rank; d++) {
+    sizes[d] = indim_size_of(&operands[0], instr->operands[0]->shape, d);
+  }
+  return indim_padder_settle(p, instr->shape, data, sizes);
+}
