@@ -217,18 +217,6 @@ static void gather_sizes(const indim_instr *instr, indim_value *const *operands,
   }
 }
 
-// What is written where must be known: updates of which only a part counts are refused.
-static indim_status check_updates(indim_evaluator *e, const indim_instr *instr, indim_value *const *operands,
-                                  int32_t first) {
-  for (int32_t i = first; i < instr->operand_count; i++) {
-    if (is_cut(operands[i])) {
-      return indim_fail_instr(e->cx, INDIM_UNSUPPORTED, instr,
-                              "operand %d has fewer elements than its bound; only operand 0 may", (int)i);
-    }
-  }
-  return INDIM_OK;
-}
-
 // The sizes of a result computed over the bounds; those of dimensions that come from nowhere are the bounds.
 static indim_status whole_sizes(indim_evaluator *e, const indim_instr *instr, indim_value **operands, int64_t *sizes) {
   int64_t count = 0;
@@ -263,7 +251,7 @@ static indim_status whole_sizes(indim_evaluator *e, const indim_instr *instr, in
     for (int32_t d = 0; d < from->rank; d++) {
       sizes[d] = size_of(operands[0], d);
     }
-    return check_updates(e, instr, operands, 1);
+    return INDIM_OK;
   case INDIM_OP_GATHER:
     gather_sizes(instr, operands, sizes);
     return INDIM_OK;
@@ -312,6 +300,20 @@ static void share_pairs(cutting *c, indim_attr_id left, indim_attr_id right) {
   }
 }
 
+// As many rows of a scatter's indices as of its updates.
+static void share_rows(cutting *c) {
+  int64_t count = 0;
+  const int64_t *windows = indim_instr_ints(c->instr, INDIM_ATTR_UPDATE_WINDOW_DIMS, &count);
+  int64_t vector = indim_instr_int(c->instr, INDIM_ATTR_INDEX_VECTOR_DIM, 0);
+  int32_t row = 0;
+  for (int32_t d = 0; d < c->shapes[2].rank; d++) {
+    if (!is_among(windows, count, d)) {
+      row += row == vector ? 1 : 0;
+      share_size(c, 1, row++, 2, d);
+    }
+  }
+}
+
 // Dimensions that have to agree have the least of their sizes: where one operand is static, its first elements count.
 static void share_sizes(cutting *c) {
   int64_t count = 0;
@@ -320,6 +322,10 @@ static void share_sizes(cutting *c) {
   if (c->instr->op == INDIM_OP_DOT) {
     share_pairs(c, INDIM_ATTR_LHS_CONTRACTING_DIMS, INDIM_ATTR_RHS_CONTRACTING_DIMS);
     share_pairs(c, INDIM_ATTR_LHS_BATCH_DIMS, INDIM_ATTR_RHS_BATCH_DIMS);
+    return;
+  }
+  if (c->instr->op == INDIM_OP_SCATTER) {
+    share_rows(c);
     return;
   }
   if (c->instr->op == INDIM_OP_CONCATENATE) {
@@ -367,7 +373,8 @@ static indim_status make_short(cutting *c, indim_value *const *operands) {
     c->shapes[i] = *operands[i]->shape;
     c->shapes[i].dynamic = 0;
     c->shapes[i].has_layout = false;
-    for (int32_t d = 0; d < c->shapes[i].rank; d++) {
+    bool is_whole = c->instr->op == INDIM_OP_SCATTER && i == 0;  // of its array, what is beyond is kept
+    for (int32_t d = 0; d < c->shapes[i].rank && !is_whole; d++) {
       c->shapes[i].sizes[d] = size_of(operands[i], d);
     }
     stubs[i] = *c->instr->operands[i];
@@ -463,7 +470,25 @@ static indim_status stated_sizes(const cutting *c, int64_t *sizes) {
   return INDIM_OK;
 }
 
+// Negative padding takes away no more than there is.
+static indim_status check_padding(const cutting *c) {
+  const indim_padding_dim *padding = indim_instr_attr(c->instr, INDIM_ATTR_PADDING)->value.padding;
+  for (int32_t d = 0; d < c->shapes[0].rank; d++) {
+    int64_t size = c->shapes[0].sizes[d];
+    size = size == 0 ? 0 : (size - 1) * (padding[d].interior + 1) + 1;  // no more than the bound's, which is checked
+    size += padding[d].low + padding[d].high;
+    if (size < 0) {
+      return indim_fail_instr(c->e->cx, INDIM_INVALID, c->instr, "the padding leaves %lld elements along dimension %d",
+                              (long long)size, (int)d);
+    }
+  }
+  return INDIM_OK;
+}
+
 static indim_status short_shape(cutting *c, const indim_shape *from, indim_shape *out) {
+  if (c->instr->op == INDIM_OP_PAD) {
+    INDIM_TRY(check_padding(c));
+  }
   if (c->instr->op != INDIM_OP_RESHAPE && c->instr->op != INDIM_OP_DYNAMIC_RESHAPE) {
     return indim_infer_shape(c->e->cx, &c->short_instr, &c->arena, out);
   }
@@ -539,10 +564,35 @@ static indim_status run_cut(indim_evaluator *e, const indim_instr *instr, indim_
   return status;
 }
 
+// A scatter of rows of which only some count.
+static indim_status scatter_rows(indim_evaluator *e, const indim_instr *instr, indim_eval_fn *run,
+                                 indim_value **operands, indim_value **out) {
+  int64_t sizes[INDIM_MAX_RANK];
+  int64_t count = 0;
+  const int64_t *windows = indim_instr_ints(instr, INDIM_ATTR_UPDATE_WINDOW_DIMS, &count);
+  for (int64_t k = 0; k < count; k++) {
+    int32_t d = (int32_t)windows[k];
+    if (size_of(operands[2], d) != operands[2]->shape->sizes[d]) {
+      return indim_fail_instr(
+          e->cx, INDIM_UNSUPPORTED, instr,
+          "the windows of the updates have %lld of %lld elements along dimension %d; they must be whole",
+          (long long)size_of(operands[2], d), (long long)operands[2]->shape->sizes[d], (int)d);
+    }
+  }
+  for (int32_t d = 0; d < instr->shape->rank; d++) {
+    sizes[d] = size_of(operands[0], d);
+  }
+  INDIM_TRY(run_cut(e, instr, run, operands, out));
+  return take_sizes(e, instr, sizes, out);
+}
+
 // Ops -----------------------------------------------------------------------------------------------------------------------
 
 indim_status indim_dynamic_run(indim_evaluator *e, const indim_instr *instr, indim_eval_fn *run, indim_value **operands,
                                indim_value **out) {
+  if (instr->op == INDIM_OP_SCATTER && instr->operand_count == 3 && (is_cut(operands[1]) || is_cut(operands[2]))) {
+    return scatter_rows(e, instr, run, operands, out);
+  }
   switch (indim_dynamic_rule_of(instr)) {
   case INDIM_DYNAMIC_WHOLE:
     return run_whole(e, instr, run, operands, out);

@@ -266,7 +266,8 @@ indim_status indim_eval_dynamic_slice(indim_evaluator *e, const indim_instr *ins
   return read_strided(e, instr, operands[0], offset, strides, out);
 }
 
-// In place when nobody else has the operand, so that a loop that updates k elements of a large array costs k.
+// In place when nobody else has the operand, so that a loop that updates k elements of a large array costs k. Of an update
+// that is short (eval/dynamic.h), what counts is written.
 indim_status indim_eval_dynamic_update_slice(indim_evaluator *e, const indim_instr *instr, indim_value **operands,
                                              indim_value **out) {
   const indim_value *update = operands[1];
@@ -283,8 +284,9 @@ indim_status indim_eval_dynamic_update_slice(indim_evaluator *e, const indim_ins
     offset += clamped_start(instr, operands + 2, d, room) * to_strides[d];
   }
   if (update->count > 0) {
-    INDIM_TRY(indim_eval_copy_box(e, shape->rank, update->shape->sizes, bytes, operands[0]->data + offset * bytes,
-                                  to_strides, update->data, from_strides));
+    const int64_t *sizes = update->sizes != NULL ? update->sizes : update->shape->sizes;
+    INDIM_TRY(indim_eval_copy_box(e, shape->rank, sizes, bytes, operands[0]->data + offset * bytes, to_strides,
+                                  update->data, from_strides));
   }
   *out = operands[0];
   operands[0] = NULL;

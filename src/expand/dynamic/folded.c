@@ -176,6 +176,9 @@ indim_sized indim_dynamic_reduce(indim_padder *p, const indim_instr *instr, indi
       kept[rank++] = sizes[d];
     }
   }
+  for (int32_t k = 0; results != NULL && k < instr->operand_count / 2; k++) {
+    results[k] = indim_padder_clear(p, results[k], kept);
+  }
   return results == NULL ? (indim_sized){0} : give_results(p, instr, results, instr->operand_count / 2, kept);
 }
 

@@ -84,6 +84,21 @@ indim_sized indim_dynamic_concatenate(indim_padder *p, const indim_instr *instr,
   return finish(p, instr, indim_padder_emit_data(p, instr, operands), sizes);
 }
 
+// Of a dimension. Negative padding takes away no more than there is.
+static indim_run_size padded_size(indim_padder *p, indim_run_size size, int64_t bound, int32_t dim,
+                                  const indim_padding_dim *padding) {
+  bool is_cut = indim_size_is_cut(size, bound);
+  size = indim_size_dilated(p, size, padding->interior + 1);
+  size = indim_size_op(p, INDIM_OP_ADD, size, indim_size_known(padding->low + padding->high));
+  if (is_cut && padding->low + padding->high < 0) {
+    value zero = indim_build_scalar_int(p->x.b, INDIM_S64, 0);
+    value is_fine = indim_padder_compare(p, indim_size_scalar(p, size, INDIM_S64), zero, "GE");
+    indim_padder_check(p, is_fine, INDIM_INVALID, &size, 1, "the padding leaves \1 elements along dimension %d",
+                       (int)dim);
+  }
+  return size;
+}
+
 // What does not count becomes the padding, which then stands where it should.
 indim_sized indim_dynamic_pad(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
   const indim_shape *shape = instr->operands[0]->shape;
@@ -92,13 +107,7 @@ indim_sized indim_dynamic_pad(indim_padder *p, const indim_instr *instr, indim_s
   sizes_of(instr, operands, 0, sizes);
   operands[0].data = indim_padder_mask(p, operands[0].data, sizes, UINT64_MAX, operands[1].data);
   for (int32_t d = 0; d < shape->rank; d++) {
-    const indim_window_dim window = {.size = 1,
-                                     .stride = 1,
-                                     .pad_low = padding[d].low,
-                                     .pad_high = padding[d].high,
-                                     .base_dilation = padding[d].interior + 1,
-                                     .window_dilation = 1};
-    sizes[d] = indim_size_windows(p, sizes[d], &window);
+    sizes[d] = padded_size(p, sizes[d], shape->sizes[d], d, &padding[d]);
   }
   return finish(p, instr, indim_padder_emit_data(p, instr, operands), sizes);
 }

@@ -59,8 +59,7 @@ indim_run_size indim_size_least(indim_padder *p, indim_run_size a, indim_run_siz
   return indim_size_same(a, b) ? a : indim_size_op(p, INDIM_OP_MINIMUM, a, b);
 }
 
-// 0 for 0, else (size - 1) * dilation + 1.
-static indim_run_size dilated(indim_padder *p, indim_run_size size, int64_t dilation) {
+indim_run_size indim_size_dilated(indim_padder *p, indim_run_size size, int64_t dilation) {
   if (dilation == 1) {
     return size;
   }
@@ -74,7 +73,7 @@ static indim_run_size dilated(indim_padder *p, indim_run_size size, int64_t dila
 // As graph/infer_window.c has it, for sizes that fit, since the bound's fits.
 indim_run_size indim_size_windows(indim_padder *p, indim_run_size size, const indim_window_dim *window) {
   int64_t width = (window->size - 1) * window->window_dilation + 1;
-  indim_run_size base = dilated(p, size, window->base_dilation);
+  indim_run_size base = indim_size_dilated(p, size, window->base_dilation);
   base = indim_size_op(p, INDIM_OP_ADD, base, indim_size_known(window->pad_low + window->pad_high - width));
   // Floors what is not negative, and what is less than the window, -1 at most, becomes 0.
   base = indim_size_op(p, INDIM_OP_ADD, base, indim_size_known(window->stride));

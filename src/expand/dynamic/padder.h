@@ -54,6 +54,8 @@ value indim_size_scalar(indim_padder *p, indim_run_size size, indim_type type);
 // a op b as s64, ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, MINIMUM or MAXIMUM; a number if both are.
 indim_run_size indim_size_op(indim_padder *p, indim_op op, indim_run_size a, indim_run_size b);
 indim_run_size indim_size_least(indim_padder *p, indim_run_size a, indim_run_size b);
+// With so many places from each element to the next: 0 for 0, else (size - 1) * dilation + 1.
+indim_run_size indim_size_dilated(indim_padder *p, indim_run_size size, int64_t dilation);
 // The places of a window along a dimension of |size|.
 indim_run_size indim_size_windows(indim_padder *p, indim_run_size size, const indim_window_dim *window);
 // Room for |count| of them.

@@ -172,18 +172,28 @@ static indim_sized as_first(indim_padder *p, const indim_instr *instr, const ind
   return indim_padder_settle(p, instr->shape, indim_padder_emit_data(p, instr, operands), sizes);
 }
 
+// What stands where the update is to go.
+static value read_old(indim_padder *p, const indim_instr *instr, const indim_sized *operands) {
+  const indim_shape *shape = instr->operands[1]->shape;
+  value *all = indim_expand_values(&p->x, instr->operand_count);
+  if (all == NULL) {
+    return NULL;
+  }
+  all[0] = operands[0].data;
+  for (int32_t k = 2; k < instr->operand_count; k++) {
+    all[k - 1] = operands[k].data;
+  }
+  indim_attr attr = indim_build_attr_ints(p->x.b, INDIM_ATTR_DYNAMIC_SLICE_SIZES, shape->sizes, shape->rank);
+  return indim_build_emit(p->x.b, INDIM_OP_DYNAMIC_SLICE, NULL, all, instr->operand_count - 1, &attr, 1);
+}
+
 // Of an update that is short, only what counts is written.
 indim_sized indim_dynamic_update(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
-  const indim_shape *shape = instr->operands[1]->shape;
-  value starts[INDIM_MAX_RANK];
-  if (operands[1].sizes != NULL && !indim_padder_failed(p)) {
-    for (int32_t d = 0; d < shape->rank; d++) {
-      starts[d] = operands[2 + d].data;
-    }
-    value counts = indim_padder_counts(p, shape, operands[1].sizes, UINT64_MAX);
-    value old = counts == NULL ? NULL : indim_build_dynamic_slice(p->x.b, operands[0].data, starts, shape->sizes);
-    operands[1].data = counts == NULL ? operands[1].data
-                                      : indim_build_select(p->x.b, counts, operands[1].data, old);
+  value counts = operands[1].sizes == NULL
+                     ? NULL
+                     : indim_padder_counts(p, instr->operands[1]->shape, operands[1].sizes, UINT64_MAX);
+  if (counts != NULL) {
+    operands[1].data = indim_build_select(p->x.b, counts, operands[1].data, read_old(p, instr, operands));
   }
   return as_first(p, instr, operands);
 }
