@@ -16,7 +16,8 @@ typedef struct indim_executable indim_executable;
 INDIM_API void indim_executable_destroy(indim_executable *executable);
 
 // Looking. Leaves are the arrays that an argument or the result consists of, in order: those of (f32[2], (s32[],
-// f32[])) are three. A token is none. Given NULL or a number outside, all answer 0 or NULL.
+// f32[])) are three. A token is none. An array with dynamic dimensions is one of its bounds, and an s32[] behind it for each
+// of them, how much of it counts: f32[<=10,4] is f32[10,4] and s32[]. Given NULL or a number outside, all answer 0 or NULL.
 INDIM_API int64_t indim_executable_argument_count(const indim_executable *executable);
 INDIM_API int64_t indim_executable_result_count(const indim_executable *executable);
 // Shape of a leaf with the layout that its buffer has to have; the bytes of the buffer; and what its address has to be
@@ -131,7 +132,7 @@ typedef struct indim_run_options {
 } indim_run_options;
 
 // Runs. INVALID when counts are wrong, a pointer is NULL (of a buffer of 0 bytes it may be) or misaligned, or a result
-// overlaps, before anything ran; INTERRUPTED when stopped and NO_MEMORY when a service of the host had none: results
+// overlaps, before anything ran, and when a size of a dynamic dimension is none, as the run finds; INTERRUPTED when stopped and NO_MEMORY when a service of the host had none: results
 // are then undefined. So they are when a function of a custom call (custom_call.h) fails, whose status is the answer.
 INDIM_API INDIM_CHECKED indim_status indim_execute(indim_executable *executable, const indim_run_options *options);
 

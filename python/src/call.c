@@ -374,11 +374,31 @@ static PyObject *give_literal(const program *p, const indim_literal *literal) {
   return result;
 }
 
+static indim_status run_literals(program *p, indim_ctx *cx, const indim_literal *const *arguments, int64_t count,
+                                 const indim_run_options *options, indim_literal **out) {
+  return p->executable == NULL ? indim_eval(cx, p->module, arguments, count, NULL, out)
+                               : indim_execute_literals(cx, p->executable, arguments, count, options, out);
+}
+
 static PyObject *evaluate_literals(program *p, work *w, indim_literal *const *arguments, int64_t count) {
   indim_literal *result = NULL;
+  run_interrupt interrupt;
+  bool stops = p->executable != NULL && run_is_main_thread();
+  interrupt.stop = 0;
+  indim_run_options options = {.stop = &interrupt.stop};
+  options.parallel = run_parallel_of(p->threads, &options.parallel_user);
+  if (stops) {
+    run_interrupt_begin(&interrupt);
+  }
   work_release(w);
-  indim_status status = indim_eval(w->cx, p->module, (const indim_literal *const *)arguments, count, NULL, &result);
+  indim_status status = run_literals(p, w->cx, (const indim_literal *const *)arguments, count, &options, &result);
   work_acquire(w);
+  if (stops) {
+    run_interrupt_end(&interrupt);
+  }
+  if (status == INDIM_INTERRUPTED && PyErr_CheckSignals() < 0) {
+    return NULL;
+  }
   if (status != INDIM_OK) {
     error_raise(w->cx, status);
     return NULL;
@@ -421,7 +441,8 @@ static PyObject *call_eval(program *p, PyObject *args, PyObject *out) {
     return NULL;
   }
   if (out != NULL && out != Py_None) {
-    PyErr_SetString(PyExc_TypeError, "out: the evaluator gives new arrays; leave out= away");
+    PyErr_SetString(PyExc_TypeError, p->is_dynamic ? "out: arrays of sizes known when it runs are new; leave out= away"
+                                                   : "out: the evaluator gives new arrays; leave out= away");
     return NULL;
   }
   return evaluate(p, args);
@@ -433,7 +454,7 @@ PyObject *program_call(PyObject *self, PyObject *args, PyObject *kwargs) {
   if (kwargs != NULL && parse_out(kwargs, &out) < 0) {
     return NULL;
   }
-  return p->executable != NULL ? call_native(p, args, out) : call_eval(p, args, out);
+  return p->executable != NULL && !p->is_dynamic ? call_native(p, args, out) : call_eval(p, args, out);
 }
 
 // Binding --------------------------------------------------------------------------------------------------------------
@@ -540,6 +561,10 @@ PyObject *program_bind(PyObject *self, PyObject *args, PyObject *kwargs) {
   }
   if (p->executable == NULL) {
     PyErr_SetString(PyExc_TypeError, "an evaluated program cannot be bound; leave engine= away");
+    return NULL;
+  }
+  if (p->is_dynamic) {
+    PyErr_SetString(PyExc_TypeError, "a program whose arrays have sizes known when it runs cannot be bound; call it");
     return NULL;
   }
   bound *b = (bound *)PyType_GenericAlloc(bound_type, 0);

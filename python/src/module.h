@@ -227,8 +227,9 @@ typedef struct program {
   leaf *results;
   int64_t argument_count;
   int64_t result_count;
-  bool is_tuple;  // the result is a tuple of arrays, not one
-  bool numpy;     // results are NumPy's arrays
+  bool is_tuple;    // the result is a tuple of arrays, not one
+  bool is_dynamic;  // an argument or result has a dimension whose size is known when it runs: runs are over literals
+  bool numpy;       // results are NumPy's arrays
   int32_t threads;
   unsigned fast;
   char *target;

@@ -28,7 +28,7 @@ static int add_leaf(walk *w, const indim_shape *shape, const char *name) {
   if (w->leaves == NULL) {
     return 0;
   }
-  if (e == NULL) {
+  if (e == NULL || w->p->is_dynamic) {
     return leaf_init(&w->leaves[i], w->is_result, i, name, shape, indim_shape_element_bytes(shape), 1);
   }
   return w->is_result ? leaf_init(&w->leaves[i], true, i, name, indim_executable_result_shape(e, i),
@@ -98,7 +98,17 @@ static int find_leaves(program *p, bool is_result, leaf **out_leaves, int64_t *o
   return go(&w);
 }
 
+static bool is_dynamic(const indim_module *module) {
+  const indim_computation *entry = indim_module_entry(module);
+  bool is_static = indim_shape_is_static(indim_instr_shape(indim_computation_root(entry)));
+  for (int64_t i = 0; i < indim_computation_parameter_count(entry); i++) {
+    is_static = is_static && indim_shape_is_static(indim_instr_shape(indim_computation_parameter(entry, i)));
+  }
+  return !is_static;
+}
+
 static int describe(program *p) {
+  p->is_dynamic = is_dynamic(p->module);
   if (find_leaves(p, false, &p->arguments, &p->argument_count) < 0 ||
       find_leaves(p, true, &p->results, &p->result_count) < 0) {
     return -1;

@@ -191,8 +191,8 @@ static indim_status read_check(indim_call *c, const indim_instr *instr) {
   const char *place = memchr(config.data, '\n', config.size);
   const char *why = place == NULL ? NULL : memchr(place + 1, '\n', config.size - (size_t)(place + 1 - config.data));
   if (why == NULL || config.data[0] < '1' || config.data[0] > '9') {
-    return indim_fail_instr(c->cx, INDIM_INVALID, instr, "'%s' has no status, place and message in its backend_config=",
-                            c->call.target);
+    return indim_fail_instr(c->cx, INDIM_INVALID, instr,
+                            "'%s' has no status, place and message in its backend_config=", c->call.target);
   }
   c->check_status = config.data[0] - '0';
   return copy_text(c, (indim_str){place + 1, (size_t)(why - place) - 1}, &c->place);
@@ -242,6 +242,7 @@ void indim_call_destroy(indim_call *call) {
 int64_t indim_call_result_count(const indim_call *call) { return call->result_count; }
 int64_t indim_call_leaf_count(const indim_call *call) { return call->leaf_count; }
 const indim_shape *indim_call_leaf(const indim_call *call, int64_t leaf) { return call->leaves[leaf].shape; }
+bool indim_call_is_check(const indim_call *call) { return call->check_status != INDIM_OK; }
 const char *indim_call_place(const indim_call *call) { return call->place; }
 
 indim_status indim_calls_add(indim_ctx *cx, indim_calls *calls, indim_call *call) {
@@ -316,7 +317,7 @@ indim_status indim_call_execute(const indim_call *c, indim_call_run *run, void *
       arrays++;
     }
   }
-  if (c->check_status != INDIM_OK) {
+  if (indim_call_is_check(c)) {
     return fail_check(c, leaves + c->result_count, c->leaf_count - c->result_count, run);
   }
   call.results = leaves;

@@ -52,6 +52,8 @@ typedef struct indim_call_run {
 
 // Runs the function with the leaves' arrays, in their order, without the tokens.
 INDIM_CHECKED indim_status indim_call_execute(const indim_call *call, indim_call_run *run, void *const *arrays);
+// Whether it has no function and fails.
+bool indim_call_is_check(const indim_call *call);
 // "y (custom-call)", where messages begin that have no instruction at hand.
 const char *indim_call_place(const indim_call *call);
 

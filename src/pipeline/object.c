@@ -59,7 +59,7 @@ static indim_status refuse_service(const indim_loop_program *program, const indi
 }
 
 static const indim_loop_node *next_service(const indim_loop_node *node) {
-  while (node != NULL && node->kind != INDIM_NODE_HOST) {
+  while (node != NULL && (node->kind != INDIM_NODE_HOST || indim_loop_node_fails(node))) {
     node = indim_loop_next(node);
   }
   return node;

@@ -431,6 +431,57 @@ def check_host():
     report("the terminal, too", b"note: product_run needs matmul of its host, for d (dot)" in done.stdout, done.stdout)
 
 
+DYNAMIC_PROGRAM = """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+ENTRY e {
+  x = f32[<=4,2] parameter(0)
+  n = s32[] parameter(1)
+  y = f32[<=4,<=2] set-dimension-size(x, n), dimensions={1}
+  zero = f32[] constant(0)
+  s = f32[<=4] reduce(y, zero), dimensions={1}, to_apply=add
+  ROOT t = (f32[<=4]) tuple(s)
+}
+"""
+DYNAMIC_MAIN = """#include <stdio.h>
+#include "rows.h"
+int main(void) {
+  const float x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  float sums[4];
+  int32_t counted = 0;
+  for (int32_t rows = -1; rows <= 5; rows++) {
+    for (int32_t columns = -1; columns <= 3; columns++) {
+      const struct rows_arguments arguments = {.x = x, .x_size_0 = &rows, .n = &columns};
+      struct rows_results results = {.result_0 = sums, .result_0_size_0 = &counted};
+      _Alignas(64) char scratch[ROWS_SCRATCH_BYTES + 1];
+      int sound = rows >= 0 && rows <= 4 && columns >= 0 && columns <= 2;
+      if (rows_run(&arguments, &results, scratch, NULL) != (sound ? ROWS_RUN_OK : ROWS_RUN_FAILED)) {
+        return 1;
+      }
+      for (int32_t i = 0; sound && i < rows; i++) {
+        float sum = (columns > 0 ? x[2 * i] : 0) + (columns > 1 ? x[2 * i + 1] : 0);
+        if (counted != rows || sums[i] < sum || sums[i] > sum) {
+          return 2;
+        }
+      }
+    }
+  }
+  puts("ok");
+  return 0;
+}
+"""
+
+
+def check_dynamic():
+    """Sizes behind the arrays that they belong to; one that is none fails the run, without a host."""
+    folder = FOLDER / "dynamic"
+    folder.mkdir()
+    (folder / "rows.hlo").write_text(DYNAMIC_PROGRAM)
+    (folder / "main.c").write_text(DYNAMIC_MAIN)
+    if compile_object("dynamic", folder / "rows.hlo", folder / "rows.o", "--self-contained"):
+        expect("dynamic: link", "gcc", "-std=c11", "-O1", *WARNINGS, f"-I{folder}", folder / "main.c", folder / "rows.o", "-o", folder / "main")
+        said = expect("dynamic: run", folder / "main")
+        report("dynamic", said == b"ok\n", said)
+
+
 LANGUAGES = {"c": "cc", "cpp": "c++", "rust": "rustc", "go": "go"}
 
 

@@ -222,7 +222,12 @@ def running(folder):
     report("no file for a refused output", not (folder / "no.npy").exists() and not (folder / "no.txt").exists(), "")
 
 
-RESIZED = "ENTRY e { x = f32[4] parameter(0) n = s32[] constant(3) ROOT f = f32[<=4] set-dimension-size(x, n), dimensions={0} }"
+# What the evaluator runs and the compiler does not: random numbers in a called computation.
+DRAWN = (
+    "draw { a = f32[] constant(0) b = f32[] constant(1) ROOT f = f32[4] rng(a, b), distribution=rng_uniform }\n"
+    "ENTRY e { x = f32[4] parameter(0) d = f32[4] call(), to_apply=draw ROOT y = f32[4] add(x, d) }"
+)
+RESIZED = "ENTRY e { x = f32[4] parameter(0) n = s32[] parameter(1) ROOT f = f32[<=4] set-dimension-size(x, n), dimensions={0} }"
 # Large enough for several threads: a product, an elementwise step and a sum, of numbers that round.
 LARGE = (
     "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = add(a, b) }\n"
@@ -270,13 +275,16 @@ def engines(folder):
     for engine, said in (("eval", "eval"), ("auto", "native" if native else "eval")):
         got = json.loads(run("run", f"--engine={engine}", "--json", p, x, v).stdout)
         report(f"the engine of {engine}", got["engine"] == said and "time_ns" not in got, got)
+    drawn = program(folder, DRAWN, "drawn.hlo")
     resized = program(folder, RESIZED, "resized.hlo")
     if native:
-        done = run("run", resized, "{1,2,3,4}")
+        done = run("run", drawn, "{1,2,3,4}")
         first = done.stderr.splitlines()[0]
-        ok = done.returncode == OK and "left to the evaluator" in first and "resized.hlo:1:" in first
-        report("a fallback is told with its place", ok and "f (set-dimension-size)" in first, done)
-        expect("--engine=native", run("run", "--engine=native", resized, "{1,2,3,4}"), UNSUPPORTED, err="set-dimension-size")
+        ok = done.returncode == OK and "left to the evaluator" in first and "drawn.hlo:1:" in first
+        report("a fallback is told with its place", ok and "f (rng)" in first, done)
+        expect("--engine=native", run("run", "--engine=native", drawn, "{1,2,3,4}"), UNSUPPORTED, err="f (rng)")
+        expect("sizes", run("run", "--engine=native", resized, "{1,2,3,4}", "3"), OK, out="f32[<=4](3) {1, 2, 3}")
+        expect("a size that is none", run("run", "--engine=native", resized, "{1,2,3,4}", "5"), REFUSED, err="f (set-dimension-size): the size of dimension 0 is 5, expected 0 to 4")
     for engine in ("eval", "auto"):
         done = run("run", f"--engine={engine}", "--json", "--repeat=5", p, x, v)
         times = json.loads(done.stdout)["time_ns"]
@@ -446,9 +454,12 @@ def compiling(folder):
     report("it is written there", "ret" in (folder / "asm.out").read_text(), "")
     expect("compile -o into a missing folder", run("compile", "-o", folder / "no" / "a", p), FILE, err="a")
     resized = program(folder, RESIZED, "resized.hlo")
-    expect("compile what does not compile", run("compile", resized), UNSUPPORTED, err="resized.hlo:1:")
-    done = expect("its graph is shown", run("compile", "--dump=graph,asm", resized), UNSUPPORTED, out="set-dimension-size(", err="f (set-dimension-size)")
     facts = json.loads(run("compile", "--json", resized).stdout)
+    report("sizes are leaves", [[a["shape"] for a in facts[k]] for k in ("arguments", "results")] == [["f32[4]{0}", "s32[]"]] * 2, facts)
+    drawn = program(folder, DRAWN, "drawn.hlo")
+    expect("compile what does not compile", run("compile", drawn), UNSUPPORTED, err="drawn.hlo:1:")
+    done = expect("its graph is shown", run("compile", "--dump=graph,asm", drawn), UNSUPPORTED, out="rng(", err="f (rng)")
+    facts = json.loads(run("compile", "--json", drawn).stdout)
     report("compile --json, refused", facts["ok"] is False and "code_bytes" not in facts, facts)
     ops = "".join(f" x{i + 1} = {'add' if i % 2 else 'multiply'}(x{i}, y)" for i in range(5000))
     chain = program(folder, f"ENTRY e {{ x0 = f32[] parameter(0) y = f32[] parameter(1){ops} ROOT r = negate(x5000) }}", "long.hlo")

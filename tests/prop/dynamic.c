@@ -389,7 +389,9 @@ static void do_reshape(maker *m) {
     like.dynamic = x.dynamic & ((1U << d) - 1);
     for (int k = d; k < like.rank; k++) {
       like.sizes[k] = k == d ? by : k == d + 1 ? x.sizes[d] / by : x.sizes[k - 1];
-      like.dynamic |= (k == d ? (is_dynamic && first) : k == d + 1 ? (is_dynamic && !first) : x.dynamic >> (k - 1) & 1)
+      like.dynamic |= (k == d       ? (is_dynamic && first)
+                       : k == d + 1 ? (is_dynamic && !first)
+                                    : x.dynamic >> (k - 1) & 1)
                       << k;
     }
   } else {
@@ -641,9 +643,9 @@ static void do_scatter(maker *m) {
   array a = begin(m, &x);
   indim_buffer_printf(&m->body, "scatter(v%d, v%d, v%d), update_window_dims={", x.name, indices.name, updates.name);
   add_row_dims(m, x.rank);
-  indim_buffer_printf(&m->body,
-                      "}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=k%d\n",
-                      fold);
+  indim_buffer_printf(
+      &m->body, "}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=k%d\n",
+      fold);
   keep(m, &a);
 }
 
@@ -771,10 +773,11 @@ static void do_branch(maker *m) {
 // Programs -------------------------------------------------------------------------------------------------------------
 
 static void add_steps(maker *m, int count) {
-  static void (*const steps[])(maker *) = {
-      do_binary, do_binary, do_unary,  do_set,         do_set, do_get,     do_broadcast, do_transpose, do_slice,
-      do_dynamic_slice,     do_update, do_reverse,     do_pad, do_reshape, do_reshape,   do_reduce,    do_argmax,
-      do_window, do_sort,   do_dot,    do_concatenate, do_gather,          do_scatter,   do_while,     do_branch};
+  static void (*const steps[])(maker *) = {do_binary,      do_binary,    do_unary,     do_set,     do_set,
+                                           do_get,         do_broadcast, do_transpose, do_slice,   do_dynamic_slice,
+                                           do_update,      do_reverse,   do_pad,       do_reshape, do_reshape,
+                                           do_reduce,      do_argmax,    do_window,    do_sort,    do_dot,
+                                           do_concatenate, do_gather,    do_scatter,   do_while,   do_branch};
   for (int i = 0; i < count; i++) {
     steps[choose(m, (int)(sizeof steps / sizeof *steps))](m);
   }
@@ -859,7 +862,8 @@ static indim_literal *make_argument(indim_ctx *cx, uint64_t *state, const array 
   for (int d = 0; d < a->rank; d++) {
     sizes[d] = a->sizes[d];
   }
-  if (indim_shape_init_dynamic(cx, a->is_float ? INDIM_F32 : INDIM_S32, a->rank, sizes, a->dynamic, &shape) != INDIM_OK ||
+  if (indim_shape_init_dynamic(cx, a->is_float ? INDIM_F32 : INDIM_S32, a->rank, sizes, a->dynamic, &shape) !=
+          INDIM_OK ||
       indim_literal_create(cx, &shape, &literal) != INDIM_OK) {
     abort();
   }
@@ -870,7 +874,9 @@ static indim_literal *make_argument(indim_ctx *cx, uint64_t *state, const array 
     memcpy((char *)indim_literal_mutable_data(literal) + 4 * i, a->is_float ? (void *)&real : (void *)&number, 4);
   }
   for (int d = 0; d < a->rank; d++) {
-    int64_t size = run == 0 ? sizes[d] : run == 1 && sizes[d] > 0 ? 1 : (int64_t)(next_number(state) % (uint64_t)(sizes[d] + 1));
+    int64_t size = run == 0                   ? sizes[d]
+                   : run == 1 && sizes[d] > 0 ? 1
+                                              : (int64_t)(next_number(state) % (uint64_t)(sizes[d] + 1));
     if ((a->dynamic >> d & 1) != 0 && indim_literal_set_dynamic_size(cx, literal, d, size) != INDIM_OK) {
       abort();
     }
@@ -894,8 +900,8 @@ static void print_literal(indim_ctx *cx, const char *what, const indim_literal *
   indim_buffer_deinit(&text);
 }
 
-static void run_both(indim_ctx *cx, const indim_module *module, indim_executable *e, const indim_literal *const *arguments,
-                     uint64_t seed, tally *sum) {
+static void run_both(indim_ctx *cx, const indim_module *module, indim_executable *e,
+                     const indim_literal *const *arguments, uint64_t seed, tally *sum) {
   char message[600];
   indim_literal *expected = NULL;
   indim_literal *actual = NULL;

@@ -113,18 +113,37 @@ def arguments_of_load_are_checked():
 
 
 @case
-def nothing_falls_back_unasked():
+def sizes_known_when_it_runs():
     dynamic = b"ENTRY e { x = f32[<=4] parameter(0) ROOT y = f32[<=4] add(x, x) }"
-    with raises(indim.Error) as caught:
-        indim.load(dynamic)
-    assert caught.error.status == "UNSUPPORTED"
-    for engine in ("auto", "eval"):
+    for engine in ("native", "eval"):
         program = indim.load(dynamic, engine=engine)
-        assert program.engine == "eval" and program.target is None
+        assert program.engine == engine
         for size in range(5):
             equal(program(np.arange(size, dtype="f")), 2 * np.arange(size, dtype="f"))
-        with raises(ValueError, "float32\\[5\\] given, float32\\[4\\] expected"):
+        with raises(ValueError, "float32\\[5\\] given"):
             program(np.zeros(5, "f"))
+        with raises(TypeError, "out"):
+            program(np.zeros(4, "f"), out=np.zeros(4, "f"))
+        with raises(TypeError, "bound"):
+            program.bind(np.zeros(4, "f"))
+
+
+@case
+def nothing_falls_back_unasked():
+    drawn = (
+        b"draw { a = f32[] constant(0) b = f32[] constant(1) ROOT r = f32[2] rng(a, b), distribution=rng_uniform }"
+        b"ENTRY e { x = f32[2] parameter(0) d = f32[2] call(), to_apply=draw ROOT y = f32[2] add(x, d) }"
+    )
+    with raises(indim.Error) as caught:
+        indim.load(drawn)
+    assert caught.error.status == "UNSUPPORTED"
+    for engine in ("auto", "eval"):
+        program = indim.load(drawn, engine=engine)
+        assert program.engine == "eval" and program.target is None
+        assert (np.asarray(program(np.ones(2, "f"))) < 2).all()
+    for engine in ("native", "eval"):
+        with raises(ValueError, "float32\\[5\\] given, float32\\[4\\] expected"):
+            indim.load(b"ENTRY e { x = f32[4] parameter(0) ROOT r = f32[4] negate(x) }", engine=engine)(np.zeros(5, "f"))
     assert indim.load(SQUARE, engine="auto").engine == "native"
 
 

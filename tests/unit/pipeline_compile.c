@@ -238,7 +238,9 @@ TEST(what_does_not_compile_says_where_and_why) {
   }
   expect_refusal("ENTRY e { x = c64[4] parameter(0) ROOT f = c64[4] fft(x), fft_type=FFT, fft_length={3} }",
                  INDIM_UNSUPPORTED, "f (fft)");
-  expect_refusal("ENTRY e { x = f32[<=4] parameter(0) ROOT n = negate(x) }", INDIM_UNSUPPORTED, "dynamic");
+  expect_refusal("ENTRY e { x = f32[?] parameter(0) ROOT n = negate(x) }", INDIM_UNSUPPORTED, "without bound");
+  expect_refusal("ENTRY e { x = f32[<=4] parameter(0) ROOT f = c64[<=3] fft(x), fft_type=RFFT, fft_length={4} }",
+                 INDIM_UNSUPPORTED, "dynamic");
   expect_refusal("HloModule m, entry_computation_layout={(s32[4]{0:E(16)})->s32[4]{0}}\n"
                  "ENTRY e { x = s32[4] parameter(0) ROOT y = s32[4] negate(x) }",
                  INDIM_UNSUPPORTED, "elements of fewer bits (E) than their type");
@@ -724,10 +726,40 @@ TEST(an_argument_that_is_short_is_refused) {
   drop(&f);
 }
 
+TEST(sizes_are_leaves_behind_their_arrays) {
+  static const float x[] = {1, 2, 3, 4, 5, 6};
+  fixture f;
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(compile(&f, "ENTRY e { x = f32[<=3,2] parameter(0) t = f32[2,<=3] transpose(x), dimensions={1,0} "
+                      "n = s32[] get-dimension-size(x), dimensions={0} ROOT r = tuple(t, n) }"));
+  CHECK_EQ_INT(indim_executable_argument_count(f.exe), 2);
+  CHECK_EQ_INT(indim_executable_result_count(f.exe), 3);
+  CHECK_EQ_INT(indim_executable_argument_bytes(f.exe, 0), 24);
+  CHECK_EQ_INT(indim_executable_argument_bytes(f.exe, 1), 4);
+  CHECK(indim_shape_is_static(indim_executable_argument_shape(f.exe, 0)));
+  for (int32_t size = -1; size <= 4; size++) {
+    float y[6] = {0};
+    int32_t sizes[2] = {-7, -7};
+    const void *arguments[] = {x, &size};
+    void *results[] = {y, &sizes[0], &sizes[1]};
+    indim_run_options run = {
+        .arguments = arguments, .argument_count = 2, .results = results, .result_count = 3, .cx = f.cx};
+    bool is_sound = size >= 0 && size <= 3;
+    CHECK_EQ_INT(indim_execute(f.exe, &run), is_sound ? INDIM_OK : INDIM_INVALID);
+    CHECK(!is_sound || (sizes[0] == size && sizes[1] == size && (size < 2 || (y[0] == 1 && y[1] == 3))));
+  }
+  const indim_diagnostic *d = indim_ctx_diagnostic_get(f.cx, indim_ctx_diagnostic_count(f.cx) - 1);
+  CHECK(strcmp(d->message, "x (parameter): the size of dimension 0 is 4, expected 0 to 3") == 0);
+  drop(&f);
+}
+
 #define CASES(X)                              \
   X(null_is_refused)                          \
   X(the_module_may_go)                        \
   X(leaves_and_layouts)                       \
+  X(sizes_are_leaves_behind_their_arrays)     \
   X(a_result_in_the_buffer_of_an_argument)    \
   X(stages_as_text)                           \
   X(code_is_short_where_it_may_be)            \

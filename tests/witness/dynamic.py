@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Programs over dynamic dimensions (f32[<=6]), evaluated and run by XLA on the CPU with all sizes: as many elements, and those equal.
+"""Programs over dynamic dimensions (f32[<=6]), evaluated, compiled and run by XLA on the CPU with all sizes: as many elements, and
+those equal.
 
 What is behind the elements that count is compared nowhere. Left out, because XLA:CPU does otherwise than with arrays of those
 sizes: reductions from a value that is no identity (it is added once for each element that is missing), windows over padding, a
@@ -125,15 +126,15 @@ def main():
             print(f"FAILED {body}: XLA: {error}")
             failed += 1
             continue
-        for one, expected in zip(given, theirs):
+        for engine, (one, expected) in itertools.product(indim.engines, zip(given, theirs)):
             try:
-                ours = indim.run(text, one, like, "eval")
+                ours = indim.run(text, one, like, engine)
                 ok = all(np.array_equal(a, b) for a, b in zip(counted(ours, dynamic), counted(expected, dynamic)))
             except IndimError as error:
                 ours, ok = error, False
             passed, failed = passed + ok, failed + (not ok)
             if not ok:
-                print(f"FAILED {body} with sizes {one[3]} and {one[4]}: ours {ours}, XLA {expected}")
+                print(f"FAILED {body} ({engine}) with sizes {one[3]} and {one[4]}: ours {ours}, XLA {expected}")
     print(f"{passed} passed, {failed} failed")
     return bool(failed)
 

@@ -325,6 +325,10 @@ indim_status indim_emit_host_node(indim_generator *g, const indim_loop_node *nod
   LLVMTypeRef parameters[] = {pointer, pointer, pointer};
   LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(g->e.context), parameters, 3, 0);
   LLVMValueRef host = g->current->host;
+  if (indim_loop_node_fails(node)) {
+    continue_if(g, LLVMConstInt(LLVMInt1TypeInContext(g->e.context), 0, 0));
+    return INDIM_OK;
+  }
   continue_if(g, LLVMBuildIsNotNull(b, host, ""));
   LLVMValueRef service = indim_emit_host_field(g, host, entry_of(node->u.host.service));
   continue_if(g, LLVMBuildIsNotNull(b, service, ""));

@@ -171,8 +171,8 @@ static indim_sized set_size(indim_padder *p, const indim_instr *instr, const ind
   indim_run_size sizes[INDIM_MAX_RANK];
   int32_t dim = (int32_t)indim_instr_ints(instr, INDIM_ATTR_DIMENSIONS, &count)[0];
   const indim_instr *size = instr->operands[1];
-  bool is_known = size->op == INDIM_OP_CONSTANT &&
-                  indim_literal_get_int(p->x.cx, size->literal, NULL, &number) == INDIM_OK;
+  bool is_known =
+      size->op == INDIM_OP_CONSTANT && indim_literal_get_int(p->x.cx, size->literal, NULL, &number) == INDIM_OK;
   for (int32_t d = 0; d < instr->shape->rank; d++) {
     sizes[d] = indim_size_of(&operands[0], instr->operands[0]->shape, d);
   }
@@ -299,8 +299,7 @@ static indim_sized get_member(indim_padder *p, const indim_instr *instr, const i
 // opt-barrier, domain, add-dependency, copy: the value itself.
 static indim_sized pass_on(indim_padder *p, const indim_instr *instr, const indim_sized *operands) {
   value packed = packed_operand(p, instr, operands, 0);
-  return indim_padder_unpack(p, instr->shape,
-                             indim_padder_coerce(p, packed, instr->operands[0]->shape, instr->shape));
+  return indim_padder_unpack(p, instr->shape, indim_padder_coerce(p, packed, instr->operands[0]->shape, instr->shape));
 }
 
 // Instructions -----------------------------------------------------------------------------------------------------------
@@ -370,9 +369,8 @@ static indim_sized make_dynamic(indim_padder *p, const indim_instr *instr, indim
 }
 
 static indim_sized make_plain(indim_padder *p, const indim_instr *instr, const indim_sized *operands) {
-  return instr->op == INDIM_OP_CONSTANT
-             ? (indim_sized){.data = make_leaf(p, instr)}
-             : (indim_sized){.data = indim_padder_emit_data(p, instr, operands)};
+  return instr->op == INDIM_OP_CONSTANT ? (indim_sized){.data = make_leaf(p, instr)}
+                                        : (indim_sized){.data = indim_padder_emit_data(p, instr, operands)};
 }
 
 static void make_instr(indim_padder *p, const indim_instr *instr) {
@@ -462,8 +460,8 @@ static indim_status make_computations(indim_padder *p) {
   is_called[from->entry->index] = true;
   for (int32_t c = from->computation_count - 1; c >= 0; c--) {
     if (is_called[c]) {
-      INDIM_TRY(indim_arena_array(arena, (size_t)from->computations[c]->instr_count, sizeof(bool),
-                                  (void **)&needed[c]));
+      INDIM_TRY(
+          indim_arena_array(arena, (size_t)from->computations[c]->instr_count, sizeof(bool), (void **)&needed[c]));
       mark_needed(from->computations[c], needed[c]);
       mark_called(from->computations[c], needed[c], is_called);
     }
@@ -512,7 +510,8 @@ static indim_status fill(indim_padder *p) {
   indim_status status = make_computations(p);
   if (status == INDIM_INVALID && !p->x.is_refused) {
     const indim_diagnostic *last = indim_ctx_diagnostic_get(p->x.cx, indim_ctx_diagnostic_count(p->x.cx) - 1);
-    return indim_fail_instr(p->x.cx, INDIM_INTERNAL, p->x.instr, "its form without dynamic dimensions is not valid: %.300s",
+    return indim_fail_instr(p->x.cx, INDIM_INTERNAL, p->x.instr,
+                            "its form without dynamic dimensions is not valid: %.300s",
                             last == NULL ? "no reason is known" : last->message);
   }
   INDIM_TRY(status);

@@ -203,15 +203,15 @@ static bool stated_sizes(indim_padder *p, const indim_instr *instr, const indim_
   for (int32_t d = 0; d < to->rank && !indim_padder_failed(p); d++) {
     const indim_instr *size = instr->operands[1 + d];
     int64_t number = 0;
-    bool is_known = size->op == INDIM_OP_CONSTANT && indim_literal_get_int(p->x.cx, size->literal, NULL, &number) ==
-                                                         INDIM_OK;
+    bool is_known =
+        size->op == INDIM_OP_CONSTANT && indim_literal_get_int(p->x.cx, size->literal, NULL, &number) == INDIM_OK;
     sizes[d] = is_known ? indim_size_known(number)
                         : (indim_run_size){.scalar = indim_expand_convert(&p->x, operands[1 + d].data, INDIM_S64)};
     indim_padder_check_size(p, sizes[d], d, to->sizes[d]);
   }
   const indim_run_size both[] = {product(p, sizes, 0, to->rank), product(p, counts, 0, from->rank)};
-  value is_same = indim_padder_compare(p, indim_size_scalar(p, both[0], INDIM_S64),
-                                       indim_size_scalar(p, both[1], INDIM_S64), "EQ");
+  value is_same =
+      indim_padder_compare(p, indim_size_scalar(p, both[0], INDIM_S64), indim_size_scalar(p, both[1], INDIM_S64), "EQ");
   indim_padder_check(p, is_same, INDIM_INVALID, both, 2, "the sizes hold \1 elements, and operand 0 has \1");
   return is_prefix(from, counts, 0, from->rank) && is_prefix(to, sizes, 0, to->rank);
 }

@@ -313,15 +313,14 @@ value indim_padder_mask(indim_padder *p, value data, const indim_run_size *sizes
     return NULL;
   }
   value counts = indim_padder_counts(p, data->shape, sizes, dims);
-  return counts == NULL
-             ? data
-             : indim_build_select(p->x.b, counts, data, indim_expand_repeat(&p->x, fill, data->shape, NULL));
+  return counts == NULL ? data
+                        : indim_build_select(p->x.b, counts, data, indim_expand_repeat(&p->x, fill, data->shape, NULL));
 }
 
 value indim_padder_clear(indim_padder *p, value data, const indim_run_size *sizes) {
-  return data == NULL ? NULL
-                      : indim_padder_mask(p, data, sizes, UINT64_MAX,
-                                          indim_build_scalar_int(p->x.b, data->shape->type, 0));
+  return data == NULL
+             ? NULL
+             : indim_padder_mask(p, data, sizes, UINT64_MAX, indim_build_scalar_int(p->x.b, data->shape->type, 0));
 }
 
 // Computations besides ---------------------------------------------------------------------------------------------------
@@ -397,8 +396,8 @@ static const indim_computation *make_branch(indim_padder *p, const indim_shape *
                                             const char *message) {
   indim_computation *outer = indim_padder_begin(p, status == INDIM_OK ? "fine" : "failed");
   value all = indim_padder_parameter(p, 0, state);
-  value root = status == INDIM_OK ? indim_build_get_tuple_element(p->x.b, all, 0)
-                                  : fail_call(p, all, count, status, message);
+  value root =
+      status == INDIM_OK ? indim_build_get_tuple_element(p->x.b, all, 0) : fail_call(p, all, count, status, message);
   return indim_padder_end(p, root, outer);
 }
 
@@ -450,8 +449,8 @@ bool indim_dims_have(const int64_t *dims, int64_t count, int64_t dim) {
 
 indim_sized indim_dynamic_none(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
   (void)operands;
-  indim_status status = indim_fail_instr(p->x.cx, INDIM_UNSUPPORTED, instr,
-                                         "%s runs on static shapes only, no dynamic dimensions",
-                                         indim_op_get(instr->op)->text);
+  indim_status status =
+      indim_fail_instr(p->x.cx, INDIM_UNSUPPORTED, instr, "%s runs on static shapes only, no dynamic dimensions",
+                       indim_op_get(instr->op)->text);
   return (indim_sized){.data = indim_expand_fail(&p->x, status)};
 }

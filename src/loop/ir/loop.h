@@ -318,6 +318,12 @@ typedef struct indim_host_call {
   const void *numbers;
 } indim_host_call;
 void indim_loop_host(indim_loop_builder *b, const indim_host_call *call);
+// Number of a custom call that nobody is asked for: the run fails there.
+enum { INDIM_LOOP_FAILS = -1 };
+static inline bool indim_loop_node_fails(const indim_loop_node *node) {
+  return node->kind == INDIM_NODE_HOST && node->u.host.service == INDIM_HOST_CUSTOM_CALL &&
+         node->u.host.numbers[0] == INDIM_LOOP_FAILS;
+}
 
 // The attributes of a value, valid until the next call that builds. After an error: those of none (a pred of one lane).
 static inline const indim_loop_value *indim_loop_value_of(const indim_loop_builder *b, indim_value_id v) {

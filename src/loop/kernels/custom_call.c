@@ -28,7 +28,8 @@ void indim_lower_custom_call(indim_lowering *l, indim_flow_item *item) {
   for (int32_t i = 0; i < count && i < 64; i++) {
     present |= (uint64_t)(indim_shape_element_count(shapes[i]) > 0) << i;
   }
-  indim_host_custom_call numbers = {.number = item->call - 1, .present = (int64_t)present};
+  bool asks = !indim_call_is_check(call) || !l->options->has_foreign_calls;  // the caller's host knows of no checks
+  indim_host_custom_call numbers = {.number = asks ? item->call - 1 : INDIM_LOOP_FAILS, .present = (int64_t)present};
   indim_service_arrays arrays = {.layouts = shapes,
                                  .ignores_operands = indim_call_leaf_count(call) == indim_call_result_count(call),
                                  .leaves_out_empty = true};
