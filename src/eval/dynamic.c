@@ -4,30 +4,16 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "graph/dynamic.h"
 #include "graph/infer.h"
-#include "graph/op_type.h"
 
-static bool has_dynamic(const indim_shape *shape) { return shape != NULL && !indim_shape_is_static(shape); }
+typedef enum indim_dynamic_rule {
+  INDIM_DYNAMIC_PASS,   // values go through as they are, or the op looks at sizes itself
+  INDIM_DYNAMIC_WHOLE,  // computed over the bounds
+  INDIM_DYNAMIC_CUT     // computed over what counts
+} indim_dynamic_rule;
 
-bool indim_dynamic_concerns(const indim_instr *instr) {
-  bool concerns = has_dynamic(instr->shape) || instr->op == INDIM_OP_DYNAMIC_RESHAPE;
-  for (int32_t i = 0; i < instr->operand_count && !concerns; i++) {
-    concerns = has_dynamic(instr->operands[i]->shape);
-  }
-  return concerns;
-}
-
-// Whether each element of the result is of the operands' elements at the same index.
-static bool is_elementwise(const indim_instr *instr) {
-  if (instr->op == INDIM_OP_BITCAST_CONVERT) {
-    return instr->shape->rank == instr->operands[0]->shape->rank;
-  }
-  return instr->op == INDIM_OP_CONVERT || instr->op == INDIM_OP_COMPARE || instr->op == INDIM_OP_SELECT ||
-         instr->op == INDIM_OP_MAP || instr->op == INDIM_OP_ADD || instr->op == INDIM_OP_MULTIPLY ||
-         indim_op_classes(instr->op) != INDIM_CLASS_ANY;
-}
-
-indim_dynamic_rule indim_dynamic_rule_of(const indim_instr *instr) {
+static indim_dynamic_rule rule_of(const indim_instr *instr) {
   switch ((int)instr->op) {
   case INDIM_OP_PARAMETER:
   case INDIM_OP_CONSTANT:
@@ -35,6 +21,7 @@ indim_dynamic_rule indim_dynamic_rule_of(const indim_instr *instr) {
   case INDIM_OP_GET_TUPLE_ELEMENT:
   case INDIM_OP_COPY:
   case INDIM_OP_OPT_BARRIER:
+  case INDIM_OP_DOMAIN:
   case INDIM_OP_ADD_DEPENDENCY:
   case INDIM_OP_AFTER_ALL:
   case INDIM_OP_CALL:
@@ -44,14 +31,6 @@ indim_dynamic_rule indim_dynamic_rule_of(const indim_instr *instr) {
   case INDIM_OP_GET_DIMENSION_SIZE:
   case INDIM_OP_SET_DIMENSION_SIZE:
     return INDIM_DYNAMIC_PASS;
-  case INDIM_OP_BROADCAST:
-  case INDIM_OP_TRANSPOSE:
-  case INDIM_OP_SLICE:
-  case INDIM_OP_DYNAMIC_SLICE:
-  case INDIM_OP_DYNAMIC_UPDATE_SLICE:
-  case INDIM_OP_GATHER:
-  case INDIM_OP_SCATTER:
-    return INDIM_DYNAMIC_WHOLE;
   case INDIM_OP_RESHAPE:
   case INDIM_OP_DYNAMIC_RESHAPE:
   case INDIM_OP_REVERSE:
@@ -61,9 +40,10 @@ indim_dynamic_rule indim_dynamic_rule_of(const indim_instr *instr) {
   case INDIM_OP_REDUCE_WINDOW:
   case INDIM_OP_SORT:
   case INDIM_OP_DOT:
+  case INDIM_OP_CONVOLUTION:
     return INDIM_DYNAMIC_CUT;
   default:
-    return is_elementwise(instr) ? INDIM_DYNAMIC_WHOLE : INDIM_DYNAMIC_NONE;
+    return INDIM_DYNAMIC_WHOLE;
   }
 }
 
@@ -115,7 +95,7 @@ static indim_status take_sizes(indim_evaluator *e, const indim_instr *instr, con
                                indim_value **value) {
   const indim_shape *shape = instr->shape;
   INDIM_TRY(check_sizes(e, instr, shape, sizes));
-  bool has_room = (*value)->size_count == (has_dynamic(shape) ? shape->rank : 0);
+  bool has_room = (*value)->size_count == (!indim_shape_is_static(shape) ? shape->rank : 0);
   if (!has_room || (*value)->references > 1) {
     indim_value *copy = NULL;
     INDIM_TRY(indim_value_new(e->cx, shape, &copy));
@@ -217,6 +197,15 @@ static void gather_sizes(const indim_instr *instr, indim_value *const *operands,
   }
 }
 
+// As many of the batch as all operands have.
+static void batch_sizes(const indim_instr *instr, indim_value *const *operands, int64_t *sizes) {
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    for (int32_t d = 0; d < indim_instr_batch_rank(instr); d++) {
+      sizes[d] = least(sizes[d], size_of(operands[i], d));
+    }
+  }
+}
+
 // The sizes of a result computed over the bounds; those of dimensions that come from nowhere are the bounds.
 static indim_status whole_sizes(indim_evaluator *e, const indim_instr *instr, indim_value **operands, int64_t *sizes) {
   int64_t count = 0;
@@ -255,7 +244,16 @@ static indim_status whole_sizes(indim_evaluator *e, const indim_instr *instr, in
   case INDIM_OP_GATHER:
     gather_sizes(instr, operands, sizes);
     return INDIM_OK;
+  case INDIM_OP_FFT:
+  case INDIM_OP_CHOLESKY:
+  case INDIM_OP_TRIANGULAR_SOLVE:
+    batch_sizes(instr, operands, sizes);
+    return INDIM_OK;
   default:
+    if (!indim_instr_is_elementwise(instr)) {  // bitcast-convert
+      batch_sizes(instr, operands, sizes);
+      return INDIM_OK;
+    }
     for (int32_t d = 0; d < instr->shape->rank; d++) {
       INDIM_TRY(match_dim(e, instr, operands, d, &sizes[d]));
     }
@@ -266,9 +264,6 @@ static indim_status whole_sizes(indim_evaluator *e, const indim_instr *instr, in
 static indim_status run_whole(indim_evaluator *e, const indim_instr *instr, indim_eval_fn *run, indim_value **operands,
                               indim_value **out) {
   int64_t sizes[INDIM_MAX_RANK];
-  if (!indim_shape_is_array(instr->shape)) {
-    return indim_fail_instr(e->cx, INDIM_UNSUPPORTED, instr, "several results of dynamic dimensions are not evaluated");
-  }
   INDIM_TRY(whole_sizes(e, instr, operands, sizes));
   INDIM_TRY(run(e, instr, operands, out));
   return take_sizes(e, instr, sizes, out);
@@ -326,6 +321,13 @@ static void share_sizes(cutting *c) {
   }
   if (c->instr->op == INDIM_OP_SCATTER) {
     share_rows(c);
+    return;
+  }
+  if (c->instr->op == INDIM_OP_CONVOLUTION) {
+    const indim_dim_labels *labels = indim_instr_attr(c->instr, INDIM_ATTR_DIM_LABELS)->value.dim_labels;
+    if (indim_instr_int(c->instr, INDIM_ATTR_FEATURE_GROUP_COUNT, 1) == 1) {
+      share_size(c, 0, labels->input_feature, 1, labels->kernel_input);
+    }
     return;
   }
   if (c->instr->op == INDIM_OP_CONCATENATE) {
@@ -590,16 +592,15 @@ static indim_status scatter_rows(indim_evaluator *e, const indim_instr *instr, i
 
 indim_status indim_dynamic_run(indim_evaluator *e, const indim_instr *instr, indim_eval_fn *run, indim_value **operands,
                                indim_value **out) {
-  if (instr->op == INDIM_OP_SCATTER && instr->operand_count == 3 && (is_cut(operands[1]) || is_cut(operands[2]))) {
+  if (instr->op == INDIM_OP_SCATTER && (is_cut(operands[1]) || is_cut(operands[2]))) {
     return scatter_rows(e, instr, run, operands, out);
   }
-  switch (indim_dynamic_rule_of(instr)) {
+  switch (rule_of(instr)) {
   case INDIM_DYNAMIC_WHOLE:
     return run_whole(e, instr, run, operands, out);
   case INDIM_DYNAMIC_CUT:
     return run_cut(e, instr, run, operands, out);
   case INDIM_DYNAMIC_PASS:
-  case INDIM_DYNAMIC_NONE:
     break;
   }
   return run(e, instr, operands, out);

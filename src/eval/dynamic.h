@@ -2,23 +2,13 @@
 //
 // A value of such a shape has room for its bound, and says how much of each dimension counts (indim_value.sizes). What lies
 // beyond is stored and means nothing. Most ops compute with all of it as if it counted, and only the sizes of the result need a
-// rule (INDIM_DYNAMIC_WHOLE); for those that would mix it with what counts, as sums do, the operands are cut to their sizes, and
-// the result is given its bound again (INDIM_DYNAMIC_CUT). This is what XLA's DynamicPadder makes of a program by masks.
+// rule; for those that would mix it with what counts, as sums do, the operands are cut to their sizes, and
+// the result is given its bound again. This is what XLA's DynamicPadder makes of a program by masks.
 #ifndef INDIM_EVAL_DYNAMIC_H
 #define INDIM_EVAL_DYNAMIC_H
 
 #include "eval/evaluator.h"
 
-typedef enum indim_dynamic_rule {
-  INDIM_DYNAMIC_NONE,   // no rule: refused
-  INDIM_DYNAMIC_PASS,   // values go through as they are, or the op looks at sizes itself
-  INDIM_DYNAMIC_WHOLE,  // computed over the bounds
-  INDIM_DYNAMIC_CUT     // computed over what counts
-} indim_dynamic_rule;
-indim_dynamic_rule indim_dynamic_rule_of(const indim_instr *instr);
-
-// Whether the instruction or one of its operands has a dynamic dimension, or its sizes are given when the program runs.
-bool indim_dynamic_concerns(const indim_instr *instr);
 // Runs |run|, the instruction's own function, by its rule.
 INDIM_CHECKED indim_status indim_dynamic_run(indim_evaluator *e, const indim_instr *instr, indim_eval_fn *run,
                                              indim_value **operands, indim_value **out);

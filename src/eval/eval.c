@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "eval/dynamic.h"
+#include "graph/dynamic.h"
 #include "graph/one_device.h"
 
 static indim_eval_fn *const table[] = {
@@ -59,10 +60,8 @@ static indim_status check_instr(indim_evaluator *e, const indim_instr *instr) {
                             "%s has an unbounded dimension (?), which has no size to run with",
                             indim_shape_brief(instr->shape, &text));
   }
-  if (indim_dynamic_concerns(instr) && indim_dynamic_rule_of(instr) == INDIM_DYNAMIC_NONE) {
-    return indim_fail_instr(e->cx, INDIM_UNSUPPORTED, instr,
-                            "the evaluator runs %s on static shapes only, no dynamic dimensions",
-                            indim_op_get(instr->op)->text);
+  if (indim_instr_is_dynamic(instr)) {
+    INDIM_TRY(indim_dynamic_verify(e->cx, instr));
   }
   if (instr->shape->type == INDIM_OPAQUE || instr->shape->type == INDIM_BUFFER) {
     return indim_fail_instr(e->cx, INDIM_UNSUPPORTED, instr, "the evaluator has no values of shape %s",
@@ -138,7 +137,7 @@ static indim_status make_plan(indim_evaluator *e, const indim_computation *compu
   plan->is_dynamic = memory;
   find_last_uses(computation, plan->last_use);
   for (size_t i = 0; i < count; i++) {
-    plan->is_dynamic[i] = indim_dynamic_concerns(computation->instrs[i]);
+    plan->is_dynamic[i] = indim_instr_is_dynamic(computation->instrs[i]);
     if (plan->last_use[i] >= 0 || indim_op_is_host_transfer(computation->instrs[i]->op)) {
       INDIM_TRY(check_instr(e, computation->instrs[i]));
     }

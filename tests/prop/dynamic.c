@@ -594,6 +594,38 @@ static void do_dot(maker *m) {
   }
 }
 
+// One spatial dimension.
+static void do_convolution(maker *m) {
+  array x = pick_ranked(m);
+  array like = x;
+  if (x.rank != 3) {
+    return;
+  }
+  array kernel = {.is_float = x.is_float, .rank = 3, .sizes = {1 + choose(m, 3), x.sizes[2], 1 + choose(m, 3)}};
+  kernel = partner(m, &kernel);
+  if ((kernel.dynamic & 1U) != 0) {
+    return;
+  }
+  int stride = 1 + choose(m, 2);
+  int low = choose(m, 3);
+  int high = choose(m, 3);
+  int base = chance(m, 3) ? 2 : 1;
+  int window = chance(m, 3) ? 2 : 1;
+  int spread = (x.sizes[1] == 0 ? 0 : (x.sizes[1] - 1) * base + 1) + low + high;
+  int wide = (kernel.sizes[0] - 1) * window + 1;
+  like.sizes[1] = spread < wide || spread <= 0 ? 0 : (spread - wide) / stride + 1;
+  like.sizes[2] = kernel.sizes[2];
+  like.dynamic = (x.dynamic & 3U) | (kernel.dynamic & 4U);
+  x = small(m, &x);
+  kernel = small(m, &kernel);
+  char attributes[200];
+  snprintf(attributes, sizeof attributes,
+           ", window={size=%d stride=%d pad=%d_%d lhs_dilate=%d rhs_dilate=%d}, dim_labels=b0f_0io->b0f",
+           kernel.sizes[0], stride, low, high, base, window);
+  array a = emit(m, &like, "convolution", &x, &kernel, attributes);
+  keep(m, &a);
+}
+
 // Indexing -------------------------------------------------------------------------------------------------------------
 
 // Whole rows of dimension 0 by a vector of indices.
@@ -773,11 +805,11 @@ static void do_branch(maker *m) {
 // Programs -------------------------------------------------------------------------------------------------------------
 
 static void add_steps(maker *m, int count) {
-  static void (*const steps[])(maker *) = {do_binary,      do_binary,    do_unary,     do_set,     do_set,
-                                           do_get,         do_broadcast, do_transpose, do_slice,   do_dynamic_slice,
-                                           do_update,      do_reverse,   do_pad,       do_reshape, do_reshape,
-                                           do_reduce,      do_argmax,    do_window,    do_sort,    do_dot,
-                                           do_concatenate, do_gather,    do_scatter,   do_while,   do_branch};
+  static void (*const steps[])(maker *) = {
+      do_binary,      do_binary, do_unary,         do_set,    do_set,         do_get,  do_broadcast,
+      do_transpose,   do_slice,  do_dynamic_slice, do_update, do_reverse,     do_pad,  do_reshape,
+      do_reshape,     do_reduce, do_argmax,        do_window, do_convolution, do_sort, do_dot,
+      do_concatenate, do_gather, do_scatter,       do_while,  do_branch};
   for (int i = 0; i < count; i++) {
     steps[choose(m, (int)(sizeof steps / sizeof *steps))](m);
   }

@@ -291,3 +291,37 @@ indim_sized indim_dynamic_dot(indim_padder *p, const indim_instr *instr, indim_s
   value data = indim_padder_emit_data(p, instr, operands);
   return indim_padder_settle(p, instr->shape, indim_padder_clear(p, data, result), result);
 }
+
+// What is beyond is padding to the window, and nothing to the sum over the features.
+indim_sized indim_dynamic_convolution(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
+  const indim_dim_labels *labels = indim_instr_attr(instr, INDIM_ATTR_DIM_LABELS)->value.dim_labels;
+  const indim_attr *window = indim_instr_attr(instr, INDIM_ATTR_WINDOW);
+  indim_run_size sizes[2][INDIM_MAX_RANK];
+  indim_run_size result[INDIM_MAX_RANK];
+  uint64_t met[2] = {UINT64_C(1) << labels->input_feature, UINT64_C(1) << labels->kernel_input};
+  for (int32_t i = 0; i < 2; i++) {
+    share_sizes(p, &(indim_instr){.operands = &instr->operands[i]}, &operands[i], 1, sizes[i]);
+  }
+  if (indim_instr_int(instr, INDIM_ATTR_FEATURE_GROUP_COUNT, 1) == 1) {
+    indim_run_size features = indim_size_least(p, sizes[0][labels->input_feature], sizes[1][labels->kernel_input]);
+    sizes[0][labels->input_feature] = sizes[1][labels->kernel_input] = features;
+  }
+  for (int32_t d = 0; d < instr->shape->rank; d++) {
+    result[d] = indim_size_known(instr->shape->sizes[d]);
+  }
+  if (indim_instr_int(instr, INDIM_ATTR_BATCH_GROUP_COUNT, 1) == 1) {
+    result[labels->output_batch] = sizes[0][labels->input_batch];
+  }
+  result[labels->output_feature] = sizes[1][labels->kernel_output];
+  for (int32_t k = 0; k < labels->spatial_count; k++) {
+    int32_t from = labels->input_spatial[k];
+    met[0] |= UINT64_C(1) << from;
+    result[labels->output_spatial[k]] = indim_size_windows(p, sizes[0][from], &window->value.window[k]);
+  }
+  for (int32_t i = 0; i < 2; i++) {
+    value zero = indim_build_scalar_int(p->x.b, instr->operands[i]->shape->type, 0);
+    operands[i].data = indim_padder_mask(p, operands[i].data, sizes[i], met[i], zero);
+  }
+  value data = indim_padder_emit_data(p, instr, operands);
+  return indim_padder_settle(p, instr->shape, indim_padder_clear(p, data, result), result);
+}

@@ -6,8 +6,8 @@
 #include "array/literal_internal.h"
 #include "expand/dynamic/dynamic.h"
 #include "expand/dynamic/padder.h"
+#include "graph/dynamic.h"
 #include "graph/infer_kit.h"
-#include "graph/op_type.h"
 
 // Asking -----------------------------------------------------------------------------------------------------------------
 
@@ -55,15 +55,6 @@ static bool is_plain(const indim_instr *instr) {
     }
   }
   return plain;
-}
-
-static bool is_elementwise(const indim_instr *instr) {
-  if (instr->op == INDIM_OP_BITCAST_CONVERT) {
-    return instr->shape->rank == instr->operands[0]->shape->rank;
-  }
-  return instr->op == INDIM_OP_CONVERT || instr->op == INDIM_OP_COMPARE || instr->op == INDIM_OP_SELECT ||
-         instr->op == INDIM_OP_MAP || instr->op == INDIM_OP_ADD || instr->op == INDIM_OP_MULTIPLY ||
-         indim_op_classes(instr->op) != INDIM_CLASS_ANY;
 }
 
 // Leaves -----------------------------------------------------------------------------------------------------------------
@@ -333,8 +324,10 @@ static indim_dynamic_fn *rule_of(const indim_instr *instr) {
     return indim_dynamic_sort;
   case INDIM_OP_DOT:
     return indim_dynamic_dot;
+  case INDIM_OP_CONVOLUTION:
+    return indim_dynamic_convolution;
   default:
-    return is_elementwise(instr) ? indim_dynamic_elementwise : indim_dynamic_none;
+    return indim_instr_is_elementwise(instr) ? indim_dynamic_elementwise : indim_dynamic_batch;
   }
 }
 
@@ -348,6 +341,7 @@ static indim_sized make_dynamic(indim_padder *p, const indim_instr *instr, indim
     return get_member(p, instr, operands);
   case INDIM_OP_COPY:
   case INDIM_OP_OPT_BARRIER:
+  case INDIM_OP_DOMAIN:
   case INDIM_OP_ADD_DEPENDENCY:
     return pass_on(p, instr, operands);
   case INDIM_OP_AFTER_ALL:
@@ -382,7 +376,8 @@ static void make_instr(indim_padder *p, const indim_instr *instr) {
   if (status == INDIM_OK && indim_shape_is_unbounded(instr->shape)) {
     status = indim_fail_instr(p->x.cx, INDIM_UNSUPPORTED, instr, "a dimension without bound (?) is not compiled");
     indim_hint(p->x.cx, "give it one: f32[<=10]");
-    (void)indim_expand_fail(&p->x, status);
+  } else if (status == INDIM_OK && indim_instr_is_dynamic(instr)) {
+    status = indim_dynamic_verify(p->x.cx, instr);
   }
   indim_build_fail(p->x.b, status);
   for (int32_t k = 0; k < instr->operand_count && !indim_padder_failed(p); k++) {

@@ -435,22 +435,3 @@ void indim_padder_check_size(indim_padder *p, indim_run_size size, int32_t dim, 
   indim_padder_check(p, is_fine, INDIM_INVALID, &size, 1, "the size of dimension %d is \1, expected 0 to %lld",
                      (int)dim, (long long)bound);
 }
-
-// ------------------------------------------------------------------------------------------------------------------------
-
-bool indim_dims_have(const int64_t *dims, int64_t count, int64_t dim) {
-  for (int64_t i = 0; i < count; i++) {
-    if (dims[i] == dim) {
-      return true;
-    }
-  }
-  return false;
-}
-
-indim_sized indim_dynamic_none(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
-  (void)operands;
-  indim_status status =
-      indim_fail_instr(p->x.cx, INDIM_UNSUPPORTED, instr, "%s runs on static shapes only, no dynamic dimensions",
-                       indim_op_get(instr->op)->text);
-  return (indim_sized){.data = indim_expand_fail(&p->x, status)};
-}

@@ -26,7 +26,6 @@ typedef struct indim_padder {
 
 // The rule of one op: what |instr| becomes, with these operands.
 typedef indim_sized indim_dynamic_fn(indim_padder *p, const indim_instr *instr, indim_sized *operands);
-indim_dynamic_fn indim_dynamic_none;  // refuses
 indim_dynamic_fn indim_dynamic_elementwise;
 indim_dynamic_fn indim_dynamic_moved;  // broadcast, transpose, slice, dynamic-slice, gather: as they are
 indim_dynamic_fn indim_dynamic_update;
@@ -39,6 +38,9 @@ indim_dynamic_fn indim_dynamic_reduce;
 indim_dynamic_fn indim_dynamic_reduce_window;
 indim_dynamic_fn indim_dynamic_sort;
 indim_dynamic_fn indim_dynamic_dot;
+indim_dynamic_fn indim_dynamic_convolution;
+indim_dynamic_fn
+    indim_dynamic_batch;  // what is done to each of a batch: fft, cholesky, triangular-solve, bits of another size
 
 // Errors are kept by the builder: after the first one all functions return NULL or what does not matter.
 static inline bool indim_padder_failed(const indim_padder *p) { return p->x.b->status != INDIM_OK; }
@@ -107,8 +109,5 @@ void indim_padder_check_size(indim_padder *p, indim_run_size size, int32_t dim, 
 indim_computation *indim_padder_begin(indim_padder *p, const char *what);
 const indim_computation *indim_padder_end(indim_padder *p, value root, indim_computation *outer);
 value indim_padder_parameter(indim_padder *p, int64_t number, const indim_shape *shape);
-
-// What one rule has to ask.
-bool indim_dims_have(const int64_t *dims, int64_t count, int64_t dim);
 
 #endif  // INDIM_EXPAND_DYNAMIC_PADDER_H

@@ -3,6 +3,7 @@
 
 #include "base/size.h"
 #include "expand/dynamic/padder.h"
+#include "graph/dynamic.h"
 #include "graph/infer_kit.h"
 
 // Elementwise ------------------------------------------------------------------------------------------------------------
@@ -233,14 +234,13 @@ static value drop_rows(indim_padder *p, const indim_instr *instr, const indim_si
 indim_sized indim_dynamic_scatter(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
   int64_t count = 0;
   (void)indim_instr_ints(instr, INDIM_ATTR_SCATTER_DIMS_TO_OPERAND_DIMS, &count);
-  if (instr->operand_count != 3) {
-    return indim_dynamic_none(p, instr, operands);
-  }
   if (operands[1].sizes == NULL && operands[2].sizes == NULL) {
     return as_first(p, instr, operands);
   }
   if (count == 0) {  // no index to change
-    return indim_dynamic_none(p, instr, operands);
+    indim_build_fail(p->x.b, indim_fail_instr(p->x.cx, INDIM_UNSUPPORTED, instr,
+                                              "without indices it is compiled with as many updates as their bounds"));
+    return (indim_sized){0};
   }
   indim_attr *attrs = indim_padder_attrs(p, instr);
   for (int32_t i = 0; attrs != NULL && i < instr->attr_count; i++) {
@@ -255,4 +255,18 @@ indim_sized indim_dynamic_scatter(indim_padder *p, const indim_instr *instr, ind
     sizes[d] = indim_size_of(&operands[0], instr->operands[0]->shape, d);
   }
   return indim_padder_settle(p, instr->shape, data, sizes);
+}
+
+// Batches ----------------------------------------------------------------------------------------------------------------
+
+indim_sized indim_dynamic_batch(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
+  indim_run_size sizes[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < instr->shape->rank; d++) {
+    sizes[d] = indim_size_known(instr->shape->sizes[d]);
+    for (int32_t i = 0; i < instr->operand_count && d < indim_instr_batch_rank(instr); i++) {
+      indim_run_size size = indim_size_of(&operands[i], instr->operands[i]->shape, d);
+      sizes[d] = i == 0 ? size : indim_size_least(p, sizes[d], size);
+    }
+  }
+  return indim_padder_settle(p, instr->shape, indim_padder_emit_data(p, instr, operands), sizes);
 }

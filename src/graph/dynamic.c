@@ -1,0 +1,125 @@
+// Dynamic dimensions: the ops that may have them, and which of their dimensions.
+#include "graph/dynamic.h"
+
+#include "graph/infer_kit.h"
+#include "graph/op_type.h"
+
+static bool has_dynamic(const indim_shape *shape) { return shape != NULL && !indim_shape_is_static(shape); }
+
+bool indim_instr_is_dynamic(const indim_instr *instr) {
+  bool is_dynamic = has_dynamic(instr->shape) || instr->op == INDIM_OP_DYNAMIC_RESHAPE;
+  for (int32_t i = 0; i < instr->operand_count && !is_dynamic; i++) {
+    is_dynamic = has_dynamic(instr->operands[i]->shape);
+  }
+  return is_dynamic;
+}
+
+bool indim_instr_is_elementwise(const indim_instr *instr) {
+  if (instr->op == INDIM_OP_BITCAST_CONVERT) {
+    return instr->shape->rank == instr->operands[0]->shape->rank;
+  }
+  return instr->op == INDIM_OP_CONVERT || instr->op == INDIM_OP_COMPARE || instr->op == INDIM_OP_SELECT ||
+         instr->op == INDIM_OP_MAP || instr->op == INDIM_OP_ADD || instr->op == INDIM_OP_MULTIPLY ||
+         indim_op_classes(instr->op) != INDIM_CLASS_ANY;
+}
+
+int32_t indim_instr_batch_rank(const indim_instr *instr) {
+  int64_t count = 0;
+  int32_t rank = instr->operands[0]->shape->rank;
+  switch ((int)instr->op) {
+  case INDIM_OP_FFT:
+    (void)indim_instr_ints(instr, INDIM_ATTR_FFT_LENGTH, &count);
+    return rank - (int32_t)count;
+  case INDIM_OP_CHOLESKY:
+  case INDIM_OP_TRIANGULAR_SOLVE:
+    return rank - 2;
+  case INDIM_OP_BITCAST_CONVERT:
+    return rank < instr->shape->rank ? rank : instr->shape->rank;
+  default:
+    return 0;
+  }
+}
+
+// Whether all dynamic dimensions are of the batch.
+static bool is_batch_alone(const indim_instr *instr) {
+  uint64_t inside = ~((UINT64_C(1) << indim_instr_batch_rank(instr)) - 1);  // less than 64: a matrix, at least an axis
+  uint64_t dynamic = instr->shape->dynamic;
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    dynamic |= instr->operands[i]->shape->dynamic;
+  }
+  return (dynamic & inside) == 0;
+}
+
+static bool is_plain_convolution(const indim_instr *instr) {
+  const indim_dim_labels *labels = indim_instr_attr(instr, INDIM_ATTR_DIM_LABELS)->value.dim_labels;
+  const indim_shape *input = instr->operands[0]->shape;
+  const indim_shape *kernel = instr->operands[1]->shape;
+  bool in_groups = indim_instr_int(instr, INDIM_ATTR_FEATURE_GROUP_COUNT, 1) > 1 ||
+                   indim_instr_int(instr, INDIM_ATTR_BATCH_GROUP_COUNT, 1) > 1;
+  bool is_fixed = !in_groups || (!indim_dim_is_dynamic(input, labels->input_batch) &&
+                                 !indim_dim_is_dynamic(input, labels->input_feature) && kernel->dynamic == 0);
+  for (int32_t i = 0; i < labels->spatial_count; i++) {
+    is_fixed = is_fixed && !indim_dim_is_dynamic(kernel, labels->kernel_spatial[i]);
+  }
+  return is_fixed;
+}
+
+static const char *reason_against(const indim_instr *instr) {
+  switch ((int)instr->op) {
+  case INDIM_OP_PARAMETER:
+  case INDIM_OP_CONSTANT:
+  case INDIM_OP_TUPLE:
+  case INDIM_OP_GET_TUPLE_ELEMENT:
+  case INDIM_OP_COPY:
+  case INDIM_OP_OPT_BARRIER:
+  case INDIM_OP_DOMAIN:
+  case INDIM_OP_ADD_DEPENDENCY:
+  case INDIM_OP_AFTER_ALL:
+  case INDIM_OP_CALL:
+  case INDIM_OP_WHILE:
+  case INDIM_OP_CONDITIONAL:
+  case INDIM_OP_FUSION:
+  case INDIM_OP_GET_DIMENSION_SIZE:
+  case INDIM_OP_SET_DIMENSION_SIZE:
+  case INDIM_OP_BROADCAST:
+  case INDIM_OP_TRANSPOSE:
+  case INDIM_OP_SLICE:
+  case INDIM_OP_DYNAMIC_SLICE:
+  case INDIM_OP_DYNAMIC_UPDATE_SLICE:
+  case INDIM_OP_GATHER:
+  case INDIM_OP_RESHAPE:
+  case INDIM_OP_DYNAMIC_RESHAPE:
+  case INDIM_OP_REVERSE:
+  case INDIM_OP_CONCATENATE:
+  case INDIM_OP_PAD:
+  case INDIM_OP_REDUCE:
+  case INDIM_OP_REDUCE_WINDOW:
+  case INDIM_OP_SORT:
+  case INDIM_OP_DOT:
+  case INDIM_OP_BITCAST_CONVERT:
+    return NULL;
+  case INDIM_OP_SCATTER:
+    return instr->operand_count == 3 ? NULL : "of several arrays it runs on static shapes only, no dynamic dimensions";
+  case INDIM_OP_CONVOLUTION:
+    return is_plain_convolution(instr) ? NULL : "the window, and what is in groups, may have no dynamic dimensions";
+  case INDIM_OP_FFT:
+    return is_batch_alone(instr) ? NULL : "what is transformed may have no dynamic dimensions, only the batch";
+  case INDIM_OP_CHOLESKY:
+  case INDIM_OP_TRIANGULAR_SOLVE:
+    return is_batch_alone(instr) ? NULL : "the matrices may have no dynamic dimensions, only the batch";
+  default:
+    return indim_instr_is_elementwise(instr) ? NULL : "it runs on static shapes only, no dynamic dimensions";
+  }
+}
+
+indim_status indim_dynamic_verify(indim_ctx *cx, const indim_instr *instr) {
+  const char *reason = reason_against(instr);
+  if (reason == NULL) {
+    return INDIM_OK;
+  }
+  indim_fail_instr(cx, INDIM_UNSUPPORTED, instr, "%s", reason);
+  indim_hint(cx,
+             "a slice to fixed sizes, as f32[10] slice(x), slice={[0:10]} of f32[<=10], has all that is stored, also "
+             "behind what counts");
+  return INDIM_UNSUPPORTED;
+}
