@@ -32,6 +32,22 @@ INDIM_API const indim_op_info *indim_op_get(indim_op op);
 // Finds an op by its exact text.
 INDIM_API bool indim_op_parse(indim_str text, indim_op *out_op);
 
+// An attribute that an op takes: name=value behind its operands.
+typedef struct indim_op_attr_info {
+  const char *text;         // "dimensions"
+  const char *form;         // how its value is written: "{integers}"
+  const char *meaning;      // one line for people
+  bool required;            // the text must have it
+  bool of_any_op;           // every op takes it
+  bool names_computations;  // its value is computations
+} indim_op_attr_info;
+
+// Attribute |index| of an op, from 0: the op's own in the order in which they are printed, then those of any op. False beyond
+// the last.
+INDIM_API bool indim_op_attr_get(indim_op op, int32_t index, indim_op_attr_info *out_info);
+// Word |word|, from 0, that this attribute may hold ("EQ"); NULL beyond the last, and where it does not hold one of a list.
+INDIM_API const char *indim_op_attr_word(indim_op op, int32_t index, int32_t word);
+
 typedef struct indim_module indim_module;
 typedef struct indim_computation indim_computation;
 typedef struct indim_instr indim_instr;

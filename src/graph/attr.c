@@ -2,13 +2,40 @@
 #include <string.h>
 
 #include "graph/module.h"
+#include "graph/word.h"
 
 static const struct {
   const char *text;
   indim_attr_kind kind;
+  const char *meaning;
 } attrs[] = {
-#define INDIM_ATTR(name, text, kind) [INDIM_ATTR_##name] = {text, INDIM_KIND_##kind},
+#define INDIM_ATTR(name, text, kind, meaning) [INDIM_ATTR_##name] = {text, INDIM_KIND_##kind, meaning},
 #include "graph/attr.def"
+};
+
+// How a value of each kind is written.
+static const char *const forms[] = {
+    [INDIM_KIND_INT] = "an integer",
+    [INDIM_KIND_BOOL] = "true or false",
+    [INDIM_KIND_FLOAT] = "a number",
+    [INDIM_KIND_INTS] = "{integers}",
+    [INDIM_KIND_BOOLS] = "{true or false, ...}",
+    [INDIM_KIND_INT_LISTS] = "{{integers}, ...}",
+    [INDIM_KIND_WORD] = "a word",
+    [INDIM_KIND_WORDS] = "{words}",
+    [INDIM_KIND_STRING] = "a string",
+    [INDIM_KIND_RAW] = "text",
+    [INDIM_KIND_GROUPS] = "{{integers}, ...}",
+    [INDIM_KIND_WINDOW] = "{size=3x3 pad=1_1x1_1 ...}",
+    [INDIM_KIND_PADDING] = "low_high_interior, joined by x",
+    [INDIM_KIND_SLICE] = "{[start:limit:stride], ...}",
+    [INDIM_KIND_DIM_LABELS] = "labels such as b01f_01io->b01f",
+    [INDIM_KIND_COMPUTATION] = "a computation",
+    [INDIM_KIND_COMPUTATIONS] = "{computations}",
+    [INDIM_KIND_INSTRS] = "{instructions}",
+    [INDIM_KIND_SHAPE] = "a shape",
+    [INDIM_KIND_SHAPES] = "{shapes}",
+    [INDIM_KIND_LITERAL] = "a literal",
 };
 
 enum { OPTIONAL = 0, REQUIRED = 1 };
@@ -63,6 +90,48 @@ bool indim_attr_find(indim_op op, indim_str text, indim_attr_id *out_id) {
     }
   }
   return false;
+}
+
+// The attribute |index| of an op; false beyond the last.
+static bool find_index(indim_op op, int32_t index, indim_attr_id *out_id, bool *out_required) {
+  int32_t cursor = 0;
+  bool found = (unsigned)op < INDIM_OP_COUNT && index >= 0;
+  for (int32_t i = 0; found && i <= index; i++) {
+    found = indim_attr_next(op, &cursor, out_id, out_required);
+  }
+  return found;
+}
+
+static bool is_any_attr(indim_attr_id id) {
+  for (int i = 0; i < ANY_ATTR_COUNT; i++) {
+    if (any_attrs[i] == id) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool indim_op_attr_get(indim_op op, int32_t index, indim_op_attr_info *out_info) {
+  indim_attr_id id = INDIM_ATTR_COUNT;
+  bool required = false;
+  if (out_info == NULL || !find_index(op, index, &id, &required)) {
+    return false;
+  }
+  indim_attr_kind kind = attrs[id].kind;
+  *out_info =
+      (indim_op_attr_info){.text = attrs[id].text,
+                           .form = forms[kind],
+                           .meaning = attrs[id].meaning,
+                           .required = required,
+                           .of_any_op = is_any_attr(id),
+                           .names_computations = kind == INDIM_KIND_COMPUTATION || kind == INDIM_KIND_COMPUTATIONS};
+  return true;
+}
+
+const char *indim_op_attr_word(indim_op op, int32_t index, int32_t word) {
+  indim_attr_id id = INDIM_ATTR_COUNT;
+  bool required = false;
+  return find_index(op, index, &id, &required) ? indim_word_at(id, word) : NULL;
 }
 
 bool indim_attr_is_required(indim_op op, indim_attr_id id) {

@@ -15,7 +15,7 @@
 // Attributes -------------------------------------------------------------------------------------------------------
 
 typedef enum indim_attr_id {
-#define INDIM_ATTR(name, text, kind) INDIM_ATTR_##name,
+#define INDIM_ATTR(name, text, kind, meaning) INDIM_ATTR_##name,
 #include "graph/attr.def"
   INDIM_ATTR_COUNT
 } indim_attr_id;

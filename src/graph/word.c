@@ -68,3 +68,12 @@ const char *indim_word_list(indim_attr_id id, char *out, size_t capacity) {
   }
   return out;
 }
+
+const char *indim_word_at(indim_attr_id id, int32_t index) {
+  for (int i = 0; i < WORD_COUNT && index >= 0; i++) {
+    if (words[i].id == id && index-- == 0) {
+      return words[i].word;
+    }
+  }
+  return NULL;
+}
