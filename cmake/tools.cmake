@@ -7,7 +7,7 @@ target_compile_definitions(indim_picture PRIVATE _POSIX_C_SOURCE=200809L)
 target_include_directories(indim_picture PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/tools/indim/picture)
 indim_compile_settings(indim_picture)
 
-file(GLOB tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/indim/*.c)
+file(GLOB tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/indim/*.c ${PROJECT_SOURCE_DIR}/tools/indim/lsp/*.c)
 if(tool_sources)
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)

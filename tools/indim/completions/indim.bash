@@ -2,7 +2,7 @@
 _indim() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} options=--help
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W 'run compile check print diff convert ops broadcast view explain shape help --help --version' -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W 'run compile check print diff convert ops broadcast view explain shape lsp help --help --version' -- "$word")
     return
   fi
   case $command in
@@ -29,7 +29,8 @@ _indim() {
   shape)
     options='--all --svg --html --json --output= --ascii --width= --color=always --color=never --color=auto --help'
     ;;
-  help) options='run compile check print diff convert ops broadcast explain shape' ;;
+  lsp) options='--stdio --help' ;;
+  help) options='run compile check print diff convert ops broadcast explain shape lsp' ;;
   esac
   if [[ $word == -* || $command == help ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
