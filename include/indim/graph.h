@@ -80,6 +80,12 @@ INDIM_API const indim_instr *indim_instr_operand(const indim_instr *instr, int64
 // The target of a custom-call; "" of others.
 INDIM_API indim_str indim_instr_call_target(const indim_instr *instr);
 
+// Positions: of a computation in its module, of an instruction in its computation.
+INDIM_API int64_t indim_computation_index(const indim_computation *computation);
+INDIM_API int64_t indim_instr_index(const indim_instr *instr);
+// The computations that it calls, in the order of its attributes: to_apply, calls, condition, body, branches.
+INDIM_API int64_t indim_instr_called_count(const indim_instr *instr);
+INDIM_API const indim_computation *indim_instr_called(const indim_instr *instr, int64_t index);
 INDIM_API int64_t indim_instr_parameter_number(const indim_instr *instr);      // of a parameter; else -1
 INDIM_API const indim_literal *indim_instr_literal(const indim_instr *instr);  // of a constant; else NULL
 // An attribute that is a number or a list of numbers, by its name in the text: of "dimensions={0,1}" 2, and |*out_numbers| 0, 1;
