@@ -242,19 +242,19 @@ static int64_t depth_at(const indim_gather *g, int64_t begin, int64_t most) {
 #undef TARGET
 #undef VECTOR_BYTES
 
-#define DISPATCH(type, ...)                                                                      \
+#define DISPATCH(function, type, ...)                                                            \
   do {                                                                                           \
     if (vector_bytes >= 64 && __builtin_cpu_supports("avx512f")) {                               \
-      block_##type##_64(__VA_ARGS__);                                                            \
+      function##_##type##_64(__VA_ARGS__);                                                       \
       return;                                                                                    \
     }                                                                                            \
     if (vector_bytes >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) { \
-      block_##type##_32(__VA_ARGS__);                                                            \
+      function##_##type##_32(__VA_ARGS__);                                                       \
       return;                                                                                    \
     }                                                                                            \
   } while (0)
 #else
-#define DISPATCH(type, ...) (void)vector_bytes
+#define DISPATCH(function, type, ...) (void)vector_bytes
 #endif
 
 // A vector holds no more columns than there are.
@@ -265,17 +265,51 @@ static int32_t useful_bytes(int32_t vector_bytes, int64_t columns, int64_t eleme
   return vector_bytes;
 }
 
+// The vectors that units of steps consist of, for few columns; 0: they do not, or there are too many columns.
+static int32_t unit_bytes(int32_t vector_bytes, const indim_gather *g, int64_t columns, int64_t element_bytes) {
+  enum { FEW_COLUMNS = 4, MOST_UNIT = 256 };
+  if (g->mode != INDIM_GATHER_UNITS || columns > FEW_COLUMNS || g->unit > MOST_UNIT / (element_bytes / 4)) {
+    return 0;
+  }
+  while (vector_bytes > 16 && g->unit * element_bytes % vector_bytes != 0) {
+    vector_bytes /= 2;
+  }
+  return g->unit * element_bytes % vector_bytes == 0 ? vector_bytes : 0;
+}
+
+static void few_f32(int32_t vector_bytes, const indim_gather *g, const float *image, const float *filter, float *out,
+                    int64_t row, int64_t rows, int64_t column, int64_t columns) {
+  DISPATCH(few, f32, g, image, filter, out, row, rows, column, columns);
+  few_f32_16(g, image, filter, out, row, rows, column, columns);
+}
+
+static void few_f64(int32_t vector_bytes, const indim_gather *g, const double *image, const double *filter, double *out,
+                    int64_t row, int64_t rows, int64_t column, int64_t columns) {
+  DISPATCH(few, f64, g, image, filter, out, row, rows, column, columns);
+  few_f64_16(g, image, filter, out, row, rows, column, columns);
+}
+
 void indim_gather_f32(int32_t vector_bytes, const indim_gather *g, const float *image, const float *filter, float *out,
                       int64_t row, int64_t rows, int64_t column, int64_t columns) {
+  int32_t along_sum = unit_bytes(vector_bytes, g, columns, sizeof(float));
+  if (along_sum > 0) {
+    few_f32(along_sum, g, image, filter, out, row, rows, column, columns);
+    return;
+  }
   vector_bytes = useful_bytes(vector_bytes, columns, sizeof(float));
-  DISPATCH(f32, g, image, filter, out, row, rows, column, columns);
+  DISPATCH(block, f32, g, image, filter, out, row, rows, column, columns);
   block_f32_16(g, image, filter, out, row, rows, column, columns);
 }
 
 void indim_gather_f64(int32_t vector_bytes, const indim_gather *g, const double *image, const double *filter,
                       double *out, int64_t row, int64_t rows, int64_t column, int64_t columns) {
+  int32_t along_sum = unit_bytes(vector_bytes, g, columns, sizeof(double));
+  if (along_sum > 0) {
+    few_f64(along_sum, g, image, filter, out, row, rows, column, columns);
+    return;
+  }
   vector_bytes = useful_bytes(vector_bytes, columns, sizeof(double));
-  DISPATCH(f64, g, image, filter, out, row, rows, column, columns);
+  DISPATCH(block, f64, g, image, filter, out, row, rows, column, columns);
   block_f64_16(g, image, filter, out, row, rows, column, columns);
 }
 

@@ -415,6 +415,8 @@ TARGET static void NAME(block)(const indim_gather *g, const REAL *image, const R
   }
 }
 
+#include "run/convolution_few.h"
+
 #undef VECTOR
 #undef LANES
 #undef TILE_N
