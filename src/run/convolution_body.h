@@ -153,20 +153,25 @@ TARGET static void NAME(tile)(NAME(work) * w, const NAME(left) * left, int64_t s
 
 // Packing -----------------------------------------------------------------------------------------------------------------
 
-// Neighbouring elements; few, so that a call of memcpy would take longer.
+// Neighbouring elements, most often so few that a call of memcpy would take longer: two pieces that overlap.
 TARGET static inline __attribute__((always_inline)) void NAME(copy)(REAL *to, const REAL *from, int64_t count) {
-  enum { FEW = 4 };
-  if (count < FEW) {
-    for (int64_t i = 0; i < count; i++) {
-      to[i] = from[i];
-    }
-    return;
+#define TWO(piece)                                                         \
+  memcpy(to, from, (piece) * sizeof(REAL));                                \
+  memcpy(to + count - (piece), from + count - (piece), (piece) * sizeof(REAL))
+  if (count > 32) {
+    memcpy(to, from, (size_t)count * sizeof(REAL));
+  } else if (count >= 16) {
+    TWO(16);
+  } else if (count >= 8) {
+    TWO(8);
+  } else if (count >= 4) {
+    TWO(4);
+  } else if (count >= 2) {
+    TWO(2);
+  } else if (count == 1) {
+    *to = *from;
   }
-  int64_t i = 0;
-  for (; i + FEW <= count; i += FEW) {
-    memcpy(to + i, from + i, FEW * sizeof(REAL));
-  }
-  memcpy(to + count - FEW, from + count - FEW, FEW * sizeof(REAL));
+#undef TWO
 }
 
 // A panel of the filter: its |count| steps, |width| elements each. Columns beyond |columns| are zero.
@@ -251,16 +256,12 @@ TARGET static void NAME(pack_rows)(NAME(work) * w, const indim_gather *g, const 
       int64_t taps = w->runs[r].taps;
       int64_t low = 0;
       int64_t high = is_whole ? taps : clip(g, row, step, dim->axis, dim->move, taps, &low);
-      for (int64_t j = 0; j < low * g->unit; j++) {
-        to[j] = 0;
-      }
+      NAME(copy)(to, NAME(zeros), low * g->unit);
       if (low < high) {
         NAME(copy_taps)
         (to + low * g->unit, image + (row->image + step->image + low * dim->image), high - low, g->unit, dim->image);
       }
-      for (int64_t j = high * g->unit; j < taps * g->unit; j++) {
-        to[j] = 0;
-      }
+      NAME(copy)(to + high * g->unit, NAME(zeros), (taps - high) * g->unit);
       to += taps * g->unit;
     }
   }
@@ -295,15 +296,11 @@ TARGET static void NAME(pack_steps)(NAME(work) * w, const indim_gather *g, const
         int64_t low = 0;
         int64_t all = pieces[p].count;
         int64_t high = is_whole ? all : clip(g, row, step, pieces[p].axis, pieces[p].move, all, &low);
-        for (int64_t i = 0; i < low; i++) {
-          at[i] = 0;
-        }
+        NAME(copy)(at, NAME(zeros), low);
         if (low < high) {
           NAME(copy)(at + low, image + (row->image + step->image + low), high - low);
         }
-        for (int64_t i = high; i < all; i++) {
-          at[i] = 0;
-        }
+        NAME(copy)(at + high, NAME(zeros), all - high);
       }
     }
   }
