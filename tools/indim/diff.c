@@ -62,13 +62,13 @@ typedef struct comparison {
 // Finding ---------------------------------------------------------------------------------------------------------------
 
 static bool is_renamed(const comparison *c, int64_t a, int64_t b) {
-  return !indim_str_equal(indim_instr_name(c->sides[0].instrs[a]), indim_instr_name(c->sides[1].instrs[b]));
+  return !indim_str_equal(indim_instr_name(c->sides[0].t.instrs[a]), indim_instr_name(c->sides[1].t.instrs[b]));
 }
 
 static void add(comparison *c, change found) { c->changes[c->count++] = found; }
 
 static int64_t end_of(const diff_side *s, int64_t computation) {
-  return s->first[computation] + indim_computation_instr_count(indim_module_computation(s->module, computation));
+  return s->t.first[computation] + indim_computation_instr_count(indim_module_computation(s->t.module, computation));
 }
 
 // The new ones of B from |*at| to before |end|.
@@ -82,9 +82,9 @@ static void add_new(comparison *c, int64_t *at, int64_t end) {
 }
 
 static indim_status compare_computations(comparison *c, int64_t a, int64_t b) {
-  int64_t at = b < 0 ? 0 : c->sides[1].first[b];
+  int64_t at = b < 0 ? 0 : c->sides[1].t.first[b];
   int64_t b_end = b < 0 ? 0 : end_of(&c->sides[1], b);
-  for (int64_t i = c->sides[0].first[a]; i < end_of(&c->sides[0], a); i++) {
+  for (int64_t i = c->sides[0].t.first[a]; i < end_of(&c->sides[0], a); i++) {
     int64_t partner = c->sides[0].partner[i];
     unsigned what = 0;
     if (partner < 0) {
@@ -96,7 +96,7 @@ static indim_status compare_computations(comparison *c, int64_t a, int64_t b) {
     if (status != INDIM_OK) {
       return status;
     }
-    if (c->sides[1].owner[partner] == b) {
+    if (c->sides[1].t.owner[partner] == b) {
       add_new(c, &at, partner);
     }
     add(c, (change){what == 0 ? CHANGE_SAME : CHANGE_CHANGED, what, i, partner});
@@ -132,7 +132,7 @@ static indim_status compare_programs(comparison *c, const indim_module *a, const
     return status;
   }
   c->header_differs = strcmp(c->headers[0], c->headers[1]) != 0;
-  c->changes = must_alloc(((size_t)c->sides[0].count + (size_t)c->sides[1].count + 1) * sizeof *c->changes);
+  c->changes = must_alloc(((size_t)c->sides[0].t.count + (size_t)c->sides[1].t.count + 1) * sizeof *c->changes);
   if (c->header_differs) {
     add(c, (change){CHANGE_HEADER, 0, -1, -1});
   }
@@ -141,7 +141,7 @@ static indim_status compare_programs(comparison *c, const indim_module *a, const
   }
   for (int64_t i = 0; i < indim_module_computation_count(b); i++) {
     if (c->sides[1].computation_partner[i] < 0) {
-      int64_t at = c->sides[1].first[i];
+      int64_t at = c->sides[1].t.first[i];
       add_new(c, &at, end_of(&c->sides[1], i));
     }
   }
@@ -187,7 +187,7 @@ static void text_of(const comparison *c, const change *found, int side, indim_bu
   if (found->kind == CHANGE_HEADER) {
     indim_buffer_text(out, c->headers[side][0] == '\0' ? "" : c->headers[side] + 2);
   } else if (number >= 0) {
-    indim_instr_print(c->sides[side].instrs[number], INDIM_PRINT_ELIDE_CONSTANTS, out);
+    indim_instr_print(c->sides[side].t.instrs[number], INDIM_PRINT_ELIDE_CONSTANTS, out);
   }
 }
 
@@ -195,7 +195,7 @@ static indim_str computation_name(const comparison *c, int side, int64_t number)
   if (number < 0) {
     return indim_str_of("");
   }
-  return indim_computation_name(indim_module_computation(c->sides[side].module, c->sides[side].owner[number]));
+  return indim_computation_name(indim_module_computation(c->sides[side].t.module, c->sides[side].t.owner[number]));
 }
 
 static const char *const kind_names[] = {[CHANGE_SAME] = "same",
@@ -210,11 +210,11 @@ static int64_t place_of(const comparison *c, const change *found) {
     return -1;
   }
   if (found->a >= 0) {
-    return c->sides[0].owner[found->a];
+    return c->sides[0].t.owner[found->a];
   }
-  int64_t b = c->sides[1].owner[found->b];
+  int64_t b = c->sides[1].t.owner[found->b];
   int64_t a = c->sides[1].computation_partner[b];
-  return a >= 0 ? a : indim_module_computation_count(c->sides[0].module) + b;
+  return a >= 0 ? a : indim_module_computation_count(c->sides[0].t.module) + b;
 }
 
 // The terminal ------------------------------------------------------------------------------------------------------------
@@ -237,11 +237,11 @@ static void print_title(const comparison *c, const change *found) {
   }
   indim_str names[2] = {computation_name(c, 0, found->a), computation_name(c, 1, found->b)};
   int64_t a =
-      found->a >= 0 ? c->sides[0].owner[found->a] : c->sides[1].computation_partner[c->sides[1].owner[found->b]];
+      found->a >= 0 ? c->sides[0].t.owner[found->a] : c->sides[1].computation_partner[c->sides[1].t.owner[found->b]];
   if (a >= 0) {
-    names[0] = indim_computation_name(indim_module_computation(c->sides[0].module, a));
+    names[0] = indim_computation_name(indim_module_computation(c->sides[0].t.module, a));
     int64_t b = c->sides[0].computation_partner[a];
-    names[1] = b < 0 ? indim_str_of("") : indim_computation_name(indim_module_computation(c->sides[1].module, b));
+    names[1] = b < 0 ? indim_str_of("") : indim_computation_name(indim_module_computation(c->sides[1].t.module, b));
   }
   if (names[0].size == 0) {
     printf("computation %.*s, new\n", (int)names[1].size, names[1].data);
@@ -333,7 +333,7 @@ static void add_side(const comparison *c, cJSON *object, const char *name, const
   cJSON *entry = cJSON_AddObjectToObject(object, name);
   text_of(c, found, side, text);
   if (number >= 0) {
-    cJSON_AddStringToObject(entry, "name", indim_instr_name(c->sides[side].instrs[number]).data);
+    cJSON_AddStringToObject(entry, "name", indim_instr_name(c->sides[side].t.instrs[number]).data);
     cJSON_AddStringToObject(entry, "computation", computation_name(c, side, number).data);
   }
   cJSON_AddStringToObject(entry, "text", text->data == NULL ? "" : text->data);

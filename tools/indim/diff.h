@@ -2,21 +2,15 @@
 #ifndef INDIM_TOOL_DIFF_H
 #define INDIM_TOOL_DIFF_H
 
-#include "tool.h"
+#include "instrs.h"
 
 // One of the two programs.
 typedef struct diff_side {
-  const indim_module *module;
-  int64_t *first;  // by computation: the number of its first instruction, counted over the whole program
-  int64_t count;   // instructions
-  const indim_instr **instrs;
-  int64_t *owner;          // by instruction: its computation
-  uint64_t *exact;         // hashes of what is computed: op, shape, layout, attributes, operands, called computations
-  uint64_t *loose;         // the same without layouts and attributes but those of called computations
-  uint64_t *computations;  // by computation: exact hash of all of it
-  int64_t *
-      users_begin;  // by instruction, with one more: its users are users[users_begin[i]] to users[users_begin[i + 1] - 1]
-  int64_t *users;
+  instr_table t;
+  uint64_t *
+      exact;  // by instruction: hashes of what is computed: op, shape, layout, attributes, operands, called computations
+  uint64_t *loose;               // the same without layouts and attributes but those of called computations
+  uint64_t *computations;        // by computation: exact hash of all of it
   int64_t *partner;              // by instruction: that of the other side, -1 if none
   int64_t *computation_partner;  // by computation
 } diff_side;

@@ -17,69 +17,29 @@ static void *zeroed(int64_t count, size_t size) {
   return memory;
 }
 
-static int64_t operand_number(const diff_side *side, int64_t user, int64_t k) {
-  const indim_instr *operand = indim_instr_operand(side->instrs[user], k);
-  return side->first[side->owner[user]] + indim_instr_index(operand);
-}
-
-static void list_users(diff_side *s) {
-  s->users_begin = zeroed(s->count + 1, sizeof *s->users_begin);
-  for (int pass = 0; pass < 2; pass++) {
-    for (int64_t i = 0; i < s->count; i++) {
-      for (int64_t k = 0; k < indim_instr_operand_count(s->instrs[i]); k++) {
-        int64_t operand = operand_number(s, i, k);
-        if (pass == 0) {
-          s->users_begin[operand + 1]++;
-        } else {
-          s->users[s->users_begin[operand]++] = i;
-        }
-      }
-    }
-    if (pass == 0) {
-      for (int64_t i = 0; i < s->count; i++) {
-        s->users_begin[i + 1] += s->users_begin[i];
-      }
-      s->users = zeroed(s->users_begin[s->count], sizeof *s->users);
-    }
-  }
-  for (int64_t i = s->count; i > 0; i--) {  // the second pass moved each to the next one's
-    s->users_begin[i] = s->users_begin[i - 1];
-  }
-  s->users_begin[0] = 0;
-}
-
-static void list_instrs(diff_side *s, const indim_module *module) {
+static void fill_side(diff_side *s, const indim_module *module) {
   int64_t computations = indim_module_computation_count(module);
-  s->module = module;
-  s->count = indim_module_instr_count(module);
-  s->first = zeroed(computations, sizeof *s->first);
-  s->instrs = zeroed(s->count, sizeof *s->instrs);
-  s->owner = zeroed(s->count, sizeof *s->owner);
-  s->exact = zeroed(s->count, sizeof *s->exact);
-  s->loose = zeroed(s->count, sizeof *s->loose);
+  instr_table_fill(&s->t, module);
+  s->exact = zeroed(s->t.count, sizeof *s->exact);
+  s->loose = zeroed(s->t.count, sizeof *s->loose);
   s->computations = zeroed(computations, sizeof *s->computations);
-  s->partner = zeroed(s->count, sizeof *s->partner);
+  s->partner = zeroed(s->t.count, sizeof *s->partner);
   s->computation_partner = zeroed(computations, sizeof *s->computation_partner);
-  int64_t number = 0;
-  for (int64_t c = 0; c < computations; c++) {
-    const indim_computation *computation = indim_module_computation(module, c);
-    s->first[c] = number;
-    s->computation_partner[c] = -1;
-    for (int64_t i = 0; i < indim_computation_instr_count(computation); i++, number++) {
-      s->instrs[number] = indim_computation_instr(computation, i);
-      s->owner[number] = c;
-      s->partner[number] = -1;
-    }
+  for (int64_t i = 0; i < s->t.count; i++) {
+    s->partner[i] = -1;
   }
-  list_users(s);
+  for (int64_t i = 0; i < computations; i++) {
+    s->computation_partner[i] = -1;
+  }
 }
 
 void diff_side_free(diff_side *s) {
-  void *lists[] = {s->first,        (void *)s->instrs, s->owner, s->exact,   s->loose,
-                   s->computations, s->users_begin,    s->users, s->partner, s->computation_partner};
-  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-    free(lists[i]);
-  }
+  instr_table_free(&s->t);
+  free(s->exact);
+  free(s->loose);
+  free(s->computations);
+  free(s->partner);
+  free(s->computation_partner);
 }
 
 // Hashes ----------------------------------------------------------------------------------------------------------------
@@ -124,7 +84,7 @@ static uint64_t mix_shape(uint64_t hash, const indim_shape *shape, bool with_lay
 
 // What is the same in all places: not the operands.
 static uint64_t own_hash(const diff_side *s, int64_t i, bool is_exact, indim_buffer *text) {
-  const indim_instr *instr = s->instrs[i];
+  const indim_instr *instr = s->t.instrs[i];
   indim_str target = indim_instr_call_target(instr);
   uint64_t hash = mix(17, (uint64_t)indim_instr_op(instr));
   hash = mix(hash, (uint64_t)indim_instr_parameter_number(instr));
@@ -149,17 +109,17 @@ static indim_status hash_all(indim_ctx *cx, diff_side *s) {
   indim_buffer text;
   indim_buffer_init(&text, cx);
   indim_buffer_text(&text, " ");
-  for (int64_t i = 0; i < s->count && text.status == INDIM_OK; i++) {
+  for (int64_t i = 0; i < s->t.count && text.status == INDIM_OK; i++) {
     uint64_t exact = own_hash(s, i, true, &text);
     uint64_t loose = own_hash(s, i, false, &text);
-    for (int64_t k = 0; k < indim_instr_operand_count(s->instrs[i]); k++) {
-      exact = mix(exact, s->exact[operand_number(s, i, k)]);
-      loose = mix(loose, s->loose[operand_number(s, i, k)]);
+    for (int64_t k = 0; k < indim_instr_operand_count(s->t.instrs[i]); k++) {
+      exact = mix(exact, s->exact[operand_number(&s->t, i, k)]);
+      loose = mix(loose, s->loose[operand_number(&s->t, i, k)]);
     }
     s->exact[i] = exact;
     s->loose[i] = loose;
-    bool is_root = indim_computation_root(indim_module_computation(s->module, s->owner[i])) == s->instrs[i];
-    s->computations[s->owner[i]] += is_root ? mix(exact, 3) : exact;  // in any order
+    bool is_root = indim_computation_root(indim_module_computation(s->t.module, s->t.owner[i])) == s->t.instrs[i];
+    s->computations[s->t.owner[i]] += is_root ? mix(exact, 3) : exact;  // in any order
   }
   indim_status status = text.status;
   indim_buffer_deinit(&text);
@@ -194,19 +154,19 @@ static void match(matcher *m, int64_t a, int64_t b) {
   m->a->partner[a] = b;
   m->b->partner[b] = a;
   m->queue[m->queue_end++] = a;
-  int64_t called = indim_instr_called_count(m->a->instrs[a]);
-  if (called == indim_instr_called_count(m->b->instrs[b])) {
+  int64_t called = indim_instr_called_count(m->a->t.instrs[a]);
+  if (called == indim_instr_called_count(m->b->t.instrs[b])) {
     for (int64_t k = 0; k < called; k++) {
-      match_computations(m, indim_computation_index(indim_instr_called(m->a->instrs[a], k)),
-                         indim_computation_index(indim_instr_called(m->b->instrs[b], k)));
+      match_computations(m, indim_computation_index(indim_instr_called(m->a->t.instrs[a], k)),
+                         indim_computation_index(indim_instr_called(m->b->t.instrs[b], k)));
     }
   }
 }
 
-static indim_op op_of(const diff_side *s, int64_t i) { return indim_instr_op(s->instrs[i]); }
+static indim_op op_of(const diff_side *s, int64_t i) { return indim_instr_op(s->t.instrs[i]); }
 
 static bool is_same_name(const matcher *m, int64_t a, int64_t b) {
-  return indim_str_equal(indim_instr_name(m->a->instrs[a]), indim_instr_name(m->b->instrs[b]));
+  return indim_str_equal(indim_instr_name(m->a->t.instrs[a]), indim_instr_name(m->b->t.instrs[b]));
 }
 
 static bool is_commutative(indim_op op) {
@@ -217,21 +177,21 @@ static bool is_commutative(indim_op op) {
 // Operands of partners, at the same places; of commutative ops, crosswise too if only so their ops agree.
 static void match_operands(matcher *m, int64_t a) {
   int64_t b = m->a->partner[a];
-  int64_t count = indim_instr_operand_count(m->a->instrs[a]);
-  if (count != indim_instr_operand_count(m->b->instrs[b])) {
+  int64_t count = indim_instr_operand_count(m->a->t.instrs[a]);
+  if (count != indim_instr_operand_count(m->b->t.instrs[b])) {
     return;
   }
   bool crosses = false;
   if (count == 2 && is_commutative(op_of(m->a, a))) {
-    int64_t x[] = {operand_number(m->a, a, 0), operand_number(m->a, a, 1)};
-    int64_t y[] = {operand_number(m->b, b, 0), operand_number(m->b, b, 1)};
+    int64_t x[] = {operand_number(&m->a->t, a, 0), operand_number(&m->a->t, a, 1)};
+    int64_t y[] = {operand_number(&m->b->t, b, 0), operand_number(&m->b->t, b, 1)};
     bool is_straight = m->a->partner[x[0]] == y[0] || m->a->partner[x[1]] == y[1];
     crosses = !is_straight &&
               (m->a->partner[x[0]] == y[1] || m->a->partner[x[1]] == y[0] || op_of(m->a, x[0]) != op_of(m->b, y[0]));
   }
   for (int64_t k = 0; k < count; k++) {
-    int64_t x = operand_number(m->a, a, k);
-    int64_t y = operand_number(m->b, b, crosses ? 1 - k : k);
+    int64_t x = operand_number(&m->a->t, a, k);
+    int64_t y = operand_number(&m->b->t, b, crosses ? 1 - k : k);
     if (op_of(m->a, x) == op_of(m->b, y)) {
       match(m, x, y);
     }
@@ -240,13 +200,13 @@ static void match_operands(matcher *m, int64_t a) {
 
 // How many operands of a free pair are partners.
 static int64_t agreement(const matcher *m, int64_t a, int64_t b) {
-  int64_t count = indim_instr_operand_count(m->a->instrs[a]);
+  int64_t count = indim_instr_operand_count(m->a->t.instrs[a]);
   int64_t agree = 0;
-  if (count != indim_instr_operand_count(m->b->instrs[b])) {
+  if (count != indim_instr_operand_count(m->b->t.instrs[b])) {
     return 0;
   }
   for (int64_t k = 0; k < count; k++) {
-    agree += m->a->partner[operand_number(m->a, a, k)] == operand_number(m->b, b, k);
+    agree += m->a->partner[operand_number(&m->a->t, a, k)] == operand_number(&m->b->t, b, k);
   }
   return agree;
 }
@@ -255,13 +215,13 @@ static int64_t agreement(const matcher *m, int64_t a, int64_t b) {
 static void match_users(matcher *m, int64_t a) {
   enum { MOST = 24 };
   int64_t b = m->a->partner[a];
-  int64_t last = m->a->users_begin[a + 1];
-  last = last > m->a->users_begin[a] + MOST ? m->a->users_begin[a] + MOST : last;
-  for (int64_t u = m->a->users_begin[a]; u < last; u++) {
-    int64_t x = m->a->users[u];
+  int64_t last = m->a->t.users_begin[a + 1];
+  last = last > m->a->t.users_begin[a] + MOST ? m->a->t.users_begin[a] + MOST : last;
+  for (int64_t u = m->a->t.users_begin[a]; u < last; u++) {
+    int64_t x = m->a->t.users[u];
     int64_t best = -1, best_score = 0;
-    for (int64_t v = m->b->users_begin[b]; v < m->b->users_begin[b + 1] && v < m->b->users_begin[b] + MOST; v++) {
-      int64_t y = m->b->users[v];
+    for (int64_t v = m->b->t.users_begin[b]; v < m->b->t.users_begin[b + 1] && v < m->b->t.users_begin[b] + MOST; v++) {
+      int64_t y = m->b->t.users[v];
       if (is_free(m, x, y) && op_of(m->a, x) == op_of(m->b, y)) {
         int64_t score = 4 * agreement(m, x, y) + 2 * (m->a->loose[x] == m->b->loose[y]) + is_same_name(m, x, y) + 1;
         best = score > best_score ? y : best;
@@ -299,8 +259,9 @@ typedef uint64_t key_fn(const diff_side *s, int64_t i);
 
 static int64_t list_keys(const diff_side *s, int64_t computation, key_fn *key, keyed *out) {
   int64_t count = 0;
-  int64_t end = s->first[computation] + indim_computation_instr_count(indim_module_computation(s->module, computation));
-  for (int64_t i = s->first[computation]; i < end; i++) {
+  int64_t end =
+      s->t.first[computation] + indim_computation_instr_count(indim_module_computation(s->t.module, computation));
+  for (int64_t i = s->t.first[computation]; i < end; i++) {
     if (s->partner[i] < 0) {
       out[count++] = (keyed){key(s, i), i};
     }
@@ -352,21 +313,21 @@ static void match_by(matcher *m, int64_t a, int64_t b, key_fn *key, bool counts,
 static uint64_t exact_key(const diff_side *s, int64_t i) { return s->exact[i]; }
 static uint64_t loose_key(const diff_side *s, int64_t i) { return s->loose[i]; }
 static uint64_t name_key(const diff_side *s, int64_t i) {
-  indim_str name = indim_instr_name(s->instrs[i]);
+  indim_str name = indim_instr_name(s->t.instrs[i]);
   return mix_bytes(mix(5, (uint64_t)op_of(s, i)), name.data, name.size);
 }
 static uint64_t sizes_key(const diff_side *s, int64_t i) {
-  const indim_shape *shape = indim_instr_shape(s->instrs[i]);
+  const indim_shape *shape = indim_instr_shape(s->t.instrs[i]);
   uint64_t hash = mix(mix(7, (uint64_t)op_of(s, i)), (uint64_t)shape->type);
   return mix_bytes(hash, shape->sizes, (size_t)shape->rank * sizeof *shape->sizes);
 }
 
 static uint64_t rank_key(const diff_side *s, int64_t i) {
-  return mix(mix(13, (uint64_t)op_of(s, i)), (uint64_t)indim_instr_shape(s->instrs[i])->rank);
+  return mix(mix(13, (uint64_t)op_of(s, i)), (uint64_t)indim_instr_shape(s->t.instrs[i])->rank);
 }
 
 static int64_t parameter_at(const diff_side *s, const indim_computation *c, int64_t number) {
-  return s->first[indim_computation_index(c)] + indim_instr_index(indim_computation_parameter(c, number));
+  return s->t.first[indim_computation_index(c)] + indim_instr_index(indim_computation_parameter(c, number));
 }
 
 // Parameters: of the same number and name, then of the same name, if there is one, then of the same number.
@@ -402,20 +363,20 @@ static void match_parameters(matcher *m, const indim_computation *a, const indim
 
 // What has the same users at the same places, whatever it is: an instruction whose op was changed.
 static void match_across_ops(matcher *m, int64_t computation) {
-  const indim_computation *c = indim_module_computation(m->a->module, computation);
+  const indim_computation *c = indim_module_computation(m->a->t.module, computation);
   for (int64_t i = indim_computation_instr_count(c); i-- > 0;) {
-    int64_t a = m->a->first[computation] + i;
+    int64_t a = m->a->t.first[computation] + i;
     int64_t b = m->a->partner[a];
-    int64_t count = indim_instr_operand_count(m->a->instrs[a]);
-    if (b < 0 || count != indim_instr_operand_count(m->b->instrs[b])) {
+    int64_t count = indim_instr_operand_count(m->a->t.instrs[a]);
+    if (b < 0 || count != indim_instr_operand_count(m->b->t.instrs[b])) {
       continue;
     }
     for (int64_t k = 0; k < count; k++) {
-      int64_t x = operand_number(m->a, a, k);
-      int64_t y = operand_number(m->b, b, k);
+      int64_t x = operand_number(&m->a->t, a, k);
+      int64_t y = operand_number(&m->b->t, b, k);
       bool is_parameter = op_of(m->a, x) == INDIM_OP_PARAMETER || op_of(m->b, y) == INDIM_OP_PARAMETER;
       if (is_free(m, x, y) && !is_parameter &&
-          indim_shape_equal(indim_instr_shape(m->a->instrs[x]), indim_instr_shape(m->b->instrs[y]),
+          indim_shape_equal(indim_instr_shape(m->a->t.instrs[x]), indim_instr_shape(m->b->t.instrs[y]),
                             INDIM_COMPATIBLE | INDIM_IGNORE_ELEMENT_TYPE)) {
         match(m, x, y);
       }
@@ -426,8 +387,8 @@ static void match_across_ops(matcher *m, int64_t computation) {
 
 static void match_computation(matcher *m, int64_t a) {
   int64_t b = m->a->computation_partner[a];
-  const indim_computation *x = indim_module_computation(m->a->module, a);
-  const indim_computation *y = indim_module_computation(m->b->module, b);
+  const indim_computation *x = indim_module_computation(m->a->t.module, a);
+  const indim_computation *y = indim_module_computation(m->b->t.module, b);
   keyed *lists[2] = {zeroed(indim_computation_instr_count(x), sizeof(keyed)),
                      zeroed(indim_computation_instr_count(y), sizeof(keyed))};
   // All that is equal comes first, and its neighbours when all of it is known.
@@ -439,8 +400,8 @@ static void match_computation(matcher *m, int64_t a) {
   spread(m);
   match_by(m, a, b, exact_key, false, lists);
   match_by(m, a, b, loose_key, true, lists);
-  int64_t roots[] = {m->a->first[a] + indim_instr_index(indim_computation_root(x)),
-                     m->b->first[b] + indim_instr_index(indim_computation_root(y))};
+  int64_t roots[] = {m->a->t.first[a] + indim_instr_index(indim_computation_root(x)),
+                     m->b->t.first[b] + indim_instr_index(indim_computation_root(y))};
   if (op_of(m->a, roots[0]) == op_of(m->b, roots[1])) {
     match(m, roots[0], roots[1]);
     spread(m);
@@ -459,15 +420,15 @@ static void match_computation(matcher *m, int64_t a) {
 
 // Computations that nobody's partner calls: by what they compute, then by name.
 static void match_rest(matcher *m) {
-  int64_t as = indim_module_computation_count(m->a->module);
-  int64_t bs = indim_module_computation_count(m->b->module);
+  int64_t as = indim_module_computation_count(m->a->t.module);
+  int64_t bs = indim_module_computation_count(m->b->t.module);
   for (int by_name = 0; by_name < 2; by_name++) {
     keyed *lists[2] = {zeroed(as, sizeof(keyed)), zeroed(bs, sizeof(keyed))};
     const diff_side *sides[2] = {m->a, m->b};
     int64_t counts[2] = {0, 0};
     for (int s = 0; s < 2; s++) {
-      for (int64_t c = 0; c < indim_module_computation_count(sides[s]->module); c++) {
-        indim_str name = indim_computation_name(indim_module_computation(sides[s]->module, c));
+      for (int64_t c = 0; c < indim_module_computation_count(sides[s]->t.module); c++) {
+        indim_str name = indim_computation_name(indim_module_computation(sides[s]->t.module, c));
         uint64_t key = by_name != 0 ? mix_bytes(11, name.data, name.size) : sides[s]->computations[c];
         if (sides[s]->computation_partner[c] < 0) {
           lists[s][counts[s]++] = (keyed){key, c};
@@ -491,8 +452,8 @@ static void match_rest(matcher *m) {
 
 static void match_all(matcher *m) {
   int64_t done = 0;
-  match_computations(m, indim_computation_index(indim_module_entry(m->a->module)),
-                     indim_computation_index(indim_module_entry(m->b->module)));
+  match_computations(m, indim_computation_index(indim_module_entry(m->a->t.module)),
+                     indim_computation_index(indim_module_entry(m->b->t.module)));
   for (int rest = 0; rest < 2; rest++) {
     while (done < m->computation_count) {
       match_computation(m, m->computations[done++]);
@@ -504,15 +465,15 @@ static void match_all(matcher *m) {
 }
 
 indim_status diff_match(indim_ctx *cx, const indim_module *a, const indim_module *b, diff_side sides[2]) {
-  list_instrs(&sides[0], a);
-  list_instrs(&sides[1], b);
+  fill_side(&sides[0], a);
+  fill_side(&sides[1], b);
   indim_status status = hash_all(cx, &sides[0]);
   status = status == INDIM_OK ? hash_all(cx, &sides[1]) : status;
   if (status != INDIM_OK) {
     return status;
   }
   matcher m = {.cx = cx, .a = &sides[0], .b = &sides[1]};
-  m.queue = zeroed(sides[0].count, sizeof *m.queue);
+  m.queue = zeroed(sides[0].t.count, sizeof *m.queue);
   m.computations = zeroed(indim_module_computation_count(a), sizeof *m.computations);
   match_all(&m);
   free(m.queue);
@@ -540,11 +501,11 @@ static indim_status compare_attributes(indim_ctx *cx, const indim_instr *x, cons
 }
 
 static bool same_operands(const diff_side sides[2], int64_t a, int64_t b) {
-  int64_t count = indim_instr_operand_count(sides[0].instrs[a]);
-  bool same = count == indim_instr_operand_count(sides[1].instrs[b]);
+  int64_t count = indim_instr_operand_count(sides[0].t.instrs[a]);
+  bool same = count == indim_instr_operand_count(sides[1].t.instrs[b]);
   for (int64_t k = 0; k < count && same; k++) {
-    int64_t x = operand_number(&sides[0], a, k);
-    int64_t y = operand_number(&sides[1], b, k);
+    int64_t x = operand_number(&sides[0].t, a, k);
+    int64_t y = operand_number(&sides[1].t, b, k);
     // One of several equal ones is as good as another.
     same = sides[0].partner[x] == y || sides[0].exact[x] == sides[1].exact[y];
   }
@@ -573,8 +534,8 @@ static bool same_value(const indim_instr *x, const indim_instr *y) {
 
 indim_status diff_compare(indim_ctx *cx, const diff_side sides[2], int64_t a, unsigned *out_what) {
   int64_t b = sides[0].partner[a];
-  const indim_instr *x = sides[0].instrs[a];
-  const indim_instr *y = sides[1].instrs[b];
+  const indim_instr *x = sides[0].t.instrs[a];
+  const indim_instr *y = sides[1].t.instrs[b];
   *out_what = 0;
   if (sides[0].exact[a] == sides[1].exact[b] && same_operands(sides, a, b)) {
     return INDIM_OK;

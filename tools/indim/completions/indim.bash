@@ -2,7 +2,7 @@
 _indim() {
   local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} options=--help
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W 'run compile check print diff convert ops broadcast view explain shape lsp help --help --version' -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W 'run compile check print lint diff convert ops broadcast view explain shape lsp help --help --version' -- "$word")
     return
   fi
   case $command in
@@ -17,6 +17,7 @@ _indim() {
     ;;
   check) options='--json --help' ;;
   print) options='--output= --elide --metadata --percent --program-shapes --no-verify --help' ;;
+  lint) options='--rules --allow= --only= --strict --min-bytes= --padding= --json --help' ;;
   diff) options='--json --html --all --brief --help' ;;
   convert) options='--to=hlo --to=proto --no-verify --help' ;;
   ops) options='--json --markdown --stablehlo --help' ;;
@@ -30,7 +31,7 @@ _indim() {
     options='--all --svg --html --json --output= --ascii --width= --color=always --color=never --color=auto --help'
     ;;
   lsp) options='--stdio --help' ;;
-  help) options='run compile check print diff convert ops broadcast explain shape lsp' ;;
+  help) options='run compile check print lint diff convert ops broadcast view explain shape lsp' ;;
   esac
   if [[ $word == -* || $command == help ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")

@@ -1,0 +1,18 @@
+#loc1 = loc("x")
+module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<300xf32> loc("x")) -> (tensor<300xf32> {jax.result_info = "result[0]"}, tensor<300xf32> {jax.result_info = "result[1]"}) {
+    %0 = stablehlo.exponential %arg0 : tensor<300xf32> loc(#loc11)
+    return %0, %0 : tensor<300xf32>, tensor<300xf32> loc(#loc10)
+  } loc(#loc)
+} loc(#loc)
+#loc = loc(unknown)
+#loc2 = loc("make.py":125:46 to :56)
+#loc3 = loc("make.py":36:18 to :64)
+#loc4 = loc("make.py":125:0 to :84)
+#loc5 = loc("<lambda>"(#loc2))
+#loc6 = loc("plant"(#loc3))
+#loc7 = loc("<module>"(#loc4))
+#loc8 = loc(callsite(#loc6 at #loc7))
+#loc9 = loc(callsite(#loc5 at #loc8))
+#loc10 = loc("jit(<lambda>)"(#loc8))
+#loc11 = loc("jit(<lambda>)/exp"(#loc9))
