@@ -49,7 +49,7 @@ def on_terminal(arguments, columns, **environment):
         [INDIM, "run", *map(str, arguments)],
         stdout=slave,
         stderr=subprocess.STDOUT,
-        env={**os.environ, "COLUMNS": str(columns), "TERM": "xterm", **environment},
+        env={**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "LC_ALL": "C.UTF-8", **environment},
     )
     os.close(slave)
     text = b""
@@ -98,6 +98,8 @@ def a_table(folder):
     report("the cost is told", "measuring costs" in done.stdout and "between steps" in done.stdout, done.stdout)
     code, text = on_terminal(["--profile", "--repeat=2", p], 80)
     report("colour on a terminal", code == 0 and "\033[36m" in text and "\u2588" in text, text)
+    code, text = on_terminal(["--profile", "--repeat=2", p], 80, LC_ALL="C")
+    report("no blocks without UTF-8", code == 0 and text.isascii() and "\033[36m#" in text, text)
     code, plain = on_terminal(["--profile", "--repeat=2", p], 80, NO_COLOR="1")
     report("NO_COLOR", code == 0 and "\033" not in plain, plain)
     rows = [line for line in plain.splitlines() if "%  " in line or "(tanh)" in line or "(matmul)" in line]

@@ -15,22 +15,10 @@ static int32_t read_width(const char *text) {
   return !is_number ? 0 : value < NARROWEST ? NARROWEST : value > WIDEST ? WIDEST : (int32_t)value;
 }
 
-// Whether the locale's name says UTF-8, which it does where the locale itself is not installed, too.
-static bool is_utf8(void) {
-  const char *const names[] = {getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")};
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    if (names[i] != NULL && names[i][0] != '\0') {
-      return strstr(names[i], "UTF-8") != NULL || strstr(names[i], "utf8") != NULL ||
-             strstr(names[i], "UTF8") != NULL || strstr(names[i], "utf-8") != NULL;
-    }
-  }
-  return false;
-}
-
 void drawing_start(drawing *d) {
   *d = (drawing){.form = DRAWING_TEXT, .path = "-"};
   d->options.width = terminal_width();
-  d->options.ascii = !is_utf8();
+  d->options.ascii = !terminal_has_utf8();
   d->options.colour = terminal_has_color();
 }
 

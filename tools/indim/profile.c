@@ -319,8 +319,8 @@ static void describe(const step_row *row, int width, char *out, size_t size) {
   snprintf(out, size, "%.*s%s%s", is_cut ? room - 2 : name, s->name, is_cut ? ".." : "", tail);
 }
 
-// Eighths of a block in UTF-8; plain ASCII where the output is no terminal.
-static void print_bar(double share, int width, bool is_terminal) {
+// Eighths of a block in UTF-8; plain ASCII where the output is no terminal, or the locale another.
+static void print_bar(double share, int width, bool has_color) {
   static const char *const parts[] = {"",
                                       "\xe2\x96\x8f",
                                       "\xe2\x96\x8e",
@@ -329,19 +329,15 @@ static void print_bar(double share, int width, bool is_terminal) {
                                       "\xe2\x96\x8b",
                                       "\xe2\x96\x8a",
                                       "\xe2\x96\x89"};
+  bool has_blocks = has_color && terminal_has_utf8();
   int eighths = (int)(share * width * 8 + 0.5);
   eighths = eighths > width * 8 ? width * 8 : eighths < 0 ? 0 : eighths;
-  if (!is_terminal) {
-    for (int i = 0; i < (eighths + 4) / 8; i++) {
-      putchar('#');
-    }
-    return;
+  int whole = has_blocks ? eighths / 8 : (eighths + 4) / 8;
+  fputs(has_color ? "\033[36m" : "", stdout);
+  for (int i = 0; i < whole; i++) {
+    fputs(has_blocks ? "\xe2\x96\x88" : "#", stdout);
   }
-  fputs("\033[36m", stdout);
-  for (int i = 0; i < eighths / 8; i++) {
-    fputs("\xe2\x96\x88", stdout);
-  }
-  printf("%s\033[0m", parts[eighths % 8]);
+  printf("%s%s", has_blocks ? parts[eighths % 8] : "", has_color ? "\033[0m" : "");
 }
 
 static void print_rate(double amount, double ns) {

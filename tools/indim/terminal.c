@@ -19,6 +19,18 @@ int terminal_width(void) {
   return width < LEAST ? LEAST : width > MOST ? MOST : width;
 }
 
+// The locale's name says so where the locale itself is not installed, too.
+bool terminal_has_utf8(void) {
+  const char *const names[] = {getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (names[i] != NULL && names[i][0] != '\0') {
+      return strstr(names[i], "UTF-8") != NULL || strstr(names[i], "utf8") != NULL ||
+             strstr(names[i], "UTF8") != NULL || strstr(names[i], "utf-8") != NULL;
+    }
+  }
+  return false;
+}
+
 // NO_COLOR: no-color.org.
 bool terminal_has_color(void) {
   const char *none = getenv("NO_COLOR");

@@ -131,6 +131,8 @@ int visit_leaves(indim_ctx *cx, const indim_literal *literal, leaf_visit *visit,
 int terminal_width(void);
 // Whether standard output is a terminal that takes colours; not with NO_COLOR.
 bool terminal_has_color(void);
+// Whether the locale is one of UTF-8.
+bool terminal_has_utf8(void);
 
 // Functions (functions.c) ------------------------------------------------------------------------------------------
 
