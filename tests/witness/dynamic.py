@@ -4,7 +4,7 @@ those equal.
 
 What is behind the elements that count is compared nowhere. Left out, because XLA:CPU does otherwise than with arrays of those
 sizes: reductions from a value that is no identity (it is added once for each element that is missing), windows over padding, a
-dimension that a reshape splits in several, sizes outside of 0 to the bound, updates that are short themselves.
+dimension that a reshape splits in several, sizes outside of 0 to the bound.
 
     INDIM_LIB=.../libindim.so python tests/witness/dynamic.py
 """
@@ -22,6 +22,8 @@ HEAD = """HloModule dynamic
 
 add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
 largest { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }
+later { a = f32[] parameter(0) i = s32[] parameter(1) b = f32[] parameter(2) j = s32[] parameter(3)
+  g = pred[] compare(a, b), direction=GT c = f32[] select(g, a, b) k = s32[] select(g, i, j) ROOT t = (f32[], s32[]) tuple(c, k) }
 less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }
 
 ENTRY e {
@@ -39,6 +41,18 @@ ENTRY e {
   e = f32[<=6] set-dimension-size(y, m), dimensions={0}
   v = f32[<=6,4] set-dimension-size(w, n), dimensions={0}
   u = f32[6,<=4] set-dimension-size(w, m), dimensions={1}
+  rows = s32[3] constant({4, 0, 2})
+  three = f32[3] constant({7, 8, 9})
+  places = s32[6] constant({5, 2, 3, 0, 1, 4})
+  some = s32[<=6] set-dimension-size(places, n), dimensions={0}
+  number = s32[6] iota(), iota_dimension=0
+  none = s32[] constant(-1)
+  image = f32[<=6,4,1] reshape(v)
+  kernel = f32[2,1,2] constant({{{1, 2}}, {{3, 4}}})
+  turned = f32[4,<=6] transpose(v), dimensions={1,0}
+  deep = f32[1,4,<=6] reshape(turned)
+  both = f32[12] concatenate(x, y), dimensions={0}
+  mixing = f32[1,6,2] reshape(both)
 """
 
 # The result's bounds, which of them are dynamic, and how it is computed.
@@ -79,6 +93,18 @@ CASES = [
     ([6, 6], [0], "dot(v, u), lhs_contracting_dims={1}, rhs_contracting_dims={1}"),
     ([6, 6], [0], "dot(d, y), lhs_contracting_dims={}, rhs_contracting_dims={}"),
     ([6, 2], [0], "dynamic-slice(v, j, i), dynamic_slice_sizes={6,2}"),
+    ([3, 4], [], "gather(v, rows), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}"),
+    ([6], [0], "gather(x, some), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"),
+    ([6], [0], "scatter(d, rows, three), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add"),
+    ([6], [], "scatter(x, some, d), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add"),
+    ([6], [], "four = f32[<=4] slice(e), slice={[0:4]}; dynamic-update-slice(x, four, i)"),
+    ([6], [0], "four = f32[<=4] slice(e), slice={[0:4]}; dynamic-update-slice(d, four, j)"),
+    ([6, 4], [0], "dynamic-update-slice(v, w, j, j)"),
+    ([5], [0], "reduce-window(d, low), window={size=2}, to_apply=largest"),
+    ([3, 4], [0], "reduce-window(v, zero), window={size=2x1 stride=2x1}, to_apply=add"),
+    ([], [], "p = (f32[], s32[]) reduce(d, number, low, none), dimensions={0}, to_apply=later; get-tuple-element(p), index=0"),
+    ([6, 3, 2], [0], "convolution(image, kernel), window={size=2}, dim_labels=b0f_0io->b0f"),
+    ([1, 4, 2], [], "convolution(deep, mixing), window={size=1}, dim_labels=b0f_0io->b0f"),
     ([6], [0], "set-dimension-size(d, m), dimensions={0}"),
     ([6, 4], [0, 1], "set-dimension-size(v, m), dimensions={1}"),
 ]
@@ -90,7 +116,8 @@ def shape(sizes, dynamic):
 
 def program(sizes, dynamic, body):
     """The case's result at its bounds, which a size that is the bound makes of it, and its sizes."""
-    lines = [f"r = {shape(sizes, dynamic)} {body}"]
+    *before, last = body.split("; ")
+    lines = before + [f"r = {shape(sizes, dynamic)} {last}"]
     lines += [f"size{k} = s32[] get-dimension-size(r), dimensions={{{k}}}" for k in dynamic]
     whole = "r"
     for count, k in enumerate(dynamic, 1):
@@ -103,8 +130,8 @@ def program(sizes, dynamic, body):
 
 
 def counted(leaves, dynamic):
-    # XLA's size of a slice from 0 on is that of what it is taken from.
-    sizes = [min(int(leaf), np.shape(leaves[0])[k]) for leaf, k in zip(leaves[1:], dynamic)]
+    # XLA's size of a slice from 0 on is that of what it is taken from, and of windows that do not fit -1.
+    sizes = [max(0, min(int(leaf), np.shape(leaves[0])[k])) for leaf, k in zip(leaves[1:], dynamic)]
     cut = [slice(None)] * np.ndim(leaves[0])
     for k, size in zip(dynamic, sizes):
         cut[k] = slice(0, size)
