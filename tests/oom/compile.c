@@ -231,10 +231,34 @@ TEST(small_matrices) {
             inputs, 1);
 }
 
+// What stands for them: sizes, masks, checks, and computations that are made besides.
+TEST(dynamic_dimensions) {
+  static const char *const inputs[] = {"f32[2,<=3](2,2) {{1,2},{3,4}}", "s32[] 1"};
+  fail_each(
+      "farther { a = f32[] parameter(0) b = f32[] parameter(1) p = abs(a) q = abs(b) g = compare(p, q), direction=GE\n"
+      "  ROOT s = select(g, a, b) }\n"
+      "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT l = pred[] compare(a, b), direction=LT }\n"
+      "ENTRY e { x = f32[2,<=3] parameter(0) n = s32[] parameter(1) z = f32[] constant(0) j = f32[4] "
+      "constant({5,6,7,8})\n"
+      "  k = f32[<=4] set-dimension-size(j, n), dimensions={0} a = f32[<=6] reshape(x) b = f32[<=10] concatenate(a, "
+      "k), dimensions={0} c = sort(b), dimensions={0}, "
+      "to_apply=less\n"
+      "  d = f32[<=10] set-dimension-size(c, n), dimensions={0} f = f32[<=10] add(c, d)\n"
+      "  r = reduce(f, z), dimensions={0}, to_apply=farther v = reverse(f), dimensions={0}\n"
+      "  s = tuple(n, d) w = (s32[], f32[<=10]) while(s), condition={ x = (s32[], f32[<=10]) parameter(0) "
+      "c = s32[] get-tuple-element(x), index=0 t = s32[] constant(3) ROOT l = compare(c, t), direction=LT }, "
+      "body={ x = (s32[], f32[<=10]) parameter(0) c = s32[] get-tuple-element(x), index=0 "
+      "v = f32[<=10] get-tuple-element(x), index=1 o = s32[] constant(1) d = add(c, o) "
+      "y = f32[<=10] set-dimension-size(v, d), dimensions={0} ROOT t = tuple(d, y) }\n"
+      "  g = f32[<=10] get-tuple-element(w), index=1 ROOT o = tuple(r, v, g) }\n",
+      inputs, 2);
+}
+
 #define CASES(X)            \
   X(elementwise_and_reduce) \
   X(loops_over_memory)      \
   X(control)                \
+  X(dynamic_dimensions)     \
   X(expanded)               \
   X(small_matrices)         \
   X(written_out)            \
