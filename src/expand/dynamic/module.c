@@ -28,7 +28,8 @@ bool indim_module_is_dynamic(const indim_module *module) {
   for (int32_t c = 0; c < module->computation_count; c++) {
     const indim_computation *computation = module->computations[c];
     for (int32_t i = 0; i < computation->instr_count; i++) {
-      if (!indim_shape_is_static(computation->instrs[i]->shape)) {
+      const indim_instr *instr = computation->instrs[i];
+      if (!indim_shape_is_static(instr->shape) || instr->op == INDIM_OP_DYNAMIC_RESHAPE) {
         return true;
       }
     }
