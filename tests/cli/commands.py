@@ -227,6 +227,12 @@ DRAWN = (
     "draw { a = f32[] constant(0) b = f32[] constant(1) ROOT f = f32[4] rng(a, b), distribution=rng_uniform }\n"
     "ENTRY e { x = f32[4] parameter(0) d = f32[4] call(), to_apply=draw ROOT y = f32[4] add(x, d) }"
 )
+ROWS = """func.func @main(%x: tensor<?x2xf32, #stablehlo.bounds<6, ?>>, %n: tensor<2xi32>) -> tensor<?x4xf32, #stablehlo.bounds<3, ?>> {
+  %y = stablehlo.add %x, %x : tensor<?x2xf32, #stablehlo.bounds<6, ?>>
+  %z = stablehlo.dynamic_reshape %y, %n : (tensor<?x2xf32, #stablehlo.bounds<6, ?>>, tensor<2xi32>) -> tensor<?x4xf32, #stablehlo.bounds<3, ?>>
+  return %z : tensor<?x4xf32, #stablehlo.bounds<3, ?>>
+}
+"""
 RESIZED = "ENTRY e { x = f32[4] parameter(0) n = s32[] parameter(1) ROOT f = f32[<=4] set-dimension-size(x, n), dimensions={0} }"
 # Large enough for several threads: a product, an elementwise step and a sum, of numbers that round.
 LARGE = (
@@ -283,6 +289,10 @@ def engines(folder):
         ok = done.returncode == OK and "left to the evaluator" in first and "drawn.hlo:1:" in first
         report("a fallback is told with its place", ok and "f (rng)" in first, done)
         expect("--engine=native", run("run", "--engine=native", drawn, "{1,2,3,4}"), UNSUPPORTED, err="f (rng)")
+        rows = program(folder, ROWS, "rows.mlir")
+        for engine in ("native", "eval"):
+            expect(f"bounds of StableHLO, {engine}", run("run", f"--engine={engine}", rows, "f32[<=6,2](4,2) {{1,2},{3,4},{5,6},{7,8}}", "{2,4}"), OK, out="f32[<=3,4](2,4) {")
+            expect(f"sizes that do not fit, {engine}", run("run", f"--engine={engine}", rows, "f32[<=6,2](3,2) {{1,2},{3,4},{5,6}}", "{2,4}"), REFUSED, err="the sizes hold 8 elements, and operand 0 has 6")
         expect("sizes", run("run", "--engine=native", resized, "{1,2,3,4}", "3"), OK, out="f32[<=4](3) {1, 2, 3}")
         expect("a size that is none", run("run", "--engine=native", resized, "{1,2,3,4}", "5"), REFUSED, err="f (set-dimension-size): the size of dimension 0 is 5, expected 0 to 4")
     for engine in ("eval", "auto"):

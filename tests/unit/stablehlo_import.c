@@ -98,6 +98,38 @@ static void refuses(const char *text, int32_t line, const char *message) {
   test_cx_free(cx);
 }
 
+// Sizes as operands ----------------------------------------------------------------------------------------------------
+
+TEST(sizes_as_operands) {
+  GIVES("func.func @main(%s: tensor<3xf32>, %n: tensor<2xi64>) -> (tensor<?x?xf32, #stablehlo.bounds<4, 3>>, "
+        "tensor<?x2xi32, #stablehlo.bounds<4, ?>>, tensor<2x3xf32>, tensor<3x1xf32>) {\n"
+        "  %0 = stablehlo.dynamic_broadcast_in_dim %s, %n, dims = [1] : (tensor<3xf32>, tensor<2xi64>) -> "
+        "tensor<?x?xf32, #stablehlo.bounds<4, 3>>\n"
+        "  %1 = stablehlo.dynamic_iota %n, dim = 0 : (tensor<2xi64>) -> tensor<?x2xi32, #stablehlo.bounds<4, ?>>\n"
+        "  %2 = stablehlo.dynamic_broadcast_in_dim %s, %n, dims = [1] : (tensor<3xf32>, tensor<2xi64>) -> "
+        "tensor<2x3xf32>\n"
+        "  %3 = stablehlo.dynamic_reshape %s, %n : (tensor<3xf32>, tensor<2xi64>) -> tensor<3x1xf32>\n"
+        "  return %0, %1, %2, %3 : tensor<?x?xf32, #stablehlo.bounds<4, 3>>, tensor<?x2xi32, #stablehlo.bounds<4, ?>>, "
+        "tensor<2x3xf32>, tensor<3x1xf32>\n"
+        "}\n",
+        "( f32[<=4,<=3](3,1) { {1}, {1}, {1} }, s32[<=4,2](3,2) { { 0, 0 }, { 1, 1 }, { 2, 2 } }, "
+        "f32[2,3] { { 1, 2, 3 }, { 1, 2, 3 } }, f32[3,1] { {1}, {2}, {3} } )",
+        "{1, 2, 3}", "{3, 1}");
+  GIVES("func.func @main(%s: tensor<3xf32>) -> (tensor<5xf32>, tensor<2xf32>) {\n"
+        "  %f = stablehlo.constant dense<9.0> : tensor<f32>\n"
+        "  %o = stablehlo.constant dense<1> : tensor<1xi64>\n"
+        "  %z = stablehlo.constant dense<0> : tensor<1xi64>\n"
+        "  %t = stablehlo.constant dense<[3]> : tensor<1xi64>\n"
+        "  %u = stablehlo.constant dense<[2]> : tensor<1xi64>\n"
+        "  %0 = stablehlo.dynamic_pad %s, %f, %o, %o, %z : (tensor<3xf32>, tensor<f32>, tensor<1xi64>, tensor<1xi64>, "
+        "tensor<1xi64>) -> tensor<5xf32>\n"
+        "  %1 = stablehlo.real_dynamic_slice %s, %z, %t, %u : (tensor<3xf32>, tensor<1xi64>, tensor<1xi64>, "
+        "tensor<1xi64>) -> tensor<2xf32>\n"
+        "  return %0, %1 : tensor<5xf32>, tensor<2xf32>\n"
+        "}\n",
+        "( f32[5] {9, 1, 2, 3, 9}, f32[2] {1, 3} )", "{1, 2, 3}");
+}
+
 // Control flow ---------------------------------------------------------------------------------------------------------
 
 TEST(captures_of_branches) {
@@ -506,8 +538,16 @@ TEST(refused_ops) {
           "!stablehlo.token\n  return\n}\n",
           2, "there is nobody to exchange data with while the program runs");
   refuses("func.func @main(%a: tensor<2xf32>, %n: tensor<1xi32>) {\n"
-          "  %r = stablehlo.dynamic_iota %n, dim = 0 : (tensor<1xi32>) -> tensor<2xf32>\n  return\n}\n",
-          2, "sizes that are not known before the run");
+          "  %r = stablehlo.dynamic_iota %n, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>\n  return\n}\n",
+          2, "a size that is not known before the run");
+  refuses("func.func @main(%a: tensor<2xf32>, %n: tensor<2xi32>) {\n"
+          "  %r = stablehlo.dynamic_iota %n, dim = 0 : (tensor<2xi32>) -> tensor<2xf32>\n  return\n}\n",
+          2, "the sizes are not a list of 1");
+  refuses(
+      "func.func @main(%a: tensor<2xf32>, %f: tensor<f32>, %n: tensor<1xi32>) {\n"
+      "  %r = stablehlo.dynamic_pad %a, %f, %n, %n, %n : (tensor<2xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, "
+      "tensor<1xi32>) -> tensor<4xf32>\n  return\n}\n",
+      2, "operand 2 is not known before the run");
   refuses("func.func @main(%a: tensor<3xf32>, %b: tensor<f32>) {\n"
           "  %r = \"stablehlo.reduce\"(%a, %b) <{dimensions = array<i64: 0>}> ({\n"
           "  ^bb0(%x: tensor<f32>, %y: tensor<f32>):\n"
@@ -562,6 +602,7 @@ TEST(values_from_nowhere) {
 
 #define CASES(X)                    \
   X(captures_of_branches)           \
+  X(sizes_as_operands)              \
   X(captures_through_three_regions) \
   X(while_without_operands)         \
   X(constants_in_bodies)            \

@@ -96,6 +96,11 @@ indim_attr indim_import_attr_buffer(indim_import *im, indim_attr_id id, indim_bu
 // operand_precision=; false if it says nothing but default.
 bool indim_import_precision(indim_import *im, const indim_vhlo_op *op, indim_attr *out);
 
+// move.c --------------------------------------------------------------------------------------------------------------
+
+// The op's first operand, repeated to |shape| along its broadcast_dimensions.
+indim_import_value indim_import_broadcast_to(indim_import *im, const indim_vhlo_op *op, const indim_shape *shape);
+
 // constraints.c --------------------------------------------------------------------------------------------------------
 
 // Holds an op to what StableHLO alone demands of it, before it is imported, and its results to the types that are stated, after it.

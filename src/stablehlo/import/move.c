@@ -99,14 +99,13 @@ static bool check_broadcast(indim_import *im, const indim_shape *from, const ind
   return true;
 }
 
-void indim_import_broadcast_in_dim(indim_import *im, const indim_vhlo_op *op) {
+indim_import_value indim_import_broadcast_to(indim_import *im, const indim_vhlo_op *op, const indim_shape *shape) {
   int64_t sorted[INDIM_MAX_RANK];
   int64_t count = 0;
   indim_import_value operand = indim_import_operand(im, op, 0);
   const int64_t *dims = indim_import_ints(im, indim_vhlo_op_value(op, INDIM_VHLO_ATTR_BROADCAST_DIMENSIONS), &count);
-  const indim_shape *shape = indim_import_result_shape(im, op);
   if (operand == NULL || shape == NULL || !check_broadcast(im, operand->shape, shape, dims, count)) {
-    return;
+    return NULL;
   }
   for (int64_t i = 0; i < count; i++) {
     sorted[i] = dims[i];
@@ -114,10 +113,15 @@ void indim_import_broadcast_in_dim(indim_import *im, const indim_vhlo_op *op) {
   operand = in_order(im, operand, sorted, (int32_t)count);
   bool is_same = operand != NULL && count == shape->rank &&
                  memcmp(operand->shape->sizes, shape->sizes, (size_t)count * sizeof *shape->sizes) == 0;
-  indim_import_result(
-      op, 0,
-      is_same ? operand
-              : indim_build_broadcast_in_dim(im->b, operand, shape->sizes, shape->rank, sorted, (int32_t)count));
+  if (is_same || shape->dynamic == 0) {
+    return is_same ? operand
+                   : indim_build_broadcast_in_dim(im->b, operand, shape->sizes, shape->rank, sorted, (int32_t)count);
+  }
+  return operand == NULL ? NULL : indim_build_expand(im->b, operand, shape, sorted);
+}
+
+void indim_import_broadcast_in_dim(indim_import *im, const indim_vhlo_op *op) {
+  indim_import_result(op, 0, indim_import_broadcast_to(im, op, indim_import_result_shape(im, op)));
 }
 
 // The |i|th numbers of three lists of as many as the operand has dimensions.
