@@ -7,6 +7,13 @@ foreach(source IN LISTS fuzz_sources)
   target_include_directories(
     fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests/unit ${PROJECT_SOURCE_DIR}/tests/prop
   )
+  if(name STREQUAL "picture")
+    if(NOT TARGET indim_picture)
+      continue()
+    endif()
+    target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tools/indim/picture)
+    target_link_libraries(fuzz_${name} PRIVATE indim_picture)
+  endif()
   target_link_libraries(fuzz_${name} PRIVATE indim_static m)
   indim_compile_settings(fuzz_${name})
   if(name STREQUAL "lsp")  # of the command line, without its main

@@ -17,6 +17,8 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
+import numpy as np
+
 INDIM = os.path.abspath(os.environ["INDIM_BIN"])
 SAMPLE = int(os.environ.get("INDIM_TEST_SAMPLE", "1"))
 PLAIN = {**{k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "LC_CTYPE", "LANG")}, "LC_ALL": "C.UTF-8"}
@@ -243,6 +245,38 @@ def pairs():
     report("another type", "convert" in text and "24 bytes are read and 48" in text, text)
 
 
+def random_broadcasts():
+    """Operands and results of random pairs, cell by cell, as NumPy has them once it is told the dims."""
+    rng = random.Random(9)
+    for _ in range(60 // SAMPLE):
+        large = [rng.choice([1, 2, 3, 3, 4]) for _ in range(rng.randrange(1, 4))]
+        dims = sorted(rng.sample(range(len(large)), rng.randrange(0, len(large))))
+        small = [rng.choice([1, large[d]]) if rng.random() < 0.4 else large[d] for d in dims]
+        if rng.random() < 0.3:
+            large = [1 if rng.random() < 0.4 else size for size in large]
+        swap = rng.random() < 0.5
+        texts = [f"f32[{','.join(map(str, sizes))}]" for sizes in (large, small)]
+        arguments = [*(reversed(texts) if swap else texts), "--dims", ",".join(map(str, dims)), "--all"]
+        done = run("broadcast", "--json", *arguments)
+        if done.returncode:
+            report(f"broadcast {arguments}", False, done.stderr)
+            continue
+        aligned = [small[dims.index(d)] if d in dims else 1 for d in range(len(large))]
+        first, second = (small, large) if swap else (large, small)
+        left = np.arange(1, 1 + int(np.prod(first)), dtype=int)
+        right = np.arange(1 + left.size, 1 + left.size + int(np.prod(second)), dtype=int)
+        left = left.reshape(aligned if swap else large)
+        right = right.reshape(large if swap else aligned)
+        total = left + right
+        expected = [np.broadcast_to(left, total.shape), np.broadcast_to(right, total.shape), total]
+        shown = grids(json.loads(done.stdout)["picture"])[1:]
+        got = [[[int(c["text"]) for c in row] for row in grid["rows"]] for grid in shown]
+        slices = total.size // (total.shape[-1] * (total.shape[-2] if total.ndim > 1 else 1))
+        rows = (slices, total.shape[-2] if total.ndim > 1 else 1, total.shape[-1])
+        wanted = [operand.reshape(rows)[i].tolist() for i in range(slices) for operand in expected]
+        report(f"values of {arguments}", got == wanted, (got, wanted))
+
+
 def broadcasts():
     def picture(*arguments):
         return json.loads(run("broadcast", "--json", *arguments).stdout)
@@ -287,6 +321,7 @@ with tempfile.TemporaryDirectory() as name:
     forms(pathlib.Path(name))
     terminals()
     pairs()
+    random_broadcasts()
     broadcasts()
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed != 0)
