@@ -308,6 +308,8 @@ def broadcasts():
         report(f"NumPy: {arguments}", said in " ".join((done.stdout + done.stderr).split()), done)
     text = run("broadcast", "f32[2,1]", "f32[1,3]", "f32[]").stdout
     report("three shapes", "f32[2,1] with f32[1,3]: f32[2,3]" in text and "f32[2,3] with f32[]: f32[2,3]" in text, text)
+    text = run("broadcast", "f32[<=3,?]", "f32[3,6]").stdout
+    report("an operand without bound", "a size is not known: no values" in text, text)
     many = run("broadcast", f"f32[{','.join(['1'] * 64)}]", f"f32[{','.join(['1'] * 32)}]")
     report("lists beyond counting", many.returncode == 1 and "more" in many.stderr, many.stderr[-300:])
     for form in ("--svg", "--html"):

@@ -205,8 +205,10 @@ static void draw_values(meeting *m) {
   int32_t rank = shape->rank;
   int64_t slices = 1;
   extent e;
-  if (indim_shape_is_unbounded(shape) || indim_shape_element_count(shape) == 0) {
-    picture_note(m->p, indim_shape_is_unbounded(shape) ? "a size is not known: no values" : "a size is 0: no values");
+  bool is_known = !indim_shape_is_unbounded(shape) && !indim_shape_is_unbounded(m->sides[0]) &&
+                  !indim_shape_is_unbounded(m->sides[1]);
+  if (!is_known || indim_shape_element_count(shape) == 0) {
+    picture_note(m->p, is_known ? "a size is 0: no values" : "a size is not known: no values");
     return;
   }
   for (int32_t i = 0; i < rank - 2; i++) {
