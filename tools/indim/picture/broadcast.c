@@ -123,8 +123,8 @@ static bool is_copy(const meeting *m, int side, const int64_t *index) {
 }
 
 // The left operand holds 1, 2, 3, ...; the right one goes on from there.
-static int64_t first_value(const meeting *m, int side) {
-  return side == 0 ? 1 : 1 + indim_shape_element_count(m->sides[0]);
+static uint64_t first_value(const meeting *m, int side) {
+  return side == 0 ? 1 : 1 + (uint64_t)indim_shape_element_count(m->sides[0]);
 }
 
 enum { RESULT = 2 };
@@ -134,7 +134,7 @@ static void fill_value(const meeting *m, int what, const int64_t *index, picture
   uint64_t sum = 0;
   cell->kind = PICTURE_ELEMENT;
   for (int side = 0; side < 2; side++) {
-    sum += (uint64_t)first_value(m, side) + (uint64_t)numbers[side];
+    sum += first_value(m, side) + (uint64_t)numbers[side];
   }
   if (what == RESULT) {
     int64_t number = 0;
@@ -148,7 +148,7 @@ static void fill_value(const meeting *m, int what, const int64_t *index, picture
   cell->element = numbers[what];
   cell->tint = (uint8_t)(1 + numbers[what] % PICTURE_TINTS);
   cell->repeated = is_copy(m, what, index);
-  snprintf(cell->text, sizeof cell->text, "%" PRIu64, (uint64_t)first_value(m, what) + (uint64_t)numbers[what]);
+  snprintf(cell->text, sizeof cell->text, "%" PRIu64, first_value(m, what) + (uint64_t)numbers[what]);
 }
 
 typedef struct extent {

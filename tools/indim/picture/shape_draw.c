@@ -495,8 +495,10 @@ static drawing start(picture *p, const indim_shape *shape, const draw_source *so
   d.options = *options;
   d.options.all = options->all && places <= PICTURE_MOST_PLACES;
   d.elements = indim_shape_element_count(shape);
-  d.tile = places == 0 ? 0 : tile_places(&shape->layout);
-  make_whole(&d);
+  if (places > 0) {
+    d.tile = tile_places(&shape->layout);
+    make_whole(&d);
+  }
   return d;
 }
 
