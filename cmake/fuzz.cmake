@@ -3,14 +3,14 @@
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/*.c)
 foreach(source IN LISTS fuzz_sources)
   get_filename_component(name ${source} NAME_WE)
+  if(name MATCHES "^(picture|lsp)$" AND NOT TARGET indim_picture)
+    continue() # they are made of the command line
+  endif()
   add_executable(fuzz_${name} ${source})
   target_include_directories(
     fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests/unit ${PROJECT_SOURCE_DIR}/tests/prop
   )
-  if(name STREQUAL "picture")
-    if(NOT TARGET indim_picture)
-      continue()
-    endif()
+  if(TARGET indim_picture)
     target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tools/indim/picture)
     target_link_libraries(fuzz_${name} PRIVATE indim_picture)
   endif()

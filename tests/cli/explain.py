@@ -197,6 +197,9 @@ def terminals():
             said = run("explain", shape, COLUMNS=str(width)).stdout
             widest = max(map(len, said.splitlines()))
             report(f"{shape}, {width} columns", widest <= max(width, 56), widest)
+            wide = run("broadcast", shape, "f32[1]" if "[300]" in shape else "f32[]", COLUMNS=str(width))
+            widest = max(map(len, wide.stdout.splitlines()[1:] or [""]))
+            report(f"broadcast of {shape}, {width} columns", widest <= max(width, 60), widest)
             report(f"{shape}, --width={width}", run("explain", f"--width={width}", shape).stdout == said)
 
 

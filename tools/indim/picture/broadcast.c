@@ -200,6 +200,16 @@ static void add_values(meeting *m, int what, const extent *e, int64_t slice, boo
   }
 }
 
+// Columns of the widest values that fit on a line.
+static int32_t column_limit(const meeting *m) {
+  int32_t width = m->options->width > 0 ? m->options->width : 100;
+  uint64_t most = first_value(m, 1) + (uint64_t)indim_shape_element_count(m->sides[1]);
+  char text[PICTURE_LABEL_SIZE];
+  int32_t size = snprintf(text, sizeof text, "%" PRIu64, most) + 3;  // ( ) and a blank
+  int32_t limit = (width - 4) / size;
+  return limit < MOST_COLUMNS ? limit : MOST_COLUMNS;
+}
+
 static void draw_values(meeting *m) {
   const indim_shape *shape = &m->result->shape;
   int32_t rank = shape->rank;
@@ -219,7 +229,7 @@ static void draw_values(meeting *m) {
   bool all = m->options->all && indim_shape_element_count(shape) <= PICTURE_MOST_PLACES;
   picture_axis_pick(slices, slices, 0, all ? 256 : rank == 3 ? MOST_SLICES : FEW_SLICES, &e.slices);
   picture_axis_pick(rows, rows, 0, all ? PICTURE_MOST_SHOWN : MOST_ROWS, &e.rows);
-  picture_axis_pick(columns, columns, 0, all ? 256 : MOST_COLUMNS, &e.columns);
+  picture_axis_pick(columns, columns, 0, all ? 256 : column_limit(m), &e.columns);
   picture_note(m->p, "added, the elements being 1, 2, 3, ...; what is repeated is paler, or in ( ):");
   for (int32_t s = 0; s < e.slices.count; s++) {
     for (int what = 0; what <= RESULT && e.slices.at[s] >= 0; what++) {
