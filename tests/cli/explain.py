@@ -222,6 +222,8 @@ def pairs():
         ("f32[2,3]", "s32[2,3]", [("copy", True)]),
         ("f32[0,3]", "f32[3,0]{0,1}", [("reshape", True), ("transpose", True)]),
         ("f32[2,3]", "f32[2,4]", []),
+        ("f32[2,3]", "f64[2,3]", []),
+        ("c64[2,3]", "f64[2,3]", []),
         ("f32[?]", "f32[3]", []),
         ("(f32[2])", "f32[2]", []),
     ):
@@ -239,6 +241,16 @@ def pairs():
 
     text = words("f32[2]", "->", "u8[2,4]")
     report("parts of an element", "no byte moves" in text and "bitcast-convert" in text, text)
+    for a, b, said in (
+        ("c64[2]", "f32[2,2]", "impossible: complex"),
+        ("f64[2]", "c64[2]", "impossible: complex"),
+        ("pred[2,4]", "f32[2]", "4 pred are the bits of a f32, along A's last dimension; no byte moves"),
+        ("pred[3]", "s8[3]", "the bits of each pred are read as s8"),
+        ("c64[3]", "c64[3]", "no byte moves"),
+        ("s4[8]", "s8[4]", "impossible: 8 elements cannot become 4"),
+        ("s4[4,2]{1,0:E(4)}", "s8[4]", "2 s4 are the bits of a s8, along A's last dimension; no byte moves"),
+    ):
+        report(f"{a} -> {b}", said in words(a, "->", b), words(a, "->", b))
     text = words("f32[2]", "->", "u8[2,4]{0,1}")
     report("parts far from each other", "bytes move" in text and "no byte moves" not in text, text)
     report("in one word", words("f32[2,3]->f32[3,2]") == words("f32[2,3]", "->", "f32[3,2]") == words("f32[2,3] -> f32[3,2]"))

@@ -195,7 +195,7 @@ static void say_parts(pair *q) {
   int64_t last = narrow->rank - 1;
   indim_shape whole;
   if (narrow->rank != wide->rank + 1 || narrow->sizes[last] != parts ||
-      indim_type_bits(narrow->type) * parts != indim_type_bits(wide->type) ||
+      pair_type_bits(narrow->type) * parts != pair_type_bits(wide->type) ||
       memcmp(narrow->sizes, wide->sizes, (size_t)wide->rank * sizeof wide->sizes[0]) != 0 ||
       indim_shape_delete_dims(NULL, narrow, 1, &last, &whole) != INDIM_OK) {
     return;
@@ -235,6 +235,11 @@ static bool say_impossible(pair *q) {
     indim_buffer_text(&q->text, "impossible: only arrays with known sizes can be compared");
     return true;
   }
+  if (indim_type_is_complex(q->a->type) != indim_type_is_complex(q->b->type)) {
+    indim_buffer_text(&q->text, "impossible: complex numbers and real ones are not read as each other (real, imag and "
+                                "complex make new elements)");
+    return true;
+  }
   if (indim_shape_element_bits(q->a) != indim_shape_element_bits(q->b)) {
     say_parts(q);
   }
@@ -246,7 +251,7 @@ static bool say_impossible(pair *q) {
                         "impossible: %" PRId64 " elements cannot become %" PRId64
                         " (broadcast, slice, pad, reduce change their number)",
                         indim_shape_element_count(q->a), indim_shape_element_count(q->b));
-  } else if (q->a->type != q->b->type && (indim_type_bits(q->a->type) != indim_type_bits(q->b->type) ||
+  } else if (q->a->type != q->b->type && (pair_type_bits(q->a->type) != pair_type_bits(q->b->type) ||
                                           indim_shape_element_bits(q->a) != indim_shape_element_bits(q->b))) {
     indim_buffer_printf(&q->text,
                         "not the same bytes: every %s has to become a %s (convert): %" PRId64

@@ -202,10 +202,14 @@ static int32_t add(const indim_shape *a, const indim_shape *b, pair_kind kind, c
   return count + 1;
 }
 
+int32_t pair_type_bits(indim_type type) { return type == INDIM_PRED ? 8 : indim_type_bits(type); }
+
 int32_t pair_read(const indim_shape *a, const indim_shape *b, pair_reading *out) {
   int64_t p[INDIM_MAX_RANK];
   int32_t count = 0;
-  if (indim_shape_element_count(a) != indim_shape_element_count(b)) {
+  bool types_match = pair_type_bits(a->type) == pair_type_bits(b->type) &&
+                     indim_type_is_complex(a->type) == indim_type_is_complex(b->type);
+  if (!types_match || indim_shape_element_count(a) != indim_shape_element_count(b)) {
     return 0;
   }
   // A transposition that could be free, else the one that the sizes suggest.
