@@ -1,4 +1,5 @@
-// Every allocation of making and printing a picture failed in turn: the outcome is NO_MEMORY or success, and nothing is left.
+// Every allocation of making and printing a picture failed in turn: the outcome is NO_MEMORY or success, and nothing is
+// left.
 #include "allocator_test.h"
 #include "picture.h"
 #include "test.h"

@@ -1,5 +1,5 @@
-// Random shapes, drawn: none fails, and what the picture says of a place is what indim_index_* says of it. 3,000 shapes, or
-// as many as INDIM_TEST_COUNT says.
+// Random shapes, drawn: none fails, and what the picture says of a place is what indim_index_* says of it: 3,000 of them,
+// or as many as INDIM_TEST_COUNT says.
 #include <stdlib.h>
 
 #include "indim/index.h"

@@ -26,8 +26,9 @@ enum { PAIR_MOST_READINGS = 2 };
 // The bits of a type as bitcast-convert counts them.
 int32_t pair_type_bits(indim_type type);
 
-// The readings of A -> B: that at the same indices first, else those that are free before the others. Returns how many: 0 when the element
-// counts differ, or the types cannot be read as each other. Both are valid, bounded arrays with layouts.
+// The readings of A -> B: that at the same indices first, else those that are free before the others. Returns how many:
+// 0 when the element counts differ, or the types cannot be read as each other. Both are valid, bounded arrays with
+// layouts.
 int32_t pair_read(const indim_shape *a, const indim_shape *b, pair_reading *out);
 
 #endif  // INDIM_PICTURE_PAIR_H

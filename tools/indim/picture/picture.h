@@ -1,6 +1,6 @@
-// Pictures of shapes, of pairs of shapes and of broadcasts: a small model (facts in words, grids of cells), built once and
-// rendered as text for a terminal, SVG, an HTML page or JSON. Public headers of Indim only, so that whoever shows
-// shapes can use it: the command line, a viewer, an editor's help.
+// Pictures of shapes, of pairs of shapes and of broadcasts: a small model (facts in words, grids of cells), built once
+// and rendered as text for a terminal, SVG, an HTML page or JSON. Made from Indim's public headers alone, for whoever
+// shows shapes: the command line, a viewer, an editor's help.
 //
 //   indim_buffer out;
 //   indim_buffer_init(&out, cx);
@@ -59,8 +59,8 @@ typedef struct picture_cell {
   uint8_t kind;                   // picture_cell_kind
   uint8_t tint;                   // colour, 1 to PICTURE_TINTS; equal elements of one picture have equal tints; 0: none
   uint8_t edges;                  // PICTURE_LEFT ...
-  bool repeated;                  // the element stands elsewhere too: shaded
-  bool marked;                    // at fault
+  bool repeated;                  // the element stands elsewhere too: shaded, as text in ( )
+  bool marked;                    // at fault; as text in > <
   char text[PICTURE_LABEL_SIZE];  // ASCII; "" for a gap
 } picture_cell;
 
@@ -100,18 +100,19 @@ void picture_deinit(picture *p);
 
 // Adds the picture of a shape: of every array in it, if it is a tuple.
 INDIM_CHECKED indim_status picture_add_shape(picture *p, const indim_shape *shape, const picture_options *options);
-// Adds what lies between two shapes: whether B is a bitcast of A, or what has to move, why, and which layout of B would be
-// free. Where there is no way from A to B the picture says so.
+// Adds what lies between two shapes: whether B is a bitcast of A, or what has to move, why, and which layout of B would
+// be free. Where there is no way from A to B the picture says so.
 INDIM_CHECKED indim_status picture_add_pair(picture *p, const indim_shape *a, const indim_shape *b,
                                             const picture_options *options);
-// Adds a broadcast as indim_broadcast_shapes left it: its result, or with another |reason| than NONE what it refused, which
-// |diagnostic| (may be NULL) says. |with_numpy|: also what NumPy would have made of it.
+// Adds a broadcast as indim_broadcast_shapes left it: its result, or with another |reason| than NONE what it refused,
+// which |diagnostic| (may be NULL) says. |with_numpy|: also what NumPy would have made of it.
 INDIM_CHECKED indim_status picture_add_broadcast(picture *p, const indim_shape *lhs, const indim_shape *rhs,
                                                  const int64_t *dims, int32_t dim_count, bool with_numpy,
                                                  const indim_broadcast *result, indim_broadcast_reason reason,
                                                  const indim_diagnostic *diagnostic, const picture_options *options);
-// The lists of dimensions with which two arrays of different rank broadcast, in lexicographic order, the first |most| of them
-// into |out_lists| (each as long as the lesser rank); returns how many there are, INT64_MAX / 4 standing for more.
+// The lists of dimensions with which two arrays of different rank broadcast, in lexicographic order, the first |most|
+// of them into |out_lists| (each as long as the lesser rank); returns how many there are, INT64_MAX / 4 standing for
+// more.
 int64_t picture_valid_dims(const indim_shape *a, const indim_shape *b, int64_t *out_lists, int64_t most);
 
 size_t picture_block_count(const picture *p);

@@ -4,9 +4,39 @@
 #include <inttypes.h>
 
 #include "build.h"
+#include "draw.h"
 #include "indim/shape_util.h"
 
 enum { MOST_LEAVES = 16 };  // drawn of a tuple; the others are counted
+
+// The array and its memory as grids; |shape| is bounded.
+static indim_status add_drawing(picture *p, const indim_shape *shape, int64_t places, const picture_options *options) {
+  draw_source own = {shape, NULL};
+  int64_t elements = indim_shape_element_count(shape);
+  bool has_letters = elements > 0 && elements <= DRAW_LETTERS;
+  indim_status status = INDIM_OK;
+  if (places == 0) {
+    picture_note(p, "a size is 0: no elements, and no memory");
+    return INDIM_OK;
+  }
+  if (has_letters) {
+    status = draw_array(p, shape, &own, places, DRAW_NAMES, "the array", false, options);
+  }
+  if (status == INDIM_OK) {
+    status =
+        draw_array(p, shape, &own, places, DRAW_PLACES, "the place of each element in memory", has_letters, options);
+  }
+  if (status == INDIM_OK) {
+    status = draw_memory(p, shape, &own, places,
+                         elements <= DRAW_LETTERS ? "memory, place by place" : "memory, the index at each place", -1,
+                         options);
+  }
+  if (status == INDIM_OK && places > elements) {
+    picture_note(p, shape->layout.padded_rank > 0 ? "padding is shown by its value in memory; ? is not stated"
+                                                  : ". is padding");
+  }
+  return status == INDIM_OK ? picture_status(p) : status;
+}
 
 static indim_status add_array(picture *p, const indim_shape *shape, const picture_options *options) {
   unsigned parts = options->parts == 0 ? PICTURE_FACTS | PICTURE_DRAWINGS : options->parts;
@@ -22,7 +52,7 @@ static indim_status add_array(picture *p, const indim_shape *shape, const pictur
     shape_add_facts(p, shape, places, bytes);
   }
   if (status == INDIM_OK && is_bounded && (parts & PICTURE_DRAWINGS) != 0) {
-    status = shape_add_drawing(p, shape, places, options);
+    status = add_drawing(p, shape, places, options);
   }
   return status;
 }

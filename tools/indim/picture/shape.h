@@ -6,7 +6,5 @@
 
 // The facts of one array. |places| and |bytes| of its storage; unused where a size is unbounded.
 void shape_add_facts(picture *p, const indim_shape *shape, int64_t places, int64_t bytes);
-// The array and its memory as grids; |shape| is bounded.
-indim_status shape_add_drawing(picture *p, const indim_shape *shape, int64_t places, const picture_options *options);
 
 #endif  // INDIM_PICTURE_SHAPE_H
