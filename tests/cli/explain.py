@@ -120,6 +120,9 @@ def seeds():
     memory = done.stdout.split("  memory,")[1].splitlines()[2]
     report("Y61: memory", memory.replace("│", " ").split() == "a b c 0 0 d e f 0 0 0 0 0 0 0".split(), memory)
     report("the 3x5 picture", "    0  a b c 0 0 " in done.stdout and "    1  d e f 0 0 " in done.stdout, done.stdout)
+    facts = json.loads(run("explain", "--json", "f32[2,3]{0,1:PAD(3,5;zero)}").stdout)
+    sizes = [facts[name] for name in ("elements", "places", "bytes", "element_bytes", "padding_bytes")]
+    report("bytes", sizes == [6, 15, 60, 24, 36], sizes)
     report("shape is explain", run("shape", "f32[2,3]").stdout == run("explain", "f32[2,3]").stdout)
 
 
@@ -256,6 +259,8 @@ def pairs():
     report("in one word", words("f32[2,3]->f32[3,2]") == words("f32[2,3]", "->", "f32[3,2]") == words("f32[2,3] -> f32[3,2]"))
     text = words("f32[3]", "->", "f32[3,3]")
     report("a broadcast", "impossible" in text and "dimensions={0} or {1}" in text, text)
+    moved = json.loads(run("explain", "--json", "f32[2,3]", "->", "f32[2,3]{0,1}").stdout)["readings"][0]
+    report("what moves", (moved["elements_moved"], moved["elements_looked_at"]) == (4, 6), moved)
     text = words("f32[2,3]", "->", "f64[2,3]")
     report("another type", "convert" in text and "24 bytes are read and 48" in text, text)
 

@@ -62,6 +62,7 @@ static indim_status describe_storage(indim_ctx *cx, const indim_shape *shape, cJ
   add_int(object, "element_bytes", indim_shape_element_bytes(shape));
   add_int(object, "places", places);
   add_int(object, "bytes", bytes);
+  add_int(object, "padding_bytes", bytes - indim_shape_element_bytes(shape));
   if (status == INDIM_OK && shape->layout.tile_count == 0) {
     int64_t strides[INDIM_MAX_RANK];
     status = indim_index_strides(cx, shape, strides);
@@ -115,6 +116,8 @@ static indim_status describe_all(indim_ctx *cx, const indim_shape *shapes, int c
     if (readings[i].kind == PAIR_TRANSPOSE) {
       add_ints(reading, "permutation", readings[i].p, shapes[1].rank);
     }
+    add_int(reading, "elements_looked_at", readings[i].looked_at);
+    add_int(reading, "elements_moved", readings[i].moved);
     if (readings[i].has_free) {
       char *text = shape_text(cx, &readings[i].free, true);
       cJSON_AddStringToObject(reading, "free", text);
