@@ -122,6 +122,12 @@ def results(folder):
     )
     x = np.arange(3000, dtype="float32")
     np.save(folder / "x.npy", x)
+    dynamic = folder / "dynamic.hlo"
+    dynamic.write_text("ENTRY e { x = f32[<=8192] parameter(0) y = f32[<=8192] sine(x) ROOT z = f32[<=8192] add(y, y) }")
+    for arguments in ((), ("f32[<=8192](3) {1, 2, 3}",)):
+        done = run("--profile", "--repeat=1", "--json", dynamic, *arguments)
+        steps = json.loads(done.stdout)["profile"]["steps"] if done.returncode == 0 else []
+        report(f"a dynamic dimension, {arguments}", any(step["name"] == "z" for step in steps), done)
     done = run("--profile", "--repeat=2", "-o", folder / "out.npy", p, folder / "x.npy", folder / "x.npy")
     report("results with -o", done.returncode == 0 and (np.load(folder / "out.npy") == 2 * x).all(), done)
     for text, what in (

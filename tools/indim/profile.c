@@ -23,7 +23,7 @@ typedef struct profile {
   const profile_options *options;
   indim_pool *pool;
   runner plain, timed;
-  indim_literal **arguments;  // leaves in the program's layouts; NULL where the caller's literal is in it
+  indim_literal **arguments;  // leaves in the program's layouts
   const void **pointers;
   int64_t argument_count;
   int64_t steps;
@@ -40,33 +40,45 @@ static void *zeroed(size_t count, size_t size) {
   return memory;
 }
 
-// The leaf |index| of the arguments, counted from |*at|; NULL if it is not in this literal.
-static const indim_literal *leaf_of(const indim_literal *literal, int64_t *at, int64_t index) {
-  if (indim_shape_is_array(indim_literal_shape(literal))) {
-    return (*at)++ == index ? literal : NULL;
-  }
-  const indim_literal *found = NULL;
-  for (int64_t i = 0; found == NULL && indim_literal_member(literal, i) != NULL; i++) {
-    found = leaf_of(indim_literal_member(literal, i), at, index);
-  }
-  return found;
+// Of a dynamic dimension, how much of it counts: a leaf of its own, behind the array.
+static indim_status take_size(profile *p, int64_t size, int64_t at) {
+  const indim_shape *shape = indim_executable_argument_shape(p->plain.executable, at);
+  indim_status status = indim_literal_create(p->cx, shape, &p->arguments[at]);
+  return status == INDIM_OK ? indim_literal_set_int(p->cx, p->arguments[at], NULL, size) : status;
 }
 
-static indim_status take_arguments(profile *p, const indim_literal *const *arguments, int64_t count) {
-  const indim_executable *e = p->plain.executable;
+// The leaves of an argument, from |*at| on. Each is a copy in the program's layout: a program with an alias may write into it.
+static indim_status take_leaves(profile *p, const indim_shape *shape, const indim_literal *literal, int64_t *at) {
   indim_status status = INDIM_OK;
-  p->argument_count = indim_executable_argument_count(e);
+  if (indim_shape_is_array(shape)) {
+    indim_shape wanted = *indim_executable_argument_shape(p->plain.executable, *at);
+    wanted.dynamic = indim_literal_shape(literal)->dynamic;
+    status = indim_literal_relayout(p->cx, literal, &wanted, &p->arguments[(*at)++]);
+    for (int32_t d = 0; d < shape->rank && status == INDIM_OK; d++) {
+      if (indim_shape_is_dynamic_dim(shape, d)) {
+        status = take_size(p, indim_literal_dynamic_size(literal, d), (*at)++);
+      }
+    }
+  }
+  for (int64_t i = 0; indim_shape_is_tuple(shape) && i < shape->member_count && status == INDIM_OK; i++) {
+    status = take_leaves(p, shape->members[i], indim_literal_member(literal, i), at);
+  }
+  return status;
+}
+
+static indim_status take_arguments(profile *p, const indim_module *module, const indim_literal *const *arguments,
+                                   int64_t count) {
+  indim_status status = INDIM_OK;
+  int64_t at = 0;
+  p->argument_count = indim_executable_argument_count(p->plain.executable);
   p->arguments = zeroed((size_t)p->argument_count, sizeof *p->arguments);
   p->pointers = zeroed((size_t)p->argument_count, sizeof *p->pointers);
+  for (int64_t k = 0; k < count && status == INDIM_OK; k++) {
+    const indim_instr *parameter = indim_computation_parameter(indim_module_entry(module), k);
+    status = take_leaves(p, indim_instr_shape(parameter), arguments[k], &at);
+  }
   for (int64_t i = 0; i < p->argument_count && status == INDIM_OK; i++) {
-    const indim_literal *leaf = NULL;
-    int64_t at = 0;
-    for (int64_t k = 0; k < count && leaf == NULL; k++) {
-      leaf = leaf_of(arguments[k], &at, i);
-    }
-    // A program with an alias may write into the argument: it gets a copy of its own.
-    status = indim_literal_relayout(p->cx, leaf, indim_executable_argument_shape(e, i), &p->arguments[i]);
-    p->pointers[i] = status == INDIM_OK ? indim_literal_data(p->arguments[i]) : NULL;
+    p->pointers[i] = indim_literal_data(p->arguments[i]);
   }
   return status;
 }
@@ -431,7 +443,7 @@ static indim_status measure(profile *p, const indim_module *module, const indim_
   work_begin(p->cx, "running");
   indim_run_options run = {.pool = p->pool, .stop = work_stop_flag()};
   status = indim_execute_literals(p->cx, p->plain.executable, arguments, count, &run, out_result);
-  status = status == INDIM_OK ? take_arguments(p, arguments, count) : status;
+  status = status == INDIM_OK ? take_arguments(p, module, arguments, count) : status;
   status = status == INDIM_OK ? run_rounds(p) : status;
   if (status == INDIM_OK && p->options->limits) {
     work_now("measuring the machine");
