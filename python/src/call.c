@@ -278,7 +278,8 @@ static indim_status run(program *p, const runnable *r, run_interrupt *interrupt,
   return may_last(p) && run_is_main_thread() ? run_interruptible(p, r, interrupt, may_repeat) : run_without_gil(p, r);
 }
 
-static int execute(program *p, const frame *f, bool has_out) {
+// |executable| is the program's, or one of the same module whose steps take |times|.
+static int execute(program *p, indim_executable *executable, const frame *f, bool has_out, indim_step_time *times) {
   run_interrupt interrupt;
   indim_ctx *cx = borrow_ctx(p);
   interrupt.stop = 0;
@@ -287,9 +288,10 @@ static int execute(program *p, const frame *f, bool has_out) {
                                .results = f->buffers + p->argument_count,
                                .result_count = p->result_count,
                                .stop = &interrupt.stop,
+                               .step_times = times,
                                .cx = cx};
   options.parallel = run_parallel_of(p->threads, &options.parallel_user);
-  const runnable r = {.executable = p->executable, .options = &options};
+  const runnable r = {.executable = executable, .options = &options};
   indim_status status = run(p, &r, &interrupt, !has_out);
   if (status != INDIM_OK) {
     error_raise(cx, status);
@@ -304,11 +306,25 @@ static PyObject *call_native(program *p, PyObject *args, PyObject *out) {
   if (frame_begin(&f, p) < 0) {
     return NULL;
   }
-  if (take_arguments(&f, args) == 0 && take_results(&f, out) == 0 && execute(p, &f, out != NULL) == 0) {
+  if (take_arguments(&f, args) == 0 && take_results(&f, out) == 0 &&
+      execute(p, p->executable, &f, out != NULL, NULL) == 0) {
     result = give_results(&f);
   }
   frame_end(&f);
   return result;
+}
+
+int call_profiled(program *p, PyObject *args, indim_executable *executable, int64_t repeat, indim_step_time *times) {
+  frame f;
+  if (frame_begin(&f, p) < 0) {
+    return -1;
+  }
+  int code = take_arguments(&f, args) == 0 && take_results(&f, NULL) == 0 ? 0 : -1;
+  for (int64_t i = 0; i <= repeat && code == 0; i++) {
+    code = execute(p, executable, &f, false, i == 0 ? NULL : times);  // once to warm up
+  }
+  frame_end(&f);
+  return code;
 }
 
 // Evaluating ----------------------------------------------------------------------------------------------------------

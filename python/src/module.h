@@ -249,6 +249,13 @@ int program_init(PyObject *module);
 int call_init(PyObject *module);
 PyObject *program_call(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *program_bind(PyObject *self, PyObject *args, PyObject *kwargs);
+// Runs |executable|, made of the program's module with |profile|, once and then |repeat| times more, which |times| take. The program
+// is compiled and has no dynamic dimensions.
+int call_profiled(program *p, PyObject *args, indim_executable *executable, int64_t repeat, indim_step_time *times);
+
+// profile.c --------------------------------------------------------------------------------------------------------------
+
+PyObject *program_profile(PyObject *self, PyObject *args, PyObject *kwargs);
 
 // callback.c ------------------------------------------------------------------------------------------------------------
 

@@ -179,6 +179,27 @@ def what_a_program_says_of_itself():
 
 
 @case
+def programs_are_profiled():
+    text = b"ENTRY e { x = f32[8192] parameter(0) s = f32[8192] sine(x) r = f32[8192] reverse(s), dimensions={0} ROOT t = tuple(s, r) }"
+    program = indim.load(text)
+    x = np.linspace(0, 1, 8192, dtype="float32")
+    steps = program.profile(x, repeat=3)
+    assert [step["step"] for step in steps] == list(range(len(steps))) and steps, steps
+    sines = [step for step in steps if step["name"] == "s"]
+    assert len(sines) == 1 and sines[0]["kind"] == "loop" and sines[0]["op"] == "sine" and sines[0]["runs"] == 1, steps
+    assert sines[0]["transcendentals"] == 8192 and sines[0]["bytes_read"] == 32768 and sines[0]["seconds"] > 0, sines
+    assert (program(x)[0] == program(x)[1][::-1]).all()
+    with raises(TypeError):
+        program.profile(x, x)
+    with raises(TypeError):
+        program.profile(x, repeats=3)
+    with raises(ValueError):
+        program.profile(x, repeat=0)
+    with raises(ValueError):
+        indim.load(text, engine="eval").profile(x)
+
+
+@case
 def types_are_made_by_functions():
     for kind in (indim.Program, indim.Array, indim.Binding):
         with raises(TypeError):

@@ -62,7 +62,7 @@ def programs_are_freed():
     def make():
         program = indim.load(SQUARE)
         program(X)
-        program.explain(), program.text(), program.bytecode()
+        program.explain(), program.text(), program.bytecode(), program.profile(X, repeat=2)
         try:
             indim.load(b"ENTRY e { x = f32[2] parameter(0) ROOT y = f32[3] negate(x) }")
         except indim.Error:
