@@ -260,8 +260,8 @@ def test_hover():
     check("its attributes", "`to_apply=` a computation, required" in hover(server, PROGRAM, "reduce"))
     check("an attribute", "the dimensions that the op works along" in hover(server, PROGRAM, "dimensions"))
     shape = hover(server, PROGRAM, "f32[2,3]{0,1}", ahead=10)
-    check("a layout", "dimension 0 (y) runs fastest" in shape and "column-major" in shape, shape)
-    check("its bytes and strides", "24 bytes; strides in elements 1, 2" in shape, shape)
+    check("a layout", "y runs fastest, then x (column-major)" in shape, shape)
+    check("its memory drawn", "│ a d │ b e │ c f │" in shape, shape)
     use = hover(server, PROGRAM, "%x", 1)
     check("a use has the shape of the definition", "f32[2,3]{0,1}" in use and "parameter" in use, use)
     called = hover(server, PROGRAM, "%sum", 1)
@@ -269,10 +269,10 @@ def test_hover():
     equal("nothing on a blank", server.about("hover", 1, 0), None)
     tiled = "ENTRY e { ROOT x = bf16[32,256]{1,0:T(8,128)(2,1)} parameter(0) }"
     server.open(tiled, version=2)
-    check("tiles", "tiles of 8 × 128, each in tiles of 2 × 1" in hover(server, tiled, "bf16"), hover(server, tiled, "bf16"))
+    check("tiles", "T(8,128) cuts" in hover(server, tiled, "bf16"), hover(server, tiled, "bf16"))
     padded = "ENTRY e { ROOT x = f32[2,3]{0,1:PAD(3,5;zero)} parameter(0) }"
     server.open(padded, version=3)
-    check("padding", "stored as 3 × 5" in hover(server, padded, "f32") and "60.0 %" in hover(server, padded, "f32"))
+    check("padding", "60.0 %" in hover(server, padded, "f32"), hover(server, padded, "f32"))
     # A text that is refused elsewhere, and a shape that is left out.
     broken = PROGRAM.replace("add(%a, %b)", "ad(%a, %b)")
     server.open(broken, version=4)
