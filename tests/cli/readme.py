@@ -18,7 +18,7 @@ import tempfile
 
 INDIM = os.path.abspath(os.environ["INDIM_BIN"])
 PAGES = ["README.md", "docs/explain.md"]
-PICTURE = re.compile(r"^!\[(indim [^]]*--svg)\]\((\S+\.svg)\)$", re.M)
+PICTURE = re.compile(r"^!\[(indim .*?--svg)\]\((\S+\.svg)\)$", re.M)
 UPDATE = "--update" in sys.argv
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
 
