@@ -104,6 +104,26 @@ static int list_stablehlo(const command *self, int form, char **names, int count
   return EXIT_OK;
 }
 
+// The op's own attributes; those that any op takes are left out.
+static cJSON *list_attributes(indim_op op) {
+  cJSON *list = cJSON_CreateArray();
+  indim_op_attr_info info;
+  for (int32_t i = 0; indim_op_attr_get(op, i, &info) && !info.of_any_op; i++) {
+    cJSON *row = cJSON_CreateObject();
+    cJSON_AddStringToObject(row, "name", info.text);
+    cJSON_AddStringToObject(row, "form", info.form);
+    cJSON_AddBoolToObject(row, "required", info.required);
+    cJSON_AddStringToObject(row, "meaning", info.meaning);
+    cJSON *words = cJSON_AddArrayToObject(row, "words");
+    const char *word = NULL;
+    for (int32_t w = 0; (word = indim_op_attr_word(op, i, w)) != NULL; w++) {
+      cJSON_AddItemToArray(words, cJSON_CreateString(word));
+    }
+    cJSON_AddItemToArray(list, row);
+  }
+  return list;
+}
+
 int command_ops(indim_ctx *cx, const command *self, int argc, char **argv) {
   (void)cx;
   int form = 0;
@@ -158,6 +178,8 @@ int command_ops(indim_ctx *cx, const command *self, int argc, char **argv) {
       cJSON_AddStringToObject(row, "operands", operands);
       cJSON_AddBoolToObject(row, "evaluated", info->evaluated);
       cJSON_AddStringToObject(row, "meaning", info->meaning);
+      cJSON_AddBoolToObject(row, "shape_inferred", info->shape_inferred);
+      cJSON_AddItemToObject(row, "attributes", list_attributes((indim_op)op));
       cJSON_AddItemToArray(list, row);
     }
   }
