@@ -12,6 +12,11 @@
 // Items ------------------------------------------------------------------------------------------------------------------
 
 static void lower_regs(indim_lowering *l, indim_flow_item *item) {
+  bool is_slice = item->instr->op == INDIM_OP_DYNAMIC_SLICE && item->operands[0]->placement == INDIM_PLACEMENT_MEMORY;
+  if (is_slice && !item->operands[0]->has_regs && indim_regs_load_slice(l, item)) {
+    indim_lower_deliver(l, item);
+    return;
+  }
   indim_regs few[8];
   indim_regs *operands = few;
   if (item->operand_count > 8) {

@@ -260,3 +260,24 @@ const indim_regs *indim_regs_need(indim_lowering *l, indim_flow_item *item) {
   item->has_regs = true;
   return &item->regs;
 }
+
+bool indim_regs_load_slice(indim_lowering *l, indim_flow_item *slice) {
+  indim_element_ctx k = {.l = l, .lanes = 1};
+  indim_flow_item *whole = slice->operands[0];
+  indim_location at = indim_location_need(l, whole);
+  indim_value_id start[INDIM_MAX_RANK];
+  if (at.storage == NULL || at.tiled != NULL || indim_lower_failed(l)) {
+    return false;
+  }
+  for (int32_t d = 0; d < whole->shape->rank; d++) {
+    int64_t most = whole->shape->sizes[d] - slice->shape->sizes[d];
+    start[d] = indim_clamp_start(&k, slice->operands, slice->operand_count, 1, d, most);
+  }
+  if (!indim_lower_failed(l)) {
+    indim_value_id address = indim_location_address(l, whole->shape, &at, start);
+    indim_loop_region_begin(&l->b, NULL, 0);
+    indim_regs_load(&l->b, slice->shape, at.storage, address, at.strides, &slice->regs);
+    slice->has_regs = true;
+  }
+  return true;
+}

@@ -100,8 +100,8 @@ static bool mark_item(indim_flow_item *item, bool is_inside) {
     return is_news;
   }
   indim_flow_item *whole = item->operands[0];
-  if (is_inside && !whole->is_indexed && may_move(whole) && is_better_in_memory(whole) &&
-      (reads_memory || has_unknown_index(item))) {
+  if ((is_inside || whole->kind == INDIM_FLOW_PARAMETER) && !whole->is_indexed && may_move(whole) &&
+      is_better_in_memory(whole) && (reads_memory || has_unknown_index(item))) {
     whole->is_indexed = is_news = true;
   }
   bool is_update = item->instr->op != INDIM_OP_DYNAMIC_SLICE && item->instr->op != INDIM_OP_GATHER;
@@ -140,9 +140,30 @@ void indim_plan_mark_indexed(indim_flow *flow) {
 
 // Registers ------------------------------------------------------------------------------------------------------------
 
+// An element of an array that is in memory in any case: one load, wherever it is.
+static bool is_loaded_element(const indim_flow_item *item) {
+  if (!is_access(item) || item->instr->op != INDIM_OP_DYNAMIC_SLICE || item->operands[0]->kind == INDIM_FLOW_OP ||
+      indim_shape_element_count(item->shape) != 1) {
+    return false;
+  }
+  const indim_flow_item *whole = item->operands[0];
+  bool is_plain = indim_shape_is_static(whole->shape) && indim_type_bits(whole->shape->type) >= 8 &&
+                  !(whole->shape->has_layout && whole->shape->layout.tile_count > 0);
+  bool is_small = is_plain && (!indim_plan_is_small(whole) || whole->is_indexed);
+  for (int32_t k = 1; k < item->operand_count; k++) {
+    is_small = is_small && indim_plan_is_small(item->operands[k]);
+  }
+  return is_small;
+}
+
 bool indim_plan_can_be_in_registers(const indim_flow_item *item) {
-  if (item->kind != INDIM_FLOW_OP || !indim_plan_is_small(item) || item->member_count > 0 ||
-      !indim_regs_can(item->instr) || item->is_indexed || (is_access(item) && item->operands[0]->is_indexed)) {
+  if (item->kind != INDIM_FLOW_OP || !indim_plan_is_small(item) || item->member_count > 0 || item->is_indexed) {
+    return false;
+  }
+  if (is_loaded_element(item)) {
+    return true;
+  }
+  if (!indim_regs_can(item->instr) || (is_access(item) && item->operands[0]->is_indexed)) {
     return false;
   }
   for (int32_t k = 0; k < item->operand_count; k++) {
