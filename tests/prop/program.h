@@ -846,6 +846,10 @@ static void do_convolution(scope *s) {
   bool of_batch = chance(c, 3);
   int64_t features = 1 + (int64_t)choose(c, 4);
   int64_t outputs = groups * (1 + (int64_t)choose(c, chance(c, 4) ? 20 : 4));
+  if (!s->g->is_small && chance(c, 6)) {  // large enough for the host
+    features = 1 + (int64_t)choose(c, 40);
+    outputs = groups * (1 + (int64_t)choose(c, 40));
+  }
   array in = {.type = type, .rank = spatial + 2};
   array kernel = {.type = type, .rank = spatial + 2};
   array out = {.type = type, .rank = spatial + 2};

@@ -108,6 +108,26 @@ TEST(products) {
   close_fixture(&m.f);
 }
 
+TEST(convolutions) {
+  memory m;
+  indim_effect e[INDIM_MAX_EFFECTS];
+  REQUIRE(open_memory(&m));
+  indim_host_convolution numbers = small_convolution();
+  const indim_value_id at[3] = {m.zero, m.zero, indim_loop_index(&m.f.b, 6)};
+  indim_storage *const storages[3] = {m.r, m.a, m.a};
+  call_convolution(&m.f.b, storages, at, numbers);
+  REQUIRE(indim_loop_effects(m.f.program, last(&m), e) == 3);
+  check_effect(&e[0], m.r, at[0], 0, 4 * 3 - 1);
+  check_effect(&e[1], m.a, at[1], 0, 5 * 2 - 1);
+  check_effect(&e[2], m.a, at[2], -6, 2 * 3 - 1);
+  CHECK(e[0].writes && !e[0].reads && e[1].reads && !e[1].writes && e[2].reads && !e[2].writes);
+  numbers.dims[0].in = 0;
+  call_convolution(&m.f.b, storages, at, numbers);
+  REQUIRE(indim_loop_effects(m.f.program, last(&m), e) == 3);
+  CHECK(e[0].low <= e[0].high && e[1].low > e[1].high && e[2].low <= e[2].high);
+  close_fixture(&m.f);
+}
+
 TEST(others_have_none) {
   memory m;
   indim_effect e[INDIM_MAX_EFFECTS];
@@ -128,5 +148,6 @@ TEST(others_have_none) {
   X(each_lane_at_its_own_address) \
   X(blocks)                       \
   X(products)                     \
+  X(convolutions)                 \
   X(others_have_none)
 TEST_MAIN(CASES)

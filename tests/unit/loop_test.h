@@ -67,4 +67,28 @@ static inline void call_matmul(indim_loop_builder *b, indim_storage *const stora
                                         .numbers = &sizes});
 }
 
+// A convolution along one dimension: out[4,3] of image[5,2] and filter[2,2,3], the taps in reversed order. The
+// address in the filter is that of its last tap.
+static inline indim_host_convolution small_convolution(void) {
+  const indim_host_convolution_dim none = {1, 1, 1, 1, 1, 1, 0, 0, 0, 0};
+  return (indim_host_convolution){.type = INDIM_F32,
+                                  .groups = 1,
+                                  .batch = 1,
+                                  .features = 2,
+                                  .outputs = 3,
+                                  .image_feature = 1,
+                                  .filter_feature = 3,
+                                  .dims = {{4, 5, 2, 1, 1, 1, 0, 3, 2, -6}, none, none}};
+}
+
+static inline void call_convolution(indim_loop_builder *b, indim_storage *const storages[3],
+                                    const indim_value_id addresses[3], indim_host_convolution sizes) {
+  indim_loop_host(b, &(indim_host_call){.service = INDIM_HOST_CONVOLUTION,
+                                        .storage_count = 3,
+                                        .written_count = 1,
+                                        .storages = storages,
+                                        .addresses = addresses,
+                                        .numbers = &sizes});
+}
+
 #endif  // INDIM_LOOP_TEST_H

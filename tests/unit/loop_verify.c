@@ -8,7 +8,7 @@ typedef struct subject {
   indim_value_id i, x, gathered, address, quotient, held, sum, real, wide, lane, mixed, total, constant, lanes, pred,
       fma;
   indim_value_id if_result, for_result, masked;
-  indim_loop_node *loop, *store, *copy, *fill, *prefetch, *branch, *repeat, *masked_store, *host;
+  indim_loop_node *loop, *store, *copy, *fill, *prefetch, *branch, *repeat, *masked_store, *host, *convolution;
 } subject;
 
 // The node that the builder made last in the open body.
@@ -79,10 +79,16 @@ static bool build_subject(subject *s) {
   indim_value_id zero = indim_loop_index(b, 0);
   call_matmul(b, (indim_storage *const[]){s->t, s->a, s->a}, (const indim_value_id[]){zero, zero, zero}, numbers);
   s->host = last(b);
+  call_convolution(b, (indim_storage *const[]){s->t, s->a, s->a},
+                   (const indim_value_id[]){zero, zero, indim_loop_index(b, 6)}, small_convolution());
+  s->convolution = last(b);
   return s->f.b.status == INDIM_OK;
 }
 
 static indim_loop_node *mutable_node(const subject *s, indim_value_id v) { return s->f.program->values[v].node; }
+static indim_host_convolution *numbers_of(const subject *s) {
+  return (indim_host_convolution *)(void *)s->convolution->u.host.numbers;
+}
 static indim_loop_value *mutable_value(const subject *s, indim_value_id v) { return &s->f.program->values[v]; }
 
 TEST(a_right_program_passes) {
@@ -198,6 +204,14 @@ static bool know_what_is_loaded(subject *s) {
   X(s.host->u.host.numbers[0] = INDIM_S32, "unsupported type or sizes")                                \
   X(s.host->u.host.numbers[2] = -1, "unsupported type or sizes")                                       \
   X(s.host->u.host.numbers[0] = INDIM_F64, "not of the product's type")                                \
+  X(numbers_of(&s)->type = INDIM_F64, "not of the product's type")                                     \
+  X(numbers_of(&s)->type = INDIM_S32, "unsupported type or sizes")                                     \
+  X(numbers_of(&s)->groups = -1, "unsupported type or sizes")                                          \
+  X(numbers_of(&s)->dims[0].stride = 0, "unsupported type or sizes")                                   \
+  X(numbers_of(&s)->dims[1].base_dilation = 0, "unsupported type or sizes")                            \
+  X(numbers_of(&s)->dims[0].in = 33, "elements 0..65 from")                                            \
+  X(numbers_of(&s)->dims[0].filter_stride = -7, "elements -7..5 from")                                 \
+  X(s.convolution->u.host.storages[0] = s.a->index, "a may not be written")                            \
   X(s.host->u.host.numbers[3] = 64, "elements 0..75 from")                                             \
   X(s.host->u.host.numbers[9] = -4, "elements -12..3 from")                                            \
   X(s.host->args[2] = s.constant, "the host takes s64 addresses")                                      \
@@ -512,6 +526,17 @@ static void product_outside(const apart *c) {
   const indim_value_id addresses[3] = {zero, zero, zero};
   call_matmul(c->b, storages, addresses, numbers);
 }
+// The image is where the output will be.
+static void convolution(const apart *c, int64_t stride, bool alone) {
+  indim_host_convolution numbers = small_convolution();
+  numbers.single_thread = alone;
+  indim_storage *const storages[3] = {c->r, c->r, c->t};
+  indim_value_id at = indim_loop_mul_const(c->b, c->i, stride);
+  call_convolution(c->b, storages, (const indim_value_id[]){at, at, indim_loop_index(c->b, 6)}, numbers);
+}
+static void convolutions(const apart *c) { convolution(c, 12, true); }
+static void convolutions_that_meet(const apart *c) { convolution(c, 11, true); }
+static void convolutions_by_several(const apart *c) { convolution(c, 12, false); }
 static void lanes_of_their_own(const apart *c) {
   const uint64_t bits[8] = {0, 0, 2, 0, 4, 0, 6, 0};
   indim_value_id at = sum2(c, c->i, 8, indim_loop_lanes(c->b, INDIM_S64, 4, bits));
@@ -581,6 +606,7 @@ TEST(parallel_iterations_are_apart) {
   CHECK_PARALLEL(read_here_and_write_there, NULL);
   CHECK_PARALLEL(copied_rows, NULL);
   CHECK_PARALLEL(products, NULL);
+  CHECK_PARALLEL(convolutions, NULL);
   CHECK_PARALLEL(own_part, NULL);
   CHECK_PARALLEL(halves, NULL);
   CHECK_PARALLEL(rows_of_two_tables, NULL);
@@ -604,6 +630,8 @@ TEST(parallel_iterations_that_meet) {
   CHECK_PARALLEL(copied_rows_that_meet, "may conflict in t");
   CHECK_PARALLEL(products_that_meet, "may conflict in r");
   CHECK_PARALLEL(products_by_several, "by the calling thread");
+  CHECK_PARALLEL(convolutions_that_meet, "may conflict in r");
+  CHECK_PARALLEL(convolutions_by_several, "by the calling thread");
   CHECK_PARALLEL(product_outside, "elements 0..1024 from");
   CHECK_PARALLEL(lanes_that_meet, "may conflict in r");
   CHECK_PARALLEL(carried_places, "may conflict in r");
