@@ -1447,3 +1447,102 @@ add(
     what="digits classifier, training step, batch 128",
     tol=1e-4,
 )
+
+
+# Convolutions as in image, audio and volume networks, NHWC unless said: forward, and the gradients of the image and the filter.
+
+
+def convolve(x, w, stride=1, padding="SAME", groups=1, dilation=1, channels_last=True):
+    places = "DHW"[5 - x.ndim :]
+    orders = (f"N{places}C", f"{places}IO", f"N{places}C") if channels_last else (f"NC{places}", f"OI{places}", f"NC{places}")
+    return lax.conv_general_dilated(
+        x,
+        w,
+        (stride,) * len(places),
+        padding,
+        rhs_dilation=(dilation,) * len(places),
+        dimension_numbers=orders,
+        feature_group_count=groups,
+    )
+
+
+def convolution_rows(name, what, image, filter, out, **how):
+    """Forward and both gradients; |out| is the shape of the forward result."""
+
+    def of_image(w, dy):
+        return jax.linear_transpose(lambda x: convolve(x, w, **how), jax.ShapeDtypeStruct(image, dy.dtype))(dy)[0]
+
+    def of_filter(x, dy):
+        return jax.linear_transpose(lambda w: convolve(x, w, **how), jax.ShapeDtypeStruct(filter, dy.dtype))(dy)[0]
+
+    x, w, dy = (("f32", sizes, "normal") for sizes in (image, filter, out))
+    add(f"conv_{name}", "whole", 13, [x, w], lambda x, w: convolve(x, w, **how), what=f"convolution, {what}", tol=1e-4)
+    add(f"conv_{name}_dx", "whole", 13, [w, dy], of_image, what=f"its gradient of the image, {what}", tol=1e-4)
+    add(f"conv_{name}_dw", "whole", 13, [x, dy], of_filter, what=f"its gradient of the filter, {what}", tol=1e-4)
+
+
+convolution_rows("56x64", "3x3, 56x56x64", (1, 56, 56, 64), (3, 3, 64, 64), (1, 56, 56, 64))
+convolution_rows(
+    "28x128_s2", "3x3 stride 2, 56x56x64 to 128", (1, 56, 56, 64), (3, 3, 64, 128), (1, 28, 28, 128), stride=2
+)
+convolution_rows("8x256_b8", "3x3, batch 8, 8x8x256", (8, 8, 8, 256), (3, 3, 256, 256), (8, 8, 8, 256))
+convolution_rows("7x512", "3x3, 7x7x512", (1, 7, 7, 512), (3, 3, 512, 512), (1, 7, 7, 512))
+convolution_rows("1x1", "1x1, 28x28x128 to 256", (1, 28, 28, 128), (1, 1, 128, 256), (1, 28, 28, 256))
+convolution_rows("stem", "7x7 stride 2, 112x112x3 to 64", (1, 112, 112, 3), (7, 7, 3, 64), (1, 56, 56, 64), stride=2)
+convolution_rows(
+    "nchw",
+    "3x3, batch 8, 28x28x64 as NCHW",
+    (8, 64, 28, 28),
+    (64, 64, 3, 3),
+    (8, 64, 28, 28),
+    channels_last=False,
+)
+convolution_rows("cifar", "3x3, batch 8, 32x32x16", (8, 32, 32, 16), (3, 3, 16, 16), (8, 32, 32, 16))
+convolution_rows("last", "3x3, 32x32x64 to 3", (1, 32, 32, 64), (3, 3, 64, 3), (1, 32, 32, 3))
+convolution_rows("groups", "3x3, 28x28x128, 8 groups", (1, 28, 28, 128), (3, 3, 16, 128), (1, 28, 28, 128), groups=8)
+convolution_rows("depthwise", "3x3, 28x28x128", (1, 28, 28, 128), (3, 3, 1, 128), (1, 28, 28, 128), groups=128)
+convolution_rows("audio", "9 taps, 4000x64", (1, 4000, 64), (9, 64, 64), (1, 4000, 64))
+convolution_rows("audio_dilated", "3 taps 8 apart, 4000x32", (1, 4000, 32), (3, 32, 32), (1, 4000, 32), dilation=8)
+convolution_rows("volume", "3x3x3, 16x16x16x16 to 32", (1, 16, 16, 16, 16), (3, 3, 3, 16, 32), (1, 16, 16, 16, 32))
+add(
+    "conv_transposed",
+    "whole",
+    13,
+    [("f32", (8, 8, 8, 256), "normal"), ("f32", (4, 4, 256, 128), "normal")],
+    lambda x, w: lax.conv_transpose(x, w, (2, 2), "SAME"),
+    what="transposed convolution, 4x4 stride 2, batch 8, 8x8x256 to 16x16x128",
+    tol=1e-4,
+)
+
+
+def small_network(w1, w2, w3, w4, x):
+    for w in (w1, w2, w3):
+        x = jax.nn.relu(convolve(x, w))
+        x = lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+    return x.reshape(x.shape[0], -1) @ w4
+
+
+def small_network_step(w1, w2, w3, w4, x, hot):
+    def loss(ws):
+        return -jnp.mean(jnp.sum(hot * jax.nn.log_softmax(small_network(*ws, x)), axis=1))
+
+    ws = (w1, w2, w3, w4)
+    return tuple(w - np.float32(0.01) * d for w, d in zip(ws, jax.grad(loss)(ws)))
+
+
+add(
+    "cifar_training",
+    "whole",
+    13,
+    [
+        ("f32", (3, 3, 3, 32), "small"),
+        ("f32", (3, 3, 32, 64), "small"),
+        ("f32", (3, 3, 64, 128), "small"),
+        ("f32", (2048, 10), "small"),
+        ("f32", (8, 32, 32, 3), "normal"),
+        ("f32", (8, 10), "positive"),
+    ],
+    small_network_step,
+    what="convolutional network, training step, batch 8 of 32x32",
+    tol=1e-4,
+)
