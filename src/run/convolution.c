@@ -65,8 +65,8 @@ static int64_t neighbours(const indim_gather_dim *dims, int32_t count, bool with
   return run;
 }
 
-// How the left side is read, and in which units.
-static void set_mode(indim_gather *g) {
+// How the left side is read, and in which units. |is_whole|: there is one phase; blocks consist of its runs of rows.
+static void set_mode(indim_gather *g, bool is_whole) {
   int64_t row_unit = neighbours(g->rows, g->row_dims, false);
   g->unit = neighbours(g->steps, g->step_dims, false);
   if (g->unit >= INDIM_GATHER_UNIT) {
@@ -77,7 +77,10 @@ static void set_mode(indim_gather *g) {
   } else if (neighbours(g->steps, g->step_dims, true) >= neighbours(g->rows, g->row_dims, true)) {
     g->mode = INDIM_GATHER_PACKED_ROWS;
   } else {
-    g->mode = INDIM_GATHER_PACKED_STEPS;
+    int64_t run = neighbours(g->rows, g->row_dims, true);
+    bool is_run = is_whole && run >= INDIM_GATHER_ROW_RUN && run <= INDIM_GATHER_ROWS_PACKED;
+    g->mode = is_run ? INDIM_GATHER_ROW_RUNS : INDIM_GATHER_PACKED_STEPS;
+    g->unit = is_run ? run : 1;
   }
 }
 
@@ -90,15 +93,28 @@ static bool is_outer(const indim_host_convolution *s, int64_t stride) {
   return is;
 }
 
+static int64_t reach(int64_t count, int64_t stride) { return stride > 0 ? (count - 1) * stride : 0; }
+
+static int64_t image_end(const indim_host_convolution *s) {
+  int64_t last =
+      reach(s->groups, s->image_group) + reach(s->batch, s->image_batch) + reach(s->features, s->image_feature);
+  for (int32_t a = 0; a < AXES; a++) {
+    last += reach(s->dims[a].in, s->dims[a].image_stride);
+  }
+  return last + 1;
+}
+
 // One phase of one group as a product. Without steps or rows the counts are 0 and the rest is not complete.
 static void make_gather(const indim_host_convolution *s, int64_t group, const phase *phases, indim_gather *g) {
-  *g = (indim_gather){.first_image = group * s->image_group,
+  *g = (indim_gather){.image_end = image_end(s),
+                      .first_image = group * s->image_group,
                       .first_filter = group * s->filter_group,
                       .first_out = group * s->out_group,
                       .row_count = s->batch,
                       .step_count = s->features};
   indim_gather_dim batch = {s->batch, s->image_batch, s->out_batch, 0, -1};
   indim_gather_dim features = {s->features, s->image_feature, s->filter_feature, 0, -1};
+  bool is_whole = phases[0].step == 1 && phases[1].step == 1 && phases[2].step == 1;
   bool batch_first = is_outer(s, s->image_batch);
   bool features_first = is_outer(s, s->image_feature) && s->image_feature != 1;
   if (batch_first) {
@@ -140,7 +156,7 @@ static void make_gather(const indim_host_convolution *s, int64_t group, const ph
       g->steps[d] = (indim_gather_dim){1, 0, 0, 0, -1};
     }
   }
-  set_mode(g);
+  set_mode(g, is_whole);
 }
 
 // Blocks ------------------------------------------------------------------------------------------------------------------
@@ -223,10 +239,11 @@ static int64_t split_blocks(job *j) {
     first[a] = phase_of(&s->dims[a], 0);
   }
   make_gather(s, 0, first, &g);
-  bool is_packed = g.mode == INDIM_GATHER_PACKED_ROWS || g.mode == INDIM_GATHER_PACKED_STEPS;
-  int64_t most = is_packed ? INDIM_GATHER_ROWS_PACKED : INDIM_GATHER_ROWS;
+  bool in_place = g.mode == INDIM_GATHER_UNITS || g.mode == INDIM_GATHER_ROW_UNITS;
+  int64_t round = g.mode == INDIM_GATHER_ROW_RUNS ? g.unit : ROUND;
+  int64_t most = (in_place ? INDIM_GATHER_ROWS : INDIM_GATHER_ROWS_PACKED) / round * round;
   int64_t blocks = indim_ceil_div(g.row_count, most);
-  j->rows = indim_ceil_div(indim_ceil_div(g.row_count, blocks), ROUND) * ROUND;
+  j->rows = indim_ceil_div(indim_ceil_div(g.row_count, blocks), round) * round;
   j->columns = s->outputs;
   for (;;) {
     j->row_blocks = indim_ceil_div(g.row_count, j->rows);
@@ -235,7 +252,7 @@ static int64_t split_blocks(job *j) {
     if ((double)parts * (double)j->row_blocks * (double)j->column_blocks >= ENOUGH_BLOCKS || work <= least_work) {
       break;
     }
-    int64_t rows = indim_ceil_div(j->rows, 2 * ROUND) * ROUND;
+    int64_t rows = indim_ceil_div(j->rows, 2 * round) * round;
     int64_t columns = indim_ceil_div(j->columns, 2 * LEAST_COLUMNS) * LEAST_COLUMNS;
     bool can_rows = rows >= LEAST_ROWS && rows < j->rows;
     bool can_columns = columns < j->columns;

@@ -39,14 +39,18 @@ static void list_places(const indim_gather_dim *dims, int32_t rank, int64_t begi
     end = end < count ? end : count;
     place step = {0};
     move(inner, 1, &step);
+    int64_t image = at.image, other = at.other, at0 = at.at[0], at1 = at.at[1], at2 = at.at[2];
+    int64_t to_image = step.image, to_other = step.other, to0 = step.at[0], to1 = step.at[1], to2 = step.at[2];
+    int64_t left = inner->size - index[rank - 1];
     for (; i < end; i++) {
-      out[i] = at;
-      at.image += step.image;
-      at.other += step.other;
-      at.at[0] += step.at[0];
-      at.at[1] += step.at[1];
-      at.at[2] += step.at[2];
+      out[i] = (place){image, other, {at0, at1, at2}};
+      image += to_image;
+      other += to_other;
+      at0 += to0;
+      at1 += to1;
+      at2 += to2;
     }
+    move(inner, left, &at);
     index[rank - 1] = 0;
     move(inner, -inner->size, &at);
     for (int32_t d = rank - 2; d >= 0; d--) {

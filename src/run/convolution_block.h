@@ -18,6 +18,7 @@ typedef struct indim_gather_dim {
 typedef enum indim_gather_mode {
   INDIM_GATHER_UNITS,         // in place: |unit| steps at a time are neighbours in the image
   INDIM_GATHER_ROW_UNITS,     // in place: |unit| rows at a time are
+  INDIM_GATHER_ROW_RUNS,      // the same, at several places: what lies partly beside the image is copied
   INDIM_GATHER_PACKED_ROWS,   // packed row after row
   INDIM_GATHER_PACKED_STEPS,  // packed step after step
 } indim_gather_mode;
@@ -28,8 +29,9 @@ typedef struct indim_gather {
   indim_gather_mode mode;
   int32_t row_dims, step_dims;
   indim_gather_dim rows[INDIM_GATHER_DIMS], steps[INDIM_GATHER_DIMS];
-  int64_t row_count, step_count;  // neither is 0
-  int64_t unit;                   // innermost steps, or rows, that are neighbours in the image at one place of all axes
+  int64_t row_count, step_count;                 // neither is 0
+  int64_t unit;                                  // innermost steps, or rows, that are neighbours in the image
+  int64_t image_end;                             // the elements from the image's address to the end of what may be read
   int64_t first_image, first_filter, first_out;  // elements from the arrays' addresses to row, column and step 0
   int64_t origin[INDIM_GATHER_AXES];             // the place in the image of row 0 and step 0
   int64_t limits[INDIM_GATHER_AXES];             // the image's sizes
@@ -39,7 +41,8 @@ enum {
   INDIM_GATHER_DEPTH_BYTES = 1024,  // of the steps of a row that are summed in registers
   INDIM_GATHER_UNIT = 16,           // of the units that are read in place, at least
   INDIM_GATHER_ROWS = 192,          // of a block at most, and
-  INDIM_GATHER_ROWS_PACKED = 60     // of one that is packed
+  INDIM_GATHER_ROWS_PACKED = 48,    // of one that is packed
+  INDIM_GATHER_ROW_RUN = 4          // of the runs that are read in place, at least
 };
 
 // Rows |row| to |row| + |rows| and columns |column| to |column| + |columns| of the output, with vectors of at most so many

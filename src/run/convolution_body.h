@@ -26,10 +26,8 @@ static const REAL NAME(zeros)[TILE_M + INDIM_GATHER_DEPTH_BYTES / 4];
 // What a block works with: on the stack, and not needed from one block to the next.
 typedef struct NAME(work) {
   _Alignas(64) REAL filter[INDIM_GATHER_DEPTH_BYTES / sizeof(REAL) * 2 * VECTOR_BYTES / sizeof(REAL)];
-  union {
-    REAL packed[INDIM_GATHER_ROWS_PACKED * (INDIM_GATHER_DEPTH_BYTES / sizeof(REAL) + 16)];
-    const REAL *pointers[(INDIM_GATHER_ROWS + INDIM_GATHER_UNIT) * MOST_RUNS];  // see point and point_steps
-  } left;
+  REAL packed[INDIM_GATHER_ROWS_PACKED * (INDIM_GATHER_DEPTH_BYTES / sizeof(REAL) + 16)];
+  const REAL *pointers[(INDIM_GATHER_ROWS + INDIM_GATHER_UNIT) * MOST_RUNS];  // see point and point_steps
   _Alignas(64) REAL spare[TILE_M * 2 * VECTOR_BYTES / sizeof(REAL)];
   place rows[INDIM_GATHER_ROWS];
   place steps[MOST_STEPS];
@@ -155,8 +153,8 @@ TARGET static void NAME(tile)(NAME(work) * w, const NAME(left) * left, int64_t s
 
 // Neighbouring elements, most often so few that a call of memcpy would take longer: two pieces that overlap.
 TARGET static inline __attribute__((always_inline)) void NAME(copy)(REAL *to, const REAL *from, int64_t count) {
-#define TWO(piece)                                                         \
-  memcpy(to, from, (piece) * sizeof(REAL));                                \
+#define TWO(piece)                          \
+  memcpy(to, from, (piece) * sizeof(REAL)); \
   memcpy(to + count - (piece), from + count - (piece), (piece) * sizeof(REAL))
   if (count > 32) {
     memcpy(to, from, (size_t)count * sizeof(REAL));
@@ -195,7 +193,7 @@ TARGET static void NAME(pack_filter)(NAME(work) * w, const REAL *filter, int64_t
 // Of each tile and unit of the sum TILE_M pointers; rows that a tile does not have repeat its first.
 TARGET static void NAME(point)(NAME(work) * w, const indim_gather *g, const REAL *image, int64_t rows, int64_t count,
                                int64_t unit) {
-  const REAL **to = w->left.pointers;
+  const REAL **to = w->pointers;
   for (int64_t first = 0; first < rows; first += TILE_M) {
     for (int64_t k = 0; k < count; k += unit) {
       const place *step = &w->steps[k];
@@ -216,12 +214,54 @@ static int64_t NAME(rows_of_unit)(const indim_gather *g, int64_t row, int64_t i,
 // Of each unit of rows and each step one pointer.
 TARGET static void NAME(point_steps)(NAME(work) * w, const indim_gather *g, const REAL *image, int64_t row,
                                      int64_t rows, int64_t count) {
-  const REAL **to = w->left.pointers;
+  const REAL **to = w->pointers;
   for (int64_t i = 0; i < rows; i += NAME(rows_of_unit)(g, row, i, rows)) {
     const place *first = &w->rows[i];
     for (int64_t k = 0; k < count; k++) {
       const place *step = &w->steps[k];
       *to++ = is_inside(g, first, step) ? image + (first->image + step->image) : NAME(zeros) + TILE_M;
+    }
+  }
+}
+
+// The rows of a run for one step, of which some lie beside the image: copied to |to|. Returns where they are.
+TARGET static const REAL *NAME(copy_run)(const indim_gather *g, const REAL *image, const place *rows, const place *step,
+                                         const piece *pieces, int64_t count, REAL *to) {
+  bool is_zero = true;
+  for (int64_t p = 0; p < count; p++) {
+    const place *row = &rows[pieces[p].row];
+    REAL *at = to + pieces[p].row;
+    int64_t low = 0;
+    int64_t high = clip(g, row, step, pieces[p].axis, pieces[p].move, pieces[p].count, &low);
+    NAME(copy)(at, NAME(zeros), low);
+    if (low < high) {
+      NAME(copy)(at + low, image + (row->image + step->image + low), high - low);
+      is_zero = false;
+    }
+    NAME(copy)(at + high, NAME(zeros), pieces[p].count - high);
+  }
+  return is_zero ? NAME(zeros) : to;
+}
+
+// Of each run of rows and each step one pointer. A tile may read beyond the end of a run, but not of the image.
+TARGET static void NAME(point_runs)(NAME(work) * w, const indim_gather *g, const REAL *image, int64_t rows,
+                                    int64_t count) {
+  const REAL **to = w->pointers;
+  REAL *copies = w->packed;
+  for (int64_t i = 0; i < rows; i += g->unit) {
+    piece parts[INDIM_GATHER_ROWS_PACKED];
+    const place *first = &w->rows[i];
+    bounds of_run = bounds_of(first, g->unit);
+    int64_t part_count = list_pieces(first, g->unit, false, parts);
+    for (int64_t k = 0; k < count; k++) {
+      const place *step = &w->steps[k];
+      int64_t at = first->image + step->image;
+      if (are_inside(g, &of_run, step) && at + g->unit + TILE_M <= g->image_end) {
+        *to++ = image + at;
+      } else {
+        *to++ = NAME(copy_run)(g, image, first, step, parts, part_count, copies);
+        copies += to[-1] == copies ? g->unit : 0;
+      }
     }
   }
 }
@@ -249,7 +289,7 @@ TARGET static void NAME(pack_rows)(NAME(work) * w, const indim_gather *g, const 
   bounds steps = bounds_of(w->steps, count);
   for (int64_t i = 0; i < rows; i++) {
     const place *row = &w->rows[i];
-    REAL *to = w->left.packed + i * PITCH;
+    REAL *to = w->packed + i * PITCH;
     bool is_whole = are_inside(g, &steps, row);
     for (int64_t r = 0; r < runs; r++) {
       const place *step = &w->steps[w->runs[r].first];
@@ -278,7 +318,7 @@ TARGET static void NAME(pack_steps)(NAME(work) * w, const indim_gather *g, const
     bounds of_tile = bounds_of(tile, height);
     int64_t whole_count = list_pieces(tile, height, true, whole);
     int64_t part_count = list_pieces(tile, height, false, parts);
-    REAL *to = w->left.packed + first * count;
+    REAL *to = w->packed + first * count;
     if (height < TILE_M) {
       memset(to, 0, (size_t)(TILE_M * count) * sizeof(REAL));
     }
@@ -320,14 +360,14 @@ TARGET static void NAME(prefetch)(const NAME(work) * w, const REAL *filter, int6
 TARGET static NAME(left) NAME(left_of)(const NAME(work) * w, const indim_gather *g, int64_t i, int64_t height,
                                        int64_t count, const REAL **rows) {
   if (g->mode == INDIM_GATHER_PACKED_STEPS) {
-    return (NAME(left)){.packed = w->left.packed + i * count, .length = count, .kind = NAME(STEPS)};
+    return (NAME(left)){.packed = w->packed + i * count, .length = count, .kind = NAME(STEPS)};
   }
   if (g->mode == INDIM_GATHER_UNITS) {
     int64_t unit = g->unit < count ? g->unit : count;
-    return (NAME(left)){.pointers = w->left.pointers + i * (count / unit), .runs = count / unit, .length = unit};
+    return (NAME(left)){.pointers = w->pointers + i * (count / unit), .runs = count / unit, .length = unit};
   }
   for (int64_t r = 0; r < TILE_M; r++) {
-    rows[r] = w->left.packed + (r < height ? i + r : i) * PITCH;
+    rows[r] = w->packed + (r < height ? i + r : i) * PITCH;
   }
   return (NAME(left)){.pointers = rows, .runs = 1, .length = count};
 }
@@ -336,7 +376,7 @@ TARGET static NAME(left) NAME(left_of)(const NAME(work) * w, const indim_gather 
 // rows before its first rather than behind the unit.
 TARGET static void NAME(tiles_of_units)(NAME(work) * w, const indim_gather *g, REAL *out, int64_t row, int64_t rows,
                                         int64_t count, int64_t columns, bool accumulate) {
-  NAME(left) left = {.pointers = w->left.pointers, .length = count, .kind = NAME(POINTED)};
+  NAME(left) left = {.pointers = w->pointers, .length = count, .kind = NAME(POINTED)};
   for (int64_t i = 0; i < rows; left.pointers += count) {
     int64_t first = i;
     int64_t end = i + NAME(rows_of_unit)(g, row, i, rows);
@@ -344,7 +384,7 @@ TARGET static void NAME(tiles_of_units)(NAME(work) * w, const indim_gather *g, R
     for (int64_t height = 0; i < end; i += height) {
       height = end - i < TILE_M ? end - i : TILE_M;
       int64_t beyond = within + i - first + indim_ceil_div(height, HEIGHT_STEP) * HEIGHT_STEP - g->unit;
-      int64_t skipped = beyond > 0 ? beyond : 0;
+      int64_t skipped = beyond > 0 && g->mode == INDIM_GATHER_ROW_UNITS ? beyond : 0;
       left.within = i - first - skipped;
       NAME(tile)(w, &left, skipped, skipped + height, columns, &w->rows[i], out, accumulate);
     }
@@ -371,6 +411,9 @@ TARGET static void NAME(sums)(NAME(work) * w, const indim_gather *g, const REAL 
   case INDIM_GATHER_ROW_UNITS:
     NAME(point_steps)(w, g, image, row, rows, count);
     break;
+  case INDIM_GATHER_ROW_RUNS:
+    NAME(point_runs)(w, g, image, rows, count);
+    break;
   case INDIM_GATHER_PACKED_ROWS:
     NAME(pack_rows)(w, g, image, rows, begin, count);
     break;
@@ -384,7 +427,7 @@ TARGET static void NAME(sums)(NAME(work) * w, const indim_gather *g, const REAL 
     if (columns - j >= 2 * TILE_N) {
       NAME(prefetch)(w, filter + j + TILE_N, count);
     }
-    if (g->mode == INDIM_GATHER_ROW_UNITS) {
+    if (g->mode == INDIM_GATHER_ROW_UNITS || g->mode == INDIM_GATHER_ROW_RUNS) {
       NAME(tiles_of_units)(w, g, out + j, row, rows, count, width, begin > 0);
     } else {
       NAME(tiles)(w, g, out + j, rows, count, width, begin > 0);
@@ -396,8 +439,9 @@ TARGET static void NAME(sums)(NAME(work) * w, const indim_gather *g, const REAL 
 TARGET static void NAME(block)(const indim_gather *g, const REAL *image, const REAL *filter, REAL *out, int64_t row,
                                int64_t rows, int64_t column, int64_t columns) {
   NAME(work) w;
-  bool is_packed = g->mode == INDIM_GATHER_PACKED_ROWS || g->mode == INDIM_GATHER_PACKED_STEPS;
-  int64_t most = is_packed ? INDIM_GATHER_ROWS_PACKED : INDIM_GATHER_ROWS;
+  bool in_place = g->mode == INDIM_GATHER_UNITS || g->mode == INDIM_GATHER_ROW_UNITS;
+  int64_t most = in_place ? INDIM_GATHER_ROWS : INDIM_GATHER_ROWS_PACKED;
+  most = g->mode == INDIM_GATHER_ROW_RUNS ? most / g->unit * g->unit : most;
   const place first_row = {g->first_image, g->first_out + column, {g->origin[0], g->origin[1], g->origin[2]}};
   const place first_step = {0, g->first_filter + column, {0}};
   memset(w.spare, 0, sizeof w.spare);

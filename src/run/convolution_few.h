@@ -78,10 +78,10 @@ TARGET static void NAME(few_rows)(NAME(work) * w, const indim_gather *g, const R
       for (int64_t r = 0; r < FEW_ROWS; r++) {
         const place *row = &w->rows[i + (r < height ? r : 0)];
         const place *step = &w->steps[u];
-        w->left.pointers[u * FEW_ROWS + r] = is_inside(g, row, step) ? image + (row->image + step->image) : NAME(zeros);
+        w->pointers[u * FEW_ROWS + r] = is_inside(g, row, step) ? image + (row->image + step->image) : NAME(zeros);
       }
     }
-    few[columns - 1](w->left.pointers, units, g->unit, w->filter, sums);
+    few[columns - 1](w->pointers, units, g->unit, w->filter, sums);
     for (int64_t r = 0; r < height; r++) {
       REAL *to = out + w->rows[i + r].other;
       for (int64_t j = 0; j < columns; j++) {
