@@ -316,18 +316,20 @@ static void draw_labels(const char *letters, int64_t first, int64_t second, int3
   out_labels[rank] = '\0';
 }
 
-static void convolution_program(void) {
-  int32_t spatial = (int32_t)draw(3);
+// |is_large|: the host's, most of them.
+static void convolution_program(bool is_large) {
+  static const char *const floats[] = {"f32", "f32", "f64", "f16", "bf16"};
+  int32_t spatial = (int32_t)draw(3) + (is_large ? 1 : 0);
   int64_t feature_groups = draw(3) == 0 ? PICK(2, 3, 8) : 1;
   int64_t batch_groups = feature_groups == 1 && draw(4) == 0 ? 2 : 1;
   int64_t batch = PICK(1, 2, 3);
-  int64_t inputs = PICK(1, 2, 3, 5, 8);
-  int64_t outputs = PICK(1, 2, 3, 8, 17) * feature_groups * batch_groups;
-  const char *type = draw_type();
+  int64_t inputs = is_large ? PICK(3, 8, 16, 17, 32, 40) : PICK(1, 2, 3, 5, 8);
+  int64_t outputs = (is_large ? PICK(1, 3, 8, 16, 33, 70) : PICK(1, 2, 3, 8, 17)) * feature_groups * batch_groups;
+  const char *type = is_large ? floats[draw(5)] : draw_type();
   window w[MOST_RANK];
   int64_t sizes[MOST_RANK], taps[MOST_RANK], results[MOST_RANK];
   for (int32_t s = 0; s < spatial; s++) {
-    sizes[s] = PICK(1, 3, 6, 11, 19);
+    sizes[s] = is_large ? spatial == 3 ? PICK(3, 5, 8) : PICK(6, 11, 19, 28) : PICK(1, 3, 6, 11, 19);
     w[s] = draw_window(sizes[s]);
     w[s].reversal = draw(4) == 0;
     taps[s] = w[s].size;
@@ -341,9 +343,11 @@ static void convolution_program(void) {
   begin();
   add("ENTRY main {\n  x = ");
   add_shape(type, spatial + 2, shapes[0]);
-  add(" parameter(0)\n  k = ");
+  add(" parameter(0)\n  p = ");
   add_shape(type, spatial + 2, shapes[1]);
-  add(" parameter(1)\n  ROOT r = ");
+  add(" parameter(1)\n  k = ");
+  add_shape(type, spatial + 2, shapes[1]);
+  add(draw(3) == 0 ? " reverse(p), dimensions={0,1}\n  ROOT r = " : " copy(p)\n  ROOT r = ");
   add_shape(type, spatial + 2, shapes[2]);
   add(" convolution(x, k)");
   add_window(spatial, w);
@@ -354,7 +358,11 @@ static void convolution_program(void) {
 TEST(convolutions) {
   state = 4;
   for (int i = 0; i < 40 && can_compile(); i++) {
-    convolution_program();
+    convolution_program(false);
+    run();
+  }
+  for (int i = 0; i < 60 && can_compile(); i++) {
+    convolution_program(true);
     run();
   }
 }
