@@ -37,6 +37,8 @@ unsigned indim_emit_alignment(indim_type type);
 // base[index] in units of |element|; |is_inside|: known to be in bounds.
 LLVMValueRef indim_emit_offset(indim_generator *g, LLVMTypeRef element, LLVMValueRef base, LLVMValueRef index,
                                bool is_inside);
+// The storage that has the bytes of |storage|, a scratch array: itself, or the one that it shares them with.
+int32_t indim_emit_owner(const indim_generator *g, int32_t storage);
 // The base address of a storage. Loaded once, in the entry block; scratch storages are offsets into the block.
 LLVMValueRef indim_emit_storage_base(indim_generator *g, int32_t index);
 // The pointer |offset| elements after the address.

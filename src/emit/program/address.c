@@ -59,10 +59,15 @@ static const indim_storage *own_storage(const indim_generator *g, int32_t index)
   return storage;
 }
 
+int32_t indim_emit_owner(const indim_generator *g, int32_t storage) { return own_storage(g, storage)->index; }
+
 LLVMValueRef indim_emit_storage_base(indim_generator *g, int32_t index) {
   const indim_storage *storage = own_storage(g, index);
   indim_emit_function *f = g->current;
   index = storage->index;
+  if (f->bases[index] != NULL) {
+    return f->bases[index];
+  }
   if (storage->kind == INDIM_STORAGE_SCRATCH) {
     return indim_emit_offset(g, LLVMInt8TypeInContext(g->e.context), f->scratch, indim_emit_s64(g, storage->offset),
                              true);
@@ -70,9 +75,6 @@ LLVMValueRef indim_emit_storage_base(indim_generator *g, int32_t index) {
   if (storage->kind == INDIM_STORAGE_CONSTANT) {
     g->constants[index] = g->constants[index] == NULL ? constant_base(g, storage) : g->constants[index];
     return g->constants[index];
-  }
-  if (f->bases[index] != NULL) {
-    return f->bases[index];
   }
   LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);
   LLVMPositionBuilderAtEnd(g->e.builder, f->entry);
@@ -181,13 +183,13 @@ static LLVMValueRef add_terms(indim_generator *g, LLVMTypeRef element, LLVMValue
 
 // What is invariant in the innermost loop is added to the base in its preheader, so that only the index is added
 // inside; accesses that differ by a constant share their pointer. Scratch is one block: the offset of a storage there
-// is a constant, too.
+// is a constant, too, unless the function is told where it is (piece.c).
 static indim_emit_address scalar_address(indim_generator *g, int32_t storage, indim_value_id address) {
   indim_emit_address out = {.element = indim_emit_element_type(g, indim_emit_storage_type(g, storage))};
   const indim_storage *own = own_storage(g, storage);
   terms t = collect_terms(g, address);
   out.constant = t.constant;
-  if (own->kind == INDIM_STORAGE_SCRATCH) {
+  if (own->kind == INDIM_STORAGE_SCRATCH && g->current->bases[own->index] == NULL) {
     out.constant += own->offset / indim_type_bytes(indim_emit_storage_type(g, storage));
     out.base = g->current->scratch;
   } else {

@@ -254,5 +254,6 @@ indim_status indim_emit_control_node(indim_generator *g, const indim_loop_node *
   if (node->kind == INDIM_NODE_WHILE) {
     return emit_while(g, node);
   }
-  return node->u.loop.is_parallel && !g->current->is_piece ? indim_emit_parallel(g, node) : emit_for(g, node);
+  bool is_function = !g->current->is_piece && (node->u.loop.is_parallel || indim_emit_is_repeated(g, node));
+  return is_function ? indim_emit_piece_loop(g, node) : emit_for(g, node);
 }

@@ -2,6 +2,7 @@
 // program's. The function's entry block stays open until the end and collects what must dominate everything (base
 // addresses, stack slots). Long straight-line code is split into blocks, because LLVM's time per block grows
 // superlinearly.
+#include "emit/program/piece.h"
 #include "emit/program/program.h"
 #include "loop/target/cost.h"
 
@@ -209,7 +210,8 @@ static indim_status fill_module(indim_generator *g, bool has_lines) {
   if (has_lines) {
     INDIM_TRY(indim_emit_lines_begin(g));
   }
-  indim_status status = emit_function(g);
+  indim_status status = indim_emit_find_repeats(g, has_lines);
+  status = status == INDIM_OK ? emit_function(g) : status;
   indim_emit_lines_end(g);
   return status;
 }

@@ -107,6 +107,7 @@ typedef struct indim_generator {
   int32_t outlined_count;
   indim_emit_outlined outlined[INDIM_EMIT_OUTLINED];
   indim_emit_lines lines;
+  struct indim_emit_repeats *repeats;  // piece.h
 } indim_generator;
 
 // program.c -------------------------------------------------------------------------------------------------------------
@@ -244,10 +245,15 @@ INDIM_CHECKED indim_status indim_emit_iterations(indim_generator *g, const indim
                                                  LLVMValueRef end, LLVMBasicBlockRef before, LLVMBasicBlockRef head,
                                                  LLVMBasicBlockRef after, LLVMBasicBlockRef *out_last);
 
-// host.c: calls through the host table, and parallel loops -----------------------------------------------------------
+// host.c: calls through the host table; piece.c: loops that are functions of their own ---------------------------------
 
 INDIM_CHECKED indim_status indim_emit_host_node(indim_generator *g, const indim_loop_node *node);
-INDIM_CHECKED indim_status indim_emit_parallel(indim_generator *g, const indim_loop_node *node);
+// A for that carries nothing, by a function that computes its iterations.
+INDIM_CHECKED indim_status indim_emit_piece_loop(indim_generator *g, const indim_loop_node *node);
+// Returns |outcome| unless that is 0.
+void indim_emit_leave_unless_done(indim_generator *g, LLVMValueRef outcome);
+// repeat.c: whether a for that is not parallel becomes a function, because the program has equal ones.
+bool indim_emit_is_repeated(indim_generator *g, const indim_loop_node *node);
 
 // machine.c -------------------------------------------------------------------------------------------------------------
 

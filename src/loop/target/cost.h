@@ -82,6 +82,11 @@ enum {
   // Rows of the output computed together in a nest, and in registers: they share each load of the right side.
   // lstm_b16_*, matmul_4x4_1000.
   INDIM_COST_PRODUCT_ROWS = 4,
+  // Operations of a complex product and its sum, with infinities and NaN as they have to be.
+  INDIM_COST_COMPLEX_PRODUCT = 16,
+  // Copies of a product's step from unrolled contracted dimensions: each is code for all rows.
+  INDIM_COST_PRODUCT_COPIES = 16,
+  INDIM_COST_COMPLEX_COPIES = 4,
   // Multiplications from which the host's product is faster than a nest, if no side is shorter than the second. mlp_b128.
   INDIM_COST_HOST_PRODUCT = 200 * 1000,
   INDIM_COST_HOST_PRODUCT_ALONG = 30 * 1000,  // of two operands along the contracted dimension. attention.
@@ -145,6 +150,9 @@ enum {
   INDIM_COST_OUTLINED = 12,
   // Instructions of a block: LLVM's time grows faster than linearly with longer ones. matrices_60.
   INDIM_COST_BLOCK = 200,
+  // Nodes that a loop runs, from which equal ones become one function: a call is some tens of instructions. spectral solvers
+  // and layers of networks compile in a fourth of the time.
+  INDIM_COST_SHARED_LOOP = 512,
   // A function whose own code runs less than 1 in so many nodes, the others being in parallel loops, is not optimized.
   INDIM_COST_UNOPTIMIZED_SHARE = 64
 };
