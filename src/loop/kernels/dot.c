@@ -20,9 +20,29 @@ static void choose_rows(indim_product *p) {
   for (int32_t d = 0; d < p->out_rank; d++) {
     bool other_side =
         p->vector_dim >= p->out_rank ? p->group[d] != INDIM_PRODUCT_BATCH : p->group[d] != p->group[p->vector_dim];
-    if (p->group[d] != INDIM_PRODUCT_BATCH && other_side && p->item->shape->sizes[d] > best && d != p->vector_dim) {
-      best = p->item->shape->sizes[d];
+    if (p->group[d] != INDIM_PRODUCT_BATCH && other_side && p->sizes[d] > best && d != p->vector_dim) {
+      best = p->sizes[d];
       p->row_dim = d;
+    }
+  }
+}
+
+// Dimensions of the output that move together in all three arrays become one, as they did for the operands alone in |nest|:
+// the many dimensions of length 2 of a tensor network would be a loop each, or its copies.
+static void merge_output(indim_product *p, indim_nest *nest) {
+  const indim_location *at = &p->item->place;
+  int32_t inner = -1;
+  memcpy(nest->sizes, p->sizes, (size_t)p->out_rank * sizeof *nest->sizes);
+  for (int32_t d = p->out_rank - 1; d >= 0 && at->tiled == NULL; d--) {
+    if (nest->sizes[d] == 1) {
+      continue;
+    }
+    if (inner >= 0 && at->strides[d] == at->strides[inner] * nest->sizes[inner] &&
+        indim_nest_can_collapse(nest, d, inner)) {
+      nest->sizes[inner] *= nest->sizes[d];
+      nest->sizes[d] = 1;
+    } else {
+      inner = d;
     }
   }
 }
@@ -70,25 +90,22 @@ void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
       indim_product_run_one_row(&p, contracted, nest.sizes[contracted]);
       return;
     }
-    for (int32_t d = p.out_rank; d < p.rank; d++) {
-      p.sizes[d] = nest.sizes[d];
-    }
+    merge_output(&p, &nest);
+    memcpy(p.sizes, nest.sizes, sizeof p.sizes);
   }
   if (p.vector_dim < 0) {
     p.vector_dim = p.out_rank > 0 ? p.out_rank - 1 : p.rank;
     p.lanes = 1;
   }
   int64_t extent = p.vector_dim < p.rank ? p.sizes[p.vector_dim] : 1;
-  if (p.vector_dim < p.out_rank) {
-    extent = item->shape->sizes[p.vector_dim];
-  }
   while (p.lanes > 1 && p.lanes > extent) {
     p.lanes /= 2;
   }
-  p.lanes *= extent >= 2 * (int64_t)p.lanes && p.vector_dim < p.rank ? 2 : 1;
+  bool is_doubled = extent >= 2 * (int64_t)p.lanes && p.vector_dim < p.rank && !indim_type_is_complex(p.sum);
+  p.lanes *= is_doubled ? 2 : 1;
   choose_rows(&p);
   indim_element_forget(l);
-  int64_t count = p.row_dim < 0 ? 1 : item->shape->sizes[p.row_dim];
+  int64_t count = p.row_dim < 0 ? 1 : p.sizes[p.row_dim];
   int32_t rows = p.row_dim < 0 ? 1 : count < INDIM_COST_PRODUCT_ROWS ? (int32_t)count : INDIM_COST_PRODUCT_ROWS;
   indim_product_run_nest(&p, 0, count / rows * rows, rows);
   indim_product_run_nest(&p, count / rows * rows, count % rows, 1);

@@ -13,7 +13,7 @@ typedef struct indim_product {
   indim_flow_item *item;
   indim_flow_item *lhs, *rhs;
   int32_t out_rank, rank;         // dimensions of the output, then the contracted ones
-  int64_t sizes[INDIM_MAX_RANK];  // contracted dimensions collapsed
+  int64_t sizes[INDIM_MAX_RANK];  // 1 for a dimension collapsed into another
   uint8_t group[INDIM_MAX_RANK];
   int32_t lhs_dim[INDIM_MAX_RANK];  // the nest's dimension of each of the operand's
   int32_t rhs_dim[INDIM_MAX_RANK];
@@ -22,6 +22,7 @@ typedef struct indim_product {
   int32_t lanes;
   int32_t row_dim;  // dimension that is unroll-and-jammed; -1: none
   int32_t rows;
+  int32_t copies;  // of the innermost steps, beside the first, from unrolled loops
   indim_access_list *list;
 } indim_product;
 

@@ -31,11 +31,15 @@ static void accumulate(indim_product *p, indim_element_ctx *k, int32_t dim, indi
     }
     return;
   }
-  if (p->sizes[dim] <= INDIM_COST_UNROLLED_LOOP) {
+  int32_t most = indim_type_is_complex(p->sum) ? INDIM_COST_COMPLEX_COPIES : INDIM_COST_PRODUCT_COPIES;
+  if (p->sizes[dim] <= INDIM_COST_UNROLLED_LOOP && (p->copies + 1) * p->sizes[dim] <= most) {
+    int32_t copies = p->copies;
+    p->copies = (copies + 1) * (int32_t)p->sizes[dim] - 1;
     for (int64_t i = 0; i < p->sizes[dim]; i++) {
       index[dim] = (indim_coord){indim_loop_index(b, i), 0};
       accumulate(p, k, dim + 1, index, first_row, rows, sums);
     }
+    p->copies = copies;
     return;
   }
   indim_value_id in[INDIM_COST_PRODUCT_ROWS];
@@ -57,7 +61,7 @@ static void store_sum(indim_product *p, indim_element_ctx *k, const indim_coord 
 static bool is_interleaved(const indim_product *p, int32_t rows) {
   const indim_location *at = &p->item->place;
   return p->row_dim >= 0 && rows > 1 && at->tiled == NULL && at->strides[p->row_dim] == 1 &&
-         at->strides[p->vector_dim] == rows && p->item->shape->sizes[p->row_dim] == rows;
+         at->strides[p->vector_dim] == rows && p->sizes[p->row_dim] == rows;
 }
 
 // Stores such rows as one vector.
@@ -87,7 +91,7 @@ static int32_t rows_of_register(const indim_product *p, const indim_element_ctx 
   int32_t of_register = p->l->target->vector_bytes / 16;
   bool is_float = p->sum == p->item->shape->type && indim_type_is_float(p->sum);
   bool is_square = p->row_dim >= 0 && p->rank == p->out_rank + 1 && p->sizes[p->out_rank] == k->lanes &&
-                   p->item->shape->sizes[p->vector_dim] == k->lanes;
+                   p->sizes[p->vector_dim] == k->lanes;
   if (!is_float || !is_square || k->lanes * indim_type_bytes(p->sum) != 16 || of_register < 2 ||
       rows % of_register != 0) {
     return 0;
@@ -243,11 +247,11 @@ void indim_product_run_nest(indim_product *p, int64_t low, int64_t count, int32_
   }
   list->is_full = true;
   nest.list = list;
-  nest.cost = 2 * rows;
+  nest.cost = (indim_type_is_complex(p->sum) ? INDIM_COST_COMPLEX_PRODUCT : 2) * rows;
   for (int32_t d = p->out_rank; d < p->rank; d++) {
     nest.cost = indim_index_mul_saturated(nest.cost, p->sizes[d]);
   }
-  memcpy(nest.sizes, p->item->shape->sizes, (size_t)p->out_rank * sizeof *nest.sizes);
+  memcpy(nest.sizes, p->sizes, (size_t)p->out_rank * sizeof *nest.sizes);
   for (int32_t d = 0; d < p->out_rank; d++) {
     nest.order[d] = d;
   }
@@ -255,6 +259,7 @@ void indim_product_run_nest(indim_product *p, int64_t low, int64_t count, int32_
   nest.lanes = nest.vector_dim < 0 ? 1 : p->lanes;
   nest.unroll = 1;
   nest.may_thread = true;
+  nest.is_long = indim_type_is_complex(p->sum);
   nest.user_offset = low;
   p->rows = rows;
   if (p->row_dim >= 0) {

@@ -11,9 +11,7 @@ enum { MAX_SEGMENTS = 24 };
 
 // Choosing ------------------------------------------------------------------------------------------------------------
 
-// Whether |outer| can be collapsed into |inner|: in every access a step of |outer| equals sizes[inner] steps of
-// |inner|.
-static bool can_collapse(const indim_nest *nest, int32_t outer, int32_t inner) {
+bool indim_nest_can_collapse(const indim_nest *nest, int32_t outer, int32_t inner) {
   const indim_access_list *list = nest->list;
   if (list->is_full || list->used_as_value[outer] || list->used_as_value[inner] ||
       nest->group[outer] != nest->group[inner]) {
@@ -62,6 +60,20 @@ static bool fills_lines(const indim_nest *nest, int32_t dim, int32_t lanes) {
   return fills;
 }
 
+// Whether lanes along |dim| are loaded and stored one by one: no access is contiguous, or of so small a stride that vectors are
+// taken apart.
+static bool is_scattered(const indim_nest *nest, int32_t dim) {
+  enum { MOST_STRIDE = 4 };
+  const indim_access_list *list = nest->list;
+  for (int32_t i = 0; i < list->count; i++) {
+    const int64_t *strides = list->accesses[i].strides;
+    if (strides == NULL || indim_index_abs(strides[dim]) <= MOST_STRIDE) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static int32_t choose_vector_dim(const indim_nest *nest, int32_t lanes) {
   int32_t best = -1;
   int64_t best_score = -1;
@@ -74,7 +86,9 @@ static int32_t choose_vector_dim(const indim_nest *nest, int32_t lanes) {
     if (nest->sizes[d] == 1 || (any_fills && !fills_lines(nest, d, lanes))) {
       continue;
     }
-    int64_t filled = nest->sizes[d] < lanes ? nest->sizes[d] : lanes;
+    enum { SCATTERED_LANES = 4 };
+    int64_t most = is_scattered(nest, d) && lanes > SCATTERED_LANES ? SCATTERED_LANES : lanes;
+    int64_t filled = nest->sizes[d] < most ? nest->sizes[d] : most;
     int64_t score = (vector_score(nest, d) + 1) * filled;
     if (score > best_score) {
       best_score = score;
@@ -124,7 +138,7 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
     if (nest->sizes[d] == 1) {
       continue;
     }
-    if (inner >= 0 && can_collapse(nest, d, inner)) {
+    if (inner >= 0 && indim_nest_can_collapse(nest, d, inner)) {
       nest->sizes[inner] *= nest->sizes[d];
       nest->sizes[d] = 1;
     } else {
@@ -312,7 +326,7 @@ bool indim_nest_worth_threads(const indim_nest *nest, int64_t elements) {
 
 // The limit on copies of the body from unrolled small loops.
 static int32_t max_copies(const indim_nest *nest) {
-  return nest->cost <= INDIM_COST_MANY_COPIES ? 64 : nest->cost <= INDIM_COST_SOME_COPIES ? 16 : 4;
+  return nest->is_long ? 1 : nest->cost <= INDIM_COST_MANY_COPIES ? 64 : nest->cost <= INDIM_COST_SOME_COPIES ? 16 : 4;
 }
 
 indim_value_id indim_nest_pieces_begin(indim_nest *nest, int64_t low, int64_t high, bool threads) {

@@ -149,6 +149,7 @@ struct indim_nest {
   int64_t cost;                   // of one element, in cheap operations
   uint8_t group[INDIM_MAX_RANK];  // dimensions of different groups are never collapsed
   bool may_thread;
+  bool is_long;    // the body becomes so much code that there is one copy of it for all iterations
   int32_t copies;  // of the body from unrolled outer loops, while the nest is built
   const indim_access_list *list;
   indim_nest_body *body;
@@ -157,6 +158,8 @@ struct indim_nest {
 };
 // (access.c) Access analysis of |body|; |nest| has l, rank, sizes, body and user.
 void indim_nest_analyze(indim_nest *nest, indim_access_list *out_list);
+// Whether |outer| can be collapsed into |inner|: in every access a step of |outer| equals sizes[inner] steps of |inner|.
+bool indim_nest_can_collapse(const indim_nest *nest, int32_t outer, int32_t inner);
 // Chooses loop order (|strides|: of the store, may be NULL), collapsing, vector dimension, lanes and unroll factor.
 void indim_nest_choose(indim_nest *nest, const int64_t *strides);
 // Chooses in-register transpose; only for nests with one store per index whose body can be built without storing.

@@ -1,0 +1,102 @@
+// How much code becomes of a program: linear in its size, and next to nothing for a layer like the ones before. Counted are
+// lines of LLVM's IR for a named target, so that the numbers are the same on every machine.
+#include "indim/compile.h"
+#include "indim/text.h"
+#include "test.h"
+
+// Writes |layers| layers of a program.
+typedef void write_program(indim_buffer *out, int layers);
+
+// The lines of IR for a program; -1 when it does not compile.
+static int lines_of(write_program *write, int layers) {
+  indim_ctx *cx = NULL;
+  indim_module *module = NULL;
+  indim_executable *exe = NULL;
+  int lines = -1;
+  if (indim_ctx_create(NULL, &cx) != INDIM_OK) {
+    return -1;
+  }
+  indim_buffer text, llvm;
+  indim_buffer_init(&text, cx);
+  indim_buffer_init(&llvm, cx);
+  write(&text, layers);
+  indim_compile_options options = {.target = "x86-64-v3", .out_llvm = &llvm};
+  if (indim_module_parse(cx, indim_str_of("p.hlo"), indim_str_of(text.data), &module) == INDIM_OK &&
+      indim_module_verify(cx, module) == INDIM_OK && indim_compile(cx, module, &options, &exe) == INDIM_OK) {
+    lines = 0;
+    for (size_t i = 0; i < llvm.size; i++) {
+      lines += llvm.data[i] == '\n';
+    }
+  } else {
+    const indim_diagnostic *d = indim_ctx_diagnostic_get(cx, 0);
+    printf("  %s\n", d == NULL ? "no diagnostic" : d->message);
+  }
+  indim_executable_destroy(exe);
+  indim_module_destroy(module);
+  indim_buffer_deinit(&text);
+  indim_buffer_deinit(&llvm);
+  indim_ctx_destroy(cx);
+  return lines;
+}
+
+static bool can_compile(void) {
+  bool can = indim_compile_available(NULL) == INDIM_OK;
+  if (!can) {
+    printf("  this build has no code generator: not tested\n");
+  }
+  return can;
+}
+
+// h = tanh(h) * w, and its columns normalized, which no loop can do while it computes them, each layer in arrays of its own.
+static void write_layers(indim_buffer *out, int layers) {
+  indim_buffer_text(out, "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
+                         "ENTRY e { h0 = f32[300,400] parameter(0) z = f32[] constant(0)\n");
+  for (int i = 0; i < layers; i++) {
+    indim_buffer_printf(out,
+                        "w%d = f32[400] parameter(%d) b%d = f32[300,400] broadcast(w%d), dimensions={1}\n"
+                        "t%d = f32[300,400] tanh(h%d) m%d = f32[300,400] multiply(t%d, b%d)\n"
+                        "r%d = f32[400] reduce(m%d, z), dimensions={0}, to_apply=add\n"
+                        "x%d = f32[300,400] broadcast(r%d), dimensions={1} h%d = f32[300,400] divide(m%d, x%d)\n",
+                        i, i + 1, i, i, i, i, i, i, i, i, i, i, i, i + 1, i, i);
+  }
+  indim_buffer_printf(out, "ROOT r = f32[300,400] negate(h%d) }\n", layers);
+}
+
+// Gates of a quantum circuit: each of 8 qubits in turn is multiplied by a matrix, its dimension moved to the front.
+static void write_gates(indim_buffer *out, int layers) {
+  indim_buffer_text(out, "ENTRY e { g = c64[2,2] parameter(0) q0 = c64[2,2,2,2,2,2,2,2] parameter(1)\n");
+  for (int i = 0; i < 8 * layers; i++) {
+    indim_buffer_printf(out,
+                        "q%d = c64[2,2,2,2,2,2,2,2] dot(g, q%d), lhs_contracting_dims={1}, rhs_contracting_dims={%d}\n",
+                        i + 1, i, i % 8);
+  }
+  indim_buffer_printf(out, "ROOT r = c64[2,2,2,2,2,2,2,2] negate(q%d) }\n", 8 * layers);
+}
+
+TEST(equal_layers_are_one_function) {
+  if (!can_compile()) {
+    return;
+  }
+  int few = lines_of(write_layers, 4);
+  int many = lines_of(write_layers, 12);
+  printf("  4 layers: %d lines, 12 layers: %d\n", few, many);
+  REQUIRE(few > 0 && many > 0);
+  CHECK((many - few) / 8 < 450);  // with functions of its own a layer is 730 lines
+}
+
+TEST(many_short_dimensions_are_little_code) {
+  if (!can_compile()) {
+    return;
+  }
+  int one = lines_of(write_gates, 1);
+  int three = lines_of(write_gates, 3);
+  printf("  8 gates: %d lines, 24 gates: %d\n", one, three);
+  REQUIRE(one > 0 && three > 0);
+  CHECK(one < 8 * 500);
+  CHECK((three - one) / 16 < 170);
+}
+
+#define CASES(X)                   \
+  X(equal_layers_are_one_function) \
+  X(many_short_dimensions_are_little_code)
+TEST_MAIN(CASES)
