@@ -212,6 +212,20 @@ static bool converts(const indim_flow_item *item, const indim_location *at) {
   return is_other || at->storage->type != item->shape->type;
 }
 
+// How many vectors are computed side by side. A long body whose operations mostly wait for each other (a recurrence, a polynomial)
+// leaves most of the processor idle, and the next vector is too far behind to be looked at: its instructions come between.
+static int32_t jam_of(const indim_nest *nest, const indim_flow_item *item) {
+  bool is_plain = nest->vector_dim >= 0 && !nest->transposes && nest->stacked == 0 && nest->panel_count == 0 &&
+                  nest->unroll == 1 && !nest->streams;
+  if (!is_plain || nest->cost < INDIM_COST_JAMMED_LEAST) {
+    return 1;
+  }
+  bool is_one_chain = 10 * nest->cost <= INDIM_COST_ONE_CHAIN * (int64_t)item->chain;
+  bool is_few_chains = 10 * nest->cost <= INDIM_COST_FEW_CHAINS * (int64_t)item->chain;
+  int32_t jam = is_one_chain && nest->l->target->vector_registers >= 32 ? 4 : is_few_chains ? 2 : 1;
+  return jam * nest->cost <= INDIM_COST_JAMMED_MOST ? jam : 1;
+}
+
 static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_location *at, int64_t cost,
                         bool is_copy) {
   const indim_shape *shape = item->shape;
@@ -249,6 +263,11 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     nest.streams = nest.streams && !flushes_partial_lines;
     if (nest.panel_count > 0) {
       begin_region(&nest, at->storage);
+    }
+    nest.jam = is_copy ? 1 : jam_of(&nest, item);
+    if (nest.jam > 1) {
+      indim_lower_explain(l, item, "%d vectors side by side: most of its operations wait for each other",
+                          (int)nest.jam);
     }
     indim_nest_run(&nest);
   }

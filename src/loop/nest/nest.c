@@ -277,11 +277,33 @@ static void run_temporal(indim_nest *nest, indim_coord *index, int64_t from, int
   nest->streams = streams;
 }
 
+// The part of a vector loop whose vectors are computed |jam| at a time. Returns where it ends.
+static int64_t jammed_loop(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, bool threads) {
+  indim_loop_builder *b = &nest->l->b;
+  int32_t lanes = nest->lanes;
+  int64_t step = (int64_t)lanes * nest->jam;
+  int64_t blocks = nest->jam > 1 ? (high - low) / step : 0;
+  if (blocks < 2) {
+    return low;
+  }
+  nest->lanes = (int32_t)step;
+  int64_t end = low + blocks * step;
+  indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, low), indim_loop_index(b, end), step, 0, NULL, NULL);
+  if (threads && blocks >= 2 * INDIM_NEST_PIECES) {
+    indim_loop_for_parallel(b, (blocks + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
+  }
+  indim_nest_remainder(nest, index, i, step);
+  indim_loop_for_end(b, NULL, NULL);
+  nest->lanes = lanes;
+  return end;
+}
+
 void indim_nest_vector_loop(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, bool threads) {
   indim_loop_builder *b = &nest->l->b;
   int64_t step = (int64_t)nest->lanes * nest->unroll;
-  int64_t at = low;
   int64_t line = 0;
+  low = jammed_loop(nest, index, low, high, threads);
+  int64_t at = low;
   // Non-temporal stores should fill whole cache lines; in long rows, aligning the vectors to lines is worthwhile.
   bool is_long = high - low >= INDIM_COST_ALIGNED_ROW * nest->lanes && nest->cost <= INDIM_COST_MANY_COPIES;
   indim_value_id before = nest->streams && is_long ? indim_nest_before_line(nest, index, low, &line) : 0;

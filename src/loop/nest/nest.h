@@ -145,6 +145,7 @@ struct indim_nest {
   indim_value_id panel_start;               // offset of the current piece's panels; 0: none
   int32_t lanes;                            // at most
   int32_t unroll;
+  int32_t jam;                    // vectors that are computed side by side, as one of so many times the lanes
   bool streams;                   // non-temporal stores of full vectors
   int64_t cost;                   // of one element, in cheap operations
   uint8_t group[INDIM_MAX_RANK];  // dimensions of different groups are never collapsed

@@ -232,9 +232,11 @@ static void bound_depths(indim_lowering *l, indim_flow *flow) {
   for (int32_t i = 0; i < flow->item_count && has_room; i++) {
     indim_flow_item *item = flow->items[i];
     int64_t cost = own_cost(item);
+    int32_t before = 0;
     for (int32_t k = 0; k < item->operand_count; k++) {
       const indim_flow_item *operand = item->operands[k];
       if (operand->placement == INDIM_PLACEMENT_INLINE) {
+        before = operand->chain > before ? operand->chain : before;
         int32_t inside = depth[operand->index] + (indim_op_moves(item->instr->op) ? MOVE_DEPTH : 1);
         depth[i] = inside > depth[i] ? inside : depth[i];
         cost += operand->cost / repeats_along_row(item);
@@ -242,6 +244,7 @@ static void bound_depths(indim_lowering *l, indim_flow *flow) {
     }
     cost = cost > SMALL_COST ? shared_cost(&w, item) : cost;
     item->cost = (int32_t)(cost > MAX_COST ? MAX_COST : cost);
+    item->chain = (int32_t)(before + own_cost(item) > MAX_COST ? MAX_COST : before + own_cost(item));
     if (item->placement == INDIM_PLACEMENT_INLINE && (depth[i] > INDIM_INLINE_DEPTH || item->cost > MOST_COST)) {
       item->placement = INDIM_PLACEMENT_MEMORY;
       item->reason = "what it is computed from nests too deep";

@@ -64,6 +64,13 @@ enum {
   // A body of higher cost hides its own latencies: unrolling it doubles the time of code generation and gains nothing.
   // exp_5m, tanh_5m.
   INDIM_COST_LONG_BODY = 48,
+  // Unless most of it are chains of operations that need each other: then vectors are computed side by side, four where the cost is
+  // up to the first tenths of that of the longest chain, two up to the second. Shorter bodies than the least overlap as they are;
+  // the most bounds the code. clenshaw_f64.
+  INDIM_COST_ONE_CHAIN = 25,
+  INDIM_COST_FEW_CHAINS = 31,
+  INDIM_COST_JAMMED_LEAST = 70,
+  INDIM_COST_JAMMED_MOST = 1600,
   // One value in so many may have lanes of 8 bytes and take two registers, the others having 4. bench/random_numbers.py.
   INDIM_COST_RARE_WIDE = 8,
   // Vectors of a row from which its start is aligned to a cache line for non-temporal stores. add_f32_dram, transpose_4096x4096.
