@@ -24,7 +24,7 @@ import numpy as np
 INDIM = os.path.abspath(os.environ["INDIM_BIN"])
 OK, REFUSED, USAGE, FILE, LIMIT, UNSUPPORTED, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 5, 7, 130
 COMMANDS = re.findall(r"^COMMAND\((\w+),", pathlib.Path("tools/indim/commands.def").read_text(), re.MULTILINE)
-NEEDS_NONE = {"ops"}  # commands that do something without arguments
+NEEDS_NONE = {"ops", "lsp"}  # commands that do something without arguments
 passed = failed = 0
 # Sanitized builds need address space of their own.
 SANITIZED = "build/asan" in INDIM or "build/tsan" in INDIM
@@ -102,7 +102,9 @@ def documents():
     zsh = pathlib.Path("tools/indim/completions/_indim").read_text()
     bash = pathlib.Path("tools/indim/completions/indim.bash").read_text()
     for command in COMMANDS:
-        wanted = set(re.findall(r"--[a-z-]+", run(command, "--help").stdout.split("Example")[0])) - {"--help"}
+        # Of the lines that tell of options the part before what they do, where other commands may be named.
+        told = re.findall(r"^ +(-.*?)(?:  |$)", run(command, "--help").stdout.split("Example")[0], re.MULTILINE)
+        wanted = set(re.findall(r"--[a-z-]+", " ".join(told))) - {"--help"}
         for what, text in (
             ("the man page", page[command]),
             ("zsh", re.search(rf"\n{command}\)(.*?);;", zsh, re.S)[1]),
@@ -427,7 +429,7 @@ def objects(folder):
 
 def compiling(folder):
     p = program(folder, ADD)
-    expect("compile, graph alone", run("compile", "--dump=nothing", p), USAGE, err="graph, plan, loops, llvm and asm")
+    expect("compile, graph alone", run("compile", "--dump=nothing", p), USAGE, err="graph, plan, loops, llvm, asm and report")
     expect("compile, two files", run("compile", p, p), USAGE, err="one file")
     expect("compile, no such file", run("compile", "missing.hlo"), FILE, err="missing.hlo")
     expect("compile, a wrong program", run("compile", program(folder, "ENTRY e {", "cut.hlo")), REFUSED, err="cut.hlo:1:")
