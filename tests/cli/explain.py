@@ -66,6 +66,38 @@ def places(sizes, order, tiles, padded, index):
     return place
 
 
+def storage(sizes, order, tiles):
+    """Bytes of an array of f32 in tiles without *."""
+    widths = [sizes[d] for d in reversed(order)]
+    for tile in tiles:
+        widths = [1] * max(0, len(tile) - len(widths)) + widths
+        first = len(widths) - len(tile)
+        widths = widths[:first] + [-(-w // t) for w, t in zip(widths[first:], tile)] + tile
+    return 4 * int(np.prod(widths))
+
+
+def waste():
+    """The order of dimensions that is said to take less takes the least of all."""
+    rng = random.Random(17)
+    for _ in range(60 // SAMPLE):
+        rank = rng.randrange(1, 5)
+        sizes = [rng.choice([1, 1, 2, 3, 7, 16, 40]) for _ in range(rank)]
+        order = rng.sample(range(rank), rank)
+        tiles = [[rng.choice([2, 4, 8]), rng.choice([8, 16])]] + ([[2, 1]] if rng.random() < 0.5 else [])
+        shape = f"f32[{','.join(map(str, sizes))}]{{{','.join(map(str, order))}:T" + "".join(
+            "(" + ",".join(map(str, tile)) + ")" for tile in tiles
+        ) + "}"
+        facts = {b["label"]: b["text"] for b in json.loads(run("explain", "--json", shape).stdout)["picture"]["blocks"] if b["kind"] == "fact"}
+        least = min(storage(sizes, other, tiles) for other in itertools.permutations(range(rank)))
+        own = storage(sizes, order, tiles)
+        report(f"bytes of {shape}", facts["bytes"].startswith(f"{own},"), facts["bytes"])
+        said = facts.get("smaller", f"{own} bytes")
+        report(f"smaller than {shape}", said.split()[0] == str(least), (said, least))
+        if "smaller" in facts:
+            other = json.loads(run("explain", "--json", said.split(" as ")[1]).stdout)
+            report(f"bytes of what is smaller than {shape}", other["bytes"] == least, other["bytes"])
+
+
 def grids(picture):
     return [block for block in picture["blocks"] if block["kind"] == "grid"]
 
@@ -339,6 +371,7 @@ def broadcasts():
 
 with tempfile.TemporaryDirectory() as name:
     read_back()
+    waste()
     seeds()
     forms(pathlib.Path(name))
     terminals()

@@ -376,6 +376,9 @@ void shape_add_facts(picture *p, const indim_shape *shape, int64_t places, int64
   }
   say_strides(p, shape);
   say_bytes(p, shape, places, bytes);
+  if (layout->tile_count > 0 && places > indim_shape_element_count(shape) && indim_shape_element_count(shape) > 0) {
+    shape_add_waste(p, shape, bytes);
+  }
   if (shape->rank > 0 && indim_shape_element_count(shape) > 0) {
     choose_index(shape, index);
     if (layout->tile_count > 0) {
