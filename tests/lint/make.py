@@ -54,6 +54,12 @@ plant("rank-promotion.weights", lambda w, x: (w * x).sum(), (300, 1), (300,))
 plant("rank-promotion.mask", lambda m, x: jnp.where(m, x, 0.0), ("pred", 300, 1), (300,), form="mlir")
 plant("rank-promotion.accuracy", lambda p, y: ((p > 0.5) == y).mean(), (300, 1), ("pred", 300))
 plant("rank-promotion.row", lambda x, y: jnp.maximum(x, y), (300,), (300, 1), form="mlir")
+plant(
+    "rank-promotion.huber",
+    lambda p, y: (lambda d: jnp.where(jnp.abs(d) < 1, 0.5 * d * d, jnp.abs(d) - 0.5).mean())(p - y),
+    (300, 1),
+    (300,),
+)
 plant("outer-difference.loss", lambda x, y: jnp.mean((x[:, None] - y) ** 2), (300,), (300,))
 write(
     "outer-difference.text",
@@ -225,6 +231,12 @@ plant("clean.loss", loss, (8, 1), (1,), (256, 8), (256, 1))
 plant("clean.outer", lambda x, y: x[:, None] * y[None, :], (300,), (300,))
 plant("clean.distances", lambda x: x[:, None] - x[None, :], (300,))
 plant("clean.squared_distances", lambda x, y: (x**2).sum(1)[:, None] + (y**2).sum(1) - 2 * x @ y.T, (300, 5), (300, 5))
+plant(
+    "clean.cosine",
+    lambda x, y: (x @ y.T) / (jnp.linalg.norm(x, axis=1, keepdims=True) * jnp.linalg.norm(y, axis=1)),
+    (256, 64),
+    (256, 64),
+)
 plant("clean.softmax", lambda x: jax.nn.softmax(x), (300, 300), form="mlir")
 plant("clean.bias", lambda x, b: x + b, (300, 300), (300,))
 plant("clean.causal", lambda x: jnp.where(jnp.arange(300)[:, None] >= jnp.arange(300), x, 0.0), (300, 300))

@@ -204,8 +204,8 @@ void lint_gather_is_slice(lint *l) {
     int64_t count = indim_shape_element_count(shape);
     count = has_dim && shape->sizes[*dim] > 0 ? count / shape->sizes[*dim] : count;
     if (!l->depends[indices]) {
-      lint_add(l, RULE_gather_is_slice, i, bytes, "the %lld indices of this gather are known before the program runs",
-               (long long)count);
+      lint_add(l, RULE_gather_is_slice, i, bytes, "%lld %s known before the program runs", (long long)count,
+               count == 1 ? "index of this gather, which is" : "indices of this gather, which are");
     } else if (count == 1) {
       lint_add(l, RULE_gather_is_slice, i, bytes, "a gather of one slice, %s", lint_shape(l, i).text);
     }

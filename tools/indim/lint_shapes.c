@@ -1,4 +1,5 @@
 // Rules about shapes, types and layouts: broadcasts that were not meant, precision, padding.
+#include <stdlib.h>
 #include <string.h>
 
 #include "indim/literal_util.h"
@@ -133,6 +134,44 @@ static bool is_column(const indim_shape *shape) {
   return shape->rank >= 2 && above == 1;
 }
 
+// Whether |number|'s value is made of |of|'s; operands stand before their users.
+static bool is_made_of(const lint *l, int64_t number, int64_t of) {
+  if (number <= of) {
+    return number == of;
+  }
+  bool *is_made = must_alloc((size_t)(number - of) + 1);
+  for (int64_t i = of; i <= number; i++) {
+    is_made[i - of] = i == of;
+    for (int64_t k = 0; k < operand_count(&l->t, i) && !is_made[i - of]; k++) {
+      int64_t operand = operand_number(&l->t, i, k);
+      is_made[i - of] = operand >= of && is_made[operand - of];
+    }
+  }
+  bool found = is_made[number - of];
+  free(is_made);
+  return found;
+}
+
+// Whether it is joined with a value that has both dimensions by itself: then the matrix was meant, as in x @ y.T / (a * b).
+static bool meets_matrix(const lint *l, int64_t number) {
+  const indim_shape *shape = lint_shape_of(l, number);
+  for (int64_t u = l->t.users_begin[number]; u < l->t.users_begin[number + 1]; u++) {
+    int64_t user = l->t.users[u];
+    for (int64_t k = 0; joins(lint_op(l, user)) && k < operand_count(&l->t, user); k++) {
+      int64_t other = operand_number(&l->t, user, k);
+      origin o = origin_of(l, other);
+      int32_t dims = 0;
+      for (int32_t d = 0; d < shape->rank; d++) {
+        dims += o.dims[d] >= 0 && shape->sizes[d] > 1;
+      }
+      if (dims >= 2 && l->depends[o.number] && !is_made_of(l, o.number, number)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 // Whether operands |a| and |b| are a vector and a column; told once for each instruction.
 static bool check_promotion(lint *l, int64_t i, int64_t a, int64_t b) {
   origin x, y;
@@ -142,7 +181,7 @@ static bool check_promotion(lint *l, int64_t i, int64_t a, int64_t b) {
   const indim_shape *sx = lint_shape_of(l, x.number);
   const indim_shape *sy = lint_shape_of(l, y.number);
   bool is_promotion = (sx->rank == 1 && is_column(sy)) || (sy->rank == 1 && is_column(sx));
-  if (is_promotion) {
+  if (is_promotion && !meets_matrix(l, i)) {
     lint_add(l, RULE_rank_promotion, i, lint_bytes(lint_shape_of(l, i)), "%s %s and %s %s are joined to %s",
              lint_name(l, x.number), lint_shape(l, x.number).text, lint_name(l, y.number), lint_shape(l, y.number).text,
              lint_shape(l, i).text);
