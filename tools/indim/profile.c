@@ -14,8 +14,6 @@
 typedef struct runner {
   indim_executable *executable;
   indim_binding *binding;
-  indim_literal **results;  // leaves
-  int64_t result_count;
 } runner;
 
 typedef struct profile {
@@ -26,6 +24,8 @@ typedef struct profile {
   indim_literal **arguments;  // leaves in the program's layouts
   const void **pointers;
   int64_t argument_count;
+  indim_literal **results;  // leaves, which both write
+  int64_t result_count;
   int64_t steps;
   int64_t rounds, together;  // rounds of so many runs
   double *plain_ns, *timed_ns;
@@ -83,35 +83,32 @@ static indim_status take_arguments(profile *p, const indim_module *module, const
   return status;
 }
 
-static indim_status bind(profile *p, runner *r) {
+static indim_status make_results(profile *p) {
   indim_status status = INDIM_OK;
-  r->result_count = indim_executable_result_count(r->executable);
-  r->results = zeroed((size_t)r->result_count, sizeof *r->results);
-  void **pointers = zeroed((size_t)r->result_count, sizeof *pointers);
-  for (int64_t i = 0; i < r->result_count && status == INDIM_OK; i++) {
-    status = indim_literal_create(p->cx, indim_executable_result_shape(r->executable, i), &r->results[i]);
-    pointers[i] = status == INDIM_OK ? indim_literal_mutable_data(r->results[i]) : NULL;
+  p->result_count = indim_executable_result_count(p->plain.executable);
+  p->results = zeroed((size_t)p->result_count, sizeof *p->results);
+  for (int64_t i = 0; i < p->result_count && status == INDIM_OK; i++) {
+    status = indim_literal_create(p->cx, indim_executable_result_shape(p->plain.executable, i), &p->results[i]);
+  }
+  return status;
+}
+
+static indim_status bind(profile *p, runner *r) {
+  void **pointers = zeroed((size_t)p->result_count, sizeof *pointers);
+  for (int64_t i = 0; i < p->result_count; i++) {
+    pointers[i] = indim_literal_mutable_data(p->results[i]);
   }
   indim_run_options run = {.arguments = p->pointers,
                            .argument_count = p->argument_count,
                            .results = pointers,
-                           .result_count = r->result_count,
+                           .result_count = p->result_count,
                            .stop = work_stop_flag(),
                            .pool = p->pool,
                            .step_times = p->times,
                            .cx = p->cx};
-  status = status == INDIM_OK ? indim_binding_create(p->cx, r->executable, &run, &r->binding) : status;
+  indim_status status = indim_binding_create(p->cx, r->executable, &run, &r->binding);
   free(pointers);
   return status;
-}
-
-static void release(runner *r) {
-  indim_binding_destroy(r->binding);
-  for (int64_t i = 0; r->results != NULL && i < r->result_count; i++) {
-    indim_literal_destroy(r->results[i]);
-  }
-  free(r->results);
-  indim_executable_destroy(r->executable);
 }
 
 static indim_status run_some(runner *r, int64_t count, int64_t *out_ns) {
@@ -156,7 +153,8 @@ static indim_status run_round(profile *p, int64_t round) {
 static indim_status run_rounds(profile *p) {
   p->steps = indim_executable_step_count(p->timed.executable);
   p->times = zeroed((size_t)p->steps + 1, sizeof *p->times);
-  indim_status status = bind(p, &p->plain);
+  indim_status status = make_results(p);
+  status = status == INDIM_OK ? bind(p, &p->plain) : status;
   status = status == INDIM_OK ? bind(p, &p->timed) : status;
   status = status == INDIM_OK ? choose_rounds(p) : status;
   if (status != INDIM_OK) {
@@ -442,7 +440,9 @@ static indim_status measure(profile *p, const indim_module *module, const indim_
   }
   work_begin(p->cx, "running");
   indim_run_options run = {.pool = p->pool, .stop = work_stop_flag()};
-  status = indim_execute_literals(p->cx, p->plain.executable, arguments, count, &run, out_result);
+  if (out_result != NULL) {
+    status = indim_execute_literals(p->cx, p->plain.executable, arguments, count, &run, out_result);
+  }
   status = status == INDIM_OK ? take_arguments(p, module, arguments, count) : status;
   status = status == INDIM_OK ? run_rounds(p) : status;
   if (status == INDIM_OK && p->options->limits) {
@@ -454,14 +454,20 @@ static indim_status measure(profile *p, const indim_module *module, const indim_
 }
 
 static void clean_up(profile *p) {
-  release(&p->plain);
-  release(&p->timed);
+  indim_binding_destroy(p->plain.binding);
+  indim_binding_destroy(p->timed.binding);
+  indim_executable_destroy(p->plain.executable);
+  indim_executable_destroy(p->timed.executable);
   for (int64_t i = 0; p->arguments != NULL && i < p->argument_count; i++) {
     indim_literal_destroy(p->arguments[i]);
+  }
+  for (int64_t i = 0; p->results != NULL && i < p->result_count; i++) {
+    indim_literal_destroy(p->results[i]);
   }
   indim_pool_destroy(p->pool);
   free(p->arguments);
   free(p->pointers);
+  free(p->results);
   free(p->plain_ns);
   free(p->timed_ns);
   free(p->times);

@@ -25,7 +25,7 @@ indim_status measure_limits(indim_ctx *cx, indim_pool *pool, bool is_f64, machin
 indim_status make_argument(indim_ctx *cx, const indim_shape *shape, indim_literal **out_literal);
 
 // Compiles the program twice, with and without clocks, runs both in turn, and prints a table or JSON. |*out_result| is what
-// the program gives, to be destroyed; NULL if it failed.
+// the program gives, to be destroyed; NULL if it failed. |out_result| may be NULL.
 int profile_program(indim_ctx *cx, const command *self, const indim_module *module,
                     const indim_literal *const *arguments, int64_t count, const profile_options *options,
                     indim_literal **out_result);

@@ -344,7 +344,7 @@ static int run_profile(indim_ctx *cx, const command *self, const indim_module *m
       .json = options->json,
       .limits = options->limits};
   indim_literal *result = NULL;
-  int code = profile_program(cx, self, module, arguments, count, &wanted, &result);
+  int code = profile_program(cx, self, module, arguments, count, &wanted, options->output == NULL ? NULL : &result);
   if (code == EXIT_OK && options->output != NULL) {
     code = write_result(cx, self, options->output, result);
   }
