@@ -19,7 +19,7 @@ const char *const help_view =
     "\n"
     "Options:\n"
     "  -o FILE, --output=FILE  write there instead of to standard output\n"
-    "  --profile=FILE          show times: what `indim run --profile --json` printed for the same program and target\n"
+    "  --profile=FILE          show times: a profile of `indim run` in JSON, of the same program and target\n"
     "  --target=NAME           as it is compiled for that processor; --target=help lists the names\n"
     "  --fast=NAME,...         as it is compiled with these (`indim run --help`)\n"
     "  --without=NAME,...      as it is compiled without these decisions (`indim compile --without=help`)\n"

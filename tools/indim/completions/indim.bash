@@ -24,6 +24,7 @@ _indim() {
   broadcast)
     options='--dims= --numpy --all --svg --html --json --output= --ascii --width= --color=always --color=never --color=auto --help'
     ;;
+  view) options='--output= --profile= --target= --fast= --without= --custom-call= --ffi-handler= --help' ;;
   explain)
     options='--all --svg --html --json --output= --ascii --width= --color=always --color=never --color=auto --help'
     ;;
