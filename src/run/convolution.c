@@ -164,6 +164,7 @@ static void make_gather(const indim_host_convolution *s, int64_t group, const ph
 typedef struct job {
   const indim_host_convolution *sizes;
   int32_t vector_bytes;
+  const volatile int32_t *stop;
   int64_t phases[AXES];
   int64_t rows, columns;  // of a block
   int64_t row_blocks, column_blocks;
@@ -203,7 +204,7 @@ static void run_block(const job *j, const indim_gather *g, int64_t row, int64_t 
 static void run_blocks(void *frame, int64_t begin, int64_t end) {
   const job *j = frame;
   const indim_host_convolution *s = j->sizes;
-  for (int64_t i = begin, count = 1; i < end; i += count) {
+  for (int64_t i = begin, count = 1; i < end && (j->stop == NULL || *j->stop == 0); i += count) {
     int64_t first = i % j->row_blocks;
     int64_t rest = i / j->row_blocks / j->column_blocks;
     phase phases[AXES];
@@ -227,7 +228,7 @@ static void run_blocks(void *frame, int64_t begin, int64_t end) {
 // Halves blocks until there are enough for threads, or they are hardly worth one. Each block packs its part of the filter
 // again, and one that packs its part of the image as well is not cut along the columns first.
 static int64_t split_blocks(job *j) {
-  enum { ENOUGH_BLOCKS = 16, LEAST_ROWS = 48, LEAST_COLUMNS = 32, ROUND = 12, TALL = 2 };
+  enum { ENOUGH_BLOCKS = 16, LEAST_ROWS = 96, LEAST_COLUMNS = 32, ROUND = 12, TALL = 2 };
   static const double least_work = 5e5;  // multiplications
   const indim_host_convolution *s = j->sizes;
   phase first[AXES];
@@ -283,8 +284,9 @@ static bool is_valid(const indim_host_convolution *s) {
   return is;
 }
 
-bool indim_convolution_run(int32_t vector_bytes, indim_parallel_fn *parallel, void *parallel_user,
-                           const indim_host_convolution *sizes, void *out, const void *image, const void *filter) {
+bool indim_convolution_run(int32_t vector_bytes, const volatile int32_t *stop, indim_parallel_fn *parallel,
+                           void *parallel_user, const indim_host_convolution *sizes, void *out, const void *image,
+                           const void *filter) {
   const indim_host_convolution *s = sizes;
   if (!is_valid(s)) {
     return false;
@@ -296,8 +298,12 @@ bool indim_convolution_run(int32_t vector_bytes, indim_parallel_fn *parallel, vo
   if (elements == 0) {
     return true;
   }
-  job j = {
-      .sizes = s, .vector_bytes = vector_bytes == 0 ? 64 : vector_bytes, .out = out, .image = image, .filter = filter};
+  job j = {.sizes = s,
+           .vector_bytes = vector_bytes == 0 ? 64 : vector_bytes,
+           .stop = stop,
+           .out = out,
+           .image = image,
+           .filter = filter};
   int64_t count = split_blocks(&j);
   if (parallel == NULL || s->single_thread != 0 || count == 1) {
     run_blocks(&j, 0, count);

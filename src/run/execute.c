@@ -98,7 +98,8 @@ static int32_t run_lapack(void *user, const indim_host_lapack *numbers, void *co
 static int32_t run_convolution(void *user, const indim_host_convolution *sizes, void *const *arrays) {
   run *r = user;
   int32_t vector_bytes = r->executable->blas.vector_bytes;
-  if (!indim_convolution_run(vector_bytes, run_stoppable, r, sizes, arrays[0], arrays[1], arrays[2])) {
+  indim_parallel_fn *parallel = r->parallel == NULL ? NULL : run_stoppable;
+  if (!indim_convolution_run(vector_bytes, r->stop, parallel, r, sizes, arrays[0], arrays[1], arrays[2])) {
     return INDIM_HOST_FAILED;
   }
   return *r->stop == 0 ? INDIM_HOST_OK : INDIM_HOST_STOPPED;

@@ -187,7 +187,7 @@ static void check_problem(const problem *p, int32_t vector_bytes, int64_t number
   void *expected = filled(p, p->counts[0], 5);
   REQUIRE(image != NULL && filter != NULL && out != NULL && expected != NULL);
   run_plainly(p, expected, image, filter);
-  CHECK(indim_convolution_run(vector_bytes, NULL, NULL, s, out, image,
+  CHECK(indim_convolution_run(vector_bytes, NULL, NULL, NULL, s, out, image,
                               (const char *)filter + p->filter_start * element_bytes(p)));
   int64_t wrong = 0;
   for (int64_t i = 0; i < p->counts[0]; i++) {
@@ -231,11 +231,11 @@ TEST(same_bits_for_any_number_of_threads) {
     for (int64_t k = 0; k < p.counts[1]; k++) {
       image[k] = image[k] / 3 + (float)k * 1e-6F;
     }
-    CHECK(indim_convolution_run(0, NULL, NULL, &p.sizes, first, image, filter + p.filter_start));
+    CHECK(indim_convolution_run(0, NULL, NULL, NULL, &p.sizes, first, image, filter + p.filter_start));
     for (int32_t threads = 1; threads <= 5; threads += 2) {
       indim_pool *pool = NULL;
       REQUIRE(indim_pool_create(cx, threads, &pool) == INDIM_OK);
-      CHECK(indim_convolution_run(0, indim_pool_run, pool, &p.sizes, out, image, filter + p.filter_start));
+      CHECK(indim_convolution_run(0, NULL, indim_pool_run, pool, &p.sizes, out, image, filter + p.filter_start));
       CHECK(memcmp(first, out, (size_t)p.counts[0] * sizeof(float)) == 0);
       indim_pool_destroy(pool);
     }
@@ -247,32 +247,46 @@ TEST(same_bits_for_any_number_of_threads) {
   indim_ctx_destroy(cx);
 }
 
+TEST(stopped_ones_compute_nothing) {
+  volatile int32_t stop = 1;
+  float x[4] = {1, 2, 3, 4};
+  indim_host_convolution_dim one = {.out = 1, .in = 1, .taps = 1, .stride = 1, .dilation = 1, .base_dilation = 1};
+  indim_host_convolution s = {
+      .type = INDIM_HOST_F32, .groups = 1, .batch = 1, .features = 1, .outputs = 1, .dims = {one, one, one}};
+  CHECK(indim_convolution_run(0, &stop, NULL, NULL, &s, x, x + 1, x + 2));
+  CHECK(x[0] == 1);
+  stop = 0;
+  CHECK(indim_convolution_run(0, &stop, NULL, NULL, &s, x, x + 1, x + 2));
+  CHECK(x[0] == 6);
+}
+
 TEST(senseless_sizes_are_refused) {
   float x[4] = {0};
   indim_host_convolution_dim one = {.out = 1, .in = 1, .taps = 1, .stride = 1, .dilation = 1, .base_dilation = 1};
   indim_host_convolution good = {
       .type = INDIM_HOST_F32, .groups = 1, .batch = 1, .features = 1, .outputs = 1, .dims = {one, one, one}};
-  CHECK(indim_convolution_run(0, NULL, NULL, &good, x, x + 1, x + 2));
+  CHECK(indim_convolution_run(0, NULL, NULL, NULL, &good, x, x + 1, x + 2));
   indim_host_convolution s = good;
   s.type = INDIM_S32;
-  CHECK(!indim_convolution_run(0, NULL, NULL, &s, x, x + 1, x + 2));
+  CHECK(!indim_convolution_run(0, NULL, NULL, NULL, &s, x, x + 1, x + 2));
   s = good;
   s.batch = -1;
-  CHECK(!indim_convolution_run(0, NULL, NULL, &s, x, x + 1, x + 2));
+  CHECK(!indim_convolution_run(0, NULL, NULL, NULL, &s, x, x + 1, x + 2));
   s = good;
   s.dims[1].stride = 0;
-  CHECK(!indim_convolution_run(0, NULL, NULL, &s, x, x + 1, x + 2));
+  CHECK(!indim_convolution_run(0, NULL, NULL, NULL, &s, x, x + 1, x + 2));
   s = good;
   s.dims[2].base_dilation = 0;
-  CHECK(!indim_convolution_run(0, NULL, NULL, &s, x, x + 1, x + 2));
+  CHECK(!indim_convolution_run(0, NULL, NULL, NULL, &s, x, x + 1, x + 2));
   s = good;
   s.dims[0].pad = INT64_C(1) << 40;
-  CHECK(!indim_convolution_run(0, NULL, NULL, &s, x, x + 1, x + 2));
+  CHECK(!indim_convolution_run(0, NULL, NULL, NULL, &s, x, x + 1, x + 2));
 }
 
 #define CASES(X)                         \
   X(any_sizes)                           \
   X(same_bits_for_any_number_of_threads) \
+  X(stopped_ones_compute_nothing)        \
   X(senseless_sizes_are_refused)
 
 TEST_MAIN(CASES)
