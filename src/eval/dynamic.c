@@ -90,10 +90,9 @@ indim_status indim_dynamic_check(indim_evaluator *e, const indim_instr *instr, c
              : check_sizes(e, instr, instr->shape, value->sizes);
 }
 
-// Gives |*value|, an array of the bounds of |instr|'s shape, that shape and these sizes.
-static indim_status take_sizes(indim_evaluator *e, const indim_instr *instr, const int64_t *sizes,
-                               indim_value **value) {
-  const indim_shape *shape = instr->shape;
+// Gives |*value|, an array of the bounds of |shape|, that shape and these sizes.
+static indim_status take_shape(indim_evaluator *e, const indim_instr *instr, const indim_shape *shape,
+                               const int64_t *sizes, indim_value **value) {
   INDIM_TRY(check_sizes(e, instr, shape, sizes));
   bool has_room = (*value)->size_count == (!indim_shape_is_static(shape) ? shape->rank : 0);
   if (!has_room || (*value)->references > 1) {
@@ -106,6 +105,19 @@ static indim_status take_sizes(indim_evaluator *e, const indim_instr *instr, con
   (*value)->shape = shape;
   if ((*value)->sizes != NULL) {
     memcpy((*value)->sizes, sizes, (size_t)shape->rank * sizeof *sizes);
+  }
+  return INDIM_OK;
+}
+
+// The result's, or that of each array of a tuple.
+static indim_status take_sizes(indim_evaluator *e, const indim_instr *instr, const int64_t *sizes,
+                               indim_value **value) {
+  const indim_shape *shape = instr->shape;
+  if (!indim_shape_is_tuple(shape)) {
+    return take_shape(e, instr, shape, sizes, value);
+  }
+  for (int64_t i = 0; i < shape->member_count; i++) {
+    INDIM_TRY(take_shape(e, instr, shape->members[i], sizes, &(*value)->members[i]));
   }
   return INDIM_OK;
 }
@@ -197,6 +209,15 @@ static void gather_sizes(const indim_instr *instr, indim_value *const *operands,
   }
 }
 
+// As many elements as all arrays have that are scattered to.
+static void scattered_sizes(const indim_instr *instr, indim_value *const *operands, int64_t *sizes) {
+  for (int32_t i = 0; i < instr->operand_count / 2; i++) {
+    for (int32_t d = 0; d < operands[0]->shape->rank; d++) {
+      sizes[d] = i == 0 ? size_of(operands[i], d) : least(sizes[d], size_of(operands[i], d));
+    }
+  }
+}
+
 // As many of the batch as all operands have.
 static void batch_sizes(const indim_instr *instr, indim_value *const *operands, int64_t *sizes) {
   for (int32_t i = 0; i < instr->operand_count; i++) {
@@ -211,7 +232,8 @@ static indim_status whole_sizes(indim_evaluator *e, const indim_instr *instr, in
   int64_t count = 0;
   const int64_t *dims = indim_instr_ints(instr, INDIM_ATTR_DIMENSIONS, &count);
   const indim_shape *from = operands[0]->shape;
-  memcpy(sizes, instr->shape->sizes, (size_t)instr->shape->rank * sizeof *sizes);
+  const indim_shape *result = indim_shape_is_tuple(instr->shape) ? instr->shape->members[0] : instr->shape;
+  memcpy(sizes, result->sizes, (size_t)result->rank * sizeof *sizes);
   switch ((int)instr->op) {
   case INDIM_OP_BROADCAST:
     for (int64_t k = 0; k < count; k++) {
@@ -236,7 +258,6 @@ static indim_status whole_sizes(indim_evaluator *e, const indim_instr *instr, in
     }
     return INDIM_OK;
   case INDIM_OP_DYNAMIC_UPDATE_SLICE:
-  case INDIM_OP_SCATTER:
     for (int32_t d = 0; d < from->rank; d++) {
       sizes[d] = size_of(operands[0], d);
     }
@@ -244,7 +265,11 @@ static indim_status whole_sizes(indim_evaluator *e, const indim_instr *instr, in
   case INDIM_OP_GATHER:
     gather_sizes(instr, operands, sizes);
     return INDIM_OK;
+  case INDIM_OP_SCATTER:
+    scattered_sizes(instr, operands, sizes);
+    return INDIM_OK;
   case INDIM_OP_FFT:
+  case INDIM_OP_TOPK:
   case INDIM_OP_CHOLESKY:
   case INDIM_OP_TRIANGULAR_SOLVE:
     batch_sizes(instr, operands, sizes);
@@ -295,16 +320,21 @@ static void share_pairs(cutting *c, indim_attr_id left, indim_attr_id right) {
   }
 }
 
-// As many rows of a scatter's indices as of its updates.
+// As many rows of a scatter's indices as of all its updates.
 static void share_rows(cutting *c) {
   int64_t count = 0;
   const int64_t *windows = indim_instr_ints(c->instr, INDIM_ATTR_UPDATE_WINDOW_DIMS, &count);
   int64_t vector = indim_instr_int(c->instr, INDIM_ATTR_INDEX_VECTOR_DIM, 0);
-  int32_t row = 0;
-  for (int32_t d = 0; d < c->shapes[2].rank; d++) {
-    if (!is_among(windows, count, d)) {
-      row += row == vector ? 1 : 0;
-      share_size(c, 1, row++, 2, d);
+  int32_t indices = c->instr->operand_count / 2;
+  for (int pass = 0; pass < 2; pass++) {  // the least reaches all in two
+    for (int32_t i = indices + 1; i < c->instr->operand_count; i++) {
+      int32_t row = 0;
+      for (int32_t d = 0; d < c->shapes[i].rank; d++) {
+        if (!is_among(windows, count, d)) {
+          row += row == vector ? 1 : 0;
+          share_size(c, indices, row++, i, d);
+        }
+      }
     }
   }
 }
@@ -375,7 +405,8 @@ static indim_status make_short(cutting *c, indim_value *const *operands) {
     c->shapes[i] = *operands[i]->shape;
     c->shapes[i].dynamic = 0;
     c->shapes[i].has_layout = false;
-    bool is_whole = c->instr->op == INDIM_OP_SCATTER && i == 0;  // of its array, what is beyond is kept
+    bool is_whole =
+        c->instr->op == INDIM_OP_SCATTER && i < (size_t)c->instr->operand_count / 2;  // keeps what is beyond
     for (int32_t d = 0; d < c->shapes[i].rank && !is_whole; d++) {
       c->shapes[i].sizes[d] = size_of(operands[i], d);
     }
@@ -566,24 +597,33 @@ static indim_status run_cut(indim_evaluator *e, const indim_instr *instr, indim_
   return status;
 }
 
+static bool has_short_rows(const indim_instr *instr, indim_value *const *operands) {
+  for (int32_t i = instr->operand_count / 2; i < instr->operand_count; i++) {
+    if (is_cut(operands[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // A scatter of rows of which only some count.
 static indim_status scatter_rows(indim_evaluator *e, const indim_instr *instr, indim_eval_fn *run,
                                  indim_value **operands, indim_value **out) {
   int64_t sizes[INDIM_MAX_RANK];
   int64_t count = 0;
   const int64_t *windows = indim_instr_ints(instr, INDIM_ATTR_UPDATE_WINDOW_DIMS, &count);
-  for (int64_t k = 0; k < count; k++) {
-    int32_t d = (int32_t)windows[k];
-    if (size_of(operands[2], d) != operands[2]->shape->sizes[d]) {
-      return indim_fail_instr(
-          e->cx, INDIM_UNSUPPORTED, instr,
-          "the windows of the updates have %lld of %lld elements along dimension %d; they must be whole",
-          (long long)size_of(operands[2], d), (long long)operands[2]->shape->sizes[d], (int)d);
+  for (int32_t i = instr->operand_count / 2 + 1; i < instr->operand_count; i++) {
+    for (int64_t k = 0; k < count; k++) {
+      int32_t d = (int32_t)windows[k];
+      if (size_of(operands[i], d) != operands[i]->shape->sizes[d]) {
+        return indim_fail_instr(
+            e->cx, INDIM_UNSUPPORTED, instr,
+            "the windows of the updates have %lld of %lld elements along dimension %d; they must be whole",
+            (long long)size_of(operands[i], d), (long long)operands[i]->shape->sizes[d], (int)d);
+      }
     }
   }
-  for (int32_t d = 0; d < instr->shape->rank; d++) {
-    sizes[d] = size_of(operands[0], d);
-  }
+  scattered_sizes(instr, operands, sizes);
   INDIM_TRY(run_cut(e, instr, run, operands, out));
   return take_sizes(e, instr, sizes, out);
 }
@@ -592,7 +632,7 @@ static indim_status scatter_rows(indim_evaluator *e, const indim_instr *instr, i
 
 indim_status indim_dynamic_run(indim_evaluator *e, const indim_instr *instr, indim_eval_fn *run, indim_value **operands,
                                indim_value **out) {
-  if (instr->op == INDIM_OP_SCATTER && (is_cut(operands[1]) || is_cut(operands[2]))) {
+  if (instr->op == INDIM_OP_SCATTER && has_short_rows(instr, operands)) {
     return scatter_rows(e, instr, run, operands, out);
   }
   switch (rule_of(instr)) {

@@ -33,6 +33,8 @@ int32_t indim_instr_batch_rank(const indim_instr *instr) {
   case INDIM_OP_CHOLESKY:
   case INDIM_OP_TRIANGULAR_SOLVE:
     return rank - 2;
+  case INDIM_OP_TOPK:
+    return rank - 1;
   case INDIM_OP_BITCAST_CONVERT:
     return rank < instr->shape->rank ? rank : instr->shape->rank;
   default:
@@ -43,7 +45,7 @@ int32_t indim_instr_batch_rank(const indim_instr *instr) {
 // Whether all dynamic dimensions are of the batch.
 static bool is_batch_alone(const indim_instr *instr) {
   uint64_t inside = ~((UINT64_C(1) << indim_instr_batch_rank(instr)) - 1);  // less than 64: a matrix, at least an axis
-  uint64_t dynamic = instr->shape->dynamic;
+  uint64_t dynamic = indim_shape_is_array(instr->shape) ? instr->shape->dynamic : 0;
   for (int32_t i = 0; i < instr->operand_count; i++) {
     dynamic |= instr->operands[i]->shape->dynamic;
   }
@@ -87,6 +89,7 @@ static const char *reason_against(const indim_instr *instr) {
   case INDIM_OP_DYNAMIC_SLICE:
   case INDIM_OP_DYNAMIC_UPDATE_SLICE:
   case INDIM_OP_GATHER:
+  case INDIM_OP_SCATTER:
   case INDIM_OP_RESHAPE:
   case INDIM_OP_DYNAMIC_RESHAPE:
   case INDIM_OP_REVERSE:
@@ -98,12 +101,12 @@ static const char *reason_against(const indim_instr *instr) {
   case INDIM_OP_DOT:
   case INDIM_OP_BITCAST_CONVERT:
     return NULL;
-  case INDIM_OP_SCATTER:
-    return instr->operand_count == 3 ? NULL : "of several arrays it runs on static shapes only, no dynamic dimensions";
   case INDIM_OP_CONVOLUTION:
     return is_plain_convolution(instr) ? NULL : "the window, and what is in groups, may have no dynamic dimensions";
   case INDIM_OP_FFT:
     return is_batch_alone(instr) ? NULL : "what is transformed may have no dynamic dimensions, only the batch";
+  case INDIM_OP_TOPK:
+    return is_batch_alone(instr) ? NULL : "the lines may have no dynamic dimension, only the batch";
   case INDIM_OP_CHOLESKY:
   case INDIM_OP_TRIANGULAR_SOLVE:
     return is_batch_alone(instr) ? NULL : "the matrices may have no dynamic dimensions, only the batch";

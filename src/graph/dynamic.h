@@ -6,7 +6,7 @@
 
 // Whether each element of the result is of the operands' elements at the same index.
 bool indim_instr_is_elementwise(const indim_instr *instr);
-// Of ops on a batch (fft, cholesky, triangular-solve, bitcast-convert to elements of other bits): how many dimensions that is.
+// Of ops on a batch (fft, cholesky, triangular-solve, topk, bitcast-convert to elements of other bits): how many dimensions that is.
 int32_t indim_instr_batch_rank(const indim_instr *instr);
 
 // Whether the instruction or one of its operands has a dynamic dimension, or its sizes are given when the program runs.

@@ -4,42 +4,6 @@
 #include "expand/dynamic/padder.h"
 #include "graph/infer_kit.h"
 
-// The least of the arrays' sizes, dimension by dimension.
-static void share_sizes(indim_padder *p, const indim_instr *instr, const indim_sized *operands, int32_t arrays,
-                        indim_run_size *sizes) {
-  for (int32_t i = 0; i < arrays; i++) {
-    const indim_shape *shape = instr->operands[i]->shape;
-    for (int32_t d = 0; d < shape->rank; d++) {
-      indim_run_size size = indim_size_of(&operands[i], shape, d);
-      sizes[d] = i == 0 ? size : indim_size_least(p, sizes[d], size);
-    }
-  }
-}
-
-// A tuple of several results, or the one.
-static indim_sized give_results(indim_padder *p, const indim_instr *instr, const value *results, int32_t count,
-                                const indim_run_size *sizes) {
-  if (!indim_shape_is_tuple(instr->shape)) {
-    return indim_padder_settle(p, instr->shape, results[0], sizes);
-  }
-  value *members = indim_expand_values(&p->x, (int64_t)count + 1);
-  for (int32_t k = 0; members != NULL && k < count; k++) {
-    const indim_shape *shape = instr->shape->members[k];
-    indim_sized result = indim_padder_settle(p, shape, results[k], sizes);
-    members[k] = indim_padder_pack(p, shape, &result);
-  }
-  return (indim_sized){.data = members == NULL ? NULL : indim_build_tuple(p->x.b, members, count)};
-}
-
-// The members of a result that is a tuple of |count|, or it alone.
-static value *take_apart(indim_padder *p, value result, int32_t count, bool is_tuple) {
-  value *all = indim_expand_values(&p->x, (int64_t)count + 1);
-  for (int32_t k = 0; all != NULL && result != NULL && k < count; k++) {
-    all[k] = is_tuple ? indim_build_get_tuple_element(p->x.b, result, k) : result;
-  }
-  return result == NULL ? NULL : all;
-}
-
 // Folds ------------------------------------------------------------------------------------------------------------------
 
 static value identity_of_extreme(indim_padder *p, indim_type type, bool is_maximum) {
@@ -108,7 +72,7 @@ static const indim_computation *make_combiner(indim_padder *p, const indim_instr
       arguments[n + k] = all[n + 1 + k];
     }
     value combined = indim_expand_call(&p->x, made, arguments, 2 * n);
-    value *members = take_apart(p, combined, n, indim_shape_is_tuple(old->root->shape));
+    value *members = indim_padder_take_apart(p, combined, n, indim_shape_is_tuple(old->root->shape));
     for (int32_t k = 0; members != NULL && k < n; k++) {
       value with = indim_build_select(p->x.b, all[n], members[k], arguments[n + k]);
       results[k] = indim_build_select(p->x.b, all[2 * n + 1], with, all[k]);
@@ -138,7 +102,8 @@ static value *fold_flagged(indim_padder *p, const indim_instr *instr, const indi
   }
   all[n] = counts;
   all[2 * n + 1] = indim_build_scalar_int(p->x.b, INDIM_PRED, 1);
-  return take_apart(p, indim_build_emit(p->x.b, instr->op, NULL, all, 2 * n + 2, attrs, instr->attr_count), n, true);
+  return indim_padder_take_apart(p, indim_build_emit(p->x.b, instr->op, NULL, all, 2 * n + 2, attrs, instr->attr_count),
+                                 n, true);
 }
 
 // The fold over what counts, of which only |dims| matter.
@@ -160,7 +125,7 @@ static value *fold(indim_padder *p, const indim_instr *instr, indim_sized *opera
     all[k] = operands[k].data;
   }
   value result = all == NULL ? NULL : indim_padder_emit(p, instr, NULL, all, 2 * (int64_t)n);
-  return take_apart(p, result, n, indim_shape_is_tuple(instr->shape));
+  return indim_padder_take_apart(p, result, n, indim_shape_is_tuple(instr->shape));
 }
 
 indim_sized indim_dynamic_reduce(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
@@ -169,7 +134,7 @@ indim_sized indim_dynamic_reduce(indim_padder *p, const indim_instr *instr, indi
   indim_run_size sizes[INDIM_MAX_RANK];
   indim_run_size kept[INDIM_MAX_RANK];
   int32_t rank = 0;
-  share_sizes(p, instr, operands, instr->operand_count / 2, sizes);
+  indim_padder_least_sizes(p, instr, operands, instr->operand_count / 2, sizes);
   value *results = fold(p, instr, operands, sizes, reduced);
   for (int32_t d = 0; d < shape->rank; d++) {
     if ((reduced >> d & 1) == 0) {
@@ -179,7 +144,7 @@ indim_sized indim_dynamic_reduce(indim_padder *p, const indim_instr *instr, indi
   for (int32_t k = 0; results != NULL && k < instr->operand_count / 2; k++) {
     results[k] = indim_padder_clear(p, results[k], kept);
   }
-  return results == NULL ? (indim_sized){0} : give_results(p, instr, results, instr->operand_count / 2, kept);
+  return indim_padder_results(p, instr, results, instr->operand_count / 2, kept);
 }
 
 indim_sized indim_dynamic_reduce_window(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
@@ -187,7 +152,7 @@ indim_sized indim_dynamic_reduce_window(indim_padder *p, const indim_instr *inst
   const indim_attr *window = indim_instr_attr(instr, INDIM_ATTR_WINDOW);
   int32_t n = instr->operand_count / 2;
   indim_run_size sizes[INDIM_MAX_RANK];
-  share_sizes(p, instr, operands, n, sizes);
+  indim_padder_least_sizes(p, instr, operands, n, sizes);
   value *results = fold(p, instr, operands, sizes, UINT64_MAX);
   for (int32_t d = 0; d < shape->rank; d++) {
     sizes[d] = indim_size_windows(p, sizes[d], &window->value.window[d]);
@@ -195,7 +160,7 @@ indim_sized indim_dynamic_reduce_window(indim_padder *p, const indim_instr *inst
   for (int32_t k = 0; results != NULL && k < n; k++) {
     results[k] = indim_padder_clear(p, results[k], sizes);
   }
-  return results == NULL ? (indim_sized){0} : give_results(p, instr, results, n, sizes);
+  return indim_padder_results(p, instr, results, n, sizes);
 }
 
 // Sort -------------------------------------------------------------------------------------------------------------------
@@ -224,7 +189,7 @@ indim_sized indim_dynamic_sort(indim_padder *p, const indim_instr *instr, indim_
   int64_t dim = indim_instr_ints(instr, INDIM_ATTR_DIMENSIONS, &dims)[0];
   int32_t n = instr->operand_count;
   indim_run_size sizes[INDIM_MAX_RANK];
-  share_sizes(p, instr, operands, n, sizes);
+  indim_padder_least_sizes(p, instr, operands, n, sizes);
   value counts = indim_padder_counts(p, instr->operands[0]->shape, sizes, UINT64_C(1) << dim);
   indim_attr *attrs = indim_padder_attrs(p, instr);
   value *all = indim_expand_values(&p->x, (int64_t)n + 1);
@@ -245,11 +210,11 @@ indim_sized indim_dynamic_sort(indim_padder *p, const indim_instr *instr, indim_
   }
   int32_t count = counts == NULL ? n : n + 1;
   value sorted = indim_build_emit(p->x.b, INDIM_OP_SORT, NULL, all, count, attrs, instr->attr_count);
-  value *results = take_apart(p, sorted, n, count > 1);
+  value *results = indim_padder_take_apart(p, sorted, n, count > 1);
   for (int32_t k = 0; results != NULL && k < n; k++) {
     results[k] = indim_padder_clear(p, results[k], sizes);
   }
-  return results == NULL ? (indim_sized){0} : give_results(p, instr, results, n, sizes);
+  return indim_padder_results(p, instr, results, n, sizes);
 }
 
 // Products ---------------------------------------------------------------------------------------------------------------
@@ -262,7 +227,7 @@ indim_sized indim_dynamic_dot(indim_padder *p, const indim_instr *instr, indim_s
   indim_run_size result[2 * INDIM_MAX_RANK];
   int32_t rank = 0;
   for (int32_t i = 0; i < 2; i++) {
-    share_sizes(p, &(indim_instr){.operands = &instr->operands[i]}, &operands[i], 1, sizes[i]);
+    indim_padder_least_sizes(p, &(indim_instr){.operands = &instr->operands[i]}, &operands[i], 1, sizes[i]);
   }
   for (int kind = 0; kind < 2; kind++) {
     const indim_attr_id *ids = kind == 0 ? contracting : batch;
@@ -300,7 +265,7 @@ indim_sized indim_dynamic_convolution(indim_padder *p, const indim_instr *instr,
   indim_run_size result[INDIM_MAX_RANK];
   uint64_t met[2] = {UINT64_C(1) << labels->input_feature, UINT64_C(1) << labels->kernel_input};
   for (int32_t i = 0; i < 2; i++) {
-    share_sizes(p, &(indim_instr){.operands = &instr->operands[i]}, &operands[i], 1, sizes[i]);
+    indim_padder_least_sizes(p, &(indim_instr){.operands = &instr->operands[i]}, &operands[i], 1, sizes[i]);
   }
   if (indim_instr_int(instr, INDIM_ATTR_FEATURE_GROUP_COUNT, 1) == 1) {
     indim_run_size features = indim_size_least(p, sizes[0][labels->input_feature], sizes[1][labels->kernel_input]);

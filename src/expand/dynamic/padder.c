@@ -140,8 +140,7 @@ const indim_shape *indim_static_shape(indim_padder *p, const indim_shape *shape)
   return out;
 }
 
-// The array's alone.
-static const indim_shape *data_shape(indim_padder *p, const indim_shape *shape) {
+const indim_shape *indim_padder_data_shape(indim_padder *p, const indim_shape *shape) {
   const indim_shape *out = indim_static_shape(p, shape);
   return out != NULL && !indim_shape_is_static(shape) && indim_shape_is_array(shape) ? out->members[0] : out;
 }
@@ -194,7 +193,7 @@ value indim_padder_emit(indim_padder *p, const indim_instr *instr, const indim_s
 }
 
 value indim_padder_emit_data(indim_padder *p, const indim_instr *instr, const indim_sized *operands) {
-  const indim_shape *shape = data_shape(p, instr->shape);
+  const indim_shape *shape = indim_padder_data_shape(p, instr->shape);
   value *all = indim_expand_values(&p->x, (int64_t)instr->operand_count + 1);
   if (all == NULL) {
     return NULL;
@@ -284,6 +283,44 @@ value indim_padder_coerce(indim_padder *p, value packed, const indim_shape *from
     members[i] = indim_padder_coerce(p, member, from->members[i], to->members[i]);
   }
   return members == NULL ? NULL : indim_build_tuple(p->x.b, members, (int32_t)from->member_count);
+}
+
+// Results ---------------------------------------------------------------------------------------------------------------
+
+void indim_padder_least_sizes(indim_padder *p, const indim_instr *instr, const indim_sized *operands, int32_t arrays,
+                              indim_run_size *sizes) {
+  for (int32_t i = 0; i < arrays; i++) {
+    const indim_shape *shape = instr->operands[i]->shape;
+    for (int32_t d = 0; d < shape->rank; d++) {
+      indim_run_size size = indim_size_of(&operands[i], shape, d);
+      sizes[d] = i == 0 ? size : indim_size_least(p, sizes[d], size);
+    }
+  }
+}
+
+indim_sized indim_padder_results(indim_padder *p, const indim_instr *instr, const value *results, int32_t count,
+                                 const indim_run_size *sizes) {
+  if (results == NULL) {
+    return (indim_sized){0};
+  }
+  if (!indim_shape_is_tuple(instr->shape)) {
+    return indim_padder_settle(p, instr->shape, results[0], sizes);
+  }
+  value *members = indim_expand_values(&p->x, (int64_t)count + 1);
+  for (int32_t k = 0; members != NULL && k < count; k++) {
+    const indim_shape *shape = instr->shape->members[k];
+    indim_sized result = indim_padder_settle(p, shape, results[k], sizes);
+    members[k] = indim_padder_pack(p, shape, &result);
+  }
+  return (indim_sized){.data = members == NULL ? NULL : indim_build_tuple(p->x.b, members, count)};
+}
+
+value *indim_padder_take_apart(indim_padder *p, value result, int32_t count, bool is_tuple) {
+  value *all = indim_expand_values(&p->x, (int64_t)count + 1);
+  for (int32_t k = 0; all != NULL && result != NULL && k < count; k++) {
+    all[k] = is_tuple ? indim_build_get_tuple_element(p->x.b, result, k) : result;
+  }
+  return result == NULL ? NULL : all;
 }
 
 // Masks ------------------------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ indim_dynamic_fn indim_dynamic_sort;
 indim_dynamic_fn indim_dynamic_dot;
 indim_dynamic_fn indim_dynamic_convolution;
 indim_dynamic_fn
-    indim_dynamic_batch;  // what is done to each of a batch: fft, cholesky, triangular-solve, bits of another size
+    indim_dynamic_batch;  // what is done to each of a batch: fft, cholesky, triangular-solve, topk, bits of another size
 
 // Errors are kept by the builder: after the first one all functions return NULL or what does not matter.
 static inline bool indim_padder_failed(const indim_padder *p) { return p->x.b->status != INDIM_OK; }
@@ -67,6 +67,8 @@ indim_run_size *indim_sizes_new(indim_padder *p, int64_t count);
 
 // The shape that stands for |shape|, of the new module.
 const indim_shape *indim_static_shape(indim_padder *p, const indim_shape *shape);
+// Of an array without its sizes.
+const indim_shape *indim_padder_data_shape(indim_padder *p, const indim_shape *shape);
 // |instr|'s op with its attributes on other operands; NULL for |shape| infers.
 value indim_padder_emit(indim_padder *p, const indim_instr *instr, const indim_shape *shape, const value *operands,
                         int64_t count);
@@ -81,6 +83,15 @@ value indim_padder_pack(indim_padder *p, const indim_shape *shape, const indim_s
 indim_sized indim_padder_unpack(indim_padder *p, const indim_shape *shape, value packed);
 // A packed value of |from| as one of |to|, which differs in what is dynamic.
 value indim_padder_coerce(indim_padder *p, value packed, const indim_shape *from, const indim_shape *to);
+
+// The least sizes of the first |arrays| operands, dimension by dimension.
+void indim_padder_least_sizes(indim_padder *p, const indim_instr *instr, const indim_sized *operands, int32_t arrays,
+                              indim_run_size *sizes);
+// The members of a result that is a tuple of |count|, or it alone; and back, a tuple of several results, or the one, with these
+// sizes.
+value *indim_padder_take_apart(indim_padder *p, value result, int32_t count, bool is_tuple);
+indim_sized indim_padder_results(indim_padder *p, const indim_instr *instr, const value *results, int32_t count,
+                                 const indim_run_size *sizes);
 
 // Masks ------------------------------------------------------------------------------------------------------------------
 

@@ -199,74 +199,96 @@ indim_sized indim_dynamic_update(indim_padder *p, const indim_instr *instr, indi
   return as_first(p, instr, operands);
 }
 
-// Rows of indices and updates that do not count go nowhere: their indices become -1.
-static value drop_rows(indim_padder *p, const indim_instr *instr, const indim_sized *operands) {
-  const indim_shape *indices = instr->operands[1]->shape;
-  const indim_shape *updates = instr->operands[2]->shape;
+// Ends the run where a window of update |i| is short, and cuts |rows|, the sizes of the indices, to its rows.
+static void check_update(indim_padder *p, const indim_instr *instr, const indim_sized *operands, int32_t i,
+                         indim_run_size *rows) {
+  const indim_shape *updates = instr->operands[i]->shape;
   int64_t vector = indim_instr_int(instr, INDIM_ATTR_INDEX_VECTOR_DIM, 0);
   uint64_t windows = indim_attr_mask(instr, INDIM_ATTR_UPDATE_WINDOW_DIMS);
-  indim_run_size sizes[INDIM_MAX_RANK];
   int32_t row = 0;
-  for (int32_t d = 0; d < indices->rank; d++) {
-    sizes[d] = indim_size_of(&operands[1], indices, d);
-  }
   for (int32_t d = 0; d < updates->rank; d++) {
-    indim_run_size size = indim_size_of(&operands[2], updates, d);
-    if ((windows >> d & 1) != 0) {
-      if (indim_size_is_cut(size, updates->sizes[d])) {
-        value bound = indim_build_scalar_int(p->x.b, INDIM_S64, updates->sizes[d]);
-        value is_whole = indim_padder_compare(p, indim_size_scalar(p, size, INDIM_S64), bound, "EQ");
-        indim_padder_check(p, is_whole, INDIM_UNSUPPORTED, &size, 1,
-                           "the windows of the updates have \1 of %lld elements along dimension %d; they must be whole",
-                           (long long)updates->sizes[d], (int)d);
-      }
-      continue;
+    indim_run_size size = indim_size_of(&operands[i], updates, d);
+    bool is_window = (windows >> d & 1) != 0;
+    if (is_window && indim_size_is_cut(size, updates->sizes[d])) {
+      value bound = indim_build_scalar_int(p->x.b, INDIM_S64, updates->sizes[d]);
+      value is_whole = indim_padder_compare(p, indim_size_scalar(p, size, INDIM_S64), bound, "EQ");
+      indim_padder_check(p, is_whole, INDIM_UNSUPPORTED, &size, 1,
+                         "the windows of the updates have \1 of %lld elements along dimension %d; they must be whole",
+                         (long long)updates->sizes[d], (int)d);
     }
-    row += row == vector ? 1 : 0;
-    sizes[row] = indim_size_least(p, sizes[row], size);
-    row++;
+    if (!is_window) {
+      row += row == vector ? 1 : 0;
+      rows[row] = indim_size_least(p, rows[row], size);
+      row++;
+    }
+  }
+}
+
+// Rows of indices and updates that do not count go nowhere: their indices become -1.
+static value drop_rows(indim_padder *p, const indim_instr *instr, const indim_sized *operands) {
+  int32_t at = instr->operand_count / 2;
+  const indim_shape *indices = instr->operands[at]->shape;
+  int64_t vector = indim_instr_int(instr, INDIM_ATTR_INDEX_VECTOR_DIM, 0);
+  indim_run_size rows[INDIM_MAX_RANK];
+  for (int32_t d = 0; d < indices->rank; d++) {
+    rows[d] = indim_size_of(&operands[at], indices, d);
+  }
+  for (int32_t i = at + 1; i < instr->operand_count; i++) {
+    check_update(p, instr, operands, i, rows);
   }
   value nowhere = indim_build_scalar_int(p->x.b, INDIM_S64, -1);
-  value wide = indim_expand_convert(&p->x, operands[1].data, INDIM_S64);
-  return indim_padder_mask(p, wide, sizes, ~(vector < 64 ? UINT64_C(1) << vector : 0), nowhere);
+  value wide = indim_expand_convert(&p->x, operands[at].data, INDIM_S64);
+  return indim_padder_mask(p, wide, rows, ~(vector < 64 ? UINT64_C(1) << vector : 0), nowhere);
 }
 
 indim_sized indim_dynamic_scatter(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
   int64_t count = 0;
+  int32_t n = instr->operand_count / 2;
+  bool drops = false;
   (void)indim_instr_ints(instr, INDIM_ATTR_SCATTER_DIMS_TO_OPERAND_DIMS, &count);
-  if (operands[1].sizes == NULL && operands[2].sizes == NULL) {
-    return as_first(p, instr, operands);
+  for (int32_t i = n; i < instr->operand_count; i++) {
+    drops = drops || operands[i].sizes != NULL;
   }
-  if (count == 0) {  // no index to change
+  if (drops && count == 0) {  // no index to change
     indim_build_fail(p->x.b, indim_fail_instr(p->x.cx, INDIM_UNSUPPORTED, instr,
                                               "without indices it is compiled with as many updates as their bounds"));
     return (indim_sized){0};
   }
   indim_attr *attrs = indim_padder_attrs(p, instr);
-  for (int32_t i = 0; attrs != NULL && i < instr->attr_count; i++) {
+  value *all = indim_expand_values(&p->x, instr->operand_count);
+  if (all == NULL || attrs == NULL) {
+    return (indim_sized){0};
+  }
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    all[i] = i == n && drops ? drop_rows(p, instr, operands) : operands[i].data;
+  }
+  for (int32_t i = 0; i < instr->attr_count && drops; i++) {
     if (attrs[i].id == INDIM_ATTR_INDICES_ARE_SORTED) {
       attrs[i].value.integer = 0;
     }
   }
-  value all[] = {operands[0].data, drop_rows(p, instr, operands), operands[2].data};
-  value data = indim_build_emit(p->x.b, instr->op, NULL, all, 3, attrs, instr->attr_count);
+  value result = indim_build_emit(p->x.b, instr->op, NULL, all, instr->operand_count, attrs, instr->attr_count);
   indim_run_size sizes[INDIM_MAX_RANK];
-  for (int32_t d = 0; d < instr->shape->rank; d++) {
-    sizes[d] = indim_size_of(&operands[0], instr->operands[0]->shape, d);
-  }
-  return indim_padder_settle(p, instr->shape, data, sizes);
+  indim_padder_least_sizes(p, instr, operands, n, sizes);
+  return indim_padder_results(p, instr, indim_padder_take_apart(p, result, n, n > 1), n, sizes);
 }
 
 // Batches ----------------------------------------------------------------------------------------------------------------
 
 indim_sized indim_dynamic_batch(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
   indim_run_size sizes[INDIM_MAX_RANK];
-  for (int32_t d = 0; d < instr->shape->rank; d++) {
-    sizes[d] = indim_size_known(instr->shape->sizes[d]);
-    for (int32_t i = 0; i < instr->operand_count && d < indim_instr_batch_rank(instr); i++) {
-      indim_run_size size = indim_size_of(&operands[i], instr->operands[i]->shape, d);
-      sizes[d] = i == 0 ? size : indim_size_least(p, sizes[d], size);
-    }
+  bool is_tuple = indim_shape_is_tuple(instr->shape);
+  const indim_shape *shape = is_tuple ? instr->shape->members[0] : instr->shape;
+  int32_t count = is_tuple ? (int32_t)instr->shape->member_count : 1;
+  indim_padder_least_sizes(p, instr, operands, instr->operand_count, sizes);
+  for (int32_t d = indim_instr_batch_rank(instr); d < shape->rank; d++) {
+    sizes[d] = indim_size_known(shape->sizes[d]);
   }
-  return indim_padder_settle(p, instr->shape, indim_padder_emit_data(p, instr, operands), sizes);
+  value *all = indim_expand_values(&p->x, instr->operand_count);
+  for (int32_t i = 0; all != NULL && i < instr->operand_count; i++) {
+    all[i] = operands[i].data;
+  }
+  const indim_shape *declared = is_tuple ? NULL : indim_padder_data_shape(p, shape);
+  value result = all == NULL ? NULL : indim_padder_emit(p, instr, declared, all, instr->operand_count);
+  return indim_padder_results(p, instr, indim_padder_take_apart(p, result, count, is_tuple), count, sizes);
 }
