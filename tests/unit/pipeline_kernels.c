@@ -939,6 +939,32 @@ TEST(panels) {
   }
 }
 
+// An array and its transpose, whose first rows are read twice: there two reads are one, and those behind them stay what they were.
+TEST(rows_that_are_shared) {
+  static const int64_t sizes[] = {4, 8, 16, 20, 33, 64};
+  state = 17;
+  for (size_t i = 0; i < 2 * (sizeof sizes / sizeof *sizes) && can_compile(); i++) {
+    long long n = (long long)sizes[i / 2];
+    begin();
+    add("ENTRY main { x = f32[%lld,%lld,%lld] parameter(0) p = pred[] parameter(1) t = f32[%lld,%lld,%lld] "
+        "transpose(x), "
+        "dimensions={1,2,0}\n",
+        n, n, n, n, n, n);
+    add("  i = s32[%lld,%lld,%lld] iota(), iota_dimension=1 m = s32[] parameter(2) mb = s32[%lld,%lld,%lld] "
+        "broadcast(m), "
+        "dimensions={} in = pred[%lld,%lld,%lld] compare(i, mb), direction=LT\n",
+        n, n, n, n, n, n, n, n, n);
+    add("  f = f32[%lld,1,%lld] slice(t), slice={[0:%lld], [0:1], [0:%lld]} g = f32[%lld,%lld] reshape(f) h = "
+        "f32[%lld,%lld,%lld] broadcast(g), dimensions={0,2}\n",
+        n, n, n, n, n, n, n, n, n);
+    add("  pb = pred[%lld,%lld,%lld] broadcast(p), dimensions={} c = pred[%lld,%lld,%lld] and(pb, in) s = "
+        "f32[%lld,%lld,%lld] select(c, h, t)\n",
+        n, n, n, n, n, n, n, n, n);
+    add("  ROOT r = f32[%lld,%lld,%lld] subtract(%s) }\n", n, n, n, i % 2 == 0 ? "s, x" : "x, s");
+    run();
+  }
+}
+
 // The same with rows that begin anywhere in a cache line.
 TEST(large_rows) {
   static const char *const programs[] = {
@@ -985,5 +1011,6 @@ TEST(large_rows) {
   X(tiles)                      \
   X(large_turns)                \
   X(panels)                     \
+  X(rows_that_are_shared)       \
   X(large_rows)
 TEST_MAIN(CASES)

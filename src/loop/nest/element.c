@@ -104,7 +104,7 @@ static indim_value_id read_stored(indim_element_ctx *k, indim_flow_item *item, c
   if (item->has_regs) {
     indim_value_id value = regs_element(k, item, index);
     if (value != 0) {
-      indim_transpose_note(k->l, item, false, 0);
+      indim_transpose_note(k->l, item, NULL, false, 0);
       return value;
     }
   }

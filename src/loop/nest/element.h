@@ -91,10 +91,11 @@ void indim_transpose_end(indim_lowering *l);
 // Called before the nest's body is built at |index|.
 void indim_transpose_enter(indim_lowering *l, const indim_coord *index);
 
-// The value of the next load, which reads |item|: a transposed register, or a load from a panel; 0: an ordinary load.
-indim_value_id indim_transpose_find(indim_element_ctx *k, const indim_flow_item *item);
-// Records a load, or an element extracted from a register (not contiguous, value 0).
-void indim_transpose_note(indim_lowering *l, const indim_flow_item *item, bool is_contiguous, indim_value_id value);
+// The value of the next load, which reads |item| at |index|: a transposed register, or a load from a panel; 0: an ordinary load.
+indim_value_id indim_transpose_find(indim_element_ctx *k, const indim_flow_item *item, const indim_coord *index);
+// Records a load, or an element extracted from a register (index NULL, not contiguous, value 0).
+void indim_transpose_note(indim_lowering *l, const indim_flow_item *item, const indim_coord *index, bool is_contiguous,
+                          indim_value_id value);
 
 // Nests (nest.c): parts shared with nest_transpose.c ------------------------------------------------------------------
 

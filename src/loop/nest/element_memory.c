@@ -16,7 +16,7 @@ indim_value_id indim_load_item(indim_element_ctx *k, const indim_flow_item *item
   int64_t step = 0;
   bool has_lanes = false;
   indim_loop_builder *b = &k->l->b;
-  indim_value_id transposed = mask == 0 ? indim_transpose_find(k, item) : 0;
+  indim_value_id transposed = mask == 0 ? indim_transpose_find(k, item, index) : 0;
   if (transposed != 0) {
     return transposed;
   }
@@ -25,17 +25,17 @@ indim_value_id indim_load_item(indim_element_ctx *k, const indim_flow_item *item
   if (at->packed_bits != 0) {
     int32_t lanes = has_lanes || (mask != 0 && indim_coord_value_lanes(k, mask) > 1) ? k->lanes : 1;
     indim_value_id value = indim_packed_load(k, item->shape->type, at, (indim_coord){address, step}, lanes, mask);
-    indim_transpose_note(k->l, item, mask == 0 && has_lanes && step == 1, mask == 0 ? value : 0);
+    indim_transpose_note(k->l, item, index, mask == 0 && has_lanes && step == 1, mask == 0 ? value : 0);
     return value;
   }
   if (mask != 0) {
-    indim_transpose_note(k->l, item, false, 0);
+    indim_transpose_note(k->l, item, index, false, 0);
     int32_t lanes = has_lanes || indim_coord_value_lanes(k, mask) > 1 ? k->lanes : 1;
     indim_value_id fill = indim_loop_splat(b, indim_loop_const(b, item->shape->type, 0, 0), lanes);
     return indim_loop_load_masked(b, at->storage, address, (int32_t)step, indim_loop_splat(b, mask, lanes), fill);
   }
   indim_value_id value = indim_loop_load(b, at->storage, address, has_lanes ? k->lanes : 1, (int32_t)step);
-  indim_transpose_note(k->l, item, has_lanes && step == 1, value);
+  indim_transpose_note(k->l, item, index, has_lanes && step == 1, value);
   return value;
 }
 

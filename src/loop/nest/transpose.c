@@ -3,8 +3,10 @@
 //
 // The body may compute anything, so a block is generated twice. First for the rows of the array (lanes along the
 // transposed dimension), recording every load in program order and storing nothing. Then for the rows of the result,
-// where the same loads come in the same order and are replaced by the transposed registers; an element extracted from a
-// register counts as a load, because at another index it is one. Adjacent squares are transposed together, so that
+// where loads of the same elements are replaced by the transposed registers: those whose index differs from the recorded one
+// by as much as the row does. (Their order is not that of before: at another index two loads may be one.) Panels, whose
+// indices are other loops', go by the order; an element extracted from a register counts as a load there, because at
+// another index it is one. Adjacent squares are transposed together, so that
 // consecutive stores fill whole cache lines.
 #include <string.h>
 
@@ -12,6 +14,15 @@
 #include "loop/nest/element.h"
 
 enum { MAX_LOADS = 32, MAX_LANES = INDIM_TRANSPOSE_LANES };
+
+// Where a load was in the first row that was recorded, and how far it moves in each dimension of its item with a step along the
+// transposed dimension (between lanes) and along the vector's (between rows).
+typedef struct load_place {
+  bool is_known;
+  indim_value_id *first;
+  int64_t *lane_step;
+  int64_t *row_step;
+} load_place;
 
 struct indim_transposition {
   bool is_replay;
@@ -24,6 +35,7 @@ struct indim_transposition {
   const indim_flow_item *items[MAX_LOADS];    // what each load reads
   indim_value_id rows[MAX_LOADS][MAX_LANES];  // 0: this load is not transposed
   indim_value_id transposed[INDIM_MAX_SQUARES][MAX_LOADS][MAX_LANES];
+  load_place places[INDIM_MAX_SQUARES][MAX_LOADS];
   const indim_panel *panel;          // or NULL: registers
   indim_storage *panels[MAX_LOADS];  // that replaces each load, NULL: none
   const indim_coord *index;          // of the body being built
@@ -106,17 +118,79 @@ static indim_value_id find_in_panel(const indim_transposition *t, indim_element_
   return indim_loop_load(b, storage, panel_address(t, b, w, v), k->lanes, 1);
 }
 
-indim_value_id indim_transpose_find(indim_element_ctx *k, const indim_flow_item *item) {
+// Whether x is y and so many.
+static bool is_off_by(indim_loop_builder *b, indim_value_id x, indim_value_id y, int64_t count) {
+  const indim_value_id terms[] = {x, y};
+  const int64_t coefficients[] = {1, -1};
+  bool are_scalars = indim_loop_value_of(b, x)->lanes == 1 && indim_loop_value_of(b, y)->lanes == 1;
+  const indim_loop_value *difference =
+      are_scalars ? indim_loop_value_of(b, indim_loop_affine(b, 0, 2, terms, coefficients)) : NULL;
+  return difference != NULL && difference->low == count && difference->high == count;
+}
+
+static void note_place(indim_lowering *l, indim_transposition *t, const indim_flow_item *item,
+                       const indim_coord *index) {
+  load_place *place = &t->places[t->square][t->next];
+  int32_t rank = item->shape->rank;
+  if (t->pass == 0) {
+    *place = (load_place){.first = indim_lower_alloc(l, rank, sizeof *place->first),
+                          .lane_step = indim_lower_alloc(l, rank, sizeof *place->lane_step),
+                          .row_step = indim_lower_alloc(l, rank, sizeof *place->row_step)};
+    place->is_known = index != NULL && !indim_lower_failed(l);
+  }
+  place->is_known = place->is_known && index != NULL && t->items[t->next] == item;
+  for (int32_t d = 0; d < rank && place->is_known; d++) {
+    if (t->pass == 0) {
+      place->first[d] = index[d].base;
+      place->lane_step[d] = index[d].step;
+      continue;
+    }
+    if (t->pass == 1) {
+      const indim_loop_value *now = indim_loop_value_of(&l->b, index[d].base);
+      const indim_loop_value *before = indim_loop_value_of(&l->b, place->first[d]);
+      place->row_step[d] = now->low - before->low;  // if it is a step at all
+    }
+    place->is_known = index[d].step == place->lane_step[d] &&
+                      is_off_by(&l->b, index[d].base, place->first[d], t->pass * place->row_step[d]);
+  }
+}
+
+static bool is_at(indim_loop_builder *b, const load_place *place, int32_t rank, const indim_coord *index,
+                  int32_t pass) {
+  bool is_there = place->is_known;
+  for (int32_t d = 0; d < rank && is_there; d++) {
+    is_there =
+        index[d].step == place->row_step[d] && is_off_by(b, index[d].base, place->first[d], pass * place->lane_step[d]);
+  }
+  return is_there;
+}
+
+static indim_value_id find_in_registers(const indim_transposition *t, indim_loop_builder *b,
+                                        const indim_flow_item *item, const indim_coord *index) {
+  for (int32_t n = 0; n < t->count; n++) {
+    indim_value_id found = t->items[n] == item ? t->transposed[t->square][n][t->pass] : 0;
+    if (found != 0 && is_at(b, &t->places[t->square][n], item->shape->rank, index, t->pass)) {
+      return found;
+    }
+  }
+  return 0;
+}
+
+indim_value_id indim_transpose_find(indim_element_ctx *k, const indim_flow_item *item, const indim_coord *index) {
   indim_transposition *t = k->l->turn;
-  if (t == NULL || !t->is_replay || t->next >= t->count || t->items[t->next] != item) {
+  if (t == NULL || !t->is_replay) {
     return 0;
   }
-  indim_value_id found = t->panel != NULL ? find_in_panel(t, k) : t->transposed[t->square][t->next][t->pass];
+  if (t->panel == NULL) {
+    return find_in_registers(t, &k->l->b, item, index);
+  }
+  indim_value_id found = t->next >= t->count || t->items[t->next] != item ? 0 : find_in_panel(t, k);
   t->next += found != 0 ? 1 : 0;
   return found;
 }
 
-void indim_transpose_note(indim_lowering *l, const indim_flow_item *item, bool is_contiguous, indim_value_id value) {
+void indim_transpose_note(indim_lowering *l, const indim_flow_item *item, const indim_coord *index, bool is_contiguous,
+                          indim_value_id value) {
   indim_transposition *t = l->turn;
   if (t == NULL || t->next >= MAX_LOADS) {
     return;
@@ -126,6 +200,9 @@ void indim_transpose_note(indim_lowering *l, const indim_flow_item *item, bool i
     bool is_same = t->items[t->next] == item;
     bool fits = is_contiguous && value != 0 && l->program->values[value].lanes == t->lanes && is_transposed(t, item);
     t->rows[t->next][t->pass] = fits && is_same ? value : 0;
+    if (t->panel == NULL) {
+      note_place(l, t, item, index);
+    }
     t->count = t->next + 1 > t->count ? t->next + 1 : t->count;
   }
   t->next++;
