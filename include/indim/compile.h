@@ -177,13 +177,13 @@ INDIM_API const struct indim_host *indim_services_host(const indim_services *ser
 //       "storage"     its number in "storages", unless it has none
 //       "overwrites"  the item whose memory it works in; or "copies": {"from": item or -1, "why", "because": the item that reads the old value
 //                     afterwards}: why it could not
-//       "notes"       what --explain says of it, as a list; "flows": the numbers of its bodies
+//       "notes"       what else --explain says of it, as a list; "flows": the numbers of its bodies
 //   "storages"        buffers: {"kind": "argument" or "result" with its "number", "scratch", "constant"; "name", "type", "elements",
 //                     "bytes", "offset" in the scratch block, "shares": whose bytes it reuses (a storage), "live": [first,
 //                     last] moment, null if never used}
 //   "steps"           what is executed, in program order; a profile has the same numbers (`indim run --profile`):
 //       "kind"        "loop" (with all inside it), "host" (with "service"), "copy", "fill", "while" (one without other steps in it)
-//       "instructions"  [[name, computation], ...] of items in memory that it computes
+//       "instructions"  [[name, computation], ...]: those that its loops were made for, fused ones among them
 //       "time"        [first, last] moment
 //       "inside"      [name, computation] of the loop or conditional that repeats it
 //       "parallel", "lanes" (of the widest vector)

@@ -114,7 +114,12 @@ indim_status indim_compilation_emit(indim_compilation *c, indim_code **out_code)
   INDIM_TRY(status);
   c->times.emit += report.emit_ns;
   c->times.code += report.code_ns;
-  return write_report(c);
+  status = write_report(c);
+  if (status != INDIM_OK) {
+    c->generator.functions->destroy(*out_code);
+    *out_code = NULL;
+  }
+  return status;
 }
 
 static indim_status emit(indim_compilation *c) {

@@ -45,14 +45,18 @@ static void drop(program *p) {
 static indim_status compile_and_run(indim_ctx *cx, const program *p) {
   indim_executable *executable = NULL;
   indim_literal *result = NULL;
-  indim_buffer texts[3];
-  for (int i = 0; i < 3; i++) {
+  enum { TEXTS = 4 };
+  indim_buffer texts[TEXTS];
+  for (int i = 0; i < TEXTS; i++) {
     indim_buffer_init(&texts[i], cx);
   }
-  indim_compile_options options = {
-      .out_loops = &texts[0], .out_llvm = &texts[1], .out_explain = &texts[2], .profile = true};
+  indim_compile_options options = {.out_loops = &texts[0],
+                                   .out_llvm = &texts[1],
+                                   .out_explain = &texts[2],
+                                   .out_report = &texts[3],
+                                   .profile = true};
   indim_status status = indim_compile(cx, p->module, &options, &executable);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < TEXTS; i++) {
     status = status == INDIM_OK ? texts[i].status : status;
     indim_buffer_deinit(&texts[i]);
   }

@@ -125,6 +125,7 @@ static void print_notes(const reporter *r, const indim_flow_item *item) {
     }
   }
   const char *before = ",\"notes\":[";
+  low += low < end && notes[low].item == item;  // the first says the place, which is told already
   for (; low < end && notes[low].item == item; low++) {
     indim_buffer_text(r->out, before);
     indim_json_string(r->out, notes[low].text);
@@ -142,7 +143,8 @@ static void print_place(const reporter *r, const indim_flow_item *item, const us
   if (item->place.storage != NULL) {
     indim_buffer_printf(r->out, ",\"storage\":%d", (int)item->place.storage->index);
   }
-  for (int32_t k = 0; k < u->count && k < MOST_USERS && item->placement == INDIM_PLACEMENT_INLINE; k++) {
+  bool is_fused = item->placement == INDIM_PLACEMENT_INLINE && item->instr->op != INDIM_OP_CONSTANT;
+  for (int32_t k = 0; k < u->count && k < MOST_USERS && is_fused; k++) {
     indim_buffer_printf(r->out, "%s%d", k == 0 ? ",\"into\":[" : ",", (int)u->items[k]);
     indim_buffer_text(r->out, k + 1 == u->count || k + 1 == MOST_USERS ? "]" : "");
   }
