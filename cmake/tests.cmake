@@ -139,6 +139,9 @@ if(INDIM_TEST_PYTHON)
     if(folder STREQUAL "emulate" AND (INDIM_SANITIZE OR INDIM_COVERAGE OR NOT INDIM_HAS_LLVM))
       continue()  # what is executed there is not instrumented
     endif()
+    if(folder STREQUAL "view" AND NOT INDIM_HAS_LLVM)
+      continue()  # what it looks at is what compiling tells
+    endif()
     if(folder MATCHES "^jax" AND (INDIM_SANITIZE OR INDIM_COVERAGE OR NOT TARGET pjrt_indim))
       continue()  # Python would have to start with the sanitizer
     endif()

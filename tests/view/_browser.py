@@ -22,6 +22,7 @@ class Page:
         command = [
             "bash", "-c", f'exec "$@" 3<&{to_read} 4>&{from_write}', "chromium",
             shutil.which("chromium") or "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
             "--disable-dev-shm-usage", "--hide-scrollbars", f"--user-data-dir={self.folder}", "--remote-debugging-pipe", "about:blank",
         ]
         self.process = subprocess.Popen(
@@ -89,15 +90,20 @@ class Page:
 
     def open(self, url):
         """Opens a page; returns seconds until it has drawn itself."""
+        self._navigate("about:blank")  # or another place on the same page would not load it
+        begin = time.monotonic()
+        self._navigate(url)
+        self.settle()
+        return time.monotonic() - begin
+
+    def _navigate(self, url):
         self.events.clear()
         begin = time.monotonic()
         self.call("Page.navigate", url=url)
         while "Page.loadEventFired" not in self.events:
             if time.monotonic() - begin > 60:
-                raise RuntimeError("the page does not load")
+                raise RuntimeError(f"{url} does not load")
             time.sleep(0.005)
-        self.settle()
-        return time.monotonic() - begin
 
     def settle(self):
         """Waits until two frames are drawn."""

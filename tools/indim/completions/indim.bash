@@ -32,7 +32,6 @@ _indim() {
     options='--all --svg --html --json --output= --ascii --width= --color=always --color=never --color=auto --help'
     ;;
   lsp) options='--stdio --help' ;;
-  view) options='--output= --profile= --target= --fast= --without= --custom-call= --ffi-handler= --help' ;;
   help) options='run compile check print lint diff convert ops broadcast view explain shape lsp' ;;
   esac
   if [[ $word == -* || $command == help ]]; then

@@ -23,6 +23,10 @@ function momentLink(time) {
   const {step, before} = momentName(time);
   return step === null ? "the end" : [before ? "before " : "", stepLink(step)];
 }
+function periodLinks([from, to]) {
+  const a = momentName(from), b = momentName(to);
+  return a.step === b.step && a.before === b.before ? momentLink(from) : [momentLink(from), " to ", momentLink(to)];
+}
 const stepLink = number => el("a", {href: "#!step/" + number}, "step " + number);
 
 // A list of rows of one height, of which only those in sight exist. |render| fills the element of row |k|.

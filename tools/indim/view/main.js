@@ -10,7 +10,7 @@ function itemDetail(item) {
     memory: "in memory", registers: "in registers", fused: "fused: computed in the loops of its users", constant: "a constant in the code",
     none: "not computed: nobody needs it"}[item.place];
   const targets = (item.into || []).map(k => flow.items[k].target).filter(Boolean);
-  const notes = (item.notes || []).filter(n => !/^(in memory|in registers|inside its user)/.test(n));
+  const notes = item.notes || [];
   return el("li", {},
     item.kind === "parameter" ? `parameter ${item.number}, ` : item.kind === "member" ? `result ${item.number}, ` : "", place,
     flow.role === "program" ? "" : el("span", {class: "soft"}, ` (in the ${flow.role})`), item.part ? el("span", {class: "soft"}, ` as ${item.part}`) : "",
@@ -148,10 +148,12 @@ function moveFound(step) {
 // Begin -----------------------------------------------------------------------------------------------------------------
 
 function begin() {
-  document.title = data.program + " \u2014 indim view";
-  by("title").textContent = data.program;
-  const facts = [`${instructions.length} instructions in ${computations.length} computations`];
-  if (report) facts.push(`${steps.length} steps`, `${bytesText(report.scratch_bytes)} of working memory`, `${report.target}, vectors of ${report.vector_bytes} bytes`);
+  document.title = data.program.split("/").pop() + " \u2014 indim view";
+  by("title").textContent = data.program.split("/").pop();
+  by("title").title = data.program;
+  const counted = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+  const facts = [`${counted(instructions.length, "instruction")} in ${counted(computations.length, "computation")}`];
+  if (report) facts.push(counted(steps.length, "step"), `${bytesText(report.scratch_bytes)} of working memory`, `${report.target}, vectors of ${report.vector_bytes} bytes`);
   by("summary").textContent = facts.join(" \u00b7 ");
   VIEWS.forEach(([view, title], k) => by("tabs").append(el("button", {role: "tab", "data-view": view, "aria-keyshortcuts": String(k + 1), onclick: () => {
     location.hash = view === "program" ? (instructions[state.selected] ? hashOf(instructions[state.selected]) : "") : "#!" + view;

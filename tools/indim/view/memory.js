@@ -2,7 +2,7 @@
 function showMemory(main) {
   if (!report) return main.append(nothing());
   const scratch = storages.map((s, k) => ({...s, k})).filter(s => s.kind === "scratch" && s.offset !== undefined);
-  const count = stretches.length;
+  const count = room;
   const W = 900, H = 320, L = 70, B = 24, T = 8, R = 8;
   const total = Math.max(1, report.scratch_bytes);
   const px = v => L + v / count * (W - L - R);
@@ -39,7 +39,7 @@ function showMemory(main) {
       el("tbody", {}, listed.slice(0, 2000).map(s => el("tr", {class: state.storage === s.k ? "on" : false, "data-storage": s.k},
         el("td", {}, el("a", {href: "#!memory/" + s.k}, s.name || "#" + s.k)), el("td", {}, s.kind + (s.number === undefined ? "" : " " + s.number)),
         el("td", {class: "n"}, `${s.type}[${s.elements}]`), el("td", {class: "n"}, bytesText(s.bytes)), el("td", {class: "n"}, s.offset === undefined ? "" : String(s.offset)),
-        el("td", {}, s.live[0] === s.live[1] ? momentLink(s.live[0]) : [momentLink(s.live[0]), " to ", momentLink(s.live[1])]),
+        el("td", {}, periodLinks(s.live)),
         el("td", {}, s.shares === undefined ? null : ["is that of ", storageLink(s.shares)]))))),
     listed.length > 2000 ? el("p", {class: "soft"}, `The 2000 largest of ${listed.length}.`) : null));
   const on = main.querySelector("tr.on");
@@ -59,7 +59,7 @@ function storageDetail(k) {
       el("dt", {}, "Kind"), el("dd", {}, s.kind + (s.number === undefined ? "" : " " + s.number)),
       el("dt", {}, "Elements"), el("dd", {}, `${s.type}[${s.elements}], ${bytesText(s.bytes)}`),
       s.offset === undefined ? null : [el("dt", {}, "Offset"), el("dd", {}, `${s.offset} in working memory`)],
-      s.live ? [el("dt", {}, "Live"), el("dd", {}, momentLink(s.live[0]), " to ", momentLink(s.live[1]))] : [el("dt", {}, "Live"), el("dd", {}, "never used")],
+      s.live ? [el("dt", {}, "Live"), el("dd", {}, periodLinks(s.live))] : [el("dt", {}, "Live"), el("dd", {}, "never used")],
       s.shares === undefined ? null : [el("dt", {}, "Reuses"), el("dd", {}, "the memory of ", storageLink(s.shares))],
       sharers.length === 0 ? null : [el("dt", {}, "Reused by"), el("dd", {}, sharers.map((n, at) => [at > 0 ? ", " : "", storageLink(n)]))]),
     items.length > 0 ? [el("h3", {}, "Holds"), el("ul", {}, items.slice(0, MANY).map(item => el("li", {}, linkTo(item.target), " ", el("span", {class: "soft"}, item.shape))))] : null,

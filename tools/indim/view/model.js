@@ -43,6 +43,7 @@ const profile = new Map();
 if (report) {
   report.steps.forEach((s, number) => {
     const step = {...s, number, list: s.instructions.map(([n, c]) => find(n, c)).filter(Boolean), fused: []};
+    step.name = step.list.length > 0 ? step.list[0].name : "";
     step.bytes = s.bytes_read + s.bytes_written;
     step.work = s.operations + s.transcendentals;
     for (const i of step.list) i.steps.push(number);
@@ -56,20 +57,30 @@ if (report) {
     item.target = instruction;
     if (instruction) instruction.items.push(item);
   }));
+  // What a step computes has a place; what is in its loops besides is fused into that.
+  for (const step of steps) {
+    const placed = step.list.filter(i => i.items.length === 0 || i.items.some(item => item.place !== "fused"));
+    const fused = step.list.filter(i => !placed.includes(i));
+    step.list = placed.length > 0 ? placed : step.list;
+    step.fused = placed.length > 0 ? fused : [];
+  }
   for (const flow of report.flows) {
     for (const item of flow.items) {
       for (const k of item.into || []) {
         const user = flow.items[k].target;
         for (const s of user ? user.steps : []) {
-          if (item.target && !steps[s].fused.includes(item.target)) steps[s].fused.push(item.target);
+          if (!item.target || !steps[s].list.includes(user) || steps[s].fused.includes(item.target)) continue;
+          steps[s].fused.push(item.target);
+          if (!item.target.steps.includes(s)) item.target.steps.push(s);
         }
       }
     }
   }
 }
 
-// Steps and the stretches between them get equal room each; moments inside are spread evenly.
-const stretches = [];  // {from, to, step}: moments from |from| to before |to|
+// Each step gets the same room, and a quarter of it the stretches between them; moments inside are spread evenly.
+const stretches = [];  // {from, to, step, at, width}: moments from |from| to before |to|
+let room = 0;          // of all of them
 if (report) {
   let now = 1;
   for (const step of steps) {
@@ -78,6 +89,11 @@ if (report) {
     now = step.time[1] + 1;
   }
   if (report.time >= now || stretches.length === 0) stretches.push({from: now, to: Math.max(now, report.time) + 1, step: null});
+  for (const s of stretches) {
+    s.at = room;
+    s.width = s.step === null ? .25 : 1;
+    room += s.width;
+  }
 }
 
 function stretchAt(time) {
@@ -90,11 +106,10 @@ function stretchAt(time) {
   return low;
 }
 
-// Where a moment begins, from 0 to the number of stretches.
+// Where a moment begins, from 0 to |room|.
 function placeOf(time) {
-  const k = stretchAt(time);
-  const s = stretches[k];
-  return k + Math.min(1, (time - s.from) / (s.to - s.from));
+  const s = stretches[stretchAt(time)];
+  return s.at + s.width * Math.min(1, (time - s.from) / (s.to - s.from));
 }
 
 // The step at a moment, or the next one's number and that it is before it.

@@ -94,7 +94,7 @@ function drawProgramGraph() {
   program.wholeButton.hidden = !canWhole || c.count <= program.size;
   program.wholeButton.setAttribute("aria-pressed", String(isWhole));
   const node = drawing.querySelector(".node.on");
-  const box = node.transform.baseVal[0].matrix;
+  const box = node.transform.baseVal.getItem(0).matrix;
   program.graph.scrollLeft = box.e - program.graph.clientWidth / 2 + 60;
   program.graph.scrollTop = box.f - program.graph.clientHeight / 2;
 }

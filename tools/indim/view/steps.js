@@ -55,7 +55,7 @@ function roofline() {
   const chart = svg("svg", {width: "100%", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Roofline", id: "roofline"});
   chart.style.maxWidth = "720px";
   for (let k = x0; k <= x1; k++) {
-    chart.append(svg("path", {class: "axis", d: `M ${px(10 ** k)} ${T} V ${H - B}`}), svg("text", {class: "soft", x: px(10 ** k) + 2, y: H - B + 14}, countTextSmall(10 ** k)));
+    chart.append(svg("path", {class: "axis", d: `M ${px(10 ** k)} ${T} V ${H - B}`}), svg("text", {class: "soft" + (k === x1 ? " end" : ""), x: px(10 ** k) + (k === x1 ? 0 : 2), y: H - B + 14}, countTextSmall(10 ** k)));
   }
   for (let k = y0; k <= y1; k++) {
     chart.append(svg("path", {class: "axis", d: `M ${L} ${py(10 ** k)} H ${W - R}`}), svg("text", {class: "soft", x: 2, y: py(10 ** k) + 4}, countText(10 ** k) + "/s"));
