@@ -40,9 +40,9 @@ function instructionDetail(i) {
   return [
     el("h2", {}, i.name), el("p", {class: "soft"}, `${i.op} in ${i.computation.name}`, data.ops[i.op] ? ": " + data.ops[i.op] : ""),
     el("pre", {class: "wrap"}, i.text),
-    el("h3", {}, "Shape"), shapeDetail(i.shape),
     i.items.length > 0 ? [el("h3", {}, "What became of it"), el("ul", {id: "became"}, i.items.slice(0, MANY).map(itemDetail), i.items.length > MANY ? el("li", {}, `and ${i.items.length - MANY} more`) : null)] : null,
     i.steps.length > 0 ? [el("h3", {}, "Steps"), el("ul", {}, i.steps.slice(0, MANY).map(s => el("li", {}, stepLink(s), " ", el("span", {class: "soft"}, steps[s].kind + (profile.has(s) ? ", " + timeText(profile.get(s).seconds) : "")))))] : null,
+    el("h3", {}, "Shape"), shapeDetail(i.shape),
     i.operands.length > 0 ? [el("h3", {}, "Operands"), links(i.operands)] : null,
     i.users.length > 0 ? [el("h3", {}, `Users (${i.users.length})`), links(i.users)] : null,
     i.called.length > 0 ? [el("h3", {}, "Calls"), el("ul", {}, i.called.map(c => el("li", {}, linkTo(instructions[computations[c].root], computations[c].name), el("span", {class: "soft"}, ` ${computations[c].count} instructions`))))] : null,

@@ -74,23 +74,26 @@ function showCopies(main) {
     for (const item of flow.items) {
       const i = item.target;
       if (!i || item.kind !== "op") continue;
-      const step = i.steps.length > 0 ? steps[i.steps[0]] : null;
-      const moved = step ? step.bytes : 0;
+      const own = i.steps.map(k => steps[k]).filter(step => step.list.includes(i));
+      const copies = own.filter(step => step.kind === "copy");
+      const moved = (copies.length > 0 ? copies : own).reduce((sum, step) => sum + step.bytes, 0);
+      const at = (copies.length > 0 ? copies : own).slice(0, 4).map(step => [", ", stepLink(step.number)]);
       const notes = (item.notes || []).filter(n => n.startsWith("works on a copy"));
       const because = item.copies && item.copies.because !== undefined ? flow.items[item.copies.because].target : null;
       if (item.copies) {
         list.push({i, moved, why: ["works on a copy" + (item.copies.from >= 0 ? " of " : ""), item.copies.from >= 0 && flow.items[item.copies.from].target ? linkTo(flow.items[item.copies.from].target) : "",
-          because ? [", because ", linkTo(because), " "] : ", because that ", item.copies.why]});
+          because ? [", because ", linkTo(because), " "] : ", because that ", item.copies.why, at]});
       } else if (notes.length > 0) {
-        list.push({i, moved, why: notes.join("; ")});
+        list.push({i, moved, why: [notes.join("; "), at]});
       } else if (MOVES.has(i.op) && item.place === "memory") {
-        list.push({i, moved, why: `a ${i.op} that is not fused: ${item.reason || "it has loops of its own"}`});
+        list.push({i, moved, why: [`a ${i.op} that is not fused: ${item.reason || "it has loops of its own"}`, at]});
       } else if (MOVES.has(i.op) && item.place === "fused") {
         list.push({i, moved: 0, why: "fused: its users read the operand where it lies"});
       }
     }
   }
-  for (const step of steps.filter(s => s.kind === "copy")) {
+  const told = new Set(list.map(c => c.i));
+  for (const step of steps.filter(s => s.kind === "copy" && !told.has(s.list[0]))) {
     list.push({i: step.list[0], step, moved: step.bytes, why: ["a plain copy, ", stepLink(step.number)]});
   }
   list.sort((a, b) => b.moved - a.moved);
