@@ -56,10 +56,13 @@ static void add_dim(indim_gather_dim *dims, int32_t *count, indim_gather_dim dim
   }
 }
 
-// How many elements of the image one behind the other the innermost dimensions pass.
-static int64_t neighbours(const indim_gather_dim *dims, int32_t count, bool with_axes) {
+// How many elements of the image one behind the other the innermost dimensions pass that together have at most |most|.
+static int64_t neighbours(const indim_gather_dim *dims, int32_t count, bool with_axes, int64_t most) {
   int64_t run = 1;
   for (int32_t d = count - 1; d >= 0 && dims[d].image == run && (with_axes || dims[d].axis < 0); d--) {
+    if (dims[d].size > most / run) {
+      break;
+    }
     run *= dims[d].size;
   }
   return run;
@@ -67,18 +70,18 @@ static int64_t neighbours(const indim_gather_dim *dims, int32_t count, bool with
 
 // How the left side is read, and in which units. |is_whole|: there is one phase; blocks consist of its runs of rows.
 static void set_mode(indim_gather *g, bool is_whole) {
-  int64_t row_unit = neighbours(g->rows, g->row_dims, false);
-  g->unit = neighbours(g->steps, g->step_dims, false);
+  int64_t row_unit = neighbours(g->rows, g->row_dims, false, INT64_MAX);
+  g->unit = neighbours(g->steps, g->step_dims, false, INT64_MAX);
   if (g->unit >= INDIM_GATHER_UNIT) {
     g->mode = INDIM_GATHER_UNITS;
   } else if (row_unit >= INDIM_GATHER_UNIT) {
     g->mode = INDIM_GATHER_ROW_UNITS;
     g->unit = row_unit;
-  } else if (neighbours(g->steps, g->step_dims, true) >= neighbours(g->rows, g->row_dims, true)) {
+  } else if (neighbours(g->steps, g->step_dims, true, INT64_MAX) >= neighbours(g->rows, g->row_dims, true, INT64_MAX)) {
     g->mode = INDIM_GATHER_PACKED_ROWS;
   } else {
-    int64_t run = neighbours(g->rows, g->row_dims, true);
-    bool is_run = is_whole && run >= INDIM_GATHER_ROW_RUN && run <= INDIM_GATHER_ROWS_PACKED;
+    int64_t run = neighbours(g->rows, g->row_dims, true, INDIM_GATHER_ROWS_PACKED);
+    bool is_run = is_whole && run >= INDIM_GATHER_ROW_RUN;
     g->mode = is_run ? INDIM_GATHER_ROW_RUNS : INDIM_GATHER_PACKED_STEPS;
     g->unit = is_run ? run : 1;
   }

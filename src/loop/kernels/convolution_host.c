@@ -174,7 +174,7 @@ static operand copy_operand(call *c, indim_flow_item *item, const indim_shape *s
 }
 
 // The image's dimension that is to be contiguous: the features, which are summed, or the batch, which is in the rows, as it
-// is where the convolution is the gradient of a filter; -1: any, because both are short.
+// is where the convolution is the gradient of a filter; -1: any, because both are 1.
 static int64_t image_order(const call *c, const operand *found) {
   const indim_dim_labels *l = c->labels;
   bool is_gradient = true;
@@ -189,10 +189,10 @@ static int64_t image_order(const call *c, const operand *found) {
   if (found != NULL && rows && found->strides[l->input_batch] == 1) {
     return l->input_batch;
   }
-  if (rows && (is_gradient || !sums)) {
-    return is_gradient ? l->input_batch : found != NULL ? -1 : l->input_feature;
+  if (is_gradient && (rows || (!sums && c->sizes.batch > 1))) {
+    return l->input_batch;
   }
-  return sums || found == NULL ? l->input_feature : -1;
+  return sums || found == NULL || (!is_gradient && c->sizes.features > 1) ? l->input_feature : -1;
 }
 
 static operand need_image(call *c) {
