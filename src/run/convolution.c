@@ -13,7 +13,8 @@
 
 enum {
   AXES = INDIM_GATHER_AXES,
-  SUMS_IN_CACHE = 1 << 16  // elements of the output, which are read again for each part of the sum
+  MOST_RUN = INDIM_GATHER_DEPTH_BYTES / 8,  // of steps in place
+  SUMS_IN_CACHE = 1 << 16                   // elements of the output, which are read again for each part of the sum
 };
 
 static int64_t gcd(int64_t a, int64_t b) {
@@ -78,7 +79,10 @@ static void set_mode(indim_gather *g, bool is_whole) {
     g->mode = INDIM_GATHER_ROW_UNITS;
     g->unit = row_unit;
   } else if (neighbours(g->steps, g->step_dims, true, INT64_MAX) >= neighbours(g->rows, g->row_dims, true, INT64_MAX)) {
-    g->mode = INDIM_GATHER_PACKED_ROWS;
+    int64_t run = g->unit * (g->unit > 1 && g->step_dims > 1 ? g->steps[g->step_dims - 2].size : 1);
+    bool is_run = run >= INDIM_GATHER_UNIT && run <= MOST_RUN && neighbours(g->steps, g->step_dims, true, run) == run;
+    g->mode = is_run ? INDIM_GATHER_RUNS : INDIM_GATHER_PACKED_ROWS;
+    g->unit = is_run ? run : g->unit;
   } else {
     int64_t run = neighbours(g->rows, g->row_dims, true, INDIM_GATHER_ROWS_PACKED);
     bool is_run = is_whole && run >= INDIM_GATHER_ROW_RUN;

@@ -183,7 +183,7 @@ static int64_t list_pieces(const place *rows, int64_t count, bool at_any_place, 
 // How many steps are summed together from |begin| on, at most |most|: blocks of about equal depth, of whole units, or where
 // these are longer parts of one.
 static int64_t depth_at(const indim_gather *g, int64_t begin, int64_t most) {
-  bool has_units = g->mode == INDIM_GATHER_UNITS || g->mode == INDIM_GATHER_PACKED_ROWS;
+  bool has_units = g->mode == INDIM_GATHER_UNITS || g->mode == INDIM_GATHER_RUNS || g->mode == INDIM_GATHER_PACKED_ROWS;
   bool is_long = has_units && g->unit > most;
   int64_t all = is_long ? g->unit : g->step_count;
   int64_t unit = has_units && !is_long ? g->unit : 1;

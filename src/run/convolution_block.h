@@ -17,8 +17,9 @@ typedef struct indim_gather_dim {
 // How the left side is read.
 typedef enum indim_gather_mode {
   INDIM_GATHER_UNITS,         // in place: |unit| steps at a time are neighbours in the image
+  INDIM_GATHER_RUNS,          // the same, at several places: what lies partly beside the image is copied
   INDIM_GATHER_ROW_UNITS,     // in place: |unit| rows at a time are
-  INDIM_GATHER_ROW_RUNS,      // the same, at several places: what lies partly beside the image is copied
+  INDIM_GATHER_ROW_RUNS,      // the same of rows
   INDIM_GATHER_PACKED_ROWS,   // packed row after row
   INDIM_GATHER_PACKED_STEPS,  // packed step after step
 } indim_gather_mode;

@@ -205,6 +205,36 @@ TARGET static void NAME(point)(NAME(work) * w, const indim_gather *g, const REAL
   }
 }
 
+// The same of runs of several taps along an axis; those of which some taps lie beside the image are copied.
+TARGET static void NAME(point_taps)(NAME(work) * w, const indim_gather *g, const REAL *image, int64_t rows,
+                                    int64_t count) {
+  const indim_gather_dim *dim = &g->steps[g->step_dims - 2];
+  int64_t unit = g->steps[g->step_dims - 1].size;
+  const REAL **to = w->pointers;
+  REAL *copies = w->packed;
+  for (int64_t first = 0; first < rows; first += TILE_M) {
+    for (int64_t k = 0; k < count; k += g->unit) {
+      for (int64_t i = first; i < first + TILE_M; i++) {
+        const place *row = &w->rows[i < rows ? i : first];
+        int64_t low = 0;
+        int64_t high = clip(g, row, &w->steps[k], dim->axis, dim->move, dim->size, &low);
+        int64_t at = row->image + w->steps[k].image;
+        if (low == high || i >= rows) {
+          *to++ = NAME(zeros);
+        } else if (high - low == dim->size) {
+          *to++ = image + at;
+        } else {
+          NAME(copy)(copies, NAME(zeros), low * unit);
+          NAME(copy)(copies + low * unit, image + (at + low * unit), (high - low) * unit);
+          NAME(copy)(copies + high * unit, NAME(zeros), (dim->size - high) * unit);
+          *to++ = copies;
+          copies += g->unit;
+        }
+      }
+    }
+  }
+}
+
 // How many of |rows| rows from |i| on are of one unit.
 static int64_t NAME(rows_of_unit)(const indim_gather *g, int64_t row, int64_t i, int64_t rows) {
   int64_t left = g->unit - (row + i) % g->unit;
@@ -362,7 +392,7 @@ TARGET static NAME(left) NAME(left_of)(const NAME(work) * w, const indim_gather 
   if (g->mode == INDIM_GATHER_PACKED_STEPS) {
     return (NAME(left)){.packed = w->packed + i * count, .length = count, .kind = NAME(STEPS)};
   }
-  if (g->mode == INDIM_GATHER_UNITS) {
+  if (g->mode == INDIM_GATHER_UNITS || g->mode == INDIM_GATHER_RUNS) {
     int64_t unit = g->unit < count ? g->unit : count;
     return (NAME(left)){.pointers = w->pointers + i * (count / unit), .runs = count / unit, .length = unit};
   }
@@ -410,6 +440,9 @@ TARGET static void NAME(sums)(NAME(work) * w, const indim_gather *g, const REAL 
     break;
   case INDIM_GATHER_ROW_UNITS:
     NAME(point_steps)(w, g, image, row, rows, count);
+    break;
+  case INDIM_GATHER_RUNS:
+    NAME(point_taps)(w, g, image, rows, count);
     break;
   case INDIM_GATHER_ROW_RUNS:
     NAME(point_runs)(w, g, image, rows, count);
