@@ -52,7 +52,8 @@ struct indim_flow_item {
   int32_t flow_count;
   int32_t member_count;  // of an op with several results; they follow in |members|
   indim_flow_item **members;
-  int32_t call;     // of a function of the caller's: number + 1 in the program's calls; 0: none
+  int32_t call;                   // of a function of the caller's: number + 1 in the program's calls; 0: none
+  struct indim_flow_item *equal;  // an earlier item of the flow that is always the same; NULL: none is known
   bool has_effect;  // computed even if nobody needs its results, and after all such items that stand before it
 
   // Filled by the planner (plan.c).

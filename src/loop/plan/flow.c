@@ -18,6 +18,7 @@ enum { MAX_DEPTH = 500 };
 typedef struct leaves {
   int32_t count;
   indim_flow_item **items;
+  bool is_apart;  // computed behind a barrier: not to be shared with what is before it
 } leaves;
 
 typedef indim_flow_maker maker;
@@ -44,9 +45,12 @@ static indim_status new_leaves(maker *m, indim_flow_kind kind, const indim_instr
 
 static indim_status join(maker *m, const indim_instr *instr, const leaves *of, leaves *out) {
   int64_t count = 0;
+  bool is_apart = false;
   for (int32_t i = 0; i < instr->operand_count; i++) {
     count += of[instr->operands[i]->index].count;
+    is_apart = is_apart || of[instr->operands[i]->index].is_apart;
   }
+  out->is_apart = is_apart;
   out->count = (int32_t)count;
   INDIM_TRY(indim_flow_array(m->arena, count, sizeof *out->items, &out->items));
   int32_t at = 0;
@@ -69,6 +73,7 @@ static void take_member(const indim_instr *instr, const leaves *tuple, leaves *o
   }
   out->count = (int32_t)indim_array_leaf_count(shape->members[index]);
   out->items = tuple->items + first;
+  out->is_apart = tuple->is_apart;
 }
 
 static indim_status walk(maker *m, const indim_computation *computation, const leaves *arguments, leaves *out);
@@ -174,6 +179,12 @@ static indim_status find_call(maker *m, const indim_instr *instr, indim_flow_ite
   return INDIM_OK;
 }
 
+// Whether an instruction gives the same each time: no loops and branches, whose bodies are flows, and no calls of functions.
+static bool has_equals(const indim_instr *instr) {
+  return instr->op != INDIM_OP_WHILE && instr->op != INDIM_OP_CONDITIONAL && instr->op != INDIM_OP_CUSTOM_CALL &&
+         !indim_instr_has_effect(instr);
+}
+
 // An instruction that computes something.
 static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of, leaves *out) {
   leaves operands;
@@ -182,20 +193,33 @@ static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of
   if (instr->op == INDIM_OP_SELECT) {
     INDIM_TRY(indim_flow_select_update(m, instr, operands.items, &item));
   }
+  out->is_apart = operands.is_apart;
   if (item != NULL) {
     return one_leaf(m, item, out);
+  }
+  bool may_share = !operands.is_apart && has_equals(instr);
+  indim_flow_item *equal = NULL;
+  if (may_share) {
+    INDIM_TRY(indim_flow_find_equal(m, instr, operands.count, operands.items, &equal));
+  }
+  if (equal != NULL && indim_flow_is_shared(instr)) {
+    *out = (leaves){equal->member_count, equal->members, false};
+    return equal->member_count > 0 ? INDIM_OK : one_leaf(m, equal, out);
   }
   INDIM_TRY(indim_flow_new_item(m, INDIM_FLOW_OP, instr, instr->shape, &item));
   item->operand_count = operands.count;
   item->operands = operands.items;
   item->has_effect = indim_instr_has_effect(instr);
+  if (may_share) {
+    indim_flow_note_equal(m, item, equal);
+  }
   INDIM_TRY(find_call(m, instr, item));
   INDIM_TRY(make_flows(m, instr, item));
   if (instr->op == INDIM_OP_WHILE && m->options.may_unroll) {
     indim_flow_item **results = NULL;
     INDIM_TRY(indim_flow_unroll(m, item, &results));
     if (results != NULL) {
-      *out = (leaves){item->operand_count, results};
+      *out = (leaves){item->operand_count, results, operands.is_apart};
       return INDIM_OK;
     }
   }
@@ -249,6 +273,9 @@ static indim_status walk_instr(maker *m, const indim_instr *instr, const leaves 
     take_member(instr, &of[instr->operands[0]->index], out);
     return INDIM_OK;
   case INDIM_OP_OPT_BARRIER:
+    *out = of[instr->operands[0]->index];
+    out->is_apart = true;
+    return INDIM_OK;
   case INDIM_OP_DOMAIN:
   case INDIM_OP_ADD_DEPENDENCY:
     *out = of[instr->operands[0]->index];
@@ -312,6 +339,7 @@ static indim_status make_flow(const maker *outer, const indim_computation *compu
   indim_flow *flow = memory;
   maker m = *outer;
   m.flow = flow;
+  m.table = NULL;
   m.depth = depth;
   leaves *arguments = NULL;
   INDIM_TRY(indim_flow_array(m.arena, computation->parameter_count, sizeof *arguments, &arguments));

@@ -10,6 +10,7 @@ typedef struct indim_flow_maker {
   indim_expansions *expansions;  // outlive the flow
   indim_calls *calls;            // likewise
   indim_flow *flow;
+  struct indim_flow_table *table;  // common.c: of the flow; NULL: empty
   int64_t *item_total;
   int depth;
   indim_flow_options options;
@@ -25,6 +26,14 @@ INDIM_CHECKED indim_status indim_flow_add_item(indim_flow_maker *m, indim_flow_i
 // Makes room for |more| behind the |count| of a list.
 INDIM_CHECKED indim_status indim_flow_lengthen(indim_flow_maker *m, int32_t count, int32_t more,
                                                indim_flow_item ***list);
+
+// common.c: an item that computes the same as |instr| on these operands; NULL: there is none.
+INDIM_CHECKED indim_status indim_flow_find_equal(indim_flow_maker *m, const indim_instr *instr, int32_t count,
+                                                 indim_flow_item *const *operands, indim_flow_item **out_item);
+// Whether an equal item is taken in place of a new one.
+bool indim_flow_is_shared(const indim_instr *instr);
+// |item| is new, and |equal| what was found for it: later ones are equal to that, or else to it.
+void indim_flow_note_equal(indim_flow_maker *m, indim_flow_item *item, indim_flow_item *equal);
 
 // licm.c: copies kernels of the loop's body that are the same in each step before it, with what they are computed from.
 // |loop| is the last item so far, and has no members yet.
