@@ -58,6 +58,36 @@ static int count_in_plan(const char *text, const char *what) {
     ADDS OTHER ENTRY "p = f32[90] reduce(x, z), dimensions={0}, to_apply=add\n"                                        \
                      "q = f32[90] reduce(x, z), dimensions={0}, to_apply=other ROOT r = divide(p, q) }")
 
+#define STEP                                                                                                       \
+  "keep { ka = (f32[90,90], f32[90,90]) parameter(0) ROOT kr = f32[90,90] get-tuple-element(ka), index=0 }\n"      \
+  "take { ta = (f32[90,90], f32[90,90]) parameter(0) ROOT tr = f32[90,90] get-tuple-element(ta), index=1 }\n"      \
+  "go { gs = (s32[], f32[90,90]) parameter(0) gi = s32[] get-tuple-element(gs), index=0 gn = s32[] constant(99)\n" \
+  "ROOT gp = pred[] compare(gi, gn), direction=LT }\n"                                                             \
+  "step { s = (s32[], f32[90,90]) parameter(0) i = s32[] get-tuple-element(s), index=0\n"                          \
+  "old = f32[90,90] get-tuple-element(s), index=1 new = f32[90,90] sine(old) m = s32[] constant(50)\n"             \
+  "p = pred[] compare(i, m), direction=LT o = s32[] constant(1) j = s32[] add(i, o)\n"                             \
+  "both = (f32[90,90], f32[90,90]) tuple(old, new) which = s32[] convert(p)\n"
+#define LOOP                                                                                           \
+  "ROOT t = (s32[], f32[90,90]) tuple(j, c) }\n"                                                       \
+  "ENTRY e { x = f32[90,90] parameter(0) z = s32[] constant(0) t0 = (s32[], f32[90,90]) tuple(z, x)\n" \
+  "w = (s32[], f32[90,90]) while(t0), condition=go, body=step ROOT r = f32[90,90] get-tuple-element(w), index=1 }"
+
+// A step that is rejected keeps the old value: a select, which the conditional's result is not copied for.
+TEST(a_conditional_that_chooses_is_a_select) {
+  if (indim_compile_available(NULL) != INDIM_OK) {
+    printf("  this build has no code generator: not tested\n");
+    return;
+  }
+  CHECK_EQ_INT(count_in_plan(STEP
+                             "c = f32[90,90] conditional(which, both, both), branch_computations={keep, take}\n" LOOP,
+                             " select("),
+               1);
+  CHECK_EQ_INT(count_in_plan(STEP "c = f32[90,90] conditional(p, both, both), true_computation=take, "
+                                  "false_computation=keep\n" LOOP,
+                             " select("),
+               1);
+}
+
 TEST(equal_work_is_done_once) {
   if (indim_compile_available(NULL) != INDIM_OK) {
     printf("  this build has no code generator: not tested\n");
@@ -71,5 +101,7 @@ TEST(equal_work_is_done_once) {
   PROGRAMS(TRY)
 }
 
-#define CASES(X) X(equal_work_is_done_once)
+#define CASES(X)                            \
+  X(a_conditional_that_chooses_is_a_select) \
+  X(equal_work_is_done_once)
 TEST_MAIN(CASES)

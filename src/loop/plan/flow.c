@@ -185,6 +185,11 @@ static bool has_equals(const indim_instr *instr) {
          !indim_instr_has_effect(instr);
 }
 
+// Whether a conditional's results may become selects: within a loop or a branch, where they would be copied in each step.
+static bool chooses(const maker *m, const indim_instr *instr) {
+  return instr->op == INDIM_OP_CONDITIONAL && m->depth > 0;
+}
+
 // An instruction that computes something.
 static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of, leaves *out) {
   leaves operands;
@@ -227,11 +232,20 @@ static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of
     INDIM_TRY(indim_flow_hoist(m, item));
   }
   if (indim_shape_is_array(instr->shape)) {
-    return one_leaf(m, item, out);
+    INDIM_TRY(one_leaf(m, item, out));
+    return chooses(m, instr) ? indim_flow_select_places(m, instr, item, 1, out->items) : INDIM_OK;
   }
   INDIM_TRY(new_leaves(m, INDIM_FLOW_MEMBER, instr, instr->shape, item, 0, out));
+  out->is_apart = operands.is_apart;
   item->member_count = out->count;
   item->members = out->items;
+  if (chooses(m, instr)) {
+    INDIM_TRY(indim_flow_array(m->arena, out->count, sizeof *out->items, &out->items));
+    for (int32_t k = 0; k < out->count; k++) {
+      out->items[k] = item->members[k];
+    }
+    return indim_flow_select_places(m, instr, item, out->count, out->items);
+  }
   return item->operand_count > out->count && instr->op == INDIM_OP_WHILE ? add_members(m, item) : INDIM_OK;
 }
 

@@ -134,3 +134,53 @@ indim_status indim_flow_select_update(indim_flow_maker *m, const indim_instr *in
   s.array = operands[s.is_updated ? 2 : 1];
   return s.update->instr->op == INDIM_OP_SCATTER ? make_scatter(&s, out_item) : make_slice_update(&s, out_item);
 }
+
+// Conditionals ----------------------------------------------------------------------------------------------------------
+//
+// A result of which both branches only choose between arrays from outside is a select of these: an old value that a rejected
+// step keeps is not copied into the branch's result and from there to where the loop carries it.
+
+// The scalar that says whether the second branch runs; NULL where an item would have to be made for it.
+static indim_flow_item *second_pred(const indim_flow_item *conditional, bool *out_is_first) {
+  indim_flow_item *which = conditional->operands[0];
+  *out_is_first = which->shape->type == INDIM_PRED;
+  if (*out_is_first) {
+    return which;
+  }
+  bool is_pred = is_op(which, INDIM_OP_CONVERT) && which->operands[0]->shape->type == INDIM_PRED;
+  return is_pred ? which->operands[0] : NULL;
+}
+
+// The item from outside that branch |b| has for result |k|; NULL if the branch computes it.
+static indim_flow_item *chosen_by(const indim_flow_item *conditional, int32_t b, int32_t k) {
+  const indim_flow_item *result = conditional->flows[b]->results[k];
+  int32_t first = b == 0 ? 1 : 1 + conditional->flows[0]->parameter_count;
+  bool is_outer = result->kind == INDIM_FLOW_PARAMETER && conditional->flows[b]->parameters[result->number] == result;
+  return is_outer ? conditional->operands[first + result->number] : NULL;
+}
+
+indim_status indim_flow_select_places(indim_flow_maker *m, const indim_instr *instr, const indim_flow_item *conditional,
+                                      int32_t count, indim_flow_item **results) {
+  bool is_first = false;
+  selecting s = {.m = m, .instr = instr};
+  s.pred = conditional->flow_count == 2 ? second_pred(conditional, &is_first) : NULL;
+  if (s.pred == NULL || s.pred->shape->rank > 0) {
+    return INDIM_OK;
+  }
+  for (int32_t k = 0; k < count; k++) {
+    indim_flow_item *a = chosen_by(conditional, is_first ? 0 : 1, k);
+    indim_flow_item *b = chosen_by(conditional, is_first ? 1 : 0, k);
+    const indim_shape *shape = results[k]->shape;
+    if (a == NULL || b == NULL || !indim_shape_is_static(shape) || !indim_shape_equal(a->shape, shape, 0) ||
+        !indim_shape_equal(b->shape, shape, 0)) {
+      continue;
+    }
+    s.is_updated = true;
+    if (a == b) {
+      results[k] = a;
+    } else {
+      INDIM_TRY(choose(&s, a, b, &results[k]));
+    }
+  }
+  return INDIM_OK;
+}
