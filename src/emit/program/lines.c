@@ -1,5 +1,6 @@
 // Which step each instruction is for, as debug lines: line INDIM_EMIT_FIRST_LINE + n stands for step n. LLVM keeps them
-// through all of its work and changes nothing for them, so the assembly can be cut at its `.loc` directives.
+// through all of its work and chooses the same instructions (on 64-bit Arm it orders prologues differently), so the assembly
+// can be cut at its `.loc` directives. The code that runs is made without them.
 #include "emit/interface/emit.h"
 #include "emit/program/program.h"
 
