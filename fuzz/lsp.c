@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   fflush(file);
   lseek(fileno(file), 0, SEEK_SET);
-  serve(cx, fileno(file));
+  serve(cx, fileno(file), true);
   fclose(file);
   indim_ctx_destroy(cx);
   return 0;

@@ -50,8 +50,8 @@ def equal(what, got, wanted):
 class Server:
     """A server and an editor's side of the talk."""
 
-    def __init__(self, encodings=None, initialize=True):
-        self.process = subprocess.Popen([INDIM, "lsp", "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, encodings=None, initialize=True, options=()):
+        self.process = subprocess.Popen([INDIM, "lsp", "--stdio", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.number = 0
         self.problems = {}  # by uri: the newest (version, list)
         self.timer = threading.Timer(300, self.process.kill)
@@ -190,12 +190,27 @@ def test_diagnostics():
     for version, (file, answer) in enumerate(zip(files, told), 4):
         server.open(file.read_text(), uri=file.as_uri(), version=version)
         problems = server.diagnostics(version, uri=file.as_uri())
-        got = [(p["range"]["start"]["line"] + 1, p["message"].split("\nhint: ")[0]) for p in problems]
+        got = [(p["range"]["start"]["line"] + 1, p["message"].split("\nhint: ")[0]) for p in problems if p["severity"] == 1]
         wanted = [(max(e["line"], 1), e["message"].replace(str(file), file.as_uri())) for e in answer["errors"]]
         equal(f"{file.name}: the same diagnostics as check", got, wanted)
     server.tell("textDocument/didClose", {"textDocument": {"uri": URI}})
     equal("a closed document has none", server.diagnostics(None), [])
     equal("shutdown, exit", server.end(), 0)
+
+
+def test_lint():
+    text = "ENTRY e {\n  x = f32[2] parameter(0)\n  unread = f32[2] parameter(1)\n  ROOT s = add(x, x)\n}\n"
+    for options, wanted in ((), ["unread-parameter"]), (("--no-lint",), []):
+        server = Server(options=options)
+        server.open(text)
+        problems = server.diagnostics(1)
+        equal(f"{options}: what lint finds", [p["code"] for p in problems], wanted)
+        for problem in problems:
+            equal("it is a warning at the name", (problem["severity"], span(problem["range"])), (2, (2, 2, 2, 8)))
+            check("it has the way out", "\nway out: leave it out" in problem["message"], problem)
+        server.open(text.replace("add(x, x)", "add(x, y)"), version=2)
+        equal("a program with a mistake has the mistake alone", [p["severity"] for p in server.diagnostics(2)], [1])
+        equal("shutdown, exit", server.end(), 0)
 
 
 def test_changes():

@@ -38,6 +38,10 @@ static const option_spec specs[] = {{"rules", 0, OPTION_RULES, false},    {"allo
                                     {"min-bytes", 0, OPTION_BYTES, true}, {"padding", 0, OPTION_PADDING, true},
                                     {"json", 0, OPTION_JSON, false},      {0}};
 
+// Unless said otherwise.
+enum { LEAST_BYTES = 64 << 10 };
+#define PADDING_TOLD 0.5
+
 typedef enum severity { NOTE, WARNING } severity;
 
 static const struct {
@@ -274,6 +278,16 @@ typedef struct lint_options {
   bool is_allowed[RULE_COUNT];
 } lint_options;
 
+static void free_lint(lint *l) {
+  for (int64_t i = 0; i < l->finding_count; i++) {
+    free(l->findings[i].text);
+  }
+  free(l->findings);
+  free(l->depends);
+  instr_table_free(&l->t);
+  indim_buffer_deinit(&l->plan);
+}
+
 static int lint_file(indim_ctx *cx, const command *self, const char *path, const lint_options *options, cJSON *files) {
   lint l = {.cx = cx, .path = path, .least_bytes = (double)options->least_bytes, .padding = options->padding};
   memcpy(l.is_allowed, options->is_allowed, sizeof l.is_allowed);
@@ -298,15 +312,24 @@ static int lint_file(indim_ctx *cx, const command *self, const char *path, const
   for (int r = 0; r < RULE_COUNT && code == EXIT_OK; r++) {
     code = l.counts[r] > 0 && (options->strict || rules[r].severity == WARNING) ? EXIT_REFUSED : code;
   }
-  for (int64_t i = 0; i < l.finding_count; i++) {
-    free(l.findings[i].text);
-  }
-  free(l.findings);
-  free(l.depends);
-  instr_table_free(&l.t);
-  indim_buffer_deinit(&l.plan);
+  free_lint(&l);
   indim_module_destroy(module);
   return code;
+}
+
+indim_status lint_without_compiling(indim_ctx *cx, const indim_module *module, lint_tell *tell, void *user) {
+  lint l = {.cx = cx, .path = "", .least_bytes = LEAST_BYTES, .padding = PADDING_TOLD};
+  for (int r = 0; r < RULE_COUNT; r++) {
+    l.is_allowed[r] = needs_plan((lint_rule)r);
+  }
+  indim_buffer_init(&l.plan, cx);
+  indim_status status = look(&l, module);
+  for (int64_t i = 0; i < l.finding_count && status == INDIM_OK; i++) {
+    const finding *f = &l.findings[i];
+    tell(user, f->instr, rules[f->rule].severity == WARNING, rules[f->rule].name, f->text, rules[f->rule].way_out);
+  }
+  free_lint(&l);
+  return status;
 }
 
 static int list_rules(bool json) {
@@ -371,7 +394,7 @@ static int set_option(const command *self, int option, const char *value, lint_o
 }
 
 int command_lint(indim_ctx *cx, const command *self, int argc, char **argv) {
-  lint_options options = {.least_bytes = 64 << 10, .padding = 0.5};
+  lint_options options = {.least_bytes = LEAST_BYTES, .padding = PADDING_TOLD};
   option_walk walk;
   bool wants_rules = false;
   options_start(&walk, self, specs, argc, argv);

@@ -51,4 +51,10 @@ const indim_shape *lint_shape_of(const lint *l, int64_t number);
 bool lint_is_entry(const lint *l, int64_t number);
 int64_t lint_entry_root(const lint *l);
 
+// Tells what the rules find in a verified module that need not know what is compiled of it, as `indim lint` would without options.
+typedef void lint_tell(void *user, const indim_instr *instr, bool is_warning, const char *rule, const char *message,
+                       const char *way_out);
+INDIM_CHECKED indim_status lint_without_compiling(indim_ctx *cx, const indim_module *module, lint_tell *tell,
+                                                  void *user);
+
 #endif  // INDIM_TOOL_LINT_H

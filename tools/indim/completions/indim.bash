@@ -31,7 +31,7 @@ _indim() {
   shape)
     options='--all --svg --html --json --output= --ascii --width= --color=always --color=never --color=auto --help'
     ;;
-  lsp) options='--stdio --help' ;;
+  lsp) options='--stdio --no-lint --help' ;;
   help) options='run compile check print lint diff convert ops broadcast view explain shape lsp' ;;
   esac
   if [[ $word == -* || $command == help ]]; then

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "indim/read.h"
+
+#include "../lint.h"
 #include "lsp.h"
 
 typedef struct named_instr {
@@ -55,15 +57,20 @@ static cJSON *range_of(const server *s, document *d, const indim_diagnostic *pro
   return document_range(s, d, offset, at != NO_TOKEN && o->tokens[at].end > offset ? o->tokens[at].end : offset);
 }
 
-static cJSON *problem_object(cJSON *range, const char *code, const char *message, const char *hint) {
+// Severities of the protocol.
+enum { SEVERITY_ERROR = 1, SEVERITY_WARNING = 2, SEVERITY_INFORMATION = 3 };
+
+// |label| stands before the |hint|, which may be "".
+static cJSON *problem_object(cJSON *range, int severity, const char *code, const char *message, const char *label,
+                             const char *hint) {
   cJSON *object = cJSON_CreateObject();
   cJSON_AddItemToObject(object, "range", range);
-  cJSON_AddNumberToObject(object, "severity", 1);
+  cJSON_AddNumberToObject(object, "severity", severity);
   cJSON_AddStringToObject(object, "code", code);
   cJSON_AddStringToObject(object, "source", "indim");
-  size_t size = strlen(message) + strlen(hint) + sizeof "\nhint: ";
+  size_t size = strlen(message) + strlen(label) + strlen(hint) + sizeof "\n: ";
   char *text = must_alloc(size);
-  snprintf(text, size, "%s%s%s", message, hint[0] != '\0' ? "\nhint: " : "", hint);
+  snprintf(text, size, hint[0] != '\0' ? "%s\n%s: %s" : "%s", message, label, hint);
   cJSON_AddStringToObject(object, "message", text);
   free(text);
   return object;
@@ -74,14 +81,15 @@ static cJSON *list_problems(const server *s, document *d) {
   const indim_diagnostic *problem = NULL;
   size_t told = 0;
   for (; (problem = indim_ctx_diagnostic_get(s->cx, told)) != NULL; told++) {
-    cJSON_AddItemToArray(list, problem_object(range_of(s, d, problem), indim_status_name(problem->status),
-                                              problem->message, problem->hint));
+    cJSON_AddItemToArray(list,
+                         problem_object(range_of(s, d, problem), SEVERITY_ERROR, indim_status_name(problem->status),
+                                        problem->message, "hint", problem->hint));
   }
   size_t count = indim_ctx_diagnostic_count(s->cx);
   if (count > told) {
     char text[64];
     snprintf(text, sizeof text, "%zu more problems are not told", count - told);
-    cJSON_AddItemToArray(list, problem_object(document_range(s, d, 0, 0), "LIMIT", text, ""));
+    cJSON_AddItemToArray(list, problem_object(document_range(s, d, 0, 0), SEVERITY_ERROR, "LIMIT", text, "", ""));
   }
   return list;
 }
@@ -110,10 +118,38 @@ bool analyse(server *s, document *d) {
   return is_whole;
 }
 
+typedef struct finding_list {
+  server *s;
+  document *d;
+  cJSON *list;
+} finding_list;
+
+// At the name of the instruction, which stands in the text unless the text is in another format.
+static void add_finding(void *user, const indim_instr *instr, bool is_warning, const char *rule, const char *message,
+                        const char *way_out) {
+  finding_list *f = user;
+  const outline *o = document_outline(f->d);
+  const char *name = indim_instr_name(instr).data;
+  uint32_t at = NO_TOKEN;
+  for (int32_t i = 0; i < o->symbol_count && at == NO_TOKEN; i++) {
+    bool is_it =
+        !o->symbols[i].is_computation && strcmp(o->symbols[i].text, name) == 0 && symbol_instr(f->s, f->d, i) == instr;
+    at = is_it ? o->symbols[i].name : NO_TOKEN;
+  }
+  uint32_t start = at == NO_TOKEN ? 0 : o->tokens[at].start;
+  uint32_t end = at == NO_TOKEN ? 0 : o->tokens[at].end;
+  cJSON_AddItemToArray(f->list, problem_object(document_range(f->s, f->d, start, end),
+                                               is_warning ? SEVERITY_WARNING : SEVERITY_INFORMATION, rule, message,
+                                               "way out", way_out));
+}
+
 cJSON *diagnose(server *s, document *d) {
   indim_status status = read_and_verify(s, d);
   cJSON *list = status == INDIM_INTERRUPTED ? NULL : list_problems(s, d);
-  indim_ctx_diagnostics_clear(s->cx);
+  if (status == INDIM_OK && s->has_lint) {
+    status = lint_without_compiling(s->cx, d->module, add_finding, &(finding_list){s, d, list});
+  }
+  indim_ctx_diagnostics_clear(s->cx);  // a program that lint cannot look at has no findings
   return list;
 }
 

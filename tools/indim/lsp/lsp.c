@@ -7,17 +7,17 @@
 #include "lsp.h"
 
 const char *const help_lsp =
-    "Usage: indim lsp [--stdio]\n"
+    "Usage: indim lsp [--stdio] [--no-lint]\n"
     "\n"
     "A language server for HLO text: editors start it and speak the Language Server Protocol with it over standard\n"
-    "input and output. It tells all that `indim check` does while you type, explains what is under the cursor (ops,\n"
-    "attributes, shapes and layouts), shows the shapes that are left out, goes to definitions and references, "
-    "renames,\n"
-    "completes, formats as `indim print` does, lists symbols and colours names by what they are.\n"
+    "input and output. It tells what `indim check` and `indim lint` do while you type, explains what is under the\n"
+    "cursor (ops, attributes, shapes and layouts), shows the shapes that are left out, goes to definitions and\n"
+    "references, renames, completes, formats as `indim print` does, lists symbols and colours names.\n"
     "docs/editors.md has what to write into the settings of VS Code and Neovim.\n"
     "\n"
     "Options:\n"
-    "  --stdio  what it does anyway; some editors ask for it\n"
+    "  --stdio    what it does anyway; some editors ask for it\n"
+    "  --no-lint  tell mistakes alone, not what `indim lint` finds\n"
     "\n"
     "Exit code 0 after the requests shutdown and exit, 1 when the input ends without them.\n"
     "\n"
@@ -25,8 +25,8 @@ const char *const help_lsp =
     "  $ nvim --cmd 'autocmd FileType hlo lua vim.lsp.start({name = \"indim\", cmd = {\"indim\", \"lsp\"}})' "
     "program.hlo\n";
 
-enum { OPTION_STDIO = 1 };
-static const option_spec specs[] = {{"stdio", 0, OPTION_STDIO, false}, {0}};
+enum { OPTION_STDIO = 1, OPTION_NO_LINT };
+static const option_spec specs[] = {{"stdio", 0, OPTION_STDIO, false}, {"no-lint", 0, OPTION_NO_LINT, false}, {0}};
 
 // Errors of JSON-RPC and of the protocol.
 enum {
@@ -291,8 +291,8 @@ static bool diagnose_next(server *s) {
   return false;
 }
 
-int serve(indim_ctx *cx, int file) {
-  server s = {.cx = cx, .input = input_open(file)};
+int serve(indim_ctx *cx, int file, bool with_lint) {
+  server s = {.cx = cx, .input = input_open(file), .has_lint = with_lint};
   indim_ctx_set_memory_limit(cx, MEMORY_LIMIT);
   cJSON *message = NULL;
   while (!s.is_done) {
@@ -313,15 +313,17 @@ int serve(indim_ctx *cx, int file) {
 }
 
 int command_lsp(indim_ctx *cx, const command *self, int argc, char **argv) {
+  bool with_lint = true;
   option_walk walk;
   options_start(&walk, self, specs, argc, argv);
   for (int option; (option = options_next(&walk)) != 0;) {
     if (option < 0) {
       return walk.exit_code;
     }
+    with_lint = with_lint && option != OPTION_NO_LINT;
   }
   if (walk.operand_count != 0) {
     return usage_error(self, "it takes no files: the editor sends them");
   }
-  return serve(cx, STDIN_FILENO);
+  return serve(cx, STDIN_FILENO, with_lint);
 }

@@ -115,7 +115,8 @@ typedef struct server {
   bool is_initialized;
   bool is_shut_down;
   bool is_done;
-  bool has_hierarchy;
+  bool has_hierarchy;  // what the editor can show
+  bool has_lint;
   document **documents;
   size_t document_count;
   struct input *input;
@@ -194,6 +195,6 @@ bool input_is_pending(struct input *in);
 void send_message(cJSON *message);
 
 // Talks with an editor until it says exit, or the input ends; answers go to standard output. The exit code (lsp.c).
-int serve(indim_ctx *cx, int file);
+int serve(indim_ctx *cx, int file, bool with_lint);
 
 #endif  // INDIM_LSP_H
