@@ -851,6 +851,37 @@ TEST(products_as_they_lie) {
 }
 
 // Sums of columns that are cut into bands, with and without threads to do them: more than the caches hold, and few rows.
+// Operands that do not lie as matrices, are of another type than the sums, or are computed on the way.
+TEST(products_of_copies) {
+  static const char *const programs[] = {
+      "ENTRY main { x = f32[8,32,16,24] parameter(0) y = f32[24,40,16] parameter(1) ROOT d = f32[8,32,40] dot(x, y), "
+      "lhs_contracting_dims={2,3}, rhs_contracting_dims={2,0} }",
+      "ENTRY main { x = f64[40,3,16,33] parameter(0) y = f64[50,33,3,16] parameter(1) ROOT d = f64[3,40,50] dot(x, y), "
+      "lhs_batch_dims={1}, rhs_batch_dims={2}, lhs_contracting_dims={2,3}, rhs_contracting_dims={3,1} }",
+      "ENTRY main { x = bf16[64,96] parameter(0) y = bf16[80,96] parameter(1) ROOT d = bf16[64,80] dot(x, y), "
+      "lhs_contracting_dims={1}, rhs_contracting_dims={1} }",
+      "ENTRY main { x = f16[64,96] parameter(0) y = f16[96,80] parameter(1) one = f16[] constant(1) "
+      "o = f16[64,96] broadcast(one), dimensions={} z = f16[64,96] add(x, o) ROOT d = f32[64,80] dot(z, y), "
+      "lhs_contracting_dims={1}, rhs_contracting_dims={0} }",
+      "ENTRY main { x = f32[64,96] parameter(0) y = f32[96,80] parameter(1) n = f32[96,80] negate(y) ROOT d = "
+      "f32[64,80]{0,1} dot(x, n), lhs_contracting_dims={1}, rhs_contracting_dims={0} }",
+      "ENTRY main { x = s8[64,96] parameter(0) y = s8[96,80] parameter(1) ROOT d = s32[64,80] dot(x, y), "
+      "lhs_contracting_dims={1}, rhs_contracting_dims={0} }",
+      "ENTRY main { x = u8[64,600] parameter(0) y = s8[2,600,40] parameter(1) ROOT d = s32[64,2,40] dot(x, y), "
+      "lhs_contracting_dims={1}, rhs_contracting_dims={1} }",
+      "ENTRY main { a = s8[] constant(-128) x = s8[64,1100] broadcast(a), dimensions={} y = s8[1100,32] parameter(0) "
+      "ROOT d = s32[64,32] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} }",
+      "ENTRY main { x = s32[64,96] parameter(0) y = s8[96,80] parameter(1) ROOT d = s32[64,80] dot(x, y), "
+      "lhs_contracting_dims={1}, rhs_contracting_dims={0} }",
+  };
+  state = 41;
+  for (size_t i = 0; i < sizeof programs / sizeof *programs && can_compile(); i++) {
+    begin();
+    add("%s\n", programs[i]);
+    run();
+  }
+}
+
 TEST(sums_of_many_columns) {
   static const int64_t sizes[][2] = {{17, 40007}, {40, 5003}, {20, 32768}, {16, 4095}};
   state = 15;
@@ -1002,6 +1033,7 @@ TEST(large_rows) {
   X(rows_times_large_matrices)  \
   X(batches_of_products)        \
   X(products_as_they_lie)       \
+  X(products_of_copies)         \
   X(sums_of_many_columns)       \
   X(divisions_by_powers_of_two) \
   X(reductions)                 \

@@ -51,6 +51,9 @@ static bool is_left_to_host(indim_product *p, const int64_t *sizes) {
   const char *reason = indim_product_call_host(p, sizes);
   if (reason == NULL) {
     indim_lower_explain(p->l, p->item, "computed by the host");
+  } else if (indim_product_call_packed(p)) {
+    indim_lower_explain(p->l, p->item, "computed by the host, of operands that are copied into matrices: %s", reason);
+    reason = NULL;
   } else {
     indim_lower_explain(p->l, p->item, "not by the host: %s", reason);
   }

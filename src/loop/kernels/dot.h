@@ -37,6 +37,8 @@ indim_value_id indim_product_multiply_add(indim_product *p, int32_t lanes, indim
 // dot_host.c: leaves the product to the host. Returns NULL if it did, or the reason why it does not. |sizes|: of the nest after
 // collapsing.
 const char *indim_product_call_host(indim_product *p, const int64_t *sizes);
+// The same of copies of what lies or is of another type than the host takes. False if the product is not worth them.
+bool indim_product_call_packed(indim_product *p);
 
 // dot_rows.c: one row times a matrix. Whether the product is one, and its contracted dimension.
 bool indim_product_is_one_row(const indim_product *p, const int64_t *collapsed, int32_t *out_contracted);

@@ -1,4 +1,4 @@
-// A large product of two arrays in memory, computed by the host.
+// A large product of two arrays in memory, computed by the host, where they lie or of copies.
 #include "loop/ir/build.h"
 #include "loop/ir/index_math.h"
 #include "loop/kernels/dot.h"
@@ -193,4 +193,185 @@ const char *indim_product_call_host(indim_product *p, const int64_t *sizes) {
                                            stride_of(second->strides, g.outer, 0)};
   call_host(p->l, storages, addresses, numbers, size_of(sizes, g.outer), outer_strides);
   return NULL;
+}
+
+// Packed operands ------------------------------------------------------------------------------------------------------
+//
+// Operands that the service does not take as they lie (two contracted dimensions with others between, a type that is summed in
+// another) are copied once into matrices of the sums' type, and the result out of one: the copies are small beside the product.
+
+// The strides of an operand's groups of dimensions, each as one.
+typedef struct matrix {
+  indim_storage *storage;
+  indim_value_id address;
+  int64_t batch, free, contracted;
+} matrix;
+
+static int64_t size_of_group(const indim_product *p, int32_t group) {
+  int64_t size = 1;
+  for (int32_t d = 0; d < p->rank; d++) {
+    size = p->group[d] == group ? indim_index_mul_saturated(size, p->sizes[d]) : size;
+  }
+  return size;
+}
+
+// The stride of the dimensions of a group taken as one; false if they are not one. |strides|: of the dimensions of the product.
+static bool stride_of_group(const indim_product *p, const int64_t *strides, int32_t group, int64_t *out) {
+  int64_t next = 0;
+  *out = 0;
+  for (int32_t d = p->rank - 1; d >= 0; d--) {
+    if (p->group[d] != group || p->sizes[d] == 1) {
+      continue;
+    }
+    if (*out != 0 && strides[d] != next) {
+      return false;
+    }
+    *out = *out == 0 ? strides[d] : *out;
+    next = strides[d] * p->sizes[d];
+  }
+  return true;
+}
+
+static bool read_matrix(const indim_product *p, const indim_location *at, bool is_left, matrix *out) {
+  const int32_t *dims = is_left ? p->lhs_dim : p->rhs_dim;
+  const indim_shape *shape = is_left ? p->lhs->shape : p->rhs->shape;
+  int64_t strides[INDIM_MAX_RANK] = {0};
+  for (int32_t d = 0; d < shape->rank; d++) {
+    strides[dims[d]] = at->strides[d];
+  }
+  out->storage = at->storage;
+  return stride_of_group(p, strides, INDIM_PRODUCT_BATCH, &out->batch) &&
+         stride_of_group(p, strides, is_left ? INDIM_PRODUCT_LEFT : INDIM_PRODUCT_RIGHT, &out->free) &&
+         stride_of_group(p, strides, INDIM_PRODUCT_CONTRACTED, &out->contracted) &&
+         (out->free == 1 || out->contracted == 1);
+}
+
+// The operand where it lies, or a copy: rows of the left one, and columns of the right one, are summed.
+static matrix need_matrix(indim_product *p, bool is_left) {
+  indim_flow_item *item = is_left ? p->lhs : p->rhs;
+  const indim_location *at = &item->place;
+  matrix found = {0};
+  bool is_there = item->placement == INDIM_PLACEMENT_MEMORY && at->storage != NULL && at->tiled == NULL &&
+                  at->packed_bits == 0 && at->storage->type == p->sum && item->shape->type == p->sum;
+  if (is_there && read_matrix(p, at, is_left, &found)) {
+    found.address = indim_location_start(p->l, at);
+    return found;
+  }
+  const int32_t order[] = {is_left ? INDIM_PRODUCT_CONTRACTED : INDIM_PRODUCT_RIGHT,
+                           is_left ? INDIM_PRODUCT_LEFT : INDIM_PRODUCT_CONTRACTED, INDIM_PRODUCT_BATCH};
+  const int32_t *dims = is_left ? p->lhs_dim : p->rhs_dim;
+  indim_shape shape = *item->shape;
+  int32_t count = 0;
+  shape.type = p->sum;
+  shape.has_layout = true;
+  shape.layout = (indim_layout){.rank = shape.rank};
+  for (int32_t g = 0; g < 3; g++) {
+    for (int32_t d = p->rank - 1; d >= 0; d--) {
+      for (int32_t i = 0; i < shape.rank && p->group[d] == order[g]; i++) {
+        if (dims[i] == d) {
+          shape.layout.minor_to_major[count++] = i;
+        }
+      }
+    }
+  }
+  indim_location copy = indim_location_new(p->l, &shape, item->instr->name.data);
+  if (!indim_lower_failed(p->l)) {
+    indim_nest_copy(p->l, item, &copy);
+    (void)read_matrix(p, &copy, is_left, &found);
+    found.address = indim_location_start(p->l, &copy);
+  }
+  return found;
+}
+
+// The strides of the result's rows and batch; false if its rows are not contiguous, or of another type.
+static bool read_result(const indim_product *p, const indim_location *at, int64_t *out_batch, int64_t *out_row) {
+  int64_t column = 0;
+  return at->tiled == NULL && at->storage->type == p->sum &&
+         stride_of_group(p, at->strides, INDIM_PRODUCT_BATCH, out_batch) &&
+         stride_of_group(p, at->strides, INDIM_PRODUCT_LEFT, out_row) &&
+         stride_of_group(p, at->strides, INDIM_PRODUCT_RIGHT, &column) && column == 1;
+}
+
+// Whether the copy may compute it, once for each element.
+static bool is_cheap(const indim_flow_item *operand) {
+  return operand->placement != INDIM_PLACEMENT_INLINE || operand->cost <= INDIM_COST_AGAIN;
+}
+
+// The largest number that an integer of at most 8 bits may be, without its sign; 0 for another type.
+static int64_t largest(indim_type type) {
+  int32_t bits = indim_type_bits(type);
+  return bits > 8 ? 0 : indim_type_is_signed_int(type) ? INT64_C(1) << (bits - 1) : (INT64_C(1) << bits) - 1;
+}
+
+// The type that the host computes in: sums of products of small integers are exact in f32 up to 2^24, in f64 beyond. INVALID where
+// there is none.
+static indim_type host_type(const indim_product *p, int64_t k) {
+  bool is_integer = p->item->shape->type == INDIM_S32 && indim_type_is_integral(p->lhs->shape->type) &&
+                    indim_type_is_integral(p->rhs->shape->type);
+  if (!is_integer) {
+    return p->sum == INDIM_F32 || p->sum == INDIM_F64 ? p->sum : INDIM_TYPE_INVALID;
+  }
+  int64_t product = largest(p->lhs->shape->type) * largest(p->rhs->shape->type);
+  int64_t sum = indim_index_mul_saturated(product, k);
+  return product == 0 || sum > INT32_MAX ? INDIM_TYPE_INVALID : sum <= 1 << 24 ? INDIM_F32 : INDIM_F64;
+}
+
+bool indim_product_call_packed(indim_product *p) {
+  indim_lowering *l = p->l;
+  int64_t m = size_of_group(p, INDIM_PRODUCT_LEFT);
+  int64_t n = size_of_group(p, INDIM_PRODUCT_RIGHT);
+  int64_t k = size_of_group(p, INDIM_PRODUCT_CONTRACTED);
+  bool is_large = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k) >= INDIM_COST_HOST_PRODUCT &&
+                  m >= INDIM_COST_PACKED_SIDE && n >= INDIM_COST_PACKED_SIDE && k >= INDIM_COST_PACKED_SIDE;
+  indim_type type = host_type(p, k);
+  bool is_plain = type != INDIM_TYPE_INVALID && l->loop_depth == 0 && is_cheap(p->lhs) && is_cheap(p->rhs) &&
+                  p->item->place.tiled == NULL;
+  if (!is_large || !is_plain || !indim_lower_is_enabled(l, INDIM_DECISION_LIBRARY)) {
+    return false;
+  }
+  indim_element_forget(l);
+  p->sum = type;
+  matrix lhs = need_matrix(p, true);
+  matrix rhs = need_matrix(p, false);
+  const indim_location wanted = p->item->place;
+  int64_t out_batch = 0;
+  int64_t out_row = 0;
+  bool is_copied = !read_result(p, &wanted, &out_batch, &out_row);
+  if (is_copied && !indim_lower_failed(l)) {
+    indim_shape shape = *p->item->shape;
+    shape.type = p->sum;
+    shape.has_layout = true;
+    shape.layout = (indim_layout){.rank = shape.rank};
+    for (int32_t d = 0; d < shape.rank; d++) {
+      shape.layout.minor_to_major[d] = shape.rank - 1 - d;
+    }
+    p->item->place = indim_location_new(l, &shape, p->item->instr->name.data);
+  }
+  if (indim_lower_failed(l)) {
+    return true;
+  }
+  (void)read_result(p, &p->item->place, &out_batch, &out_row);
+  indim_host_matmul numbers = {.type = p->sum,
+                               .batch = size_of_group(p, INDIM_PRODUCT_BATCH),
+                               .m = m,
+                               .n = n,
+                               .k = k,
+                               .lhs_batch = lhs.batch,
+                               .lhs_m = lhs.free,
+                               .lhs_k = lhs.contracted,
+                               .rhs_batch = rhs.batch,
+                               .rhs_k = rhs.contracted,
+                               .rhs_n = rhs.free,
+                               .out_batch = out_batch,
+                               .out_m = out_row};
+  indim_storage *storages[STORAGES] = {p->item->place.storage, lhs.storage, rhs.storage};
+  indim_value_id addresses[STORAGES] = {indim_location_start(l, &p->item->place), lhs.address, rhs.address};
+  indim_loop_region_begin(&l->b, storages, 1);
+  call_host(l, storages, addresses, numbers, 1, NULL);
+  indim_element_forget(l);
+  if (is_copied && !indim_lower_failed(l)) {
+    indim_nest_copy(l, p->item, &wanted);
+    p->item->place = wanted;
+  }
+  return true;
 }

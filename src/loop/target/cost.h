@@ -98,6 +98,8 @@ enum {
   INDIM_COST_HOST_PRODUCT = 200 * 1000,
   INDIM_COST_HOST_PRODUCT_ALONG = 30 * 1000,  // of two operands along the contracted dimension. attention.
   INDIM_COST_HOST_SIDE = 8,
+  // The same of a product whose operands are copied first: an element of a copy serves so many multiplications.
+  INDIM_COST_PACKED_SIDE = 16,
   // The host reads what is contiguous in a convolution's image from so many elements on without packing it. conv_*.
   INDIM_COST_HOST_CONTIGUOUS = 16,
   // One row times a matrix of at least so many columns reads so many rows at a time, half of them where threads share
