@@ -13,7 +13,8 @@
 
 static void lower_regs(indim_lowering *l, indim_flow_item *item) {
   bool is_slice = item->instr->op == INDIM_OP_DYNAMIC_SLICE && item->operands[0]->placement == INDIM_PLACEMENT_MEMORY;
-  if (is_slice && !item->operands[0]->has_regs && indim_regs_load_slice(l, item)) {
+  if (is_slice && !item->operands[0]->has_regs) {
+    indim_regs_load_slice(l, item);
     indim_lower_deliver(l, item);
     return;
   }

@@ -217,8 +217,9 @@ indim_location indim_location_need(indim_lowering *l, indim_flow_item *item) {
   return item->place;
 }
 
-// Loads an array with a tiled layout into registers, element by element.
-static void load_elements(indim_lowering *l, indim_flow_item *item, const indim_location *at) {
+// Loads an item into registers, element by element, from an array of |whole|'s shape with a tiled layout, from index |start| on.
+static void load_elements(indim_lowering *l, indim_flow_item *item, const indim_shape *whole, const indim_location *at,
+                          const indim_value_id *start) {
   indim_loop_builder *b = &l->b;
   const indim_shape *shape = item->shape;
   indim_regs_pool read = {.type = shape->type};
@@ -227,9 +228,9 @@ static void load_elements(indim_lowering *l, indim_flow_item *item, const indim_
   indim_loop_region_begin(b, NULL, 0);
   do {
     for (int32_t d = 0; d < shape->rank; d++) {
-      position[d] = indim_loop_index(b, index[d]);
+      position[d] = start == NULL ? indim_loop_index(b, index[d]) : indim_loop_add_const(b, start[d], index[d]);
     }
-    indim_pool_add_value(indim_loop_load(b, at->storage, indim_location_address(l, shape, at, position), 1, 1), 1,
+    indim_pool_add_value(indim_loop_load(b, at->storage, indim_location_address(l, whole, at, position), 1, 1), 1,
                          &read);
   } while (indim_index_next(shape, index) && !indim_lower_failed(l));
   if (!indim_lower_failed(l)) {
@@ -250,7 +251,7 @@ const indim_regs *indim_regs_need(indim_lowering *l, indim_flow_item *item) {
       return &item->regs;
     }
     if (at.tiled != NULL) {
-      load_elements(l, item, &at);
+      load_elements(l, item, item->shape, &at, NULL);
       return &item->regs;
     }
     indim_value_id address = indim_location_start(l, &at);
@@ -261,23 +262,24 @@ const indim_regs *indim_regs_need(indim_lowering *l, indim_flow_item *item) {
   return &item->regs;
 }
 
-bool indim_regs_load_slice(indim_lowering *l, indim_flow_item *slice) {
+void indim_regs_load_slice(indim_lowering *l, indim_flow_item *slice) {
   indim_element_ctx k = {.l = l, .lanes = 1};
   indim_flow_item *whole = slice->operands[0];
   indim_location at = indim_location_need(l, whole);
   indim_value_id start[INDIM_MAX_RANK];
-  if (at.storage == NULL || at.tiled != NULL || indim_lower_failed(l)) {
-    return false;
-  }
-  for (int32_t d = 0; d < whole->shape->rank; d++) {
+  for (int32_t d = 0; d < whole->shape->rank && !indim_lower_failed(l); d++) {
     int64_t most = whole->shape->sizes[d] - slice->shape->sizes[d];
     start[d] = indim_clamp_start(&k, slice->operands, slice->operand_count, 1, d, most);
   }
-  if (!indim_lower_failed(l)) {
-    indim_value_id address = indim_location_address(l, whole->shape, &at, start);
-    indim_loop_region_begin(&l->b, NULL, 0);
-    indim_regs_load(&l->b, slice->shape, at.storage, address, at.strides, &slice->regs);
-    slice->has_regs = true;
+  if (indim_lower_failed(l)) {
+    return;
   }
-  return true;
+  if (at.tiled != NULL) {
+    load_elements(l, slice, whole->shape, &at, start);
+    return;
+  }
+  indim_value_id address = indim_location_address(l, whole->shape, &at, start);
+  indim_loop_region_begin(&l->b, NULL, 0);
+  indim_regs_load(&l->b, slice->shape, at.storage, address, at.strides, &slice->regs);
+  slice->has_regs = true;
 }

@@ -47,8 +47,8 @@ bool indim_location_is_dense(const indim_shape *shape, const indim_location *at)
 indim_location indim_location_need(indim_lowering *l, indim_flow_item *item);
 // The item as a register array: loaded if it is in memory.
 const indim_regs *indim_regs_need(indim_lowering *l, indim_flow_item *item);
-// A dynamic-slice as a register array, loaded from its operand in memory; false, and nothing done, where that is tiled.
-bool indim_regs_load_slice(indim_lowering *l, indim_flow_item *slice);
+// A dynamic-slice as a register array, loaded from its operand in memory.
+void indim_regs_load_slice(indim_lowering *l, indim_flow_item *slice);
 
 // packed.c ------------------------------------------------------------------------------------------------------------
 
