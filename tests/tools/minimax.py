@@ -120,7 +120,21 @@ atanh_rest = of_root(lambda s: (2 * mp.atanh(s) / s - 2) / s**2, [2 * one / 3, 2
 atanh_far_rest = of_root(lambda s: ((mp.atanh(s) / s - 1) / s**2 - one / 3) / s**2, [one / 5, one / 7, one / 9])
 log2_ratio = of_root(lambda s: 2 * mp.atanh(s) / s / mp.log(2), [2 / mp.log(2), 2 / mp.log(2) / 3])
 erf_near = of_root(lambda t: mp.erf(t) / t - 1, [2 / mp.sqrt(mp.pi) - 1, -2 / mp.sqrt(mp.pi) / 3])
-MIDDLE = mpf("2.46875")
+MIDDLE = mpf("2.375")
+
+
+def over_erf(z):
+    return mp.sqrt(z) / mp.erf(mp.sqrt(z)) if z > 0 else mp.sqrt(mp.pi) / 2
+
+
+def erfc_root(t):
+    return mp.erfc(t) ** mpf("0.25")
+
+
+def of_fourth_power(u):
+    return 4 * erfc_root(u + MIDDLE) ** 3
+
+
 
 # name: type's bits, f, weight, from, to, terms, fixed first terms, how many more are rounded one after the other, each time
 # before the rest is fitted anew
@@ -142,9 +156,9 @@ FITS = {
     "atan_double": (53, atan_rest, linear, 0, (mp.sqrt(2) - 1) ** 2, 11, [], 0),
     "asin_float": (24, asin_rest, linear, 0, 0.25, 5, [], 0),
     "asin_double": (53, asin_rest, linear, 0, 0.25, 13, [], 0),
-    "erf_near_float": (24, erf_near, plain, 0, mpf("0.93") ** 2, 7, [], 0),
+    "erf_near_float": (24, erf_near, over_erf, 0, mpf("1.05525") ** 2, 9, [], 0),
     "erf_near_double": (53, erf_near, plain, 0, mpf("0.85") ** 2, 11, [], 0),
-    "erf_far_float": (24, lambda u: mp.erfc(u + MIDDLE), plain, 0.92 - MIDDLE, 4 - MIDDLE, 16, [], 0),
+    "erf_far_float": (24, lambda u: erfc_root(u + MIDDLE), of_fourth_power, 1.04475 - MIDDLE, 4 - MIDDLE, 9, [], 0),
     "erf_far_double": (53, lambda t: mp.log(mp.erfc(t)), lambda t: mp.erfc(t) / mp.erf(t), 0.84, 6, 20, [], 0),
 }
 

@@ -71,7 +71,7 @@ static const function functions[] = {
     {INDIM_OP_ACOSH, "acosh", acoshl, NULL, {0.51, 1.5}, 1, 10},
     {INDIM_OP_ATANH, "atanh", atanhl, NULL, {0.51, 1}, -1, 1},
     {INDIM_OP_CBRT, "cbrt", cbrtl, NULL, {0.6, 0.51}, -100, 100},
-    {INDIM_OP_ERF, "erf", erfl, NULL, {1.8, 1.4}, -6, 6},
+    {INDIM_OP_ERF, "erf", erfl, NULL, {1.9, 1.4}, -6, 6},
     {INDIM_OP_RSQRT, "rsqrt", rsqrt, NULL, {1.5, 1.5}, 0, 100},
     {SINE_OF_PAIR, "sine with cosine", sinl, NULL, {0.8, 0.8}, -50, 50},
     {COSINE_OF_PAIR, "cosine with sine", cosl, NULL, {0.8, 0.8}, -50, 50},

@@ -165,18 +165,16 @@ val indim_emit_math_cosh(const kit *k, val x) {
   return add(k, sum, sum);
 }
 
-// erf x = x + x p(x^2) up to the limit. Beyond, 1 - erf x is a polynomial of |x| - 2.46875 for floats, and e^p(|x|) for
-// doubles: its logarithm is smooth.
-static const double erf_near_float[] = {0x1.06eba8p-3, -0x1.812744p-2,  0x1.ce2e1cp-4, -0x1.b80ff2p-6,
-                                        0x1.54d42cp-8, -0x1.aaa2dep-11, 0x1.5e0642p-14};
+// erf x = x + x p(x^2) up to the limit. Beyond, 1 - erf x is q(|x| - 2.375)^4 for floats, and e^p(|x|) for doubles: its
+// fourth root and its logarithm are smooth.
+static const double erf_near_float[] = {0x1.06eba8p-3,   -0x1.812746p-2, 0x1.ce2f2p-4,    -0x1.b82c96p-6, 0x1.56563ep-8,
+                                        -0x1.bfb9d2p-11, 0x1.f406fcp-14, -0x1.cb79dep-17, 0x1.0dc1dap-20};
 static const double erf_near_double[] = {0x1.06eba8214db68p-3,   -0x1.812746b03799fp-2,  0x1.ce2f21a03eda1p-4,
                                          -0x1.b82ce31136c6cp-6,  0x1.565bccd393af9p-8,   -0x1.c02da808ce2a9p-11,
                                          0x1.f9a1a1d167766p-14,  -0x1.f4b2828679b13p-17, 0x1.b837998e99263p-20,
                                          -0x1.5120924a556d4p-23, 0x1.6ef73571bf8f3p-27};
-static const double erf_far_float[] = {0x1.f7f35ap-12,  -0x1.4d7842p-9, 0x1.9ba0fcp-8,   -0x1.36f4c4p-7,
-                                       0x1.3b38c2p-7,   -0x1.b3e3bep-8, 0x1.7d4e44p-9,   -0x1.ef14bap-12,
-                                       -0x1.5e0ac4p-12, 0x1.258956p-12, -0x1.43a44ep-14, -0x1.f4d17ep-17,
-                                       0x1.1c7f84p-16,  -0x1.6dc5bp-19, -0x1.17e87cp-20, 0x1.5063d6p-22};
+static const double erf_far_float[] = {0x1.5694ap-3,  -0x1.b643b6p-3, 0x1.8fafcp-4,   -0x1.1af03p-7,  -0x1.0a0bep-7,
+                                       0x1.5d45dap-9, 0x1.cf7278p-13, -0x1.eb348p-13, -0x1.35b5b6p-16};
 static const double erf_far_double[] = {
     0x1.5304959b4ca6fp-27, -0x1.20dd776a55384p+0,  -0x1.45f2e65ca9fp-1,    -0x1.a4f92ab036e83p-4,
     0x1.3998fc24e813dp-6,  0x1.7f68d05b337c3p-13,  -0x1.b0f1d978325b9p-10, 0x1.1604bbab0acb3p-11,
@@ -184,13 +182,36 @@ static const double erf_far_double[] = {
     0x1.efac83e2b4d9ep-18, -0x1.b30d475daca44p-20, 0x1.2a55de5fe232cp-22,  -0x1.3b09bcd25aaa7p-25,
     0x1.efd7024d70c2cp-29, -0x1.12149bb234d34p-32, 0x1.7bca75d0a5ec3p-37,  -0x1.f02195eb27b4ep-43};
 
+// Both polynomials have as many terms, so that each lane takes its own coefficients: selects are faster than another
+// polynomial, as they run beside the products.
+static val erf_of_floats(const kit *k, val x) {
+  enum { TERMS = sizeof erf_near_float / sizeof *erf_near_float };
+  _Static_assert(sizeof erf_far_float == sizeof erf_near_float, "as many terms");
+  val magnitude = at_most(k, absolute(k, x), 4);
+  val is_far = above(k, magnitude, 1.05);
+  val u = choose(k, is_far, sub(k, magnitude, real(k, 2.375)), mul(k, x, x));
+  val square = mul(k, u, u);
+  val sums[2] = {NULL, NULL};  // of the even and the odd terms
+  for (int32_t i = TERMS - 1; i >= 0; i--) {
+    val term = choose(k, is_far, indim_emit_math_coefficient(k, erf_far_float[i]),
+                      indim_emit_math_coefficient(k, -erf_near_float[i]));
+    sums[i % 2] = sums[i % 2] == NULL ? term : fused(k, sums[i % 2], square, term);
+  }
+  val sum = fused(k, sums[1], u, sums[0]);
+  val root_of_missing = mul(k, sum, sum);
+  val less = choose(k, is_far, mul(k, root_of_missing, root_of_missing), sum);
+  val whole_part = choose(k, is_far, with_sign(k, real(k, 1), x), x);
+  return fused(k, minus(k, whole_part), less, whole_part);
+}
+
 val indim_emit_math_erf(const kit *k, val x) {
-  val magnitude = at_most(k, absolute(k, x), pick(k, 4, 6));
+  if (!k->is_double) {
+    return erf_of_floats(k, x);
+  }
+  val magnitude = at_most(k, absolute(k, x), 6);
   val z = mul(k, x, x);
-  val near = k->is_double ? POLYNOMIAL(k, z, erf_near_double) : POLYNOMIAL(k, z, erf_near_float);
-  near = fused(k, x, near, x);
-  val missing = k->is_double ? indim_emit_math_exp(k, POLYNOMIAL(k, magnitude, erf_far_double))
-                             : POLYNOMIAL(k, sub(k, magnitude, real(k, 2.46875)), erf_far_float);
+  val near = fused(k, x, POLYNOMIAL(k, z, erf_near_double), x);
+  val missing = indim_emit_math_exp(k, POLYNOMIAL(k, magnitude, erf_far_double));
   val far = under_sign(k, sub(k, real(k, 1), missing), x);
-  return choose(k, above(k, magnitude, pick(k, 0.925, 0.845)), far, near);
+  return choose(k, above(k, magnitude, 0.845), far, near);
 }
