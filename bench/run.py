@@ -67,8 +67,8 @@ def result_specs(text):
     ]
 
 
-def differs(got, wanted, tolerance):
-    """None, or what is wrong."""
+def differs(got, wanted, tolerance, by_size=False):
+    """None, or what is wrong. |by_size|: the tolerance is relative to the largest element of each result."""
     import numpy as np
 
     if len(got) != len(wanted):
@@ -86,8 +86,8 @@ def differs(got, wanted, tolerance):
         if a.dtype.kind in "iub":
             bad = a != b
         else:
-            # Chains of steps and long sums are judged by the size of the whole result.
-            scale = max(1.0, float(np.max(np.abs(b))) if tolerance > 1e-3 else 1.0)
+            # Chains of steps are judged by the size of the whole result.
+            scale = max(1.0, float(np.max(np.abs(b))) if by_size or tolerance > 1e-3 else 1.0)
             bad = ~(np.abs(a - b) <= tolerance * np.maximum(np.abs(b), scale)) & ~(np.isnan(a) & np.isnan(b))
         if bad.any():
             k = int(np.argmax(bad))
@@ -192,7 +192,7 @@ class Contest:
         if self.reference is None:
             self.reference = (name, got)
             return None
-        return differs(got, self.reference[1], self.row.tol)
+        return differs(got, self.reference[1], self.row.tol, self.row.by_size)
 
     def enter(self, name, make):
         """Adds a contestant, or the reason why there is none. make() answers the entry and its first results."""

@@ -194,7 +194,7 @@ static indim_status read_check(indim_call *c, const indim_instr *instr) {
     return indim_fail_instr(c->cx, INDIM_INVALID, instr,
                             "'%s' has no status, place and message in its backend_config=", c->call.target);
   }
-  c->check_status = config.data[0] - '0';
+  c->check_status = (indim_status)(config.data[0] - '0');
   return copy_text(c, (indim_str){place + 1, (size_t)(why - place) - 1}, &c->place);
 }
 

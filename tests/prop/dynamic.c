@@ -934,7 +934,7 @@ static void print_literal(indim_ctx *cx, const char *what, const indim_literal *
 
 static void run_both(indim_ctx *cx, const indim_module *module, indim_executable *e,
                      const indim_literal *const *arguments, uint64_t seed, tally *sum) {
-  char message[600];
+  char message[1024];
   indim_literal *expected = NULL;
   indim_literal *actual = NULL;
   indim_status wanted = indim_eval(cx, module, arguments, ARGUMENTS, NULL, &expected);

@@ -267,6 +267,8 @@ void indim_regs_load_slice(indim_lowering *l, indim_flow_item *slice) {
   indim_flow_item *whole = slice->operands[0];
   indim_location at = indim_location_need(l, whole);
   indim_value_id start[INDIM_MAX_RANK];
+  indim_loop_region_begin(&l->b, NULL, 0);
+  indim_element_forget(l);
   for (int32_t d = 0; d < whole->shape->rank && !indim_lower_failed(l); d++) {
     int64_t most = whole->shape->sizes[d] - slice->shape->sizes[d];
     start[d] = indim_clamp_start(&k, slice->operands, slice->operand_count, 1, d, most);
@@ -279,7 +281,6 @@ void indim_regs_load_slice(indim_lowering *l, indim_flow_item *slice) {
     return;
   }
   indim_value_id address = indim_location_address(l, whole->shape, &at, start);
-  indim_loop_region_begin(&l->b, NULL, 0);
   indim_regs_load(&l->b, slice->shape, at.storage, address, at.strides, &slice->regs);
   slice->has_regs = true;
 }
