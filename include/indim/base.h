@@ -127,6 +127,14 @@ INDIM_API void indim_buffer_text(indim_buffer *buffer, const char *text);
 INDIM_API void indim_buffer_char(indim_buffer *buffer, char c);
 INDIM_API void indim_buffer_int(indim_buffer *buffer, int64_t value);
 INDIM_API void indim_buffer_printf(indim_buffer *buffer, const char *format, ...) INDIM_PRINTF(2, 3);
+// Writes a string of JSON, in quotes; bytes that are no UTF-8 become U+FFFD.
+INDIM_API void indim_buffer_json(indim_buffer *buffer, indim_str text);
+
+// How many bytes at the beginning of |text| are one character of UTF-8; 0 if none is.
+INDIM_API size_t indim_character_size(indim_str text);
+// Replaces the bytes of control characters, which a terminal would obey, by |by|: those of ASCII, line ends among them, and
+// U+0080 to U+009F.
+INDIM_API void indim_hide_controls(char *text, char by);
 
 // Writes "file:line:col: error: message", the source line, a caret and the hint, as a compiler does.
 INDIM_API void indim_diagnostic_print(const indim_diagnostic *diagnostic, indim_buffer *out);

@@ -5,9 +5,7 @@
 
 #include "base/ctx.h"
 
-static bool is_control(char c) { return (c >= 0 && c < ' ') || c == 127; }
-
-// Text of the user's may be in it: control bytes, which a terminal would obey, become '?'.
+// Text of the user's may be in it: what a terminal would obey becomes '?'.
 static void print_into(char *out, size_t capacity, const char *format, va_list arguments) {
   int size = vsnprintf(out, capacity, format, arguments);
   if (size < 0) {
@@ -15,9 +13,7 @@ static void print_into(char *out, size_t capacity, const char *format, va_list a
   } else if ((size_t)size >= capacity) {
     memcpy(out + capacity - 4, "...", 4);
   }
-  for (char *c = out; *c != '\0'; c++) {
-    *c = is_control(*c) ? '?' : *c;
-  }
+  indim_hide_controls(out, '?');
 }
 
 static void copy_into(char *out, size_t capacity, indim_str text) {
@@ -27,9 +23,10 @@ static void copy_into(char *out, size_t capacity, indim_str text) {
   if (size < text.size) {
     memcpy(out + capacity - 4, "...", 4);
   }
+  indim_hide_controls(out, '?');
 }
 
-// Copies the line of |offset|, or the part of a long line around it, with control bytes turned into blanks so that
+// Copies the line of |offset|, or the part of a long line around it, with control characters turned into blanks so that
 // the caret stands right.
 static void set_place(indim_diagnostic *d, const indim_source *source, size_t offset) {
   indim_str text = source->text;
@@ -56,9 +53,10 @@ static void set_place(indim_diagnostic *d, const indim_source *source, size_t of
   size_t size = line_end - start < capacity ? line_end - start : capacity;
   for (size_t i = 0; i < size; i++) {
     char c = text.data[start + i];
-    d->excerpt[i] = is_control(c) ? ' ' : c;
+    d->excerpt[i] = c == '\0' ? ' ' : c;
   }
   d->excerpt[size] = '\0';
+  indim_hide_controls(d->excerpt, ' ');
   d->excerpt_caret = (int32_t)(offset - start);
 }
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/json.h"
 #include "loop/ir/steps.h"
 
 typedef struct time_range {
@@ -129,7 +128,7 @@ static void print_storage(const report *r, const indim_storage *storage) {
     indim_buffer_printf(r->out, ",\"number\":%d", (int)storage->number);
   }
   indim_buffer_text(r->out, ",\"name\":");
-  indim_json_string(r->out, indim_str_of(storage->name));
+  indim_buffer_json(r->out, indim_str_of(storage->name));
   indim_buffer_printf(r->out, ",\"type\":\"%s\",\"elements\":%lld,\"bytes\":%lld", indim_type_text(storage->type),
                       (long long)storage->elements, (long long)bytes_of(storage));
   if (storage->kind == INDIM_STORAGE_SCRATCH && storage->shares == 0 && storage->first_node > 0) {
@@ -151,9 +150,9 @@ static void print_name(const report *r, const indim_instr *instr) {
   const indim_instr *source = indim_expansion_source(&program->expansions, program->module, instr);
   source = source == NULL ? instr : source;
   indim_buffer_char(r->out, '[');
-  indim_json_string(r->out, source->name);
+  indim_buffer_json(r->out, source->name);
   indim_buffer_char(r->out, ',');
-  indim_json_string(r->out, source->computation->name);
+  indim_buffer_json(r->out, source->computation->name);
   indim_buffer_char(r->out, ']');
 }
 
@@ -268,7 +267,7 @@ static indim_status prepare(report *r, const indim_report_source *source) {
 
 static void print_text(report *r, const char *key, const indim_buffer *text) {
   indim_buffer_printf(r->out, ",\n\"%s\":", key);
-  indim_json_string(r->out, (indim_str){text->data == NULL ? "" : text->data, text->size});
+  indim_buffer_json(r->out, (indim_str){text->data == NULL ? "" : text->data, text->size});
 }
 
 static indim_status print(report *r, const indim_report_source *source) {
@@ -277,9 +276,9 @@ static indim_status print(report *r, const indim_report_source *source) {
   line_range *sorted = NULL;
   INDIM_TRY(sort_runs(r, &starts, &sorted));
   indim_buffer_text(r->out, "{\"version\":1,\"target\":");
-  indim_json_string(r->out, indim_str_of(target->name));
+  indim_buffer_json(r->out, indim_str_of(target->name));
   indim_buffer_text(r->out, ",\"triple\":");
-  indim_json_string(r->out, indim_str_of(target->triple));
+  indim_buffer_json(r->out, indim_str_of(target->triple));
   indim_buffer_printf(r->out, ",\"vector_bytes\":%d", (int)target->vector_bytes);
   INDIM_TRY(print_peak(r));
   indim_buffer_text(r->out, ",\n\"flows\":");

@@ -745,6 +745,31 @@ def shapes():
     expect("shape, two", run("shape", "f32[2]", "f32[3]"), USAGE)
 
 
+def hostile_names(folder):
+    """No name of a file and no option can make a terminal do anything."""
+    evil = "\x1b[31m\x9bX"
+    good, bad = program(folder, ADD, f"{evil}.hlo"), program(folder, "ENTRY e { nothing }", f"{evil}_bad.hlo")
+    one = program(folder, "ENTRY e { ROOT a = f32[2] constant({1, 2}) }", f"{evil}_one.hlo")
+    for arguments in (
+        [evil],
+        *([command, f"--{evil}"] for command in COMMANDS),
+        *([command, path] for command in COMMANDS if command != "view" for path in (good, bad, folder / evil)),
+        ["view", bad],
+        ["view", "-o", folder / evil / "x", good],
+        ["compile", one, "-o", folder / f"{evil}.o"],
+        ["diff", good, bad],
+        ["diff", good, folder / evil],
+        ["explain", evil, "->", evil],
+        ["broadcast", evil, evil, f"--dims={evil}"],
+        ["run", f"--engine={evil}", good],
+        ["run", one, evil],
+        ["lint", f"--only={evil}", good],
+    ):
+        done = run(*arguments)
+        shown = re.findall(r"[^\n\x20-\x7e\xa0-\U0010ffff]", done.stdout + done.stderr)
+        report(f"{arguments}: no control characters", not shown and done.stdout + done.stderr, done)
+
+
 def full_disk(folder):
     if os.path.exists("/dev/full"):
         with open("/dev/full", "w") as full:
@@ -771,6 +796,7 @@ with tempfile.TemporaryDirectory() as name:
     converting(folder)
     functions(folder)
     shapes()
+    hostile_names(folder)
     full_disk(folder)
     leftovers = [p.name for p in folder.iterdir() if ".tmp" in p.name or p.name.count(".") > 1]
     report("no temporary files are left", not leftovers, leftovers)

@@ -77,8 +77,10 @@ int load_module(indim_ctx *cx, const command *self, const char *path, bool verif
 static void print_counts(const char *path, const indim_module *module) {
   int64_t computations = indim_module_computation_count(module);
   int64_t instrs = indim_module_instr_count(module);
-  printf("%s: ok, %" PRId64 " computation%s, %" PRId64 " instruction%s\n", path, computations,
+  char *shown = shown_path(path);
+  printf("%s: ok, %" PRId64 " computation%s, %" PRId64 " instruction%s\n", shown, computations,
          computations == 1 ? "" : "s", instrs, instrs == 1 ? "" : "s");
+  free(shown);
 }
 
 // A line about a program that is right, or an object of any program into the |list|.

@@ -195,13 +195,15 @@ static void print_text(const findings *f, const compile_options *options, indim_
   }
   if (!asked && f->executable != NULL) {
     stage_time times[STAGES];
+    char *shown = shown_path(f->path);
     list_times(f, times);
     indim_buffer_printf(out,
                         "%s: compiled in %s for %s (vectors of %d bytes), %" PRId64 " bytes of code, %" PRId64
                         " bytes of working memory\n",
-                        f->path, time_text_of(total_of(times)).text, indim_executable_target(f->executable),
+                        shown, time_text_of(total_of(times)).text, indim_executable_target(f->executable),
                         (int)indim_executable_vector_bytes(f->executable), indim_executable_code_bytes(f->executable),
                         indim_executable_scratch_bytes(f->executable));
+    free(shown);
   }
 }
 

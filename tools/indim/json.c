@@ -15,29 +15,6 @@ static bool is_wanted;
 static bool is_answered;
 static cJSON *reasons;
 
-// How many bytes at |text| are one character of UTF-8; 0 if none is.
-static size_t character_bytes(const unsigned char *text) {
-  static const struct {
-    unsigned char mask, lead;
-    uint32_t least;  // what fewer bytes could say is no character
-  } forms[] = {{0x80, 0x00, 0}, {0xE0, 0xC0, 0x80}, {0xF0, 0xE0, 0x800}, {0xF8, 0xF0, 0x10000}};
-  for (size_t n = 0; n < 4; n++) {
-    if ((text[0] & forms[n].mask) != forms[n].lead) {
-      continue;
-    }
-    uint32_t code = text[0] & (unsigned char)~forms[n].mask;
-    for (size_t i = 1; i <= n; i++) {
-      if ((text[i] & 0xC0) != 0x80) {
-        return 0;
-      }
-      code = code << 6 | (text[i] & 0x3Fu);
-    }
-    bool is_surrogate = code >= 0xD800 && code <= 0xDFFF;
-    return code < forms[n].least || code > 0x10FFFF || is_surrogate ? 0 : n + 1;
-  }
-  return 0;
-}
-
 char *json_text(cJSON *value, bool indented) {
   char *text = indented ? cJSON_Print(value) : cJSON_PrintUnformatted(value);
   cJSON_Delete(value);
@@ -45,31 +22,13 @@ char *json_text(cJSON *value, bool indented) {
     fputs("indim: out of memory\n", stderr);
     exit(EXIT_MEMORY);
   }
-  for (unsigned char *at = (unsigned char *)text; *at != '\0';) {
-    size_t size = character_bytes(at);
+  for (char *at = text, *end = text + strlen(text); at < end;) {
+    size_t size = indim_character_size((indim_str){at, (size_t)(end - at)});
     *at = size == 0 ? '?' : *at;
     at += size == 0 ? 1 : size;
   }
   is_answered = true;
   return text;
-}
-
-void json_put_string(indim_buffer *out, indim_str text) {
-  indim_buffer_char(out, '"');
-  for (size_t i = 0; i < text.size;) {
-    unsigned char c = (unsigned char)text.data[i];
-    unsigned char next[5] = {0};  // ended, so that no character reaches behind the text
-    memcpy(next, text.data + i, text.size - i < 4 ? text.size - i : 4);
-    size_t size = character_bytes(next);
-    if (size == 0 || c < ' ') {
-      indim_buffer_printf(out, size == 0 ? "?" : "\\u%04x", (unsigned)c);
-    } else {
-      indim_buffer_text(out, c == '"' || c == '\\' ? "\\" : "");
-      indim_buffer_append(out, text.data + i, size);
-    }
-    i += size == 0 ? 1 : size;
-  }
-  indim_buffer_char(out, '"');
 }
 
 void json_print(cJSON *value, bool indented) {

@@ -203,9 +203,9 @@ static void print_finding(const lint *l, const finding *f) {
   if (origin.size > 0) {
     printf("%s: ", origin.data);
   } else if (line > 0) {
-    printf("%s:%" PRId64 ": ", l->path, line);
+    printf("%s:%" PRId64 ": ", l->shown, line);
   } else {
-    printf("%s: ", l->path);
+    printf("%s: ", l->shown);
   }
   bool is_warning = rules[f->rule].severity == WARNING;
   printf("%s%s:%s ",
@@ -216,7 +216,7 @@ static void print_finding(const lint *l, const finding *f) {
   printf("%s [%s]\n    at %s (%s)", f->text, rules[f->rule].name, indim_instr_name(f->instr).data,
          indim_op_get(indim_instr_op(f->instr))->text);
   if (origin.size > 0 && line > 0) {
-    printf(", %s:%" PRId64, l->path, line);
+    printf(", %s:%" PRId64, l->shown, line);
   }
   if (f->bytes > 0) {
     fputs("; ", stdout);
@@ -252,10 +252,11 @@ static void print_findings(const lint *l) {
   for (int r = 0; r < RULE_COUNT; r++) {
     sums[rules[r].severity] += l->counts[r];
     if (l->counts[r] > LINT_MOST_FINDINGS) {
-      printf("%s: %" PRId64 " more of [%s] are not shown\n", l->path, l->counts[r] - LINT_MOST_FINDINGS, rules[r].name);
+      printf("%s: %" PRId64 " more of [%s] are not shown\n", l->shown, l->counts[r] - LINT_MOST_FINDINGS,
+             rules[r].name);
     }
   }
-  printf("%s: %" PRId64 " warning%s, %" PRId64 " note%s\n", l->path, sums[WARNING], sums[WARNING] == 1 ? "" : "s",
+  printf("%s: %" PRId64 " warning%s, %" PRId64 " note%s\n", l->shown, sums[WARNING], sums[WARNING] == 1 ? "" : "s",
          sums[NOTE], sums[NOTE] == 1 ? "" : "s");
 }
 
@@ -284,6 +285,7 @@ static void free_lint(lint *l) {
   }
   free(l->findings);
   free(l->depends);
+  free(l->shown);
   instr_table_free(&l->t);
   indim_buffer_deinit(&l->plan);
 }
@@ -300,6 +302,7 @@ static int lint_file(indim_ctx *cx, const command *self, const char *path, const
   if (status != INDIM_OK) {
     return report(cx, status);
   }
+  l.shown = shown_path(path);
   indim_buffer_init(&l.plan, cx);
   status = look(&l, module);
   if (status != INDIM_OK) {

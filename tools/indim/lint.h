@@ -20,6 +20,7 @@ typedef struct finding {
 typedef struct lint {
   indim_ctx *cx;
   const char *path;
+  char *shown;  // the path for a terminal
   instr_table t;
   bool *depends;       // by instruction: its value depends on a parameter, or on more than its operands
   indim_buffer plan;   // the compiler's decisions, a line each; empty if the program does not compile

@@ -25,7 +25,8 @@ static const command *find(const command *commands, size_t count, const char *na
   return NULL;
 }
 
-static int no_command(const command *commands, size_t count, const char *name) {
+static int no_command(const command *commands, size_t count, char *name) {
+  indim_hide_controls(name, '?');
   spelling nearest = spelling_of(name, strlen(name));
   for (size_t i = 0; i < count; i++) {
     spelling_offer(&nearest, commands[i].name);
@@ -68,7 +69,8 @@ int main(int argc, char **argv) {
 #undef COMMAND
   };
   size_t count = sizeof commands / sizeof commands[0];
-  const char *name = argc > 1 ? argv[1] : "";
+  char none[] = "";
+  char *name = argc > 1 ? argv[1] : none;
   if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
     if (argc == 2) {
       list_commands(stdout, commands, count);

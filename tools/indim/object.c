@@ -315,9 +315,11 @@ static void tell(const command *self, const object_request *request, const indim
   bool is_taken = strcmp(request->output, "-") == 0 || strcmp(request->output, "/dev/stdout") == 0 ||
                   (request->header != NULL && strcmp(request->header, "/dev/stdout") == 0);
   if (!is_taken) {  // standard output, by a file
-    printf("%s: %s for %s, %" PRId64 " bytes of code, %" PRId64 " bytes of working memory\n", request->output,
+    char *shown = shown_path(request->output);
+    printf("%s: %s for %s, %" PRId64 " bytes of code, %" PRId64 " bytes of working memory\n", shown,
            indim_object_symbol(object), indim_object_triple(object), indim_object_code_bytes(object),
            indim_object_scratch_bytes(object));
+    free(shown);
   }
 }
 

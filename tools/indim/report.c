@@ -31,6 +31,7 @@ int exit_code_of(indim_status status) {
 static void say(const command *self, indim_status status, const char *format, va_list arguments) {
   char text[1024];
   vsnprintf(text, sizeof text, format, arguments);
+  indim_hide_controls(text, '?');
   fflush(stdout);  // what was told before comes before
   fprintf(stderr, "indim%s%s: %s\n", self == NULL ? "" : " ", self == NULL ? "" : self->name, text);
   json_keep_reason(status, text);

@@ -37,3 +37,9 @@ bool terminal_has_color(void) {
   const char *kind = getenv("TERM");
   return isatty(STDOUT_FILENO) != 0 && (none == NULL || none[0] == '\0') && (kind == NULL || strcmp(kind, "dumb") != 0);
 }
+
+char *shown_path(const char *path) {
+  char *shown = strcpy(must_alloc(strlen(path) + 1), path);
+  indim_hide_controls(shown, '?');
+  return shown;
+}

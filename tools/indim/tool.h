@@ -133,6 +133,8 @@ int terminal_width(void);
 bool terminal_has_color(void);
 // Whether the locale is one of UTF-8.
 bool terminal_has_utf8(void);
+// The name of a file without what a terminal would obey, to be freed with free().
+char *shown_path(const char *path);
 
 // Functions (functions.c) ------------------------------------------------------------------------------------------
 
@@ -151,8 +153,6 @@ void json_end(int code);
 // become '?'.
 char *json_text(struct cJSON *value, bool indented);
 void json_print(struct cJSON *value, bool indented);  // to standard output
-// Writes |text| in quotes to |out|; bytes that are no UTF-8 become '?'.
-void json_put_string(indim_buffer *out, indim_str text);
 // [{"line":3,"column":7,"status":"INVALID","message":"...","hint":"..."}]: what was kept since it was last taken.
 struct cJSON *json_take_reasons(void);
 void json_keep_reason(indim_status status, const char *message);

@@ -60,12 +60,12 @@ static void put_instr(indim_ctx *cx, const indim_instr *instr, indim_buffer *out
   indim_buffer text;
   indim_buffer_init(&text, cx);
   indim_buffer_text(out, indim_instr_index(instr) == 0 ? "\n[" : ",\n[");
-  json_put_string(out, indim_instr_name(instr));
+  indim_buffer_json(out, indim_instr_name(instr));
   indim_buffer_printf(out, ",\"%s\",", indim_op_get(indim_instr_op(instr))->text);
   if (indim_instr_shape(instr) != NULL) {
     indim_shape_print(indim_instr_shape(instr), true, &text);
   }
-  json_put_string(out, (indim_str){text.size == 0 ? "" : text.data, text.size});
+  indim_buffer_json(out, (indim_str){text.size == 0 ? "" : text.data, text.size});
   indim_buffer_text(out, ",[");
   for (int64_t k = 0; k < indim_instr_operand_count(instr); k++) {
     indim_buffer_text(out, k == 0 ? "" : ",");
@@ -74,7 +74,7 @@ static void put_instr(indim_ctx *cx, const indim_instr *instr, indim_buffer *out
   indim_buffer_text(out, "],");
   indim_buffer_clear(&text);
   indim_instr_print(instr, INDIM_PRINT_ELIDE_CONSTANTS | INDIM_PRINT_METADATA, &text);
-  json_put_string(out, (indim_str){text.size == 0 ? "" : text.data, text.size});
+  indim_buffer_json(out, (indim_str){text.size == 0 ? "" : text.data, text.size});
   for (int64_t k = 0; k < indim_instr_called_count(instr); k++) {
     indim_buffer_text(out, k == 0 ? ",[" : ",");
     indim_buffer_int(out, indim_computation_index(indim_instr_called(instr, k)));
@@ -86,7 +86,7 @@ static void put_instr(indim_ctx *cx, const indim_instr *instr, indim_buffer *out
 static void put_computation(indim_ctx *cx, const indim_module *module, const indim_computation *computation,
                             indim_buffer *out) {
   indim_buffer_text(out, indim_computation_index(computation) == 0 ? "\n{\"name\":" : ",\n{\"name\":");
-  json_put_string(out, indim_computation_name(computation));
+  indim_buffer_json(out, indim_computation_name(computation));
   indim_buffer_printf(out, ",\"entry\":%s,\"root\":%lld,\"instructions\":[",
                       computation == indim_module_entry(module) ? "true" : "false",
                       (long long)indim_instr_index(indim_computation_root(computation)));
@@ -107,7 +107,7 @@ static void put_ops(const indim_module *module, indim_buffer *out) {
       if (op < INDIM_OP_COUNT && !seen[op]) {
         seen[op] = true;
         indim_buffer_printf(out, "%s\"%s\":", separator, indim_op_get(op)->text);
-        json_put_string(out, indim_str_of(indim_op_get(op)->meaning));
+        indim_buffer_json(out, indim_str_of(indim_op_get(op)->meaning));
         separator = ",";
       }
     }
@@ -129,9 +129,9 @@ static void put_problems(indim_ctx *cx, indim_buffer *out) {
   for (size_t i = 0; (d = indim_ctx_diagnostic_get(cx, i)) != NULL; i++) {
     indim_buffer_printf(out, "%s{\"line\":%d,\"column\":%d,\"message\":", i == 0 ? "" : ",", (int)d->line,
                         (int)d->column);
-    json_put_string(out, indim_str_of(d->message));
+    indim_buffer_json(out, indim_str_of(d->message));
     indim_buffer_text(out, ",\"hint\":");
-    json_put_string(out, indim_str_of(d->hint));
+    indim_buffer_json(out, indim_str_of(d->hint));
     indim_buffer_char(out, '}');
   }
 }
@@ -139,9 +139,9 @@ static void put_problems(indim_ctx *cx, indim_buffer *out) {
 static void put_data(indim_ctx *cx, const findings *f, indim_buffer *out) {
   const indim_module *module = f->module;
   indim_buffer_text(out, "{\"program\":");
-  json_put_string(out, indim_str_of(f->path));
+  indim_buffer_json(out, indim_str_of(f->path));
   indim_buffer_text(out, ",\"module\":");
-  json_put_string(out, indim_module_name(module));
+  indim_buffer_json(out, indim_module_name(module));
   indim_buffer_text(out, ",\"problems\":[");
   put_problems(cx, out);
   indim_buffer_text(out, "],\n\"ops\":{");

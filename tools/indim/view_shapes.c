@@ -40,16 +40,16 @@ static void put_grid(const picture *p, const picture_block *grid, indim_buffer *
   indim_buffer cells;
   indim_buffer_init(&cells, out->cx);
   indim_buffer_printf(out, ",\"beside\":%s,\"corner\":", grid->beside ? "true" : "false");
-  json_put_string(out, indim_str_of(grid->corner));
+  indim_buffer_json(out, indim_str_of(grid->corner));
   indim_buffer_text(out, ",\"columns\":[");
   for (int32_t c = 0; c < grid->columns; c++) {
     indim_buffer_text(out, c == 0 ? "" : ",");
-    json_put_string(out, indim_str_of(picture_column_label(p, grid, c)));
+    indim_buffer_json(out, indim_str_of(picture_column_label(p, grid, c)));
   }
   indim_buffer_text(out, "],\"rows\":[");
   for (int32_t r = 0; r < grid->rows; r++) {
     indim_buffer_text(out, r == 0 ? "[" : ",[");
-    json_put_string(out, indim_str_of(picture_row_label(p, grid, r)));
+    indim_buffer_json(out, indim_str_of(picture_row_label(p, grid, r)));
     indim_buffer_clear(&cells);
     for (int32_t c = 0; c < grid->columns; c++) {
       static const char kinds[] = {
@@ -59,7 +59,7 @@ static void put_grid(const picture *p, const picture_block *grid, indim_buffer *
       indim_buffer_printf(&cells, "%s%c%x%s", c == 0 ? "" : "|", kind, (unsigned)cell->edges, cell->text);
     }
     indim_buffer_char(out, ',');
-    json_put_string(out, (indim_str){cells.size == 0 ? "" : cells.data, cells.size});
+    indim_buffer_json(out, (indim_str){cells.size == 0 ? "" : cells.data, cells.size});
     indim_buffer_char(out, ']');
   }
   indim_buffer_text(out, "]");
@@ -78,10 +78,10 @@ static void put_picture(const picture *p, indim_buffer *out) {
   for (size_t i = 0; i < picture_block_count(p); i++) {
     const picture_block *block = picture_block_at(p, i);
     indim_buffer_printf(out, "%s{\"kind\":\"%s\",\"text\":", i == 0 ? "" : ",", kinds[block->kind]);
-    json_put_string(out, indim_str_of(picture_string(p, block->text)));
+    indim_buffer_json(out, indim_str_of(picture_string(p, block->text)));
     if (block->kind == PICTURE_FACT) {
       indim_buffer_text(out, ",\"label\":");
-      json_put_string(out, indim_str_of(picture_string(p, block->label)));
+      indim_buffer_json(out, indim_str_of(picture_string(p, block->label)));
     } else if (block->kind == PICTURE_GRID) {
       put_grid(p, block, out);
     }
@@ -119,7 +119,7 @@ static void put_shape(shape_table *t, const indim_shape *shape) {
   }
   int64_t bytes = 0;
   indim_buffer_text(t->out, t->count++ == 0 ? "\n" : ",\n");
-  json_put_string(t->out, indim_str_of(text));
+  indim_buffer_json(t->out, indim_str_of(text));
   indim_buffer_text(t->out, ":{");
   if (indim_shape_is_array(shape) && indim_shape_is_static(shape) &&
       indim_shape_storage_bytes(t->cx, shape, &bytes) == INDIM_OK) {

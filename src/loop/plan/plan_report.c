@@ -2,7 +2,6 @@
 // stands in it.
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "loop/plan/plan.h"
 
 enum { MOST_USERS = 8 };  // that an inline item is told to be in
@@ -95,12 +94,12 @@ static void print_instr(const reporter *r, const indim_instr *instr) {
   const indim_instr *source = indim_expansion_source(&program->expansions, program->module, instr);
   source = source == NULL ? instr : source;
   indim_buffer_text(r->out, "\"instruction\":");
-  indim_json_string(r->out, source->name);
+  indim_buffer_json(r->out, source->name);
   indim_buffer_text(r->out, ",\"computation\":");
-  indim_json_string(r->out, source->computation->name);
+  indim_buffer_json(r->out, source->computation->name);
   if (source != instr) {
     indim_buffer_text(r->out, ",\"part\":");
-    indim_json_string(r->out, instr->name);
+    indim_buffer_json(r->out, instr->name);
   }
 }
 
@@ -128,7 +127,7 @@ static void print_notes(const reporter *r, const indim_flow_item *item) {
   low += low < end && notes[low].item == item;  // the first says the place, which is told already
   for (; low < end && notes[low].item == item; low++) {
     indim_buffer_text(r->out, before);
-    indim_json_string(r->out, notes[low].text);
+    indim_buffer_json(r->out, notes[low].text);
     before = ",";
   }
   indim_buffer_text(r->out, before[1] == '\0' ? "]" : "");
@@ -138,7 +137,7 @@ static void print_place(const reporter *r, const indim_flow_item *item, const us
   indim_buffer_printf(r->out, ",\"place\":\"%s\"", place_of(item));
   if (item->placement == INDIM_PLACEMENT_MEMORY && item->reason != NULL) {
     indim_buffer_text(r->out, ",\"reason\":");
-    indim_json_string(r->out, indim_str_of(item->reason));
+    indim_buffer_json(r->out, indim_str_of(item->reason));
   }
   if (item->place.storage != NULL) {
     indim_buffer_printf(r->out, ",\"storage\":%d", (int)item->place.storage->index);
@@ -156,7 +155,7 @@ static void print_place(const reporter *r, const indim_flow_item *item, const us
       indim_buffer_printf(r->out, ",\"because\":%d", (int)item->blocker->index);
     }
     indim_buffer_text(r->out, ",\"why\":");
-    indim_json_string(r->out, indim_str_of(item->blocked));
+    indim_buffer_json(r->out, indim_str_of(item->blocked));
     indim_buffer_char(r->out, '}');
   }
 }

@@ -3,21 +3,7 @@
 
 #include "build.h"
 
-static void put_string(indim_buffer *out, const char *text) {
-  indim_buffer_char(out, '"');
-  for (; *text != '\0'; text++) {
-    unsigned char c = (unsigned char)*text;
-    if (c == '"' || c == '\\') {
-      indim_buffer_char(out, '\\');
-      indim_buffer_char(out, *text);
-    } else if (c < 0x20 || c >= 0x7F) {
-      indim_buffer_printf(out, "\\u%04x", c);
-    } else {
-      indim_buffer_char(out, *text);
-    }
-  }
-  indim_buffer_char(out, '"');
-}
+static void put_string(indim_buffer *out, const char *text) { indim_buffer_json(out, indim_str_of(text)); }
 
 static void put_cell(const picture_cell *cell, indim_buffer *out) {
   static const char *const kinds[] = {"empty", "element", "padding", "gap"};
