@@ -112,6 +112,14 @@ def documents():
         ):
             missing = sorted(option for option in wanted if not re.search(rf"{option}(?![a-z-])", text))
             report(f"{command} in {what}", not missing, missing)
+    # The words that an option takes, where --help lists them.
+    for text in (zsh, bash):
+        formats = re.findall(r"^  ([\w-]+) {2,}.*\(\.\w+", run("convert", "--help").stdout, re.MULTILINE)
+        report("formats of convert", len(formats) == 4 and all(re.search(rf"[=( ]{f}[ )]", text) for f in formats), formats)
+    stages = re.search(r"--dump=STAGE.*?print stages:(.*?)loops:PASS", run("compile", "--help").stdout, re.S)[1]
+    stages = re.findall(r"([a-z]+) \(", stages)
+    listed = re.search(r"print a stage\]:stage:\((.*?)\)", zsh)[1].split()
+    report("stages of compile", stages == listed and all(f".B {s}\n" in page["compile"] for s in stages), (stages, listed))
 
 
 def json_refusals(folder):
@@ -350,6 +358,9 @@ def targets(folder):
     names = [line.split()[0] for line in run("compile", "--target=help").stdout.splitlines()]
     report("--target=help", names[:2] == ["native", "x86-64-v2"] and "riscv64" in names, names)
     report("run --target=help", run("run", "--target=help").stdout.split()[0] == "native", "")
+    report("run --without=help", run("run", "--without=help").stdout == run("compile", "--without=help").stdout, "")
+    expect("a misspelt decision", run("view", "--without=nothing", p), USAGE, err="--without=help lists")
+    expect("--without of the evaluator", run("run", "--engine=eval", "--without=slp", p), USAGE, err="--without go with")
     expect("a misspelt target", run("compile", "--target=x86-64-v5", p), USAGE, err="did you mean")
     if not compiles(folder):
         return

@@ -379,10 +379,11 @@ def others(browser, folder, shot):
         url, data = view(folder, form, target)
         browser.open(url)
         report(f"a program as {form}", data["report"] is not None and browser.run("document.querySelectorAll('#graph .node').length") > 2)
-    (folder / "bad.json").write_text("{")
-    done = indim("view", "--profile", folder / "bad.json", folder / "loop.hlo", "-o", folder / "none.html", code=1)
-    report("a profile that is none", "no JSON" in done.stderr and not (folder / "none.html").exists(), done.stderr)
-    for text in ('{"profile":{"steps":[{"step":1e99,"seconds":"x"},null,7]}}', "[]", "7", '{"steps":[{"step":0,"seconds":1e-3}]}'):
+    for text in ("{", "7", '{"ok":false,"errors":[]}', '{"profile":{"steps":3}}'):
+        (folder / "bad.json").write_text(text)
+        done = indim("view", "--profile", folder / "bad.json", folder / "loop.hlo", "-o", folder / "none.html", code=1)
+        report(f"no profile: {text}", "is no profile" in done.stderr and not (folder / "none.html").exists(), done.stderr)
+    for text in ('{"profile":{"steps":[{"step":1e99,"seconds":"x"},null,7]}}', "[]", '{"steps":[{"step":0,"seconds":1e-3}]}'):
         (folder / "odd.json").write_text(text)
         url, data = view(folder, "odd", folder / "loop.hlo", f"--profile={folder / 'odd.json'}")
         browser.open(url + "#!steps")

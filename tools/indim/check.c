@@ -12,7 +12,7 @@
 const char *const help_check =
     "Usage: indim check [--json] FILE...\n"
     "\n"
-    "Reads programs (HLO text, or XLA's HloModuleProto; - is standard input) and verifies them: syntax, names,\n"
+    "Reads programs (HLO, StableHLO or a protocol buffer; - is standard input) and verifies them: syntax, names,\n"
     "operands, shapes, attributes, called computations. Every error has its place, both sides, and the way out.\n"
     "\n"
     "Options:\n"

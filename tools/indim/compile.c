@@ -5,14 +5,16 @@
 
 #include <cjson/cJSON.h>
 
+#include "compiling.h"
 #include "indim/text.h"
 #include "object.h"
 
 const char *const help_compile =
     "Usage: indim compile [OPTION...] FILE\n"
     "\n"
-    "Compiles a program (HLO text; - is standard input) without running it: to an object file that programs in C and\n"
-    "other languages link, or to see what becomes of it.\n"
+    "Compiles a program (HLO, StableHLO or a protocol buffer; - is standard input) without running it: to an object "
+    "file\n"
+    "that programs in C and other languages link, or to see what becomes of it.\n"
     "\n"
     "To make a file:\n"
     "  -o FILE, --output=FILE  FILE.o (an object), .a (a static library), .so (a shared library, by the system's "
@@ -64,14 +66,7 @@ enum {
   OPTION_EXPLAIN,
   OPTION_TIME,
   OPTION_OUTPUT,
-  OPTION_FAST,
-  OPTION_WITHOUT,
   OPTION_JSON,
-  OPTION_MEMORY,
-  OPTION_TARGET,
-  OPTION_CUSTOM_CALL,
-  OPTION_HANDLER,
-  OPTION_CRASH,
   OPTION_EMIT,
   OPTION_HEADER,
   OPTION_NAME,
@@ -84,14 +79,8 @@ static const option_spec specs[] = {{"dump", 0, OPTION_DUMP, true},
                                     {"explain", 0, OPTION_EXPLAIN, false},
                                     {"time", 0, OPTION_TIME, false},
                                     {"output", 'o', OPTION_OUTPUT, true},
-                                    {"fast", 0, OPTION_FAST, true},
-                                    {"without", 0, OPTION_WITHOUT, true},
                                     {"json", 0, OPTION_JSON, false},
-                                    {"max-memory", 0, OPTION_MEMORY, true},
-                                    {"target", 0, OPTION_TARGET, true},
-                                    {"crash-from", 0, OPTION_CRASH, true},
-                                    {"custom-call", 0, OPTION_CUSTOM_CALL, true},
-                                    {"ffi-handler", 0, OPTION_HANDLER, true},
+                                    COMPILING_OPTIONS,
                                     {"emit", 0, OPTION_EMIT, true},
                                     {"header", 0, OPTION_HEADER, true},
                                     {"name", 0, OPTION_NAME, true},
@@ -119,11 +108,7 @@ typedef struct compile_options {
   bool time;
   bool json;
   const char *output;
-  unsigned fast;
-  const char *without;
-  const char *target;       // NULL: this machine
-  const char *loops_after;  // a pass; NULL: the last one
-  int32_t crash_from;
+  indim_compile_options compile;  // without the texts
   object_request object;
   bool wants_file;  // an option was given that only a file to link has
 } compile_options;
@@ -306,19 +291,13 @@ static int compile_file(indim_ctx *cx, const command *self, const compile_option
     if (options->wanted[PART_GRAPH]) {
       indim_module_print(module, 0, &f->parts[PART_GRAPH]);
     }
-    indim_compile_options compile = {
-        .fast = options->fast,
-        .without = options->without,
-        .target = options->target,
-        .crash_from = options->crash_from,
-        .loops_after = options->loops_after,
-        .out_plan = options->wanted[PART_PLAN] ? &f->parts[PART_PLAN] : NULL,
-        .out_loops = options->wanted[PART_LOOPS] ? &f->parts[PART_LOOPS] : NULL,
-        .out_llvm = options->wanted[PART_LLVM] ? &f->parts[PART_LLVM] : NULL,
-        .out_asm = options->wanted[PART_ASM] ? &f->parts[PART_ASM] : NULL,
-        .out_report = options->wanted[PART_REPORT] ? &f->parts[PART_REPORT] : NULL,
-        .out_explain = options->wanted[PART_EXPLAIN] ? &f->parts[PART_EXPLAIN] : NULL,
-    };
+    indim_compile_options compile = options->compile;
+    compile.out_plan = options->wanted[PART_PLAN] ? &f->parts[PART_PLAN] : NULL;
+    compile.out_loops = options->wanted[PART_LOOPS] ? &f->parts[PART_LOOPS] : NULL;
+    compile.out_llvm = options->wanted[PART_LLVM] ? &f->parts[PART_LLVM] : NULL;
+    compile.out_asm = options->wanted[PART_ASM] ? &f->parts[PART_ASM] : NULL;
+    compile.out_report = options->wanted[PART_REPORT] ? &f->parts[PART_REPORT] : NULL;
+    compile.out_explain = options->wanted[PART_EXPLAIN] ? &f->parts[PART_EXPLAIN] : NULL;
     *out_status = compile_module(cx, module, &compile, &f->executable);
     if (*out_status == INDIM_OK) {
       tell_detours(cx, self);
@@ -356,13 +335,13 @@ static int set_loops(const command *self, indim_str name, compile_options *optio
   enum { BEGIN = sizeof "loops:" - 1 };
   indim_str after = {name.data + BEGIN, name.size - BEGIN};
   const indim_compile_pass *known = indim_compile_passes();
-  options->loops_after = indim_str_equal(after, indim_str_of("all"))        ? "all"
-                         : indim_str_equal(after, indim_str_of("lowering")) ? "lowering"
-                                                                            : NULL;
-  for (; known->name != NULL && options->loops_after == NULL; known++) {
-    options->loops_after = indim_str_equal(after, indim_str_of(known->name)) ? known->name : NULL;
+  options->compile.loops_after = indim_str_equal(after, indim_str_of("all"))        ? "all"
+                                 : indim_str_equal(after, indim_str_of("lowering")) ? "lowering"
+                                                                                    : NULL;
+  for (; known->name != NULL && options->compile.loops_after == NULL; known++) {
+    options->compile.loops_after = indim_str_equal(after, indim_str_of(known->name)) ? known->name : NULL;
   }
-  if (options->loops_after == NULL) {
+  if (options->compile.loops_after == NULL) {
     return usage_error(self, "there is no pass '%.*s' to show the loops after; --dump=help lists them", (int)after.size,
                        after.data);
   }
@@ -370,13 +349,12 @@ static int set_loops(const command *self, indim_str name, compile_options *optio
   return EXIT_OK;
 }
 
-static int list_passes(void) {
+static void list_passes(void) {
   printf("%-19s%s\n", "lowering", "before all passes");
   for (const indim_compile_pass *p = indim_compile_passes(); p->name != NULL; p++) {
     printf("%-19s%s\n", p->name, p->meaning);
   }
   printf("%-19s%s\n", "all", "after each pass that changed something");
-  return EXIT_OK;
 }
 
 static int set_dump(const command *self, const char *list, compile_options *options) {
@@ -397,27 +375,6 @@ static int set_dump(const command *self, const char *list, compile_options *opti
                          name.data);
     }
     options->wanted[found] = true;
-  }
-  return EXIT_OK;
-}
-
-int check_decisions(const command *self, const char *list) {
-  for (indim_str name; next_name(&list, &name);) {
-    const indim_compile_decision *known = indim_compile_decisions();
-    while (known->name != NULL && !indim_str_equal(indim_str_of(known->name), name)) {
-      known++;
-    }
-    if (known->name == NULL) {
-      return usage_error(self, "--without knows no '%.*s'; --without=help lists what it knows", (int)name.size,
-                         name.data);
-    }
-  }
-  return EXIT_OK;
-}
-
-static int list_decisions(void) {
-  for (const indim_compile_decision *d = indim_compile_decisions(); d->name != NULL; d++) {
-    printf("%-17s%s\n", d->name, d->meaning);
   }
   return EXIT_OK;
 }
@@ -446,7 +403,6 @@ static int set_file_option(const command *self, int option, const char *value, c
 }
 
 static int set_option(indim_ctx *cx, const command *self, int option, const char *value, compile_options *options) {
-  uint64_t count = 0;
   switch (option) {
   case OPTION_DUMP:
     return set_dump(self, value, options);
@@ -459,18 +415,6 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
   case OPTION_OUTPUT:
     options->output = value;
     return EXIT_OK;
-  case OPTION_FAST:
-    return parse_fast(self, value, &options->fast);
-  case OPTION_CUSTOM_CALL:
-    return load_function(cx, self, "custom-call", value, false);
-  case OPTION_HANDLER:
-    return load_function(cx, self, "ffi-handler", value, true);
-  case OPTION_TARGET:
-    options->target = value;
-    return check_target(self, value);
-  case OPTION_WITHOUT:
-    options->without = value;
-    return check_decisions(self, value);
   case OPTION_JSON:
     options->json = true;
     return EXIT_OK;
@@ -482,15 +426,8 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
   case OPTION_TRIPLE:
     return set_file_option(self, option, value, options);
   default:
-    break;
+    return compiling_option(cx, self, option, value, &options->compile);
   }
-  int code = parse_count(self, option == OPTION_CRASH ? "crash-from" : "max-memory", value, &count);
-  if (code == EXIT_OK && option == OPTION_CRASH) {
-    options->crash_from = count < INT32_MAX ? (int32_t)count : INT32_MAX;
-  } else if (code == EXIT_OK) {
-    indim_ctx_set_memory_limit(cx, count);
-  }
-  return code;
 }
 
 // Whether a file to link is wanted: by an option that says so, or by the name of the output when nothing is to be shown.
@@ -523,10 +460,7 @@ static int make_file(indim_ctx *cx, const command *self, compile_options *option
   }
   object->input = path;
   object->output = options->output;
-  object->fast = options->fast;
-  object->without = options->without;
-  object->target = options->target;
-  object->crash_from = options->crash_from;
+  object->compile = options->compile;
   return compile_object(cx, self, object);
 }
 
@@ -537,10 +471,13 @@ static int read_options(indim_ctx *cx, const command *self, option_walk *walk, c
       *out_is_done = true;
       return walk->exit_code;
     }
-    bool is_help = strcmp(walk->value == NULL ? "" : walk->value, "help") == 0;
-    *out_is_done = is_help && (option == OPTION_WITHOUT || option == OPTION_TARGET || option == OPTION_DUMP);
+    bool is_about_passes = option == OPTION_DUMP && strcmp(walk->value, "help") == 0;
+    if (is_about_passes) {
+      list_passes();
+    }
+    *out_is_done = is_about_passes || compiling_help(option, walk->value);
     if (*out_is_done) {
-      return option == OPTION_WITHOUT ? list_decisions() : option == OPTION_TARGET ? list_targets() : list_passes();
+      return EXIT_OK;
     }
     int code = set_option(cx, self, option, walk->value, options);
     if (code != EXIT_OK) {

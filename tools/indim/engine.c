@@ -95,45 +95,6 @@ const volatile int32_t *work_stop_flag(void) { return &stop; }
 
 // Compiling ---------------------------------------------------------------------------------------------------------
 
-int parse_fast(const command *self, const char *list, unsigned *out_fast) {
-  static const struct {
-    const char *name;
-    unsigned flag;
-  } names[] = {{"contract", INDIM_COMPILE_CONTRACT},
-               {"reassociate", INDIM_COMPILE_REASSOCIATE},
-               {"reciprocal", INDIM_COMPILE_RECIPROCAL}};
-  for (indim_str name; next_name(&list, &name);) {
-    unsigned flag = 0;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-      flag |= indim_str_equal(indim_str_of(names[i].name), name) ? names[i].flag : 0;
-    }
-    if (flag == 0) {
-      return usage_error(self, "--fast knows contract, reassociate and reciprocal, not '%.*s'", (int)name.size,
-                         name.data);
-    }
-    *out_fast |= flag;
-  }
-  return EXIT_OK;
-}
-
-int check_target(const command *self, const char *name) {
-  spelling meant = spelling_of(name, strlen(name));
-  for (const indim_compile_target *t = indim_compile_targets(); t->name != NULL; t++) {
-    if (strcmp(t->name, name) == 0) {
-      return EXIT_OK;
-    }
-    spelling_offer(&meant, t->name);
-  }
-  return usage_error(self, "there is no target '%s'%s (--target=help lists them)", name, did_you_mean(&meant, ""));
-}
-
-int list_targets(void) {
-  for (const indim_compile_target *t = indim_compile_targets(); t->name != NULL; t++) {
-    printf("%-12s%s\n", t->name, t->meaning);
-  }
-  return EXIT_OK;
-}
-
 void tell_detours(indim_ctx *cx, const command *self) {
   const indim_diagnostic *d = NULL;
   for (size_t i = 0; (d = indim_ctx_diagnostic_get(cx, i)) != NULL; i++) {

@@ -290,7 +290,7 @@ static void print_facts(const object_request *request, const indim_object *objec
   cJSON *answer = cJSON_CreateObject();
   cJSON_AddBoolToObject(answer, "ok", true);
   cJSON_AddStringToObject(answer, "symbol", indim_object_symbol(object));
-  cJSON_AddStringToObject(answer, "target", request->target == NULL ? "native" : request->target);
+  cJSON_AddStringToObject(answer, "target", request->compile.target == NULL ? "native" : request->compile.target);
   cJSON_AddStringToObject(answer, "triple", indim_object_triple(object));
   cJSON_AddNumberToObject(answer, "object_bytes", (double)indim_object_bytes(object).size);
   cJSON_AddNumberToObject(answer, "code_bytes", (double)indim_object_code_bytes(object));
@@ -349,13 +349,10 @@ static int make(indim_ctx *cx, const command *self, const object_request *reques
   indim_object *object = NULL;
   char *own_name = request->name == NULL ? name_of_file(request->input) : NULL;
   indim_buffer_init(&text, cx);
-  const indim_compile_options compile = {.fast = request->fast,
-                                         .without = request->without,
-                                         .target = request->target,
-                                         .crash_from = request->crash_from,
-                                         .progress = show_stage,
-                                         .out_asm = request->emit == EMIT_ASM ? &text : NULL,
-                                         .out_llvm = request->emit == EMIT_LLVM ? &text : NULL};
+  indim_compile_options compile = request->compile;
+  compile.progress = show_stage;
+  compile.out_asm = request->emit == EMIT_ASM ? &text : NULL;
+  compile.out_llvm = request->emit == EMIT_LLVM ? &text : NULL;
   const indim_object_options options = {.compile = &compile,
                                         .name = request->name == NULL ? own_name : request->name,
                                         .triple = request->triple,

@@ -23,14 +23,11 @@ typedef struct static_file {
 
 typedef struct object_request {
   const char *input;
-  const char *output;  // "-": standard output
-  const char *header;  // NULL: none
-  const char *name;    // NULL: that of the input
-  const char *triple;  // NULL: the target's
-  const char *target;  // NULL: this machine
-  const char *without;
-  unsigned fast;
-  int32_t crash_from;
+  const char *output;             // "-": standard output
+  const char *header;             // NULL: none
+  const char *name;               // NULL: that of the input
+  const char *triple;             // NULL: the target's
+  indim_compile_options compile;  // without the texts
   emit_kind emit;
   bool is_self_contained;
   bool json;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiling.h"
 #include "indim/eval.h"
 #include "indim/text.h"
 #include "profile.h"
@@ -11,8 +12,10 @@
 const char *const help_run =
     "Usage: indim run [OPTION...] FILE [ARGUMENT...]\n"
     "\n"
-    "Runs a program (HLO text; - is standard input) and prints each result as a literal. An argument is a .npy file,\n"
-    "a literal with its shape ('f32[2] {1, 2}'), or bare values that take the parameter's shape ('3', '{1, 2}').\n"
+    "Runs a program (HLO, StableHLO or a protocol buffer; - is standard input) and prints each result as a literal. "
+    "An\n"
+    "argument is a .npy file, a literal with its shape ('f32[2] {1, 2}'), or bare values that take the parameter's\n"
+    "shape ('3', '{1, 2}').\n"
     "\n"
     "Options:\n"
     "  -o FILE, --output=FILE  write the result there: FILE.npy for an array, FILE.npz for the leaves of any result\n"
@@ -39,6 +42,7 @@ const char *const help_run =
     "                          near to them each step comes\n"
     "  --fast=NAME,...         relax strict IEEE: contract (a*b+c rounded once), reassociate (sums and products in\n"
     "                          another order), reciprocal (a/b as a*(1/b))\n"
+    "  --without=NAME,...      compile without these decisions (`indim compile --without=help`)\n"
     "  --max-memory=N[K|M|G]   refuse to hold more than N bytes of arguments, results, working memory and what the\n"
     "                          compiler keeps; what LLVM takes for itself is estimated\n"
     "  --custom-call=NAME=LIBRARY:SYMBOL\n"
@@ -61,29 +65,26 @@ enum {
   OPTION_OUTPUT = 1,
   OPTION_JSON,
   OPTION_ENGINE,
-  OPTION_MEMORY,
   OPTION_STEPS,
   OPTION_LAYOUTS,
   OPTION_THREADS,
   OPTION_REPEAT,
-  OPTION_FAST,
-  OPTION_TARGET,
-  OPTION_CUSTOM_CALL,
-  OPTION_HANDLER,
   OPTION_PROFILE,
-  OPTION_LIMITS,
-  OPTION_CRASH
+  OPTION_LIMITS
 };
 
-static const option_spec specs[] = {
-    {"output", 'o', OPTION_OUTPUT, true},     {"json", 0, OPTION_JSON, false},
-    {"engine", 0, OPTION_ENGINE, true},       {"max-memory", 0, OPTION_MEMORY, true},
-    {"max-steps", 0, OPTION_STEPS, true},     {"layouts", 0, OPTION_LAYOUTS, false},
-    {"threads", 0, OPTION_THREADS, true},     {"repeat", 0, OPTION_REPEAT, true},
-    {"fast", 0, OPTION_FAST, true},           {"target", 0, OPTION_TARGET, true},
-    {"crash-from", 0, OPTION_CRASH, true},    {"custom-call", 0, OPTION_CUSTOM_CALL, true},
-    {"ffi-handler", 0, OPTION_HANDLER, true}, {"profile", 0, OPTION_PROFILE, false},
-    {"limits", 0, OPTION_LIMITS, false},      {0}};
+static const option_spec specs[] = {{"output", 'o', OPTION_OUTPUT, true},
+                                    {"json", 0, OPTION_JSON, false},
+                                    {"engine", 0, OPTION_ENGINE, true},
+                                    {"max-steps", 0, OPTION_STEPS, true},
+                                    {"layouts", 0, OPTION_LAYOUTS, false},
+                                    {"threads", 0, OPTION_THREADS, true},
+                                    {"repeat", 0, OPTION_REPEAT, true},
+
+                                    COMPILING_OPTIONS,
+                                    {"profile", 0, OPTION_PROFILE, false},
+                                    {"limits", 0, OPTION_LIMITS, false},
+                                    {0}};
 
 typedef enum engine { ENGINE_AUTO, ENGINE_NATIVE, ENGINE_EVAL } engine;
 
@@ -96,9 +97,7 @@ typedef struct run_options {
   bool profile;
   bool limits;
   engine engine;
-  unsigned fast;
-  const char *target;  // NULL: this machine
-  int32_t crash_from;
+  indim_compile_options compile;
   int32_t threads;  // 0: not said; AUTO_THREADS
   int64_t repeat;   // 0: not said
   indim_eval_options eval;
@@ -190,13 +189,12 @@ static indim_status run_engine(indim_ctx *cx, const command *self, const indim_m
   indim_executable *executable = NULL;
   indim_status status = INDIM_UNSUPPORTED;
   if (options->engine != ENGINE_EVAL) {
-    indim_compile_options compile = {
-        .fast = options->fast, .target = options->target, .crash_from = options->crash_from};
+    indim_compile_options compile = options->compile;
     int64_t begin = now_ns();
     status = compile_module(cx, module, &compile, &executable);
     out->times.compile = now_ns() - begin;
     out->engine = "native";
-    out->target = options->target == NULL ? "native" : options->target;
+    out->target = options->compile.target == NULL ? "native" : options->compile.target;
     if (status == INDIM_OK) {
       tell_detours(cx, self);
       status = run_compiled(cx, executable, arguments, count, options, times, out);
@@ -337,12 +335,11 @@ static int make_arguments(indim_ctx *cx, const indim_module *module, int64_t cou
 
 static int run_profile(indim_ctx *cx, const command *self, const indim_module *module,
                        const indim_literal *const *arguments, int64_t count, const run_options *options) {
-  profile_options wanted = {
-      .compile = {.fast = options->fast, .target = options->target, .crash_from = options->crash_from},
-      .threads = thread_count(options),
-      .repeat = options->repeat,
-      .json = options->json,
-      .limits = options->limits};
+  profile_options wanted = {.compile = options->compile,
+                            .threads = thread_count(options),
+                            .repeat = options->repeat,
+                            .json = options->json,
+                            .limits = options->limits};
   indim_literal *result = NULL;
   int code = profile_program(cx, self, module, arguments, count, &wanted, options->output == NULL ? NULL : &result);
   if (code == EXIT_OK && options->output != NULL) {
@@ -396,29 +393,21 @@ static int set_engine(const command *self, const char *value, run_options *optio
   return usage_error(self, "there is no engine '%s'; there are native, eval and auto", value);
 }
 
-static int set_number(indim_ctx *cx, const command *self, int option, const char *value, run_options *options) {
+static int set_number(const command *self, int option, const char *value, run_options *options) {
   enum { MOST_REPEATS = 100000000 };
   uint64_t count = 0;
-  const char *name = option == OPTION_MEMORY    ? "max-memory"
-                     : option == OPTION_CRASH   ? "crash-from"
-                     : option == OPTION_STEPS   ? "max-steps"
-                     : option == OPTION_THREADS ? "threads"
-                                                : "repeat";
+  const char *name = option == OPTION_STEPS ? "max-steps" : option == OPTION_THREADS ? "threads" : "repeat";
   int code = parse_count(self, name, value, &count);
   if (code != EXIT_OK) {
     return code;
   }
-  if (option == OPTION_MEMORY) {
-    indim_ctx_set_memory_limit(cx, count);
-  } else if (option == OPTION_STEPS) {
+  if (option == OPTION_STEPS) {
     options->eval.max_steps = count;
   } else if (option == OPTION_THREADS) {
     if (count > INDIM_MAX_THREADS) {
       return usage_error(self, "--threads is at most %d", (int)INDIM_MAX_THREADS);
     }
     options->threads = (int32_t)count;
-  } else if (option == OPTION_CRASH) {
-    options->crash_from = count < INT32_MAX ? (int32_t)count : INT32_MAX;
   } else {
     if (count > MOST_REPEATS) {
       return usage_error(self, "--repeat is at most %d", (int)MOST_REPEATS);
@@ -452,18 +441,12 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
       options->threads = AUTO_THREADS;
       return EXIT_OK;
     }
-    return set_number(cx, self, option, value, options);
-  case OPTION_FAST:
-    return parse_fast(self, value, &options->fast);
-  case OPTION_CUSTOM_CALL:
-    return load_function(cx, self, "custom-call", value, false);
-  case OPTION_HANDLER:
-    return load_function(cx, self, "ffi-handler", value, true);
-  case OPTION_TARGET:
-    options->target = value;
-    return check_target(self, value);
+    return set_number(self, option, value, options);
+  case OPTION_STEPS:
+  case OPTION_REPEAT:
+    return set_number(self, option, value, options);
   default:
-    return set_number(cx, self, option, value, options);
+    return compiling_option(cx, self, option, value, &options->compile);
   }
 }
 
@@ -476,9 +459,10 @@ static int check_options(const command *self, run_options *options) {
     options->engine = ENGINE_EVAL;
   }
   if (options->engine == ENGINE_EVAL &&
-      (options->threads > 1 || options->threads == AUTO_THREADS || options->fast != 0 || options->target != NULL)) {
-    return usage_error(self, "the evaluator has one thread, strict arithmetic and no target: --threads, --fast and "
-                             "--target go with compiled programs");
+      (options->threads > 1 || options->threads == AUTO_THREADS || options->compile.fast != 0 ||
+       options->compile.target != NULL || options->compile.without != NULL)) {
+    return usage_error(self, "the evaluator has one thread, strict arithmetic and no target: --threads, --fast, "
+                             "--target and --without go with compiled programs");
   }
   if (options->profile && options->engine == ENGINE_EVAL) {
     return usage_error(self, "the evaluator has no steps: --profile goes with compiled programs");
@@ -497,8 +481,8 @@ int command_run(indim_ctx *cx, const command *self, int argc, char **argv) {
     if (option < 0) {
       return walk.exit_code;
     }
-    if (option == OPTION_TARGET && strcmp(walk.value, "help") == 0) {
-      return list_targets();
+    if (compiling_help(option, walk.value)) {
+      return EXIT_OK;
     }
     int wrong = set_option(cx, self, option, walk.value, &options);
     if (wrong != EXIT_OK) {

@@ -182,14 +182,6 @@ void work_now(const char *what);  // another |what|: a string that stays
 void work_end(indim_ctx *cx);
 const volatile int32_t *work_stop_flag(void);
 
-// "contract,reassociate" to INDIM_COMPILE_ flags. Reports a wrong name and returns EXIT_USAGE.
-int parse_fast(const command *self, const char *text, unsigned *out_fast);
-// Whether there is a target of this name; else reports it and returns EXIT_USAGE.
-int check_target(const command *self, const char *name);
-// Whether all names of a list are decisions of the compiler; else reports it and returns EXIT_USAGE.
-int check_decisions(const command *self, const char *list);
-// Prints a row for each target ("native  this machine ...").
-int list_targets(void);
 // Tells, a line each, what went wrong on the way to a compilation that succeeded, and clears it.
 void tell_detours(indim_ctx *cx, const command *self);
 // Compiles between work_begin and work_end.

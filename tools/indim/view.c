@@ -6,8 +6,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "compiling.h"
 #include "indim/text.h"
-#include "tool.h"
 
 const char *const help_view =
     "Usage: indim view [OPTION...] FILE\n"
@@ -25,27 +25,18 @@ const char *const help_view =
     "  --without=NAME,...      as it is compiled without these decisions (`indim compile --without=help`)\n"
     "  --custom-call=NAME=LIBRARY:SYMBOL, --ffi-handler=NAME=LIBRARY:SYMBOL\n"
     "                          functions for custom calls (`indim run --help`)\n"
+    "  --max-memory=N[K|M|G]   refuse to hold more than N bytes\n"
+    "  --crash-from=BYTES      for tests: make LLVM crash where vectors have so many bytes (`indim compile --help`)\n"
     "\n"
     "Exit code 1 when the program breaks a rule; the page is written all the same, with the reason in it.\n"
     "\n"
     "Example:\n"
     "  $ indim view examples/digits/digits.hlo -o digits.html\n";
 
-enum {
-  OPTION_OUTPUT = 1,
-  OPTION_PROFILE,
-  OPTION_TARGET,
-  OPTION_FAST,
-  OPTION_WITHOUT,
-  OPTION_CUSTOM_CALL,
-  OPTION_HANDLER
-};
+enum { OPTION_OUTPUT = 1, OPTION_PROFILE };
 
 static const option_spec specs[] = {
-    {"output", 'o', OPTION_OUTPUT, true},     {"profile", 0, OPTION_PROFILE, true},
-    {"target", 0, OPTION_TARGET, true},       {"fast", 0, OPTION_FAST, true},
-    {"without", 0, OPTION_WITHOUT, true},     {"custom-call", 0, OPTION_CUSTOM_CALL, true},
-    {"ffi-handler", 0, OPTION_HANDLER, true}, {0}};
+    {"output", 'o', OPTION_OUTPUT, true}, {"profile", 0, OPTION_PROFILE, true}, COMPILING_OPTIONS, {0}};
 
 typedef struct view_options {
   const char *output;
@@ -201,7 +192,14 @@ static int write_page(indim_ctx *cx, const command *self, const view_options *op
 
 // Work ------------------------------------------------------------------------------------------------------------------
 
-// The JSON of a profile, checked, to be freed with free().
+// What `indim run --profile --json` prints, or a part of it down to the list of steps, as programs in Python have it.
+static bool is_profile(const cJSON *value) {
+  const cJSON *profile = cJSON_GetObjectItemCaseSensitive(value, "profile");
+  const cJSON *steps = cJSON_GetObjectItemCaseSensitive(profile == NULL ? value : profile, "steps");
+  return cJSON_IsArray(value) || cJSON_IsArray(steps);
+}
+
+// The text of a profile, to be freed with free().
 static int read_profile(const command *self, const char *path, char **out_text) {
   char *bytes = NULL;
   size_t size = 0;
@@ -211,8 +209,9 @@ static int read_profile(const command *self, const char *path, char **out_text) 
   }
   cJSON *value = cJSON_ParseWithLength(bytes, size);
   free(bytes);
-  if (value == NULL) {
-    return refuse(self, INDIM_SYNTAX, "%s is no JSON; `indim run --profile --json` prints such a file", path);
+  if (!is_profile(value)) {
+    cJSON_Delete(value);
+    return refuse(self, INDIM_SYNTAX, "%s is no profile; `indim run --profile --json` prints one", path);
   }
   *out_text = json_text(value, false);
   return EXIT_OK;
@@ -224,8 +223,10 @@ static int view(indim_ctx *cx, const command *self, view_options *options, const
   indim_buffer text;
   indim_status status = INDIM_OK;
   findings f = {.path = path, .report = &text};
-  int code = load_module(cx, self, path, false, &module, &status);
+  int code = options->profile == NULL ? EXIT_OK : read_profile(self, options->profile, &f.profile);
+  code = code == EXIT_OK ? load_module(cx, self, path, false, &module, &status) : code;
   if (code != EXIT_OK || status != INDIM_OK) {
+    free(f.profile);
     return code != EXIT_OK ? code : report(cx, status);
   }
   indim_buffer_init(&text, cx);
@@ -239,8 +240,7 @@ static int view(indim_ctx *cx, const command *self, view_options *options, const
   if (status == INDIM_INTERRUPTED || status == INDIM_NO_MEMORY) {
     code = report(cx, status);
   } else {
-    code = options->profile == NULL ? EXIT_OK : read_profile(self, options->profile, &f.profile);
-    code = code == EXIT_OK ? write_page(cx, self, options, &f) : code;
+    code = write_page(cx, self, options, &f);
     int reason = report(cx, status);  // told on standard error, too
     code = code == EXIT_OK && !is_valid ? reason : code;
   }
@@ -259,18 +259,8 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
   case OPTION_PROFILE:
     options->profile = value;
     return EXIT_OK;
-  case OPTION_TARGET:
-    options->compile.target = value;
-    return check_target(self, value);
-  case OPTION_FAST:
-    return parse_fast(self, value, &options->compile.fast);
-  case OPTION_WITHOUT:
-    options->compile.without = value;
-    return check_decisions(self, value);
-  case OPTION_CUSTOM_CALL:
-    return load_function(cx, self, "custom-call", value, false);
   default:
-    return load_function(cx, self, "ffi-handler", value, true);
+    return compiling_option(cx, self, option, value, &options->compile);
   }
 }
 
@@ -282,8 +272,8 @@ int command_view(indim_ctx *cx, const command *self, int argc, char **argv) {
     if (option < 0) {
       return walk.exit_code;
     }
-    if (option == OPTION_TARGET && strcmp(walk.value, "help") == 0) {
-      return list_targets();
+    if (compiling_help(option, walk.value)) {
+      return EXIT_OK;
     }
     int code = set_option(cx, self, option, walk.value, &options);
     if (code != EXIT_OK) {

@@ -8,7 +8,7 @@ _indim() {
   case $command in
   run)
     options='--output= --json --layouts --engine=native --engine=eval --engine=auto --threads= --repeat= --profile --limits --fast='
-    options+=' --max-memory= --max-steps= --target= --custom-call= --ffi-handler= --crash-from= --help'
+    options+=' --without= --max-memory= --max-steps= --target= --custom-call= --ffi-handler= --crash-from= --help'
     ;;
   compile)
     options='--dump= --explain --time --output= --fast= --without= --json --max-memory= --target= --custom-call='
@@ -19,12 +19,12 @@ _indim() {
   print) options='--output= --elide --metadata --percent --program-shapes --no-verify --help' ;;
   lint) options='--rules --allow= --only= --strict --min-bytes= --padding= --json --help' ;;
   diff) options='--json --html --all --brief --help' ;;
-  convert) options='--to=hlo --to=proto --no-verify --help' ;;
+  convert) options='--to=hlo --to=proto --to=stablehlo --to=stablehlo-text --no-verify --help' ;;
   ops) options='--json --markdown --stablehlo --help' ;;
   broadcast)
     options='--dims= --numpy --all --svg --html --json --output= --ascii --width= --color=always --color=never --color=auto --help'
     ;;
-  view) options='--output= --profile= --target= --fast= --without= --custom-call= --ffi-handler= --help' ;;
+  view) options='--output= --profile= --target= --fast= --without= --custom-call= --ffi-handler= --max-memory= --crash-from= --help' ;;
   explain)
     options='--all --svg --html --json --output= --ascii --width= --color=always --color=never --color=auto --help'
     ;;
