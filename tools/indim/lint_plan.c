@@ -156,18 +156,18 @@ static void visit_move(lint *l, const plan_line *line) {
 
 void lint_transpose_copy(lint *l) { visit_plan(l, visit_move); }
 
+// Large products are the host's all the same, of copies.
 static void visit_dot(lint *l, const plan_line *line) {
-  if (!says(line, "not by the host: one of its arrays has no contiguous rows")) {
-    return;
-  }
-  int64_t number = find(l, line);
+  static const char why[] = "one of its arrays has no contiguous rows";
+  int64_t number = says(line, why) ? find(l, line) : -1;
   if (number >= 0) {
     double bytes = 0;
     for (int64_t k = 0; k < operand_count(&l->t, number); k++) {
       bytes += lint_bytes(lint_shape_of(l, operand_number(&l->t, number, k)));
     }
-    lint_add(l, RULE_dot_layout, number, bytes, "%s %s is computed by loops: one of its arrays has no contiguous rows",
-             lint_name(l, number), lint_shape(l, number).text);
+    bool is_copied = says(line, "copied into matrices");
+    lint_add(l, RULE_dot_layout, number, bytes, "%s %s %s: %s", lint_name(l, number), lint_shape(l, number).text,
+             is_copied ? "needs copies for the library" : "is computed by loops", why);
   }
 }
 
