@@ -450,13 +450,13 @@ TEST(selections) {
 
 // Many lines at once and one long one: loops that may run in parallel, and merges of several widths.
 TEST(large_sorts) {
-  static const char *const shapes[] = {"[400,100]", "[40000]", "[3,20,1000]"};
-  for (int i = 0; i < 3 && can_compile(); i++) {
+  static const char *const shapes[] = {"[400,100]", "[40000]", "[3,20,1000]", "[70005]", "[32771]"};
+  for (int i = 0; i < 5 && can_compile(); i++) {
     state = (uint64_t)(7 + i);
     begin();
     add("f {\n  x = s32[] parameter(0)\n  y = s32[] parameter(1)\n  ROOT r = pred[] compare(x, y), direction=LT\n}\n");
     add("ENTRY main {\n  x = s32%s parameter(0)\n  ROOT r = s32%s sort(x), dimensions={%d}, to_apply=f\n}\n", shapes[i],
-        shapes[i], i == 1 ? 0 : 1);
+        shapes[i], i == 0 || i == 2 ? 1 : 0);
     run();
   }
 }

@@ -73,6 +73,25 @@ static void write_gates(indim_buffer *out, int layers) {
   indim_buffer_printf(out, "ROOT r = c64[2,2,2,2,2,2,2,2] negate(q%d) }\n", 8 * layers);
 }
 
+// A line of so many elements sorted in JAX's order of floats, whose constants are there once for each side.
+static void write_sort(indim_buffer *out, int size) {
+  indim_buffer_text(out, "before { x = f32[] parameter(0) y = f32[] parameter(1)\n");
+  for (int i = 0; i < 2; i++) {
+    const char *x = i == 0 ? "x" : "y";
+    indim_buffer_printf(out,
+                        "z%d = f32[] constant(0)\nn%d = f32[] constant(nan)\n"
+                        "e%d = pred[] compare(%s, z%d), direction=EQ\n"
+                        "nan%d = pred[] compare(%s, %s), direction=NE\n"
+                        "zero%d = f32[] select(e%d, z%d, %s)\nk%d = f32[] select(nan%d, n%d, zero%d)\n",
+                        i, i, i, x, i, i, x, x, i, i, i, x, i, i, i, i);
+  }
+  indim_buffer_printf(
+      out,
+      "ROOT r = pred[] compare(k0, k1), direction=LT, type=TOTALORDER }\n"
+      "ENTRY e { a = f32[%d] parameter(0) ROOT s = f32[%d] sort(a), dimensions={0}, to_apply=before }\n",
+      size, size);
+}
+
 TEST(equal_layers_are_one_function) {
   if (!can_compile()) {
     return;
@@ -96,7 +115,21 @@ TEST(many_short_dimensions_are_little_code) {
   CHECK((three - one) / 16 < 170);
 }
 
-#define CASES(X)                   \
-  X(equal_layers_are_one_function) \
+TEST(sorts_are_as_long_for_any_size) {
+  if (!can_compile()) {
+    return;
+  }
+  int few = lines_of(write_sort, 100);
+  int many = lines_of(write_sort, 30000);
+  int threaded = lines_of(write_sort, 1000000);
+  printf("  100: %d lines, 30000: %d, 1000000: %d\n", few, many, threaded);
+  REQUIRE(few > 0 && many > 0 && threaded > 0);
+  CHECK(many < few + 100 && threaded < few + 100);
+  CHECK(few < 1000);  // with code for each pass 2500 for 100000
+}
+
+#define CASES(X)                    \
+  X(equal_layers_are_one_function)  \
+  X(sorts_are_as_long_for_any_size) \
   X(many_short_dimensions_are_little_code)
 TEST_MAIN(CASES)

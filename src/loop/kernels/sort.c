@@ -1,10 +1,11 @@
 // sort: a merge sort of each line along the dimension between two buffers, one of which is the result's memory
 // if its lines are contiguous. If the comparator is a strict weak order, runs of eight are made by ranking (counting
-// for each element those before it, in vectors of eight), and two full runs are merged from both ends at once: two
+// for each element those before it, in vectors of eight), and two runs are merged from both ends at once (sort_merge.c): two
 // independent chains without end-of-run tests and without branches. For any other comparator the merges give a
 // permutation whichever results it returns, in the evaluator's order of calls. The sort is stable.
 #include <string.h>
 
+#include "graph/equal.h"
 #include "loop/kernels/sort.h"
 #include "loop/target/cost.h"
 
@@ -25,7 +26,7 @@ static bool is_mirrored(const indim_instr *x, const indim_instr *y, int depth) {
     return x->parameter_number % 2 == 0 && y->parameter_number == x->parameter_number + 1;
   }
   if (x->op == INDIM_OP_CONSTANT) {
-    return x == y;
+    return x == y || indim_instr_computes_same(x, y);
   }
   indim_loop_op op_x = indim_loop_op_of(x);
   indim_loop_op op_y = indim_loop_op_of(y);
@@ -93,47 +94,21 @@ indim_value_id indim_sort_before(sorting *s, int32_t lanes, const indim_value_id
   return result;
 }
 
-static indim_value_id not(sorting * s, indim_value_id x) {
+indim_value_id indim_sort_not(sorting *s, indim_value_id x) {
   indim_loop_op op = {.op = INDIM_OP_NOT};
   return indim_loop_elementwise(&s->l->b, op, INDIM_PRED, 1, &x);
 }
 
-static indim_value_id compare_index(sorting *s, indim_compare_direction direction, indim_value_id x, indim_value_id y) {
-  indim_loop_op op = {.op = INDIM_OP_COMPARE, .direction = (int32_t)direction};
-  indim_value_id args[2] = {x, y};
-  return indim_loop_elementwise(&s->l->b, op, INDIM_PRED, 2, args);
-}
-
-// |sum|, plus 1 where |x| is true.
-static indim_value_id count_if(sorting *s, indim_value_id sum, indim_value_id x) {
+indim_value_id indim_sort_count_if(sorting *s, indim_value_id sum, indim_value_id x) {
   indim_loop_builder *b = &s->l->b;
   return indim_loop_add(b, sum, indim_loop_select(b, x, indim_loop_index(b, 1), indim_loop_index(b, 0)));
 }
 
 // Elements of a line --------------------------------------------------------------------------------------------------
 
-static indim_value_id load_element(sorting *s, const line *from, int32_t c, indim_value_id i) {
+indim_value_id indim_sort_element(sorting *s, const line *from, int32_t c, indim_value_id i) {
   indim_loop_builder *b = &s->l->b;
   return indim_loop_load(b, from->storage[c], indim_loop_add(b, from->base[c], i), 1, 1);
-}
-
-static void load_keys(sorting *s, const line *from, indim_value_id i, indim_value_id *out) {
-  for (int32_t c = 0; c < s->n; c++) {
-    indim_type type = from->storage[c]->type;
-    out[c] = s->is_key[c] ? load_element(s, from, c, i) : indim_loop_const(&s->l->b, type, 0, 0);
-  }
-}
-
-// Moves element |left| or |right| of |from| to element |i| of |to|. The select is between addresses, since one between
-// values may become an unpredictable branch.
-static void move(sorting *s, const line *from, const line *to, indim_value_id i, indim_value_id takes_right,
-                 indim_value_id left, indim_value_id right) {
-  indim_loop_builder *b = &s->l->b;
-  indim_value_id taken = indim_loop_select(b, takes_right, right, left);
-  for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
-    indim_value_id value = load_element(s, from, c, indim_loop_clamp_index(b, taken, 0, s->size - 1));
-    indim_loop_store(b, to->storage[c], indim_loop_add(b, to->base[c], i), value, 1, false);
-  }
 }
 
 void indim_sort_load(sorting *s, indim_value_id i, int32_t lanes, indim_value_id *out) {
@@ -171,8 +146,8 @@ static void sort_few(sorting *s, const line *to, int64_t i, int32_t count) {
   for (int32_t j = 1; j < count && !indim_lower_failed(s->l); j++) {
     for (int32_t h = 0; h < j; h++) {
       indim_value_id precedes = indim_sort_before(s, 1, values + j * s->n, values + h * s->n);
-      ranks[h] = count_if(s, ranks[h], precedes);
-      ranks[j] = count_if(s, ranks[j], not(s, precedes));
+      ranks[h] = indim_sort_count_if(s, ranks[h], precedes);
+      ranks[j] = indim_sort_count_if(s, ranks[j], indim_sort_not(s, precedes));
     }
   }
   for (int32_t j = 0; j < count && !indim_lower_failed(s->l); j++) {
@@ -183,39 +158,68 @@ static void sort_few(sorting *s, const line *to, int64_t i, int32_t count) {
   }
 }
 
-// For each lane, the number of other lanes whose elements precede its own.
-static indim_value_id rank_lanes(sorting *s, const indim_value_id *x, indim_value_id *y) {
+// A pred for each lane: whether the lane |distance| further on, around, is a later one.
+static indim_value_id is_later_lane(sorting *s, int32_t distance) {
+  uint64_t is_later[2 * BLOCK] = {0};
+  for (int32_t j = 0; j < BLOCK; j++) {
+    is_later[2 * j] = j + distance < BLOCK;
+  }
+  return indim_loop_lanes(&s->l->b, INDIM_PRED, BLOCK, is_later);
+}
+
+// For each lane, whether the element |distance| lanes further on, around, precedes its own. The first |fixed| lanes precede all
+// others, in their order. |y| is room for an element.
+static indim_value_id lanes_precede(sorting *s, int32_t distance, int32_t fixed, const indim_value_id *x,
+                                    indim_value_id *y) {
   indim_loop_builder *b = &s->l->b;
-  indim_value_id ranks = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 0, 0), BLOCK);
-  for (int32_t distance = 1; distance < BLOCK && !indim_lower_failed(s->l); distance++) {
-    int32_t map[BLOCK];
-    uint64_t is_later[2 * BLOCK] = {0};
-    for (int32_t j = 0; j < BLOCK; j++) {
-      map[j] = (j + distance) % BLOCK;
-      is_later[2 * j] = map[j] > j;
+  int32_t map[BLOCK];
+  uint64_t is_fixed[2 * BLOCK] = {0};
+  for (int32_t j = 0; j < BLOCK; j++) {
+    map[j] = (j + distance) % BLOCK;
+    is_fixed[2 * j] = j < fixed || map[j] < fixed;
+  }
+  for (int32_t c = 0; c < s->n; c++) {
+    y[c] = indim_loop_shuffle(b, 1, &x[c], BLOCK, map);
+  }
+  // Stability: equal elements keep their order.
+  indim_value_id later = is_later_lane(s, distance);
+  indim_value_id earlier = indim_sort_not(s, later);
+  indim_value_id precedes = indim_loop_select(b, later, indim_sort_before(s, BLOCK, y, x),
+                                              indim_sort_not(s, indim_sort_before(s, BLOCK, x, y)));
+  return fixed == 0 ? precedes
+                    : indim_loop_select(b, indim_loop_lanes(b, INDIM_PRED, BLOCK, is_fixed), earlier, precedes);
+}
+
+// For each lane, the number of other lanes whose elements precede its own. Of two lanes one precedes, so half of the distances say
+// it for the other half.
+static indim_value_id rank_lanes(sorting *s, int32_t fixed, const indim_value_id *x, indim_value_id *y) {
+  indim_loop_builder *b = &s->l->b;
+  indim_value_id one = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 1, 0), BLOCK);
+  indim_value_id none = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 0, 0), BLOCK);
+  indim_value_id ranks = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, BLOCK / 2 - 1, 0), BLOCK);
+  for (int32_t distance = 1; distance <= BLOCK / 2 && !indim_lower_failed(s->l); distance++) {
+    indim_value_id count = indim_loop_select(b, lanes_precede(s, distance, fixed, x, y), one, none);
+    ranks = indim_loop_binary(b, INDIM_OP_ADD, ranks, count);
+    if (distance < BLOCK / 2) {
+      int32_t back[BLOCK];
+      for (int32_t j = 0; j < BLOCK; j++) {
+        back[j] = (j + BLOCK - distance) % BLOCK;
+      }
+      ranks = indim_loop_binary(b, INDIM_OP_SUBTRACT, ranks, indim_loop_shuffle(b, 1, &count, BLOCK, back));
     }
-    for (int32_t c = 0; c < s->n; c++) {
-      y[c] = indim_loop_shuffle(b, 1, &x[c], BLOCK, map);
-    }
-    // Stability: equal elements keep their order.
-    indim_value_id later = indim_loop_lanes(b, INDIM_PRED, BLOCK, is_later);
-    indim_value_id precedes =
-        indim_loop_select(b, later, indim_sort_before(s, BLOCK, y, x), not(s, indim_sort_before(s, BLOCK, x, y)));
-    indim_value_id one = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 1, 0), BLOCK);
-    indim_value_id none = indim_loop_splat(b, indim_loop_const(b, INDIM_S32, 0, 0), BLOCK);
-    ranks = indim_loop_binary(b, INDIM_OP_ADD, ranks, indim_loop_select(b, precedes, one, none));
   }
   return ranks;
 }
 
-static void sort_block(sorting *s, const line *to, indim_value_id i) {
+// Sorts a block from |i| on but for its first |fixed| elements, which stay.
+static void sort_block(sorting *s, const line *to, indim_value_id i, int32_t fixed) {
   indim_loop_builder *b = &s->l->b;
   indim_value_id *values = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *values);
   if (values == NULL) {
     return;
   }
   indim_sort_load(s, i, BLOCK, values);
-  indim_value_id ranks = rank_lanes(s, values, values + s->n);
+  indim_value_id ranks = rank_lanes(s, fixed, values, values + s->n);
   for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
     indim_value_id first = indim_loop_splat(b, indim_loop_add(b, to->base[c], i), BLOCK);
     indim_value_id at = indim_loop_add(b, first, indim_loop_clamp_index(b, ranks, 0, BLOCK - 1));
@@ -223,24 +227,30 @@ static void sort_block(sorting *s, const line *to, indim_value_id i) {
   }
 }
 
-static void begin_parallel(sorting *s, int64_t iterations) {
-  indim_lowering *l = s->l;
-  if (!s->has_loops && l->loop_depth == 0 && s->size >= INDIM_COST_PARALLEL_SORT && iterations >= 2 &&
-      indim_lower_is_enabled(l, INDIM_DECISION_THREADS)) {
-    indim_loop_for_parallel(&l->b, (iterations + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
-  }
+bool indim_sort_may_thread(const sorting *s) {
+  return !s->has_loops && s->l->loop_depth == 0 && s->size >= INDIM_COST_PARALLEL_SORT &&
+         indim_lower_is_enabled(s->l, INDIM_DECISION_THREADS);
 }
 
+// A last run that is short, but for very few, is a block that overlaps the one before: sorted first, and what it has of that
+// one is written again.
 static void make_runs(sorting *s, const line *to) {
   indim_loop_builder *b = &s->l->b;
   int64_t main = s->size / BLOCK * BLOCK;
-  if (main > 0) {
-    indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), BLOCK, 0, NULL, NULL);
-    begin_parallel(s, main / BLOCK);
-    sort_block(s, to, i);
-    indim_loop_for_end(b, NULL, NULL);
+  if (main == 0 || s->size - main <= BLOCK / 2) {
+    sort_few(s, to, main, (int32_t)(s->size - main));
+  } else {
+    sort_block(s, to, indim_loop_index(b, s->size - BLOCK), (int32_t)(main + BLOCK - s->size));
   }
-  sort_few(s, to, main, (int32_t)(s->size - main));
+  if (main == 0) {
+    return;
+  }
+  indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), BLOCK, 0, NULL, NULL);
+  if (indim_sort_may_thread(s)) {
+    indim_loop_for_parallel(b, (main / BLOCK + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
+  }
+  sort_block(s, to, i, 0);
+  indim_loop_for_end(b, NULL, NULL);
 }
 
 static void copy_input(sorting *s, const line *to) {
@@ -257,113 +267,6 @@ static void copy_input(sorting *s, const line *to) {
   indim_loop_for_end(b, NULL, NULL);
 }
 
-// Merging -------------------------------------------------------------------------------------------------------------
-
-// Merges runs of |left| and |right| elements from |first| on, safe for any comparator.
-static void merge_checked(sorting *s, const line *from, const line *to, indim_value_id first, int64_t left,
-                          int64_t right) {
-  indim_loop_builder *b = &s->l->b;
-  indim_value_id *x = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *x);
-  if (x == NULL) {
-    return;
-  }
-  indim_value_id *y = x + s->n;
-  indim_value_id taken = indim_loop_index(b, 0);
-  indim_value_id in = 0;
-  indim_value_id j =
-      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, left + right), 1, 1, &taken, &in);
-  int64_t minus = -1;
-  indim_value_id from_left = indim_loop_add(b, j, indim_loop_affine(b, 0, 1, &in, &minus));
-  indim_value_id left_at = indim_loop_add(b, first, indim_loop_clamp_index(b, from_left, 0, left - 1));
-  indim_value_id right_at = indim_loop_add(b, first, indim_loop_clamp_index(b, in, 0, right - 1));
-  right_at = indim_loop_add_const(b, right_at, left);
-  load_keys(s, from, left_at, x);
-  load_keys(s, from, right_at, y);
-  indim_value_id no_left = compare_index(s, INDIM_COMPARE_GE, from_left, indim_loop_index(b, left));
-  indim_value_id has_right = compare_index(s, INDIM_COMPARE_LT, in, indim_loop_index(b, right));
-  indim_value_id precedes = indim_sort_before(s, 1, y, x);
-  if (indim_lower_failed(s->l)) {
-    return;
-  }
-  precedes = indim_loop_binary(b, INDIM_OP_AND, has_right, precedes);
-  precedes = indim_loop_binary(b, INDIM_OP_OR, no_left, precedes);
-  move(s, from, to, indim_loop_add(b, first, j), precedes, left_at, right_at);
-  indim_value_id next = count_if(s, in, precedes);
-  indim_loop_for_end(b, &next, &taken);
-}
-
-// Merges two runs of |width| from |first| on, the lesser half from the front and the greater one from the back. Neither
-// chain reaches the end of a run before its last step.
-static void merge_full(sorting *s, const line *from, const line *to, indim_value_id first, int64_t width) {
-  indim_loop_builder *b = &s->l->b;
-  indim_value_id *x = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *x);
-  if (x == NULL) {
-    return;
-  }
-  indim_value_id *y = x + s->n;
-  indim_value_id taken[2] = {indim_loop_index(b, 0), indim_loop_index(b, 0)};
-  indim_value_id in[2] = {0, 0};
-  indim_value_id next[2] = {0, 0};
-  indim_value_id j = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, width), 1, 2, taken, in);
-  int64_t minus[2] = {-1, -1};
-  for (int32_t side = 0; side < 2; side++) {
-    // Front: j - in of the left and in of the right are taken. Back: likewise, counted from the ends.
-    indim_value_id both[2] = {j, in[side]};
-    int64_t signs[2] = {1, -1};
-    indim_value_id left = indim_loop_affine(b, 0, 2, both, signs);
-    indim_value_id right = in[side];
-    if (side == 1) {
-      left = indim_loop_affine(b, width - 1, 1, &left, minus);
-      right = indim_loop_affine(b, width - 1, 1, &right, minus);
-    }
-    indim_value_id left_at = indim_loop_add(b, first, indim_loop_clamp_index(b, left, 0, width - 1));
-    indim_value_id right_at = indim_loop_add(b, first, indim_loop_clamp_index(b, right, 0, width - 1));
-    right_at = indim_loop_add_const(b, right_at, width);
-    load_keys(s, from, left_at, x);
-    load_keys(s, from, right_at, y);
-    indim_value_id precedes = indim_sort_before(s, 1, y, x);
-    if (indim_lower_failed(s->l)) {
-      return;
-    }
-    precedes = side == 0 ? precedes : not(s, precedes);
-    indim_value_id at = side == 0 ? j : indim_loop_affine(b, 2 * width - 1, 1, &j, minus);
-    move(s, from, to, indim_loop_add(b, first, at), precedes, left_at, right_at);
-    next[side] = count_if(s, in[side], precedes);
-  }
-  indim_loop_for_end(b, next, taken);
-}
-
-void indim_sort_copy(sorting *s, const line *from, const line *to, int64_t first, int64_t count) {
-  indim_loop_builder *b = &s->l->b;
-  for (int32_t c = 0; c < s->n && count > 0; c++) {
-    indim_loop_copy(b, to->storage[c], indim_loop_add_const(b, to->base[c], first), from->storage[c],
-                    indim_loop_add_const(b, from->base[c], first), count);
-  }
-}
-
-static void merge_pass(sorting *s, const line *from, const line *to, int64_t width) {
-  indim_loop_builder *b = &s->l->b;
-  int64_t pairs = s->size / (2 * width);
-  int64_t main = pairs * 2 * width;
-  if (pairs > 0) {
-    indim_value_id first =
-        indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), 2 * width, 0, NULL, NULL);
-    begin_parallel(s, pairs);
-    if (s->is_strict) {
-      merge_full(s, from, to, first, width);
-    } else {
-      merge_checked(s, from, to, first, width, width);
-    }
-    indim_loop_for_end(b, NULL, NULL);
-  }
-  int64_t remainder = s->size - main;
-  if (remainder > width) {
-    merge_checked(s, from, to, indim_loop_index(b, main), width, remainder - width);
-  } else {
-    indim_sort_copy(s, from, to, main, remainder);
-  }
-}
-
 // Lines ---------------------------------------------------------------------------------------------------------------
 
 void indim_sort_store(sorting *s, const line *from) {
@@ -375,32 +278,20 @@ void indim_sort_store(sorting *s, const line *from) {
   indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, s->kept), 1, 0, NULL, NULL);
   s->position[s->dim] = (indim_coord){i, 0};
   for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
-    indim_store_at(&k, s->results[c]->shape, &s->results[c]->place, s->position, load_element(s, from, c, i));
+    indim_store_at(&k, s->results[c]->shape, &s->results[c]->place, s->position, indim_sort_element(s, from, c, i));
   }
   indim_loop_for_end(b, NULL, NULL);
 }
 
-// Which of the two buffers the last pass writes.
-static int32_t last_side(const sorting *s) {
-  int32_t side = 0;
-  for (int64_t width = s->is_strict ? BLOCK : 1; width < s->size; width *= 2) {
-    side = 1 - side;
-  }
-  return side;
-}
-
-int32_t indim_sort_elements(sorting *s) {
-  int32_t side = 0;
+void indim_sort_elements(sorting *s) {
+  int64_t run = s->is_strict ? BLOCK : 1;
+  const line *to = &s->buffers[indim_sort_first_side(s, run)];
   if (s->is_strict) {
-    make_runs(s, &s->buffers[0]);
+    make_runs(s, to);
   } else {
-    copy_input(s, &s->buffers[0]);
+    copy_input(s, to);
   }
-  for (int64_t width = s->is_strict ? BLOCK : 1; width < s->size && !indim_lower_failed(s->l); width *= 2) {
-    merge_pass(s, &s->buffers[side], &s->buffers[1 - side], width);
-    side = 1 - side;
-  }
-  return side;
+  indim_sort_merge(s, run);
 }
 
 void indim_sort_scratch(sorting *s, int32_t side, indim_value_id number) {
@@ -425,15 +316,15 @@ static void result_line(sorting *s, line *out) {
 
 void indim_sort_line_whole(sorting *s, indim_value_id number) {
   for (int32_t side = 0; side < 2; side++) {
-    if (s->in_result && side == last_side(s)) {  // the last pass writes there
+    if (s->in_result && side == 0) {  // the last pass writes there
       result_line(s, &s->buffers[side]);
     } else {
       indim_sort_scratch(s, side, number);
     }
   }
-  int32_t side = indim_sort_elements(s);
+  indim_sort_elements(s);
   if (!s->in_result && !indim_lower_failed(s->l)) {
-    indim_sort_store(s, &s->buffers[side]);
+    indim_sort_store(s, &s->buffers[0]);
   }
 }
 

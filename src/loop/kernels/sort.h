@@ -42,14 +42,23 @@ void indim_sort_lines(indim_sorting *s);
 void indim_sort_line_whole(indim_sorting *s, indim_value_id number);
 // The scratch buffer of a line.
 void indim_sort_scratch(indim_sorting *s, int32_t side, indim_value_id number);
-// Sorts |size| elements of the inputs' line, or of |source|, into one of the two buffers; answers which.
-int32_t indim_sort_elements(indim_sorting *s);
+// Sorts |size| elements of the inputs' line, or of |source|, into the first of the two buffers.
+void indim_sort_elements(indim_sorting *s);
+// Merges the runs of |run| elements in the buffer that the next function names, until all are one in the first buffer
+// (sort_merge.c).
+void indim_sort_merge(indim_sorting *s, int64_t run);
+int32_t indim_sort_first_side(const indim_sorting *s, int64_t run);
 // Whether elements |x| must precede |y|: a pred of |lanes|.
 indim_value_id indim_sort_before(indim_sorting *s, int32_t lanes, const indim_value_id *x, const indim_value_id *y);
 // Loads |lanes| elements from element |i| on of the inputs' line, or of |source|.
 void indim_sort_load(indim_sorting *s, indim_value_id i, int32_t lanes, indim_value_id *out);
-void indim_sort_copy(indim_sorting *s, const indim_sort_line *from, const indim_sort_line *to, int64_t first,
-                     int64_t count);
+// Element |i| of column |c|.
+indim_value_id indim_sort_element(indim_sorting *s, const indim_sort_line *from, int32_t c, indim_value_id i);
+// |sum|, plus 1 where |x| is true.
+indim_value_id indim_sort_count_if(indim_sorting *s, indim_value_id sum, indim_value_id x);
+indim_value_id indim_sort_not(indim_sorting *s, indim_value_id x);
+// Whether the loops of one line may be parallel.
+bool indim_sort_may_thread(const indim_sorting *s);
 // Stores the first |kept| elements as the line of the results.
 void indim_sort_store(indim_sorting *s, const indim_sort_line *from);
 

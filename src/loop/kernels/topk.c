@@ -103,9 +103,7 @@ static indim_value_id sort_candidates(selection *p, indim_value_id count, indim_
   inner.source = &inner.buffers[0];
   inner.size = inner.room;
   inner.has_loops = true;
-  if (indim_sort_elements(&inner) == 1) {
-    indim_sort_copy(&inner, &inner.buffers[1], &inner.buffers[0], 0, inner.kept);
-  }
+  indim_sort_elements(&inner);
   indim_value_id at = indim_loop_add_const(b, inner.buffers[0].base[0], inner.kept - 1);
   return indim_loop_load(b, inner.buffers[0].storage[0], at, 1, 1);
 }
