@@ -136,6 +136,8 @@ def json_refusals(folder):
         (["run", p, "missing.npy", "2"], FILE, "IO"),
         (["run", bad], REFUSED, "SYNTAX"),
         (["run", "-o", folder / "folder.npz", one], FILE, "IO"),
+        (["explain", "-o", folder / "none" / "x", "f32[2]"], FILE, "IO"),
+        (["compile", "--dump=graph", "-o", folder / "none" / "x", p], FILE, "IO"),
         (["run", "--max-memory=1", p], LIMIT, "LIMIT"),
         (["run"], USAGE, "INVALID"),
         (["compile", "missing.hlo"], FILE, "IO"),

@@ -203,11 +203,27 @@ def ways_to_tell(folder):
     report("a custom call's target", summary(call_json)["y"][0] == "changed", call_json)
 
 
+def into_files(folder):
+    """-o has what standard output would have, whole or not at all."""
+    (folder / "a.hlo").write_text(PROGRAM)
+    (folder / "b.hlo").write_text(PROGRAM.replace("sine(x)", "cosine(x)"))
+    for options in ((), ("--html",), ("--json",), ("--brief",)):
+        command = [INDIM, "diff", *options, folder / "a.hlo", folder / "b.hlo"]
+        shown = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run([*command, "-o", folder / "out"], capture_output=True, text=True)
+        same = (folder / "out").read_text() == shown.stdout and shown.stdout
+        report(f"-o {options}", same and done.returncode == DIFFERENT and not done.stdout, done)
+        done = subprocess.run([*command, "-o", folder / "none" / "out"], capture_output=True, text=True)
+        told = json.loads(done.stdout)["ok"] is False if options == ("--json",) else not done.stdout
+        report(f"-o {options} where nothing can be", done.returncode == TROUBLE and told and "cannot write" in done.stderr, done)
+
+
 def wrong(folder):
     for arguments, why in (
         ((), "give two programs"),
         (("one.hlo",), "give two programs"),
-        (("--json", "--html", "a", "b"), "not both"),
+        (("--json", "--html", "a", "b"), "one of --html and --json"),
+        (("-", "-"), "standard input is one program"),
         ((folder / "missing.hlo", folder / "a.hlo"), "missing.hlo"),
         ((folder / "a.hlo", folder / "bad.hlo"), "error:"),
         ((folder / "a.hlo", folder / "wrong.hlo"), "error:"),
@@ -251,6 +267,7 @@ with tempfile.TemporaryDirectory() as name:
     same(folder)
     edits(folder)
     ways_to_tell(folder)
+    into_files(folder)
     wrong(folder)
     large(folder)
 print(f"{passed} passed, {failed} failed")

@@ -268,6 +268,9 @@ static int deliver(indim_ctx *cx, const command *self, const findings *f, const 
   } else if (text.size > 0) {
     code = write_file(self, options->output, text.data, text.size);
   }
+  if (code == EXIT_OK) {
+    json_answered();
+  }
   indim_buffer_deinit(&text);
   return code;
 }

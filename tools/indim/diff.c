@@ -20,23 +20,25 @@ const char *const help_diff =
     "reads.\n"
     "\n"
     "Options:\n"
-    "  --json      print "
-    "{\"same\":false,\"counts\":{..},\"changes\":[{\"kind\":\"changed\",\"what\":[\"shape\"],\"a\":..,\"b\":..}]}\n"
-    "  --html      print a page with the two programs in two columns\n"
-    "  --all       print instructions that are the same, too\n"
-    "  --brief     print the counts alone\n"
+    "  --json                  print "
+    "{\"same\":false,\"counts\":{..},\"changes\":[{\"kind\":\"changed\",\"what\":[\"shape\"],\n"
+    "                          \"a\":..,\"b\":..}]}\n"
+    "  --html                  print a page with the two programs in two columns\n"
+    "  --all                   print instructions that are the same, too\n"
+    "  --brief                 print the counts alone\n"
+    "  -o FILE, --output=FILE  write there instead of to standard output\n"
     "\n"
-    "Exit codes: 0 the same but for names, 1 different, 2 a program cannot be read, or the command line is wrong.\n"
+    "Exit codes: 0 the same but for names, 1 different, 2 a file cannot be read or written, a program\n"
+    "is refused, or the command line is wrong.\n"
     "\n"
     "Example:\n"
-    "  $ indim diff before.hlo after.hlo\n";
+    "  $ indim diff before.hlo after.hlo\n"
+    "  $ indim diff --html before.hlo after.hlo -o diff.html\n";
 
-enum { OPTION_JSON = 1, OPTION_HTML, OPTION_ALL, OPTION_BRIEF };
-static const option_spec specs[] = {{"json", 0, OPTION_JSON, false},
-                                    {"html", 0, OPTION_HTML, false},
-                                    {"all", 0, OPTION_ALL, false},
-                                    {"brief", 0, OPTION_BRIEF, false},
-                                    {0}};
+enum { OPTION_JSON = 1, OPTION_HTML, OPTION_ALL, OPTION_BRIEF, OPTION_OUTPUT };
+static const option_spec specs[] = {{"json", 0, OPTION_JSON, false},      {"html", 0, OPTION_HTML, false},
+                                    {"all", 0, OPTION_ALL, false},        {"brief", 0, OPTION_BRIEF, false},
+                                    {"output", 'o', OPTION_OUTPUT, true}, {0}};
 
 enum { EXIT_DIFFERENT = 1, EXIT_TROUBLE = 2 };
 
@@ -51,6 +53,7 @@ typedef struct change {
 
 typedef struct comparison {
   indim_ctx *cx;
+  bool has_color;
   diff_side sides[2];
   char *headers[2];
   change *changes;  // in the order of the programs
@@ -220,19 +223,19 @@ static int64_t place_of(const comparison *c, const change *found) {
 // The terminal ------------------------------------------------------------------------------------------------------------
 
 // |text| in |width| columns, cut, and filled up unless it is the last.
-static void print_cell(const indim_buffer *text, int width, bool is_last) {
+static void print_cell(FILE *out, const indim_buffer *text, int width, bool is_last) {
   int size = (int)text->size;
   const char *data = text->data == NULL ? "" : text->data;
   if (size > width) {
-    printf("%.*s..", width - 2, data);
+    fprintf(out, "%.*s..", width - 2, data);
   } else {
-    printf("%.*s%*s", size, data, is_last ? 0 : width - size, "");
+    fprintf(out, "%.*s%*s", size, data, is_last ? 0 : width - size, "");
   }
 }
 
-static void print_title(const comparison *c, const change *found) {
+static void print_title(FILE *out, const comparison *c, const change *found) {
   if (found->kind == CHANGE_HEADER) {
-    printf("header\n");
+    fprintf(out, "header\n");
     return;
   }
   indim_str names[2] = {computation_name(c, 0, found->a), computation_name(c, 1, found->b)};
@@ -244,13 +247,13 @@ static void print_title(const comparison *c, const change *found) {
     names[1] = b < 0 ? indim_str_of("") : indim_computation_name(indim_module_computation(c->sides[1].t.module, b));
   }
   if (names[0].size == 0) {
-    printf("computation %.*s, new\n", (int)names[1].size, names[1].data);
+    fprintf(out, "computation %.*s, new\n", (int)names[1].size, names[1].data);
   } else if (names[1].size == 0) {
-    printf("computation %.*s, gone\n", (int)names[0].size, names[0].data);
+    fprintf(out, "computation %.*s, gone\n", (int)names[0].size, names[0].data);
   } else if (indim_str_equal(names[0], names[1])) {
-    printf("computation %.*s\n", (int)names[0].size, names[0].data);
+    fprintf(out, "computation %.*s\n", (int)names[0].size, names[0].data);
   } else {
-    printf("computation %.*s, now %.*s\n", (int)names[0].size, names[0].data, (int)names[1].size, names[1].data);
+    fprintf(out, "computation %.*s, now %.*s\n", (int)names[0].size, names[0].data, (int)names[1].size, names[1].data);
   }
 }
 
@@ -261,9 +264,9 @@ static const char *color_of(change_kind kind, bool has_color) {
   return kind == CHANGE_GONE ? "\033[31m" : kind == CHANGE_NEW ? "\033[32m" : "\033[33m";
 }
 
-static void print_change(const comparison *c, const change *found, int width, indim_buffer texts[2]) {
+static void print_change(FILE *out, const comparison *c, const change *found, int width, indim_buffer texts[2]) {
   enum { TWO_COLUMNS = 130, MARGIN = 6 };
-  bool has_color = terminal_has_color();
+  bool has_color = c->has_color;
   const char *color = color_of(found->kind, has_color);
   const char *end = color[0] == '\0' ? "" : "\033[0m";
   char what[100];
@@ -274,38 +277,39 @@ static void print_change(const comparison *c, const change *found, int width, in
       [CHANGE_SAME] = ' ', [CHANGE_CHANGED] = '~', [CHANGE_GONE] = '-', [CHANGE_NEW] = '+', [CHANGE_HEADER] = '~'};
   if (width >= TWO_COLUMNS) {
     int column = (width - MARGIN) / 2;
-    printf("%s%c ", color, marks[found->kind]);
-    print_cell(&texts[0], column, false);
-    fputs(" | ", stdout);
-    print_cell(&texts[1], column, true);
-    printf("%s\n", end);
+    fprintf(out, "%s%c ", color, marks[found->kind]);
+    print_cell(out, &texts[0], column, false);
+    fputs(" | ", out);
+    print_cell(out, &texts[1], column, true);
+    fprintf(out, "%s\n", end);
     if (what[0] != '\0') {
-      printf("    %s\n", what);
+      fprintf(out, "    %s\n", what);
     }
     return;
   }
   if (found->kind == CHANGE_SAME) {
-    printf("  %s\n", texts[0].data);
+    fprintf(out, "  %s\n", texts[0].data);
     return;
   }
   bool is_pair = found->kind == CHANGE_CHANGED || found->kind == CHANGE_HEADER;
   if (found->kind != CHANGE_NEW) {
-    printf("%s- %s%s%s%s%s\n", has_color ? "\033[31m" : "", texts[0].data == NULL ? "" : texts[0].data,
-           has_color ? "\033[0m" : "", what[0] == '\0' ? "" : "  (", what, what[0] == '\0' ? "" : ")");
+    fprintf(out, "%s- %s%s%s%s%s\n", has_color ? "\033[31m" : "", texts[0].data == NULL ? "" : texts[0].data,
+            has_color ? "\033[0m" : "", what[0] == '\0' ? "" : "  (", what, what[0] == '\0' ? "" : ")");
   }
   if (found->kind == CHANGE_NEW || is_pair) {
-    printf("%s+ %s%s\n", has_color ? "\033[32m" : "", texts[1].data == NULL ? "" : texts[1].data,
-           has_color ? "\033[0m" : "");
+    fprintf(out, "%s+ %s%s\n", has_color ? "\033[32m" : "", texts[1].data == NULL ? "" : texts[1].data,
+            has_color ? "\033[0m" : "");
   }
 }
 
-static void print_counts(const comparison *c) {
-  printf("%" PRId64 " changed, %" PRId64 " gone, %" PRId64 " new, %" PRId64 " the same (%" PRId64
-         " under another name)%s\n",
-         c->changed, c->gone, c->fresh, c->same, c->renamed, c->header_differs ? "; the header differs" : "");
+static void print_counts(FILE *out, const comparison *c) {
+  fprintf(out,
+          "%" PRId64 " changed, %" PRId64 " gone, %" PRId64 " new, %" PRId64 " the same (%" PRId64
+          " under another name)%s\n",
+          c->changed, c->gone, c->fresh, c->same, c->renamed, c->header_differs ? "; the header differs" : "");
 }
 
-static void print_text(const comparison *c, bool all, indim_buffer texts[2]) {
+static void print_text(FILE *out, const comparison *c, bool all, indim_buffer texts[2]) {
   int width = terminal_width();
   int64_t place = -2;
   for (int64_t i = 0; i < c->count; i++) {
@@ -315,11 +319,11 @@ static void print_text(const comparison *c, bool all, indim_buffer texts[2]) {
     }
     if (place_of(c, found) != place) {
       place = place_of(c, found);
-      print_title(c, found);
+      print_title(out, c, found);
     }
-    print_change(c, found, width, texts);
+    print_change(out, c, found, width, texts);
   }
-  print_counts(c);
+  print_counts(out, c);
 }
 
 // JSON --------------------------------------------------------------------------------------------------------------------
@@ -339,7 +343,7 @@ static void add_side(const comparison *c, cJSON *object, const char *name, const
   cJSON_AddStringToObject(entry, "text", text->data == NULL ? "" : text->data);
 }
 
-static void print_json(const comparison *c, bool all, bool brief, indim_buffer texts[2]) {
+static void print_json(FILE *out, const comparison *c, bool all, bool brief, indim_buffer texts[2]) {
   cJSON *object = cJSON_CreateObject();
   cJSON_AddBoolToObject(object, "same", !is_different(c));
   cJSON *counts = cJSON_AddObjectToObject(object, "counts");
@@ -366,34 +370,38 @@ static void print_json(const comparison *c, bool all, bool brief, indim_buffer t
     add_side(c, entry, "a", found, 0, &texts[0]);
     add_side(c, entry, "b", found, 1, &texts[1]);
   }
-  json_print(object, true);
+  char *text = json_text(object, true);
+  fprintf(out, "%s\n", text);
+  free(text);
 }
 
 // HTML --------------------------------------------------------------------------------------------------------------------
 
-static void print_escaped(const indim_buffer *text) {
+static void print_escaped(FILE *out, const indim_buffer *text) {
   for (size_t i = 0; i < text->size; i++) {
     char at = text->data[i];
     const char *word = at == '<' ? "&lt;" : at == '>' ? "&gt;" : at == '&' ? "&amp;" : at == '"' ? "&quot;" : NULL;
     if (word != NULL) {
-      fputs(word, stdout);
+      fputs(word, out);
     } else {
-      putchar(at);
+      fputc(at, out);
     }
   }
 }
 
-static void print_html(const comparison *c, bool all, indim_buffer texts[2]) {
-  puts("<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>indim diff</title>\n<style>\n"
-       "body{font:14px system-ui,sans-serif;margin:1em;color-scheme:light dark}\n"
-       "table{border-collapse:collapse;width:100%;table-layout:fixed}\n"
-       "td{font:12px ui-monospace,monospace;vertical-align:top;padding:1px 6px;overflow-wrap:anywhere}\n"
-       ".changed td,.header td{background:#fb02}.gone td:first-child{background:#f442}.new "
-       "td:last-child{background:#4c42}\n"
-       "i{display:block;color:gray}\n</style>");
-  printf("<p>%" PRId64 " changed, %" PRId64 " gone, %" PRId64 " new, %" PRId64 " the same (%" PRId64
-         " under another name)</p>\n<table>\n",
-         c->changed, c->gone, c->fresh, c->same, c->renamed);
+static void print_html(FILE *out, const comparison *c, bool all, indim_buffer texts[2]) {
+  fputs("<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>indim diff</title>\n<style>\n"
+        "body{font:14px system-ui,sans-serif;margin:1em;color-scheme:light dark}\n"
+        "table{border-collapse:collapse;width:100%;table-layout:fixed}\n"
+        "td{font:12px ui-monospace,monospace;vertical-align:top;padding:1px 6px;overflow-wrap:anywhere}\n"
+        ".changed td,.header td{background:#fb02}.gone td:first-child{background:#f442}.new "
+        "td:last-child{background:#4c42}\n"
+        "i{display:block;color:gray}\n</style>\n",
+        out);
+  fprintf(out,
+          "<p>%" PRId64 " changed, %" PRId64 " gone, %" PRId64 " new, %" PRId64 " the same (%" PRId64
+          " under another name)</p>\n<table>\n",
+          c->changed, c->gone, c->fresh, c->same, c->renamed);
   for (int64_t i = 0; i < c->count; i++) {
     const change *found = &c->changes[i];
     if (found->kind == CHANGE_SAME && !all) {
@@ -403,36 +411,37 @@ static void print_html(const comparison *c, bool all, indim_buffer texts[2]) {
     list_parts(found->what, what, sizeof what);
     text_of(c, found, 0, &texts[0]);
     text_of(c, found, 1, &texts[1]);
-    printf("<tr class=\"%s\"><td>", kind_names[found->kind]);
-    print_escaped(&texts[0]);
+    fprintf(out, "<tr class=\"%s\"><td>", kind_names[found->kind]);
+    print_escaped(out, &texts[0]);
     if (what[0] != '\0') {
-      printf("<i>%s</i>", what);
+      fprintf(out, "<i>%s</i>", what);
     }
-    fputs("</td><td>", stdout);
-    print_escaped(&texts[1]);
-    puts("</td></tr>");
+    fputs("</td><td>", out);
+    print_escaped(out, &texts[1]);
+    fputs("</td></tr>\n", out);
   }
-  puts("</table></html>");
+  fputs("</table></html>\n", out);
 }
 
 // --------------------------------------------------------------------------------------------------------------------------
 
 typedef struct diff_options {
+  const char *output;
   bool json, html, all, brief;
 } diff_options;
 
-static int show(comparison *c, const diff_options *options) {
+static int show(FILE *out, comparison *c, const diff_options *options) {
   indim_buffer texts[2];
   indim_buffer_init(&texts[0], c->cx);
   indim_buffer_init(&texts[1], c->cx);
   if (options->json) {
-    print_json(c, options->all, options->brief, texts);
+    print_json(out, c, options->all, options->brief, texts);
   } else if (options->html) {
-    print_html(c, options->all, texts);
+    print_html(out, c, options->all, texts);
   } else if (options->brief) {
-    print_counts(c);
+    print_counts(out, c);
   } else {
-    print_text(c, options->all, texts);
+    print_text(out, c, options->all, texts);
   }
   indim_status status = texts[0].status != INDIM_OK ? texts[0].status : texts[1].status;
   indim_buffer_deinit(&texts[0]);
@@ -444,9 +453,32 @@ static int show(comparison *c, const diff_options *options) {
   return is_different(c) ? EXIT_DIFFERENT : EXIT_OK;
 }
 
+// What is shown goes into the file that is wanted, whole or not at all.
+static int deliver(const command *self, comparison *c, const diff_options *options) {
+  char *bytes = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&bytes, &size);
+  if (out == NULL) {
+    (void)refuse(self, INDIM_NO_MEMORY, "out of memory");
+    return EXIT_TROUBLE;
+  }
+  int code = show(out, c, options);
+  bool is_whole = ferror(out) == 0;
+  if (fclose(out) != 0 || !is_whole) {
+    (void)refuse(self, INDIM_NO_MEMORY, "out of memory");
+    code = EXIT_TROUBLE;
+  } else if (code != EXIT_TROUBLE && write_file(self, options->output, bytes, size) != EXIT_OK) {
+    code = EXIT_TROUBLE;
+  } else if (code != EXIT_TROUBLE) {
+    json_answered();
+  }
+  free(bytes);
+  return code;
+}
+
 static int run(indim_ctx *cx, const command *self, char **paths, const diff_options *options) {
   indim_module *modules[2] = {NULL, NULL};
-  comparison c = {.cx = cx};
+  comparison c = {.cx = cx, .has_color = strcmp(options->output, "-") == 0 && terminal_has_color()};
   int code = EXIT_OK;
   for (int i = 0; i < 2 && code == EXIT_OK; i++) {
     indim_status status = INDIM_OK;
@@ -462,7 +494,7 @@ static int run(indim_ctx *cx, const command *self, char **paths, const diff_opti
       (void)report(cx, status);
       code = EXIT_TROUBLE;
     } else {
-      code = show(&c, options);
+      code = deliver(self, &c, options);
     }
     free_comparison(&c);
   }
@@ -472,13 +504,14 @@ static int run(indim_ctx *cx, const command *self, char **paths, const diff_opti
 }
 
 int command_diff(indim_ctx *cx, const command *self, int argc, char **argv) {
-  diff_options options = {0};
+  diff_options options = {.output = "-"};
   option_walk walk;
   options_start(&walk, self, specs, argc, argv);
   for (int option; (option = options_next(&walk)) != 0;) {
     if (option < 0) {
       return walk.exit_code;
     }
+    options.output = option == OPTION_OUTPUT ? walk.value : options.output;
     options.json = options.json || option == OPTION_JSON;
     options.html = options.html || option == OPTION_HTML;
     options.all = options.all || option == OPTION_ALL;
@@ -488,7 +521,10 @@ int command_diff(indim_ctx *cx, const command *self, int argc, char **argv) {
     return usage_error(self, "give two programs");
   }
   if (options.json && options.html) {
-    return usage_error(self, "--json or --html, not both");
+    return usage_error(self, "give one of --html and --json");
+  }
+  if (strcmp(walk.operands[0], "-") == 0 && strcmp(walk.operands[1], "-") == 0) {
+    return usage_error(self, "standard input is one program; give the other one as a file");
   }
   return run(cx, self, walk.operands, &options);
 }

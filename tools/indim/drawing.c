@@ -81,6 +81,9 @@ static int write_json(indim_ctx *cx, const command *self, const drawing *d, cons
   free(whole);
   int code = write_text(cx, self, d, &text);
   indim_buffer_deinit(&text);
+  if (code == EXIT_OK) {
+    json_answered();
+  }
   return code;
 }
 

@@ -10,7 +10,7 @@
 
 // Text ---------------------------------------------------------------------------------------------------------------
 
-// Set by json_begin and json_text.
+// Set by json_begin and json_answered.
 static bool is_wanted;
 static bool is_answered;
 static cJSON *reasons;
@@ -27,13 +27,15 @@ char *json_text(cJSON *value, bool indented) {
     *at = size == 0 ? '?' : *at;
     at += size == 0 ? 1 : size;
   }
-  is_answered = true;
   return text;
 }
+
+void json_answered(void) { is_answered = true; }
 
 void json_print(cJSON *value, bool indented) {
   char *text = json_text(value, indented);
   puts(text);
+  json_answered();
   free(text);
 }
 

@@ -149,6 +149,7 @@ struct cJSON;
 // {"ok":false,"errors":[...]} of what was told on standard error: refuse, usage_error and report keep it here.
 void json_begin(void);
 void json_end(int code);
+void json_answered(void);  // the value was written by other means than json_print
 // The text of a value, which is deleted, to be freed with free(). Bytes that are no UTF-8, as names of files may have,
 // become '?'.
 char *json_text(struct cJSON *value, bool indented);

@@ -18,7 +18,7 @@ _indim() {
   check) options='--json --help' ;;
   print) options='--output= --elide --metadata --percent --program-shapes --no-verify --help' ;;
   lint) options='--rules --allow= --only= --strict --min-bytes= --padding= --json --help' ;;
-  diff) options='--json --html --all --brief --help' ;;
+  diff) options='--json --html --all --brief --output= --help' ;;
   convert) options='--to=hlo --to=proto --to=stablehlo --to=stablehlo-text --no-verify --help' ;;
   ops) options='--json --markdown --stablehlo --help' ;;
   broadcast)
