@@ -53,6 +53,8 @@ def planted(compiles):
         done = run("--json", path)
         found = json.loads(done.stdout)[0]["findings"]
         told = {finding["rule"] for finding in found}
+        twice = [finding for finding in found if finding["origin"] and finding["origin"] in finding["message"]]
+        report(f"{path.name}: the place is told once", not twice, twice)
         if rule == "clean":
             report(path.name, done.returncode == OK and not told and not done.stderr, (told, done.stderr))
             continue

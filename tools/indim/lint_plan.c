@@ -64,6 +64,23 @@ static int64_t find(const lint *l, const plan_line *line) {
   return found;
 }
 
+// The verdict without the place in the Python program behind it, which findings begin with.
+static indim_str reason_of(const lint *l, const plan_line *line, int64_t number) {
+  indim_str reason = {line->verdict, line->verdict_size};
+  indim_buffer origin;
+  indim_buffer_init(&origin, l->cx);
+  indim_buffer_text(&origin, " (");
+  indim_instr_origin_print(l->t.instrs[number], &origin);
+  indim_buffer_char(&origin, ')');
+  size_t size = origin.size;
+  if (origin.status == INDIM_OK && reason.size > size &&
+      memcmp(reason.data + reason.size - size, origin.data, size) == 0) {
+    reason.size -= size;
+  }
+  indim_buffer_deinit(&origin);
+  return reason;
+}
+
 typedef void visit_line(lint *l, const plan_line *line);
 
 static void visit_plan(lint *l, visit_line *visit) {
@@ -113,8 +130,9 @@ static void visit_update(lint *l, const plan_line *line) {
   int64_t parameter = parameter_behind(l, line, "works on a copy of ");
   if (number >= 0 && parameter >= 0 && !is_result(l, parameter) &&
       lint_bytes(lint_shape_of(l, parameter)) >= l->least_bytes) {
+    indim_str reason = reason_of(l, line, number);
     lint_add(l, RULE_undonated_update, number, lint_bytes(lint_shape_of(l, parameter)), "%s %.*s", lint_name(l, number),
-             (int)line->verdict_size, line->verdict);
+             (int)reason.size, reason.data);
   }
 }
 
@@ -143,15 +161,13 @@ static void visit_move(lint *l, const plan_line *line) {
   if (number < 0 || bytes < 2 * l->least_bytes || is_whole_program(l, number) || moves_nothing(l, number)) {
     return;
   }
-  const char *reason = line->verdict;
-  size_t size = line->verdict_size;
+  indim_str reason = reason_of(l, line, number);
   const size_t known = sizeof "in memory: " - 1;
-  if (size > known && memcmp(reason, "in memory: ", known) == 0) {
-    reason += known;
-    size -= known;
+  if (reason.size > known && memcmp(reason.data, "in memory: ", known) == 0) {
+    reason = (indim_str){reason.data + known, reason.size - known};
   }
   lint_add(l, RULE_transpose_copy, number, bytes, "%s %s is written to memory: %.*s", lint_name(l, number),
-           lint_shape(l, number).text, (int)size, reason);
+           lint_shape(l, number).text, (int)reason.size, reason.data);
 }
 
 void lint_transpose_copy(lint *l) { visit_plan(l, visit_move); }
