@@ -41,7 +41,8 @@ static indim_loop_value known(const indim_loop_program *program, indim_value_id 
 // Sums, differences and products of integers of at most 32 bits. What wraps is left to the range of the type.
 static void arithmetic_range(indim_op op, const indim_loop_value *x, const indim_loop_value *y, int64_t *low,
                              int64_t *high) {
-  const int64_t products[4] = {x->low * y->low, x->low * y->high, x->high * y->low, x->high * y->high};
+  const int64_t products[4] = {indim_index_mul_saturated(x->low, y->low), indim_index_mul_saturated(x->low, y->high),
+                               indim_index_mul_saturated(x->high, y->low), indim_index_mul_saturated(x->high, y->high)};
   *low = op == INDIM_OP_ADD ? x->low + y->low : op == INDIM_OP_SUBTRACT ? x->low - y->high : products[0];
   *high = op == INDIM_OP_ADD ? x->high + y->high : op == INDIM_OP_SUBTRACT ? x->high - y->low : products[0];
   for (int i = 1; i < 4 && op == INDIM_OP_MULTIPLY; i++) {
