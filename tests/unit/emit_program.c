@@ -431,6 +431,19 @@ static void check_points(indim_type type, int32_t lanes, int32_t stride, bool wh
   close_fixture(&f);
 }
 
+static void check_points_of_eight(void) {
+  static const int32_t lanes[] = {2, 4, 6, 8, 16, 32, 64};
+  for (size_t k = 0; k < sizeof lanes / sizeof lanes[0]; k++) {
+    check_points(INDIM_U8, lanes[k], 8, k != 3);
+    check_points(INDIM_S16, lanes[k], 8, k % 2 == 0);
+    check_points(INDIM_BF16, lanes[k], 8, k % 2 != 0);
+  }
+  check_points(INDIM_U8, 128, 8, true);
+  check_points(INDIM_F32, 16, 8, true);
+}
+
+TEST(points_of_eight) { on_each_target(check_points_of_eight); }
+
 TEST(points_sorted_apart_and_together) {
   for (int32_t stride = 2; stride <= 4; stride++) {
     check_points(INDIM_F32, 8, stride, true);
@@ -1397,6 +1410,7 @@ TEST(moves_of_too_many_bytes_are_refused) {
   X(while_runs_and_stops)             \
   X(every_stride)                     \
   X(points_sorted_apart_and_together) \
+  X(points_of_eight)                  \
   X(every_mask)                       \
   X(streamed_stores)                  \
   X(masked_scalar_and_repeated)       \

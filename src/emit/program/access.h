@@ -91,8 +91,9 @@ void indim_emit_lanes_end(indim_generator *g, const indim_emit_lane_loop *l);
 
 // interleave.c ----------------------------------------------------------------------------------------------------------
 
-// Loads of stride 2 to 4, forwards or backwards; the result has the memory type.
-bool indim_emit_can_load_strided(const indim_emit_access_lanes *a, indim_type type);
+// Loads of stride 2 to 4, forwards or backwards, and of stride 8 for types of one or two bytes, where the storage has
+// whole vectors; the result has the memory type.
+bool indim_emit_can_load_strided(const indim_generator *g, const indim_emit_access_lanes *a, indim_type type);
 LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const indim_emit_access_lanes *a);
 // Searches, starting at this store, for stores that interleave with it and sets g->group; false if there are none. The
 // group is emitted at the last of its nodes.

@@ -1,4 +1,4 @@
-// Lanes of stride 2, 3 or 4: loads are whole vectors, deinterleaved; stores are interleaved and whole. Three loads of
+// Lanes of stride 2, 3 or 4, and narrow ones of stride 8: loads are whole vectors, deinterleaved; stores are interleaved and whole. Three loads of
 // x, y and z of consecutive points read the same three vectors, which LLVM then loads once; three such stores, adjacent
 // in a body, become three vector stores.
 //
@@ -8,6 +8,7 @@
 #include "loop/ir/affine.h"
 
 enum { MOST_STRIDE = 4, MOST_LANES = 512 };  // eight registers of bytes, as reductions have them
+enum { NARROW_STRIDE = 8 };                  // of loads of one or two bytes, which no instruction gathers
 
 // The lanes of a register if |lanes| is a multiple of that, else |lanes|.
 static int32_t register_lanes(const indim_generator *g, indim_type type, int32_t lanes) {
@@ -50,10 +51,37 @@ static LLVMValueRef concatenate(indim_generator *g, LLVMValueRef *parts, int32_t
 
 // Loads -----------------------------------------------------------------------------------------------------------------
 
+// The same for a stride of 8: of each eight elements one half is kept, of that a half and of that one element, as whole
+// words that are moved. The code generator makes shuffles once that loads of neighbours have in common, 24 for all of them.
+static LLVMValueRef pick_by_halves(indim_generator *g, LLVMValueRef *vectors, int32_t lanes, int32_t stride,
+                                   int32_t first) {
+  LLVMTypeRef type = LLVMTypeOf(vectors[0]);
+  LLVMTypeRef element = LLVMGetElementType(type);
+  unsigned bits = LLVMGetTypeKind(element) == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(element) : 16;
+  int32_t map[MOST_LANES];
+  for (int32_t half = stride / 2; half > 0; half /= 2) {
+    int32_t words = lanes / half;
+    LLVMTypeRef word = LLVMIntTypeInContext(g->e.context, bits * (unsigned)half);
+    LLVMTypeRef moved = LLVMVectorType(word, (unsigned)words);
+    for (int32_t k = 0; k < words; k++) {
+      map[k] = 2 * k + first / half % 2;
+    }
+    for (int32_t j = 0; j < half; j++) {
+      LLVMValueRef low = LLVMBuildBitCast(g->e.builder, vectors[2 * j], moved, "");
+      LLVMValueRef high = LLVMBuildBitCast(g->e.builder, vectors[2 * j + 1], moved, "");
+      vectors[j] = indim_emit_shuffle(g, low, high, words, map);
+    }
+  }
+  return LLVMBuildBitCast(g->e.builder, vectors[0], type, "");
+}
+
 // Lane k is element |first| + k * stride of the concatenation of |stride| vectors.
 static LLVMValueRef pick_lanes(indim_generator *g, LLVMValueRef *vectors, int32_t lanes, int32_t stride,
                                int32_t first) {
   int32_t map[MOST_LANES];
+  if (stride == NARROW_STRIDE) {
+    return pick_by_halves(g, vectors, lanes, stride, first);
+  }
   if (stride == 3 && is_power_of_two(lanes)) {
     LLVMValueRef out = vectors[0];
     for (int32_t j = 1; j < stride; j++) {
@@ -141,7 +169,7 @@ LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const 
       parts[c] = pick_span(g, type, &a->at, first, part, stride);
       continue;
     }
-    LLVMValueRef vectors[MOST_STRIDE];
+    LLVMValueRef vectors[NARROW_STRIDE];
     for (int32_t j = 0; j < stride; j++) {
       LLVMValueRef pointer = indim_emit_address_pointer(g, &a->at, first - before + (int64_t)j * part);
       vectors[j] = indim_emit_plain_load(g, memory, pointer, type);
@@ -152,9 +180,15 @@ LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const 
   return a->stride < 0 ? indim_emit_reversed(g, a->lanes, all).part[0] : all.part[0];
 }
 
-bool indim_emit_can_load_strided(const indim_emit_access_lanes *a, indim_type type) {
-  return !a->has_lanes && a->mask == NULL && a->lanes > 1 && a->lanes <= MOST_LANES && a->stride <= MOST_STRIDE &&
-         a->stride >= -MOST_STRIDE && (a->stride > 1 || a->stride < -1) && !indim_type_is_complex(type);
+bool indim_emit_can_load_strided(const indim_generator *g, const indim_emit_access_lanes *a, indim_type type) {
+  if (a->has_lanes || a->mask != NULL || a->lanes < 2 || a->lanes > MOST_LANES || indim_type_is_complex(type)) {
+    return false;
+  }
+  if (a->stride == NARROW_STRIDE) {
+    return indim_type_bytes(type) <= 2 && is_power_of_two(a->lanes) && a->lanes >= NARROW_STRIDE &&
+           window_start(g, a, a->lanes) >= 0;
+  }
+  return a->stride <= MOST_STRIDE && a->stride >= -MOST_STRIDE && (a->stride > 1 || a->stride < -1);
 }
 
 // Stores ----------------------------------------------------------------------------------------------------------------

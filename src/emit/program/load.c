@@ -171,7 +171,7 @@ static indim_reg load_lanes(indim_generator *g, const indim_loop_node *node, ind
   if (!a.has_lanes && lanes > 1 && a.stride == 0) {
     return load_repeated(g, type, &a);
   }
-  if (indim_emit_can_load_strided(&a, type)) {
+  if (indim_emit_can_load_strided(g, &a, type)) {
     return indim_emit_unpack(&g->e, type, lanes, indim_emit_load_strided(g, type, &a));
   }
   return indim_emit_can_gather(g, type, lanes) ? load_gathered(g, type, &a) : load_each(g, type, &a);

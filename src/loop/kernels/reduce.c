@@ -13,6 +13,15 @@
 
 // Accumulating --------------------------------------------------------------------------------------------------------
 
+// Whether the innermost loop is one over eight adjacent elements: it is unrolled, as narrow ones are loaded as whole vectors
+// that are taken apart for all steps together.
+static bool has_unrolled_bytes(const indim_reduction *r) {
+  enum { STEPS = 8, CHEAP = 8 };
+  int32_t last = r->rank - 1;
+  return r->n == 1 && r->order_count > 0 && r->order[r->order_count - 1] == last && r->sizes[last] == STEPS &&
+         r->vector_dim >= 0 && r->inputs[0]->cost <= CHEAP;
+}
+
 // Accumulates into |acc| (of |lanes| lanes each) over the reduced dimensions from |position| on; |index| has the
 // others.
 static void reduced_dims(indim_reduction *r, int32_t position, int32_t lanes, indim_coord *index, indim_value_id *acc) {
@@ -27,7 +36,7 @@ static void reduced_dims(indim_reduction *r, int32_t position, int32_t lanes, in
     return;
   }
   int32_t dim = r->order[position];
-  if (r->sizes[dim] <= 4) {
+  if (r->sizes[dim] <= 4 || (position == r->order_count - 1 && has_unrolled_bytes(r))) {
     for (int64_t i = 0; i < r->sizes[dim]; i++) {
       index[dim] = (indim_coord){indim_loop_index(b, i), 0};
       reduced_dims(r, position + 1, lanes, index, acc);
@@ -316,8 +325,12 @@ static void run_output(indim_reduction *r) {
       indim_lower_explain(l, r->item, "columns, some rows at a time");
     } else if (d == r->vector_dim) {
       nest.vector_dim = at;
-      nest.lanes = indim_piece_lanes(nest.sizes[at] > r->lanes ? nest.sizes[at] : r->lanes,
-                                     r->is_single ? 4 * r->lanes : r->lanes);
+      int32_t most = r->is_single ? 4 * r->lanes : r->lanes;
+      if (has_unrolled_bytes(r)) {  // a vector of bytes, or one of the result
+        bool is_narrow = indim_type_bytes(result->shape->type) <= 2;
+        most = is_narrow ? r->lanes : most < l->target->vector_bytes ? most : l->target->vector_bytes;
+      }
+      nest.lanes = indim_piece_lanes(nest.sizes[at] > r->lanes ? nest.sizes[at] : r->lanes, most);
     } else if (r->rows > 1 && nest.sizes[at] >= r->rows) {
       nest.vector_dim = at;
       nest.lanes = r->rows;
