@@ -399,14 +399,21 @@ static void run_branch(indim_lowering *l, const branching *c, int32_t branch, in
     }
   }
   indim_lower_flow(l, flow);
-  for (int32_t k = 0; k < c->count && !indim_lower_failed(l); k++) {
+  // A parameter that is copied over another operand comes last: what is computed only now may read that one.
+  for (int32_t n = 0; n < 2 * c->count && !indim_lower_failed(l); n++) {
+    int32_t k = n % c->count;
     const carried *r = &c->list[k];
     indim_flow_item *result = flow->results[k];
-    indim_location at = indim_flow_result(c->item, k)->place;
+    const indim_flow_item *member = indim_flow_result(c->item, k);
+    bool is_last = r->how != CARRIED_ROWS && result->kind == INDIM_FLOW_PARAMETER && takes_over(member);
+    if (is_last != (n >= c->count)) {
+      continue;
+    }
     if (r->how == CARRIED_ROWS) {
       const indim_regs *regs = indim_regs_need(l, result);
       memcpy(yields + r->first_row, regs->rows, (size_t)r->row_count * sizeof *yields);
-    } else if (!indim_location_same(&result->place, &at)) {
+    } else if (!indim_location_same(&result->place, &member->place)) {
+      indim_location at = member->place;
       indim_nest_copy(l, result, &at);
     }
   }

@@ -38,6 +38,9 @@ static void lower_memory(indim_lowering *l, indim_flow_item *item) {
   if (item->flow_count > 0) {
     indim_lower_control(l, item);
   } else if (indim_shape_is_array(item->shape) && indim_element_can(item->instr)) {
+    if (item->instr->op == INDIM_OP_SELECT && indim_lower_select_over(l, item)) {
+      return;
+    }
     indim_lower_place(l, item);
     if (!indim_lower_failed(l)) {
       indim_nest_fill(l, item, &item->place);

@@ -306,6 +306,31 @@ static void do_whole(scope *s) {
   (void)seen_through(s, &x);
 }
 
+// One of two arrays by a pred that changes as loops run, an old value that is kept or replaced.
+static void do_choose(scope *s) {
+  choices *c = s->g->c;
+  array p = {.type = INDIM_PRED};
+  value x = pick_large(s);
+  value y = chance(c, 4) ? seen_through(s, &x) : need(s, &x.a);
+  value i = start_along(s, 8);
+  array scalar_shape = {.type = INDIM_S32};
+  value one = scalar(s, INDIM_S32, chance(c, 2) ? "1" : "2");
+  value low = *make(s, &scalar_shape, "and", &i, &one, NULL, "");
+  value zero = scalar(s, INDIM_S32, "0");
+  value which = *make(s, &p, "compare", &low, &zero, NULL, chance(c, 2) ? ", direction=EQ" : ", direction=GT");
+  bool is_swapped = chance(c, 2);
+  const value *first = is_swapped ? &y : &x;
+  const value *second = is_swapped ? &x : &y;
+  if (chance(c, 2)) {
+    array all = x.a;
+    all.type = INDIM_PRED;
+    value preds = broadcast_to(s, &which, &all, NULL);
+    make(s, &x.a, "select", &preds, first, second, "");
+  } else {
+    make(s, &x.a, "select", &which, first, second, "");
+  }
+}
+
 // Control --------------------------------------------------------------------------------------------------------------
 
 static bool is_like(const value *v, const value *like) {
@@ -490,9 +515,9 @@ static void do_branch(scope *s) {
 
 static void any_step_of_updates(scope *s) {
   static const step steps[] = {
-      {10, do_update, false}, {3, do_scatter_rows, false}, {2, do_scatter_two, false},
-      {5, do_read, false},    {3, do_whole, false},        {4, do_loop, true},
-      {4, do_branch, true},   {1, do_call, true},          {3, add_step, false},
+      {10, do_update, false}, {3, do_scatter_rows, false}, {2, do_scatter_two, false}, {5, do_read, false},
+      {3, do_whole, false},   {4, do_loop, true},          {4, do_branch, true},       {1, do_call, true},
+      {3, add_step, false},   {4, do_choose, false},
   };
   enum { DEEP = 3 };
   take_step(s, steps, sizeof steps / sizeof *steps, DEEP);

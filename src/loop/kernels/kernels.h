@@ -26,6 +26,9 @@ void indim_lower_place(indim_lowering *l, indim_flow_item *item);
 // Updates (overwrite.c): gives |result| its place, holding what |operand| does: the operand's own memory, where that may be
 // overwritten, or a copy.
 void indim_lower_overwrite(indim_lowering *l, indim_flow_item *result, indim_flow_item *operand);
+// A select that overwrites one of its operands: stores the other where that is chosen, else nothing. False, and nothing done,
+// where the operand's memory may not be overwritten.
+bool indim_lower_select_over(indim_lowering *l, indim_flow_item *item);
 // Stores an item that would be computed inside its user if that reads |storage|, which is going to be overwritten.
 void indim_lower_keep_before(indim_lowering *l, indim_flow_item *item, const indim_storage *storage);
 // A line of --explain: why |item| works on a copy of |base|.

@@ -64,6 +64,40 @@ void indim_lower_overwrite(indim_lowering *l, indim_flow_item *result, indim_flo
   }
 }
 
+bool indim_lower_select_over(indim_lowering *l, indim_flow_item *item) {
+  if (!item->overwrites) {
+    return false;
+  }
+  indim_flow_item *chooser = indim_flow_select_pred(item);
+  if (chooser == NULL) {
+    indim_lower_refuse(l, item, "its pred is not there (a defect of the lowering)");
+    return true;
+  }
+  bool keeps_second = indim_flow_memory(item->operands[2]) == item->base;
+  indim_location at = indim_location_need(l, item->base);
+  if (item->place.storage == NULL && indim_flow_owns(item->base) && at.tiled == NULL) {
+    item->place = at;
+  }
+  if (!indim_location_same(&item->place, &at)) {
+    return false;
+  }
+  indim_loop_builder *b = &l->b;
+  const indim_regs *pred = indim_regs_need(l, chooser);
+  if (indim_lower_failed(l)) {
+    return true;
+  }
+  indim_loop_if_begin(b, pred->rows[0]);
+  if (keeps_second) {
+    indim_nest_copy(l, item->operands[1], &item->place);
+  }
+  indim_loop_if_else(b, 0, NULL);
+  if (!keeps_second) {
+    indim_nest_copy(l, item->operands[2], &item->place);
+  }
+  indim_loop_if_end(b, NULL, NULL);
+  return true;
+}
+
 void indim_lower_aim(indim_flow_item *item, const indim_location *at) {
   item->place = *at;
   while (item->overwrites && item->flow_count == 0 && item->kind == INDIM_FLOW_OP &&

@@ -95,6 +95,12 @@ struct indim_flow {
 static inline indim_flow_item *indim_flow_result(indim_flow_item *item, int32_t k) {
   return item->member_count > 0 ? item->members[k] : item;
 }
+// The op that gives |item|, which may be one of several results.
+static inline indim_flow_item *indim_flow_op(indim_flow_item *item) {
+  return item->kind == INDIM_FLOW_MEMBER ? item->source : item;
+}
+// The one pred, in registers or memory, by which a select chooses all of an array; NULL where it chooses each element.
+indim_flow_item *indim_flow_select_pred(const indim_flow_item *select);
 // Whether the item is the operand's own memory, which a loop passes on untouched.
 bool indim_flow_is_passed_on(const indim_flow_item *item);
 // The item that |item| has its memory from, by overwriting it or by being passed on; NULL if it has memory of its own.

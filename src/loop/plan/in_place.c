@@ -1,8 +1,8 @@
-// Who may overwrite whom. An update (dynamic-update-slice, scatter), a loop that updates what it carries and a conditional
-// whose branches update what they are given can do so in the memory of the old value, which then costs what is updated and
-// not a copy of the whole, if nobody needs the old value afterwards. What reads it is computed before the update wherever
-// that is possible: items change their order, and what is computed inside a later user, element by element, is stored
-// before if it is much smaller than the array.
+// Who may overwrite whom. An update (dynamic-update-slice, scatter), a loop that updates what it carries, a conditional whose
+// branches update or keep what they are given and a select that keeps an array (base.c) can do so in the memory of the old
+// value, which then costs what is updated and not a copy of the whole, if nobody needs the old value afterwards. What reads it is
+// computed before the update wherever that is possible: items change their order, and what is computed inside a later user,
+// element by element, is stored before if it is much smaller than the array.
 //
 //   y = dynamic-update-slice(x, u, i)        s comes before y; z, which needs y, reads x inside an expression: the slice of x
 //   s = reduce(x)                            is stored before y. If z itself needs all of x, or x is a result, y is a copy.
@@ -55,90 +55,18 @@ typedef struct analysis {
 
 enum { UNSEEN, NOT_LATE, LATE };
 
-static indim_flow_item *op_of(indim_flow_item *item) { return item->kind == INDIM_FLOW_MEMBER ? item->source : item; }
-
 static bool block(analysis *a, const indim_flow_item *blocker, const char *why) {
   a->result->blocker = blocker;
   a->result->blocked = why;
   return false;
 }
 
-// Bases ------------------------------------------------------------------------------------------------------------------
-
-// What a loop carries as |k| is updated in place by its body.
-static indim_flow_item *base_of_loop(const indim_flow_item *loop, int32_t k) {
-  const indim_flow *body = loop->flows[1];
-  bool is_updated = body->results[k] != body->parameters[k] && indim_flow_root(body->results[k]) == body->parameters[k];
-  return is_updated ? loop->operands[k] : NULL;
-}
-
-// The operand of a conditional that parameter |number| of a branch is.
-static indim_flow_item *operand_of_branch(const indim_flow_item *item, int32_t branch, int32_t number) {
-  int32_t first = 1;
-  for (int32_t b = 0; b < branch; b++) {
-    first += item->flows[b]->parameter_count;
-  }
-  return indim_flow_memory(item->operands[first + number]);
-}
-
-// Whether a branch may leave result |k| in the memory of |base|: it is given it once at most, does not give it away as
-// another result, and what it gives as this result is no other parameter.
-static bool branch_agrees(const indim_flow_item *item, int32_t branch, int32_t k, const indim_flow_item *base) {
-  const indim_flow *flow = item->flows[branch];
-  const indim_flow_item *root = indim_flow_root(flow->results[k]);
-  int32_t times = 0;
-  for (int32_t p = 0; p < flow->parameter_count; p++) {
-    if (operand_of_branch(item, branch, p) != base) {
-      continue;
-    }
-    times++;
-    for (int32_t m = 0; m < flow->result_count; m++) {
-      if (m != k && indim_flow_root(flow->results[m]) == flow->parameters[p]) {
-        return false;
-      }
-    }
-  }
-  return times <= 1 && (root == NULL || operand_of_branch(item, branch, root->number) == base);
-}
-
-// Result |k| of a conditional lives in the memory of an operand that some branch updates or gives back.
-static indim_flow_item *base_of_conditional(const indim_flow_item *item, int32_t k) {
-  indim_flow_item *base = NULL;
-  for (int32_t b = 0; b < item->flow_count && base == NULL; b++) {
-    const indim_flow_item *root = indim_flow_root(item->flows[b]->results[k]);
-    base = root == NULL ? NULL : operand_of_branch(item, b, root->number);
-  }
-  for (int32_t b = 0; b < item->flow_count && base != NULL; b++) {
-    base = branch_agrees(item, b, k, base) ? base : NULL;
-  }
-  return base;
-}
-
-static indim_flow_item *base_of(indim_flow_item *item) {
-  const indim_flow_item *op = op_of(item);
-  int32_t k = item->kind == INDIM_FLOW_MEMBER ? item->number : 0;
-  indim_flow_item *base = NULL;
-  if (item->placement != INDIM_PLACEMENT_MEMORY || !indim_shape_is_array(item->shape) ||
-      op->placement == INDIM_PLACEMENT_NONE) {
-    return NULL;
-  }
-  if (indim_op_class_of(op->instr->op) == INDIM_OP_CLASS_UPDATE) {
-    base = op->operands[k];
-  } else if (op->instr->op == INDIM_OP_WHILE) {
-    base = base_of_loop(op, k);
-  } else if (op->instr->op == INDIM_OP_CONDITIONAL) {
-    base = base_of_conditional(op, k);
-  }
-  base = base == NULL ? NULL : indim_flow_memory(base);
-  return base != NULL && base->placement == INDIM_PLACEMENT_MEMORY ? base : NULL;
-}
-
 // Whether operand |k| of the writer is the old value that it overwrites, and is not read for anything else.
 static bool is_overwritten(const analysis *a, int32_t k) {
   const indim_flow_item *op = a->writer;
-  bool is_conditional = op->instr->op == INDIM_OP_CONDITIONAL;
+  bool is_any = op->instr->op == INDIM_OP_CONDITIONAL || op->instr->op == INDIM_OP_SELECT;
   int32_t number = a->result->kind == INDIM_FLOW_MEMBER ? a->result->number : 0;
-  return is_conditional || k == number;
+  return is_any || k == number;
 }
 
 // Uses -------------------------------------------------------------------------------------------------------------------
@@ -381,7 +309,7 @@ static bool can_overwrite(analysis *a) {
 
 static void decide(analysis *a, indim_flow_item *result) {
   a->result = result;
-  a->writer = op_of(result);
+  a->writer = indim_flow_op(result);
   a->knows_after = false;
   a->visited_count = a->reader_count = a->kept_count = 0;
   result->overwrites = can_overwrite(a);
@@ -490,7 +418,7 @@ void indim_plan_in_place(indim_lowering *l, indim_flow *flow) {
   bool is_out = !indim_lower_is_enabled(l, INDIM_DECISION_IN_PLACE);
   for (int32_t i = 0; i < a.count && !is_out && !indim_lower_failed(l); i++) {
     indim_flow_item *item = flow->items[i];
-    item->base = item->kind == INDIM_FLOW_PARAMETER ? NULL : base_of(item);
+    item->base = item->kind == INDIM_FLOW_PARAMETER ? NULL : indim_plan_base(item);
     if (item->base == NULL) {
       continue;
     }

@@ -23,6 +23,8 @@ INDIM_CHECKED indim_status indim_plan_report(indim_lowering *l, const indim_flow
 // plan_verify.c: INTERNAL, with the item, for a planned flow that does not hold together. Takes time that grows with the items
 // times those that overwrite memory.
 INDIM_CHECKED indim_status indim_plan_verify(indim_ctx *cx, const indim_flow *flow);
+// base.c: the item in memory that |item|, an update, a loop's or a conditional's result or a select, would overwrite; NULL: none.
+indim_flow_item *indim_plan_base(indim_flow_item *item);
 // in_place.c: decides which items may overwrite the memory of what they update or carry, and puts what reads the old value
 // before them. The flows inside |flow| are planned.
 void indim_plan_in_place(indim_lowering *l, indim_flow *flow);
