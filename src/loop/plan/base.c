@@ -38,13 +38,10 @@ static bool branch_agrees(const indim_flow_item *item, int32_t branch, int32_t k
   return times <= 1 && (root == NULL || is_copied || operand_of_branch(item, branch, root->number) == base);
 }
 
-// Result |k| of a conditional lives in the memory of an operand that some branch updates or gives back.
-static indim_flow_item *base_of_conditional(const indim_flow_item *item, int32_t k) {
-  indim_flow_item *base = NULL;
-  for (int32_t b = 0; b < item->flow_count && base == NULL; b++) {
-    const indim_flow_item *root = indim_flow_root(item->flows[b]->results[k]);
-    base = root == NULL ? NULL : operand_of_branch(item, b, root->number);
-  }
+// Result |k| of a conditional lives in the memory of an operand that branch |branch| updates or gives back.
+static indim_flow_item *base_of_conditional(const indim_flow_item *item, int32_t k, int32_t branch) {
+  const indim_flow_item *root = indim_flow_root(item->flows[branch]->results[k]);
+  indim_flow_item *base = root == NULL ? NULL : operand_of_branch(item, branch, root->number);
   for (int32_t b = 0; b < item->flow_count && base != NULL; b++) {
     base = branch_agrees(item, b, k, base) ? base : NULL;
   }
@@ -57,17 +54,18 @@ static bool is_kept(indim_flow_item *item, indim_flow_item *other) {
          indim_flow_root(item) != NULL && indim_flow_memory(item) != indim_flow_memory(other);
 }
 
-// A select by one pred between an array that is carried and another that is in memory stores the other, or nothing. Of two that
-// are carried the second, which is the old value as programs are written.
-static indim_flow_item *base_of_select(const indim_flow_item *item) {
+// A select by one pred between operand |k|, an array that is carried, and another that is in memory stores the other, or nothing.
+static indim_flow_item *base_of_select(const indim_flow_item *item, int32_t k) {
   indim_flow_item **of = item->operands;
-  if (indim_flow_select_pred(item) == NULL) {
-    return NULL;
-  }
-  return is_kept(of[2], of[1]) ? of[2] : is_kept(of[1], of[2]) ? of[1] : NULL;
+  return indim_flow_select_pred(item) != NULL && is_kept(of[k], of[3 - k]) ? of[k] : NULL;
 }
 
-indim_flow_item *indim_plan_base(indim_flow_item *item) {
+int32_t indim_plan_base_count(indim_flow_item *item) {
+  const indim_flow_item *op = indim_flow_op(item);
+  return op->instr->op == INDIM_OP_CONDITIONAL ? op->flow_count : op->instr->op == INDIM_OP_SELECT ? 2 : 1;
+}
+
+indim_flow_item *indim_plan_base(indim_flow_item *item, int32_t number) {
   const indim_flow_item *op = indim_flow_op(item);
   int32_t k = item->kind == INDIM_FLOW_MEMBER ? item->number : 0;
   indim_flow_item *base = NULL;
@@ -80,9 +78,9 @@ indim_flow_item *indim_plan_base(indim_flow_item *item) {
   } else if (op->instr->op == INDIM_OP_WHILE) {
     base = base_of_loop(op, k);
   } else if (op->instr->op == INDIM_OP_CONDITIONAL) {
-    base = base_of_conditional(op, k);
+    base = base_of_conditional(op, k, number);
   } else if (op->instr->op == INDIM_OP_SELECT) {
-    base = base_of_select(op);
+    base = base_of_select(op, 2 - number);
   }
   base = base == NULL ? NULL : indim_flow_memory(base);
   return base != NULL && base->placement == INDIM_PLACEMENT_MEMORY ? base : NULL;

@@ -412,21 +412,26 @@ static void reorder(analysis *a) {
   }
 }
 
-void indim_plan_in_place(indim_lowering *l, indim_flow *flow) {
-  analysis a = {.l = l, .flow = flow, .count = flow->item_count};
-  bool is_ready = false;
-  bool is_out = !indim_lower_is_enabled(l, INDIM_DECISION_IN_PLACE);
-  for (int32_t i = 0; i < a.count && !is_out && !indim_lower_failed(l); i++) {
-    indim_flow_item *item = flow->items[i];
-    item->base = item->kind == INDIM_FLOW_PARAMETER ? NULL : indim_plan_base(item);
-    if (item->base == NULL) {
+// The first array that |item| may overwrite, or why not the last that it could.
+static void choose_base(analysis *a, indim_flow_item *item) {
+  int32_t count = item->kind == INDIM_FLOW_PARAMETER ? 0 : indim_plan_base_count(item);
+  item->base = NULL;
+  for (int32_t k = 0; k < count && !item->overwrites && !indim_lower_failed(a->l); k++) {
+    indim_flow_item *base = indim_plan_base(item, k);
+    if (base == NULL || (a->uses == NULL && !begin(a))) {
       continue;
     }
-    if (!is_ready && !begin(&a)) {
-      return;
-    }
-    is_ready = true;
-    decide(&a, item);
+    item->base = base;
+    item->blocker = NULL;
+    decide(a, item);
+  }
+}
+
+void indim_plan_in_place(indim_lowering *l, indim_flow *flow) {
+  analysis a = {.l = l, .flow = flow, .count = flow->item_count};
+  bool is_out = !indim_lower_is_enabled(l, INDIM_DECISION_IN_PLACE);
+  for (int32_t i = 0; i < a.count && !is_out && !indim_lower_failed(l); i++) {
+    choose_base(&a, flow->items[i]);
   }
   if (a.is_reordered && !indim_lower_failed(l)) {
     reorder(&a);

@@ -24,7 +24,9 @@ INDIM_CHECKED indim_status indim_plan_report(indim_lowering *l, const indim_flow
 // times those that overwrite memory.
 INDIM_CHECKED indim_status indim_plan_verify(indim_ctx *cx, const indim_flow *flow);
 // base.c: the item in memory that |item|, an update, a loop's or a conditional's result or a select, would overwrite; NULL: none.
-indim_flow_item *indim_plan_base(indim_flow_item *item);
+// |number|: which of those that it could, the likeliest first: the second array of a select, what the first branch gives.
+indim_flow_item *indim_plan_base(indim_flow_item *item, int32_t number);
+int32_t indim_plan_base_count(indim_flow_item *item);
 // in_place.c: decides which items may overwrite the memory of what they update or carry, and puts what reads the old value
 // before them. The flows inside |flow| are planned.
 void indim_plan_in_place(indim_lowering *l, indim_flow *flow);
