@@ -64,6 +64,36 @@ void indim_lower_overwrite(indim_lowering *l, indim_flow_item *result, indim_flo
   }
 }
 
+// Makes what computing |item| inline reads, before the branch in which that is done: what is made inside is not there behind it.
+static void prepare_inline(indim_lowering *l, indim_flow_item *item, int32_t walk, int depth) {
+  enum { FEW = 128 };
+  if (item->walk == walk || indim_lower_failed(l)) {
+    return;
+  }
+  item->walk = walk;
+  bool is_constant = item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT;
+  if (item->placement != INDIM_PLACEMENT_INLINE || item->place.storage != NULL || is_constant) {
+    int64_t count = indim_shape_element_count(item->shape);
+    if (item->placement == INDIM_PLACEMENT_REGISTERS || (count >= 1 && count <= FEW)) {
+      (void)indim_regs_need(l, item);
+    }
+    (void)indim_location_need(l, item);
+    return;
+  }
+  for (int32_t k = 0; k < item->operand_count && depth <= INDIM_INLINE_DEPTH; k++) {
+    prepare_inline(l, item->operands[k], walk, depth + 1);
+  }
+}
+
+static void store_chosen(indim_lowering *l, indim_flow_item *item, const indim_location *at) {
+  if (item->placement == INDIM_PLACEMENT_INLINE && item->place.storage == NULL &&
+      item->instr->op != INDIM_OP_CONSTANT) {
+    indim_nest_fill(l, item, at);
+  } else {
+    indim_nest_copy(l, item, at);
+  }
+}
+
 bool indim_lower_select_over(indim_lowering *l, indim_flow_item *item) {
   if (!item->overwrites) {
     return false;
@@ -74,6 +104,7 @@ bool indim_lower_select_over(indim_lowering *l, indim_flow_item *item) {
     return true;
   }
   bool keeps_second = indim_flow_memory(item->operands[2]) == item->base;
+  indim_flow_item *other = item->operands[keeps_second ? 1 : 2];
   indim_location at = indim_location_need(l, item->base);
   if (item->place.storage == NULL && indim_flow_owns(item->base) && at.tiled == NULL) {
     item->place = at;
@@ -82,19 +113,21 @@ bool indim_lower_select_over(indim_lowering *l, indim_flow_item *item) {
     return false;
   }
   indim_loop_builder *b = &l->b;
+  prepare_inline(l, other, ++l->walks, 0);
   const indim_regs *pred = indim_regs_need(l, chooser);
   if (indim_lower_failed(l)) {
     return true;
   }
   indim_loop_if_begin(b, pred->rows[0]);
   if (keeps_second) {
-    indim_nest_copy(l, item->operands[1], &item->place);
+    store_chosen(l, other, &item->place);
   }
   indim_loop_if_else(b, 0, NULL);
   if (!keeps_second) {
-    indim_nest_copy(l, item->operands[2], &item->place);
+    store_chosen(l, other, &item->place);
   }
   indim_loop_if_end(b, NULL, NULL);
+  indim_element_forget(l);
   return true;
 }
 

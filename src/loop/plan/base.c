@@ -48,13 +48,13 @@ static indim_flow_item *base_of_conditional(const indim_flow_item *item, int32_t
   return base;
 }
 
-// Whether |item| lives in a parameter's memory, where a select may leave it as it is.
+// Whether |item| lives in a parameter's memory, where a select may leave it as it is, and |other| does not.
 static bool is_kept(indim_flow_item *item, indim_flow_item *other) {
-  return item->placement == INDIM_PLACEMENT_MEMORY && other->placement == INDIM_PLACEMENT_MEMORY &&
-         indim_flow_root(item) != NULL && indim_flow_memory(item) != indim_flow_memory(other);
+  return item->placement == INDIM_PLACEMENT_MEMORY && indim_flow_root(item) != NULL &&
+         indim_flow_memory(item) != indim_flow_memory(other);
 }
 
-// A select by one pred between operand |k|, an array that is carried, and another that is in memory stores the other, or nothing.
+// A select by one pred between operand |k|, an array that is carried, and another stores the other, or nothing.
 static indim_flow_item *base_of_select(const indim_flow_item *item, int32_t k) {
   indim_flow_item **of = item->operands;
   return indim_flow_select_pred(item) != NULL && is_kept(of[k], of[3 - k]) ? of[k] : NULL;

@@ -218,8 +218,10 @@ static bool visit_use(analysis *a, const use *u, bool is_direct, bool *out_is_la
     return true;
   }
   if (user == a->writer) {
-    bool is_update = user->flow_count == 0;  // which has its own operands computed before
-    return (is_direct && is_overwritten(a, u->operand)) || is_update || block(a, user, "is given it twice");
+    bool is_select = user->instr->op == INDIM_OP_SELECT;   // which may read other elements than it stores
+    bool is_update = user->flow_count == 0 && !is_select;  // which has its own operands computed before
+    return (is_direct && is_overwritten(a, u->operand)) || is_update ||
+           block(a, user, is_select ? "reads it for what it stores" : "is given it twice");
   }
   if (user->placement == INDIM_PLACEMENT_INLINE) {
     if (a->state[user->index] == UNSEEN) {
