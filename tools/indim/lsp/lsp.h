@@ -62,7 +62,7 @@ typedef struct definition {
   char *text;  // the name as the library has it
 } definition;
 
-enum { NO_TOKEN = UINT32_MAX };
+#define NO_TOKEN UINT32_MAX
 
 typedef struct outline {
   token *tokens;
