@@ -194,72 +194,8 @@ static int64_t depth_at(const indim_gather *g, int64_t begin, int64_t most) {
 }
 
 #if defined(__GNUC__)
-#define PASTE2(a, b) a##_##b
-#define PASTE(a, b) PASTE2(a, b)
-
-#define VECTOR_BYTES 16
-#define TILE_M 6
-#define TARGET
-#define REAL float
-#define NAME(x) PASTE(x, f32_16)
-#include "run/convolution_body.h"
-#undef REAL
-#undef NAME
-#define REAL double
-#define NAME(x) PASTE(x, f64_16)
-#include "run/convolution_body.h"
-#undef REAL
-#undef NAME
-#undef TARGET
-#undef VECTOR_BYTES
-
-#if defined(__x86_64__)
-#define VECTOR_BYTES 32
-#define TARGET __attribute__((target("avx2,fma")))
-#define REAL float
-#define NAME(x) PASTE(x, f32_32)
-#include "run/convolution_body.h"
-#undef REAL
-#undef NAME
-#define REAL double
-#define NAME(x) PASTE(x, f64_32)
-#include "run/convolution_body.h"
-#undef REAL
-#undef NAME
-#undef TARGET
-#undef VECTOR_BYTES
-#undef TILE_M
-
-#define VECTOR_BYTES 64
-#define TILE_M 12
-#define TARGET __attribute__((target("avx512f,avx2,fma")))
-#define REAL float
-#define NAME(x) PASTE(x, f32_64)
-#include "run/convolution_body.h"
-#undef REAL
-#undef NAME
-#define REAL double
-#define NAME(x) PASTE(x, f64_64)
-#include "run/convolution_body.h"
-#undef REAL
-#undef NAME
-#undef TARGET
-#undef VECTOR_BYTES
-
-#define DISPATCH(function, type, ...)                                                            \
-  do {                                                                                           \
-    if (vector_bytes >= 64 && __builtin_cpu_supports("avx512f")) {                               \
-      function##_##type##_64(__VA_ARGS__);                                                       \
-      return;                                                                                    \
-    }                                                                                            \
-    if (vector_bytes >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) { \
-      function##_##type##_32(__VA_ARGS__);                                                       \
-      return;                                                                                    \
-    }                                                                                            \
-  } while (0)
-#else
-#define DISPATCH(function, type, ...) (void)vector_bytes
-#endif
+#define BODY "run/convolution_body.h"
+#include "run/vector_instances.h"
 
 // A vector holds no more columns than there are.
 static int32_t useful_bytes(int32_t vector_bytes, int64_t columns, int64_t element_bytes) {

@@ -1,11 +1,5 @@
-// The body of the host's convolution for one element type and vector width; included by convolution_block.c once for each,
-// with
-//
-//   REAL          the element type
-//   VECTOR_BYTES  16, 32 or 64
-//   TILE_M        rows of a register tile, a multiple of 3
-//   NAME(x)       the name of x in this instance
-//   TARGET        attributes of the functions
+// The body of the host's convolution for one element type and vector width, which convolution_block.c has by
+// vector_instances.h.
 //
 // As in gemm_body.h, register tiles of TILE_M rows by one or two vectors go down all rows of a block for one panel of
 // columns after the other; a panel of the filter is packed on the stack and stays in L1 meanwhile. The image is never
@@ -13,6 +7,7 @@
 // to zeros, or is packed for this block alone.
 #define VECTOR NAME(vector)
 #define LANES ((int64_t)(VECTOR_BYTES / sizeof(REAL)))
+#define TILE_M (VECTOR_BYTES == 64 ? 12 : 6)  // rows of a register tile, a multiple of 3
 #define TILE_N (2 * LANES)
 #define DEPTH ((int64_t)(INDIM_GATHER_DEPTH_BYTES / sizeof(REAL)))
 #define PITCH (DEPTH + 16)  // of packed rows: the rows of a tile are in different sets of a cache
@@ -493,6 +488,7 @@ TARGET static void NAME(block)(const indim_gather *g, const REAL *image, const R
 
 #undef VECTOR
 #undef LANES
+#undef TILE_M
 #undef TILE_N
 #undef DEPTH
 #undef PITCH

@@ -1,5 +1,5 @@
 // The built-in matrix product, for machines without a BLAS: plain C over vectors of the compiler's, one instance for
-// each element type and vector width, dispatched to the widest that the processor has. This file alone is compiled with
+// each element type and vector width, dispatched to the widest that the processor has. This file is compiled with
 // FMA contraction: the order and rounding of a product's sums are unspecified.
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,81 +55,20 @@ static inline __attribute__((always_inline)) void transpose_f64(const double *fr
 
 #define TRANSPOSE(from, ...) _Generic(*(from), float : transpose_f32, double : transpose_f64)(from, __VA_ARGS__)
 
-#define PASTE2(a, b) a##_##b
-#define PASTE(a, b) PASTE2(a, b)
-
-#define VECTOR_BYTES 16
-#define TARGET
-#define REAL float
-#define NAME(x) PASTE(x, f32_16)
-#include "run/gemm_body.h"
-#undef REAL
-#undef NAME
-#define REAL double
-#define NAME(x) PASTE(x, f64_16)
-#include "run/gemm_body.h"
-#undef REAL
-#undef NAME
-#undef TARGET
-#undef VECTOR_BYTES
-
-#if defined(__x86_64__)
-#define VECTOR_BYTES 32
-#define TARGET __attribute__((target("avx2,fma")))
-#define REAL float
-#define NAME(x) PASTE(x, f32_32)
-#include "run/gemm_body.h"
-#undef REAL
-#undef NAME
-#define REAL double
-#define NAME(x) PASTE(x, f64_32)
-#include "run/gemm_body.h"
-#undef REAL
-#undef NAME
-#undef TARGET
-#undef VECTOR_BYTES
-
-#define VECTOR_BYTES 64
-#define TARGET __attribute__((target("avx512f,avx2,fma")))
-#define REAL float
-#define NAME(x) PASTE(x, f32_64)
-#include "run/gemm_body.h"
-#undef REAL
-#undef NAME
-#define REAL double
-#define NAME(x) PASTE(x, f64_64)
-#include "run/gemm_body.h"
-#undef REAL
-#undef NAME
-#undef TARGET
-#undef VECTOR_BYTES
-
-#define DISPATCH(type, ...)                                                                      \
-  do {                                                                                           \
-    if (vector_bytes >= 64 && __builtin_cpu_supports("avx512f")) {                               \
-      gemm_##type##_64(__VA_ARGS__);                                                             \
-      return;                                                                                    \
-    }                                                                                            \
-    if (vector_bytes >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) { \
-      gemm_##type##_32(__VA_ARGS__);                                                             \
-      return;                                                                                    \
-    }                                                                                            \
-  } while (0)
-#else
-#define DISPATCH(type, ...) (void)vector_bytes
-#endif
+#define BODY "run/gemm_body.h"
+#include "run/vector_instances.h"
 
 static void product_f32(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const float *lhs, int64_t lhs_m,
                         int64_t lhs_k, const float *rhs, int64_t rhs_k, int64_t rhs_n, float *out, int64_t out_m,
                         bool accumulate) {
-  DISPATCH(f32, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+  DISPATCH(gemm, f32, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
   gemm_f32_16(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
 }
 
 static void product_f64(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const double *lhs, int64_t lhs_m,
                         int64_t lhs_k, const double *rhs, int64_t rhs_k, int64_t rhs_n, double *out, int64_t out_m,
                         bool accumulate) {
-  DISPATCH(f64, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+  DISPATCH(gemm, f64, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
   gemm_f64_16(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
 }
 

@@ -1,9 +1,4 @@
-// The body of the built-in matrix product for one element type and vector width; included by gemm.c once for each, with
-//
-//   REAL          the element type
-//   VECTOR_BYTES  16, 32 or 64
-//   NAME(x)       the name of x in this instance
-//   TARGET        attributes of the functions
+// The body of the built-in matrix product for one element type and vector width, which gemm.c has by vector_instances.h.
 //
 // Each instance computes register tiles of 6 rows (the last ones fewer) by two vectors, down all rows of a block for
 // one column panel after the other. A panel of the right side, up to 256 steps deep, is packed on the stack and stays
