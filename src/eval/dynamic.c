@@ -460,25 +460,13 @@ static indim_status divide_up(const cutting *c, int64_t count, int32_t begin, in
 static indim_status reshape_sizes(const cutting *c, const indim_shape *from, int64_t *sizes) {
   const indim_shape *to = c->instr->shape;
   const int64_t *counts = c->shapes[0].sizes;
-  int32_t i = 0;
-  int32_t j = 0;
   if (indim_shape_element_count(to) == 0) {  // no elements by the bounds: any sizes will do
     memcpy(sizes, to->sizes, (size_t)to->rank * sizeof *sizes);
     return INDIM_OK;
   }
-  while (i < from->rank || j < to->rank) {
-    int32_t first_i = i;
-    int32_t first_j = j;
-    int64_t left = i < from->rank ? from->sizes[i++] : 1;
-    int64_t right = j < to->rank ? to->sizes[j++] : 1;
-    while (left != right && (i < from->rank || j < to->rank)) {
-      bool takes_left = (left < right && i < from->rank) || j == to->rank;
-      left *= takes_left ? from->sizes[i] : 1;
-      right *= takes_left ? 1 : to->sizes[j];
-      i += takes_left ? 1 : 0;
-      j += takes_left ? 0 : 1;
-    }
-    INDIM_TRY(divide_up(c, product(counts, first_i, i), first_j, j, sizes));
+  indim_reshape_group g = {0};
+  while (indim_reshape_group_next(from, to, &g)) {
+    INDIM_TRY(divide_up(c, product(counts, g.first_from, g.from), g.first_to, g.to, sizes));
   }
   return INDIM_OK;
 }

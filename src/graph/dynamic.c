@@ -42,6 +42,29 @@ int32_t indim_instr_batch_rank(const indim_instr *instr) {
   }
 }
 
+bool indim_reshape_group_next(const indim_shape *from, const indim_shape *to, indim_reshape_group *group) {
+  int32_t i = group->from;
+  int32_t j = group->to;
+  if (i >= from->rank && j >= to->rank) {
+    return false;
+  }
+  group->first_from = i;
+  group->first_to = j;
+  int64_t left = i < from->rank ? from->sizes[i++] : 1;
+  int64_t right = j < to->rank ? to->sizes[j++] : 1;
+  while (left != right && (i < from->rank || j < to->rank)) {
+    bool takes_left = (left < right && i < from->rank) || j == to->rank;
+    left *= takes_left ? from->sizes[i] : 1;
+    right *= takes_left ? 1 : to->sizes[j];
+    i += takes_left ? 1 : 0;
+    j += takes_left ? 0 : 1;
+  }
+  group->from = i;
+  group->to = j;
+  group->count = right;
+  return true;
+}
+
 // Whether all dynamic dimensions are of the batch.
 static bool is_batch_alone(const indim_instr *instr) {
   uint64_t inside = ~((UINT64_C(1) << indim_instr_batch_rank(instr)) - 1);  // less than 64: a matrix, at least an axis

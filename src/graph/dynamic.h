@@ -9,6 +9,16 @@ bool indim_instr_is_elementwise(const indim_instr *instr);
 // Of ops on a batch (fft, cholesky, triangular-solve, topk, bitcast-convert to elements of other bits): how many dimensions that is.
 int32_t indim_instr_batch_rank(const indim_instr *instr);
 
+// Dimensions of a reshape's operand and result that belong together: first_from to from - 1 and first_to to to - 1, which have
+// equally many elements by their bounds, |count|.
+typedef struct indim_reshape_group {
+  int32_t first_from, from;
+  int32_t first_to, to;
+  int64_t count;
+} indim_reshape_group;
+// The next group behind |*group|, which is {0} before the first; false when all dimensions are behind it.
+bool indim_reshape_group_next(const indim_shape *from, const indim_shape *to, indim_reshape_group *group);
+
 // Whether the instruction or one of its operands has a dynamic dimension, or its sizes are given when the program runs.
 bool indim_instr_is_dynamic(const indim_instr *instr);
 // UNSUPPORTED, with the way out, for such an instruction that has no meaning.

@@ -1,5 +1,6 @@
 // Ops that move what counts to its place among what counts: reverse, concatenate, pad, reshapes. What is behind is 0.
 #include "expand/dynamic/padder.h"
+#include "graph/dynamic.h"
 #include "graph/infer_kit.h"
 
 static void sizes_of(const indim_instr *instr, const indim_sized *operands, int32_t i, indim_run_size *sizes) {
@@ -175,22 +176,10 @@ static bool reshape_sizes(indim_padder *p, const indim_instr *instr, const indim
   const indim_shape *from = instr->operands[0]->shape;
   const indim_shape *to = instr->shape;
   bool stays = true;
-  int32_t i = 0;
-  int32_t j = 0;
-  while ((i < from->rank || j < to->rank) && !indim_padder_failed(p)) {
-    int32_t first_i = i;
-    int32_t first_j = j;
-    int64_t left = i < from->rank ? from->sizes[i++] : 1;
-    int64_t right = j < to->rank ? to->sizes[j++] : 1;
-    while (left != right && (i < from->rank || j < to->rank)) {
-      bool takes_left = (left < right && i < from->rank) || j == to->rank;
-      left *= takes_left ? from->sizes[i] : 1;
-      right *= takes_left ? 1 : to->sizes[j];
-      i += takes_left ? 1 : 0;
-      j += takes_left ? 0 : 1;
-    }
-    divide_up(p, instr, product(p, counts, first_i, i), right, first_j, j, sizes);
-    stays = stays && is_prefix(from, counts, first_i, i) && is_prefix(to, sizes, first_j, j);
+  indim_reshape_group g = {0};
+  while (!indim_padder_failed(p) && indim_reshape_group_next(from, to, &g)) {
+    divide_up(p, instr, product(p, counts, g.first_from, g.from), g.count, g.first_to, g.to, sizes);
+    stays = stays && is_prefix(from, counts, g.first_from, g.from) && is_prefix(to, sizes, g.first_to, g.to);
   }
   return stays;
 }
