@@ -13,19 +13,18 @@ import pty
 import re
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 
 import numpy as np
+from _case import finish, interrupt, report
 
 INDIM = os.path.abspath(os.environ["INDIM_BIN"])
 OK, REFUSED, USAGE, FILE, LIMIT, UNSUPPORTED, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 5, 7, 130
 COMMANDS = re.findall(r"^COMMAND\((\w+),", pathlib.Path("tools/indim/commands.def").read_text(), re.MULTILINE)
 NEEDS_NONE = {"ops", "lsp"}  # commands that do something without arguments
-passed = failed = 0
 # Sanitized builds need address space of their own.
 SANITIZED = "build/asan" in INDIM or "build/tsan" in INDIM
 
@@ -47,15 +46,6 @@ def run_into_full(*arguments):
         done = subprocess.run([INDIM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
     done.stdout = ""
     return done
-
-
-def report(what, ok, why):
-    global passed, failed
-    if ok:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED {what}: {why}")
 
 
 def expect(what, done, code, out=None, err=None):
@@ -577,16 +567,16 @@ def limits(folder):
     for engine in ("auto", "eval"):
         command = [INDIM, "run", f"--engine={engine}", str(loop)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(3 if SANITIZED else 0.7)
-        process.send_signal(signal.SIGINT)
+        interrupt(process)
         out, err = process.communicate(timeout=60)
         report(f"Ctrl-C, {engine}", process.returncode == INTERRUPTED and "interrupted" in err, (process.returncode, err))
     ours, theirs = os.openpty()
     process = subprocess.Popen([INDIM, "run", "--engine=eval", str(loop)], stdout=subprocess.DEVNULL, stderr=theirs)
-    time.sleep(2.6)
-    process.send_signal(signal.SIGINT)
+    shown = ""
+    while ", 2 s" not in shown and process.poll() is None:
+        shown += os.read(ours, 4096).decode()
+    interrupt(process)
     code = process.wait(timeout=60)
-    shown = os.read(ours, 4096).decode()
     os.close(ours), os.close(theirs)
     report("progress on a terminal", code == INTERRUPTED and "evaluating, 2 s (Ctrl-C stops)" in shown, (code, shown))
     if not SANITIZED:
@@ -813,5 +803,4 @@ with tempfile.TemporaryDirectory() as name:
     full_disk(folder)
     leftovers = [p.name for p in folder.iterdir() if ".tmp" in p.name or p.name.count(".") > 1]
     report("no temporary files are left", not leftovers, leftovers)
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+sys.exit(finish())

@@ -14,9 +14,10 @@ import sys
 import tempfile
 import time
 
+from _case import finish, report
+
 INDIM = os.path.abspath(os.environ["INDIM_BIN"])
 SAME, DIFFERENT, TROUBLE = 0, 1, 2
-passed = failed = 0
 
 PROGRAM = """HloModule m, entry_computation_layout={(f32[4,6]{1,0}, f32[6]{0}, s32[])->(f32[4,6]{1,0}, f32[4]{0}, f32[4,6]{1,0})}
 
@@ -60,14 +61,6 @@ ENTRY main {
   ROOT out = (f32[4,6], f32[4], f32[4,6]) tuple(last, rows, back)
 }
 """
-
-
-def report(what, ok, why):
-    global passed, failed
-    passed += bool(ok)
-    failed += not ok
-    if not ok:
-        print(f"FAILED {what}: {why}")
 
 
 def diff(folder, a, b, *options, **environment):
@@ -270,5 +263,4 @@ with tempfile.TemporaryDirectory() as name:
     into_files(folder)
     wrong(folder)
     large(folder)
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+sys.exit(finish())

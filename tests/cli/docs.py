@@ -19,15 +19,9 @@ import build  # noqa: E402
 import check as site_check  # noqa: E402
 import commands  # noqa: E402
 
+from _case import finish, report
+
 INDIM = os.path.abspath(os.environ["INDIM_BIN"])
-passed = failed = 0
-
-
-def check(what, ok, why=""):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        print(f"FAILED {what}: {why}")
 
 
 def test_pages(pages):
@@ -37,35 +31,35 @@ def test_pages(pages):
         for pages_of in group.values():
             listed += [pages_of] if isinstance(pages_of, str) else pages_of
     there = {str(p.relative_to(pages)) for p in pages.rglob("*.md")}
-    check("each page is in the navigation once", sorted(listed) == sorted(there), set(listed) ^ there)
+    report("each page is in the navigation once", sorted(listed) == sorted(there), set(listed) ^ there)
     of_c = "\n".join(p.read_text() for p in pages.glob("c/*_h.md"))
     for header in sorted((ROOT / "include/indim").glob("*.h")):
         text = re.sub(r"//.*", "", header.read_text())
         for name in re.findall(r"INDIM_API[^;]*?\b(indim_\w+)\s*\(", text):
-            check(f"{name} of {header.name} is there once", of_c.count(f'<a id="{name}"></a>') == 1, of_c.count(f'<a id="{name}"></a>'))
+            report(f"{name} of {header.name} is there once", of_c.count(f'<a id="{name}"></a>') == 1, of_c.count(f'<a id="{name}"></a>'))
     ops = (pages / "operations.md").read_text()
     rows = re.findall(r'^INDIM_OP\(\w+, "([^"]+)"', (ROOT / "include/indim/ops.def").read_text(), re.M)
     for op in rows:
-        check(f"{op} has a section", f"\n## {op} {{ #{op} }}\n" in ops)
-    check("an example's result is there", "f32[2] {11, 22}" in ops)
+        report(f"{op} has a section", f"\n## {op} {{ #{op} }}\n" in ops)
+    report("an example's result is there", "f32[2] {11, 22}" in ops)
     shown = (pages / "guide/layouts.md").read_text()
-    check("commands of the guide have their output", "column-major" not in shown or "minor to major" in shown, shown[:200])
-    check("drawings are drawn", len(list((pages / "guide/drawn_layouts").glob("*.svg"))) == 4)
-    check("no page is empty", all(p.stat().st_size > 80 for p in pages.rglob("*.md")))
+    report("commands of the guide have their output", "column-major" not in shown or "minor to major" in shown, shown[:200])
+    report("drawings are drawn", len(list((pages / "guide/drawn_layouts").glob("*.svg"))) == 4)
+    report("no page is empty", all(p.stat().st_size > 80 for p in pages.rglob("*.md")))
 
 
 def test_commands():
     shell = commands.Shell(INDIM, ROOT)
     block = "$ cat p.hlo\nENTRY e { ROOT c = s32[] constant(7) }\n$ indim run p.hlo\nwhat stood here\n"
-    check("what stood there is replaced", shell.block(block).endswith("$ indim run p.hlo\ns32[] 7\n"), shell.block(block))
-    check("what is not typed stays", shell.block("$ python x.py\n5\n") == "$ python x.py\n5\n")
+    report("what stood there is replaced", shell.block(block).endswith("$ indim run p.hlo\ns32[] 7\n"), shell.block(block))
+    report("what is not typed stays", shell.block("$ python x.py\n5\n") == "$ python x.py\n5\n")
     with contextlib.redirect_stderr(io.StringIO()):
         for wrong in ("$ indim run nothing.hlo\n", "$ indim nonsense\n"):
             try:
                 shell.block(wrong)
-                check(f"{wrong!r} ends the build", False)
+                report(f"{wrong!r} ends the build", False)
             except SystemExit:
-                check("ends", True)
+                report("ends", True)
 
 
 def test_links(folder):
@@ -74,23 +68,23 @@ def test_links(folder):
     (folder / "a/other.html").write_text('<h1 id="here">x</h1>')
     good = '<a href="a/other.html#here">x</a><a href="https://example.org/">x</a><a href="#top" id="top">x</a><img src="data:,">'
     (folder / "index.html").write_text(good)
-    check("a right site has no problem", list(site_check.problems_of(folder)) == [], list(site_check.problems_of(folder)))
+    report("a right site has no problem", list(site_check.problems_of(folder)) == [], list(site_check.problems_of(folder)))
     for wrong in ('<a href="none.html">', '<a href="a/other.html#there">', '<a href="#nowhere">', '<img src="none.svg">', '<a href="../../x">',
                   '<script src="https://example.org/x.js"></script>', '<link rel="stylesheet" href="//example.org/x.css">',
                   '<img src="http://example.org/x.png">'):  # fmt: skip
         (folder / "index.html").write_text(good + wrong)
-        check(f"{wrong} is found", len(list(site_check.problems_of(folder))) == 1, list(site_check.problems_of(folder)))
+        report(f"{wrong} is found", len(list(site_check.problems_of(folder))) == 1, list(site_check.problems_of(folder)))
     (folder / "index.html").write_text(good)
     (folder / "x.css").write_text("a { background: url('https://example.org/x.png') }")
-    check("in CSS, too", len(list(site_check.problems_of(folder))) == 1)
+    report("in CSS, too", len(list(site_check.problems_of(folder))) == 1)
     for link in ("[x](none.md)", "[x](../include/none.h)"):
         try:
             build.with_links(link, "docs/a.md", "a.md")
-            check(f"{link} ends the build", False)
+            report(f"{link} ends the build", False)
         except SystemExit:
-            check("ends", True)
+            report("ends", True)
     turned = build.with_links("[a](../include/indim/base.h) [b](math.md#x) [c](../LICENSE) `[d](e)` [`f`](graph.md)\n```\n[x](none.md)\n```\n", "docs/a.md", "p/a.md")
-    check("links are turned", turned.startswith("[a](../c/base_h.md) [b](../math.md#x) c `[d](e)` [`f`](../graph.md)\n```\n[x]"), turned)
+    report("links are turned", turned.startswith("[a](../c/base_h.md) [b](../math.md#x) c `[d](e)` [`f`](../graph.md)\n```\n[x]"), turned)
 
 
 def main():
@@ -100,8 +94,7 @@ def main():
         test_commands()
         if int(os.environ.get("INDIM_TEST_SAMPLE", "1")) == 1:  # each example is compiled, which is slow with instruments
             test_pages(folder / "pages")
-    print(f"{passed} passed, {failed} failed")
-    return bool(failed)
+    return finish()
 
 
 if __name__ == "__main__":

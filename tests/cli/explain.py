@@ -9,7 +9,6 @@ import itertools
 import json
 import os
 import pathlib
-import pty
 import random
 import re
 import subprocess
@@ -18,26 +17,17 @@ import tempfile
 import xml.etree.ElementTree
 
 import numpy as np
+from _case import finish, on_terminal, report
 
 INDIM = os.path.abspath(os.environ["INDIM_BIN"])
 SAMPLE = int(os.environ.get("INDIM_TEST_SAMPLE", "1"))
 PLAIN = {**{k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "LC_CTYPE", "LANG")}, "LC_ALL": "C.UTF-8"}
-passed = failed = 0
 
 
 def run(*arguments, **environment):
     return subprocess.run(
         [INDIM, *arguments], capture_output=True, text=True, timeout=120, env={**PLAIN, **environment}
     )
-
-
-def report(what, ok, why=""):
-    global passed, failed
-    if ok:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED {what}: {why}")
 
 
 # Layouts, from their definition: the sizes in the order of memory, cut by one tile after another.
@@ -193,33 +183,19 @@ def forms(folder):
     report("--json refused", done.returncode == 1 and json.loads(done.stdout)["ok"] is False, done.stdout)
 
 
-def on_terminal(*arguments, **environment):
+def colours(*arguments, **environment):
     """What a terminal gets."""
-    main, other = pty.openpty()
-    done = subprocess.Popen([INDIM, *arguments], stdout=other, stderr=other, env={**PLAIN, "TERM": "xterm", **environment})
-    os.close(other)
-    said = b""
-    while True:
-        try:
-            part = os.read(main, 65536)
-        except OSError:
-            part = b""
-        if not part:
-            break
-        said += part
-    done.wait()
-    os.close(main)
-    return said.decode()
+    return on_terminal([INDIM, *arguments], {**PLAIN, "TERM": "xterm", **environment})[1]
 
 
 def terminals():
     plain = run("explain", "f32[3,5]{1,0:T(2,2)}").stdout
     report("piped: no colour", "\x1b" not in plain)
-    report("a terminal: colour", "\x1b[" in on_terminal("explain", "f32[2]"))
-    report("NO_COLOR", "\x1b" not in on_terminal("explain", "f32[2]", NO_COLOR="1"))
-    report("TERM=dumb", "\x1b" not in on_terminal("explain", "f32[2]", TERM="dumb"))
+    report("a terminal: colour", "\x1b[" in colours("explain", "f32[2]"))
+    report("NO_COLOR", "\x1b" not in colours("explain", "f32[2]", NO_COLOR="1"))
+    report("TERM=dumb", "\x1b" not in colours("explain", "f32[2]", TERM="dumb"))
     report("--color=always", "\x1b[" in run("explain", "--color=always", "f32[2]").stdout)
-    report("--color=never", "\x1b" not in on_terminal("explain", "--color=never", "f32[2]"))
+    report("--color=never", "\x1b" not in colours("explain", "--color=never", "f32[2]"))
     colourless = re.sub(r"\x1b\[[0-9;]*m", "", run("explain", "--color=always", "f32[3,5]{1,0:T(2,2)}").stdout)
     report("colour adds nothing else", colourless == plain)
     report("Unicode", "┌" in plain and not run("explain", "--ascii", "f32[3,5]{1,0:T(2,2)}").stdout.encode().strip(bytes(range(10, 127))))
@@ -378,5 +354,4 @@ with tempfile.TemporaryDirectory() as name:
     pairs()
     random_broadcasts()
     broadcasts()
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+sys.exit(finish())

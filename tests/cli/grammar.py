@@ -18,15 +18,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/cli"))
 import lsp  # noqa: E402
 
+from _case import finish, report
+
 GRAMMAR = json.loads((ROOT / "editors/hlo.tmLanguage.json").read_text())
-failed = passed = 0
-
-
-def check(what, ok, why=""):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        print(f"FAILED {what}: {why}")
 
 
 def rules_of(patterns):
@@ -113,7 +107,7 @@ def test_programs():
         coloured = list(scopes(text))
         lines = text.split("\n")
         wrong = [(n + 1, lines[n][a:b]) for n, a, b, scope in coloured if scope.startswith("invalid")]
-        check(f"{file.name}: no wrong scope", not wrong, wrong[:5])
+        report(f"{file.name}: no wrong scope", not wrong, wrong[:5])
         at = {(n, a): (scope, b) for n, a, b, scope in coloured}
         server.open(text)
         data, line, character, different = server.whole("semanticTokens/full")["data"], 0, 0, []
@@ -123,22 +117,21 @@ def test_programs():
             scope = at.get((line, character), ("nothing", 0))[0]
             if scope not in SAME[kind] and lines[line].isascii():
                 different.append((line + 1, piece, kind, scope))
-        check(f"{file.name}: the server says the same", not different, different[:5])
+        report(f"{file.name}: the server says the same", not different, different[:5])
     server.end()
 
 
 def test_language():
     for op in json.loads(subprocess.run([lsp.INDIM, "ops", "--json"], capture_output=True, text=True).stdout):
         text = f"  x = f32[2]{{0}} {op['op']}(y), metadata={{}}"
-        check(f"op {op['op']}", ("support.function.hlo", op["op"]) in [(s, text[a:b]) for _, a, b, s in scopes(text)])
+        report(f"op {op['op']}", ("support.function.hlo", op["op"]) in [(s, text[a:b]) for _, a, b, s in scopes(text)])
     for name in re.findall(r'^INDIM_TYPE\(\w+, \d+, "(\w+)", [1-9]', (ROOT / "include/indim/type.def").read_text(), re.M):
-        check(f"type {name}", list(scopes(name)) == [(0, 0, len(name), "storage.type.hlo")], list(scopes(name)))
+        report(f"type {name}", list(scopes(name)) == [(0, 0, len(name), "storage.type.hlo")], list(scopes(name)))
     for text in ("x = f32[2] add(a, $)", "é", "x = @y", "a & b"):
-        check(f"{text!r} is wrong", any(s.startswith("invalid") for *_, s in scopes(text)), "it is not")
+        report(f"{text!r} is wrong", any(s.startswith("invalid") for *_, s in scopes(text)), "it is not")
 
 
 if __name__ == "__main__":
     test_language()
     test_programs()
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed > 0)
+    sys.exit(finish())

@@ -13,9 +13,10 @@ import subprocess
 import sys
 import tempfile
 
+from _case import finish, report
+
 INDIM = os.path.abspath(os.environ["INDIM_BIN"])
 OK, FOUND, USAGE, FILE = 0, 1, 2, 3
-passed = failed = 0
 BY_PLAN = {"undonated-update", "transpose-copy", "dot-layout"}
 
 # All that is told of bench/programs: programs that update a parameter which their row does not donate, which is what it measures.
@@ -24,14 +25,6 @@ BENCHMARK = {
     for name in "update_in_branches update_keeps_old update_reads_gather update_reads_slice update_slice_1e5 update_slice_1e7 "
     "update_swaps update_two_arrays update_where".split()
 }
-
-
-def report(what, ok, why):
-    global passed, failed
-    passed += bool(ok)
-    failed += not ok
-    if not ok:
-        print(f"FAILED {what}: {why}")
 
 
 def run(*arguments, **options):
@@ -168,5 +161,4 @@ with tempfile.TemporaryDirectory() as name:
     told()
     many(folder)
     wrong(folder)
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+sys.exit(finish())

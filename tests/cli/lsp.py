@@ -14,10 +14,11 @@ import sys
 import tempfile
 import threading
 
+from _case import finish, report
+
 INDIM = os.path.abspath(os.environ["INDIM_BIN"])
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 URI = "file:///program.hlo"
-passed = failed = 0
 
 PROGRAM = """\
 HloModule rows
@@ -36,15 +37,8 @@ ENTRY %main {
 """
 
 
-def check(what, ok, why=""):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        print(f"FAILED {what}: {why}")
-
-
 def equal(what, got, wanted):
-    check(what, got == wanted, f"got {got!r}, wanted {wanted!r}")
+    report(what, got == wanted, f"got {got!r}, wanted {wanted!r}")
 
 
 class Server:
@@ -174,7 +168,7 @@ def test_diagnostics():
     server.open(PROGRAM.replace("f32[2] reduce", "f32[3] reduce"), version=2)
     (problem,) = server.diagnostics(2)
     equal("a verifier's error is at the name", span(problem["range"]), (11, 7, 11, 9))
-    check("it has both sides", "f32[3]" in problem["message"] and "f32[2]" in problem["message"], problem)
+    report("it has both sides", "f32[3]" in problem["message"] and "f32[2]" in problem["message"], problem)
     equal("it has its code", (problem["code"], problem["source"], problem["severity"]), ("INVALID", "indim", 1))
     # Two mistakes in one text; a hint.
     broken = PROGRAM.replace("add(%a, %b)", "ad(%a, %b)").replace("%x, %zero", "%x, %zerro")
@@ -182,7 +176,7 @@ def test_diagnostics():
     problems = server.diagnostics(3)
     equal("two syntax errors are told", len(problems), 2)
     equal("the first is at the op", span(problems[0]["range"]), (*place(broken, "ad("), 5, place(broken, "ad(")[1] + 2))
-    check("a hint is told", "hint: did you mean" in problems[1]["message"], problems[1])
+    report("a hint is told", "hint: did you mean" in problems[1]["message"], problems[1])
     # The same as `indim check --json` says of files that are refused, and nothing of those that are not.
     refused = sorted((ROOT / "tests/hlo/refused").glob("*.hlo"))
     files = refused[:40] + sorted((ROOT / "examples").glob("*/*.hlo"))
@@ -207,7 +201,7 @@ def test_lint():
         equal(f"{options}: what lint finds", [p["code"] for p in problems], wanted)
         for problem in problems:
             equal("it is a warning at the name", (problem["severity"], span(problem["range"])), (2, (2, 2, 2, 8)))
-            check("it has the way out", "\nway out: leave it out" in problem["message"], problem)
+            report("it has the way out", "\nway out: leave it out" in problem["message"], problem)
         server.open(text.replace("add(x, x)", "add(x, y)"), version=2)
         equal("a program with a mistake has the mistake alone", [p["severity"] for p in server.diagnostics(2)], [1])
         equal("shutdown, exit", server.end(), 0)
@@ -264,37 +258,37 @@ def test_positions():
         column = len(before.encode()) if wanted == "utf-8" else len(before.encode("utf-16-le")) // 2
         equal(f"{wanted}: the column behind a character outside the BMP", span(problem["range"])[1], column)
         found = server.about("hover", 0, column + (3 if wanted == "utf-8" else 0))
-        check(f"{wanted}: there and back", found is None or "nonsense" not in found, found)
+        report(f"{wanted}: there and back", found is None or "nonsense" not in found, found)
         equal("shutdown, exit", server.end(), 0)
 
 
 def test_hover():
     server = Server()
     server.open(PROGRAM)
-    check("an op", "fold along dimensions=" in hover(server, PROGRAM, "reduce"), hover(server, PROGRAM, "reduce"))
-    check("its attributes", "`to_apply=` a computation, required" in hover(server, PROGRAM, "reduce"))
-    check("an attribute", "the dimensions that the op works along" in hover(server, PROGRAM, "dimensions"))
+    report("an op", "fold along dimensions=" in hover(server, PROGRAM, "reduce"), hover(server, PROGRAM, "reduce"))
+    report("its attributes", "`to_apply=` a computation, required" in hover(server, PROGRAM, "reduce"))
+    report("an attribute", "the dimensions that the op works along" in hover(server, PROGRAM, "dimensions"))
     shape = hover(server, PROGRAM, "f32[2,3]{0,1}", ahead=10)
-    check("a layout", "y runs fastest, then x (column-major)" in shape, shape)
-    check("its memory drawn", "│ a d │ b e │ c f │" in shape, shape)
+    report("a layout", "y runs fastest, then x (column-major)" in shape, shape)
+    report("its memory drawn", "│ a d │ b e │ c f │" in shape, shape)
     use = hover(server, PROGRAM, "%x", 1)
-    check("a use has the shape of the definition", "f32[2,3]{0,1}" in use and "parameter" in use, use)
+    report("a use has the shape of the definition", "f32[2,3]{0,1}" in use and "parameter" in use, use)
     called = hover(server, PROGRAM, "%sum", 1)
-    check("a computation", "(a: f32[], b: f32[]) -> f32[]" in called and "3 instructions" in called, called)
+    report("a computation", "(a: f32[], b: f32[]) -> f32[]" in called and "3 instructions" in called, called)
     equal("nothing on a blank", server.about("hover", 1, 0), None)
     tiled = "ENTRY e { ROOT x = bf16[32,256]{1,0:T(8,128)(2,1)} parameter(0) }"
     server.open(tiled, version=2)
-    check("tiles", "T(8,128) cuts" in hover(server, tiled, "bf16"), hover(server, tiled, "bf16"))
+    report("tiles", "T(8,128) cuts" in hover(server, tiled, "bf16"), hover(server, tiled, "bf16"))
     padded = "ENTRY e { ROOT x = f32[2,3]{0,1:PAD(3,5;zero)} parameter(0) }"
     server.open(padded, version=3)
-    check("padding", "60.0 %" in hover(server, padded, "f32"), hover(server, padded, "f32"))
+    report("padding", "60.0 %" in hover(server, padded, "f32"), hover(server, padded, "f32"))
     # A text that is refused elsewhere, and a shape that is left out.
     broken = PROGRAM.replace("add(%a, %b)", "ad(%a, %b)")
     server.open(broken, version=4)
-    check("in a broken text the written shape counts", "f32[2,3]{0,1}" in hover(server, broken, "%x", 1))
+    report("in a broken text the written shape counts", "f32[2,3]{0,1}" in hover(server, broken, "%x", 1))
     inferred = "ENTRY e {\n  x = f32[2,3] parameter(0)\n  ROOT s = add(x, x)\n}\n"
     server.open(inferred, version=5)
-    check("an inferred shape", "f32[2,3]" in hover(server, inferred, "s = "), hover(server, inferred, "s = "))
+    report("an inferred shape", "f32[2,3]" in hover(server, inferred, "s = "), hover(server, inferred, "s = "))
     (hint,) = server.whole("inlayHint", range={"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}})
     equal("it is hinted", (hint["label"], hint["position"]), ("f32[2,3]", {"line": 2, "character": 11}))
     equal("shutdown, exit", server.end(), 0)
@@ -319,7 +313,7 @@ def test_names():
     equal("rename with a %", apply(PROGRAM, edits), PROGRAM.replace("%x", "%input.1"))
     at = {"textDocument": {"uri": URI}, "position": dict(zip(("line", "character"), place(PROGRAM, "%x", 1, 1)))}
     for name in ("zero", "f32", "ROOT", "a b", "", "9", "__a", "x=", "x:"):
-        check(f"rename to {name!r} is refused", server.error("textDocument/rename", {**at, "newName": name}), "it was not")
+        report(f"rename to {name!r} is refused", server.error("textDocument/rename", {**at, "newName": name}), "it was not")
     equal("a place to rename", span(server.about("prepareRename", *place(PROGRAM, "%x", 1, 1))), (11, 27, 11, 28))
     equal("no place to rename", server.about("prepareRename", 0, 2), None)
     tree = server.whole("documentSymbol")
@@ -336,7 +330,7 @@ def test_names():
     equal("an inline program is right", server.diagnostics(2), [])
     equal("names in a body are its own", span(server.about("definition", *place(nested, "negate(i", 0, 7))["range"])[0], 6)
     equal("names outside are the outer's", span(server.about("definition", *place(nested, "while(i", 0, 6))["range"])[0], 1)
-    check("a body's shapes", "s32[]" in hover(server, nested, "n ="), hover(server, nested, "n ="))
+    report("a body's shapes", "s32[]" in hover(server, nested, "n ="), hover(server, nested, "n ="))
     equal("shutdown, exit", server.end(), 0)
 
 
@@ -351,15 +345,15 @@ def test_completion():
 
     head = "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = add(a, b)\n}\nENTRY e {\n  x = f32[2] parameter(0)\n"
     items, _, _ = complete(head + "  y = |\n}\n")
-    check("behind '=' ops and types", {"add", "dot", "f32", "pred"} <= items.keys(), items.keys())
+    report("behind '=' ops and types", {"add", "dot", "f32", "pred"} <= items.keys(), items.keys())
     items, before, text = complete(head + "  y = f32[2] ad|\n}\n")
-    check("behind a shape ops", {"add", "add-dependency"} <= items.keys() and "f32" not in items, items.keys())
+    report("behind a shape ops", {"add", "add-dependency"} <= items.keys() and "f32" not in items, items.keys())
     equal("the word is replaced", apply(text, [items["add-dependency"]["textEdit"]]), before[:-2] + "add-dependency\n}\n")
-    check("an op's meaning", "x + y" in items["add"]["detail"], items["add"])
+    report("an op's meaning", "x + y" in items["add"]["detail"], items["add"])
     items, _, _ = complete(head + "  y = f32[2] add(x, |\n  z = f32[2] parameter(1)\n}\n")
     equal("operands stand before", set(items), {"x"})
     items, _, _ = complete(head + "  z = f32[] constant(0)\n  ROOT y = f32[] reduce(x, z), dimensions={0}, |\n}\n")
-    check("attributes that are missing", "to_apply" in items and "dimensions" not in items, items.keys())
+    report("attributes that are missing", "to_apply" in items and "dimensions" not in items, items.keys())
     equal("a required one", items["to_apply"]["detail"], "required")
     items, _, _ = complete(head + "  z = f32[] constant(0)\n  ROOT y = f32[] reduce(x, z), dimensions={0}, to_apply=|\n}\n")
     equal("computations", set(items), {"add"})
@@ -399,7 +393,7 @@ def test_formatting():
         once = formatted(text)
         equal(f"{file.name}: the same program", printed(once), printed(text))
         equal(f"{file.name}: formatted twice", formatted(once), once)
-        check(f"{file.name}: metadata stays", text.count("metadata=") == once.count("metadata="), "it does not")
+        report(f"{file.name}: metadata stays", text.count("metadata=") == once.count("metadata="), "it does not")
     # Comments.
     commented = (
         "// top\nHloModule m // header\n\n/* before */\nadd { // opens\n  a = f32[] parameter(0) // first\n  // between\n"
@@ -425,12 +419,12 @@ def test_formatting():
             text, count = text[:at] + " " + note + text[at:], count + 1
         once = formatted(text)
         kept = once is not None and all(f"note {n}" in once.replace("note\n ", "note ") for n in range(count))
-        check(f"no comment is lost ({round})", kept, f"{text}\n----\n{once}")
+        report(f"no comment is lost ({round})", kept, f"{text}\n----\n{once}")
         equal(f"nor doubled ({round})", once.count("note") if once else 0, count)
         equal(f"the same program ({round})", printed(once or ""), printed(text))
     constants = "ENTRY e {\n  ROOT c = f32[20] constant({...})\n}\n"
     once = formatted(constants)
-    check("an elided constant stays elided", once is None or "{...}" in once, once)
+    report("an elided constant stays elided", once is None or "{...}" in once, once)
     equal("shutdown, exit", server.end(), 0)
 
 
@@ -463,8 +457,8 @@ def test_colours():
             line, character = line + data[i], data[i + 1] + (character if data[i] == 0 else 0)
             seen.append((legend[data[i + 3]], lines[line][character : character + data[i + 2]], data[i + 4]))
         names = {"name": file.name if file else "PROGRAM"}
-        check("a token is not empty", all(t[1].strip() == t[1] != "" for t in seen), names)
-        check("keywords", any(t[:2] == ("keyword", "ENTRY") for t in seen), names)
+        report("a token is not empty", all(t[1].strip() == t[1] != "" for t in seen), names)
+        report("keywords", any(t[:2] == ("keyword", "ENTRY") for t in seen), names)
     equal("colours of names", [t for t in seen if t[1] in ("%sum", "%x", "reduce", "dimensions")],
           [("function", "%sum", 1), ("parameter", "%x", 1), ("method", "reduce", 0), ("parameter", "%x", 0),
            ("property", "dimensions", 0), ("function", "%sum", 0)])  # fmt: skip
@@ -488,7 +482,7 @@ def test_protocol():
                    {"position": {"line": 0.5, "character": 0}}):  # fmt: skip
         for method in ("hover", "completion"):
             given = {"textDocument": {"uri": URI}, **params}
-            check(f"{method} with {params}", server.error("textDocument/" + method, given), "no error")
+            report(f"{method} with {params}", server.error("textDocument/" + method, given), "no error")
     # Cancelled while it waits: the requests arrive in one write, and so does the cancelling.
     body = b""
     for message in (
@@ -501,7 +495,7 @@ def test_protocol():
         data = json.dumps({"jsonrpc": "2.0", **message}).encode()
         body += b"Content-Length: %d\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n%s" % (len(data), data)
     server.send_bytes(body)
-    check("one that is not cancelled", "result" in server.answer("a"), "no result")
+    report("one that is not cancelled", "result" in server.answer("a"), "no result")
     equal("one that is", server.answer("b")["error"]["code"], -32800)
     server.ask("shutdown", None)
     equal("after shutdown", server.error("textDocument/hover", {})["code"], -32600)
@@ -518,7 +512,7 @@ def test_protocol():
     equal("the input ends", server.process.wait(), 1)
     server.timer.cancel()
     done = subprocess.run([INDIM, "lsp", "file.hlo"], capture_output=True, text=True)
-    check("a file is refused", done.returncode == 2 and "the editor sends them" in done.stderr, done)
+    report("a file is refused", done.returncode == 2 and "the editor sends them" in done.stderr, done)
 
 
 def test_garbage():
@@ -602,7 +596,7 @@ def test_broken_texts():
         for method in methods + wholes:
             params = {"textDocument": {"uri": URI}, "position": at, "range": box, "newName": "new", "context": {"includeDeclaration": True}}
             message = server.answer(server.request("textDocument/" + method, params))
-            check(f"{method} of {text[:40]!r}", "result" in message or "error" in message, message)
+            report(f"{method} of {text[:40]!r}", "result" in message or "error" in message, message)
     equal("it lives", server.end(), 0)
 
 
@@ -621,5 +615,4 @@ if __name__ == "__main__":
     for name, test in list(globals().items()):
         if name.startswith("test_") and (not chosen or name[5:] in chosen):
             test()
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed > 0)
+    sys.exit(finish())

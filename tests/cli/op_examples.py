@@ -14,15 +14,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "docs/site"))
 from op_examples import examples  # noqa: E402
 
+from _case import finish, report
+
 INDIM = os.path.abspath(os.environ["INDIM_BIN"])
-passed = failed = 0
-
-
-def check(what, ok, why):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        print(f"FAILED {what}: {why}")
 
 
 def indim(*arguments, text=None):
@@ -42,21 +36,20 @@ def close(a, b):
 def main():
     ops = {row["op"]: row for row in json.loads(indim("ops", "--json").stdout)}
     found = {e.op: e for e in examples()}
-    check("each op has an example", list(found) == list(ops), set(ops) ^ set(found))
+    report("each op has an example", list(found) == list(ops), set(ops) ^ set(found))
     for op, example in found.items():
         uses = re.search(rf"\b(?<![-\w]){re.escape(op)}\(", example.program)
-        check(f"{op}: the example uses it", uses, example.program)
+        report(f"{op}: the example uses it", uses, example.program)
         told = indim("check", "-", text=example.program)
-        check(f"{op}: it is right", told.returncode == 0, told.stderr)
+        report(f"{op}: it is right", told.returncode == 0, told.stderr)
         if not ops[op]["evaluated"]:
             continue
         evaluated = indim("run", "--engine=eval", "-", *example.arguments, text=example.program)
-        check(f"{op}: it is evaluated", evaluated.returncode == 0, evaluated.stderr)
+        report(f"{op}: it is evaluated", evaluated.returncode == 0, evaluated.stderr)
         native = indim("run", "--engine=native", "-", *example.arguments, text=example.program)
-        check(f"{op}: it is compiled", native.returncode == 0, native.stderr)
-        check(f"{op}: both agree", close(evaluated.stdout, native.stdout), f"{evaluated.stdout}---\n{native.stdout}")
-    print(f"{passed} passed, {failed} failed")
-    return bool(failed)
+        report(f"{op}: it is compiled", native.returncode == 0, native.stderr)
+        report(f"{op}: both agree", close(evaluated.stdout, native.stdout), f"{evaluated.stdout}---\n{native.stdout}")
+    return finish()
 
 
 if __name__ == "__main__":

@@ -7,15 +7,14 @@
 import json
 import os
 import pathlib
-import pty
 import subprocess
 import sys
 import tempfile
 
 import numpy as np
+from _case import finish, interrupt, on_terminal, report
 
 INDIM = os.path.abspath(os.environ["INDIM_BIN"])
-passed = failed = 0
 
 LOOP = """HloModule m
 body { p = (s32[], f32[8192]) parameter(0) i = s32[] get-tuple-element(p), index=0 x = f32[8192] get-tuple-element(p), index=1
@@ -30,39 +29,14 @@ PRODUCT = """ENTRY e { x = f32[300,300] parameter(0) d = f32[300,300] dot(x, x),
   ROOT a_name_that_is_much_longer_than_any_table_has_room_for_it_to_be_shown_whole = f32[300,300] tanh(d) }"""
 
 
-def report(what, ok, why):
-    global passed, failed
-    passed += bool(ok)
-    failed += not ok
-    if not ok:
-        print(f"FAILED {what}: {why}")
-
-
 def run(*arguments, **options):
     return subprocess.run([INDIM, "run", *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
 
 
-def on_terminal(arguments, columns, **environment):
-    """What is written to a terminal so wide."""
-    master, slave = pty.openpty()
-    child = subprocess.Popen(
-        [INDIM, "run", *map(str, arguments)],
-        stdout=slave,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "LC_ALL": "C.UTF-8", **environment},
-    )
-    os.close(slave)
-    text = b""
-    while True:
-        try:
-            part = os.read(master, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        text += part
-    os.close(master)
-    return child.wait(timeout=120), text.decode().replace("\r", "")
+def wide(arguments, columns, **environment):
+    """The exit code and what is written to a terminal so wide."""
+    size = {"COLUMNS": str(columns), "TERM": "xterm", "LC_ALL": "C.UTF-8"}
+    return on_terminal([INDIM, "run", *arguments], {**os.environ, **size, **environment})
 
 
 def steps_of(done):
@@ -96,11 +70,11 @@ def a_table(folder):
     report("a product is named", any("d (matmul)" in line and "%" in line for line in lines), done.stdout)
     report("no colour into a pipe", "\033" not in done.stdout and done.stdout.isascii() and "#" in done.stdout, done.stdout)
     report("the cost is told", "measuring costs" in done.stdout and "between steps" in done.stdout, done.stdout)
-    code, text = on_terminal(["--profile", "--repeat=2", p], 80)
+    code, text = wide(["--profile", "--repeat=2", p], 80)
     report("colour on a terminal", code == 0 and "\033[36m" in text and "\u2588" in text, text)
-    code, text = on_terminal(["--profile", "--repeat=2", p], 80, LC_ALL="C")
+    code, text = wide(["--profile", "--repeat=2", p], 80, LC_ALL="C")
     report("no blocks without UTF-8", code == 0 and text.isascii() and "\033[36m#" in text, text)
-    code, plain = on_terminal(["--profile", "--repeat=2", p], 80, NO_COLOR="1")
+    code, plain = wide(["--profile", "--repeat=2", p], 80, NO_COLOR="1")
     report("NO_COLOR", code == 0 and "\033" not in plain, plain)
     rows = [line for line in plain.splitlines() if "%  " in line or "(tanh)" in line or "(matmul)" in line]
     report("rows fit the terminal", rows and all(len(line) <= 80 for line in rows), rows)
@@ -160,8 +134,10 @@ def wrong(folder):
         report(f"{arguments}", done.returncode == code and why in done.stderr and not done.stdout, done)
     done = run("--profile", "--json", "--max-memory=1K", p)
     report("a refusal in JSON", done.returncode == 4 and json.loads(done.stdout)["ok"] is False, done)
-    done = subprocess.run(["timeout", "-s", "INT", "1", INDIM, "run", "--profile", endless], capture_output=True, text=True)
-    report("Ctrl-C", "interrupted" in done.stderr, done)
+    process = subprocess.Popen([INDIM, "run", "--profile", endless], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    interrupt(process)
+    said, why = process.communicate(timeout=120)
+    report("Ctrl-C", process.returncode == 130 and "interrupted" in why and not said, (process.returncode, said, why))
 
 
 with tempfile.TemporaryDirectory() as name:
@@ -174,5 +150,4 @@ with tempfile.TemporaryDirectory() as name:
         a_table(folder)
         results(folder)
         wrong(folder)
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+sys.exit(finish())

@@ -16,34 +16,14 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, "docs/site")
+from console import CONSOLE, PICTURE, split  # noqa: E402
+
 INDIM = os.path.abspath(os.environ["INDIM_BIN"])
 PAGES = ["README.md", "docs/explain.md"]
-PICTURE = re.compile(r"^!\[(indim .*?--svg)\]\((\S+\.svg)\)$", re.M)
 UPDATE = "--update" in sys.argv
-BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
 
 passed = failed = 0
-
-
-def commands(block):
-    """Pairs of a command, which may have several lines inside of quotes, and the text expected of it."""
-    lines = block.splitlines(keepends=True)
-    while lines:
-        command = lines.pop(0).removeprefix("$ ")
-        while not is_whole(command):
-            command += lines.pop(0)
-        expected = ""
-        while lines and not lines[0].startswith("$ "):
-            expected += lines.pop(0)
-        yield command.strip(), expected
-
-
-def is_whole(command):
-    try:
-        shlex.split(command)
-        return True
-    except ValueError:
-        return False
 
 
 def plain(text):
@@ -74,11 +54,11 @@ def check(command, expected, folder, environment):
 
 def check_page(path, folder, environment):
     def block(found):
-        parts = [f"$ {c}\n{check(c, expected, folder, environment)}" for c, expected in commands(found.group(1))]
+        parts = [f"$ {c}\n{check(c, expected, folder, environment)}" for c, expected in split(found.group(1))]
         return f"```console\n{''.join(parts)}```"
 
     page = path.read_text()
-    now = BLOCK.sub(block, page)
+    now = CONSOLE.sub(block, page)
     for command, name in PICTURE.findall(page):
         file = path.parent / name
         now_drawn = check(command, file.read_text() if file.exists() else "", folder, environment)
