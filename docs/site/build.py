@@ -29,7 +29,7 @@ ROOT = HERE.parents[1]
 NAVIGATION = {
     "Guide": ["guide/first.md", "guide/shapes.md", "guide/layouts.md", "guide/broadcasting.md", "guide/programs.md", "guide/inside.md", "explain.md",
               "seeds.md", "digits.md"],
-    "Using it": ["python.md", "jax.md", "aot.md", "custom-calls.md", "editors.md", "profile.md", "view.md", "lint.md"],
+    "Using it": ["python.md", "jax.md", "aot.md", "custom-calls.md", "editors.md", "profile.md", "tune.md", "view.md", "lint.md"],
     "Reference": ["operations.md", "command-line.md", "formats.md", "stablehlo.md", "math.md", "linalg.md"],
     "C interface": [],  # the pages of the headers
     "Benchmarks": ["benchmarks.md", "catalogue.md", "conformance.md"],

@@ -32,6 +32,10 @@ typedef struct indim_compile_options {
   // Decisions of the compiler left out, by name (indim_compile_decisions), separated by commas; NULL for none. For
   // tests and for looking.
   const char *without;
+  // Which way is taken at single instructions, and what is left out of the whole program, as `indim tune` writes it: lines
+  // of "NAME DECISION yes" or "no", and of "* DECISION no"; NULL for none. INVALID, with the line, for what is no such line.
+  // Lines about nothing in the program are told as one diagnostic, and the program is compiled.
+  const char *choices;
   // What the code is made for: a name of indim_compile_targets, or NULL for "native". An executable for another machine
   // than this one can be looked at and not run.
   const char *target;
@@ -45,6 +49,7 @@ typedef struct indim_compile_options {
   indim_buffer *out_asm;
   indim_buffer *out_object;   // the relocatable object file with the function "indim_program" and all its constants
   indim_buffer *out_explain;  // what was fused and what was not, and why
+  indim_buffer *out_choices;  // which way was taken wherever there were two, in the form of |choices|
   // The code reads the clock around each step, which indim_executable_step lists and a run's |step_times| take. A reading is
   // a call of some 20 to 50 ns. Otherwise the program is the same. Not for objects.
   bool profile;

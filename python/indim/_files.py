@@ -36,6 +36,14 @@ def _read(source):
     return source, ""
 
 
+def _text(choices):
+    """Choices as a text: a path has no line end."""
+    if choices is None or (isinstance(choices, str) and "\n" in choices):
+        return choices
+    with open(choices, encoding="utf-8") as file:
+        return file.read()
+
+
 def load(
     path_or_bytes: str | os.PathLike[str] | Buffer,
     *,
@@ -44,6 +52,7 @@ def load(
     fast: bool | str | Iterable[str] = False,
     engine: Literal["native", "eval", "auto"] = "native",
     without: str | Iterable[str] | None = None,
+    choices: str | os.PathLike[str] | None = None,
     numpy: bool = True,
     name: str | None = None,
 ) -> _indim.Program:
@@ -58,6 +67,7 @@ def load(
     engine: "native" compiles; "eval" asks the evaluator, which is slow and right; "auto" compiles, and evaluates what the compiler
     does not do.
     without: decisions of the compiler to leave out, separated by commas.
+    choices: the path of a file that `indim tune` wrote, or its text.
     numpy: False: results are `indim.Array`, as they are where NumPy is missing.
     name: what errors call the program, by default the path.
 
@@ -81,6 +91,7 @@ def load(
         fast=_fast_flags(fast),
         engine=engine,
         without=without,
+        choices=_text(choices),
         numpy=numpy,
     )
 

@@ -113,6 +113,7 @@ def load(
     fast: int = 0,
     engine: str | None = "native",
     without: str | None = None,
+    choices: str | None = None,
     numpy: bool = True,
 ) -> Program: ...
 def targets() -> dict[str, str]: ...

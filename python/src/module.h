@@ -234,6 +234,7 @@ typedef struct program {
   unsigned fast;
   char *target;
   char *without;
+  char *choices;
   PyObject *name;
   // Whether a run keeps the GIL: one that takes less than two microseconds, whatever the values of its arguments.
   bool is_steady;  // no loops and branches that depend on values, no functions of others'

@@ -83,7 +83,8 @@ PyObject *program_profile(PyObject *self, PyObject *args, PyObject *kwargs) {
     return NULL;
   }
   indim_executable *executable = NULL;
-  const indim_compile_options options = {.fast = p->fast, .without = p->without, .target = p->target, .profile = true};
+  const indim_compile_options options = {
+      .fast = p->fast, .without = p->without, .choices = p->choices, .target = p->target, .profile = true};
   work_release(&w);
   indim_status status = indim_compile(w.cx, p->module, &options, &executable);
   work_acquire(&w);

@@ -158,7 +158,8 @@ static indim_status read_and_compile(program *p, indim_ctx *cx, const char *name
   if (status != INDIM_OK || wanted == ENGINE_EVAL) {
     return status;
   }
-  const indim_compile_options options = {.fast = p->fast, .without = p->without, .target = p->target};
+  const indim_compile_options options = {
+      .fast = p->fast, .without = p->without, .choices = p->choices, .target = p->target};
   status = indim_compile(cx, p->module, &options, &p->executable);
   if (wanted == ENGINE_AUTO && (status == INDIM_UNSUPPORTED || status == INDIM_INTERNAL)) {
     indim_ctx_diagnostics_clear(cx);
@@ -196,19 +197,20 @@ static int keep_text(const char *text, char **out) {
 }
 
 static PyObject *load(PyObject *module, PyObject *args, PyObject *kwargs) {
-  static char *names[] = {"source", "name", "threads", "target", "fast", "engine", "without", "numpy", NULL};
+  static char *names[] = {"source", "name", "threads", "target", "fast", "engine", "without", "choices", "numpy", NULL};
   Py_buffer source = {0};
   const char *name = "";
   const char *target = NULL;
   const char *engine_name = "native";
   const char *without = NULL;
+  const char *choices = NULL;
   int threads = 0;
   int fast = 0;
   int numpy = 1;
   engine wanted = ENGINE_NATIVE;
   (void)module;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "y*|$sizizzp:load", names, &source, &name, &threads, &target, &fast,
-                                   &engine_name, &without, &numpy)) {
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "y*|$sizizzzp:load", names, &source, &name, &threads, &target, &fast,
+                                   &engine_name, &without, &choices, &numpy)) {
     return NULL;
   }
   program *p = NULL;
@@ -224,7 +226,7 @@ static PyObject *load(PyObject *module, PyObject *args, PyObject *kwargs) {
     p->fast = (unsigned)fast;
     p->numpy = numpy != 0 && has_numpy != 0;
     if (keep_text(target, &p->target) < 0 || keep_text(without, &p->without) < 0 ||
-        load_into(p, name, &source, wanted) < 0) {
+        keep_text(choices, &p->choices) < 0 || load_into(p, name, &source, wanted) < 0) {
       Py_CLEAR(p);
     }
   }
@@ -248,6 +250,7 @@ static void destroy(PyObject *self) {
   indim_ctx_destroy(p->cx);
   free(p->target);
   free(p->without);
+  free(p->choices);
   Py_XDECREF(p->name);
   PyObject_Free(self);
   Py_DECREF(type);
@@ -458,7 +461,7 @@ static PyObject *program_explain(PyObject *self, PyObject *ignored) {
   indim_executable *executable = NULL;
   indim_buffer_init(&buffer, w.cx);
   const indim_compile_options options = {
-      .fast = p->fast, .without = p->without, .target = p->target, .out_explain = &buffer};
+      .fast = p->fast, .without = p->without, .choices = p->choices, .target = p->target, .out_explain = &buffer};
   work_release(&w);
   indim_status status = indim_compile(w.cx, p->module, &options, &executable);
   indim_executable_destroy(executable);
@@ -515,7 +518,7 @@ static PyObject *program_object(PyObject *self, PyObject *args, PyObject *kwargs
   }
   indim_object *object = NULL;
   const indim_compile_options compile = {
-      .fast = p->fast, .without = p->without, .target = target != NULL ? target : p->target};
+      .fast = p->fast, .without = p->without, .choices = p->choices, .target = target != NULL ? target : p->target};
   const indim_object_options options = {
       .compile = &compile, .name = name, .triple = triple, .is_self_contained = is_self_contained != 0};
   work_release(&w);

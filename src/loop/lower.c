@@ -338,6 +338,7 @@ static indim_status lower_module(indim_lowering *l) {
   if (l->status != INDIM_OK || l->b.status != INDIM_OK) {
     return l->status != INDIM_OK ? l->status : l->b.status;
   }
+  indim_choices_tell_unmet(l->cx, &l->choices);
   return indim_passes_run(l->program, l->options, l->without);
 }
 
@@ -351,7 +352,9 @@ indim_status indim_loop_lower(indim_ctx *cx, const indim_module *module, const i
   INDIM_TRY(indim_loop_program_create(cx, module, target, &l.program));
   indim_arena_init(&l.arena, cx);
   indim_loop_builder_init(&l.b, l.program);
-  indim_status status = lower_module(&l);
+  indim_status status = indim_choices_parse(cx, &l.arena, l.options->choices, &l.choices);
+  l.without |= l.choices.without;
+  status = status == INDIM_OK ? lower_module(&l) : status;
   indim_loop_builder_deinit(&l.b);
   indim_arena_deinit(&l.arena);
   if (status != INDIM_OK) {

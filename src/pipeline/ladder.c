@@ -4,7 +4,7 @@
 #include "pipeline/compilation.h"
 
 // The texts that are wanted, and how long they were before a try.
-enum { TEXTS = 7 };
+enum { TEXTS = 8 };
 typedef struct texts {
   indim_buffer *buffers[TEXTS];
   size_t sizes[TEXTS];
@@ -12,8 +12,8 @@ typedef struct texts {
 
 static texts mark_texts(const indim_compilation *c) {
   const indim_compile_options *o = c->options;
-  texts t = {
-      .buffers = {o->out_plan, o->out_loops, o->out_llvm, o->out_asm, o->out_object, o->out_explain, o->out_report}};
+  texts t = {.buffers = {o->out_plan, o->out_loops, o->out_llvm, o->out_asm, o->out_object, o->out_explain,
+                         o->out_report, o->out_choices}};
   for (int i = 0; i < TEXTS; i++) {
     t.sizes[i] = t.buffers[i] == NULL ? 0 : t.buffers[i]->size;
   }

@@ -75,6 +75,8 @@ static indim_status choose_target(indim_compilation *c) {
 indim_status indim_compilation_lower(indim_compilation *c) {
   const indim_compile_options *o = c->options;
   indim_lower_options options = {.without = o->without,
+                                 .choices = o->choices,
+                                 .out_choices = o->out_choices,
                                  .is_self_contained = c->is_self_contained,
                                  .has_foreign_calls = c->symbol != NULL,
                                  .out_explain = o->out_explain,

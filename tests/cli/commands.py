@@ -352,7 +352,7 @@ def targets(folder):
     report("run --target=help", run("run", "--target=help").stdout.split()[0] == "native", "")
     report("run --without=help", run("run", "--without=help").stdout == run("compile", "--without=help").stdout, "")
     expect("a misspelt decision", run("view", "--without=nothing", p), USAGE, err="--without=help lists")
-    expect("--without of the evaluator", run("run", "--engine=eval", "--without=slp", p), USAGE, err="--without go with")
+    expect("--without of the evaluator", run("run", "--engine=eval", "--without=slp", p), USAGE, err="--choices go with")
     expect("a misspelt target", run("compile", "--target=x86-64-v5", p), USAGE, err="did you mean")
     if not compiles(folder):
         return
@@ -432,7 +432,7 @@ def objects(folder):
 
 def compiling(folder):
     p = program(folder, ADD)
-    expect("compile, graph alone", run("compile", "--dump=nothing", p), USAGE, err="graph, plan, loops, llvm, asm and report")
+    expect("compile, graph alone", run("compile", "--dump=nothing", p), USAGE, err="graph, plan, loops, llvm, asm, report and choices")
     expect("compile, two files", run("compile", p, p), USAGE, err="one file")
     expect("compile, no such file", run("compile", "missing.hlo"), FILE, err="missing.hlo")
     expect("compile, a wrong program", run("compile", program(folder, "ENTRY e {", "cut.hlo")), REFUSED, err="cut.hlo:1:")

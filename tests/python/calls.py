@@ -160,6 +160,23 @@ def relaxations_and_decisions():
     equal(indim.load(product, without=["inline", "slp"])(*x), strict)
 
 
+@case
+def choices_from_a_text_or_a_file():
+    source = b"ENTRY e { x = f32[512] parameter(0) y = f32[512] multiply(x, x) ROOT z = f32[512] subtract(y, x) }"
+    x = np.arange(512, dtype=np.float32)
+    kept = "y                        multiply               f32[512]         in memory"
+    assert kept not in indim.load(source).explain()
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "z.choices"
+        path.write_text("y inline no")
+        for choices in ("y inline no\n", path):
+            program = indim.load(source, choices=choices)
+            assert kept in program.explain(), program.explain()
+            equal(program(x), x * x - x)
+    with raises(indim.Error, "line 1: there is no decision 'fusion'"):
+        indim.load(source, choices="y fusion no\n")
+
+
 # Looking --------------------------------------------------------------------------------------------------------------
 
 

@@ -33,7 +33,8 @@ const char *const help_compile =
     "To see what becomes of it:\n"
     "  --dump=STAGE,...        print stages: graph (the program in canonical text), plan (where each array lives),\n"
     "                          loops (fused loop nests), llvm (LLVM IR), asm (machine code as assembly), report (what\n"
-    "                          became of each instruction, steps, buffers and code, as JSON); loops:PASS\n"
+    "                          became of each instruction, steps, buffers and code, as JSON), choices (which way was\n"
+    "                          taken where there were two, in the form of --choices); loops:PASS\n"
     "                          for the loops after a pass, loops:all after each that changed something; --dump=help\n"
     "                          lists the passes\n"
     "  --explain               tell what was fused and what was not, and why\n"
@@ -45,6 +46,7 @@ const char *const help_compile =
     "  --target=NAME           make code for that processor instead of this one: x86-64-v3, aarch64, riscv64, ...;\n"
     "                          --target=help lists the names\n"
     "  --without=NAME,...      leave decisions of the compiler out, to see what they do; --without=help lists them\n"
+    "  --choices=FILE          take decisions as this file says, which `indim tune` writes\n"
     "  --custom-call=NAME=LIBRARY:SYMBOL\n"
     "                          custom calls of NAME run that function of a shared library (indim/custom_call.h);\n"
     "                          --ffi-handler=NAME=LIBRARY:SYMBOL for a handler of XLA's typed interface\n"
@@ -97,11 +99,12 @@ typedef enum part {
   PART_LLVM,
   PART_ASM,
   PART_REPORT,
+  PART_CHOICES,
   PART_EXPLAIN,
   PART_COUNT
 } part;
 
-static const char *const part_names[] = {"graph", "plan", "loops", "llvm", "asm", "report", "explain"};
+static const char *const part_names[] = {"graph", "plan", "loops", "llvm", "asm", "report", "choices", "explain"};
 
 typedef struct compile_options {
   bool wanted[PART_COUNT];
@@ -300,6 +303,7 @@ static int compile_file(indim_ctx *cx, const command *self, const compile_option
     compile.out_llvm = options->wanted[PART_LLVM] ? &f->parts[PART_LLVM] : NULL;
     compile.out_asm = options->wanted[PART_ASM] ? &f->parts[PART_ASM] : NULL;
     compile.out_report = options->wanted[PART_REPORT] ? &f->parts[PART_REPORT] : NULL;
+    compile.out_choices = options->wanted[PART_CHOICES] ? &f->parts[PART_CHOICES] : NULL;
     compile.out_explain = options->wanted[PART_EXPLAIN] ? &f->parts[PART_EXPLAIN] : NULL;
     *out_status = compile_module(cx, module, &compile, &f->executable);
     if (*out_status == INDIM_OK) {
@@ -374,8 +378,8 @@ static int set_dump(const command *self, const char *list, compile_options *opti
       found = indim_str_equal(indim_str_of(part_names[i]), name) ? i : found;
     }
     if (found == PART_COUNT) {
-      return usage_error(self, "--dump knows graph, plan, loops, llvm, asm and report, not '%.*s'", (int)name.size,
-                         name.data);
+      return usage_error(self, "--dump knows graph, plan, loops, llvm, asm, report and choices, not '%.*s'",
+                         (int)name.size, name.data);
     }
     options->wanted[found] = true;
   }

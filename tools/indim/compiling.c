@@ -1,6 +1,7 @@
 // How a program is compiled: the options that the commands share which compile.
 #include "compiling.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // "contract,reassociate" to INDIM_COMPILE_ flags.
@@ -74,6 +75,28 @@ bool compiling_help(int option, const char *value) {
   return true;
 }
 
+// The file's bytes stay as long as the process.
+static int read_choices(const command *self, const char *path, const char **out_text) {
+  static char *text = NULL;
+  char *bytes = NULL;
+  size_t size = 0;
+  int code = read_file(self, path, &bytes, &size);
+  if (code != EXIT_OK) {
+    return code;
+  }
+  if (memchr(bytes, '\0', size) != NULL) {
+    free(bytes);
+    return refuse(self, INDIM_INVALID, "%s is no text", path);
+  }
+  free(text);
+  text = must_alloc(size + 1);
+  memcpy(text, bytes, size);
+  text[size] = '\0';
+  free(bytes);
+  *out_text = text;
+  return EXIT_OK;
+}
+
 static int set_number(indim_ctx *cx, const command *self, int option, const char *value, indim_compile_options *out) {
   uint64_t count = 0;
   int code = parse_count(self, option == COMPILING_CRASH ? "crash-from" : "max-memory", value, &count);
@@ -95,6 +118,8 @@ int compiling_option(indim_ctx *cx, const command *self, int option, const char 
   case COMPILING_WITHOUT:
     out->without = value;
     return check_decisions(self, value);
+  case COMPILING_CHOICES:
+    return read_choices(self, value, &out->choices);
   case COMPILING_CUSTOM_CALL:
     return load_function(cx, self, "custom-call", value, false);
   case COMPILING_HANDLER:

@@ -31,7 +31,13 @@ static size_t capacity_for(FILE *file) {
   return size > 1 << 16 ? size : 1 << 16;
 }
 
+static bool is_regular(FILE *file) {
+  struct stat status;
+  return fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
+}
+
 int read_file(const command *self, const char *path, char **out_bytes, size_t *out_size) {
+  enum { ENDLESS = 1 << 30 };  // bytes of a device or a pipe
   bool standard = strcmp(path, "-") == 0;
   const char *name = standard ? "standard input" : path;
   FILE *file = standard ? stdin : fopen(path, "rb");
@@ -47,13 +53,16 @@ int read_file(const command *self, const char *path, char **out_bytes, size_t *o
     if (size < capacity) {
       break;
     }
-    char *larger = capacity > SIZE_MAX / 2 ? NULL : realloc(bytes, capacity * 2);
+    bool is_endless = capacity >= ENDLESS && !is_regular(file);
+    char *larger = is_endless || capacity > SIZE_MAX / 2 ? NULL : realloc(bytes, capacity * 2);
     if (larger == NULL) {
       free(bytes);
       if (!standard) {
         fclose(file);
       }
-      return refuse(self, INDIM_NO_MEMORY, "%s does not fit in memory", name);
+      return is_endless
+                 ? refuse(self, INDIM_LIMIT, "%s has no end within %d MiB, and is no regular file", name, ENDLESS >> 20)
+                 : refuse(self, INDIM_NO_MEMORY, "%s does not fit in memory", name);
     }
     bytes = larger;
     capacity *= 2;

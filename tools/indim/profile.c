@@ -8,6 +8,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "measuring.h"
+
 // Running --------------------------------------------------------------------------------------------------------------
 
 // One program with its buffers.
@@ -19,13 +21,8 @@ typedef struct runner {
 typedef struct profile {
   indim_ctx *cx;
   const profile_options *options;
-  indim_pool *pool;
+  measuring buffers;
   runner plain, timed;
-  indim_literal **arguments;  // leaves in the program's layouts
-  const void **pointers;
-  int64_t argument_count;
-  indim_literal **results;  // leaves, which both write
-  int64_t result_count;
   int64_t steps;
   int64_t rounds, together;  // rounds of so many runs
   double *plain_ns, *timed_ns;
@@ -34,102 +31,11 @@ typedef struct profile {
   machine_limits limits;
 } profile;
 
-static void *zeroed(size_t count, size_t size) {
-  void *memory = must_alloc(count * size);
-  memset(memory, 0, count * size);
-  return memory;
-}
-
-// Of a dynamic dimension, how much of it counts: a leaf of its own, behind the array.
-static indim_status take_size(profile *p, int64_t size, int64_t at) {
-  const indim_shape *shape = indim_executable_argument_shape(p->plain.executable, at);
-  indim_status status = indim_literal_create(p->cx, shape, &p->arguments[at]);
-  return status == INDIM_OK ? indim_literal_set_int(p->cx, p->arguments[at], NULL, size) : status;
-}
-
-// The leaves of an argument, from |*at| on. Each is a copy in the program's layout: a program with an alias may write into it.
-static indim_status take_leaves(profile *p, const indim_shape *shape, const indim_literal *literal, int64_t *at) {
-  indim_status status = INDIM_OK;
-  if (indim_shape_is_array(shape)) {
-    indim_shape wanted = *indim_executable_argument_shape(p->plain.executable, *at);
-    wanted.dynamic = indim_literal_shape(literal)->dynamic;
-    status = indim_literal_relayout(p->cx, literal, &wanted, &p->arguments[(*at)++]);
-    for (int32_t d = 0; d < shape->rank && status == INDIM_OK; d++) {
-      if (indim_shape_is_dynamic_dim(shape, d)) {
-        status = take_size(p, indim_literal_dynamic_size(literal, d), (*at)++);
-      }
-    }
-  }
-  for (int64_t i = 0; indim_shape_is_tuple(shape) && i < shape->member_count && status == INDIM_OK; i++) {
-    status = take_leaves(p, shape->members[i], indim_literal_member(literal, i), at);
-  }
-  return status;
-}
-
-static indim_status take_arguments(profile *p, const indim_module *module, const indim_literal *const *arguments,
-                                   int64_t count) {
-  indim_status status = INDIM_OK;
-  int64_t at = 0;
-  p->argument_count = indim_executable_argument_count(p->plain.executable);
-  p->arguments = zeroed((size_t)p->argument_count, sizeof *p->arguments);
-  p->pointers = zeroed((size_t)p->argument_count, sizeof *p->pointers);
-  for (int64_t k = 0; k < count && status == INDIM_OK; k++) {
-    const indim_instr *parameter = indim_computation_parameter(indim_module_entry(module), k);
-    status = take_leaves(p, indim_instr_shape(parameter), arguments[k], &at);
-  }
-  for (int64_t i = 0; i < p->argument_count && status == INDIM_OK; i++) {
-    p->pointers[i] = indim_literal_data(p->arguments[i]);
-  }
-  return status;
-}
-
-static indim_status make_results(profile *p) {
-  indim_status status = INDIM_OK;
-  p->result_count = indim_executable_result_count(p->plain.executable);
-  p->results = zeroed((size_t)p->result_count, sizeof *p->results);
-  for (int64_t i = 0; i < p->result_count && status == INDIM_OK; i++) {
-    status = indim_literal_create(p->cx, indim_executable_result_shape(p->plain.executable, i), &p->results[i]);
-  }
-  return status;
-}
-
-static indim_status bind(profile *p, runner *r) {
-  void **pointers = zeroed((size_t)p->result_count, sizeof *pointers);
-  for (int64_t i = 0; i < p->result_count; i++) {
-    pointers[i] = indim_literal_mutable_data(p->results[i]);
-  }
-  indim_run_options run = {.arguments = p->pointers,
-                           .argument_count = p->argument_count,
-                           .results = pointers,
-                           .result_count = p->result_count,
-                           .stop = work_stop_flag(),
-                           .pool = p->pool,
-                           .step_times = p->times,
-                           .cx = p->cx};
-  indim_status status = indim_binding_create(p->cx, r->executable, &run, &r->binding);
-  free(pointers);
-  return status;
-}
-
-static indim_status run_some(runner *r, int64_t count, int64_t *out_ns) {
-  indim_status status = INDIM_OK;
-  int64_t begin = now_ns();
-  for (int64_t i = 0; i < count && status == INDIM_OK; i++) {
-    status = indim_binding_run(r->binding);
-  }
-  *out_ns = now_ns() - begin;
-  return status;
-}
-
 // How many runs make a round, and how many rounds fit the time.
 static indim_status choose_rounds(profile *p) {
-  enum { ROUND = 2000000, WHOLE = 600000000, LEAST = 5, MOST = 101, MOST_TOGETHER = 1 << 20 };
+  enum { WHOLE = 600000000, LEAST = 5, MOST = 101 };
   int64_t ns = 0;
-  indim_status status = run_some(&p->timed, 1, &ns);
-  for (p->together = 1; status == INDIM_OK && ns < ROUND && p->together < MOST_TOGETHER;) {
-    p->together *= 2;
-    status = run_some(&p->timed, p->together, &ns);
-  }
+  indim_status status = measuring_choose_together(p->timed.binding, &p->together, &ns);
   int64_t rounds = WHOLE / (2 * (ns + 1));
   rounds = rounds < LEAST ? LEAST : rounds > MOST ? MOST : rounds;
   p->rounds = p->options->repeat > 0 ? p->options->repeat : rounds;
@@ -138,10 +44,10 @@ static indim_status choose_rounds(profile *p) {
 
 static indim_status run_round(profile *p, int64_t round) {
   int64_t ns = 0;
-  indim_status status = run_some(&p->plain, p->together, &ns);
+  indim_status status = measuring_run(p->plain.binding, p->together, &ns);
   p->plain_ns[round] = (double)ns / (double)p->together;
   memset(p->times, 0, (size_t)p->steps * sizeof *p->times);
-  status = status == INDIM_OK ? run_some(&p->timed, p->together, &ns) : status;
+  status = status == INDIM_OK ? measuring_run(p->timed.binding, p->together, &ns) : status;
   p->timed_ns[round] = (double)ns / (double)p->together;
   for (int64_t s = 0; s < p->steps; s++) {
     p->step_ns[round * p->steps + s] = (double)p->times[s].ns / (double)p->together;
@@ -153,9 +59,8 @@ static indim_status run_round(profile *p, int64_t round) {
 static indim_status run_rounds(profile *p) {
   p->steps = indim_executable_step_count(p->timed.executable);
   p->times = zeroed((size_t)p->steps + 1, sizeof *p->times);
-  indim_status status = make_results(p);
-  status = status == INDIM_OK ? bind(p, &p->plain) : status;
-  status = status == INDIM_OK ? bind(p, &p->timed) : status;
+  indim_status status = measuring_bind(&p->buffers, p->plain.executable, NULL, &p->plain.binding);
+  status = status == INDIM_OK ? measuring_bind(&p->buffers, p->timed.executable, p->times, &p->timed.binding) : status;
   status = status == INDIM_OK ? choose_rounds(p) : status;
   if (status != INDIM_OK) {
     return status;
@@ -179,21 +84,6 @@ static indim_status compile_both(profile *p, const indim_module *module) {
 }
 
 // What is told ---------------------------------------------------------------------------------------------------------
-
-static int compare_numbers(const void *a, const void *b) {
-  double x = *(const double *)a;
-  double y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median_of(const double *values, int64_t count) {
-  double *sorted = must_alloc((size_t)count * sizeof *sorted);
-  memcpy(sorted, values, (size_t)count * sizeof *sorted);
-  qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
-  double median = sorted[(count - 1) / 2];
-  free(sorted);
-  return median;
-}
 
 static double least_of(const double *values, int64_t count) {
   double least = values[0];
@@ -234,7 +124,7 @@ static step_row row_of(const profile *p, int64_t s, int64_t round) {
 }
 
 static summary summarize(const profile *p) {
-  summary out = {.timed_ns = median_of(p->timed_ns, p->rounds), .plain_ns = median_of(p->plain_ns, p->rounds)};
+  summary out = {.timed_ns = quantile_of(p->timed_ns, p->rounds, 0.5), .plain_ns = quantile_of(p->plain_ns, p->rounds, 0.5)};
   double plain = least_of(p->plain_ns, p->rounds);
   out.cost = plain > 0 ? least_of(p->timed_ns, p->rounds) / plain - 1 : 0;
   int64_t round = 0;
@@ -432,22 +322,19 @@ static bool is_f64(const indim_module *module) {
 static indim_status measure(profile *p, const indim_module *module, const indim_literal *const *arguments,
                             int64_t count, indim_literal **out_result) {
   indim_status status = compile_both(p, module);
-  if (status == INDIM_OK && p->options->threads > 1) {
-    status = indim_pool_create(p->cx, p->options->threads, &p->pool);
-  }
   if (status != INDIM_OK) {
     return status;
   }
   work_begin(p->cx, "running");
-  indim_run_options run = {.pool = p->pool, .stop = work_stop_flag()};
-  if (out_result != NULL) {
+  status = measuring_begin(p->cx, module, p->plain.executable, arguments, count, p->options->threads, &p->buffers);
+  indim_run_options run = {.pool = p->buffers.pool, .stop = work_stop_flag()};
+  if (status == INDIM_OK && out_result != NULL) {
     status = indim_execute_literals(p->cx, p->plain.executable, arguments, count, &run, out_result);
   }
-  status = status == INDIM_OK ? take_arguments(p, module, arguments, count) : status;
   status = status == INDIM_OK ? run_rounds(p) : status;
   if (status == INDIM_OK && p->options->limits) {
     work_now("measuring the machine");
-    status = measure_limits(p->cx, p->pool, is_f64(module), &p->limits);
+    status = measure_limits(p->cx, p->buffers.pool, is_f64(module), &p->limits);
   }
   work_end(p->cx);
   return status;
@@ -458,16 +345,7 @@ static void clean_up(profile *p) {
   indim_binding_destroy(p->timed.binding);
   indim_executable_destroy(p->plain.executable);
   indim_executable_destroy(p->timed.executable);
-  for (int64_t i = 0; p->arguments != NULL && i < p->argument_count; i++) {
-    indim_literal_destroy(p->arguments[i]);
-  }
-  for (int64_t i = 0; p->results != NULL && i < p->result_count; i++) {
-    indim_literal_destroy(p->results[i]);
-  }
-  indim_pool_destroy(p->pool);
-  free(p->arguments);
-  free(p->pointers);
-  free(p->results);
+  measuring_end(&p->buffers);
   free(p->plain_ns);
   free(p->timed_ns);
   free(p->times);

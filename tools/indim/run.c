@@ -43,6 +43,7 @@ const char *const help_run =
     "  --fast=NAME,...         relax strict IEEE: contract (a*b+c rounded once), reassociate (sums and products in\n"
     "                          another order), reciprocal (a/b as a*(1/b))\n"
     "  --without=NAME,...      compile without these decisions (`indim compile --without=help`)\n"
+    "  --choices=FILE          compile with the choices that `indim tune` found\n"
     "  --max-memory=N[K|M|G]   refuse to hold more than N bytes of arguments, results, working memory and what the\n"
     "                          compiler keeps; what LLVM takes for itself is estimated\n"
     "  --custom-call=NAME=LIBRARY:SYMBOL\n"
@@ -88,8 +89,6 @@ static const option_spec specs[] = {{"output", 'o', OPTION_OUTPUT, true},
 
 typedef enum engine { ENGINE_AUTO, ENGINE_NATIVE, ENGINE_EVAL } engine;
 
-enum { AUTO_THREADS = -1 };
-
 typedef struct run_options {
   const char *output;  // NULL: print
   bool json;
@@ -98,7 +97,8 @@ typedef struct run_options {
   bool limits;
   engine engine;
   indim_compile_options compile;
-  int32_t threads;  // 0: not said; AUTO_THREADS
+  int32_t threads;  // 0: not said
+  bool is_auto;     // --threads=auto
   int64_t repeat;   // 0: not said
   indim_eval_options eval;
 } run_options;
@@ -145,9 +145,7 @@ static indim_status evaluate(indim_ctx *cx, const indim_module *module, const in
   return status;
 }
 
-static int32_t thread_count(const run_options *options) {
-  return options->threads == AUTO_THREADS ? indim_pool_default_threads() : options->threads > 1 ? options->threads : 1;
-}
+static int32_t thread_count(const run_options *options) { return options->threads > 1 ? options->threads : 1; }
 
 static indim_status run_compiled(indim_ctx *cx, indim_executable *executable, const indim_literal *const *arguments,
                                  int64_t count, const run_options *options, int64_t *times, outcome *out) {
@@ -296,43 +294,6 @@ static int check_output(const command *self, const indim_module *module, const r
 
 // Arguments ---------------------------------------------------------------------------------------------------------
 
-static int read_arguments(indim_ctx *cx, const command *self, const indim_module *module, char **texts, int count,
-                          indim_literal **arguments) {
-  const indim_computation *entry = indim_module_entry(module);
-  int64_t parameters = indim_computation_parameter_count(entry);
-  if (count != parameters) {
-    int code = refuse(self, INDIM_INVALID, "the program takes %" PRId64 " argument%s, %d %s given", parameters,
-                      parameters == 1 ? "" : "s", count, count == 1 ? "is" : "are");
-    for (int64_t i = 0; i < parameters; i++) {
-      const indim_instr *parameter = indim_computation_parameter(entry, i);
-      char *shape = shape_text(cx, indim_instr_shape(parameter), false);
-      indim_str name = indim_instr_name(parameter);
-      fprintf(stderr, "  %" PRId64 "  %s  %.*s\n", i, shape, (int)name.size, name.data);
-      free(shape);
-    }
-    return code;
-  }
-  for (int i = 0; i < count; i++) {
-    const indim_shape *shape = indim_instr_shape(indim_computation_parameter(entry, i));
-    int code = read_argument(cx, self, texts[i], shape, &arguments[i]);
-    if (code != EXIT_OK) {
-      fprintf(stderr, "  in argument %d\n", i);
-      return code;
-    }
-  }
-  return EXIT_OK;
-}
-
-// For a program that is only measured.
-static int make_arguments(indim_ctx *cx, const indim_module *module, int64_t count, indim_literal **arguments) {
-  indim_status status = INDIM_OK;
-  for (int64_t i = 0; i < count && status == INDIM_OK; i++) {
-    const indim_instr *parameter = indim_computation_parameter(indim_module_entry(module), i);
-    status = make_argument(cx, indim_instr_shape(parameter), &arguments[i]);
-  }
-  return status == INDIM_OK ? EXIT_OK : report(cx, status);
-}
-
 static int run_profile(indim_ctx *cx, const command *self, const indim_module *module,
                        const indim_literal *const *arguments, int64_t count, const run_options *options) {
   profile_options wanted = {.compile = options->compile,
@@ -355,28 +316,18 @@ static int run_module(indim_ctx *cx, const command *self, const indim_module *mo
   if (code != EXIT_OK) {
     return code;
   }
-  int64_t parameters = indim_computation_parameter_count(indim_module_entry(module));
-  bool is_made_up = options->profile && count == 0;
-  int64_t given = is_made_up ? parameters : count;
-  indim_literal **arguments = must_alloc(((size_t)given + 1) * sizeof *arguments);
-  for (int64_t i = 0; i < given; i++) {
-    arguments[i] = NULL;
-  }
-  code = is_made_up ? make_arguments(cx, module, given, arguments)
-                    : read_arguments(cx, self, module, texts, count, arguments);
-  const indim_literal *const *list = (const indim_literal *const *)arguments;
+  program_arguments arguments;
+  code = take_arguments(cx, self, module, texts, count, options->profile, &arguments);
+  const indim_literal *const *list = (const indim_literal *const *)arguments.list;
   if (code == EXIT_OK && options->profile) {
-    code = run_profile(cx, self, module, list, given, options);
+    code = run_profile(cx, self, module, list, arguments.count, options);
   } else if (code == EXIT_OK) {
     outcome out = {0};
-    indim_status status = run_engine(cx, self, module, list, count, options, &out);
+    indim_status status = run_engine(cx, self, module, list, arguments.count, options, &out);
     code = status == INDIM_OK ? deliver(cx, self, &out, options) : report(cx, status);
     indim_literal_destroy(out.result);
   }
-  for (int64_t i = 0; i < given; i++) {
-    indim_literal_destroy(arguments[i]);
-  }
-  free(arguments);
+  drop_arguments(&arguments);
   return code;
 }
 
@@ -396,18 +347,12 @@ static int set_engine(const command *self, const char *value, run_options *optio
 static int set_number(const command *self, int option, const char *value, run_options *options) {
   enum { MOST_REPEATS = 100000000 };
   uint64_t count = 0;
-  const char *name = option == OPTION_STEPS ? "max-steps" : option == OPTION_THREADS ? "threads" : "repeat";
-  int code = parse_count(self, name, value, &count);
+  int code = parse_count(self, option == OPTION_STEPS ? "max-steps" : "repeat", value, &count);
   if (code != EXIT_OK) {
     return code;
   }
   if (option == OPTION_STEPS) {
     options->eval.max_steps = count;
-  } else if (option == OPTION_THREADS) {
-    if (count > INDIM_MAX_THREADS) {
-      return usage_error(self, "--threads is at most %d", (int)INDIM_MAX_THREADS);
-    }
-    options->threads = (int32_t)count;
   } else {
     if (count > MOST_REPEATS) {
       return usage_error(self, "--repeat is at most %d", (int)MOST_REPEATS);
@@ -437,11 +382,8 @@ static int set_option(indim_ctx *cx, const command *self, int option, const char
   case OPTION_ENGINE:
     return set_engine(self, value, options);
   case OPTION_THREADS:
-    if (strcmp(value, "auto") == 0) {
-      options->threads = AUTO_THREADS;
-      return EXIT_OK;
-    }
-    return set_number(self, option, value, options);
+    options->is_auto = strcmp(value, "auto") == 0;
+    return parse_threads(self, value, &options->threads);
   case OPTION_STEPS:
   case OPTION_REPEAT:
     return set_number(self, option, value, options);
@@ -459,10 +401,10 @@ static int check_options(const command *self, run_options *options) {
     options->engine = ENGINE_EVAL;
   }
   if (options->engine == ENGINE_EVAL &&
-      (options->threads > 1 || options->threads == AUTO_THREADS || options->compile.fast != 0 ||
-       options->compile.target != NULL || options->compile.without != NULL)) {
+      (options->threads > 1 || options->is_auto || options->compile.fast != 0 || options->compile.target != NULL ||
+       options->compile.without != NULL || options->compile.choices != NULL)) {
     return usage_error(self, "the evaluator has one thread, strict arithmetic and no target: --threads, --fast, "
-                             "--target and --without go with compiled programs");
+                             "--target, --without and --choices go with compiled programs");
   }
   if (options->profile && options->engine == ENGINE_EVAL) {
     return usage_error(self, "the evaluator has no steps: --profile goes with compiled programs");

@@ -117,6 +117,17 @@ void *must_alloc(size_t size);
 // ('3', '{1, 2}').
 int read_argument(indim_ctx *cx, const command *self, const char *text, const indim_shape *shape,
                   indim_literal **out_literal);
+// The arguments of a program: one for each parameter as read_argument has them or, if none is given and that is allowed,
+// made-up ones (make_argument, profile.h). |out| is to be dropped, also after a failure.
+typedef struct program_arguments {
+  indim_literal **list;
+  int64_t count;
+} program_arguments;
+int take_arguments(indim_ctx *cx, const command *self, const indim_module *module, char **texts, int count,
+                   bool may_make, program_arguments *out);
+void drop_arguments(program_arguments *arguments);
+// The value of --threads: a number, or "auto".
+int parse_threads(const command *self, const char *value, int32_t *out_threads);
 // Writes the leaves of a literal to a .npz file, named by their path.
 int write_npz(indim_ctx *cx, const command *self, const char *path, const indim_literal *literal);
 // Calls |visit| for each leaf with its path, "2.0", until one returns another code than EXIT_OK, which is returned. A

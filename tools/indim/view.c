@@ -23,6 +23,7 @@ const char *const help_view =
     "  --target=NAME           as it is compiled for that processor; --target=help lists the names\n"
     "  --fast=NAME,...         as it is compiled with these (`indim run --help`)\n"
     "  --without=NAME,...      as it is compiled without these decisions (`indim compile --without=help`)\n"
+    "  --choices=FILE          as it is compiled with the choices that `indim tune` found\n"
     "  --custom-call=NAME=LIBRARY:SYMBOL, --ffi-handler=NAME=LIBRARY:SYMBOL\n"
     "                          functions for custom calls (`indim run --help`)\n"
     "  --max-memory=N[K|M|G]   refuse to hold more than N bytes\n"

@@ -13,6 +13,8 @@ static const char *const all_names =
 #include "loop/decision/decisions.def"
     ;
 
+const char *indim_decision_name(int decision) { return names[decision]; }
+
 indim_status indim_decisions_parse(indim_ctx *cx, const char *text, uint32_t *out_set) {
   const char *at = text == NULL ? "" : text;
   *out_set = 0;

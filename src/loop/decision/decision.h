@@ -13,6 +13,8 @@ typedef enum indim_decision {
 
 typedef struct indim_lower_options {
   const char *without;        // disabled decisions (decisions.def), separated by commas; NULL: none
+  const char *choices;        // at single instructions (choices.h); NULL: none
+  indim_buffer *out_choices;  // those that were taken, in the same form; NULL: not requested
   bool is_self_contained;     // as little as can be is asked of the host: products and Fourier transforms are loops
   bool has_foreign_calls;     // custom calls of functions that are not registered are the host's
   indim_buffer *out_explain;  // NULL: not requested
@@ -26,6 +28,7 @@ typedef struct indim_lower_options {
 
 static inline bool indim_decision_is_out(uint32_t set, indim_decision decision) { return (set >> decision & 1) != 0; }
 
+const char *indim_decision_name(int decision);
 // The set of the names in |text| (separated by commas, NULL for none), bit k for decision k. INVALID for an unknown
 // name.
 INDIM_CHECKED indim_status indim_decisions_parse(indim_ctx *cx, const char *text, uint32_t *out_set);

@@ -113,9 +113,14 @@ static const char *refuses_sizes(const call *c) {
   int64_t steps = steps_of(c);
   int64_t work = indim_index_mul_saturated(indim_shape_element_count(c->item->shape), steps);
   const char *reason = refuses_outputs(c);
-  return reason != NULL                                                   ? reason
-         : work < INDIM_COST_HOST_PRODUCT || steps < INDIM_COST_HOST_SIDE ? "it is small"
-                                                                          : NULL;
+  reason = reason == NULL && (work < INDIM_COST_HOST_PRODUCT || steps < INDIM_COST_HOST_SIDE) ? "it is small" : reason;
+  if (work < INDIM_COST_HOST_PRODUCT / 16) {
+    return reason;
+  }
+  bool pays = reason == NULL;
+  return indim_lower_choose(c->l, c->item->instr, INDIM_DECISION_LIBRARY, pays) ? NULL
+         : pays                                                                 ? "a choice says so"
+                                                                                : reason;
 }
 
 // Operands ----------------------------------------------------------------------------------------------------------------

@@ -92,14 +92,18 @@ static bool find_groups(const indim_product *p, const int64_t *sizes, groups *ou
          only_dim(p, sizes, INDIM_PRODUCT_CONTRACTED, &out->k);
 }
 
+static const char small[] = "it is small";
+
+static int64_t work_of(const int64_t *sizes, const groups *g) {
+  return indim_index_mul_saturated(indim_index_mul_saturated(size_of(sizes, g->m), size_of(sizes, g->n)),
+                                   size_of(sizes, g->k));
+}
+
 // |along_k|: both operands lie along the contracted dimension, so that a nest would add up vectors for each element.
 static bool is_large(const int64_t *sizes, const groups *g, bool along_k) {
-  int64_t m = size_of(sizes, g->m);
-  int64_t n = size_of(sizes, g->n);
-  int64_t k = size_of(sizes, g->k);
   int64_t least = along_k ? INDIM_COST_HOST_PRODUCT_ALONG : INDIM_COST_HOST_PRODUCT;
-  return indim_index_mul_saturated(indim_index_mul_saturated(m, n), k) >= least && m >= INDIM_COST_HOST_SIDE &&
-         n >= INDIM_COST_HOST_SIDE && k >= INDIM_COST_HOST_SIDE;
+  return work_of(sizes, g) >= least && size_of(sizes, g->m) >= INDIM_COST_HOST_SIDE &&
+         size_of(sizes, g->n) >= INDIM_COST_HOST_SIDE && size_of(sizes, g->k) >= INDIM_COST_HOST_SIDE;
 }
 
 // Whether dimensions that are collapsed for the operands are collapsed in the output, too: each has the stride of what
@@ -147,14 +151,21 @@ static const char *refuses_sizes(const indim_product *p, const int64_t *sizes, g
   const indim_access *lhs = &p->list->accesses[0];
   const indim_access *rhs = &p->list->accesses[1];
   bool is_affine = lhs->strides != NULL && rhs->strides != NULL;
-  if (!is_large(sizes, g, is_affine && g->k >= 0 && lhs->strides[g->k] == 1 && rhs->strides[g->k] == 1)) {
-    return "it is small";
+  int64_t work = work_of(sizes, g);
+  if (work < INDIM_COST_HOST_PRODUCT_ALONG / 16 || g->m < 0 || g->n < 0 || g->k < 0) {
+    return small;
   }
   bool has_rows = is_affine && indim_location_is_dense(p->item->shape, at) &&
                   (at->strides[g->n] == 1 || at->strides[g->m] == 1) && output_is_collapsed(p, sizes, g) &&
                   (lhs->strides[g->m] == 1 || lhs->strides[g->k] == 1) &&
                   (rhs->strides[g->n] == 1 || rhs->strides[g->k] == 1);
-  return has_rows ? NULL : "one of its arrays has no contiguous rows";
+  bool pays = is_large(sizes, g, is_affine && lhs->strides[g->k] == 1 && rhs->strides[g->k] == 1);
+  if (!has_rows) {
+    return pays ? "one of its arrays has no contiguous rows" : small;
+  }
+  return indim_lower_choose(p->l, p->item->instr, INDIM_DECISION_LIBRARY, pays) ? NULL
+         : pays                                                                 ? "a choice says so"
+                                                                                : small;
 }
 
 const char *indim_product_call_host(indim_product *p, const int64_t *sizes) {
@@ -321,12 +332,14 @@ bool indim_product_call_packed(indim_product *p) {
   int64_t m = size_of_group(p, INDIM_PRODUCT_LEFT);
   int64_t n = size_of_group(p, INDIM_PRODUCT_RIGHT);
   int64_t k = size_of_group(p, INDIM_PRODUCT_CONTRACTED);
-  bool is_large = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k) >= INDIM_COST_HOST_PRODUCT &&
-                  m >= INDIM_COST_PACKED_SIDE && n >= INDIM_COST_PACKED_SIDE && k >= INDIM_COST_PACKED_SIDE;
+  int64_t work = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k);
+  bool is_large = work >= INDIM_COST_HOST_PRODUCT && m >= INDIM_COST_PACKED_SIDE && n >= INDIM_COST_PACKED_SIDE &&
+                  k >= INDIM_COST_PACKED_SIDE;
   indim_type type = host_type(p, k);
   bool is_plain = type != INDIM_TYPE_INVALID && l->loop_depth == 0 && is_cheap(p->lhs) && is_cheap(p->rhs) &&
                   p->item->place.tiled == NULL;
-  if (!is_large || !is_plain || !indim_lower_is_enabled(l, INDIM_DECISION_LIBRARY)) {
+  if (!is_plain || work < INDIM_COST_HOST_PRODUCT / 16 ||
+      !indim_lower_choose(l, p->item->instr, INDIM_DECISION_LIBRARY, is_large)) {
     return false;
   }
   indim_element_forget(l);

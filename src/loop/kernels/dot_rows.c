@@ -169,7 +169,7 @@ void indim_product_run_one_row(indim_product *p, int32_t contracted, int64_t siz
   parts = parts < PARTS ? parts : PARTS;
   r.steps = parts > 1 ? INDIM_COST_ROW_PRODUCT_STEPS_PARALLEL : INDIM_COST_ROW_PRODUCT_STEPS;
   if (parts > 1 && size / parts >= 4 * INDIM_COST_ROW_PRODUCT_STEPS && p->l->loop_depth == 0 &&
-      indim_lower_is_enabled(p->l, INDIM_DECISION_THREADS)) {
+      indim_lower_choose(p->l, p->l->b.origin, INDIM_DECISION_THREADS, true)) {
     run_parts(&r, parts, size);
   } else {
     sweep_rows(&r, indim_loop_index(&p->l->b, 0), size);

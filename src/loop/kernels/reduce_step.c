@@ -97,6 +97,6 @@ void indim_reduce_origin(const indim_reduction *r, indim_coord *index) {
 }
 
 bool indim_reduce_may_thread(const indim_reduction *r) {
-  return r->l->loop_depth == 0 && indim_lower_is_enabled(r->l, INDIM_DECISION_THREADS) &&
-         indim_shape_element_count(r->inputs[0]->shape) >= INDIM_COST_PARALLEL_REDUCTION;
+  return r->l->loop_depth == 0 &&
+         indim_lower_may_thread(r->l, indim_shape_element_count(r->inputs[0]->shape), INDIM_COST_PARALLEL_REDUCTION);
 }

@@ -228,8 +228,7 @@ static void sort_block(sorting *s, const line *to, indim_value_id i, int32_t fix
 }
 
 bool indim_sort_may_thread(const sorting *s) {
-  return !s->has_loops && s->l->loop_depth == 0 && s->size >= INDIM_COST_PARALLEL_SORT &&
-         indim_lower_is_enabled(s->l, INDIM_DECISION_THREADS);
+  return !s->has_loops && s->l->loop_depth == 0 && indim_lower_may_thread(s->l, s->size, INDIM_COST_PARALLEL_SORT);
 }
 
 // A last run that is short, but for very few, is a block that overlaps the one before: sorted first, and what it has of that
@@ -401,8 +400,9 @@ void indim_sort_lines(sorting *s) {
     const indim_location *at = &s->results[c]->place;
     s->in_result = s->in_result && at->tiled == NULL && at->strides[s->dim] == 1;
   }
-  bool is_parallel = line_count(s) >= 2 && l->loop_depth == 0 && indim_lower_is_enabled(l, INDIM_DECISION_THREADS) &&
-                     indim_shape_element_count(s->inputs[0]->shape) >= INDIM_COST_PARALLEL_SORT;
+  int64_t elements = indim_shape_element_count(s->inputs[0]->shape);
+  bool is_parallel =
+      line_count(s) >= 2 && l->loop_depth == 0 && indim_lower_may_thread(l, elements, INDIM_COST_PARALLEL_SORT);
   if (!allocate(s, is_parallel, written)) {
     return;
   }

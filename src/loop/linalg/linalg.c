@@ -187,9 +187,9 @@ static void write_vectors(batch *b, const small_routine *routine, const value *s
     write_block(b, routine, starts, indim_loop_index(builder, 0));
     return;
   }
-  bool threads = b->rank == 1 && b->l->loop_depth == 0 && indim_lower_is_enabled(b->l, INDIM_DECISION_THREADS) &&
-                 blocks * lanes * whole_cost(routine, b->code.call) >= INDIM_COST_PARALLEL_ITERATION &&
-                 blocks >= 2 * INDIM_NEST_PIECES;
+  int64_t work = blocks * lanes * whole_cost(routine, b->code.call);
+  bool threads = b->rank == 1 && b->l->loop_depth == 0 && blocks >= 2 * INDIM_NEST_PIECES &&
+                 indim_lower_may_thread(b->l, work, INDIM_COST_PARALLEL_ITERATION);
   int64_t looped = threads ? size / lanes : blocks;
   value i = indim_loop_for_begin(builder, indim_loop_index(builder, 0), indim_loop_index(builder, looped * lanes),
                                  lanes, 0, NULL, NULL);

@@ -95,3 +95,20 @@ bool indim_uniform_literal(const indim_literal *literal, indim_element_bits *out
 bool indim_lower_is_enabled(const indim_lowering *l, indim_decision decision) {
   return !indim_decision_is_out(l->without, decision);
 }
+
+bool indim_lower_choose(indim_lowering *l, const indim_instr *instr, indim_decision decision, bool pays) {
+  indim_choice *choice = indim_choices_find(&l->choices, instr->name, decision);
+  bool is_taken = indim_lower_is_enabled(l, decision) && (choice != NULL ? choice->is_taken : pays);
+  if (choice != NULL) {
+    choice->is_met = true;
+  }
+  if (l->options->out_choices != NULL) {
+    indim_buffer_printf(l->options->out_choices, "%.*s %s %s\n", (int)instr->name.size, instr->name.data,
+                        indim_decision_name((int)decision), is_taken ? "yes" : "no");
+  }
+  return is_taken;
+}
+
+bool indim_lower_may_thread(indim_lowering *l, int64_t count, int64_t least) {
+  return count >= least / 16 && indim_lower_choose(l, l->b.origin, INDIM_DECISION_THREADS, count >= least);
+}

@@ -16,7 +16,7 @@
 #define INDIM_LOOP_LOWERING_H
 
 #include "loop/lowering/flow.h"
-#include "loop/decision/decision.h"
+#include "loop/decision/choices.h"
 
 typedef struct indim_lower_memo indim_lower_memo;
 typedef struct indim_transposition indim_transposition;
@@ -35,7 +35,8 @@ typedef struct indim_lowering {
   indim_loop_program *program;
   const indim_target *target;
   const indim_lower_options *options;
-  uint32_t without;     // decisions left out, one bit each
+  uint32_t without;  // decisions left out, one bit each
+  indim_choices choices;
   indim_status status;  // of what is not the builder's: the first error
   indim_lower_memo *memo;
   int32_t walks;            // over what is inline, so far
@@ -65,6 +66,12 @@ static inline int32_t indim_piece_lanes(int64_t left, int32_t most) {
 
 // Whether a decision is taken, and not left out.
 bool indim_lower_is_enabled(const indim_lowering *l, indim_decision decision);
+// Whether it is taken at an instruction where both ways are right: as a choice says, else if it |pays|; never if it is left
+// out.
+bool indim_lower_choose(indim_lowering *l, const indim_instr *instr, indim_decision decision, bool pays);
+// The same for the threads of what is being built: work of |count|, which pays from |least| on; a sixteenth of that is never
+// worth asking.
+bool indim_lower_may_thread(indim_lowering *l, int64_t count, int64_t least);
 
 typedef struct indim_element_bits {
   uint64_t bits, imag;

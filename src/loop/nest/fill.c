@@ -46,7 +46,8 @@ static void fill_body(indim_nest *nest, indim_element_ctx *k, const indim_coord 
 }
 
 // Whether stores are non-temporal: a result without later reads that exceeds the caches together with its inputs.
-static bool is_non_temporal(const indim_nest *nest, const indim_flow_item *item, const indim_location *at) {
+static bool is_non_temporal(indim_nest *nest, const indim_flow_item *item, const indim_location *at) {
+  enum { LEAST_STREAMED = 1 << 16 };
   int64_t cache = nest->l->target->cache_bytes[2] > 0 ? nest->l->target->cache_bytes[2] : INT64_C(16) << 20;
   int64_t bytes = indim_shape_element_count(item->shape) * indim_type_bytes(item->shape->type);
   int64_t total = bytes;
@@ -59,8 +60,9 @@ static bool is_non_temporal(const indim_nest *nest, const indim_flow_item *item,
     int64_t own = indim_index_mul_saturated(access->storage->elements, indim_type_bytes(access->storage->type));
     total = is_new ? indim_index_add_saturated(total, own) : total;
   }
-  return at->storage->kind == INDIM_STORAGE_RESULT && item->use_count == 1 && bytes >= cache * 3 / 4 &&
-         total >= cache * 7 / 4 && indim_lower_is_enabled(nest->l, INDIM_DECISION_NON_TEMPORAL);
+  bool pays = bytes >= cache * 3 / 4 && total >= cache * 7 / 4;
+  return at->storage->kind == INDIM_STORAGE_RESULT && item->use_count == 1 && bytes >= LEAST_STREAMED &&
+         indim_lower_choose(nest->l, nest->l->b.origin, INDIM_DECISION_NON_TEMPORAL, pays);
 }
 
 // The strides of the store; NULL when not constant.

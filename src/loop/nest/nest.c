@@ -155,9 +155,12 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
 void indim_nest_choose_transpose(indim_nest *nest) {
   int32_t lanes = nest->lanes;
   nest->transpose_dim = -1;
-  if (nest->vector_dim >= 0 && indim_lower_is_enabled(nest->l, INDIM_DECISION_TRANSPOSE)) {
+  if (nest->vector_dim >= 0) {
     nest->lanes = indim_piece_lanes(nest->sizes[nest->vector_dim], lanes);
     nest->transpose_dim = indim_transpose_dim(nest);
+  }
+  if (nest->transpose_dim >= 0 && !indim_lower_choose(nest->l, nest->l->b.origin, INDIM_DECISION_TRANSPOSE, true)) {
+    nest->transpose_dim = -1;
   }
   nest->transposes = nest->transpose_dim >= 0;
   nest->lanes = nest->transposes ? nest->lanes : lanes;
@@ -342,8 +345,8 @@ int64_t indim_nest_elements(const indim_nest *nest) {
 
 bool indim_nest_worth_threads(const indim_nest *nest, int64_t elements) {
   indim_lowering *l = nest->l;
-  return nest->may_thread && l->loop_depth == 0 && indim_lower_is_enabled(l, INDIM_DECISION_THREADS) &&
-         elements >= INDIM_COST_PARALLEL * 8 / indim_index_add_saturated(nest->cost, 8);
+  int64_t least = INDIM_COST_PARALLEL * 8 / indim_index_add_saturated(nest->cost, 8);
+  return nest->may_thread && l->loop_depth == 0 && indim_lower_may_thread(l, elements, least);
 }
 
 // The limit on copies of the body from unrolled small loops.

@@ -128,9 +128,23 @@ static void ask(const indim_flow_item *user, const asked *of_user, asked *list) 
   }
 }
 
+// Why an item is not computed again wherever an element is needed; NULL: that is no dearer than keeping it.
+static const char *costs_again(const indim_flow_item *item, const asked *a) {
+  int64_t again = (int64_t)a->elementwise + a->moved - 1;
+  if (!a->by_element && item->cost <= INDIM_COST_BEFORE_ROW) {
+    return NULL;
+  }
+  if (a->root == -2 && item->cost > 4) {
+    return "several kernels need it, and computing it again costs more than keeping it";
+  }
+  return again > 0 && item->cost * again > INDIM_COST_AGAIN && item->cost > 1
+             ? "an element is needed several times, and computing it again costs more than keeping it"
+             : NULL;
+}
+
 static const char indexed[] = "accessed at an index known at run time only";
 
-static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, const asked *a, bool registers) {
+static indim_placement place_op(indim_lowering *l, indim_flow_item *item, const asked *a, bool registers) {
   if (indim_plan_can_be_in_registers(item) && registers &&
       (a->by_registers || a->as_result || indim_shape_element_count(item->shape) == 1)) {
     return INDIM_PLACEMENT_REGISTERS;
@@ -154,21 +168,15 @@ static indim_placement place_op(const indim_lowering *l, indim_flow_item *item, 
     item->reason = "read from memory by a user";
     return INDIM_PLACEMENT_MEMORY;
   }
-  int64_t again = (int64_t)a->elementwise + a->moved - 1;
-  bool is_paid_by_row = !a->by_element && item->cost <= INDIM_COST_BEFORE_ROW;
-  if (!is_paid_by_row && a->root == -2 && item->cost > 4) {
-    item->reason = "several kernels need it, and computing it again costs more than keeping it";
-    return INDIM_PLACEMENT_MEMORY;
+  item->reason = costs_again(item, a);
+  bool pays = item->reason == NULL;
+  if (indim_lower_choose(l, item->instr, INDIM_DECISION_INLINE, pays)) {
+    return INDIM_PLACEMENT_INLINE;
   }
-  if (!is_paid_by_row && again > 0 && item->cost * again > INDIM_COST_AGAIN && item->cost > 1) {
-    item->reason = "an element is needed several times, and computing it again costs more than keeping it";
-    return INDIM_PLACEMENT_MEMORY;
+  if (pays) {
+    item->reason = indim_lower_is_enabled(l, INDIM_DECISION_INLINE) ? "a choice says so" : "fusion is left out";
   }
-  if (!indim_lower_is_enabled(l, INDIM_DECISION_INLINE)) {
-    item->reason = "fusion is left out";
-    return INDIM_PLACEMENT_MEMORY;
-  }
-  return INDIM_PLACEMENT_INLINE;
+  return INDIM_PLACEMENT_MEMORY;
 }
 
 // The costs, as if all that can be inline were.
