@@ -124,7 +124,8 @@ static step_row row_of(const profile *p, int64_t s, int64_t round) {
 }
 
 static summary summarize(const profile *p) {
-  summary out = {.timed_ns = quantile_of(p->timed_ns, p->rounds, 0.5), .plain_ns = quantile_of(p->plain_ns, p->rounds, 0.5)};
+  summary out = {.timed_ns = quantile_of(p->timed_ns, p->rounds, 0.5),
+                 .plain_ns = quantile_of(p->plain_ns, p->rounds, 0.5)};
   double plain = least_of(p->plain_ns, p->rounds);
   out.cost = plain > 0 ? least_of(p->timed_ns, p->rounds) / plain - 1 : 0;
   int64_t round = 0;
