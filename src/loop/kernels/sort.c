@@ -293,10 +293,14 @@ void indim_sort_elements(sorting *s) {
   indim_sort_merge(s, run);
 }
 
+static bool has_one_scratch(const sorting *s) { return s->in_result || s->in_halves; }
+
 void indim_sort_scratch(sorting *s, int32_t side, indim_value_id number) {
   for (int32_t c = 0; c < s->n; c++) {
-    s->buffers[side].storage[c] = s->scratch[s->in_result ? 0 : side][c];
-    s->buffers[side].base[c] = indim_loop_mul_const(&s->l->b, number, s->own_memory ? s->room : 0);
+    s->buffers[side].storage[c] = s->scratch[has_one_scratch(s) ? 0 : side][c];
+    int64_t room = s->in_halves ? 2 * s->room : s->room;
+    indim_value_id first = indim_loop_mul_const(&s->l->b, number, s->own_memory ? room : 0);
+    s->buffers[side].base[c] = indim_loop_add_const(&s->l->b, first, s->in_halves && side == 1 ? s->room : 0);
   }
 }
 
@@ -374,9 +378,9 @@ static bool allocate(sorting *s, bool is_parallel, indim_storage **written) {
     if (indim_lower_failed(s->l)) {
       return false;
     }
-    for (int32_t c = 0; c < s->n && (side == 0 || !s->in_result); c++) {
+    for (int32_t c = 0; c < s->n && (side == 0 || !has_one_scratch(s)); c++) {
       s->scratch[side][c] = indim_loop_storage(&s->l->b, INDIM_STORAGE_SCRATCH, s->results[c]->shape->type,
-                                               lines * s->room, s->item->instr->name.data);
+                                               lines * (s->in_halves ? 2 : 1) * s->room, s->item->instr->name.data);
       written[count++] = s->scratch[side][c];
     }
   }
@@ -395,7 +399,9 @@ void indim_sort_lines(sorting *s) {
     return;
   }
   find_keys(s);
-  s->in_result = s->comparator != NULL;
+  bool in_loops = line_count(s) >= 2 || l->loop_depth > 0 || s->run_line != indim_sort_line_whole;
+  s->in_halves = in_loops && indim_sort_loops_over_passes(s, s->room);
+  s->in_result = s->comparator != NULL && !s->in_halves;
   for (int32_t c = 0; c < s->n; c++) {
     const indim_location *at = &s->results[c]->place;
     s->in_result = s->in_result && at->tiled == NULL && at->strides[s->dim] == 1;

@@ -26,6 +26,7 @@ struct indim_sorting {
   int64_t size;
   int64_t kept;     // elements of a line of the results
   bool in_result;   // one of the buffers is the result
+  bool in_halves;   // the buffers are halves of one scratch buffer
   bool has_loops;   // inside loops over lines
   bool own_memory;  // every line has its own part of the scratch buffers
   indim_coord position[INDIM_MAX_RANK];
@@ -48,6 +49,8 @@ void indim_sort_elements(indim_sorting *s);
 // (sort_merge.c).
 void indim_sort_merge(indim_sorting *s, int64_t run);
 int32_t indim_sort_first_side(const indim_sorting *s, int64_t run);
+// Whether that takes so many passes for |size| elements that they are a loop.
+bool indim_sort_loops_over_passes(const indim_sorting *s, int64_t size);
 // Whether elements |x| must precede |y|: a pred of |lanes|.
 indim_value_id indim_sort_before(indim_sorting *s, int32_t lanes, const indim_value_id *x, const indim_value_id *y);
 // Loads |lanes| elements from element |i| on of the inputs' line, or of |source|.

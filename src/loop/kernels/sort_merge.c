@@ -1,5 +1,6 @@
 // The merges of a sort. Each pass merges pairs of runs from one buffer into the other, and one loop does two passes each time,
-// there and back, so that the code is as long for any number of elements.
+// there and back, so that the code is as long for any number of elements; what is equal in both becomes one function. Where
+// it could not, in loops over lines, the buffers are halves of one, and the loop does one pass each time.
 #include "loop/kernels/sort.h"
 
 typedef indim_sorting sorting;
@@ -176,17 +177,49 @@ static void merge_pass(sorting *s, const line *from, const line *to, indim_value
   }
 }
 
-static int32_t pass_count(const sorting *s, int64_t run) {
+static int32_t pass_count(int64_t size, int64_t run) {
   int32_t passes = 0;
-  for (; run < s->size; run *= 2) {
+  for (; run < size; run *= 2) {
     passes++;
   }
   return passes;
 }
 
-int32_t indim_sort_first_side(const sorting *s, int64_t run) { return pass_count(s, run) % 2; }
+int32_t indim_sort_first_side(const sorting *s, int64_t run) { return pass_count(s->size, run) % 2; }
+
+bool indim_sort_loops_over_passes(const sorting *s, int64_t size) {
+  return pass_count(size, s->is_strict ? INDIM_SORT_BLOCK : 1) > FEW_PASSES;
+}
 
 enum { RUNS, SPAN, STATE };  // carried: the number of runs, and how long a pair of them is
+
+// All passes, one in each iteration, between the halves of one buffer.
+static void merge_halves(sorting *s, int64_t run, int32_t passes) {
+  indim_loop_builder *b = &s->l->b;
+  enum { FROM = STATE, WITH_HALF };  // carried as well: where the half that is read begins
+  line halves[2] = {s->buffers[0], s->buffers[1]};
+  for (int32_t side = 0; side < 2; side++) {
+    halves[side].base = indim_lower_alloc(s->l, s->n, sizeof(indim_value_id));
+  }
+  if (indim_lower_failed(s->l)) {
+    return;
+  }
+  indim_value_id state[WITH_HALF] = {indim_loop_index(b, (s->size + run - 1) / run), indim_loop_index(b, 2 * run),
+                                     indim_loop_index(b, passes % 2 * s->room)};
+  indim_value_id in[WITH_HALF] = {0, 0, 0};
+  (void)indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, passes), 1, WITH_HALF, state, in);
+  indim_value_id from = indim_loop_clamp_index(b, in[FROM], 0, s->room);
+  indim_value_id to = subtract(s, indim_loop_index(b, s->room), from);
+  for (int32_t c = 0; c < s->n; c++) {
+    halves[0].base[c] = indim_loop_add(b, s->buffers[0].base[c], from);
+    halves[1].base[c] = indim_loop_add(b, s->buffers[0].base[c], to);
+  }
+  indim_value_id pairs = indim_loop_floordiv(b, indim_loop_add_const(b, in[RUNS], 1), 2);
+  pairs = indim_loop_clamp_index(b, pairs, 0, s->size);
+  merge_pass(s, &halves[0], &halves[1], pairs, in[SPAN]);
+  const indim_value_id next[WITH_HALF] = {pairs, indim_loop_mul_const(b, in[SPAN], 2), to};
+  indim_loop_for_end(b, next, state);
+}
 
 // All passes, two in each iteration: of an odd number the first one is left out, with no pairs.
 static void merge_in_loop(sorting *s, int64_t run, int32_t passes) {
@@ -220,7 +253,11 @@ static void merge_in_loop(sorting *s, int64_t run, int32_t passes) {
 
 void indim_sort_merge(sorting *s, int64_t run) {
   indim_loop_builder *b = &s->l->b;
-  int32_t passes = pass_count(s, run);
+  int32_t passes = pass_count(s->size, run);
+  if (s->in_halves) {
+    merge_halves(s, run, passes);
+    return;
+  }
   if (passes > FEW_PASSES) {
     merge_in_loop(s, run, passes);
     return;
