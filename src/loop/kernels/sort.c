@@ -340,7 +340,8 @@ static int64_t line_count(const sorting *s) {
 }
 
 // The loops over lines from dimension |d| on; |number| is the line number so far. Lines with their own memory may be
-// parallel.
+// parallel. Those that are sorted in halves of a buffer only write the result: pieces of them share one, and |number| is the
+// piece's.
 static void run_lines(sorting *s, int32_t d, indim_value_id number, bool may_thread) {
   indim_loop_builder *b = &s->l->b;
   if (indim_lower_failed(s->l)) {
@@ -356,20 +357,37 @@ static void run_lines(sorting *s, int32_t d, indim_value_id number, bool may_thr
     run_lines(s, d + 1, number, may_thread);
     return;
   }
-  indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, size), 1, 0, NULL, NULL);
-  if (may_thread) {
-    indim_loop_for_parallel(b, (size + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
+  int64_t chunk = (size + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES;
+  bool in_pieces = may_thread && s->in_halves;
+  indim_value_id begin = indim_loop_index(b, 0);
+  indim_value_id end = indim_loop_index(b, size);
+  if (in_pieces) {
+    number = indim_loop_for_begin(b, begin, indim_loop_index(b, (size + chunk - 1) / chunk), 1, 0, NULL, NULL);
+    indim_loop_for_parallel(b, 1);
+    begin = indim_loop_mul_const(b, number, chunk);
+    end = indim_loop_clamp_index(b, indim_loop_add_const(b, begin, chunk), 0, size);
+  }
+  indim_value_id i = indim_loop_for_begin(b, begin, end, 1, 0, NULL, NULL);
+  if (may_thread && !in_pieces) {
+    indim_loop_for_parallel(b, chunk);
   }
   s->position[d] = (indim_coord){i, 0};
   s->has_loops = true;
   s->l->loop_depth++;
-  run_lines(s, d + 1, indim_loop_add(b, indim_loop_mul_const(b, number, size), i), false);
+  indim_value_id line_number = indim_loop_add(b, indim_loop_mul_const(b, number, size), i);
+  run_lines(s, d + 1, s->in_halves ? number : line_number, false);
   s->l->loop_depth--;
   indim_loop_for_end(b, NULL, NULL);
+  if (in_pieces) {
+    indim_loop_for_end(b, NULL, NULL);
+  }
 }
 
 static bool allocate(sorting *s, bool is_parallel, indim_storage **written) {
   int64_t lines = is_parallel ? line_count(s) : 1;
+  if (s->in_halves && lines > INDIM_NEST_PIECES) {
+    lines = INDIM_NEST_PIECES;
+  }
   int32_t count = 0;
   for (int32_t side = 0; side < 2; side++) {
     s->buffers[side].storage = indim_lower_alloc(s->l, s->n, sizeof(indim_storage *));
