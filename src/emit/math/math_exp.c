@@ -98,32 +98,46 @@ static val rest_of_product(const kit *k, val a, val b, val c) {
   return sub(k, sub(k, a, product.high), product.low);
 }
 
-// With FMA. With m = |x| and -2 m = n ln 2 + r: r = -2 s, s = m + n ln 2 / 2, and one part of ln 2 is enough: the
-// effect of n times its error on p is negligible beside 1 - p.
-static val tanh_of_floats(const kit *k, val x) {
-  val magnitude = at_most(k, absolute(k, x), 9.1);
-  double magic = 0x1.8p23 + 127;
+// With FMA. With m = |x| and -2 m = n ln 2 + r: r = -2 s, s = m + n ln 2 / 2. For floats one part of ln 2 is enough: the
+// effect of n times its error on p is negligible beside 1 - p. For doubles the second part is added to the small terms.
+static val tanh_by_fma(const kit *k, val x) {
+  val magnitude = at_most(k, absolute(k, x), pick(k, 9.1, 19.5));
+  double magic = pick(k, 0x1.8p23, 0x1.8p52) + (double)bias(k);
   val shifted = fused(k, magnitude, real(k, -0x1.71547652b82fep1), real(k, magic));
   val n = sub(k, shifted, real(k, magic));
-  val s = fused(k, n, real(k, 0x1.62e42fefap-2), magnitude);
-  double rest[sizeof exp_float / sizeof *exp_float];  // -4 q(-2 s)
-  for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
-    rest[i] = ldexp(i % 2 == 0 ? -exp_float[i] : exp_float[i], (int)i + 2);
+  val s = fused(k, n, real(k, pick(k, 0x1.62e42fefap-2, 0x1.62e42fefa39efp-2)), magnitude);
+  double rest[sizeof exp_double / sizeof *exp_double];  // -4 q(-2 s)
+  const double *q = k->is_double ? exp_double : exp_float;
+  int32_t terms = k->is_double ? sizeof exp_double / sizeof *exp_double : sizeof exp_float / sizeof *exp_float;
+  for (int32_t i = 0; i < terms; i++) {
+    rest[i] = ldexp(i % 2 == 0 ? -q[i] : q[i], i + 2);
   }
   // p = 2^n (1 - drop).
-  val drop = fused(k, mul(k, s, s), POLYNOMIAL(k, s, rest), add(k, s, s));
+  val series = polynomial(k, s, rest, terms);
+  val square = mul(k, s, s);
+  val twice = add(k, s, s);
+  val drop = k->is_double ? add(k, twice, fused(k, square, series, mul(k, n, real(k, 0x1.abc9e3b39803fp-56))))
+                          : fused(k, square, series, twice);
   val scale = power_of_two(k, as_bits(k, shifted));
   val one = real(k, 1);
+  val more = add(k, one, scale);
   val top = fused(k, scale, drop, sub(k, one, scale));
-  val bottom = fused(k, minus(k, scale), drop, add(k, one, scale));
-  return under_sign(k, quotient(k, top, bottom), x);
+  val bottom = fused(k, minus(k, scale), drop, more);
+  val ratio = quotient(k, top, bottom);
+  if (k->is_double) {
+    // The residuals of the sum below and of the quotient; 1 / (1 + p) = (1 + q) / 2.
+    val lost = fused(k, minus(k, scale), drop, sub(k, more, bottom));
+    lost = fused(k, minus(k, ratio), lost, fused(k, minus(k, ratio), bottom, top));
+    ratio = fused(k, lost, fused(k, ratio, real(k, 0.5), real(k, 0.5)), ratio);
+  }
+  return under_sign(k, ratio, x);
 }
 
-// q = (1 - p) / (1 + p) with p = e^-2|x| = scale (1 + tail). Beyond the limit the nearest number is 1. For doubles, and
-// without FMA, all residuals are collected: of the tail, of both sums and of the quotient; 1 / (1 + p) = (1 + q) / 2.
+// q = (1 - p) / (1 + p) with p = e^-2|x| = scale (1 + tail). Beyond the limit the nearest number is 1. Without FMA, all
+// residuals are collected: of the tail, of both sums and of the quotient; 1 / (1 + p) = (1 + q) / 2.
 val indim_emit_math_tanh(const kit *k, val x) {
-  if (!k->is_double && k->e->has_fma) {
-    return tanh_of_floats(k, x);
+  if (k->e->has_fma) {
+    return tanh_by_fma(k, x);
   }
   val magnitude = at_most(k, absolute(k, x), pick(k, 9.1, 19.5));
   reduced r = reduce(k, mul(k, magnitude, real(k, -2)), bias(k), true);
