@@ -124,7 +124,7 @@ static val unless_tiny(const kit *k, val x, val result) {
 val indim_emit_math_log1p(const kit *k, val x) { return unless_tiny(k, x, log_of_one_and(k, (pair){x, NULL}, NULL)); }
 
 // ln(|x| + sqrt(x^2 + 1)) = ln(1 + |x| + x^2 / (1 + sqrt(x^2 + 1))), and ln(2 |x|) for large |x|.
-static val asinh_of_double(const kit *k, val x) {
+val indim_emit_math_asinh(const kit *k, val x) {
   val magnitude = absolute(k, x);
   val clamped = at_most(k, magnitude, 0x1p30);
   val square = mul(k, clamped, clamped);
@@ -134,11 +134,11 @@ static val asinh_of_double(const kit *k, val x) {
   sum.high = choose(k, is_far, magnitude, sum.high);
   val result = log_of_one_and(k, sum, is_far);
   result = choose(k, equals(k, magnitude, HUGE_VAL), magnitude, result);
-  return choose(k, above(k, magnitude, 0x1p-28), with_sign(k, result, x), x);
+  return choose(k, above(k, magnitude, pick(k, 0x1p-13, 0x1p-28)), with_sign(k, result, x), x);
 }
 
 // With t = x - 1: ln(1 + t + sqrt(2 t + t^2)), and ln(2 x) for large x.
-static val acosh_of_double(const kit *k, val x) {
+val indim_emit_math_acosh(const kit *k, val x) {
   val clamped = at_most(k, x, 0x1p30);
   val t = sub(k, clamped, real(k, 1));
   val is_far = above(k, x, 0x1p29);
@@ -150,26 +150,11 @@ static val acosh_of_double(const kit *k, val x) {
 }
 
 // ln((1 + |x|) / (1 - |x|)) / 2 = ln(1 + 2 |x| / (1 - |x|)) / 2.
-static val atanh_of_double(const kit *k, val x) {
+val indim_emit_math_atanh(const kit *k, val x) {
   val magnitude = absolute(k, x);
   pair line = quick_two_sum(k, real(k, 1), minus(k, magnitude));
   pair ratio = indim_emit_math_quotient(k, (pair){add(k, magnitude, magnitude), real(k, 0)}, line);
   val result = mul(k, log_of_one_and(k, quick_two_sum(k, ratio.high, ratio.low), NULL), real(k, 0.5));
   result = choose(k, equals(k, magnitude, 1), real(k, HUGE_VAL), result);
-  return choose(k, above(k, magnitude, 0x1p-28), with_sign(k, result, x), x);
+  return choose(k, above(k, magnitude, pick(k, 0x1p-13, 0x1p-28)), with_sign(k, result, x), x);
 }
-
-// Floats through double, whose 2^-28 is negligible in float; there is no other difference.
-#define THROUGH_DOUBLE(name)                                 \
-  val indim_emit_math_##name(const kit *k, val x) {          \
-    if (k->is_double) {                                      \
-      return name##_of_double(k, x);                         \
-    }                                                        \
-    val wide = to_double(k, x);                              \
-    kit of_wide = kit_of(k->e, wide);                        \
-    return from_double(k, name##_of_double(&of_wide, wide)); \
-  }
-
-THROUGH_DOUBLE(asinh)
-THROUGH_DOUBLE(acosh)
-THROUGH_DOUBLE(atanh)
