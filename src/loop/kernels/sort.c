@@ -42,17 +42,64 @@ static bool is_mirrored(const indim_instr *x, const indim_instr *y, int depth) {
   return true;
 }
 
-// Whether the comparator is a less or greater of the same function of both sides, in a total order (no unordered NaN).
-static bool is_strict_order(const indim_computation *comparator) {
-  const indim_instr *root = comparator->root;
-  if (root->op != INDIM_OP_COMPARE) {
+// Whether |x| compares the same function of both sides, in a total order (no unordered NaN).
+static bool compares_same(const indim_instr *x) {
+  if (x->op != INDIM_OP_COMPARE) {
     return false;
   }
-  indim_compare_direction direction = indim_instr_direction(root);
-  indim_type type = root->operands[0]->shape->type;
-  bool is_total = indim_type_is_float(type) ? indim_instr_is_total_order(root) : !indim_type_is_complex(type);
-  return is_total && (direction == INDIM_COMPARE_LT || direction == INDIM_COMPARE_GT) &&
-         (is_mirrored(root->operands[0], root->operands[1], 0) || is_mirrored(root->operands[1], root->operands[0], 0));
+  indim_type type = x->operands[0]->shape->type;
+  bool is_total = indim_type_is_float(type) ? indim_instr_is_total_order(x) : !indim_type_is_complex(type);
+  return is_total && (is_mirrored(x->operands[0], x->operands[1], 0) || is_mirrored(x->operands[1], x->operands[0], 0));
+}
+
+static bool is_same_value(const indim_instr *x, const indim_instr *y) {
+  return x == y || indim_instr_computes_same(x, y);
+}
+
+// Whether |x| is a less or greater.
+static bool is_before(const indim_instr *x) {
+  indim_compare_direction direction = compares_same(x) ? indim_instr_direction(x) : INDIM_COMPARE_EQ;
+  return direction == INDIM_COMPARE_LT || direction == INDIM_COMPARE_GT;
+}
+
+// Whether |x| says, in the given direction, that the two sides of |before| are equal or that they are not.
+static bool says_equal(const indim_instr *x, const indim_instr *before, indim_compare_direction direction) {
+  if (!is_before(before) || !compares_same(x) || indim_instr_direction(x) != direction) {
+    return false;
+  }
+  bool is_straight =
+      is_same_value(x->operands[0], before->operands[0]) && is_same_value(x->operands[1], before->operands[1]);
+  bool is_crossed =
+      is_same_value(x->operands[0], before->operands[1]) && is_same_value(x->operands[1], before->operands[0]);
+  return is_straight || is_crossed;
+}
+
+// The order of those that |x|, the first key's, leaves equal, if |x| is that of several keys: before or (equal and rest), or a
+// select. NULL if it is none.
+static const indim_instr *order_of_rest(const indim_instr *x) {
+  if (x->op == INDIM_OP_SELECT) {
+    return says_equal(x->operands[0], x->operands[2], INDIM_COMPARE_EQ)   ? x->operands[1]
+           : says_equal(x->operands[0], x->operands[1], INDIM_COMPARE_NE) ? x->operands[2]
+                                                                          : NULL;
+  }
+  for (int32_t i = 0; i < 2 && x->op == INDIM_OP_OR; i++) {
+    const indim_instr *both = x->operands[1 - i];
+    for (int32_t k = 0; k < 2 && both->op == INDIM_OP_AND; k++) {
+      if (says_equal(both->operands[k], x->operands[i], INDIM_COMPARE_EQ)) {
+        return both->operands[1 - k];
+      }
+    }
+  }
+  return NULL;
+}
+
+// Whether the comparator is a less or greater of the same function of both sides, or of one after another.
+static bool is_strict_order(const indim_computation *comparator) {
+  const indim_instr *order = comparator->root;
+  while (order != NULL && !is_before(order)) {
+    order = order_of_rest(order);
+  }
+  return order != NULL;
 }
 
 static void find_keys(sorting *s) {
