@@ -1,7 +1,8 @@
 // Prefix scans: a reduce-window whose window is as long as the array and padded on one side only, so that every result
 // is the previous one combined with one element more (a cumulative sum, product or maximum). One pass along the
 // dimension. If another dimension is vectorized, every lane has its own running value; if the dimension itself is
-// contiguous, a vector is scanned by combining it with itself shifted by 1, 2, 4, ... lanes.
+// contiguous, a vector is scanned by combining it with itself shifted by 1, 2, 4, ... lanes. A short line of elements that
+// are computed is written out: where arrays are put side by side, as conditions of jnp.piecewise, each step knows its own.
 #include <string.h>
 
 #include "loop/ir/build.h"
@@ -20,7 +21,11 @@ typedef struct scan_state {
   indim_loop_op op;
   indim_value_id identity;
   int32_t lanes;  // along the dimension; 1: scalar
+  bool is_short;  // written out
 } scan_state;
+
+// A line that is written out has so many elements, and its elements are worth so much in all.
+enum { SHORT = 16, LEAST_COST = 8, MOST_COST = 1024 };
 
 static const indim_flow_item *result_of(const scan_state *s, int32_t i) {
   return s->item->member_count > 0 ? s->item->members[i] : s->item;
@@ -157,6 +162,11 @@ static void cumulative_body(indim_nest *nest, indim_element_ctx *k, const indim_
   }
   if (s->lanes > 1) {
     scan_contiguous(s, index, acc[0]);
+  } else if (s->is_short) {
+    for (int64_t i = 0; i < s->size && !indim_lower_failed(s->l); i++) {
+      index[s->dim] = (indim_coord){indim_loop_index(&s->l->b, s->from_end ? s->size - 1 - i : i), 0};
+      step(s, k, index, acc);
+    }
   } else {
     scan_elements(s, k, index, 0, s->size, acc);
   }
@@ -170,6 +180,17 @@ static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coo
       indim_store_at(k, result_of(s, i)->shape, &result_of(s, i)->place, index, value);
     }
   }
+}
+
+// The innermost dimension of several lines that fill a vector; -1 if there is none.
+static int32_t other_dimension(const scan_state *s, const indim_nest *nest) {
+  for (int32_t p = s->rank - 1; p >= 0; p--) {
+    int32_t d = nest->order[p];
+    if (d != s->dim && nest->sizes[d] >= nest->lanes) {
+      return d;
+    }
+  }
+  return -1;
 }
 
 bool indim_lower_is_cumulative(const indim_flow_item *item) {
@@ -204,8 +225,12 @@ void indim_lower_cumulative(indim_lowering *l, indim_flow_item *item) {
     s.lanes = is_wide ? nest.lanes : 1;
     nest.vector_dim = -1;
   }
+  s.is_short = s.lanes == 1 && s.size <= SHORT && nest.cost >= LEAST_COST && nest.cost * s.size <= MOST_COST;
+  if (s.is_short && nest.vector_dim < 0) {
+    nest.vector_dim = other_dimension(&s, &nest);
+  }
   // Vectors of several registers, so that each row covers whole cache lines.
-  int32_t registers = s.n <= 2 ? 8 / s.n : 1;
+  int32_t registers = s.n <= 2 && !s.is_short ? 8 / s.n : 1;
   while (nest.vector_dim >= 0 && registers > 1 && (int64_t)registers * nest.lanes > nest.sizes[nest.vector_dim]) {
     registers /= 2;
   }
@@ -216,5 +241,6 @@ void indim_lower_cumulative(indim_lowering *l, indim_flow_item *item) {
   nest.body = cumulative_body;
   indim_element_forget(l);
   indim_nest_run(&nest);
-  indim_lower_explain(l, item, "one pass along dimension %d", (int)s.dim);
+  indim_lower_explain(l, item, s.is_short ? "one pass along dimension %d, written out" : "one pass along dimension %d",
+                      (int)s.dim);
 }
