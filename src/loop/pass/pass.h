@@ -14,6 +14,10 @@ INDIM_CHECKED indim_status indim_passes_run(indim_loop_program *program, const i
 INDIM_CHECKED indim_status indim_pass_loop_fusion(indim_loop_program *program);
 // Unrolls short inner loops, and forwards what they store to later loads.
 INDIM_CHECKED indim_status indim_pass_unroll(indim_loop_program *program);
+// Makes loops parallel whose iterations are independent, where lowering left them serial.
+INDIM_CHECKED indim_status indim_pass_parallel(indim_loop_program *program);
+// A line of --explain for each loop with enough work for threads that stays serial. Errors: NO_MEMORY.
+INDIM_CHECKED indim_status indim_explain_serial(indim_loop_program *program, bool without_threads, indim_buffer *out);
 // Shrinks scratch arrays to the window that one iteration uses, one for each piece of the loop.
 INDIM_CHECKED indim_status indim_pass_storage_folding(indim_loop_program *program);
 // Prefetches the next row in loops that traverse rows several times.

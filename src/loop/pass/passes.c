@@ -117,6 +117,10 @@ static indim_status run(indim_loop_program *program, const indim_lower_options *
     explain(options, p->name, before, after);
     before = after;
   }
+  if (options->out_explain != NULL) {
+    INDIM_TRY(
+        indim_explain_serial(program, indim_decision_is_out(without, INDIM_DECISION_THREADS), options->out_explain));
+  }
   return texts[0].status != INDIM_OK ? texts[0].status : texts[1].status;
 }
 

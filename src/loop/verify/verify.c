@@ -359,28 +359,36 @@ static indim_status walk(indim_loop_verifier *v) {
   return INDIM_OK;
 }
 
-indim_status indim_loop_verify(const indim_loop_program *program) {
-  indim_loop_verifier v = {.program = program};
-  indim_ctx *cx = program->cx;
+indim_status indim_loop_verifier_init(indim_loop_verifier *v, const indim_loop_program *program) {
+  *v = (indim_loop_verifier){.program = program};
   size_t value_bytes = (size_t)program->value_count * sizeof(bool);
   size_t root_bytes = (size_t)program->storage_count * sizeof(int32_t);
   void *defined = NULL;
   void *roots = NULL;
-  indim_status status = indim_alloc_zeroed(cx, value_bytes, &defined);
+  indim_status status = indim_alloc_zeroed(program->cx, value_bytes, &defined);
   if (status == INDIM_OK) {
-    status = indim_alloc(cx, root_bytes, &roots);
+    v->is_defined = defined;
+    v->value_count = program->value_count;
+    status = indim_alloc(program->cx, root_bytes, &roots);
   }
-  v.is_defined = defined;
-  v.roots = roots;
-  if (status == INDIM_OK) {
-    status = find_roots(&v);
-  }
+  v->roots = roots;
+  return status == INDIM_OK ? find_roots(v) : status;
+}
+
+void indim_loop_verifier_deinit(indim_loop_verifier *v) {
+  indim_ctx *cx = v->program->cx;
+  indim_free(cx, v->is_defined, (size_t)v->value_count * sizeof *v->is_defined);
+  indim_free(cx, v->roots, (size_t)v->program->storage_count * sizeof *v->roots);
+  indim_free(cx, (void *)v->open, (size_t)v->open_capacity * sizeof *v->open);
+  indim_free(cx, v->accesses, v->access_capacity * sizeof *v->accesses);
+}
+
+indim_status indim_loop_verify(const indim_loop_program *program) {
+  indim_loop_verifier v;
+  indim_status status = indim_loop_verifier_init(&v, program);
   if (status == INDIM_OK) {
     status = walk(&v);
   }
-  indim_free(cx, defined, value_bytes);
-  indim_free(cx, roots, root_bytes);
-  indim_free(cx, (void *)v.open, (size_t)v.open_capacity * sizeof *v.open);
-  indim_free(cx, v.accesses, v.access_capacity * sizeof *v.accesses);
+  indim_loop_verifier_deinit(&v);
   return status;
 }

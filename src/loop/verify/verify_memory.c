@@ -1,6 +1,5 @@
 // The verifier's rules for memory, access by access: types, lanes, masks, which storages are writable, and that every
 // unmasked access is inside its storage by the range of its address. In a parallel loop the accesses are recorded.
-#include "loop/ir/effects.h"
 #include "loop/ir/index_math.h"
 #include "loop/verify/verify.h"
 
@@ -10,7 +9,8 @@ static const indim_loop_value *value_of(const indim_loop_verifier *v, indim_valu
 
 // Single accesses -------------------------------------------------------------------------------------------------------
 
-static indim_status record(indim_loop_verifier *v, const indim_loop_node *node, const indim_effect *e, bool is_write) {
+indim_status indim_loop_record(indim_loop_verifier *v, const indim_loop_node *node, const indim_effect *e,
+                               bool is_write) {
   if (v->access_count == v->access_capacity) {
     size_t capacity = v->access_capacity == 0 ? 32 : v->access_capacity * 2;
     void *memory = v->accesses;
@@ -71,8 +71,8 @@ static indim_status check_accesses(indim_loop_verifier *v, const indim_loop_node
       continue;
     }
     INDIM_TRY(check_inside(v, node, e));
-    INDIM_TRY(v->parallel != NULL && e->reads ? record(v, node, e, false) : INDIM_OK);
-    INDIM_TRY(v->parallel != NULL && e->writes ? record(v, node, e, true) : INDIM_OK);
+    INDIM_TRY(v->parallel != NULL && e->reads ? indim_loop_record(v, node, e, false) : INDIM_OK);
+    INDIM_TRY(v->parallel != NULL && e->writes ? indim_loop_record(v, node, e, true) : INDIM_OK);
   }
   return INDIM_OK;
 }

@@ -288,9 +288,10 @@ static bool classify(const indim_loop_verifier *v, const indim_loop_access *acce
   return true;
 }
 
-// NULL, or the node of an access that may overlap another one's element in a different iteration.
+// NULL, or the node of an access that may overlap another one's element in a different iteration. |of_writes|: two writes
+// must not overlap, either.
 static const indim_loop_node *find_conflict(const indim_loop_verifier *v, const indim_loop_access *accesses,
-                                            size_t count, bool all) {
+                                            size_t count, bool all, bool of_writes) {
   access_class classes[MAX_CLASSES];
   int32_t class_count = 0;
   for (size_t i = 0; i < count; i++) {
@@ -302,10 +303,10 @@ static const indim_loop_node *find_conflict(const indim_loop_verifier *v, const 
   }
   for (int32_t i = 0; i < class_count; i++) {
     const access_class *x = &classes[i];
-    bool is_disjoint = !x->is_read || !x->is_written || is_disjoint_by(v, &x->at);
+    bool is_disjoint = !x->is_written || !(x->is_read || of_writes) || is_disjoint_by(v, &x->at);
     for (int32_t j = 0; j < i && is_disjoint; j++) {
       const access_class *y = &classes[j];
-      bool may_matter = (x->is_written && y->is_read) || (x->is_read && y->is_written);
+      bool may_matter = (x->is_written && y->is_read) || (x->is_read && y->is_written) || of_writes;
       is_disjoint = !may_matter || is_disjoint_from(v, &x->at, &y->at);
     }
     if (!is_disjoint) {
@@ -318,8 +319,8 @@ static const indim_loop_node *find_conflict(const indim_loop_verifier *v, const 
 // All |count| accesses of one storage, which is both read and written. Values defined in an iteration count as terms of
 // the address first, and as a part of the window where accesses differ in them.
 static indim_status check_group(const indim_loop_verifier *v, const indim_loop_access *accesses, size_t count) {
-  const indim_loop_node *node = find_conflict(v, accesses, count, false);
-  if (node != NULL && find_conflict(v, accesses, count, true) != NULL) {
+  const indim_loop_node *node = find_conflict(v, accesses, count, false, false);
+  if (node != NULL && find_conflict(v, accesses, count, true, false) != NULL) {
     return indim_verify_fail_node(v, node, "iterations of a parallel loop may conflict in %s",
                                   v->program->storages[accesses[0].root]->name);
   }
@@ -361,5 +362,44 @@ indim_status indim_loop_verify_parallel(indim_loop_verifier *v) {
     }
     begin = end;
   }
+  return INDIM_OK;
+}
+
+// All accesses of one storage, which is written, as if each were a read and a write.
+static const indim_loop_node *find_overlap(const indim_loop_verifier *v, indim_loop_access *accesses, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    accesses[i].is_write = true;
+  }
+  const indim_loop_node *node = find_conflict(v, accesses, count, false, true);
+  return node == NULL ? NULL : find_conflict(v, accesses, count, true, true);
+}
+
+indim_status indim_loop_find_conflict(indim_loop_verifier *v, const indim_loop_node *loop,
+                                      const indim_loop_node **out_conflict) {
+  const indim_loop_body *body = loop->bodies[0];
+  *out_conflict = NULL;
+  v->parallel = loop;
+  v->access_count = 0;
+  for (const indim_loop_node *node = body->first; node != NULL; node = indim_loop_next_in(body, node)) {
+    indim_effect effects[INDIM_MAX_EFFECTS];
+    int32_t count = indim_loop_effects(v->program, node, effects);
+    for (int32_t i = 0; i < count; i++) {
+      INDIM_TRY(effects[i].low > effects[i].high ? INDIM_OK
+                                                 : indim_loop_record(v, node, &effects[i], effects[i].writes));
+    }
+  }
+  if (v->access_count > 0) {
+    qsort(v->accesses, v->access_count, sizeof *v->accesses, by_root);
+  }
+  for (size_t begin = 0; begin < v->access_count && *out_conflict == NULL;) {
+    size_t end = begin;
+    bool is_written = false;
+    for (; end < v->access_count && v->accesses[end].root == v->accesses[begin].root; end++) {
+      is_written |= v->accesses[end].is_write;
+    }
+    *out_conflict = is_written ? find_overlap(v, v->accesses + begin, end - begin) : NULL;
+    begin = end;
+  }
+  v->parallel = NULL;
   return INDIM_OK;
 }
