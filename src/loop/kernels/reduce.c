@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "array/element.h"
+#include "expand/split.h"
 #include "loop/ir/build.h"
 #include "loop/target/cost.h"
 
@@ -126,11 +127,30 @@ static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coo
   }
 }
 
-// Whether the item is an iota along dimension |dim|, possibly broadcast along others.
+// The dimension of |from| of which dimension |dim| of |to|, which has one dimension more, is the inner part; -1 for another
+// reshape: f32[6,1000] to f32[6,8,125] gives 1 for 2.
+static int32_t split_dim_of(const indim_shape *from, const indim_shape *to, int32_t dim) {
+  bool is = to->rank == from->rank + 1 && dim > 0;
+  for (int32_t d = 0; is && d < from->rank; d++) {
+    is = d == dim - 1 ? to->sizes[d] * to->sizes[dim] == from->sizes[d]
+                      : to->sizes[d < dim - 1 ? d : d + 1] == from->sizes[d];
+  }
+  return is ? dim - 1 : -1;
+}
+
+// Whether the item rises as an iota along dimension |dim|, possibly broadcast along others.
 static bool is_iota_along(const indim_flow_item *item, int32_t dim) {
   for (int steps = 0; steps < 8 && item->kind == INDIM_FLOW_OP; steps++) {
     if (item->instr->op == INDIM_OP_IOTA) {
       return indim_instr_int(item->instr, INDIM_ATTR_IOTA_DIMENSION, 0) == dim;
+    }
+    if (item->instr->op == INDIM_OP_RESHAPE) {
+      dim = split_dim_of(item->operands[0]->shape, item->shape, dim);
+      if (dim < 0) {
+        return false;
+      }
+      item = item->operands[0];
+      continue;
     }
     if (item->instr->op != INDIM_OP_BROADCAST) {
       return false;
@@ -148,23 +168,6 @@ static bool is_iota_along(const indim_flow_item *item, int32_t dim) {
     item = item->operands[0];
   }
   return false;
-}
-
-// Whether every result is one of the arguments or a constant: only compares, selections and logic of preds.
-static bool only_selects(const indim_computation *computation) {
-  static const bool selects[INDIM_OP_COUNT] = {
-      [INDIM_OP_PARAMETER] = true, [INDIM_OP_CONSTANT] = true, [INDIM_OP_COMPARE] = true, [INDIM_OP_SELECT] = true,
-      [INDIM_OP_MAXIMUM] = true,   [INDIM_OP_MINIMUM] = true,  [INDIM_OP_TUPLE] = true,
-  };
-  for (int32_t i = 0; i < computation->instr_count; i++) {
-    const indim_instr *instr = computation->instrs[i];
-    bool is_logic = (instr->op == INDIM_OP_AND || instr->op == INDIM_OP_OR || instr->op == INDIM_OP_NOT) &&
-                    instr->shape->type == INDIM_PRED;
-    if (!selects[instr->op] && !is_logic) {
-      return false;
-    }
-  }
-  return true;
 }
 
 // Whether the inputs have no other user: then there is no loop to fuse with, and rows may be reduced together.
@@ -284,8 +287,8 @@ static void choose(indim_reduction *r) {
   }
   bool by_rows = indim_reduce_is_by_rows(r);
   bool too_short = by_rows && r->sizes[r->vector_dim] < 2;
-  r->by_index = by_rows && r->n == 2 && indim_type_is_integral(r->inputs[1]->shape->type) && only_selects(r->apply) &&
-                is_iota_along(r->inputs[1], r->vector_dim);
+  r->by_index = by_rows && r->n == 2 && indim_type_is_integral(r->inputs[1]->shape->type) &&
+                indim_split_only_selects(r->apply) && is_iota_along(r->inputs[1], r->vector_dim);
   bool in_order = !r->is_single && !r->by_index && !indim_loop_can_reorder(r->apply);
   if (by_rows &&
       (in_order || too_short || (!r->is_single && (reduced_count > 1 || r->sizes[r->vector_dim] < r->lanes)))) {

@@ -235,19 +235,19 @@ static int64_t whole_panels(const indim_nest *nest, int64_t count, bool needs_re
   return whole > 0 && is_short ? whole - 1 : whole;
 }
 
-// All panels along w, with |columns| columns.
-static void run_band(const panel_range *r, indim_value_id v, int64_t columns, bool is_last) {
+// All panels along w, with |columns| columns; with |threads| in parallel.
+static void run_band(const panel_range *r, indim_value_id v, int64_t columns, bool is_last, bool threads) {
   indim_nest *nest = r->nest;
   indim_loop_builder *b = &nest->l->b;
   int64_t whole = whole_panels(nest, r->w_end - r->w_begin, false);
   int64_t at = r->w_begin + whole * nest->side;
   indim_panel panel = {.v = v, .columns = columns};
   if (whole > 0) {
-    panel.w =
-        indim_loop_for_begin(b, indim_loop_index(b, r->w_begin), indim_loop_index(b, at), nest->side, 0, NULL, NULL);
+    indim_value_id number = indim_nest_pieces_begin(nest, 0, whole, threads && whole > 1);
+    panel.w = indim_loop_add_const(b, indim_loop_mul_const(b, number, nest->side), r->w_begin);
     panel.rows = nest->side;
     run_panel(r, &panel, is_last);
-    indim_loop_for_end(b, NULL, NULL);
+    indim_nest_pieces_end(nest, threads && whole > 1);
   }
   if (at < r->w_end) {
     panel.w = indim_loop_index(b, at);
@@ -280,15 +280,17 @@ static void run_panels(indim_nest *nest, indim_coord *index, const int64_t *w, c
   if (is_misaligned) {
     run_before_lines(&r);
   }
-  if (whole > 0) {
-    bool threads = whole > 1 && indim_nest_worth_threads(nest, indim_nest_elements(nest));
-    indim_value_id panel = indim_nest_pieces_begin(nest, 0, whole, threads);
+  bool may_thread = indim_nest_worth_threads(nest, indim_nest_elements(nest));
+  if (whole == 1) {
+    run_band(&r, indim_loop_index(b, v[0]), nest->side + r.line, false, may_thread);
+  } else if (whole > 1) {
+    indim_value_id panel = indim_nest_pieces_begin(nest, 0, whole, may_thread);
     indim_value_id from = indim_loop_add_const(b, indim_loop_mul_const(b, panel, nest->side), v[0]);
-    run_band(&r, from, nest->side + r.line, false);
-    indim_nest_pieces_end(nest, threads);
+    run_band(&r, from, nest->side + r.line, false, false);
+    indim_nest_pieces_end(nest, may_thread);
   }
   if (at < v[1]) {
-    run_band(&r, indim_loop_index(b, at), v[1] - at, true);
+    run_band(&r, indim_loop_index(b, at), v[1] - at, true, may_thread);
   }
 }
 

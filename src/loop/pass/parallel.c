@@ -86,12 +86,17 @@ static bool is_worth_threads(const indim_loop_program *program, const indim_loop
   return work_of_node(program, loop) >= INDIM_COST_PARALLEL_WORK;
 }
 
-// Calls |visit| for each loop that is in no other. Recurses no deeper than lowering nests whiles and ifs.
-typedef indim_status loop_visitor(void *user, indim_loop_node *loop);
+// Calls |visit| for each loop that is in no other; |before|: the one before it in its body, or NULL. Recurses no deeper than
+// lowering nests whiles and ifs.
+typedef indim_status loop_visitor(void *user, indim_loop_node *loop, const indim_loop_node *before);
 
 static indim_status for_each_loop(const indim_loop_body *body, loop_visitor *visit, void *user) {
+  const indim_loop_node *before = NULL;
   for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
-    INDIM_TRY(node->kind == INDIM_NODE_FOR ? visit(user, node) : INDIM_OK);
+    if (node->kind == INDIM_NODE_FOR) {
+      INDIM_TRY(visit(user, node, before));
+      before = node;
+    }
     for (int k = 0; node->kind != INDIM_NODE_FOR && k < 2 && node->bodies[k] != NULL; k++) {
       INDIM_TRY(for_each_loop(node->bodies[k], visit, user));
     }
@@ -99,10 +104,25 @@ static indim_status for_each_loop(const indim_loop_body *body, loop_visitor *vis
   return INDIM_OK;
 }
 
-static indim_status make_parallel(void *user, indim_loop_node *loop) {
+// Whether |loop|, of less work, goes along with its neighbour |other|, which runs on threads: then the two can be fused.
+static bool goes_along(const indim_loop_program *program, const indim_loop_node *loop, const indim_loop_node *other) {
+  return other != NULL && other->arg_count == 2 && other->u.loop.step == loop->u.loop.step &&
+         trips_of(program, other) == trips_of(program, loop) && is_worth_threads(program, other) &&
+         work_of_node(program, loop) >= INDIM_COST_PARALLEL_WORK / 16;
+}
+
+static indim_status make_parallel(void *user, indim_loop_node *loop, const indim_loop_node *before) {
   indim_loop_verifier *v = user;
   const char *obstacle = NULL;
-  if (loop->u.loop.is_parallel || loop->arg_count != 2 || !is_worth_threads(v->program, loop)) {
+  if (loop->u.loop.is_parallel || loop->arg_count != 2) {
+    return INDIM_OK;
+  }
+  const indim_loop_node *after = loop->next;
+  while (after != NULL && after->kind != INDIM_NODE_FOR) {
+    after = after->next;
+  }
+  if (!is_worth_threads(v->program, loop) && !goes_along(v->program, loop, before) &&
+      !goes_along(v->program, loop, after)) {
     return INDIM_OK;
   }
   INDIM_TRY(obstacle_of(v, loop, &obstacle));
@@ -127,7 +147,8 @@ typedef struct explainer {
   bool without_threads;
 } explainer;
 
-static indim_status explain_serial(void *user, indim_loop_node *loop) {
+static indim_status explain_serial(void *user, indim_loop_node *loop, const indim_loop_node *before) {
+  (void)before;
   explainer *e = user;
   const indim_instr *instr = loop->origin;
   const char *obstacle = "the decision threads is left out";

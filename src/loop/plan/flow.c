@@ -8,6 +8,7 @@
 #include "graph/alias.h"
 #include "graph/one_device.h"
 #include "linalg/linalg.h"
+#include "expand/split.h"
 #include "linalg/older.h"
 #include "loop/plan/flow_make.h"
 #include "loop/plan/plan.h"
@@ -308,7 +309,8 @@ static indim_status walk_instr(maker *m, const indim_instr *instr, const leaves 
     return indim_host_transfer_refuse(m->cx, instr);
   }
   bool is_expanded = indim_op_class_of(instr->op) == INDIM_OP_CLASS_EXPAND ||
-                     (instr->op == INDIM_OP_FFT && m->options.is_self_contained) || is_older_call(m, instr);
+                     (instr->op == INDIM_OP_FFT && m->options.is_self_contained) || is_older_call(m, instr) ||
+                     (m->options.may_split && indim_split_suits(instr));
   return is_expanded ? walk_expansion(m, instr, of, out) : walk_op(m, instr, of, out);
 }
 
