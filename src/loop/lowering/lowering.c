@@ -97,6 +97,9 @@ bool indim_lower_is_enabled(const indim_lowering *l, indim_decision decision) {
 }
 
 bool indim_lower_choose(indim_lowering *l, const indim_instr *instr, indim_decision decision, bool pays) {
+  if (instr == NULL) {  // an argument that is copied to a result: nobody can name it
+    return indim_lower_is_enabled(l, decision) && pays;
+  }
   indim_choice *choice = indim_choices_find(&l->choices, instr->name, decision);
   bool is_taken = indim_lower_is_enabled(l, decision) && (choice != NULL ? choice->is_taken : pays);
   if (choice != NULL) {
