@@ -84,6 +84,11 @@ for name in "sum max argmax var".split():
     row(f"numpy.{name}_short_rows", functools.partial(function, axis=1), f32(100_000, 10))
     row(f"numpy.{name}_bf16", functools.partial(function, axis=1), bf16(1000, 1000))
     row(f"numpy.{name}_f64", functools.partial(function, axis=1), f64(1000, 1000))
+rows(
+    "numpy",
+    ("argmax_row", jnp.argmax, x),
+    ("argmin_row_i32", jnp.argmin, i32(MILLION, high=MILLION)),
+)
 for name in "cumsum cumprod median percentile nanmedian quantile sort argsort unique_counts average diff".split():
     if name in ("percentile", "quantile"):
         function = lambda a, name=name: getattr(jnp, name)(a, 0.3, axis=-1)
@@ -140,12 +145,22 @@ rows(
     ("transpose_4", lambda a: a.transpose(0, 2, 1, 3), f32(16, 64, 16, 64)),
     ("transpose_u8", lambda a: a.T, u8(1000, 1000)),
     ("transpose_bf16", lambda a: a.T, bf16(1000, 1000)),
+    ("transpose_u8_tall", lambda a: a.T, u8(4096, 2048)),
+    ("transpose_f64_1024", lambda a: a.T, f64(1024, 1024)),
+    ("transpose_reverse_3_bf16", lambda a: a.transpose(2, 1, 0), bf16(256, 256, 16)),
+    ("transpose_cycle_3_u8", lambda a: a.transpose(1, 2, 0), u8(64, 96, 128)),
+    ("transpose_reverse_5", lambda a: a.transpose(4, 3, 2, 1, 0), f32(8, 12, 16, 20, 24)),
+    ("transpose_heads", lambda a: a.transpose(0, 2, 3, 1), f32(4, 512, 8, 64)),
+    ("pixels_normalised", lambda a: (a.transpose(0, 3, 1, 2).astype("float32") - 127) * 0.01, u8(4, 224, 224, 3)),
+    ("pixels_mirrored", lambda a: a[:, :, ::-1], u8(4, 224, 224, 3)),
+    ("pixels_mirrored_f32", lambda a: a[:, :, ::-1], f32(4, 224, 224, 3)),
     ("nchw_to_nhwc", lambda a: a.transpose(0, 2, 3, 1), f32(8, 64, 56, 56)),
     ("roll", lambda a: jnp.roll(a, 3, axis=1), square),
     ("roll_0", lambda a: jnp.roll(a, 3, axis=0), square),
     ("roll_both", lambda a: jnp.roll(a, (1, -1), (0, 1)), square),
     ("flip", lambda a: jnp.flip(a, 1), square),
     ("rot90", jnp.rot90, square),
+    ("repeat_twice", lambda a: jnp.repeat(a, 2, axis=1), f32(500, 1000)),
     ("tile", lambda a: jnp.tile(a, (3, 4)), f32(300, 300)),
     ("repeat", lambda a: jnp.repeat(a, 4, axis=1), f32(1000, 250)),
     ("pad_reflect", lambda a: jnp.pad(a, 5, mode="reflect"), square),

@@ -181,6 +181,17 @@ static indim_value_id divide_by_power_of_two(indim_loop_builder *b, indim_type t
                            constant(b, type, indim_loop_value_of(b, args[1])->lanes, reciprocal, 0));
 }
 
+// Whether it is known of two values, without their ranges, which is less; |*out|: the comparison's result.
+static bool is_decided(const indim_loop_builder *b, int32_t direction, const indim_value_id *args, bool *out) {
+  static const bool of_less[] = {[INDIM_COMPARE_LT] = true, [INDIM_COMPARE_LE] = true, [INDIM_COMPARE_NE] = true};
+  static const bool of_greater[] = {[INDIM_COMPARE_GT] = true, [INDIM_COMPARE_GE] = true, [INDIM_COMPARE_NE] = true};
+  bool is_less = b->less[0] != 0 && args[0] == b->less[0] && args[1] == b->less[1];
+  bool is_greater = b->less[0] != 0 && args[1] == b->less[0] && args[0] == b->less[1];
+  size_t count = is_less ? sizeof of_less / sizeof *of_less : sizeof of_greater / sizeof *of_greater;
+  *out = (size_t)direction < count && (is_less ? of_less : of_greater)[direction];
+  return is_less || is_greater;
+}
+
 // An existing value or a cheaper node in its place; 0 if there is none.
 static indim_value_id simplify(indim_loop_builder *b, const indim_loop_op *op, indim_type type, int32_t count,
                                const indim_value_id *args) {
@@ -201,6 +212,9 @@ static indim_value_id simplify(indim_loop_builder *b, const indim_loop_op *op, i
   }
   if (count == 2 && type == INDIM_S64 && x.type == INDIM_S64) {
     return index_arithmetic(b, op->op, args);
+  }
+  if (count == 2 && op->op == INDIM_OP_COMPARE && is_decided(b, op->direction, args, &is_true)) {
+    return constant(b, INDIM_PRED, x.lanes, is_true ? 1 : 0, 0);
   }
   if (count == 2 && op->op == INDIM_OP_COMPARE && indim_loop_range(b, args[0], &left.low, &left.high) &&
       indim_loop_range(b, args[1], &right.low, &right.high)) {

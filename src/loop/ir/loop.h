@@ -214,6 +214,7 @@ typedef struct indim_loop_builder {
   int32_t load_floor;         // loads of storages that the current region does not write may be hoisted to this depth
   int32_t region;             // number of the current region; 0 before the first
   const indim_instr *origin;  // source instruction of the nodes built now
+  indim_value_id less[2];     // integers of which the first is known to be less in every lane; 0: none
   indim_storage spare;        // returned for a new storage after an error, so that callers never see NULL
 } indim_loop_builder;
 

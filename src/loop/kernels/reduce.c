@@ -201,8 +201,8 @@ static int32_t choose_rows(const indim_reduction *r, const indim_nest *nest) {
 // Several registers of partial results hide the latency of an addition; they come from several rows if possible.
 static void choose_registers(indim_reduction *r, const indim_nest *nest) {
   r->rows = choose_rows(r, nest);
-  int32_t registers = nest->cost <= 4 ? 8 : nest->cost <= 16 ? 4 : 2;
-  registers = r->is_single && registers > r->rows ? registers / r->rows : 1;
+  int32_t registers = nest->cost <= 4 && !r->by_index ? 8 : nest->cost <= 16 ? 4 : 2;  // each has its index beside it
+  registers = (r->is_single || r->by_index) && registers > r->rows ? registers / r->rows : 1;
   while (registers > 1 && (int64_t)registers * r->lanes > nest->sizes[r->vector_dim]) {
     registers /= 2;
   }
@@ -250,6 +250,15 @@ static void choose_lanes_across_rows(indim_reduction *r, const int64_t *kept, in
   }
 }
 
+// Whether this is a reduction as argmax: partial results can be put in order again by their index.
+static bool is_by_index(const indim_reduction *r) {
+  const indim_shape *index = r->n == 2 ? r->inputs[1]->shape : NULL;
+  return index != NULL && indim_type_is_integral(index->type) && indim_split_only_selects(r->apply) &&
+         is_iota_along(r->inputs[1], r->vector_dim) &&
+         (indim_type_bits(index->type) > 62 ||
+          index->sizes[r->vector_dim] <= INT64_C(1) << (indim_type_bits(index->type) - 1));
+}
+
 static void choose(indim_reduction *r) {
   indim_access_list *list = indim_lower_alloc(r->l, 1, sizeof *list);
   if (list == NULL) {
@@ -270,6 +279,7 @@ static void choose(indim_reduction *r) {
     choose_lanes_across_rows(r, collapses_output(r) ? nest.sizes : shape->sizes, nest.sizes[r->vector_dim]);
   }
   if (indim_reduce_is_by_rows(r)) {
+    r->by_index = is_by_index(r);
     choose_registers(r, &nest);
   }
   for (int32_t d = 0; d < r->rank; d++) {
@@ -287,8 +297,6 @@ static void choose(indim_reduction *r) {
   }
   bool by_rows = indim_reduce_is_by_rows(r);
   bool too_short = by_rows && r->sizes[r->vector_dim] < 2;
-  r->by_index = by_rows && r->n == 2 && indim_type_is_integral(r->inputs[1]->shape->type) &&
-                indim_split_only_selects(r->apply) && is_iota_along(r->inputs[1], r->vector_dim);
   bool in_order = !r->is_single && !r->by_index && !indim_loop_can_reorder(r->apply);
   if (by_rows &&
       (in_order || too_short || (!r->is_single && (reduced_count > 1 || r->sizes[r->vector_dim] < r->lanes)))) {

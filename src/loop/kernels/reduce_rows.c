@@ -7,6 +7,16 @@
 
 // Combining lanes -----------------------------------------------------------------------------------------------------
 
+// Applies the computation to values of which those in |acc| have the lower index.
+static void apply_in_order(indim_reduction *r, int32_t lanes, const indim_value_id *acc, const indim_value_id *values,
+                           indim_value_id *out) {
+  indim_loop_builder *b = &r->l->b;
+  b->less[0] = r->by_index ? acc[1] : 0;
+  b->less[1] = r->by_index ? values[1] : 0;
+  indim_reduce_apply(r, lanes, acc, values, out);
+  b->less[0] = 0;
+}
+
 // Orders two partial results (value, index, value, index) by index, lane by lane.
 static void order_by_index(indim_loop_builder *b, indim_value_id *pairs) {
   indim_value_id args[] = {pairs[1], pairs[3]};
@@ -40,7 +50,7 @@ static void combine_halves(indim_reduction *r, int32_t sources, int32_t groups, 
     if (r->by_index) {
       order_by_index(b, halves);
     }
-    indim_reduce_apply(r, lanes, halves, halves + r->n, out);
+    apply_in_order(r, lanes, halves, halves + r->n, out);
   }
 }
 
@@ -104,7 +114,7 @@ static void load_rows(indim_reduction *r, const partial *p, int32_t lanes, indim
 static void apply_each(indim_reduction *r, const partial *p, const indim_value_id *acc, const indim_value_id *values,
                        indim_value_id *out) {
   for (int32_t k = 0; k < p->count && !indim_lower_failed(r->l); k++) {
-    indim_reduce_apply(r, r->lanes, acc + k * r->n, values + k * r->n, out + k * r->n);
+    apply_in_order(r, r->lanes, acc + k * r->n, values + k * r->n, out + k * r->n);
   }
 }
 

@@ -178,13 +178,60 @@ bool indim_nest_stacks(const indim_instr *instr) {
          instr->shape->sizes[last] <= INDIM_COST_UNROLLED_LOOP;
 }
 
+// A short dimension along which the result is contiguous, where vectors are stored with a stride of its size: those of all its
+// elements together fill memory, and are interleaved. -1: none.
+static int32_t interleaved_dim(const indim_nest *nest) {
+  const indim_access_list *list = nest->list;
+  for (int32_t i = 0; i < list->count && !list->is_full && nest->cost <= INDIM_COST_LONG_BODY; i++) {
+    const int64_t *strides = list->accesses[i].item == NULL ? list->accesses[i].strides : NULL;
+    for (int32_t d = 0; d < nest->rank && strides != NULL; d++) {
+      bool is_short = nest->sizes[d] > 1 && nest->sizes[d] <= INDIM_COST_UNROLLED_LOOP && d != nest->vector_dim;
+      if (is_short && strides[d] == 1 && strides[nest->vector_dim] == nest->sizes[d]) {
+        return d;
+      }
+    }
+  }
+  return -1;
+}
+
+// Whether all steps along |dim| are so short that vectors along it are taken apart and interleaved in registers.
+static bool interleaves_along(const indim_nest *nest, int32_t dim) {
+  const indim_access_list *list = nest->list;
+  bool is_short = nest->sizes[dim] >= nest->lanes;
+  for (int32_t i = 0; i < list->count && is_short; i++) {
+    const indim_access *access = &list->accesses[i];
+    bool is_stored = access->item == NULL;
+    is_short =
+        access->strides != NULL &&
+        (is_stored ? access->strides[nest->vector_dim] == 1 && access->strides[dim] == nest->sizes[nest->vector_dim]
+                   : indim_index_abs(access->strides[dim]) <= INDIM_COST_UNROLLED_LOOP);
+  }
+  return is_short;
+}
+
+// Vectors along a dimension of two or three elements are next to empty.
+static void prefer_interleaved(indim_nest *nest) {
+  enum { SHORT = 3 };
+  bool is_short = nest->vector_dim >= 0 && !nest->transposes && !nest->list->is_full &&
+                  nest->sizes[nest->vector_dim] <= SHORT && nest->cost <= INDIM_COST_LONG_BODY;
+  for (int32_t d = nest->rank - 1; d >= 0 && is_short; d--) {
+    if (d != nest->vector_dim && interleaves_along(nest, d)) {
+      nest->vector_dim = d;
+      return;
+    }
+  }
+}
+
 // The dimension of a few arrays that are put side by side: what they share is computed once for a row. -1: none.
 static int32_t stacked_dim(const indim_nest *nest, const filling *f) {
   int32_t p = f->part.rank - 1;
   bool is_row =
       !f->is_copy && indim_nest_stacks(f->item->instr) && p >= 0 && f->part.dim[p] == f->item->shape->rank - 1;
   bool is_whole = is_row && nest->sizes[p] == f->item->shape->sizes[f->item->shape->rank - 1];
-  return is_whole && p != nest->vector_dim && nest->vector_dim >= 0 && !nest->transposes ? p : -1;
+  if (nest->vector_dim < 0 || nest->transposes) {
+    return -1;
+  }
+  return is_whole && p != nest->vector_dim ? p : interleaved_dim(nest);
 }
 
 // Reads of a loop's output use that loop's unroll factor, so that the two loops can be fused (loop_fusion.c).
@@ -253,6 +300,7 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     if (!converts(item, at)) {
       indim_nest_choose_transpose(&nest);
     }
+    prefer_interleaved(&nest);
     nest.stacked = stacked_dim(&nest, &f) + 1;
     match_unroll(&nest, item);
     nest.streams = is_non_temporal(&nest, item, at);
@@ -260,8 +308,9 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
       indim_nest_choose_panels(&nest);
     }
     // Loads between the stores of a line that is transposed in registers flush it to memory partially filled.
+    bool is_interrupted = indim_transpose_is_mixed(&nest) && !indim_nest_squares_are_lines(&nest);
     bool flushes_partial_lines =
-        nest.transposes && nest.side == 0 && (indim_transpose_is_mixed(&nest) || indim_nest_rows_are_misaligned(&nest));
+        nest.transposes && nest.side == 0 && (is_interrupted || indim_nest_rows_are_misaligned(&nest));
     nest.streams = nest.streams && !flushes_partial_lines;
     if (nest.panel_count > 0) {
       begin_region(&nest, at->storage);

@@ -7,7 +7,7 @@
 #include "loop/nest/element.h"
 #include "loop/target/cost.h"
 
-enum { MAX_SEGMENTS = 24 };
+enum { MAX_SEGMENTS = 24, LEAST_SQUARE = 4 };
 
 // Choosing ------------------------------------------------------------------------------------------------------------
 
@@ -151,19 +151,52 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
   nest->unroll = nest->cost <= INDIM_COST_MANY_COPIES ? 4 : nest->cost <= INDIM_COST_LONG_BODY ? 2 : 1;
 }
 
-// A dimension that is shorter than a vector is transposed in smaller squares.
+// The dimension that is transposed with the vector's, or -1. A dimension that is shorter than a vector is transposed in smaller
+// squares, and so are small elements of which a vector has more than there are registers.
+static int32_t transposed_with(indim_nest *nest, int32_t vector_dim, int32_t lanes) {
+  nest->vector_dim = vector_dim;
+  nest->lanes = indim_piece_lanes(nest->sizes[vector_dim], lanes);
+  int32_t dim = indim_transpose_dim(nest);
+  while (dim < 0 && nest->lanes > LEAST_SQUARE) {
+    nest->lanes /= 2;
+    dim = indim_transpose_dim(nest);
+  }
+  return dim;
+}
+
+// The longest dimension along which the results are contiguous, or -1.
+static int32_t stored_dim(const indim_nest *nest) {
+  const indim_access_list *list = nest->list;
+  int32_t best = -1;
+  for (int32_t d = 0; d < nest->rank && !list->is_full; d++) {
+    bool is_contiguous = nest->sizes[d] >= LEAST_SQUARE && (best < 0 || nest->sizes[d] > nest->sizes[best]);
+    for (int32_t i = 0; i < list->count && is_contiguous; i++) {
+      const indim_access *access = &list->accesses[i];
+      is_contiguous = access->item != NULL || (access->strides != NULL && access->strides[d] == 1);
+    }
+    best = is_contiguous ? d : best;
+  }
+  return best;
+}
+
 void indim_nest_choose_transpose(indim_nest *nest) {
   int32_t lanes = nest->lanes;
+  int32_t vector_dim = nest->vector_dim;
   nest->transpose_dim = -1;
-  if (nest->vector_dim >= 0) {
-    nest->lanes = indim_piece_lanes(nest->sizes[nest->vector_dim], lanes);
-    nest->transpose_dim = indim_transpose_dim(nest);
+  if (vector_dim >= 0) {
+    nest->transpose_dim = transposed_with(nest, vector_dim, lanes);
+    // Vectors along the longer dimension that is read would be stored lane by lane.
+    int32_t stored = nest->transpose_dim < 0 ? stored_dim(nest) : -1;
+    if (stored >= 0 && stored != vector_dim) {
+      nest->transpose_dim = transposed_with(nest, stored, lanes);
+    }
   }
   if (nest->transpose_dim >= 0 && !indim_lower_choose(nest->l, nest->l->b.origin, INDIM_DECISION_TRANSPOSE, true)) {
     nest->transpose_dim = -1;
   }
   nest->transposes = nest->transpose_dim >= 0;
   nest->lanes = nest->transposes ? nest->lanes : lanes;
+  nest->vector_dim = nest->transposes ? nest->vector_dim : vector_dim;
 }
 
 // Building ------------------------------------------------------------------------------------------------------------

@@ -169,6 +169,9 @@ void indim_nest_choose_transpose(indim_nest *nest);
 void indim_nest_choose_panels(indim_nest *nest);
 // (nest_transpose.c) Whether rows of the stored array are not aligned to cache lines.
 bool indim_nest_rows_are_misaligned(const indim_nest *nest);
+// (nest_transpose.c) Whether a square's row is a whole cache line in all that is transposed or stored: each line is then loaded
+// once and stored once, by one instruction, and it is no matter which set of a cache it maps to.
+bool indim_nest_squares_are_lines(const indim_nest *nest);
 void indim_nest_run(indim_nest *nest);
 
 #endif  // INDIM_LOOP_NEST_H

@@ -27,11 +27,25 @@ static int64_t row_bytes(const indim_access *access, int32_t dim) {
   return indim_index_mul_saturated(indim_index_abs(access->strides[dim]), indim_type_bytes(access->storage->type));
 }
 
+bool indim_nest_squares_are_lines(const indim_nest *nest) {
+  bool are_lines = true;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    bool counts = access->item == NULL || indim_transpose_applies(nest, access);
+    are_lines = are_lines && (!counts || nest->lanes * indim_type_bytes(access->storage->type) == INDIM_TARGET_LINE);
+  }
+  return are_lines && nest->l->target->vector_bytes >= INDIM_TARGET_LINE;
+}
+
 // Whether squares without panels would thrash: the rows of one map to few cache sets; or would write partial lines of
 // the result: its rows are misaligned, or loads of other arrays come between.
 static bool needs_panels(const indim_nest *nest) {
-  bool is_needed = indim_transpose_is_mixed(nest) || indim_nest_rows_are_misaligned(nest);
-  for (int32_t i = 0; i < nest->list->count; i++) {
+  if (indim_nest_rows_are_misaligned(nest)) {
+    return true;
+  }
+  bool are_lines = indim_nest_squares_are_lines(nest);
+  bool is_needed = !are_lines && indim_transpose_is_mixed(nest);
+  for (int32_t i = 0; i < nest->list->count && !are_lines; i++) {
     const indim_access *access = &nest->list->accesses[i];
     int32_t dim = access->item == NULL ? nest->transpose_dim : nest->vector_dim;
     bool counts = access->strides != NULL && (access->item == NULL || indim_transpose_applies(nest, access));

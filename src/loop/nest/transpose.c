@@ -227,7 +227,7 @@ static void shuffle_row_pairs(indim_lowering *l, int32_t lanes, int32_t s, const
 void indim_transpose_square(indim_lowering *l, int32_t lanes, const indim_value_id *rows, indim_value_id *out) {
   int32_t first[MAX_LANES];
   int32_t second[MAX_LANES];
-  int32_t part = 16 * lanes / l->target->vector_bytes;
+  int32_t part = (int32_t)(16 / indim_type_bytes(l->program->values[rows[0]].type));
   part = part < 2 ? 1 : part > lanes ? lanes : part;
   memcpy(out, rows, (size_t)lanes * sizeof *out);
   for (int32_t s = lanes / 2; s >= part; s /= 2) {
