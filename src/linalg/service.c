@@ -1,6 +1,8 @@
 // The service: a batch is cut into pieces, each of which has a context of its own, because a context serves one thread.
 #include "linalg/service.h"
 
+#include "linalg/lanes.h"
+
 bool indim_linalg_wants_library(const indim_host_lapack *numbers) {
   indim_linalg_call call = indim_linalg_from_host(numbers);
   return indim_lapack_wants(&call);
@@ -22,6 +24,9 @@ static indim_status run_large(indim_ctx *cx, indim_lapack_job *job, const indim_
 
 static indim_status run_some(indim_ctx *cx, const indim_lapack *library, const indim_linalg_call *call, int64_t begin,
                              int64_t end, void *const *arrays) {
+  if (indim_lanes_takes(call, end - begin)) {
+    return indim_lanes_run(cx, call, begin, end, arrays);
+  }
   indim_lapack_job *job = NULL;
   INDIM_TRY(indim_lapack_begin(cx, library, call, &job));
   indim_status status =
@@ -73,7 +78,9 @@ static int64_t grain_of(const indim_linalg_call *call) {
   static const double least_work = 2.5e5;  // multiplications
   int64_t together = work < least_work ? (int64_t)(least_work / work) : 1;
   int64_t share = call->batch / MOST_PIECES + 1;
-  return together > share ? together : share;
+  int64_t grain = together > share ? together : share;
+  enum { LANES = 16 };  // whole vectors (lanes.h)
+  return indim_lanes_takes(call, call->batch) ? (grain + LANES - 1) / LANES * LANES : grain;
 }
 
 int32_t indim_linalg_serve(const indim_host_lapack_run *run, const indim_host_lapack *numbers, void *const *arrays) {

@@ -195,7 +195,7 @@ static int64_t depth_at(const indim_gather *g, int64_t begin, int64_t most) {
 
 #if defined(__GNUC__)
 #define BODY "run/convolution_body.h"
-#include "run/vector_instances.h"
+#include "host/vector_instances.h"
 
 // A vector holds no more columns than there are.
 static int32_t useful_bytes(int32_t vector_bytes, int64_t columns, int64_t element_bytes) {

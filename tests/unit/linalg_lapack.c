@@ -423,6 +423,7 @@ TEST(false_libraries) {
   indim_lapack_end(job);
   indim_host_lapack numbers;
   indim_linalg_to_host(&call, &numbers);
+  numbers.batch = 1;  // of several each would be a lane's
   CHECK(indim_linalg_serve(&(indim_host_lapack_run){.library = &wrong}, &numbers, b.arrays) == INDIM_HOST_FAILED);
   call.type = INDIM_F32;
   CHECK(!run_library(&call, &wrong, &b));
