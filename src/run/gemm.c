@@ -11,28 +11,41 @@
 #if defined(__GNUC__)
 
 enum {
-  TILE_M = 6,             // rows of a register tile: 12 of 16 registers are accumulators
+  TALL = 12,              // rows of a register tile of one vector
+  WIDE = 6,               // vectors of a tile of few rows
+  DOTS_N = 4,             // columns of a tile of partial sums
   BLOCK_K = 256,          // depth of a block: 16 KiB of packed columns of the right side
   BLOCK_BYTES = 3 << 16,  // most of a block of the left side, which stays in L2
-  LHS_BYTES = 3 << 14,    // the same if it is packed, on the stack
+  LONG_SUM = 8,           // vectors: those of a sum whose lanes are worth adding up at its end
+  FEW_DOTS = 32,          // rows of the shorter side of a product of partial sums
+  DEPTH_BYTES = 8192,     // of a row of one, at a time
+  DOTS_BYTES = 1 << 15,   // of its shorter side, where it is packed
+  BAND_BYTES = 1 << 15,   // of a band of a result whose columns are contiguous
   ROW_BYTES = 8192        // of the accumulators of a product with a single row
 };
 
 #define BODY "run/gemm_body.h"
 #include "host/vector_instances.h"
 
+// A vector of half the bytes holds all columns of a short sum.
+static int32_t narrowed(int32_t vector_bytes, int64_t n, int64_t k, int64_t bytes) {
+  return n * bytes <= 32 && k * bytes < LONG_SUM * 64 && vector_bytes > 32 ? 32 : vector_bytes;
+}
+
 static void product_f32(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const float *lhs, int64_t lhs_m,
                         int64_t lhs_k, const float *rhs, int64_t rhs_k, int64_t rhs_n, float *out, int64_t out_m,
                         bool accumulate) {
-  DISPATCH(gemm, f32, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
-  gemm_f32_16(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+  vector_bytes = narrowed(vector_bytes, n, k, sizeof *out);
+  DISPATCH(gemm, f32, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, 1, accumulate);
+  gemm_f32_16(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, 1, accumulate);
 }
 
 static void product_f64(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const double *lhs, int64_t lhs_m,
                         int64_t lhs_k, const double *rhs, int64_t rhs_k, int64_t rhs_n, double *out, int64_t out_m,
                         bool accumulate) {
-  DISPATCH(gemm, f64, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
-  gemm_f64_16(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+  vector_bytes = narrowed(vector_bytes, n, k, sizeof *out);
+  DISPATCH(gemm, f64, m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, 1, accumulate);
+  gemm_f64_16(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, 1, accumulate);
 }
 
 #else  // another compiler: a plain loop order that reads and writes along rows

@@ -1,139 +1,182 @@
 // The body of the built-in matrix product for one element type and vector width, which gemm.c has by vector_instances.h.
 //
-// Each instance computes register tiles of 6 rows (the last ones fewer) by two vectors, down all rows of a block for
-// one column panel after the other. A panel of the right side, up to 256 steps deep, is packed on the stack and stays
-// in L1 meanwhile, the block of the left side in L2. Rows of the left side are read in place if their elements are
-// contiguous. A product with a single row reads everything once, and packs nothing.
+// Lanes of a register tile are columns of the result: the left side is read in place, an element at a time, and a panel of
+// columns of the right side a vector at a time. A panel that several tiles use is packed on the stack, at most BLOCK_K steps of
+// it, and stays in L1 meanwhile, the block of the left side in L2. Where both sides lie along the sum and one has few rows, lanes
+// are partial sums instead (dots), and nothing is packed. Of a product and its transpose, which is computed with the strides of
+// the result exchanged, that one is chosen whose operands are read along their rows.
 #define VECTOR NAME(vector)
+#define MASK NAME(mask)
+#define QUARTER NAME(quarter)
 #define LANES ((int64_t)(VECTOR_BYTES / sizeof(REAL)))
+#define TILE_M (VECTOR_BYTES == 64 ? 12 : 6)  // rows of a tile of two vectors: 24 of 32 registers, or 12 of 16
 #define TILE_N (2 * LANES)
+#define FEW (VECTOR_BYTES == 64 ? 4 : 2)   // rows of a tile of WIDE vectors
+#define DOTS (VECTOR_BYTES == 64 ? 4 : 2)  // rows of a tile of partial sums, by DOTS_N columns
+#define SUMS (TALL > TILE_M * 2 ? TALL : TILE_M * 2)
 
 typedef REAL VECTOR __attribute__((vector_size(VECTOR_BYTES)));
+typedef REAL QUARTER __attribute__((vector_size(16)));
+typedef __typeof__((VECTOR){0} == (VECTOR){0}) MASK;
 
-// out[0..height, 0..TILE_N) (+)= sum over k of a[., k] * b[k, .]; |height| is a constant where this is inlined.
-TARGET static inline __attribute__((always_inline)) void NAME(rows)(const int height, int64_t count, const REAL *a,
-                                                                    int64_t a_m, int64_t a_k, const REAL *b,
-                                                                    int64_t b_k, REAL *out, int64_t out_m,
-                                                                    bool accumulate) {
-  VECTOR sums[TILE_M][2];
-  for (int i = 0; i < height; i++) {
-    sums[i][0] = sums[i][1] = (VECTOR){0};
+// Lanes are columns -------------------------------------------------------------------------------------------------------
+
+// out[0..height, 0..vectors * LANES) (+)= sum over k of a[., k] * b[k, .]; the constants are so where this is inlined.
+TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int height, const int vectors,
+                                                                      int64_t count, const REAL *a, int64_t a_m,
+                                                                      int64_t a_k, const REAL *b, int64_t b_k,
+                                                                      REAL *out, int64_t out_m, bool accumulate) {
+  VECTOR sums[SUMS];
+  const REAL *rows[(TALL + 2) / 3];  // every third: those between are one and two strides beyond
+#pragma GCC unroll 24
+  for (int i = 0; i < height * vectors; i++) {
+    sums[i] = (VECTOR){0};
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < height; i += 3) {
+    rows[i / 3] = a + i * a_m;
   }
   for (int64_t k = 0; k < count; k++) {
-    VECTOR b0;
-    VECTOR b1;
-    memcpy(&b0, b + k * b_k, sizeof b0);
-    memcpy(&b1, b + k * b_k + LANES, sizeof b1);
+    VECTOR y[WIDE];
 #pragma GCC unroll 6
+    for (int v = 0; v < vectors; v++) {
+      memcpy(&y[v], b + v * LANES, sizeof y[v]);
+    }
+    b += b_k;
+#pragma GCC unroll 12
     for (int i = 0; i < height; i++) {
-      REAL x = a[i * a_m + k * a_k];
-      sums[i][0] += x * b0;
-      sums[i][1] += x * b1;
-    }
-  }
+      REAL x = rows[i / 3][i % 3 * a_m];
 #pragma GCC unroll 6
+      for (int v = 0; v < vectors; v++) {
+        sums[i * vectors + v] += x * y[v];
+      }
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < height; i += 3) {
+      rows[i / 3] += a_k;
+    }
+  }
+#pragma GCC unroll 12
   for (int i = 0; i < height; i++) {
-    REAL *row = out + i * out_m;
-    if (accumulate) {
-      VECTOR before;
-      memcpy(&before, row, sizeof before);
-      sums[i][0] += before;
-      memcpy(&before, row + LANES, sizeof before);
-      sums[i][1] += before;
+#pragma GCC unroll 6
+    for (int v = 0; v < vectors; v++) {
+      VECTOR sum = sums[i * vectors + v];
+      if (accumulate) {
+        VECTOR before;
+        memcpy(&before, out + i * out_m + v * LANES, sizeof before);
+        sum += before;
+      }
+      memcpy(out + i * out_m + v * LANES, &sum, sizeof sum);
     }
-    memcpy(row, &sums[i][0], sizeof(VECTOR));
-    memcpy(row + LANES, &sums[i][1], sizeof(VECTOR));
   }
 }
 
-// The same for any height up to TILE_M. |a| has contiguous rows or is packed.
-TARGET static void NAME(tile)(int64_t height, int64_t count, const REAL *a, int64_t a_m, int64_t a_k, const REAL *b,
-                              int64_t b_k, REAL *out, int64_t out_m, bool accumulate) {
-  switch (height) {
-  case 1:
-    NAME(rows)(1, count, a, a_m, a_k, b, b_k, out, out_m, accumulate);
-    break;
-  case 2:
-    NAME(rows)(2, count, a, a_m, a_k, b, b_k, out, out_m, accumulate);
-    break;
-  case 3:
-    NAME(rows)(3, count, a, a_m, a_k, b, b_k, out, out_m, accumulate);
-    break;
-  case 4:
-    NAME(rows)(4, count, a, a_m, a_k, b, b_k, out, out_m, accumulate);
-    break;
-  case 5:
-    NAME(rows)(5, count, a, a_m, a_k, b, b_k, out, out_m, accumulate);
-    break;
-  default:
-    if (a_k == 1) {
-      NAME(rows)(TILE_M, count, a, a_m, 1, b, b_k, out, out_m, accumulate);
-    } else {
-      NAME(rows)(TILE_M, count, a, 1, TILE_M, b, b_k, out, out_m, accumulate);
-    }
-    break;
-  }
-}
+typedef void NAME(tile_fn)(int64_t count, const REAL *a, int64_t a_m, int64_t a_k, const REAL *b, int64_t b_k,
+                           REAL *out, int64_t out_m, bool accumulate);
 
-// A partial tile at the right edge: through a whole temporary one.
-TARGET static void NAME(partial_tile)(int64_t height, int64_t count, const REAL *a, int64_t a_m, int64_t a_k,
-                                      const REAL *b, int64_t b_k, REAL *out, int64_t out_m, bool accumulate,
-                                      int64_t columns) {
-  REAL whole[TILE_M * TILE_N];
-  NAME(tile)(height, count, a, a_m, a_k, b, b_k, whole, TILE_N, false);
+#define DEFINE_TILE(height, vectors)                                                                         \
+  TARGET static void NAME(tile_##height##_##vectors)(int64_t count, const REAL *a, int64_t a_m, int64_t a_k, \
+                                                     const REAL *b, int64_t b_k, REAL *out, int64_t out_m,   \
+                                                     bool accumulate) {                                      \
+    NAME(sum_up)(height, vectors, count, a, a_m, a_k, b, b_k, out, out_m, accumulate);                       \
+  }
+#define SIX(X, vectors) \
+  X(1, vectors)         \
+  X(2, vectors)         \
+  X(3, vectors)         \
+  X(4, vectors)         \
+  X(5, vectors)         \
+  X(6, vectors)
+#define TWELVE(X, vectors)      \
+  SIX(X, vectors) X(7, vectors) \
+  X(8, vectors)                 \
+  X(9, vectors)                 \
+  X(10, vectors)                \
+  X(11, vectors)                \
+  X(12, vectors)
+TWELVE(DEFINE_TILE, 1)
+DEFINE_TILE(1, 6)
+DEFINE_TILE(2, 6)
+#if VECTOR_BYTES == 64
+TWELVE(DEFINE_TILE, 2)
+DEFINE_TILE(3, 6)
+DEFINE_TILE(4, 6)
+#else
+SIX(DEFINE_TILE, 2)
+#endif
+#undef DEFINE_TILE
+
+// A tile of so many vectors, of which |columns| columns are stored.
+TARGET static void NAME(tile)(int64_t height, int64_t vectors, int64_t columns, int64_t count, const REAL *a,
+                              int64_t a_m, int64_t a_k, const REAL *b, int64_t b_k, REAL *out, int64_t out_m,
+                              bool accumulate) {
+#define NAME_TILE(height, vectors) NAME(tile_##height##_##vectors),
+#if VECTOR_BYTES == 64
+  static NAME(tile_fn) *const two[] = {TWELVE(NAME_TILE, 2)};
+  static NAME(tile_fn) *const wide[] = {NAME(tile_1_6), NAME(tile_2_6), NAME(tile_3_6), NAME(tile_4_6)};
+#else
+  static NAME(tile_fn) *const two[] = {SIX(NAME_TILE, 2)};
+  static NAME(tile_fn) *const wide[] = {NAME(tile_1_6), NAME(tile_2_6)};
+#endif
+  static NAME(tile_fn) *const one[] = {TWELVE(NAME_TILE, 1)};
+#undef NAME_TILE
+  NAME(tile_fn) *tile = vectors == 1 ? one[height - 1] : vectors == 2 ? two[height - 1] : wide[height - 1];
+  if (columns == vectors * LANES) {
+    tile(count, a, a_m, a_k, b, b_k, out, out_m, accumulate);
+    return;
+  }
+  _Alignas(64) REAL whole[SUMS * VECTOR_BYTES / sizeof(REAL)];
+  tile(count, a, a_m, a_k, b, b_k, whole, vectors * LANES, false);
   for (int64_t i = 0; i < height; i++) {
     for (int64_t j = 0; j < columns; j++) {
-      REAL sum = whole[i * TILE_N + j];
+      REAL sum = whole[i * vectors * LANES + j];
       out[i * out_m + j] = accumulate ? out[i * out_m + j] + sum : sum;
     }
   }
 }
 
-// Packs a column panel of the right side: its |count| rows, contiguous. Columns missing at the right are zero.
-TARGET static void NAME(pack_rhs)(int64_t count, int64_t columns, const REAL *rhs, int64_t rhs_k, int64_t rhs_n,
-                                  REAL *packed) {
-  if (rhs_n == 1 && columns == TILE_N) {
+// Packs a column panel of the right side: its |count| rows, contiguous. Columns missing at the right are zero. |width| is a
+// constant where this is inlined into pack_panel.
+TARGET static inline __attribute__((always_inline)) void
+NAME(pack)(int64_t count, int64_t columns, int64_t width, const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *packed) {
+  if (rhs_n == 1 && columns == width) {
     for (int64_t k = 0; k < count; k++) {
-      memcpy(packed + k * TILE_N, rhs + k * rhs_k, (size_t)TILE_N * sizeof(REAL));
+      memcpy(packed + k * width, rhs + k * rhs_k, (size_t)width * sizeof(REAL));
     }
     return;
   }
-  if (columns < TILE_N) {
-    memset(packed, 0, (size_t)(count * TILE_N) * sizeof(REAL));
+  if (columns < width) {
+    memset(packed, 0, (size_t)(count * width) * sizeof(REAL));
+  }
+  if (rhs_n == 1) {
+    for (int64_t k = 0; k < count; k++) {
+      for (int64_t c = 0; c < columns; c++) {
+        packed[k * width + c] = rhs[k * rhs_k + c];
+      }
+    }
+    return;
   }
   int64_t side = SQUARE_BYTES / sizeof(REAL);
-  int64_t transposed = rhs_k == 1 && columns == TILE_N ? count / side * side : 0;
-  for (int64_t c = 0; c < columns; c += side) {
+  int64_t squares = rhs_k == 1 ? columns / side * side : 0;
+  int64_t transposed = count / side * side;
+  for (int64_t c = 0; c < squares; c += side) {
     for (int64_t k = 0; k < transposed; k += side) {
-      TRANSPOSE(rhs + c * rhs_n + k, rhs_n, packed + k * TILE_N + c, TILE_N);
+      TRANSPOSE(rhs + c * rhs_n + k, rhs_n, packed + k * width + c, width);
     }
   }
   for (int64_t c = 0; c < columns; c++) {
-    for (int64_t k = transposed; k < count; k++) {
-      packed[k * TILE_N + c] = rhs[c * rhs_n + k * rhs_k];
+    for (int64_t k = c < squares ? transposed : 0; k < count; k++) {
+      packed[k * width + c] = rhs[c * rhs_n + k * rhs_k];
     }
   }
 }
 
-// Packs rows of the left side, tile by tile: each has its |count| columns contiguous, with room for TILE_M rows. Where
-// columns are contiguous in memory, one column at a time: distant columns would evict each other before the next tile
-// needs the rest of their lines.
-TARGET static void NAME(pack_lhs)(int64_t count, int64_t rows, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
-                                  REAL *packed) {
-  int64_t whole = lhs_m == 1 ? rows / TILE_M * TILE_M : 0;
-  for (int64_t k = 0; k < count && whole > 0; k++) {
-    for (int64_t i = 0; i < whole; i += TILE_M) {
-      memcpy(packed + i * count + k * TILE_M, lhs + i + k * lhs_k, TILE_M * sizeof(REAL));
-    }
-  }
-  for (int64_t first = whole; first < rows; first += TILE_M) {
-    REAL *tile = packed + first * count;
-    int64_t height = rows - first < TILE_M ? rows - first : TILE_M;
-    for (int64_t i = 0; i < height; i++) {
-      for (int64_t k = 0; k < count; k++) {
-        tile[k * TILE_M + i] = lhs[(first + i) * lhs_m + k * lhs_k];
-      }
-    }
+TARGET static void NAME(pack_panel)(int64_t count, int64_t columns, int64_t vectors, const REAL *rhs, int64_t rhs_k,
+                                    int64_t rhs_n, REAL *packed) {
+  if (vectors == 1) {
+    NAME(pack)(count, columns, LANES, rhs, rhs_k, rhs_n, packed);
+  } else {
+    NAME(pack)(count, columns, TILE_N, rhs, rhs_k, rhs_n, packed);
   }
 }
 
@@ -154,41 +197,107 @@ TARGET static void NAME(prefetch)(int64_t count, const REAL *rhs, int64_t rhs_k,
   }
 }
 
+// Rows of a tile of so many vectors. Rows at a distance of a multiple of 2 KiB share the sets of L1, which has eight ways.
+TARGET static int64_t NAME(tile_height)(int64_t vectors, int64_t lhs_m) {
+  enum { SAME_SETS = 2048, WAYS = 6 };
+  int64_t most = vectors == 1 ? TALL : vectors == 2 ? TILE_M : FEW;
+  return lhs_m * (int64_t)sizeof(REAL) % SAME_SETS == 0 && most > WAYS ? WAYS : most;
+}
+
 // A block of rows and of at most BLOCK_K steps, all columns. The last rows are two tiles of about equal height: one of
-// a few rows would take as long as one of four.
+// a few rows would take as long as one of four. |in_place|: panels of the right side are not packed.
 TARGET static void NAME(block)(int64_t rows, int64_t n, int64_t count, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
-                               const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,
-                               bool accumulate) {
-  _Alignas(64) REAL rhs_packed[BLOCK_K * 2 * VECTOR_BYTES / sizeof(REAL)];
-  _Alignas(64) REAL lhs_packed[LHS_BYTES / sizeof(REAL)];
-  bool is_packed = lhs_k != 1;
-  if (is_packed) {
-    NAME(pack_lhs)(count, rows, lhs, lhs_m, lhs_k, lhs_packed);
-  }
-  for (int64_t j = 0; j < n; j += TILE_N) {
-    int64_t columns = n - j < TILE_N ? n - j : TILE_N;
+                               const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m, bool accumulate,
+                               bool in_place) {
+  _Alignas(64) REAL packed[BLOCK_K * 2 * VECTOR_BYTES / sizeof(REAL)];
+  int64_t vectors = 0;
+  for (int64_t j = 0; j < n; j += vectors * LANES) {
+    int64_t left = n - j;
+    vectors = left <= LANES ? 1 : in_place && rows <= FEW && left >= WIDE * LANES ? WIDE : 2;
+    int64_t width = vectors * LANES;
+    int64_t columns = left < width ? left : width;
+    int64_t most = NAME(tile_height)(vectors, lhs_m);
     const REAL *b = rhs + j * rhs_n;
     int64_t b_k = rhs_k;
-    if (rows > TILE_M || rhs_n != 1 || columns < TILE_N) {  // else read once only, and not worth packing
-      NAME(pack_rhs)(count, columns, b, rhs_k, rhs_n, rhs_packed);
-      b = rhs_packed;
-      b_k = TILE_N;
+    if (!in_place) {
+      NAME(pack_panel)(count, columns, vectors, b, rhs_k, rhs_n, packed);
+      b = packed;
+      b_k = width;
     }
-    int64_t height = TILE_M;
+    int64_t height = most;
     for (int64_t i = 0; i < rows; i += height) {
-      int64_t left = rows - i;
-      REAL *to = out + i * out_m + j;
-      const REAL *a = is_packed ? lhs_packed + i * count : lhs + i * lhs_m;
-      bool is_last = left <= height;
-      height = is_last ? left : !is_packed && left > TILE_M && left < 2 * TILE_M ? (left + 1) / 2 : height;
-      if (n - j >= 2 * TILE_N) {
+      height = rows - i <= most ? rows - i : rows - i < 2 * most ? (rows - i + 1) / 2 : most;
+      if (!in_place && left >= 2 * TILE_N) {
         NAME(prefetch)(count, rhs + (j + TILE_N) * rhs_n, rhs_k, rhs_n, i, i + height, rows);
       }
-      if (columns < TILE_N) {
-        NAME(partial_tile)
-        (height, count, a, is_packed ? 1 : lhs_m, is_packed ? TILE_M : 1, b, b_k, to, out_m, accumulate, columns);
-      } else {
-        NAME(tile)(height, count, a, is_packed ? 1 : lhs_m, is_packed ? TILE_M : 1, b, b_k, to, out_m, accumulate);
+      NAME(tile)
+      (height, vectors, columns, count, lhs + i * lhs_m, lhs_m, lhs_k, b, b_k, out + i * out_m + j, out_m, accumulate);
+    }
+  }
+}
+
+// The steps at the end that are packed in any case where rows of the right side are read in place as whole vectors: what is
+// read beyond a row's end is the next row's, but for the last ones. -1: rows have gaps between them.
+TARGET static int64_t NAME(last_steps)(int64_t n, int64_t k, int64_t rhs_k) {
+  int64_t beyond = (LANES - n % LANES) % LANES;
+  int64_t steps = (beyond + n - 1) / n;
+  return beyond == 0 ? 0 : rhs_k != n ? -1 : steps < k ? steps : k;
+}
+
+TARGET static void NAME(tiles)(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
+                               const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,
+                               bool accumulate) {
+  enum { STEPS_OF_FEW = 16, STEPS_IN_PLACE = 64 };
+  // A panel that two tiles use, or whose rows are contiguous, is not worth packing. Of distant rows few are read at a time.
+  bool in_place = rhs_n == 1 && (m <= 2 * TILE_M || (rhs_k == n && n % LANES == 0 && n <= TILE_N));
+  int64_t last = in_place ? NAME(last_steps)(n, k, rhs_k) : 0;
+  in_place = in_place && last >= 0;
+  int64_t whole = in_place ? k - last : k;
+  int64_t depth = !in_place || rhs_k <= TILE_N ? BLOCK_K : m <= FEW ? STEPS_OF_FEW : STEPS_IN_PLACE;
+  // As few blocks of rows as possible, of about equal height: each packs the right side again.
+  int64_t steps = k < BLOCK_K ? k : BLOCK_K;
+  // With 64-byte vectors L2 has 1 MiB: twice as many rows take 0.94 of the time for 1000 x 1000 f64.
+  int64_t most = BLOCK_BYTES * (VECTOR_BYTES == 64 ? 2 : 1) / (int64_t)sizeof(REAL) / steps / TALL * TALL;
+  int64_t tiles = (m + TALL - 1) / TALL;
+  int64_t blocks = (m + most - 1) / most;
+  int64_t height = (tiles + blocks - 1) / blocks * TALL;
+  for (int64_t i = 0; i < m; i += height) {
+    int64_t rows = m - i < height ? m - i : height;
+    int64_t count = 0;
+    for (int64_t begin = 0; begin < k; begin += count) {
+      bool is_whole = begin < whole;
+      int64_t end = is_whole ? whole : k;
+      count = end - begin < depth ? end - begin : depth;
+      NAME(block)
+      (rows, n, count, lhs + i * lhs_m + begin * lhs_k, lhs_m, lhs_k, rhs + begin * rhs_k, rhs_k, rhs_n,
+       out + i * out_m, out_m, accumulate || begin > 0, in_place && is_whole);
+    }
+  }
+}
+
+// The same for any stride of the result's columns: of a few rows or columns then, of which a band at a time is computed in L1.
+TARGET static void NAME(bands)(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
+                               const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m, int64_t out_n,
+                               bool accumulate) {
+  _Alignas(64) REAL band[BAND_BYTES / sizeof(REAL)];
+  if (out_n == 1) {
+    NAME(tiles)(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+    return;
+  }
+  int64_t room = BAND_BYTES / (int64_t)sizeof(REAL);
+  int64_t height = m <= n ? m : room / n / TALL * TALL;
+  int64_t width = m <= n ? room / m / TILE_N * TILE_N : n;
+  for (int64_t first = 0; first < m; first += height) {
+    int64_t rows = m - first < height ? m - first : height;
+    for (int64_t at = 0; at < n; at += width) {
+      int64_t columns = n - at < width ? n - at : width;
+      NAME(tiles)
+      (rows, columns, k, lhs + first * lhs_m, lhs_m, lhs_k, rhs + at * rhs_n, rhs_k, rhs_n, band, columns, false);
+      for (int64_t j = 0; j < columns; j++) {
+        for (int64_t i = 0; i < rows; i++) {
+          REAL *to = out + (first + i) * out_m + (at + j) * out_n;
+          *to = accumulate ? *to + band[i * columns + j] : band[i * columns + j];
+        }
       }
     }
   }
@@ -228,73 +337,220 @@ TARGET static void NAME(row_by_rows)(int64_t n, int64_t k, const REAL *a, int64_
   }
 }
 
-// The dot product of a and b, both contiguous, or |a| of stride |a_k|.
-TARGET static REAL NAME(inner)(int64_t k, const REAL *a, int64_t a_k, const REAL *b) {
-  VECTOR sums[4] = {{0}};
-  REAL sum = 0;
-  int64_t l = 0;
-  for (; a_k == 1 && l + 4 * LANES <= k; l += 4 * LANES) {
-    for (int i = 0; i < 4; i++) {
-      VECTOR x;
-      VECTOR y;
-      memcpy(&x, a + l + i * LANES, sizeof x);
-      memcpy(&y, b + l + i * LANES, sizeof y);
-      sums[i] += x * y;
-    }
+// Lanes are partial sums --------------------------------------------------------------------------------------------------
+
+TARGET static inline __attribute__((always_inline)) REAL NAME(sum_of_lanes)(VECTOR x) {
+  QUARTER parts[VECTOR_BYTES / 16];
+  memcpy(parts, &x, sizeof parts);
+  QUARTER sum = parts[0];
+  for (int i = 1; i < VECTOR_BYTES / 16; i++) {
+    sum += parts[i];
   }
-  for (; l < k; l++) {
-    sum += a[l * a_k] * b[l];
+  REAL first = 0;
+  REAL second = 0;
+  for (int i = 0; i < (int)(16 / sizeof(REAL)); i += 2) {
+    first += sum[i];
+    second += sum[i + 1];
   }
-  VECTOR all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  for (int64_t i = 0; i < LANES; i++) {
-    sum += all[i];
-  }
-  return sum;
+  return first + second;
 }
 
-// A product with one row; |out_n| is the stride of its elements.
-TARGET static void NAME(row)(int64_t n, int64_t k, const REAL *a, int64_t a_k, const REAL *b, int64_t b_k, int64_t b_n,
-                             REAL *out, int64_t out_n, bool accumulate) {
-  if (b_n == 1) {
-    NAME(row_by_rows)(n, k, a, a_k, b, b_k, out, out_n, accumulate);
-    return;
+// sums[i * DOTS_N + j] = sum over k of a[i, k] * b[j, k] of contiguous rows. The last lanes are a vector that ends with them.
+TARGET static inline __attribute__((always_inline)) void
+NAME(dot_up)(const int height, const int columns, int64_t k, const REAL *const *a, const REAL *const *b, REAL *out) {
+  VECTOR sums[DOTS * DOTS_N];
+  VECTOR x[DOTS];
+  VECTOR y[DOTS_N];
+#pragma GCC unroll 16
+  for (int i = 0; i < height * columns; i++) {
+    sums[i] = (VECTOR){0};
   }
-  for (int64_t j = 0; j < n; j++) {
-    REAL sum = NAME(inner)(k, a, a_k, b + j * b_n);
-    out[j * out_n] = accumulate ? out[j * out_n] + sum : sum;
+  int64_t l = 0;
+  for (; l + LANES <= k; l += LANES) {
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j++) {
+      memcpy(&y[j], b[j] + l, sizeof y[j]);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < height; i++) {
+      memcpy(&x[i], a[i] + l, sizeof x[i]);
+#pragma GCC unroll 4
+      for (int j = 0; j < columns; j++) {
+        sums[i * columns + j] += x[i] * y[j];
+      }
+    }
   }
+  if (l < k) {
+    VECTOR lane;
+    for (int i = 0; i < LANES; i++) {
+      lane[i] = (REAL)i;
+    }
+    MASK is_left = lane >= (VECTOR){0} + (REAL)(LANES - (k - l));
+    l = k - LANES;
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j++) {
+      memcpy(&y[j], b[j] + l, sizeof y[j]);
+      y[j] = (VECTOR)((MASK)y[j] & is_left);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < height; i++) {
+      memcpy(&x[i], a[i] + l, sizeof x[i]);
+      x[i] = (VECTOR)((MASK)x[i] & is_left);
+#pragma GCC unroll 4
+      for (int j = 0; j < columns; j++) {
+        sums[i * columns + j] += x[i] * y[j];
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < height; i++) {
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j++) {
+      out[i * DOTS_N + j] = NAME(sum_of_lanes)(sums[i * columns + j]);
+    }
+  }
+}
+
+#define DEFINE_DOTS(height, columns)                                                                        \
+  TARGET static void NAME(dots_##height##_##columns)(int64_t k, const REAL *const *a, const REAL *const *b, \
+                                                     REAL *out) {                                           \
+    NAME(dot_up)(height, columns, k, a, b, out);                                                            \
+  }
+DEFINE_DOTS(1, 1)
+DEFINE_DOTS(1, 2)
+DEFINE_DOTS(1, 4)
+DEFINE_DOTS(2, 1)
+DEFINE_DOTS(2, 2)
+DEFINE_DOTS(2, 4)
+#if VECTOR_BYTES == 64
+DEFINE_DOTS(4, 1)
+DEFINE_DOTS(4, 2)
+DEFINE_DOTS(4, 4)
+#endif
+#undef DEFINE_DOTS
+
+// A tile of at most DOTS by DOTS_N; of three rows or columns the last is computed twice.
+TARGET static void NAME(dot_tile)(int64_t height, int64_t columns, int64_t k, const REAL *a, int64_t a_m, const REAL *b,
+                                  int64_t b_n, REAL *out, int64_t out_m, int64_t out_n, bool accumulate) {
+  typedef void dots_fn(int64_t k, const REAL *const *a, const REAL *const *b, REAL *out);
+  static dots_fn *const dots[][3] = {
+    {NAME(dots_1_1), NAME(dots_1_2), NAME(dots_1_4)},
+    {NAME(dots_2_1), NAME(dots_2_2), NAME(dots_2_4)},
+#if VECTOR_BYTES == 64
+    {NAME(dots_4_1), NAME(dots_4_2), NAME(dots_4_4)},
+#endif
+  };
+  const REAL *as[DOTS];
+  const REAL *bs[DOTS_N];
+  REAL sums[DOTS * DOTS_N];
+  for (int64_t i = 0; i < DOTS; i++) {
+    as[i] = a + (i < height ? i : height - 1) * a_m;
+  }
+  for (int64_t j = 0; j < DOTS_N; j++) {
+    bs[j] = b + (j < columns ? j : columns - 1) * b_n;
+  }
+  dots[height > 2 ? 2 : height - 1][columns > 2 ? 2 : columns - 1](k, as, bs, sums);
+  for (int64_t i = 0; i < height; i++) {
+    for (int64_t j = 0; j < columns; j++) {
+      REAL *to = out + i * out_m + j * out_n;
+      *to = accumulate ? *to + sums[i * DOTS_N + j] : sums[i * DOTS_N + j];
+    }
+  }
+}
+
+// All of it by such tiles, of at least LANES steps. The side with more rows is read once.
+TARGET static void NAME(dots)(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, const REAL *rhs,
+                              int64_t rhs_n, REAL *out, int64_t out_m, int64_t out_n, bool accumulate) {
+  int64_t outer = m >= n ? DOTS : DOTS_N;
+  int64_t inner = m >= n ? DOTS_N : DOTS;
+  for (int64_t first = 0; first < (m >= n ? m : n); first += outer) {
+    for (int64_t second = 0; second < (m >= n ? n : m); second += inner) {
+      int64_t i = m >= n ? first : second;
+      int64_t j = m >= n ? second : first;
+      NAME(dot_tile)
+      (m - i < DOTS ? m - i : DOTS, n - j < DOTS_N ? n - j : DOTS_N, k, lhs + i * lhs_m, lhs_m, rhs + j * rhs_n, rhs_n,
+       out + i * out_m + j * out_n, out_m, out_n, accumulate);
+    }
+  }
+}
+
+// The same of a sum of any length in about equal parts. A side that does not lie along the sum, and has few rows, is packed.
+TARGET static void NAME(long_sums)(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
+                                   const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,
+                                   int64_t out_n, bool accumulate) {
+  _Alignas(64) REAL packed[DOTS_BYTES / sizeof(REAL)];
+  int64_t few = m < n ? m : n;
+  int64_t most = lhs_k == 1 && rhs_k == 1 ? DEPTH_BYTES / (int64_t)sizeof(REAL)
+                                          : DOTS_BYTES / (int64_t)sizeof(REAL) / few / LANES * LANES;
+  int64_t parts = (k + most - 1) / most;
+  int64_t depth = ((k + parts - 1) / parts + LANES - 1) / LANES * LANES;
+  for (int64_t begin = 0; begin < k; begin += depth) {
+    int64_t count = k - begin < depth ? k - begin : depth;
+    const REAL *a = lhs + begin * lhs_k;
+    const REAL *b = rhs + begin * rhs_k;
+    int64_t a_m = lhs_m;
+    int64_t b_n = rhs_n;
+    bool is_left = lhs_k != 1;
+    if (is_left || rhs_k != 1) {
+      NAME(pack)
+      (few, count, depth, is_left ? a : b, is_left ? lhs_m : rhs_n, is_left ? lhs_k : rhs_k, packed);
+      a = is_left ? packed : a;
+      b = is_left ? b : packed;
+      a_m = is_left ? depth : a_m;
+      b_n = is_left ? b_n : depth;
+    }
+    if (count >= LANES) {
+      NAME(dots)(m, n, count, a, a_m, b, b_n, out, out_m, out_n, accumulate || begin > 0);
+    } else {
+      NAME(bands)(m, n, count, a, a_m, 1, b, 1, b_n, out, out_m, out_n, accumulate || begin > 0);
+    }
+  }
+}
+
+// Whether lanes are better partial sums: both sides lie along the sum, so that one would be packed, but it has few rows, and
+// the other one, too, or not enough for its panels.
+TARGET static bool NAME(wants_dots)(int64_t few, int64_t many, int64_t k) {
+  enum { MANY = 128 };
+  if (few == 1) {
+    return k >= LANES;
+  }
+  bool fills_panels = few % LANES == 0 || few % LANES > LANES / 4 * 3;
+  return k >= LONG_SUM * LANES && few <= FEW_DOTS && (many < MANY || !fills_panels);
 }
 
 TARGET static void NAME(gemm)(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
-                              const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,
+                              const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m, int64_t out_n,
                               bool accumulate) {
-  if (m == 1 && (rhs_n == 1 || rhs_k == 1)) {
-    NAME(row)(n, k, lhs, lhs_k, rhs, rhs_k, rhs_n, out, 1, accumulate);
+  bool is_long = k >= LONG_SUM * LANES;
+  bool along = lhs_k == 1 && rhs_k == 1;
+  int64_t few = m < n ? m : n;
+  bool is_dots = along && NAME(wants_dots)(few, m < n ? n : m, k);
+  // The shorter side, which is packed or read again and again, is the right one.
+  bool is_tall = lhs_m == 1 && lhs_k != 1 && (n < m || (n == m && n > 1 && rhs_n != 1)) && n <= 2 * TILE_M;
+  bool is_broad = along && m > 1 && m < n && m <= FEW_DOTS && !is_dots;
+  if ((n == 1 && m > 1) || (is_long && (is_tall || is_broad))) {
+    NAME(gemm)(n, m, k, rhs, rhs_n, rhs_k, lhs, lhs_k, lhs_m, out, out_n, out_m, accumulate);
     return;
   }
-  if (n == 1 && (lhs_m == 1 || lhs_k == 1)) {  // the transposed product has one row
-    NAME(row)(m, k, rhs, rhs_k, lhs, lhs_k, lhs_m, out, out_m, accumulate);
-    return;
-  }
-  // As few blocks of rows as possible, of about equal height: each packs the right side again.
-  int64_t steps = k < BLOCK_K ? k : BLOCK_K;
-  // With 64-byte vectors L2 has 1 MiB: twice as many rows take 0.94 of the time for 1000 x 1000 f64.
-  int64_t block = BLOCK_BYTES * (VECTOR_BYTES == 64 ? 2 : 1);
-  int64_t most = (lhs_k == 1 ? block : LHS_BYTES) / (int64_t)sizeof(REAL) / steps / TILE_M * TILE_M;
-  int64_t tiles = (m + TILE_M - 1) / TILE_M;
-  int64_t blocks = (m + most - 1) / most;
-  int64_t height = (tiles + blocks - 1) / blocks * TILE_M;
-  for (int64_t i = 0; i < m; i += height) {
-    int64_t rows = m - i < height ? m - i : height;
-    for (int64_t begin = 0; begin < k; begin += BLOCK_K) {
-      int64_t count = k - begin < BLOCK_K ? k - begin : BLOCK_K;
-      NAME(block)
-      (rows, n, count, lhs + i * lhs_m + begin * lhs_k, lhs_m, lhs_k, rhs + begin * rhs_k, rhs_k, rhs_n,
-       out + i * out_m, out_m, accumulate || begin > 0);
-    }
+  bool packs_left = is_long && rhs_k == 1 && lhs_k != 1 && m <= 2 * TILE_M && m < n;
+  bool packs_right = is_long && lhs_k == 1 && rhs_k != 1 && n < LANES && n < m;
+  if (m == 1 && rhs_n == 1 && (n > 1 || rhs_k != 1)) {
+    NAME(row_by_rows)(n, k, lhs, lhs_k, rhs, rhs_k, out, out_n, accumulate);
+  } else if (is_dots || packs_left || packs_right) {
+    NAME(long_sums)(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, out_n, accumulate);
+  } else {
+    NAME(bands)(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, out_n, accumulate);
   }
 }
 
 #undef VECTOR
+#undef MASK
+#undef QUARTER
 #undef LANES
+#undef TILE_M
 #undef TILE_N
+#undef FEW
+#undef DOTS
+#undef SUMS
+#undef SIX
+#undef TWELVE

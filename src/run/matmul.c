@@ -96,6 +96,20 @@ static blocks split_blocks(const indim_host_matmul *s, bool by_library) {
   return b;
 }
 
+// A product of few elements and a long sum is split along the sum: into so many parts, the sums of which are added up in order.
+enum { MOST_PARTS = 16, PART_DEPTH = 1024, PARTS_BYTES = 1 << 16 };
+
+static int64_t bytes_of(indim_type type) { return type == INDIM_F32 ? 4 : 8; }
+
+static int64_t split_sum(const indim_host_matmul *s) {
+  if (s->batch != 1 || s->k < 2 * PART_DEPTH || s->m > PARTS_BYTES || s->n > PARTS_BYTES) {
+    return 1;
+  }
+  int64_t room = PARTS_BYTES / (s->m * s->n * bytes_of(s->type));
+  int64_t parts = s->k / PART_DEPTH < MOST_PARTS ? s->k / PART_DEPTH : MOST_PARTS;
+  return parts < room ? parts : room > 1 ? room : 1;
+}
+
 // At most, of the built-in product.
 static int32_t vector_bytes_of(const indim_blas *blas) {
   return blas == NULL || blas->vector_bytes == 0 ? 64 : blas->vector_bytes;
@@ -105,23 +119,31 @@ typedef struct job {
   const indim_blas *blas;
   const indim_host_matmul *sizes;
   blocks blocks;
+  int64_t depth;  // of a part of the sum, where it is split
   bool by_library;
   char *out;
   const char *lhs;
   const char *rhs;
 } job;
 
+static void run_built_in(const job *j, int64_t m, int64_t n, int64_t k, char *out, int64_t out_m, const char *lhs,
+                         const char *rhs, bool accumulate) {
+  const indim_host_matmul *s = j->sizes;
+  int32_t vector_bytes = vector_bytes_of(j->blas);
+  if (s->type == INDIM_F32) {
+    indim_gemm_f32(vector_bytes, m, n, k, (const float *)lhs, s->lhs_m, s->lhs_k, (const float *)rhs, s->rhs_k,
+                   s->rhs_n, (float *)out, out_m, accumulate);
+  } else {
+    indim_gemm_f64(vector_bytes, m, n, k, (const double *)lhs, s->lhs_m, s->lhs_k, (const double *)rhs, s->rhs_k,
+                   s->rhs_n, (double *)out, out_m, accumulate);
+  }
+}
+
 static void run_block(const job *j, int64_t m, int64_t n, char *out, const char *lhs, const char *rhs) {
   const indim_host_matmul *s = j->sizes;
   bool accumulate = s->accumulate != 0;
   if (!j->by_library) {
-    if (s->type == INDIM_F32) {
-      indim_gemm_f32(vector_bytes_of(j->blas), m, n, s->k, (const float *)lhs, s->lhs_m, s->lhs_k, (const float *)rhs,
-                     s->rhs_k, s->rhs_n, (float *)out, s->out_m, accumulate);
-    } else {
-      indim_gemm_f64(vector_bytes_of(j->blas), m, n, s->k, (const double *)lhs, s->lhs_m, s->lhs_k, (const double *)rhs,
-                     s->rhs_k, s->rhs_n, (double *)out, s->out_m, accumulate);
-    }
+    run_built_in(j, m, n, s->k, out, s->out_m, lhs, rhs, accumulate);
     return;
   }
   int lhs_order = s->lhs_k == 1 ? PLAIN : TRANSPOSED;
@@ -142,7 +164,7 @@ static void run_blocks(void *frame, int64_t begin, int64_t end) {
   const job *j = frame;
   const indim_host_matmul *s = j->sizes;
   const blocks *b = &j->blocks;
-  int64_t size = s->type == INDIM_F32 ? 4 : 8;
+  int64_t size = bytes_of(s->type);
   for (int64_t i = begin; i < end; i++) {
     int64_t column = i % b->column_blocks * b->columns;
     int64_t row = i / b->column_blocks % b->row_blocks * b->rows;
@@ -152,6 +174,51 @@ static void run_blocks(void *frame, int64_t begin, int64_t end) {
     run_block(j, m, n, j->out + size * (batch * s->out_batch + row * s->out_m + column),
               j->lhs + size * (batch * s->lhs_batch + row * s->lhs_m),
               j->rhs + size * (batch * s->rhs_batch + column * s->rhs_n));
+  }
+}
+
+static void run_parts(void *frame, int64_t begin, int64_t end) {
+  const job *j = frame;
+  const indim_host_matmul *s = j->sizes;
+  int64_t size = bytes_of(s->type);
+  for (int64_t i = begin; i < end; i++) {
+    int64_t first = i * j->depth;
+    int64_t k = s->k - first < j->depth ? s->k - first : j->depth;
+    run_built_in(j, s->m, s->n, k, j->out + size * i * s->m * s->n, s->n, j->lhs + size * first * s->lhs_k,
+                 j->rhs + size * first * s->rhs_k, false);
+  }
+}
+
+#define DEFINE_ADD_PARTS(type, REAL)                                                                     \
+  static void add_parts_##type(const indim_host_matmul *s, int64_t parts, const REAL *sums, REAL *out) { \
+    for (int64_t p = 0; p < parts; p++) {                                                                \
+      for (int64_t i = 0; i < s->m; i++) {                                                               \
+        for (int64_t j = 0; j < s->n; j++) {                                                             \
+          REAL sum = sums[(p * s->m + i) * s->n + j];                                                    \
+          out[i * s->out_m + j] = p > 0 || s->accumulate != 0 ? out[i * s->out_m + j] + sum : sum;       \
+        }                                                                                                \
+      }                                                                                                  \
+    }                                                                                                    \
+  }
+DEFINE_ADD_PARTS(f32, float)
+DEFINE_ADD_PARTS(f64, double)
+
+static void run_split_sum(job *j, int64_t parts, indim_parallel_fn *parallel, void *parallel_user) {
+  const indim_host_matmul *s = j->sizes;
+  _Alignas(64) char sums[PARTS_BYTES];
+  char *out = j->out;
+  j->out = sums;
+  j->depth = indim_ceil_div(indim_ceil_div(s->k, parts), PART_DEPTH / 16) * (PART_DEPTH / 16);
+  parts = indim_ceil_div(s->k, j->depth);
+  if (parallel == NULL) {
+    run_parts(j, 0, parts);
+  } else {
+    parallel(parallel_user, run_parts, j, parts, 1);
+  }
+  if (s->type == INDIM_F32) {
+    add_parts_f32(s, parts, (const float *)sums, (float *)out);
+  } else {
+    add_parts_f64(s, parts, (const double *)sums, (double *)out);
   }
 }
 
@@ -167,22 +234,17 @@ static bool fits_library(const indim_blas *blas, const indim_host_matmul *s) {
 }
 
 // Measured with Zen 3: the built-in product is faster (by a fifth for 256 x 64 x 256) until a product is so large that
-// the library's blocking for all caches pays, which it never does for a short sum or a few columns, or until both sides
-// have to be packed. A single column, or a few rows, read one side once only: the built-in product packs nothing then.
-// With AVX-512 and OpenBLAS 0.3.21 the threshold differs: split into blocks for threads, each of which the library
-// packs again, 512^3 takes the built-in product 0.88 of the time, 1024^3 0.95, 1536^3 f64 0.94, 2048^3 f32 0.98 and f64
-// 1.05.
+// the library's blocking for all caches pays, which it never does for a short sum or a few columns. A single column, or a few
+// rows, read one side once only: the built-in product packs nothing then. With AVX-512 and OpenBLAS 0.3.21 the threshold
+// differs: split into blocks for threads, each of which the library packs again, 512^3 takes the built-in product 0.88 of the
+// time, 1024^3 0.95, 1536^3 f64 0.94, 2048^3 f32 0.98 and f64 1.05.
 bool indim_matmul_wants_library(const indim_host_matmul *s, int32_t vector_bytes) {
   enum { FEW_ROWS = 6, SHORT = 128, FEW_COLUMNS = 64 };
   if (s->m == 1 || s->n == 1 || (s->m <= FEW_ROWS && s->rhs_n == 1)) {
     return false;
   }
-  if (s->lhs_k != 1 && s->rhs_n != 1) {
-    return true;
-  }
   double work = (double)s->m * (double)s->n * (double)s->k;
-  double large = vector_bytes >= 64 ? 4e9 : 1e8;
-  return work >= (s->lhs_k == 1 ? large : 2e7) && s->k > SHORT && s->n > FEW_COLUMNS;
+  return work >= (vector_bytes >= 64 ? 4e9 : 1e8) && s->k > SHORT && s->n > FEW_COLUMNS;
 }
 
 bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void *parallel_user,
@@ -197,7 +259,12 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
   }
   bool by_library = fits_library(blas, s) && indim_matmul_wants_library(s, vector_bytes_of(blas));
   blocks whole = {s->m, s->n, 1, 1};
-  job j = {blas, s, s->single_thread != 0 ? whole : split_blocks(s, by_library), by_library, out, lhs, rhs};
+  job j = {blas, s, s->single_thread != 0 ? whole : split_blocks(s, by_library), s->k, by_library, out, lhs, rhs};
+  int64_t parts = by_library || s->single_thread != 0 ? 1 : split_sum(s);
+  if (parts > 1) {
+    run_split_sum(&j, parts, parallel, parallel_user);
+    return true;
+  }
   int64_t count = s->batch * j.blocks.row_blocks * j.blocks.column_blocks;
   if (parallel == NULL || s->single_thread != 0 || count == 1) {
     run_blocks(&j, 0, count);

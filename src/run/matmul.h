@@ -20,11 +20,11 @@ typedef struct indim_blas {
 void indim_blas_open(indim_blas *out_blas);
 void indim_blas_close(indim_blas *blas);
 
-// Whether a library would compute this product faster than the built-in code: it is large, or both sides are
-// transposed. Loading one takes a tenth of a second, so programs without such products do not.
+// Whether a library would compute this product faster than the built-in code: it is large. Loading one takes a tenth of a
+// second, so programs without such products do not.
 bool indim_matmul_wants_library(const indim_host_matmul *sizes, int32_t vector_bytes);
 
-// Computes the product, split into blocks by its sizes alone and distributed by |parallel| (NULL: sequentially), so
+// Computes the product, split into blocks, or a long sum into parts, by its sizes alone and distributed by |parallel| (NULL: sequentially), so
 // that the result is the same for any number of threads. Allocates nothing. False for invalid sizes: a type other than
 // F32 and F64, a negative size, an operand of which neither stride is 1.
 bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void *parallel_user,

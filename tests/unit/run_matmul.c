@@ -119,6 +119,22 @@ static void check_sizes(const indim_blas *blas) {
 
 TEST(ours) { check_sizes(&(indim_blas){0}); }
 
+// Sizes at the borders of tiles, panels and parts of a sum, of each width of vectors that the processor has.
+TEST(ours_at_borders) {
+  static const int64_t sizes[][3] = {
+      {4, 96, 40},   {3, 97, 40},   {5, 200, 40},   {2, 193, 17},   {12, 32, 300},  {13, 33, 300}, {24, 48, 70},
+      {25, 31, 70},  {11, 16, 300}, {23, 10, 300},  {50, 7, 300},   {50, 15, 1200}, {50, 16, 300}, {9, 8, 20},
+      {40, 4, 20},   {3, 33, 2100}, {33, 3, 2100},  {33, 34, 200},  {1, 5, 130},    {1, 70, 16},   {7, 1, 3000},
+      {400, 9, 260}, {15, 14, 545}, {30, 15, 2721}, {2, 3, 5000},   {8, 9, 2048},   {5, 1000, 18}, {17, 17, 128},
+      {14, 14, 129}, {6, 6, 1},     {48, 25, 128},  {12, 5, 10000},
+  };
+  for (int32_t vector_bytes = 16; vector_bytes <= 64; vector_bytes *= 2) {
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+      check_all_orders(&(indim_blas){.vector_bytes = vector_bytes}, NULL, 1, sizes[i][0], sizes[i][1], sizes[i][2]);
+    }
+  }
+}
+
 TEST(library) {
   indim_blas blas = {0};
   indim_blas_open(&blas);
@@ -133,9 +149,8 @@ TEST(library) {
     int64_t side;
     bool lhs_t, rhs_t, wants, wants_beside_wide;
   } large[] = {{INDIM_F32, 465, false, false, true, false}, {INDIM_F64, 465, false, true, true, false},
-               {INDIM_F32, 272, true, false, true, true},   {INDIM_F64, 272, true, false, true, true},
-               {INDIM_F32, 40, true, true, true, true},     {INDIM_F32, 272, false, false, false, false},
-               {INDIM_F32, 200, true, false, false, false}};
+               {INDIM_F32, 465, true, false, true, false},  {INDIM_F64, 465, true, true, true, false},
+               {INDIM_F32, 40, true, true, false, false},   {INDIM_F32, 272, false, false, false, false}};
   for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
     int64_t side = large[i].side;
     product p = make(large[i].type, 1, side, side, side, large[i].lhs_t, large[i].rhs_t, 3, true);
@@ -180,6 +195,8 @@ static void check_many_threads(const indim_blas *blas) {
   check_threads(blas, 1, 300, 517, 130, true);
   check_threads(blas, 1, 1, 700, 900, false);
   check_threads(blas, 40, 33, 35, 37, false);
+  check_threads(blas, 1, 16, 16, 20000, false);
+  check_threads(blas, 1, 50, 3, 9000, true);
 }
 
 TEST(ours_same_bits_for_any_number_of_threads) { check_many_threads(&(indim_blas){0}); }
@@ -212,6 +229,7 @@ TEST(senseless_sizes_are_refused) {
 
 #define CASES(X)                                 \
   X(ours)                                        \
+  X(ours_at_borders)                             \
   X(library)                                     \
   X(ours_same_bits_for_any_number_of_threads)    \
   X(library_same_bits_for_any_number_of_threads) \

@@ -102,8 +102,10 @@ static int64_t work_of(const int64_t *sizes, const groups *g) {
 // |along_k|: both operands lie along the contracted dimension, so that a nest would add up vectors for each element.
 static bool is_large(const int64_t *sizes, const groups *g, bool along_k) {
   int64_t least = along_k ? INDIM_COST_HOST_PRODUCT_ALONG : INDIM_COST_HOST_PRODUCT;
-  return work_of(sizes, g) >= least && size_of(sizes, g->m) >= INDIM_COST_HOST_SIDE &&
-         size_of(sizes, g->n) >= INDIM_COST_HOST_SIDE && size_of(sizes, g->k) >= INDIM_COST_HOST_SIDE;
+  int64_t k = size_of(sizes, g->k);
+  int64_t side = k >= INDIM_COST_HOST_LONG_SUM ? INDIM_COST_HOST_SIDE_OF_LONG : INDIM_COST_HOST_SIDE;
+  return work_of(sizes, g) >= least && size_of(sizes, g->m) >= side && size_of(sizes, g->n) >= side &&
+         k >= INDIM_COST_HOST_SIDE;
 }
 
 // Whether dimensions that are collapsed for the operands are collapsed in the output, too: each has the stride of what

@@ -100,6 +100,9 @@ enum {
   INDIM_COST_HOST_PRODUCT = 200 * 1000,
   INDIM_COST_HOST_PRODUCT_ALONG = 30 * 1000,  // of two operands along the contracted dimension. attention.
   INDIM_COST_HOST_SIDE = 8,
+  // The same of a sum of at least so many steps. products.narrow_*.
+  INDIM_COST_HOST_LONG_SUM = 128,
+  INDIM_COST_HOST_SIDE_OF_LONG = 2,
   // The same of a product whose operands are copied first: an element of a copy serves so many multiplications.
   INDIM_COST_PACKED_SIDE = 16,
   // The host reads what is contiguous in a convolution's image from so many elements on without packing it. conv_*.

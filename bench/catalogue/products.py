@@ -1,0 +1,66 @@
+"""Matrix products of all shapes: which side is short, how operands lie, where the batch is."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from row import f32, f64, row
+
+
+def products(name, m, n, k, type=f32, tolerance=2e-3):
+    """The product of m x k and k x n, each operand as it is and transposed."""
+    for lhs in "nt":
+        for rhs in "nt":
+            contracted = ((1 if lhs == "n" else 0,), (0 if rhs == "n" else 1,))
+            row(
+                f"products.{name}_{lhs}{rhs}",
+                functools.partial(lax.dot_general, dimension_numbers=(contracted, ((), ()))),
+                type(*((m, k) if lhs == "n" else (k, m))),
+                type(*((k, n) if rhs == "n" else (n, k))),
+                tolerance=tolerance,
+            )
+
+
+products("skinny_16", 16, 16, 20_000)
+products("skinny_8", 8, 8, 20_000)
+products("skinny_64", 64, 64, 20_000)
+products("skinny_16_f64", 16, 16, 20_000, f64, 1e-9)
+products("narrow_16", 1000, 16, 1000)
+products("narrow_8", 1000, 8, 1000)
+products("narrow_4", 1000, 4, 1000)
+products("narrow_2", 1000, 2, 1000)
+products("narrow_5_f64", 1000, 5, 1000, f64, 1e-9)
+products("few_rows_4", 4, 1000, 1000)
+products("few_rows_17", 17, 1000, 1000)
+products("tall_short_sum", 20_000, 16, 16)
+products("tall_short_sum_8", 20_000, 8, 16)
+products("flat_short_sum", 16, 20_000, 16)
+products("square_100", 100, 100, 100)
+products("square_1000", 1000, 1000, 1000)
+products("square_512_f64", 512, 512, 512, f64, 1e-9)
+products("layer_128", 128, 784, 256)
+
+for size, batch in ((4, 10_000), (8, 2000), (16, 1000), (32, 200), (100, 20)):
+    for name, spec, lhs, rhs in (
+        ("first", "bij,bjk->bik", (batch, size, size), (batch, size, size)),
+        ("last", "ijb,jkb->ikb", (size, size, batch), (size, size, batch)),
+        ("middle", "ibj,jbk->ibk", (size, batch, size), (size, batch, size)),
+        ("last_out", "bij,bjk->ikb", (batch, size, size), (batch, size, size)),
+        ("last_in", "ijb,jkb->bik", (size, size, batch), (size, size, batch)),
+    ):
+        row(f"products.batch_{name}_{size}", functools.partial(jnp.einsum, spec), f32(*lhs), f32(*rhs))
+
+
+def gram(a):
+    return a @ a.T
+
+
+row("products.gram_rows", gram, f32(16, 20_000))
+row("products.gram_columns", lambda a: a.T @ a, f32(20_000, 16))
+row("products.gram_columns_100", lambda a: a.T @ a, f32(5000, 100))
+row("products.least_squares", lambda a, b: jnp.linalg.solve(a.T @ a, a.T @ b), f32(20_000, 16), f32(20_000), tolerance=None)
+row("products.head_grad", jax.grad(lambda w, x: jnp.sum(jax.nn.log_softmax(x @ w))), f32(1000, 10), f32(128, 1000))
+row("products.low_rank", lambda x, a, b: x + (x @ a) @ b, f32(256, 1000), f32(1000, 8), f32(8, 1000))
+row("products.bilinear", lambda x, w, y: jnp.einsum("bi,ij,bj->b", x, w, y), f32(1000, 64), f32(64, 64), f32(1000, 64))
+row("products.covariance_f64", jnp.cov, f64(32, 10_000), tolerance=1e-9)
