@@ -27,8 +27,9 @@ if(INDIM_GNU_LIKE)
     list(APPEND kernel_options -fno-sanitize=all)
   endif()
   set_source_files_properties(
-    ${PROJECT_SOURCE_DIR}/src/run/gemm.c ${PROJECT_SOURCE_DIR}/src/run/convolution_block.c
-    ${PROJECT_SOURCE_DIR}/src/run/fft_kernels.c ${PROJECT_SOURCE_DIR}/src/linalg/lanes.c
+    ${PROJECT_SOURCE_DIR}/src/run/gemm.c ${PROJECT_SOURCE_DIR}/src/run/gemm_narrow.c
+    ${PROJECT_SOURCE_DIR}/src/run/convolution_block.c ${PROJECT_SOURCE_DIR}/src/run/fft_kernels.c
+    ${PROJECT_SOURCE_DIR}/src/linalg/lanes.c
     PROPERTIES COMPILE_OPTIONS "${kernel_options}"
   )
 endif()

@@ -28,17 +28,27 @@ typedef struct indim_host indim_host;
 typedef void indim_host_piece(void *frame, int64_t begin, int64_t end);
 
 // Element types of products, transforms and convolutions, numbered as all of them are in indim/type.h.
-enum { INDIM_HOST_F32 = 11, INDIM_HOST_F64 = 12 };
+enum {
+  INDIM_HOST_S8 = 2,
+  INDIM_HOST_S16 = 3,
+  INDIM_HOST_S32 = 4,
+  INDIM_HOST_U8 = 6,
+  INDIM_HOST_F32 = 11,
+  INDIM_HOST_F64 = 12,
+  INDIM_HOST_BF16 = 16
+};
 
 // Arrays out, lhs, rhs: out[b, m, n] (+)= sum over k of lhs[b, m, k] * rhs[b, k, n]; strides in elements.
 typedef struct indim_host_matmul {
-  int64_t type;  // of the elements: INDIM_HOST_F32 or INDIM_HOST_F64
+  int64_t type;  // of the elements of out, and of the sums: INDIM_HOST_F32 or INDIM_HOST_F64, or S32, modulo 2^32
   int64_t batch, m, n, k;
   int64_t lhs_batch, lhs_m, lhs_k;  // strides; one of lhs_m, lhs_k is 1, likewise below
   int64_t rhs_batch, rhs_k, rhs_n;
   int64_t out_batch, out_m;  // out_n is 1
   int64_t accumulate;        // 1: added to what out holds
   int64_t single_thread;     // 1: called by one piece of a parallel loop; the calling thread computes all of it
+  // Of the operands' elements; 0: |type|. F32 is summed of BF16, too, and S32 of S8, U8 and S16, each of the two another if so.
+  int64_t lhs_type, rhs_type;
 } indim_host_matmul;
 
 // The kinds of fft, XLA's.

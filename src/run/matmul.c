@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "host/matmul.h"
 #include "run/library.h"
 
 // Constants of CBLAS.
@@ -55,6 +56,8 @@ typedef struct blocks {
   int64_t row_blocks, column_blocks;  // of one product of the batch
 } blocks;
 
+static bool is_narrow(const indim_host_matmul *s) { return indim_matmul_lhs_type(s) != s->type; }
+
 // Limits for halving: multiplications of a block, and its sides.
 typedef struct least {
   double work;
@@ -66,6 +69,9 @@ typedef struct least {
 static least least_block(const indim_host_matmul *s, bool by_library) {
   if (s->m == 1 || s->n == 1) {
     return (least){1e5, 128, 128};
+  }
+  if (is_narrow(s)) {  // four times as fast as f32, and both sides are packed
+    return (least){1e7, 128, 128};
   }
   return by_library ? (least){1.5e7, 128, 128} : (least){5e5, 96, 64};
 }
@@ -99,13 +105,11 @@ static blocks split_blocks(const indim_host_matmul *s, bool by_library) {
 // A product of few elements and a long sum is split along the sum: into so many parts, the sums of which are added up in order.
 enum { MOST_PARTS = 16, PART_DEPTH = 1024, PARTS_BYTES = 1 << 16 };
 
-static int64_t bytes_of(indim_type type) { return type == INDIM_F32 ? 4 : 8; }
-
 static int64_t split_sum(const indim_host_matmul *s) {
   if (s->batch != 1 || s->k < 2 * PART_DEPTH || s->m > PARTS_BYTES || s->n > PARTS_BYTES) {
     return 1;
   }
-  int64_t room = PARTS_BYTES / (s->m * s->n * bytes_of(s->type));
+  int64_t room = PARTS_BYTES / (s->m * s->n * indim_type_bytes((indim_type)s->type));
   int64_t parts = s->k / PART_DEPTH < MOST_PARTS ? s->k / PART_DEPTH : MOST_PARTS;
   return parts < room ? parts : room > 1 ? room : 1;
 }
@@ -142,6 +146,17 @@ static void run_built_in(const job *j, int64_t m, int64_t n, int64_t k, char *ou
 static void run_block(const job *j, int64_t m, int64_t n, char *out, const char *lhs, const char *rhs) {
   const indim_host_matmul *s = j->sizes;
   bool accumulate = s->accumulate != 0;
+  if (is_narrow(s)) {
+    if (s->type == INDIM_S32) {
+      indim_gemm_s32(vector_bytes_of(j->blas), m, n, s->k, (indim_type)indim_matmul_lhs_type(s), lhs, s->lhs_m,
+                     s->lhs_k, (indim_type)indim_matmul_rhs_type(s), rhs, s->rhs_k, s->rhs_n, (int32_t *)out, s->out_m,
+                     accumulate);
+    } else {
+      indim_gemm_bf16(vector_bytes_of(j->blas), m, n, s->k, lhs, s->lhs_m, s->lhs_k, rhs, s->rhs_k, s->rhs_n,
+                      (float *)out, s->out_m, accumulate);
+    }
+    return;
+  }
   if (!j->by_library) {
     run_built_in(j, m, n, s->k, out, s->out_m, lhs, rhs, accumulate);
     return;
@@ -164,7 +179,9 @@ static void run_blocks(void *frame, int64_t begin, int64_t end) {
   const job *j = frame;
   const indim_host_matmul *s = j->sizes;
   const blocks *b = &j->blocks;
-  int64_t size = bytes_of(s->type);
+  int64_t size = indim_type_bytes((indim_type)s->type);
+  int64_t lhs_size = indim_type_bytes((indim_type)indim_matmul_lhs_type(s));
+  int64_t rhs_size = indim_type_bytes((indim_type)indim_matmul_rhs_type(s));
   for (int64_t i = begin; i < end; i++) {
     int64_t column = i % b->column_blocks * b->columns;
     int64_t row = i / b->column_blocks % b->row_blocks * b->rows;
@@ -172,15 +189,15 @@ static void run_blocks(void *frame, int64_t begin, int64_t end) {
     int64_t m = s->m - row < b->rows ? s->m - row : b->rows;
     int64_t n = s->n - column < b->columns ? s->n - column : b->columns;
     run_block(j, m, n, j->out + size * (batch * s->out_batch + row * s->out_m + column),
-              j->lhs + size * (batch * s->lhs_batch + row * s->lhs_m),
-              j->rhs + size * (batch * s->rhs_batch + column * s->rhs_n));
+              j->lhs + lhs_size * (batch * s->lhs_batch + row * s->lhs_m),
+              j->rhs + rhs_size * (batch * s->rhs_batch + column * s->rhs_n));
   }
 }
 
 static void run_parts(void *frame, int64_t begin, int64_t end) {
   const job *j = frame;
   const indim_host_matmul *s = j->sizes;
-  int64_t size = bytes_of(s->type);
+  int64_t size = indim_type_bytes((indim_type)s->type);
   for (int64_t i = begin; i < end; i++) {
     int64_t first = i * j->depth;
     int64_t k = s->k - first < j->depth ? s->k - first : j->depth;
@@ -240,7 +257,7 @@ static bool fits_library(const indim_blas *blas, const indim_host_matmul *s) {
 // time, 1024^3 0.95, 1536^3 f64 0.94, 2048^3 f32 0.98 and f64 1.05.
 bool indim_matmul_wants_library(const indim_host_matmul *s, int32_t vector_bytes) {
   enum { FEW_ROWS = 6, SHORT = 128, FEW_COLUMNS = 64 };
-  if (s->m == 1 || s->n == 1 || (s->m <= FEW_ROWS && s->rhs_n == 1)) {
+  if (is_narrow(s) || s->m == 1 || s->n == 1 || (s->m <= FEW_ROWS && s->rhs_n == 1)) {
     return false;
   }
   double work = (double)s->m * (double)s->n * (double)s->k;
@@ -250,8 +267,8 @@ bool indim_matmul_wants_library(const indim_host_matmul *s, int32_t vector_bytes
 bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void *parallel_user,
                       const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs) {
   const indim_host_matmul *s = sizes;
-  if ((s->type != INDIM_F32 && s->type != INDIM_F64) || s->batch < 0 || s->m < 0 || s->n < 0 || s->k < 0 ||
-      (s->lhs_m != 1 && s->lhs_k != 1) || (s->rhs_k != 1 && s->rhs_n != 1)) {
+  if (!indim_matmul_takes(s->type, indim_matmul_lhs_type(s), indim_matmul_rhs_type(s)) || s->batch < 0 || s->m < 0 ||
+      s->n < 0 || s->k < 0 || (s->lhs_m != 1 && s->lhs_k != 1) || (s->rhs_k != 1 && s->rhs_n != 1)) {
     return false;
   }
   if (s->batch == 0 || s->m == 0 || s->n == 0) {
@@ -260,7 +277,7 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
   bool by_library = fits_library(blas, s) && indim_matmul_wants_library(s, vector_bytes_of(blas));
   blocks whole = {s->m, s->n, 1, 1};
   job j = {blas, s, s->single_thread != 0 ? whole : split_blocks(s, by_library), s->k, by_library, out, lhs, rhs};
-  int64_t parts = by_library || s->single_thread != 0 ? 1 : split_sum(s);
+  int64_t parts = by_library || is_narrow(s) || s->single_thread != 0 ? 1 : split_sum(s);
   if (parts > 1) {
     run_split_sum(&j, parts, parallel, parallel_user);
     return true;

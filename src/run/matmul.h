@@ -26,7 +26,7 @@ bool indim_matmul_wants_library(const indim_host_matmul *sizes, int32_t vector_b
 
 // Computes the product, split into blocks, or a long sum into parts, by its sizes alone and distributed by |parallel| (NULL: sequentially), so
 // that the result is the same for any number of threads. Allocates nothing. False for invalid sizes: a type other than
-// F32 and F64, a negative size, an operand of which neither stride is 1.
+// those of host/matmul.h, a negative size, an operand of which neither stride is 1.
 bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void *parallel_user,
                       const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs);
 
@@ -38,5 +38,14 @@ void indim_gemm_f32(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const
 void indim_gemm_f64(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const double *lhs, int64_t lhs_m,
                     int64_t lhs_k, const double *rhs, int64_t rhs_k, int64_t rhs_n, double *out, int64_t out_m,
                     bool accumulate);
+
+// The same of narrow elements, each S8, U8 or S16: sums modulo 2^32. Of each side one of the strides is 1.
+void indim_gemm_s32(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, indim_type lhs_type, const void *lhs,
+                    int64_t lhs_m, int64_t lhs_k, indim_type rhs_type, const void *rhs, int64_t rhs_k, int64_t rhs_n,
+                    int32_t *out, int64_t out_m, bool accumulate);
+// And of BF16, whose products are exact: sums in f32.
+void indim_gemm_bf16(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const void *lhs, int64_t lhs_m,
+                     int64_t lhs_k, const void *rhs, int64_t rhs_k, int64_t rhs_n, float *out, int64_t out_m,
+                     bool accumulate);
 
 #endif  // INDIM_RUN_MATMUL_H

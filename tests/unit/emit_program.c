@@ -1153,13 +1153,13 @@ static int32_t see_matmul(void *user, const indim_host_matmul *sizes, void *cons
   calls *c = user;
   c->count++;
   c->iterations = sizes->type == INDIM_F32 && sizes->batch == 1 && sizes->m == 2 && sizes->accumulate == 14 &&
-                  sizes->single_thread == 15;
+                  sizes->single_thread == 15 && sizes->rhs_type == INDIM_F32;
   *(float *)arrays[0] = *(const float *)arrays[1] * *(const float *)arrays[2];
   return c->wants_stop ? 5 : 0;
 }
 
 TEST(host_matmul) {
-  static const indim_host_matmul numbers = {INDIM_F32, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  static const indim_host_matmul numbers = {INDIM_F32, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, INDIM_F32};
   fixture f;
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;

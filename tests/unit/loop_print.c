@@ -104,7 +104,7 @@ static void build_every_node(indim_loop_builder *b) {
   indim_loop_copy(b, t, zero, a, indim_loop_index(b, 8), 16);
   indim_loop_fill(b, t, zero, out, 2);
   indim_loop_prefetch(b, a, zero, 64, 16);
-  const indim_host_matmul numbers = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0};
+  const indim_host_matmul numbers = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0, 0, 0};
   call_matmul(b, (indim_storage *const[]){r, a, t}, (const indim_value_id[]){zero, zero, zero}, numbers);
 }
 
@@ -148,7 +148,7 @@ TEST(every_node_has_its_line) {
       "copy t#3[0], a[8] count 16\n"
       "fill t#3[0], v29 count 2\n"
       "prefetch a[0] distance 64 count 16\n"
-      "host matmul out r[0], a[0], t#3[0] numbers 11, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0\n";
+      "host matmul out r[0], a[0], t#3[0] numbers 11, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0, 0, 0\n";
   fixture f;
   REQUIRE(open_fixture(&f));
   build_every_node(&f.b);

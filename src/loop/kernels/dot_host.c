@@ -1,4 +1,5 @@
 // A large product of two arrays in memory, computed by the host, where they lie or of copies.
+#include "host/matmul.h"
 #include "loop/ir/build.h"
 #include "loop/ir/index_math.h"
 #include "loop/kernels/dot.h"
@@ -131,10 +132,16 @@ static bool output_is_collapsed(const indim_product *p, const int64_t *sizes, co
   return true;
 }
 
+// Whether the host multiplies such elements without a conversion. Products of bf16 are those of f32 where the target has no
+// instruction for them.
+static bool takes(const indim_product *p, indim_type lhs, indim_type rhs) {
+  return indim_matmul_takes(p->sum, lhs, rhs) &&
+         (lhs != INDIM_BF16 || indim_features_have(p->l->target->features, "avx512bf16"));
+}
+
 static const char *refuses_operands(const indim_product *p) {
-  bool is_float = p->sum == INDIM_F32 || p->sum == INDIM_F64;
-  if (!is_float || p->lhs->shape->type != p->sum || p->rhs->shape->type != p->sum || p->item->shape->type != p->sum) {
-    return "not all of its arrays are f32, or all f64";
+  if (!takes(p, p->lhs->shape->type, p->rhs->shape->type) || p->item->shape->type != p->sum) {
+    return "its arrays are not all f32, nor all f64, nor small integers summed in s32";
   }
   if (p->l->loop_depth > 0) {
     return "it is in a loop of another kernel";
@@ -198,7 +205,9 @@ const char *indim_product_call_host(indim_product *p, const int64_t *sizes) {
                                .rhs_k = second->strides[g.k],
                                .rhs_n = second->strides[column],
                                .out_batch = stride_of(at->strides, g.batch, 0),
-                               .out_m = at->strides[row]};
+                               .out_m = at->strides[row],
+                               .lhs_type = (flip ? p->rhs : p->lhs)->shape->type,
+                               .rhs_type = (flip ? p->lhs : p->rhs)->shape->type};
   indim_storage *storages[] = {at->storage, p->l->program->storages[first->storage->index],
                                p->l->program->storages[second->storage->index]};
   indim_value_id addresses[] = {indim_location_start(p->l, at), first->base, second->base};
@@ -210,8 +219,8 @@ const char *indim_product_call_host(indim_product *p, const int64_t *sizes) {
 
 // Packed operands ------------------------------------------------------------------------------------------------------
 //
-// Operands that the service does not take as they lie (two contracted dimensions with others between, a type that is summed in
-// another) are copied once into matrices of the sums' type, and the result out of one: the copies are small beside the product.
+// Operands that the service does not take as they lie (two contracted dimensions with others between, a type that it does not
+// have) are copied once into matrices, and the result out of one: the copies are small beside the product.
 
 // The strides of an operand's groups of dimensions, each as one.
 typedef struct matrix {
@@ -259,13 +268,13 @@ static bool read_matrix(const indim_product *p, const indim_location *at, bool i
          (out->free == 1 || out->contracted == 1);
 }
 
-// The operand where it lies, or a copy: rows of the left one, and columns of the right one, are summed.
-static matrix need_matrix(indim_product *p, bool is_left) {
+// The operand where it lies, or a copy of |type|: rows of the left one, and columns of the right one, are summed.
+static matrix need_matrix(indim_product *p, bool is_left, indim_type type) {
   indim_flow_item *item = is_left ? p->lhs : p->rhs;
   const indim_location *at = &item->place;
   matrix found = {0};
   bool is_there = item->placement == INDIM_PLACEMENT_MEMORY && at->storage != NULL && at->tiled == NULL &&
-                  at->packed_bits == 0 && at->storage->type == p->sum && item->shape->type == p->sum;
+                  at->packed_bits == 0 && at->storage->type == type && item->shape->type == type;
   if (is_there && read_matrix(p, at, is_left, &found)) {
     found.address = indim_location_start(p->l, at);
     return found;
@@ -275,7 +284,7 @@ static matrix need_matrix(indim_product *p, bool is_left) {
   const int32_t *dims = is_left ? p->lhs_dim : p->rhs_dim;
   indim_shape shape = *item->shape;
   int32_t count = 0;
-  shape.type = p->sum;
+  shape.type = type;
   shape.has_layout = true;
   shape.layout = (indim_layout){.rank = shape.rank};
   for (int32_t g = 0; g < 3; g++) {
@@ -310,23 +319,19 @@ static bool is_cheap(const indim_flow_item *operand) {
   return operand->placement != INDIM_PLACEMENT_INLINE || operand->cost <= INDIM_COST_AGAIN;
 }
 
-// The largest number that an integer of at most 8 bits may be, without its sign; 0 for another type.
-static int64_t largest(indim_type type) {
-  int32_t bits = indim_type_bits(type);
-  return bits > 8 ? 0 : indim_type_is_signed_int(type) ? INT64_C(1) << (bits - 1) : (INT64_C(1) << bits) - 1;
-}
-
-// The type that the host computes in: sums of products of small integers are exact in f32 up to 2^24, in f64 beyond. INVALID where
-// there is none.
-static indim_type host_type(const indim_product *p, int64_t k) {
-  bool is_integer = p->item->shape->type == INDIM_S32 && indim_type_is_integral(p->lhs->shape->type) &&
-                    indim_type_is_integral(p->rhs->shape->type);
-  if (!is_integer) {
-    return p->sum == INDIM_F32 || p->sum == INDIM_F64 ? p->sum : INDIM_TYPE_INVALID;
+// The type that an operand is multiplied in: its own, of integers of less than 8 bits that of 8, of floats otherwise that of the
+// sums. INVALID where the host has none.
+static indim_type factor_type(const indim_product *p, const indim_flow_item *operand) {
+  indim_type type = operand->shape->type;
+  if (p->sum == INDIM_S32) {
+    bool is_byte = indim_type_is_integral(type) && indim_type_bits(type) <= 8;
+    type = is_byte ? indim_type_is_signed_int(type) ? INDIM_S8 : INDIM_U8 : type;
+    return indim_matmul_is_small_int(type) ? type : INDIM_TYPE_INVALID;
   }
-  int64_t product = largest(p->lhs->shape->type) * largest(p->rhs->shape->type);
-  int64_t sum = indim_index_mul_saturated(product, k);
-  return product == 0 || sum > INT32_MAX ? INDIM_TYPE_INVALID : sum <= 1 << 24 ? INDIM_F32 : INDIM_F64;
+  if (p->sum != INDIM_F32 && p->sum != INDIM_F64) {
+    return INDIM_TYPE_INVALID;
+  }
+  return takes(p, p->lhs->shape->type, p->rhs->shape->type) ? type : p->sum;
 }
 
 bool indim_product_call_packed(indim_product *p) {
@@ -337,17 +342,17 @@ bool indim_product_call_packed(indim_product *p) {
   int64_t work = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k);
   bool is_large = work >= INDIM_COST_HOST_PRODUCT && m >= INDIM_COST_PACKED_SIDE && n >= INDIM_COST_PACKED_SIDE &&
                   k >= INDIM_COST_PACKED_SIDE;
-  indim_type type = host_type(p, k);
-  bool is_plain = type != INDIM_TYPE_INVALID && l->loop_depth == 0 && is_cheap(p->lhs) && is_cheap(p->rhs) &&
-                  p->item->place.tiled == NULL;
+  indim_type lhs_type = factor_type(p, p->lhs);
+  indim_type rhs_type = factor_type(p, p->rhs);
+  bool is_plain = lhs_type != INDIM_TYPE_INVALID && rhs_type != INDIM_TYPE_INVALID && l->loop_depth == 0 &&
+                  is_cheap(p->lhs) && is_cheap(p->rhs) && p->item->place.tiled == NULL;
   if (!is_plain || work < INDIM_COST_HOST_PRODUCT / 16 ||
       !indim_lower_choose(l, p->item->instr, INDIM_DECISION_LIBRARY, is_large)) {
     return false;
   }
   indim_element_forget(l);
-  p->sum = type;
-  matrix lhs = need_matrix(p, true);
-  matrix rhs = need_matrix(p, false);
+  matrix lhs = need_matrix(p, true, lhs_type);
+  matrix rhs = need_matrix(p, false, rhs_type);
   const indim_location wanted = p->item->place;
   int64_t out_batch = 0;
   int64_t out_row = 0;
@@ -378,7 +383,9 @@ bool indim_product_call_packed(indim_product *p) {
                                .rhs_k = rhs.contracted,
                                .rhs_n = rhs.free,
                                .out_batch = out_batch,
-                               .out_m = out_row};
+                               .out_m = out_row,
+                               .lhs_type = lhs_type,
+                               .rhs_type = rhs_type};
   indim_storage *storages[STORAGES] = {p->item->place.storage, lhs.storage, rhs.storage};
   indim_value_id addresses[STORAGES] = {indim_location_start(l, &p->item->place), lhs.address, rhs.address};
   indim_loop_region_begin(&l->b, storages, 1);

@@ -1,5 +1,6 @@
 // The verifier's rules for memory, access by access: types, lanes, masks, which storages are writable, and that every
 // unmasked access is inside its storage by the range of its address. In a parallel loop the accesses are recorded.
+#include "host/matmul.h"
 #include "loop/ir/index_math.h"
 #include "loop/verify/verify.h"
 
@@ -167,11 +168,11 @@ static indim_status check_prefetch(const indim_loop_verifier *v, const indim_loo
 
 // Calls of the host -----------------------------------------------------------------------------------------------------
 
-// All arrays of a product, or of a convolution.
-static indim_status check_types(const indim_loop_verifier *v, const indim_loop_node *node, int64_t type) {
+// The three arrays of a product, or of a convolution.
+static indim_status check_types(const indim_loop_verifier *v, const indim_loop_node *node, const int64_t *types) {
   for (int32_t i = 0; i < node->u.host.storage_count; i++) {
     const indim_storage *storage = v->program->storages[node->u.host.storages[i]];
-    if ((int64_t)storage->type != type) {
+    if ((int64_t)storage->type != types[i]) {
       return indim_verify_fail_node(v, node, "%s is not of the product's type", storage->name);
     }
   }
@@ -180,13 +181,14 @@ static indim_status check_types(const indim_loop_verifier *v, const indim_loop_n
 
 static indim_status check_matmul(const indim_loop_verifier *v, const indim_loop_node *node) {
   const indim_host_matmul *p = (const indim_host_matmul *)(const void *)node->u.host.numbers;
-  if ((p->type != INDIM_F32 && p->type != INDIM_F64) || p->batch < 0 || p->m < 0 || p->n < 0 || p->k < 0) {
+  const int64_t types[] = {p->type, indim_matmul_lhs_type(p), indim_matmul_rhs_type(p)};
+  if (!indim_matmul_takes(types[0], types[1], types[2]) || p->batch < 0 || p->m < 0 || p->n < 0 || p->k < 0) {
     return indim_verify_fail_node(v, node, "matmul of an unsupported type or sizes");
   }
   if (v->parallel != NULL && p->single_thread == 0) {
     return indim_verify_fail_node(v, node, "in a parallel loop matmul must be computed by the calling thread");
   }
-  return check_types(v, node, p->type);
+  return check_types(v, node, types);
 }
 
 static indim_status check_convolution(const indim_loop_verifier *v, const indim_loop_node *node) {
@@ -204,7 +206,8 @@ static indim_status check_convolution(const indim_loop_verifier *v, const indim_
   if (v->parallel != NULL && p->single_thread == 0) {
     return indim_verify_fail_node(v, node, "in a parallel loop convolution must be computed by the calling thread");
   }
-  return check_types(v, node, p->type);
+  const int64_t types[] = {p->type, p->type, p->type};
+  return check_types(v, node, types);
 }
 
 static int64_t elements_of(const indim_host_fft *p, bool is_complex) {

@@ -1,0 +1,210 @@
+// The body of the built-in product of narrow elements for one kind of vectors, which gemm_narrow.c includes with:
+//
+//   NAME(x)                    the name of x in this instance
+//   TARGET                     attributes of the functions
+//   VECTOR_BYTES               of a vector
+//   SUM                        int32_t or float
+//   STEPS                      elements of a group: 4 bytes, or 2 of 16 bits
+//   RHS_IS_UNSIGNED            1: groups of bytes on the right are of u8, else of s8; those on the left are always of s8
+//   MULTIPLY_ADD(sum, x, y)    for each lane: adds the products of the elements of group x (left) and y (right) to |sum|
+//
+// Both sides are packed into groups of STEPS adjacent steps of the sum, 32 bits each, so that a group is to this product
+// what an element is to that of gemm_body.h: tiles of 6 rows by two vectors. Steps and columns that are missing at the
+// edges are zero in both. Bytes of the other signedness are stored with 128 added or subtracted, which for them is to flip
+// the highest bit; what this adds to the sums is where the sums begin.
+#define VECTOR NAME(vector)
+#define GROUPS NAME(groups)
+#define LANES ((int64_t)(VECTOR_BYTES / 4))
+#define TILE_N (2 * LANES)
+
+typedef SUM VECTOR __attribute__((vector_size(VECTOR_BYTES)));
+typedef int32_t GROUPS __attribute__((vector_size(VECTOR_BYTES)));
+
+// out[0..height, 0..TILE_N) (+)= rows[.] + columns[.] + sum over groups of a * b; |height| is a constant where this is inlined.
+TARGET static inline __attribute__((always_inline)) void NAME(rows)(const int height, int64_t count, const int32_t *a,
+                                                                    const int32_t *b, const SUM *rows,
+                                                                    const SUM *columns, SUM *out, int64_t out_m,
+                                                                    bool accumulate) {
+  VECTOR sums[TILE_M][2];
+  VECTOR first;
+  VECTOR second;
+  memcpy(&first, columns, sizeof first);
+  memcpy(&second, columns + LANES, sizeof second);
+#pragma GCC unroll 6
+  for (int i = 0; i < height; i++) {
+    sums[i][0] = rows[i] + first;
+    sums[i][1] = rows[i] + second;
+  }
+  for (int64_t k = 0; k < count; k++) {
+    GROUPS b0;
+    GROUPS b1;
+    memcpy(&b0, b + k * TILE_N, sizeof b0);
+    memcpy(&b1, b + k * TILE_N + LANES, sizeof b1);
+#pragma GCC unroll 6
+    for (int i = 0; i < height; i++) {
+      GROUPS x = a[k * TILE_M + i] - (GROUPS){0};
+      MULTIPLY_ADD(sums[i][0], x, b0);
+      MULTIPLY_ADD(sums[i][1], x, b1);
+    }
+  }
+#pragma GCC unroll 6
+  for (int i = 0; i < height; i++) {
+    SUM *row = out + i * out_m;
+    if (accumulate) {
+      VECTOR before;
+      memcpy(&before, row, sizeof before);
+      sums[i][0] += before;
+      memcpy(&before, row + LANES, sizeof before);
+      sums[i][1] += before;
+    }
+    memcpy(row, &sums[i][0], sizeof(VECTOR));
+    memcpy(row + LANES, &sums[i][1], sizeof(VECTOR));
+  }
+}
+
+TARGET __attribute__((noinline)) static void NAME(tile)(int64_t height, int64_t count, const int32_t *a,
+                                                        const int32_t *b, const SUM *rows, const SUM *columns, SUM *out,
+                                                        int64_t out_m, bool accumulate) {
+  switch (height) {
+  case 1:
+    NAME(rows)(1, count, a, b, rows, columns, out, out_m, accumulate);
+    break;
+  case 2:
+    NAME(rows)(2, count, a, b, rows, columns, out, out_m, accumulate);
+    break;
+  case 3:
+    NAME(rows)(3, count, a, b, rows, columns, out, out_m, accumulate);
+    break;
+  case 4:
+    NAME(rows)(4, count, a, b, rows, columns, out, out_m, accumulate);
+    break;
+  case 5:
+    NAME(rows)(5, count, a, b, rows, columns, out, out_m, accumulate);
+    break;
+  default:
+    NAME(rows)(TILE_M, count, a, b, rows, columns, out, out_m, accumulate);
+    break;
+  }
+}
+
+// A partial tile at the right edge: through a whole temporary one.
+TARGET static void NAME(partial_tile)(int64_t height, int64_t count, const int32_t *a, const int32_t *b,
+                                      const SUM *rows, const SUM *columns, SUM *out, int64_t out_m, bool accumulate,
+                                      int64_t width) {
+  SUM whole[TILE_M * TILE_N];
+  NAME(tile)(height, count, a, b, rows, columns, whole, TILE_N, false);
+  for (int64_t i = 0; i < height; i++) {
+    for (int64_t j = 0; j < width; j++) {
+      SUM sum = whole[i * TILE_N + j];
+      out[i * out_m + j] = accumulate ? out[i * out_m + j] + sum : sum;
+    }
+  }
+}
+
+// What the sums of a tile begin with where bytes are stored flipped: of a = a' + p and b = b' + q the sum of a b is that of
+// a' b', and q sum(a') + p sum(b') + p q steps. |rows| gets the first and the last part.
+TARGET static void NAME(begin_rows)(int64_t p, int64_t q, int64_t steps, int64_t count, int64_t height,
+                                    const int32_t *a, SUM *rows) {
+  for (int64_t i = 0; i < height; i++) {
+    int32_t sum = 0;
+    for (int64_t k = 0; k < count && q != 0; k++) {
+      for (int s = 0; s < 4; s++) {
+        sum += (int8_t)(uint32_t)(a[k * TILE_M + i] >> 8 * s);
+      }
+    }
+    rows[i] = (SUM)(uint32_t)(q * sum + p * q * steps);
+  }
+}
+
+TARGET static void NAME(begin_columns)(int64_t p, int64_t count, const int32_t *b, SUM *columns) {
+  VECTOR sums[2] = {{0}};
+  for (int64_t k = 0; k < count && p != 0; k++) {
+    for (int v = 0; v < 2; v++) {
+      GROUPS ones = 0x01010101 - (GROUPS){0};
+      GROUPS y;
+      memcpy(&y, b + k * TILE_N + v * LANES, sizeof y);
+      MULTIPLY_ADD(sums[v], ones, y);
+    }
+  }
+  for (int64_t j = 0; j < TILE_N; j++) {
+    columns[j] = (SUM)((uint32_t)p * (uint32_t)sums[j / LANES][j % LANES]);
+  }
+}
+
+TARGET static void NAME(product)(int64_t m, int64_t n, int64_t k, int lhs_kind, const char *lhs, int64_t lhs_m,
+                                 int64_t lhs_k, int rhs_kind, const char *rhs, int64_t rhs_k, int64_t rhs_n, SUM *out,
+                                 int64_t out_m, bool accumulate) {
+  _Alignas(64) int32_t a[LHS_GROUPS];
+  _Alignas(64) int32_t b[BLOCK_GROUPS * 2 * VECTOR_BYTES / 4];
+  _Alignas(64) SUM columns[2 * VECTOR_BYTES / 4] = {0};
+  SUM rows[LHS_GROUPS / TILE_M] = {0};
+  bool flips_lhs = STEPS == 4 && lhs_kind == KIND_U8;
+  bool flips_rhs = STEPS == 4 && (rhs_kind == KIND_U8) != (RHS_IS_UNSIGNED != 0);
+  int64_t p = flips_lhs ? 128 : 0;
+  int64_t q = flips_rhs ? (RHS_IS_UNSIGNED ? -128 : 128) : 0;
+  int64_t most = k < BLOCK_GROUPS * STEPS ? k : BLOCK_GROUPS * STEPS;
+  int64_t depth = (most + STEPS - 1) / STEPS;
+  int64_t block = LHS_GROUPS / depth / TILE_M * TILE_M;
+  block = block < MOST_ROWS ? block : MOST_ROWS;
+  int64_t blocks = (m + block - 1) / block;  // of about equal height: each packs the right side again
+  block = ((m + blocks - 1) / blocks + TILE_M - 1) / TILE_M * TILE_M;
+  for (int64_t i = 0; i < m; i += block) {
+    int64_t height = m - i < block ? m - i : block;
+    for (int64_t begin = 0; begin < k; begin += most) {
+      int64_t steps = k - begin < most ? k - begin : most;
+      int64_t count = (steps + STEPS - 1) / STEPS;
+      for (int64_t t = 0; t < height; t += TILE_M) {
+        int64_t tall = height - t < TILE_M ? height - t : TILE_M;
+        const panel left = {steps,
+                            tall,
+                            lhs + ((i + t) * lhs_m + begin * lhs_k) * kind_bytes(lhs_kind),
+                            lhs_k,
+                            lhs_m,
+                            TILE_M,
+                            flips_lhs ? 0x80808080 : 0};
+        pack(lhs_kind, STEPS, &left, a + t * count);
+        if (p != 0 || q != 0) {
+          NAME(begin_rows)(p, q, steps, count, tall, a + t * count, rows + t);
+        }
+      }
+      for (int64_t j = 0; j < n; j += TILE_N) {
+        int64_t width = n - j < TILE_N ? n - j : TILE_N;
+        if (width < TILE_N) {
+          memset(b, 0, sizeof b);
+        }
+        const panel right = {steps,
+                             width,
+                             rhs + (j * rhs_n + begin * rhs_k) * kind_bytes(rhs_kind),
+                             rhs_k,
+                             rhs_n,
+                             TILE_N,
+                             flips_rhs ? 0x80808080 : 0};
+        pack(rhs_kind, STEPS, &right, b);
+        if (p != 0) {
+          NAME(begin_columns)(p, count, b, columns);
+        }
+        for (int64_t t = 0; t < height; t += TILE_M) {
+          int64_t tall = height - t < TILE_M ? height - t : TILE_M;
+          SUM *to = out + (i + t) * out_m + j;
+          if (width < TILE_N) {
+            NAME(partial_tile)
+            (tall, count, a + t * count, b, rows + t, columns, to, out_m, accumulate || begin > 0, width);
+          } else {
+            NAME(tile)(tall, count, a + t * count, b, rows + t, columns, to, out_m, accumulate || begin > 0);
+          }
+        }
+      }
+    }
+  }
+}
+
+#undef VECTOR
+#undef GROUPS
+#undef LANES
+#undef TILE_N
+#undef NAME
+#undef TARGET
+#undef VECTOR_BYTES
+#undef STEPS
+#undef RHS_IS_UNSIGNED
+#undef MULTIPLY_ADD
