@@ -6,7 +6,7 @@
 #define MASK NAME(mask)
 #define INT NAME(int)
 #define LANES ((int64_t)(VECTOR_BYTES / sizeof(REAL)))
-#define SQUARE ((int64_t)(SQUARE_BYTES / sizeof(REAL)))
+#define SQUARE (LANES < 4 ? LANES : 4)
 #define INLINE TARGET static inline __attribute__((always_inline))
 
 typedef REAL VECTOR __attribute__((vector_size(VECTOR_BYTES)));
@@ -139,6 +139,34 @@ TARGET static void NAME(subtract_product)(int64_t height, int64_t width, int64_t
 
 // Matrices in memory ---------------------------------------------------------------------------------------------------
 
+typedef REAL NAME(four) __attribute__((vector_size(4 * sizeof(REAL))));
+typedef INT NAME(four_places) __attribute__((vector_size(4 * sizeof(REAL))));
+
+// to[j, i] = from[i, j], SQUARE x SQUARE.
+INLINE void NAME(transpose)(const REAL *from, int64_t from_row, REAL *to, int64_t to_row) {
+  if (SQUARE < 4) {
+    TRANSPOSE(from, from_row, to, to_row);
+    return;
+  }
+  NAME(four) a, b, c, d;
+  memcpy(&a, from, sizeof a);
+  memcpy(&b, from + from_row, sizeof b);
+  memcpy(&c, from + 2 * from_row, sizeof c);
+  memcpy(&d, from + 3 * from_row, sizeof d);
+  NAME(four) ab02 = SHUFFLE(NAME(four_places), a, b, 0, 4, 2, 6);
+  NAME(four) ab13 = SHUFFLE(NAME(four_places), a, b, 1, 5, 3, 7);
+  NAME(four) cd02 = SHUFFLE(NAME(four_places), c, d, 0, 4, 2, 6);
+  NAME(four) cd13 = SHUFFLE(NAME(four_places), c, d, 1, 5, 3, 7);
+  a = SHUFFLE(NAME(four_places), ab02, cd02, 0, 1, 4, 5);
+  b = SHUFFLE(NAME(four_places), ab13, cd13, 0, 1, 4, 5);
+  c = SHUFFLE(NAME(four_places), ab02, cd02, 2, 3, 6, 7);
+  d = SHUFFLE(NAME(four_places), ab13, cd13, 2, 3, 6, 7);
+  memcpy(to, &a, sizeof a);
+  memcpy(to + to_row, &b, sizeof b);
+  memcpy(to + 2 * to_row, &c, sizeof c);
+  memcpy(to + 3 * to_row, &d, sizeof d);
+}
+
 // Where the elements of an array go: |row_step| and |column_step| vectors apart. A line of memory is a column or a row.
 typedef struct NAME(lines) {
   int64_t count, length;
@@ -171,7 +199,7 @@ TARGET static void NAME(load)(const indim_lanes_block *b, int32_t operand, VECTO
       int64_t whole = lane + SQUARE <= b->count && x.length >= SQUARE ? x.length : 0;
       for (int64_t i = 0; i < whole; i += SQUARE) {
         int64_t at = i + SQUARE <= whole ? i : whole - SQUARE;
-        TRANSPOSE(source + at, x.matrix_step, target + at * x.step * LANES, x.step * LANES);
+        NAME(transpose)(source + at, x.matrix_step, target + at * x.step * LANES, x.step * LANES);
       }
       for (int64_t l = 0; l < SQUARE && whole == 0; l++) {
         int64_t matrix = lane + l < b->count ? lane + l : b->count - 1;
@@ -194,7 +222,7 @@ TARGET static void NAME(store)(const indim_lanes_block *b, int32_t result, const
       int64_t whole = lane + SQUARE <= b->count && x.length >= SQUARE ? x.length : 0;
       for (int64_t i = 0; i < whole; i += SQUARE) {
         int64_t at = i + SQUARE <= whole ? i : whole - SQUARE;
-        TRANSPOSE(source + at * x.step * LANES, x.step * LANES, target + at, x.matrix_step);
+        NAME(transpose)(source + at * x.step * LANES, x.step * LANES, target + at, x.matrix_step);
       }
       for (int64_t l = 0; l < SQUARE && whole == 0 && lane + l < b->count; l++) {
         for (int64_t i = 0; i < x.length; i++) {
