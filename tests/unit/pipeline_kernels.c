@@ -882,6 +882,32 @@ TEST(products_of_copies) {
   }
 }
 
+// The batch as the last dimension, whose elements are the lanes: sizes beside those of a tile, of a register, and so large
+// that the operands are copied into matrices.
+TEST(products_of_a_last_batch) {
+  static const struct {
+    const char *type, *layout;
+    int m, n, k, batch;
+  } products[] = {
+      {"f32", "0,2,1", 8, 6, 4, 4},    {"f32", "0,1,2", 8, 6, 4, 4},    {"f32", "2,1,0", 9, 7, 5, 21},
+      {"f64", "0,2,1", 5, 4, 3, 40},   {"s32", "2,0,1", 4, 9, 17, 13},  {"s64", "0,2,1", 6, 5, 4, 9},
+      {"f32", "0,2,1", 33, 32, 32, 3}, {"f32", "2,1,0", 1, 6, 8, 33},   {"f16", "0,2,1", 7, 5, 20, 30},
+      {"f64", "0,1,2", 4, 8, 2, 2},    {"f32", "1,0,2", 16, 16, 3, 64},
+  };
+  state = 47;
+  for (size_t i = 0; i < sizeof products / sizeof *products && can_compile(); i++) {
+    const char *type = products[i].type;
+    int m = products[i].m, n = products[i].n, k = products[i].k, batch = products[i].batch;
+    begin();
+    add("ENTRY main { x = %s[%d,%d,%d] parameter(0) y = %s[%d,%d,%d] parameter(1) d = %s[%d,%d,%d]{%s} dot(x, y), ",
+        type, m, k, batch, type, k, n, batch, type, batch, m, n, products[i].layout);
+    add("lhs_batch_dims={2}, rhs_batch_dims={2}, lhs_contracting_dims={1}, rhs_contracting_dims={0} ROOT c = "
+        "%s[%d,%d,%d]{%s} copy(d) }\n",
+        type, batch, m, n, products[i].layout);
+    run();
+  }
+}
+
 TEST(sums_of_many_columns) {
   static const int64_t sizes[][2] = {{17, 40007}, {40, 5003}, {20, 32768}, {16, 4095}};
   state = 15;
@@ -1034,6 +1060,7 @@ TEST(large_rows) {
   X(batches_of_products)        \
   X(products_as_they_lie)       \
   X(products_of_copies)         \
+  X(products_of_a_last_batch)   \
   X(sums_of_many_columns)       \
   X(divisions_by_powers_of_two) \
   X(reductions)                 \

@@ -13,7 +13,8 @@ static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coo
   (void)indim_product_factor(p, k, false, index);
 }
 
-// Chooses the largest free dimension of the operand that does not have the vector dimension: its rows share loads.
+// Chooses the largest free dimension of the operand that does not have the vector dimension: its rows share loads. Lanes of the
+// batch share none, so that both operands have one.
 static void choose_rows(indim_product *p) {
   p->row_dim = -1;
   int64_t best = 1;
@@ -23,6 +24,15 @@ static void choose_rows(indim_product *p) {
     if (p->group[d] != INDIM_PRODUCT_BATCH && other_side && p->sizes[d] > best && d != p->vector_dim) {
       best = p->sizes[d];
       p->row_dim = d;
+    }
+  }
+  p->column_dim = -1;
+  best = 1;
+  bool is_batch = p->vector_dim < p->out_rank && p->group[p->vector_dim] == INDIM_PRODUCT_BATCH && p->row_dim >= 0;
+  for (int32_t d = 0; is_batch && d < p->out_rank && !indim_type_is_complex(p->sum); d++) {
+    if (p->group[d] != INDIM_PRODUCT_BATCH && p->group[d] != p->group[p->row_dim] && p->sizes[d] > best) {
+      best = p->sizes[d];
+      p->column_dim = d;
     }
   }
 }
@@ -81,11 +91,11 @@ void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
   } else {
     indim_nest_analyze(&nest, p.list);
     indim_nest_choose(&nest, NULL);
+    p.vector_dim = nest.vector_dim;
+    p.lanes = nest.lanes;
     if (indim_lower_failed(l) || is_left_to_host(&p, nest.sizes)) {
       return;
     }
-    p.vector_dim = nest.vector_dim;
-    p.lanes = nest.lanes;
     int32_t contracted = -1;
     if (indim_product_is_one_row(&p, nest.sizes, &contracted)) {
       indim_lower_explain(l, item, "one row times a matrix, several rows of it at a time");
@@ -104,12 +114,10 @@ void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
   while (p.lanes > 1 && p.lanes > extent) {
     p.lanes /= 2;
   }
-  bool is_doubled = extent >= 2 * (int64_t)p.lanes && p.vector_dim < p.rank && !indim_type_is_complex(p.sum);
-  p.lanes *= is_doubled ? 2 : 1;
   choose_rows(&p);
+  bool is_doubled =
+      extent >= 2 * (int64_t)p.lanes && p.vector_dim < p.rank && p.column_dim < 0 && !indim_type_is_complex(p.sum);
+  p.lanes *= is_doubled ? 2 : 1;
   indim_element_forget(l);
-  int64_t count = p.row_dim < 0 ? 1 : p.sizes[p.row_dim];
-  int32_t rows = p.row_dim < 0 ? 1 : count < INDIM_COST_PRODUCT_ROWS ? (int32_t)count : INDIM_COST_PRODUCT_ROWS;
-  indim_product_run_nest(&p, 0, count / rows * rows, rows);
-  indim_product_run_nest(&p, count / rows * rows, count % rows, 1);
+  indim_product_run_nest(&p);
 }

@@ -20,8 +20,10 @@ typedef struct indim_product {
   indim_type sum;  // type of the sums
   int32_t vector_dim;
   int32_t lanes;
-  int32_t row_dim;  // dimension that is unroll-and-jammed; -1: none
-  int32_t rows;
+  int32_t row_dim;     // dimension that is unroll-and-jammed; -1: none
+  int32_t column_dim;  // the same of the other operand's where lanes are of the batch; -1: none
+  int32_t rows, columns;
+  int64_t first_row, first_column;
   int32_t copies;  // of the innermost steps, beside the first, from unrolled loops
   indim_access_list *list;
 } indim_product;
@@ -44,7 +46,7 @@ bool indim_product_call_packed(indim_product *p);
 bool indim_product_is_one_row(const indim_product *p, const int64_t *collapsed, int32_t *out_contracted);
 void indim_product_run_one_row(indim_product *p, int32_t contracted, int64_t size);
 
-// dot_nest.c: the loops over |count| indices of the row dimension from |low| on, |rows| of them at a time.
-void indim_product_run_nest(indim_product *p, int64_t low, int64_t count, int32_t rows);
+// dot_nest.c: the loops over the output, a tile of rows and columns at a time.
+void indim_product_run_nest(indim_product *p);
 
 #endif  // INDIM_LOOP_DOT_H

@@ -340,8 +340,9 @@ bool indim_product_call_packed(indim_product *p) {
   int64_t n = size_of_group(p, INDIM_PRODUCT_RIGHT);
   int64_t k = size_of_group(p, INDIM_PRODUCT_CONTRACTED);
   int64_t work = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k);
-  bool is_large = work >= INDIM_COST_HOST_PRODUCT && m >= INDIM_COST_PACKED_SIDE && n >= INDIM_COST_PACKED_SIDE &&
-                  k >= INDIM_COST_PACKED_SIDE;
+  bool is_batch = p->vector_dim >= 0 && p->vector_dim < p->out_rank && p->group[p->vector_dim] == INDIM_PRODUCT_BATCH;
+  bool is_large = work >= (is_batch ? INDIM_COST_PACKED_BATCH : INDIM_COST_HOST_PRODUCT) &&
+                  m >= INDIM_COST_PACKED_SIDE && n >= INDIM_COST_PACKED_SIDE && k >= INDIM_COST_PACKED_SIDE;
   indim_type lhs_type = factor_type(p, p->lhs);
   indim_type rhs_type = factor_type(p, p->rhs);
   bool is_plain = lhs_type != INDIM_TYPE_INVALID && rhs_type != INDIM_TYPE_INVALID && l->loop_depth == 0 &&

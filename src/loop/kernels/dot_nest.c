@@ -6,9 +6,21 @@
 #include "loop/kernels/dot.h"
 #include "loop/target/cost.h"
 
-// Accumulates the sums over the contracted dimensions from |dim| on.
-static void accumulate(indim_product *p, indim_element_ctx *k, int32_t dim, indim_coord *index, int64_t first_row,
-                       int32_t rows, indim_value_id *sums) {
+// The place of a sum of the tile: |column| of |row|.
+static void set_place(const indim_product *p, indim_coord *index, const indim_coord *base, int32_t row,
+                      int32_t column) {
+  indim_loop_builder *b = &p->l->b;
+  if (p->row_dim >= 0) {
+    index[p->row_dim] = (indim_coord){indim_loop_add_const(b, base[p->row_dim].base, row), 0};
+  }
+  if (p->column_dim >= 0) {
+    index[p->column_dim] = (indim_coord){indim_loop_add_const(b, base[p->column_dim].base, column), 0};
+  }
+}
+
+// Accumulates the sums of a tile of |rows| by p->columns over the contracted dimensions from |dim| on.
+static void accumulate(indim_product *p, indim_element_ctx *k, int32_t dim, indim_coord *index, int32_t rows,
+                       indim_value_id *sums) {
   indim_loop_builder *b = &p->l->b;
   while (dim < p->rank && (p->sizes[dim] == 1 || dim == p->vector_dim)) {
     dim++;
@@ -17,37 +29,34 @@ static void accumulate(indim_product *p, indim_element_ctx *k, int32_t dim, indi
     return;
   }
   if (dim == p->rank) {
-    indim_coord base = p->row_dim < 0 ? index[0] : index[p->row_dim];
-    for (int32_t i = 0; i < rows; i++) {
-      if (p->row_dim >= 0) {
-        index[p->row_dim] = (indim_coord){indim_loop_add_const(b, base.base, first_row + i), 0};
-      }
+    indim_coord base[INDIM_MAX_RANK];
+    memcpy(base, index, sizeof base);
+    for (int32_t i = 0; i < rows * p->columns; i++) {
+      set_place(p, index, base, i / p->columns, i % p->columns);
       indim_value_id x = indim_product_factor(p, k, true, index);
       indim_value_id y = indim_product_factor(p, k, false, index);
       sums[i] = indim_product_multiply_add(p, k->lanes, x, y, sums[i]);
     }
-    if (p->row_dim >= 0) {
-      index[p->row_dim] = base;
-    }
+    memcpy(index, base, sizeof base);
     return;
   }
-  int32_t most = indim_type_is_complex(p->sum) ? INDIM_COST_COMPLEX_COPIES : INDIM_COST_PRODUCT_COPIES;
+  int32_t most = indim_type_is_complex(p->sum) ? INDIM_COST_COMPLEX_COPIES : INDIM_COST_PRODUCT_COPIES / p->columns;
   if (p->sizes[dim] <= INDIM_COST_UNROLLED_LOOP && (p->copies + 1) * p->sizes[dim] <= most) {
     int32_t copies = p->copies;
     p->copies = (copies + 1) * (int32_t)p->sizes[dim] - 1;
     for (int64_t i = 0; i < p->sizes[dim]; i++) {
       index[dim] = (indim_coord){indim_loop_index(b, i), 0};
-      accumulate(p, k, dim + 1, index, first_row, rows, sums);
+      accumulate(p, k, dim + 1, index, rows, sums);
     }
     p->copies = copies;
     return;
   }
-  indim_value_id in[INDIM_COST_PRODUCT_ROWS];
-  indim_value_id at =
-      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, p->sizes[dim]), 1, rows, sums, in);
+  indim_value_id in[INDIM_COST_PRODUCT_ROWS * INDIM_COST_PRODUCT_COLUMNS];
+  indim_value_id at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, p->sizes[dim]), 1,
+                                           rows * p->columns, sums, in);
   index[dim] = (indim_coord){at, 0};
   p->l->loop_depth++;
-  accumulate(p, k, dim + 1, index, first_row, rows, in);
+  accumulate(p, k, dim + 1, index, rows, in);
   p->l->loop_depth--;
   indim_loop_for_end(b, in, sums);
 }
@@ -60,7 +69,7 @@ static void store_sum(indim_product *p, indim_element_ctx *k, const indim_coord 
 // Whether one lane's elements of all rows are adjacent in memory, followed by those of the next lane.
 static bool is_interleaved(const indim_product *p, int32_t rows) {
   const indim_location *at = &p->item->place;
-  return p->row_dim >= 0 && rows > 1 && at->tiled == NULL && at->strides[p->row_dim] == 1 &&
+  return p->row_dim >= 0 && rows > 1 && p->columns == 1 && at->tiled == NULL && at->strides[p->row_dim] == 1 &&
          at->strides[p->vector_dim] == rows && p->sizes[p->row_dim] == rows;
 }
 
@@ -90,8 +99,8 @@ static int32_t rows_of_register(const indim_product *p, const indim_element_ctx 
   const indim_location *at = &p->item->place;
   int32_t of_register = p->l->target->vector_bytes / 16;
   bool is_float = p->sum == p->item->shape->type && indim_type_is_float(p->sum);
-  bool is_square = p->row_dim >= 0 && p->rank == p->out_rank + 1 && p->sizes[p->out_rank] == k->lanes &&
-                   p->sizes[p->vector_dim] == k->lanes;
+  bool is_square = p->row_dim >= 0 && p->group[p->vector_dim] != INDIM_PRODUCT_BATCH && p->rank == p->out_rank + 1 &&
+                   p->sizes[p->out_rank] == k->lanes && p->sizes[p->vector_dim] == k->lanes;
   if (!is_float || !is_square || k->lanes * indim_type_bytes(p->sum) != 16 || of_register < 2 ||
       rows % of_register != 0) {
     return 0;
@@ -158,21 +167,20 @@ static void free_lanes(indim_product *p, indim_element_ctx *k, indim_coord *inde
     register_rows(p, k, index, rows, of_register);
     return;
   }
-  indim_value_id sums[INDIM_COST_PRODUCT_ROWS];
-  for (int32_t i = 0; i < rows; i++) {
+  indim_value_id sums[INDIM_COST_PRODUCT_ROWS * INDIM_COST_PRODUCT_COLUMNS];
+  for (int32_t i = 0; i < rows * p->columns; i++) {
     sums[i] = indim_loop_const(&p->l->b, p->sum, 0, 0);
     sums[i] = indim_loop_splat(&p->l->b, sums[i], k->lanes);
   }
-  accumulate(p, k, p->out_rank, index, 0, rows, sums);
+  accumulate(p, k, p->out_rank, index, rows, sums);
   if (k->lanes <= 64 && is_interleaved(p, rows) && !indim_lower_failed(p->l)) {
     store_interleaved(p, k, index, rows, sums);
     return;
   }
-  indim_coord base = p->row_dim < 0 ? (indim_coord){0} : index[p->row_dim];
-  for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
-    if (p->row_dim >= 0) {
-      index[p->row_dim] = (indim_coord){indim_loop_add_const(&p->l->b, base.base, i), 0};
-    }
+  indim_coord base[INDIM_MAX_RANK];
+  memcpy(base, index, sizeof base);
+  for (int32_t i = 0; i < rows * p->columns && !indim_lower_failed(p->l); i++) {
+    set_place(p, index, base, i / p->columns, i % p->columns);
     store_sum(p, k, index, sums[i]);
   }
 }
@@ -195,7 +203,7 @@ static void contracted_lanes(indim_product *p, indim_coord *index, int32_t rows,
     indim_value_id at =
         indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, rows, sums, in);
     index[p->vector_dim] = (indim_coord){at, 1};
-    accumulate(p, &k, p->out_rank, index, 0, rows, in);
+    accumulate(p, &k, p->out_rank, index, rows, in);
     indim_loop_for_end(b, in, sums);
   }
   for (int32_t lanes = 0; (lanes = indim_piece_lanes(size - main, p->lanes)) > 0; main += lanes) {
@@ -205,7 +213,7 @@ static void contracted_lanes(indim_product *p, indim_coord *index, int32_t rows,
       part[i] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
     }
     index[p->vector_dim] = (indim_coord){indim_loop_index(b, main), lanes > 1 ? 1 : 0};
-    accumulate(p, &k, p->out_rank, index, 0, rows, part);
+    accumulate(p, &k, p->out_rank, index, rows, part);
     for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
       indim_loop_op add = {.op = INDIM_OP_ADD};
       indim_value_id total = lanes == 1 ? part[i] : indim_loop_reduce(b, add, part[i]);
@@ -229,8 +237,12 @@ static void output_body(indim_nest *nest, indim_element_ctx *k, const indim_coor
     index[d] = d < p->out_rank ? output[d] : (indim_coord){indim_loop_index(&p->l->b, 0), 0};
   }
   if (p->row_dim >= 0) {
-    index[p->row_dim].base = indim_loop_add_const(
-        &p->l->b, indim_loop_mul_const(&p->l->b, output[p->row_dim].base, p->rows), nest->user_offset);
+    index[p->row_dim].base =
+        indim_loop_add_const(&p->l->b, indim_loop_mul_const(&p->l->b, output[p->row_dim].base, p->rows), p->first_row);
+  }
+  if (p->column_dim >= 0) {
+    index[p->column_dim].base = indim_loop_add_const(
+        &p->l->b, indim_loop_mul_const(&p->l->b, output[p->column_dim].base, p->columns), p->first_column);
   }
   if (p->vector_dim >= p->out_rank && p->vector_dim < p->rank) {
     contracted_lanes(p, index, p->rows, k);
@@ -239,15 +251,16 @@ static void output_body(indim_nest *nest, indim_element_ctx *k, const indim_coor
   }
 }
 
-void indim_product_run_nest(indim_product *p, int64_t low, int64_t count, int32_t rows) {
+// The tiles of |rows| by p->columns.
+static void run_tiles(indim_product *p, int64_t row_tiles, int64_t column_tiles, int32_t rows) {
   indim_nest nest = {.l = p->l, .rank = p->out_rank, .body = output_body, .user = p, .list = p->list};
   indim_access_list *list = indim_lower_alloc(p->l, 1, sizeof *list);
-  if (list == NULL || count == 0) {
+  if (list == NULL || row_tiles == 0 || column_tiles == 0) {
     return;
   }
   list->is_full = true;
   nest.list = list;
-  nest.cost = (indim_type_is_complex(p->sum) ? INDIM_COST_COMPLEX_PRODUCT : 2) * rows;
+  nest.cost = (indim_type_is_complex(p->sum) ? INDIM_COST_COMPLEX_PRODUCT : 2) * rows * p->columns;
   for (int32_t d = p->out_rank; d < p->rank; d++) {
     nest.cost = indim_index_mul_saturated(nest.cost, p->sizes[d]);
   }
@@ -260,10 +273,29 @@ void indim_product_run_nest(indim_product *p, int64_t low, int64_t count, int32_
   nest.unroll = 1;
   nest.may_thread = true;
   nest.is_long = indim_type_is_complex(p->sum);
-  nest.user_offset = low;
   p->rows = rows;
   if (p->row_dim >= 0) {
-    nest.sizes[p->row_dim] = count / rows;
+    nest.sizes[p->row_dim] = row_tiles;
+  }
+  if (p->column_dim >= 0) {
+    nest.sizes[p->column_dim] = column_tiles;
   }
   indim_nest_run(&nest);
+}
+
+void indim_product_run_nest(indim_product *p) {
+  int64_t height = p->row_dim < 0 ? 1 : p->sizes[p->row_dim];
+  int64_t width = p->column_dim < 0 ? 1 : p->sizes[p->column_dim];
+  int32_t rows = height < INDIM_COST_PRODUCT_ROWS ? (int32_t)height : INDIM_COST_PRODUCT_ROWS;
+  int64_t most = p->l->target->vector_registers >= 32 ? INDIM_COST_PRODUCT_COLUMNS : INDIM_COST_PRODUCT_COLUMNS / 2;
+  int32_t columns = (int32_t)(p->column_dim < 0 ? 1 : width < most ? width : most);
+  for (int32_t edge = 0; edge < 4; edge++) {  // whole tiles; the columns, rows and corner that are left, one at a time
+    bool is_column = (edge & 1) != 0;
+    bool is_row = (edge & 2) != 0;
+    p->columns = is_column ? 1 : columns;
+    p->first_row = is_row ? height / rows * rows : 0;
+    p->first_column = is_column ? width / columns * columns : 0;
+    run_tiles(p, is_row ? height % rows : height / rows, is_column ? width % columns : width / columns,
+              is_row ? 1 : rows);
+  }
 }

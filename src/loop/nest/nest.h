@@ -155,7 +155,7 @@ struct indim_nest {
   const indim_access_list *list;
   indim_nest_body *body;
   void *user;
-  int64_t user_offset;  // for the body: dot.c's first row
+  int64_t user_offset;  // for the body: convolution.c's first row
 };
 // (access.c) Access analysis of |body|; |nest| has l, rank, sizes, body and user.
 void indim_nest_analyze(indim_nest *nest, indim_access_list *out_list);

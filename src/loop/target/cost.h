@@ -91,6 +91,8 @@ enum {
   // Rows of the output computed together in a nest, and in registers: they share each load of the right side.
   // lstm_b16_*, matmul_4x4_1000.
   INDIM_COST_PRODUCT_ROWS = 4,
+  // The same of columns, where lanes are of the batch; half of them beside 16 registers. products.batch_last_*.
+  INDIM_COST_PRODUCT_COLUMNS = 4,
   // Operations of a complex product and its sum, with infinities and NaN as they have to be.
   INDIM_COST_COMPLEX_PRODUCT = 16,
   // Copies of a product's step from unrolled contracted dimensions: each is code for all rows.
@@ -105,6 +107,8 @@ enum {
   INDIM_COST_HOST_SIDE_OF_LONG = 2,
   // The same of a product whose operands are copied first: an element of a copy serves so many multiplications.
   INDIM_COST_PACKED_SIDE = 16,
+  // Multiplications of each product from which that pays where a nest's lanes would be of the batch. products.batch_last_32.
+  INDIM_COST_PACKED_BATCH = 30 * 1000,
   // The host reads what is contiguous in a convolution's image from so many elements on without packing it. conv_*.
   INDIM_COST_HOST_CONTIGUOUS = 16,
   // One row times a matrix of at least so many columns reads so many rows at a time, half of them where threads share
