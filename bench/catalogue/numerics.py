@@ -299,3 +299,40 @@ def ring_buffer(x):
         return (ring.at[(i + 7) % 50].set(y), y), y[0]
 
     return lax.scan(step, (x, x[0]), jnp.arange(500))[1]
+
+
+@program(f32(100))
+def nested_loops(x):
+    """Twenty loops in a row, each of three loops in each other around sines of a short vector."""
+
+    def nest(depth, y):
+        return jnp.sin(y) if depth == 0 else lax.fori_loop(0, 3, lambda i, z: nest(depth - 1, z) + i, y)
+
+    for _ in range(20):
+        x = nest(3, x)
+    return x
+
+
+@program(f32(100))
+def loops_of_each_length(x):
+    """Thirty loops in a row around cosines of a short vector, each of another number of steps."""
+    for k in range(30):
+        x = lax.fori_loop(0, 10 + k, lambda i, y: jnp.cos(y) + i, x)
+    return x
+
+
+@program(f32(100))
+def decisions(x):
+    """Fifty conditionals in a row, each with its own sine of a short vector."""
+    for k in range(50):
+        x = lax.cond(x[0] > k / 50, lambda y: jnp.sin(y) * 2, lambda y, k=k: y + k, x)
+    return x
+
+
+@program(f32(500))
+def top_of_top(x):
+    """The largest five elements forty times, their sum added to all before the next time."""
+    total = 0.0
+    for _ in range(40):
+        total = lax.top_k(x + total, 5)[0].sum()
+    return total

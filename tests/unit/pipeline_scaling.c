@@ -92,6 +92,59 @@ static void write_sort(indim_buffer *out, int size) {
       size, size);
 }
 
+// Loops in a row that run until a sum is large enough: each carries its array and the sum in registers.
+static void write_whiles(indim_buffer *out, int layers) {
+  indim_buffer_text(out,
+                    "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
+                    "test { p = (f32[32], f32[]) parameter(0) s = f32[] get-tuple-element(p), index=1\n"
+                    "m = f32[] constant(100) ROOT r = pred[] compare(s, m), direction=LT }\n"
+                    "step { p = (f32[32], f32[]) parameter(0) x = f32[32] get-tuple-element(p), index=0\n"
+                    "s = f32[] get-tuple-element(p), index=1 z = f32[] constant(0) y = f32[32] multiply(x, x)\n"
+                    "e = f32[32] tanh(y) f = f32[32] add(e, y) t = f32[] reduce(f, z), dimensions={0}, to_apply=add\n"
+                    "n = f32[] add(s, t) ROOT r = (f32[32], f32[]) tuple(f, n) }\n"
+                    "ENTRY e { x0 = f32[32] parameter(0) s0 = f32[] constant(0)\n");
+  for (int i = 0; i < layers; i++) {
+    indim_buffer_printf(out,
+                        "t%d = (f32[32], f32[]) tuple(x%d, s0)\n"
+                        "w%d = (f32[32], f32[]) while(t%d), condition=test, body=step\n"
+                        "y%d = f32[32] get-tuple-element(w%d), index=0 x%d = f32[32] negate(y%d)\n",
+                        i, i, i, i, i, i, i + 1, i);
+  }
+  indim_buffer_printf(out, "ROOT r = f32[32] negate(x%d) }\n", layers);
+}
+
+// The largest elements of a line, again and again: loops that carry the threshold and how many were found.
+static void write_top_elements(indim_buffer *out, int layers) {
+  indim_buffer_text(out, "ENTRY e { x0 = f32[500] parameter(0)\n");
+  for (int i = 0; i < layers; i++) {
+    indim_buffer_printf(
+        out,
+        "t%d = (f32[5], s32[5]) topk(x%d), k=5, largest=true\n"
+        "v%d = f32[5] get-tuple-element(t%d), index=0 f%d = f32[1] slice(v%d), slice={[0:1]}\n"
+        "g%d = f32[] reshape(f%d) b%d = f32[500] broadcast(g%d), dimensions={} x%d = f32[500] add(x%d, b%d)\n",
+        i, i, i, i, i, i, i, i, i, i, i + 1, i, i);
+  }
+  indim_buffer_printf(out, "ROOT r = f32[500] negate(x%d) }\n", layers);
+}
+
+// Branches, each with its own cosines of an array that takes four registers.
+static void write_branches(indim_buffer *out, int layers) {
+  for (int i = 0; i < layers; i++) {
+    indim_buffer_printf(out,
+                        "yes%d { x = f32[32] parameter(0) ROOT r = f32[32] cosine(x) }\n"
+                        "no%d { x = f32[32] parameter(0) ROOT r = f32[32] negate(x) }\n",
+                        i, i);
+  }
+  indim_buffer_text(out, "ENTRY e { x0 = f32[32] parameter(0)\n");
+  for (int i = 0; i < layers; i++) {
+    indim_buffer_printf(out,
+                        "p%d = pred[] parameter(%d) x%d = f32[32] conditional(p%d, x%d, x%d), true_computation=yes%d, "
+                        "false_computation=no%d\n",
+                        i, i + 1, i + 1, i, i, i, i, i);
+  }
+  indim_buffer_printf(out, "ROOT r = f32[32] negate(x%d) }\n", layers);
+}
+
 TEST(equal_layers_are_one_function) {
   if (!can_compile()) {
     return;
@@ -128,8 +181,36 @@ TEST(sorts_are_as_long_for_any_size) {
   CHECK(few < 1000);  // with code for each pass 2500 for 100000
 }
 
-#define CASES(X)                    \
-  X(equal_layers_are_one_function)  \
-  X(sorts_are_as_long_for_any_size) \
+// The lines of each program after the third, on the average.
+static int further_lines(write_program *write) {
+  int few = lines_of(write, 3);
+  int many = lines_of(write, 11);
+  printf("  3: %d lines, 11: %d\n", few, many);
+  return few > 0 && many > 0 ? (many - few) / 8 : -1;
+}
+
+TEST(equal_loops_that_carry_values_are_one_function) {
+  if (!can_compile()) {
+    return;
+  }
+  int whiles = further_lines(write_whiles);
+  int tops = further_lines(write_top_elements);
+  CHECK(whiles > 0 && whiles < 150);
+  CHECK(tops > 0 && tops < 600);  // with loops of its own 919
+}
+
+TEST(functions_of_many_registers_are_called) {
+  if (!can_compile()) {
+    return;
+  }
+  int branches = further_lines(write_branches);
+  CHECK(branches > 0 && branches < 100);
+}
+
+#define CASES(X)                                    \
+  X(equal_layers_are_one_function)                  \
+  X(equal_loops_that_carry_values_are_one_function) \
+  X(functions_of_many_registers_are_called)         \
+  X(sorts_are_as_long_for_any_size)                 \
   X(many_short_dimensions_are_little_code)
 TEST_MAIN(CASES)

@@ -91,7 +91,8 @@ LLVMValueRef indim_emit_storage_base(indim_generator *g, int32_t index) {
 // available only if captured.
 static const indim_loop_node *node_here(const indim_generator *g, indim_value_id v) {
   const indim_loop_node *node = indim_emit_value(g, v)->node;
-  return node != NULL && indim_emit_is_inside(node->body, g->current->body) ? node : NULL;
+  const indim_loop_node *loop = g->current->loop;
+  return node != NULL && (loop == NULL || indim_emit_is_in_loop(node->body, loop)) ? node : NULL;
 }
 
 // An element number, decomposed: coefficients * values + constant.

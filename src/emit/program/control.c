@@ -3,17 +3,22 @@
 // one for each part.
 #include "emit/program/program.h"
 
+#include <string.h>
+
 // Phis ------------------------------------------------------------------------------------------------------------------
+
+static indim_reg make_phi(indim_generator *g, const indim_reg *model) {
+  indim_reg phi = {{NULL, NULL}};
+  for (int32_t part = 0; part < 2 && model->part[part] != NULL; part++) {
+    phi.part[part] = LLVMBuildPhi(g->e.builder, LLVMTypeOf(model->part[part]), "");
+  }
+  return phi;
+}
 
 // |count| values from |first| on become phis in the current block, without incoming values yet.
 static void make_phis(indim_generator *g, indim_value_id first, int32_t count, const indim_value_id *like) {
   for (int32_t i = 0; i < count; i++) {
-    const indim_reg *model = &g->regs[like[i]];
-    indim_reg phi = {{NULL, NULL}};
-    for (int32_t part = 0; part < 2 && model->part[part] != NULL; part++) {
-      phi.part[part] = LLVMBuildPhi(g->e.builder, LLVMTypeOf(model->part[part]), "");
-    }
-    g->regs[first + i] = phi;
+    g->regs[first + i] = make_phi(g, &g->regs[like[i]]);
   }
 }
 
@@ -30,6 +35,25 @@ static void feed_phis(indim_generator *g, indim_value_id first, int32_t count, c
   for (int32_t i = 0; i < count; i++) {
     add_incoming(&g->regs[first + i], &g->regs[values[i]], from);
   }
+}
+
+// As many phis, with the values that come from |from|.
+static void begin_phis(indim_generator *g, indim_value_id first, int32_t count, const indim_reg *initial,
+                       LLVMBasicBlockRef from) {
+  for (int32_t i = 0; i < count; i++) {
+    g->regs[first + i] = make_phi(g, &initial[i]);
+    add_incoming(&g->regs[first + i], &initial[i], from);
+  }
+}
+
+indim_status indim_emit_initial(indim_generator *g, const indim_loop_node *node, indim_reg **out) {
+  int32_t skipped = node->kind == INDIM_NODE_FOR ? 2 : 0;
+  int32_t count = node->arg_count - skipped;
+  INDIM_TRY(indim_arena_array(g->arena, (size_t)count, sizeof **out, (void **)out));
+  for (int32_t i = 0; i < count; i++) {
+    (*out)[i] = g->regs[node->args[skipped + i]];
+  }
+  return INDIM_OK;
 }
 
 static void copy_regs(indim_generator *g, indim_value_id first, int32_t count, const indim_value_id *values) {
@@ -93,13 +117,12 @@ static void branch_if_below(indim_generator *g, LLVMValueRef next, LLVMValueRef 
 //
 // Carried values are phis of both; those of the strip are in the node's results until the loop ends.
 static LLVMValueRef begin_strip(indim_generator *g, const indim_loop_node *node, LLVMValueRef begin, LLVMValueRef end,
-                                LLVMBasicBlockRef before, LLVMValueRef *out_limit) {
+                                const indim_reg *initial, LLVMBasicBlockRef before, LLVMValueRef *out_limit) {
   LLVMBuilderRef b = g->e.builder;
   int32_t count = node->arg_count - 2;
   LLVMValueRef index = LLVMBuildPhi(b, indim_emit_s64_type(g), "from");
   LLVMAddIncoming(index, &begin, &before, 1);
-  make_phis(g, node->first_result, count, node->args + 2);
-  feed_phis(g, node->first_result, count, node->args + 2, before);
+  begin_phis(g, node->first_result, count, initial, before);
   poll_stop(g);
   int64_t length = node->u.loop.poll_interval * node->u.loop.step;  // shorter than the loop
   LLVMValueRef left = LLVMBuildSub(b, end, index, "");
@@ -110,8 +133,8 @@ static LLVMValueRef begin_strip(indim_generator *g, const indim_loop_node *node,
 }
 
 indim_status indim_emit_iterations(indim_generator *g, const indim_loop_node *node, LLVMValueRef begin,
-                                   LLVMValueRef end, LLVMBasicBlockRef before, LLVMBasicBlockRef head,
-                                   LLVMBasicBlockRef after, LLVMBasicBlockRef *out_last) {
+                                   LLVMValueRef end, const indim_reg *initial, LLVMBasicBlockRef before,
+                                   LLVMBasicBlockRef head, LLVMBasicBlockRef after, LLVMBasicBlockRef *out_last) {
   LLVMBuilderRef b = g->e.builder;
   const indim_loop_body *body = node->bodies[0];
   int32_t count = node->arg_count - 2;
@@ -123,19 +146,15 @@ indim_status indim_emit_iterations(indim_generator *g, const indim_loop_node *no
   LLVMValueRef limit = end;
   indim_emit_enter(g, head);
   if (has_strips) {
-    first = begin_strip(g, node, begin, end, before, &limit);
+    first = begin_strip(g, node, begin, end, initial, before, &limit);
     from = LLVMGetInsertBlock(b);
     LLVMBuildBr(b, loop);
     indim_emit_enter(g, loop);
   }
   LLVMValueRef index = LLVMBuildPhi(b, indim_emit_s64_type(g), "i");
   g->regs[body->first_parameter].part[0] = index;
-  make_phis(g, body->first_parameter + 1, count, node->args + 2);
   LLVMAddIncoming(index, &first, &from, 1);
-  for (int32_t i = 0; i < count; i++) {
-    indim_value_id carried = has_strips ? node->first_result + i : node->args[2 + i];
-    add_incoming(&g->regs[body->first_parameter + 1 + i], &g->regs[carried], from);
-  }
+  begin_phis(g, body->first_parameter + 1, count, has_strips ? &g->regs[node->first_result] : initial, from);
   if (node->u.loop.poll_interval == 1) {
     poll_stop(g);
   }
@@ -175,6 +194,8 @@ static indim_status emit_for(indim_generator *g, const indim_loop_node *node) {
   LLVMBasicBlockRef head = indim_emit_block(g, "for");
   LLVMBasicBlockRef after = indim_emit_block(g, "");
   LLVMBasicBlockRef last = NULL;
+  indim_reg *initial = NULL;
+  INDIM_TRY(indim_emit_initial(g, node, &initial));
   LLVMValueRef begin_reg = g->regs[node->args[0]].part[0];
   LLVMValueRef end_reg = g->regs[node->args[1]].part[0];
   if (surely_runs) {
@@ -182,7 +203,7 @@ static indim_status emit_for(indim_generator *g, const indim_loop_node *node) {
   } else {
     branch_if_below(g, begin_reg, end_reg, head, after);
   }
-  INDIM_TRY(indim_emit_iterations(g, node, begin_reg, end_reg, before, head, after, &last));
+  INDIM_TRY(indim_emit_iterations(g, node, begin_reg, end_reg, initial, before, head, after, &last));
   indim_emit_enter(g, after);
   make_phis(g, node->first_result, count, carried);
   feed_phis(g, node->first_result, count, body->yields, last);
@@ -216,7 +237,8 @@ static indim_status emit_if(indim_generator *g, const indim_loop_node *node) {
 
 // While -----------------------------------------------------------------------------------------------------------------
 
-static indim_status emit_while(indim_generator *g, const indim_loop_node *node) {
+indim_status indim_emit_while(indim_generator *g, const indim_loop_node *node, const indim_reg *initial,
+                              indim_reg *out) {
   LLVMBuilderRef b = g->e.builder;
   const indim_loop_body *test = node->bodies[0];
   const indim_loop_body *body = node->bodies[1];
@@ -225,8 +247,7 @@ static indim_status emit_while(indim_generator *g, const indim_loop_node *node) 
   LLVMBasicBlockRef head = indim_emit_block(g, "while");
   LLVMBuildBr(b, head);
   indim_emit_enter(g, head);
-  make_phis(g, test->first_parameter, count, node->args);
-  feed_phis(g, test->first_parameter, count, node->args, before);
+  begin_phis(g, test->first_parameter, count, initial, before);
   INDIM_TRY(indim_emit_body(g, test));
   LLVMBasicBlockRef do_block = indim_emit_block(g, "do");
   LLVMBasicBlockRef after = indim_emit_block(g, "");
@@ -241,19 +262,23 @@ static indim_status emit_while(indim_generator *g, const indim_loop_node *node) 
   feed_phis(g, test->first_parameter, count, body->yields, latch);
   LLVMBuildBr(b, head);
   indim_emit_enter(g, after);
-  for (int32_t i = 0; i < count; i++) {
-    g->regs[node->first_result + i] = g->regs[test->first_parameter + i];
-  }
+  memcpy(out, &g->regs[test->first_parameter], (size_t)count * sizeof *out);
   return INDIM_OK;
+}
+
+static indim_status emit_while(indim_generator *g, const indim_loop_node *node) {
+  indim_reg *initial = NULL;
+  INDIM_TRY(indim_emit_initial(g, node, &initial));
+  return indim_emit_while(g, node, initial, &g->regs[node->first_result]);
 }
 
 indim_status indim_emit_control_node(indim_generator *g, const indim_loop_node *node) {
   if (node->kind == INDIM_NODE_IF) {
     return emit_if(g, node);
   }
-  if (node->kind == INDIM_NODE_WHILE) {
-    return emit_while(g, node);
+  bool is_parallel = node->kind == INDIM_NODE_FOR && node->u.loop.is_parallel;
+  if (!g->current->is_piece && (is_parallel || indim_emit_is_repeated(g, node))) {
+    return indim_emit_piece_loop(g, node);
   }
-  bool is_function = !g->current->is_piece && (node->u.loop.is_parallel || indim_emit_is_repeated(g, node));
-  return is_function ? indim_emit_piece_loop(g, node) : emit_for(g, node);
+  return node->kind == INDIM_NODE_WHILE ? emit_while(g, node) : emit_for(g, node);
 }

@@ -102,6 +102,11 @@ bool indim_emit_is_inside(const indim_loop_body *body, const indim_loop_body *ou
   return body == outer;
 }
 
+bool indim_emit_is_in_loop(const indim_loop_body *body, const indim_loop_node *loop) {
+  return indim_emit_is_inside(body, loop->bodies[0]) ||
+         (loop->bodies[1] != NULL && indim_emit_is_inside(body, loop->bodies[1]));
+}
+
 indim_status indim_emit_temp(indim_generator *g, size_t bytes, void **out) {
   if (bytes > g->temp_bytes) {
     INDIM_TRY(indim_arena_alloc(g->arena, 2 * bytes, &g->temp));

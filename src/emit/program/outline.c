@@ -1,36 +1,75 @@
 // Function outlining: where one body computes the same costly function many times (tanh of 60 matrices), its code is
 // emitted once, as a function of the module that is called; inlined, the code generator's time and the code would grow
-// beyond what the caches hold. Fewer occurrences are inlined, as a call would cost more than it saves.
+// beyond what the caches hold. Fewer occurrences are inlined, as a call would cost more than it saves; but outside of loops, and
+// where a value takes several registers and the function is as many times as long, all occurrences in the program count.
 #include "emit/program/program.h"
 #include "loop/target/cost.h"
 
-static bool is_like(const indim_emit_outlined *o, const indim_generator *g, const indim_loop_node *node) {
+static int32_t find(const indim_generator *g, const indim_loop_node *node) {
   const indim_loop_value *result = indim_emit_value(g, node->first_result);
-  return o->op == node->u.op.op && o->type == indim_emit_computed_type(g, node->first_result) &&
-         o->lanes == result->lanes;
+  indim_type type = indim_emit_computed_type(g, node->first_result);
+  for (int32_t i = 0; i < g->outlined_count; i++) {
+    const indim_emit_outlined *o = &g->outlined[i];
+    if (o->op == node->u.op.op && o->type == type && o->lanes == result->lanes) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+static bool is_function(const indim_loop_node *node) {
+  return node->kind == INDIM_NODE_ELEMENTWISE && indim_op_is_function(node->u.op.op);
+}
+
+void indim_emit_find_outlined(indim_generator *g) {
+  for (const indim_loop_node *node = g->e.program->body->first; node != NULL; node = indim_loop_next(node)) {
+    if (!is_function(node)) {
+      continue;
+    }
+    int32_t i = find(g, node);
+    if (i < 0 && g->outlined_count < INDIM_EMIT_OUTLINED) {
+      i = g->outlined_count++;
+      g->outlined[i] = (indim_emit_outlined){.op = node->u.op.op,
+                                             .type = indim_emit_computed_type(g, node->first_result),
+                                             .lanes = indim_emit_value(g, node->first_result)->lanes};
+    }
+    if (i >= 0) {
+      g->outlined[i].total++;
+    }
+  }
 }
 
 // Counts the functions of a body when the first of them is met.
 static void count_body(indim_generator *g, const indim_loop_body *body) {
   g->outlined_body = body;
-  g->outlined_count = 0;
+  for (int32_t i = 0; i < g->outlined_count; i++) {
+    g->outlined[i].count = 0;
+  }
   for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
-    if (node->kind != INDIM_NODE_ELEMENTWISE || !indim_op_is_function(node->u.op.op)) {
-      continue;
-    }
-    int32_t i = 0;
-    while (i < g->outlined_count && !is_like(&g->outlined[i], g, node)) {
-      i++;
-    }
-    if (i == g->outlined_count && i < INDIM_EMIT_OUTLINED) {
-      g->outlined[g->outlined_count++] = (indim_emit_outlined){.op = node->u.op.op,
-                                                               .type = indim_emit_computed_type(g, node->first_result),
-                                                               .lanes = indim_emit_value(g, node->first_result)->lanes};
-    }
-    if (i < g->outlined_count) {
+    int32_t i = is_function(node) ? find(g, node) : -1;
+    if (i >= 0) {
       g->outlined[i].count++;
     }
   }
+}
+
+// The innermost loop around a body; NULL if there is none.
+static const indim_loop_node *loop_around(const indim_loop_body *body) {
+  while (body->owner != NULL && body->owner->kind == INDIM_NODE_IF) {
+    body = body->outer;
+  }
+  return body->owner;
+}
+
+// Loops over elements are where programs spend their time: functions of one register are inlined there, unless they are many.
+static bool is_worth_it(const indim_generator *g, const indim_emit_outlined *o, const indim_loop_body *body) {
+  int64_t bytes = (int64_t)o->lanes * indim_type_bytes(o->type);
+  int64_t registers = (bytes + g->e.program->target.vector_bytes - 1) / g->e.program->target.vector_bytes;
+  const indim_loop_node *loop = loop_around(body);
+  bool is_hot = loop != NULL && loop->kind == INDIM_NODE_FOR;
+  int64_t here = is_hot ? registers : registers * o->count;
+  bool is_wide = loop == NULL || here >= INDIM_COST_OUTLINED_REGISTERS;
+  return o->count >= INDIM_COST_OUTLINED || (is_wide && registers * o->total >= INDIM_COST_OUTLINED);
 }
 
 // Emits the outlined function.
@@ -68,11 +107,8 @@ indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_nod
   if (g->outlined_body != node->body) {
     count_body(g, node->body);
   }
-  int32_t i = 0;
-  while (i < g->outlined_count && !is_like(&g->outlined[i], g, node)) {
-    i++;
-  }
-  if (i == g->outlined_count || g->outlined[i].count < INDIM_COST_OUTLINED) {
+  int32_t i = find(g, node);
+  if (i < 0 || !is_worth_it(g, &g->outlined[i], node->body)) {
     return INDIM_OK;
   }
   LLVMTypeRef type = LLVMTypeOf(args[0].part[0]);

@@ -1,7 +1,8 @@
 // Loops that are functions of their own: parallel ones, and those of which a program has several equal ones.
 //
-// Such a loop becomes piece(frame, begin, end), which runs iterations begin to end. The frame is its closure: a struct on
-// the caller's stack with the function's own arguments and every outside value that the body uses. The host runs pieces of
+// Such a loop becomes piece(frame, begin, end), which runs iterations begin to end; of a while it runs all. The frame is its
+// closure: a struct on the caller's stack with the function's own arguments, every outside value that the body uses, and
+// the carried values, which are there at the beginning and at the end. The host runs pieces of
 // a parallel loop on its threads; without a host, or when there is only one piece, the piece is called directly. A piece
 // that has to end early stores the reason in a word of the caller's, which is tested afterwards.
 //
@@ -22,11 +23,11 @@ static bool is_field(const indim_generator *g, indim_value_id v, int32_t part) {
 }
 
 // Constants need no field in the frame.
-static void see_value(indim_generator *g, indim_value_id v, const indim_loop_body *loop) {
+static void see_value(indim_generator *g, indim_value_id v, const indim_loop_node *loop) {
   indim_emit_repeats *r = g->repeats;
   for (const indim_loop_node *splat = NULL;; v = splat->args[0]) {
     LLVMValueRef reg = g->regs[v].part[0];
-    if (r->seen[v].stamp == r->loop || reg == NULL || indim_emit_is_inside(indim_emit_value(g, v)->body, loop) ||
+    if (r->seen[v].stamp == r->loop || reg == NULL || indim_emit_is_in_loop(indim_emit_value(g, v)->body, loop) ||
         LLVMIsConstant(reg)) {
       return;
     }
@@ -48,7 +49,7 @@ static void see_storage(void *user, int32_t storage) {
   }
 }
 
-static void see_body(indim_generator *g, const indim_loop_body *body, const indim_loop_body *loop) {
+static void see_body(indim_generator *g, const indim_loop_body *body, const indim_loop_node *loop) {
   for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
     for (int32_t i = 0; i < node->arg_count; i++) {
       see_value(g, node->args[i], loop);
@@ -72,7 +73,9 @@ static indim_status capture(indim_generator *g, indim_emit_piece *piece, bool ha
   r->loop++;
   r->captured_count = 0;
   r->used_count = 0;
-  see_body(g, piece->node->bodies[0], piece->node->bodies[0]);
+  for (int32_t k = 0; k < 2 && piece->node->bodies[k] != NULL; k++) {
+    see_body(g, piece->node->bodies[k], piece->node);
+  }
   piece->value_count = r->captured_count;
   piece->storage_count = has_equals ? r->used_count : 0;
   INDIM_TRY(indim_arena_array(g->arena, (size_t)r->captured_count, sizeof *piece->values, (void **)&piece->values));
@@ -93,7 +96,10 @@ static LLVMValueRef frame_field(indim_generator *g, const indim_emit_piece *piec
 // Types of the frame's fields: the fixed ones, the storages, then each part of each value.
 static indim_status frame_type(indim_generator *g, indim_emit_piece *piece) {
   LLVMTypeRef *fields = NULL;
-  size_t most = FRAME_FIXED + (size_t)piece->storage_count + 2 * (size_t)piece->value_count;
+  indim_reg *initial = NULL;
+  INDIM_TRY(indim_emit_initial(g, piece->node, &initial));
+  size_t values = (size_t)piece->value_count + (size_t)piece->node->result_count;
+  size_t most = FRAME_FIXED + (size_t)piece->storage_count + 2 * values;
   INDIM_TRY(indim_arena_array(g->arena, most, sizeof *fields, (void **)&fields));
   unsigned count = 0;
   while (count < FRAME_FIXED + (unsigned)piece->storage_count) {
@@ -103,6 +109,12 @@ static indim_status frame_type(indim_generator *g, indim_emit_piece *piece) {
   for (int32_t i = 0; i < piece->value_count; i++) {
     for (int32_t part = 0; part < 2 && is_field(g, piece->values[i], part); part++) {
       fields[count++] = LLVMTypeOf(g->regs[piece->values[i]].part[part]);
+    }
+  }
+  piece->first_carried = (int32_t)count;
+  for (int32_t i = 0; i < piece->node->result_count; i++) {
+    for (int32_t part = 0; part < 2 && initial[i].part[part] != NULL; part++) {
+      fields[count++] = LLVMTypeOf(initial[i].part[part]);
     }
   }
   piece->type = LLVMStructTypeInContext(g->e.context, fields, count, 0);
@@ -136,6 +148,29 @@ static LLVMValueRef load_field(indim_generator *g, const indim_emit_piece *piece
   return indim_emit_loaded(g, LLVMBuildLoad2(g->e.builder, type, frame_field(g, piece, frame, field), ""));
 }
 
+static void store_carried(indim_generator *g, const indim_emit_piece *piece, LLVMValueRef frame,
+                          const indim_reg *values) {
+  int32_t field = piece->first_carried;
+  for (int32_t i = 0; i < piece->node->result_count; i++) {
+    for (int32_t part = 0; part < 2 && values[i].part[part] != NULL; part++) {
+      LLVMBuildStore(g->e.builder, values[i].part[part], frame_field(g, piece, frame, field++));
+    }
+  }
+}
+
+// |like|: registers of the same types.
+static void load_carried(indim_generator *g, const indim_emit_piece *piece, LLVMValueRef frame, const indim_reg *like,
+                         indim_reg *out) {
+  int32_t field = piece->first_carried;
+  for (int32_t i = 0; i < piece->node->result_count; i++) {
+    indim_reg loaded = {{NULL, NULL}};
+    for (int32_t part = 0; part < 2 && like[i].part[part] != NULL; part++) {
+      loaded.part[part] = load_field(g, piece, frame, field++);
+    }
+    out[i] = loaded;
+  }
+}
+
 // Loads the frame's fields into registers, in the entry block of the piece.
 static LLVMValueRef open_frame(indim_generator *g, const indim_emit_piece *piece, const indim_reg *outside) {
   indim_emit_function *f = g->current;
@@ -167,27 +202,47 @@ static LLVMValueRef open_frame(indim_generator *g, const indim_emit_piece *piece
   return load_field(g, piece, frame, FRAME_BEGIN);
 }
 
-// Iterations [parameter 1, parameter 2) of the loop, at least one.
-static indim_status fill_piece(indim_generator *g, const indim_emit_piece *piece, const indim_reg *outside) {
+// Iterations [parameter 1, parameter 2) of a for, at least one. |carried|: how they begin, then how they end.
+static indim_status fill_for(indim_generator *g, const indim_loop_node *node, LLVMValueRef origin,
+                             LLVMBasicBlockRef start, indim_reg *carried) {
   LLVMBuilderRef b = g->e.builder;
-  indim_emit_function *f = g->current;
-  const indim_loop_node *node = piece->node;
+  LLVMValueRef function = g->current->function;
   LLVMValueRef step = indim_emit_s64(g, node->u.loop.step);
-  f->entry = indim_emit_block(g, "entry");
-  LLVMBasicBlockRef start = indim_emit_block(g, "start");
   LLVMBasicBlockRef loop = indim_emit_block(g, "for");
-  LLVMPositionBuilderAtEnd(b, f->entry);
-  LLVMValueRef origin = open_frame(g, piece, outside);
-  LLVMPositionBuilderAtEnd(b, start);
-  LLVMValueRef begin = LLVMBuildNSWMul(b, LLVMGetParam(f->function, 1), step, "");
-  LLVMValueRef end = LLVMBuildNSWMul(b, LLVMGetParam(f->function, 2), step, "");
+  LLVMValueRef begin = LLVMBuildNSWMul(b, LLVMGetParam(function, 1), step, "");
+  LLVMValueRef end = LLVMBuildNSWMul(b, LLVMGetParam(function, 2), step, "");
   begin = LLVMBuildNSWAdd(b, begin, origin, "");
   end = LLVMBuildNSWAdd(b, end, origin, "");
   LLVMBasicBlockRef after = indim_emit_block(g, "");
   LLVMBasicBlockRef last = NULL;
   LLVMBuildBr(b, loop);
-  INDIM_TRY(indim_emit_iterations(g, node, begin, end, start, loop, after, &last));
+  INDIM_TRY(indim_emit_iterations(g, node, begin, end, carried, start, loop, after, &last));
   indim_emit_enter(g, after);
+  for (int32_t i = 0; i < node->result_count; i++) {
+    carried[i] = g->regs[node->bodies[0]->yields[i]];
+  }
+  return INDIM_OK;
+}
+
+static indim_status fill_piece(indim_generator *g, const indim_emit_piece *piece, const indim_reg *outside) {
+  LLVMBuilderRef b = g->e.builder;
+  indim_emit_function *f = g->current;
+  const indim_loop_node *node = piece->node;
+  LLVMValueRef frame = LLVMGetParam(f->function, 0);
+  indim_reg *carried = NULL;
+  INDIM_TRY(indim_emit_initial(g, node, &carried));
+  f->entry = indim_emit_block(g, "entry");
+  LLVMBasicBlockRef start = indim_emit_block(g, "start");
+  LLVMPositionBuilderAtEnd(b, f->entry);
+  LLVMValueRef origin = open_frame(g, piece, outside);
+  load_carried(g, piece, frame, carried, carried);
+  indim_emit_enter(g, start);
+  if (node->kind == INDIM_NODE_WHILE) {
+    INDIM_TRY(indim_emit_while(g, node, carried, carried));
+  } else {
+    INDIM_TRY(fill_for(g, node, origin, start, carried));
+  }
+  store_carried(g, piece, frame, carried);
   indim_emit_function_end(g, start);
   return INDIM_OK;
 }
@@ -201,7 +256,7 @@ static LLVMTypeRef piece_type(indim_generator *g) {
 // Emits the piece's function.
 static indim_status emit_piece(indim_generator *g, indim_emit_piece *piece) {
   indim_emit_function f = {.function = LLVMAddFunction(g->e.module, "indim_piece", piece_type(g)),
-                           .body = piece->node->bodies[0],
+                           .loop = piece->node,
                            .is_piece = true,
                            .bases = g->repeats->bases};
   LLVMSetLinkage(f.function, LLVMInternalLinkage);
@@ -265,12 +320,12 @@ static void call_piece(indim_generator *g, const indim_emit_piece *made, const i
                        LLVMValueRef count) {
   LLVMValueRef piece = made->function;
   LLVMValueRef frame = made->frame;
-  int64_t grain = node->u.loop.grain;
-  if (!node->u.loop.is_parallel) {
+  if (node->kind == INDIM_NODE_WHILE || !node->u.loop.is_parallel) {
     LLVMValueRef each[] = {frame, indim_emit_s64(g, 0), count};
     LLVMBuildCall2(g->e.builder, piece_type(g), piece, each, 3, "");
     return;
   }
+  int64_t grain = node->u.loop.grain;
   LLVMBuilderRef b = g->e.builder;
   LLVMTypeRef pointer = indim_emit_pointer_type(g);
   LLVMTypeRef s64 = indim_emit_s64_type(g);
@@ -318,25 +373,47 @@ static void check_status(indim_generator *g) {
   indim_emit_leave_unless_done(g, status);
 }
 
-indim_status indim_emit_piece_loop(indim_generator *g, const indim_loop_node *node) {
-  LLVMBuilderRef b = g->e.builder;
-  LLVMValueRef begin = g->regs[node->args[0]].part[0];
-  LLVMValueRef end = g->regs[node->args[1]].part[0];
-  indim_emit_piece *piece = NULL;
-  INDIM_TRY(find_piece(g, node, &piece));
-  LLVMValueRef count = LLVMBuildNSWSub(b, end, begin, "");
-  count = LLVMBuildNSWAdd(b, count, indim_emit_s64(g, node->u.loop.step - 1), "");
-  count = LLVMBuildSDiv(b, count, indim_emit_s64(g, node->u.loop.step), "");
-  LLVMBasicBlockRef some = indim_emit_block(g, "");
-  LLVMBasicBlockRef after = indim_emit_block(g, "");
-  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSGT, count, indim_emit_s64(g, 0), ""), some, after);
-  indim_emit_enter(g, some);
+static void run_piece(indim_generator *g, const indim_emit_piece *piece, const indim_loop_node *node,
+                      LLVMValueRef begin, LLVMValueRef count) {
   fill_frame(g, piece, node, begin);
   call_piece(g, piece, node, count);
   if (piece->may_leave) {
     check_status(g);
   }
+}
+
+// The iterations of a for, if there are any.
+static void run_for(indim_generator *g, const indim_emit_piece *piece, const indim_loop_node *node) {
+  LLVMBuilderRef b = g->e.builder;
+  LLVMValueRef begin = g->regs[node->args[0]].part[0];
+  LLVMValueRef end = g->regs[node->args[1]].part[0];
+  LLVMValueRef count = LLVMBuildNSWSub(b, end, begin, "");
+  count = LLVMBuildNSWAdd(b, count, indim_emit_s64(g, node->u.loop.step - 1), "");
+  count = LLVMBuildSDiv(b, count, indim_emit_s64(g, node->u.loop.step), "");
+  if (LLVMIsConstant(count) && LLVMConstIntGetSExtValue(count) > 0) {
+    run_piece(g, piece, node, begin, count);
+    return;
+  }
+  LLVMBasicBlockRef some = indim_emit_block(g, "");
+  LLVMBasicBlockRef after = indim_emit_block(g, "");
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSGT, count, indim_emit_s64(g, 0), ""), some, after);
+  indim_emit_enter(g, some);
+  run_piece(g, piece, node, begin, count);
   LLVMBuildBr(b, after);
   indim_emit_enter(g, after);
+}
+
+indim_status indim_emit_piece_loop(indim_generator *g, const indim_loop_node *node) {
+  indim_emit_piece *piece = NULL;
+  indim_reg *initial = NULL;
+  INDIM_TRY(find_piece(g, node, &piece));
+  INDIM_TRY(indim_emit_initial(g, node, &initial));
+  store_carried(g, piece, piece->frame, initial);
+  if (node->kind == INDIM_NODE_WHILE) {
+    run_piece(g, piece, node, indim_emit_s64(g, 0), indim_emit_s64(g, 0));
+  } else {
+    run_for(g, piece, node);
+  }
+  load_carried(g, piece, piece->frame, initial, &g->regs[node->first_result]);
   return INDIM_OK;
 }

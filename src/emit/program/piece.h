@@ -10,6 +10,7 @@ typedef struct indim_emit_piece {
   LLVMValueRef function;
   LLVMValueRef frame;      // the caller's stack slot
   LLVMTypeRef type;        // of the frame
+  int32_t first_carried;   // the field of the first carried value's first part: how it begins, then how it ends
   bool may_leave;          // may end early
   indim_value_id *values;  // from outside of the loop
   int32_t value_count;
@@ -23,7 +24,7 @@ typedef struct indim_emit_image {
   int32_t stamp, at;
 } indim_emit_image;
 
-// A loop that no other for contains.
+// A loop that no for contains: a for or a while.
 typedef struct indim_emit_entry {
   const indim_loop_node *node;
   int64_t *signature;  // NULL: never shared

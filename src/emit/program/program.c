@@ -168,8 +168,7 @@ static indim_status emit_function(indim_generator *g) {
   LLVMTypeRef pointer = indim_emit_pointer_type(g);
   LLVMTypeRef parameters[] = {pointer, pointer, pointer, pointer};
   LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(g->e.context), parameters, 4, 0);
-  indim_emit_function function = {.function = LLVMAddFunction(g->e.module, g->symbol, type),
-                                  .body = g->e.program->body};
+  indim_emit_function function = {.function = LLVMAddFunction(g->e.module, g->symbol, type)};
   g->current = &function;
   g->e.function = function.function;
   indim_emit_mark_function(g, function.function);
@@ -210,6 +209,7 @@ static indim_status fill_module(indim_generator *g, bool has_lines) {
   if (has_lines) {
     INDIM_TRY(indim_emit_lines_begin(g));
   }
+  indim_emit_find_outlined(g);
   indim_status status = indim_emit_find_repeats(g, has_lines);
   status = status == INDIM_OK ? emit_function(g) : status;
   indim_emit_lines_end(g);

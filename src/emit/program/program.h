@@ -20,7 +20,7 @@ enum { INDIM_EMIT_MAX_LANES = 1024 };
 // The function under construction: the program's own, or one piece of a parallel loop.
 typedef struct indim_emit_function {
   LLVMValueRef function;
-  const indim_loop_body *body;  // the one whose nodes it computes
+  const indim_loop_node *loop;  // that it computes; NULL: the program's own body
   LLVMBasicBlockRef entry;      // left open until the end: collects what must dominate everything (bases, stack slots)
   LLVMBasicBlockRef stopped;    // returns INDIM_HOST_STOPPED; NULL until needed
   LLVMBasicBlockRef failed;     // returns INDIM_HOST_FAILED; likewise
@@ -33,12 +33,13 @@ typedef struct indim_emit_function {
   LLVMMetadataRef scope;  // of its lines; NULL: they are not wanted
 } indim_emit_function;
 
-// A costly function that occurs often in a body, outlined as a function of the module.
+// A costly function that occurs in the program; where it occurs often, it is outlined as a function of the module.
 typedef struct indim_emit_outlined {
   indim_op op;
   indim_type type;
   int32_t lanes;
-  int32_t count;
+  int32_t total;          // occurrences in the program
+  int32_t count;          // in |outlined_body|
   LLVMValueRef function;  // NULL until the first call
 } indim_emit_outlined;
 
@@ -103,7 +104,7 @@ typedef struct indim_generator {
   int32_t node_count;                                // since the last poll for cancellation
   indim_emit_group group;
   indim_emit_streams streams;
-  const indim_loop_body *outlined_body;  // the body that the table below describes
+  const indim_loop_body *outlined_body;  // the body whose functions are counted in the table below
   int32_t outlined_count;
   indim_emit_outlined outlined[INDIM_EMIT_OUTLINED];
   indim_emit_lines lines;
@@ -149,8 +150,9 @@ LLVMValueRef indim_emit_host_field(indim_generator *g, LLVMValueRef host, size_t
 // Attributes of all generated functions.
 void indim_emit_mark_function(indim_generator *g, LLVMValueRef function);
 void indim_emit_add_attribute(indim_generator *g, LLVMValueRef function, const char *attribute);
-// Whether |body| is |outer| or nested in it.
+// Whether |body| is |outer| or nested in it; whether it is one of the loop's bodies, or nested in one.
 bool indim_emit_is_inside(const indim_loop_body *body, const indim_loop_body *outer);
+bool indim_emit_is_in_loop(const indim_loop_body *body, const indim_loop_node *loop);
 // Emits the nodes of a body in order.
 INDIM_CHECKED indim_status indim_emit_body(indim_generator *g, const indim_loop_body *body);
 // Ends the function: terminates the entry block, returns 0 (or void, from a piece).
@@ -197,7 +199,9 @@ LLVMValueRef indim_emit_add_scaled(indim_generator *g, LLVMValueRef sum, LLVMVal
 
 // outline.c -------------------------------------------------------------------------------------------------------------
 
-// Calls the outlined function for an elementwise node if its body has many of the same; |*out_done| says whether it
+// Counts the program's functions.
+void indim_emit_find_outlined(indim_generator *g);
+// Calls the outlined function for an elementwise node if its body or the program has many of the same; |*out_done| says whether it
 // did.
 INDIM_CHECKED indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_node *node,
                                                       const indim_type *types, const indim_reg *args, indim_reg *out,
@@ -239,20 +243,27 @@ INDIM_CHECKED indim_status indim_emit_control_node(indim_generator *g, const ind
 // The body of a loop with the finished preheader |before|.
 INDIM_CHECKED indim_status indim_emit_loop_body(indim_generator *g, const indim_loop_body *body,
                                                 LLVMBasicBlockRef before);
-// The iterations of a for from |begin| to below |end|, at least one. |before| is the preheader and branches to the
-// empty block |head|; the exit edge goes from |*out_last| to |after|, where the carried values are the body's yields.
+// The values with which a loop begins, from its arguments; as many as it carries.
+INDIM_CHECKED indim_status indim_emit_initial(indim_generator *g, const indim_loop_node *node, indim_reg **out);
+// The iterations of a for from |begin| to below |end|, at least one, beginning with the values |initial|. |before| is the
+// preheader and branches to the empty block |head|; the exit edge goes from |*out_last| to |after|, where the carried values
+// are the body's yields.
 INDIM_CHECKED indim_status indim_emit_iterations(indim_generator *g, const indim_loop_node *node, LLVMValueRef begin,
-                                                 LLVMValueRef end, LLVMBasicBlockRef before, LLVMBasicBlockRef head,
-                                                 LLVMBasicBlockRef after, LLVMBasicBlockRef *out_last);
+                                                 LLVMValueRef end, const indim_reg *initial, LLVMBasicBlockRef before,
+                                                 LLVMBasicBlockRef head, LLVMBasicBlockRef after,
+                                                 LLVMBasicBlockRef *out_last);
+// A while, beginning with |initial|; |out| are the values with which it ends.
+INDIM_CHECKED indim_status indim_emit_while(indim_generator *g, const indim_loop_node *node, const indim_reg *initial,
+                                            indim_reg *out);
 
 // host.c: calls through the host table; piece.c: loops that are functions of their own ---------------------------------
 
 INDIM_CHECKED indim_status indim_emit_host_node(indim_generator *g, const indim_loop_node *node);
-// A for that carries nothing, by a function that computes its iterations.
+// A loop, by a function that computes its iterations; a parallel one carries nothing.
 INDIM_CHECKED indim_status indim_emit_piece_loop(indim_generator *g, const indim_loop_node *node);
 // Returns |outcome| unless that is 0.
 void indim_emit_leave_unless_done(indim_generator *g, LLVMValueRef outcome);
-// repeat.c: whether a for that is not parallel becomes a function, because the program has equal ones.
+// repeat.c: whether a loop that is not parallel becomes a function, because the program has equal ones.
 bool indim_emit_is_repeated(indim_generator *g, const indim_loop_node *node);
 
 // machine.c -------------------------------------------------------------------------------------------------------------

@@ -150,6 +150,8 @@ static void add_detail(signing *s, const indim_loop_node *node) {
   }
 }
 
+static bool is_for(const indim_loop_node *node) { return node->kind == INDIM_NODE_FOR; }
+
 // What a node counts: functions and complex products are many instructions.
 static int64_t nodes_of(const signing *s, const indim_loop_node *node) {
   bool is_complex = node->result_count == 1 &&
@@ -175,6 +177,8 @@ static void add_body(signing *s, const indim_loop_body *body) {
     for (int32_t i = 0; i < node->result_count; i++) {
       add_value(s, node->first_result + i);
     }
+    // A parallel loop is a function of its own, which the host calls: not inside of another.
+    s->is_refused = s->is_refused || (is_for(node) && node->u.loop.is_parallel);
     add_detail(s, node);
     indim_emit_each_storage(node, add_storage, s);
     for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
@@ -189,21 +193,27 @@ static void add_body(signing *s, const indim_loop_body *body) {
   add(s, body->yield_count);
 }
 
-// Whether a function of its own can compute the loop, and whether it runs long enough that a call does not matter.
+// 0: not known.
+static int64_t steps_of(const indim_generator *g, const indim_loop_node *node) {
+  return is_for(node) ? indim_loop_steps(g->e.program, node) : 0;
+}
+
+// Whether the loop runs long enough that a call does not matter.
 static bool may_be_function(const indim_generator *g, const indim_loop_node *node, int64_t nodes) {
-  int64_t steps = indim_loop_steps(g->e.program, node);
+  int64_t steps = steps_of(g, node);
   bool is_long = steps == 0 || (steps > 1 && nodes >= INDIM_COST_SHARED_LOOP);
-  return node->u.loop.is_parallel || (node->arg_count == 2 && is_long);
+  return is_long || (is_for(node) && node->u.loop.is_parallel);
 }
 
 static indim_status sign(indim_generator *g, const indim_loop_node *node, bool has_lines, indim_emit_entry *entry) {
-  int64_t steps = indim_loop_steps(g->e.program, node);
+  int64_t steps = steps_of(g, node);
   signing s = {.g = g, .runs = steps > 0 ? steps : 1};
   *entry = (indim_emit_entry){.node = node};
-  add(&s, node->u.loop.step);
-  add(&s, node->u.loop.is_parallel);
-  add(&s, node->u.loop.poll_interval);
-  add_body(&s, node->bodies[0]);
+  add(&s, node->kind);
+  add_detail(&s, node);
+  for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+    add_body(&s, node->bodies[k]);
+  }
   s.is_refused = s.is_refused || has_lines;
   if (s.status == INDIM_OK && !s.is_refused && may_be_function(g, node, s.nodes)) {
     entry->signature = s.words;
@@ -214,13 +224,17 @@ static indim_status sign(indim_generator *g, const indim_loop_node *node, bool h
 
 // Groups ----------------------------------------------------------------------------------------------------------------
 
-static bool is_outermost(const indim_loop_node *node) {
+// No other for contains it, and few other loops: all of them are compared, each with all that is in it.
+static bool is_outer(const indim_loop_node *node) {
+  enum { MOST_WHILES = 4 };
+  int32_t whiles = 0;
   for (const indim_loop_body *body = node->body; body->owner != NULL; body = body->outer) {
-    if (body->owner->kind == INDIM_NODE_FOR) {
+    whiles += body->owner->kind == INDIM_NODE_WHILE;
+    if (body->owner->kind == INDIM_NODE_FOR || whiles > MOST_WHILES) {
       return false;
     }
   }
-  return node->kind == INDIM_NODE_FOR;
+  return is_for(node) || node->kind == INDIM_NODE_WHILE;
 }
 
 static bool same_signature(const indim_emit_entry *a, const indim_emit_entry *b) {
@@ -275,7 +289,7 @@ indim_status indim_emit_find_repeats(indim_generator *g, bool has_lines) {
   INDIM_TRY(indim_arena_array(g->arena, 1, sizeof *r, (void **)&r));
   g->repeats = r;
   for (const indim_loop_node *node = g->e.program->body->first; node != NULL; node = indim_loop_next(node)) {
-    r->count += is_outermost(node);
+    r->count += is_outer(node);
   }
   if (r->count == 0) {
     return INDIM_OK;
@@ -284,7 +298,7 @@ indim_status indim_emit_find_repeats(indim_generator *g, bool has_lines) {
   INDIM_TRY(indim_arena_array(g->arena, (size_t)r->count, sizeof *r->entries, (void **)&r->entries));
   int32_t at = 0;
   for (const indim_loop_node *node = g->e.program->body->first; node != NULL; node = indim_loop_next(node)) {
-    if (is_outermost(node)) {
+    if (is_outer(node)) {
       INDIM_TRY(sign(g, node, has_lines, &r->entries[at++]));
     }
   }
@@ -304,14 +318,14 @@ indim_emit_entry *indim_emit_repeat_of(indim_generator *g, const indim_loop_node
 }
 
 bool indim_emit_is_repeated(indim_generator *g, const indim_loop_node *node) {
-  return is_outermost(node) && indim_emit_repeat_of(g, node) != NULL;
+  return is_outer(node) && indim_emit_repeat_of(g, node) != NULL;
 }
 
 // Comparison ------------------------------------------------------------------------------------------------------------
 
 typedef struct matching {
   indim_generator *g;
-  const indim_loop_body *first, *second;
+  const indim_loop_node *first, *second;
 } matching;
 
 // Pairs a with b, unless one of them has another partner already.
@@ -365,8 +379,8 @@ static bool same_value(const matching *m, indim_value_id a, indim_value_id b) {
     if (r->values[a].stamp == r->stamp) {
       return r->values[a].at == b;
     }
-    bool is_inside = indim_emit_is_inside(indim_emit_value(m->g, a)->body, m->first) ||
-                     indim_emit_is_inside(indim_emit_value(m->g, b)->body, m->second);
+    bool is_inside = indim_emit_is_in_loop(indim_emit_value(m->g, a)->body, m->first) ||
+                     indim_emit_is_in_loop(indim_emit_value(m->g, b)->body, m->second);
     if (is_inside || (a != b && !same_outside(m, a, b))) {
       return false;
     }
@@ -409,6 +423,8 @@ static void pair_values(indim_emit_repeats *r, indim_value_id a, indim_value_id 
   }
 }
 
+static bool same_bodies(const matching *m, const indim_loop_node *a, const indim_loop_node *b);
+
 // Of bodies with one signature: counts and kinds are equal.
 static bool same_body(const matching *m, const indim_loop_body *a, const indim_loop_body *b) {
   indim_emit_repeats *r = m->g->repeats;
@@ -420,13 +436,8 @@ static bool same_body(const matching *m, const indim_loop_body *a, const indim_l
         return false;
       }
     }
-    if (!same_storages(m, x, y)) {
+    if (!same_storages(m, x, y) || !same_bodies(m, x, y)) {
       return false;
-    }
-    for (int32_t k = 0; k < 2 && x->bodies[k] != NULL; k++) {
-      if (!same_body(m, x->bodies[k], y->bodies[k])) {
-        return false;
-      }
     }
     pair_values(r, x->first_result, y->first_result, x->result_count);
   }
@@ -438,10 +449,19 @@ static bool same_body(const matching *m, const indim_loop_body *a, const indim_l
   return true;
 }
 
+static bool same_bodies(const matching *m, const indim_loop_node *a, const indim_loop_node *b) {
+  for (int32_t k = 0; k < 2 && a->bodies[k] != NULL; k++) {
+    if (!same_body(m, a->bodies[k], b->bodies[k])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool indim_emit_is_repeat(indim_generator *g, const indim_emit_piece *piece, const indim_loop_node *node) {
   g->repeats->stamp++;
-  matching m = {g, piece->node->bodies[0], node->bodies[0]};
-  return same_body(&m, m.first, m.second);
+  matching m = {g, piece->node, node};
+  return same_bodies(&m, piece->node, node);
 }
 
 indim_value_id indim_emit_counterpart(const indim_generator *g, indim_value_id v) { return g->repeats->values[v].at; }

@@ -166,6 +166,9 @@ enum {
 enum {
   // Occurrences of one function in a body from which it is called, not inlined. matrices_60.
   INDIM_COST_OUTLINED = 12,
+  // Registers from which it is called in a loop, too, if the program has so many of them: the call costs little beside the
+  // work. Loops around small arrays compile in a fourth of the time.
+  INDIM_COST_OUTLINED_REGISTERS = 4,
   // Instructions of a block: LLVM's time grows faster than linearly with longer ones. matrices_60.
   INDIM_COST_BLOCK = 200,
   // Nodes that a loop runs, from which equal ones become one function: a call is some tens of instructions. spectral solvers
