@@ -438,11 +438,14 @@ TEST(topks) {
   }
 }
 
-// Few of a long line: selected, from values in order (each is a candidate), against it (none is), and at random.
+// Few of a line: selected, from values in order (each is a candidate), against it (none is), and at random; inserted, and
+// more of them sorted with the candidates.
 TEST(selections) {
   state = 8;
-  for (int i = 0; i < 24 && can_compile(); i++) {
-    topk_program(PICK(1, 3), PICK(700, 1024, 1601), PICK(1, 2, 7, 30, 64),
+  for (int i = 0; i < 36 && can_compile(); i++) {
+    bool is_short = i % 3 == 0;
+    int64_t size = is_short ? PICK(4, 11, 29, 50) : PICK(700, 1024, 1601);
+    topk_program(PICK(1, 3), size, is_short ? 1 + draw(size / 4) : PICK(1, 2, 7, 30, 64, 90),
                  PICK(0, 1) == 0 ? "copy(x)" : "iota(), iota_dimension=1");
     run();
   }

@@ -1,14 +1,16 @@
 // topk: the first elements of each line in order. A line that is short for them is sorted whole. Of a longer one a buffer holds the
-// candidates: the best so far, in order, followed by those found since that precede the last of them. Vectors of the line are
-// compared with that one, and only where some lane precedes it are elements looked at one by one. When the buffer may not
-// have room for the next chunk it is sorted, which is stable and keeps the first of equals, as they came in their order.
+// best so far, in order. Vectors of the line are compared with the last of them, and only where some lane precedes it are elements
+// looked at one by one. Where few are kept, one that precedes the last is inserted behind those that it does not precede.
+// Where many are, it becomes a candidate behind the best; when the buffer may not have room for the next chunk it is sorted,
+// which is stable and keeps the first of equals, as they came in their order.
 #include "loop/kernels/sort.h"
 
 enum {
   CHUNK = 16,         // elements between looks at the room that is left
   VECTOR_BYTES = 64,  // of the keys compared at once
   MOST_LANES = 16,
-  WORTH = 4  // buffers that a line has to be long for this to pay
+  MOST_INSERTED = 64,  // kept elements into which others are inserted
+  WORTH = 4            // kept elements, or buffers, that a line has to be long for this to pay
 };
 
 // The elements that the buffer has room for, and those that it begins with: so many that the rest is whole vectors.
@@ -20,6 +22,15 @@ static int64_t room_for(int64_t kept) {
 static int32_t lanes_of(indim_type type) {
   int32_t lanes = VECTOR_BYTES / indim_type_bytes(type);
   return lanes > MOST_LANES ? MOST_LANES : lanes;
+}
+
+// Fewer where the line is short, and half as many as elements are looked at one by one for each that is inserted.
+static int32_t lanes_to_insert(const indim_sorting *s) {
+  int32_t lanes = lanes_of(s->inputs[0]->shape->type) / 2;
+  while (lanes > s->size - s->kept) {
+    lanes /= 2;
+  }
+  return lanes;
 }
 
 typedef struct selection {
@@ -122,6 +133,82 @@ static indim_value_id look_at_chunk(selection *p, indim_value_id step, indim_val
   return out;
 }
 
+// Whether |x| precedes element |at| of the buffer.
+static indim_value_id precedes_kept(selection *p, const indim_value_id *x, indim_value_id at) {
+  p->last[0] =
+      indim_sort_element(p->s, &p->s->buffers[0], 0, indim_loop_clamp_index(&p->s->l->b, at, 0, p->s->kept - 1));
+  return indim_sort_before(p->s, 1, x, p->last);
+}
+
+// Inserts element |i| behind those of the first |count| that it does not precede, if there is room or it precedes the last.
+// Answers how many are kept now.
+static indim_value_id insert(selection *p, indim_value_id i, indim_value_id count) {
+  indim_sorting *s = p->s;
+  indim_loop_builder *b = &s->l->b;
+  const indim_sort_line *kept = &s->buffers[0];
+  indim_value_id is_full = indim_loop_in_range(b, count, s->kept, s->kept);
+  indim_value_id out = 0, at = 0, end = 0;
+  indim_sort_load(s, i, 1, p->values);
+  indim_value_id follows = indim_sort_not(s, precedes_kept(p, p->values, indim_loop_index(b, s->kept - 1)));
+  indim_loop_if_begin(b, indim_loop_binary(b, INDIM_OP_AND, is_full, follows));
+  indim_loop_if_else(b, 1, &count);
+  indim_value_id begin = indim_loop_clamp_index(b, count, 0, s->kept - 1);
+  indim_loop_while_begin(b, 1, &begin, &at);
+  indim_value_id before = precedes_kept(p, p->values, indim_loop_add_const(b, at, -1));
+  indim_value_id is_first = indim_loop_in_range(b, at, 0, 0);
+  indim_loop_while_body(b, indim_loop_binary(b, INDIM_OP_AND, before, indim_sort_not(s, is_first)), &at);
+  at = indim_loop_clamp_index(b, at, 1, s->kept);
+  for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
+    indim_value_id to = indim_loop_add(b, kept->base[c], indim_loop_clamp_index(b, at, 0, s->kept - 1));
+    indim_value_id moved = indim_sort_element(s, kept, c, indim_loop_add_const(b, at, -1));
+    indim_loop_store(b, kept->storage[c], to, moved, 1, false);
+  }
+  indim_value_id next = indim_loop_add_const(b, at, -1);
+  indim_loop_while_end(b, &next, &end);
+  put(p, end);
+  indim_value_id more = indim_loop_clamp_index(b, indim_loop_add_const(b, count, 1), 1, s->kept);
+  indim_loop_if_end(b, &more, &out);
+  return out;
+}
+
+// Step 0 inserts the elements before the whole vectors, each other one looks at a vector.
+static void insert_line(indim_sorting *s, indim_value_id number) {
+  indim_loop_builder *b = &s->l->b;
+  selection p = {.s = s, .lanes = lanes_to_insert(s)};
+  p.values = indim_lower_alloc(s->l, 2 * (int64_t)s->n, sizeof *p.values);
+  if (p.values == NULL) {
+    return;
+  }
+  p.last = p.values + s->n;
+  p.first = s->kept + (s->size - s->kept) % p.lanes;
+  indim_sort_scratch(s, 0, number);
+  indim_value_id none = indim_loop_index(b, 0), count = 0, in = 0, some = 0, out = 0;
+  int64_t steps = 1 + (s->size - p.first) / p.lanes;
+  indim_value_id step = indim_loop_for_begin(b, none, indim_loop_index(b, steps), 1, 1, &none, &count);
+  indim_value_id is_start = indim_loop_in_range(b, step, 0, 0);
+  indim_value_id end = indim_loop_add_const(b, indim_loop_mul_const(b, step, p.lanes), p.first);
+  indim_value_id vector = indim_loop_clamp_index(b, indim_loop_add_const(b, end, -p.lanes), 0, s->size - p.lanes);
+  indim_value_id begin = indim_loop_select(b, is_start, none, vector);
+  indim_sort_load(s, vector, p.lanes, p.values);
+  indim_value_id last = indim_sort_element(s, &s->buffers[0], 0, indim_loop_index(b, s->kept - 1));
+  p.last[0] = indim_loop_splat(b, last, p.lanes);
+  indim_value_id precedes = indim_sort_before(s, p.lanes, p.values, p.last);
+  if (indim_lower_failed(s->l)) {
+    return;
+  }
+  indim_value_id any = indim_loop_reduce(b, (indim_loop_op){.op = INDIM_OP_OR}, precedes);
+  indim_loop_if_begin(b, indim_loop_binary(b, INDIM_OP_OR, is_start, any));
+  indim_value_id i = indim_loop_for_begin(b, begin, end, 1, 1, &count, &in);
+  indim_value_id next = insert(&p, indim_loop_clamp_index(b, i, 0, s->size - 1), in);
+  indim_loop_for_end(b, &next, &some);
+  indim_loop_if_else(b, 1, &some);
+  indim_loop_if_end(b, &count, &out);
+  indim_loop_for_end(b, &out, &count);
+  if (!indim_lower_failed(s->l)) {
+    indim_sort_store(s, &s->buffers[0]);
+  }
+}
+
 // Step 0 sorts what the buffer begins with, each other one looks at a chunk, and the last one sorts in any case.
 static void select_line(indim_sorting *s, indim_value_id number) {
   indim_loop_builder *b = &s->l->b;
@@ -162,9 +249,10 @@ void indim_lower_topk(indim_lowering *l, indim_flow_item *item) {
   if (s.kept == 0) {
     return;
   }
-  bool is_selected = s.size / WORTH >= room_for(s.kept);
-  s.room = is_selected ? room_for(s.kept) : s.size;
-  s.run_line = is_selected ? select_line : indim_sort_line_whole;
+  bool is_inserted = s.kept <= MOST_INSERTED && s.size / WORTH >= s.kept;
+  bool is_selected = is_inserted || s.size / WORTH >= room_for(s.kept);
+  s.room = is_inserted ? s.kept : is_selected ? room_for(s.kept) : s.size;
+  s.run_line = is_inserted ? insert_line : is_selected ? select_line : indim_sort_line_whole;
   indim_lower_explain(l, item,
                       is_selected ? "%lld of %lld selected, by a buffer of %lld" : "%lld of %lld: sorted whole",
                       (long long)s.kept, (long long)s.size, (long long)s.room);
