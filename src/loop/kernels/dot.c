@@ -57,6 +57,33 @@ static void merge_output(indim_product *p, indim_nest *nest) {
   }
 }
 
+static bool is_adjacent(const indim_nest *nest, int32_t dim) {
+  bool is = false;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    const int64_t *strides = nest->list->accesses[i].strides;
+    is = is || (strides != NULL && indim_index_abs(strides[dim]) == 1);
+  }
+  return is;
+}
+
+// The nest's vector dimension was chosen by the operands. Lanes that lie apart there and in the output are loaded and stored one
+// by one: a few that are adjacent in both take less time, and much less code.
+static void prefer_adjacent(const indim_product *p, indim_nest *nest) {
+  enum { LEAST_LANES = 4 };
+  const indim_location *at = &p->item->place;
+  int32_t chosen = nest->vector_dim;
+  if (chosen < 0 || chosen >= p->out_rank || at->tiled != NULL || at->strides[chosen] == 1 ||
+      is_adjacent(nest, chosen)) {
+    return;
+  }
+  for (int32_t d = 0; d < p->out_rank; d++) {
+    bool is_long = nest->sizes[d] > 1 && p->sizes[d] >= LEAST_LANES;
+    if (is_long && at->strides[d] == 1 && is_adjacent(nest, d)) {
+      nest->vector_dim = d;
+    }
+  }
+}
+
 static bool is_left_to_host(indim_product *p, const int64_t *sizes) {
   const char *reason = indim_product_call_host(p, sizes);
   if (reason == NULL) {
@@ -103,6 +130,8 @@ void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
       indim_product_run_one_row(&p, contracted, nest.sizes[contracted]);
       return;
     }
+    prefer_adjacent(&p, &nest);
+    p.vector_dim = nest.vector_dim;
     merge_output(&p, &nest);
     memcpy(p.sizes, nest.sizes, sizeof p.sizes);
   }
