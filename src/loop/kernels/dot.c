@@ -3,6 +3,7 @@
 // of the sums, and one rounding instead of two, are ours.
 #include <string.h>
 
+#include "host/matmul.h"
 #include "loop/ir/build.h"
 #include "loop/kernels/dot.h"
 #include "loop/target/cost.h"
@@ -97,8 +98,17 @@ static bool is_left_to_host(indim_product *p, const int64_t *sizes) {
   return reason == NULL;
 }
 
+// What is converted to s32 on the way to a product in s32: small integers are multiplied as they are.
+static indim_flow_item *before_conversion(indim_flow_item *operand) {
+  bool is_it = operand->placement == INDIM_PLACEMENT_INLINE && operand->kind == INDIM_FLOW_OP &&
+               operand->instr->op == INDIM_OP_CONVERT && operand->shape->type == INDIM_S32 &&
+               indim_matmul_is_small_int(operand->operands[0]->shape->type);
+  return is_it ? operand->operands[0] : operand;
+}
+
 void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
-  indim_product p = {.l = l, .item = item, .lhs = item->operands[0], .rhs = item->operands[1]};
+  indim_product p = {.l = l, .item = item, .lhs = before_conversion(item->operands[0])};
+  p.rhs = before_conversion(item->operands[1]);
   p.list = indim_lower_alloc(l, 1, sizeof *p.list);
   if (p.list == NULL) {
     return;
