@@ -385,7 +385,9 @@ static bool same_value(const matching *m, indim_value_id a, indim_value_id b) {
       return false;
     }
     r->values[a] = (indim_emit_image){r->stamp, b};
-    const indim_loop_node *splat = indim_emit_splat_of(m->g, a);
+    // A constant is no field of the frame, and the same one need not be a splat in both.
+    LLVMValueRef reg = m->g->regs[a].part[0];
+    const indim_loop_node *splat = reg == NULL || LLVMIsConstant(reg) ? NULL : indim_emit_splat_of(m->g, a);
     if (splat == NULL) {
       return true;
     }
