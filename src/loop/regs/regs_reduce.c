@@ -72,10 +72,20 @@ static entry take_lanes(indim_loop_builder *b, const combiner *c, entry x, int32
   return out;
 }
 
+// Whether it is asked whether all lanes are true, or any: one instruction tells.
+static bool is_whether(const indim_loop_builder *b, const combiner *c, entry x) {
+  return b->status == INDIM_OK && c->computation == NULL && (c->op == INDIM_OP_OR || c->op == INDIM_OP_AND) &&
+         indim_loop_value_of(b, x.value[0])->type == INDIM_PRED;
+}
+
 // Reduces all lanes of |x|, and |init| if not NULL, to one. |x| is split into powers of two, the largest first: each is
 // halved until it is as wide as the next, and combined with it; a single leftover lane is combined with |init|.
 static entry reduce_lanes(indim_loop_builder *b, const combiner *c, int32_t lanes, entry x, const entry *init) {
   int32_t width = 1;
+  if (is_whether(b, c, x) && lanes > 1) {
+    entry whether = {{indim_loop_reduce(b, (indim_loop_op){.op = c->op}, x.value[0])}};
+    return init == NULL ? whether : combine(b, c, *init, whether);
+  }
   while (width * 2 <= lanes) {
     width *= 2;
   }
