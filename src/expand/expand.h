@@ -28,6 +28,9 @@ void indim_expansions_deinit(indim_expansions *e);
 // The computation for |instr|, the same for each call; NULL in |*out| for an op that is not made of others. It lives as
 // long as |e|. UNSUPPORTED at the instruction for what its op can say and no expansion does.
 INDIM_CHECKED indim_status indim_expand(indim_expansions *e, const indim_instr *instr, const indim_computation **out);
+// Whether a while loop runs on each element of arrays by itself until that is done: its expansion does so in blocks
+// (while_elementwise.c).
+bool indim_expand_is_while_elementwise(const indim_instr *loop);
 // The instruction of |module| that an instruction of an expansion stands for; one of |module| itself is that. The module of an
 // expansion that is not among these: NULL.
 const indim_instr *indim_expansion_source(const indim_expansions *e, const indim_module *module,

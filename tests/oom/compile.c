@@ -158,6 +158,23 @@ TEST(control) {
             inputs, 1);
 }
 
+// A while loop whose elements run by themselves.
+TEST(loop_over_blocks) {
+  fail_each("any { a = pred[] parameter(0) b = pred[] parameter(1) ROOT r = or(a, b) }\n"
+            "small { x = s32[70] parameter(0) n = s32[] constant(100) m = s32[70] broadcast(n), dimensions={} "
+            "ROOT r = compare(x, m), direction=LT }\n"
+            "ENTRY e { a = s32[70] iota(), iota_dimension=0 s = tuple(a, a)\n"
+            "  w = (s32[70], s32[70]) while(s), condition={ x = (s32[70], s32[70]) parameter(0) "
+            "v = s32[70] get-tuple-element(x), index=0 p = pred[70] call(v), to_apply=small f = pred[] constant(false) "
+            "ROOT r = pred[] reduce(p, f), dimensions={0}, to_apply=any }, "
+            "body={ x = (s32[70], s32[70]) parameter(0) v = s32[70] get-tuple-element(x), index=0 "
+            "u = s32[70] get-tuple-element(x), index=1 p = pred[70] call(v), to_apply=small o = s32[] constant(1) "
+            "ones = s32[70] broadcast(o), dimensions={} d = add(v, u) e = add(d, ones) n = select(p, e, v) "
+            "ROOT t = tuple(n, u) }\n"
+            "  ROOT g = s32[70] get-tuple-element(w), index=0 }\n",
+            NULL, 0);
+}
+
 TEST(products) {
   fail_each("ENTRY e { i = f32[64,48] iota(), iota_dimension=0 j = f32[48,80] iota(), iota_dimension=1\n"
             "  d = f32[64,80] dot(i, j), lhs_contracting_dims={1}, rhs_contracting_dims={0} ROOT n = negate(d) }\n",
@@ -262,6 +279,7 @@ TEST(dynamic_dimensions) {
   X(elementwise_and_reduce) \
   X(loops_over_memory)      \
   X(control)                \
+  X(loop_over_blocks)       \
   X(dynamic_dimensions)     \
   X(expanded)               \
   X(small_matrices)         \
