@@ -336,3 +336,13 @@ def top_of_top(x):
     for _ in range(40):
         total = lax.top_k(x + total, 5)[0].sum()
     return total
+
+
+@program(uniform(10_000, low=0.1, high=9))
+def newton_each(a):
+    """Square roots by Newton's method under vmap, each until it is exact."""
+
+    def root(v):
+        return lax.while_loop(lambda s: jnp.abs(s * s - v) > 1e-5 * v, lambda s: (s + v / s) / 2, v)
+
+    return jax.vmap(root)(a)

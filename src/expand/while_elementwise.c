@@ -4,8 +4,8 @@
 //   while (any(p(s)))  s = select(p(s), f(s), s)
 //
 // becomes a loop over blocks of elements, which live in registers, and inside it the same loop over a block: a block makes as
-// many steps as its own elements need, and nothing passes through memory in between. The last block overlaps the one before:
-// elements that are done stay as they are.
+// many steps as its own elements need, and nothing passes through memory in between. The last block overlaps the one before,
+// and computes some elements again. The condition may also ask a scalar, as a number of steps.
 #include "expand/expand.h"
 #include "expand/kit.h"
 #include "graph/dynamic.h"
@@ -24,7 +24,8 @@ typedef struct scope {
 static const scope top = {NULL, NULL};
 
 typedef struct search {
-  const indim_instr *active;  // p(s), in the condition
+  const indim_instr *any;     // in the condition: of
+  const indim_instr *active;  // p(s)
   const indim_shape *whole;   // its shape, that of all arrays
   const indim_computation *condition, *body;
   int32_t visits;  // that are left
@@ -161,7 +162,7 @@ static bool fits_instr(search *s, const indim_instr *x, int32_t depth) {
   case INDIM_OP_TUPLE:
     return depth == 0 && x == s->body->root;
   case INDIM_OP_REDUCE:
-    return depth == 0 && x == s->condition->root;
+    return depth == 0 && x == s->any;
   case INDIM_OP_CONSTANT:
     return indim_shape_is_scalar(x->shape) && !indim_literal_is_elided(x->literal);
   case INDIM_OP_BROADCAST:
@@ -203,19 +204,48 @@ static bool is_any(const indim_instr *reduce) {
          *(const uint8_t *)indim_literal_data(init->literal) == 0;
 }
 
-// Whether result |k| is asked for.
-static bool is_used(const indim_instr *loop, int32_t k) {
-  const indim_computation *c = loop->computation;
-  for (int32_t i = loop->index + 1; i < c->instr_count; i++) {
-    const indim_instr *user = c->instrs[i];
-    for (int32_t j = 0; j < user->operand_count; j++) {
-      if (user->operands[j] == loop &&
-          (user->op != INDIM_OP_GET_TUPLE_ELEMENT || indim_instr_int(user, INDIM_ATTR_INDEX, 0) == k)) {
-        return true;
-      }
+// What asks whether any element is active: the root of the condition, or one of the two that it needs. NULL if nothing does.
+static const indim_instr *find_any(const indim_computation *condition) {
+  const indim_instr *root = condition->root;
+  if (is_any(root)) {
+    return root;
+  }
+  for (int32_t k = 0; k < 2 && root->op == INDIM_OP_AND; k++) {
+    if (is_any(root->operands[k])) {
+      return root->operands[k];
     }
   }
-  return c->root == loop;
+  return NULL;
+}
+
+static bool has_operand(const indim_instr *user, const indim_instr *x) {
+  for (int32_t j = 0; j < user->operand_count; j++) {
+    if (user->operands[j] == x) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether result |k| is asked for: JAX takes all members of a loop, whether it needs them or not.
+static bool is_used(const indim_instr *loop, int32_t k) {
+  const indim_computation *c = loop->computation;
+  bool is_asked = c->root == loop;
+  for (int32_t i = loop->index + 1; i < c->instr_count && !is_asked; i++) {
+    const indim_instr *member = c->instrs[i];
+    if (!has_operand(member, loop)) {
+      continue;
+    }
+    bool is_member = member->op == INDIM_OP_GET_TUPLE_ELEMENT;
+    if (is_member && indim_instr_int(member, INDIM_ATTR_INDEX, 0) != k) {
+      continue;
+    }
+    is_asked = !is_member || c->root == member;
+    for (int32_t j = i + 1; j < c->instr_count && !is_asked; j++) {
+      is_asked = has_operand(c->instrs[j], member);
+    }
+  }
+  return is_asked;
 }
 
 bool indim_expand_is_while_elementwise(const indim_instr *loop) {
@@ -225,10 +255,11 @@ bool indim_expand_is_while_elementwise(const indim_instr *loop) {
   search s = {.visits = MOST_VISITS};
   s.condition = indim_instr_computation(loop, INDIM_ATTR_CONDITION);
   s.body = indim_instr_computation(loop, INDIM_ATTR_BODY);
-  if (!is_any(s.condition->root) || s.body->root->op != INDIM_OP_TUPLE) {
+  s.any = find_any(s.condition);
+  if (s.any == NULL || s.body->root->op != INDIM_OP_TUPLE) {
     return false;
   }
-  s.active = s.condition->root->operands[0];
+  s.active = s.any->operands[0];
   s.whole = s.active->shape;
   if (indim_shape_element_count(s.whole) < LEAST || !fits(&s, s.condition, 0) || !fits(&s, s.body, 0)) {
     return false;
@@ -324,12 +355,12 @@ static const indim_computation *make_copy(indim_expander *x, const blocks *w, co
   return indim_builder_end(x->b, copy(x, w, of, &parameter));
 }
 
-// Shapes of the values, of a block or of all elements in one dimension.
+// Shapes of the values, twice, of a block or of all elements in one dimension.
 static const indim_shape **make_shapes(indim_expander *x, const blocks *w, bool is_block) {
   void *memory = NULL;
   indim_arena *arena = &x->b->module->arena;
   int64_t size = is_block ? BLOCK : indim_shape_element_count(w->s.whole);
-  indim_build_fail(x->b, indim_arena_array(arena, (size_t)w->count, sizeof(indim_shape *), &memory));
+  indim_build_fail(x->b, indim_arena_array(arena, 2 * (size_t)w->count, sizeof(indim_shape *), &memory));
   const indim_shape **shapes = memory;
   for (int32_t k = 0; k < w->count && x->b->status == INDIM_OK; k++) {
     const indim_shape *of = x->instr->shape->members[k];
@@ -337,12 +368,13 @@ static const indim_shape **make_shapes(indim_expander *x, const blocks *w, bool 
     indim_build_fail(x->b, indim_arena_alloc(arena, sizeof(indim_shape), &memory));
     if (x->b->status == INDIM_OK) {
       indim_build_fail(x->b, indim_shape_init(x->cx, of->type, is_scalar ? 0 : 1, is_scalar ? NULL : &size, memory));
-      shapes[k] = memory;
+      shapes[k] = shapes[w->count + k] = memory;
     }
   }
   return x->b->status == INDIM_OK ? shapes : NULL;
 }
 
+// The values are those before the loop, and then the results, which are the same at first.
 static value step(indim_expander *x, const void *about, value index, value *values) {
   blocks w = *(const blocks *)about;
   value *parts = indim_expand_values(x, w.count);
@@ -359,7 +391,8 @@ static value step(indim_expander *x, const void *about, value index, value *valu
   for (int32_t k = 0; k < w.count; k++) {
     w.s.visits = MOST_VISITS;
     if (!indim_shape_is_scalar(x->instr->shape->members[k]) && !is_fixed(&w.s, k)) {
-      values[k] = indim_expand_put_part(x, values[k], 0, start, indim_build_get_tuple_element(x->b, done, k));
+      value *result = &values[w.count + k];
+      *result = indim_expand_put_part(x, *result, 0, start, indim_build_get_tuple_element(x->b, done, k));
     }
   }
   return indim_expand_next(x, index);
@@ -369,11 +402,11 @@ value indim_expand_while_elementwise(indim_expander *x) {
   blocks w = {.count = (int32_t)x->instr->shape->member_count};
   w.s.condition = indim_instr_computation(x->instr, INDIM_ATTR_CONDITION);
   w.s.body = indim_instr_computation(x->instr, INDIM_ATTR_BODY);
-  w.s.whole = w.s.condition->root->operands[0]->shape;
+  w.s.whole = find_any(w.s.condition)->operands[0]->shape;
   indim_shape state;
   const indim_shape **shapes = make_shapes(x, &w, true);
   const indim_shape **all = make_shapes(x, &w, false);
-  value *values = indim_expand_values(x, w.count);
+  value *values = indim_expand_values(x, 2 * (int64_t)w.count);
   if (shapes == NULL || all == NULL || values == NULL) {
     return NULL;
   }
@@ -385,16 +418,17 @@ value indim_expand_while_elementwise(indim_expander *x) {
   w.condition = make_copy(x, &w, "active", w.s.condition, &state);
   w.body = make_copy(x, &w, "step", w.s.body, &state);
   int64_t count = (indim_shape_element_count(w.s.whole) + BLOCK - 1) / BLOCK;
-  indim_expand_loop loop = indim_expand_make_loop(x, count, all, w.count, step, &w);
+  indim_expand_loop loop = indim_expand_make_loop(x, count, all, 2 * w.count, step, &w);
   indim_expand_begin(x);
   for (int32_t k = 0; k < w.count; k++) {
     values[k] = indim_build_get_tuple_element(x->b, x->operands[0], k);
     values[k] = indim_build_reshape(x->b, values[k], all[k]->sizes, all[k]->rank);
+    values[w.count + k] = values[k];
   }
   indim_expand_run_loop(x, &loop, values);
   for (int32_t k = 0; k < w.count; k++) {
     const indim_shape *shape = x->instr->shape->members[k];
-    values[k] = indim_build_reshape(x->b, values[k], shape->sizes, shape->rank);
+    values[k] = indim_build_reshape(x->b, values[w.count + k], shape->sizes, shape->rank);
   }
   return indim_build_tuple(x->b, values, w.count);
 }

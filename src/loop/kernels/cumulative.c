@@ -25,7 +25,7 @@ typedef struct scan_state {
 } scan_state;
 
 // A line that is written out has so many elements, and its elements are worth so much in all.
-enum { SHORT = 16, LEAST_COST = 8, MOST_COST = 1024 };
+enum { SHORT = 16, LEAST_COST = 5, MOST_COST = 1024 };
 
 static const indim_flow_item *result_of(const scan_state *s, int32_t i) {
   return s->item->member_count > 0 ? s->item->members[i] : s->item;
