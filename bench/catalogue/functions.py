@@ -91,6 +91,8 @@ rows(
     "numpy",
     ("argmax_row", jnp.argmax, x),
     ("argmin_row_i32", jnp.argmin, i32(MILLION, high=MILLION)),
+    ("max_rows_of_100", lambda a: a.max(axis=2), f32(64, 128, 100)),
+    ("min_and_max_rows_of_100", lambda a: (a.min(axis=2), a.max(axis=2)), f32(64, 128, 100)),
 )
 for name in "cumsum cumprod median percentile nanmedian quantile sort argsort unique_counts average diff".split():
     if name in ("percentile", "quantile"):

@@ -192,6 +192,21 @@ static bool is_decided(const indim_loop_builder *b, int32_t direction, const ind
   return is_less || is_greater;
 }
 
+// The maximum of a value and the lowest one, as at the start of a reduction, or the minimum with the highest: the value. 0 otherwise.
+static indim_value_id without_bound(const indim_loop_builder *b, indim_op op, indim_type type,
+                                    const indim_value_id *args) {
+  indim_element bound = {0, 0};
+  indim_padding padding = op == INDIM_OP_MAXIMUM ? INDIM_PADDING_LOWEST : INDIM_PADDING_HIGHEST;
+  bool is_bounded = indim_element_padding(type, padding, &bound);
+  for (int i = 0; i < 2 && is_bounded; i++) {
+    const indim_loop_node *node = indim_loop_node_of(b, args[i]);
+    if (node != NULL && node->kind == INDIM_NODE_CONST && node->u.constant.bits[0] == bound.bits) {
+      return args[1 - i];
+    }
+  }
+  return 0;
+}
+
 // An existing value or a cheaper node in its place; 0 if there is none.
 static indim_value_id simplify(indim_loop_builder *b, const indim_loop_op *op, indim_type type, int32_t count,
                                const indim_value_id *args) {
@@ -222,6 +237,9 @@ static indim_value_id simplify(indim_loop_builder *b, const indim_loop_op *op, i
     return is_known              ? constant(b, INDIM_PRED, x.lanes, is_true ? 1 : 0, 0)
            : x.type == INDIM_S64 ? constant_fold_compare(b, op, args)
                                  : 0;
+  }
+  if (count == 2 && (op->op == INDIM_OP_MAXIMUM || op->op == INDIM_OP_MINIMUM)) {
+    return without_bound(b, op->op, type, args);
   }
   if (count == 2 && op->op == INDIM_OP_DIVIDE) {
     return divide_by_power_of_two(b, type, args);

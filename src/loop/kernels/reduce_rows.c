@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "loop/kernels/reduce.h"
+#include "loop/target/cost.h"
 
 // Combining lanes -----------------------------------------------------------------------------------------------------
 
@@ -126,6 +127,12 @@ static void finish(indim_reduction *r, partial *p) {
   }
 }
 
+// Whether an element may be taken twice.
+static bool is_idempotent(const indim_reduction *r) {
+  return r->is_single && (r->op.op == INDIM_OP_MAXIMUM || r->op.op == INDIM_OP_MINIMUM || r->op.op == INDIM_OP_AND ||
+                          r->op.op == INDIM_OP_OR);
+}
+
 // Reduces along the vector dimension. With an op that has an identity, |wide| is carried through the outer reduced
 // dimensions; otherwise it starts with the first elements and is finished before the remainder of the row, which follows
 // it in order.
@@ -155,6 +162,12 @@ static void reduce_row(indim_reduction *r, partial *p) {
   }
   if (!r->is_single) {
     finish(r, p);
+  }
+  if (done > 0 && done < p->size && is_idempotent(r) && r->inputs[0]->cost <= INDIM_COST_LATENCY_BOUND) {
+    // The last elements once more, in vectors that end with the row: their lanes are not combined on their own.
+    load_rows(r, p, r->lanes, indim_loop_index(b, p->size - r->lanes), values);
+    apply_each(r, p, p->wide, values, p->wide);
+    done = p->size;
   }
   for (int32_t lanes = 0; (lanes = indim_piece_lanes(p->size - done, r->lanes)) > 0; done += lanes) {
     load_rows(r, p, lanes, indim_loop_index(b, done), values);
