@@ -311,6 +311,7 @@ static indim_status lower_module(indim_lowering *l) {
   indim_flow *flow = NULL;
   const indim_flow_options options = {.may_unroll = indim_lower_is_enabled(l, INDIM_DECISION_UNROLL),
                                       .is_self_contained = l->options->is_self_contained,
+                                      .has_library = indim_lower_is_enabled(l, INDIM_DECISION_LIBRARY),
                                       .may_split = indim_lower_is_enabled(l, INDIM_DECISION_THREADS),
                                       .has_foreign_calls = l->options->has_foreign_calls};
   INDIM_TRY(indim_flow_make(l->program, &l->arena, l->program->module->entry, &options, &flow));

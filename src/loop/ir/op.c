@@ -31,7 +31,8 @@ enum {
 #define INDIM_EXPANSION(op, function)                                                                 \
   _Static_assert((int)CLASS_OF_##op == (int)INDIM_OP_CLASS_EXPAND || INDIM_OP_##op == INDIM_OP_FFT || \
                      INDIM_OP_##op == INDIM_OP_REDUCE || INDIM_OP_##op == INDIM_OP_DOT ||             \
-                     INDIM_OP_##op == INDIM_OP_CUSTOM_CALL || INDIM_OP_##op == INDIM_OP_WHILE,        \
+                     INDIM_OP_##op == INDIM_OP_CONVOLUTION || INDIM_OP_##op == INDIM_OP_WHILE ||      \
+                     INDIM_OP_##op == INDIM_OP_CUSTOM_CALL,                                           \
                  "an op of expand.def has class EXPAND in op.def");
 #include "expand/expand.def"
 

@@ -85,6 +85,19 @@ static void count_operations(tally *t, const indim_loop_node *node, double times
   cost->lanes = wide > cost->lanes ? wide : cost->lanes;
 }
 
+// Whether a call of the host shares its work among threads, if it has any.
+static bool shares_work(const indim_loop_node *node) {
+  const int64_t *numbers = node->u.host.numbers;
+  switch ((int)node->u.host.service) {
+  case INDIM_HOST_MATMUL:
+    return ((const indim_host_matmul *)(const void *)numbers)->single_thread == 0;
+  case INDIM_HOST_CONVOLUTION:
+    return ((const indim_host_convolution *)(const void *)numbers)->single_thread == 0;
+  default:
+    return node->u.host.service == INDIM_HOST_FFT;
+  }
+}
+
 static void touch(tally *t, const indim_effect *e, double times, double elements) {
   const indim_storage *storage = t->program->storages[e->storage];
   const indim_loop_value *address = value_of(t, e->address);
@@ -125,6 +138,7 @@ static void count_memory(tally *t, const indim_loop_node *node, double times) {
 static void count_node(tally *t, const indim_loop_node *node, double times) {
   count_operations(t, node, times);
   count_memory(t, node, times);
+  t->cost->is_parallel = t->cost->is_parallel || (node->kind == INDIM_NODE_HOST && shares_work(node));
   if (node->kind == INDIM_NODE_FOR) {
     t->cost->is_parallel = t->cost->is_parallel || node->u.loop.is_parallel;
     times *= trips_of(t, node);

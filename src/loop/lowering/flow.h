@@ -116,6 +116,7 @@ bool indim_flow_owns(indim_flow_item *item);
 typedef struct indim_flow_options {
   bool may_unroll;         // loops of few steps become the items of their steps
   bool is_self_contained;  // what has an expansion is not left to a service of the host
+  bool has_library;        // the host computes large convolutions, phase by phase where they have any
   bool may_split;          // long sums with few results become parts for threads
   bool has_foreign_calls;  // custom calls of functions that nobody knows here are the host's
 } indim_flow_options;
