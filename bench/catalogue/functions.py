@@ -277,6 +277,9 @@ LAYERS = {
     "5x5_mnist": (conv(), f32(32, 28, 28, 1), f32(5, 5, 1, 16)),
     "3x3_16_batch": (conv(), f32(32, 28, 28, 16), f32(3, 3, 16, 32)),
     "depthwise": (conv(groups=64), f32(4, 28, 28, 64), f32(3, 3, 1, 64)),
+    "depthwise_stride": (conv((2, 2), groups=64), f32(4, 56, 56, 64), f32(3, 3, 1, 64)),
+    "3x3_64_bf16": (conv(), bf16(2, 28, 28, 64), bf16(3, 3, 64, 64)),
+    "3x3_32_f64": (conv(), f64(2, 28, 28, 32), f64(3, 3, 32, 32)),
     "groups_4": (conv(groups=4), f32(4, 28, 28, 64), f32(3, 3, 16, 64)),
     "dilated": (conv(dilation=(2, 2)), f32(4, 28, 28, 32), f32(3, 3, 32, 32)),
     "transposed": (conv(lhs=(2, 2), padding=((2, 2), (2, 2))), f32(4, 14, 14, 64), f32(4, 4, 64, 32)),
@@ -285,6 +288,16 @@ LAYERS = {
         lambda a, w: lax.conv_general_dilated(a, w, (2,), "SAME", dimension_numbers=("NWC", "WIO", "NWC")),
         f32(4, 4000, 32),
         f32(9, 32, 64),
+    ),
+    "audio_stem": (
+        lambda a, w: lax.conv_general_dilated(a, w, (4,), "SAME", dimension_numbers=("NWC", "WIO", "NWC")),
+        f32(4, 16000, 1),
+        f32(16, 1, 64),
+    ),
+    "volume_stride": (
+        lambda a, w: lax.conv_general_dilated(a, w, (2, 2, 2), "SAME", dimension_numbers=("NDHWC", "DHWIO", "NDHWC")),
+        f32(1, 16, 32, 32, 16),
+        f32(3, 3, 3, 16, 32),
     ),
     "volume": (
         lambda a, w: lax.conv_general_dilated(a, w, (1, 1, 1), "SAME", dimension_numbers=("NDHWC", "DHWIO", "NDHWC")),
