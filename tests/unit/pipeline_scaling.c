@@ -145,6 +145,23 @@ static void write_branches(indim_buffer *out, int layers) {
   indim_buffer_printf(out, "ROOT r = f32[32] negate(x%d) }\n", layers);
 }
 
+// Elements of elements of a line, by indices: a load for each lane, again and again.
+static void write_gathers(indim_buffer *out, int layers) {
+  indim_buffer_text(out, "ENTRY e { x = f32[1000] parameter(0) i0 = s32[1000] parameter(1)\n");
+  for (int i = 0; i < layers; i++) {
+    indim_buffer_printf(
+        out,
+        "i%d = s32[1000] gather(i0, i%d), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
+        "index_vector_dim=1, slice_sizes={1}\n",
+        i + 1, i);
+  }
+  indim_buffer_printf(
+      out,
+      "ROOT r = f32[1000] gather(x, i%d), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
+      "index_vector_dim=1, slice_sizes={1} }\n",
+      layers);
+}
+
 TEST(equal_layers_are_one_function) {
   if (!can_compile()) {
     return;
@@ -207,10 +224,20 @@ TEST(functions_of_many_registers_are_called) {
   CHECK(branches > 0 && branches < 100);
 }
 
+TEST(lane_by_lane_is_one_vector_at_a_time) {
+  if (!can_compile()) {
+    return;
+  }
+  int lines = lines_of(write_gathers, 1);
+  printf("  %d lines\n", lines);
+  CHECK(lines > 0 && lines < 200);
+}
+
 #define CASES(X)                                    \
   X(equal_layers_are_one_function)                  \
   X(equal_loops_that_carry_values_are_one_function) \
   X(functions_of_many_registers_are_called)         \
   X(sorts_are_as_long_for_any_size)                 \
+  X(lane_by_lane_is_one_vector_at_a_time)           \
   X(many_short_dimensions_are_little_code)
 TEST_MAIN(CASES)

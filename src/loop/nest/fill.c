@@ -247,6 +247,26 @@ static void match_unroll(indim_nest *nest, indim_flow_item *item) {
   item->unroll = nest->unroll;
 }
 
+// Whether the lanes of an access are moved one by one, which is two instructions for each.
+static bool is_lane_by_lane(const indim_nest *nest, const indim_access *access) {
+  enum { MOST_SHUFFLED = 4 };  // load.c and store.c shuffle up to such strides
+  if (access->strides != NULL && indim_index_abs(access->strides[nest->vector_dim]) <= MOST_SHUFFLED) {
+    return false;
+  }
+  return access->item == NULL || !nest->l->target->has_gather;
+}
+
+// A vector that is moved lane by lane is long code and hides the loop around it: several of them one after the other take as many
+// times as long to generate, and gain nothing.
+static void limit_unroll(indim_nest *nest) {
+  int32_t moved = 0;
+  for (int32_t i = 0; i < nest->list->count && nest->vector_dim >= 0 && !nest->transposes; i++) {
+    moved += is_lane_by_lane(nest, &nest->list->accesses[i]);
+  }
+  int32_t most = moved == 0 ? nest->unroll : moved == 1 ? 2 : 1;
+  nest->unroll = nest->unroll < most ? nest->unroll : most;
+}
+
 // Begins a region that writes |to| and the nest's panels.
 static void begin_region(indim_nest *nest, indim_storage *to) {
   indim_storage *written[1 + INDIM_MAX_PANELS] = {to};
@@ -302,6 +322,7 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     }
     prefer_interleaved(&nest);
     nest.stacked = stacked_dim(&nest, &f) + 1;
+    limit_unroll(&nest);
     match_unroll(&nest, item);
     nest.streams = is_non_temporal(&nest, item, at);
     if (!converts(item, at)) {
