@@ -19,6 +19,7 @@ enum {
   FEW_COLUMNS = 128,
   LEAST_LENGTH = 256,           // of a part of a sum
   MOST_PRODUCT_SIDE = 64,       // of a product's results
+  LEAST_HOST_SIDE = 8,          // a product that the host computes, it splits itself
   LEAST_PRODUCT_WORK = 1 << 18  // multiplications
 };
 
@@ -225,7 +226,13 @@ static bool suits_dot(const indim_instr *instr) {
   int64_t length = lhs->sizes[dim];
   int64_t results = indim_shape_element_count(instr->shape);
   int64_t divisor = divisor_of(length, MOST_PARTS);
-  return results > 0 && results <= MOST_PRODUCT_SIDE * MOST_PRODUCT_SIDE && divisor >= LEAST_PARTS &&
+  bool is_host_type =
+      (lhs->type == INDIM_F32 || lhs->type == INDIM_F64) && rhs->type == lhs->type && instr->shape->type == lhs->type;
+  int64_t rows = length == 0 ? 0 : indim_shape_element_count(lhs) / length;
+  int64_t columns = length == 0 ? 0 : indim_shape_element_count(rhs) / length;
+  bool is_hosts = is_host_type && rows >= LEAST_HOST_SIDE && columns >= LEAST_HOST_SIDE &&
+                  rows == results / columns;  // else there is a batch
+  return !is_hosts && results > 0 && results <= MOST_PRODUCT_SIDE * MOST_PRODUCT_SIDE && divisor >= LEAST_PARTS &&
          length / divisor >= LEAST_LENGTH && length >= 16 * results / MOST_PRODUCT_SIDE &&
          length >= LEAST_PRODUCT_WORK / results;
 }
