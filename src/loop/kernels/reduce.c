@@ -259,6 +259,18 @@ static bool is_by_index(const indim_reduction *r) {
           index->sizes[r->vector_dim] <= INT64_C(1) << (indim_type_bits(index->type) - 1));
 }
 
+// Whether each lane along |dim| loads from an address of its own, found by an index that it loads.
+static bool is_gathered(const indim_access_list *list, int32_t dim) {
+  bool is_indirect = false, has_indices = false;
+  for (int32_t i = 0; i < list->count; i++) {
+    const indim_access *access = &list->accesses[i];
+    is_indirect = is_indirect || access->strides == NULL;
+    has_indices = has_indices || (dim >= 0 && access->strides != NULL && access->strides[dim] != 0 &&
+                                  indim_type_is_integral(access->storage->type));
+  }
+  return is_indirect && has_indices;
+}
+
 static void choose(indim_reduction *r) {
   indim_access_list *list = indim_lower_alloc(r->l, 1, sizeof *list);
   if (list == NULL) {
@@ -278,6 +290,7 @@ static void choose(indim_reduction *r) {
   if (r->vector_dim >= 0 && r->is_reduced[r->vector_dim] && nest.sizes[r->vector_dim] < r->lanes) {
     choose_lanes_across_rows(r, collapses_output(r) ? nest.sizes : shape->sizes, nest.sizes[r->vector_dim]);
   }
+  r->is_gathered = is_gathered(list, r->vector_dim);
   if (indim_reduce_is_by_rows(r)) {
     r->by_index = is_by_index(r);
     choose_registers(r, &nest);
@@ -336,8 +349,8 @@ static void run_output(indim_reduction *r) {
       indim_lower_explain(l, r->item, "columns, some rows at a time");
     } else if (d == r->vector_dim) {
       nest.vector_dim = at;
-      int32_t most = r->is_single ? 4 * r->lanes : r->lanes;
-      if (has_unrolled_bytes(r)) {  // a vector of bytes, or one of the result
+      int32_t most = r->is_single && !r->is_gathered ? 4 * r->lanes : r->lanes;
+      if (has_unrolled_bytes(r) && !r->is_gathered) {  // a vector of bytes, or one of the result
         bool is_narrow = indim_type_bytes(result->shape->type) <= 2;
         most = is_narrow ? r->lanes : most < l->target->vector_bytes ? most : l->target->vector_bytes;
       }

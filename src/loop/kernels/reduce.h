@@ -25,7 +25,8 @@ typedef struct indim_reduction {
   int64_t collapsed[INDIM_MAX_RANK];  // with output dimensions collapsed, too
   int32_t vector_dim;
   int32_t lanes;
-  int32_t rows;  // reduced together, if the vector dimension is reduced: concurrent memory streams
+  bool is_gathered;  // lanes load from addresses of their own: vectors of several registers are long code for nothing
+  int32_t rows;      // reduced together, if the vector dimension is reduced: concurrent memory streams
 } indim_reduction;
 
 static inline indim_flow_item *indim_reduce_result(const indim_reduction *r, int32_t i) {

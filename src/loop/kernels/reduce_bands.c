@@ -72,7 +72,7 @@ static void add_rows(const band *s, int32_t lanes, indim_value_id column, indim_
 // The same for all |count| columns.
 static void add_columns(const band *s, int64_t count, indim_value_id row, int32_t rows) {
   indim_loop_builder *b = &s->r->l->b;
-  int32_t lanes = indim_piece_lanes(count, s->r->lanes * REGISTERS);
+  int32_t lanes = indim_piece_lanes(count, s->r->lanes * (s->r->is_gathered ? 1 : REGISTERS));
   int64_t done = count / lanes * lanes;
   indim_value_id at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), lanes, 0, NULL, NULL);
   add_rows(s, lanes, at, row, rows);
