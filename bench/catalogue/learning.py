@@ -495,3 +495,35 @@ def sinkhorn(x, y):
         return f, -0.1 * jax.scipy.special.logsumexp((f[:, None] - cost) / 0.1, axis=0)
 
     return lax.fori_loop(0, 50, step, (jnp.zeros(512), jnp.zeros(512)))[0]
+
+
+@program(f32(4, 40), f32(40, 100), f32(100, 40), tolerance=None)
+def beam_search(h0, wo, emb):
+    """Twenty steps of beam search of width five, states and histories gathered by parents."""
+    B, K, V = 4, 5, 100
+    h = jnp.repeat(h0[:, None], K, 1)
+    score = jnp.where(jnp.arange(K) == 0, 0.0, -1e9) * jnp.ones((B, 1))
+    hist = jnp.zeros((B, K, 20), jnp.int32)
+
+    def step(t, c):
+        h, score, hist = c
+        lp = jax.nn.log_softmax(h @ wo * 0.3) + score[..., None]
+        s, i = lax.top_k(lp.reshape(B, K * V), K)
+        par, tok = i // V, i % V
+        h = jnp.take_along_axis(h, par[..., None], 1)
+        hist = jnp.take_along_axis(hist, par[..., None], 1)
+        hist = hist.at[:, :, t].set(tok)
+        h = jnp.tanh(h * 0.9 + emb[tok] * 0.5)
+        return h, s, hist
+
+    return lax.fori_loop(0, 20, step, (h, score, hist))
+
+
+@program(f32(1000, 8), i32(1000, high=50), f32(50, 8))
+def segment_softmax(x, seg, w):
+    """Softmax within segments, pooled."""
+    s = (x * w[seg]).sum(-1)
+    m = jax.ops.segment_max(s, seg, 50)
+    e = jnp.exp(s - m[seg])
+    z = jax.ops.segment_sum(e, seg, 50)
+    return jax.ops.segment_sum((e / z[seg])[:, None] * x, seg, 50)

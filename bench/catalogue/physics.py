@@ -512,3 +512,27 @@ def spring_network(x, a, b):
         return x + v, v
 
     return scanned(step, (x, 0 * x), 50)[0]
+
+
+@program(f32(100, 7), f32(7, 4), tolerance=1e-2)
+def arm_ik(q, dh):
+    """Inverse kinematics of 100 arms of seven joints: damped least squares, ten steps."""
+    tgt = jnp.array([0.5, 0.3, 0.4])
+
+    def fk(q):
+        T = jnp.eye(4)
+        for i in range(7):
+            c, s, a, d = jnp.cos(q[i]), jnp.sin(q[i]), dh[i, 0] * 0.2, dh[i, 1] * 0.2
+            ca, sa = jnp.cos(dh[i, 2]), jnp.sin(dh[i, 2])
+            T = T @ jnp.array([[c, -s * ca, s * sa, a * c], [s, c * ca, -c * sa, a * s], [0, sa, ca, d], [0, 0, 0, 1]])
+        return T[:3, 3]
+
+    def ik(q):
+        def step(_, q):
+            J = jax.jacrev(fk)(q)
+            e = tgt - fk(q)
+            return q + J.T @ jnp.linalg.solve(J @ J.T + 0.1 * jnp.eye(3), e)
+
+        return lax.fori_loop(0, 10, step, q)
+
+    return jax.vmap(ik)(q)

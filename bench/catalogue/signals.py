@@ -385,3 +385,36 @@ def back_projection(sinogram):
         return total + jnp.interp(place, jnp.arange(128.0), line), None
 
     return lax.scan(add, jnp.zeros((96, 96)), (jnp.linspace(0, jnp.pi, 180), filtered))[0]
+
+
+@program(f32(120, 160))
+def harris_nms(img):
+    """Harris corners: Sobel, Gaussian windows, non-maximum suppression, top 50."""
+
+    def conv(a, k):
+        return lax.conv(a[None, None], k[None, None], (1, 1), "SAME")[0, 0]
+
+    s = jnp.array([[1.0, 0, -1], [2, 0, -2], [1, 0, -1]])
+    gx, gy = conv(img, s), conv(img, s.T)
+    k = jnp.exp(-(jnp.arange(-3.0, 4) ** 2) / 4)
+    k = jnp.outer(k, k) / k.sum() ** 2
+    xx, yy, xy = conv(gx * gx, k), conv(gy * gy, k), conv(gx * gy, k)
+    r = xx * yy - xy**2 - 0.05 * (xx + yy) ** 2
+    m = lax.reduce_window(r, -jnp.inf, lax.max, (5, 5), (1, 1), "SAME")
+    return lax.top_k(jnp.where(r >= m, r, -jnp.inf).reshape(-1), 50)
+
+
+@program(f32(44100))
+def ladder_filter(x):
+    """A four-pole nonlinear ladder filter, a scan of one sample each."""
+
+    def step(s, x):
+        u = jnp.tanh(x - 1.5 * s[3])
+        a = s[0] + 0.2 * (u - jnp.tanh(s[0]))
+        b = s[1] + 0.2 * (jnp.tanh(a) - jnp.tanh(s[1]))
+        c = s[2] + 0.2 * (jnp.tanh(b) - jnp.tanh(s[2]))
+        d = s[3] + 0.2 * (jnp.tanh(c) - jnp.tanh(s[3]))
+        return (a, b, c, d), d
+
+    z = jnp.float32(0)
+    return lax.scan(step, (z, z, z, z), x[:11025])[1]
