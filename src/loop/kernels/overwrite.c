@@ -19,7 +19,7 @@ static bool reads(indim_flow_item *item, const indim_storage *storage, int32_t w
 }
 
 void indim_lower_keep_before(indim_lowering *l, indim_flow_item *item, const indim_storage *storage) {
-  if (!item->has_regs && reads(item, storage, ++l->walks, 0)) {
+  if (reads(item, storage, ++l->walks, 0)) {
     indim_location at = indim_location_scratch(l, item);
     indim_nest_copy(l, item, &at);
     item->place = at;
