@@ -2,6 +2,8 @@
 // its results to the caller's buffers, and every item that lives somewhere is lowered in order.
 #include "loop/lower.h"
 
+#include <inttypes.h>
+
 #include "array/element.h"
 #include "graph/alias.h"
 #include "loop/control.h"
@@ -57,11 +59,22 @@ static void lower_item(indim_lowering *l, indim_flow_item *item) {
     lower_regs(l, item);
     break;
   case INDIM_PLACEMENT_MEMORY:
-    indim_lower_explain(l, item, "in memory: %s", item->reason == NULL ? "" : item->reason);
+    if (item->cost_kept > 0) {
+      indim_lower_explain(l, item, "in memory: %s (%" PRId64 " against %" PRId64 ")", item->reason, item->cost_again,
+                          item->cost_kept);
+    } else {
+      indim_lower_explain(l, item, "in memory: %s", item->reason == NULL ? "" : item->reason);
+    }
     lower_memory(l, item);
     break;
   case INDIM_PLACEMENT_INLINE:
-    indim_lower_explain(l, item, "inside its user");
+    if (item->cost_kept > 0) {
+      indim_lower_explain(l, item,
+                          "inside its user: computing its elements again costs %" PRId64 ", keeping them %" PRId64,
+                          item->cost_again, item->cost_kept);
+    } else {
+      indim_lower_explain(l, item, "inside its user");
+    }
     break;
   case INDIM_PLACEMENT_NONE:
     break;

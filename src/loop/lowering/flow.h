@@ -66,6 +66,8 @@ struct indim_flow_item {
   bool is_indexed;            // read or written at an index that is known at run time only: not in registers
   bool needs_memory_copy;     // in registers, and loops read it element by element: it gets a place too
   const char *reason;         // why it is in memory, for people
+  int64_t cost_again;         // where it is needed several times: what computing an element again costs in all, and
+  int64_t cost_kept;          // what storing and loading it does; 0: there was nothing to weigh
   int32_t walk;               // the last over what is inline that saw it: below 0 the verifier's, above the lowering's
 
   // Filled by the analysis of who may overwrite whom (in_place.c).

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "loop/plan/plan.h"
+#include "loop/ir/index_math.h"
 #include "loop/kernels/kernels.h"
 #include "loop/target/cost.h"
 
@@ -128,8 +129,16 @@ static void ask(const indim_flow_item *user, const asked *of_user, asked *list) 
   }
 }
 
+// What storing and loading an element costs, in operations: more if the array does not stay in the caches meanwhile.
+static int64_t cost_of_keeping(const indim_target *target, const indim_shape *shape) {
+  int64_t bytes = indim_index_mul_saturated(indim_shape_element_count(shape), indim_type_bytes(shape->type));
+  int64_t from_memory = (int64_t)INDIM_COST_AGAIN_IN_MEMORY * target->vector_bytes / 64;
+  bool is_cached = bytes <= target->cache_bytes[1] || bytes <= target->cache_bytes[2] / 2;  // beside what it is made of
+  return is_cached || from_memory < INDIM_COST_AGAIN ? INDIM_COST_AGAIN : from_memory;
+}
+
 // Why an item is not computed again wherever an element is needed; NULL: that is no dearer than keeping it.
-static const char *costs_again(const indim_flow_item *item, const asked *a) {
+static const char *costs_again(const indim_target *target, indim_flow_item *item, const asked *a) {
   int64_t again = (int64_t)a->elementwise + a->moved - 1;
   if (!a->by_element && item->cost <= INDIM_COST_BEFORE_ROW) {
     return NULL;
@@ -137,7 +146,12 @@ static const char *costs_again(const indim_flow_item *item, const asked *a) {
   if (a->root == -2 && item->cost > 4) {
     return "several kernels need it, and computing it again costs more than keeping it";
   }
-  return again > 0 && item->cost * again > INDIM_COST_AGAIN && item->cost > 1
+  if (again <= 0 || item->cost <= 1) {
+    return NULL;
+  }
+  item->cost_again = item->cost * again;
+  item->cost_kept = cost_of_keeping(target, item->shape);
+  return item->cost_again > item->cost_kept
              ? "an element is needed several times, and computing it again costs more than keeping it"
              : NULL;
 }
@@ -168,7 +182,7 @@ static indim_placement place_op(indim_lowering *l, indim_flow_item *item, const 
     item->reason = "read from memory by a user";
     return INDIM_PLACEMENT_MEMORY;
   }
-  item->reason = costs_again(item, a);
+  item->reason = costs_again(l->target, item, a);
   bool pays = item->reason == NULL;
   if (indim_lower_choose(l, item->instr, INDIM_DECISION_INLINE, pays)) {
     return INDIM_PLACEMENT_INLINE;

@@ -15,6 +15,9 @@ enum {
   // An element whose cost is at most this is computed again for each user rather than stored and loaded.
   // softmax, layer_norm, gelu_*.
   INDIM_COST_AGAIN = 16,
+  // The same for an array larger than the caches, with vectors of 64 bytes, in proportion with shorter ones: its elements come
+  // from memory meanwhile. Stencils of computed values.
+  INDIM_COST_AGAIN_IN_MEMORY = 64,
   // What is computed once before a row of at least so many elements counts as free, if its cost is at most the second.
   // layer_norm, softmax.
   INDIM_COST_LONG_ROW = 32,
