@@ -62,7 +62,7 @@ static bool choose_phase(phases *p, int64_t a, int64_t number) {
   if (first >= w->size) {
     return false;
   }
-  while (step * w->window_dilation % by != 0) {
+  while (step * (w->window_dilation % by) % by != 0) {
     step++;
   }
   int64_t taps = (w->size - first - 1) / step + 1;

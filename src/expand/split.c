@@ -23,16 +23,38 @@ enum {
   LEAST_PRODUCT_WORK = 1 << 18  // multiplications
 };
 
+// Whether |x|, of a reducer of |n| arrays, is argument |number| or |n| + |number|, whichever. Reducers are small trees.
+static bool chooses(const indim_instr *x, int64_t number, int64_t n, int depth) {
+  enum { DEEP = 16 };
+  bool is_choice = x->op == INDIM_OP_MAXIMUM || x->op == INDIM_OP_MINIMUM || x->op == INDIM_OP_SELECT ||
+                   ((x->op == INDIM_OP_AND || x->op == INDIM_OP_OR) && x->shape->type == INDIM_PRED);
+  if (x->op == INDIM_OP_PARAMETER) {
+    return x->parameter_number % n == number;
+  }
+  int32_t first = x->op == INDIM_OP_SELECT ? 1 : 0;
+  return is_choice && depth < DEEP && chooses(x->operands[first], number, n, depth + 1) &&
+         chooses(x->operands[first + 1], number, n, depth + 1);
+}
+
 bool indim_split_only_selects(const indim_computation *computation) {
-  static const bool selects[INDIM_OP_COUNT] = {
-      [INDIM_OP_PARAMETER] = true, [INDIM_OP_CONSTANT] = true, [INDIM_OP_COMPARE] = true, [INDIM_OP_SELECT] = true,
-      [INDIM_OP_MAXIMUM] = true,   [INDIM_OP_MINIMUM] = true,  [INDIM_OP_TUPLE] = true,
+  static const bool allowed[INDIM_OP_COUNT] = {
+      [INDIM_OP_PARAMETER] = true, [INDIM_OP_COMPARE] = true, [INDIM_OP_SELECT] = true,
+      [INDIM_OP_MAXIMUM] = true,   [INDIM_OP_MINIMUM] = true, [INDIM_OP_TUPLE] = true,
   };
   for (int32_t i = 0; i < computation->instr_count; i++) {
     const indim_instr *instr = computation->instrs[i];
     bool is_logic = (instr->op == INDIM_OP_AND || instr->op == INDIM_OP_OR || instr->op == INDIM_OP_NOT) &&
                     instr->shape->type == INDIM_PRED;
-    if (!selects[instr->op] && !is_logic) {
+    if (!allowed[instr->op] && !is_logic) {
+      return false;
+    }
+  }
+  const indim_instr *root = computation->root;
+  if (root->op != INDIM_OP_TUPLE) {
+    return chooses(root, 0, 1, 0);
+  }
+  for (int32_t k = 0; k < root->operand_count; k++) {
+    if (!chooses(root->operands[k], k, root->operand_count, 0)) {
       return false;
     }
   }
@@ -123,8 +145,9 @@ static bool suits_reduce(const indim_instr *instr) {
   const indim_computation *apply = indim_instr_computation(instr, INDIM_ATTR_TO_APPLY);
   bool is_simple = n == 1 && simple_op(apply, shape->type) != INDIM_OP_COUNT;
   uint64_t reduced = indim_attr_mask(instr, INDIM_ATTR_DIMENSIONS);
-  if (!indim_shape_is_static(shape) || indim_shape_element_count(shape) < LEAST_ELEMENTS ||
-      (!is_simple && !indim_split_only_selects(apply)) || !has_few_results(shape, reduced, is_simple)) {
+  if (!indim_shape_is_static(shape) || shape->rank == INDIM_MAX_RANK ||
+      indim_shape_element_count(shape) < LEAST_ELEMENTS || (!is_simple && !indim_split_only_selects(apply)) ||
+      !has_few_results(shape, reduced, is_simple)) {
     return false;
   }
   int64_t results = 1;
@@ -220,7 +243,8 @@ static bool suits_dot(const indim_instr *instr) {
   bool is_plain = instr->operand_count == 2 && indim_instr_attr(instr, INDIM_ATTR_DOT_ALGORITHM) == NULL &&
                   indim_type_is_array(instr->shape->type) && instr->shape->type != INDIM_PRED;
   if (!is_plain || dim < 0 || !indim_shape_is_static(lhs) || !indim_shape_is_static(rhs) ||
-      lhs->rank == INDIM_MAX_RANK || rhs->rank == INDIM_MAX_RANK || !is_row_major(lhs) || !is_row_major(rhs)) {
+      lhs->rank == INDIM_MAX_RANK || rhs->rank == INDIM_MAX_RANK || instr->shape->rank == INDIM_MAX_RANK ||
+      !is_row_major(lhs) || !is_row_major(rhs)) {
     return false;
   }
   int64_t length = lhs->sizes[dim];

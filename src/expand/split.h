@@ -7,7 +7,8 @@
 
 // Whether |instr| is a reduce or a dot that indim_expand splits. False for what comes out of that.
 bool indim_split_suits(const indim_instr *instr);
-// Whether every result of a reducer is one of the arguments or a constant: only compares, selections and logic of preds.
+// Whether a reducer chooses, as argmax does: each result is an argument of the same array, and which one follows from compares
+// of arguments alone. Any number of initial values gives what one gives then.
 bool indim_split_only_selects(const indim_computation *computation);
 
 #endif  // INDIM_EXPAND_SPLIT_H

@@ -115,7 +115,7 @@ bool indim_lanes_takes(const indim_linalg_call *call, int64_t matrices) {
 
 indim_status indim_lanes_run(indim_ctx *cx, const indim_linalg_call *call, int64_t begin, int64_t end,
                              void *const *arrays) {
-  int32_t vector_bytes = vector_bytes_for(call, end - begin);
+  int32_t vector_bytes = vector_bytes_for(call, call->batch);
   size_t bytes = (size_t)routines[call->target->id].vectors(call) * (size_t)vector_bytes + MOST_BYTES;
   void *memory = NULL;
   INDIM_TRY(indim_alloc(cx, bytes, &memory));

@@ -4,12 +4,14 @@
 // the numbers times a power of two, so that squares neither overflow nor vanish.
 TARGET static VECTOR NAME(reflector)(int64_t count, VECTOR *alpha, VECTOR *x) {
   VECTOR largest = NAME(abs)(*alpha);
+  VECTOR most = {0};  // of x
   VECTOR rest = {0};
   VECTOR scale, inverse;
   for (int64_t i = 0; i < count; i++) {
     VECTOR y = NAME(abs)(x[i]);
-    largest = NAME(select)(y > largest, y, largest);
+    most = NAME(select)(y > most, y, most);
   }
+  largest = NAME(select)(most > largest, most, largest);
   NAME(scale)(largest, &scale, &inverse);
   for (int64_t i = 0; i < count; i++) {
     VECTOR scaled = x[i] * scale;
@@ -18,7 +20,8 @@ TARGET static VECTOR NAME(reflector)(int64_t count, VECTOR *alpha, VECTOR *x) {
   VECTOR head = *alpha * scale;
   VECTOR norm = NAME(sqrt)(head * head + rest);
   VECTOR beta = NAME(select)(head < 0, norm, -norm);
-  MASK is_done = rest == 0;  // no reflection: tau is 0
+  // No reflection: tau is 0. Beside an infinite or no number the others are scaled to nothing, and there is one.
+  MASK is_done = (rest == 0) & ((most == 0) | (head - head == 0));
   VECTOR factor = 1 / (head - beta);
   for (int64_t i = 0; i < count; i++) {
     x[i] = NAME(select)(is_done, x[i], x[i] * scale * factor);

@@ -24,7 +24,7 @@ static indim_status run_large(indim_ctx *cx, indim_lapack_job *job, const indim_
 
 static indim_status run_some(indim_ctx *cx, const indim_lapack *library, const indim_linalg_call *call, int64_t begin,
                              int64_t end, void *const *arrays) {
-  if (indim_lanes_takes(call, end - begin)) {
+  if (indim_lanes_takes(call, call->batch)) {  // whatever a piece has: the same bits for any number of threads
     return indim_lanes_run(cx, call, begin, end, arrays);
   }
   indim_lapack_job *job = NULL;

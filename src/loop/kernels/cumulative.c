@@ -225,7 +225,8 @@ void indim_lower_cumulative(indim_lowering *l, indim_flow_item *item) {
     s.lanes = is_wide ? nest.lanes : 1;
     nest.vector_dim = -1;
   }
-  s.is_short = s.lanes == 1 && s.size <= SHORT && nest.cost >= LEAST_COST && nest.cost * s.size <= MOST_COST;
+  s.is_short = s.lanes == 1 && s.size <= SHORT && nest.cost >= LEAST_COST &&
+               indim_index_mul_saturated(nest.cost, s.size) <= MOST_COST;
   if (s.is_short && nest.vector_dim < 0) {
     nest.vector_dim = other_dimension(&s, &nest);
   }

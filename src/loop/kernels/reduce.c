@@ -138,11 +138,17 @@ static int32_t split_dim_of(const indim_shape *from, const indim_shape *to, int3
   return is ? dim - 1 : -1;
 }
 
+// Whether all numbers of an iota's dimension are numbers of its type: it rises, and does not begin again.
+static bool counts_on(const indim_shape *shape, int64_t dim) {
+  int32_t bits = indim_type_bits(shape->type);
+  return bits > 62 || shape->sizes[dim] <= INT64_C(1) << (bits - 1);
+}
+
 // Whether the item rises as an iota along dimension |dim|, possibly broadcast along others.
 static bool is_iota_along(const indim_flow_item *item, int32_t dim) {
   for (int steps = 0; steps < 8 && item->kind == INDIM_FLOW_OP; steps++) {
     if (item->instr->op == INDIM_OP_IOTA) {
-      return indim_instr_int(item->instr, INDIM_ATTR_IOTA_DIMENSION, 0) == dim;
+      return indim_instr_int(item->instr, INDIM_ATTR_IOTA_DIMENSION, 0) == dim && counts_on(item->shape, dim);
     }
     if (item->instr->op == INDIM_OP_RESHAPE) {
       dim = split_dim_of(item->operands[0]->shape, item->shape, dim);
@@ -254,9 +260,7 @@ static void choose_lanes_across_rows(indim_reduction *r, const int64_t *kept, in
 static bool is_by_index(const indim_reduction *r) {
   const indim_shape *index = r->n == 2 ? r->inputs[1]->shape : NULL;
   return index != NULL && indim_type_is_integral(index->type) && indim_split_only_selects(r->apply) &&
-         is_iota_along(r->inputs[1], r->vector_dim) &&
-         (indim_type_bits(index->type) > 62 ||
-          index->sizes[r->vector_dim] <= INT64_C(1) << (indim_type_bits(index->type) - 1));
+         is_iota_along(r->inputs[1], r->vector_dim);
 }
 
 // Whether each lane along |dim| loads from an address of its own, found by an index that it loads.

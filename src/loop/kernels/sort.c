@@ -456,6 +456,21 @@ static bool allocate(sorting *s, bool is_parallel, indim_storage **written) {
   return !indim_lower_failed(s->l);
 }
 
+// Whether the outermost loop over lines takes the longest steps, so that its iterations are known to be apart.
+static bool outermost_is_major(const sorting *s, const indim_location *at) {
+  int32_t first = -1;
+  for (int32_t d = 0; d < s->rank; d++) {
+    if (d == s->dim || s->inputs[0]->shape->sizes[d] == 1) {
+      continue;
+    }
+    if (first >= 0 && at->strides[d] > at->strides[first]) {
+      return false;
+    }
+    first = first < 0 ? d : first;
+  }
+  return true;
+}
+
 void indim_sort_lines(sorting *s) {
   indim_lowering *l = s->l;
   indim_storage **written = indim_lower_alloc(l, 3 * (int64_t)s->n, sizeof *written);
@@ -464,16 +479,17 @@ void indim_sort_lines(sorting *s) {
     return;
   }
   find_keys(s);
+  int64_t elements = indim_shape_element_count(s->inputs[0]->shape);
+  bool is_parallel =
+      line_count(s) >= 2 && l->loop_depth == 0 && indim_lower_may_thread(l, elements, INDIM_COST_PARALLEL_SORT);
   bool in_loops = line_count(s) >= 2 || l->loop_depth > 0 || s->run_line != indim_sort_line_whole;
   s->in_halves = in_loops && indim_sort_loops_over_passes(s, s->room);
   s->in_result = s->comparator != NULL && !s->in_halves;
   for (int32_t c = 0; c < s->n; c++) {
     const indim_location *at = &s->results[c]->place;
-    s->in_result = s->in_result && at->tiled == NULL && at->strides[s->dim] == 1;
+    s->in_result =
+        s->in_result && at->tiled == NULL && at->strides[s->dim] == 1 && (!is_parallel || outermost_is_major(s, at));
   }
-  int64_t elements = indim_shape_element_count(s->inputs[0]->shape);
-  bool is_parallel =
-      line_count(s) >= 2 && l->loop_depth == 0 && indim_lower_may_thread(l, elements, INDIM_COST_PARALLEL_SORT);
   if (!allocate(s, is_parallel, written)) {
     return;
   }

@@ -47,9 +47,10 @@ static int64_t work_of_node(const indim_loop_program *program, const indim_loop_
   case INDIM_NODE_FOR:
     return indim_index_mul_saturated(trips_of(program, node), work_of(program, node->bodies[0]));
   case INDIM_NODE_WHILE:
-    return UNKNOWN_TRIPS * (work_of(program, node->bodies[0]) + work_of(program, node->bodies[1]));
+    return indim_index_mul_saturated(
+        UNKNOWN_TRIPS, indim_index_add_saturated(work_of(program, node->bodies[0]), work_of(program, node->bodies[1])));
   case INDIM_NODE_IF:
-    return work_of(program, node->bodies[0]) + work_of(program, node->bodies[1]);
+    return indim_index_add_saturated(work_of(program, node->bodies[0]), work_of(program, node->bodies[1]));
   default:
     return 1;
   }
