@@ -464,12 +464,11 @@ static void backwards(void *user, indim_host_piece *piece, void *frame, int64_t 
   }
 }
 
-TEST(pieces_and_stopping) {
-  enum { MANY = 300 };
+static void check_pieces(int64_t batch) {
   bool has = has_library();
   indim_linalg_call call = make(INDIM_LINALG_CHOLESKY, INDIM_F64, 0, 0);
-  call.batch = MANY;
-  int64_t count = MANY * count_of(&call.results[0]);
+  call.batch = batch;
+  int64_t count = batch * count_of(&call.results[0]);
   double *x = malloc((size_t)count * 3 * sizeof *x);
   if (x == NULL) {
     abort();
@@ -486,6 +485,7 @@ TEST(pieces_and_stopping) {
   void *const again[] = {x + 2 * count, x};
   CHECK(indim_linalg_serve(&run, &numbers, once) == INDIM_HOST_OK);
   run.parallel = backwards;
+  pieces = 0;
   CHECK(indim_linalg_serve(&run, &numbers, again) == INDIM_HOST_OK);
   CHECK(pieces > 2 && pieces <= 64);
   CHECK(memcmp(once[0], again[0], (size_t)count * sizeof *x) == 0);
@@ -494,6 +494,13 @@ TEST(pieces_and_stopping) {
   run.parallel = NULL;
   CHECK(indim_linalg_serve(&run, &numbers, again) == INDIM_HOST_STOPPED);
   free(x);
+}
+
+TEST(pieces_and_stopping) {
+  enum { MANY = 300, LANES = 16 };
+  for (int64_t batch = MANY; batch < MANY + LANES; batch++) {  // the last piece has any number of matrices
+    check_pieces(batch);
+  }
 }
 
 #define CASES(X)                             \
