@@ -497,7 +497,7 @@ static void check_pieces(int64_t batch) {
 }
 
 TEST(pieces_and_stopping) {
-  enum { MANY = 300, LANES = 16 };
+  enum { MANY = 380, LANES = 16 };
   for (int64_t batch = MANY; batch < MANY + LANES; batch++) {  // the last piece has any number of matrices
     check_pieces(batch);
   }
