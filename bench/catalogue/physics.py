@@ -201,7 +201,7 @@ def vorticity(w):
         back = lambda f: jnp.fft.irfft2(f, s=(128, 128))
         psi = wh * inverse
         u, v = back(1j * ky * psi), back(-1j * kx * psi)
-        return -mask * jnp.fft.rfft2(u * back(1j * kx * wh) + v * back(1j * ky * wh)) - 0.001 * k2 * wh
+        return -(mask * jnp.fft.rfft2(u * back(1j * kx * wh) + v * back(1j * ky * wh))) - 0.001 * k2 * wh
 
     step = lambda wh: wh + 0.001 * rate(wh + 0.0005 * rate(wh))
     return jnp.fft.irfft2(scanned(step, jnp.fft.rfft2(w), 5), s=(128, 128))
