@@ -19,13 +19,17 @@ value indim_expand_fail(indim_expander *x, indim_status status) {
   return NULL;
 }
 
-const indim_computation *indim_expand_sum(indim_expander *x, indim_type type) {
+const indim_computation *indim_expand_reducer(indim_expander *x, const char *name, indim_op op, indim_type type) {
   indim_shape scalar;
   indim_build_fail(x->b, indim_shape_init(x->cx, type, 0, NULL, &scalar));
-  indim_builder_begin(x->b, "sum");
+  indim_builder_begin(x->b, name);
   value lhs = indim_build_parameter(x->b, 0, &scalar, NULL);
   value rhs = indim_build_parameter(x->b, 1, &scalar, NULL);
-  return indim_builder_end(x->b, indim_build_binary(x->b, INDIM_OP_ADD, lhs, rhs, NULL, 0));
+  return indim_builder_end(x->b, indim_build_binary(x->b, op, lhs, rhs, NULL, 0));
+}
+
+const indim_computation *indim_expand_sum(indim_expander *x, indim_type type) {
+  return indim_expand_reducer(x, "sum", INDIM_OP_ADD, type);
 }
 
 value indim_expand_reduce(indim_expander *x, const indim_computation *sum, value operand, const int64_t *dims,

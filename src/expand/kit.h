@@ -31,7 +31,8 @@ INDIM_CHECKED indim_status indim_expand_label(indim_instr *instr, const indim_in
 // Room for |count| values, as long as the module lives; NULL after an error.
 value *indim_expand_values(indim_expander *x, int64_t count);
 
-// A computation that adds two scalars.
+// A computation of two scalars by a binary op; and the one that adds them.
+const indim_computation *indim_expand_reducer(indim_expander *x, const char *name, indim_op op, indim_type type);
 const indim_computation *indim_expand_sum(indim_expander *x, indim_type type);
 // The sum over |dims|.
 value indim_expand_reduce(indim_expander *x, const indim_computation *sum, value operand, const int64_t *dims,

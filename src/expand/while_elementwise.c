@@ -339,15 +339,6 @@ static value copy(indim_expander *x, const blocks *w, const indim_computation *c
   return made == NULL || x->b->status != INDIM_OK ? NULL : made[computation->root->index];
 }
 
-static const indim_computation *make_any(indim_expander *x) {
-  indim_shape scalar;
-  indim_build_fail(x->b, indim_shape_init(x->cx, INDIM_PRED, 0, NULL, &scalar));
-  indim_builder_begin(x->b, "any");
-  value lhs = indim_build_parameter(x->b, 0, &scalar, NULL);
-  value rhs = indim_build_parameter(x->b, 1, &scalar, NULL);
-  return indim_builder_end(x->b, indim_build_binary(x->b, INDIM_OP_OR, lhs, rhs, NULL, 0));
-}
-
 static const indim_computation *make_copy(indim_expander *x, const blocks *w, const char *name,
                                           const indim_computation *of, const indim_shape *state) {
   indim_builder_begin(x->b, name);
@@ -414,7 +405,7 @@ value indim_expand_while_elementwise(indim_expander *x) {
   if (x->b->status != INDIM_OK) {
     return NULL;
   }
-  w.any = make_any(x);
+  w.any = indim_expand_reducer(x, "any", INDIM_OP_OR, INDIM_PRED);
   w.condition = make_copy(x, &w, "active", w.s.condition, &state);
   w.body = make_copy(x, &w, "step", w.s.body, &state);
   int64_t count = (indim_shape_element_count(w.s.whole) + BLOCK - 1) / BLOCK;

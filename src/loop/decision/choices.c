@@ -39,10 +39,7 @@ static const char form[] = "a line is NAME DECISION yes|no, or * DECISION no for
 
 static indim_status parse_decision(indim_ctx *cx, int32_t line, indim_str word, bool is_whole,
                                    indim_decision *out_decision) {
-  int found = 0;
-  while (found < INDIM_DECISION_COUNT && !indim_str_equal(indim_str_of(indim_decision_name(found)), word)) {
-    found++;
-  }
+  int found = indim_decision_find(word);
   if (found == INDIM_DECISION_COUNT) {
     return refuse(cx, line, "there is no decision", word, "`indim compile --without=help` lists them");
   }

@@ -29,6 +29,8 @@ typedef struct indim_lower_options {
 static inline bool indim_decision_is_out(uint32_t set, indim_decision decision) { return (set >> decision & 1) != 0; }
 
 const char *indim_decision_name(int decision);
+// The decision of a name; INDIM_DECISION_COUNT for none.
+int indim_decision_find(indim_str name);
 // The set of the names in |text| (separated by commas, NULL for none), bit k for decision k. INVALID for an unknown
 // name.
 INDIM_CHECKED indim_status indim_decisions_parse(indim_ctx *cx, const char *text, uint32_t *out_set);
