@@ -20,7 +20,7 @@ const indim_compile_pass *indim_compile_passes(void) {
 
 const indim_compile_decision *indim_compile_decisions(void) {
   static const indim_compile_decision list[] = {
-#define INDIM_DECISION(enumerator, name, meaning) {name, meaning},
+#define INDIM_DECISION(enumerator, name, scope, meaning) {name, meaning},
 #include "loop/decision/decisions.def"
       {NULL, NULL}};
   return list;

@@ -3,10 +3,14 @@
 
 #include <string.h>
 
+typedef enum decision_scope { SCOPE_PROGRAM, SCOPE_INSTRUCTION } decision_scope;
+
 bool indim_decision_is_of_instruction(indim_decision decision) {
-  return decision == INDIM_DECISION_INLINE || decision == INDIM_DECISION_LIBRARY ||
-         decision == INDIM_DECISION_TRANSPOSE || decision == INDIM_DECISION_NON_TEMPORAL ||
-         decision == INDIM_DECISION_THREADS;
+  static const decision_scope scopes[] = {
+#define INDIM_DECISION(enumerator, name, scope, meaning) SCOPE_##scope,
+#include "loop/decision/decisions.def"
+  };
+  return scopes[decision] == SCOPE_INSTRUCTION;
 }
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }

@@ -4,12 +4,12 @@
 #include "loop/decision/decision.h"
 
 static const char *const names[] = {
-#define INDIM_DECISION(enumerator, name, meaning) name,
+#define INDIM_DECISION(enumerator, name, scope, meaning) name,
 #include "loop/decision/decisions.def"
 };
 
 static const char *const all_names =
-#define INDIM_DECISION(enumerator, name, meaning) name ", "
+#define INDIM_DECISION(enumerator, name, scope, meaning) name ", "
 #include "loop/decision/decisions.def"
     ;
 

@@ -6,7 +6,7 @@
 
 // Decisions that can be disabled.
 typedef enum indim_decision {
-#define INDIM_DECISION(enumerator, name, meaning) INDIM_DECISION_##enumerator,
+#define INDIM_DECISION(enumerator, name, scope, meaning) INDIM_DECISION_##enumerator,
 #include "loop/decision/decisions.def"
   INDIM_DECISION_COUNT  // at most 32
 } indim_decision;

@@ -117,10 +117,7 @@ static const char *refuses_sizes(const call *c) {
   if (work < INDIM_COST_HOST_PRODUCT / 16) {
     return reason;
   }
-  bool pays = reason == NULL;
-  return indim_lower_choose(c->l, c->item->instr, INDIM_DECISION_LIBRARY, pays) ? NULL
-         : pays                                                                 ? "a choice says so"
-                                                                                : reason;
+  return indim_lower_choose_library(c->l, c->item->instr, reason);
 }
 
 // Operands ----------------------------------------------------------------------------------------------------------------

@@ -172,9 +172,7 @@ static const char *refuses_sizes(const indim_product *p, const int64_t *sizes, g
   if (!has_rows) {
     return pays ? "one of its arrays has no contiguous rows" : small;
   }
-  return indim_lower_choose(p->l, p->item->instr, INDIM_DECISION_LIBRARY, pays) ? NULL
-         : pays                                                                 ? "a choice says so"
-                                                                                : small;
+  return indim_lower_choose_library(p->l, p->item->instr, pays ? NULL : small);
 }
 
 const char *indim_product_call_host(indim_product *p, const int64_t *sizes) {

@@ -112,6 +112,11 @@ bool indim_lower_choose(indim_lowering *l, const indim_instr *instr, indim_decis
   return is_taken;
 }
 
+const char *indim_lower_choose_library(indim_lowering *l, const indim_instr *instr, const char *reason) {
+  bool is_taken = indim_lower_choose(l, instr, INDIM_DECISION_LIBRARY, reason == NULL);
+  return is_taken ? NULL : reason == NULL ? "a choice says so" : reason;
+}
+
 bool indim_lower_may_thread(indim_lowering *l, int64_t count, int64_t least) {
   return count >= least / 16 && indim_lower_choose(l, l->b.origin, INDIM_DECISION_THREADS, count >= least);
 }

@@ -69,6 +69,9 @@ bool indim_lower_is_enabled(const indim_lowering *l, indim_decision decision);
 // Whether it is taken at an instruction where both ways are right: as a choice says, else if it |pays|; never if it is left
 // out.
 bool indim_lower_choose(indim_lowering *l, const indim_instr *instr, indim_decision decision, bool pays);
+// The same for what can be a call of the host: NULL if it is one, else why not, which is |reason| if the estimate has one
+// against it (NULL: it pays).
+const char *indim_lower_choose_library(indim_lowering *l, const indim_instr *instr, const char *reason);
 // The same for the threads of what is being built: work of |count|, which pays from |least| on; a sixteenth of that is never
 // worth asking.
 bool indim_lower_may_thread(indim_lowering *l, int64_t count, int64_t least);
