@@ -48,8 +48,11 @@ static void run_f64(int32_t vector_bytes, indim_lanes_block *b, int64_t end, voi
   run_f64_16(b, end, scratch);
 }
 
+enum { SD = 1, CZ = 2, SDCZ = SD | CZ };  // real, complex
+
 typedef struct routine {
-  int64_t (*vectors)(const indim_linalg_call *call);  // of scratch; NULL: it is not here
+  int64_t (*vectors)(const indim_linalg_call *call);  // of scratch, of real matrices; NULL: it is not here
+  int types;
   int64_t least[3];
 } routine;
 
@@ -60,8 +63,8 @@ typedef struct routine {
 #define N indim_linalg_size(call, 'n')
 #define S indim_linalg_size(call, 's')
 #define T indim_linalg_size(call, 't')
-#define INDIM_LANES(routine, vectors, least, computes) \
-  static int64_t vectors_of_##computes(const indim_linalg_call *call) { return vectors; }
+#define INDIM_LANES(routine, vectors, least, types, computes) \
+  static int64_t vectors_of_##routine(const indim_linalg_call *call) { return vectors; }
 #include "linalg/lanes.def"
 #undef C
 #undef K
@@ -74,14 +77,24 @@ typedef struct routine {
 #define LEAST(side_16, side_32, side_64) \
   { side_16, side_32, side_64 }
 static const routine routines[INDIM_LINALG_COUNT] = {
-#define INDIM_LANES(routine, vectors, least, computes) [INDIM_LINALG_##routine] = {vectors_of_##computes, least},
+#define INDIM_LANES(routine, vectors, least, types, computes) \
+  [INDIM_LINALG_##routine] = {vectors_of_##routine, types, least},
 #include "linalg/lanes.def"
 };
+
+// Of the numbers that an element has one or two of.
+static indim_type part_of(const indim_linalg_call *call) {
+  return indim_type_is_complex(call->type) ? indim_type_component_of(call->type) : call->type;
+}
+
+static int64_t vectors_of(const indim_linalg_call *call) {
+  return routines[call->target->id].vectors(call) * (indim_type_is_complex(call->type) ? 2 : 1);
+}
 
 // The narrowest vectors that have a lane for each matrix, or the widest there are.
 static int32_t vector_bytes_for(const indim_linalg_call *call, int64_t matrices) {
   int32_t bytes = LEAST_BYTES;
-  while (bytes < MOST_BYTES && bytes < matrices * indim_type_bytes(call->type)) {
+  while (bytes < MOST_BYTES && bytes < matrices * indim_type_bytes(part_of(call))) {
     bytes *= 2;
   }
   return bytes;
@@ -105,18 +118,19 @@ static int64_t side_of(const indim_linalg_call *call) {
 bool indim_lanes_takes(const indim_linalg_call *call, int64_t matrices) {
   const routine *r = &routines[call->target->id];
   int64_t side = side_of(call);
-  bool is_real = call->type == INDIM_F32 || call->type == INDIM_F64;
-  if (!is_real || r->vectors == NULL || side == 0 || side > MOST_SIDE) {
+  bool has_type = (part_of(call) == INDIM_F32 || part_of(call) == INDIM_F64) &&
+                  (r->types & (indim_type_is_complex(call->type) ? CZ : SD)) != 0;
+  if (!has_type || r->vectors == NULL || side == 0 || side > MOST_SIDE) {
     return false;
   }
   int64_t least = r->least[side <= 16 ? 0 : side <= 32 ? 1 : 2];
-  return matrices >= least && r->vectors(call) * vector_bytes_for(call, matrices) <= SCRATCH_BYTES;
+  return matrices >= least && vectors_of(call) * vector_bytes_for(call, matrices) <= SCRATCH_BYTES;
 }
 
 indim_status indim_lanes_run(indim_ctx *cx, const indim_linalg_call *call, int64_t begin, int64_t end,
                              void *const *arrays) {
   int32_t vector_bytes = vector_bytes_for(call, call->batch);
-  size_t bytes = (size_t)routines[call->target->id].vectors(call) * (size_t)vector_bytes + MOST_BYTES;
+  size_t bytes = (size_t)vectors_of(call) * (size_t)vector_bytes + MOST_BYTES;
   void *memory = NULL;
   INDIM_TRY(indim_alloc(cx, bytes, &memory));
   char *scratch = (char *)memory + (MOST_BYTES - (uintptr_t)memory % MOST_BYTES) % MOST_BYTES;
@@ -124,8 +138,8 @@ indim_status indim_lanes_run(indim_ctx *cx, const indim_linalg_call *call, int64
   indim_status status = INDIM_OK;
   for (int64_t first = begin; first < end && status == INDIM_OK; first += MOST_AT_ONCE) {
     block.first = first;
-    (call->type == INDIM_F32 ? run_f32 : run_f64)(vector_bytes, &block,
-                                                  end - first < MOST_AT_ONCE ? end : first + MOST_AT_ONCE, scratch);
+    (part_of(call) == INDIM_F32 ? run_f32 : run_f64)(vector_bytes, &block,
+                                                     end - first < MOST_AT_ONCE ? end : first + MOST_AT_ONCE, scratch);
     status = indim_poll(cx);
   }
   indim_free(cx, memory, bytes);

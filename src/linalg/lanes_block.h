@@ -26,6 +26,12 @@ INLINE MASK NAME(select_int)(MASK pred, MASK on_true, MASK on_false) { return (p
 
 INLINE VECTOR NAME(abs)(VECTOR x) { return (VECTOR)((MASK)x & ~(MASK)NAME(all)(-(REAL)0)); }
 
+INLINE MASK NAME(is_normal)(VECTOR x) {
+  const REAL least = sizeof(REAL) == 4 ? (REAL)FLT_MIN : (REAL)DBL_MIN;
+  const REAL most = sizeof(REAL) == 4 ? (REAL)FLT_MAX : (REAL)DBL_MAX;
+  return (NAME(abs)(x) >= least) & (NAME(abs)(x) <= most);
+}
+
 INLINE VECTOR NAME(sqrt)(VECTOR x) {
   VECTOR y = x;
   for (int64_t l = 0; l < LANES; l++) {
@@ -75,65 +81,10 @@ TARGET static MASK NAME(scale_all)(int64_t count, VECTOR *a, VECTOR *out_inverse
   return is_finite;
 }
 
-TARGET static void NAME(nan_unless)(MASK pred, int64_t count, VECTOR *a) {
+TARGET static void NAME(nan_unless)(MASK pred, int64_t count, void *vectors) {
+  VECTOR *a = vectors;
   for (int64_t i = 0; i < count; i++) {
     a[i] = NAME(select)(pred, a[i], NAME(all)((REAL)NAN));
-  }
-}
-
-// c -= a b: |height| x |width| and |depth| between; steps in vectors between rows and columns of each. The tile's are constants.
-INLINE void NAME(tile)(const int height, const int width, int64_t depth, const VECTOR *a, int64_t a_i, int64_t a_k,
-                       const VECTOR *b, int64_t b_k, int64_t b_j, VECTOR *c, int64_t c_i, int64_t c_j) {
-  VECTOR sums[TILE][TILE];
-#pragma GCC unroll 4
-  for (int i = 0; i < height; i++) {
-#pragma GCC unroll 4
-    for (int j = 0; j < width; j++) {
-      sums[i][j] = c[i * c_i + j * c_j];
-    }
-  }
-  for (int64_t k = 0; k < depth; k++) {
-#pragma GCC unroll 4
-    for (int j = 0; j < width; j++) {
-      VECTOR x = b[k * b_k + j * b_j];
-#pragma GCC unroll 4
-      for (int i = 0; i < height; i++) {
-        sums[i][j] -= a[i * a_i + k * a_k] * x;
-      }
-    }
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < height; i++) {
-#pragma GCC unroll 4
-    for (int j = 0; j < width; j++) {
-      c[i * c_i + j * c_j] = sums[i][j];
-    }
-  }
-}
-
-TARGET static void NAME(subtract_product)(int64_t height, int64_t width, int64_t depth, const VECTOR *a, int64_t a_i,
-                                          int64_t a_k, const VECTOR *b, int64_t b_k, int64_t b_j, VECTOR *c,
-                                          int64_t c_i, int64_t c_j) {
-  enum { WIDE = VECTOR_BYTES == 64 ? TILE : TILE / 2 };  // as many sums as there are registers for
-  for (int64_t j = 0; j < width;) {
-    int64_t columns = width - j >= WIDE ? WIDE : 1;
-    for (int64_t i = 0; i < height;) {
-      int64_t rows = height - i >= TILE ? TILE : 1;
-      const VECTOR *left = a + i * a_i;
-      const VECTOR *right = b + j * b_j;
-      VECTOR *to = c + i * c_i + j * c_j;
-      if (rows == TILE && columns == WIDE) {
-        NAME(tile)(TILE, WIDE, depth, left, a_i, a_k, right, b_k, b_j, to, c_i, c_j);
-      } else if (rows == TILE) {
-        NAME(tile)(TILE, 1, depth, left, a_i, a_k, right, b_k, b_j, to, c_i, c_j);
-      } else if (columns == WIDE) {
-        NAME(tile)(1, WIDE, depth, left, a_i, a_k, right, b_k, b_j, to, c_i, c_j);
-      } else {
-        NAME(tile)(1, 1, depth, left, a_i, a_k, right, b_k, b_j, to, c_i, c_j);
-      }
-      i += rows;
-    }
-    j += columns;
   }
 }
 
@@ -142,17 +93,17 @@ TARGET static void NAME(subtract_product)(int64_t height, int64_t width, int64_t
 typedef REAL NAME(four) __attribute__((vector_size(4 * sizeof(REAL))));
 typedef INT NAME(four_places) __attribute__((vector_size(4 * sizeof(REAL))));
 
-// to[j, i] = from[i, j], SQUARE x SQUARE.
-INLINE void NAME(transpose)(const REAL *from, int64_t from_row, REAL *to, int64_t to_row) {
+// to[j][i] = from[i][j], SQUARE x SQUARE.
+INLINE void NAME(transpose)(const REAL *const *from, REAL *const *to) {
   if (SQUARE < 4) {
-    TRANSPOSE(from, from_row, to, to_row);
+    TRANSPOSE(from[0], from[1] - from[0], to[0], to[1] - to[0]);
     return;
   }
   NAME(four) a, b, c, d;
-  memcpy(&a, from, sizeof a);
-  memcpy(&b, from + from_row, sizeof b);
-  memcpy(&c, from + 2 * from_row, sizeof c);
-  memcpy(&d, from + 3 * from_row, sizeof d);
+  memcpy(&a, from[0], sizeof a);
+  memcpy(&b, from[1], sizeof b);
+  memcpy(&c, from[2], sizeof c);
+  memcpy(&d, from[3], sizeof d);
   NAME(four) ab02 = SHUFFLE(NAME(four_places), a, b, 0, 4, 2, 6);
   NAME(four) ab13 = SHUFFLE(NAME(four_places), a, b, 1, 5, 3, 7);
   NAME(four) cd02 = SHUFFLE(NAME(four_places), c, d, 0, 4, 2, 6);
@@ -161,72 +112,90 @@ INLINE void NAME(transpose)(const REAL *from, int64_t from_row, REAL *to, int64_
   b = SHUFFLE(NAME(four_places), ab13, cd13, 0, 1, 4, 5);
   c = SHUFFLE(NAME(four_places), ab02, cd02, 2, 3, 6, 7);
   d = SHUFFLE(NAME(four_places), ab13, cd13, 2, 3, 6, 7);
-  memcpy(to, &a, sizeof a);
-  memcpy(to + to_row, &b, sizeof b);
-  memcpy(to + 2 * to_row, &c, sizeof c);
-  memcpy(to + 3 * to_row, &d, sizeof d);
+  memcpy(to[0], &a, sizeof a);
+  memcpy(to[1], &b, sizeof b);
+  memcpy(to[2], &c, sizeof c);
+  memcpy(to[3], &d, sizeof d);
 }
 
-// Where the elements of an array go: |row_step| and |column_step| vectors apart. A line of memory is a column or a row.
+// Where the elements of an array go. A line of memory is a column or a row; its numbers are the elements, or the real and imaginary parts of
+// each.
 typedef struct NAME(lines) {
-  int64_t count, length;
-  int64_t matrix_step;      // elements between matrices
-  int64_t line_step, step;  // vectors between lines, and between the elements of one
+  int64_t parts, count, length;  // of a line: its numbers
+  int64_t matrix_step;           // numbers between matrices
+  int64_t line_step, step;       // vectors between lines, and between the elements of one
 } NAME(lines);
 
 INLINE NAME(lines) NAME(lines_of)(const indim_linalg_array *a, int64_t row_step, int64_t column_step) {
-  NAME(lines)
-  x = {.count = a->sizes[1],
-       .length = a->sizes[0],
-       .matrix_step = a->is_batched ? a->sizes[0] * a->sizes[1] : 0,
-       .line_step = column_step,
-       .step = row_step};
-  if (!a->by_columns && a->sizes[1] != 1) {
-    x = (NAME(lines)){x.length, x.count, x.matrix_step, row_step, column_step};
-  }
-  return x;
+  int64_t parts = indim_type_is_complex(a->type) ? 2 : 1;
+  bool by_columns = a->by_columns || a->sizes[1] == 1;
+  return (NAME(lines)){.parts = parts,
+                       .count = a->sizes[by_columns ? 1 : 0],
+                       .length = parts * a->sizes[by_columns ? 0 : 1],
+                       .matrix_step = a->is_batched ? parts * a->sizes[0] * a->sizes[1] : 0,
+                       .line_step = parts * (by_columns ? column_step : row_step),
+                       .step = parts * (by_columns ? row_step : column_step)};
 }
 
-// Lanes beyond the last matrix get that one once more.
-TARGET static void NAME(load)(const indim_lanes_block *b, int32_t operand, VECTOR *to, int64_t row_step,
+// Where number |i| of a line is, in numbers.
+INLINE int64_t NAME(place)(const NAME(lines) * x, int64_t i) {
+  return LANES * (x->parts == 1 ? i * x->step : i / 2 * x->step + i % 2);
+}
+
+// Lanes beyond the last matrix get that one once more. Steps are in elements.
+TARGET static void NAME(load)(const indim_lanes_block *b, int32_t operand, void *to, int64_t row_step,
                               int64_t column_step) {
   NAME(lines) x = NAME(lines_of)(&b->call->operands[operand], row_step, column_step);
   const REAL *from = (const REAL *)b->arrays[b->call->result_count + operand] + b->first * x.matrix_step;
   for (int64_t line = 0; line < x.count; line++) {
     for (int64_t lane = 0; lane < LANES; lane += SQUARE) {
       const REAL *source = from + lane * x.matrix_step + line * x.length;
-      REAL *target = (REAL *)(to + line * x.line_step) + lane;
+      REAL *target = (REAL *)((VECTOR *)to + line * x.line_step) + lane;
       int64_t whole = lane + SQUARE <= b->count && x.length >= SQUARE ? x.length : 0;
       for (int64_t i = 0; i < whole; i += SQUARE) {
         int64_t at = i + SQUARE <= whole ? i : whole - SQUARE;
-        NAME(transpose)(source + at, x.matrix_step, target + at * x.step * LANES, x.step * LANES);
+        const REAL *rows[4];
+        REAL *columns[4];
+#pragma GCC unroll 4
+        for (int64_t k = 0; k < SQUARE; k++) {
+          rows[k] = source + at + k * x.matrix_step;
+          columns[k] = target + NAME(place)(&x, at + k);
+        }
+        NAME(transpose)(rows, columns);
       }
       for (int64_t l = 0; l < SQUARE && whole == 0; l++) {
         int64_t matrix = lane + l < b->count ? lane + l : b->count - 1;
         for (int64_t i = 0; i < x.length; i++) {
-          target[i * x.step * LANES + l] = from[matrix * x.matrix_step + line * x.length + i];
+          target[NAME(place)(&x, i) + l] = from[matrix * x.matrix_step + line * x.length + i];
         }
       }
     }
   }
 }
 
-TARGET static void NAME(store)(const indim_lanes_block *b, int32_t result, const VECTOR *from, int64_t row_step,
+TARGET static void NAME(store)(const indim_lanes_block *b, int32_t result, const void *from, int64_t row_step,
                                int64_t column_step) {
   NAME(lines) x = NAME(lines_of)(&b->call->results[result], row_step, column_step);
   REAL *to = (REAL *)b->arrays[result] + b->first * x.matrix_step;
   for (int64_t line = 0; line < x.count; line++) {
     for (int64_t lane = 0; lane < b->count; lane += SQUARE) {
-      const REAL *source = (const REAL *)(from + line * x.line_step) + lane;
+      const REAL *source = (const REAL *)((const VECTOR *)from + line * x.line_step) + lane;
       REAL *target = to + lane * x.matrix_step + line * x.length;
       int64_t whole = lane + SQUARE <= b->count && x.length >= SQUARE ? x.length : 0;
       for (int64_t i = 0; i < whole; i += SQUARE) {
         int64_t at = i + SQUARE <= whole ? i : whole - SQUARE;
-        NAME(transpose)(source + at * x.step * LANES, x.step * LANES, target + at, x.matrix_step);
+        const REAL *columns[4];
+        REAL *rows[4];
+#pragma GCC unroll 4
+        for (int64_t k = 0; k < SQUARE; k++) {
+          rows[k] = target + at + k * x.matrix_step;
+          columns[k] = source + NAME(place)(&x, at + k);
+        }
+        NAME(transpose)(columns, rows);
       }
       for (int64_t l = 0; l < SQUARE && whole == 0 && lane + l < b->count; l++) {
         for (int64_t i = 0; i < x.length; i++) {
-          target[l * x.matrix_step + i] = source[i * x.step * LANES + l];
+          target[l * x.matrix_step + i] = source[NAME(place)(&x, i) + l];
         }
       }
     }

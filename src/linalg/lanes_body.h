@@ -1,5 +1,11 @@
 // Of lanes.c, for one element type and vector width.
 #include "linalg/lanes_block.h"
+#include "linalg/lanes_ql.h"
+#include "linalg/lanes_complex.h"
+#include "linalg/lanes_factor.h"
+#include "linalg/lanes_householder.h"
+#include "linalg/lanes_symmetric.h"
+#include "linalg/lanes_real.h"
 #include "linalg/lanes_factor.h"
 #include "linalg/lanes_householder.h"
 #include "linalg/lanes_symmetric.h"
@@ -10,11 +16,18 @@ TARGET static void NAME(run)(indim_lanes_block *b, int64_t end, void *scratch) {
     b->first = first;
     b->count = end - first < LANES ? end - first : LANES;
     switch (b->routine) {
-#define INDIM_LANES(id, vectors, least, routine) \
-  case INDIM_LINALG_##id:                        \
-    NAME(routine)(b, scratch);                   \
+#define RUN_SD(routine) NAME(routine)(b, scratch)
+#define RUN_CZ(routine) NAME(complex_##routine)(b, scratch)
+#define RUN_SDCZ(routine) \
+  (indim_type_is_complex(b->call->type) ? NAME(complex_##routine)(b, scratch) : NAME(routine)(b, scratch))
+#define INDIM_LANES(id, vectors, least, types, routine) \
+  case INDIM_LINALG_##id:                               \
+    RUN_##types(routine);                               \
     break;
 #include "linalg/lanes.def"
+#undef RUN_SD
+#undef RUN_CZ
+#undef RUN_SDCZ
     default:
       break;
     }
@@ -27,3 +40,6 @@ TARGET static void NAME(run)(indim_lanes_block *b, int64_t end, void *scratch) {
 #undef LANES
 #undef SQUARE
 #undef INLINE
+#undef ELEMENT
+#undef PARTS
+#undef OF

@@ -1,205 +1,103 @@
-// Of lanes.c, for one element type and vector width: eigenvalues of symmetric matrices, by Householder's tridiagonal form and
-// implicit QL steps (Golub and Van Loan, Matrix Computations, 8.3). Lanes whose matrices would go different ways take every step
-// together, and those that have nothing to do in one rotate by nothing.
+// Of lanes.c, for one element type and vector width, and in the words of lanes_real.h or lanes_complex.h: eigenvalues of symmetric
+// and Hermitian matrices, by Householder's real tridiagonal form (Golub and Van Loan, Matrix Computations, 8.3) and lanes_ql.h.
 
 // Makes the lower triangle tridiagonal; below the first subdiagonal are then the reflectors. |w| has room for n.
-TARGET static void NAME(tridiagonalize)(int64_t n, VECTOR *a, int64_t ld, VECTOR *d, VECTOR *e, VECTOR *taus,
-                                        VECTOR *w) {
+TARGET static void OF(tridiagonalize)(int64_t n, ELEMENT *a, int64_t ld, VECTOR *d, VECTOR *e, ELEMENT *taus,
+                                      ELEMENT *w) {
   for (int64_t k = 0; k + 1 < n; k++) {
-    VECTOR *v = a + k + 1 + k * ld;  // its 1 stands where e belongs meanwhile
+    ELEMENT *v = a + k + 1 + k * ld;  // its 1 stands where e belongs meanwhile
     int64_t size = n - k - 1;
-    VECTOR *rest = a + (k + 1) * (1 + ld);
-    taus[k] = NAME(reflector)(size - 1, v, v + 1);
-    d[k] = a[k + k * ld];
-    e[k] = v[0];
-    v[0] = NAME(all)(1);
+    ELEMENT *rest = a + (k + 1) * (1 + ld);
+    taus[k] = OF(reflector)(size - 1, v, v + 1);
+    d[k] = OF(real_part)(a[k + k * ld]);
+    e[k] = OF(real_part)(v[0]);
+    v[0] = OF(from_real)(NAME(all)(1));
     for (int64_t i = 0; i < size; i++) {
-      w[i] = (VECTOR){0};
+      w[i] = OF(from_real)((VECTOR){0});
     }
-    VECTOR dot = {0};
+    ELEMENT dot = OF(from_real)((VECTOR){0});
     for (int64_t j = 0; j < size; j++) {  // w = tau a v
-      VECTOR sum = w[j] + rest[j + j * ld] * v[j];
+      ELEMENT sum = OF(plus_product)(w[j], rest[j + j * ld], v[j]);
       for (int64_t i = j + 1; i < size; i++) {
-        w[i] += rest[i + j * ld] * v[j];
-        sum += rest[i + j * ld] * v[i];
+        w[i] = OF(plus_product)(w[i], rest[i + j * ld], v[j]);
+        sum = OF(plus_product)(sum, OF(conj)(rest[i + j * ld]), v[i]);
       }
-      w[j] = sum * taus[k];
-      dot += w[j] * v[j];
+      w[j] = OF(times)(sum, taus[k]);
+      dot = OF(plus_product)(dot, OF(conj)(w[j]), v[j]);
     }
-    dot *= taus[k] / 2;
+    dot = OF(times)(dot, OF(times_real)(taus[k], NAME(all)((REAL)0.5)));
     for (int64_t i = 0; i < size; i++) {
-      w[i] -= dot * v[i];
+      w[i] = OF(minus_product)(w[i], dot, v[i]);
     }
-    for (int64_t j = 0; j < size; j++) {  // a -= v w^T + w v^T
-      VECTOR vj = v[j];
-      VECTOR wj = w[j];
+    for (int64_t j = 0; j < size; j++) {  // a -= v w^H + w v^H
+      ELEMENT vj = OF(conj)(v[j]);
+      ELEMENT wj = OF(conj)(w[j]);
       for (int64_t i = j; i < size; i++) {
-        rest[i + j * ld] -= v[i] * wj + w[i] * vj;
+        rest[i + j * ld] = OF(minus_product)(OF(minus_product)(rest[i + j * ld], v[i], wj), w[i], vj);
       }
     }
   }
-  d[n - 1] = a[(n - 1) * (1 + ld)];
+  d[n - 1] = OF(real_part)(a[(n - 1) * (1 + ld)]);
   e[n - 1] = (VECTOR){0};
 }
 
 // Replaces the reflectors by the product of them.
-TARGET static void NAME(tridiagonal_q)(int64_t n, VECTOR *a, int64_t ld, const VECTOR *taus) {
+TARGET static void OF(tridiagonal_q)(int64_t n, ELEMENT *a, int64_t ld, const ELEMENT *taus) {
   for (int64_t j = n - 1; j > 0; j--) {
     for (int64_t i = 1; i < n; i++) {
       a[i + j * ld] = a[i + (j - 1) * ld];
     }
   }
   for (int64_t i = 0; i < n; i++) {
-    a[i] = a[i * ld] = NAME(all)(i == 0);
+    a[i] = a[i * ld] = OF(from_real)(NAME(all)(i == 0));
   }
-  NAME(q)(n - 1, n - 1, n - 1, a + 1 + ld, ld, taus);
+  OF(q)(n - 1, n - 1, n - 1, a + 1 + ld, ld, taus);
 }
 
-INLINE void NAME(rotate)(int64_t n, VECTOR *x, VECTOR *y, VECTOR c, VECTOR s) {
-  for (int64_t i = 0; i < n; i++) {
-    VECTOR first = c * x[i] - s * y[i];
-    y[i] = s * x[i] + c * y[i];
-    x[i] = first;
-  }
-}
-
-// One implicit QL step with Wilkinson's shift on rows |l| to |m| of the tridiagonal matrices where |active|; |most|: the largest m.
-TARGET static void NAME(ql_step)(int64_t n, int64_t l, int64_t most, MASK m, MASK active, VECTOR last, VECTOR *d,
-                                 VECTOR *e, VECTOR *q, int64_t ld) {
-  // Squares below are too near to where numbers end to rotate by; to leave them out is no error beside rounding's.
-  const REAL nothing = sizeof(REAL) == 4 ? (REAL)1e-30 : (REAL)1e-290;
-  VECTOR g = (d[l + 1] - d[l]) / (2 * e[l]);
-  VECTOR r = NAME(sqrt)(g * g + 1);
-  g = last - d[l] + e[l] / (g + NAME(select)(g < 0, -r, r));
-  VECTOR s = NAME(all)(1);
-  VECTOR c = s;
-  VECTOR p = {0};
-  MASK whole = active;
-  for (int64_t i = most - 1; i >= l; i--) {
-    MASK here = whole & (m > NAME(all_int)(i));
-    VECTOR f = s * e[i];
-    VECTOR b = c * e[i];
-    VECTOR square = f * f + g * g;
-    MASK splits = here & (square < nothing);
-    r = NAME(sqrt)(square);
-    e[i + 1] = NAME(select)(splits, (VECTOR){0}, NAME(select)(here, r, e[i + 1]));
-    d[i + 1] = NAME(select)(splits, d[i + 1] - p, d[i + 1]);
-    whole &= ~splits;
-    here &= ~splits;
-    s = NAME(select)(here, f / r, s);
-    c = NAME(select)(here, g / r, c);
-    VECTOR next = d[i + 1] - p;
-    r = (d[i] - next) * s + 2 * c * b;
-    p = NAME(select)(here, s * r, p);
-    d[i + 1] = NAME(select)(here, next + p, d[i + 1]);
-    g = NAME(select)(here, c * r - b, g);
-    if (q != NULL) {
-      NAME(rotate)
-      (n, q + i * ld, q + (i + 1) * ld, NAME(select)(here, c, NAME(all)(1)), NAME(select)(here, s, (VECTOR){0}));
-    }
-  }
-  d[l] = NAME(select)(whole, d[l] - p, d[l]);
-  e[l] = NAME(select)(whole, g, e[l]);
-  for (int64_t i = l; i <= most; i++) {
-    e[i] = NAME(select)(active & (m == NAME(all_int)(i)), (VECTOR){0}, e[i]);
-  }
-}
-
-// Makes the tridiagonal matrices diagonal; their largest elements are next to 1. Returns info.
-TARGET static MASK NAME(ql)(int64_t n, VECTOR *d, VECTOR *e, VECTOR *q, int64_t ld) {
-  enum { MOST_STEPS = 60 };
-  const REAL epsilon = sizeof(REAL) == 4 ? (REAL)FLT_EPSILON : (REAL)DBL_EPSILON;
+// Of 1 x 1 matrices: the element, whatever it is.
+TARGET static void OF(syevd_of_one)(const indim_lanes_block *b, ELEMENT *x, bool vectors) {
   MASK info = {0};
-  for (int64_t l = 0; l + 1 < n; l++) {
-    for (int steps = 0;; steps++) {
-      MASK m = NAME(all_int)(n - 1);
-      VECTOR last = d[n - 1];
-      int64_t most = n - 1;
-      for (int64_t i = n - 2; i >= l; i--) {
-        VECTOR limit = epsilon / 2 * (NAME(abs)(d[i]) + NAME(abs)(d[i + 1])) + epsilon * epsilon;
-        MASK ends = NAME(abs)(e[i]) <= limit;
-        m = NAME(select_int)(ends, NAME(all_int)(i), m);
-        last = NAME(select)(ends, d[i], last);
-        most = most == i + 1 && !NAME(any)(m > NAME(all_int)(i)) ? i : most;
-      }
-      MASK active = m > NAME(all_int)(l);
-      if (!NAME(any)(active)) {
-        break;
-      }
-      if (steps == MOST_STEPS) {  // these lanes have nothing left to do
-        info = NAME(select_int)(active, NAME(all_int)(l + 1), info);
-        for (int64_t i = l; i < n; i++) {
-          e[i] = NAME(select)(active, (VECTOR){0}, e[i]);
-        }
-        break;
-      }
-      NAME(ql_step)(n, l, most, m, active, last, d, e, q, ld);
-    }
-  }
-  return info;
+  VECTOR value = OF(real_part)(*x);
+  ELEMENT vector = vectors ? OF(from_real)(NAME(all)(1)) : *x;
+  NAME(store)(b, 0, &vector, 1, 1);
+  NAME(store)(b, 1, &value, 1, 1);
+  NAME(store_ints)(b, 2, &info);
 }
 
-// The places of each lane's |n| keys in ascending or descending order: |order|, LANES for each place.
-TARGET static void NAME(sort)(int64_t n, const VECTOR *keys, bool descending, int32_t *order) {
-  for (int64_t l = 0; l < LANES; l++) {
-    for (int64_t j = 0; j < n; j++) {
-      REAL key = keys[j][l];
-      int64_t at = j;
-      for (; at > 0; at--) {
-        REAL before = keys[order[(at - 1) * LANES + l]][l];
-        if (descending ? before >= key : before <= key) {
-          break;
-        }
-        order[at * LANES + l] = order[(at - 1) * LANES + l];
-      }
-      order[at * LANES + l] = (int32_t)j;
-    }
-  }
-}
-
-// Columns of |n| elements in that order.
-TARGET static void NAME(permute)(int64_t n, int64_t columns, const int32_t *order, const VECTOR *from, int64_t from_ld,
-                                 VECTOR *to, int64_t to_ld) {
-  for (int64_t j = 0; j < columns; j++) {
-    for (int64_t l = 0; l < LANES; l++) {
-      const REAL *source = (const REAL *)(from + order[j * LANES + l] * from_ld) + l;
-      REAL *target = (REAL *)(to + j * to_ld) + l;
-      for (int64_t i = 0; i < n; i++) {
-        target[i * LANES] = source[i * LANES];
-      }
-    }
-  }
-}
-
-TARGET static void NAME(syevd)(const indim_lanes_block *b, VECTOR *scratch) {
+TARGET static void OF(syevd)(const indim_lanes_block *b, ELEMENT *scratch) {
   bool lower = indim_linalg_attr(b->call, "uplo") == 'L';
   bool vectors = indim_linalg_attr(b->call, "mode") == 'V';
   int64_t n = indim_linalg_size(b->call, 'n');
   int64_t ld = indim_lanes_step(n);
-  VECTOR *a = scratch;
-  VECTOR *sorted = a + n * ld;
-  VECTOR *d = sorted + n * ld;
+  ELEMENT *a = scratch;
+  ELEMENT *sorted = a + n * ld;
+  ELEMENT *taus = sorted + n * ld;
+  ELEMENT *w = taus + n;
+  VECTOR *d = (VECTOR *)(w + n);
   VECTOR *e = d + n;
-  VECTOR *taus = e + n;
-  VECTOR *w = taus + n;
   VECTOR inverse;
   int32_t *order = (int32_t *)w;
   NAME(load)(b, 0, a, 1, ld);
+  if (n == 1) {
+    OF(syevd_of_one)(b, a, vectors);
+    return;
+  }
   if (!vectors) {
     NAME(store)(b, 0, a, 1, ld);
   }
   for (int64_t j = 0; j < n; j++) {
     for (int64_t i = 0; i < ld; i++) {
-      VECTOR *x = &a[i + j * ld];
-      *x = i < j || i >= n ? (VECTOR){0} : lower ? *x : a[j + i * ld];
+      ELEMENT *x = &a[i + j * ld];
+      *x = i < j || i >= n ? OF(from_real)((VECTOR){0}) : lower ? *x : OF(conj)(a[j + i * ld]);
+      *x = i == j ? OF(from_real)(OF(real_part)(*x)) : *x;
     }
   }
-  MASK is_finite = NAME(scale_all)(n * ld, a, &inverse);
-  NAME(tridiagonalize)(n, a, ld, d, e, taus, w);
+  MASK is_finite = NAME(scale_all)(PARTS * n * ld, (VECTOR *)a, &inverse);
+  OF(tridiagonalize)(n, a, ld, d, e, taus, w);
   if (vectors) {
-    NAME(tridiagonal_q)(n, a, ld, taus);
+    OF(tridiagonal_q)(n, a, ld, taus);
   }
-  MASK info = NAME(ql)(n, d, e, vectors ? a : NULL, ld);
+  MASK info = NAME(ql)(n, d, e, PARTS * n, vectors ? (VECTOR *)a : NULL, PARTS * ld);
   NAME(sort)(n, d, false, order);
   NAME(permute)(1, n, order, d, 1, e, 1);
   for (int64_t j = 0; j < n; j++) {
@@ -207,9 +105,9 @@ TARGET static void NAME(syevd)(const indim_lanes_block *b, VECTOR *scratch) {
   }
   NAME(nan_unless)(is_finite, n, e);
   if (vectors) {
-    NAME(permute)(n, n, order, a, ld, sorted, ld);
+    NAME(permute)(PARTS * n, n, order, (VECTOR *)a, PARTS * ld, (VECTOR *)sorted, PARTS * ld);
     if (NAME(any)(~is_finite)) {
-      NAME(nan_unless)(is_finite, n * ld, sorted);
+      NAME(nan_unless)(is_finite, PARTS * n * ld, sorted);
     }
     NAME(store)(b, 0, sorted, 1, ld);
   }

@@ -13,9 +13,10 @@ import numpy as np
 
 from eval_xla import Indim, IndimError
 
-F32, F64 = np.float32, np.float64
-NAMES = {F32: "f32", F64: "f64"}
-LETTERS = {F32: "s", F64: "d"}
+F32, F64, C64, C128 = np.float32, np.float64, np.complex64, np.complex128
+NAMES = {F32: "f32", F64: "f64", C64: "c64", C128: "c128"}
+LETTERS = {F32: "s", F64: "d", C64: "c", C128: "z"}
+REALS = {F32: F32, F64: F64, C64: F32, C128: F64}
 BATCHES = [(), (1,), (2,), (3,), (5,), (8,), (9,), (17,), (33,), (3, 5), (2, 4, 3)]
 passed, failed = 0, []
 
@@ -63,18 +64,23 @@ def call(target, operands, results, config, layout):
     return "HloModule m\n\nENTRY e {\n" + "\n".join(lines) + "\n}\n"
 
 
+def plain(rng, dtype, shape):
+    a = rng.standard_normal(shape)
+    return (a + 1j * rng.standard_normal(shape) if np.issubdtype(dtype, np.complexfloating) else a).astype(dtype)
+
+
 def matrices(rng, dtype, batch, m, n, kind):
-    a = rng.standard_normal((*batch, m, n))
+    a = plain(rng, np.result_type(dtype, F64), (*batch, m, n))
     if kind == "positive":
-        a = a @ np.swapaxes(a, -1, -2) + 0.5 * np.eye(m)
+        a = a @ np.swapaxes(a, -1, -2).conj() + 0.5 * np.eye(m)
     elif kind == "symmetric":
-        a = a + np.swapaxes(a, -1, -2)
+        a = a + np.swapaxes(a, -1, -2).conj()
     elif kind == "triangular":
         a = a + 3 * np.eye(m, n)
     flat = a.reshape(int(np.prod(batch)), m, n)
     if m > 0 and n > 0:
-        special = [lambda x: x * 0, lambda x: np.ones_like(x), lambda x: x * (1e30 if dtype == F32 else 1e250),
-                   lambda x: x * (1e-30 if dtype == F32 else 1e-250), lambda x: np.where(np.eye(m, n) > 0, -x, x),
+        special = [lambda x: x * 0, lambda x: np.ones_like(x), lambda x: x * (1e30 if REALS[dtype] == F32 else 1e250),
+                   lambda x: x * (1e-30 if REALS[dtype] == F32 else 1e-250), lambda x: np.where(np.eye(m, n) > 0, -x, x),
                    lambda x: x * np.nan, lambda x: np.outer(x[:, 0], x[0])]
         if kind in ("pivoted", "positive"):  # rounding errors do not choose between rows, nor whether there is a factor
             special = [special[i] for i in ((0, 2, 3, 5) if kind == "pivoted" else (0, 2, 3, 4, 5))]
@@ -83,9 +89,15 @@ def matrices(rng, dtype, batch, m, n, kind):
     return flat.reshape(a.shape).astype(dtype)
 
 
+def wide(a):
+    return a.astype(np.complex128 if np.iscomplexobj(a) else np.float64)
+
+
 def near(ours, theirs, dtype, times):
     """|theirs| is the evaluator's; NaN and infinite alike, else within eps times the largest of its matrix."""
-    ours, theirs = ours.astype(np.float64), theirs.astype(np.float64)
+    ours, theirs = wide(ours), wide(theirs)
+    if np.iscomplexobj(theirs):
+        ours, theirs = (np.concatenate((x.real, x.imag), -1) for x in map(np.atleast_1d, (ours, theirs)))
     finite = np.isfinite(theirs)
     if ours.size == 0:
         return ""
@@ -120,19 +132,19 @@ def product(left, middle, right, lower):
     """left diag(middle) right is the matrix, where it is finite."""
     def check(a, ours, theirs, dtype):
         with np.errstate(all="ignore"):
-            a = a[0].astype(np.float64)
+            a = wide(a[0])
             if lower is not None:
-                half = np.tril(a, -1) if lower else np.swapaxes(np.triu(a, 1), -1, -2)
-                a = half + np.swapaxes(half, -1, -2) + np.eye(a.shape[-1]) * np.diagonal(a, axis1=-2, axis2=-1)[..., None, :]
-            u, s = ours[left].astype(np.float64), ours[middle].astype(np.float64)
-            vt = np.swapaxes(u, -1, -2) if right is None else ours[right].astype(np.float64)
+                half = np.tril(a, -1) if lower else np.swapaxes(np.triu(a, 1), -1, -2).conj()
+                a = half + np.swapaxes(half, -1, -2).conj() + np.eye(a.shape[-1]) * np.diagonal(a, axis1=-2, axis2=-1).real[..., None, :]
+            u, s = wide(ours[left]), wide(ours[middle])
+            vt = np.swapaxes(u, -1, -2).conj() if right is None else wide(ours[right])
             k = s.shape[-1]
             got = (u[..., :, :k] * s[..., None, :]) @ vt[..., :k, :]
             got = np.where(np.isfinite(a).all(axis=(-1, -2), keepdims=True), got, np.nan)
             a = np.where(np.isfinite(a).all(axis=(-1, -2), keepdims=True), a, np.nan)
             complaint = near(got, a, dtype, 60 * max(1, k))
-            for q in (u, np.swapaxes(vt, -1, -2)):
-                unit = np.swapaxes(q, -1, -2) @ q
+            for q in (u, np.swapaxes(vt, -1, -2).conj()):
+                unit = np.swapaxes(q, -1, -2).conj() @ q
                 unit = np.where(np.isfinite(a).all(axis=(-1, -2), keepdims=True), unit, np.eye(q.shape[-1]))
                 complaint = complaint or near(unit, np.broadcast_to(np.eye(q.shape[-1]), unit.shape), dtype, 60 * max(1, k))
             return complaint
@@ -141,8 +153,9 @@ def product(left, middle, right, lower):
 
 def cases():
     """(name, dtype, batch -> (target, operands, results, config, arrays' kinds), checks)"""
-    for dtype in (F32, F64):
-        t, l = NAMES[dtype], LETTERS[dtype]
+    for dtype in NAMES:
+        t, l, r = NAMES[dtype], LETTERS[dtype], NAMES[REALS[dtype]]
+        eigen, of_q = ("syevd", "or") if dtype in (F32, F64) else ("heevd", "un")
         for n in (0, 1, 2, 3, 4, 5, 8, 12, 16, 20, 33):
             for lower in (True, False):
                 up = 76 if lower else 85
@@ -151,8 +164,8 @@ def cases():
                 yield (f"potrf {t} {n} {lower}", dtype, f"lapack_{l}potrf_ffi", [(t, (n, n), "positive")],
                        [(t, (n, n)), ("s32", ())], f"uplo = {up} : ui8", [equal(1)])
                 if n not in (0, 4):
-                    yield (f"syevd {t} {n} {lower}", dtype, f"lapack_{l}syevd_ffi", [(t, (n, n), "symmetric")],
-                           [(t, (n, n)), (t, (n,)), ("s32", ())], f"mode = 86 : ui8, uplo = {up} : ui8",
+                    yield (f"{eigen} {t} {n} {lower}", dtype, f"lapack_{l}{eigen}_ffi", [(t, (n, n), "symmetric")],
+                           [(t, (n, n)), (r, (n,)), ("s32", ())], f"mode = 86 : ui8, uplo = {up} : ui8",
                            [product(0, 1, None, lower), same(1, 60 * n), equal(2)])
         for m, n in ((1, 1), (2, 2), (3, 3), (4, 4), (3, 5), (5, 3), (8, 8), (2, 9), (12, 12), (16, 16), (21, 11),
                      (10, 19), (34, 34)):
@@ -162,11 +175,19 @@ def cases():
                    [where_finite(equal(1)), where_finite(equal(2)), where_finite(same(0, 4000))])
             yield (f"geqrf {t} {m}x{n}", dtype, f"lapack_{l}geqrf_ffi", [(t, (m, n), "pivoted")],
                    [(t, (m, n)), (t, (k,))], "", [])
+            if m >= n:
+                yield (f"{of_q}gqr {t} {m}x{n}", dtype, f"lapack_{l}{of_q}gqr_ffi",
+                       [(t, (m, n), "plain"), (t, (n,), "plain")], [(t, (m, n))], "", [where_finite(same(0, 4000))])
+            for left, transpose in (("true", "false"), ("true", "true"), ("false", "false"), ("false", "true")):
+                y = (m, 5) if left == "true" else (3, m)
+                yield (f"{of_q}mqr {t} {m}x{n} {left} {transpose}", dtype, f"lapack_{l}{of_q}mqr_ffi",
+                       [(t, (m, k), "plain"), (t, (k,), "plain"), (t, y, "general")], [(t, y)],
+                       f"left = {left}, transpose = {transpose}", [where_finite(same(0, 4000))])
             for mode, p, q in ((65, m, n), (83, k, k)):
                 if m * n <= 256:
                     for name in ("gesdd", "gesvd"):
                         yield (f"{name} {t} {m}x{n} {mode}", dtype, f"lapack_{l}{name}_ffi", [(t, (m, n), "general")],
-                               [(t, (m, n)), (t, (k,)), (t, (m, p)), (t, (q, n)), ("s32", ())], f"mode = {mode} : ui8",
+                               [(t, (m, n)), (r, (k,)), (t, (m, p)), (t, (q, n)), ("s32", ())], f"mode = {mode} : ui8",
                                [product(2, 1, 3, None), same(1, 60 * k), equal(4)])
         for m, n, number in ((1, 1, 0), (3, 2, 1), (4, 4, 2), (2, 5, 3), (8, 1, 4), (1, 8, 5), (6, 7, 6), (16, 3, 7),
                              (17, 20, 8), (20, 17, 9), (33, 18, 10), (18, 33, 11), (20, 20, 12), (9, 35, 13), (35, 9, 14), (20, 1, 15)):
@@ -181,8 +202,10 @@ def run_one(indim, name, dtype, target, operands, results, config, checks, batch
     global passed
     rng = np.random.default_rng(zlib.crc32(f"{name} {batch}".encode()))
     text = call(target, [(t, batch, s) for t, s, _ in operands], [(t, batch, s) for t, s in results], config, layout)
-    arrays = [matrices(rng, dtype, batch, *s, kind) for _, s, kind in operands]
-    like = [np.zeros((*batch, *s), np.int32 if t == "s32" else dtype) for t, s in results]
+    arrays = [plain(rng, dtype, (*batch, *s)) if kind == "plain" else matrices(rng, dtype, batch, *s, kind)
+              for _, s, kind in operands]
+    types = {"s32": np.int32, NAMES[dtype]: dtype, NAMES[REALS[dtype]]: REALS[dtype]}
+    like = [np.zeros((*batch, *s), types[t]) for t, s in results]
     where = f"{name} batch {batch} {layout}"
     try:
         with np.errstate(all="ignore"):

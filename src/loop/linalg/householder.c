@@ -8,7 +8,8 @@ static value reflector(const indim_matrix_code *c, int64_t count, value *alpha, 
   value inverse = 0;
   value zero = indim_code_real(c, 0);
   value rest = zero;
-  value largest = indim_code_max(c, indim_code_abs(c, *alpha), indim_code_largest(c, count, x));
+  value most = indim_code_largest(c, count, x);
+  value largest = indim_code_max(c, indim_code_abs(c, *alpha), most);
   indim_code_scale(c, largest, &scale, &inverse);
   for (int64_t i = 0; i < count; i++) {
     value scaled = indim_code_mul(c, x[i], scale);
@@ -18,7 +19,10 @@ static value reflector(const indim_matrix_code *c, int64_t count, value *alpha, 
   value norm = indim_code_sqrt(c, indim_code_mul_add(c, head, head, rest));
   value is_negative = indim_code_compare(c, INDIM_COMPARE_LT, head, zero);
   value beta = indim_code_select(c, is_negative, norm, indim_code_neg(c, norm));
-  value is_done = indim_code_compare(c, INDIM_COMPARE_EQ, rest, zero);  // no reflection: tau is 0
+  // No reflection: tau is 0. Beside an infinite or no number the others are scaled to nothing, and there is one.
+  value is_finite = indim_code_compare(c, INDIM_COMPARE_EQ, indim_code_sub(c, head, head), zero);
+  value is_done = indim_code_and(c, indim_code_compare(c, INDIM_COMPARE_EQ, rest, zero),
+                                 indim_code_or(c, indim_code_compare(c, INDIM_COMPARE_EQ, most, zero), is_finite));
   value factor = indim_code_div(c, indim_code_real(c, 1), indim_code_sub(c, head, beta));
   for (int64_t i = 0; i < count; i++) {
     value scaled = indim_code_mul(c, x[i], scale);
@@ -28,13 +32,15 @@ static value reflector(const indim_matrix_code *c, int64_t count, value *alpha, 
   return indim_code_select(c, is_done, zero, indim_code_div(c, indim_code_sub(c, beta, head), beta));
 }
 
-// A vector (head, rest) of |count| elements, |stride| apart, loses tau (v . it) v. |v| begins behind its 1.
+// A vector (head, rest) of |count| elements, |stride| apart, loses tau (v . it) v: nothing where tau is 0. |v| begins behind its 1.
 static void reflect(const indim_matrix_code *c, int64_t count, const value *v, value tau, value *x, int64_t stride) {
   value sum = x[0];
   for (int64_t i = 1; i < count; i++) {
     sum = indim_code_mul_add(c, v[i - 1], x[i * stride], sum);
   }
-  sum = indim_code_mul(c, sum, tau);
+  value zero = indim_code_real(c, 0);
+  value stays = indim_code_compare(c, INDIM_COMPARE_EQ, tau, zero);
+  sum = indim_code_select(c, stays, zero, indim_code_mul(c, sum, tau));
   x[0] = indim_code_sub(c, x[0], sum);
   for (int64_t i = 1; i < count; i++) {
     x[i * stride] = indim_code_mul_sub(c, v[i - 1], sum, x[i * stride]);

@@ -296,6 +296,11 @@ void indim_code_syevd(indim_matrix_code *c) {
   bool lower = indim_code_attr(c, "uplo") == 'L';
   bool vectors = indim_code_attr(c, "mode") == 'V';
   int64_t n = indim_code_size(c, 'n');
+  if (n == 1) {  // whatever the element is
+    c->out[0][0] = vectors ? indim_code_real(c, 1) : c->in[0][0];
+    c->out[1][0] = c->in[0][0];
+    return;
+  }
   columns s = {.rows = n, .count = n};
   s.a = indim_code_new(c, n * n, NULL);
   s.v = vectors ? indim_code_new(c, n * n, NULL) : NULL;
