@@ -188,7 +188,7 @@ static value reduce(const indim_expander *x, const value *operands, int32_t n, c
   return indim_build_emit(x->b, INDIM_OP_REDUCE, NULL, operands, 2 * n, attrs, 2);
 }
 
-value indim_expand_split_reduce(indim_expander *x) {
+value indim_split_reduce(indim_expander *x) {
   const indim_instr *instr = x->instr;
   int32_t n = instr->operand_count / 2;
   const indim_shape *shape = instr->operands[0]->shape;

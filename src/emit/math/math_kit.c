@@ -62,6 +62,13 @@ val indim_emit_math_coefficient(const kit *k, double value) {
   return load;
 }
 
+LLVMValueRef indim_emit_math_is_unusual(const kit *k, val x) {
+  int64_t one = INT64_C(1) << mantissa_bits(k);  // of the exponent
+  int64_t count = 2 * bias(k) * one;             // of positive normal numbers
+  val from_least = isub(k, as_bits(k, x), whole(k, one + sign_bit(k)));
+  return compare_bits(k, LLVMIntSGE, from_least, whole(k, count + sign_bit(k)));
+}
+
 LLVMValueRef indim_emit_math_any_lane(const kit *k, LLVMValueRef condition) {
   LLVMTypeRef type = LLVMTypeOf(condition);
   if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {

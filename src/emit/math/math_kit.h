@@ -205,6 +205,8 @@ typedef struct split {
   val f;
 } split;
 split indim_emit_math_split(const kit *k, val x, bool subnormal);
+// Where x is no positive normal number: one comparison of its bits tells.
+LLVMValueRef indim_emit_math_is_unusual(const kit *k, val x);
 // Whether the condition holds in any lane, as one bit.
 LLVMValueRef indim_emit_math_any_lane(const kit *k, LLVMValueRef condition);
 // A new block of the current function, and a branch to a block that is rarely taken.

@@ -78,15 +78,12 @@ static val log_out_of_line(const kit *k, val x) {
   return indim_emit_math_outlined_call(k->e, function, &x, 1);
 }
 
-// Most vectors are positive normal numbers in every lane: one comparison of their bits tells.
+// Most vectors are positive normal numbers in every lane.
 val indim_emit_math_log(const kit *k, val x) {
   if (LLVMGetTypeKind(k->type) != LLVMVectorTypeKind) {
     return log_of_any(k, x);
   }
-  int64_t one = INT64_C(1) << mantissa_bits(k);  // of the exponent
-  int64_t count = 2 * bias(k) * one;             // of positive normal numbers
-  val from_least = isub(k, as_bits(k, x), whole(k, one + sign_bit(k)));
-  val is_other = compare_bits(k, LLVMIntSGE, from_least, whole(k, count + sign_bit(k)));
+  val is_other = indim_emit_math_is_unusual(k, x);
   val usual = log_of_split(k, indim_emit_math_split(k, x, false), NULL);
   LLVMBasicBlockRef rare = indim_emit_math_block(k->e, "log");
   LLVMBasicBlockRef after = indim_emit_math_block(k->e, "");

@@ -1,5 +1,7 @@
 // Powers: |x|^y = 2^(y log2 |x|), with log2 to more digits than the type has; special cases (zeros, infinities, NaN,
 // negative bases) are selected afterwards, and constant-fold where the exponent is a constant.
+#include <stdio.h>
+
 #include "emit/math/math_kit.h"
 
 // log2((1 + s) / (1 - s)) = s p(s^2): 2^-43; 2^f for |f| <= 1/2: 2^-28.
@@ -55,8 +57,8 @@ static pair product_of(const kit *k, pair a, pair b) {
   return (pair){product.high, add(k, product.low, cross)};
 }
 
-static pair log_of_double(const kit *k, val x) {
-  split parts = indim_emit_math_split(k, x, true);
+static pair log_of_double(const kit *k, val x, bool is_normal) {
+  split parts = indim_emit_math_split(k, x, !is_normal);
   pair line = quick_two_sum(k, real(k, 2), parts.f);
   pair s = indim_emit_math_quotient(k, (pair){parts.f, real(k, 0)}, line);
   s = quick_two_sum(k, s.high, s.low);
@@ -72,8 +74,8 @@ static pair log_of_double(const kit *k, val x) {
   return quick_two_sum(k, total.high, add(k, total.low, low));
 }
 
-static val power_of_doubles(const kit *k, val magnitude, val y) {
-  pair log = log_of_double(k, magnitude);
+static val power_of_doubles(const kit *k, val magnitude, val y, bool is_normal) {
+  pair log = log_of_double(k, magnitude, is_normal);
   pair t = indim_emit_math_two_product(k, log.high, y);
   val low = fused(k, log.low, y, t.low);
   low = choose(k, below(k, absolute(k, t.high), 800), low, real(k, 0));
@@ -152,19 +154,19 @@ static val simple_power(const kit *k, val x, double y) {
   }
 }
 
-val indim_emit_math_pow(const kit *k, val x, val y) {
-  double constant = 0;
-  if (indim_emit_constant_of(y, &constant) && fabs(constant) <= 4 && constant * 2 == floor(constant * 2)) {
-    val simple = simple_power(k, x, constant);
-    if (simple != NULL) {
-      return simple;
-    }
-  }
+// Beyond that exponent nothing changes, and 1 to an infinite power is 1.
+static double most_exponent(const kit *k) { return pick(k, 0x1p40, 0x1p70); }
+
+// Of a positive number, normal if |is_normal|, and an exponent up to the most.
+static val power_of_positive(const kit *k, val x, val y, bool is_normal) {
+  return k->is_double ? power_of_doubles(k, x, y, is_normal) : power_of_floats(k, x, y);
+}
+
+static val power_of_any(const kit *k, val x, val y) {
   val magnitude = absolute(k, x);
-  // Beyond that nothing changes, and 1 to an infinite power is 1.
-  double most = pick(k, 0x1p40, 0x1p70);
+  double most = most_exponent(k);
   val clamped = at_most(k, at_least(k, y, -most), most);
-  val power = k->is_double ? power_of_doubles(k, magnitude, clamped) : power_of_floats(k, magnitude, clamped);
+  val power = power_of_positive(k, magnitude, clamped, false);
   val infinite = choose(k, below(k, y, 0), real(k, 0), real(k, HUGE_VAL));
   val zero = choose(k, below(k, y, 0), real(k, HUGE_VAL), real(k, 0));
   power = choose(k, equals(k, magnitude, HUGE_VAL), infinite, power);
@@ -176,6 +178,49 @@ val indim_emit_math_pow(const kit *k, val x, val y) {
   power = choose(k, no_root, real(k, (double)NAN), power);
   power = choose(k, compare(k, LLVMRealUNO, x, y), real(k, (double)NAN), power);
   return choose(k, either(k, equals(k, x, 1), equals(k, y, 0)), real(k, 1), power);
+}
+
+// An outlined function for vectors with lanes that need it.
+static val power_out_of_line(const kit *k, val x, val y) {
+  char name[32];
+  (void)snprintf(name, sizeof name, "indim.pow.%s%u", k->is_double ? "f64x" : "f32x", LLVMGetVectorSize(k->type));
+  outlined function;
+  if (indim_emit_math_outlined_begin(k->e, name, k->type, k->type, 2, &function)) {
+    val result = power_of_any(k, LLVMGetParam(function.function, 0), LLVMGetParam(function.function, 1));
+    indim_emit_math_outlined_end(k->e, function, result);
+  }
+  val args[] = {x, y};
+  return indim_emit_math_outlined_call(k->e, function, args, 2);
+}
+
+// Most vectors are powers of positive normal numbers in every lane.
+val indim_emit_math_pow(const kit *k, val x, val y) {
+  double constant = 0;
+  if (indim_emit_constant_of(y, &constant) && fabs(constant) <= 4 && constant * 2 == floor(constant * 2)) {
+    val simple = simple_power(k, x, constant);
+    if (simple != NULL) {
+      return simple;
+    }
+  }
+  if (LLVMGetTypeKind(k->type) != LLVMVectorTypeKind) {
+    return power_of_any(k, x, y);
+  }
+  val is_other =
+      either(k, indim_emit_math_is_unusual(k, x), compare(k, LLVMRealUGT, absolute(k, y), real(k, most_exponent(k))));
+  LLVMBasicBlockRef rare = indim_emit_math_block(k->e, "pow");
+  LLVMBasicBlockRef usual = indim_emit_math_block(k->e, "");
+  LLVMBasicBlockRef after = indim_emit_math_block(k->e, "");
+  indim_emit_math_branch_rarely(k->e, indim_emit_math_any_lane(k, is_other), rare, usual);
+  LLVMPositionBuilderAtEnd(k->b, rare);
+  val of_any = power_out_of_line(k, x, y);
+  LLVMBuildBr(k->b, after);
+  LLVMPositionBuilderAtEnd(k->b, usual);
+  val of_positive = power_of_positive(k, x, y, true);
+  LLVMBuildBr(k->b, after);
+  LLVMPositionBuilderAtEnd(k->b, after);
+  val result = indim_emit_math_phi(k->e, k->type, of_positive, usual);
+  LLVMAddIncoming(result, &of_any, &rare, 1);
+  return result;
 }
 
 // The cube root: r near x^(-1/3) from a third of the exponent and significand bits, refined once or twice by a series

@@ -367,18 +367,18 @@ static LLVMValueRef float_to_int(indim_emit *e, indim_type to, LLVMValueRef x) {
   int32_t bits = indim_type_bits(to);
   int32_t magnitude_bits = is_signed ? bits - 1 : bits;
   LLVMTypeRef ints = indim_emit_ints(e, x, bits < 32 ? 32 : bits);
-  LLVMValueRef zero = indim_emit_real_like(e, x, 0);
   LLVMValueRef least = indim_emit_real_like(e, x, is_signed ? -ldexp(1, bits - 1) : 0);
-  LLVMValueRef number = LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealORD, x, x, ""), x, zero, "");
-  number = LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOGT, number, least, ""), number, least, "");
+  LLVMValueRef is_number = LLVMBuildFCmp(b, LLVMRealORD, x, x, "");
+  LLVMValueRef number = LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOGT, x, least, ""), x, least, "");
   if (magnitude_bits <= (indim_emit_is_double(x) ? 53 : 24)) {
     LLVMValueRef most = indim_emit_real_like(e, x, ldexp(1, magnitude_bits) - 1);
     number = LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOLT, number, most, ""), number, most, "");
     LLVMValueRef value = to_int(e, is_signed || bits < 32, ints, number);
+    value = LLVMBuildSelect(b, is_number, value, LLVMConstNull(ints), "");
     return LLVMBuildIntCast2(b, value, indim_emit_ints(e, x, 8 * indim_type_bytes(to)), is_signed, "");
   }
   LLVMValueRef limit = indim_emit_real_like(e, x, ldexp(1, magnitude_bits));
-  LLVMValueRef value = to_int(e, is_signed, ints, number);
+  LLVMValueRef value = LLVMBuildSelect(b, is_number, to_int(e, is_signed, ints, number), LLVMConstNull(ints), "");
   uint64_t most = UINT64_MAX >> (64 - magnitude_bits);
   return choose_const(e, LLVMBuildFCmp(b, LLVMRealOGE, x, limit, ""), most, value);
 }

@@ -215,9 +215,19 @@ void indim_access_note_type(indim_lowering *l, indim_type type) {
     return;
   }
   indim_access_list *list = l->survey->list;
-  list->widest = register_bytes(type) > list->widest ? register_bytes(type) : list->widest;
+  bool is_of_bits = l->survey->is_of_bits && !indim_type_is_complex(type);
+  int32_t bytes = is_of_bits ? (int32_t)indim_type_bytes(type) : register_bytes(type);
+  list->widest = bytes > list->widest ? bytes : list->widest;
   list->values++;
-  list->wide_values += register_bytes(type) == 8 ? 1 : 0;
-  list->has_bf16 = list->has_bf16 || type == INDIM_BF16;
-  list->has_others = list->has_others || type != INDIM_BF16;
+  list->wide_values += bytes == 8 ? 1 : 0;
+  list->has_bf16 = list->has_bf16 || (type == INDIM_BF16 && !is_of_bits);
+  list->has_others = list->has_others || type != INDIM_BF16 || is_of_bits;
+}
+
+bool indim_access_note_bits(indim_lowering *l, bool is_of_bits) {
+  bool before = l->survey != NULL && l->survey->is_of_bits;
+  if (l->survey != NULL) {
+    l->survey->is_of_bits = is_of_bits;
+  }
+  return before;
 }

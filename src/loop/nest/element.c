@@ -15,10 +15,12 @@ static indim_value_id elementwise(indim_element_ctx *k, indim_flow_item *item, c
     }
   }
   int32_t lanes = 1;
+  bool was_of_bits = indim_access_note_bits(k->l, item->instr->op == INDIM_OP_BITCAST_CONVERT);
   for (int32_t i = 0; i < item->operand_count; i++) {
     args[i] = indim_value_at(k, item->operands[i], index, item->operands[i]->shape->rank == 0 ? 0 : mask);
     lanes = indim_coord_value_lanes(k, args[i]) > lanes ? indim_coord_value_lanes(k, args[i]) : lanes;
   }
+  (void)indim_access_note_bits(k->l, was_of_bits);
   for (int32_t i = 0; i < item->operand_count; i++) {
     args[i] = indim_loop_splat(&k->l->b, args[i], lanes);
   }

@@ -140,6 +140,7 @@ typedef struct indim_access_analysis {
   int32_t rank;
   indim_value_id index[INDIM_MAX_RANK];  // the general index: one value for each dimension of the nest
   indim_access_list *list;               // the result
+  bool is_of_bits;                       // what is read now is wanted as the integers of its bits, not converted
 } indim_access_analysis;
 
 // The following record in the list of the running analysis; without one they do nothing.
@@ -157,5 +158,7 @@ void indim_access_note_value_use(indim_lowering *l, indim_coord x);
 void indim_access_note_divided(indim_lowering *l, indim_coord x, int64_t divisor, indim_value_id quotient);
 // A value of |type| is held in registers.
 void indim_access_note_type(indim_lowering *l, indim_type type);
+// Whether the values from here on are wanted as integers; answers what was said before.
+bool indim_access_note_bits(indim_lowering *l, bool is_of_bits);
 
 #endif  // INDIM_LOOP_ELEMENT_H

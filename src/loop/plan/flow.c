@@ -8,6 +8,7 @@
 #include "graph/alias.h"
 #include "graph/one_device.h"
 #include "linalg/linalg.h"
+#include "expand/narrow_reduce.h"
 #include "expand/phases.h"
 #include "expand/split.h"
 #include "linalg/older.h"
@@ -312,7 +313,7 @@ static indim_status walk_instr(maker *m, const indim_instr *instr, const leaves 
   bool is_expanded =
       indim_op_class_of(instr->op) == INDIM_OP_CLASS_EXPAND ||
       (instr->op == INDIM_OP_FFT && m->options.is_self_contained) || is_older_call(m, instr) ||
-      (m->options.may_split && indim_split_suits(instr)) ||
+      (m->options.may_split && indim_split_suits(instr)) || indim_narrow_reduce_suits(instr) ||
       ((!m->options.has_library || !indim_type_is_float(instr->shape->type)) && indim_phases_suit(instr)) ||
       indim_expand_is_while_elementwise(instr);
   return is_expanded ? walk_expansion(m, instr, of, out) : walk_op(m, instr, of, out);
