@@ -1,6 +1,7 @@
 // topk: the first elements of each line in order. A line that is short for them is sorted whole. Of a longer one a buffer holds the
 // best so far, in order. Vectors of the line are compared with the last of them, and only where some lane precedes it are elements
-// looked at one by one. Where few are kept, one that precedes the last is inserted behind those that it does not precede.
+// looked at one by one. Where few are kept, one that precedes the last is inserted behind those that it does not precede: vectors of
+// the others move by a place.
 // Where many are, it becomes a candidate behind the best; when the buffer may not have room for the next chunk it is sorted,
 // which is stable and keeps the first of equals, as they came in their order.
 #include "loop/kernels/sort.h"
@@ -9,8 +10,8 @@ enum {
   CHUNK = 16,         // elements between looks at the room that is left
   VECTOR_BYTES = 64,  // of the keys compared at once
   MOST_LANES = 16,
-  MOST_INSERTED = 64,  // kept elements into which others are inserted
-  WORTH = 4            // kept elements, or buffers, that a line has to be long for this to pay
+  MOST_REGISTERS = 16,  // of kept keys into which others are inserted
+  WORTH = 4             // kept elements, or buffers, that a line has to be long for this to pay
 };
 
 // The elements that the buffer has room for, and those that it begins with: so many that the rest is whole vectors.
@@ -135,9 +136,62 @@ static indim_value_id look_at_chunk(selection *p, indim_value_id step, indim_val
 
 // Whether |x| precedes element |at| of the buffer.
 static indim_value_id precedes_kept(selection *p, const indim_value_id *x, indim_value_id at) {
-  p->last[0] =
-      indim_sort_element(p->s, &p->s->buffers[0], 0, indim_loop_clamp_index(&p->s->l->b, at, 0, p->s->kept - 1));
+  p->last[0] = indim_sort_element(p->s, &p->s->buffers[0], 0, at);
   return indim_sort_before(p->s, 1, x, p->last);
+}
+
+// The lanes of which a block of the kept ones has so many.
+static int32_t lanes_kept(const indim_sorting *s) {
+  int32_t lanes = lanes_of(s->inputs[0]->shape->type);
+  while (lanes / 2 >= s->kept && lanes > 4) {
+    lanes /= 2;
+  }
+  return lanes;
+}
+
+// For each of the places from |at| on, whether it is at least |count| or has an element that |x| precedes.
+static indim_value_id is_behind(selection *p, const indim_value_id *x, const indim_value_id *kept, indim_value_id at,
+                                indim_value_id count, int32_t lanes) {
+  indim_loop_builder *b = &p->s->l->b;
+  uint64_t numbers[2 * MOST_LANES] = {0};
+  for (int32_t k = 0; k < lanes; k++) {
+    numbers[2 * k] = (uint64_t)k;
+  }
+  indim_value_id left = indim_loop_convert(b, indim_loop_add(b, count, indim_loop_mul_const(b, at, -1)), INDIM_S32);
+  indim_value_id args[] = {indim_loop_lanes(b, INDIM_S32, lanes, numbers), indim_loop_splat(b, left, lanes)};
+  indim_loop_op at_least = {.op = INDIM_OP_COMPARE, .direction = INDIM_COMPARE_GE};
+  indim_value_id is_free = indim_loop_elementwise(b, at_least, INDIM_PRED, 2, args);
+  return indim_loop_binary(b, INDIM_OP_OR, is_free, indim_sort_before(p->s, lanes, x, kept));
+}
+
+// Moves what |x|, of |lanes| equal lanes, precedes of the places from |at| on, of which the first |count| of all are taken, and puts
+// it before that. The place before the first has anything, which stays.
+static void insert_into_block(selection *p, const indim_value_id *x, indim_value_id at, indim_value_id count,
+                              int32_t lanes) {
+  indim_sorting *s = p->s;
+  indim_loop_builder *b = &s->l->b;
+  const indim_sort_line *kept = &s->buffers[0];
+  indim_value_id here[2] = {0, 0}, before[2] = {0, 0};
+  for (int32_t c = 0; c < s->n; c++) {
+    indim_value_id address = indim_loop_add(b, kept->base[c], at);
+    here[c] = indim_loop_load(b, kept->storage[c], address, lanes, 1);
+    before[c] = indim_loop_load(b, kept->storage[c], indim_loop_add_const(b, address, -1), lanes, 1);
+  }
+  indim_value_id is_first = indim_loop_in_range(b, at, 0, 0);
+  uint64_t others[2 * MOST_LANES] = {0};
+  for (int32_t k = 1; k < lanes; k++) {
+    others[2 * k] = 1;
+  }
+  indim_value_id has_before = indim_loop_binary(b, INDIM_OP_OR, indim_loop_lanes(b, INDIM_PRED, lanes, others),
+                                                indim_loop_splat(b, indim_sort_not(s, is_first), lanes));
+  indim_value_id moves_here = is_behind(p, x, here, at, count, lanes);
+  indim_value_id moves_before = indim_loop_binary(
+      b, INDIM_OP_AND, has_before, is_behind(p, x, before, indim_loop_add_const(b, at, -1), count, lanes));
+  for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
+    indim_value_id moved = indim_loop_select(b, moves_before, before[c], x[c]);
+    indim_value_id value = indim_loop_select(b, moves_here, moved, here[c]);
+    indim_loop_store(b, kept->storage[c], indim_loop_add(b, kept->base[c], at), value, 1, false);
+  }
 }
 
 // Inserts element |i| behind those of the first |count| that it does not precede, if there is room or it precedes the last.
@@ -145,27 +199,24 @@ static indim_value_id precedes_kept(selection *p, const indim_value_id *x, indim
 static indim_value_id insert(selection *p, indim_value_id i, indim_value_id count) {
   indim_sorting *s = p->s;
   indim_loop_builder *b = &s->l->b;
-  const indim_sort_line *kept = &s->buffers[0];
+  int32_t lanes = lanes_kept(s);
+  int64_t blocks = (s->kept + lanes - 1) / lanes;
+  indim_value_id x[2] = {0, 0};
   indim_value_id is_full = indim_loop_in_range(b, count, s->kept, s->kept);
-  indim_value_id out = 0, at = 0, end = 0;
+  indim_value_id out = 0;
   indim_sort_load(s, i, 1, p->values);
   indim_value_id follows = indim_sort_not(s, precedes_kept(p, p->values, indim_loop_index(b, s->kept - 1)));
   indim_loop_if_begin(b, indim_loop_binary(b, INDIM_OP_AND, is_full, follows));
   indim_loop_if_else(b, 1, &count);
-  indim_value_id begin = indim_loop_clamp_index(b, count, 0, s->kept - 1);
-  indim_loop_while_begin(b, 1, &begin, &at);
-  indim_value_id before = precedes_kept(p, p->values, indim_loop_add_const(b, at, -1));
-  indim_value_id is_first = indim_loop_in_range(b, at, 0, 0);
-  indim_loop_while_body(b, indim_loop_binary(b, INDIM_OP_AND, before, indim_sort_not(s, is_first)), &at);
-  at = indim_loop_clamp_index(b, at, 1, s->kept);
-  for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
-    indim_value_id to = indim_loop_add(b, kept->base[c], indim_loop_clamp_index(b, at, 0, s->kept - 1));
-    indim_value_id moved = indim_sort_element(s, kept, c, indim_loop_add_const(b, at, -1));
-    indim_loop_store(b, kept->storage[c], to, moved, 1, false);
+  for (int32_t c = 0; c < s->n; c++) {
+    x[c] = indim_loop_splat(b, p->values[c], lanes);
   }
-  indim_value_id next = indim_loop_add_const(b, at, -1);
-  indim_loop_while_end(b, &next, &end);
-  put(p, end);
+  // The last block first, as each takes one element of that before.
+  indim_value_id done =
+      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, blocks * lanes), lanes, 0, NULL, NULL);
+  indim_value_id at = indim_loop_add_const(b, indim_loop_mul_const(b, done, -1), (blocks - 1) * lanes);
+  insert_into_block(p, x, at, count, lanes);
+  indim_loop_for_end(b, NULL, NULL);
   indim_value_id more = indim_loop_clamp_index(b, indim_loop_add_const(b, count, 1), 1, s->kept);
   indim_loop_if_end(b, &more, &out);
   return out;
@@ -182,6 +233,9 @@ static void insert_line(indim_sorting *s, indim_value_id number) {
   p.last = p.values + s->n;
   p.first = s->kept + (s->size - s->kept) % p.lanes;
   indim_sort_scratch(s, 0, number);
+  for (int32_t c = 0; c < s->n; c++) {  // behind a place that blocks are moved from
+    s->buffers[0].base[c] = indim_loop_add_const(b, s->buffers[0].base[c], 1);
+  }
   indim_value_id none = indim_loop_index(b, 0), count = 0, in = 0, some = 0, out = 0;
   int64_t steps = 1 + (s->size - p.first) / p.lanes;
   indim_value_id step = indim_loop_for_begin(b, none, indim_loop_index(b, steps), 1, 1, &none, &count);
@@ -238,6 +292,12 @@ static void select_line(indim_sorting *s, indim_value_id number) {
   }
 }
 
+// Whole blocks of kept ones, and the place before them.
+static int64_t room_to_insert(const indim_sorting *s) {
+  int64_t lanes = lanes_kept(s);
+  return (s->kept + lanes - 1) / lanes * lanes + 1;
+}
+
 void indim_lower_topk(indim_lowering *l, indim_flow_item *item) {
   indim_sorting s = {.l = l, .item = item, .n = 2, .inputs = item->operands, .is_strict = true};
   s.rank = item->operands[0]->shape->rank;
@@ -249,9 +309,11 @@ void indim_lower_topk(indim_lowering *l, indim_flow_item *item) {
   if (s.kept == 0) {
     return;
   }
-  bool is_inserted = s.kept <= MOST_INSERTED && s.size / WORTH >= s.kept;
+  int64_t bytes = indim_type_bytes(item->operands[0]->shape->type);
+  bool is_inserted =
+      s.kept * (bytes < 4 ? 4 : bytes) <= MOST_REGISTERS * (int64_t)l->target->vector_bytes && s.size / WORTH >= s.kept;
   bool is_selected = is_inserted || s.size / WORTH >= room_for(s.kept);
-  s.room = is_inserted ? s.kept : is_selected ? room_for(s.kept) : s.size;
+  s.room = is_inserted ? room_to_insert(&s) : is_selected ? room_for(s.kept) : s.size;
   s.run_line = is_inserted ? insert_line : is_selected ? select_line : indim_sort_line_whole;
   indim_lower_explain(l, item,
                       is_selected ? "%lld of %lld selected, by a buffer of %lld" : "%lld of %lld: sorted whole",
