@@ -18,11 +18,9 @@ TARGET static ELEMENT OF(reflector)(int64_t count, ELEMENT *alpha, ELEMENT *x) {
     rest += OF(square)(OF(times_real)(x[i], scale));
   }
   ELEMENT head = OF(times_real)(*alpha, scale);
-  VECTOR square = OF(square)(head);
-  VECTOR norm = NAME(sqrt)(square + rest);
+  VECTOR norm = NAME(sqrt)(OF(square)(head) + rest);
   VECTOR beta = NAME(select)(OF(real_part)(head) < 0, norm, -norm);
-  // No reflection: tau is 0. Beside an infinite or no number the others are scaled to nothing, and there is one.
-  MASK is_done = (rest == 0) & OF(is_real)(*alpha) & ((most == 0) | (square - square == 0));
+  MASK is_done = (most == 0) & (rest == 0) & OF(is_real)(*alpha);  // no reflection: tau is 0; a NaN is in the sum alone
   ELEMENT factor = OF(inverse)(OF(minus_real)(head, beta));
   for (int64_t i = 0; i < count; i++) {
     x[i] = OF(select)(is_done, x[i], OF(times)(OF(times_real)(x[i], scale), factor));

@@ -19,10 +19,7 @@ static value reflector(const indim_matrix_code *c, int64_t count, value *alpha, 
   value norm = indim_code_sqrt(c, indim_code_mul_add(c, head, head, rest));
   value is_negative = indim_code_compare(c, INDIM_COMPARE_LT, head, zero);
   value beta = indim_code_select(c, is_negative, norm, indim_code_neg(c, norm));
-  // No reflection: tau is 0. Beside an infinite or no number the others are scaled to nothing, and there is one.
-  value is_finite = indim_code_compare(c, INDIM_COMPARE_EQ, indim_code_sub(c, head, head), zero);
-  value is_done = indim_code_and(c, indim_code_compare(c, INDIM_COMPARE_EQ, rest, zero),
-                                 indim_code_or(c, indim_code_compare(c, INDIM_COMPARE_EQ, most, zero), is_finite));
+  value is_done = indim_code_compare(c, INDIM_COMPARE_EQ, most, zero);  // no reflection: tau is 0
   value factor = indim_code_div(c, indim_code_real(c, 1), indim_code_sub(c, head, beta));
   for (int64_t i = 0; i < count; i++) {
     value scaled = indim_code_mul(c, x[i], scale);
