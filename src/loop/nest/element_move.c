@@ -63,6 +63,19 @@ static int32_t minor_dim(const indim_shape *shape, int32_t position, bool in_mem
   return in_memory && shape->has_layout ? (int32_t)shape->layout.minor_to_major[position] : shape->rank - 1 - position;
 }
 
+// Of an array without elements none is read, whichever the program names: |inner| has a coordinate that is in no range of such a
+// dimension.
+static void reach_nothing(indim_element_ctx *k, const indim_shape *to, const indim_coord *index,
+                          const indim_shape *from, indim_coord *inner) {
+  int32_t empty = 0;
+  while (to->sizes[empty] != 0) {
+    empty++;
+  }
+  for (int32_t d = 0; d < from->rank; d++) {
+    inner[d] = from->sizes[d] == 0 ? index[empty] : indim_coord_const(k, 0);
+  }
+}
+
 // reshape linearizes in row-major order, bitcast in the order of both layouts. From the minor end, dimensions of equal
 // size map one to one; other groups go through a linear index.
 static indim_value_id reshape(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,
@@ -73,6 +86,10 @@ static indim_value_id reshape(indim_element_ctx *k, indim_flow_item *item, const
   indim_coord inner[INDIM_MAX_RANK];
   int32_t i = 0;
   int32_t j = 0;
+  if (indim_shape_element_count(to) == 0) {
+    reach_nothing(k, to, index, from, inner);
+    return indim_value_at(k, item->operands[0], inner, mask);
+  }
   while (i < to->rank || j < from->rank) {
     int32_t td = i < to->rank ? minor_dim(to, i, in_memory) : -1;
     int32_t fd = j < from->rank ? minor_dim(from, j, in_memory) : -1;
