@@ -6,6 +6,8 @@
 #include "base/size.h"
 #include "graph/dynamic.h"
 #include "graph/infer.h"
+#include "graph/infer_kit.h"
+#include "linalg/linalg.h"
 
 typedef enum indim_dynamic_rule {
   INDIM_DYNAMIC_PASS,   // values go through as they are, or the op looks at sizes itself
@@ -30,6 +32,26 @@ static indim_dynamic_rule rule_of(const indim_instr *instr) {
   case INDIM_OP_FUSION:
   case INDIM_OP_GET_DIMENSION_SIZE:
   case INDIM_OP_SET_DIMENSION_SIZE:
+  case INDIM_OP_COPY_START:
+  case INDIM_OP_COPY_DONE:
+  case INDIM_OP_ASYNC_START:
+  case INDIM_OP_ASYNC_UPDATE:
+  case INDIM_OP_ASYNC_DONE:
+  case INDIM_OP_ALL_REDUCE:
+  case INDIM_OP_ALL_REDUCE_START:
+  case INDIM_OP_ALL_REDUCE_DONE:
+  case INDIM_OP_REDUCE_SCATTER:
+  case INDIM_OP_ALL_GATHER:
+  case INDIM_OP_ALL_GATHER_START:
+  case INDIM_OP_ALL_GATHER_DONE:
+  case INDIM_OP_ALL_TO_ALL:
+  case INDIM_OP_COLLECTIVE_PERMUTE:
+  case INDIM_OP_COLLECTIVE_PERMUTE_START:
+  case INDIM_OP_COLLECTIVE_PERMUTE_DONE:
+  case INDIM_OP_COLLECTIVE_BROADCAST:
+  case INDIM_OP_IOTA:  // what comes from nowhere has as many elements as the bounds
+  case INDIM_OP_RNG:
+  case INDIM_OP_RNG_BIT_GENERATOR:
     return INDIM_DYNAMIC_PASS;
   case INDIM_OP_RESHAPE:
   case INDIM_OP_DYNAMIC_RESHAPE:
@@ -38,6 +60,10 @@ static indim_dynamic_rule rule_of(const indim_instr *instr) {
   case INDIM_OP_PAD:
   case INDIM_OP_REDUCE:
   case INDIM_OP_REDUCE_WINDOW:
+  case INDIM_OP_SELECT_AND_SCATTER:
+  case INDIM_OP_BATCH_NORM_TRAINING:
+  case INDIM_OP_BATCH_NORM_INFERENCE:
+  case INDIM_OP_BATCH_NORM_GRAD:
   case INDIM_OP_SORT:
   case INDIM_OP_DOT:
   case INDIM_OP_CONVOLUTION:
@@ -219,9 +245,9 @@ static void scattered_sizes(const indim_instr *instr, indim_value *const *operan
 }
 
 // As many of the batch as all operands have.
-static void batch_sizes(const indim_instr *instr, indim_value *const *operands, int64_t *sizes) {
+static void batch_sizes(const indim_instr *instr, indim_value *const *operands, int32_t batch_rank, int64_t *sizes) {
   for (int32_t i = 0; i < instr->operand_count; i++) {
-    for (int32_t d = 0; d < indim_instr_batch_rank(instr); d++) {
+    for (int32_t d = 0; d < batch_rank && d < operands[i]->shape->rank; d++) {
       sizes[d] = least(sizes[d], size_of(operands[i], d));
     }
   }
@@ -272,11 +298,11 @@ static indim_status whole_sizes(indim_evaluator *e, const indim_instr *instr, in
   case INDIM_OP_TOPK:
   case INDIM_OP_CHOLESKY:
   case INDIM_OP_TRIANGULAR_SOLVE:
-    batch_sizes(instr, operands, sizes);
+    batch_sizes(instr, operands, indim_instr_batch_rank(instr), sizes);
     return INDIM_OK;
   default:
     if (!indim_instr_is_elementwise(instr)) {  // bitcast-convert
-      batch_sizes(instr, operands, sizes);
+      batch_sizes(instr, operands, indim_instr_batch_rank(instr), sizes);
       return INDIM_OK;
     }
     for (int32_t d = 0; d < instr->shape->rank; d++) {
@@ -292,6 +318,26 @@ static indim_status run_whole(indim_evaluator *e, const indim_instr *instr, indi
   INDIM_TRY(whole_sizes(e, instr, operands, sizes));
   INDIM_TRY(run(e, instr, operands, out));
   return take_sizes(e, instr, sizes, out);
+}
+
+// A batch of LAPACK's, each result of which has the batch's dimensions first.
+static indim_status run_custom_call(indim_evaluator *e, const indim_instr *instr, indim_eval_fn *run,
+                                    indim_value **operands, indim_value **out) {
+  indim_linalg_call call;
+  int64_t batch[INDIM_MAX_RANK];
+  int64_t sizes[INDIM_MAX_RANK];
+  bool is_tuple = indim_shape_is_tuple(instr->shape);
+  INDIM_TRY(indim_linalg_read(e->cx, instr, &call));  // others run on static shapes only
+  memcpy(batch, operands[0]->shape->sizes, (size_t)call.batch_rank * sizeof *batch);
+  batch_sizes(instr, operands, call.batch_rank, batch);
+  INDIM_TRY(run(e, instr, operands, out));
+  for (int32_t i = 0; i < call.result_count; i++) {
+    const indim_shape *shape = is_tuple ? instr->shape->members[i] : instr->shape;
+    memcpy(sizes, shape->sizes, (size_t)shape->rank * sizeof *sizes);
+    memcpy(sizes, batch, (size_t)call.batch_rank * sizeof *sizes);
+    INDIM_TRY(take_shape(e, instr, shape, sizes, is_tuple ? &(*out)->members[i] : out));
+  }
+  return INDIM_OK;
 }
 
 // Over what counts ----------------------------------------------------------------------------------------------------------
@@ -339,6 +385,33 @@ static void share_rows(cutting *c) {
   }
 }
 
+// As many sources as there are windows.
+static void share_windows(cutting *c) {
+  const indim_window_dim *window = indim_instr_attr(c->instr, INDIM_ATTR_WINDOW)->value.window;
+  for (int32_t d = 0; d < c->shapes[0].rank; d++) {
+    int64_t count = 0;
+    (void)indim_window_count(c->shapes[0].sizes[d], &window[d], &count);  // no more than the bound's, which is checked
+    c->shapes[1].sizes[d] = least(c->shapes[1].sizes[d], count);
+  }
+}
+
+// All operands of a batch normalisation have the same features, and each element of the last of batch-norm-grad is of one of
+// the first.
+static void share_features(cutting *c) {
+  int64_t feature = indim_instr_int(c->instr, INDIM_ATTR_FEATURE_INDEX, 0);
+  for (int pass = 0; pass < 2; pass++) {  // the least reaches all in two
+    for (int32_t i = 1; i < c->instr->operand_count; i++) {
+      bool has_elements = c->instr->op == INDIM_OP_BATCH_NORM_GRAD && i == 4;
+      for (int32_t d = 0; d < c->shapes[0].rank && has_elements; d++) {
+        share_size(c, 0, d, i, d);
+      }
+      if (!has_elements) {
+        share_size(c, 0, feature, i, 0);
+      }
+    }
+  }
+}
+
 // Dimensions that have to agree have the least of their sizes: where one operand is static, its first elements count.
 static void share_sizes(cutting *c) {
   int64_t count = 0;
@@ -351,6 +424,14 @@ static void share_sizes(cutting *c) {
   }
   if (c->instr->op == INDIM_OP_SCATTER) {
     share_rows(c);
+    return;
+  }
+  if (c->instr->op == INDIM_OP_SELECT_AND_SCATTER) {
+    share_windows(c);
+    return;
+  }
+  if (indim_instr_is_batch_norm(c->instr)) {
+    share_features(c);
     return;
   }
   if (c->instr->op == INDIM_OP_CONVOLUTION) {
@@ -510,6 +591,11 @@ static indim_status short_shape(cutting *c, const indim_shape *from, indim_shape
   if (c->instr->op == INDIM_OP_PAD) {
     INDIM_TRY(check_padding(c));
   }
+  if (c->instr->op == INDIM_OP_SELECT_AND_SCATTER) {  // of which there may be less sources than windows
+    *out = c->shapes[0];
+    out->type = c->instr->shape->type;
+    return INDIM_OK;
+  }
   if (c->instr->op != INDIM_OP_RESHAPE && c->instr->op != INDIM_OP_DYNAMIC_RESHAPE) {
     return indim_infer_shape(c->e->cx, &c->short_instr, &c->arena, out);
   }
@@ -622,6 +708,9 @@ indim_status indim_dynamic_run(indim_evaluator *e, const indim_instr *instr, ind
                                indim_value **out) {
   if (instr->op == INDIM_OP_SCATTER && has_short_rows(instr, operands)) {
     return scatter_rows(e, instr, run, operands, out);
+  }
+  if (instr->op == INDIM_OP_CUSTOM_CALL) {
+    return run_custom_call(e, instr, run, operands, out);
   }
   switch (rule_of(instr)) {
   case INDIM_DYNAMIC_WHOLE:

@@ -9,22 +9,28 @@
 //
 // The variance is that of the centered elements, which loses no digits where the mean is large. Floats narrower than f32
 // are computed in f32 and rounded at the end. Epsilon is an f32, as XLA keeps it.
-#include "expand/kit.h"
+#include "expand/batch_norm.h"
 
 typedef struct batch_norm {
   indim_expander *x;
+  const indim_batch_norm_part *part;
   const indim_computation *sum;
   indim_type type;               // to compute in
   int64_t feature;               // the dimension
   int64_t dims[INDIM_MAX_RANK];  // the others
   int32_t dim_count;
-  double count;  // elements of a feature
+  double count;  // elements of a feature, where all of them count
 } batch_norm;
 
-static batch_norm begin(indim_expander *x) {
+indim_type indim_batch_norm_work_type(const indim_instr *instr) {
+  indim_type type = instr->operands[0]->shape->type;
+  return indim_type_bits(type) < 32 ? INDIM_F32 : type;
+}
+
+static batch_norm plan(indim_expander *x, const indim_computation *sum, const indim_batch_norm_part *part) {
   const indim_shape *shape = x->instr->operands[0]->shape;
-  batch_norm n = {.x = x, .count = 1};
-  n.type = indim_type_bits(shape->type) < 32 ? INDIM_F32 : shape->type;
+  batch_norm n = {.x = x, .part = part, .sum = sum, .count = 1};
+  n.type = indim_batch_norm_work_type(x->instr);
   n.feature = indim_instr_int(x->instr, INDIM_ATTR_FEATURE_INDEX, 0);
   for (int32_t d = 0; d < shape->rank; d++) {
     if (d != n.feature) {
@@ -32,8 +38,6 @@ static batch_norm begin(indim_expander *x) {
       n.count *= (double)shape->sizes[d];
     }
   }
-  n.sum = indim_expand_sum(x, n.type);
-  indim_expand_begin(x);
   return n;
 }
 
@@ -53,10 +57,18 @@ static value combine(const batch_norm *n, indim_op op, value x, value v) {
 // Operand 0 less |mean|. Each user gets one of its own, to be computed inside its loops rather than kept.
 static value center(const batch_norm *n, value mean) { return combine(n, INDIM_OP_SUBTRACT, operand(n, 0), mean); }
 
-static value sum(const batch_norm *n, value v) { return indim_expand_reduce(n->x, n->sum, v, n->dims, n->dim_count); }
+// Over what counts.
+static value sum(const batch_norm *n, value v) {
+  if (n->part != NULL && n->part->counts != NULL && v != NULL) {
+    value zero = indim_build_scalar(n->x->b, n->type, 0);
+    v = indim_build_select(n->x->b, n->part->counts, v, indim_expand_repeat(n->x, zero, v->shape, NULL));
+  }
+  return indim_expand_reduce(n->x, n->sum, v, n->dims, n->dim_count);
+}
 
 static value divide_by_count(const batch_norm *n, value v) {
-  return combine(n, INDIM_OP_DIVIDE, v, indim_build_scalar(n->x->b, n->type, n->count));
+  value count = n->part != NULL ? n->part->count : indim_build_scalar(n->x->b, n->type, n->count);
+  return combine(n, INDIM_OP_DIVIDE, v, count);
 }
 
 // 1 / sqrt(variance + epsilon)
@@ -73,35 +85,43 @@ static value normalize(const batch_norm *n, value centered, value variance) {
 }
 
 // Operands: x, scale, offset.
-value indim_expand_batch_norm_training(indim_expander *x) {
-  batch_norm n = begin(x);
-  value mean = divide_by_count(&n, sum(&n, operand(&n, 0)));
-  value centered = center(&n, mean);
-  value variance = divide_by_count(&n, sum(&n, combine(&n, INDIM_OP_MULTIPLY, centered, centered)));
-  value results[] = {normalize(&n, center(&n, mean), variance), result(&n, mean), result(&n, variance)};
-  return indim_build_tuple(x->b, results, 3);
+static value train(const batch_norm *n) {
+  value mean = divide_by_count(n, sum(n, operand(n, 0)));
+  value centered = center(n, mean);
+  value variance = divide_by_count(n, sum(n, combine(n, INDIM_OP_MULTIPLY, centered, centered)));
+  value results[] = {normalize(n, center(n, mean), variance), result(n, mean), result(n, variance)};
+  return indim_build_tuple(n->x->b, results, 3);
 }
 
 // Operands: x, scale, offset, mean, variance.
-value indim_expand_batch_norm_inference(indim_expander *x) {
-  batch_norm n = begin(x);
-  return normalize(&n, center(&n, operand(&n, 3)), operand(&n, 4));
-}
+static value infer(const batch_norm *n) { return normalize(n, center(n, operand(n, 3)), operand(n, 4)); }
 
 // Operands: x, scale, mean, variance, dy.
-value indim_expand_batch_norm_grad(indim_expander *x) {
-  batch_norm n = begin(x);
-  value gradient = operand(&n, 4);
-  value mean = operand(&n, 2);
-  value inverse = inverse_deviation(&n, operand(&n, 3));
-  value offset = sum(&n, gradient);
-  value product = sum(&n, combine(&n, INDIM_OP_MULTIPLY, gradient, center(&n, mean)));
-  value square = combine(&n, INDIM_OP_MULTIPLY, inverse, inverse);
-  value slope = combine(&n, INDIM_OP_MULTIPLY, divide_by_count(&n, product), square);
-  value rest = combine(&n, INDIM_OP_SUBTRACT, gradient, divide_by_count(&n, offset));
-  rest = combine(&n, INDIM_OP_SUBTRACT, rest, combine(&n, INDIM_OP_MULTIPLY, center(&n, mean), slope));
-  value activation = combine(&n, INDIM_OP_MULTIPLY, rest, combine(&n, INDIM_OP_MULTIPLY, operand(&n, 1), inverse));
-  value scale = combine(&n, INDIM_OP_MULTIPLY, product, inverse);
-  value results[] = {result(&n, activation), result(&n, scale), result(&n, offset)};
-  return indim_build_tuple(x->b, results, 3);
+static value differentiate(const batch_norm *n) {
+  value gradient = operand(n, 4);
+  value mean = operand(n, 2);
+  value inverse = inverse_deviation(n, operand(n, 3));
+  value offset = sum(n, gradient);
+  value product = sum(n, combine(n, INDIM_OP_MULTIPLY, gradient, center(n, mean)));
+  value square = combine(n, INDIM_OP_MULTIPLY, inverse, inverse);
+  value slope = combine(n, INDIM_OP_MULTIPLY, divide_by_count(n, product), square);
+  value rest = combine(n, INDIM_OP_SUBTRACT, gradient, divide_by_count(n, offset));
+  rest = combine(n, INDIM_OP_SUBTRACT, rest, combine(n, INDIM_OP_MULTIPLY, center(n, mean), slope));
+  value activation = combine(n, INDIM_OP_MULTIPLY, rest, combine(n, INDIM_OP_MULTIPLY, operand(n, 1), inverse));
+  value scale = combine(n, INDIM_OP_MULTIPLY, product, inverse);
+  value results[] = {result(n, activation), result(n, scale), result(n, offset)};
+  return indim_build_tuple(n->x->b, results, 3);
+}
+
+value indim_batch_norm_build(indim_expander *x, const indim_computation *sum, const indim_batch_norm_part *part) {
+  batch_norm n = plan(x, sum, part);
+  return x->instr->op == INDIM_OP_BATCH_NORM_TRAINING    ? train(&n)
+         : x->instr->op == INDIM_OP_BATCH_NORM_INFERENCE ? infer(&n)
+                                                         : differentiate(&n);
+}
+
+value indim_expand_batch_norm(indim_expander *x) {
+  const indim_computation *sum = indim_expand_sum(x, indim_batch_norm_work_type(x->instr));
+  indim_expand_begin(x);
+  return indim_batch_norm_build(x, sum, NULL);
 }

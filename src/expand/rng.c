@@ -9,9 +9,9 @@
 // They are the bits that the evaluator gives (graph/rng.h says which). UNSUPPORTED are arrays of more than 2^32 blocks
 // (16 GiB of u8, 64 GiB of u32), and rng and rng-get-and-update-state outside the entry computation: their numbers depend
 // on how often they have run.
-#include "graph/rng.h"
+#include "expand/rng.h"
 
-#include "expand/kit.h"
+#include "graph/rng.h"
 
 // A generator in a computation: u64 scalars.
 typedef struct generator {
@@ -290,10 +290,9 @@ static indim_status plan_numbers(indim_ctx *cx, const indim_instr *instr, indim_
   return check_runs_once(cx, instr);
 }
 
-value indim_expand_rng(indim_expander *x) {
+value indim_rng_build(indim_expander *x) {
   indim_shape shape = {0};
   indim_rng_plan plan;
-  indim_expand_begin(x);
   if (!indim_build_ready(x->b, "rng", x->operands, 2)) {
     return NULL;
   }
@@ -314,6 +313,11 @@ value indim_expand_rng(indim_expander *x) {
                   : indim_type_is_float(type)   ? uniform_float(x->b, bits, first, second, type, work)
                                                 : uniform_int(x->b, bits, first, second, type);
   return indim_build_reshape(x->b, numbers, x->instr->shape->sizes, x->instr->shape->rank);
+}
+
+value indim_expand_rng(indim_expander *x) {
+  indim_expand_begin(x);
+  return indim_rng_build(x);
 }
 
 value indim_expand_rng_get_and_update_state(indim_expander *x) {

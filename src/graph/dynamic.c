@@ -23,9 +23,14 @@ bool indim_instr_is_elementwise(const indim_instr *instr) {
          indim_op_classes(instr->op) != INDIM_CLASS_ANY;
 }
 
+bool indim_instr_is_batch_norm(const indim_instr *instr) {
+  return instr->op == INDIM_OP_BATCH_NORM_TRAINING || instr->op == INDIM_OP_BATCH_NORM_INFERENCE ||
+         instr->op == INDIM_OP_BATCH_NORM_GRAD;
+}
+
 int32_t indim_instr_batch_rank(const indim_instr *instr) {
   int64_t count = 0;
-  int32_t rank = instr->operands[0]->shape->rank;
+  int32_t rank = instr->operand_count > 0 ? instr->operands[0]->shape->rank : 0;
   switch ((int)instr->op) {
   case INDIM_OP_FFT:
     (void)indim_instr_ints(instr, INDIM_ATTR_FFT_LENGTH, &count);
@@ -65,14 +70,30 @@ bool indim_reshape_group_next(const indim_shape *from, const indim_shape *to, in
   return true;
 }
 
-// Whether all dynamic dimensions are of the batch.
-static bool is_batch_alone(const indim_instr *instr) {
-  uint64_t inside = ~((UINT64_C(1) << indim_instr_batch_rank(instr)) - 1);  // less than 64: a matrix, at least an axis
-  uint64_t dynamic = indim_shape_is_array(instr->shape) ? instr->shape->dynamic : 0;
+// The hint of what is no matrix.
+static const char to_fixed_sizes[] = "a slice to fixed sizes, as f32[10] slice(x), slice={[0:10]} of f32[<=10], has "
+                                     "all that is stored, also behind what "
+                                     "counts";
+
+// Refuses a dynamic dimension that is not of the batch.
+static indim_status verify_batch_alone(indim_ctx *cx, const indim_instr *instr, const char *what, const char *hint) {
+  int32_t batch_rank = indim_instr_batch_rank(instr);
+  indim_shape_text text;
   for (int32_t i = 0; i < instr->operand_count; i++) {
-    dynamic |= instr->operands[i]->shape->dynamic;
+    const indim_shape *shape = instr->operands[i]->shape;
+    for (int32_t d = batch_rank; d < shape->rank; d++) {
+      if (indim_dim_is_dynamic(shape, d)) {
+        indim_fail_instr(
+            cx, INDIM_UNSUPPORTED, instr,
+            "dimension %d of operand %d (%s), which is %s, is dynamic; that is allowed of the batch, and %s "
+            "have fixed sizes",
+            (int)d, (int)i, instr->operands[i]->name.data, indim_shape_brief(shape, &text), what);
+        indim_hint(cx, "%s", hint);
+        return INDIM_UNSUPPORTED;
+      }
+    }
   }
-  return (dynamic & inside) == 0;
+  return INDIM_OK;
 }
 
 static bool is_plain_convolution(const indim_instr *instr) {
@@ -123,29 +144,58 @@ static const char *reason_against(const indim_instr *instr) {
   case INDIM_OP_SORT:
   case INDIM_OP_DOT:
   case INDIM_OP_BITCAST_CONVERT:
+  case INDIM_OP_IOTA:
+  case INDIM_OP_RNG:
+  case INDIM_OP_SELECT_AND_SCATTER:
+  case INDIM_OP_BATCH_NORM_TRAINING:
+  case INDIM_OP_BATCH_NORM_INFERENCE:
+  case INDIM_OP_BATCH_NORM_GRAD:
+  case INDIM_OP_COPY_START:
+  case INDIM_OP_COPY_DONE:
+  case INDIM_OP_ASYNC_START:
+  case INDIM_OP_ASYNC_UPDATE:
+  case INDIM_OP_ASYNC_DONE:
+  case INDIM_OP_ALL_REDUCE:
+  case INDIM_OP_ALL_REDUCE_START:
+  case INDIM_OP_ALL_REDUCE_DONE:
+  case INDIM_OP_REDUCE_SCATTER:
+  case INDIM_OP_ALL_GATHER:
+  case INDIM_OP_ALL_GATHER_START:
+  case INDIM_OP_ALL_GATHER_DONE:
+  case INDIM_OP_ALL_TO_ALL:
+  case INDIM_OP_COLLECTIVE_PERMUTE:
+  case INDIM_OP_COLLECTIVE_PERMUTE_START:
+  case INDIM_OP_COLLECTIVE_PERMUTE_DONE:
+  case INDIM_OP_COLLECTIVE_BROADCAST:
+  case INDIM_OP_CUSTOM_CALL:  // who reads it knows its arrays
     return NULL;
+  case INDIM_OP_RNG_BIT_GENERATOR:
+    return instr->operands[0]->shape->dynamic == 0 ? NULL : "its state may have no dynamic dimension";
   case INDIM_OP_CONVOLUTION:
     return is_plain_convolution(instr) ? NULL : "the window, and what is in groups, may have no dynamic dimensions";
-  case INDIM_OP_FFT:
-    return is_batch_alone(instr) ? NULL : "what is transformed may have no dynamic dimensions, only the batch";
-  case INDIM_OP_TOPK:
-    return is_batch_alone(instr) ? NULL : "the lines may have no dynamic dimension, only the batch";
-  case INDIM_OP_CHOLESKY:
-  case INDIM_OP_TRIANGULAR_SOLVE:
-    return is_batch_alone(instr) ? NULL : "the matrices may have no dynamic dimensions, only the batch";
   default:
     return indim_instr_is_elementwise(instr) ? NULL : "it runs on static shapes only, no dynamic dimensions";
   }
 }
 
 indim_status indim_dynamic_verify(indim_ctx *cx, const indim_instr *instr) {
-  const char *reason = reason_against(instr);
-  if (reason == NULL) {
-    return INDIM_OK;
+  switch ((int)instr->op) {
+  case INDIM_OP_FFT:
+    return verify_batch_alone(cx, instr, "transforms", to_fixed_sizes);
+  case INDIM_OP_TOPK:
+    return verify_batch_alone(cx, instr, "lines", to_fixed_sizes);
+  case INDIM_OP_CHOLESKY:
+  case INDIM_OP_TRIANGULAR_SOLVE:
+    return verify_batch_alone(cx, instr, "matrices",
+                              "slice it to fixed sizes, and put rows of the identity behind those that count");
+  default: {
+    const char *reason = reason_against(instr);
+    if (reason == NULL) {
+      return INDIM_OK;
+    }
+    indim_fail_instr(cx, INDIM_UNSUPPORTED, instr, "%s", reason);
+    indim_hint(cx, "%s", to_fixed_sizes);
+    return INDIM_UNSUPPORTED;
   }
-  indim_fail_instr(cx, INDIM_UNSUPPORTED, instr, "%s", reason);
-  indim_hint(cx,
-             "a slice to fixed sizes, as f32[10] slice(x), slice={[0:10]} of f32[<=10], has all that is stored, also "
-             "behind what counts");
-  return INDIM_UNSUPPORTED;
+  }
 }

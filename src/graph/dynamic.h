@@ -6,6 +6,7 @@
 
 // Whether each element of the result is of the operands' elements at the same index.
 bool indim_instr_is_elementwise(const indim_instr *instr);
+bool indim_instr_is_batch_norm(const indim_instr *instr);
 // Of ops on a batch (fft, cholesky, triangular-solve, topk, bitcast-convert to elements of other bits): how many dimensions that is.
 int32_t indim_instr_batch_rank(const indim_instr *instr);
 

@@ -123,6 +123,11 @@ static inline bool indim_shape_is_scalar_of(const indim_shape *shape, indim_type
 // Joins what two fitting dimensions say of one size: N and <=N give <=N; N and ? give N.
 void indim_dims_join(indim_shape *shape, const indim_shape *other);
 
+// Windows -------------------------------------------------------------------------------------------------------------
+
+// Places of the window along a dimension of |size|; false on overflow.
+bool indim_window_count(int64_t size, const indim_window_dim *window, int64_t *out_count);
+
 // Folds (reduce, reduce-window) ---------------------------------------------------------------------------------------
 
 // 2N operands: N arrays of the same dimensions, then N scalars to start from.

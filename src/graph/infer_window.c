@@ -12,8 +12,7 @@ static bool dilated(int64_t size, int64_t dilation, int64_t *out_size) {
   return size == 0 || (indim_count_mul(size - 1, dilation, out_size) && indim_int_add(*out_size, 1, out_size));
 }
 
-// Places of the window along one dimension; false on overflow.
-static bool window_count(int64_t size, const indim_window_dim *window, int64_t *out_count) {
+bool indim_window_count(int64_t size, const indim_window_dim *window, int64_t *out_count) {
   int64_t base = 0;
   int64_t width = 0;
   if (!dilated(size, window->base_dilation, &base) || !indim_int_add(base, window->pad_low, &base) ||
@@ -67,7 +66,7 @@ static indim_status verify_window(indim_ctx *cx, const indim_instr *instr, int32
 static indim_status slide(indim_ctx *cx, const indim_instr *instr, const indim_shape *base, int32_t dim,
                           const indim_window_dim *window, int64_t *out_count) {
   *out_count = INDIM_UNBOUNDED;
-  if (base->sizes[dim] != INDIM_UNBOUNDED && !window_count(base->sizes[dim], window, out_count)) {
+  if (base->sizes[dim] != INDIM_UNBOUNDED && !indim_window_count(base->sizes[dim], window, out_count)) {
     indim_shape_text text;
     return indim_fail_attr(cx, instr, INDIM_ATTR_WINDOW,
                            "window: dimension %d of %s with its padding and dilation "

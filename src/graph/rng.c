@@ -47,10 +47,6 @@ indim_status indim_rng_plan_init(indim_ctx *cx, const indim_instr *instr, indim_
   const indim_shape *shape = instr->shape->type == INDIM_TUPLE ? instr->shape->members[1] : instr->shape;
   const indim_shape *state = instr->operands[0]->shape;
   indim_shape_text text;
-  if (!indim_shape_is_static(shape) || !indim_shape_is_static(state)) {
-    return indim_fail_instr(cx, INDIM_UNSUPPORTED, instr, "%s has a dynamic dimension",
-                            indim_shape_brief(indim_shape_is_static(shape) ? state : shape, &text));
-  }
   if (state->sizes[0] != 2 && state->sizes[0] != 3) {
     indim_fail_instr(cx, INDIM_UNSUPPORTED, instr, "rng_default is Philox, whose state is u64[2] or u64[3]; this is %s",
                      indim_shape_brief(state, &text));
@@ -92,10 +88,10 @@ indim_status indim_rng_plan_stream(indim_ctx *cx, const indim_instr *instr, indi
   bool wide_float = indim_type_is_float(type) && indim_type_bits(type) > 8;
   int64_t count = 0;
   indim_shape_text text;
-  if (type == INDIM_PRED || (indim_type_is_float(type) && !wide_float) || !indim_shape_is_static(instr->shape)) {
+  if (type == INDIM_PRED || (indim_type_is_float(type) && !wide_float)) {
     indim_fail_instr(cx, INDIM_UNSUPPORTED, instr, "random numbers of shape %s have no meaning here",
                      indim_shape_brief(instr->shape, &text));
-    indim_hint(cx, "draw f32 or integers, in an array without dynamic dimensions, and convert them");
+    indim_hint(cx, "draw f32 or integers, and convert them");
     return INDIM_UNSUPPORTED;
   }
   if (!indim_count_mul(indim_shape_element_count(instr->shape), indim_rng_is_normal(instr) ? 2 : 1, &count)) {

@@ -173,8 +173,7 @@ static void print_expected(const indim_linalg_call *call, const item *it, const 
 // Whether |shape| is the item, whose unknown letters get their numbers.
 static bool matches(indim_linalg_call *call, const item *it, const indim_shape *first, const indim_shape *shape) {
   int32_t batch = it->is_optional ? 0 : call->batch_rank;
-  if (!indim_shape_is_array(shape) || !indim_shape_is_static(shape) || shape->type != type_of(call, it) ||
-      shape->rank != batch + it->rank) {
+  if (!indim_shape_is_array(shape) || shape->type != type_of(call, it) || shape->rank != batch + it->rank) {
     return false;
   }
   for (int32_t d = 0; d < batch; d++) {
@@ -274,6 +273,24 @@ static const char *operand_text(const indim_instr *instr, int32_t i, what_text *
   return out->text;
 }
 
+// Only how many of a batch count may be known when the program runs.
+static indim_status check_fixed(indim_ctx *cx, const indim_instr *instr, const indim_linalg_call *call, const item *it,
+                                const char *what, const indim_shape *shape) {
+  indim_shape_text text;
+  int32_t batch = it->is_optional ? 0 : call->batch_rank;
+  for (int32_t d = batch; indim_shape_is_array(shape) && d < shape->rank; d++) {
+    if (indim_dim_is_dynamic(shape, d)) {
+      indim_fail_instr(cx, INDIM_UNSUPPORTED, instr,
+                       "dimension %d of %s, which is %s, is dynamic; that is allowed of the batch, and matrices have "
+                       "fixed sizes",
+                       (int)d, what, indim_shape_brief(shape, &text));
+      indim_hint(cx, "slice it to fixed sizes, and put rows of the identity behind those that count");
+      return INDIM_UNSUPPORTED;
+    }
+  }
+  return INDIM_OK;
+}
+
 static indim_status check_count(indim_ctx *cx, const indim_instr *instr, const indim_linalg_call *call) {
   int32_t least = 0;
   int32_t most = 0;
@@ -301,8 +318,9 @@ static indim_status check_operands(indim_ctx *cx, const indim_instr *instr, indi
     if (i == 0) {
       call->batch_rank = indim_shape_is_array(shape) && shape->rank > it.rank ? shape->rank - it.rank : 0;
     }
+    INDIM_TRY(check_fixed(cx, instr, call, &it, operand_text(instr, i, &what), shape));
     if (!matches(call, &it, indim_operand_shape(instr, 0), shape)) {
-      return fail_shape(cx, instr, call, &it, operand_text(instr, i, &what), shape);
+      return fail_shape(cx, instr, call, &it, what.text, shape);
     }
     indim_shape stated = constraints != NULL ? *constraints->value.shapes[i] : *shape;
     if (constraints == NULL) {
@@ -345,6 +363,7 @@ static indim_status check_results(indim_ctx *cx, const indim_instr *instr, indim
     int32_t i = call->result_count++;
     const indim_shape *one = is_tuple ? shape->members[i] : shape;
     snprintf(what.text, sizeof what.text, "result %d (%.*s)", (int)i, (int)it.name.size, it.name.data);
+    INDIM_TRY(check_fixed(cx, instr, call, &it, what.text, one));
     if (!matches(call, &it, indim_operand_shape(instr, 0), one)) {
       return fail_shape(cx, instr, call, &it, what.text, one);
     }

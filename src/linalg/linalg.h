@@ -57,7 +57,8 @@ const indim_linalg_target *indim_linalg_find(indim_str name, indim_type *out_typ
 // Refuses |name|, whoever else was asked before: names the targets that are known.
 indim_status indim_linalg_fail_unknown(indim_ctx *cx, const indim_instr *instr, indim_str name);
 // Reads a cholesky, triangular-solve or custom-call. INDIM_UNSUPPORTED with the known targets for another custom call,
-// INDIM_INVALID with what is wrong and what is expected.
+// INDIM_INVALID with what is wrong and what is expected; UNSUPPORTED for a matrix with a dynamic dimension: those of the batch
+// may be dynamic, and the sizes here are the bounds.
 INDIM_CHECKED indim_status indim_linalg_read(indim_ctx *cx, const indim_instr *instr, indim_linalg_call *out_call);
 
 // The size that a letter of the table's row means: 'm', 'n', 'k', ...

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "graph/dynamic.h"
 #include "graph/infer_kit.h"
 #include "graph/word.h"
 
@@ -373,6 +374,13 @@ indim_status indim_linalg_read_older(indim_ctx *cx, const indim_instr *instr, in
   r.row = find_row(indim_instr_attr(instr, INDIM_ATTR_CUSTOM_CALL_TARGET)->value.text, &letter);
   snprintf(out->target, sizeof out->target, "lapack_%c%s_ffi", letter, r.row->routine);
   r.target = indim_linalg_find(indim_str_of(out->target), &r.type);
+  if (indim_instr_is_dynamic(instr)) {
+    indim_fail_instr(cx, INDIM_UNSUPPORTED, instr, "lapack_%c%s has sizes as operands, and no dynamic dimensions",
+                     letter, r.row->routine);
+    indim_hint(cx, "programs of JAX 0.4.36 and later have %s, whose batch may be dynamic; lower this one anew",
+               out->target);
+    return INDIM_UNSUPPORTED;
+  }
   for (int32_t i = 0; i < INDIM_LINALG_MOST_ATTRS; i++) {
     r.attrs[i] = 'V';
   }

@@ -681,6 +681,267 @@ static void do_scatter(maker *m) {
   keep(m, &a);
 }
 
+// Select, normalise, factor, draw ---------------------------------------------------------------------------------------
+
+static void add_dims(indim_buffer *out, const array *a, const char *more) {
+  indim_buffer_printf(out, "%s[", a->is_float ? "f32" : "s32");
+  for (int d = 0; d < a->rank; d++) {
+    indim_buffer_printf(out, "%s%s%d", d > 0 ? "," : "", (a->dynamic >> d & 1) != 0 ? "<=" : "", a->sizes[d]);
+  }
+  indim_buffer_printf(out, "%s]", a->rank > 0 ? more : more + 1);
+}
+
+// Member |index| of a tuple, which is kept.
+static array take_member(maker *m, const array *like, int tuple, int index) {
+  array a = begin(m, like);
+  indim_buffer_printf(&m->body, "get-tuple-element(v%d), index=%d\n", tuple, index);
+  keep(m, &a);
+  return a;
+}
+
+static void do_select_and_scatter(maker *m) {
+  array x = pick_ranked(m);
+  array source = x;
+  int parts[5][MOST_RANK];
+  for (int d = 0; d < x.rank; d++) {
+    int width = chance(m, 2) ? 1 : 1 + choose(m, 3);
+    int stride = chance(m, 2) ? 1 : 1 + choose(m, 2);
+    int low = chance(m, 2) ? 0 : choose(m, 2);
+    int high = chance(m, 2) ? 0 : choose(m, 2);
+    int spread = x.sizes[d] + low + high;
+    source.sizes[d] = spread < width || spread <= 0 ? 0 : (spread - width) / stride + 1;
+    parts[0][d] = width;
+    parts[1][d] = stride;
+    parts[2][d] = low;
+    parts[3][d] = high;
+  }
+  if (x.rank == 0) {
+    return;
+  }
+  source.dynamic = 0;
+  source = partner(m, &source);
+  for (int d = 0; d < x.rank; d++) {  // flags of source and windows agree
+    if (((x.dynamic ^ source.dynamic) >> d & 1) != 0) {
+      *((x.dynamic >> d & 1) != 0 ? &source : &x) = with_size(m, (x.dynamic >> d & 1) != 0 ? &source : &x, d);
+    }
+  }
+  source = small(m, &source);
+  const char *type = x.is_float ? "f32" : "s32";
+  int select = m->names++;
+  indim_buffer_printf(&m->called,
+                      "k%d {\n  a = %s[] parameter(0)\n  b = %s[] parameter(1)\n  ROOT g = pred[] compare(a, b), "
+                      "direction=%s\n}\n",
+                      select, type, type,
+                      chance(m, 3)   ? "LT"
+                      : chance(m, 2) ? "GT"
+                                     : "GE");
+  array start = constant(m, x.is_float, choose(m, 3));
+  int fold = combiner(m, x.is_float, choose(m, 3));
+  array a = begin(m, &x);
+  indim_buffer_printf(&m->body, "select-and-scatter(v%d, v%d, v%d), window={", x.name, source.name, start.name);
+  for (int part = 0; part < 3; part++) {
+    static const char *const names[] = {"size", " stride", " pad"};
+    indim_buffer_printf(&m->body, "%s=", names[part]);
+    for (int d = 0; d < x.rank; d++) {
+      indim_buffer_printf(&m->body, "%s%d", d > 0 ? "x" : "", parts[part][d]);
+      if (part == 2) {
+        indim_buffer_printf(&m->body, "_%d", parts[3][d]);
+      }
+    }
+  }
+  indim_buffer_printf(&m->body, "}, select=k%d, scatter=k%d\n", select, fold);
+  keep(m, &a);
+}
+
+// The engines sum in different types: what is kept says on which side of a number the results are.
+static void keep_side(maker *m, const array *x) {
+  array p = *x;
+  array side = constant(m, true, 0);
+  indim_buffer_printf(&m->body, "  v%d = f32[] constant(0.3183)\n", m->names);
+  side.name = m->names++;
+  array wide = *x;
+  wide.dynamic = 0;
+  array bound = emit(m, &wide, "broadcast", &side, NULL, ", dimensions={}");
+  int flag = m->names++;
+  indim_buffer_printf(&m->body, "  v%d = pred", flag);
+  indim_buffer shape;
+  indim_buffer_init(&shape, m->body.cx);
+  add_shape(&shape, x);
+  indim_buffer_printf(&m->body, "%s compare(v%d, v%d), direction=LT\n", shape.data + 3, x->name, bound.name);
+  indim_buffer_deinit(&shape);
+  p.is_float = false;
+  array a = begin(m, &p);
+  indim_buffer_printf(&m->body, "convert(v%d)\n", flag);
+  keep(m, &a);
+}
+
+static void do_batch_norm(maker *m) {
+  static const char *const ops[] = {"training", "inference", "grad"};
+  array x = pick_ranked(m);
+  if (x.rank == 0 || !x.is_float) {
+    return;
+  }
+  int kind = choose(m, 3);
+  int feature = choose(m, x.rank);
+  int count = kind == 0 ? 3 : 5;
+  array operands[5];
+  operands[0] = small(m, &x);
+  for (int i = 1; i < count; i++) {
+    array vector = {.is_float = true, .rank = 1, .sizes = {x.sizes[feature]}};
+    array like = x;
+    like.dynamic = 0;
+    operands[i] = kind == 2 && i == 4 ? partner(m, &like) : partner(m, &vector);
+    operands[i] = small(m, &operands[i]);
+    bool is_variance = (kind == 1 && i == 4) || (kind == 2 && i == 3);
+    operands[i] = is_variance ? emit(m, &operands[i], "abs", &operands[i], NULL, "") : operands[i];
+  }
+  array vector = {.is_float = true, .rank = 1, .sizes = {x.sizes[feature]}, .dynamic = x.dynamic >> feature & 1};
+  int result = m->names++;
+  indim_buffer_printf(&m->body, "  v%d = %s", result, kind == 1 ? "" : "(");
+  add_shape(&m->body, &x);
+  for (int i = 0; i < 2 && kind != 1; i++) {
+    indim_buffer_text(&m->body, ", ");
+    add_shape(&m->body, &vector);
+  }
+  indim_buffer_printf(&m->body, "%s batch-norm-%s(", kind == 1 ? "" : ")", ops[kind]);
+  for (int i = 0; i < count; i++) {
+    indim_buffer_printf(&m->body, "%sv%d", i > 0 ? ", " : "", operands[i].name);
+  }
+  indim_buffer_printf(&m->body, "), epsilon=1, feature_index=%d\n", feature);
+  array y = x;
+  y.name = result;
+  for (int i = 0; i < 3 && kind != 1; i++) {
+    y = i == 0 ? x : vector;
+    array from = begin(m, &y);
+    indim_buffer_printf(&m->body, "get-tuple-element(v%d), index=%d\n", result, i);
+    keep_side(m, &from);
+  }
+  if (kind == 1) {
+    keep_side(m, &y);
+  }
+}
+
+// Pivots and info of LU factorisations of as many small matrices as there are elements.
+static void do_factor(maker *m) {
+  array x = pick(m);
+  if (!x.is_float || x.rank >= MOST_RANK) {
+    return;
+  }
+  int matrices = m->names++;
+  indim_buffer_printf(&m->body, "  v%d = ", matrices);
+  add_dims(&m->body, &x, ",2,1");
+  indim_buffer_printf(&m->body, " broadcast(v%d), dimensions={", x.name);
+  for (int d = 0; d < x.rank; d++) {
+    indim_buffer_printf(&m->body, "%s%d", d > 0 ? "," : "", d);
+  }
+  array info = x;
+  info.is_float = false;
+  array pivots = info;
+  pivots.sizes[pivots.rank++] = 1;
+  char order[40];
+  int size = snprintf(order, sizeof order, "{%d,%d", x.rank, x.rank + 1);
+  for (int d = x.rank - 1; d >= 0; d--) {
+    size += snprintf(order + size, sizeof order - (size_t)size, ",%d", d);
+  }
+  int call = m->names++;
+  indim_buffer_printf(&m->body, "}\n  v%d = (", call);
+  add_dims(&m->body, &x, ",2,1");
+  indim_buffer_printf(&m->body, "%s}, ", order);
+  add_shape(&m->body, &pivots);
+  indim_buffer_text(&m->body, ", ");
+  add_shape(&m->body, &info);
+  indim_buffer_printf(&m->body,
+                      ") custom-call(v%d), custom_call_target=\"lapack_sgetrf_ffi\", "
+                      "operand_layout_constraints={",
+                      matrices);
+  add_dims(&m->body, &x, ",2,1");
+  indim_buffer_printf(&m->body, "%s}}, api_version=API_VERSION_TYPED_FFI\n", order);
+  (void)take_member(m, &pivots, call, 1);
+  (void)take_member(m, &info, call, 2);
+}
+
+// Of as many numbers as there is room for, those that |x| has.
+static void do_draw(maker *m) {
+  array x = pick_ranked(m);
+  x.is_float = false;
+  int dim = x.rank > 0 ? choose(m, x.rank) : 0;
+  if (x.rank == 0) {
+    return;
+  }
+  if (chance(m, 3)) {
+    array a = begin(m, &x);
+    indim_buffer_printf(&m->body, "iota(), iota_dimension=%d\n", dim);
+    keep(m, &a);
+    return;
+  }
+  if (m->depth == 0 && chance(m, 2)) {
+    array low = constant(m, false, -3);
+    array high = constant(m, false, 5);
+    array a = emit(m, &x, "rng", &low, &high, ", distribution=rng_uniform");
+    a = chance(m, 2) ? with_size(m, &a, dim) : a;
+    keep(m, &a);
+    return;
+  }
+  int state = m->names++;
+  int drawn = m->names++;
+  indim_buffer_printf(&m->body, "  v%d = u64[2] constant({%d, 7})\n  v%d = (u64[2], ", state, choose(m, 9), drawn);
+  add_shape(&m->body, &x);
+  indim_buffer_printf(&m->body, ") rng-bit-generator(v%d), algorithm=%s\n", state,
+                      chance(m, 2) ? "rng_philox" : "rng_three_fry");
+  array bits = begin(m, &x);
+  indim_buffer_printf(&m->body, "get-tuple-element(v%d), index=1\n", drawn);
+  array few = constant(m, false, 15);
+  array low = x;
+  low.dynamic = 0;
+  low = emit(m, &low, "broadcast", &few, NULL, ", dimensions={}");
+  bits = emit(m, &x, "and", &bits, &low, "");
+  bits = chance(m, 2) ? with_size(m, &bits, dim) : bits;
+  keep(m, &bits);
+}
+
+static void do_one_device(maker *m) {
+  array x = pick_ranked(m);
+  int fold = combiner(m, x.is_float, 0);
+  int start = m->names++;
+  char attributes[120];
+  if (x.rank == 0) {
+    return;
+  }
+  indim_buffer shape;
+  indim_buffer_init(&shape, m->body.cx);
+  add_shape(&shape, &x);
+  switch (choose(m, 4)) {
+  case 0: {
+    snprintf(attributes, sizeof attributes, ", replica_groups={}, to_apply=k%d", fold);
+    array a = emit(m, &x, "all-reduce", &x, NULL, attributes);
+    keep(m, &a);
+    break;
+  }
+  case 1: {
+    snprintf(attributes, sizeof attributes, ", source_target_pairs={%s}", chance(m, 2) ? "{0,0}" : "{1,1}");
+    array a = emit(m, &x, "collective-permute", &x, NULL, attributes);
+    keep(m, &a);
+    break;
+  }
+  case 2: {
+    indim_buffer_printf(&m->body, "  v%d = (%s, %s) all-gather-start(v%d), replica_groups={}, dimensions={0}\n", start,
+                        shape.data, shape.data, x.name);
+    array a = begin(m, &x);
+    indim_buffer_printf(&m->body, "all-gather-done(v%d)\n", start);
+    keep(m, &a);
+    break;
+  }
+  default: {
+    indim_buffer_printf(&m->body, "  v%d = (%s, %s, u32[]) copy-start(v%d)\n", start, shape.data, shape.data, x.name);
+    array a = begin(m, &x);
+    indim_buffer_printf(&m->body, "copy-done(v%d)\n", start);
+    keep(m, &a);
+    break;
+  }
+  }
+  indim_buffer_deinit(&shape);
+}
+
 // Control --------------------------------------------------------------------------------------------------------------
 
 static void add_steps(maker *m, int count);
@@ -805,11 +1066,17 @@ static void do_branch(maker *m) {
 // Programs -------------------------------------------------------------------------------------------------------------
 
 static void add_steps(maker *m, int count) {
-  static void (*const steps[])(maker *) = {
-      do_binary,      do_binary, do_unary,         do_set,    do_set,         do_get,  do_broadcast,
-      do_transpose,   do_slice,  do_dynamic_slice, do_update, do_reverse,     do_pad,  do_reshape,
-      do_reshape,     do_reduce, do_argmax,        do_window, do_convolution, do_sort, do_dot,
-      do_concatenate, do_gather, do_scatter,       do_while,  do_branch};
+  static void (*const steps[])(maker *) = {do_binary,        do_binary,    do_unary,
+                                           do_set,           do_set,       do_get,
+                                           do_broadcast,     do_transpose, do_slice,
+                                           do_dynamic_slice, do_update,    do_reverse,
+                                           do_pad,           do_reshape,   do_reshape,
+                                           do_reduce,        do_argmax,    do_window,
+                                           do_convolution,   do_sort,      do_dot,
+                                           do_concatenate,   do_gather,    do_scatter,
+                                           do_while,         do_branch,    do_select_and_scatter,
+                                           do_batch_norm,    do_factor,    do_draw,
+                                           do_one_device};
   for (int i = 0; i < count; i++) {
     steps[choose(m, (int)(sizeof steps / sizeof *steps))](m);
   }

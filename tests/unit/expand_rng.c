@@ -228,8 +228,6 @@ static void check_refused(const char *text, indim_expand_fn *expand, const char 
 TEST(refused) {
   check_refused("ENTRY e { s = u64[4] parameter(0) ROOT r = u8[9] rng-bit-generator(s), algorithm=rng_default }",
                 indim_expand_rng_bit_generator, "whose state is u64[2] or u64[3]; this is u64[4]");
-  check_refused("ENTRY e { s = u64[2] parameter(0) ROOT r = u8[<=9] rng-bit-generator(s), algorithm=rng_default }",
-                indim_expand_rng_bit_generator, "dynamic");
   check_refused(
       "ENTRY e { s = u64[2] parameter(0) ROOT r = u8[20000000000] rng-bit-generator(s), algorithm=rng_default }",
       indim_expand_rng_bit_generator, "5000000000 blocks");

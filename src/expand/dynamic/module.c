@@ -29,7 +29,8 @@ bool indim_module_is_dynamic(const indim_module *module) {
     const indim_computation *computation = module->computations[c];
     for (int32_t i = 0; i < computation->instr_count; i++) {
       const indim_instr *instr = computation->instrs[i];
-      if (!indim_shape_is_static(instr->shape) || instr->op == INDIM_OP_DYNAMIC_RESHAPE) {
+      if (!indim_shape_is_static(instr->shape) || instr->op == INDIM_OP_DYNAMIC_RESHAPE ||
+          instr->op == INDIM_OP_GET_DIMENSION_SIZE) {
         return true;
       }
     }
@@ -37,9 +38,10 @@ bool indim_module_is_dynamic(const indim_module *module) {
   return false;
 }
 
+// An rng has its numbers by its place in the program, which its copy has not.
 static bool is_plain(const indim_instr *instr) {
   bool plain = indim_shape_is_static(instr->shape) && instr->op != INDIM_OP_DYNAMIC_RESHAPE &&
-               instr->op != INDIM_OP_GET_DIMENSION_SIZE;
+               instr->op != INDIM_OP_GET_DIMENSION_SIZE && instr->op != INDIM_OP_RNG;
   for (int32_t k = 0; k < instr->operand_count && plain; k++) {
     plain = indim_shape_is_static(instr->operands[k]->shape);
   }
@@ -175,10 +177,6 @@ static indim_sized set_size(indim_padder *p, const indim_instr *instr, const ind
 
 // Control ----------------------------------------------------------------------------------------------------------------
 
-static value packed_operand(indim_padder *p, const indim_instr *instr, const indim_sized *operands, int32_t i) {
-  return indim_padder_pack(p, instr->operands[i]->shape, &operands[i]);
-}
-
 static bool same_dynamic(const indim_shape *a, const indim_shape *b) {
   return indim_shape_equal(a, b, INDIM_IGNORE_LAYOUT);
 }
@@ -211,7 +209,7 @@ static indim_sized make_while(indim_padder *p, const indim_instr *instr, const i
   const indim_computation *condition = indim_instr_computation(instr, INDIM_ATTR_CONDITION);
   const indim_computation *body = indim_instr_computation(instr, INDIM_ATTR_BODY);
   const indim_shape *state = body->parameters[0]->shape;
-  value start = indim_padder_coerce(p, packed_operand(p, instr, operands, 0), instr->operands[0]->shape, state);
+  value start = indim_padder_operand(p, instr, operands, 0, state);
   indim_attr *attrs = indim_padder_attrs(p, instr);
   set_computation(p, instr, attrs, INDIM_ATTR_CONDITION, adapt(p, condition, state, condition->root->shape));
   set_computation(p, instr, attrs, INDIM_ATTR_BODY, adapt(p, body, state, state));
@@ -239,8 +237,7 @@ static indim_sized make_conditional(indim_padder *p, const indim_instr *instr, c
     indim_attr_id id = k == 1 ? INDIM_ATTR_TRUE_COMPUTATION : INDIM_ATTR_FALSE_COMPUTATION;
     const indim_computation *called =
         branches != NULL ? branches->value.computations[k - 1] : indim_instr_computation(instr, id);
-    value given = packed_operand(p, instr, operands, k);
-    all[k] = indim_padder_coerce(p, given, instr->operands[k]->shape, called->parameters[0]->shape);
+    all[k] = indim_padder_operand(p, instr, operands, k, called->parameters[0]->shape);
   }
   if (all == NULL || attrs == NULL) {
     return (indim_sized){0};
@@ -260,23 +257,13 @@ static indim_sized make_conditional(indim_padder *p, const indim_instr *instr, c
 static indim_sized make_call(indim_padder *p, const indim_instr *instr, const indim_sized *operands) {
   const indim_computation *called =
       indim_instr_computation(instr, instr->op == INDIM_OP_CALL ? INDIM_ATTR_TO_APPLY : INDIM_ATTR_CALLS);
-  value *all = indim_expand_values(&p->x, (int64_t)instr->operand_count + 1);
-  for (int32_t k = 0; all != NULL && k < instr->operand_count; k++) {
-    value given = packed_operand(p, instr, operands, k);
-    all[k] = indim_padder_coerce(p, given, instr->operands[k]->shape, called->parameters[k]->shape);
-  }
-  if (all == NULL) {
-    return (indim_sized){0};
-  }
-  value result = indim_expand_call(&p->x, p->made[called->index], all, instr->operand_count);
-  return indim_padder_unpack(p, instr->shape, indim_padder_coerce(p, result, called->root->shape, instr->shape));
+  return indim_padder_unpack(p, instr->shape, indim_padder_call(p, instr, operands, called, instr->shape));
 }
 
 static indim_sized make_tuple(indim_padder *p, const indim_instr *instr, const indim_sized *operands) {
   value *all = indim_expand_values(&p->x, (int64_t)instr->operand_count + 1);
   for (int32_t k = 0; all != NULL && k < instr->operand_count; k++) {
-    value member = packed_operand(p, instr, operands, k);
-    all[k] = indim_padder_coerce(p, member, instr->operands[k]->shape, instr->shape->members[k]);
+    all[k] = indim_padder_operand(p, instr, operands, k, instr->shape->members[k]);
   }
   return (indim_sized){.data = all == NULL ? NULL : indim_build_tuple(p->x.b, all, instr->operand_count)};
 }
@@ -290,8 +277,7 @@ static indim_sized get_member(indim_padder *p, const indim_instr *instr, const i
 
 // opt-barrier, domain, add-dependency, copy: the value itself.
 static indim_sized pass_on(indim_padder *p, const indim_instr *instr, const indim_sized *operands) {
-  value packed = packed_operand(p, instr, operands, 0);
-  return indim_padder_unpack(p, instr->shape, indim_padder_coerce(p, packed, instr->operands[0]->shape, instr->shape));
+  return indim_padder_unpack(p, instr->shape, indim_padder_operand(p, instr, operands, 0, instr->shape));
 }
 
 // Instructions -----------------------------------------------------------------------------------------------------------
@@ -327,6 +313,34 @@ static indim_dynamic_fn *rule_of(const indim_instr *instr) {
     return indim_dynamic_dot;
   case INDIM_OP_CONVOLUTION:
     return indim_dynamic_convolution;
+  case INDIM_OP_SELECT_AND_SCATTER:
+    return indim_dynamic_select_and_scatter;
+  case INDIM_OP_BATCH_NORM_TRAINING:
+  case INDIM_OP_BATCH_NORM_INFERENCE:
+  case INDIM_OP_BATCH_NORM_GRAD:
+    return indim_dynamic_batch_norm;
+  case INDIM_OP_RNG:
+  case INDIM_OP_RNG_BIT_GENERATOR:
+    return indim_dynamic_drawn;
+  case INDIM_OP_CUSTOM_CALL:
+    return indim_dynamic_custom_call;
+  case INDIM_OP_COPY_START:
+  case INDIM_OP_COPY_DONE:
+  case INDIM_OP_ASYNC_START:
+  case INDIM_OP_ASYNC_DONE:
+  case INDIM_OP_ALL_REDUCE:
+  case INDIM_OP_ALL_REDUCE_START:
+  case INDIM_OP_ALL_REDUCE_DONE:
+  case INDIM_OP_REDUCE_SCATTER:
+  case INDIM_OP_ALL_GATHER:
+  case INDIM_OP_ALL_GATHER_START:
+  case INDIM_OP_ALL_GATHER_DONE:
+  case INDIM_OP_ALL_TO_ALL:
+  case INDIM_OP_COLLECTIVE_PERMUTE:
+  case INDIM_OP_COLLECTIVE_PERMUTE_START:
+  case INDIM_OP_COLLECTIVE_PERMUTE_DONE:
+  case INDIM_OP_COLLECTIVE_BROADCAST:
+    return indim_dynamic_one_device;
   default:
     return indim_instr_is_elementwise(instr) ? indim_dynamic_elementwise : indim_dynamic_batch;
   }
@@ -344,6 +358,7 @@ static indim_sized make_dynamic(indim_padder *p, const indim_instr *instr, indim
   case INDIM_OP_OPT_BARRIER:
   case INDIM_OP_DOMAIN:
   case INDIM_OP_ADD_DEPENDENCY:
+  case INDIM_OP_ASYNC_UPDATE:
     return pass_on(p, instr, operands);
   case INDIM_OP_AFTER_ALL:
     return (indim_sized){.data = indim_build_emit(p->x.b, INDIM_OP_AFTER_ALL, NULL, NULL, 0, NULL, 0)};

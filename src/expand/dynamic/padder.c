@@ -94,7 +94,9 @@ indim_run_size *indim_sizes_new(indim_padder *p, int64_t count) {
 
 static indim_status make_shape(indim_padder *p, const indim_shape *shape, const indim_shape **out);
 
-static indim_status make_members(indim_padder *p, const indim_shape *const *members, int64_t count,
+typedef indim_status shape_fn(indim_padder *p, const indim_shape *shape, const indim_shape **out);
+
+static indim_status make_members(indim_padder *p, const indim_shape *const *members, int64_t count, shape_fn *make,
                                  const indim_shape **out) {
   void *memory = NULL;
   indim_shape tuple;
@@ -102,7 +104,7 @@ static indim_status make_members(indim_padder *p, const indim_shape *const *memb
   INDIM_TRY(indim_arena_array(arena, (size_t)count + 1, sizeof(indim_shape *), &memory));
   const indim_shape **made = memory;
   for (int64_t i = 0; i < count; i++) {
-    INDIM_TRY(make_shape(p, members[i], &made[i]));
+    INDIM_TRY(make(p, members[i], &made[i]));
   }
   INDIM_TRY(indim_instr_make_tuple(p->x.cx, p->x.instr, arena, made, count, &tuple));
   return indim_module_intern(p->x.b->module, &tuple, out);
@@ -121,14 +123,14 @@ static indim_status make_sized(indim_padder *p, const indim_shape *shape, const 
       members[count++] = &size;
     }
   }
-  return make_members(p, members, count, out);
+  return make_members(p, members, count, make_shape, out);
 }
 
 static indim_status make_shape(indim_padder *p, const indim_shape *shape, const indim_shape **out) {
   if (indim_shape_is_static(shape)) {
     return indim_module_intern(p->x.b->module, shape, out);
   }
-  return indim_shape_is_tuple(shape) ? make_members(p, shape->members, shape->member_count, out)
+  return indim_shape_is_tuple(shape) ? make_members(p, shape->members, shape->member_count, make_shape, out)
                                      : make_sized(p, shape, out);
 }
 
@@ -140,17 +142,42 @@ const indim_shape *indim_static_shape(indim_padder *p, const indim_shape *shape)
   return out;
 }
 
+// As deep as the shape, whose depth is limited.
+static indim_status make_data_shape(indim_padder *p, const indim_shape *shape, const indim_shape **out) {
+  indim_shape fixed = *shape;
+  fixed.dynamic = 0;
+  return indim_shape_is_tuple(shape) ? make_members(p, shape->members, shape->member_count, make_data_shape, out)
+                                     : indim_module_intern(p->x.b->module, &fixed, out);
+}
+
 const indim_shape *indim_padder_data_shape(indim_padder *p, const indim_shape *shape) {
-  const indim_shape *out = indim_static_shape(p, shape);
-  return out != NULL && !indim_shape_is_static(shape) && indim_shape_is_array(shape) ? out->members[0] : out;
+  const indim_shape *out = NULL;
+  if (!indim_padder_failed(p)) {
+    indim_build_fail(p->x.b, make_data_shape(p, shape, &out));
+  }
+  return out;
 }
 
 // Instructions -----------------------------------------------------------------------------------------------------------
+
+static indim_status copy_shapes(indim_padder *p, const indim_attr *from, indim_attr *to) {
+  void *memory = NULL;
+  INDIM_TRY(indim_arena_array(&p->x.b->module->arena, (size_t)from->count + 1, sizeof(indim_shape *), &memory));
+  const indim_shape **shapes = memory;
+  for (int64_t i = 0; i < from->count; i++) {
+    INDIM_TRY(make_data_shape(p, from->value.shapes[i], &shapes[i]));
+  }
+  to->value.shapes = shapes;
+  return INDIM_OK;
+}
 
 static indim_status copy_attr(indim_padder *p, const indim_attr *from, indim_attr *to) {
   indim_attr_kind kind = indim_attr_kind_of(from->id);
   void *memory = NULL;
   *to = *from;
+  if (kind == INDIM_KIND_SHAPES) {
+    return copy_shapes(p, from, to);
+  }
   if (kind != INDIM_KIND_COMPUTATION && kind != INDIM_KIND_COMPUTATIONS) {
     return INDIM_OK;
   }
@@ -283,6 +310,25 @@ value indim_padder_coerce(indim_padder *p, value packed, const indim_shape *from
     members[i] = indim_padder_coerce(p, member, from->members[i], to->members[i]);
   }
   return members == NULL ? NULL : indim_build_tuple(p->x.b, members, (int32_t)from->member_count);
+}
+
+value indim_padder_operand(indim_padder *p, const indim_instr *instr, const indim_sized *operands, int32_t i,
+                           const indim_shape *to) {
+  const indim_shape *from = instr->operands[i]->shape;
+  return indim_padder_coerce(p, indim_padder_pack(p, from, &operands[i]), from, to);
+}
+
+value indim_padder_call(indim_padder *p, const indim_instr *instr, const indim_sized *operands,
+                        const indim_computation *called, const indim_shape *to) {
+  value *all = indim_expand_values(&p->x, (int64_t)instr->operand_count + 1);
+  for (int32_t k = 0; all != NULL && k < instr->operand_count; k++) {
+    all[k] = indim_padder_operand(p, instr, operands, k, called->parameters[k]->shape);
+  }
+  if (all == NULL) {
+    return NULL;
+  }
+  value result = indim_expand_call(&p->x, p->made[called->index], all, instr->operand_count);
+  return indim_padder_coerce(p, result, called->root->shape, to);
 }
 
 // Results ---------------------------------------------------------------------------------------------------------------

@@ -39,6 +39,11 @@ indim_dynamic_fn indim_dynamic_reduce_window;
 indim_dynamic_fn indim_dynamic_sort;
 indim_dynamic_fn indim_dynamic_dot;
 indim_dynamic_fn indim_dynamic_convolution;
+indim_dynamic_fn indim_dynamic_select_and_scatter;
+indim_dynamic_fn indim_dynamic_batch_norm;
+indim_dynamic_fn indim_dynamic_one_device;  // collectives, and copies and calls that are begun and ended
+indim_dynamic_fn indim_dynamic_drawn;       // rng, rng-bit-generator
+indim_dynamic_fn indim_dynamic_custom_call;
 indim_dynamic_fn
     indim_dynamic_batch;  // what is done to each of a batch: fft, cholesky, triangular-solve, topk, bits of another size
 
@@ -67,7 +72,7 @@ indim_run_size *indim_sizes_new(indim_padder *p, int64_t count);
 
 // The shape that stands for |shape|, of the new module.
 const indim_shape *indim_static_shape(indim_padder *p, const indim_shape *shape);
-// Of an array without its sizes.
+// Of an array, or a tuple of arrays, without their sizes.
 const indim_shape *indim_padder_data_shape(indim_padder *p, const indim_shape *shape);
 // |instr|'s op with its attributes on other operands; NULL for |shape| infers.
 value indim_padder_emit(indim_padder *p, const indim_instr *instr, const indim_shape *shape, const value *operands,
@@ -83,6 +88,13 @@ value indim_padder_pack(indim_padder *p, const indim_shape *shape, const indim_s
 indim_sized indim_padder_unpack(indim_padder *p, const indim_shape *shape, value packed);
 // A packed value of |from| as one of |to|, which differs in what is dynamic.
 value indim_padder_coerce(indim_padder *p, value packed, const indim_shape *from, const indim_shape *to);
+
+// Operand |i| as one value of the shape |to|.
+value indim_padder_operand(indim_padder *p, const indim_instr *instr, const indim_sized *operands, int32_t i,
+                           const indim_shape *to);
+// |instr|'s operands given to |called|, whose result becomes one of the shape |to|.
+value indim_padder_call(indim_padder *p, const indim_instr *instr, const indim_sized *operands,
+                        const indim_computation *called, const indim_shape *to);
 
 // The least sizes of the first |arrays| operands, dimension by dimension.
 void indim_padder_least_sizes(indim_padder *p, const indim_instr *instr, const indim_sized *operands, int32_t arrays,

@@ -3,8 +3,11 @@
 
 #include "base/size.h"
 #include "expand/dynamic/padder.h"
+#include "expand/rng.h"
+#include "ffi/call.h"
 #include "graph/dynamic.h"
 #include "graph/infer_kit.h"
+#include "linalg/older.h"
 
 // Elementwise ------------------------------------------------------------------------------------------------------------
 
@@ -275,20 +278,74 @@ indim_sized indim_dynamic_scatter(indim_padder *p, const indim_instr *instr, ind
 
 // Batches ----------------------------------------------------------------------------------------------------------------
 
-indim_sized indim_dynamic_batch(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
+// The results of |instr|, a tuple or one, over the bounds. Each has the sizes of |batch| in its first dimensions, and all of the
+// others.
+static indim_sized settle_results(indim_padder *p, const indim_instr *instr, value result, const indim_run_size *batch,
+                                  int32_t batch_rank) {
   indim_run_size sizes[INDIM_MAX_RANK];
   bool is_tuple = indim_shape_is_tuple(instr->shape);
-  const indim_shape *shape = is_tuple ? instr->shape->members[0] : instr->shape;
   int32_t count = is_tuple ? (int32_t)instr->shape->member_count : 1;
+  value *results = indim_padder_take_apart(p, result, count, is_tuple);
+  for (int32_t k = 0; results != NULL && k < count; k++) {
+    const indim_shape *shape = is_tuple ? instr->shape->members[k] : instr->shape;
+    for (int32_t d = 0; d < shape->rank; d++) {
+      sizes[d] = d < batch_rank ? batch[d] : indim_size_known(shape->sizes[d]);
+    }
+    indim_sized one = indim_padder_settle(p, shape, results[k], sizes);
+    if (!is_tuple) {
+      return one;
+    }
+    results[k] = indim_padder_pack(p, shape, &one);
+  }
+  return (indim_sized){.data = results == NULL ? NULL : indim_build_tuple(p->x.b, results, count)};
+}
+
+indim_sized indim_dynamic_batch(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
+  indim_run_size sizes[INDIM_MAX_RANK];
   indim_padder_least_sizes(p, instr, operands, instr->operand_count, sizes);
-  for (int32_t d = indim_instr_batch_rank(instr); d < shape->rank; d++) {
-    sizes[d] = indim_size_known(shape->sizes[d]);
+  return settle_results(p, instr, indim_padder_emit_data(p, instr, operands), sizes, indim_instr_batch_rank(instr));
+}
+
+// A batch of LAPACK's; other functions take static shapes only, and say so.
+static indim_status read_custom_call(indim_padder *p, const indim_instr *instr, indim_linalg_call *out) {
+  indim_call *call = NULL;
+  if (indim_call_kind_of(p->x.cx, instr) != INDIM_CALL_UNKNOWN) {
+    indim_status status = indim_call_create(p->x.cx, instr, &call);
+    indim_call_destroy(call);
+    return status != INDIM_OK ? status
+                              : indim_fail_instr(p->x.cx, INDIM_UNSUPPORTED, instr, "functions take static shapes");
   }
-  value *all = indim_expand_values(&p->x, instr->operand_count);
-  for (int32_t i = 0; all != NULL && i < instr->operand_count; i++) {
-    all[i] = operands[i].data;
+  indim_linalg_older older;
+  return indim_linalg_is_older(instr) ? indim_linalg_read_older(p->x.cx, instr, &older, out)
+                                      : indim_linalg_read(p->x.cx, instr, out);
+}
+
+indim_sized indim_dynamic_custom_call(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
+  indim_linalg_call call;
+  indim_run_size batch[INDIM_MAX_RANK];
+  indim_status status = read_custom_call(p, instr, &call);
+  if (status != INDIM_OK) {
+    (void)indim_expand_fail(&p->x, status);
+    return (indim_sized){0};
   }
-  const indim_shape *declared = is_tuple ? NULL : indim_padder_data_shape(p, shape);
-  value result = all == NULL ? NULL : indim_padder_emit(p, instr, declared, all, instr->operand_count);
-  return indim_padder_results(p, instr, indim_padder_take_apart(p, result, count, is_tuple), count, sizes);
+  for (int32_t i = 0; i < instr->operand_count; i++) {
+    const indim_shape *shape = instr->operands[i]->shape;
+    for (int32_t d = 0; d < call.batch_rank && d < shape->rank; d++) {
+      indim_run_size size = indim_size_of(&operands[i], shape, d);
+      batch[d] = i == 0 ? size : indim_size_least(p, batch[d], size);
+    }
+  }
+  return settle_results(p, instr, indim_padder_emit_data(p, instr, operands), batch, call.batch_rank);
+}
+
+// Numbers from nowhere: as many as the bounds.
+indim_sized indim_dynamic_drawn(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
+  if (instr->op != INDIM_OP_RNG) {
+    return settle_results(p, instr, indim_padder_emit_data(p, instr, operands), NULL, 0);
+  }
+  value limits[] = {operands[0].data, operands[1].data};
+  p->x.operands = limits;
+  indim_sized drawn = settle_results(p, instr, indim_rng_build(&p->x), NULL, 0);
+  p->x.operands = NULL;
+  return drawn;
 }
