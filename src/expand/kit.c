@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/infer_kit.h"
+#include "indim/shape_util.h"
 
 void indim_expand_begin(indim_expander *x) {
   indim_builder_begin(x->b, "expansion");
@@ -36,6 +37,11 @@ value indim_expand_reduce(indim_expander *x, const indim_computation *sum, value
                           int32_t count) {
   value zero = operand == NULL ? NULL : indim_build_scalar(x->b, operand->shape->type, 0);
   return indim_build_reduce(x->b, &operand, &zero, 1, sum, dims, count);
+}
+
+bool indim_expand_is_row_major(const indim_shape *shape) {
+  return !shape->has_layout || (shape->layout.padded_rank == 0 && indim_layout_is_descending(&shape->layout) &&
+                                indim_layout_is_untiled(&shape->layout, shape->rank, shape->sizes));
 }
 
 value indim_expand_convert(indim_expander *x, value operand, indim_type type) {

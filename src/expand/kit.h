@@ -37,6 +37,8 @@ const indim_computation *indim_expand_sum(indim_expander *x, indim_type type);
 // The sum over |dims|.
 value indim_expand_reduce(indim_expander *x, const indim_computation *sum, value operand, const int64_t *dims,
                           int32_t count);
+// Whether an array lies in the order of its indices, without tiles or padding.
+bool indim_expand_is_row_major(const indim_shape *shape);
 value indim_expand_convert(indim_expander *x, value operand, indim_type type);
 // |operand| repeated: its dimension i is dimension dims[i] of |shape|, whose element type plays no part.
 value indim_expand_repeat(indim_expander *x, value operand, const indim_shape *shape, const int64_t *dims);

@@ -6,5 +6,8 @@
 
 // Whether |instr| is such a convolution, with strides of 1 and few phases, that indim_expand divides.
 bool indim_phases_suit(const indim_instr *instr);
+// The expansion of such a convolution.
+struct indim_expander;
+const indim_instr *indim_phases_divide(struct indim_expander *x);
 
 #endif  // INDIM_EXPAND_PHASES_H

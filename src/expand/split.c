@@ -70,15 +70,6 @@ static int64_t divisor_of(int64_t size, int64_t most) {
   return divisor < 1 ? 1 : divisor;
 }
 
-static bool is_row_major(const indim_shape *shape) {
-  for (int32_t d = 0; d < shape->rank; d++) {
-    if (shape->layout.minor_to_major[d] != shape->rank - 1 - d) {
-      return false;
-    }
-  }
-  return shape->layout.tile_count == 0 && shape->layout.padded_rank == 0;
-}
-
 // Reductions -------------------------------------------------------------------------------------------------------------
 
 // A sum or product of numbers that have its identity: its op. INDIM_OP_COUNT for another reducer.
@@ -155,7 +146,7 @@ static bool suits_reduce(const indim_instr *instr) {
     results *= (reduced >> d & 1) != 0 ? 1 : shape->sizes[d];
   }
   for (int32_t i = 0; i < n; i++) {
-    if (!is_row_major(instr->operands[i]->shape)) {
+    if (!indim_expand_is_row_major(instr->operands[i]->shape)) {
       return false;
     }
   }
@@ -244,7 +235,7 @@ static bool suits_dot(const indim_instr *instr) {
                   indim_type_is_array(instr->shape->type) && instr->shape->type != INDIM_PRED;
   if (!is_plain || dim < 0 || !indim_shape_is_static(lhs) || !indim_shape_is_static(rhs) ||
       lhs->rank == INDIM_MAX_RANK || rhs->rank == INDIM_MAX_RANK || instr->shape->rank == INDIM_MAX_RANK ||
-      !is_row_major(lhs) || !is_row_major(rhs)) {
+      !indim_expand_is_row_major(lhs) || !indim_expand_is_row_major(rhs)) {
     return false;
   }
   int64_t length = lhs->sizes[dim];

@@ -133,9 +133,7 @@ static bool is_of_arrays(search *s, const indim_instr *x, const scope *of) {
 // What can be copied for a block ---------------------------------------------------------------------------------------
 
 static bool is_plain(const indim_shape *shape) {
-  return indim_shape_is_array(shape) && shape->dynamic == 0 &&
-         (!shape->has_layout || (indim_layout_is_descending(&shape->layout) &&
-                                 indim_layout_is_untiled(&shape->layout, shape->rank, shape->sizes)));
+  return indim_shape_is_array(shape) && shape->dynamic == 0 && indim_expand_is_row_major(shape);
 }
 
 static bool is_scalar_or_whole(const search *s, const indim_shape *shape) {

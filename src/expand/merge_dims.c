@@ -1,0 +1,196 @@
+// A convolution with three spatial dimensions or more of which some have a window of 1: there they are dimensions of a batch. Two
+// of them that are adjacent become one, or one of them and the batch, with reshapes that move nothing before and behind:
+//
+//   f32[1,1,4,128,128,3], window 1x7x1x1    is    f32[4,1,128,384], window 7x1
+//
+// Short dimensions, of which loop nests have a copy for each index, are gone then. One pair at a time: what comes out is expanded
+// again. Two spatial dimensions are what images have, and are left.
+#include "expand/merge_dims.h"
+
+#include <string.h>
+
+#include "expand/kit.h"
+#include "expand/phases.h"
+
+enum { BATCH = -1, FEWEST_SPATIAL = 3 };
+
+// Two dimensions that become one: spatial ones, or the batch.
+typedef struct pair {
+  int32_t first, second;  // by their place in memory
+} pair;
+
+static const indim_dim_labels *labels_of(const indim_instr *instr) {
+  return indim_instr_attr(instr, INDIM_ATTR_DIM_LABELS)->value.dim_labels;
+}
+
+static bool does_nothing(const indim_window_dim *w) {
+  return w->size == 1 && w->stride == 1 && w->pad_low == 0 && w->pad_high == 0 && w->base_dilation == 1;
+}
+
+static int32_t input_dim(const indim_dim_labels *labels, int32_t s) {
+  return s == BATCH ? labels->input_batch : labels->input_spatial[s];
+}
+
+static int32_t output_dim(const indim_dim_labels *labels, int32_t s) {
+  return s == BATCH ? labels->output_batch : labels->output_spatial[s];
+}
+
+// Whether nothing but dimensions of size 1 lies between two of a shape, |second| behind |first|.
+static bool are_adjacent(const indim_shape *shape, int32_t first, int32_t second) {
+  bool are = first < second;
+  for (int32_t d = first + 1; d < second; d++) {
+    are = are && shape->sizes[d] == 1;
+  }
+  return are;
+}
+
+static bool find_pair(const indim_instr *instr, pair *out) {
+  const indim_dim_labels *labels = labels_of(instr);
+  const indim_window_dim *window = indim_instr_attr(instr, INDIM_ATTR_WINDOW)->value.window;
+  bool has_batch = indim_instr_int(instr, INDIM_ATTR_BATCH_GROUP_COUNT, 1) == 1;
+  for (int32_t first = has_batch ? BATCH : 0; first < labels->spatial_count; first++) {
+    for (int32_t second = has_batch ? BATCH : 0; second < labels->spatial_count; second++) {
+      bool suits = first != second && (first == BATCH || does_nothing(&window[first])) &&
+                   (second == BATCH || does_nothing(&window[second]));
+      if (suits && are_adjacent(instr->operands[0]->shape, input_dim(labels, first), input_dim(labels, second)) &&
+          are_adjacent(instr->shape, output_dim(labels, first), output_dim(labels, second))) {
+        *out = (pair){first, second};
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool indim_merge_dims_suits(const indim_instr *instr) {
+  if (instr->op != INDIM_OP_CONVOLUTION || instr->shape->rank < FEWEST_SPATIAL + 2 ||
+      indim_instr_attr(instr, INDIM_ATTR_SPARSITY_CONFIG) != NULL ||
+      indim_instr_attr(instr, INDIM_ATTR_WINDOW) == NULL) {
+    return false;
+  }
+  const indim_shape *shapes[] = {instr->operands[0]->shape, instr->operands[1]->shape, instr->shape};
+  for (int i = 0; i < 3; i++) {
+    if (shapes[i]->rank != labels_of(instr)->spatial_count + 2 || !indim_shape_is_static(shapes[i]) ||
+        !indim_expand_is_row_major(shapes[i]) || indim_shape_element_count(shapes[i]) == 0) {
+      return false;
+    }
+  }
+  pair found;
+  return find_pair(instr, &found);
+}
+
+// Dimension |d| of a shape that loses |gone|.
+static int32_t behind(int32_t d, int32_t gone) { return d - (d > gone); }
+
+// Writes the letters of one part: |first| and |second| and, in digits, the spatial dimensions.
+static char *letter(char *text, const char *letters, int32_t first, int32_t second, const int32_t *spatial,
+                    int32_t count) {
+  text[first] = letters[0];
+  text[second] = letters[1];
+  for (int32_t s = 0; s < count; s++) {
+    text[spatial[s]] = (char)('0' + s);
+  }
+  return text + count + 2;
+}
+
+// The labels without the pair's spatial dimension |s|, which is dimension |in|, |filter| and |out| of the arrays.
+static indim_attr labels_without(indim_builder *b, const indim_dim_labels *old, int32_t s, int32_t in, int32_t filter,
+                                 int32_t out) {
+  indim_attr attr = {.id = INDIM_ATTR_DIM_LABELS, .offset = INDIM_NO_OFFSET};
+  void *memory = NULL;
+  indim_build_fail(b, indim_arena_alloc(&b->module->arena, sizeof(indim_dim_labels), &memory));
+  if (b->status != INDIM_OK) {
+    return attr;
+  }
+  indim_dim_labels *labels = memory;
+  int32_t count = old->spatial_count - 1;
+  *labels = (indim_dim_labels){.spatial_count = count,
+                               .input_rank = count + 2,
+                               .kernel_rank = count + 2,
+                               .output_rank = count + 2,
+                               .input_batch = behind(old->input_batch, in),
+                               .input_feature = behind(old->input_feature, in),
+                               .kernel_input = behind(old->kernel_input, filter),
+                               .kernel_output = behind(old->kernel_output, filter),
+                               .output_batch = behind(old->output_batch, out),
+                               .output_feature = behind(old->output_feature, out)};
+  for (int32_t i = 0; i < count; i++) {
+    int32_t from = i + (i >= s);
+    labels->input_spatial[i] = behind(old->input_spatial[from], in);
+    labels->kernel_spatial[i] = behind(old->kernel_spatial[from], filter);
+    labels->output_spatial[i] = behind(old->output_spatial[from], out);
+  }
+  char text[3 * INDIM_MAX_RANK + sizeof "_->"];
+  char *at = letter(text, "bf", labels->input_batch, labels->input_feature, labels->input_spatial, count);
+  *at++ = '_';
+  at = letter(at, "io", labels->kernel_input, labels->kernel_output, labels->kernel_spatial, count);
+  *at++ = '-';
+  *at++ = '>';
+  at = letter(at, "bf", labels->output_batch, labels->output_feature, labels->output_spatial, count);
+  indim_build_fail(b, indim_arena_str(&b->module->arena, (indim_str){text, (size_t)(at - text)}, &labels->text));
+  attr.count = count;
+  attr.value.dim_labels = labels;
+  return attr;
+}
+
+// The window without dimension |s|.
+static indim_attr window_without(indim_builder *b, const indim_attr *old, int32_t s) {
+  indim_attr attr = *old;
+  void *memory = NULL;
+  indim_build_fail(b, indim_arena_array(&b->module->arena, (size_t)old->count, sizeof *old->value.window, &memory));
+  if (b->status == INDIM_OK) {
+    indim_window_dim *window = memory;
+    memcpy(window, old->value.window, (size_t)s * sizeof *window);
+    memcpy(window + s, old->value.window + s + 1, (size_t)(old->count - s - 1) * sizeof *window);
+    attr.count = old->count - 1;
+    attr.value.window = window;
+  }
+  return attr;
+}
+
+// The sizes without dimension |gone|, whose elements |into| takes (-1: it has one).
+static void sizes_without(const indim_shape *shape, int32_t gone, int32_t into, int64_t *out) {
+  for (int32_t d = 0; d < shape->rank; d++) {
+    if (d != gone) {
+      out[behind(d, gone)] = shape->sizes[d] * (d == into ? shape->sizes[gone] : 1);
+    }
+  }
+}
+
+static value merge_dims(indim_expander *x) {
+  const indim_instr *instr = x->instr;
+  const indim_dim_labels *labels = labels_of(instr);
+  indim_builder *b = x->b;
+  pair merged = {0, 0};
+  indim_expand_begin(x);
+  (void)find_pair(instr, &merged);
+  int32_t gone = merged.second == BATCH ? merged.first : merged.second;
+  int32_t into = merged.second == BATCH ? BATCH : merged.first;
+  int32_t rank = instr->shape->rank;
+  int64_t in[INDIM_MAX_RANK], filter[INDIM_MAX_RANK], out[INDIM_MAX_RANK];
+  sizes_without(instr->operands[0]->shape, input_dim(labels, gone), input_dim(labels, into), in);
+  sizes_without(instr->operands[1]->shape, labels->kernel_spatial[gone], -1, filter);
+  sizes_without(instr->shape, output_dim(labels, gone), output_dim(labels, into), out);
+  indim_attr attrs[4] = {
+      labels_without(b, labels, gone, input_dim(labels, gone), labels->kernel_spatial[gone], output_dim(labels, gone)),
+      window_without(b, indim_instr_attr(instr, INDIM_ATTR_WINDOW), gone)};
+  int64_t count = 2;
+  for (int32_t i = 0; i < instr->attr_count; i++) {
+    if (instr->attrs[i].id == INDIM_ATTR_FEATURE_GROUP_COUNT || instr->attrs[i].id == INDIM_ATTR_BATCH_GROUP_COUNT) {
+      attrs[count++] = instr->attrs[i];
+    }
+  }
+  indim_shape shape;
+  indim_build_fail(b, indim_shape_init(x->cx, instr->shape->type, rank - 1, out, &shape));
+  if (b->status != INDIM_OK) {
+    return NULL;
+  }
+  value operands[] = {indim_build_reshape(b, x->operands[0], in, rank - 1),
+                      indim_build_reshape(b, x->operands[1], filter, rank - 1)};
+  value result = indim_build_emit(b, INDIM_OP_CONVOLUTION, &shape, operands, 2, attrs, count);
+  return indim_build_reshape(b, result, instr->shape->sizes, rank);
+}
+
+value indim_expand_convolution(indim_expander *x) {
+  return indim_merge_dims_suits(x->instr) ? merge_dims(x) : indim_phases_divide(x);
+}
