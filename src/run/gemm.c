@@ -21,7 +21,9 @@ enum {
   DEPTH_BYTES = 8192,     // of a row of one, at a time
   DOTS_BYTES = 1 << 15,   // of its shorter side, where it is packed
   BAND_BYTES = 1 << 15,   // of a band of a result whose columns are contiguous
-  ROW_BYTES = 8192        // of the accumulators of a product with a single row
+  ROW_STEPS = 4,          // rows of the right side at a time where the left one has at most MOST_ROWS
+  MOST_ROWS = 8,
+  ROW_BYTES = 1 << 14  // of their sums
 };
 
 #define BODY "run/gemm_body.h"

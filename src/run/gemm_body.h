@@ -303,36 +303,98 @@ TARGET static void NAME(bands)(int64_t m, int64_t n, int64_t k, const REAL *lhs,
   }
 }
 
-// out[0..n) (+)= sum over k of a[k] * b[k, .] where the rows of b are contiguous: four rows at a time onto sums in L1.
-TARGET static void NAME(row_by_rows)(int64_t n, int64_t k, const REAL *a, int64_t a_k, const REAL *b, int64_t b_k,
-                                     REAL *out, int64_t out_n, bool accumulate) {
+// A few rows whose right side has contiguous rows: these are read in order, as memory is fastest, ROW_STEPS at a time onto sums
+// in L1. sums[0..height, 0..width) += a[., 0..steps) * b[0..steps, .]. The last vector of b ends with the row.
+TARGET static inline __attribute__((always_inline)) void NAME(add_steps)(const int height, const int steps,
+                                                                         int64_t width, const REAL *a, int64_t a_m,
+                                                                         int64_t a_k, const REAL *b, int64_t b_k,
+                                                                         REAL *sums, int64_t sums_m) {
+  const int64_t line = 64 / (int64_t)sizeof(REAL);
+  VECTOR x[FEW * ROW_STEPS];
+#pragma GCC unroll 16
+  for (int i = 0; i < height * steps; i++) {
+    x[i] = (VECTOR){0} + a[i / steps * a_m + i % steps * a_k];
+  }
+  for (int64_t j = 0; j < width; j += LANES) {
+    const REAL *from = b + (j + LANES <= width ? j : width - LANES);
+    VECTOR y[ROW_STEPS];
+#pragma GCC unroll 4
+    for (int s = 0; s < steps; s++) {
+      if (j % line == 0) {
+        __builtin_prefetch(from + (s + steps) * b_k);
+      }
+      memcpy(&y[s], from + s * b_k, sizeof y[s]);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < height; i++) {
+      VECTOR sum;
+      memcpy(&sum, sums + i * sums_m + j, sizeof sum);
+#pragma GCC unroll 4
+      for (int s = 0; s < steps; s++) {
+        sum += x[i * steps + s] * y[s];
+      }
+      memcpy(sums + i * sums_m + j, &sum, sizeof sum);
+    }
+  }
+}
+
+typedef void NAME(steps_fn)(int64_t width, const REAL *a, int64_t a_m, int64_t a_k, const REAL *b, int64_t b_k,
+                            REAL *sums, int64_t sums_m);
+
+#define DEFINE_STEPS(height, steps)                                                                           \
+  TARGET static void NAME(steps_##height##_##steps)(int64_t width, const REAL *a, int64_t a_m, int64_t a_k,   \
+                                                    const REAL *b, int64_t b_k, REAL *sums, int64_t sums_m) { \
+    NAME(add_steps)(height, steps, width, a, a_m, a_k, b, b_k, sums, sums_m);                                 \
+  }
+DEFINE_STEPS(1, 1)
+DEFINE_STEPS(1, 4)
+DEFINE_STEPS(2, 1)
+DEFINE_STEPS(2, 4)
+#if VECTOR_BYTES == 64
+DEFINE_STEPS(3, 1)
+DEFINE_STEPS(3, 4)
+DEFINE_STEPS(4, 1)
+DEFINE_STEPS(4, 4)
+#endif
+#undef DEFINE_STEPS
+
+// For |m| up to MOST_ROWS and |n| of LANES and more.
+TARGET static void NAME(few_rows)(int64_t m, int64_t n, int64_t k, const REAL *a, int64_t a_m, int64_t a_k,
+                                  const REAL *b, int64_t b_k, REAL *out, int64_t out_m, int64_t out_n,
+                                  bool accumulate) {
+  static NAME(steps_fn) *const functions[][2] = {
+    {NAME(steps_1_1), NAME(steps_1_4)},
+    {NAME(steps_2_1), NAME(steps_2_4)},
+#if VECTOR_BYTES == 64
+    {NAME(steps_3_1), NAME(steps_3_4)},
+    {NAME(steps_4_1), NAME(steps_4_4)},
+#endif
+  };
   _Alignas(64) REAL sums[ROW_BYTES / sizeof(REAL)];
-  int64_t most = (int64_t)(ROW_BYTES / sizeof(REAL));
-  for (int64_t begin = 0; begin < n; begin += most) {
-    int64_t width = n - begin < most ? n - begin : most;
-    memset(sums, 0, (size_t)width * sizeof(REAL));
-    int64_t l = 0;
-    for (; l + 4 <= k; l += 4) {
-      const REAL *b0 = b + l * b_k + begin;
-      const REAL *b1 = b0 + b_k;
-      const REAL *b2 = b1 + b_k;
-      const REAL *b3 = b2 + b_k;
-      REAL x0 = a[l * a_k];
-      REAL x1 = a[(l + 1) * a_k];
-      REAL x2 = a[(l + 2) * a_k];
-      REAL x3 = a[(l + 3) * a_k];
-      for (int64_t j = 0; j < width; j++) {
-        sums[j] = sums[j] + x0 * b0[j] + x1 * b1[j] + (x2 * b2[j] + x3 * b3[j]);
+  int64_t most = ROW_BYTES / (int64_t)sizeof(REAL) / m / LANES * LANES - LANES;
+  int64_t parts = (n + most - 1) / most;
+  int64_t part = ((n + parts - 1) / parts + LANES - 1) / LANES * LANES;
+  int64_t width = 0;
+  for (int64_t begin = 0; begin < n; begin += width) {
+    width = n - begin < part + LANES ? n - begin : part;  // what is left may be less than a vector
+    int64_t row = (width + LANES - 1) / LANES * LANES;
+    memset(sums, 0, (size_t)(m * row) * sizeof(REAL));
+    int64_t steps = ROW_STEPS;
+    for (int64_t l = 0; l < k; l += steps) {
+      steps = k - l < ROW_STEPS ? 1 : ROW_STEPS;
+      for (int64_t i = 0; i < m; i += FEW) {
+        int64_t height = m - i < FEW ? m - i : FEW;
+        functions[height - 1][steps > 1](width, a + i * a_m + l * a_k, a_m, a_k, b + l * b_k + begin, b_k,
+                                         sums + i * row, row);
       }
     }
-    for (; l < k; l++) {
+    int64_t whole = width / LANES * LANES;
+    for (int64_t i = 0; i < m; i++) {
       for (int64_t j = 0; j < width; j++) {
-        sums[j] += a[l * a_k] * b[l * b_k + begin + j];
+        REAL sum = sums[i * row + (j < whole ? j : j + LANES - width % LANES)];
+        REAL *to = out + i * out_m + (begin + j) * out_n;
+        *to = accumulate ? *to + sum : sum;
       }
-    }
-    for (int64_t j = 0; j < width; j++) {
-      REAL *to = out + (begin + j) * out_n;
-      *to = accumulate ? *to + sums[j] : sums[j];
     }
   }
 }
@@ -534,8 +596,8 @@ TARGET static void NAME(gemm)(int64_t m, int64_t n, int64_t k, const REAL *lhs, 
   }
   bool packs_left = is_long && rhs_k == 1 && lhs_k != 1 && m <= 2 * TILE_M && m < n;
   bool packs_right = is_long && lhs_k == 1 && rhs_k != 1 && n < LANES && n < m;
-  if (m == 1 && rhs_n == 1 && (n > 1 || rhs_k != 1)) {
-    NAME(row_by_rows)(n, k, lhs, lhs_k, rhs, rhs_k, out, out_n, accumulate);
+  if (m <= MOST_ROWS && rhs_n == 1 && n >= 2 * LANES) {
+    NAME(few_rows)(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, out, out_m, out_n, accumulate);
   } else if (is_dots || packs_left || packs_right) {
     NAME(long_sums)(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, out_n, accumulate);
   } else {

@@ -58,6 +58,12 @@ typedef struct blocks {
 
 static bool is_narrow(const indim_host_matmul *s) { return indim_matmul_lhs_type(s) != s->type; }
 
+// Such products take the time in which the right side is read, which is best done in long rows.
+static bool has_few_rows(const indim_host_matmul *s) {
+  enum { FEW_ROWS = 8 };
+  return s->m <= FEW_ROWS && s->rhs_n == 1 && !is_narrow(s);
+}
+
 // Limits for halving: multiplications of a block, and its sides.
 typedef struct least {
   double work;
@@ -67,6 +73,9 @@ typedef struct least {
 // The library packs both sides again for every block. A block of our own reads the rows in place and packs its columns.
 // With a single row or column each multiplication reads an element of its own from memory.
 static least least_block(const indim_host_matmul *s, bool by_library) {
+  if (has_few_rows(s)) {
+    return (least){1e5, 128, 512};
+  }
   if (s->m == 1 || s->n == 1) {
     return (least){1e5, 128, 128};
   }
@@ -103,14 +112,19 @@ static blocks split_blocks(const indim_host_matmul *s, bool by_library) {
 }
 
 // A product of few elements and a long sum is split along the sum: into so many parts, the sums of which are added up in order.
-enum { MOST_PARTS = 16, PART_DEPTH = 1024, PARTS_BYTES = 1 << 16 };
+enum { MOST_PARTS = 16, PART_DEPTH = 1024, PART_STEPS = 64, PART_ELEMENTS = 1 << 16, PARTS_BYTES = 1 << 16 };
 
 static int64_t split_sum(const indim_host_matmul *s) {
-  if (s->batch != 1 || s->k < 2 * PART_DEPTH || s->m > PARTS_BYTES || s->n > PARTS_BYTES) {
+  if (s->batch != 1 || s->m > PARTS_BYTES || s->n > PARTS_BYTES) {
+    return 1;
+  }
+  int64_t depth = has_few_rows(s) ? PART_ELEMENTS / s->n : PART_DEPTH;  // at least
+  depth = depth < PART_STEPS ? PART_STEPS : depth < PART_DEPTH ? depth : PART_DEPTH;
+  if (s->k < 2 * depth) {
     return 1;
   }
   int64_t room = PARTS_BYTES / (s->m * s->n * indim_type_bytes((indim_type)s->type));
-  int64_t parts = s->k / PART_DEPTH < MOST_PARTS ? s->k / PART_DEPTH : MOST_PARTS;
+  int64_t parts = s->k / depth < MOST_PARTS ? s->k / depth : MOST_PARTS;
   return parts < room ? parts : room > 1 ? room : 1;
 }
 
@@ -225,7 +239,7 @@ static void run_split_sum(job *j, int64_t parts, indim_parallel_fn *parallel, vo
   _Alignas(64) char sums[PARTS_BYTES];
   char *out = j->out;
   j->out = sums;
-  j->depth = indim_ceil_div(indim_ceil_div(s->k, parts), PART_DEPTH / 16) * (PART_DEPTH / 16);
+  j->depth = indim_ceil_div(indim_ceil_div(s->k, parts), PART_STEPS) * PART_STEPS;
   parts = indim_ceil_div(s->k, j->depth);
   if (parallel == NULL) {
     run_parts(j, 0, parts);

@@ -126,7 +126,8 @@ TEST(ours_at_borders) {
       {25, 31, 70},  {11, 16, 300}, {23, 10, 300},  {50, 7, 300},   {50, 15, 1200}, {50, 16, 300}, {9, 8, 20},
       {40, 4, 20},   {3, 33, 2100}, {33, 3, 2100},  {33, 34, 200},  {1, 5, 130},    {1, 70, 16},   {7, 1, 3000},
       {400, 9, 260}, {15, 14, 545}, {30, 15, 2721}, {2, 3, 5000},   {8, 9, 2048},   {5, 1000, 18}, {17, 17, 128},
-      {14, 14, 129}, {6, 6, 1},     {48, 25, 128},  {12, 5, 10000},
+      {14, 14, 129}, {6, 6, 1},     {48, 25, 128},  {12, 5, 10000}, {8, 100, 50},   {7, 2070, 9},  {3, 1100, 400},
+      {4, 5000, 3},  {1, 4099, 11}, {5, 33, 4},     {8, 1000, 270},
   };
   for (int32_t vector_bytes = 16; vector_bytes <= 64; vector_bytes *= 2) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -194,6 +195,8 @@ static void check_many_threads(const indim_blas *blas) {
   check_threads(blas, 1, 517, 391, 130, false);
   check_threads(blas, 1, 300, 517, 130, true);
   check_threads(blas, 1, 1, 700, 900, false);
+  check_threads(blas, 1, 3, 700, 900, false);
+  check_threads(blas, 1, 8, 3000, 300, false);
   check_threads(blas, 40, 33, 35, 37, false);
   check_threads(blas, 1, 16, 16, 20000, false);
   check_threads(blas, 1, 50, 3, 9000, true);
