@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "host/transpose_square.h"
 #include "run/matmul.h"
 
 // How the elements of a side lie in memory.
@@ -15,10 +16,7 @@ static inline int64_t kind_bytes(int kind) { return kind == KIND_16 ? 2 : 1; }
 #if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 enum {
-  TILE_M = 6,                       // rows of a register tile: 12 of 16 registers are accumulators
-  BLOCK_GROUPS = 128,               // depth of a block: at most 16 KiB of packed columns of the right side
-  LHS_GROUPS = 132 * BLOCK_GROUPS,  // of a block of the left side, 66 KiB: 128 rows are one
-  MOST_ROWS = LHS_GROUPS / TILE_M / TILE_M * TILE_M
+  BLOCK_GROUPS = 128  // depth of a block: at most 16 KiB of packed columns of the right side
 };
 
 // Packing ---------------------------------------------------------------------------------------------------------------
@@ -52,6 +50,46 @@ typedef struct panel {
   uint32_t flip;     // bits of each group
 } panel;
 
+typedef uint32_t square_row __attribute__((vector_size(16)));
+
+// to[j, i] = from[i, j] ^ flip, a square of 4 x 4 groups; |from_row|: bytes.
+static inline __attribute__((always_inline)) void transpose_groups(const char *from, int64_t from_row, uint32_t flip,
+                                                                   uint32_t *to, int64_t to_row) {
+  square_row a, b, c, d;
+  memcpy(&a, from, sizeof a);
+  memcpy(&b, from + from_row, sizeof b);
+  memcpy(&c, from + 2 * from_row, sizeof c);
+  memcpy(&d, from + 3 * from_row, sizeof d);
+  square_row ab01 = SHUFFLE(square_row, a, b, 0, 4, 1, 5) ^ flip;
+  square_row ab23 = SHUFFLE(square_row, a, b, 2, 6, 3, 7) ^ flip;
+  square_row cd01 = SHUFFLE(square_row, c, d, 0, 4, 1, 5) ^ flip;
+  square_row cd23 = SHUFFLE(square_row, c, d, 2, 6, 3, 7) ^ flip;
+  a = SHUFFLE(square_row, ab01, cd01, 0, 1, 4, 5);
+  b = SHUFFLE(square_row, ab01, cd01, 2, 3, 6, 7);
+  c = SHUFFLE(square_row, ab23, cd23, 0, 1, 4, 5);
+  d = SHUFFLE(square_row, ab23, cd23, 2, 3, 6, 7);
+  memcpy(to, &a, sizeof a);
+  memcpy(to + to_row, &b, sizeof b);
+  memcpy(to + 2 * to_row, &c, sizeof c);
+  memcpy(to + 3 * to_row, &d, sizeof d);
+}
+
+// Packs the rows of groups that lie in memory as they are packed, square by square; the last square of a column of squares ends
+// with the neighbours. Returns how many groups of each are packed.
+static inline __attribute__((always_inline)) int64_t pack_squares(int64_t size, int64_t count, const panel *p,
+                                                                  uint32_t *packed) {
+  enum { SIDE = 4 };
+  int64_t whole = p->width < SIDE ? 0 : count / SIDE * SIDE;
+  for (int64_t i = 0; i < p->width && whole > 0; i += SIDE) {
+    int64_t at = i + SIDE <= p->width ? i : p->width - SIDE;
+    for (int64_t k = 0; k < whole; k += SIDE) {
+      transpose_groups(p->from + at * p->next * size + k * 4, p->next * size, p->flip, packed + k * p->distance + at,
+                       p->distance);
+    }
+  }
+  return whole;
+}
+
 static inline __attribute__((always_inline)) void pack_kind(int kind, int steps, const panel *p,
                                                             uint32_t *restrict packed) {
   const int64_t size = kind_bytes(kind);
@@ -64,9 +102,10 @@ static inline __attribute__((always_inline)) void pack_kind(int kind, int steps,
       packed[k * p->distance + i] = group_of(kind, steps, steps, row + i * size, p->step * size) ^ flip;
     }
   }
+  int64_t squares = p->next != 1 && steps * size == 4 ? pack_squares(size, count, p, packed) : 0;
   for (int64_t i = 0; i < p->width && p->next != 1; i++) {
     const char *row = p->from + i * p->next * size;
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = squares; k < count; k++) {
       uint32_t group = group_of(kind, steps, steps, row + k * steps * size, size) ^ flip;
       __asm__("" : "+r"(group));  // distant elements are not worth vectors
       packed[k * p->distance + i] = group;
@@ -296,20 +335,32 @@ typedef struct exponents {
 
 __attribute__((target("avx512f,avx512bw"))) static exponents find_exponents(int64_t count, int64_t width,
                                                                             const char *from, int64_t stride) {
-  uint16_t least = UINT16_MAX;  // without the sign, less 1: zero is the largest
-  uint16_t most = 0;
+  typedef uint16_t halves __attribute__((vector_size(64)));
+  enum { LANES = sizeof(halves) / sizeof(uint16_t) };
+  halves least = (halves){0} + UINT16_MAX;  // without the sign, less 1: zero is the largest
+  halves most = {0};
   for (int64_t i = 0; i < count; i++) {
     const char *row = from + i * stride * 2;
-    for (int64_t j = 0; j < width; j++) {
-      uint16_t bits;
-      memcpy(&bits, row + 2 * j, sizeof bits);
+    for (int64_t j = 0; j < width; j += LANES) {
+      halves bits = {0};
+      if (width >= LANES) {  // the last vector ends with the row
+        memcpy(&bits, row + 2 * (j + LANES <= width ? j : width - LANES), sizeof bits);
+      } else {
+        memcpy(&bits, row, (size_t)width * 2);
+      }
       bits &= INT16_MAX;
-      uint16_t below = (uint16_t)(bits - 1);
-      least = below < least ? below : least;
-      most = bits > most ? bits : most;
+      halves below = bits - 1;
+      __asm__("vpminuw %1, %0, %0" : "+v"(least) : "v"(below));
+      __asm__("vpmaxuw %1, %0, %0" : "+v"(most) : "v"(bits));
     }
   }
-  return (exponents){most == 0 ? 1 : (least + 1) >> 7, most >> 7};
+  int32_t first = UINT16_MAX;
+  int32_t last = 0;
+  for (int i = 0; i < LANES; i++) {
+    first = least[i] < first ? least[i] : first;
+    last = most[i] > last ? most[i] : last;
+  }
+  return (exponents){last == 0 ? 1 : (first + 1) >> 7, last >> 7};
 }
 
 // Whether no sum of products can be below the normal numbers, but for zero, or above the finite ones. A product is a multiple of

@@ -9,13 +9,17 @@
 //   MULTIPLY_ADD(sum, x, y)    for each lane: adds the products of the elements of group x (left) and y (right) to |sum|
 //
 // Both sides are packed into groups of STEPS adjacent steps of the sum, 32 bits each, so that a group is to this product
-// what an element is to that of gemm_body.h: tiles of 6 rows by two vectors. Steps and columns that are missing at the
+// what an element is to that of gemm_body.h: tiles of 6 or 12 rows by two vectors. Steps and columns that are missing at the
 // edges are zero in both. Bytes of the other signedness are stored with 128 added or subtracted, which for them is to flip
 // the highest bit; what this adds to the sums is where the sums begin.
 #define VECTOR NAME(vector)
 #define GROUPS NAME(groups)
 #define LANES ((int64_t)(VECTOR_BYTES / 4))
 #define TILE_N (2 * LANES)
+#define TILE_M (VECTOR_BYTES == 64 ? 12 : 6)  // rows of a tile of two vectors: 24 of 32 registers, or 12 of 16
+#define LHS_GROUPS \
+  ((VECTOR_BYTES == 64 ? 264 : 132) * BLOCK_GROUPS)  // of a block of the left side: 256 or 128 rows are one
+#define MOST_ROWS (LHS_GROUPS / TILE_M / TILE_M * TILE_M)
 
 typedef SUM VECTOR __attribute__((vector_size(VECTOR_BYTES)));
 typedef int32_t GROUPS __attribute__((vector_size(VECTOR_BYTES)));
@@ -30,7 +34,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(rows)(const int he
   VECTOR second;
   memcpy(&first, columns, sizeof first);
   memcpy(&second, columns + LANES, sizeof second);
-#pragma GCC unroll 6
+#pragma GCC unroll 12
   for (int i = 0; i < height; i++) {
     sums[i][0] = rows[i] + first;
     sums[i][1] = rows[i] + second;
@@ -40,14 +44,14 @@ TARGET static inline __attribute__((always_inline)) void NAME(rows)(const int he
     GROUPS b1;
     memcpy(&b0, b + k * TILE_N, sizeof b0);
     memcpy(&b1, b + k * TILE_N + LANES, sizeof b1);
-#pragma GCC unroll 6
+#pragma GCC unroll 12
     for (int i = 0; i < height; i++) {
       GROUPS x = a[k * TILE_M + i] - (GROUPS){0};
       MULTIPLY_ADD(sums[i][0], x, b0);
       MULTIPLY_ADD(sums[i][1], x, b1);
     }
   }
-#pragma GCC unroll 6
+#pragma GCC unroll 12
   for (int i = 0; i < height; i++) {
     SUM *row = out + i * out_m;
     if (accumulate) {
@@ -81,6 +85,26 @@ TARGET __attribute__((noinline)) static void NAME(tile)(int64_t height, int64_t 
   case 5:
     NAME(rows)(5, count, a, b, rows, columns, out, out_m, accumulate);
     break;
+#if VECTOR_BYTES == 64
+  case 6:
+    NAME(rows)(6, count, a, b, rows, columns, out, out_m, accumulate);
+    break;
+  case 7:
+    NAME(rows)(7, count, a, b, rows, columns, out, out_m, accumulate);
+    break;
+  case 8:
+    NAME(rows)(8, count, a, b, rows, columns, out, out_m, accumulate);
+    break;
+  case 9:
+    NAME(rows)(9, count, a, b, rows, columns, out, out_m, accumulate);
+    break;
+  case 10:
+    NAME(rows)(10, count, a, b, rows, columns, out, out_m, accumulate);
+    break;
+  case 11:
+    NAME(rows)(11, count, a, b, rows, columns, out, out_m, accumulate);
+    break;
+#endif
   default:
     NAME(rows)(TILE_M, count, a, b, rows, columns, out, out_m, accumulate);
     break;
@@ -202,6 +226,9 @@ TARGET static void NAME(product)(int64_t m, int64_t n, int64_t k, int lhs_kind, 
 #undef GROUPS
 #undef LANES
 #undef TILE_N
+#undef TILE_M
+#undef LHS_GROUPS
+#undef MOST_ROWS
 #undef NAME
 #undef TARGET
 #undef VECTOR_BYTES

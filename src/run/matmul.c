@@ -80,7 +80,7 @@ static least least_block(const indim_host_matmul *s, bool by_library) {
     return (least){1e5, 128, 128};
   }
   if (is_narrow(s)) {  // four times as fast as f32, and both sides are packed
-    return (least){1e7, 128, 128};
+    return (least){4e7, 128, 128};
   }
   return by_library ? (least){1.5e7, 128, 128} : (least){5e5, 96, 64};
 }
