@@ -79,8 +79,9 @@ static void set_mode(indim_gather *g, bool is_whole) {
     g->mode = INDIM_GATHER_ROW_UNITS;
     g->unit = row_unit;
   } else if (neighbours(g->steps, g->step_dims, true, INT64_MAX) >= neighbours(g->rows, g->row_dims, true, INT64_MAX)) {
-    int64_t run = g->unit * (g->unit > 1 && g->step_dims > 1 ? g->steps[g->step_dims - 2].size : 1);
-    bool is_run = run >= INDIM_GATHER_UNIT && run <= MOST_RUN && neighbours(g->steps, g->step_dims, true, run) == run;
+    const indim_gather_dim *inner = &g->steps[g->step_dims - 1];
+    int64_t run = inner->axis >= 0 ? inner->size : g->step_dims > 1 ? g->unit * inner[-1].size : 1;
+    bool is_run = run >= INDIM_GATHER_RUN && run <= MOST_RUN && neighbours(g->steps, g->step_dims, true, run) == run;
     g->mode = is_run ? INDIM_GATHER_RUNS : INDIM_GATHER_PACKED_ROWS;
     g->unit = is_run ? run : g->unit;
   } else {

@@ -6,7 +6,13 @@
 
 #include "base/size.h"
 
-enum { MOST_RUNS = INDIM_GATHER_DEPTH_BYTES / 4 / INDIM_GATHER_UNIT, MOST_STEPS = INDIM_GATHER_DEPTH_BYTES / 4 };
+enum {
+  MOST_STEPS = INDIM_GATHER_DEPTH_BYTES / 4,
+  MOST_POINTERS = (INDIM_GATHER_ROWS + INDIM_GATHER_UNIT) * (MOST_STEPS / INDIM_GATHER_UNIT),
+  SLACK = 16  // of lists that vectors go over
+};
+
+static const int64_t ANYWHERE = INT64_MAX / 16;  // beyond every element
 
 // Where a row, or a step of the sum, is.
 typedef struct place {
@@ -64,6 +70,22 @@ static void list_places(const indim_gather_dim *dims, int32_t rank, int64_t begi
   }
 }
 
+// The same of several, one list for each number. Behind the last place it is repeated.
+typedef struct place_lists {
+  intptr_t image[MOST_STEPS + SLACK];  // bytes
+  intptr_t at[INDIM_GATHER_AXES][MOST_STEPS + SLACK];
+} place_lists;
+
+static void to_lists(const place *places, int64_t count, int64_t element_bytes, place_lists *out) {
+  for (int64_t i = 0; i < count + SLACK; i++) {
+    const place *from = &places[i < count ? i : count - 1];
+    out->image[i] = (intptr_t)(from->image * element_bytes);
+    for (int32_t s = 0; s < INDIM_GATHER_AXES; s++) {
+      out->at[s][i] = (intptr_t)from->at[s];
+    }
+  }
+}
+
 // The least and the greatest place of a list along each axis.
 typedef struct bounds {
   place low, high;
@@ -115,6 +137,13 @@ static inline int64_t clip(const indim_gather *g, const place *row, const place 
   high = high < count ? high : count;
   *out_low = low < high ? low : high;
   return high;
+}
+
+// The dimension of the steps along which runs of the sum go, and the elements of one of its taps.
+static const indim_gather_dim *dim_of_runs(const indim_gather *g, int64_t *out_unit) {
+  const indim_gather_dim *inner = &g->steps[g->step_dims - 1];
+  *out_unit = inner->axis < 0 ? inner->size : 1;
+  return inner->axis < 0 ? inner - 1 : inner;
 }
 
 // Steps along one axis: |taps| units from step |first| of a block on.

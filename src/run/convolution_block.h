@@ -41,9 +41,10 @@ typedef struct indim_gather {
 enum {
   INDIM_GATHER_DEPTH_BYTES = 1024,  // of the steps of a row that are summed in registers
   INDIM_GATHER_UNIT = 16,           // of the units that are read in place, at least
+  INDIM_GATHER_RUN = 4,             // of the runs that are read in place, at least
   INDIM_GATHER_ROWS = 192,          // of a block at most, and
   INDIM_GATHER_ROWS_PACKED = 48,    // of one that is packed
-  INDIM_GATHER_ROW_RUN = 4          // of the runs that are read in place, at least
+  INDIM_GATHER_ROW_RUN = 4          // of the runs of rows that are read in place, at least
 };
 
 // Rows |row| to |row| + |rows| and columns |column| to |column| + |columns| of the output, with vectors of at most so many

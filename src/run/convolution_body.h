@@ -13,7 +13,11 @@
 #define PITCH (DEPTH + 16)  // of packed rows: the rows of a tile are in different sets of a cache
 #define HEIGHT_STEP (TILE_M / 3)
 
+#define WORDS NAME(words)
+#define WORD_LANES ((int64_t)(VECTOR_BYTES / sizeof(intptr_t)))
+
 typedef REAL VECTOR __attribute__((vector_size(VECTOR_BYTES)));
+typedef intptr_t WORDS __attribute__((vector_size(VECTOR_BYTES)));
 
 // For all steps of a unit, or for a tile of rows from those before the first on.
 static const REAL NAME(zeros)[TILE_M + INDIM_GATHER_DEPTH_BYTES / 4];
@@ -22,10 +26,11 @@ static const REAL NAME(zeros)[TILE_M + INDIM_GATHER_DEPTH_BYTES / 4];
 typedef struct NAME(work) {
   _Alignas(64) REAL filter[INDIM_GATHER_DEPTH_BYTES / sizeof(REAL) * 2 * VECTOR_BYTES / sizeof(REAL)];
   REAL packed[INDIM_GATHER_ROWS_PACKED * (INDIM_GATHER_DEPTH_BYTES / sizeof(REAL) + 16)];
-  const REAL *pointers[(INDIM_GATHER_ROWS + INDIM_GATHER_UNIT) * MOST_RUNS];  // see point and point_steps
+  const REAL *pointers[MOST_POINTERS + SLACK];  // see point and point_steps
   _Alignas(64) REAL spare[TILE_M * 2 * VECTOR_BYTES / sizeof(REAL)];
   place rows[INDIM_GATHER_ROWS];
   place steps[MOST_STEPS];
+  place_lists lists;  // of rows or steps
   run runs[MOST_STEPS];
 } NAME(work);
 
@@ -130,9 +135,15 @@ TARGET static void NAME(tile)(NAME(work) * w, const NAME(left) * left, int64_t s
        {NAME(tile_1_2_pointed), NAME(tile_2_2_pointed), NAME(tile_3_2_pointed)}}};
   bool is_partial = columns != LANES && columns != TILE_N;
   REAL *to[TILE_M];
-  for (int64_t i = 0; i < TILE_M; i++) {
-    bool is_row = i >= skipped && i < rows && !is_partial;
-    to[i] = is_row ? out + at[i - skipped].other : w->spare + i * TILE_N;
+  if (skipped == 0 && rows == TILE_M && !is_partial) {
+    for (int64_t i = 0; i < TILE_M; i++) {
+      to[i] = out + at[i].other;
+    }
+  } else {
+    for (int64_t i = 0; i < TILE_M; i++) {
+      bool is_row = i >= skipped && i < rows && !is_partial;
+      to[i] = is_row ? out + at[i - skipped].other : w->spare + i * TILE_N;
+    }
   }
   tile_fn *tile = tiles[left->kind][columns > LANES][(rows - 1) / HEIGHT_STEP];
   tile(left, w->filter, to, accumulate && !is_partial);
@@ -185,45 +196,84 @@ TARGET static void NAME(pack_filter)(NAME(work) * w, const REAL *filter, int64_t
   }
 }
 
-// Of each tile and unit of the sum TILE_M pointers; rows that a tile does not have repeat its first.
+// Pointers to |count| places of |lists| from |first| on, and up to a vector more: |outside| for those that are beside the image
+// when they are moved by |low| or by |high|, which is further along each axis, or lie beyond element |last| without it. No
+// branches: there are as few multiplications as 8 for each pointer.
+TARGET static inline __attribute__((always_inline)) void
+NAME(fill)(const REAL **to, const place_lists *lists, int64_t first, int64_t count, const place *low, const place *high,
+           int64_t last, const indim_gather *g, const REAL *image, const REAL *outside) {
+  const WORDS none = (intptr_t)outside - (WORDS){0};
+  const WORDS origin = (intptr_t)image + (intptr_t)(low->image * (int64_t)sizeof(REAL)) - (WORDS){0};
+  const WORDS end = (intptr_t)(last * (int64_t)sizeof(REAL)) - (WORDS){0};
+  WORDS lows[INDIM_GATHER_AXES];
+  WORDS highs[INDIM_GATHER_AXES];
+  for (int32_t s = 0; s < INDIM_GATHER_AXES; s++) {
+    lows[s] = (intptr_t)low->at[s] - (WORDS){0};
+    highs[s] = (intptr_t)(g->limits[s] - 1 - high->at[s]) - (WORDS){0};
+  }
+  for (int64_t i = 0; i < count; i += WORD_LANES) {
+    WORDS at;
+    memcpy(&at, lists->image + first + i, sizeof at);
+    WORDS beside = end - at;  // negative: so is it
+    WORDS pointers = at + origin;
+    for (int32_t s = 0; s < INDIM_GATHER_AXES; s++) {
+      memcpy(&at, lists->at[s] + first + i, sizeof at);
+      beside |= (at + lows[s]) | (highs[s] - at);
+    }
+    beside = beside < 0;
+    pointers = (pointers & ~beside) | (none & beside);
+    memcpy(to + i, &pointers, sizeof pointers);
+  }
+}
+
+// Of each tile and unit of the sum TILE_M pointers; rows that a tile does not have repeat the last one.
 TARGET static void NAME(point)(NAME(work) * w, const indim_gather *g, const REAL *image, int64_t rows, int64_t count,
                                int64_t unit) {
   const REAL **to = w->pointers;
+  to_lists(w->rows, rows, sizeof(REAL), &w->lists);
   for (int64_t first = 0; first < rows; first += TILE_M) {
-    for (int64_t k = 0; k < count; k += unit) {
-      const place *step = &w->steps[k];
-      for (int64_t i = 0; i < TILE_M; i++) {
-        const place *row = &w->rows[first + i < rows ? first + i : first];
-        *to++ = is_inside(g, row, step) ? image + (row->image + step->image) : NAME(zeros);
-      }
+    for (int64_t k = 0; k < count; k += unit, to += TILE_M) {
+      NAME(fill)
+      (to, &w->lists, first, TILE_M, &w->steps[k], &w->steps[k], ANYWHERE, g, image, NAME(zeros));
     }
   }
 }
 
-// The same of runs of several taps along an axis; those of which some taps lie beside the image are copied.
+// A run of which some taps lie beside the image, copied to |to|. Returns where it is.
+TARGET static const REAL *NAME(copy_steps)(const indim_gather *g, const REAL *image, const place *row,
+                                           const place *step, const indim_gather_dim *dim, int64_t unit, REAL *to) {
+  int64_t low = 0;
+  int64_t high = clip(g, row, step, dim->axis, dim->move, dim->size, &low);
+  if (low == high) {
+    return NAME(zeros);
+  }
+  NAME(copy)(to, NAME(zeros), low * unit);
+  NAME(copy)(to + low * unit, image + (row->image + step->image + low * unit), (high - low) * unit);
+  NAME(copy)(to + high * unit, NAME(zeros), (dim->size - high) * unit);
+  return to;
+}
+
+// The same of runs of several taps along an axis.
 TARGET static void NAME(point_taps)(NAME(work) * w, const indim_gather *g, const REAL *image, int64_t rows,
                                     int64_t count) {
-  const indim_gather_dim *dim = &g->steps[g->step_dims - 2];
-  int64_t unit = g->steps[g->step_dims - 1].size;
+  int64_t unit = 0;
+  const indim_gather_dim *dim = dim_of_runs(g, &unit);
   const REAL **to = w->pointers;
   REAL *copies = w->packed;
+  to_lists(w->rows, rows, sizeof(REAL), &w->lists);
   for (int64_t first = 0; first < rows; first += TILE_M) {
-    for (int64_t k = 0; k < count; k += g->unit) {
-      for (int64_t i = first; i < first + TILE_M; i++) {
-        const place *row = &w->rows[i < rows ? i : first];
-        int64_t low = 0;
-        int64_t high = clip(g, row, &w->steps[k], dim->axis, dim->move, dim->size, &low);
-        int64_t at = row->image + w->steps[k].image;
-        if (low == high || i >= rows) {
-          *to++ = NAME(zeros);
-        } else if (high - low == dim->size) {
-          *to++ = image + at;
-        } else {
-          NAME(copy)(copies, NAME(zeros), low * unit);
-          NAME(copy)(copies + low * unit, image + (at + low * unit), (high - low) * unit);
-          NAME(copy)(copies + high * unit, NAME(zeros), (dim->size - high) * unit);
-          *to++ = copies;
-          copies += g->unit;
+    bounds of_tile = bounds_of(&w->rows[first], rows - first < TILE_M ? rows - first : TILE_M);
+    for (int64_t k = 0; k < count; k += g->unit, to += TILE_M) {
+      const place *step = &w->steps[k];
+      place last = *step;
+      move(dim, dim->size - 1, &last);
+      bool is_whole = is_inside(g, &of_tile.low, step) && is_inside(g, &of_tile.high, &last);
+      NAME(fill)(to, &w->lists, first, TILE_M, step, &last, ANYWHERE, g, image, NULL);
+      for (int64_t i = 0; i < TILE_M && !is_whole; i++) {
+        if (to[i] == NULL) {
+          bool is_row = first + i < rows;
+          to[i] = is_row ? NAME(copy_steps)(g, image, &w->rows[first + i], step, dim, unit, copies) : NAME(zeros);
+          copies += to[i] == copies ? g->unit : 0;
         }
       }
     }
@@ -240,12 +290,10 @@ static int64_t NAME(rows_of_unit)(const indim_gather *g, int64_t row, int64_t i,
 TARGET static void NAME(point_steps)(NAME(work) * w, const indim_gather *g, const REAL *image, int64_t row,
                                      int64_t rows, int64_t count) {
   const REAL **to = w->pointers;
-  for (int64_t i = 0; i < rows; i += NAME(rows_of_unit)(g, row, i, rows)) {
+  to_lists(w->steps, count, sizeof(REAL), &w->lists);
+  for (int64_t i = 0; i < rows; i += NAME(rows_of_unit)(g, row, i, rows), to += count) {
     const place *first = &w->rows[i];
-    for (int64_t k = 0; k < count; k++) {
-      const place *step = &w->steps[k];
-      *to++ = is_inside(g, first, step) ? image + (first->image + step->image) : NAME(zeros) + TILE_M;
-    }
+    NAME(fill)(to, &w->lists, 0, count, first, first, ANYWHERE, g, image, NAME(zeros) + TILE_M);
   }
 }
 
@@ -273,19 +321,18 @@ TARGET static void NAME(point_runs)(NAME(work) * w, const indim_gather *g, const
                                     int64_t count) {
   const REAL **to = w->pointers;
   REAL *copies = w->packed;
-  for (int64_t i = 0; i < rows; i += g->unit) {
+  to_lists(w->steps, count, sizeof(REAL), &w->lists);
+  for (int64_t i = 0; i < rows; i += g->unit, to += count) {
     piece parts[INDIM_GATHER_ROWS_PACKED];
     const place *first = &w->rows[i];
     bounds of_run = bounds_of(first, g->unit);
     int64_t part_count = list_pieces(first, g->unit, false, parts);
+    int64_t last = g->image_end - g->unit - TILE_M - first->image;
+    NAME(fill)(to, &w->lists, 0, count, &of_run.low, &of_run.high, last, g, image, NULL);
     for (int64_t k = 0; k < count; k++) {
-      const place *step = &w->steps[k];
-      int64_t at = first->image + step->image;
-      if (are_inside(g, &of_run, step) && at + g->unit + TILE_M <= g->image_end) {
-        *to++ = image + at;
-      } else {
-        *to++ = NAME(copy_run)(g, image, first, step, parts, part_count, copies);
-        copies += to[-1] == copies ? g->unit : 0;
+      if (to[k] == NULL) {
+        to[k] = NAME(copy_run)(g, image, first, &w->steps[k], parts, part_count, copies);
+        copies += to[k] == copies ? g->unit : 0;
       }
     }
   }
@@ -463,18 +510,33 @@ TARGET static void NAME(sums)(NAME(work) * w, const indim_gather *g, const REAL 
   }
 }
 
+// How many rows are listed together: so many that the copies and pointers of |count| steps find room.
+TARGET static int64_t NAME(most_rows)(const indim_gather *g, int64_t count) {
+  if (g->mode == INDIM_GATHER_UNITS || g->mode == INDIM_GATHER_ROW_UNITS) {
+    return INDIM_GATHER_ROWS;
+  }
+  if (g->mode == INDIM_GATHER_ROW_RUNS) {
+    return INDIM_GATHER_ROWS_PACKED / g->unit * g->unit;
+  }
+  if (g->mode != INDIM_GATHER_RUNS) {
+    return INDIM_GATHER_ROWS_PACKED;
+  }
+  int64_t copies = INDIM_GATHER_ROWS_PACKED * PITCH / count;
+  int64_t pointers = MOST_POINTERS / (count / g->unit);
+  int64_t most = copies < pointers ? copies : pointers;
+  return (most < INDIM_GATHER_ROWS ? most : INDIM_GATHER_ROWS) / TILE_M * TILE_M;
+}
+
 // All rows of a part of the sum before the next part: what it reads stays in L2 meanwhile.
 TARGET static void NAME(block)(const indim_gather *g, const REAL *image, const REAL *filter, REAL *out, int64_t row,
                                int64_t rows, int64_t column, int64_t columns) {
   NAME(work) w;
-  bool in_place = g->mode == INDIM_GATHER_UNITS || g->mode == INDIM_GATHER_ROW_UNITS;
-  int64_t most = in_place ? INDIM_GATHER_ROWS : INDIM_GATHER_ROWS_PACKED;
-  most = g->mode == INDIM_GATHER_ROW_RUNS ? most / g->unit * g->unit : most;
   const place first_row = {g->first_image, g->first_out + column, {g->origin[0], g->origin[1], g->origin[2]}};
   const place first_step = {0, g->first_filter + column, {0}};
   memset(w.spare, 0, sizeof w.spare);
   for (int64_t begin = 0, count = 0; begin < g->step_count; begin += count) {
     count = depth_at(g, begin, DEPTH);
+    int64_t most = NAME(most_rows)(g, count);
     list_places(g->steps, g->step_dims, begin, count, first_step, w.steps);
     for (int64_t i = 0; i < rows; i += most) {
       int64_t part = rows - i < most ? rows - i : most;
@@ -493,3 +555,5 @@ TARGET static void NAME(block)(const indim_gather *g, const REAL *image, const R
 #undef DEPTH
 #undef PITCH
 #undef HEIGHT_STEP
+#undef WORDS
+#undef WORD_LANES

@@ -7,8 +7,9 @@
 #include "loop/ir/build.h"
 #include "loop/kernels/convolution.h"
 #include "loop/kernels/window.h"
+#include "loop/target/cost.h"
 
-enum { MAX_ROWS = 6, MAX_UNROLLED_ALONG = 8, FEW = 4, MAX_UNROLLED = 32 };
+enum { MAX_ROWS = 6, FEW_ROWS = 4, MAX_UNROLLED_ALONG = 8, FEW = 4, MAX_UNROLLED = 32, LEAST_LONG = 256 };
 
 typedef struct convolution {
   indim_lowering *l;
@@ -27,6 +28,7 @@ typedef struct convolution {
   int32_t row_dim;  // dimension of the nest that is unroll-and-jammed; -1: none
   int32_t rows, max_rows;
   bool is_loop[INDIM_MAX_RANK];  // over the taps of a spatial dimension
+  bool is_long;                  // there is one copy of the body for all iterations of a loop
   bool is_empty;
   const indim_access_list *list;
 } convolution;
@@ -59,7 +61,8 @@ static void set_up(convolution *c) {
   c->sizes[labels->output_feature] = c->outputs;
   c->sizes[shape->rank] = c->groups;
   c->is_empty = indim_shape_element_count(c->input->shape) == 0 || indim_shape_element_count(c->filter->shape) == 0;
-  c->max_rows = indim_type_is_complex(type) ? MAX_ROWS / 2 : MAX_ROWS;  // two registers each
+  // Complex ones need two registers each; sums of few features hide their latency with fewer, which is less code.
+  c->max_rows = indim_type_is_complex(type) ? MAX_ROWS / 2 : c->features <= FEW ? FEW_ROWS : MAX_ROWS;
   int64_t taps = c->features <= FEW ? c->features : MAX_UNROLLED / 2;
   for (int32_t s = labels->spatial_count - 1; s >= 0; s--) {
     int64_t size = indim_window_dim_of(instr, s)->size;
@@ -302,6 +305,23 @@ static void choose_rows(convolution *c) {
   }
 }
 
+// Of a large output there is one copy of the body, for all iterations of short loops too. The first longer loop goes outside of
+// these, so that it can be parallel.
+static void choose_outermost(convolution *c) {
+  if (indim_shape_element_count(c->item->shape) / c->lanes < LEAST_LONG) {
+    return;
+  }
+  for (int32_t i = 0; i < c->rank && c->order[i] != c->vector_dim; i++) {
+    int32_t dim = c->order[i];
+    if (c->sizes[dim] / (dim == c->row_dim ? c->max_rows : 1) > INDIM_COST_UNROLLED_LOOP) {
+      memmove(c->order + 1, c->order, (size_t)i * sizeof *c->order);
+      c->order[0] = dim;
+      c->is_long = true;
+      return;
+    }
+  }
+}
+
 static bool choose(convolution *c) {
   const indim_location *at = &c->item->place;
   indim_access_list *list = indim_lower_alloc(c->l, 1, sizeof *list);
@@ -334,12 +354,16 @@ static bool choose(convolution *c) {
     c->lanes *= c->vector_dim >= 0 && extent >= 2 * (int64_t)c->lanes ? 2 : 1;
   }
   choose_rows(c);
+  choose_outermost(c);
   int32_t along = spatial_of(c, c->vector_dim);
   if (along >= 0 && indim_window_dim_of(c->item->instr, along)->size <= MAX_UNROLLED_ALONG) {
     c->is_loop[along] = false;  // unrolled, so that masks of lanes in the padding are constants
   }
   for (int32_t s = 0; s < c->labels->spatial_count; s++) {
     int32_t dim = c->labels->output_spatial[s];
+    bool is_outer = dim != c->vector_dim && dim != c->row_dim;
+    const indim_window_dim *window = indim_window_dim_of(c->item->instr, s);
+    c->is_loop[s] |= is_outer && window->size > 1 && window->base_dilation == 1;
     if (c->is_loop[s] && dim != c->vector_dim && dim != c->row_dim) {
       continue;  // the loop over its taps is limited to those that read elements
     }
@@ -370,6 +394,7 @@ static void run_rows(convolution *c, int64_t low, int64_t count, int32_t rows) {
   nest.vector_dim = c->vector_dim;
   nest.lanes = c->lanes;
   nest.unroll = 1;
+  nest.is_long = c->is_long;
   nest.user_offset = low;
   c->rows = rows;
   if (c->row_dim >= 0) {
