@@ -108,16 +108,25 @@ static value sum_either(indim_import *im, value pred, value x, series a, series 
 
 // The error function --------------------------------------------------------------------------------------------------
 
-// e^-aa to one unit, though aa loses half of one, which at aa = 700 would be a thousand units of the result: what is
-// lost is computed exactly, and e^-(s + lost) = e^-s - lost e^-s, as lost is tiny. a: at most 28.
-static value exp_minus_square(indim_import *im, value a) {
-  value high = indim_build_reduce_precision(im->b, a, is_double(a) ? 11 : 8, is_double(a) ? 25 : 11);
+// |a| without the lower half of its bits.
+static value upper_half(indim_import *im, value a) {
+  indim_type ints = is_double(a) ? INDIM_S64 : INDIM_S32;
+  value bits = indim_build_bitcast_convert(im->b, a, ints);
+  value mask = indim_build_scalar_int(im->b, ints, is_double(a) ? -(INT64_C(1) << 27) : -(INT64_C(1) << 12));
+  return indim_build_bitcast_convert(im->b, binary(im, INDIM_OP_AND, bits, mask), a->shape->type);
+}
+
+// y e^-aa, though aa loses half a unit, which at aa = 700 would be a thousand units of the result: what is lost is computed
+// exactly, and e^-(s + lost) = e^-s (1 - lost), as lost is tiny. The exponential comes last: products with it may be
+// subnormal, which processors are slow at. a: at most 28.
+static value times_exp_minus_square(indim_import *im, value y, value a) {
+  value high = upper_half(im, a);
   value low = sub(im, a, high);
   value square = mul(im, a, a);
   value lost = add(im, sub(im, mul(im, high, high), square), times(im, mul(im, high, low), 2));
   lost = add(im, lost, mul(im, low, low));
   value e = unary(im, INDIM_OP_EXPONENTIAL, negated(im, square));
-  return sub(im, e, mul(im, e, lost));
+  return mul(im, sub(im, y, mul(im, y, lost)), e);
 }
 
 // erfc(a) = e^-aa (1 + (q + 1) p(q)) / (1 + 2a) for a >= 0, q = (a - 3) / (a + 3), p from -1 to the q where the result
@@ -128,7 +137,7 @@ value indim_special_erfc(indim_import *im, value x) {
   value q = quotient(im, plus(im, a, -3), plus(im, a, 3));
   value sum = plus(im, mul(im, plus(im, q, 1), sum_series(im, q, p)), 1);
   value y = quotient(im, sum, plus(im, times(im, a, 2), 1));
-  y = mul(im, y, exp_minus_square(im, a));
+  y = times_exp_minus_square(im, y, a);
   return choose(im, is(im, x, "LT", 0), minus(im, 2, y), y);
 }
 
