@@ -17,7 +17,7 @@ target_compile_definitions(indim_objects PRIVATE "INDIM_LIBRARY_FOLDER=\"${CMAKE
 target_link_libraries(indim_objects PRIVATE indim_strict_float)
 indim_compile_settings(indim_objects)
 if(INDIM_GNU_LIKE)
-  # The order and rounding of sums is ours in a matrix product, a convolution, a Fourier transform and a factorization. They are unrolled so far that
+  # The order and rounding of sums is ours in a matrix product, a convolution, a Fourier transform and a factorization. They and the sorts are unrolled so far that
   # sanitized ones take minutes to compile at -O3; fuzz targets reach neither, so that there they are not instrumented.
   set(kernel_options -O3 -ffp-contract=fast -fno-math-errno)
   if(INDIM_SANITIZE)
@@ -29,7 +29,7 @@ if(INDIM_GNU_LIKE)
   set_source_files_properties(
     ${PROJECT_SOURCE_DIR}/src/run/gemm.c ${PROJECT_SOURCE_DIR}/src/run/gemm_narrow.c
     ${PROJECT_SOURCE_DIR}/src/run/convolution_block.c ${PROJECT_SOURCE_DIR}/src/run/fft_kernels.c
-    ${PROJECT_SOURCE_DIR}/src/linalg/lanes.c
+    ${PROJECT_SOURCE_DIR}/src/run/sort.c ${PROJECT_SOURCE_DIR}/src/linalg/lanes.c
     PROPERTIES COMPILE_OPTIONS "${kernel_options}"
   )
 endif()

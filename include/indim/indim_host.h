@@ -27,12 +27,18 @@ typedef struct indim_host indim_host;
 // A piece of a parallel loop: iterations begin to end (in units of the loop's step); |frame| is the body's closure.
 typedef void indim_host_piece(void *frame, int64_t begin, int64_t end);
 
-// Element types of products, transforms and convolutions, numbered as all of them are in indim/type.h.
+// Element types of products, transforms, convolutions and keys, numbered as all of them are in indim/type.h.
 enum {
+  INDIM_HOST_PRED = 1,
   INDIM_HOST_S8 = 2,
   INDIM_HOST_S16 = 3,
   INDIM_HOST_S32 = 4,
+  INDIM_HOST_S64 = 5,
   INDIM_HOST_U8 = 6,
+  INDIM_HOST_U16 = 7,
+  INDIM_HOST_U32 = 8,
+  INDIM_HOST_U64 = 9,
+  INDIM_HOST_F16 = 10,
   INDIM_HOST_F32 = 11,
   INDIM_HOST_F64 = 12,
   INDIM_HOST_BF16 = 16
@@ -130,6 +136,22 @@ typedef struct indim_host_clock {
   int64_t is_end;  // 1: behind the step
 } indim_host_clock;
 
+enum { INDIM_HOST_SORT_KEYS = 4, INDIM_HOST_SORT_COLUMNS = 8 };
+
+// Sorts lines by keys: the smallest comes first, of equal ones the first. Floats are in their total order, from -NaN to NaN with
+// -0 before 0. Arrays, each dense: the results, [outer, kept, inner] elements of each column; working memory of 64-bit words; the
+// keys, [outer, size, inner] of each, the first one deciding first; and the columns themselves, but for those that are indices.
+typedef struct indim_host_sort {
+  int64_t outer, size, inner;  // outer * inner lines
+  int64_t kept;                // so many elements of each line are results
+  int64_t key_count;
+  int64_t key_types[INDIM_HOST_SORT_KEYS];  // each one of those above
+  int64_t descending;                       // bit k: key k, the largest comes first
+  int64_t column_count;
+  int64_t column_bytes
+      [INDIM_HOST_SORT_COLUMNS];  // of an element; 0: not an array, but the index within the line, an int32_t
+} indim_host_sort;
+
 enum { INDIM_HOST_OK = 0, INDIM_HOST_STOPPED = 1, INDIM_HOST_FAILED = 2 };
 
 struct indim_host {
@@ -143,13 +165,15 @@ struct indim_host {
   void (*parallel)(void *user, indim_host_piece *piece, void *frame, int64_t count, int64_t grain);
   // The services; NULL: there is none, and a program that asks for it returns INDIM_HOST_FAILED. Each returns 0,
   // INDIM_HOST_STOPPED, or another number when it failed. It is given |user|, its numbers, and its arrays, of which the
-  // first are written: of a product, a transform and a convolution one, else as many as there are results.
+  // first are written: of a product, a transform and a convolution one, of a sort the working memory too, else as many as
+  // there are results.
   int32_t (*matmul)(void *user, const indim_host_matmul *numbers, void *const *arrays);
   int32_t (*fft)(void *user, const indim_host_fft *numbers, void *const *arrays);
   int32_t (*lapack)(void *user, const indim_host_lapack *numbers, void *const *arrays);
   int32_t (*custom_call)(void *user, const indim_host_custom_call *numbers, void *const *arrays);
   int32_t (*clock)(void *user, const indim_host_clock *numbers, void *const *arrays);
   int32_t (*convolution)(void *user, const indim_host_convolution *numbers, void *const *arrays);
+  int32_t (*sort)(void *user, const indim_host_sort *numbers, void *const *arrays);
 };
 
 typedef int32_t indim_compiled_fn(const void *const *arguments, void *const *results, void *scratch,

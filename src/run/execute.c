@@ -6,6 +6,7 @@
 #include "run/convolution.h"
 #include "run/executable.h"
 #include "run/fft.h"
+#include "run/sort.h"
 
 #include <string.h>
 
@@ -103,6 +104,13 @@ static int32_t run_convolution(void *user, const indim_host_convolution *sizes, 
     return INDIM_HOST_FAILED;
   }
   return *r->stop == 0 ? INDIM_HOST_OK : INDIM_HOST_STOPPED;
+}
+
+// What is in a piece of it needs all that was in the pieces before, so that none may be skipped.
+static int32_t run_sort(void *user, const indim_host_sort *numbers, void *const *arrays) {
+  const run *r = user;
+  const indim_sort_context context = {.parallel = r->parallel, .parallel_user = r->parallel_user, .stop = r->stop};
+  return indim_sort_run(&context, numbers, arrays);
 }
 
 static int32_t run_custom_call(void *user, const indim_host_custom_call *numbers, void *const *arrays) {
@@ -334,7 +342,8 @@ static inline void make_host(const indim_executable *e, const indim_run_options 
                        .lapack = run_lapack,
                        .custom_call = e->calls.calls == NULL ? NULL : run_custom_call,
                        .clock = run_clock,
-                       .convolution = run_convolution};
+                       .convolution = run_convolution,
+                       .sort = run_sort};
 }
 
 static inline int32_t call(const indim_executable *e, const indim_run_options *o, void *scratch,

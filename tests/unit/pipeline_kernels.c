@@ -97,6 +97,8 @@ static indim_literal *draw_literal(indim_ctx *cx, const indim_shape *shape) {
   return literal;
 }
 
+static const char *without;  // decisions left out
+
 // With no threads and with three.
 static void compare(indim_ctx *cx, const indim_module *module, const indim_literal *const *arguments, int64_t count) {
   indim_literal *expected = NULL;
@@ -105,7 +107,8 @@ static void compare(indim_ctx *cx, const indim_module *module, const indim_liter
   indim_mismatch mismatch = {0};
   indim_tolerance exact = {.equal_nans = true};
   CHECK_OK(cx, indim_eval(cx, module, arguments, count, NULL, &expected));
-  CHECK_OK(cx, indim_compile(cx, module, NULL, &exe));
+  indim_compile_options compiling = {.without = without};
+  CHECK_OK(cx, indim_compile(cx, module, &compiling, &exe));
   for (int threads = 1; threads <= 3 && exe != NULL && expected != NULL; threads += 2) {
     indim_pool *pool = NULL;
     CHECK_OK(cx, indim_pool_create(cx, threads, &pool));
@@ -376,7 +379,9 @@ static void sort_program(void) {
   int64_t sizes[MOST_RANK];
   const char *types[3] = {draw_type(), draw_type(), draw_type()};
   for (int32_t d = 0; d < rank; d++) {
-    sizes[d] = rank == 1 ? PICK(1, 7, 8, 100, 128, 131, 777) : rank == 2 ? PICK(1, 2, 5, 8, 17, 33) : PICK(1, 2, 9, 16);
+    sizes[d] = rank == 1   ? PICK(1, 7, 8, 100, 128, 131, 777)
+               : rank == 2 ? PICK(1, 2, 5, 8, 17, 33, 50)
+                           : PICK(1, 2, 9, 16, 49);
   }
   bool is_float = types[0][0] == 'f' || types[0][0] == 'b';
   begin();
@@ -406,11 +411,46 @@ static void sort_program(void) {
   add("), dimensions={%lld}, is_stable=true, to_apply=f\n}\n", (long long)draw(rank));
 }
 
+// By the host, and by code.
+static void run_both(void) {
+  uint64_t before = state;
+  run();
+  state = before;
+  without = "library";
+  run();
+  without = NULL;
+}
+
 TEST(sorts) {
   state = 5;
   for (int i = 0; i < 40 && can_compile(); i++) {
     sort_program();
-    run();
+    run_both();
+  }
+}
+
+// The first key decides, the second where the first is equal: as a select, and as JAX writes it.
+TEST(sorts_by_two_keys) {
+  static const char *const orders[] = {"e, t, s", "n, s, t"};
+  state = 15;
+  for (int i = 0; i < 12 && can_compile(); i++) {
+    const char *types[2] = {draw(2) == 0 ? "s32" : "u8", draw(2) == 0 ? "s64" : "u16"};
+    const char *shape = draw(2) == 0 ? "[60]" : "[3,500]";
+    const char *way = draw(2) == 0 ? "LT" : "GT";
+    begin();
+    add("f {\n  a = %s[] parameter(0)\n  b = %s[] parameter(1)\n", types[0], types[0]);
+    add("  c = %s[] parameter(2)\n  d = %s[] parameter(3)\n", types[1], types[1]);
+    add("  s = pred[] compare(a, b), direction=%s\n  t = pred[] compare(d, c), direction=%s\n", way, way);
+    add("  e = pred[] compare(a, b), direction=EQ\n  n = pred[] compare(b, a), direction=NE\n  k = pred[] and(t, e)\n");
+    if (draw(2) == 0) {
+      add("  ROOT r = pred[] or(s, k)\n}\n");
+    } else {
+      add("  ROOT r = pred[] select(%s)\n}\n", orders[draw(2)]);
+    }
+    add("ENTRY main {\n  x = %s%s parameter(0)\n  y = %s%s parameter(1)\n  ROOT r = (%s%s, %s%s) sort(x, y), ",
+        types[0], shape, types[1], shape, types[0], shape, types[1], shape);
+    add("dimensions={%d}, is_stable=true, to_apply=f\n}\n", shape[2] == ',' ? 1 : 0);
+    run_both();
   }
 }
 
@@ -434,7 +474,7 @@ TEST(topks) {
   for (int i = 0; i < 12 && can_compile(); i++) {
     int64_t size = PICK(1, 5, 8, 21, 40);
     topk_program(PICK(1, 3), size, draw(size) + 1, "copy(x)");
-    run();
+    run_both();
   }
 }
 
@@ -447,7 +487,7 @@ TEST(selections) {
     int64_t size = is_short ? PICK(4, 11, 29, 50) : PICK(700, 1024, 1601);
     topk_program(PICK(1, 3), size, is_short ? 1 + draw(size / 4) : PICK(1, 2, 7, 30, 64, 90),
                  PICK(0, 1) == 0 ? "copy(x)" : "iota(), iota_dimension=1");
-    run();
+    run_both();
   }
 }
 
@@ -460,7 +500,7 @@ TEST(large_sorts) {
     add("f {\n  x = s32[] parameter(0)\n  y = s32[] parameter(1)\n  ROOT r = pred[] compare(x, y), direction=LT\n}\n");
     add("ENTRY main {\n  x = s32%s parameter(0)\n  ROOT r = s32%s sort(x), dimensions={%d}, to_apply=f\n}\n", shapes[i],
         shapes[i], i == 0 || i == 2 ? 1 : 0);
-    run();
+    run_both();
   }
 }
 
@@ -1053,6 +1093,7 @@ TEST(large_rows) {
   X(select_and_scatters)        \
   X(convolutions)               \
   X(sorts)                      \
+  X(sorts_by_two_keys)          \
   X(topks)                      \
   X(selections)                 \
   X(large_sorts)                \

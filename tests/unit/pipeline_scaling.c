@@ -8,6 +8,8 @@
 typedef void write_program(indim_buffer *out, int layers);
 
 // The lines of IR for a program; -1 when it does not compile.
+static const char *without;  // decisions left out
+
 static int lines_of(write_program *write, int layers) {
   indim_ctx *cx = NULL;
   indim_module *module = NULL;
@@ -20,7 +22,7 @@ static int lines_of(write_program *write, int layers) {
   indim_buffer_init(&text, cx);
   indim_buffer_init(&llvm, cx);
   write(&text, layers);
-  indim_compile_options options = {.target = "x86-64-v3", .out_llvm = &llvm};
+  indim_compile_options options = {.target = "x86-64-v3", .without = without, .out_llvm = &llvm};
   if (indim_module_parse(cx, indim_str_of("p.hlo"), indim_str_of(text.data), &module) == INDIM_OK &&
       indim_module_verify(cx, module) == INDIM_OK && indim_compile(cx, module, &options, &exe) == INDIM_OK) {
     lines = 0;
@@ -189,12 +191,16 @@ TEST(sorts_are_as_long_for_any_size) {
   if (!can_compile()) {
     return;
   }
+  int by_host = lines_of(write_sort, 30000);
+  without = "library";
   int few = lines_of(write_sort, 100);
   int many = lines_of(write_sort, 30000);
   int threaded = lines_of(write_sort, 1000000);
+  without = NULL;
   printf("  100: %d lines, 30000: %d, 1000000: %d\n", few, many, threaded);
   REQUIRE(few > 0 && many > 0 && threaded > 0);
   CHECK(many < few + 100 && threaded < few + 100);
+  CHECK(by_host > 0 && by_host < few / 2);
   CHECK(few < 1000);  // with code for each pass 2500 for 100000
 }
 

@@ -9,7 +9,10 @@
                      offsetof(indim_host, parallel) + (1 + INDIM_HOST_##enumerator) * sizeof(indim_host_piece *), \
                  "service.def and indim_host.h list the services in one order");
 #include "host/service.def"
-_Static_assert((int)INDIM_HOST_F32 == (int)INDIM_F32 && (int)INDIM_HOST_F64 == (int)INDIM_F64, "numbers of types");
+#define SAME(type) ((int)INDIM_HOST_##type == (int)INDIM_##type)
+_Static_assert(SAME(PRED) && SAME(S8) && SAME(S16) && SAME(S32) && SAME(S64) && SAME(U8) && SAME(U16) && SAME(U32) &&
+                   SAME(U64) && SAME(F16) && SAME(BF16) && SAME(F32) && SAME(F64),
+               "numbers of types");
 
 const indim_service_info *indim_service_get(indim_host_service service) {
   enum { STRIDED = false, DENSE = true };

@@ -94,7 +94,7 @@ static bool shares_work(const indim_loop_node *node) {
   case INDIM_HOST_CONVOLUTION:
     return ((const indim_host_convolution *)(const void *)numbers)->single_thread == 0;
   default:
-    return node->u.host.service == INDIM_HOST_FFT;
+    return node->u.host.service == INDIM_HOST_FFT || node->u.host.service == INDIM_HOST_SORT;
   }
 }
 

@@ -1,5 +1,5 @@
-// sort: a merge sort of each line along the dimension between two buffers, one of which is the result's memory
-// if its lines are contiguous. If the comparator is a strict weak order, runs of eight are made by ranking (counting
+// sort, where the host does not do it (sort_host.c): a merge sort of each line along the dimension between two buffers, one of
+// which is the result's memory if its lines are contiguous. If the comparator is a strict weak order, runs of eight are made by ranking (counting
 // for each element those before it, in vectors of eight), and two runs are merged from both ends at once (sort_merge.c): two
 // independent chains without end-of-run tests and without branches. For any other comparator the merges give a
 // permutation whichever results it returns, in the evaluator's order of calls. The sort is stable.
@@ -76,28 +76,53 @@ static bool says_equal(const indim_instr *x, const indim_instr *before, indim_co
 
 // The order of those that |x|, the first key's, leaves equal, if |x| is that of several keys: before or (equal and rest), or a
 // select. NULL if it is none.
-static const indim_instr *order_of_rest(const indim_instr *x) {
+static const indim_instr *order_of_rest(const indim_instr *x, const indim_instr **out_before) {
+  const indim_instr *rest = NULL;
   if (x->op == INDIM_OP_SELECT) {
-    return says_equal(x->operands[0], x->operands[2], INDIM_COMPARE_EQ)   ? x->operands[1]
-           : says_equal(x->operands[0], x->operands[1], INDIM_COMPARE_NE) ? x->operands[2]
-                                                                          : NULL;
+    bool is_first = says_equal(x->operands[0], x->operands[2], INDIM_COMPARE_EQ);
+    bool is_second = !is_first && says_equal(x->operands[0], x->operands[1], INDIM_COMPARE_NE);
+    *out_before = x->operands[is_first ? 2 : 1];
+    rest = is_first ? x->operands[1] : is_second ? x->operands[2] : NULL;
   }
-  for (int32_t i = 0; i < 2 && x->op == INDIM_OP_OR; i++) {
+  for (int32_t i = 0; i < 2 && x->op == INDIM_OP_OR && rest == NULL; i++) {
     const indim_instr *both = x->operands[1 - i];
-    for (int32_t k = 0; k < 2 && both->op == INDIM_OP_AND; k++) {
-      if (says_equal(both->operands[k], x->operands[i], INDIM_COMPARE_EQ)) {
-        return both->operands[1 - k];
-      }
+    *out_before = x->operands[i];
+    for (int32_t k = 0; k < 2 && both->op == INDIM_OP_AND && rest == NULL; k++) {
+      rest = says_equal(both->operands[k], x->operands[i], INDIM_COMPARE_EQ) ? both->operands[1 - k] : NULL;
     }
   }
-  return NULL;
+  return rest;
+}
+
+// The key of a less or greater: either side may be the function of the left elements.
+static indim_sort_key key_of(const indim_instr *before) {
+  bool is_crossed = !is_mirrored(before->operands[0], before->operands[1], 0);
+  bool is_greater = indim_instr_direction(before) == INDIM_COMPARE_GT;
+  return (indim_sort_key){before->operands[is_crossed ? 1 : 0], is_greater != is_crossed};
+}
+
+int32_t indim_sort_find_keys(const indim_computation *comparator, int32_t most, indim_sort_key *out) {
+  const indim_instr *order = comparator->root;
+  for (int32_t count = 0; count < most && order != NULL; count++) {
+    if (is_before(order)) {
+      out[count] = key_of(order);
+      return count + 1;
+    }
+    const indim_instr *before = NULL;
+    order = order_of_rest(order, &before);
+    if (order != NULL) {
+      out[count] = key_of(before);
+    }
+  }
+  return 0;
 }
 
 // Whether the comparator is a less or greater of the same function of both sides, or of one after another.
 static bool is_strict_order(const indim_computation *comparator) {
   const indim_instr *order = comparator->root;
+  const indim_instr *before = NULL;
   while (order != NULL && !is_before(order)) {
-    order = order_of_rest(order);
+    order = order_of_rest(order, &before);
   }
   return order != NULL;
 }
@@ -500,6 +525,9 @@ void indim_sort_lines(sorting *s) {
 
 void indim_lower_sort(indim_lowering *l, indim_flow_item *item) {
   int64_t count = 0;
+  if (indim_sort_lower_host(l, item)) {
+    return;
+  }
   sorting s = {.l = l, .item = item, .n = item->operand_count, .inputs = item->operands};
   s.comparator = indim_instr_computation(item->instr, INDIM_ATTR_TO_APPLY);
   s.rank = item->operands[0]->shape->rank;

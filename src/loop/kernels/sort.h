@@ -37,6 +37,18 @@ struct indim_sorting {
   void (*run_line)(indim_sorting *s, indim_value_id number);
 };
 
+// A key by which a comparator orders: a function of its left parameters.
+typedef struct indim_sort_key {
+  const indim_instr *value;
+  bool descending;
+} indim_sort_key;
+
+// The keys of a comparator that is a less or greater of them, one after the other; how many, 0 for another one, or for more
+// than |most|.
+int32_t indim_sort_find_keys(const indim_computation *comparator, int32_t most, indim_sort_key *out);
+// A sort, or a topk, by the host (sort_host.c). False, and nothing done, if code has to do it.
+bool indim_sort_lower_host(indim_lowering *l, indim_flow_item *item);
+
 // Runs |run_line| for each line, with two scratch buffers of |room| elements for each column (one if a line is the result's).
 void indim_sort_lines(indim_sorting *s);
 // Sorts all of a line: a |run_line|.

@@ -312,6 +312,9 @@ void indim_lower_topk(indim_lowering *l, indim_flow_item *item) {
   int64_t bytes = indim_type_bytes(item->operands[0]->shape->type);
   bool is_inserted =
       s.kept * (bytes < 4 ? 4 : bytes) <= MOST_REGISTERS * (int64_t)l->target->vector_bytes && s.size / WORTH >= s.kept;
+  if (!is_inserted && indim_sort_lower_host(l, item)) {
+    return;
+  }
   bool is_selected = is_inserted || s.size / WORTH >= room_for(s.kept);
   s.room = is_inserted ? room_to_insert(&s) : is_selected ? room_for(s.kept) : s.size;
   s.run_line = is_inserted ? insert_line : is_selected ? select_line : indim_sort_line_whole;

@@ -1,6 +1,7 @@
 // The verifier's rules for memory, access by access: types, lanes, masks, which storages are writable, and that every
 // unmasked access is inside its storage by the range of its address. In a parallel loop the accesses are recorded.
 #include "host/matmul.h"
+#include "host/sort.h"
 #include "loop/ir/index_math.h"
 #include "loop/verify/verify.h"
 
@@ -296,6 +297,48 @@ static indim_status check_clock(const indim_loop_verifier *v, const indim_loop_n
     outer = outer->body->owner;
   }
   return outer == NULL && p->step >= 0 ? INDIM_OK : indim_verify_fail_node(v, node, "a clock inside a loop nest");
+}
+
+static bool is_sort(const indim_host_sort *p) {
+  bool is = p->outer >= 0 && p->inner >= 0 && p->size >= 0 && p->size <= INT32_MAX && p->kept >= 0 &&
+            p->kept <= p->size && p->key_count >= 1 && p->key_count <= INDIM_HOST_SORT_KEYS && p->column_count >= 1 &&
+            p->column_count <= INDIM_HOST_SORT_COLUMNS;
+  for (int64_t k = 0; is && k < p->key_count; k++) {
+    is = indim_sort_key_bytes(p->key_types[k]) > 0;
+  }
+  return is;
+}
+
+static indim_status check_sort(const indim_loop_verifier *v, const indim_loop_node *node) {
+  const indim_host_sort *p = (const indim_host_sort *)(const void *)node->u.host.numbers;
+  if (!is_sort(p) || v->parallel != NULL || node->u.host.written_count != p->column_count + 1) {
+    return indim_verify_fail_node(v, node, "a sort of unsupported sizes or keys, or in a parallel loop");
+  }
+  int64_t all = indim_index_mul_saturated(indim_sort_line_count(p), p->size);
+  int64_t kept = indim_index_mul_saturated(indim_sort_line_count(p), p->kept);
+  int64_t words = indim_index_mul_saturated(indim_sort_room(p), indim_sort_pieces(p));
+  int64_t column = p->column_count + 1 + p->key_count;  // the array of the column at hand
+  bool is = column <= node->u.host.storage_count && node->u.host.elements[p->column_count] == words &&
+            v->program->storages[node->u.host.storages[p->column_count]]->type == INDIM_U64;
+  for (int64_t k = 0; is && k < p->key_count; k++) {
+    int64_t at = p->column_count + 1 + k;
+    is = node->u.host.elements[at] == all &&
+         (int64_t)v->program->storages[node->u.host.storages[at]]->type == p->key_types[k];
+  }
+  for (int64_t c = 0; is && c < p->column_count; c++) {
+    indim_type type = v->program->storages[node->u.host.storages[c]]->type;
+    is = node->u.host.elements[c] == kept;
+    if (p->column_bytes[c] == 0) {
+      is = is && type == INDIM_S32;
+      continue;
+    }
+    is = is && column < node->u.host.storage_count && indim_type_bytes(type) == p->column_bytes[c] &&
+         v->program->storages[node->u.host.storages[column]]->type == type && node->u.host.elements[column] == all;
+    column++;
+  }
+  return is && column == node->u.host.storage_count
+             ? INDIM_OK
+             : indim_verify_fail_node(v, node, "a sort with other arrays than it says");
 }
 
 // What must hold of a service's numbers and arrays beyond its row.
