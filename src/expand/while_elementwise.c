@@ -8,6 +8,7 @@
 // and computes some elements again. The condition may also ask a scalar, as a number of steps.
 #include "expand/expand.h"
 #include "expand/kit.h"
+#include "expand/pivots.h"
 #include "graph/dynamic.h"
 #include "graph/equal.h"
 #include "graph/infer_kit.h"
@@ -387,7 +388,7 @@ static value step(indim_expander *x, const void *about, value index, value *valu
   return indim_expand_next(x, index);
 }
 
-value indim_expand_while_elementwise(indim_expander *x) {
+static value expand_elementwise(indim_expander *x) {
   blocks w = {.count = (int32_t)x->instr->shape->member_count};
   w.s.condition = indim_instr_computation(x->instr, INDIM_ATTR_CONDITION);
   w.s.body = indim_instr_computation(x->instr, INDIM_ATTR_BODY);
@@ -420,4 +421,8 @@ value indim_expand_while_elementwise(indim_expander *x) {
     values[k] = indim_build_reshape(x->b, values[w.count + k], shape->sizes, shape->rank);
   }
   return indim_build_tuple(x->b, values, w.count);
+}
+
+value indim_expand_while_loop(indim_expander *x) {
+  return indim_pivots_suit(x->instr) ? indim_pivots_expand(x) : expand_elementwise(x);
 }

@@ -150,6 +150,23 @@ static indim_status run_gtsv_perturbed(indim_linalg_job *job) {
               is_single ? FLT_EPSILON : DBL_EPSILON, is_single ? FLT_MIN : DBL_MIN, job->out[0]);
 }
 
+// Row i was exchanged with row swaps[i], one of those behind it.
+static indim_status run_lu_permutation(indim_linalg_job *job) {
+  const int32_t *swaps = job->in[0];
+  int32_t *rows = job->out[0];
+  int64_t count = size_of(job, 'm');
+  for (int64_t i = 0; i < count; i++) {
+    rows[i] = (int32_t)i;
+  }
+  for (int64_t i = 0; i < size_of(job, 't') && i < count; i++) {
+    int64_t other = swaps[i] > i && swaps[i] < count ? swaps[i] : i;
+    int32_t row = rows[i];
+    rows[i] = rows[other];
+    rows[other] = row;
+  }
+  return INDIM_OK;
+}
+
 // cholesky --------------------------------------------------------------------------------------------------------------
 
 // The triangle that is no part of the factor becomes 0, and everything NaN where there is no factor: not positive

@@ -122,6 +122,23 @@ void indim_code_getrf(indim_matrix_code *c) {
   c->out[2][0] = info;
 }
 
+// Row i was exchanged with row swaps[i], one of those behind it.
+void indim_code_lu_permutation(indim_matrix_code *c) {
+  int64_t m = indim_code_size(c, 'm');
+  value *rows = c->out[0];
+  for (int64_t i = 0; i < m; i++) {
+    rows[i] = indim_code_s32(c, (int32_t)i);
+  }
+  for (int64_t i = 0; i < indim_code_size(c, 't') && i < m; i++) {
+    value old = rows[i];
+    for (int64_t k = i + 1; k < m; k++) {
+      value is_it = indim_code_compare(c, INDIM_COMPARE_EQ, c->in[0][i], indim_code_s32(c, (int32_t)k));
+      rows[i] = indim_code_select(c, is_it, rows[k], rows[i]);
+      rows[k] = indim_code_select(c, is_it, old, rows[k]);
+    }
+  }
+}
+
 // Triangular systems ---------------------------------------------------------------------------------------------------
 
 typedef struct triangle {
