@@ -1,5 +1,6 @@
 // dot: out[batch, lhs free, rhs free] is the sum of products over the contracting dimensions. f32 and narrower floats
-// are summed in double and rounded once, f64 in long double; integers wrap. ragged-dot is the same over groups of rows, or
+// are summed in double and rounded once, f64 in long double; integers wrap. Where nothing is contracted there is no sum, and a
+// product of -0 stays that. ragged-dot is the same over groups of rows, or
 // of contracted places, whose sizes an operand has.
 #include <string.h>
 
@@ -16,6 +17,7 @@ typedef struct side {
   int64_t batch_count;
   int64_t free_count;
   int64_t contracted_count;
+  bool is_summed;  // some dimension is contracted
 } side;
 
 // Offsets of all indices over |dims| of a shape, in row-major order.
@@ -59,7 +61,7 @@ static indim_status make_side(indim_arena *arena, const indim_instr *instr, cons
       free[free_count++] = d;
     }
   }
-  *out = (side){.value = value};
+  *out = (side){.value = value, .is_summed = contracting_count > 0};
   INDIM_TRY(list_offsets(arena, value->shape, batch, batch_count, &out->batch, &out->batch_count));
   INDIM_TRY(list_offsets(arena, value->shape, free, free_count, &out->free, &out->free_count));
   return list_offsets(arena, value->shape, contracting, contracting_count, &out->contracted, &out->contracted_count);
@@ -76,14 +78,14 @@ static indim_scalar sum_products(const side *lhs, int64_t lhs_base, const side *
                                  indim_type type) {
   int64_t count = lhs->contracted_count;
   if (indim_type_is_float(type) && type != INDIM_F64) {
-    double sum = 0;
+    double sum = lhs->is_summed ? 0 : -0.0;
     for (int64_t k = 0; k < count; k++) {
       sum += load(lhs, lhs_base + lhs->contracted[k], type).f * load(rhs, rhs_base + rhs->contracted[k], type).f;
     }
     return (indim_scalar){.f = sum};
   }
   if (type == INDIM_F64) {
-    long double sum = 0;
+    long double sum = lhs->is_summed ? 0 : -0.0L;
     for (int64_t k = 0; k < count; k++) {
       sum += (long double)load(lhs, lhs_base + lhs->contracted[k], type).f *
              (long double)load(rhs, rhs_base + rhs->contracted[k], type).f;

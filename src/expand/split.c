@@ -8,7 +8,7 @@
 // it may come in more than once. Narrow floats of a product are summed in f32 until the end.
 #include "expand/split.h"
 
-#include "expand/kit.h"
+#include "expand/outer.h"
 #include "graph/infer_kit.h"
 
 enum {
@@ -272,7 +272,7 @@ static indim_attr dims_of(const indim_expander *x, indim_attr_id id, int64_t spl
   return indim_build_attr_ints(x->b, id, dims, at);
 }
 
-value indim_expand_split_dot(indim_expander *x) {
+static value split_dot(indim_expander *x) {
   const indim_instr *instr = x->instr;
   int64_t count = 0, batch = 0;
   int64_t lhs = contracted_dim(instr, INDIM_ATTR_LHS_CONTRACTING_DIMS, &count);
@@ -297,6 +297,8 @@ value indim_expand_split_dot(indim_expander *x) {
   value product = indim_build_emit(x->b, INDIM_OP_DOT, &shape, operands, 2, attrs, 4);
   return indim_expand_convert(x, indim_expand_reduce(x, sum, product, &batch, 1), instr->shape->type);
 }
+
+value indim_expand_dot(indim_expander *x) { return indim_outer_suits(x->instr) ? indim_outer_build(x) : split_dot(x); }
 
 bool indim_split_suits(const indim_instr *instr) {
   return instr->op == INDIM_OP_REDUCE ? suits_reduce(instr) : instr->op == INDIM_OP_DOT && suits_dot(instr);

@@ -10,6 +10,7 @@
 #include "linalg/linalg.h"
 #include "expand/narrow_reduce.h"
 #include "expand/merge_dims.h"
+#include "expand/outer.h"
 #include "expand/phases.h"
 #include "expand/pivots.h"
 #include "expand/split.h"
@@ -315,7 +316,8 @@ static indim_status walk_instr(maker *m, const indim_instr *instr, const leaves 
   bool is_expanded =
       indim_op_class_of(instr->op) == INDIM_OP_CLASS_EXPAND ||
       (instr->op == INDIM_OP_FFT && m->options.is_self_contained) || is_older_call(m, instr) ||
-      (m->options.may_split && indim_split_suits(instr)) || indim_narrow_reduce_suits(instr) ||
+      (m->options.may_split && indim_split_suits(instr)) || indim_outer_suits(instr) ||
+      indim_narrow_reduce_suits(instr) ||
       ((!m->options.has_library || !indim_type_is_float(instr->shape->type)) && indim_phases_suit(instr)) ||
       indim_merge_dims_suits(instr) || indim_expand_is_while_elementwise(instr) || indim_pivots_suit(instr);
   return is_expanded ? walk_expansion(m, instr, of, out) : walk_op(m, instr, of, out);
