@@ -418,8 +418,10 @@ TARGET static inline __attribute__((always_inline)) REAL NAME(sum_of_lanes)(VECT
 }
 
 // sums[i * DOTS_N + j] = sum over k of a[i, k] * b[j, k] of contiguous rows. The last lanes are a vector that ends with them.
-TARGET static inline __attribute__((always_inline)) void
-NAME(dot_up)(const int height, const int columns, int64_t k, const REAL *const *a, const REAL *const *b, REAL *out) {
+TARGET static inline __attribute__((always_inline)) void NAME(dot_up)(const int height, const int columns, int64_t k,
+                                                                      const REAL *const *a, const REAL *const *b,
+                                                                      int64_t ahead, REAL *out) {
+  const int64_t line = 64 / (int64_t)sizeof(REAL);
   VECTOR sums[DOTS * DOTS_N];
   VECTOR x[DOTS];
   VECTOR y[DOTS_N];
@@ -435,6 +437,9 @@ NAME(dot_up)(const int height, const int columns, int64_t k, const REAL *const *
     }
 #pragma GCC unroll 4
     for (int i = 0; i < height; i++) {
+      if (l % line == 0) {
+        __builtin_prefetch(a[i] + l + ahead, 0, 2);  // into L2: L1 is full
+      }
       memcpy(&x[i], a[i] + l, sizeof x[i]);
 #pragma GCC unroll 4
       for (int j = 0; j < columns; j++) {
@@ -475,8 +480,8 @@ NAME(dot_up)(const int height, const int columns, int64_t k, const REAL *const *
 
 #define DEFINE_DOTS(height, columns)                                                                        \
   TARGET static void NAME(dots_##height##_##columns)(int64_t k, const REAL *const *a, const REAL *const *b, \
-                                                     REAL *out) {                                           \
-    NAME(dot_up)(height, columns, k, a, b, out);                                                            \
+                                                     int64_t ahead, REAL *out) {                            \
+    NAME(dot_up)(height, columns, k, a, b, ahead, out);                                                     \
   }
 DEFINE_DOTS(1, 1)
 DEFINE_DOTS(1, 2)
@@ -494,7 +499,7 @@ DEFINE_DOTS(4, 4)
 // A tile of at most DOTS by DOTS_N; of three rows or columns the last is computed twice.
 TARGET static void NAME(dot_tile)(int64_t height, int64_t columns, int64_t k, const REAL *a, int64_t a_m, const REAL *b,
                                   int64_t b_n, REAL *out, int64_t out_m, int64_t out_n, bool accumulate) {
-  typedef void dots_fn(int64_t k, const REAL *const *a, const REAL *const *b, REAL *out);
+  typedef void dots_fn(int64_t k, const REAL *const *a, const REAL *const *b, int64_t ahead, REAL *out);
   static dots_fn *const dots[][3] = {
     {NAME(dots_1_1), NAME(dots_1_2), NAME(dots_1_4)},
     {NAME(dots_2_1), NAME(dots_2_2), NAME(dots_2_4)},
@@ -511,7 +516,7 @@ TARGET static void NAME(dot_tile)(int64_t height, int64_t columns, int64_t k, co
   for (int64_t j = 0; j < DOTS_N; j++) {
     bs[j] = b + (j < columns ? j : columns - 1) * b_n;
   }
-  dots[height > 2 ? 2 : height - 1][columns > 2 ? 2 : columns - 1](k, as, bs, sums);
+  dots[height > 2 ? 2 : height - 1][columns > 2 ? 2 : columns - 1](k, as, bs, DOTS * a_m, sums);
   for (int64_t i = 0; i < height; i++) {
     for (int64_t j = 0; j < columns; j++) {
       REAL *to = out + i * out_m + j * out_n;
@@ -520,15 +525,15 @@ TARGET static void NAME(dot_tile)(int64_t height, int64_t columns, int64_t k, co
   }
 }
 
-// All of it by such tiles, of at least LANES steps. The side with more rows is read once.
+// All of it by such tiles, of at least LANES steps. The side with more rows is read once, and asked for a tile ahead.
 TARGET static void NAME(dots)(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, const REAL *rhs,
                               int64_t rhs_n, REAL *out, int64_t out_m, int64_t out_n, bool accumulate) {
-  int64_t outer = m >= n ? DOTS : DOTS_N;
-  int64_t inner = m >= n ? DOTS_N : DOTS;
-  for (int64_t first = 0; first < (m >= n ? m : n); first += outer) {
-    for (int64_t second = 0; second < (m >= n ? n : m); second += inner) {
-      int64_t i = m >= n ? first : second;
-      int64_t j = m >= n ? second : first;
+  if (m < n) {
+    NAME(dots)(n, m, k, rhs, rhs_n, lhs, lhs_m, out, out_n, out_m, accumulate);
+    return;
+  }
+  for (int64_t i = 0; i < m; i += DOTS) {
+    for (int64_t j = 0; j < n; j += DOTS_N) {
       NAME(dot_tile)
       (m - i < DOTS ? m - i : DOTS, n - j < DOTS_N ? n - j : DOTS_N, k, lhs + i * lhs_m, lhs_m, rhs + j * rhs_n, rhs_n,
        out + i * out_m + j * out_n, out_m, out_n, accumulate);
