@@ -77,11 +77,16 @@ typedef struct place_lists {
 } place_lists;
 
 static void to_lists(const place *places, int64_t count, int64_t element_bytes, place_lists *out) {
-  for (int64_t i = 0; i < count + SLACK; i++) {
-    const place *from = &places[i < count ? i : count - 1];
-    out->image[i] = (intptr_t)(from->image * element_bytes);
+  for (int64_t i = 0; i < count; i++) {
+    out->image[i] = (intptr_t)(places[i].image * element_bytes);
     for (int32_t s = 0; s < INDIM_GATHER_AXES; s++) {
-      out->at[s][i] = (intptr_t)from->at[s];
+      out->at[s][i] = (intptr_t)places[i].at[s];
+    }
+  }
+  for (int64_t i = count; i < count + SLACK; i++) {
+    out->image[i] = out->image[count - 1];
+    for (int32_t s = 0; s < INDIM_GATHER_AXES; s++) {
+      out->at[s][i] = out->at[s][count - 1];
     }
   }
 }

@@ -1,27 +1,35 @@
 // Few columns: the body of the host's convolution for units of steps in place, with lanes along the sum instead of the
 // columns; included by convolution_body.h. Each vector of the image is met by the same part of every column.
 #define FEW_COLUMNS 4
-#define FEW_ROWS HEIGHT_STEP
-#define FEW_STEPS (DEPTH * TILE_N / FEW_COLUMNS)  // as many as there is room for
+#define FEW_ROWS 8
+#define FEW_HEIGHT(columns) \
+  ((columns) == 1 ? FEW_ROWS : (columns) == 2 ? FEW_ROWS / 2 : HEIGHT_STEP)  // sums hide their latency
+#define FEW_STEPS (DEPTH * TILE_N / FEW_COLUMNS)                             // as many as there is room for
 
-TARGET static inline REAL NAME(total)(VECTOR x) {
-  REAL parts[VECTOR_BYTES / sizeof(REAL)];
-  memcpy(parts, &x, sizeof parts);
-  for (int64_t half = LANES / 2; half > 0; half /= 2) {
-    for (int64_t i = 0; i < half; i++) {
-      parts[i] += parts[i + half];
-    }
+typedef REAL NAME(part) __attribute__((vector_size(16)));
+
+TARGET static inline __attribute__((always_inline)) REAL NAME(total)(VECTOR x) {
+  REAL all[LANES];
+  NAME(part) sum, next;
+  memcpy(all, &x, sizeof all);
+  memcpy(&sum, all, sizeof sum);
+#pragma GCC unroll 4
+  for (int i = 1; i < VECTOR_BYTES / 16; i++) {
+    memcpy(&next, all + i * (int)(16 / sizeof(REAL)), sizeof next);
+    sum += next;
   }
-  return parts[0];
+  return sizeof(REAL) == 8 ? sum[0] + sum[1]
+                           : (sum[0] + sum[1]) + (sum[2 % (16 / sizeof(REAL))] + sum[3 % (16 / sizeof(REAL))]);
 }
 
-// out[i][j] (+)= the product of the units that |pointers| has for row i, FEW_ROWS each, and column j of the packed filter.
+// out[i][j] = the product of the units that |pointers| has for row i, |pitch| apart, and column j of the packed filter.
 TARGET static inline __attribute__((always_inline)) void NAME(sum_few)(const int columns, const REAL *const *pointers,
-                                                                       int64_t units, int64_t unit, const REAL *filter,
-                                                                       REAL (*out)[FEW_COLUMNS]) {
+                                                                       int64_t pitch, int64_t units, int64_t unit,
+                                                                       const REAL *filter, REAL (*out)[FEW_COLUMNS]) {
+  const int height = FEW_HEIGHT(columns);
   VECTOR sums[FEW_ROWS][FEW_COLUMNS];
-#pragma GCC unroll 4
-  for (int i = 0; i < FEW_ROWS; i++) {
+#pragma GCC unroll 8
+  for (int i = 0; i < height; i++) {
 #pragma GCC unroll 4
     for (int j = 0; j < columns; j++) {
       sums[i][j] = (VECTOR){0};
@@ -34,10 +42,10 @@ TARGET static inline __attribute__((always_inline)) void NAME(sum_few)(const int
       for (int j = 0; j < columns; j++) {
         memcpy(&b[j], filter + j * FEW_STEPS + u * unit + k, sizeof b[j]);
       }
-#pragma GCC unroll 4
-      for (int i = 0; i < FEW_ROWS; i++) {
+#pragma GCC unroll 8
+      for (int i = 0; i < height; i++) {
         VECTOR a;
-        memcpy(&a, pointers[u * FEW_ROWS + i] + k, sizeof a);
+        memcpy(&a, pointers[u * pitch + i] + k, sizeof a);
 #pragma GCC unroll 4
         for (int j = 0; j < columns; j++) {
           sums[i][j] += a * b[j];
@@ -45,8 +53,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(sum_few)(const int
       }
     }
   }
-#pragma GCC unroll 4
-  for (int i = 0; i < FEW_ROWS; i++) {
+#pragma GCC unroll 8
+  for (int i = 0; i < height; i++) {
 #pragma GCC unroll 4
     for (int j = 0; j < columns; j++) {
       out[i][j] = NAME(total)(sums[i][j]);
@@ -54,10 +62,10 @@ TARGET static inline __attribute__((always_inline)) void NAME(sum_few)(const int
   }
 }
 
-#define DEFINE_FEW(columns)                                                                                            \
-  TARGET static void NAME(few_##columns)(const REAL *const *pointers, int64_t units, int64_t unit, const REAL *filter, \
-                                         REAL(*out)[FEW_COLUMNS]) {                                                    \
-    NAME(sum_few)(columns, pointers, units, unit, filter, out);                                                        \
+#define DEFINE_FEW(columns)                                                                                       \
+  TARGET static void NAME(few_##columns)(const REAL *const *pointers, int64_t pitch, int64_t units, int64_t unit, \
+                                         const REAL *filter, REAL(*out)[FEW_COLUMNS]) {                           \
+    NAME(sum_few)(columns, pointers, pitch, units, unit, filter, out);                                            \
   }
 DEFINE_FEW(1)
 DEFINE_FEW(2)
@@ -68,25 +76,25 @@ DEFINE_FEW(4)
 // |units| units in |rows| rows, both listed.
 TARGET static void NAME(few_rows)(NAME(work) * w, const indim_gather *g, const REAL *image, REAL *out, int64_t rows,
                                   int64_t units, int64_t columns, bool accumulate) {
-  typedef void few_fn(const REAL *const *pointers, int64_t units, int64_t unit, const REAL *filter,
+  typedef void few_fn(const REAL *const *pointers, int64_t pitch, int64_t units, int64_t unit, const REAL *filter,
                       REAL(*out)[FEW_COLUMNS]);
   static few_fn *const few[] = {NAME(few_1), NAME(few_2), NAME(few_3), NAME(few_4)};
-  for (int64_t i = 0; i < rows; i += FEW_ROWS) {
+  int64_t pitch = indim_ceil_div(rows, FEW_ROWS) * FEW_ROWS;
+  to_lists(w->rows, rows, sizeof(REAL), &w->lists);
+  for (int64_t u = 0; u < units; u++) {
+    const place *step = &w->steps[u];
+    NAME(fill)(w->pointers + u * pitch, &w->lists, 0, pitch, step, step, ANYWHERE, g, image, NAME(zeros));
+  }
+  for (int64_t i = 0; i < rows; i += FEW_HEIGHT(columns)) {
     REAL sums[FEW_ROWS][FEW_COLUMNS];
-    int64_t height = rows - i < FEW_ROWS ? rows - i : FEW_ROWS;
-    for (int64_t u = 0; u < units; u++) {
-      for (int64_t r = 0; r < FEW_ROWS; r++) {
-        const place *row = &w->rows[i + (r < height ? r : 0)];
-        const place *step = &w->steps[u];
-        w->pointers[u * FEW_ROWS + r] = is_inside(g, row, step) ? image + (row->image + step->image) : NAME(zeros);
-      }
-    }
-    few[columns - 1](w->pointers, units, g->unit, w->filter, sums);
+    int64_t height = rows - i < FEW_HEIGHT(columns) ? rows - i : FEW_HEIGHT(columns);
+    few[columns - 1](w->pointers + i, pitch, units, g->unit, w->filter, sums);
     for (int64_t r = 0; r < height; r++) {
       REAL *to = out + w->rows[i + r].other;
-      for (int64_t j = 0; j < columns; j++) {
-        to[j] = accumulate ? to[j] + sums[r][j] : sums[r][j];
+      for (int64_t j = 0; accumulate && j < columns; j++) {
+        sums[r][j] += to[j];
       }
+      NAME(copy)(to, sums[r], columns);
     }
   }
 }
@@ -113,8 +121,10 @@ TARGET static void NAME(few)(const indim_gather *g, const REAL *image, const REA
         }
       }
     }
-    for (int64_t i = 0; i < rows; i += INDIM_GATHER_ROWS) {
-      int64_t part = rows - i < INDIM_GATHER_ROWS ? rows - i : INDIM_GATHER_ROWS;
+    int64_t room = MOST_POINTERS / units / FEW_ROWS * FEW_ROWS;
+    int64_t listed = room < INDIM_GATHER_ROWS ? room : INDIM_GATHER_ROWS;
+    for (int64_t i = 0; i < rows; i += listed) {
+      int64_t part = rows - i < listed ? rows - i : listed;
       list_places(g->rows, g->row_dims, row + i, part, first_row, w.rows);
       NAME(few_rows)(&w, g, image, out, part, units, columns, begin > 0);
     }
@@ -123,4 +133,5 @@ TARGET static void NAME(few)(const indim_gather *g, const REAL *image, const REA
 
 #undef FEW_COLUMNS
 #undef FEW_ROWS
+#undef FEW_HEIGHT
 #undef FEW_STEPS
