@@ -33,6 +33,8 @@ LLVMValueRef indim_emit_round(indim_emit *e, indim_type type, LLVMValueRef x);
 LLVMValueRef indim_emit_round_instruction(indim_emit *e, indim_type type, LLVMValueRef x);
 // x / y for a constant y as products, bit-identical; NULL where that is impossible or not profitable (scalar_divide.c).
 LLVMValueRef indim_emit_divide_by_constant(indim_emit *e, LLVMValueRef x, LLVMValueRef y);
+// x / y for vectors of 64-bit integers, y neither 0 nor, if signed, -1; NULL where that is not profitable (scalar_divide_wide.c).
+LLVMValueRef indim_emit_divide_wide(indim_emit *e, bool is_signed, LLVMValueRef x, LLVMValueRef y);
 // The low bits of an integer register extended to its type, after an operation that may have left its range.
 LLVMValueRef indim_emit_wrap(indim_emit *e, indim_type type, LLVMValueRef x);
 

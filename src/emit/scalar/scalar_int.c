@@ -42,6 +42,10 @@ static LLVMValueRef quotient(indim_emit *e, indim_type type, LLVMValueRef x, LLV
   bool is_signed = indim_type_is_signed_int(type);
   int32_t bits = indim_type_bits(type);
   bool is_vector = LLVMGetTypeKind(LLVMTypeOf(x)) == LLVMVectorTypeKind;
+  LLVMValueRef wide = is_vector && bits > 32 && !LLVMIsConstant(y) ? indim_emit_divide_wide(e, is_signed, x, y) : NULL;
+  if (wide != NULL) {
+    return wide;
+  }
   if (!is_vector || bits > 32 || LLVMIsConstant(y)) {
     return is_signed ? LLVMBuildSDiv(b, x, y, "") : LLVMBuildUDiv(b, x, y, "");
   }
