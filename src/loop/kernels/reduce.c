@@ -275,6 +275,17 @@ static bool is_gathered(const indim_access_list *list, int32_t dim) {
   return is_indirect && has_indices;
 }
 
+// Whether lanes along |dim| load elements too far apart for vectors to be taken apart: one by one.
+static bool is_strided(const indim_access_list *list, int32_t dim) {
+  enum { MOST_STRIDE = 4 };
+  bool is = false;
+  for (int32_t i = 0; i < list->count && dim >= 0; i++) {
+    const int64_t *strides = list->accesses[i].strides;
+    is = is || (strides != NULL && indim_index_abs(strides[dim]) > MOST_STRIDE);
+  }
+  return is;
+}
+
 static void choose(indim_reduction *r) {
   indim_access_list *list = indim_lower_alloc(r->l, 1, sizeof *list);
   if (list == NULL) {
@@ -295,6 +306,7 @@ static void choose(indim_reduction *r) {
     choose_lanes_across_rows(r, collapses_output(r) ? nest.sizes : shape->sizes, nest.sizes[r->vector_dim]);
   }
   r->is_gathered = is_gathered(list, r->vector_dim);
+  r->is_strided = is_strided(list, r->vector_dim);
   if (indim_reduce_is_by_rows(r)) {
     r->by_index = is_by_index(r);
     choose_registers(r, &nest);
@@ -353,7 +365,8 @@ static void run_output(indim_reduction *r) {
       indim_lower_explain(l, r->item, "columns, some rows at a time");
     } else if (d == r->vector_dim) {
       nest.vector_dim = at;
-      int32_t most = r->is_single && !r->is_gathered ? 4 * r->lanes : r->lanes;
+      bool is_one_by_one = r->is_gathered || (r->is_strided && !has_unrolled_bytes(r));
+      int32_t most = r->is_single && !is_one_by_one ? 4 * r->lanes : r->lanes;
       if (has_unrolled_bytes(r) && !r->is_gathered) {  // a vector of bytes, or one of the result
         bool is_narrow = indim_type_bytes(result->shape->type) <= 2;
         most = is_narrow ? r->lanes : most < l->target->vector_bytes ? most : l->target->vector_bytes;

@@ -69,10 +69,28 @@ static void add_rows(const band *s, int32_t lanes, indim_value_id column, indim_
   }
 }
 
+// Lanes of the vectors of |count| columns: as many registers as leave the fewest vectors for the columns behind the last.
+static int32_t column_lanes(const indim_reduction *r, int64_t count) {
+  int32_t best = 0;
+  int32_t least = 0;
+  for (int32_t registers = r->is_gathered ? 1 : REGISTERS; registers >= 1; registers /= 2) {
+    int32_t lanes = indim_piece_lanes(count, registers * r->lanes);
+    int32_t rest = 0;
+    for (int64_t left = count % lanes; left > 0; left -= indim_piece_lanes(left, r->lanes)) {
+      rest++;
+    }
+    if (best == 0 || rest < least) {
+      best = lanes;
+      least = rest;
+    }
+  }
+  return best;
+}
+
 // The same for all |count| columns.
 static void add_columns(const band *s, int64_t count, indim_value_id row, int32_t rows) {
   indim_loop_builder *b = &s->r->l->b;
-  int32_t lanes = indim_piece_lanes(count, s->r->lanes * (s->r->is_gathered ? 1 : REGISTERS));
+  int32_t lanes = column_lanes(s->r, count);
   int64_t done = count / lanes * lanes;
   indim_value_id at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), lanes, 0, NULL, NULL);
   add_rows(s, lanes, at, row, rows);
@@ -83,46 +101,55 @@ static void add_columns(const band *s, int64_t count, indim_value_id row, int32_
   }
 }
 
-// Initializes the band to |init| and accumulates |rows| rows from |from| on.
-static void fill(const band *s, int64_t count, indim_value_id from, int64_t rows, indim_value_id init) {
+// Accumulates the rows from |begin| to below |end|, in steps of |ROWS|; the last ones are those before |rows|.
+static void add_steps(const band *s, int64_t count, indim_value_id begin, indim_value_id end, int64_t rows) {
+  indim_loop_builder *b = &s->r->l->b;
+  indim_value_id row = indim_loop_for_begin(b, begin, end, ROWS, 0, NULL, NULL);
+  add_columns(s, count, indim_loop_clamp_index(b, row, 0, rows - ROWS), ROWS);
+  indim_loop_for_end(b, NULL, NULL);
+}
+
+// Initializes the band to |init| and accumulates |rows| rows.
+static void fill(const band *s, int64_t count, int64_t rows, indim_value_id init) {
   indim_loop_builder *b = &s->r->l->b;
   indim_loop_fill(b, s->storage, s->address, init, count);
   int64_t done = rows / ROWS * ROWS;
   if (done > 0) {
-    indim_value_id row =
-        indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, done), ROWS, 0, NULL, NULL);
-    add_columns(s, count, indim_loop_add(b, from, row), ROWS);
-    indim_loop_for_end(b, NULL, NULL);
+    add_steps(s, count, indim_loop_index(b, 0), indim_loop_index(b, done), done);
   }
   if (rows > done) {
-    add_columns(s, count, indim_loop_add_const(b, from, done), (int32_t)(rows - done));
+    add_columns(s, count, indim_loop_index(b, done), (int32_t)(rows - done));
   }
 }
 
-// Parallel pieces of rows, each with its own partial results, which are combined at the end.
+// Parallel pieces of rows, each with its own partial results, which are combined at the end. A piece is whole steps of rows, so
+// that there is one code for all of them; the last ones may have fewer, or none.
 static void run_row_pieces(band *s, int64_t columns, int64_t rows, indim_value_id init) {
   indim_reduction *r = s->r;
   indim_loop_builder *b = &r->l->b;
-  int64_t piece = rows / PIECES;
+  int64_t done = rows / ROWS * ROWS;
+  int64_t piece = (done / ROWS + PIECES - 1) / PIECES * ROWS;
   int64_t width = (columns + 15) / 16 * 16;
   indim_flow_item *result = indim_reduce_result(r, 0);
-  indim_storage *parts =
-      indim_loop_storage(b, INDIM_STORAGE_SCRATCH, result->shape->type, width * (PIECES + 1), "parts");
+  indim_storage *parts = indim_loop_storage(b, INDIM_STORAGE_SCRATCH, result->shape->type, width * PIECES, "parts");
   indim_loop_region_begin(b, &parts, 1);
   indim_value_id p = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, PIECES), 1, 0, NULL, NULL);
   indim_loop_for_parallel(b, 1);
   band part = {r, s->index, parts, indim_loop_mul_const(b, p, width), s->first, NULL, 0};
-  fill(&part, columns, indim_loop_mul_const(b, p, piece), piece, r->identity);
+  indim_value_id begin = indim_loop_clamp_index(b, indim_loop_mul_const(b, p, piece), 0, done);
+  indim_value_id end = indim_loop_clamp_index(b, indim_loop_add_const(b, begin, piece), 0, done);
+  indim_loop_fill(b, parts, part.address, r->identity, columns);
+  add_steps(&part, columns, begin, end, done);
   indim_loop_for_end(b, NULL, NULL);
-  if (rows > piece * PIECES) {
-    part.address = indim_loop_index(b, PIECES * width);
-    fill(&part, columns, indim_loop_index(b, piece * PIECES), rows - piece * PIECES, r->identity);
-  }
   indim_element_forget(r->l);
   indim_loop_region_begin(b, &s->storage, 1);
-  s->parts = parts;
-  s->width = width;
-  fill(s, columns, indim_loop_index(b, 0), rows > piece * PIECES ? PIECES + 1 : PIECES, init);
+  band all = *s;
+  all.parts = parts;
+  all.width = width;
+  fill(&all, columns, PIECES, init);
+  if (rows > done) {
+    add_columns(s, columns, indim_loop_index(b, done), (int32_t)(rows - done));
+  }
 }
 
 void indim_reduce_bands(indim_reduction *r, const indim_coord *index, indim_value_id at) {
@@ -147,7 +174,7 @@ void indim_reduce_bands(indim_reduction *r, const indim_coord *index, indim_valu
       indim_loop_for_parallel(b, 1);
     }
     s.address = indim_loop_add(b, at, s.first);
-    fill(&s, width, indim_loop_index(b, 0), rows, init);
+    fill(&s, width, rows, init);
     indim_loop_for_end(b, NULL, NULL);
   } else {
     done = 0;
@@ -155,7 +182,7 @@ void indim_reduce_bands(indim_reduction *r, const indim_coord *index, indim_valu
   if (columns > done) {
     s.first = indim_loop_index(b, done);
     s.address = indim_loop_add_const(b, at, done);
-    fill(&s, columns - done, indim_loop_index(b, 0), rows, init);
+    fill(&s, columns - done, rows, init);
   }
 }
 
