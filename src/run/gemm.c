@@ -22,7 +22,7 @@ enum {
   DOTS_BYTES = 1 << 15,   // of its shorter side, where it is packed
   BAND_BYTES = 1 << 15,   // of a band of a result whose columns are contiguous
   ROW_STEPS = 4,          // rows of the right side at a time where the left one has at most MOST_ROWS
-  MOST_ROWS = 8,
+  MOST_ROWS = 12,
   ROW_BYTES = 1 << 14  // of their sums
 };
 

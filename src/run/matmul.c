@@ -60,7 +60,7 @@ static bool is_narrow(const indim_host_matmul *s) { return indim_matmul_lhs_type
 
 // Such products take the time in which the right side is read, which is best done in long rows.
 static bool has_few_rows(const indim_host_matmul *s) {
-  enum { FEW_ROWS = 8 };
+  enum { FEW_ROWS = 12 };
   return s->m <= FEW_ROWS && s->rhs_n == 1 && !is_narrow(s);
 }
 
