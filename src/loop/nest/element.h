@@ -97,12 +97,37 @@ indim_value_id indim_transpose_find(indim_element_ctx *k, const indim_flow_item 
 void indim_transpose_note(indim_lowering *l, const indim_flow_item *item, const indim_coord *index, bool is_contiguous,
                           indim_value_id value);
 
+// Rows of a short dimension (stack.c) ----------------------------------------------------------------------------------
+
+enum { INDIM_STACK_ROW = 32, INDIM_STACK_LANES = 512 };  // elements of a row, and of all rows that a vector meets
+
+// What is stored for the elements of such rows, one vector each.
+typedef struct indim_stack {
+  int64_t size;     // of a row
+  bool is_regular;  // all go to one storage, with the stride of a row
+  int32_t count;
+  indim_storage *storage;
+  indim_value_id addresses[INDIM_STACK_ROW];
+  indim_value_id values[INDIM_STACK_ROW];
+  int64_t steps[INDIM_STACK_ROW];
+} indim_stack;
+
+void indim_stack_keep(indim_element_ctx *k, indim_storage *storage, indim_value_id address, indim_value_id value,
+                      int64_t step);
+// Stores what |k|'s stack has kept.
+void indim_stack_store(indim_element_ctx *k);
+
 // Nests (nest.c): parts shared with nest_transpose.c ------------------------------------------------------------------
 
-enum { INDIM_NEST_PIECES = 16 };  // of a parallel loop, or a few more
+enum {
+  INDIM_NEST_PIECES = 16,   // of a parallel loop, or a few more
+  INDIM_NEST_SEGMENTS = 24  // of all dimensions, at most, that a nest is split into where guards change their values
+};
 
 // The bounds of the segments of one dimension, from 0 to its size; returns the number of segments.
 int32_t indim_nest_borders(const indim_nest *nest, int32_t dim, int32_t segments, int64_t *borders);
+// The most elements in one of them: vectors do not go beyond.
+int64_t indim_nest_longest_segment(const indim_nest *nest, int32_t dim);
 // |count| elements starting at |from|, unrolled: full vectors, then a half, a quarter, ... of one.
 void indim_nest_remainder(indim_nest *nest, indim_coord *index, indim_value_id from, int64_t count);
 // A scalar loop over low to high.

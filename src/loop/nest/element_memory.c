@@ -58,6 +58,10 @@ void indim_store_at(indim_element_ctx *k, const indim_shape *shape, const indim_
   if (k->is_trial) {
     return;
   }
-  indim_loop_store(&k->l->b, at->storage, address, indim_loop_splat(&k->l->b, value, k->lanes), (int32_t)step,
-                   k->streams);
+  value = indim_loop_splat(&k->l->b, value, k->lanes);
+  if (k->stack != NULL) {
+    indim_stack_keep(k, at->storage, address, value, step);
+    return;
+  }
+  indim_loop_store(&k->l->b, at->storage, address, value, (int32_t)step, k->streams);
 }

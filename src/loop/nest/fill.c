@@ -82,7 +82,7 @@ static const int64_t *stored_strides(const indim_access_list *list) {
 //   f32[1024]{0:T(128)}     address of 128 i + j: 128 i + j
 //   f32[1000]{0:T(128)}     the same for i < 7; then a region of its own for the last 104
 
-enum { MAX_SPLITS = 6, MAX_REGIONS = 8 };
+enum { MAX_SPLITS = 6, MAX_REGIONS = 32 };
 
 static void analyze_region(indim_nest *nest, filling *f, indim_access_list *list) {
   const indim_flow_item *item = f->item;
@@ -171,6 +171,31 @@ static int32_t split_region(indim_nest *nest, filling *f, indim_access_list *lis
   return count;
 }
 
+// Guards may be too many for a nest that is split at all of them, as where arrays are put side by side that are padded differently:
+// then the dimension with the most of them is cut here, and what guards are left is asked of each part by itself. The first part
+// stays in |f|, the others are added to |todo|, whose new count is returned. |list| is the access analysis of the region.
+static int32_t cut_region(indim_nest *nest, filling *f, indim_access_list *list, region *todo, int32_t count) {
+  int64_t borders[INDIM_MAX_SPLIT_POINTS + 2];
+  int32_t segments = 1;
+  int32_t p = 0;
+  for (int32_t d = 0; d < nest->rank; d++) {
+    int32_t own = indim_nest_borders(nest, d, 1, borders);
+    segments = segments < INDIM_NEST_SEGMENTS ? segments * own : segments;
+    p = list->split_point_count[d] > list->split_point_count[p] ? d : p;
+  }
+  int32_t parts = indim_nest_borders(nest, p, 1, borders);
+  if (segments <= INDIM_NEST_SEGMENTS || parts == 1 || count + parts > MAX_REGIONS) {
+    return count;
+  }
+  for (int32_t i = parts - 1; i > 0; i--) {
+    todo[count] = f->part;
+    narrow(&todo[count++], p, borders[i], borders[i + 1] - borders[i]);
+  }
+  narrow(&f->part, p, 0, borders[1]);
+  analyze_region(nest, f, list);
+  return count;
+}
+
 bool indim_nest_stacks(const indim_instr *instr) {
   int64_t count = 0;
   int32_t last = instr->shape->rank - 1;
@@ -178,14 +203,40 @@ bool indim_nest_stacks(const indim_instr *instr) {
          instr->shape->sizes[last] <= INDIM_COST_UNROLLED_LOOP;
 }
 
+// Whether vectors along |dim|, which meet rows of all elements along |row|, are stored as whole ones by shuffles (stack.c): every
+// element of a row is the same, or rows of memory are moved backwards. Vectors along rows would be shorter than the registers.
+static bool moves_rows(const indim_nest *nest, int32_t dim, int32_t row) {
+  const indim_access_list *list = nest->list;
+  int64_t size = nest->sizes[row];
+  bool moves = dim != row && size > 1 && size < nest->lanes && size <= INDIM_STACK_ROW &&
+               size * nest->lanes <= INDIM_STACK_LANES && nest->sizes[dim] >= nest->lanes && !list->is_full &&
+               !list->used_as_value[row];
+  int32_t loads = 0;
+  int32_t moved = 0;
+  for (int32_t i = 0; i < list->count && moves; i++) {
+    const indim_access *access = &list->accesses[i];
+    const int64_t *strides = access->strides;
+    bool is_stored = access->item == NULL;
+    bool is_repeated = strides != NULL && strides[row] == 0 && indim_index_abs(strides[dim]) <= 1;
+    bool is_moved = strides != NULL && strides[row] == 1 && strides[dim] == (is_stored ? size : -size);
+    moves = is_moved || (is_repeated && !is_stored);
+    loads += is_stored ? 0 : 1;
+    moved += !is_stored && is_moved && !access->is_packed ? 1 : 0;
+    moves = moves && access->storage->type != INDIM_PRED && !indim_type_is_complex(access->storage->type);
+  }
+  return moves && (moved == 0 || (moved == 1 && loads == 1 && nest->cost == 0));
+}
+
 // A short dimension along which the result is contiguous, where vectors are stored with a stride of its size: those of all its
 // elements together fill memory, and are interleaved. -1: none.
 static int32_t interleaved_dim(const indim_nest *nest) {
   const indim_access_list *list = nest->list;
-  for (int32_t i = 0; i < list->count && !list->is_full && nest->cost <= INDIM_COST_LONG_BODY; i++) {
+  for (int32_t i = 0; i < list->count && !list->is_full; i++) {
     const int64_t *strides = list->accesses[i].item == NULL ? list->accesses[i].strides : NULL;
     for (int32_t d = 0; d < nest->rank && strides != NULL; d++) {
-      bool is_short = nest->sizes[d] > 1 && nest->sizes[d] <= INDIM_COST_UNROLLED_LOOP && d != nest->vector_dim;
+      bool is_short = nest->sizes[d] > 1 && nest->sizes[d] <= INDIM_COST_UNROLLED_LOOP && d != nest->vector_dim &&
+                      nest->cost <= INDIM_COST_LONG_BODY;
+      is_short = is_short || moves_rows(nest, nest->vector_dim, d);
       if (is_short && strides[d] == 1 && strides[nest->vector_dim] == nest->sizes[d]) {
         return d;
       }
@@ -212,10 +263,11 @@ static bool interleaves_along(const indim_nest *nest, int32_t dim) {
 // Vectors along a dimension of two or three elements are next to empty.
 static void prefer_interleaved(indim_nest *nest) {
   enum { SHORT = 3 };
-  bool is_short = nest->vector_dim >= 0 && !nest->transposes && !nest->list->is_full &&
-                  nest->sizes[nest->vector_dim] <= SHORT && nest->cost <= INDIM_COST_LONG_BODY;
-  for (int32_t d = nest->rank - 1; d >= 0 && is_short; d--) {
-    if (d != nest->vector_dim && interleaves_along(nest, d)) {
+  bool may_change = nest->vector_dim >= 0 && !nest->transposes && !nest->list->is_full;
+  bool is_short =
+      may_change && indim_nest_longest_segment(nest, nest->vector_dim) <= SHORT && nest->cost <= INDIM_COST_LONG_BODY;
+  for (int32_t d = nest->rank - 1; d >= 0 && may_change; d--) {
+    if (d != nest->vector_dim && ((is_short && interleaves_along(nest, d)) || moves_rows(nest, d, nest->vector_dim))) {
       nest->vector_dim = d;
       return;
     }
@@ -316,6 +368,7 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     f.part = todo[--count];
     analyze_region(&nest, &f, list);
     count = split_region(&nest, &f, list, todo, count);
+    count = cut_region(&nest, &f, list, todo, count);
     indim_nest_choose(&nest, stored_strides(list));
     if (!converts(item, at)) {
       indim_nest_choose_transpose(&nest);

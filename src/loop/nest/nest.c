@@ -7,7 +7,7 @@
 #include "loop/nest/element.h"
 #include "loop/target/cost.h"
 
-enum { MAX_SEGMENTS = 24, LEAST_SQUARE = 4 };
+enum { LEAST_SQUARE = 4 };
 
 // Choosing ------------------------------------------------------------------------------------------------------------
 
@@ -24,6 +24,16 @@ bool indim_nest_can_collapse(const indim_nest *nest, int32_t outer, int32_t inne
     }
   }
   return true;
+}
+
+int64_t indim_nest_longest_segment(const indim_nest *nest, int32_t dim) {
+  int64_t borders[INDIM_MAX_SPLIT_POINTS + 2];
+  int32_t count = indim_nest_borders(nest, dim, 1, borders);
+  int64_t longest = 0;
+  for (int32_t i = 0; i < count; i++) {
+    longest = borders[i + 1] - borders[i] > longest ? borders[i + 1] - borders[i] : longest;
+  }
+  return longest;
 }
 
 // Profit of vectorizing a dimension: contiguous stores weigh most, then loads; invariant accesses count half.
@@ -47,7 +57,8 @@ static int64_t vector_score(const indim_nest *nest, int32_t dim) {
 // along this one.
 static bool fills_lines(const indim_nest *nest, int32_t dim, int32_t lanes) {
   const indim_access_list *list = nest->list;
-  bool is_long = 2 * nest->sizes[dim] >= lanes || (nest->sizes[dim] >= 4 && nest->cost <= INDIM_COST_MANY_COPIES);
+  int64_t size = indim_nest_longest_segment(nest, dim);
+  bool is_long = 2 * size >= lanes || (size >= 4 && nest->cost <= INDIM_COST_MANY_COPIES);
   bool fills = false;
   for (int32_t i = 0; i < list->count && is_long; i++) {
     const int64_t *strides = list->accesses[i].strides;
@@ -88,7 +99,8 @@ static int32_t choose_vector_dim(const indim_nest *nest, int32_t lanes) {
     }
     enum { SCATTERED_LANES = 4 };
     int64_t most = is_scattered(nest, d) && lanes > SCATTERED_LANES ? SCATTERED_LANES : lanes;
-    int64_t filled = nest->sizes[d] < most ? nest->sizes[d] : most;
+    int64_t longest = indim_nest_longest_segment(nest, d);
+    int64_t filled = longest < most ? longest : most;
     int64_t score = (vector_score(nest, d) + 1) * filled;
     if (score > best_score) {
       best_score = score;
@@ -208,7 +220,7 @@ int32_t indim_nest_borders(const indim_nest *nest, int32_t dim, int32_t segments
   borders[count++] = 0;
   const indim_access_list *list = nest->list;
   if (list->split_point_count[dim] < INDIM_MAX_SPLIT_POINTS &&
-      segments * (list->split_point_count[dim] + 1) <= MAX_SEGMENTS) {
+      segments * (list->split_point_count[dim] + 1) <= INDIM_NEST_SEGMENTS) {
     for (int32_t i = 0; i < list->split_point_count[dim]; i++) {
       int64_t point = list->split_points[dim][i];
       if (point <= 0 || point >= nest->sizes[dim]) {
@@ -232,10 +244,13 @@ static void run_body(indim_nest *nest, int32_t lanes, indim_coord *index) {
     nest->body(nest, &k, index);
     return;
   }
-  for (int64_t i = 0; i < nest->sizes[nest->stacked - 1]; i++) {
+  indim_stack stack = {.size = nest->sizes[nest->stacked - 1], .is_regular = true};
+  k.stack = &stack;
+  for (int64_t i = 0; i < stack.size; i++) {
     index[nest->stacked - 1] = (indim_coord){indim_loop_index(&nest->l->b, i), 0};
     nest->body(nest, &k, index);
   }
+  indim_stack_store(&k);
 }
 
 void indim_nest_remainder(indim_nest *nest, indim_coord *index, indim_value_id from, int64_t count) {

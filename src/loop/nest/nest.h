@@ -19,8 +19,9 @@ typedef struct indim_coord {
 typedef struct indim_element_ctx {
   indim_lowering *l;
   int32_t lanes;
-  bool is_trial;  // nothing is stored
-  bool streams;   // non-temporal stores
+  bool is_trial;              // nothing is stored
+  bool streams;               // non-temporal stores
+  struct indim_stack *stack;  // that keeps what is stored, or NULL
 } indim_element_ctx;
 
 // location.c ----------------------------------------------------------------------------------------------------------
