@@ -215,13 +215,19 @@ static complex_val any_modulus(const complex_kit *s, const complex_val *args) {
   return (complex_val){modulus, modulus};
 }
 
-// Of floats or doubles. Squares that lost digits or left the range are rare.
+// Of floats or doubles. Squares that lost digits or left the range are rare; but where they did, many lanes may be infinite, NaN
+// or 0, as in an iteration that diverges, and these need no more digits.
 static val modulus_of(indim_emit *e, complex_val z) {
   kit k = kit_of(e, z.re);
   val square = fused(&k, z.re, z.re, mul(&k, z.im, z.im));
   val usual = root(&k, square);
   val is_usual = both(&k, above(&k, square, pick(&k, 0x1p-90, 0x1p-900)), below(&k, square, HUGE_VAL));
   rare block = indim_emit_rare_begin(&k, negated(&k, is_usual));
+  val is_limit = any_infinite(&k, z);
+  val plain = choose(&k, is_limit, infinity_of(&k), usual);
+  val is_origin = both(&k, is_zero(&k, z.re), is_zero(&k, z.im));
+  val is_known = either(&k, either(&k, is_usual, is_limit), either(&k, is_origin, is_nan(&k, square)));
+  rare inexact = indim_emit_rare_begin(&k, negated(&k, is_known));
   complex_kit s = {k, false};
   complex_val wide = z;
   if (!k.is_double) {
@@ -229,8 +235,9 @@ static val modulus_of(indim_emit *e, complex_val z) {
     s = (complex_kit){kit_of(e, wide.re), true};
   }
   val modulus = indim_emit_complex_out_of_line(&s, k.is_double ? "abs" : "abs_c64", any_modulus, &wide, 1).re;
-  modulus = choose(&k, is_usual, usual, k.is_double ? modulus : from_double(&k, modulus));
-  return indim_emit_rare_end(&k, block, (complex_val){usual, usual}, (complex_val){modulus, modulus}).re;
+  modulus = choose(&k, is_known, plain, k.is_double ? modulus : from_double(&k, modulus));
+  plain = indim_emit_rare_end(&k, inexact, (complex_val){plain, plain}, (complex_val){modulus, modulus}).re;
+  return indim_emit_rare_end(&k, block, (complex_val){usual, usual}, (complex_val){plain, plain}).re;
 }
 
 static val corrected_quotient(const kit *k, val x, pair below_it) {
