@@ -31,6 +31,8 @@ INDIM_CHECKED indim_status indim_expand(indim_expansions *e, const indim_instr *
 // Whether a while loop runs on each element of arrays by itself until that is done: its expansion does so in blocks
 // (while_elementwise.c).
 bool indim_expand_is_while_elementwise(const indim_instr *loop);
+// The same of a loop that makes the same steps for all elements of arrays that do not fit the first cache.
+bool indim_expand_is_while_counted(const indim_instr *loop);
 // The instruction of |module| that an instruction of an expansion stands for; one of |module| itself is that. The module of an
 // expansion that is not among these: NULL.
 const indim_instr *indim_expansion_source(const indim_expansions *e, const indim_module *module,

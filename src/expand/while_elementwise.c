@@ -6,6 +6,9 @@
 // becomes a loop over blocks of elements, which live in registers, and inside it the same loop over a block: a block makes as
 // many steps as its own elements need, and nothing passes through memory in between. The last block overlaps the one before,
 // and computes some elements again. The condition may also ask a scalar, as a number of steps.
+//
+// So does a loop in which all elements make the same steps, as many as scalars say, if its arrays do not fit the first cache: z = z z + c
+// fifty times over is one pass through the memory. Scalars run along in every block.
 #include "expand/expand.h"
 #include "expand/kit.h"
 #include "expand/pivots.h"
@@ -15,6 +18,19 @@
 #include "indim/shape_util.h"
 
 enum { BLOCK = 16, LEAST = 4 * BLOCK, MOST_VISITS = 2000, MOST_CALLS = 8, MOST_CARRIED = 64 };
+
+// Of loops that make the same number of steps for all elements. Blocks are of so many elements that chains of operations overlap.
+enum { LEAST_BYTES = 1 << 16, MOST_ELEMENT_BYTES = 24, MOST_INSTRS = 64 };
+
+static int32_t counted_block(int64_t elements) {
+  static const int32_t sizes[] = {64, 80, 96, 48, 112, 32};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    if (elements % sizes[i] == 0) {
+      return sizes[i];
+    }
+  }
+  return sizes[0];
+}
 
 // Where an instruction stands: in what is called there, or NULL for the computations of the loop.
 typedef struct scope {
@@ -88,7 +104,7 @@ static bool is_same(search *s, const indim_instr *x, const scope *of_x, const in
 }
 
 static bool is_carried(search *s, const indim_instr *x, const scope *of) {
-  return x->op == INDIM_OP_GET_TUPLE_ELEMENT && of->call == NULL &&
+  return x->op == INDIM_OP_GET_TUPLE_ELEMENT && of->call == NULL && x->operands[0]->op == INDIM_OP_PARAMETER &&
          indim_instr_int(x, INDIM_ATTR_INDEX, 0) == s->number;
 }
 
@@ -157,9 +173,10 @@ static bool fits_instr(search *s, const indim_instr *x, int32_t depth) {
   case INDIM_OP_PARAMETER:
     return depth == 0 || is_scalar_or_whole(s, x->shape);
   case INDIM_OP_GET_TUPLE_ELEMENT:
-    return depth == 0 && x->operands[0]->op == INDIM_OP_PARAMETER;
+    return (depth == 0 && x->operands[0]->op == INDIM_OP_PARAMETER) ||
+           (s->any == NULL && x->operands[0]->op == INDIM_OP_CALL);
   case INDIM_OP_TUPLE:
-    return depth == 0 && x == s->body->root;
+    return (depth == 0 && x == s->body->root) || (s->any == NULL && x == c->root);
   case INDIM_OP_REDUCE:
     return depth == 0 && x == s->any;
   case INDIM_OP_CONSTANT:
@@ -167,7 +184,9 @@ static bool fits_instr(search *s, const indim_instr *x, int32_t depth) {
   case INDIM_OP_BROADCAST:
     return indim_shape_is_scalar(x->operands[0]->shape) && is_scalar_or_whole(s, x->shape);
   case INDIM_OP_CALL:
-    return depth < MOST_CALLS && is_scalar_or_whole(s, x->shape) && fits(s, called_by(x), depth + 1);
+    return depth < MOST_CALLS &&
+           (is_scalar_or_whole(s, x->shape) || (s->any == NULL && indim_shape_is_tuple(x->shape))) &&
+           fits(s, called_by(x), depth + 1);
   default:
     break;
   }
@@ -276,16 +295,50 @@ bool indim_expand_is_while_elementwise(const indim_instr *loop) {
   return is_ours && follow(&s, s.active, &top, is_of_arrays);
 }
 
+// Whether all elements make as many steps, which scalars alone decide: then scalars are the same for every block. Arrays that fit the
+// first cache are as fast there, and the steps of a long body hide the memory.
+bool indim_expand_is_while_counted(const indim_instr *loop) {
+  int64_t bytes = 0;
+  if (loop->op != INDIM_OP_WHILE || !indim_shape_is_tuple(loop->shape) || loop->shape->member_count > MOST_CARRIED) {
+    return false;
+  }
+  search s = {.condition = indim_instr_computation(loop, INDIM_ATTR_CONDITION),
+              .body = indim_instr_computation(loop, INDIM_ATTR_BODY)};
+  if (s.body->root->op != INDIM_OP_TUPLE || find_any(s.condition) != NULL) {
+    return false;
+  }
+  for (int32_t k = 0; k < loop->shape->member_count; k++) {
+    const indim_shape *shape = loop->shape->members[k];
+    if (!indim_shape_is_array(shape)) {
+      return false;
+    }
+    if (!indim_shape_is_scalar(shape)) {
+      s.visits = MOST_VISITS;
+      s.whole = is_fixed(&s, k) ? s.whole : shape;
+      bytes += indim_type_bytes(shape->type);
+    }
+  }
+  bool is_worth =
+      s.whole != NULL && bytes <= MOST_ELEMENT_BYTES && indim_shape_element_count(s.whole) >= LEAST_BYTES / bytes;
+  s.visits = MOST_INSTRS;
+  bool is_ours = is_worth && fits(&s, s.condition, 0) && fits(&s, s.body, 0);
+  for (int32_t k = 0; k < loop->shape->member_count && is_ours; k++) {
+    is_ours = is_scalar_or_whole(&s, loop->shape->members[k]);
+  }
+  return is_ours;
+}
+
 // The loop over a block ------------------------------------------------------------------------------------------------
 
 typedef struct blocks {
   search s;
   int32_t count;  // values
+  int32_t block;  // elements
   const indim_computation *any, *condition, *body;
 } blocks;
 
-static bool shape_of_block(indim_expander *x, const indim_shape *shape, indim_shape *out) {
-  const int64_t size = BLOCK;
+static bool shape_of_block(indim_expander *x, const blocks *w, const indim_shape *shape, indim_shape *out) {
+  const int64_t size = w->block;
   bool is_scalar = indim_shape_is_scalar(shape);
   indim_build_fail(x->b, indim_shape_init(x->cx, shape->type, is_scalar ? 0 : 1, is_scalar ? NULL : &size, out));
   return x->b->status == INDIM_OK;
@@ -325,7 +378,7 @@ static value copy(indim_expander *x, const blocks *w, const indim_computation *c
       made[i] = copy(x, w, called_by(instr), operands);
       break;
     default:
-      if (!shape_of_block(x, instr->shape, &shape)) {
+      if (!shape_of_block(x, w, instr->shape, &shape)) {
         return NULL;
       }
       made[i] = instr->op == INDIM_OP_BROADCAST
@@ -349,7 +402,7 @@ static const indim_computation *make_copy(indim_expander *x, const blocks *w, co
 static const indim_shape **make_shapes(indim_expander *x, const blocks *w, bool is_block) {
   void *memory = NULL;
   indim_arena *arena = &x->b->module->arena;
-  int64_t size = is_block ? BLOCK : indim_shape_element_count(w->s.whole);
+  int64_t size = is_block ? w->block : indim_shape_element_count(w->s.whole);
   indim_build_fail(x->b, indim_arena_array(arena, 2 * (size_t)w->count, sizeof(indim_shape *), &memory));
   const indim_shape **shapes = memory;
   for (int32_t k = 0; k < w->count && x->b->status == INDIM_OK; k++) {
@@ -368,11 +421,11 @@ static const indim_shape **make_shapes(indim_expander *x, const blocks *w, bool 
 static value step(indim_expander *x, const void *about, value index, value *values) {
   blocks w = *(const blocks *)about;
   value *parts = indim_expand_values(x, w.count);
-  value size = indim_build_scalar_int(x->b, INDIM_S64, BLOCK);
+  value size = indim_build_scalar_int(x->b, INDIM_S64, w.block);
   value start = indim_build_binary(x->b, INDIM_OP_MULTIPLY, index, size, NULL, 0);
   for (int32_t k = 0; k < w.count && parts != NULL; k++) {
     bool is_scalar = indim_shape_is_scalar(x->instr->shape->members[k]);
-    parts[k] = is_scalar ? values[k] : indim_expand_part(x, values[k], 0, start, BLOCK);
+    parts[k] = is_scalar ? values[k] : indim_expand_part(x, values[k], 0, start, w.block);
   }
   if (parts == NULL) {
     return NULL;
@@ -380,8 +433,11 @@ static value step(indim_expander *x, const void *about, value index, value *valu
   value done = indim_build_while(x->b, w.condition, w.body, indim_build_tuple(x->b, parts, w.count));
   for (int32_t k = 0; k < w.count; k++) {
     w.s.visits = MOST_VISITS;
-    if (!indim_shape_is_scalar(x->instr->shape->members[k]) && !is_fixed(&w.s, k)) {
-      value *result = &values[w.count + k];
+    value *result = &values[w.count + k];
+    if (indim_shape_is_scalar(x->instr->shape->members[k])) {
+      bool is_same = w.s.any != NULL || !is_used(x->instr, k);
+      *result = is_same ? *result : indim_build_get_tuple_element(x->b, done, k);
+    } else if (!is_fixed(&w.s, k)) {
       *result = indim_expand_put_part(x, *result, 0, start, indim_build_get_tuple_element(x->b, done, k));
     }
   }
@@ -392,7 +448,11 @@ static value expand_elementwise(indim_expander *x) {
   blocks w = {.count = (int32_t)x->instr->shape->member_count};
   w.s.condition = indim_instr_computation(x->instr, INDIM_ATTR_CONDITION);
   w.s.body = indim_instr_computation(x->instr, INDIM_ATTR_BODY);
-  w.s.whole = find_any(w.s.condition)->operands[0]->shape;
+  w.s.any = find_any(w.s.condition);
+  for (int32_t k = 0; k < w.count; k++) {
+    w.s.whole = indim_shape_is_scalar(x->instr->shape->members[k]) ? w.s.whole : x->instr->shape->members[k];
+  }
+  w.block = w.s.any != NULL ? BLOCK : counted_block(indim_shape_element_count(w.s.whole));
   indim_shape state;
   const indim_shape **shapes = make_shapes(x, &w, true);
   const indim_shape **all = make_shapes(x, &w, false);
@@ -407,7 +467,7 @@ static value expand_elementwise(indim_expander *x) {
   w.any = indim_expand_reducer(x, "any", INDIM_OP_OR, INDIM_PRED);
   w.condition = make_copy(x, &w, "active", w.s.condition, &state);
   w.body = make_copy(x, &w, "step", w.s.body, &state);
-  int64_t count = (indim_shape_element_count(w.s.whole) + BLOCK - 1) / BLOCK;
+  int64_t count = (indim_shape_element_count(w.s.whole) + w.block - 1) / w.block;
   indim_expand_loop loop = indim_expand_make_loop(x, count, all, 2 * w.count, step, &w);
   indim_expand_begin(x);
   for (int32_t k = 0; k < w.count; k++) {

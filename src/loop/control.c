@@ -311,10 +311,54 @@ static void yield_results(indim_lowering *l, indim_flow *body, const looping *w)
   }
 }
 
+// Whether a body has no loop nests that threads could share: all that it computes is small, but for what it updates in place.
+static bool is_of_small_arrays(const indim_flow *body) {
+  for (int32_t i = 0; i < body->item_count; i++) {
+    const indim_flow_item *item = body->items[i];
+    bool is_update = item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_DYNAMIC_UPDATE_SLICE &&
+                     item->overwrites && indim_plan_is_small(item->operands[1]);
+    bool is_computed = item->kind != INDIM_FLOW_PARAMETER && item->placement == INDIM_PLACEMENT_MEMORY;
+    bool is_array = indim_shape_is_array(item->shape);
+    if (is_computed && is_array && !is_update && !indim_plan_is_small(item)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A loop that counts its steps and carries nothing else, but updates arrays in place, is a for: its index has a range, and steps that
+// keep to elements of their own may run on threads. False for any other loop.
+static bool lower_counted(indim_lowering *l, indim_flow_item *item, const looping *w) {
+  indim_loop_builder *b = &l->b;
+  indim_flow *body = item->flows[1];
+  int32_t counter = 0;
+  int64_t steps = 0;
+  if (w->row_count != 1 || !indim_plan_counts_steps(item, &counter, &steps) || w->list[counter].how != CARRIED_ROWS ||
+      !is_of_small_arrays(body)) {
+    return false;
+  }
+  l->loop_depth++;
+  indim_value_id index = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, steps), 1, 0, NULL, NULL);
+  indim_value_id *in = indim_lower_alloc(l, 1, sizeof *in);
+  for (int32_t k = 0; k < w->count && in != NULL; k++) {
+    *in = index;
+    bind(l, &w->list[k], item->operands[k], in, body->parameters[k]);
+  }
+  indim_lower_flow(l, body);
+  indim_loop_for_end(b, NULL, NULL);
+  l->loop_depth--;
+  indim_value_id *results = indim_lower_alloc(l, 1, sizeof *results);
+  for (int32_t k = 0; k < w->count && results != NULL; k++) {
+    *results = indim_loop_index(b, steps);
+    bind(l, &w->list[k], item->operands[k], results, indim_flow_result(item, k));
+  }
+  return true;
+}
+
 static void lower_while(indim_lowering *l, indim_flow_item *item) {
   indim_loop_builder *b = &l->b;
   looping w = {0};
-  if (!prepare(l, item, &w)) {
+  if (!prepare(l, item, &w) || lower_counted(l, item, &w)) {
     return;
   }
   indim_flow *condition = item->flows[0];

@@ -234,6 +234,10 @@ static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of
       return INDIM_OK;
     }
   }
+  if (indim_expand_is_while_counted(instr)) {
+    m->flow->item_count--;  // the loop itself
+    return walk_expansion(m, instr, of, out);
+  }
   if (instr->op == INDIM_OP_WHILE && indim_shape_is_tuple(instr->shape)) {
     INDIM_TRY(indim_flow_hoist(m, item));
   }

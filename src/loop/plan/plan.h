@@ -16,6 +16,8 @@ bool indim_plan_is_small(const indim_flow_item *item);
 void indim_plan_mark_indexed(indim_flow *flow);
 // Whether a small array can be computed in registers, its operands being small, too.
 bool indim_plan_can_be_in_registers(const indim_flow_item *item);
+// unroll_while.c: whether a while loop goes from step 0 to a constant number of them, which the carried s64 |*out_counter| counts.
+bool indim_plan_counts_steps(const indim_flow_item *loop, int32_t *out_counter, int64_t *out_steps);
 // plan_print.c: the flow and those inside it as text.
 void indim_plan_print(const indim_flow *flow, indim_buffer *out);
 // plan_report.c: the flow and those inside it as JSON, when it is lowered, to the options' |out_items|. NO_MEMORY.

@@ -140,10 +140,15 @@ void indim_plan_mark_indexed(indim_flow *flow) {
 
 // Registers ------------------------------------------------------------------------------------------------------------
 
-// An element of an array that is in memory in any case: one load, wherever it is.
-static bool is_loaded_element(const indim_flow_item *item) {
-  if (!is_access(item) || item->instr->op != INDIM_OP_DYNAMIC_SLICE || item->operands[0]->kind == INDIM_FLOW_OP ||
-      indim_shape_element_count(item->shape) != 1) {
+// An element of an array that is in memory in any case, one load, wherever it is; or some that follow each other there and fill
+// registers, as a block that a loop is given.
+static bool is_loaded_slice(const indim_flow_item *item) {
+  enum { FULL = 16 };
+  if (!is_access(item) || item->instr->op != INDIM_OP_DYNAMIC_SLICE || item->operands[0]->kind == INDIM_FLOW_OP) {
+    return false;
+  }
+  int64_t count = indim_shape_element_count(item->shape);
+  if (count != 1 && (item->shape->rank != 1 || count % FULL != 0)) {
     return false;
   }
   const indim_flow_item *whole = item->operands[0];
@@ -160,7 +165,7 @@ bool indim_plan_can_be_in_registers(const indim_flow_item *item) {
   if (item->kind != INDIM_FLOW_OP || !indim_plan_is_small(item) || item->member_count > 0 || item->is_indexed) {
     return false;
   }
-  if (is_loaded_element(item)) {
+  if (is_loaded_slice(item)) {
     return true;
   }
   if (!indim_regs_can(item->instr) || (is_access(item) && item->operands[0]->is_indexed)) {

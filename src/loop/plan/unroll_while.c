@@ -127,6 +127,20 @@ static int32_t count_steps(const indim_flow_item *loop) {
   return -1;
 }
 
+bool indim_plan_counts_steps(const indim_flow_item *loop, int32_t *out_counter, int64_t *out_steps) {
+  const indim_flow_item *condition = loop->flows[0]->results[0];
+  counter c = {0};
+  bool counts =
+      !has_effect(loop->flows[0]) && condition->kind == INDIM_FLOW_OP && condition->instr->op == INDIM_OP_COMPARE &&
+      indim_instr_direction(condition->instr) == INDIM_COMPARE_LT && condition->operands[0]->shape->type == INDIM_S64 &&
+      read_counter(loop, condition->operands[0], &c) && read_fixed(loop, condition->operands[1], out_steps);
+  if (!counts || c.value != 0 || c.by != 1 || *out_steps < 1) {
+    return false;
+  }
+  *out_counter = condition->operands[0]->number;
+  return true;
+}
+
 // The body -----------------------------------------------------------------------------------------------------------
 
 // The rows of a small array in registers, more or less; a large one is the body of a loop, which counts once.
