@@ -376,6 +376,8 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     prefer_interleaved(&nest);
     nest.stacked = stacked_dim(&nest, &f) + 1;
     limit_unroll(&nest);
+    bool is_wide = nest.stacked > 0 && nest.sizes[nest.stacked - 1] > 2;  // a body has as many vectors
+    nest.unroll = is_wide ? 1 : nest.unroll;
     match_unroll(&nest, item);
     nest.streams = is_non_temporal(&nest, item, at);
     if (!converts(item, at)) {
