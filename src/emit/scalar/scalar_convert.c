@@ -309,16 +309,39 @@ LLVMValueRef indim_emit_float_of_bits(indim_emit *e, indim_type type, LLVMValueR
 
 // Converting ----------------------------------------------------------------------------------------------------------
 
-// A 64-bit integer rounded to odd to 53 significant bits.
-static LLVMValueRef int_rounded_to_odd(indim_emit *e, bool is_signed, LLVMValueRef x) {
+// An integer of |bits| bits rounded to odd to |digits| significant ones, or fewer: exact as a float of so many.
+static LLVMValueRef int_rounded_to_odd(indim_emit *e, bool is_signed, int32_t bits, int32_t digits, LLVMValueRef x) {
   LLVMBuilderRef b = e->builder;
-  const uint64_t exact = UINT64_C(1) << 53;
+  const uint64_t exact = UINT64_C(1) << digits;
+  const uint64_t dropped = (UINT64_C(1) << (bits - digits)) - 1;
   LLVMValueRef is_exact = is_signed ? compare_const(e, LLVMIntULT, add_const(e, x, exact), 2 * exact)
                                     : compare_const(e, LLVMIntULT, x, exact);
-  LLVMValueRef is_inexact = compare_const(e, LLVMIntNE, and_const(e, x, 0x7FF), 0);
-  LLVMValueRef sticky = shl_const(e, LLVMBuildZExt(b, is_inexact, LLVMTypeOf(x), ""), 11);
-  LLVMValueRef odd = LLVMBuildOr(b, and_const(e, x, ~UINT64_C(0x7FF)), sticky, "");
+  LLVMValueRef is_inexact = compare_const(e, LLVMIntNE, and_const(e, x, dropped), 0);
+  LLVMValueRef sticky = shl_const(e, LLVMBuildZExt(b, is_inexact, LLVMTypeOf(x), ""), bits - digits);
+  LLVMValueRef odd = LLVMBuildOr(b, and_const(e, x, ~dropped), sticky, "");
   return LLVMBuildSelect(b, is_exact, x, odd, "");
+}
+
+// The double of an integer, rounded to odd to the digits of a float: integers are no subnormal floats.
+static LLVMValueRef float_of_whole(indim_emit *e, LLVMValueRef x) {
+  LLVMBuilderRef b = e->builder;
+  const uint64_t dropped = (UINT64_C(1) << 29) - 1;
+  LLVMValueRef bits = as_ints(e, x);
+  LLVMValueRef kept = and_const(e, bits, ~dropped);
+  LLVMValueRef is_exact = LLVMBuildICmp(b, LLVMIntEQ, kept, bits, "");
+  LLVMValueRef odd = LLVMBuildOr(b, kept, indim_emit_int_like(e, bits, dropped + 1), "");
+  LLVMValueRef chosen = LLVMBuildSelect(b, is_exact, kept, odd, "");
+  return LLVMBuildFPTrunc(b, LLVMBuildBitCast(b, chosen, LLVMTypeOf(x), ""), indim_emit_floats(e, x), "");
+}
+
+// An integer as an i32 that becomes the same f16: beyond 2^17 that is infinite.
+static LLVMValueRef int_near_f16(indim_emit *e, bool is_signed, LLVMValueRef x) {
+  const uint64_t limit = UINT64_C(1) << 17;
+  x = indim_emit_binary_intrinsic(e, is_signed ? "llvm.smin" : "llvm.umin", x, indim_emit_int_like(e, x, limit));
+  if (is_signed) {
+    x = indim_emit_binary_intrinsic(e, "llvm.smax", x, indim_emit_int_like(e, x, UINT64_C(0) - limit));
+  }
+  return LLVMBuildIntCast2(e->builder, x, indim_emit_ints(e, x, 32), 1, "");
 }
 
 // Doubles from 64-bit integers, for which x86 before AVX-512 has no vector instruction: the halves go into the low bits
@@ -340,10 +363,14 @@ static LLVMValueRef int_to_float(indim_emit *e, indim_type from, indim_type to, 
   bool is_signed = indim_type_is_signed_int(from);
   int32_t bits = indim_type_bits(from);
   bool is_narrow = to != INDIM_F32 && to != INDIM_F64;
-  if (is_narrow && bits == 64) {
-    x = int_rounded_to_odd(e, is_signed, x);
+  if (to == INDIM_F16 && bits >= 32) {
+    x = int_near_f16(e, is_signed, x);
+    is_signed = true;
+    bits = 32;
+  } else if (is_narrow && bits >= 32) {
+    x = int_rounded_to_odd(e, is_signed, bits, bits == 64 ? 53 : 24, x);
   }
-  bool through_double = to == INDIM_F64 || (is_narrow && bits > 16);
+  bool through_double = to == INDIM_F64 || (is_narrow && bits == 64);
   LLVMTypeRef type = through_double ? indim_emit_doubles(e, x) : indim_emit_floats(e, x);
   bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
   LLVMValueRef value = is_signed && is_vector && through_double && bits == 64 ? doubles_of_s64(e, x)
@@ -351,6 +378,7 @@ static LLVMValueRef int_to_float(indim_emit *e, indim_type from, indim_type to, 
                                    : LLVMBuildUIToFP(e->builder, x, type, "");
   // Up to 8 bits are exact in these; pred and the rest of the 16-bit integers need not be.
   bool is_exact = !is_narrow || (bits <= 8 && (to == INDIM_BF16 || to == INDIM_F16));
+  value = is_narrow && through_double ? float_of_whole(e, value) : value;
   return is_exact ? value : indim_emit_round(e, to, value);
 }
 
