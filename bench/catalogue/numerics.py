@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.experimental import sparse
 from row import f32, f64, i32, program, uniform
 
 
@@ -359,3 +360,9 @@ def tucker_hosvd(x):
             G = y @ y.T
             U[m] = jnp.linalg.qr(G @ (G @ U[m]))[0]
     return jnp.abs(jnp.einsum("abc,ai,bj,ck->ijk", x, *U))
+
+
+@program(f32(6000), i32(6000, 2, high=800), f32(800, 16))
+def sparse_product(values, places, x):
+    """A sparse matrix of 6000 elements (BCOO) times a dense one."""
+    return sparse.BCOO((values, places), shape=(800, 800)) @ x

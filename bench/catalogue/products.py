@@ -64,3 +64,7 @@ row("products.head_grad", jax.grad(lambda w, x: jnp.sum(jax.nn.log_softmax(x @ w
 row("products.low_rank", lambda x, a, b: x + (x @ a) @ b, f32(256, 1000), f32(1000, 8), f32(8, 1000))
 row("products.bilinear_rows", lambda x, w, y: jnp.einsum("bi,ij,bj->b", x, w, y), f32(1000, 64), f32(64, 64), f32(1000, 64))
 row("products.covariance_f64", jnp.cov, f64(32, 10_000), tolerance=1e-9)
+row("products.rank_one_update", lambda c, a, b: c - jnp.einsum("i,j->ij", a, b), f32(2000, 2000), f32(2000), f32(2000))
+row("products.batch_outer_largest", lambda a, b: jnp.einsum("bi,bj->bij", a, b).max(0), f32(4096, 16), f32(4096, 32))
+row("products.outer_transposed", lambda a, b: jnp.einsum("xyi,xyj->ijxy", a, b), f32(64, 64, 3), f32(64, 64, 5))
+row("products.scale_columns", lambda d, x: jax.lax.dot_general(x, d, (((), ()), ((1,), (0,)))), f32(20_000), f32(16, 20_000))

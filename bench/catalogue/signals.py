@@ -418,3 +418,41 @@ def ladder_filter(x):
 
     z = jnp.float32(0)
     return lax.scan(step, (z, z, z, z), x[:11025])[1]
+
+
+@program(i32(30_000, high=3000), i32(30_000, high=3000))
+def breadth_first_search(sources, targets):
+    """The distance of each node of a random graph from the first, all edges in each step."""
+
+    def step(state):
+        before, _ = state
+        after = before.at[targets].min(before[sources] + 1)
+        return after, jnp.any(after != before)
+
+    start = jnp.full(3000, 1 << 20).at[0].set(0)
+    return lax.while_loop(lambda state: state[1], step, (start, True))[0]
+
+
+@program(u8(64, 200, high=26), u8(64, 200, high=26))
+def edit_distances(first, second):
+    """Edit distances of 64 pairs of words, a row of each table in each step."""
+    places = jnp.arange(201)
+
+    def distance(a, b):
+        def next_row(above, at):
+            letter, i = at
+            best = jnp.minimum(above[:-1] + (b != letter), above[1:] + 1)
+            row = jnp.concatenate([jnp.array([i + 1]), best])
+            return lax.cummin(row - places) + places, None
+
+        return lax.scan(next_row, places, (a, jnp.arange(200)))[0][-1]
+
+    return jax.vmap(distance)(first, second)
+
+
+@program(u8(65_536, high=8))
+def run_lengths(x):
+    """Run-length encoding: values and lengths, by sums of a prefix and scatters."""
+    begins = jnp.concatenate([jnp.array([True]), x[1:] != x[:-1]])
+    run = jnp.cumsum(begins) - 1
+    return jnp.zeros(65_536, jnp.uint8).at[run].set(x), jnp.zeros(65_536, int).at[run].add(1)
