@@ -192,5 +192,5 @@ static value merge_dims(indim_expander *x) {
 }
 
 value indim_expand_convolution(indim_expander *x) {
-  return indim_merge_dims_suits(x->instr) ? merge_dims(x) : indim_phases_divide(x);
+  return indim_merge_dims_suits(x->instr) ? merge_dims(x) : indim_phases_expand(x);
 }

@@ -42,7 +42,7 @@ static value spread(indim_expander *x, int32_t i, indim_attr_id batch_id, const 
   return indim_expand_repeat(x, indim_expand_convert(x, x->operands[i], shape->type), shape, dims);
 }
 
-value indim_outer_build(indim_expander *x) {
+value indim_outer_expand(indim_expander *x) {
   indim_shape shape = *x->instr->shape;
   if (indim_type_is_float(shape.type) && indim_type_bits(shape.type) < 32) {
     shape.type = INDIM_F32;

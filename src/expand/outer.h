@@ -6,6 +6,6 @@
 
 // Whether |instr| is such a dot, which indim_expand makes elementwise: its users then compute it inside their loops.
 bool indim_outer_suits(const indim_instr *instr);
-value indim_outer_build(indim_expander *x);
+value indim_outer_expand(indim_expander *x);
 
 #endif  // INDIM_EXPAND_OUTER_H

@@ -161,7 +161,7 @@ static value combine(phases *p, int64_t a) {
   return places * by == size ? all : indim_build_slice(b, all, zeros, limits, ones);
 }
 
-value indim_phases_divide(indim_expander *x) {
+value indim_phases_expand(indim_expander *x) {
   const indim_instr *instr = x->instr;
   const indim_attr *window = window_of(instr);
   phases p = {.x = x,

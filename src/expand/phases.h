@@ -8,6 +8,6 @@
 bool indim_phases_suit(const indim_instr *instr);
 // The expansion of such a convolution.
 struct indim_expander;
-const indim_instr *indim_phases_divide(struct indim_expander *x);
+const indim_instr *indim_phases_expand(struct indim_expander *x);
 
 #endif  // INDIM_EXPAND_PHASES_H

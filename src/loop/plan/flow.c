@@ -169,6 +169,27 @@ static bool is_older_call(const maker *m, const indim_instr *instr) {
   return indim_linalg_is_older(instr) && indim_call_kind_of(m->cx, instr) == INDIM_CALL_UNKNOWN;
 }
 
+// Whether the instruction becomes a computation of other ops (expand/expand.def): all of its op, or this one.
+static bool is_expanded(const maker *m, const indim_instr *instr) {
+  switch ((int)instr->op) {
+  case INDIM_OP_FFT:
+    return m->options.is_self_contained;
+  case INDIM_OP_CUSTOM_CALL:
+    return is_older_call(m, instr);
+  case INDIM_OP_REDUCE:
+    return (m->options.may_split && indim_split_suits(instr)) || indim_narrow_reduce_suits(instr);
+  case INDIM_OP_DOT:
+    return (m->options.may_split && indim_split_suits(instr)) || indim_outer_suits(instr);
+  case INDIM_OP_CONVOLUTION:
+    return indim_merge_dims_suits(instr) ||
+           ((!m->options.has_library || !indim_type_is_float(instr->shape->type)) && indim_phases_suit(instr));
+  case INDIM_OP_WHILE:
+    return indim_expand_is_while_elementwise(instr) || indim_pivots_suit(instr);
+  default:
+    return indim_op_class_of(instr->op) == INDIM_OP_CLASS_EXPAND;
+  }
+}
+
 // A custom call: of a function of the caller's, or else of LAPACK's.
 static indim_status find_call(maker *m, const indim_instr *instr, indim_flow_item *item) {
   indim_call *call = NULL;
@@ -317,14 +338,7 @@ static indim_status walk_instr(maker *m, const indim_instr *instr, const leaves 
   if (indim_op_is_host_transfer(instr->op)) {
     return indim_host_transfer_refuse(m->cx, instr);
   }
-  bool is_expanded =
-      indim_op_class_of(instr->op) == INDIM_OP_CLASS_EXPAND ||
-      (instr->op == INDIM_OP_FFT && m->options.is_self_contained) || is_older_call(m, instr) ||
-      (m->options.may_split && indim_split_suits(instr)) || indim_outer_suits(instr) ||
-      indim_narrow_reduce_suits(instr) ||
-      ((!m->options.has_library || !indim_type_is_float(instr->shape->type)) && indim_phases_suit(instr)) ||
-      indim_merge_dims_suits(instr) || indim_expand_is_while_elementwise(instr) || indim_pivots_suit(instr);
-  return is_expanded ? walk_expansion(m, instr, of, out) : walk_op(m, instr, of, out);
+  return is_expanded(m, instr) ? walk_expansion(m, instr, of, out) : walk_op(m, instr, of, out);
 }
 
 // What the root is computed from, and what has an effect besides, or is sent or awaited.
