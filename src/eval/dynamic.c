@@ -7,6 +7,7 @@
 #include "graph/dynamic.h"
 #include "graph/infer.h"
 #include "graph/infer_kit.h"
+#include "graph/one_device.h"
 #include "linalg/linalg.h"
 
 typedef enum indim_dynamic_rule {
@@ -37,18 +38,6 @@ static indim_dynamic_rule rule_of(const indim_instr *instr) {
   case INDIM_OP_ASYNC_START:
   case INDIM_OP_ASYNC_UPDATE:
   case INDIM_OP_ASYNC_DONE:
-  case INDIM_OP_ALL_REDUCE:
-  case INDIM_OP_ALL_REDUCE_START:
-  case INDIM_OP_ALL_REDUCE_DONE:
-  case INDIM_OP_REDUCE_SCATTER:
-  case INDIM_OP_ALL_GATHER:
-  case INDIM_OP_ALL_GATHER_START:
-  case INDIM_OP_ALL_GATHER_DONE:
-  case INDIM_OP_ALL_TO_ALL:
-  case INDIM_OP_COLLECTIVE_PERMUTE:
-  case INDIM_OP_COLLECTIVE_PERMUTE_START:
-  case INDIM_OP_COLLECTIVE_PERMUTE_DONE:
-  case INDIM_OP_COLLECTIVE_BROADCAST:
   case INDIM_OP_IOTA:  // what comes from nowhere has as many elements as the bounds
   case INDIM_OP_RNG:
   case INDIM_OP_RNG_BIT_GENERATOR:
@@ -69,7 +58,7 @@ static indim_dynamic_rule rule_of(const indim_instr *instr) {
   case INDIM_OP_CONVOLUTION:
     return INDIM_DYNAMIC_CUT;
   default:
-    return INDIM_DYNAMIC_WHOLE;
+    return indim_op_is_collective(instr->op) ? INDIM_DYNAMIC_PASS : INDIM_DYNAMIC_WHOLE;
   }
 }
 

@@ -1,7 +1,7 @@
-// dot: out[batch, lhs free, rhs free] is the sum of products over the contracting dimensions. f32 and narrower floats
-// are summed in double and rounded once, f64 in long double; integers wrap. Where nothing is contracted there is no sum, and a
-// product of -0 stays that. ragged-dot is the same over groups of rows, or
-// of contracted places, whose sizes an operand has.
+// dot: out[batch, lhs free, rhs free] is the sum of products over the contracting dimensions. f32 and narrower floats are
+// summed in double and rounded once, to the result's type (a preferred element type may be narrower than the operands'), f64 in
+// long double; integers wrap. Where nothing is contracted there is no sum, and a product of -0 stays that. ragged-dot is the
+// same over groups of rows, or of contracted places, whose sizes an operand has.
 #include <string.h>
 
 #include "array/permutation.h"
@@ -67,7 +67,7 @@ static indim_status make_side(indim_arena *arena, const indim_instr *instr, cons
   return list_offsets(arena, value->shape, contracting, contracting_count, &out->contracted, &out->contracted_count);
 }
 
-// Element of an operand, in the result's type where that differs (a preferred element type).
+// Element of an operand, in the type of the sums.
 static indim_scalar load(const side *s, int64_t place, indim_type type) {
   indim_type own = s->value->shape->type;
   indim_scalar value = indim_scalar_load(own, s->value->data, place);
@@ -80,7 +80,8 @@ static indim_scalar sum_products(const side *lhs, int64_t lhs_base, const side *
   if (indim_type_is_float(type) && type != INDIM_F64) {
     double sum = lhs->is_summed ? 0 : -0.0;
     for (int64_t k = 0; k < count; k++) {
-      sum += load(lhs, lhs_base + lhs->contracted[k], type).f * load(rhs, rhs_base + rhs->contracted[k], type).f;
+      sum +=
+          load(lhs, lhs_base + lhs->contracted[k], INDIM_F64).f * load(rhs, rhs_base + rhs->contracted[k], INDIM_F64).f;
     }
     return (indim_scalar){.f = sum};
   }

@@ -138,23 +138,13 @@ indim_status indim_eval_collective(indim_evaluator *e, const indim_instr *instr,
   return exchange(e, instr, instr->shape, operands, out);
 }
 
-// Whether a start is stated to return the result alone, as all-reduce-start may.
-static bool returns_result(const indim_instr *instr) {
-  const indim_shape *shape = instr->shape;
-  if (instr->operand_count == 1) {
-    return indim_shape_compatible(instr->operands[0]->shape, shape);
-  }
-  return indim_shape_is_tuple(shape) && shape->member_count == instr->operand_count &&
-         indim_shape_compatible(instr->operands[0]->shape, shape->members[0]);
-}
-
 // (operands, result, context).
 indim_status indim_eval_collective_start(indim_evaluator *e, const indim_instr *instr, indim_value **operands,
                                          indim_value **out) {
   indim_value *given = NULL;
   indim_value *result = NULL;
   INDIM_TRY(indim_collective_verify_alone(e->cx, instr));
-  if (returns_result(instr)) {
+  if (indim_collective_start_is_result(instr)) {
     return exchange(e, instr, instr->shape, operands, out);
   }
   INDIM_TRY(operands_as(e, instr, instr->shape->members[0], operands, &given));

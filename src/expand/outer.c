@@ -1,5 +1,6 @@
 // A dot that contracts nothing, out[batch, i, j] = lhs[batch, i] * rhs[batch, j], as a product of two broadcasts. Its elements
-// are those that loops of a dot would give: floats of less than 32 bits are multiplied in f32, exactly, and rounded once.
+// are those of the sum of one product that starts at -0: floats are multiplied in f32, or f64 where there is one, and rounded
+// once, to the result's type.
 #include "expand/outer.h"
 
 #include "array/permutation.h"
@@ -10,20 +11,15 @@ static bool has_none(const indim_instr *instr, indim_attr_id id) {
   return count == 0;
 }
 
-// Nothing that is rounded before it is multiplied: an operand that has more bits than the result.
-static bool fits(indim_type type, const indim_shape *operand) {
-  return indim_type_is_float(operand->type) == indim_type_is_float(type) &&
-         indim_type_bits(operand->type) <= indim_type_bits(type);
+static bool is_number(const indim_shape *shape) {
+  return shape->type != INDIM_PRED && !indim_type_is_complex(shape->type);
 }
 
 bool indim_outer_suits(const indim_instr *instr) {
-  if (instr->op != INDIM_OP_DOT || instr->operand_count != 2 || !has_none(instr, INDIM_ATTR_LHS_CONTRACTING_DIMS) ||
-      indim_instr_attr(instr, INDIM_ATTR_DOT_ALGORITHM) != NULL) {
+  if (instr->op != INDIM_OP_DOT || instr->operand_count != 2 || !has_none(instr, INDIM_ATTR_LHS_CONTRACTING_DIMS)) {
     return false;
   }
-  indim_type type = instr->shape->type;
-  return type != INDIM_PRED && !indim_type_is_complex(type) && fits(type, instr->operands[0]->shape) &&
-         fits(type, instr->operands[1]->shape);
+  return is_number(instr->shape) && is_number(instr->operands[0]->shape) && is_number(instr->operands[1]->shape);
 }
 
 // Operand |i| in |shape|'s dimensions: those of the batch, then those of the left, then those of the right.
@@ -44,8 +40,9 @@ static value spread(indim_expander *x, int32_t i, indim_attr_id batch_id, const 
 
 value indim_outer_expand(indim_expander *x) {
   indim_shape shape = *x->instr->shape;
-  if (indim_type_is_float(shape.type) && indim_type_bits(shape.type) < 32) {
-    shape.type = INDIM_F32;
+  if (indim_type_is_float(shape.type) && shape.type != INDIM_F64) {
+    bool has_f64 = x->instr->operands[0]->shape->type == INDIM_F64 || x->instr->operands[1]->shape->type == INDIM_F64;
+    shape.type = has_f64 ? INDIM_F64 : INDIM_F32;
   }
   indim_expand_begin(x);
   value lhs = spread(x, 0, INDIM_ATTR_LHS_BATCH_DIMS, &shape);

@@ -102,7 +102,8 @@ static bool is_same(place x, place y) {
   return carried(x) >= 0 ? carried(x) == carried(y) : x.instr == y.instr && x.of == y.of;
 }
 
-// Of select(x < 0, x + size, x), which is x for what is never negative, x; and that in another integral type, as it is never large either.
+// Of select(x < 0, x + size, x), which is x for what is never negative, x; and that in another integral type, as it is never
+// large either.
 static place without_wrapping(search *s, place p) {
   if (p.instr->op == INDIM_OP_CONVERT && indim_type_is_integral(p.instr->shape->type) &&
       indim_type_is_integral(p.instr->operands[0]->shape->type)) {
@@ -239,8 +240,8 @@ static bool counts_rows(search *s, place p) {
   return p.instr->op == INDIM_OP_IOTA && indim_instr_int(p.instr, INDIM_ATTR_IOTA_DIMENSION, -1) == last;
 }
 
-// The pivots of a factorization less 1.
-static bool are_pivots(search *s, place p) {
+// The pivots less 1 of a factorization of matrices with at most |rows| rows: below 0 and from |rows| on there is none.
+static bool are_pivots(search *s, place p, int64_t rows) {
   if (p.instr->op != INDIM_OP_SUBTRACT || !is_number(s, operand_of(s, p, 1), 1)) {
     return false;
   }
@@ -252,8 +253,12 @@ static bool are_pivots(search *s, place p) {
   const indim_attr *name = indim_instr_attr(member, INDIM_ATTR_CUSTOM_CALL_TARGET);
   indim_type type = INDIM_TYPE_INVALID;
   const indim_linalg_target *target = name == NULL ? NULL : indim_linalg_find(name->value.text, &type);
-  return target != NULL && target->id == INDIM_LINALG_GETRF && named->op == INDIM_OP_GET_TUPLE_ELEMENT &&
-         indim_instr_int(named, INDIM_ATTR_INDEX, -1) == 1;
+  if (target == NULL || target->id != INDIM_LINALG_GETRF || named->op != INDIM_OP_GET_TUPLE_ELEMENT ||
+      indim_instr_int(named, INDIM_ATTR_INDEX, -1) != 1 || member->operand_count == 0) {
+    return false;
+  }
+  const indim_shape *matrix = member->operands[0]->shape;
+  return indim_shape_is_array(matrix) && matrix->rank >= 2 && matrix->sizes[matrix->rank - 2] <= rows;
 }
 
 // Whether the loop has a step for each pivot.
@@ -290,18 +295,19 @@ static bool find(search *s) {
   }
   const indim_shape *swaps = shape->members[s->swaps];
   const indim_shape *rows = shape->members[s->permutation];
-  bool suits =
-      is_rows(swaps) && swaps->rank == rows->rank && swaps->sizes[swaps->rank - 1] <= rows->sizes[rows->rank - 1];
+  place given = initial(s, s->swaps);
+  bool suits = is_rows(swaps) && indim_shape_compatible(given.instr->shape, swaps) && swaps->rank == rows->rank &&
+               swaps->sizes[swaps->rank - 1] <= rows->sizes[rows->rank - 1];
   for (int32_t k = 0; k < shape->member_count && suits; k++) {
     suits = k == s->permutation || carried(next(s, k)) == k || is_counter(s, k);
   }
-  return suits && counts_rows(s, initial(s, s->permutation)) && are_pivots(s, initial(s, s->swaps)) &&
+  return suits && counts_rows(s, initial(s, s->permutation)) && are_pivots(s, given, rows->sizes[rows->rank - 1]) &&
          steps_through(s, swaps->sizes[swaps->rank - 1]) && s->visits > 0;
 }
 
 bool indim_pivots_suit(const indim_instr *loop) {
-  if (loop->op != INDIM_OP_WHILE || !indim_shape_is_tuple(loop->shape) || loop->shape->member_count > MOST_CARRIED ||
-      loop->operands[0]->op != INDIM_OP_TUPLE) {
+  if (loop->op != INDIM_OP_WHILE || indim_instr_has_effect(loop) || !indim_shape_is_tuple(loop->shape) ||
+      loop->shape->member_count > MOST_CARRIED || loop->operands[0]->op != INDIM_OP_TUPLE) {
     return false;
   }
   search s = search_of(loop);
@@ -313,6 +319,7 @@ value indim_pivots_expand(indim_expander *x) {
   search s = search_of(x->instr);
   const indim_shape *shape = x->instr->shape;
   (void)find(&s);
+  s.visits = MOST_VISITS;  // for the counters
   const indim_shape *swaps = shape->members[s.swaps];
   int64_t count = swaps->sizes[swaps->rank - 1];
   indim_expand_begin(x);

@@ -2,6 +2,7 @@
 #include "graph/dynamic.h"
 
 #include "graph/infer_kit.h"
+#include "graph/one_device.h"
 #include "graph/op_type.h"
 
 static bool has_dynamic(const indim_shape *shape) { return shape != NULL && !indim_shape_is_static(shape); }
@@ -155,18 +156,6 @@ static const char *reason_against(const indim_instr *instr) {
   case INDIM_OP_ASYNC_START:
   case INDIM_OP_ASYNC_UPDATE:
   case INDIM_OP_ASYNC_DONE:
-  case INDIM_OP_ALL_REDUCE:
-  case INDIM_OP_ALL_REDUCE_START:
-  case INDIM_OP_ALL_REDUCE_DONE:
-  case INDIM_OP_REDUCE_SCATTER:
-  case INDIM_OP_ALL_GATHER:
-  case INDIM_OP_ALL_GATHER_START:
-  case INDIM_OP_ALL_GATHER_DONE:
-  case INDIM_OP_ALL_TO_ALL:
-  case INDIM_OP_COLLECTIVE_PERMUTE:
-  case INDIM_OP_COLLECTIVE_PERMUTE_START:
-  case INDIM_OP_COLLECTIVE_PERMUTE_DONE:
-  case INDIM_OP_COLLECTIVE_BROADCAST:
   case INDIM_OP_CUSTOM_CALL:  // who reads it knows its arrays
     return NULL;
   case INDIM_OP_RNG_BIT_GENERATOR:
@@ -174,7 +163,9 @@ static const char *reason_against(const indim_instr *instr) {
   case INDIM_OP_CONVOLUTION:
     return is_plain_convolution(instr) ? NULL : "the window, and what is in groups, may have no dynamic dimensions";
   default:
-    return indim_instr_is_elementwise(instr) ? NULL : "it runs on static shapes only, no dynamic dimensions";
+    return indim_instr_is_elementwise(instr) || indim_op_is_collective(instr->op)
+               ? NULL
+               : "it runs on static shapes only, no dynamic dimensions";
   }
 }
 

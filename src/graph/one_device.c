@@ -110,3 +110,32 @@ bool indim_permute_keeps(const indim_instr *instr) {
   }
   return false;
 }
+
+bool indim_op_is_collective(indim_op op) {
+  switch ((int)op) {
+  case INDIM_OP_ALL_REDUCE:
+  case INDIM_OP_ALL_REDUCE_START:
+  case INDIM_OP_ALL_REDUCE_DONE:
+  case INDIM_OP_REDUCE_SCATTER:
+  case INDIM_OP_ALL_GATHER:
+  case INDIM_OP_ALL_GATHER_START:
+  case INDIM_OP_ALL_GATHER_DONE:
+  case INDIM_OP_ALL_TO_ALL:
+  case INDIM_OP_COLLECTIVE_PERMUTE:
+  case INDIM_OP_COLLECTIVE_PERMUTE_START:
+  case INDIM_OP_COLLECTIVE_PERMUTE_DONE:
+  case INDIM_OP_COLLECTIVE_BROADCAST:
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool indim_collective_start_is_result(const indim_instr *instr) {
+  const indim_shape *shape = instr->shape;
+  if (instr->operand_count == 1) {
+    return indim_shape_compatible(instr->operands[0]->shape, shape);
+  }
+  return indim_shape_is_tuple(shape) && shape->member_count == instr->operand_count &&
+         indim_shape_compatible(instr->operands[0]->shape, shape->members[0]);
+}

@@ -11,6 +11,10 @@ bool indim_op_is_host_transfer(indim_op op);
 // UNSUPPORTED at such an instruction, with the way out.
 INDIM_CHECKED indim_status indim_host_transfer_refuse(indim_ctx *cx, const indim_instr *instr);
 
+// Collectives, and the starts and ends of those that are asynchronous.
+bool indim_op_is_collective(indim_op op);
+// Whether the start of one is stated to return the result alone, as all-reduce-start may, and not (operands, result, ..).
+bool indim_collective_start_is_result(const indim_instr *instr);
 // Devices in one group of a collective other than collective-permute; -1 if only the machine knows (the mesh form), or if
 // groups differ in size. INVALID for a replica_groups= that is none.
 INDIM_CHECKED indim_status indim_collective_group_size(indim_ctx *cx, const indim_instr *instr, int64_t *out_size);

@@ -7,8 +7,9 @@
 #include "indim/indim_host.h"
 
 enum {
-  INDIM_SORT_PIECES = 16,  // of the lines, or of a long line
-  INDIM_SORT_SLACK = 256   // elements beside those that are kept, until they are sorted
+  INDIM_SORT_PIECES = 16,      // of the lines, or of a long line
+  INDIM_SORT_WORDS = 1 << 23,  // of working memory, unless one piece needs more
+  INDIM_SORT_SLACK = 256       // elements beside those that are kept, until they are sorted
 };
 
 // The bytes of a key's type; 0 for a type that is none.
@@ -54,7 +55,9 @@ static inline int64_t indim_sort_line_count(const indim_host_sort *p) {
 }
 
 static inline int64_t indim_sort_pieces(const indim_host_sort *p) {
-  return indim_sort_line_count(p) < INDIM_SORT_PIECES ? indim_sort_line_count(p) : INDIM_SORT_PIECES;
+  int64_t most = indim_sort_line_count(p) < INDIM_SORT_PIECES ? indim_sort_line_count(p) : INDIM_SORT_PIECES;
+  int64_t fit = indim_sort_room(p) > 0 ? INDIM_SORT_WORDS / indim_sort_room(p) : most;
+  return fit >= most ? most : fit > 1 ? fit : most < 1 ? most : 1;
 }
 
 #endif  // INDIM_HOST_SORT_SIZES_H

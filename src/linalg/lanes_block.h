@@ -118,8 +118,8 @@ INLINE void NAME(transpose)(const REAL *const *from, REAL *const *to) {
   memcpy(to[3], &d, sizeof d);
 }
 
-// Where the elements of an array go. A line of memory is a column or a row; its numbers are the elements, or the real and imaginary parts of
-// each.
+// Where the elements of an array go. A line of memory is a column or a row; its numbers are the elements, or the real and
+// imaginary parts of each.
 typedef struct NAME(lines) {
   int64_t parts, count, length;  // of a line: its numbers
   int64_t matrix_step;           // numbers between matrices

@@ -1,5 +1,5 @@
-// Of lanes.c, for one element type and vector width, and in the words of lanes_real.h or lanes_complex.h: Cholesky factors, LU with pivots, triangular systems. Blocks of TILE columns
-// are brought up to date by one product.
+// Of lanes.c, for one element type and vector width, and in the words of lanes_real.h or lanes_complex.h: Cholesky factors, LU
+// with pivots, triangular systems. Blocks of TILE columns are brought up to date by one product.
 
 // c -= a b, or a times the conjugate of b: |height| x |width| and |depth| between; steps in elements between rows and columns of each.
 // The tile's sizes are constants.
@@ -113,8 +113,8 @@ TARGET static void OF(trsm)(const indim_lanes_block *b, ELEMENT *scratch) {
   NAME(store)(b, 0, x, 1, x_ld);
 }
 
-// The lower factor of the lower triangle. (The transpose of an upper one is that of the conjugate matrix, and so is its factor.) Returns the order of the first leading minor that is not positive; a lane has nothing
-// of use behind it.
+// The lower factor of the lower triangle. (The transpose of an upper one is that of the conjugate matrix, and so is its factor.)
+// Returns the order of the first leading minor that is not positive; a lane has nothing of use behind it.
 TARGET static MASK OF(factor)(int64_t n, ELEMENT *a, int64_t ld) {
   MASK info = {0};
   for (int64_t first = 0; first < n; first += TILE) {

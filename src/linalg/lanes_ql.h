@@ -1,6 +1,6 @@
 // Of lanes.c, for one element type and vector width: eigenvalues of real tridiagonal matrices, by implicit QL steps (Golub and
-// Van Loan, Matrix Computations, 8.3). Lanes whose matrices would go different ways take every step
-// together, and those that have nothing to do in one rotate by nothing.
+// Van Loan, Matrix Computations, 8.3). Lanes whose matrices would go different ways take every step together, and those that have
+// nothing to do in one rotate by nothing.
 
 INLINE void NAME(rotate)(int64_t n, VECTOR *x, VECTOR *y, VECTOR c, VECTOR s) {
   for (int64_t i = 0; i < n; i++) {
@@ -14,7 +14,8 @@ INLINE void NAME(rotate)(int64_t n, VECTOR *x, VECTOR *y, VECTOR c, VECTOR s) {
 // The rotations are applied to the columns of q, |height| vectors each.
 TARGET static void NAME(ql_step)(int64_t height, int64_t l, int64_t most, MASK m, MASK active, VECTOR last, VECTOR *d,
                                  VECTOR *e, VECTOR *q, int64_t ld) {
-  // Squares below are too near to where numbers end to rotate by; to leave them out is no error beside rounding's.
+  // Sums of squares below this are treated as 0: next to underflow they have too few digits, and leaving them out is less than the
+  // rounding error.
   const REAL nothing = sizeof(REAL) == 4 ? (REAL)1e-30 : (REAL)1e-290;
   VECTOR g = (d[l + 1] - d[l]) / (2 * e[l]);
   VECTOR r = NAME(sqrt)(g * g + 1);

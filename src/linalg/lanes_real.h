@@ -1,6 +1,5 @@
 // Of lanes.c, for one element type and vector width: the words in which lanes_factor.h and lanes_householder.h are
-// written, for real matrices, whose
-// elements are a vector each. No include guard: the last one included of this and lanes_complex.h holds.
+// written, for real matrices, whose elements are a vector each. No include guard: the last one included of this and lanes_complex.h holds.
 #undef ELEMENT
 #undef PARTS
 #undef OF

@@ -311,7 +311,16 @@ static void yield_results(indim_lowering *l, indim_flow *body, const looping *w)
   }
 }
 
-// Whether a body has no loop nests that threads could share: all that it computes is small, but for what it updates in place.
+// Whether an item reads more than it gives: a long sum that threads could share.
+static bool is_of_large_operand(const indim_flow_item *item) {
+  bool sums = item->kind == INDIM_FLOW_OP &&
+              (item->instr->op == INDIM_OP_REDUCE || item->instr->op == INDIM_OP_REDUCE_WINDOW ||
+               item->instr->op == INDIM_OP_DOT || item->instr->op == INDIM_OP_SELECT_AND_SCATTER);
+  return sums && !(indim_plan_is_small(item->operands[0]) && indim_plan_is_small(item->operands[1]));
+}
+
+// Whether a body has no loop nests that threads could share: all that it computes is small, but for what it updates in place, and
+// what that is made of.
 static bool is_of_small_arrays(const indim_flow *body) {
   for (int32_t i = 0; i < body->item_count; i++) {
     const indim_flow_item *item = body->items[i];
@@ -319,7 +328,7 @@ static bool is_of_small_arrays(const indim_flow *body) {
                      item->overwrites && indim_plan_is_small(item->operands[1]);
     bool is_computed = item->kind != INDIM_FLOW_PARAMETER && item->placement == INDIM_PLACEMENT_MEMORY;
     bool is_array = indim_shape_is_array(item->shape);
-    if (is_computed && is_array && !is_update && !indim_plan_is_small(item)) {
+    if (is_of_large_operand(item) || (is_computed && is_array && !is_update && !indim_plan_is_small(item))) {
       return false;
     }
   }

@@ -12,7 +12,7 @@ enum {
   SLACK = 16  // of lists that vectors go over
 };
 
-static const int64_t ANYWHERE = INT64_MAX / 16;  // beyond every element
+static const int64_t ANYWHERE = INTPTR_MAX / 16;  // beyond every element
 
 // Where a row, or a step of the sum, is.
 typedef struct place {

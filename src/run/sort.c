@@ -307,8 +307,10 @@ static void sort_by_digits(const indim_sort_context *context, line *l) {
   }
 }
 
+static bool stops(const indim_sort_context *context) { return context->stop != NULL && *context->stop != 0; }
+
 // Of a single piece all digits are counted at once.
-static void sort_piece_by_digits(line *l) {
+static void sort_piece_by_digits(const indim_sort_context *context, line *l) {
   enum { DIGITS = 32 / DIGIT_BITS };
   uint32_t counts[DIGITS][VALUES];
   memset(counts, 0, sizeof counts);
@@ -317,7 +319,7 @@ static void sort_piece_by_digits(line *l) {
       counts[d][digit_of(l->words[0][i], 32 + d * DIGIT_BITS)]++;
     }
   }
-  for (int32_t d = 0; d < DIGITS; d++) {
+  for (int32_t d = 0; d < DIGITS && !stops(context); d++) {
     l->counts = &counts[d];
     l->shift = 32 + d * DIGIT_BITS;
     if (place_digits(l)) {
@@ -332,7 +334,7 @@ static void sort_words(const indim_sort_context *context, line *l) {
   if (l->count < LEAST_BY_DIGITS) {
     sort_by_merging(l);
   } else if (l->pieces == 1) {
-    sort_piece_by_digits(l);
+    sort_piece_by_digits(context, l);
   } else {
     l->counts = counts;
     sort_by_digits(context, l);
@@ -489,6 +491,9 @@ static void select_words(const indim_sort_context *context, line *l) {
   selection s = {l, key_data(l, 0), l->p->key_types[0], mapping_of(l->p, 0), UINT64_C(1) << 32};
   l->count = 0;
   for (int64_t at = 0; at < size && l->p->kept > 0; at += PART) {
+    if (at % CHUNK == 0 && stops(context)) {
+      return;
+    }
     if (at % CHUNK == 0 && !may_have_below(&s, at, CHUNK)) {
       at += CHUNK - PART;
       continue;
@@ -512,8 +517,6 @@ static void select_words(const indim_sort_context *context, line *l) {
 }
 
 // Lines --------------------------------------------------------------------------------------------------------------------
-
-static bool stops(const indim_sort_context *context) { return context->stop != NULL && *context->stop != 0; }
 
 // The keys from the last to the first, each of 64 bits in two parts, the lower one first.
 static void sort_all(const indim_sort_context *context, line *l) {

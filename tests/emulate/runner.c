@@ -20,6 +20,7 @@
 #include "linalg/service.h"
 #include "run/fft.h"
 #include "run/matmul.h"
+#include "run/sort.h"
 
 // A program, and how its files are called.
 typedef struct entry {
@@ -86,6 +87,12 @@ static int32_t factor(void *user, const indim_host_lapack *numbers, void *const 
   (void)user;
   const indim_host_lapack_run run = {0};
   return indim_linalg_serve(&run, numbers, arrays);
+}
+
+static int32_t sort(void *user, const indim_host_sort *numbers, void *const *arrays) {
+  bool is_backwards = *(const bool *)user;
+  const indim_sort_context context = {.parallel = is_backwards ? run_backwards : run_at_once, .parallel_user = user};
+  return indim_sort_run(&context, numbers, arrays);
 }
 
 // Buffers ---------------------------------------------------------------------------------------------------------------
@@ -157,8 +164,13 @@ static int32_t call(run_case *c, bool is_backwards) {
   for (int64_t i = 0; i < c->result_count; i++) {
     results[i] = c->results[i].at;
   }
-  const indim_host host = {&is_backwards, &stop,     is_backwards ? run_backwards : run_at_once,
-                           multiply,      transform, factor};
+  const indim_host host = {.user = &is_backwards,
+                           .stop = &stop,
+                           .parallel = is_backwards ? run_backwards : run_at_once,
+                           .matmul = multiply,
+                           .fft = transform,
+                           .lapack = factor,
+                           .sort = sort};
   return c->entry->program(arguments, results, c->scratch.at, &host);
 }
 

@@ -373,6 +373,30 @@ TEST(updates_in_place_keep_the_order) {
   free_cx(cx);
 }
 
+// Loops over the same array could be one loop, but for what is called in them.
+TEST(loops_of_calls_stay_apart) {
+  indim_ctx *cx = test_cx_new();
+#define LOOP(name, config)                                                                           \
+  name " { s = (s64[], f32[48]) parameter(0) i = s64[] get-tuple-element(s), index=0 x = f32[48] "   \
+       "get-tuple-element(s), index=1 c = s64[] constant(16) at = s64[] multiply(i, c)\n"            \
+       "  p = f32[16] dynamic-slice(x, at), dynamic_slice_sizes={16}\n"                              \
+       "  n = f32[] custom-call(p), custom_call_target=\"note\", custom_call_has_side_effect=true, " \
+       "backend_config=\"" config                                                                    \
+       "\"\n  one = s64[] constant(1) j = s64[] add(i, one) ROOT r = (s64[], f32[48]) tuple(j, x) }\n"
+  check_journal(
+      cx,
+      LOOP("first", "a") LOOP(
+          "second",
+          "b") "cond { s = (s64[], f32[48]) parameter(0) i = s64[] get-tuple-element(s), index=0 n = s64[] constant(3) "
+               "ROOT r = pred[] compare(i, n), direction=LT }\n"
+               "ENTRY e { a = f32[] parameter(0) x = f32[48] broadcast(a), dimensions={} z = s64[] constant(0)\n"
+               "  t = (s64[], f32[48]) tuple(z, x) wa = (s64[], f32[48]) while(t), condition=cond, body=first\n"
+               "  wb = (s64[], f32[48]) while(t), condition=cond, body=second ROOT r = f32[] negate(a) }",
+      "f32[] 1", "a;a;a;b;b;b;");
+#undef LOOP
+  free_cx(cx);
+}
+
 // Failing ------------------------------------------------------------------------------------------------------------
 
 static indim_status failing(void *user, const indim_custom_call *call) {
@@ -546,6 +570,7 @@ TEST(callbacks_with_tokens) {
   X(calls_are_not_hoisted)                         \
   X(only_the_taken_branch_is_run)                  \
   X(updates_in_place_keep_the_order)               \
+  X(loops_of_calls_stay_apart)                     \
   X(failures_end_the_run)                          \
   X(failures_end_loops)                            \
   X(unknown_names_are_refused_with_the_known_ones) \

@@ -215,8 +215,8 @@ static complex_val any_modulus(const complex_kit *s, const complex_val *args) {
   return (complex_val){modulus, modulus};
 }
 
-// Of floats or doubles. Squares that lost digits or left the range are rare; but where they did, many lanes may be infinite, NaN
-// or 0, as in an iteration that diverges, and these need no more digits.
+// Of floats or doubles. Squares that lose digits or leave the range are rare. Where many do, as in an iteration that
+// diverges, most lanes are infinite, NaN or 0, and need no more digits.
 static val modulus_of(indim_emit *e, complex_val z) {
   kit k = kit_of(e, z.re);
   val square = fused(&k, z.re, z.re, mul(&k, z.im, z.im));

@@ -309,7 +309,7 @@ LLVMValueRef indim_emit_float_of_bits(indim_emit *e, indim_type type, LLVMValueR
 
 // Converting ----------------------------------------------------------------------------------------------------------
 
-// An integer of |bits| bits rounded to odd to |digits| significant ones, or fewer: exact as a float of so many.
+// An integer of |bits| bits rounded to odd to |digits| significant ones, or fewer: exact as a float of so many digits.
 static LLVMValueRef int_rounded_to_odd(indim_emit *e, bool is_signed, int32_t bits, int32_t digits, LLVMValueRef x) {
   LLVMBuilderRef b = e->builder;
   const uint64_t exact = UINT64_C(1) << digits;

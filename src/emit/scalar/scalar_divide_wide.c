@@ -1,5 +1,5 @@
 // Quotients of vectors of 64-bit integers. x86 has no instruction for them, and divides integers one by one, slowly. The quotient of
-// two doubles below 2^51 truncates to the right integer: one that is none is further from the next than its rounding error. Added to
+// two doubles below 2^51 truncates to the right integer: one that is not an integer is further from the next than its rounding error. Added to
 // 3 * 2^51, such an integer is in the low bits of the double. Vectors with larger numbers are left to a function of its own.
 #include <stdio.h>
 

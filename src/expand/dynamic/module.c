@@ -8,6 +8,7 @@
 #include "expand/dynamic/padder.h"
 #include "graph/dynamic.h"
 #include "graph/infer_kit.h"
+#include "graph/one_device.h"
 
 // Asking -----------------------------------------------------------------------------------------------------------------
 
@@ -328,21 +329,11 @@ static indim_dynamic_fn *rule_of(const indim_instr *instr) {
   case INDIM_OP_COPY_DONE:
   case INDIM_OP_ASYNC_START:
   case INDIM_OP_ASYNC_DONE:
-  case INDIM_OP_ALL_REDUCE:
-  case INDIM_OP_ALL_REDUCE_START:
-  case INDIM_OP_ALL_REDUCE_DONE:
-  case INDIM_OP_REDUCE_SCATTER:
-  case INDIM_OP_ALL_GATHER:
-  case INDIM_OP_ALL_GATHER_START:
-  case INDIM_OP_ALL_GATHER_DONE:
-  case INDIM_OP_ALL_TO_ALL:
-  case INDIM_OP_COLLECTIVE_PERMUTE:
-  case INDIM_OP_COLLECTIVE_PERMUTE_START:
-  case INDIM_OP_COLLECTIVE_PERMUTE_DONE:
-  case INDIM_OP_COLLECTIVE_BROADCAST:
     return indim_dynamic_one_device;
   default:
-    return indim_instr_is_elementwise(instr) ? indim_dynamic_elementwise : indim_dynamic_batch;
+    return indim_op_is_collective(instr->op)   ? indim_dynamic_one_device
+           : indim_instr_is_elementwise(instr) ? indim_dynamic_elementwise
+                                               : indim_dynamic_batch;
   }
 }
 

@@ -62,19 +62,9 @@ static value exchange(indim_padder *p, const indim_instr *instr, const indim_siz
   return is_permute && !indim_permute_keeps(instr) ? make_zeros(p, shape) : operands_as(p, instr, operands, shape);
 }
 
-// An all-reduce-start may be stated to return the result alone.
-static bool returns_result(const indim_instr *instr) {
-  const indim_shape *shape = instr->shape;
-  if (instr->operand_count == 1) {
-    return indim_shape_compatible(instr->operands[0]->shape, shape);
-  }
-  return indim_shape_is_tuple(shape) && shape->member_count == instr->operand_count &&
-         indim_shape_compatible(instr->operands[0]->shape, shape->members[0]);
-}
-
 static value start_collective(indim_padder *p, const indim_instr *instr, const indim_sized *operands) {
   const indim_shape *shape = instr->shape;
-  if (returns_result(instr)) {
+  if (indim_collective_start_is_result(instr)) {
     return exchange(p, instr, operands, shape);
   }
   return start_with(p, shape, operands_as(p, instr, operands, shape->members[0]),

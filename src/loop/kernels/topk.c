@@ -319,7 +319,9 @@ void indim_lower_topk(indim_lowering *l, indim_flow_item *item) {
   s.room = is_inserted ? room_to_insert(&s) : is_selected ? room_for(s.kept) : s.size;
   s.run_line = is_inserted ? insert_line : is_selected ? select_line : indim_sort_line_whole;
   indim_lower_explain(l, item,
-                      is_selected ? "%lld of %lld selected, by a buffer of %lld" : "%lld of %lld: sorted whole",
+                      is_inserted   ? "%lld of %lld inserted one by one into a line of %lld"
+                      : is_selected ? "%lld of %lld selected, by a buffer of %lld"
+                                    : "%lld of %lld: sorted whole",
                       (long long)s.kept, (long long)s.size, (long long)s.room);
   indim_sort_lines(&s);
 }

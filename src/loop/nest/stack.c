@@ -1,6 +1,6 @@
 // Rows of a short dimension, written out by a nest whose vectors lie along another one (indim_nest.stacked): what is stored for
 // each element of the rows is kept until the rows are whole. Rows that repeat an element, or that are moved as they are, as the
-// pixels of a mirrored image, become whole vectors by one shuffle for each, however long they are; all others are stored element
+// pixels of a mirrored image, become whole vectors by one shuffle for each, where they are shorter than a vector; all others are stored element
 // by element with the stride of a row, which the code generator interleaves where rows are short enough.
 //
 //   x x x x y y y y z z ...     from a vector of x, y, z, ...

@@ -73,7 +73,9 @@ static void collect(indim_footprints *t, const indim_loop_body *body) {
   indim_effect effects[INDIM_MAX_EFFECTS];
   for (const indim_loop_node *node = body->first; node != NULL && !t->is_opaque;
        node = indim_loop_next_in(body, node)) {
-    t->is_opaque = node->kind == INDIM_NODE_COPY || node->kind == INDIM_NODE_WHILE;
+    // Functions of the caller's may do more than write to their arrays, and keep their order.
+    t->is_opaque = node->kind == INDIM_NODE_COPY || node->kind == INDIM_NODE_WHILE ||
+                   (node->kind == INDIM_NODE_HOST && node->u.host.service == INDIM_HOST_CUSTOM_CALL);
     int32_t count = indim_loop_effects(t->program, node, effects);
     for (int32_t i = 0; i < count && !t->is_opaque; i++) {
       add_effect(t, &effects[i]);

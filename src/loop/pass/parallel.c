@@ -129,7 +129,7 @@ static indim_status make_parallel(void *user, indim_loop_node *loop, const indim
   INDIM_TRY(obstacle_of(v, loop, &obstacle));
   if (obstacle == NULL) {
     loop->u.loop.is_parallel = true;
-    loop->u.loop.grain = (trips_of(v->program, loop) + PIECES - 1) / PIECES;
+    loop->u.loop.grain = (trips_of(v->program, loop) - 1) / PIECES + 1;
   }
   return INDIM_OK;
 }

@@ -32,7 +32,8 @@ static int64_t visit_body(const indim_loop_program *program, const indim_loop_bo
     } else if (node->kind == INDIM_NODE_COPY || node->kind == INDIM_NODE_FILL) {
       own = node->u.move.count;
     } else if (node->kind == INDIM_NODE_HOST) {
-      own = INDIM_COST_POLL_ITERATION;
+      // How long a function of the caller's takes nobody knows.
+      own = node->u.host.service == INDIM_HOST_CUSTOM_CALL ? INDIM_COST_POLL_NODES : INDIM_COST_POLL_ITERATION;
     }
     for (int32_t k = 0; node->kind != INDIM_NODE_FOR && k < 2 && node->bodies[k] != NULL; k++) {
       own = indim_index_add_saturated(own, visit_body(program, node->bodies[k]));

@@ -203,7 +203,7 @@ bool indim_regs_can_dot(const indim_instr *instr) {
   return steps <= MAX_PRODUCTS;
 }
 
-// Products and sums are of the result's type; narrow floats of f32.
+// Products and sums are of the result's type; of narrow floats f32.
 static indim_type sum_type(indim_type type) {
   return indim_type_is_float(type) && type != INDIM_F64 ? INDIM_F32 : type;
 }
@@ -213,7 +213,7 @@ static void fill_side(indim_loop_builder *b, const indim_regs *regs, indim_type 
   indim_regs_pool pool = {.type = sum_type(type)};
   int32_t rank = s->shape->rank;
   for (int32_t r = 0; r < regs->row_count && b->status == INDIM_OK; r++) {
-    indim_value_id row = indim_loop_convert(b, indim_loop_convert(b, regs->rows[r], type), pool.type);
+    indim_value_id row = indim_loop_convert(b, regs->rows[r], pool.type);
     indim_pool_add_value(row, regs->lanes, &pool);
   }
   int32_t last = rank - 1;
@@ -273,7 +273,7 @@ static void spill_side(indim_loop_builder *b, const indim_regs *regs, indim_type
   s->memory = product_storage(b, sum_type(type), regs->row_count * s->memory_stride);
   indim_loop_region_begin(b, &s->memory, 1);
   for (int32_t r = 0; r < regs->row_count && b->status == INDIM_OK; r++) {
-    indim_value_id row = indim_loop_convert(b, indim_loop_convert(b, regs->rows[r], type), sum_type(type));
+    indim_value_id row = indim_loop_convert(b, regs->rows[r], sum_type(type));
     indim_loop_store(b, s->memory, indim_loop_index(b, (int64_t)r * s->memory_stride), row, 1, false);
   }
 }
