@@ -2,7 +2,7 @@
 """The catalogue: many functions and programs on Indim's plugin and on XLA:CPU, in turn, losing rows first.
 
     run.py [--only PATTERN] [--threads 1,2] [--rounds N] [--seconds S] [--below R] [--processor-time]
-           [--package FOLDER] [--json FILE] [--merge FILE] [--list] [--write]
+           [--package FOLDER] [--json FILE] [--merge FILE] [--list] [--write] [--about TEXT]
 
 A process for each backend is kept alive and asked in turn, as in ../jax_backends.py: both are bound to the same
 processors, and a ratio is the median over rounds of XLA's time / ours in that round: below 1 we are slower. Of each row
@@ -24,6 +24,7 @@ import re
 import statistics
 import sys
 import tempfile
+import textwrap
 import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -191,8 +192,8 @@ def summary(records):
     )
 
 
-def page(records):
-    """The lines of docs/catalogue.md."""
+def page(records, about):
+    """The lines of docs/catalogue.md; about: where and how these were measured."""
     out = [
         "# Catalogue",
         "",
@@ -203,6 +204,7 @@ def page(records):
         "4 us). Losing rows come first.",
         "",
     ]
+    out += [*textwrap.wrap(about, 128), ""] if about else []
     for threads in sorted({r["threads"] for r in records}):
         mine = [r for r in records if r["threads"] == threads]
         out += [f"## {threads} thread{'s' if threads > 1 else ''}", ""]
@@ -239,6 +241,7 @@ def main():
     parser.add_argument("--merge", default="")
     parser.add_argument("--list", action="store_true", help="the names of the rows, and no more")
     parser.add_argument("--write", action="store_true", help="write docs/catalogue.md")
+    parser.add_argument("--about", default="", help="with --write: where and how it was measured")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
@@ -269,7 +272,7 @@ def main():
         measure(threads, options, wanted, keep)
         print(f"{threads}T: {summary([r for r in records.values() if r['threads'] == threads])}", flush=True)
     if options.write:
-        (ROOT / "docs" / "catalogue.md").write_text("\n".join(page(list(records.values()))))
+        (ROOT / "docs" / "catalogue.md").write_text("\n".join(page(list(records.values()), options.about)))
     return 0
 
 
