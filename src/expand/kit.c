@@ -39,6 +39,12 @@ value indim_expand_reduce(indim_expander *x, const indim_computation *sum, value
   return indim_build_reduce(x->b, &operand, &zero, 1, sum, dims, count);
 }
 
+bool indim_expand_has_none(const indim_instr *instr, indim_attr_id id) {
+  int64_t count = 0;
+  (void)indim_instr_ints(instr, id, &count);
+  return count == 0;
+}
+
 bool indim_expand_is_row_major(const indim_shape *shape) {
   return !shape->has_layout || (shape->layout.padded_rank == 0 && indim_layout_is_descending(&shape->layout) &&
                                 indim_layout_is_untiled(&shape->layout, shape->rank, shape->sizes));

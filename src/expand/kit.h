@@ -37,6 +37,8 @@ const indim_computation *indim_expand_sum(indim_expander *x, indim_type type);
 // The sum over |dims|.
 value indim_expand_reduce(indim_expander *x, const indim_computation *sum, value operand, const int64_t *dims,
                           int32_t count);
+// Whether a list of an instruction is empty or not stated.
+bool indim_expand_has_none(const indim_instr *instr, indim_attr_id id);
 // Whether an array lies in the order of its indices, without tiles or padding.
 bool indim_expand_is_row_major(const indim_shape *shape);
 value indim_expand_convert(indim_expander *x, value operand, indim_type type);

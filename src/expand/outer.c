@@ -5,18 +5,13 @@
 
 #include "array/permutation.h"
 
-static bool has_none(const indim_instr *instr, indim_attr_id id) {
-  int64_t count = 0;
-  (void)indim_instr_ints(instr, id, &count);
-  return count == 0;
-}
-
 static bool is_number(const indim_shape *shape) {
   return shape->type != INDIM_PRED && !indim_type_is_complex(shape->type);
 }
 
 bool indim_outer_suits(const indim_instr *instr) {
-  if (instr->op != INDIM_OP_DOT || instr->operand_count != 2 || !has_none(instr, INDIM_ATTR_LHS_CONTRACTING_DIMS)) {
+  if (instr->op != INDIM_OP_DOT || instr->operand_count != 2 ||
+      !indim_expand_has_none(instr, INDIM_ATTR_LHS_CONTRACTING_DIMS)) {
     return false;
   }
   return is_number(instr->shape) && is_number(instr->operands[0]->shape) && is_number(instr->operands[1]->shape);

@@ -155,12 +155,6 @@ static bool is_last(const indim_instr *x, indim_attr_id id, int32_t rank) {
   return count == 1 && dims[0] == rank - 1;
 }
 
-static bool has_none(const indim_instr *x, indim_attr_id id) {
-  int64_t count = 0;
-  (void)indim_instr_ints(x, id, &count);
-  return count == 0;
-}
-
 // Whether |x| takes one element of each row: the same one, or that of the row's own index.
 static bool gathers(const indim_instr *x, bool by_row) {
   const indim_shape *shape = x->operands[0]->shape;
@@ -172,7 +166,8 @@ static bool gathers(const indim_instr *x, bool by_row) {
     is_it = sizes[d] == (by_row || d == shape->rank - 1 ? 1 : shape->sizes[d]);
   }
   if (!by_row) {
-    return is_it && indim_shape_element_count(indices) == 1 && has_none(x, INDIM_ATTR_OPERAND_BATCHING_DIMS);
+    return is_it && indim_shape_element_count(indices) == 1 &&
+           indim_expand_has_none(x, INDIM_ATTR_OPERAND_BATCHING_DIMS);
   }
   return is_it && indices->rank == shape->rank &&
          indim_instr_int(x, INDIM_ATTR_INDEX_VECTOR_DIM, -1) == shape->rank - 1 &&
@@ -191,11 +186,11 @@ static bool scatters(const indim_instr *x, bool by_row) {
   bool is_it = assigns(x) && is_last(x, INDIM_ATTR_SCATTER_DIMS_TO_OPERAND_DIMS, shape->rank) &&
                is_last(x, INDIM_ATTR_INSERTED_WINDOW_DIMS, shape->rank);
   if (!by_row) {
-    return is_it && indim_shape_element_count(indices) == 1 && has_none(x, INDIM_ATTR_INPUT_BATCHING_DIMS);
+    return is_it && indim_shape_element_count(indices) == 1 && indim_expand_has_none(x, INDIM_ATTR_INPUT_BATCHING_DIMS);
   }
   return is_it && indices->rank == shape->rank &&
          indim_instr_int(x, INDIM_ATTR_INDEX_VECTOR_DIM, -1) == shape->rank - 1 &&
-         has_none(x, INDIM_ATTR_UPDATE_WINDOW_DIMS) &&
+         indim_expand_has_none(x, INDIM_ATTR_UPDATE_WINDOW_DIMS) &&
          is_all_but_last(x, INDIM_ATTR_INPUT_BATCHING_DIMS, shape->rank) &&
          is_all_but_last(x, INDIM_ATTR_SCATTER_INDICES_BATCHING_DIMS, shape->rank);
 }
