@@ -42,14 +42,17 @@ static bool is_mirrored(const indim_instr *x, const indim_instr *y, int depth) {
   return true;
 }
 
-// Whether |x| compares the same function of both sides, in a total order (no unordered NaN).
+static bool is_partial(const indim_instr *compare) {
+  return indim_type_is_float(compare->operands[0]->shape->type) && !indim_instr_is_total_order(compare);
+}
+
+// Whether |x| compares the same function of both sides, in a total order; or columns of floats, of which NaNs are in no order.
 static bool compares_same(const indim_instr *x) {
-  if (x->op != INDIM_OP_COMPARE) {
+  if (x->op != INDIM_OP_COMPARE || indim_type_is_complex(x->operands[0]->shape->type)) {
     return false;
   }
-  indim_type type = x->operands[0]->shape->type;
-  bool is_total = indim_type_is_float(type) ? indim_instr_is_total_order(x) : !indim_type_is_complex(type);
-  return is_total && (is_mirrored(x->operands[0], x->operands[1], 0) || is_mirrored(x->operands[1], x->operands[0], 0));
+  return (!is_partial(x) || x->operands[0]->op == INDIM_OP_PARAMETER) &&
+         (is_mirrored(x->operands[0], x->operands[1], 0) || is_mirrored(x->operands[1], x->operands[0], 0));
 }
 
 static bool is_same_value(const indim_instr *x, const indim_instr *y) {
@@ -64,7 +67,8 @@ static bool is_before(const indim_instr *x) {
 
 // Whether |x| says, in the given direction, that the two sides of |before| are equal or that they are not.
 static bool says_equal(const indim_instr *x, const indim_instr *before, indim_compare_direction direction) {
-  if (!is_before(before) || !compares_same(x) || indim_instr_direction(x) != direction) {
+  if (!is_before(before) || !compares_same(x) || indim_instr_direction(x) != direction ||
+      is_partial(x) != is_partial(before)) {
     return false;
   }
   bool is_straight =
@@ -98,7 +102,7 @@ static const indim_instr *order_of_rest(const indim_instr *x, const indim_instr 
 static indim_sort_key key_of(const indim_instr *before) {
   bool is_crossed = !is_mirrored(before->operands[0], before->operands[1], 0);
   bool is_greater = indim_instr_direction(before) == INDIM_COMPARE_GT;
-  return (indim_sort_key){before->operands[is_crossed ? 1 : 0], is_greater != is_crossed};
+  return (indim_sort_key){before->operands[is_crossed ? 1 : 0], is_greater != is_crossed, is_partial(before)};
 }
 
 int32_t indim_sort_find_keys(const indim_computation *comparator, int32_t most, indim_sort_key *out) {
@@ -117,21 +121,24 @@ int32_t indim_sort_find_keys(const indim_computation *comparator, int32_t most, 
   return 0;
 }
 
-// Whether the comparator is a less or greater of the same function of both sides, or of one after another.
-static bool is_strict_order(const indim_computation *comparator) {
-  const indim_instr *order = comparator->root;
-  const indim_instr *before = NULL;
-  while (order != NULL && !is_before(order)) {
-    order = order_of_rest(order, &before);
+// Notes what is known of the comparator: that it is a less or greater of the same function of both sides, or of one after another;
+// and which columns it so orders by themselves, but for NaNs.
+static void find_order(sorting *s) {
+  const indim_instr *order = s->comparator->root;
+  while (order != NULL) {
+    const indim_instr *before = order;
+    const indim_instr *rest = is_before(order) ? NULL : order_of_rest(order, &before);
+    s->is_strict = is_before(order);
+    if ((s->is_strict || rest != NULL) && is_partial(before)) {
+      s->is_partial = true;
+      s->is_ordered[before->operands[0]->parameter_number / 2] = true;
+    }
+    order = rest;
   }
-  return order != NULL;
+  s->is_partial = s->is_partial && s->is_strict;
 }
 
 static void find_keys(sorting *s) {
-  if (s->comparator == NULL) {
-    s->is_key[0] = true;
-    return;
-  }
   for (int32_t i = 0; i < s->comparator->instr_count; i++) {
     const indim_instr *instr = s->comparator->instrs[i];
     for (int32_t k = 0; k < instr->operand_count; k++) {
@@ -338,6 +345,64 @@ static void copy_input(sorting *s, const line *to) {
   indim_loop_for_end(b, NULL, NULL);
 }
 
+// NaNs ----------------------------------------------------------------------------------------------------------------
+
+// Whether one of |lanes| elements from |i| on has a NaN in a column that a partial order is of.
+static indim_value_id have_nan(sorting *s, indim_value_id i, int32_t lanes, indim_value_id *values) {
+  indim_loop_builder *b = &s->l->b;
+  indim_loop_op differ = {.op = INDIM_OP_COMPARE, .direction = INDIM_COMPARE_NE};
+  indim_value_id any = 0;
+  indim_sort_load(s, i, lanes, values);
+  for (int32_t c = 0; c < s->n && !indim_lower_failed(s->l); c++) {
+    if (s->is_ordered[c]) {
+      indim_value_id both[] = {values[c], values[c]};
+      indim_value_id is_nan = indim_loop_elementwise(b, differ, INDIM_PRED, 2, both);
+      any = any == 0 ? is_nan : indim_loop_binary(b, INDIM_OP_OR, any, is_nan);
+    }
+  }
+  return any;
+}
+
+static indim_value_id line_has_nan(sorting *s) {
+  indim_loop_builder *b = &s->l->b;
+  indim_value_id *values = indim_lower_alloc(s->l, s->n, sizeof *values);
+  indim_value_id in = 0, out = 0;
+  int32_t widest = 1;
+  if (values == NULL) {
+    return 0;
+  }
+  for (int32_t c = 0; c < s->n; c++) {
+    int32_t bytes = indim_type_bytes(s->inputs[c]->shape->type);
+    widest = s->is_ordered[c] && bytes > widest ? bytes : widest;
+  }
+  int32_t lanes = indim_piece_lanes(s->size, s->l->target->vector_bytes / widest);
+  int64_t end = (s->size + lanes - 1) / lanes * lanes;
+  indim_value_id none = indim_loop_splat(b, indim_loop_const(b, INDIM_PRED, 0, 0), lanes);
+  indim_value_id i = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, end), lanes, 1, &none, &in);
+  i = end == s->size ? i : indim_loop_clamp_index(b, i, 0, s->size - lanes);  // the last vector overlaps
+  indim_value_id found = have_nan(s, i, lanes, values);
+  indim_value_id next = indim_lower_failed(s->l) ? 0 : indim_loop_binary(b, INDIM_OP_OR, in, found);
+  indim_loop_for_end(b, &next, &out);
+  return lanes == 1 ? out : indim_loop_reduce(b, (indim_loop_op){.op = INDIM_OP_OR}, out);
+}
+
+// Runs |fast| for a line without NaNs, and merges any other one by one, which is the evaluator's order: a |run_line|.
+static void run_by_nans(sorting *s, indim_value_id number, indim_sort_run_line *fast) {
+  sorting slow = *s;
+  slow.is_strict = false;
+  indim_value_id has_nan = line_has_nan(s);
+  if (indim_lower_failed(s->l)) {
+    return;
+  }
+  indim_loop_if_begin(&s->l->b, has_nan);
+  indim_sort_line_whole(&slow, number);
+  indim_element_forget(s->l);
+  indim_loop_if_else(&s->l->b, 0, NULL);
+  fast(s, number);
+  indim_element_forget(s->l);
+  indim_loop_if_end(&s->l->b, NULL, NULL);
+}
+
 // Lines ---------------------------------------------------------------------------------------------------------------
 
 void indim_sort_store(sorting *s, const line *from) {
@@ -420,7 +485,11 @@ static void run_lines(sorting *s, int32_t d, indim_value_id number, bool may_thr
     return;
   }
   if (d == s->rank) {
-    s->run_line(s, number);
+    if (s->is_partial) {
+      run_by_nans(s, number, s->run_line);
+    } else {
+      s->run_line(s, number);
+    }
     return;
   }
   int64_t size = s->inputs[0]->shape->sizes[d];
@@ -499,17 +568,15 @@ static bool outermost_is_major(const sorting *s, const indim_location *at) {
 void indim_sort_lines(sorting *s) {
   indim_lowering *l = s->l;
   indim_storage **written = indim_lower_alloc(l, 3 * (int64_t)s->n, sizeof *written);
-  s->is_key = indim_lower_alloc(l, s->n, sizeof *s->is_key);
-  if (written == NULL || s->is_key == NULL || indim_shape_element_count(s->inputs[0]->shape) == 0) {
+  if (written == NULL || indim_shape_element_count(s->inputs[0]->shape) == 0) {
     return;
   }
-  find_keys(s);
   int64_t elements = indim_shape_element_count(s->inputs[0]->shape);
   bool is_parallel =
       line_count(s) >= 2 && l->loop_depth == 0 && indim_lower_may_thread(l, elements, INDIM_COST_PARALLEL_SORT);
-  bool in_loops = line_count(s) >= 2 || l->loop_depth > 0 || s->run_line != indim_sort_line_whole;
+  bool in_loops = line_count(s) >= 2 || l->loop_depth > 0 || s->is_partial || s->run_line != indim_sort_line_whole;
   s->in_halves = in_loops && indim_sort_loops_over_passes(s, s->room);
-  s->in_result = s->comparator != NULL && !s->in_halves;
+  s->in_result = s->kept == s->size && s->comparator != NULL && !s->in_halves;
   for (int32_t c = 0; c < s->n; c++) {
     const indim_location *at = &s->results[c]->place;
     s->in_result =
@@ -523,21 +590,42 @@ void indim_sort_lines(sorting *s) {
   run_lines(s, 0, indim_loop_index(&l->b, 0), is_parallel);
 }
 
+// Whether the first elements may be kept as those of a topk are: by the first of at most two columns.
+static bool may_select(const sorting *s) {
+  return s->is_strict && s->kept < s->size && s->n <= 2 && s->is_key[0] && !(s->n == 2 && s->is_key[1]);
+}
+
 void indim_lower_sort(indim_lowering *l, indim_flow_item *item) {
   int64_t count = 0;
-  if (indim_sort_lower_host(l, item)) {
-    return;
-  }
+  bool is_inserted = false;
   sorting s = {.l = l, .item = item, .n = item->operand_count, .inputs = item->operands};
   s.comparator = indim_instr_computation(item->instr, INDIM_ATTR_TO_APPLY);
   s.rank = item->operands[0]->shape->rank;
   s.dim = (int32_t)*indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
-  s.size = item->operands[0]->shape->sizes[s.dim];
-  s.kept = s.room = s.size;
-  s.run_line = indim_sort_line_whole;
-  s.is_strict = is_strict_order(s.comparator);
+  s.size = s.room = item->operands[0]->shape->sizes[s.dim];
+  s.kept = item->kept;
   s.results = item->member_count > 0 ? item->members : &item;
-  indim_lower_explain(l, item, "lines of %lld merged %s", (long long)s.size,
-                      s.is_strict ? "from both ends" : "one by one: the comparator is not known to be a strict order");
+  s.is_key = indim_lower_alloc(l, s.n, sizeof *s.is_key);
+  s.is_ordered = indim_lower_alloc(l, s.n, sizeof *s.is_ordered);
+  if (s.is_key == NULL || s.is_ordered == NULL || s.kept == 0) {
+    return;
+  }
+  find_keys(&s);
+  find_order(&s);
+  s.run_line = may_select(&s) ? indim_sort_selection(&s, &is_inserted) : NULL;
+  if (!is_inserted && indim_sort_lower_host(l, item)) {
+    return;
+  }
+  s.room = s.is_partial && s.room < s.size ? s.size : s.room;
+  if (s.run_line != NULL) {
+    indim_lower_explain(l, item, "the first %lld of lines of %lld %s%s", (long long)s.kept, (long long)s.size,
+                        is_inserted ? "inserted one by one" : "selected",
+                        s.is_partial ? ", but in lines with a NaN" : "");
+  } else {
+    indim_lower_explain(l, item, "lines of %lld merged %s%s", (long long)s.size,
+                        s.is_strict ? "from both ends" : "one by one: the comparator is not known to be a strict order",
+                        s.is_partial ? ", but lines with a NaN one by one" : "");
+    s.run_line = indim_sort_line_whole;
+  }
   indim_sort_lines(&s);
 }

@@ -13,6 +13,7 @@ typedef struct indim_sort_line {
 } indim_sort_line;
 
 typedef struct indim_sorting indim_sorting;
+typedef void indim_sort_run_line(indim_sorting *s, indim_value_id number);
 struct indim_sorting {
   indim_lowering *l;
   indim_flow_item *item;
@@ -20,8 +21,10 @@ struct indim_sorting {
   indim_flow_item **inputs, **results;
   const indim_computation *comparator;  // NULL for topk, whose second column is the indices
   bool is_largest;
-  bool is_strict;  // the comparator is a strict weak order
-  bool *is_key;    // columns that the comparator reads
+  bool is_strict;    // the comparator is a strict weak order
+  bool is_partial;   // but on lines with a NaN in these columns, which are looked for first
+  bool *is_ordered;  // by it, without regard to NaNs
+  bool *is_key;      // columns that the comparator reads
   int32_t rank, dim;
   int64_t size;
   int64_t kept;     // elements of a line of the results
@@ -34,13 +37,14 @@ struct indim_sorting {
   const indim_sort_line *source;  // what is sorted, if not the inputs
   indim_sort_line buffers[2];
   indim_storage **scratch[2];
-  void (*run_line)(indim_sorting *s, indim_value_id number);
+  indim_sort_run_line *run_line;
 };
 
 // A key by which a comparator orders: a function of its left parameters.
 typedef struct indim_sort_key {
   const indim_instr *value;
   bool descending;
+  bool is_partial;  // a column of floats, of which NaNs are in no order, and zeros of both signs equal
 } indim_sort_key;
 
 // The keys of a comparator that is a less or greater of them, one after the other; how many, 0 for another one, or for more
@@ -51,6 +55,9 @@ bool indim_sort_lower_host(indim_lowering *l, indim_flow_item *item);
 
 // Runs |run_line| for each line, with two scratch buffers of |room| elements for each column (one if a line is the result's).
 void indim_sort_lines(indim_sorting *s);
+// A way to keep the first elements of each line without sorting all of it: a |run_line|, with the |room| it takes; NULL where
+// none pays. |*out_inserts|: for so few that nothing else is as fast (topk.c).
+indim_sort_run_line *indim_sort_selection(indim_sorting *s, bool *out_inserts);
 // Sorts all of a line: a |run_line|.
 void indim_sort_line_whole(indim_sorting *s, indim_value_id number);
 // The scratch buffer of a line.

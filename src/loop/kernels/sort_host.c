@@ -61,7 +61,7 @@ static bool take_keys(sort_call *c) {
   for (int32_t k = 0; k < p->key_count; k++) {
     p->key_types[k] = c->keys[k].value->shape->type;
     p->descending |= (int64_t)c->keys[k].descending << k;
-    is_plain = is_plain && indim_sort_key_bytes(p->key_types[k]) > 0;
+    is_plain = is_plain && !c->keys[k].is_partial && indim_sort_key_bytes(p->key_types[k]) > 0;
   }
   return is_plain;
 }

@@ -188,7 +188,7 @@ static int32_t pass_count(int64_t size, int64_t run) {
 int32_t indim_sort_first_side(const sorting *s, int64_t run) { return pass_count(s->size, run) % 2; }
 
 bool indim_sort_loops_over_passes(const sorting *s, int64_t size) {
-  return pass_count(size, s->is_strict ? INDIM_SORT_BLOCK : 1) > FEW_PASSES;
+  return pass_count(size, s->is_strict && !s->is_partial ? INDIM_SORT_BLOCK : 1) > FEW_PASSES;
 }
 
 enum { RUNS, SPAN, STATE };  // carried: the number of runs, and how long a pair of them is

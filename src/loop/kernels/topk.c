@@ -109,7 +109,9 @@ static indim_value_id sort_candidates(selection *p, indim_value_id count, indim_
   indim_loop_builder *b = &inner.l->b;
   indim_value_id j = indim_loop_for_begin(b, count, indim_loop_index(b, inner.room), 1, 0, NULL, NULL);
   p->values[0] = key;
-  p->values[1] = indim_loop_const(b, INDIM_S32, 0, 0);
+  if (inner.n > 1) {
+    p->values[1] = indim_loop_const(b, inner.results[1]->shape->type, 0, 0);
+  }
   put(p, j);
   indim_loop_for_end(b, NULL, NULL);
   inner.source = &inner.buffers[0];
@@ -298,30 +300,40 @@ static int64_t room_to_insert(const indim_sorting *s) {
   return (s->kept + lanes - 1) / lanes * lanes + 1;
 }
 
+indim_sort_run_line *indim_sort_selection(indim_sorting *s, bool *out_inserts) {
+  int64_t bytes = indim_type_bytes(s->inputs[0]->shape->type);
+  int64_t vectors = MOST_REGISTERS * (int64_t)s->l->target->vector_bytes;
+  bool is_long = s->size / WORTH >= s->kept;
+  *out_inserts = is_long && s->kept * (bytes < 4 ? 4 : bytes) <= vectors;
+  if (!*out_inserts && s->size / WORTH < room_for(s->kept)) {
+    return NULL;
+  }
+  s->room = *out_inserts ? room_to_insert(s) : room_for(s->kept);
+  return *out_inserts ? insert_line : select_line;
+}
+
 void indim_lower_topk(indim_lowering *l, indim_flow_item *item) {
-  indim_sorting s = {.l = l, .item = item, .n = 2, .inputs = item->operands, .is_strict = true};
+  bool is_key[2] = {true, false};
+  indim_sorting s = {.l = l, .item = item, .n = 2, .inputs = item->operands, .is_strict = true, .is_key = is_key};
   s.rank = item->operands[0]->shape->rank;
   s.dim = s.rank - 1;
-  s.size = item->operands[0]->shape->sizes[s.dim];
+  s.size = s.room = item->operands[0]->shape->sizes[s.dim];
   s.kept = indim_instr_int(item->instr, INDIM_ATTR_K, 0);
   s.is_largest = indim_instr_bool(item->instr, INDIM_ATTR_LARGEST, true);
   s.results = item->members;
   if (s.kept == 0) {
     return;
   }
-  int64_t bytes = indim_type_bytes(item->operands[0]->shape->type);
-  bool is_inserted =
-      s.kept * (bytes < 4 ? 4 : bytes) <= MOST_REGISTERS * (int64_t)l->target->vector_bytes && s.size / WORTH >= s.kept;
+  bool is_inserted = false;
+  s.run_line = indim_sort_selection(&s, &is_inserted);
   if (!is_inserted && indim_sort_lower_host(l, item)) {
     return;
   }
-  bool is_selected = is_inserted || s.size / WORTH >= room_for(s.kept);
-  s.room = is_inserted ? room_to_insert(&s) : is_selected ? room_for(s.kept) : s.size;
-  s.run_line = is_inserted ? insert_line : is_selected ? select_line : indim_sort_line_whole;
   indim_lower_explain(l, item,
-                      is_inserted   ? "%lld of %lld inserted one by one into a line of %lld"
-                      : is_selected ? "%lld of %lld selected, by a buffer of %lld"
-                                    : "%lld of %lld: sorted whole",
+                      is_inserted          ? "%lld of %lld inserted one by one into a line of %lld"
+                      : s.run_line != NULL ? "%lld of %lld selected, by a buffer of %lld"
+                                           : "%lld of %lld: sorted whole",
                       (long long)s.kept, (long long)s.size, (long long)s.room);
+  s.run_line = s.run_line != NULL ? s.run_line : indim_sort_line_whole;
   indim_sort_lines(&s);
 }

@@ -61,6 +61,7 @@ struct indim_flow_item {
   indim_placement placement;
   int32_t cost;               // of one element, all that is inline included, in cheap operations
   int32_t chain;              // the cost of the longest chain of operations in it that need each other
+  int64_t kept;               // SORT: of each line, the first elements that somebody reads
   int32_t separate_row_dims;  // trailing dimensions that a reduction of it folds: its own loops keep them apart
   bool is_known;              // the same number in each run: a constant, or computed from such
   bool is_indexed;            // read or written at an index that is known at run time only: not in registers

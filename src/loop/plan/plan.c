@@ -339,6 +339,20 @@ static void mark_all_rows(indim_flow *flow) {
   }
 }
 
+// |user| reads |item|, or it is a result.
+static void count_use(const indim_flow_item *user, indim_flow_item *item) {
+  indim_flow_item *op = indim_flow_op(item);
+  item->use_count++;
+  if (is_op(op, INDIM_OP_SORT)) {
+    int64_t count = 0;
+    int64_t dim = *indim_instr_ints(op->instr, INDIM_ATTR_DIMENSIONS, &count);
+    bool is_part = user != NULL && is_op(user, INDIM_OP_SLICE);
+    int64_t end =
+        is_part ? indim_instr_attr(user->instr, INDIM_ATTR_SLICE)->value.slice[dim].limit : item->shape->sizes[dim];
+    op->kept = end > op->kept ? end : op->kept;
+  }
+}
+
 void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
   asked *list = indim_lower_alloc(l, flow->item_count, sizeof *list);
   if (list == NULL) {
@@ -350,7 +364,7 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
   }
   for (int32_t i = 0; i < flow->result_count; i++) {
     list[flow->results[i]->index].as_result = true;
-    flow->results[i]->use_count++;
+    count_use(NULL, flow->results[i]);
   }
   fill_costs(flow);
   for (int32_t i = flow->item_count - 1; i >= 0; i--) {
@@ -365,7 +379,7 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
     if (item->kind == INDIM_FLOW_OP) {
       item->placement = place_op(l, item, &list[i], registers);
       for (int32_t k = 0; k < item->operand_count; k++) {
-        item->operands[k]->use_count++;
+        count_use(item, item->operands[k]);
       }
       ask(item, &list[i], list);
     } else {
