@@ -50,6 +50,8 @@ typedef struct indim_sort_key {
 // The keys of a comparator that is a less or greater of them, one after the other; how many, 0 for another one, or for more
 // than |most|.
 int32_t indim_sort_find_keys(const indim_computation *comparator, int32_t most, indim_sort_key *out);
+// Fills in what the comparator says: the columns that it reads, whether it is strict, and what NaNs would spoil (sort_order.c).
+void indim_sort_know_order(indim_sorting *s);
 // A sort, or a topk, by the host (sort_host.c). False, and nothing done, if code has to do it.
 bool indim_sort_lower_host(indim_lowering *l, indim_flow_item *item);
 
