@@ -41,6 +41,7 @@ static indim_dynamic_rule rule_of(const indim_instr *instr) {
   case INDIM_OP_IOTA:  // what comes from nowhere has as many elements as the bounds
   case INDIM_OP_RNG:
   case INDIM_OP_RNG_BIT_GENERATOR:
+  case INDIM_OP_SCAN:
     return INDIM_DYNAMIC_PASS;
   case INDIM_OP_RESHAPE:
   case INDIM_OP_DYNAMIC_RESHAPE:
@@ -55,8 +56,12 @@ static indim_dynamic_rule rule_of(const indim_instr *instr) {
   case INDIM_OP_BATCH_NORM_GRAD:
   case INDIM_OP_SORT:
   case INDIM_OP_DOT:
+  case INDIM_OP_RAGGED_DOT:
   case INDIM_OP_CONVOLUTION:
     return INDIM_DYNAMIC_CUT;
+  case INDIM_OP_TOPK:
+    return indim_dim_is_dynamic(instr->operands[0]->shape, instr->operands[0]->shape->rank - 1) ? INDIM_DYNAMIC_CUT
+                                                                                                : INDIM_DYNAMIC_WHOLE;
   default:
     return indim_op_is_collective(instr->op) ? INDIM_DYNAMIC_PASS : INDIM_DYNAMIC_WHOLE;
   }
@@ -64,7 +69,7 @@ static indim_dynamic_rule rule_of(const indim_instr *instr) {
 
 // Sizes -----------------------------------------------------------------------------------------------------------------
 
-static int64_t size_of(const indim_value *value, int32_t dim) {
+int64_t indim_dynamic_size(const indim_value *value, int32_t dim) {
   return value->sizes == NULL ? value->shape->sizes[dim] : value->sizes[dim];
 }
 
@@ -84,9 +89,8 @@ static bool is_cut(const indim_value *value) {
   return false;
 }
 
-// A result that is short where its shape has a fixed size cannot be told from a whole one by those who read it.
-static indim_status check_sizes(indim_evaluator *e, const indim_instr *instr, const indim_shape *shape,
-                                const int64_t *sizes) {
+indim_status indim_dynamic_check_sizes(indim_evaluator *e, const indim_instr *instr, const indim_shape *shape,
+                                       const int64_t *sizes) {
   for (int32_t d = 0; d < shape->rank; d++) {
     bool is_dynamic = (shape->dynamic >> d & 1) != 0;
     if (sizes[d] < 0 || sizes[d] > shape->sizes[d] || (!is_dynamic && sizes[d] != shape->sizes[d])) {
@@ -99,16 +103,10 @@ static indim_status check_sizes(indim_evaluator *e, const indim_instr *instr, co
   return INDIM_OK;
 }
 
-indim_status indim_dynamic_check(indim_evaluator *e, const indim_instr *instr, const indim_value *value) {
-  return value->sizes == NULL || !indim_shape_is_array(instr->shape)
-             ? INDIM_OK
-             : check_sizes(e, instr, instr->shape, value->sizes);
-}
-
 // Gives |*value|, an array of the bounds of |shape|, that shape and these sizes.
 static indim_status take_shape(indim_evaluator *e, const indim_instr *instr, const indim_shape *shape,
                                const int64_t *sizes, indim_value **value) {
-  INDIM_TRY(check_sizes(e, instr, shape, sizes));
+  INDIM_TRY(indim_dynamic_check_sizes(e, instr, shape, sizes));
   bool has_room = (*value)->size_count == (!indim_shape_is_static(shape) ? shape->rank : 0);
   if (!has_room || (*value)->references > 1) {
     indim_value *copy = NULL;
@@ -122,6 +120,17 @@ static indim_status take_shape(indim_evaluator *e, const indim_instr *instr, con
     memcpy((*value)->sizes, sizes, (size_t)shape->rank * sizeof *sizes);
   }
   return INDIM_OK;
+}
+
+indim_status indim_dynamic_settle(indim_evaluator *e, const indim_instr *instr, indim_value **value) {
+  int64_t sizes[INDIM_MAX_RANK];
+  if (!indim_shape_is_array(instr->shape) || (*value)->shape->dynamic == instr->shape->dynamic) {
+    return INDIM_OK;
+  }
+  for (int32_t d = 0; d < instr->shape->rank; d++) {
+    sizes[d] = indim_dynamic_size(*value, d);
+  }
+  return take_shape(e, instr, instr->shape, sizes, value);
 }
 
 // The result's, or that of each array of a tuple.
@@ -167,7 +176,7 @@ static indim_status match_dim(indim_evaluator *e, const indim_instr *instr, indi
   bool has_one = false;
   for (int32_t i = 0; i < instr->operand_count; i++) {
     if (operands[i]->shape->rank == instr->shape->rank && is_dynamic_dim(operands[i], dim)) {
-      int64_t own = size_of(operands[i], dim);
+      int64_t own = indim_dynamic_size(operands[i], dim);
       has_one = has_one || own == 1;
       size = own == 1 ? size : size < 0 ? own : least(size, own);
     }
@@ -175,7 +184,7 @@ static indim_status match_dim(indim_evaluator *e, const indim_instr *instr, indi
   *out_size = size >= 0 ? size : has_one ? 1 : instr->shape->sizes[dim];
   for (int32_t i = 0; i<instr->operand_count && * out_size> 1 && has_one; i++) {
     if (operands[i]->shape->rank == instr->shape->rank && is_dynamic_dim(operands[i], dim) &&
-        size_of(operands[i], dim) == 1) {
+        indim_dynamic_size(operands[i], dim) == 1) {
       INDIM_TRY(spread(e, &operands[i], dim, *out_size));
     }
   }
@@ -215,11 +224,11 @@ static void gather_sizes(const indim_instr *instr, indim_value *const *operands,
         from_operand++;
       }
       bool is_whole = slice[from_operand] == operands[0]->shape->sizes[from_operand];
-      sizes[d] = is_whole ? size_of(operands[0], from_operand) : sizes[d];
+      sizes[d] = is_whole ? indim_dynamic_size(operands[0], from_operand) : sizes[d];
       from_operand++;
     } else {
       from_indices += from_indices == vector ? 1 : 0;
-      sizes[d] = size_of(operands[1], from_indices++);
+      sizes[d] = indim_dynamic_size(operands[1], from_indices++);
     }
   }
 }
@@ -228,7 +237,7 @@ static void gather_sizes(const indim_instr *instr, indim_value *const *operands,
 static void scattered_sizes(const indim_instr *instr, indim_value *const *operands, int64_t *sizes) {
   for (int32_t i = 0; i < instr->operand_count / 2; i++) {
     for (int32_t d = 0; d < operands[0]->shape->rank; d++) {
-      sizes[d] = i == 0 ? size_of(operands[i], d) : least(sizes[d], size_of(operands[i], d));
+      sizes[d] = i == 0 ? indim_dynamic_size(operands[i], d) : least(sizes[d], indim_dynamic_size(operands[i], d));
     }
   }
 }
@@ -237,7 +246,7 @@ static void scattered_sizes(const indim_instr *instr, indim_value *const *operan
 static void batch_sizes(const indim_instr *instr, indim_value *const *operands, int32_t batch_rank, int64_t *sizes) {
   for (int32_t i = 0; i < instr->operand_count; i++) {
     for (int32_t d = 0; d < batch_rank && d < operands[i]->shape->rank; d++) {
-      sizes[d] = least(sizes[d], size_of(operands[i], d));
+      sizes[d] = least(sizes[d], indim_dynamic_size(operands[i], d));
     }
   }
 }
@@ -252,29 +261,29 @@ static indim_status whole_sizes(indim_evaluator *e, const indim_instr *instr, in
   switch ((int)instr->op) {
   case INDIM_OP_BROADCAST:
     for (int64_t k = 0; k < count; k++) {
-      sizes[dims[k]] = size_of(operands[0], (int32_t)k);
+      sizes[dims[k]] = indim_dynamic_size(operands[0], (int32_t)k);
     }
     return INDIM_OK;
   case INDIM_OP_TRANSPOSE:
     for (int64_t k = 0; k < count; k++) {
-      sizes[k] = size_of(operands[0], (int32_t)dims[k]);
+      sizes[k] = indim_dynamic_size(operands[0], (int32_t)dims[k]);
     }
     return INDIM_OK;
   case INDIM_OP_SLICE:
     for (int32_t d = 0; d < from->rank; d++) {
       const indim_slice_dim *slice = &indim_instr_attr(instr, INDIM_ATTR_SLICE)->value.slice[d];
       bool follows = (instr->shape->dynamic >> d & 1) != 0 && is_dynamic_dim(operands[0], d);
-      sizes[d] = follows ? slice_size(slice, size_of(operands[0], d)) : sizes[d];
+      sizes[d] = follows ? slice_size(slice, indim_dynamic_size(operands[0], d)) : sizes[d];
     }
     return INDIM_OK;
   case INDIM_OP_DYNAMIC_SLICE:
     for (int32_t d = 0; d < from->rank; d++) {
-      sizes[d] = sizes[d] == from->sizes[d] ? size_of(operands[0], d) : sizes[d];
+      sizes[d] = sizes[d] == from->sizes[d] ? indim_dynamic_size(operands[0], d) : sizes[d];
     }
     return INDIM_OK;
   case INDIM_OP_DYNAMIC_UPDATE_SLICE:
     for (int32_t d = 0; d < from->rank; d++) {
-      sizes[d] = size_of(operands[0], d);
+      sizes[d] = indim_dynamic_size(operands[0], d);
     }
     return INDIM_OK;
   case INDIM_OP_GATHER:
@@ -355,6 +364,21 @@ static void share_pairs(cutting *c, indim_attr_id left, indim_attr_id right) {
   }
 }
 
+// The groups of a ragged-dot are those that have a size, and on the other side a matrix where that has groups.
+static void share_groups(cutting *c) {
+  int64_t leading[INDIM_MAX_RANK];
+  int64_t count = 0;
+  const int64_t *group = indim_instr_ints(c->instr, INDIM_ATTR_RHS_GROUP_DIMS, &count);
+  (void)indim_ragged_dot_leading(c->instr, leading);
+  int32_t last = c->shapes[2].rank - 1;
+  for (int32_t d = 0; d < last; d++) {
+    share_size(c, 2, d, 0, leading[d]);
+  }
+  if (count > 0) {
+    share_size(c, 2, last, 1, group[0]);
+  }
+}
+
 // As many rows of a scatter's indices as of all its updates.
 static void share_rows(cutting *c) {
   int64_t count = 0;
@@ -406,9 +430,14 @@ static void share_sizes(cutting *c) {
   int64_t count = 0;
   int64_t along = -1;
   int32_t arrays = c->instr->operand_count;
-  if (c->instr->op == INDIM_OP_DOT) {
-    share_pairs(c, INDIM_ATTR_LHS_CONTRACTING_DIMS, INDIM_ATTR_RHS_CONTRACTING_DIMS);
-    share_pairs(c, INDIM_ATTR_LHS_BATCH_DIMS, INDIM_ATTR_RHS_BATCH_DIMS);
+  if (c->instr->op == INDIM_OP_DOT || c->instr->op == INDIM_OP_RAGGED_DOT) {
+    for (int pass = 0; pass < 2; pass++) {  // the least reaches all in two
+      share_pairs(c, INDIM_ATTR_LHS_CONTRACTING_DIMS, INDIM_ATTR_RHS_CONTRACTING_DIMS);
+      share_pairs(c, INDIM_ATTR_LHS_BATCH_DIMS, INDIM_ATTR_RHS_BATCH_DIMS);
+      if (c->instr->op == INDIM_OP_RAGGED_DOT) {
+        share_groups(c);
+      }
+    }
     return;
   }
   if (c->instr->op == INDIM_OP_SCATTER) {
@@ -478,7 +507,7 @@ static indim_status make_short(cutting *c, indim_value *const *operands) {
     bool is_whole =
         c->instr->op == INDIM_OP_SCATTER && i < (size_t)c->instr->operand_count / 2;  // keeps what is beyond
     for (int32_t d = 0; d < c->shapes[i].rank && !is_whole; d++) {
-      c->shapes[i].sizes[d] = size_of(operands[i], d);
+      c->shapes[i].sizes[d] = indim_dynamic_size(operands[i], d);
     }
     stubs[i] = *c->instr->operands[i];
     stubs[i].shape = &c->shapes[i];
@@ -561,6 +590,22 @@ static indim_status stated_sizes(const cutting *c, int64_t *sizes) {
   return INDIM_OK;
 }
 
+// Of a line that has less than k= elements all are taken.
+static indim_status limit_k(cutting *c) {
+  void *memory = NULL;
+  size_t count = (size_t)c->instr->attr_count;
+  int64_t length = c->shapes[0].sizes[c->shapes[0].rank - 1];
+  INDIM_TRY(indim_arena_array(&c->arena, count, sizeof(indim_attr), &memory));
+  c->short_instr.attrs = memcpy(memory, c->instr->attrs, count * sizeof(indim_attr));
+  for (size_t i = 0; i < count; i++) {
+    indim_attr *attr = &c->short_instr.attrs[i];
+    if (attr->id == INDIM_ATTR_K) {
+      attr->value.integer = least(attr->value.integer, length);
+    }
+  }
+  return INDIM_OK;
+}
+
 // Negative padding takes away no more than there is.
 static indim_status check_padding(const cutting *c) {
   const indim_padding_dim *padding = indim_instr_attr(c->instr, INDIM_ATTR_PADDING)->value.padding;
@@ -580,6 +625,9 @@ static indim_status short_shape(cutting *c, const indim_shape *from, indim_shape
   if (c->instr->op == INDIM_OP_PAD) {
     INDIM_TRY(check_padding(c));
   }
+  if (c->instr->op == INDIM_OP_TOPK) {
+    INDIM_TRY(limit_k(c));
+  }
   if (c->instr->op == INDIM_OP_SELECT_AND_SCATTER) {  // of which there may be less sources than windows
     *out = c->shapes[0];
     out->type = c->instr->shape->type;
@@ -597,7 +645,7 @@ static indim_status short_shape(cutting *c, const indim_shape *from, indim_shape
 static indim_status stretch(cutting *c, const indim_value *value, const indim_shape *shape, indim_value **out) {
   int64_t to[INDIM_MAX_RANK];
   int64_t from[INDIM_MAX_RANK];
-  INDIM_TRY(check_sizes(c->e, c->instr, shape, value->shape->sizes));
+  INDIM_TRY(indim_dynamic_check_sizes(c->e, c->instr, shape, value->shape->sizes));
   INDIM_TRY(indim_value_new(c->e->cx, shape, out));
   memset((*out)->data, 0, (size_t)(*out)->bytes);
   indim_eval_dense_strides(shape, to);
@@ -678,11 +726,11 @@ static indim_status scatter_rows(indim_evaluator *e, const indim_instr *instr, i
   for (int32_t i = instr->operand_count / 2 + 1; i < instr->operand_count; i++) {
     for (int64_t k = 0; k < count; k++) {
       int32_t d = (int32_t)windows[k];
-      if (size_of(operands[i], d) != operands[i]->shape->sizes[d]) {
+      if (indim_dynamic_size(operands[i], d) != operands[i]->shape->sizes[d]) {
         return indim_fail_instr(
             e->cx, INDIM_UNSUPPORTED, instr,
             "the windows of the updates have %lld of %lld elements along dimension %d; they must be whole",
-            (long long)size_of(operands[i], d), (long long)operands[i]->shape->sizes[d], (int)d);
+            (long long)indim_dynamic_size(operands[i], d), (long long)operands[i]->shape->sizes[d], (int)d);
       }
     }
   }
@@ -717,7 +765,7 @@ indim_status indim_eval_get_dimension_size(indim_evaluator *e, const indim_instr
   int64_t count = 0;
   int64_t dim = indim_instr_ints(instr, INDIM_ATTR_DIMENSIONS, &count)[0];
   INDIM_TRY(indim_value_new(e->cx, instr->shape, out));
-  indim_scalar_store(INDIM_S32, (*out)->data, 0, (indim_scalar){.i = size_of(operands[0], (int32_t)dim)});
+  indim_scalar_store(INDIM_S32, (*out)->data, 0, (indim_scalar){.i = indim_dynamic_size(operands[0], (int32_t)dim)});
   return INDIM_OK;
 }
 
@@ -728,7 +776,7 @@ indim_status indim_eval_set_dimension_size(indim_evaluator *e, const indim_instr
   int64_t sizes[INDIM_MAX_RANK];
   int64_t dim = indim_instr_ints(instr, INDIM_ATTR_DIMENSIONS, &count)[0];
   for (int32_t d = 0; d < instr->shape->rank; d++) {
-    sizes[d] = size_of(operands[0], d);
+    sizes[d] = indim_dynamic_size(operands[0], d);
   }
   sizes[dim] = indim_scalar_load(INDIM_S32, operands[1]->data, 0).i;
   if (sizes[dim] < 0 || sizes[dim] > instr->shape->sizes[dim]) {

@@ -12,7 +12,14 @@
 // Runs |run|, the instruction's own function, by its rule.
 INDIM_CHECKED indim_status indim_dynamic_run(indim_evaluator *e, const indim_instr *instr, indim_eval_fn *run,
                                              indim_value **operands, indim_value **out);
-// A value that came from elsewhere, a loop's body or a caller: INVALID where it is short and |instr|'s shape has a fixed size.
-INDIM_CHECKED indim_status indim_dynamic_check(indim_evaluator *e, const indim_instr *instr, const indim_value *value);
+// Gives an array that came from elsewhere, a loop's body or a caller, what is dynamic in |instr|'s shape: INVALID where it is short
+// and that has a fixed size.
+INDIM_CHECKED indim_status indim_dynamic_settle(indim_evaluator *e, const indim_instr *instr, indim_value **value);
+// Of these sizes of an array of |shape|. A result that is short where its shape has a fixed size cannot be told from a whole one
+// by those who read it.
+INDIM_CHECKED indim_status indim_dynamic_check_sizes(indim_evaluator *e, const indim_instr *instr,
+                                                     const indim_shape *shape, const int64_t *sizes);
+// How much of a dimension counts.
+int64_t indim_dynamic_size(const indim_value *value, int32_t dim);
 
 #endif  // INDIM_EVAL_DYNAMIC_H

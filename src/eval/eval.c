@@ -204,7 +204,7 @@ static indim_status run_instr(indim_evaluator *e, const indim_eval_plan *plan, c
   }
   indim_free(e->cx, memory, count * sizeof *operands);
   values[instr->index] = result;
-  return status != INDIM_OK ? status : indim_dynamic_check(e, instr, result);
+  return status != INDIM_OK ? status : indim_dynamic_settle(e, instr, &values[instr->index]);
 }
 
 static indim_status run_frame(indim_evaluator *e, const indim_computation *computation, indim_value **arguments,
@@ -221,7 +221,7 @@ static indim_status run_frame(indim_evaluator *e, const indim_computation *compu
     if (instr->op == INDIM_OP_PARAMETER) {
       values[i] = arguments[instr->parameter_number];
       arguments[instr->parameter_number] = NULL;
-      INDIM_TRY(indim_dynamic_check(e, instr, values[i]));
+      INDIM_TRY(indim_dynamic_settle(e, instr, &values[i]));
     } else {
       INDIM_TRY(run_instr(e, plan, instr, values));
     }

@@ -144,6 +144,9 @@ static const char *reason_against(const indim_instr *instr) {
   case INDIM_OP_REDUCE_WINDOW:
   case INDIM_OP_SORT:
   case INDIM_OP_DOT:
+  case INDIM_OP_RAGGED_DOT:
+  case INDIM_OP_SCAN:
+  case INDIM_OP_TOPK:
   case INDIM_OP_BITCAST_CONVERT:
   case INDIM_OP_IOTA:
   case INDIM_OP_RNG:
@@ -173,8 +176,6 @@ indim_status indim_dynamic_verify(indim_ctx *cx, const indim_instr *instr) {
   switch ((int)instr->op) {
   case INDIM_OP_FFT:
     return verify_batch_alone(cx, instr, "transforms", to_fixed_sizes);
-  case INDIM_OP_TOPK:
-    return verify_batch_alone(cx, instr, "lines", to_fixed_sizes);
   case INDIM_OP_CHOLESKY:
   case INDIM_OP_TRIANGULAR_SOLVE:
     return verify_batch_alone(cx, instr, "matrices",

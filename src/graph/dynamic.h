@@ -10,6 +10,10 @@ bool indim_instr_is_batch_norm(const indim_instr *instr);
 // Of ops on a batch (fft, cholesky, triangular-solve, topk, bitcast-convert to elements of other bits): how many dimensions that is.
 int32_t indim_instr_batch_rank(const indim_instr *instr);
 
+// The dimensions of a ragged-dot's left side that its group sizes, where they are no vector, have before that of the groups: those
+// of the ragged one's kind (batch, contracting or free) before it, behind all batch dimensions. Returns how many.
+int32_t indim_ragged_dot_leading(const indim_instr *instr, int64_t *out_dims);
+
 // Dimensions of a reshape's operand and result that belong together: first_from to from - 1 and first_to to to - 1, which have
 // equally many elements by their bounds, |count|.
 typedef struct indim_reshape_group {

@@ -3,6 +3,7 @@
 // types; a declared element type is the one that the products are summed in.
 #include <inttypes.h>
 
+#include "graph/dynamic.h"
 #include "graph/infer_kit.h"
 
 // Operand numbers and attributes of one side.
@@ -132,39 +133,44 @@ indim_status indim_infer_dot(indim_ctx *cx, const indim_instr *instr, indim_aren
   return infer_product(cx, instr, &right_side, out_shape);
 }
 
-// How many of the side's dimensions stand before the ragged one among its kind (batch, contracting, or free), batch
-// dimensions before contracting and free ones; their sizes lead a group_sizes operand of full rank.
-static void append_before(dim_list *out, const indim_instr *instr, int64_t ragged) {
-  const indim_shape *lhs = indim_operand_shape(instr, 0);
+// Batch dimensions stand before contracting and free ones.
+int32_t indim_ragged_dot_leading(const indim_instr *instr, int64_t *out_dims) {
   int64_t count = 0;
-  bool in_batch = (indim_attr_mask(instr, left_side.batch) >> ragged & 1) != 0;
-  bool contracts = (indim_attr_mask(instr, left_side.contracting) >> ragged & 1) != 0;
+  int32_t found = 0;
+  int64_t ragged = indim_instr_ints(instr, INDIM_ATTR_LHS_RAGGED_DIMS, &count)[0];
+  uint64_t batch = indim_attr_mask(instr, left_side.batch);
+  uint64_t contracting = indim_attr_mask(instr, left_side.contracting);
   const int64_t *dims = indim_instr_ints(instr, left_side.batch, &count);
   for (int64_t i = 0; i < count && dims[i] != ragged; i++) {
-    append(out, lhs, dims[i]);
+    out_dims[found++] = dims[i];
   }
-  if (contracts) {
+  if ((contracting >> ragged & 1) != 0) {
     dims = indim_instr_ints(instr, left_side.contracting, &count);
     for (int64_t i = 0; i < count && dims[i] != ragged; i++) {
-      append(out, lhs, dims[i]);
+      out_dims[found++] = dims[i];
     }
-  } else if (!in_batch) {
-    uint64_t taken = indim_attr_mask(instr, left_side.batch) | indim_attr_mask(instr, left_side.contracting);
+  } else if ((batch >> ragged & 1) == 0) {
     for (int64_t i = 0; i < ragged; i++) {
-      if ((taken >> i & 1) == 0) {
-        append(out, lhs, i);
+      if (((batch | contracting) >> i & 1) == 0) {
+        out_dims[found++] = i;
       }
     }
   }
+  return found;
 }
 
 // group_sizes is a vector of the groups' sizes, or has the dimensions before the ragged one in front.
-static indim_status verify_group_sizes(indim_ctx *cx, const indim_instr *instr, int64_t ragged, int64_t *out_groups) {
+static indim_status verify_group_sizes(indim_ctx *cx, const indim_instr *instr, int64_t *out_groups) {
   INDIM_TRY(indim_operand_verify_array(cx, instr, 2));
   INDIM_TRY(indim_operand_verify_classes(cx, instr, 2, INDIM_CLASS_INTEGER));
   const indim_shape *groups = indim_operand_shape(instr, 2);
+  const indim_shape *lhs = indim_operand_shape(instr, 0);
+  int64_t dims[INDIM_MAX_RANK];
   dim_list before = {0};
-  append_before(&before, instr, ragged);
+  int32_t leading = indim_ragged_dot_leading(instr, dims);
+  for (int32_t i = 0; i < leading; i++) {
+    append(&before, lhs, dims[i]);
+  }
   bool ok = groups->rank == 1 || groups->rank == before.count + 1;
   for (int32_t i = 0; ok && i + 1 < groups->rank; i++) {
     ok = indim_size_fits(groups->sizes[i], before.sizes[i]);
@@ -213,7 +219,7 @@ indim_status indim_infer_ragged_dot(indim_ctx *cx, const indim_instr *instr, ind
   int64_t groups = 0;
   int64_t group_dims = 0;
   INDIM_TRY(indim_attr_one_dim(cx, instr, INDIM_ATTR_LHS_RAGGED_DIMS, indim_operand_shape(instr, 0), &ragged));
-  INDIM_TRY(verify_group_sizes(cx, instr, ragged, &groups));
+  INDIM_TRY(verify_group_sizes(cx, instr, &groups));
   const int64_t *group_dim = indim_instr_ints(instr, INDIM_ATTR_RHS_GROUP_DIMS, &group_dims);
   bool contracts = (indim_attr_mask(instr, left_side.contracting) >> ragged & 1) != 0;
   bool in_batch = (indim_attr_mask(instr, left_side.batch) >> ragged & 1) != 0;

@@ -30,7 +30,7 @@ indim_status indim_infer_reduce(indim_ctx *cx, const indim_instr *instr, indim_a
 
 // Scan ---------------------------------------------------------------------------------------------------------------
 
-// The shape without dimension |dim|, or with a dimension of |size| put in there.
+// The shape without dimension |dim|, or with that of |like| put in there.
 static indim_status drop_dim(indim_ctx *cx, const indim_instr *instr, const indim_shape *shape, int32_t dim,
                              indim_shape *out_shape) {
   indim_shape kept = *shape;
@@ -45,14 +45,14 @@ static indim_status drop_dim(indim_ctx *cx, const indim_instr *instr, const indi
 }
 
 static indim_status insert_dim(indim_ctx *cx, const indim_instr *instr, const indim_shape *shape, int32_t dim,
-                               int64_t size, indim_shape *out_shape) {
+                               const indim_shape *like, indim_shape *out_shape) {
   int64_t sizes[INDIM_MAX_RANK + 1];
   uint64_t dynamic = 0;
   for (int32_t i = 0, from = 0; i <= shape->rank; i++) {
     bool inserted = i == dim;
-    sizes[i] = inserted ? size : shape->sizes[from];
+    sizes[i] = inserted ? like->sizes[dim] : shape->sizes[from];
     if (i < INDIM_MAX_RANK) {
-      dynamic |= (uint64_t)(inserted ? size == INDIM_UNBOUNDED : indim_dim_is_dynamic(shape, from)) << i;
+      dynamic |= (uint64_t)(inserted ? indim_dim_is_dynamic(like, dim) : indim_dim_is_dynamic(shape, from)) << i;
     }
     from += !inserted;
   }
@@ -64,11 +64,14 @@ static indim_status make_scan(indim_ctx *cx, const indim_instr *instr, indim_are
                               int32_t carry_count, indim_shape *out_shape) {
   const indim_computation *called = indim_instr_computation(instr, INDIM_ATTR_TO_APPLY);
   const indim_shape *result = called->root->shape;
-  const indim_shape *input = indim_operand_shape(instr, 0);
+  indim_shape input = *indim_operand_shape(instr, 0);
   int32_t input_count = instr->operand_count - carry_count;
   bool is_tuple = result->type == INDIM_TUPLE;
   int64_t count = is_tuple ? result->member_count : 1;
   indim_shape_text text;
+  for (int32_t i = 0; i < input_count; i++) {
+    input.dynamic |= indim_operand_shape(instr, i)->dynamic & UINT64_C(1) << dim;
+  }
   if (count < carry_count) {
     return indim_fail_attr(cx, instr, INDIM_ATTR_TO_APPLY, "to_apply=%s returns %s, expected %d carries at its end",
                            called->name.data, indim_shape_brief(result, &text), (int)carry_count);
@@ -96,7 +99,7 @@ static indim_status make_scan(indim_ctx *cx, const indim_instr *instr, indim_are
                              "to_apply=%s returns %s as output %" PRId64 ", expected an array of rank %d at least",
                              called->name.data, indim_shape_brief(part, &text), i, (int)dim);
     } else {
-      INDIM_TRY(insert_dim(cx, instr, part, dim, input->sizes[dim], &shapes[i]));
+      INDIM_TRY(insert_dim(cx, instr, part, dim, &input, &shapes[i]));
     }
     members[i] = &shapes[i];
   }

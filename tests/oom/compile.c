@@ -275,12 +275,28 @@ TEST(dynamic_dimensions) {
       inputs, 2);
 }
 
+TEST(dynamic_rows) {
+  static const char *const inputs[] = {"f32[<=3,2](2,2) {{1,2},{3,4}}", "s32[<=2](1) {2}"};
+  fail_each(
+      "HloModule m\n"
+      "step { x = f32[2] parameter(0) c = f32[2] parameter(1) s = f32[2] add(x, c)\n"
+      "ROOT r = (f32[2], f32[2]) tuple(s, s) }\n"
+      "ENTRY e { p = f32[<=3,2] parameter(0) q = f32[2] constant({1, 1}) n = s32[<=2] parameter(1)\n"
+      "a = (f32[<=3,2], f32[2]) scan(p, q), dimensions={0}, num_carries=1, to_apply=step\n"
+      "b = f32[<=2,2,2] ragged-dot(p, p, n), lhs_contracting_dims={0}, rhs_contracting_dims={0}, lhs_ragged_dims={0}\n"
+      "t = f32[2,<=3] transpose(p), dimensions={1,0}\n"
+      "k = (f32[2,<=2], s32[2,<=2]) topk(t), k=2, largest=true\n"
+      "ROOT r = ((f32[<=3,2], f32[2]), f32[<=2,2,2], (f32[2,<=2], s32[2,<=2])) tuple(a, b, k) }\n",
+      inputs, 2);
+}
+
 #define CASES(X)            \
   X(elementwise_and_reduce) \
   X(loops_over_memory)      \
   X(control)                \
   X(loop_over_blocks)       \
   X(dynamic_dimensions)     \
+  X(dynamic_rows)           \
   X(expanded)               \
   X(small_matrices)         \
   X(written_out)            \

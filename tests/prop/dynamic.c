@@ -594,6 +594,35 @@ static void do_dot(maker *m) {
   }
 }
 
+// Rows in groups, or what is contracted.
+static void do_ragged_dot(maker *m) {
+  array x = pick_ranked(m);
+  bool contracts = chance(m, 2);
+  int groups = choose(m, 4);
+  int width = 1 + choose(m, 3);
+  if (x.rank != 2 || groups == 0) {
+    return;
+  }
+  array y = {.is_float = x.is_float, .rank = 3, .sizes = {groups, x.sizes[1], width}};
+  array flat = {.is_float = x.is_float, .rank = 2, .sizes = {x.sizes[1], width}};
+  array sizes = {.rank = 1, .sizes = {groups}};
+  y = partner(m, contracts ? &flat : &y);
+  sizes = partner(m, &sizes);
+  x = small(m, &x);
+  y = small(m, &y);
+  array like = {.is_float = x.is_float, .rank = 2, .sizes = {x.sizes[0], width}};
+  like.dynamic = (x.dynamic & 1U) | (y.dynamic >> (contracts ? 1 : 2) & 1U) << 1;
+  if (contracts) {
+    like = (array){.is_float = x.is_float, .rank = 3, .sizes = {groups, x.sizes[0], width}};
+    like.dynamic = (sizes.dynamic & 1U) | (x.dynamic & 1U) << 1 | (y.dynamic >> 1 & 1U) << 2;
+  }
+  array a = begin(m, &like);
+  indim_buffer_printf(&m->body, "ragged-dot(v%d, v%d, v%d), lhs_contracting_dims={1}, rhs_contracting_dims={%d}, %s\n",
+                      x.name, y.name, sizes.name, contracts ? 0 : 1,
+                      contracts ? "lhs_ragged_dims={1}" : "lhs_ragged_dims={0}, rhs_group_dims={0}");
+  keep(m, &a);
+}
+
 // One spatial dimension.
 static void do_convolution(maker *m) {
   array x = pick_ranked(m);
@@ -624,6 +653,93 @@ static void do_convolution(maker *m) {
            kernel.sizes[0], stride, low, high, base, window);
   array a = emit(m, &like, "convolution", &x, &kernel, attributes);
   keep(m, &a);
+}
+
+// Rows -----------------------------------------------------------------------------------------------------------------
+
+static array take_member(maker *m, const array *like, int tuple, int index);
+
+// The first of each line; where the result is to have k of them, a line may be too short.
+static void do_topk(maker *m) {
+  array x = pick_ranked(m);
+  int last = x.rank - 1;
+  if (x.rank == 0) {
+    return;
+  }
+  array like = x;
+  like.sizes[last] = choose(m, x.sizes[last] + 1);
+  like.dynamic &= chance(m, 6) ? ~(1U << last) : ~0U;
+  array places = like;
+  places.is_float = false;
+  int pair = m->names++;
+  indim_buffer_printf(&m->body, "  v%d = (", pair);
+  add_shape(&m->body, &like);
+  indim_buffer_text(&m->body, ", ");
+  add_shape(&m->body, &places);
+  indim_buffer_printf(&m->body, ") topk(v%d), k=%d, largest=%s\n", x.name, like.sizes[last],
+                      chance(m, 2) ? "true" : "false");
+  (void)take_member(m, &like, pair, 0);
+  (void)take_member(m, &places, pair, 1);
+}
+
+static array drop_dim(const array *x, int dim) {
+  array row = {.is_float = x->is_float, .rank = x->rank - 1};
+  for (int d = 0; d < row.rank; d++) {
+    int from = d < dim ? d : d + 1;
+    row.sizes[d] = x->sizes[from];
+    row.dynamic |= (x->dynamic >> from & 1) << d;
+  }
+  return row;
+}
+
+// Running sums of the rows, one way or the other, and sometimes rows that are cut besides.
+static void do_scan(maker *m) {
+  array x = pick_ranked(m);
+  int dim = x.rank > 0 ? choose(m, x.rank) : 0;
+  if (x.rank == 0) {
+    return;
+  }
+  array row = drop_dim(&x, dim);
+  array carry = row;
+  carry.dynamic = 0;
+  carry = partner(m, &carry);
+  array wide = row;  // what the step takes and gives
+  wide.dynamic |= carry.dynamic;
+  bool cuts = row.rank > 0 && chance(m, 3);
+  array output = wide;
+  output.dynamic |= cuts ? 1U : 0U;
+  int step = m->names++;
+  indim_buffer_printf(&m->called, "k%d {\n  x = ", step);
+  add_shape(&m->called, &row);
+  indim_buffer_text(&m->called, " parameter(0)\n  c = ");
+  add_shape(&m->called, &wide);
+  indim_buffer_text(&m->called, " parameter(1)\n  s = ");
+  add_shape(&m->called, &wide);
+  indim_buffer_text(&m->called, cuts ? " maximum(x, c)\n  n = s32[] constant(" : " maximum(x, c)\n");
+  if (cuts) {
+    indim_buffer_printf(&m->called, "%d)\n  o = ", choose(m, row.sizes[0] + 1));
+    add_shape(&m->called, &output);
+    indim_buffer_text(&m->called, " set-dimension-size(s, n), dimensions={0}\n");
+  }
+  indim_buffer_text(&m->called, "  ROOT r = (");
+  add_shape(&m->called, &output);
+  indim_buffer_text(&m->called, ", ");
+  add_shape(&m->called, &wide);
+  indim_buffer_printf(&m->called, ") tuple(%s, s)\n}\n", cuts ? "o" : "s");
+  array stacked = x;
+  stacked.dynamic = x.dynamic & 1U << dim;
+  for (int d = 0; d < output.rank; d++) {
+    stacked.dynamic |= (output.dynamic >> d & 1) << (d < dim ? d : d + 1);
+  }
+  int pair = m->names++;
+  indim_buffer_printf(&m->body, "  v%d = (", pair);
+  add_shape(&m->body, &stacked);
+  indim_buffer_text(&m->body, ", ");
+  add_shape(&m->body, &wide);
+  indim_buffer_printf(&m->body, ") scan(v%d, v%d), dimensions={%d}, num_carries=1, is_reverse=%s, to_apply=k%d\n",
+                      x.name, carry.name, dim, chance(m, 2) ? "true" : "false", step);
+  (void)take_member(m, &stacked, pair, 0);
+  (void)take_member(m, &wide, pair, 1);
 }
 
 // Indexing -------------------------------------------------------------------------------------------------------------
@@ -1076,7 +1192,8 @@ static void add_steps(maker *m, int count) {
                                            do_concatenate,   do_gather,    do_scatter,
                                            do_while,         do_branch,    do_select_and_scatter,
                                            do_batch_norm,    do_factor,    do_draw,
-                                           do_one_device};
+                                           do_one_device,    do_topk,      do_ragged_dot,
+                                           do_scan};
   for (int i = 0; i < count; i++) {
     steps[choose(m, (int)(sizeof steps / sizeof *steps))](m);
   }

@@ -1,7 +1,10 @@
-// Ops that would mix what does not count with what does: reduce, reduce-window, sort, dot, convolution.
+// Ops that would mix what does not count with what does: reduce, reduce-window, sort, topk, dot, ragged-dot, convolution.
 #include <math.h>
 
+#include "array/element.h"
+#include "array/float_format.h"
 #include "expand/dynamic/padder.h"
+#include "graph/dynamic.h"
 #include "graph/infer_kit.h"
 
 // Folds ------------------------------------------------------------------------------------------------------------------
@@ -217,44 +220,134 @@ indim_sized indim_dynamic_sort(indim_padder *p, const indim_instr *instr, indim_
   return indim_padder_results(p, instr, results, n, sizes);
 }
 
+// The element that no other comes after in topk's order, which is the total one of floats.
+static value find_last(indim_padder *p, indim_type type, bool largest) {
+  indim_shape scalar;
+  indim_literal *literal = NULL;
+  if (!indim_type_is_float(type)) {
+    return identity_of_extreme(p, type, largest);
+  }
+  const indim_float_format *format = indim_float_format_of(type);
+  int32_t bits = indim_type_bits(type);
+  uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+  uint64_t least = !format->has_sign ? 0 : format->has_negative_zero ? all : format->sign_bit;
+  indim_build_fail(p->x.b, indim_shape_init(p->x.cx, type, 0, NULL, &scalar));
+  indim_build_fail(p->x.b, indim_padder_failed(p) ? INDIM_OK : indim_literal_create(p->x.cx, &scalar, &literal));
+  if (literal == NULL) {
+    return NULL;
+  }
+  indim_element element = {.bits = largest ? least : all & ~format->sign_bit};
+  indim_element_store(type, 8 * indim_type_bytes(type), indim_literal_mutable_data(literal), 0, element);
+  return indim_build_take_constant(p->x.b, literal);
+}
+
+// What does not count becomes an element that comes last; of equals the first is taken, and what counts stands first.
+indim_sized indim_dynamic_topk(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
+  const indim_shape *shape = instr->operands[0]->shape;
+  int32_t last = shape->rank - 1;
+  indim_run_size sizes[INDIM_MAX_RANK];
+  if (!indim_dim_is_dynamic(shape, last)) {
+    return indim_dynamic_batch(p, instr, operands);
+  }
+  indim_padder_least_sizes(p, instr, operands, 1, sizes);
+  value fill = find_last(p, shape->type, indim_instr_bool(instr, INDIM_ATTR_LARGEST, true));
+  operands[0].data = indim_padder_mask(p, operands[0].data, sizes, UINT64_C(1) << last, fill);
+  value *results = indim_padder_take_apart(p, indim_padder_emit_data(p, instr, operands), 2, true);
+  sizes[last] = indim_size_least(p, sizes[last], indim_size_known(indim_instr_int(instr, INDIM_ATTR_K, 0)));
+  for (int32_t k = 0; results != NULL && k < 2; k++) {
+    results[k] = indim_padder_clear(p, results[k], sizes);
+  }
+  return indim_padder_results(p, instr, results, 2, sizes);
+}
+
 // Products ---------------------------------------------------------------------------------------------------------------
 
-// Dimensions that meet have the lesser size; what is beyond becomes 0 on both sides, as it may be infinite.
-indim_sized indim_dynamic_dot(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
-  static const indim_attr_id contracting[] = {INDIM_ATTR_LHS_CONTRACTING_DIMS, INDIM_ATTR_RHS_CONTRACTING_DIMS};
-  static const indim_attr_id batch[] = {INDIM_ATTR_LHS_BATCH_DIMS, INDIM_ATTR_RHS_BATCH_DIMS};
-  indim_run_size sizes[2][INDIM_MAX_RANK];
-  indim_run_size result[2 * INDIM_MAX_RANK];
-  int32_t rank = 0;
-  for (int32_t i = 0; i < 2; i++) {
-    indim_padder_least_sizes(p, &(indim_instr){.operands = &instr->operands[i]}, &operands[i], 1, sizes[i]);
-  }
+static const indim_attr_id contracting[] = {INDIM_ATTR_LHS_CONTRACTING_DIMS, INDIM_ATTR_RHS_CONTRACTING_DIMS};
+static const indim_attr_id batch[] = {INDIM_ATTR_LHS_BATCH_DIMS, INDIM_ATTR_RHS_BATCH_DIMS};
+
+// Dimensions that meet have the lesser size.
+static void meet(indim_padder *p, indim_run_size *a, indim_run_size *b) { *a = *b = indim_size_least(p, *a, *b); }
+
+static void meet_pairs(indim_padder *p, const indim_instr *instr, indim_run_size sizes[][INDIM_MAX_RANK]) {
   for (int kind = 0; kind < 2; kind++) {
     const indim_attr_id *ids = kind == 0 ? contracting : batch;
     int64_t count = 0;
     const int64_t *lhs = indim_instr_ints(instr, ids[0], &count);
     const int64_t *rhs = indim_instr_ints(instr, ids[1], &count);
     for (int64_t k = 0; k < count; k++) {
-      indim_run_size size = indim_size_least(p, sizes[0][lhs[k]], sizes[1][rhs[k]]);
-      sizes[0][lhs[k]] = sizes[1][rhs[k]] = size;
-      if (kind == 1) {
-        result[rank++] = size;
-      }
+      meet(p, &sizes[0][lhs[k]], &sizes[1][rhs[k]]);
     }
+  }
+}
+
+static void own_sizes(indim_padder *p, const indim_instr *instr, const indim_sized *operands, int32_t i,
+                      indim_run_size *sizes) {
+  indim_padder_least_sizes(p, &(indim_instr){.operands = &instr->operands[i]}, &operands[i], 1, sizes);
+}
+
+// The product where what is beyond the contracted sizes is 0 on both sides, as it may be infinite. |result| are the sizes, of which
+// the first |rank| are known; |dropped| are dimensions of the right side that the result has not.
+static indim_sized multiply(indim_padder *p, const indim_instr *instr, indim_sized *operands,
+                            indim_run_size sizes[][INDIM_MAX_RANK], uint64_t dropped, int32_t rank,
+                            indim_run_size *result) {
+  int64_t count = 0;
+  const int64_t *lhs = indim_instr_ints(instr, batch[0], &count);
+  for (int64_t k = 0; k < count; k++) {
+    result[rank++] = sizes[0][lhs[k]];
   }
   for (int32_t i = 0; i < 2; i++) {
     const indim_shape *shape = instr->operands[i]->shape;
     uint64_t met = indim_attr_mask(instr, contracting[i]);
+    uint64_t taken = met | indim_attr_mask(instr, batch[i]) | (i == 1 ? dropped : 0);
     value zero = indim_build_scalar_int(p->x.b, shape->type, 0);
     operands[i].data = indim_padder_mask(p, operands[i].data, sizes[i], met, zero);
     for (int32_t d = 0; d < shape->rank; d++) {
-      if (((met | indim_attr_mask(instr, batch[i])) >> d & 1) == 0) {
+      if ((taken >> d & 1) == 0) {
         result[rank++] = sizes[i][d];
       }
     }
   }
   value data = indim_padder_emit_data(p, instr, operands);
   return indim_padder_settle(p, instr->shape, indim_padder_clear(p, data, result), result);
+}
+
+indim_sized indim_dynamic_dot(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
+  indim_run_size sizes[2][INDIM_MAX_RANK];
+  indim_run_size result[2 * INDIM_MAX_RANK];
+  for (int32_t i = 0; i < 2; i++) {
+    own_sizes(p, instr, operands, i, sizes[i]);
+  }
+  meet_pairs(p, instr, sizes);
+  return multiply(p, instr, operands, sizes, 0, 0, result);
+}
+
+// As a dot. Groups that do not count have nothing.
+indim_sized indim_dynamic_ragged_dot(indim_padder *p, const indim_instr *instr, indim_sized *operands) {
+  indim_run_size sizes[3][INDIM_MAX_RANK];
+  indim_run_size result[3 * INDIM_MAX_RANK];
+  int64_t leading[INDIM_MAX_RANK];
+  int64_t count = 0;
+  const int64_t *group = indim_instr_ints(instr, INDIM_ATTR_RHS_GROUP_DIMS, &count);
+  int64_t ragged = indim_instr_ints(instr, INDIM_ATTR_LHS_RAGGED_DIMS, &(int64_t){0})[0];
+  bool contracts = (indim_attr_mask(instr, INDIM_ATTR_LHS_CONTRACTING_DIMS) >> ragged & 1) != 0;
+  int32_t last = instr->operands[2]->shape->rank - 1;
+  (void)indim_ragged_dot_leading(instr, leading);
+  for (int32_t i = 0; i < 3; i++) {
+    own_sizes(p, instr, operands, i, sizes[i]);
+  }
+  for (int pass = 0; pass < 2; pass++) {  // the least reaches all in two
+    meet_pairs(p, instr, sizes);
+    for (int32_t d = 0; d < last; d++) {
+      meet(p, &sizes[2][d], &sizes[0][leading[d]]);
+    }
+    if (count > 0) {
+      meet(p, &sizes[2][last], &sizes[1][group[0]]);
+    }
+  }
+  value nothing = indim_build_scalar_int(p->x.b, instr->operands[2]->shape->type, 0);
+  operands[2].data = indim_padder_mask(p, operands[2].data, sizes[2], UINT64_C(1) << last, nothing);
+  result[0] = sizes[2][last];
+  return multiply(p, instr, operands, sizes, count > 0 ? UINT64_C(1) << group[0] : 0, contracts ? 1 : 0, result);
 }
 
 // What is beyond is padding to the window, and nothing to the sum over the features.

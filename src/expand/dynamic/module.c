@@ -310,8 +310,14 @@ static indim_dynamic_fn *rule_of(const indim_instr *instr) {
     return indim_dynamic_reduce_window;
   case INDIM_OP_SORT:
     return indim_dynamic_sort;
+  case INDIM_OP_TOPK:
+    return indim_dynamic_topk;
   case INDIM_OP_DOT:
     return indim_dynamic_dot;
+  case INDIM_OP_RAGGED_DOT:
+    return indim_dynamic_ragged_dot;
+  case INDIM_OP_SCAN:
+    return indim_dynamic_scan;
   case INDIM_OP_CONVOLUTION:
     return indim_dynamic_convolution;
   case INDIM_OP_SELECT_AND_SCATTER:
