@@ -155,6 +155,10 @@ static void want(parts *p, void **to, size_t bytes) {
   p->bytes[p->count++] = bytes;
 }
 
+// OpenBLAS's products of a complex matrix and a vector for AVX2 (zgemv_n, zhemv_U; 0.3.21) read an element beyond the vector, which may
+// be a row or lie at the end of memory: results are made in scratch, which has room for that.
+static bool is_overread(const indim_linalg_array *result) { return indim_type_is_complex(result->type); }
+
 static bool lies_right(const indim_lapack_job *job, const indim_linalg_array *a) {
   return is_vector(a) || a->by_columns != job->args.is_flipped;
 }
@@ -165,7 +169,7 @@ static bool is_begun(const row *r, int32_t operand) { return strchr(r->begins, '
 static void want_arrays(indim_lapack_job *job, parts *p) {
   const indim_linalg_call *call = job->args.call;
   for (int32_t i = 0; i < call->result_count; i++) {
-    if (!lies_right(job, &call->results[i])) {
+    if (!lies_right(job, &call->results[i]) || is_overread(&call->results[i])) {
       want(p, &job->results[i], bytes_of(&call->results[i]));
     }
   }
@@ -221,9 +225,20 @@ static indim_status want_work(indim_lapack_job *job, parts *p) {
   return INDIM_OK;
 }
 
+// What is read beyond the last part at most: a line of a matrix, to the next element of a row.
+static size_t slack_of(const indim_linalg_call *call) {
+  size_t most = 0;  // bytes
+  for (int32_t i = 0; i < call->result_count; i++) {
+    const indim_linalg_array *a = &call->results[i];
+    size_t line = (size_t)(a->sizes[0] > a->sizes[1] ? a->sizes[0] : a->sizes[1]) * type_bytes(a->type);
+    most = is_overread(a) && line > most ? line : most;
+  }
+  return most;
+}
+
 static indim_status allocate(indim_lapack_job *job, const parts *p) {
   enum { ALIGN = 64 };
-  job->block_bytes = ALIGN;
+  job->block_bytes = ALIGN + slack_of(job->args.call);
   for (int i = 0; i < p->count; i++) {
     job->block_bytes += (p->bytes[i] + ALIGN - 1) / ALIGN * ALIGN;
   }

@@ -1,8 +1,10 @@
 // Large matrices by a LAPACK library against math/: every routine and type, all orders in which its matrices may lie, the
 // thresholds, elements that are not finite, libraries that lack routines or lie; and batches cut into pieces.
+#define _DEFAULT_SOURCE  // MAP_ANONYMOUS
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/ctx.h"
 #include "linalg/service.h"
@@ -167,26 +169,31 @@ static double element(int64_t which, int64_t i, int64_t j, int64_t part) {
 
 typedef struct buffers {
   void *arrays[2 * INDIM_LINALG_MOST_ARRAYS];
+  void *pages[2 * INDIM_LINALG_MOST_ARRAYS];
 } buffers;
 
-static void *allocate(const indim_linalg_array *a) {
-  size_t size = (size_t)(BATCH * count_of(a)) * 16 + 1;
-  void *array = malloc(size);
-  if (array == NULL) {
+// Room for an array, and a page behind it that nobody may read.
+enum { PAGE = 1 << 16, ROOM = (BATCH * SIDE * SIDE * 16 / PAGE + 1) * PAGE };
+
+// An array that ends where its pages do: libraries that read behind it are found.
+static void *allocate(const indim_linalg_array *a, void **out_pages) {
+  size_t size = (size_t)(BATCH * count_of(a)) * (size_t)indim_type_bytes(a->type);
+  void *pages = mmap(NULL, ROOM + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED || mprotect((char *)pages + ROOM, PAGE, PROT_NONE) != 0 || size > ROOM) {
     abort();
   }
-  memset(array, 0x5a, size);
-  return array;
+  *out_pages = pages;
+  return memset((char *)pages + ROOM - size, 0x5a, size);
 }
 
 static buffers new_buffers(const indim_linalg_call *call) {
   buffers b = {0};
   for (int32_t k = 0; k < call->result_count; k++) {
-    b.arrays[k] = allocate(&call->results[k]);
+    b.arrays[k] = allocate(&call->results[k], &b.pages[k]);
   }
   for (int32_t k = 0; k < call->operand_count; k++) {
     const indim_linalg_array *a = &call->operands[k];
-    void *array = b.arrays[call->result_count + k] = allocate(a);
+    void *array = b.arrays[call->result_count + k] = allocate(a, &b.pages[call->result_count + k]);
     for (int64_t which = 0; which < BATCH; which++) {
       for (int64_t i = 0; i < a->sizes[0]; i++) {
         for (int64_t j = 0; j < a->sizes[1]; j++) {
@@ -202,7 +209,9 @@ static buffers new_buffers(const indim_linalg_call *call) {
 
 static void free_buffers(buffers *b) {
   for (size_t i = 0; i < sizeof b->arrays / sizeof b->arrays[0]; i++) {
-    free(b->arrays[i]);
+    if (b->pages[i] != NULL) {
+      munmap(b->pages[i], ROOM + PAGE);
+    }
   }
 }
 
