@@ -53,7 +53,7 @@ enum { SD = 1, CZ = 2, SDCZ = SD | CZ };  // real, complex
 typedef struct routine {
   int64_t (*vectors)(const indim_linalg_call *call);  // of scratch, of real matrices; NULL: it is not here
   int types;
-  int64_t least[3];
+  int64_t least[2][3];  // of real and complex matrices
 } routine;
 
 #define C indim_linalg_size(call, 'c')
@@ -63,7 +63,7 @@ typedef struct routine {
 #define N indim_linalg_size(call, 'n')
 #define S indim_linalg_size(call, 's')
 #define T indim_linalg_size(call, 't')
-#define INDIM_LANES(routine, vectors, least, types, computes) \
+#define INDIM_LANES(routine, vectors, least, complex_least, types, computes) \
   static int64_t vectors_of_##routine(const indim_linalg_call *call) { return vectors; }
 #include "linalg/lanes.def"
 #undef C
@@ -77,8 +77,8 @@ typedef struct routine {
 #define LEAST(side_16, side_32, side_64) \
   { side_16, side_32, side_64 }
 static const routine routines[INDIM_LINALG_COUNT] = {
-#define INDIM_LANES(routine, vectors, least, types, computes) \
-  [INDIM_LINALG_##routine] = {vectors_of_##routine, types, least},
+#define INDIM_LANES(routine, vectors, least, complex_least, types, computes) \
+  [INDIM_LINALG_##routine] = {vectors_of_##routine, types, {least, complex_least}},
 #include "linalg/lanes.def"
 };
 
@@ -123,7 +123,7 @@ bool indim_lanes_takes(const indim_linalg_call *call, int64_t matrices) {
   if (!has_type || r->vectors == NULL || side == 0 || side > MOST_SIDE) {
     return false;
   }
-  int64_t least = r->least[side <= 16 ? 0 : side <= 32 ? 1 : 2];
+  int64_t least = r->least[indim_type_is_complex(call->type)][side <= 16 ? 0 : side <= 32 ? 1 : 2];
   return matrices >= least && vectors_of(call) * vector_bytes_for(call, matrices) <= SCRATCH_BYTES;
 }
 

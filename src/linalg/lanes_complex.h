@@ -25,6 +25,7 @@ INLINE ELEMENT NAME(complex_minus_product)(ELEMENT z, ELEMENT x, ELEMENT y) {
 INLINE ELEMENT NAME(complex_plus_product)(ELEMENT z, ELEMENT x, ELEMENT y) {
   return (ELEMENT){z.re + x.re * y.re - x.im * y.im, z.im + x.re * y.im + x.im * y.re};
 }
+INLINE ELEMENT NAME(complex_plus)(ELEMENT x, ELEMENT y) { return (ELEMENT){x.re + y.re, x.im + y.im}; }
 INLINE ELEMENT NAME(complex_minus)(ELEMENT x, ELEMENT y) { return (ELEMENT){x.re - y.re, x.im - y.im}; }
 INLINE ELEMENT NAME(complex_minus_real)(ELEMENT x, VECTOR y) { return (ELEMENT){x.re - y, x.im}; }
 INLINE ELEMENT NAME(complex_inverse)(ELEMENT x) {
@@ -35,10 +36,24 @@ INLINE ELEMENT NAME(complex_tau)(ELEMENT head, VECTOR beta) {
   return (ELEMENT){(beta - head.re) / beta, -head.im / beta};
 }
 INLINE MASK NAME(complex_is_real)(ELEMENT x) { return x.im == 0; }
+INLINE ELEMENT NAME(complex_turn_back)(ELEMENT x, ELEMENT phase) {
+  return (ELEMENT){x.re * phase.re + x.im * phase.im, x.im * phase.re - x.re * phase.im};
+}
 INLINE VECTOR NAME(complex_largest_part)(ELEMENT x) {
   VECTOR re = NAME(abs)(x.re);
   VECTOR im = NAME(abs)(x.im);
   return NAME(select)(re > im, re, im);
+}
+// The size of |x| and, where |pred|, the phase that it has.
+INLINE VECTOR NAME(complex_without_phase)(MASK pred, ELEMENT x, ELEMENT *out_phase) {
+  VECTOR scale, inverse;
+  NAME(scale)(NAME(complex_largest_part)(x), &scale, &inverse);
+  x = NAME(complex_times_real)(x, scale);
+  VECTOR size = NAME(sqrt)(NAME(complex_square)(x));
+  pred &= size > 0;
+  out_phase->re = NAME(select)(pred, x.re / size, NAME(all)(1));
+  out_phase->im = NAME(select)(pred, x.im / size, (VECTOR){0});
+  return size * inverse;
 }
 INLINE MASK NAME(complex_is_zero)(ELEMENT x) { return (x.re == 0) & (x.im == 0); }
 INLINE VECTOR NAME(complex_pivot_size)(ELEMENT x) { return NAME(abs)(x.re) + NAME(abs)(x.im); }
@@ -66,4 +81,32 @@ INLINE NAME(complex_divisor) NAME(complex_divisor_of)(ELEMENT x, bool has_much) 
 
 INLINE ELEMENT NAME(complex_quotient)(ELEMENT x, const NAME(complex_divisor) * by) {
   return NAME(complex_times_real)(NAME(complex_times)(x, by->inverse), by->scale);
+}
+
+// x / |by|, or by a number next to nothing if that is less.
+INLINE ELEMENT NAME(complex_divide)(ELEMENT x, ELEMENT by, REAL least) {
+  by = NAME(complex_select)(NAME(complex_largest_part)(by) < least, NAME(complex_from_real)(NAME(all)(least)), by);
+  NAME(complex_divisor) divisor = NAME(complex_divisor_of)(by, false);
+  return NAME(complex_quotient)(x, &divisor);
+}
+
+INLINE ELEMENT NAME(complex_to_complex)(ELEMENT x) { return x; }
+INLINE ELEMENT NAME(complex_minus_multiple)(ELEMENT z, ELEMENT x, ELEMENT y) {
+  return NAME(complex_minus_product)(z, x, y);
+}
+
+// p + sqrt(q) or p - sqrt(q), and where it is an element: everywhere.
+INLINE MASK NAME(complex_larger_root)(ELEMENT p, ELEMENT q, ELEMENT *out) {
+  VECTOR scale, inverse;
+  NAME(scale)(NAME(complex_largest_part)(q), &scale, &inverse);
+  VECTOR size = NAME(sqrt)(NAME(complex_square)(NAME(complex_times_real)(q, scale))) * inverse;
+  VECTOR longer = NAME(sqrt)((size + NAME(abs)(q.re)) / 2);
+  VECTOR shorter = NAME(select)(longer > 0, q.im / (2 * longer), (VECTOR){0});
+  MASK is_left = q.re < 0;
+  ELEMENT root = {NAME(select)(is_left, shorter, longer), NAME(select)(is_left, longer, shorter)};
+  MASK is_opposite = p.re * root.re + p.im * root.im < 0;
+  root.re = NAME(select)(is_opposite, -root.re, root.re);
+  root.im = NAME(select)(is_opposite, -root.im, root.im);
+  *out = NAME(complex_plus)(p, root);
+  return NAME(all_int)(-1);
 }

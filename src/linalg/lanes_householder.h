@@ -60,8 +60,9 @@ INLINE void OF(reflect_some)(const int width, bool of_rows, int64_t count, const
   }
 }
 
-TARGET static void OF(reflect)(int64_t width, bool of_rows, int64_t count, const ELEMENT *v, ELEMENT tau, ELEMENT *x,
-                               int64_t x_i, int64_t x_j) {
+// Not inlined: of reflectors of up to three elements GCC 12 fails where comparisons of f64 are none of the machine's.
+TARGET static __attribute__((noinline)) void OF(reflect)(int64_t width, bool of_rows, int64_t count, const ELEMENT *v,
+                                                         ELEMENT tau, ELEMENT *x, int64_t x_i, int64_t x_j) {
   int64_t j = 0;
   for (; j + TILE <= width; j += TILE) {
     OF(reflect_some)(TILE, of_rows, count, v, tau, x + j * x_j, x_i, x_j);

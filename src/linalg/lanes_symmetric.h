@@ -49,8 +49,9 @@ TARGET static void OF(tridiagonal_q)(int64_t n, ELEMENT *a, int64_t ld, const EL
     }
   }
   for (int64_t i = 0; i < n; i++) {
-    a[i] = a[i * ld] = OF(from_real)(NAME(all)(i == 0));
+    a[i] = a[i * ld] = OF(from_real)((VECTOR){0});
   }
+  a[0] = OF(from_real)(NAME(all)(1));
   OF(q)(n - 1, n - 1, n - 1, a + 1 + ld, ld, taus);
 }
 

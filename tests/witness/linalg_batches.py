@@ -77,7 +77,9 @@ def matrices(rng, dtype, batch, m, n, kind):
         a = a + np.swapaxes(a, -1, -2).conj()
     elif kind == "triangular":
         a = a + 3 * np.eye(m, n)
-    flat = a.reshape(int(np.prod(batch)), m, n)
+    elif kind == "rotating":  # its steps have no shift that changes it
+        a = np.broadcast_to(np.roll(np.eye(m), 1, axis=0), a.shape) + (a * 1e-3 if m % 2 == 0 else 0)
+    flat = a.reshape(int(np.prod(batch)), m, n).copy()
     if m > 0 and n > 0:
         special = [lambda x: x * 0, lambda x: np.ones_like(x), lambda x: x * (1e30 if REALS[dtype] == F32 else 1e250),
                    lambda x: x * (1e-30 if REALS[dtype] == F32 else 1e-250), lambda x: np.where(np.eye(m, n) > 0, -x, x),
@@ -151,6 +153,35 @@ def product(left, middle, right, lower):
     return check
 
 
+def eigenpairs(values, vectors, info):
+    """Left and right vectors of length 1 are the finite matrix's with these values, whose sum is its trace."""
+    def check(a, ours, theirs, dtype):
+        if (ours[info] != theirs[info]).any():
+            return f"{ours[info]}, expected {theirs[info]}"
+        a = wide(a[0]).astype(np.complex128)
+        n = a.shape[-1]
+        found = ours[values] + 1j * ours[values + 1] if values + 2 == vectors else ours[values]
+        finite = np.isfinite(a).all(axis=(-1, -2))
+        if np.isfinite(found).any(axis=-1)[~finite].any() or not np.isfinite(found[finite]).all():
+            return f"{found}"
+        if n == 0 or not finite.any():
+            return ""
+        a, found = a[finite], found[finite].astype(np.complex128)
+        a /= (size := np.maximum(abs(a).max(axis=(-1, -2), keepdims=True), np.finfo(dtype).tiny))
+        found /= size[..., 0]
+        limit = 60 * n * np.finfo(dtype).eps
+        worst = [abs(np.trace(a, axis1=-2, axis2=-1) - found.sum(-1)).max()]
+        for left in (True, False):
+            v = ours[vectors if left else vectors + 1][finite].astype(np.complex128)
+            b, value = (np.swapaxes(a, -1, -2).conj(), found.conj()) if left else (a, found)
+            worst += [abs(b @ v - v * value[..., None, :]).max(), abs(np.linalg.norm(v, axis=-2) - 1).max()]
+        if values + 2 == vectors:
+            pairs = found.imag > 0
+            worst.append(abs(np.where(pairs[..., :-1], found[..., :-1].conj() - found[..., 1:], 0)).max(initial=0))
+        return "" if max(worst) <= limit else f"{worst}, expected less than {limit}"
+    return check
+
+
 def cases():
     """(name, dtype, batch -> (target, operands, results, config, arrays' kinds), checks)"""
     for dtype in NAMES:
@@ -167,6 +198,14 @@ def cases():
                     yield (f"{eigen} {t} {n} {lower}", dtype, f"lapack_{l}{eigen}_ffi", [(t, (n, n), "symmetric")],
                            [(t, (n, n)), (r, (n,)), ("s32", ())], f"mode = 86 : ui8, uplo = {up} : ui8",
                            [product(0, 1, None, lower), same(1, 60 * n), equal(2)])
+        for n in (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 33):
+            is_real = dtype in (F32, F64)
+            parts = [(t, (n,)), (t, (n,))] if is_real else [(t, (n,))]
+            c = {"f32": "c64", "f64": "c128"}.get(t, t)
+            for kind in ("general", "symmetric", "triangular", "rotating"):
+                yield (f"geev {t} {n} {kind}", dtype, f"lapack_{l}geev_ffi", [(t, (n, n), kind)],
+                       [*parts, (c, (n, n)), (c, (n, n)), ("s32", ())], "compute_left = 86 : ui8, compute_right = 86 : ui8",
+                       [eigenpairs(0, len(parts), len(parts) + 2)])
         for m, n in ((1, 1), (2, 2), (3, 3), (4, 4), (3, 5), (5, 3), (8, 8), (2, 9), (12, 12), (16, 16), (21, 11),
                      (10, 19), (34, 34)):
             k = min(m, n)
@@ -204,7 +243,7 @@ def run_one(indim, name, dtype, target, operands, results, config, checks, batch
     text = call(target, [(t, batch, s) for t, s, _ in operands], [(t, batch, s) for t, s in results], config, layout)
     arrays = [plain(rng, dtype, (*batch, *s)) if kind == "plain" else matrices(rng, dtype, batch, *s, kind)
               for _, s, kind in operands]
-    types = {"s32": np.int32, NAMES[dtype]: dtype, NAMES[REALS[dtype]]: REALS[dtype]}
+    types = {"s32": np.int32, "c64": C64, "c128": C128, NAMES[dtype]: dtype, NAMES[REALS[dtype]]: REALS[dtype]}
     like = [np.zeros((*batch, *s), types[t]) for t, s in results]
     where = f"{name} batch {batch} {layout}"
     try:
