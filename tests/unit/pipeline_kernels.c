@@ -88,8 +88,11 @@ static indim_literal *draw_literal(indim_ctx *cx, const indim_shape *shape) {
   CHECK_OK(cx, indim_literal_create(cx, shape, &literal));
   for (int64_t i = 0; literal != NULL && i < indim_shape_element_count(shape); i++) {
     int64_t value = indim_type_is_unsigned_int(shape->type) ? draw(12) : draw(9) - 4;
-    CHECK_OK(cx, indim_type_is_float(shape->type) ? indim_literal_set_float(cx, literal, index, (double)value, 0)
-                                                  : indim_literal_set_int(cx, literal, index, value));
+    bool is_complex = indim_type_is_complex(shape->type);
+    double imag = is_complex ? (double)(i % 7) : 0;
+    CHECK_OK(cx, is_complex || indim_type_is_float(shape->type)
+                     ? indim_literal_set_float(cx, literal, index, (double)value, imag)
+                     : indim_literal_set_int(cx, literal, index, value));
     for (int32_t d = shape->rank - 1; d >= 0 && ++index[d] == shape->sizes[d]; d--) {
       index[d] = 0;
     }
@@ -1039,6 +1042,38 @@ TEST(panels) {
   }
 }
 
+// Rows of a transposed result that are shorter than a cache line, of one square and of several, joined along the dimension that they
+// go on along, with what is left over along each; and what is left beside whole squares, in smaller ones.
+TEST(short_rows) {
+  static const char *const programs[] = {
+      "ENTRY main { x = f32[8,7,3,5,27] parameter(0) ROOT t = f32[27,5,3,7,8] transpose(x), dimensions={4,3,2,1,0} }",
+      "ENTRY main { x = u8[32,9,40] parameter(0) ROOT t = u8[40,9,32] transpose(x), dimensions={2,1,0} }",
+      "ENTRY main { x = bf16[16,5,6,24] parameter(0) y = bf16[24,6,5,16] parameter(1) t = bf16[24,6,5,16] "
+      "transpose(x), "
+      "dimensions={3,2,1,0} ROOT s = bf16[24,6,5,16] add(t, y) }",
+      "ENTRY main { x = c64[4,6,9] parameter(0) ROOT t = c64[9,6,4] transpose(x), dimensions={2,1,0} }",
+      "ENTRY main { x = f64[4,300,301] parameter(0) ROOT t = f64[301,300,4] transpose(x), dimensions={2,1,0} }",
+      "ENTRY main { x = f32[8,1,64] parameter(0) ROOT t = f32[64,1,8] transpose(x), dimensions={2,1,0} }",
+      "ENTRY main { x = f32[4,3,16] parameter(0) c = f32[] constant(7) t = f32[16,3,4] transpose(x), "
+      "dimensions={2,1,0} ROOT r = "
+      "f32[17,6,4] pad(t, c), padding=0_1x1_2x0_0 }",
+      "ENTRY main { x = s32[8,6,16] parameter(0) t = s32[16,6,8] transpose(x), dimensions={2,1,0} i = s32[16,6,8] "
+      "iota(), "
+      "iota_dimension=1 ROOT r = s32[16,6,8] add(t, i) }",
+      "ENTRY main { x = f32[4,4,16] parameter(0) t = f32[16,4,4] transpose(x), dimensions={2,1,0} u = f32[16,4,4] "
+      "transpose(x), dimensions={2,0,1} ROOT r = f32[16,4,4] add(t, u) }",
+      "ENTRY main { x = f32[9,31,30] parameter(0) ROOT t = f32[9,30,31] transpose(x), dimensions={0,2,1} }",
+      "ENTRY main { x = u8[7,40,28] parameter(0) ROOT t = u8[7,28,40] transpose(x), dimensions={0,2,1} }",
+      "ENTRY main { x = c64[5,20,30] parameter(0) ROOT t = c64[5,30,20] transpose(x), dimensions={0,2,1} }",
+  };
+  state = 17;
+  for (size_t i = 0; i < sizeof programs / sizeof *programs && can_compile(); i++) {
+    begin();
+    add("%s\n", programs[i]);
+    run();
+  }
+}
+
 // An array and its transpose, whose first rows are read twice: there two reads are one, and those behind them stay what they were.
 TEST(rows_that_are_shared) {
   static const int64_t sizes[] = {4, 8, 16, 20, 33, 64};
@@ -1114,6 +1149,7 @@ TEST(large_rows) {
   X(tiles)                      \
   X(large_turns)                \
   X(panels)                     \
+  X(short_rows)                 \
   X(rows_that_are_shared)       \
   X(large_rows)
 TEST_MAIN(CASES)

@@ -75,7 +75,8 @@ bool indim_transpose_applies(const indim_nest *nest, const indim_access *access)
 bool indim_transpose_is_mixed(const indim_nest *nest);
 enum { INDIM_MAX_SQUARES = 8 };
 // Builds lanes x (squares * lanes) elements, from |w| along the transposed and |v| along the vector dimension.
-// |squares| is at most INDIM_MAX_SQUARES.
+// |squares| is at most INDIM_MAX_SQUARES. Where a dimension is joined, squares behind the end of the vector's (|v| is 0) are at its
+// next index.
 void indim_transpose_block(indim_nest *nest, indim_coord *index, indim_value_id w, indim_value_id v, int32_t squares);
 
 // A block transposed through a packed panel: its start (w, v) and its extents along the transposed (rows) and the
@@ -147,6 +148,10 @@ indim_value_id indim_nest_pieces_begin(indim_nest *nest, int64_t low, int64_t hi
 void indim_nest_pieces_end(indim_nest *nest, bool threads);
 // (nest_transpose.c) Enlarges the panels for |count| pieces and selects those of |piece|.
 void indim_nest_make_panels(indim_nest *nest, indim_value_id piece, int64_t count);
+// (nest_squares.c) The same in part of both dimensions, in squares that are transposed in registers; and for all of the joined and
+// the vector dimension, where |nest| has such: each line of the result is filled at once.
+void indim_nest_squares(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v);
+void indim_nest_squares_joined(indim_nest *nest, indim_coord *index, const int64_t *w);
 // (nest_transpose.c) The loops of the vector and the transposed dimension.
 void indim_nest_transposed(indim_nest *nest, indim_coord *index, int32_t segments);
 

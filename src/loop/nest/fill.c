@@ -382,6 +382,7 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     nest.streams = is_non_temporal(&nest, item, at);
     if (!converts(item, at)) {
       indim_nest_choose_panels(&nest);
+      indim_nest_choose_joined(&nest);
     }
     // Loads between the stores of a line that is transposed in registers flush it to memory partially filled.
     bool is_interrupted = indim_transpose_is_mixed(&nest) && !indim_nest_squares_are_lines(&nest);

@@ -463,7 +463,7 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
 static void run_dims(indim_nest *nest, int32_t position, indim_coord *index, int32_t segments) {
   while (position < nest->rank &&
          (nest->sizes[nest->order[position]] == 1 || nest->order[position] == nest->vector_dim ||
-          nest->order[position] == nest->stacked - 1 ||
+          nest->order[position] == nest->stacked - 1 || nest->order[position] == nest->joined - 1 ||
           (nest->transposes && nest->order[position] == nest->transpose_dim))) {
     position++;
   }

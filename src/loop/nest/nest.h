@@ -138,6 +138,8 @@ struct indim_nest {
   int32_t stacked;                // 1 + a short dimension all of which the body is written out for; 0: none
   bool transposes;                // in-register transpose: loads are contiguous along |transpose_dim|
   int32_t transpose_dim;
+  int32_t
+      joined;  // 1 + the dimension along which short rows of a transposed result follow each other in a cache line; 0: none
   int64_t side;   // of the panels; 0: transposed in registers without panels
   int64_t pitch;  // elements between rows of a panel
   bool is_far;    // the footprint exceeds the third-level cache
@@ -168,6 +170,8 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides);
 void indim_nest_choose_transpose(indim_nest *nest);
 // (nest_transpose.c) Chooses transpose through panels and allocates them; |streams| is set.
 void indim_nest_choose_panels(indim_nest *nest);
+// (nest_squares.c) Chooses the dimension whose rows are joined to whole cache lines; panels are chosen.
+void indim_nest_choose_joined(indim_nest *nest);
 // (nest_transpose.c) Whether rows of the stored array are not aligned to cache lines.
 bool indim_nest_rows_are_misaligned(const indim_nest *nest);
 // (nest_transpose.c) Whether a square's row is a whole cache line in all that is transposed or stored: each line is then loaded

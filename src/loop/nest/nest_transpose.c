@@ -308,80 +308,7 @@ static void run_panels(indim_nest *nest, indim_coord *index, const int64_t *w, c
   }
 }
 
-// Squares -------------------------------------------------------------------------------------------------------------
-
-// A scalar loop over the transposed dimension around the vector loop.
-static void run_untransposed(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
-  indim_loop_builder *b = &nest->l->b;
-  if (w[0] >= w[1] || v[0] >= v[1]) {
-    return;
-  }
-  indim_value_id at = indim_loop_for_begin(b, indim_loop_index(b, w[0]), indim_loop_index(b, w[1]), 1, 0, NULL, NULL);
-  index[nest->transpose_dim] = (indim_coord){at, 0};
-  indim_nest_vector_loop(nest, index, v[0], v[1], false);
-  indim_loop_for_end(b, NULL, NULL);
-}
-
-// Squares per block along v and along w: as many as fill a cache line of the result.
-static int32_t squares_of(const indim_nest *nest) {
-  int64_t count = indim_nest_line(nest) / nest->lanes;
-  return (int32_t)(count > INDIM_MAX_SQUARES ? INDIM_MAX_SQUARES : count);
-}
-
-// Blocks of transposed squares, whole cache lines in both directions; |band| (0: none) is added to the index along v.
-// Non-temporal stores, and stores between loads of other arrays, have to fill whole cache lines: then adjacent squares
-// are transposed together; otherwise one at a time, which fits the registers.
-static void run_squares(indim_nest *nest, indim_coord *index, indim_value_id w_low, indim_value_id w_high,
-                        indim_value_id v_low, indim_value_id v_high, int32_t squares, indim_value_id band) {
-  indim_loop_builder *b = &nest->l->b;
-  int64_t block = (int64_t)squares * nest->lanes;
-  indim_value_id at_w = indim_loop_for_begin(b, w_low, w_high, block, 0, NULL, NULL);
-  indim_value_id at_v = indim_loop_for_begin(b, v_low, v_high, block, 0, NULL, NULL);
-  indim_value_id from_v = band == 0 ? at_v : indim_loop_add(b, band, at_v);
-  int32_t together = nest->streams || indim_transpose_is_mixed(nest) ? squares : 1;
-  for (int64_t x = 0; x < block; x += nest->lanes) {
-    for (int64_t y = 0; y < block; y += together * nest->lanes) {
-      indim_transpose_block(nest, index, indim_loop_add_const(b, at_w, x), indim_loop_add_const(b, from_v, y),
-                            together);
-    }
-  }
-  indim_loop_for_end(b, NULL, NULL);
-  indim_loop_for_end(b, NULL, NULL);
-}
-
-// Squares, in bands along |v|: the pages of a band's rows stay in the TLB during the loop over |w|. Then the remainders
-// of both dimensions.
-static void run_transposed(indim_nest *nest, indim_coord *index, const int64_t *w, const int64_t *v) {
-  indim_loop_builder *b = &nest->l->b;
-  int64_t lanes = nest->lanes;
-  int64_t most = squares_of(nest) * lanes;
-  int32_t squares = w[1] - w[0] >= most && v[1] - v[0] >= most ? squares_of(nest) : 1;
-  int64_t block = squares * lanes;
-  int64_t w_end = w[0] + (w[1] - w[0]) / block * block;
-  int64_t v_end = v[0] + (v[1] - v[0]) / block * block;
-  int64_t bands = (v_end - v[0]) / INDIM_COST_TRANSPOSE_BAND;
-  int64_t band_end = v[0] + bands * INDIM_COST_TRANSPOSE_BAND;
-  indim_value_id w_low = indim_loop_index(b, w[0]);
-  indim_value_id w_high = indim_loop_index(b, w_end);
-  if (w_end > w[0] && bands > 1) {
-    indim_value_id band = indim_loop_for_begin(b, indim_loop_index(b, v[0]), indim_loop_index(b, band_end),
-                                               INDIM_COST_TRANSPOSE_BAND, 0, NULL, NULL);
-    if (indim_nest_worth_threads(nest, indim_nest_elements(nest))) {
-      indim_loop_for_parallel(b, (bands + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
-    }
-    indim_value_id from = indim_loop_index(b, 0);
-    indim_value_id to = indim_loop_index(b, INDIM_COST_TRANSPOSE_BAND);
-    run_squares(nest, index, w_low, w_high, from, to, squares, band);
-    indim_loop_for_end(b, NULL, NULL);
-  } else {
-    band_end = v[0];
-  }
-  if (w_end > w[0] && v_end > band_end) {
-    run_squares(nest, index, w_low, w_high, indim_loop_index(b, band_end), indim_loop_index(b, v_end), squares, 0);
-  }
-  run_untransposed(nest, index, (int64_t[]){w_end, w[1]}, v);
-  run_untransposed(nest, index, (int64_t[]){w[0], w_end}, (int64_t[]){v_end, v[1]});
-}
+// All of both dimensions -----------------------------------------------------------------------------------------------
 
 void indim_nest_transposed(indim_nest *nest, indim_coord *index, int32_t segments) {
   int64_t w[INDIM_MAX_SPLIT_POINTS + 2];
@@ -389,12 +316,16 @@ void indim_nest_transposed(indim_nest *nest, indim_coord *index, int32_t segment
   int32_t w_count = indim_nest_borders(nest, nest->transpose_dim, segments, w);
   int32_t v_count = indim_nest_borders(nest, nest->vector_dim, segments * w_count, v);
   for (int32_t i = 0; i < w_count; i++) {
+    if (nest->joined > 0) {
+      indim_nest_squares_joined(nest, index, w + i);
+      continue;
+    }
     for (int32_t j = 0; j < v_count; j++) {
       int64_t least = LEAST_LINES * indim_nest_line(nest);
       if (nest->side > 0 && w[i + 1] - w[i] >= least && v[j + 1] - v[j] >= least) {
         run_panels(nest, index, w + i, v + j);
       } else {
-        run_transposed(nest, index, w + i, v + j);
+        indim_nest_squares(nest, index, w + i, v + j);
       }
     }
   }

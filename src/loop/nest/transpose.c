@@ -39,6 +39,7 @@ struct indim_transposition {
   const indim_panel *panel;          // or NULL: registers
   indim_storage *panels[MAX_LOADS];  // that replaces each load, NULL: none
   const indim_coord *index;          // of the body being built
+  indim_value_id joined;             // the index of the first row along the joined dimension
 };
 
 // Whether the access is a load with a stride above 1 along the vector dimension and contiguous along |dim|.
@@ -262,7 +263,8 @@ static void transpose_all(indim_lowering *l, indim_transposition *t) {
 static void run_row(indim_nest *nest, indim_coord *index, indim_value_id w, indim_value_id v) {
   indim_lowering *l = nest->l;
   indim_transposition *t = l->turn;
-  int64_t first = (int64_t)t->square * t->lanes;
+  int64_t per_row = nest->joined > 0 ? nest->sizes[nest->vector_dim] / t->lanes : t->square + 1;
+  int64_t first = t->square % per_row * t->lanes;
   indim_element_ctx k = {.l = l, .lanes = t->lanes, .is_trial = !t->is_replay, .streams = nest->streams};
   t->next = 0;
   indim_element_forget(l);
@@ -270,6 +272,9 @@ static void run_row(indim_nest *nest, indim_coord *index, indim_value_id w, indi
       (indim_coord){indim_loop_add_const(&l->b, w, t->is_replay ? t->pass : 0), t->is_replay ? 0 : 1};
   index[nest->vector_dim] =
       (indim_coord){indim_loop_add_const(&l->b, v, first + (t->is_replay ? 0 : t->pass)), t->is_replay ? 1 : 0};
+  if (nest->joined > 0) {
+    index[nest->joined - 1] = (indim_coord){indim_loop_add_const(&l->b, t->joined, t->square / per_row), 0};
+  }
   nest->body(nest, &k, index);
 }
 
@@ -281,9 +286,11 @@ void indim_transpose_block(indim_nest *nest, indim_coord *index, indim_value_id 
   }
   t->lanes = nest->lanes;
   t->nest = nest;
+  t->joined = nest->joined > 0 ? index[nest->joined - 1].base : 0;
   l->turn = t;
   for (t->square = 0; t->square < squares && !indim_lower_failed(l); t->square++) {
     t->count = 0;
+    memset(t->rows, 0, sizeof t->rows);
     for (t->pass = 0; t->pass < t->lanes && !indim_lower_failed(l); t->pass++) {
       run_row(nest, index, w, v);
     }
