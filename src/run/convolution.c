@@ -90,6 +90,8 @@ static void set_mode(indim_gather *g, bool is_whole) {
     g->mode = is_run ? INDIM_GATHER_ROW_RUNS : INDIM_GATHER_PACKED_STEPS;
     g->unit = is_run ? run : 1;
   }
+  bool by_rows = g->mode == INDIM_GATHER_ROW_UNITS || g->mode == INDIM_GATHER_ROW_RUNS;
+  g->by_distance = !by_rows && g->rows[g->row_dims - 1].size >= INDIM_GATHER_DISTANT_ROWS;
 }
 
 // Whether the batch, or the features, are further apart in the image than the places of an axis.
@@ -248,7 +250,7 @@ static int64_t split_blocks(job *j) {
     first[a] = phase_of(&s->dims[a], 0);
   }
   make_gather(s, 0, first, &g);
-  bool in_place = g.mode == INDIM_GATHER_UNITS || g.mode == INDIM_GATHER_ROW_UNITS;
+  bool in_place = g.mode == INDIM_GATHER_UNITS || g.mode == INDIM_GATHER_ROW_UNITS || g.by_distance;
   int64_t round = g.mode == INDIM_GATHER_ROW_RUNS ? g.unit : ROUND;
   int64_t most = (in_place ? INDIM_GATHER_ROWS : INDIM_GATHER_ROWS_PACKED) / round * round;
   int64_t blocks = indim_ceil_div(g.row_count, most);

@@ -32,6 +32,7 @@ typedef struct indim_gather {
   indim_gather_dim rows[INDIM_GATHER_DIMS], steps[INDIM_GATHER_DIMS];
   int64_t row_count, step_count;                 // neither is 0
   int64_t unit;                                  // innermost steps, or rows, that are neighbours in the image
+  bool by_distance;                              // tiles of innermost rows that lie inside are read without any of this
   int64_t image_end;                             // the elements from the image's address to the end of what may be read
   int64_t first_image, first_filter, first_out;  // elements from the arrays' addresses to row, column and step 0
   int64_t origin[INDIM_GATHER_AXES];             // the place in the image of row 0 and step 0
@@ -44,7 +45,8 @@ enum {
   INDIM_GATHER_RUN = 4,             // of the runs that are read in place, at least
   INDIM_GATHER_ROWS = 192,          // of a block at most, and
   INDIM_GATHER_ROWS_PACKED = 48,    // of one that is packed
-  INDIM_GATHER_ROW_RUN = 4          // of the runs of rows that are read in place, at least
+  INDIM_GATHER_ROW_RUN = 4,         // of the runs of rows that are read in place, at least
+  INDIM_GATHER_DISTANT_ROWS = 16    // of the innermost dimension of rows that are read by their distance, at least
 };
 
 // Rows |row| to |row| + |rows| and columns |column| to |column| + |columns| of the output, with vectors of at most so many

@@ -3,8 +3,9 @@
 //
 // As in gemm_body.h, register tiles of TILE_M rows by one or two vectors go down all rows of a block for one panel of
 // columns after the other; a panel of the filter is packed on the stack and stays in L1 meanwhile. The image is never
-// unfolded: a row of the left side is read in place through one pointer for each tap, which for a tap in the padding points
-// to zeros, or is packed for this block alone.
+// unfolded: a tile of neighbouring rows that lies inside with all taps is read in place, by one offset for each step and the
+// distance of its rows. The other rows are read in place through one pointer for each tap, which for a tap in the padding points
+// to zeros, or are packed for this block alone.
 #define VECTOR NAME(vector)
 #define LANES ((int64_t)(VECTOR_BYTES / sizeof(REAL)))
 #define TILE_M (VECTOR_BYTES == 64 ? 12 : 6)  // rows of a register tile, a multiple of 3
@@ -32,15 +33,19 @@ typedef struct NAME(work) {
   place steps[MOST_STEPS];
   place_lists lists;  // of rows or steps
   run runs[MOST_STEPS];
+  intptr_t offsets[MOST_STEPS];  // of steps, in elements
+  place tiles[MOST_TILES];       // the first rows of tiles that are read by their rows' distance
 } NAME(work);
 
 // The left side of a tile: for each of |runs| TILE_M pointers to |length| steps (ROWS); TILE_M elements for each of |length|
-// steps (STEPS); or one pointer for each, |within| elements beyond which the rows are (POINTED).
+// steps (STEPS); one pointer for each, |within| elements beyond which the rows are (POINTED); or one offset for each from
+// |packed|, where rows are |within| elements apart (DISTANT).
 typedef struct NAME(left) {
   const REAL *const *pointers;
   const REAL *packed;
+  const intptr_t *offsets;
   int64_t runs, length, within;
-  enum { NAME(ROWS), NAME(STEPS), NAME(POINTED), NAME(KINDS) } kind;
+  enum { NAME(ROWS), NAME(STEPS), NAME(POINTED), NAME(DISTANT), NAME(KINDS) } kind;
 } NAME(left);
 
 // out[i][0..vectors * LANES) (+)= sum over all steps of left[i, .] * b[., .]; the constants are so where this is inlined.
@@ -73,9 +78,16 @@ TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int 
       if (kind == NAME(POINTED)) {
         at = left->pointers[k] + left->within;
       }
+      if (kind == NAME(DISTANT)) {
+        at = left->packed + left->offsets[k];
+      }
 #pragma GCC unroll 12
       for (int i = 0; i < height; i++) {
-        REAL x = kind == NAME(ROWS) ? a[i][k] : at[i];
+        if (kind == NAME(DISTANT) && i % 3 == 0 && i > 0) {
+          at += 3 * left->within;
+          __asm__("" : "+r"(at));  // a register for the distance of each row would be too many
+        }
+        REAL x = kind == NAME(ROWS) ? a[i][k] : kind == NAME(DISTANT) ? at[i % 3 * left->within] : at[i];
         sums[i][0] += x * b0;
         if (vectors == 2) {
           sums[i][1] += x * b1;
@@ -120,6 +132,8 @@ DEFINE_TILE(3_1_pointed, 3 * HEIGHT_STEP, 1, NAME(POINTED))
 DEFINE_TILE(1_2_pointed, 1 * HEIGHT_STEP, 2, NAME(POINTED))
 DEFINE_TILE(2_2_pointed, 2 * HEIGHT_STEP, 2, NAME(POINTED))
 DEFINE_TILE(3_2_pointed, 3 * HEIGHT_STEP, 2, NAME(POINTED))
+DEFINE_TILE(3_1_distant, 3 * HEIGHT_STEP, 1, NAME(DISTANT))
+DEFINE_TILE(3_2_distant, 3 * HEIGHT_STEP, 2, NAME(DISTANT))
 #undef DEFINE_TILE
 
 // A tile of |columns| columns and |rows| rows, from the |skipped|th on; |at|: where that is. Others go to |spare|.
@@ -132,12 +146,17 @@ TARGET static void NAME(tile)(NAME(work) * w, const NAME(left) * left, int64_t s
       {{NAME(tile_1_1_steps), NAME(tile_2_1_steps), NAME(tile_3_1_steps)},
        {NAME(tile_1_2_steps), NAME(tile_2_2_steps), NAME(tile_3_2_steps)}},
       {{NAME(tile_1_1_pointed), NAME(tile_2_1_pointed), NAME(tile_3_1_pointed)},
-       {NAME(tile_1_2_pointed), NAME(tile_2_2_pointed), NAME(tile_3_2_pointed)}}};
+       {NAME(tile_1_2_pointed), NAME(tile_2_2_pointed), NAME(tile_3_2_pointed)}},
+      {{NULL, NULL, NAME(tile_3_1_distant)}, {NULL, NULL, NAME(tile_3_2_distant)}}};
   bool is_partial = columns != LANES && columns != TILE_N;
   REAL *to[TILE_M];
   if (skipped == 0 && rows == TILE_M && !is_partial) {
     for (int64_t i = 0; i < TILE_M; i++) {
       to[i] = out + at[i].other;
+      __builtin_prefetch(to[i], 1);
+      if (columns > LANES) {
+        __builtin_prefetch(to[i] + LANES, 1);
+      }
     }
   } else {
     for (int64_t i = 0; i < TILE_M; i++) {
@@ -473,9 +492,24 @@ TARGET static void NAME(tiles)(NAME(work) * w, const indim_gather *g, REAL *out,
   }
 }
 
-// The sums of |count| steps, from |begin| on, in |rows| rows from |row| on, which are listed, and all columns.
-TARGET static void NAME(sums)(NAME(work) * w, const indim_gather *g, const REAL *image, const REAL *filter, REAL *out,
-                              int64_t row, int64_t rows, int64_t begin, int64_t count, int64_t columns) {
+// Tiles that are read by the distance of their rows.
+TARGET static void NAME(distant_tiles)(NAME(work) * w, const indim_gather *g, const REAL *image, REAL *out,
+                                       int64_t tiles, int64_t count, int64_t columns, bool accumulate) {
+  const indim_gather_dim *inner = &g->rows[g->row_dims - 1];
+  NAME(left) left = {.offsets = w->offsets, .length = count, .within = inner->image, .kind = NAME(DISTANT)};
+  for (int64_t t = 0; t < tiles; t++) {
+    place rows[TILE_M];
+    for (int64_t i = 0; i < TILE_M; i++) {
+      rows[i].other = w->tiles[t].other + i * inner->other;
+    }
+    left.packed = image + w->tiles[t].image;
+    NAME(tile)(w, &left, 0, TILE_M, columns, rows, out, accumulate);
+  }
+}
+
+// The left sides of |rows| listed rows from |row| on, for |count| steps from |begin| on.
+TARGET static void NAME(lay_out)(NAME(work) * w, const indim_gather *g, const REAL *image, int64_t row, int64_t rows,
+                                 int64_t begin, int64_t count) {
   switch (g->mode) {
   case INDIM_GATHER_UNITS:
     NAME(point)(w, g, image, rows, count, g->unit < count ? g->unit : count);
@@ -496,12 +530,22 @@ TARGET static void NAME(sums)(NAME(work) * w, const indim_gather *g, const REAL 
     NAME(pack_steps)(w, g, image, rows, count);
     break;
   }
+}
+
+// The sums of |count| steps, from |begin| on, in |rows| listed rows, which are those from |row| on where units of them are in
+// place, in |tiles| tiles, and in all columns.
+TARGET static void NAME(sums)(NAME(work) * w, const indim_gather *g, const REAL *image, const REAL *filter, REAL *out,
+                              int64_t row, int64_t rows, int64_t tiles, int64_t begin, int64_t count, int64_t columns) {
+  if (rows > 0) {
+    NAME(lay_out)(w, g, image, row, rows, begin, count);
+  }
   for (int64_t j = 0; j < columns; j += TILE_N) {
     int64_t width = columns - j < TILE_N ? columns - j : TILE_N;
     NAME(pack_filter)(w, filter + j, count, width, width > LANES ? TILE_N : LANES);
     if (columns - j >= 2 * TILE_N) {
       NAME(prefetch)(w, filter + j + TILE_N, count);
     }
+    NAME(distant_tiles)(w, g, image, out + j, tiles, count, width, begin > 0);
     if (g->mode == INDIM_GATHER_ROW_UNITS || g->mode == INDIM_GATHER_ROW_RUNS) {
       NAME(tiles_of_units)(w, g, out + j, row, rows, count, width, begin > 0);
     } else {
@@ -527,6 +571,43 @@ TARGET static int64_t NAME(most_rows)(const indim_gather *g, int64_t count) {
   return (most < INDIM_GATHER_ROWS ? most : INDIM_GATHER_ROWS) / TILE_M * TILE_M;
 }
 
+// Lists rows from |row| on, at most |rows|, and of those not in tiles at most |most|. Returns how many there are in all.
+TARGET static int64_t NAME(list_rows)(NAME(work) * w, const indim_gather *g, const place *first_row,
+                                      const bounds *steps, int64_t row, int64_t rows, int64_t most, int64_t *out_listed,
+                                      int64_t *out_tiles) {
+  const indim_gather_dim *inner = &g->rows[g->row_dims - 1];
+  int64_t done = 0;
+  *out_listed = *out_tiles = 0;
+  while (done < rows) {
+    place first;
+    list_places(g->rows, g->row_dims, row + done, 1, *first_row, &first);
+    int64_t left = inner->size - (row + done) % inner->size;
+    int64_t length = left < rows - done ? left : rows - done;
+    length = length < INDIM_GATHER_ROWS ? length : INDIM_GATHER_ROWS;
+    int64_t low = 0;
+    int64_t tiles = (inside_all(g, &first, steps, length, &low) - low) / TILE_M;
+    if (length - tiles * TILE_M > most) {
+      length = most;
+      tiles = 0;
+    }
+    int64_t listed = length - tiles * TILE_M;
+    if (*out_listed + listed > most || *out_tiles + tiles > MOST_TILES) {
+      break;
+    }
+    low = tiles == 0 ? 0 : low;
+    int64_t end = low + tiles * TILE_M;
+    list_places(g->rows, g->row_dims, row + done, low, *first_row, w->rows + *out_listed);
+    list_places(g->rows, g->row_dims, row + done + end, length - end, *first_row, w->rows + *out_listed + low);
+    move(inner, low, &first);
+    for (int64_t t = 0; t < tiles; t++, move(inner, TILE_M, &first)) {
+      w->tiles[(*out_tiles)++] = first;
+    }
+    *out_listed += listed;
+    done += length;
+  }
+  return done;
+}
+
 // All rows of a part of the sum before the next part: what it reads stays in L2 meanwhile.
 TARGET static void NAME(block)(const indim_gather *g, const REAL *image, const REAL *filter, REAL *out, int64_t row,
                                int64_t rows, int64_t column, int64_t columns) {
@@ -538,10 +619,20 @@ TARGET static void NAME(block)(const indim_gather *g, const REAL *image, const R
     count = depth_at(g, begin, DEPTH);
     int64_t most = NAME(most_rows)(g, count);
     list_places(g->steps, g->step_dims, begin, count, first_step, w.steps);
-    for (int64_t i = 0; i < rows; i += most) {
-      int64_t part = rows - i < most ? rows - i : most;
-      list_places(g->rows, g->row_dims, row + i, part, first_row, w.rows);
-      NAME(sums)(&w, g, image, filter, out, row + i, part, begin, count, columns);
+    bounds steps = bounds_of(w.steps, count);
+    for (int64_t k = 0; k < count; k++) {
+      w.offsets[k] = (intptr_t)w.steps[k].image;
+    }
+    for (int64_t i = 0, part = 0; i < rows; i += part) {
+      int64_t tiles = 0;
+      int64_t listed = rows - i < most ? rows - i : most;
+      if (g->by_distance) {
+        part = NAME(list_rows)(&w, g, &first_row, &steps, row + i, rows - i, most, &listed, &tiles);
+      } else {
+        part = listed;
+        list_places(g->rows, g->row_dims, row + i, part, first_row, w.rows);
+      }
+      NAME(sums)(&w, g, image, filter, out, row + i, listed, tiles, begin, count, columns);
     }
   }
 }
