@@ -28,7 +28,8 @@ if(INDIM_GNU_LIKE)
   endif()
   set_source_files_properties(
     ${PROJECT_SOURCE_DIR}/src/run/gemm.c ${PROJECT_SOURCE_DIR}/src/run/gemm_narrow.c
-    ${PROJECT_SOURCE_DIR}/src/run/convolution_block.c ${PROJECT_SOURCE_DIR}/src/run/fft_kernels.c
+    ${PROJECT_SOURCE_DIR}/src/run/convolution_block.c ${PROJECT_SOURCE_DIR}/src/run/convolution_narrow.c
+    ${PROJECT_SOURCE_DIR}/src/run/fft_kernels.c
     ${PROJECT_SOURCE_DIR}/src/run/sort.c ${PROJECT_SOURCE_DIR}/src/linalg/lanes.c
     PROPERTIES COMPILE_OPTIONS "${kernel_options}"
   )

@@ -112,7 +112,7 @@ typedef struct indim_host_convolution_dim {
 
 // Arrays out, image, filter: out[g, b, o..., c] = sum over t..., f of image[g, b, i..., f] * filter[g, t..., f, c].
 typedef struct indim_host_convolution {
-  int64_t type;                                  // of the elements: INDIM_HOST_F32 or INDIM_HOST_F64
+  int64_t type;  // of the elements of out, and of the sums: INDIM_HOST_F32 or INDIM_HOST_F64, or S32, modulo 2^32
   int64_t groups, batch, features, outputs;      // features and outputs of one group
   int64_t out_group, image_group, filter_group;  // strides; those of outputs in out and filter are 1
   int64_t out_batch, image_batch;
@@ -120,6 +120,8 @@ typedef struct indim_host_convolution {
   indim_host_convolution_dim
       dims[3];            // those that the convolution does not have are 1 everywhere, without padding and strides
   int64_t single_thread;  // 1: called by one piece of a parallel loop; the calling thread computes all of it
+  // Of the operands' elements; 0: |type|. S32 is summed of S8, U8 and S16, each of the two another if so.
+  int64_t image_type, filter_type;
 } indim_host_convolution;
 
 // What a host has for this service: |stop|, |parallel| as below, and a library of such routines; each may be NULL.

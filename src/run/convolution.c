@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "host/convolution.h"
 #include "run/convolution_block.h"
 
 enum {
@@ -185,7 +186,7 @@ typedef struct job {
 
 // Sums of nothing.
 static void clear(const job *j, const indim_gather *g, int64_t row, int64_t rows, int64_t column, int64_t columns) {
-  size_t size = j->sizes->type == INDIM_HOST_F32 ? sizeof(float) : sizeof(double);
+  size_t size = j->sizes->type == INDIM_HOST_F64 ? sizeof(double) : sizeof(float);
   for (int64_t i = row; i < row + rows; i++) {
     int64_t at = g->first_out + column;
     for (int64_t d = g->row_dims - 1, rest = i; d >= 0; rest /= g->rows[d].size, d--) {
@@ -203,6 +204,10 @@ static void run_block(const job *j, const indim_gather *g, int64_t row, int64_t 
   } else if (s->type == INDIM_HOST_F32) {
     indim_gather_f32(j->vector_bytes, g, (const float *)j->image, (const float *)j->filter, (float *)j->out, row, rows,
                      column, columns);
+  } else if (s->type == INDIM_HOST_S32) {
+    indim_gather_s32(j->vector_bytes, g, (indim_type)indim_convolution_image_type(s), j->image,
+                     (indim_type)indim_convolution_filter_type(s), j->filter, (int32_t *)j->out, row, rows, column,
+                     columns);
   } else {
     indim_gather_f64(j->vector_bytes, g, (const double *)j->image, (const double *)j->filter, (double *)j->out, row,
                      rows, column, columns);
@@ -250,7 +255,8 @@ static int64_t split_blocks(job *j) {
     first[a] = phase_of(&s->dims[a], 0);
   }
   make_gather(s, 0, first, &g);
-  bool in_place = g.mode == INDIM_GATHER_UNITS || g.mode == INDIM_GATHER_ROW_UNITS || g.by_distance;
+  bool in_place =
+      g.mode == INDIM_GATHER_UNITS || g.mode == INDIM_GATHER_ROW_UNITS || g.by_distance || s->type == INDIM_HOST_S32;
   int64_t round = g.mode == INDIM_GATHER_ROW_RUNS ? g.unit : ROUND;
   int64_t most = (in_place ? INDIM_GATHER_ROWS : INDIM_GATHER_ROWS_PACKED) / round * round;
   int64_t blocks = indim_ceil_div(g.row_count, most);
@@ -281,7 +287,7 @@ static int64_t split_blocks(job *j) {
 
 static bool is_valid(const indim_host_convolution *s) {
   const int64_t sizes[] = {s->groups, s->batch, s->features, s->outputs};
-  bool is = s->type == INDIM_HOST_F32 || s->type == INDIM_HOST_F64;
+  bool is = indim_convolution_takes(s->type, indim_convolution_image_type(s), indim_convolution_filter_type(s));
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     is = is && sizes[i] >= 0 && sizes[i] <= INT32_MAX;
   }

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "indim/type.h"
+
 enum { INDIM_GATHER_AXES = 3, INDIM_GATHER_DIMS = 1 + INDIM_GATHER_AXES };
 
 // One dimension of the rows or of the sum: |image| elements and, along |axis| (-1: none), |move| places further in the image
@@ -55,5 +57,10 @@ void indim_gather_f32(int32_t vector_bytes, const indim_gather *g, const float *
                       int64_t row, int64_t rows, int64_t column, int64_t columns);
 void indim_gather_f64(int32_t vector_bytes, const indim_gather *g, const double *image, const double *filter,
                       double *out, int64_t row, int64_t rows, int64_t column, int64_t columns);
+
+// The same of S8, U8 or S16 into S32, each of the two another if so (convolution_narrow.c).
+void indim_gather_s32(int32_t vector_bytes, const indim_gather *g, indim_type image_type, const void *image,
+                      indim_type filter_type, const void *filter, int32_t *out, int64_t row, int64_t rows,
+                      int64_t column, int64_t columns);
 
 #endif  // INDIM_RUN_CONVOLUTION_BLOCK_H

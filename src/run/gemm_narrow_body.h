@@ -129,14 +129,27 @@ TARGET static void NAME(partial_tile)(int64_t height, int64_t count, const int32
 // a' b', and q sum(a') + p sum(b') + p q steps. |rows| gets the first and the last part.
 TARGET static void NAME(begin_rows)(int64_t p, int64_t q, int64_t steps, int64_t count, int64_t height,
                                     const int32_t *a, SUM *rows) {
-  for (int64_t i = 0; i < height; i++) {
-    int32_t sum = 0;
-    for (int64_t k = 0; k < count && q != 0; k++) {
+  const GROUPS ones = 0x01010101 - (GROUPS){0};
+  for (int64_t i = 0; i < height; i += LANES) {
+    VECTOR sums[4] = {{0}};  // several hide the latency
+    int64_t k = 0;
+    for (; k + 4 <= count && q != 0; k += 4) {
+#pragma GCC unroll 4
       for (int s = 0; s < 4; s++) {
-        sum += (int8_t)(uint32_t)(a[k * TILE_M + i] >> 8 * s);
+        GROUPS x;
+        memcpy(&x, a + (k + s) * TILE_M + i, sizeof x);
+        MULTIPLY_ADD(sums[s], x, ones);
       }
     }
-    rows[i] = (SUM)(uint32_t)(q * sum + p * q * steps);
+    for (; k < count && q != 0; k++) {
+      GROUPS x;
+      memcpy(&x, a + k * TILE_M + i, sizeof x);
+      MULTIPLY_ADD(sums[0], x, ones);
+    }
+    VECTOR all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    for (int64_t l = 0; l < LANES && i + l < height; l++) {
+      rows[i + l] = (SUM)((uint32_t)q * (uint32_t)all[l] + (uint32_t)(p * q * steps));
+    }
   }
 }
 
@@ -158,7 +171,7 @@ TARGET static void NAME(begin_columns)(int64_t p, int64_t count, const int32_t *
 TARGET static void NAME(product)(int64_t m, int64_t n, int64_t k, int lhs_kind, const char *lhs, int64_t lhs_m,
                                  int64_t lhs_k, int rhs_kind, const char *rhs, int64_t rhs_k, int64_t rhs_n, SUM *out,
                                  int64_t out_m, bool accumulate) {
-  _Alignas(64) int32_t a[LHS_GROUPS];
+  _Alignas(64) int32_t a[LHS_GROUPS + VECTOR_BYTES / 4];  // whole vectors of a tile's rows are read
   _Alignas(64) int32_t b[BLOCK_GROUPS * 2 * VECTOR_BYTES / 4];
   _Alignas(64) SUM columns[2 * VECTOR_BYTES / 4] = {0};
   SUM rows[LHS_GROUPS / TILE_M] = {0};

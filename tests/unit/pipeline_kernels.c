@@ -373,6 +373,31 @@ TEST(convolutions) {
   }
 }
 
+// Of small integers into s32, of different types and converted on the way, which are the host's.
+TEST(convolutions_of_integers) {
+  static const char *const programs[] = {
+      "ENTRY main { x = s8[2,11,13,16] parameter(0) k = s8[3,3,16,40] parameter(1)\n"
+      "  ROOT r = s32[2,11,13,40] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f }",
+      "ENTRY main { x = u8[2,10,19,28] parameter(0) k = s8[24,10,5,3] parameter(1)\n"
+      "  ROOT r = s32[2,24,10,14] convolution(x, k), window={size=5x3 stride=2x2 pad=2_2x1_1}, dim_labels=bf01_oi01->bf01 }",
+      "ENTRY main { x = s16[1,17,17,40] parameter(0) k = u8[4,4,40,17] parameter(1)\n"
+      "  ROOT r = s32[1,34,34,17] convolution(x, k), window={size=4x4 pad=2_2x2_2 lhs_dilate=2x2 rhs_reversal=1x1}, "
+      "dim_labels=b01f_01io->b01f }",
+      "ENTRY main { a = s8[3,600,34] parameter(0) x = s32[3,600,34] convert(a) b = s8[7,17,30] parameter(1)\n"
+      "  k = s32[7,17,30] convert(b)\n"
+      "  ROOT r = s32[3,597,30] convolution(x, k), window={size=7 pad=0_9 rhs_dilate=2}, dim_labels=b0f_0io->b0f, "
+      "feature_group_count=2 }",
+      "ENTRY main { x = s8[1,9,9,700] parameter(0) k = s8[1,1,700,16] parameter(1)\n"
+      "  ROOT r = s32[1,9,9,16] convolution(x, k), window={size=1x1}, dim_labels=b01f_01io->b01f }",
+  };
+  state = 13;
+  for (size_t i = 0; i < sizeof programs / sizeof *programs && can_compile(); i++) {
+    begin();
+    add("%s\n", programs[i]);
+    run();
+  }
+}
+
 // Sorts --------------------------------------------------------------------------------------------------------------------
 
 static void sort_program(void) {
@@ -1127,6 +1152,7 @@ TEST(large_rows) {
   X(scans)                      \
   X(select_and_scatters)        \
   X(convolutions)               \
+  X(convolutions_of_integers)   \
   X(sorts)                      \
   X(sorts_by_two_keys)          \
   X(topks)                      \

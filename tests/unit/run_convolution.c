@@ -2,6 +2,7 @@
 // orders of all arrays in memory, for every width of vectors; and the same bits for any number of threads.
 #include <stdlib.h>
 
+#include "host/convolution.h"
 #include "run/convolution.h"
 #include "test.h"
 
@@ -109,24 +110,65 @@ static problem random_problem(indim_type type, double most) {
 // Small whole numbers: all sums are exact in any order.
 static double number(int64_t i) { return (double)((i * 2654435761 >> 7) % 9 - 4); }
 
-static void set(const problem *p, void *array, int64_t i, double x) {
-  if (p->sizes.type == INDIM_HOST_F32) {
-    ((float *)array)[i] = (float)x;
-  } else {
-    ((double *)array)[i] = x;
+// Numbers as large as the type has, whose sums are still below 2^53.
+static double number_of(int64_t type, int64_t i) {
+  uint64_t bits = (uint64_t)i * UINT64_C(2654435761) >> 7;
+  switch (type) {
+  case INDIM_HOST_S8:
+    return (double)(int8_t)(bits & 0x7F) - (double)(bits & 0x80);
+  case INDIM_HOST_U8:
+    return (double)(bits & 0xFF);
+  case INDIM_HOST_S16:
+    return (double)(bits & 0x7FFF) - (double)(bits & 0x8000);
+  default:
+    return number(i);
   }
 }
 
-static double get(const problem *p, const void *array, int64_t i) {
-  return p->sizes.type == INDIM_HOST_F32 ? (double)((const float *)array)[i] : ((const double *)array)[i];
+static void set(int64_t type, void *array, int64_t i, double x) {
+  switch (type) {
+  case INDIM_HOST_F32:
+    ((float *)array)[i] = (float)x;
+    break;
+  case INDIM_HOST_F64:
+    ((double *)array)[i] = x;
+    break;
+  case INDIM_HOST_S8:
+    ((int8_t *)array)[i] = (int8_t)x;
+    break;
+  case INDIM_HOST_U8:
+    ((uint8_t *)array)[i] = (uint8_t)x;
+    break;
+  case INDIM_HOST_S16:
+    ((int16_t *)array)[i] = (int16_t)x;
+    break;
+  default:
+    ((uint32_t *)array)[i] = (uint32_t)(int64_t)x;
+    break;
+  }
 }
 
-static int64_t element_bytes(const problem *p) { return p->sizes.type == INDIM_HOST_F32 ? 4 : 8; }
+static double get(int64_t type, const void *array, int64_t i) {
+  switch (type) {
+  case INDIM_HOST_F32:
+    return (double)((const float *)array)[i];
+  case INDIM_HOST_F64:
+    return ((const double *)array)[i];
+  case INDIM_HOST_S8:
+    return (double)((const int8_t *)array)[i];
+  case INDIM_HOST_U8:
+    return (double)((const uint8_t *)array)[i];
+  case INDIM_HOST_S16:
+    return (double)((const int16_t *)array)[i];
+  default:
+    return (double)((const uint32_t *)array)[i];
+  }
+}
 
-static void *filled(const problem *p, int64_t count, int64_t salt) {
-  void *array = malloc((size_t)((count < 1 ? 1 : count) * element_bytes(p)));
+static void *filled(int64_t type, int64_t count, int64_t salt) {
+  void *array = malloc((size_t)((count < 1 ? 1 : count) * indim_type_bytes((indim_type)type)));
   for (int64_t i = 0; array != NULL && i < count; i++) {
-    set(p, array, i, number(i + salt));
+    set(type, array, i, number_of(type, i + salt));
   }
   return array;
 }
@@ -154,7 +196,8 @@ static double plain_sum(const problem *p, const void *image, const void *filter,
       of += taps[a] * d[a].filter_stride;
     }
     for (int64_t f = 0; inside && f < s->features; f++) {
-      sum += get(p, image, at + f * s->image_feature) * get(p, filter, of + f * s->filter_feature);
+      sum += get(indim_convolution_image_type(s), image, at + f * s->image_feature) *
+             get(indim_convolution_filter_type(s), filter, of + f * s->filter_feature);
     }
   }
   return sum;
@@ -175,29 +218,30 @@ static void run_plainly(const problem *p, void *expected, const void *image, con
     for (int a = 0; a < 3; a++) {
       at += place[a] * d[a].out_stride;
     }
-    set(p, expected, at, plain_sum(p, image, filter, group, batch, place, output));
+    set(s->type, expected, at, plain_sum(p, image, filter, group, batch, place, output));
   }
 }
 
-static void check_problem(const problem *p, int32_t vector_bytes, int64_t number_of) {
+static void check_problem(const problem *p, int32_t vector_bytes, int64_t problem_number) {
   const indim_host_convolution *s = &p->sizes;
-  void *image = filled(p, p->counts[1], 1);
-  void *filter = filled(p, p->counts[2], 1000);
-  void *out = filled(p, p->counts[0], 5);
-  void *expected = filled(p, p->counts[0], 5);
+  int64_t filter_bytes = indim_type_bytes((indim_type)indim_convolution_filter_type(s));
+  void *image = filled(indim_convolution_image_type(s), p->counts[1], 1);
+  void *filter = filled(indim_convolution_filter_type(s), p->counts[2], 1000);
+  void *out = filled(s->type, p->counts[0], 5);
+  void *expected = filled(s->type, p->counts[0], 5);
   REQUIRE(image != NULL && filter != NULL && out != NULL && expected != NULL);
   run_plainly(p, expected, image, filter);
   CHECK(indim_convolution_run(vector_bytes, NULL, NULL, NULL, s, out, image,
-                              (const char *)filter + p->filter_start * element_bytes(p)));
+                              (const char *)filter + p->filter_start * filter_bytes));
   int64_t wrong = 0;
   for (int64_t i = 0; i < p->counts[0]; i++) {
-    wrong += get(p, out, i) != get(p, expected, i);
+    wrong += get(s->type, out, i) != get(s->type, expected, i);
   }
   CHECK_MSG(wrong == 0,
-            "problem %" PRId64 " (%s, %d bytes): groups %" PRId64 ", batch %" PRId64 ", features %" PRId64
+            "problem %" PRId64 " (type %" PRId64 ", %d bytes): groups %" PRId64 ", batch %" PRId64 ", features %" PRId64
             ", outputs %" PRId64 ", out %" PRId64 "x%" PRId64 "x%" PRId64 ": %" PRId64 " of %" PRId64 " differ",
-            number_of, s->type == INDIM_HOST_F32 ? "f32" : "f64", (int)vector_bytes, s->groups, s->batch, s->features,
-            s->outputs, s->dims[0].out, s->dims[1].out, s->dims[2].out, wrong, p->counts[0]);
+            problem_number, s->type, (int)vector_bytes, s->groups, s->batch, s->features, s->outputs, s->dims[0].out,
+            s->dims[1].out, s->dims[2].out, wrong, p->counts[0]);
   free(image);
   free(filter);
   free(out);
@@ -213,6 +257,18 @@ TEST(any_sizes) {
   }
 }
 
+TEST(small_integers) {
+  static const int32_t widths[] = {0, 16, 32, 64};
+  static const int64_t types[] = {INDIM_HOST_S8, INDIM_HOST_U8, INDIM_HOST_S16};
+  for (int64_t i = 0; i < 800; i++) {
+    state = (uint64_t)i + 100000;
+    problem p = random_problem(INDIM_S32, i % 50 == 0 ? 20 * MOST_WORK : MOST_WORK / 10);
+    p.sizes.image_type = types[i / 4 % 3];
+    p.sizes.filter_type = types[i / 12 % 3];
+    check_problem(&p, widths[i % 4], i);
+  }
+}
+
 // Numbers that do round: whatever a thread takes at once has to add up in the same order.
 TEST(same_bits_for_any_number_of_threads) {
   indim_ctx *cx = NULL;
@@ -223,10 +279,10 @@ TEST(same_bits_for_any_number_of_threads) {
     do {
       p = random_problem(INDIM_F32, 3e8);
     } while (work_of(&p.sizes) < 1e7);
-    float *image = filled(&p, p.counts[1], 1);
-    float *filter = filled(&p, p.counts[2], 2);
-    float *first = filled(&p, p.counts[0], 0);
-    float *out = filled(&p, p.counts[0], 0);
+    float *image = filled(INDIM_HOST_F32, p.counts[1], 1);
+    float *filter = filled(INDIM_HOST_F32, p.counts[2], 2);
+    float *first = filled(INDIM_HOST_F32, p.counts[0], 0);
+    float *out = filled(INDIM_HOST_F32, p.counts[0], 0);
     REQUIRE(image != NULL && filter != NULL && first != NULL && out != NULL);
     for (int64_t k = 0; k < p.counts[1]; k++) {
       image[k] = image[k] / 3 + (float)k * 1e-6F;
@@ -285,6 +341,7 @@ TEST(senseless_sizes_are_refused) {
 
 #define CASES(X)                         \
   X(any_sizes)                           \
+  X(small_integers)                      \
   X(same_bits_for_any_number_of_threads) \
   X(stopped_ones_compute_nothing)        \
   X(senseless_sizes_are_refused)

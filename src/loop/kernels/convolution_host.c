@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/convolution.h"
 #include "loop/ir/build.h"
 #include "loop/ir/index_math.h"
 #include "loop/kernels/convolution.h"
+#include "loop/kernels/dot.h"
 #include "loop/kernels/window.h"
 #include "loop/target/cost.h"
 
@@ -17,6 +19,8 @@ typedef struct call {
   indim_flow_item *item;
   const indim_dim_labels *labels;
   indim_type type;  // of the sums
+  indim_flow_item *operands[2];
+  indim_type types[2];  // that they are multiplied in
   indim_host_convolution sizes;
 } call;
 
@@ -27,13 +31,23 @@ typedef struct operand {
   const int64_t *strides;
 } operand;
 
+// The types that operands are multiplied in: that of the sums, or their own where these are small integers, before they are
+// converted to s32 on the way.
+static void set_types(call *c) {
+  for (int32_t i = 0; i < 2; i++) {
+    indim_flow_item *item = c->item->operands[i];
+    bool is_s32 = c->type == INDIM_S32;
+    c->operands[i] = is_s32 ? indim_product_before_conversion(item) : item;
+    c->types[i] = is_s32 ? c->operands[i]->shape->type : c->type;
+  }
+}
+
 static const char *refuses_kind(const call *c) {
-  bool is_float = indim_type_is_float(c->item->shape->type) && (c->type == INDIM_F32 || c->type == INDIM_F64);
   if (!indim_lower_is_enabled(c->l, INDIM_DECISION_LIBRARY)) {
     return "the decision library is left out";
   }
-  if (!is_float) {
-    return "its sums are neither f32 nor f64";
+  if (!indim_convolution_takes(c->type, c->types[0], c->types[1])) {
+    return "its sums are neither f32 nor f64, nor those of small integers in s32";
   }
   if (c->l->loop_depth > 0) {
     return "it is in a loop of another kernel";
@@ -70,6 +84,8 @@ static bool set_sizes(call *c) {
   int64_t batch_groups = indim_instr_int(instr, INDIM_ATTR_BATCH_GROUP_COUNT, 1);
   int64_t groups = batch_groups > 1 ? batch_groups : indim_instr_int(instr, INDIM_ATTR_FEATURE_GROUP_COUNT, 1);
   c->sizes = (indim_host_convolution){.type = c->type,
+                                      .image_type = c->types[0],
+                                      .filter_type = c->types[1],
                                       .groups = groups,
                                       .batch = c->item->shape->sizes[c->labels->output_batch],
                                       .features = filter->sizes[c->labels->kernel_input],
@@ -113,7 +129,8 @@ static const char *refuses_sizes(const call *c) {
   int64_t steps = steps_of(c);
   int64_t work = indim_index_mul_saturated(indim_shape_element_count(c->item->shape), steps);
   const char *reason = refuses_outputs(c);
-  reason = reason == NULL && (work < INDIM_COST_HOST_PRODUCT || steps < INDIM_COST_HOST_SIDE) ? "it is small" : reason;
+  int64_t least_steps = c->type == INDIM_S32 ? INDIM_COST_HOST_NARROW_STEPS : INDIM_COST_HOST_SIDE;
+  reason = reason == NULL && (work < INDIM_COST_HOST_PRODUCT || steps < least_steps) ? "it is small" : reason;
   if (work < INDIM_COST_HOST_PRODUCT / 16) {
     return reason;
   }
@@ -127,30 +144,31 @@ static void read_body(indim_nest *nest, indim_element_ctx *k, const indim_coord 
 }
 
 // Finds an operand that is in memory, or only moves what is; false if it has to be copied.
-static bool find_operand(const call *c, indim_flow_item *item, operand *out) {
+static bool find_operand(const call *c, int32_t i, operand *out) {
+  indim_flow_item *item = c->operands[i];
   indim_access_list *list = indim_lower_alloc(c->l, 1, sizeof *list);
   indim_nest nest = {.l = c->l, .rank = item->shape->rank, .body = read_body, .user = item, .cost = 1};
   bool only_moves = item->placement != INDIM_PLACEMENT_INLINE || item->cost == 0;
-  if (list == NULL || !only_moves || item->shape->type != c->type) {
+  if (list == NULL || !only_moves || item->shape->type != c->types[i]) {
     return false;
   }
   memcpy(nest.sizes, item->shape->sizes, (size_t)item->shape->rank * sizeof *nest.sizes);
   indim_nest_analyze(&nest, list);
   const indim_access *access = &list->accesses[0];
   if (indim_lower_failed(c->l) || list->count != 1 || list->is_full || access->strides == NULL || access->is_packed ||
-      access->storage->type != c->type) {
+      access->storage->type != c->types[i]) {
     return false;
   }
   *out = (operand){c->l->program->storages[access->storage->index], access->base, access->strides};
   return true;
 }
 
-// The shape of an array of the sums' type that lies with |last| contiguous, |before| (-1: none) next, and the others in
+// The shape of an array of |type| that lies with |last| contiguous, |before| (-1: none) next, and the others in
 // their order.
-static indim_shape shape_with(const call *c, const indim_shape *shape, int64_t last, int64_t before) {
+static indim_shape shape_with(const indim_shape *shape, indim_type type, int64_t last, int64_t before) {
   indim_shape wanted = *shape;
   int32_t k = 0;
-  wanted.type = c->type;
+  wanted.type = type;
   wanted.has_layout = true;
   wanted.layout = (indim_layout){.rank = shape->rank};
   wanted.layout.minor_to_major[k++] = last;
@@ -198,25 +216,24 @@ static int64_t image_order(const call *c, const operand *found) {
 }
 
 static operand need_image(call *c) {
-  indim_flow_item *item = c->item->operands[0];
   operand found = {0};
-  bool is_found = find_operand(c, item, &found);
+  bool is_found = find_operand(c, 0, &found);
   int64_t order = image_order(c, is_found ? &found : NULL);
   if (is_found && (order < 0 || found.strides[order] == 1)) {
     return found;
   }
-  const indim_shape shape = shape_with(c, item->shape, order, -1);
-  return copy_operand(c, item, &shape);
+  const indim_shape shape = shape_with(c->operands[0]->shape, c->types[0], order, -1);
+  return copy_operand(c, c->operands[0], &shape);
 }
 
 static operand need_filter(call *c) {
-  indim_flow_item *item = c->item->operands[1];
   operand found = {0};
-  if (find_operand(c, item, &found) && found.strides[c->labels->kernel_output] == 1) {
+  if (find_operand(c, 1, &found) && found.strides[c->labels->kernel_output] == 1) {
     return found;
   }
-  const indim_shape shape = shape_with(c, item->shape, c->labels->kernel_output, c->labels->kernel_input);
-  return copy_operand(c, item, &shape);
+  const indim_shape shape =
+      shape_with(c->operands[1]->shape, c->types[1], c->labels->kernel_output, c->labels->kernel_input);
+  return copy_operand(c, c->operands[1], &shape);
 }
 
 // The call ----------------------------------------------------------------------------------------------------------------
@@ -252,6 +269,7 @@ const char *indim_convolution_call_host(indim_lowering *l, indim_flow_item *item
             .item = item,
             .labels = indim_instr_attr(item->instr, INDIM_ATTR_DIM_LABELS)->value.dim_labels,
             .type = indim_type_is_float(type) && type != INDIM_F64 ? INDIM_F32 : type};
+  set_types(&c);
   const char *reason = refuses_kind(&c);
   reason = reason == NULL && !set_sizes(&c) ? "a size is 2^31 or more" : reason;
   reason = reason == NULL ? refuses_sizes(&c) : reason;
@@ -263,7 +281,7 @@ const char *indim_convolution_call_host(indim_lowering *l, indim_flow_item *item
   operand image = need_image(&c);
   operand filter = need_filter(&c);
   if (is_copied) {
-    const indim_shape shape = shape_with(&c, item->shape, c.labels->output_feature, -1);
+    const indim_shape shape = shape_with(item->shape, c.type, c.labels->output_feature, -1);
     item->place = indim_location_new(l, &shape, item->instr->name.data);
   }
   if (indim_lower_failed(l)) {

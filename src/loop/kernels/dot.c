@@ -98,8 +98,7 @@ static bool is_left_to_host(indim_product *p, const int64_t *sizes) {
   return reason == NULL;
 }
 
-// What is converted to s32 on the way to a product in s32: small integers are multiplied as they are.
-static indim_flow_item *before_conversion(indim_flow_item *operand) {
+indim_flow_item *indim_product_before_conversion(indim_flow_item *operand) {
   bool is_it = operand->placement == INDIM_PLACEMENT_INLINE && operand->kind == INDIM_FLOW_OP &&
                operand->instr->op == INDIM_OP_CONVERT && operand->shape->type == INDIM_S32 &&
                indim_matmul_is_small_int(operand->operands[0]->shape->type);
@@ -107,8 +106,8 @@ static indim_flow_item *before_conversion(indim_flow_item *operand) {
 }
 
 void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
-  indim_product p = {.l = l, .item = item, .lhs = before_conversion(item->operands[0])};
-  p.rhs = before_conversion(item->operands[1]);
+  indim_product p = {.l = l, .item = item, .lhs = indim_product_before_conversion(item->operands[0])};
+  p.rhs = indim_product_before_conversion(item->operands[1]);
   p.list = indim_lower_alloc(l, 1, sizeof *p.list);
   if (p.list == NULL) {
     return;

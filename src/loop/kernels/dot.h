@@ -42,6 +42,9 @@ const char *indim_product_call_host(indim_product *p, const int64_t *sizes);
 // The same of copies of what lies or is of another type than the host takes. False if the product is not worth them.
 bool indim_product_call_packed(indim_product *p);
 
+// dot.c: what is converted to s32 on the way to a product in s32: small integers are multiplied as they are.
+indim_flow_item *indim_product_before_conversion(indim_flow_item *operand);
+
 // dot_rows.c: one row times a matrix. Whether the product is one, and its contracted dimension.
 bool indim_product_is_one_row(const indim_product *p, const int64_t *collapsed, int32_t *out_contracted);
 void indim_product_run_one_row(indim_product *p, int32_t contracted, int64_t size);

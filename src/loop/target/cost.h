@@ -119,6 +119,8 @@ enum {
   INDIM_COST_PACKED_BATCH = 30 * 1000,
   // The host reads what is contiguous in a convolution's image from so many elements on without packing it. conv_*.
   INDIM_COST_HOST_CONTIGUOUS = 16,
+  // Steps of the sum of a convolution of small integers from which it gains by laying the image out for the host's product.
+  INDIM_COST_HOST_NARROW_STEPS = 64,
   // One row times a matrix of at least so many columns reads so many rows at a time, half of them where threads share
   // them in parts of at least the fourth (elements). mlp_b1.
   INDIM_COST_ROW_PRODUCT_COLUMNS = 128,

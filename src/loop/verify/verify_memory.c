@@ -1,5 +1,6 @@
 // The verifier's rules for memory, access by access: types, lanes, masks, which storages are writable, and that every
 // unmasked access is inside its storage by the range of its address. In a parallel loop the accesses are recorded.
+#include "host/convolution.h"
 #include "host/matmul.h"
 #include "host/sort.h"
 #include "loop/ir/index_math.h"
@@ -194,7 +195,8 @@ static indim_status check_matmul(const indim_loop_verifier *v, const indim_loop_
 
 static indim_status check_convolution(const indim_loop_verifier *v, const indim_loop_node *node) {
   const indim_host_convolution *p = (const indim_host_convolution *)(const void *)node->u.host.numbers;
-  bool is_known = (p->type == INDIM_F32 || p->type == INDIM_F64) && p->groups >= 0 && p->batch >= 0 &&
+  const int64_t types[] = {p->type, indim_convolution_image_type(p), indim_convolution_filter_type(p)};
+  bool is_known = indim_convolution_takes(types[0], types[1], types[2]) && p->groups >= 0 && p->batch >= 0 &&
                   p->features >= 0 && p->outputs >= 0;
   for (int a = 0; a < 3; a++) {
     const indim_host_convolution_dim *d = &p->dims[a];
@@ -207,7 +209,6 @@ static indim_status check_convolution(const indim_loop_verifier *v, const indim_
   if (v->parallel != NULL && p->single_thread == 0) {
     return indim_verify_fail_node(v, node, "in a parallel loop convolution must be computed by the calling thread");
   }
-  const int64_t types[] = {p->type, p->type, p->type};
   return check_types(v, node, types);
 }
 
