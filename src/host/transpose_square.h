@@ -22,26 +22,35 @@ typedef double indim_double_row __attribute__((vector_size(SQUARE_BYTES)));
 typedef int32_t indim_float_places __attribute__((vector_size(SQUARE_BYTES)));
 typedef int64_t indim_double_places __attribute__((vector_size(SQUARE_BYTES)));
 
+typedef uint32_t indim_word_row __attribute__((vector_size(SQUARE_BYTES)));
+
+// to[j, i] = from[i, j] ^ flip, a square of words of 32 bits; the rows lie so many bytes apart.
+static inline __attribute__((always_inline)) void transpose_words(const char *from, int64_t from_bytes, uint32_t flip,
+                                                                  char *to, int64_t to_bytes) {
+  indim_word_row a, b, c, d;
+  memcpy(&a, from, sizeof a);
+  memcpy(&b, from + from_bytes, sizeof b);
+  memcpy(&c, from + 2 * from_bytes, sizeof c);
+  memcpy(&d, from + 3 * from_bytes, sizeof d);
+  indim_word_row ab01 = SHUFFLE(indim_word_row, a, b, 0, 4, 1, 5) ^ flip;
+  indim_word_row ab23 = SHUFFLE(indim_word_row, a, b, 2, 6, 3, 7) ^ flip;
+  indim_word_row cd01 = SHUFFLE(indim_word_row, c, d, 0, 4, 1, 5) ^ flip;
+  indim_word_row cd23 = SHUFFLE(indim_word_row, c, d, 2, 6, 3, 7) ^ flip;
+  a = SHUFFLE(indim_word_row, ab01, cd01, 0, 1, 4, 5);
+  b = SHUFFLE(indim_word_row, ab01, cd01, 2, 3, 6, 7);
+  c = SHUFFLE(indim_word_row, ab23, cd23, 0, 1, 4, 5);
+  d = SHUFFLE(indim_word_row, ab23, cd23, 2, 3, 6, 7);
+  memcpy(to, &a, sizeof a);
+  memcpy(to + to_bytes, &b, sizeof b);
+  memcpy(to + 2 * to_bytes, &c, sizeof c);
+  memcpy(to + 3 * to_bytes, &d, sizeof d);
+}
+
 // to[j, i] = from[i, j], a square with rows of SQUARE_BYTES.
 static inline __attribute__((always_inline)) void transpose_f32(const float *from, int64_t from_row, float *to,
                                                                 int64_t to_row) {
-  indim_float_row a, b, c, d;
-  memcpy(&a, from, sizeof a);
-  memcpy(&b, from + from_row, sizeof b);
-  memcpy(&c, from + 2 * from_row, sizeof c);
-  memcpy(&d, from + 3 * from_row, sizeof d);
-  indim_float_row ab01 = SHUFFLE(indim_float_places, a, b, 0, 4, 1, 5);
-  indim_float_row ab23 = SHUFFLE(indim_float_places, a, b, 2, 6, 3, 7);
-  indim_float_row cd01 = SHUFFLE(indim_float_places, c, d, 0, 4, 1, 5);
-  indim_float_row cd23 = SHUFFLE(indim_float_places, c, d, 2, 6, 3, 7);
-  a = SHUFFLE(indim_float_places, ab01, cd01, 0, 1, 4, 5);
-  b = SHUFFLE(indim_float_places, ab01, cd01, 2, 3, 6, 7);
-  c = SHUFFLE(indim_float_places, ab23, cd23, 0, 1, 4, 5);
-  d = SHUFFLE(indim_float_places, ab23, cd23, 2, 3, 6, 7);
-  memcpy(to, &a, sizeof a);
-  memcpy(to + to_row, &b, sizeof b);
-  memcpy(to + 2 * to_row, &c, sizeof c);
-  memcpy(to + 3 * to_row, &d, sizeof d);
+  const int64_t size = sizeof *from;
+  transpose_words((const char *)from, from_row * size, 0, (char *)to, to_row * size);
 }
 
 static inline __attribute__((always_inline)) void transpose_f64(const double *from, int64_t from_row, double *to,
@@ -54,6 +63,21 @@ static inline __attribute__((always_inline)) void transpose_f64(const double *fr
   memcpy(to, &first, sizeof first);
   memcpy(to + to_row, &second, sizeof second);
 }
+
+// The sums of the elements of each row of a square, of which |rows| are the rows.
+static inline __attribute__((always_inline)) indim_float_row sum_rows_f32(const indim_float_row *rows) {
+  indim_float_row ab = SHUFFLE(indim_float_places, rows[0], rows[1], 0, 4, 1, 5) +
+                       SHUFFLE(indim_float_places, rows[0], rows[1], 2, 6, 3, 7);
+  indim_float_row cd = SHUFFLE(indim_float_places, rows[2], rows[3], 0, 4, 1, 5) +
+                       SHUFFLE(indim_float_places, rows[2], rows[3], 2, 6, 3, 7);
+  return SHUFFLE(indim_float_places, ab, cd, 0, 1, 4, 5) + SHUFFLE(indim_float_places, ab, cd, 2, 3, 6, 7);
+}
+
+static inline __attribute__((always_inline)) indim_double_row sum_rows_f64(const indim_double_row *rows) {
+  return SHUFFLE(indim_double_places, rows[0], rows[1], 0, 2) + SHUFFLE(indim_double_places, rows[0], rows[1], 1, 3);
+}
+
+#define SUM_ROWS(rows) _Generic((rows), indim_float_row * : sum_rows_f32, indim_double_row * : sum_rows_f64)(rows)
 
 #define TRANSPOSE(from, ...) _Generic(*(from), float : transpose_f32, double : transpose_f64)(from, __VA_ARGS__)
 

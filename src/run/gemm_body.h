@@ -106,6 +106,24 @@ SIX(DEFINE_TILE, 2)
 #endif
 #undef DEFINE_TILE
 
+// to[0..columns) (+)= sums[0..columns).
+TARGET static inline void NAME(store_row)(int64_t columns, const REAL *sums, REAL *to, bool accumulate) {
+  int64_t j = 0;
+  for (; j + LANES <= columns; j += LANES) {
+    VECTOR sum;
+    memcpy(&sum, sums + j, sizeof sum);
+    if (accumulate) {
+      VECTOR before;
+      memcpy(&before, to + j, sizeof before);
+      sum += before;
+    }
+    memcpy(to + j, &sum, sizeof sum);
+  }
+  for (; j < columns; j++) {
+    to[j] = accumulate ? to[j] + sums[j] : sums[j];
+  }
+}
+
 // A tile of so many vectors, of which |columns| columns are stored.
 TARGET static void NAME(tile)(int64_t height, int64_t vectors, int64_t columns, int64_t count, const REAL *a,
                               int64_t a_m, int64_t a_k, const REAL *b, int64_t b_k, REAL *out, int64_t out_m,
@@ -128,33 +146,30 @@ TARGET static void NAME(tile)(int64_t height, int64_t vectors, int64_t columns, 
   _Alignas(64) REAL whole[SUMS * VECTOR_BYTES / sizeof(REAL)];
   tile(count, a, a_m, a_k, b, b_k, whole, vectors * LANES, false);
   for (int64_t i = 0; i < height; i++) {
-    for (int64_t j = 0; j < columns; j++) {
-      REAL sum = whole[i * vectors * LANES + j];
-      out[i * out_m + j] = accumulate ? out[i * out_m + j] + sum : sum;
-    }
+    NAME(store_row)(columns, whole + i * vectors * LANES, out + i * out_m, accumulate);
   }
 }
 
-// Packs a column panel of the right side: its |count| rows, contiguous. Columns missing at the right are zero. |width| is a
+// Packs a column panel of the right side: its |count| rows, contiguous. Columns missing at the right are anything. |width| is a
 // constant where this is inlined into pack_panel.
 TARGET static inline __attribute__((always_inline)) void
 NAME(pack)(int64_t count, int64_t columns, int64_t width, const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *packed) {
-  if (rhs_n == 1 && columns == width) {
+  if (rhs_n == 1) {
+    const REAL *end = rhs + (count - 1) * rhs_k + columns;
     for (int64_t k = 0; k < count; k++) {
-      memcpy(packed + k * width, rhs + k * rhs_k, (size_t)width * sizeof(REAL));
+      const REAL *row = rhs + k * rhs_k;
+      if (end - row >= width) {  // beyond its end is the next row
+        memcpy(packed + k * width, row, (size_t)width * sizeof(REAL));
+      } else {
+        for (int64_t c = 0; c < width; c++) {
+          packed[k * width + c] = c < columns ? row[c] : 0;
+        }
+      }
     }
     return;
   }
   if (columns < width) {
     memset(packed, 0, (size_t)(count * width) * sizeof(REAL));
-  }
-  if (rhs_n == 1) {
-    for (int64_t k = 0; k < count; k++) {
-      for (int64_t c = 0; c < columns; c++) {
-        packed[k * width + c] = rhs[k * rhs_k + c];
-      }
-    }
-    return;
   }
   int64_t side = SQUARE_BYTES / sizeof(REAL);
   int64_t squares = rhs_k == 1 ? columns / side * side : 0;
@@ -401,26 +416,37 @@ TARGET static void NAME(few_rows)(int64_t m, int64_t n, int64_t k, const REAL *a
 
 // Lanes are partial sums --------------------------------------------------------------------------------------------------
 
-TARGET static inline __attribute__((always_inline)) REAL NAME(sum_of_lanes)(VECTOR x) {
+TARGET static inline __attribute__((always_inline)) QUARTER NAME(sum_of_quarters)(VECTOR x) {
   QUARTER parts[VECTOR_BYTES / 16];
   memcpy(parts, &x, sizeof parts);
   QUARTER sum = parts[0];
   for (int i = 1; i < VECTOR_BYTES / 16; i++) {
     sum += parts[i];
   }
-  REAL first = 0;
-  REAL second = 0;
-  for (int i = 0; i < (int)(16 / sizeof(REAL)); i += 2) {
-    first += sum[i];
-    second += sum[i + 1];
+  return sum;
+}
+
+// out[j] = the sum of the lanes of sums[j], of one, two or four vectors.
+TARGET static inline __attribute__((always_inline)) void NAME(sums_of_lanes)(const int count, const VECTOR *sums,
+                                                                             REAL *out) {
+  const int side = SQUARE_BYTES / sizeof(REAL);
+  QUARTER quarters[DOTS_N];
+#pragma GCC unroll 4
+  for (int j = 0; j < DOTS_N; j++) {
+    quarters[j] = NAME(sum_of_quarters)(sums[j < count ? j : count - 1]);
   }
-  return first + second;
+#pragma GCC unroll 2
+  for (int j = 0; j < count; j += side) {
+    QUARTER sum = SUM_ROWS(quarters + j);
+    memcpy(out + j, &sum, (size_t)(count - j < side ? count - j : side) * sizeof(REAL));
+  }
 }
 
 // sums[i * DOTS_N + j] = sum over k of a[i, k] * b[j, k] of contiguous rows. The last lanes are a vector that ends with them.
 TARGET static inline __attribute__((always_inline)) void NAME(dot_up)(const int height, const int columns, int64_t k,
                                                                       const REAL *const *a, const REAL *const *b,
-                                                                      int64_t ahead, REAL *out) {
+                                                                      int64_t next_count, const REAL *next,
+                                                                      int64_t next_m, REAL *out) {
   const int64_t line = 64 / (int64_t)sizeof(REAL);
   VECTOR sums[DOTS * DOTS_N];
   VECTOR x[DOTS];
@@ -431,15 +457,20 @@ TARGET static inline __attribute__((always_inline)) void NAME(dot_up)(const int 
   }
   int64_t l = 0;
   for (; l + LANES <= k; l += LANES) {
+    if (l % line == 0) {
+#pragma GCC unroll 4
+      for (int i = 0; i < DOTS; i++) {
+        if (i < next_count) {
+          __builtin_prefetch(next + i * next_m + l, 0, 2);  // into L2: L1 is full
+        }
+      }
+    }
 #pragma GCC unroll 4
     for (int j = 0; j < columns; j++) {
       memcpy(&y[j], b[j] + l, sizeof y[j]);
     }
 #pragma GCC unroll 4
     for (int i = 0; i < height; i++) {
-      if (l % line == 0) {
-        __builtin_prefetch(a[i] + l + ahead, 0, 2);  // into L2: L1 is full
-      }
       memcpy(&x[i], a[i] + l, sizeof x[i]);
 #pragma GCC unroll 4
       for (int j = 0; j < columns; j++) {
@@ -471,17 +502,15 @@ TARGET static inline __attribute__((always_inline)) void NAME(dot_up)(const int 
   }
 #pragma GCC unroll 4
   for (int i = 0; i < height; i++) {
-#pragma GCC unroll 4
-    for (int j = 0; j < columns; j++) {
-      out[i * DOTS_N + j] = NAME(sum_of_lanes)(sums[i * columns + j]);
-    }
+    NAME(sums_of_lanes)(columns, sums + i * columns, out + i * DOTS_N);
   }
 }
 
 #define DEFINE_DOTS(height, columns)                                                                        \
   TARGET static void NAME(dots_##height##_##columns)(int64_t k, const REAL *const *a, const REAL *const *b, \
-                                                     int64_t ahead, REAL *out) {                            \
-    NAME(dot_up)(height, columns, k, a, b, ahead, out);                                                     \
+                                                     int64_t next_count, const REAL *next, int64_t next_m,  \
+                                                     REAL *out) {                                           \
+    NAME(dot_up)(height, columns, k, a, b, next_count, next, next_m, out);                                  \
   }
 DEFINE_DOTS(1, 1)
 DEFINE_DOTS(1, 2)
@@ -497,9 +526,12 @@ DEFINE_DOTS(4, 4)
 #undef DEFINE_DOTS
 
 // A tile of at most DOTS by DOTS_N; of three rows or columns the last is computed twice.
+// |next_count| rows from |next| on are asked for.
 TARGET static void NAME(dot_tile)(int64_t height, int64_t columns, int64_t k, const REAL *a, int64_t a_m, const REAL *b,
-                                  int64_t b_n, REAL *out, int64_t out_m, int64_t out_n, bool accumulate) {
-  typedef void dots_fn(int64_t k, const REAL *const *a, const REAL *const *b, int64_t ahead, REAL *out);
+                                  int64_t b_n, int64_t next_count, const REAL *next, REAL *out, int64_t out_m,
+                                  int64_t out_n, bool accumulate) {
+  typedef void dots_fn(int64_t k, const REAL *const *a, const REAL *const *b, int64_t next_count, const REAL *next,
+                       int64_t next_m, REAL *out);
   static dots_fn *const dots[][3] = {
     {NAME(dots_1_1), NAME(dots_1_2), NAME(dots_1_4)},
     {NAME(dots_2_1), NAME(dots_2_2), NAME(dots_2_4)},
@@ -516,7 +548,7 @@ TARGET static void NAME(dot_tile)(int64_t height, int64_t columns, int64_t k, co
   for (int64_t j = 0; j < DOTS_N; j++) {
     bs[j] = b + (j < columns ? j : columns - 1) * b_n;
   }
-  dots[height > 2 ? 2 : height - 1][columns > 2 ? 2 : columns - 1](k, as, bs, DOTS * a_m, sums);
+  dots[height > 2 ? 2 : height - 1][columns > 2 ? 2 : columns - 1](k, as, bs, next_count, next, a_m, sums);
   for (int64_t i = 0; i < height; i++) {
     for (int64_t j = 0; j < columns; j++) {
       REAL *to = out + i * out_m + j * out_n;
@@ -525,7 +557,8 @@ TARGET static void NAME(dot_tile)(int64_t height, int64_t columns, int64_t k, co
   }
 }
 
-// All of it by such tiles, of at least LANES steps. The side with more rows is read once, and asked for a tile ahead.
+// All of it by such tiles, of at least LANES steps. The side with more rows is read once, and asked for a tile ahead: each tile of
+// columns asks for its share of the next rows.
 TARGET static void NAME(dots)(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, const REAL *rhs,
                               int64_t rhs_n, REAL *out, int64_t out_m, int64_t out_n, bool accumulate) {
   if (m < n) {
@@ -533,10 +566,16 @@ TARGET static void NAME(dots)(int64_t m, int64_t n, int64_t k, const REAL *lhs, 
     return;
   }
   for (int64_t i = 0; i < m; i += DOTS) {
+    int64_t left = m - i > DOTS ? m - i - DOTS : 0;
+    int64_t next_rows = left < DOTS ? left : DOTS;
+    const REAL *next = lhs + (left > 0 ? i + DOTS : 0) * lhs_m;
     for (int64_t j = 0; j < n; j += DOTS_N) {
+      int64_t columns = n - j < DOTS_N ? n - j : DOTS_N;
+      int64_t first = next_rows * j / n;
       NAME(dot_tile)
-      (m - i < DOTS ? m - i : DOTS, n - j < DOTS_N ? n - j : DOTS_N, k, lhs + i * lhs_m, lhs_m, rhs + j * rhs_n, rhs_n,
-       out + i * out_m + j * out_n, out_m, out_n, accumulate);
+      (m - i < DOTS ? m - i : DOTS, columns, k, lhs + i * lhs_m, lhs_m, rhs + j * rhs_n, rhs_n,
+       next_rows * (j + columns) / n - first, next + first * lhs_m, out + i * out_m + j * out_n, out_m, out_n,
+       accumulate);
     }
   }
 }

@@ -50,30 +50,6 @@ typedef struct panel {
   uint32_t flip;     // bits of each group
 } panel;
 
-typedef uint32_t square_row __attribute__((vector_size(16)));
-
-// to[j, i] = from[i, j] ^ flip, a square of 4 x 4 groups; |from_row|: bytes.
-static inline __attribute__((always_inline)) void transpose_groups(const char *from, int64_t from_row, uint32_t flip,
-                                                                   uint32_t *to, int64_t to_row) {
-  square_row a, b, c, d;
-  memcpy(&a, from, sizeof a);
-  memcpy(&b, from + from_row, sizeof b);
-  memcpy(&c, from + 2 * from_row, sizeof c);
-  memcpy(&d, from + 3 * from_row, sizeof d);
-  square_row ab01 = SHUFFLE(square_row, a, b, 0, 4, 1, 5) ^ flip;
-  square_row ab23 = SHUFFLE(square_row, a, b, 2, 6, 3, 7) ^ flip;
-  square_row cd01 = SHUFFLE(square_row, c, d, 0, 4, 1, 5) ^ flip;
-  square_row cd23 = SHUFFLE(square_row, c, d, 2, 6, 3, 7) ^ flip;
-  a = SHUFFLE(square_row, ab01, cd01, 0, 1, 4, 5);
-  b = SHUFFLE(square_row, ab01, cd01, 2, 3, 6, 7);
-  c = SHUFFLE(square_row, ab23, cd23, 0, 1, 4, 5);
-  d = SHUFFLE(square_row, ab23, cd23, 2, 3, 6, 7);
-  memcpy(to, &a, sizeof a);
-  memcpy(to + to_row, &b, sizeof b);
-  memcpy(to + 2 * to_row, &c, sizeof c);
-  memcpy(to + 3 * to_row, &d, sizeof d);
-}
-
 // Packs the rows of groups that lie in memory as they are packed, square by square; the last square of a column of squares ends
 // with the neighbours. Returns how many groups of each are packed.
 static inline __attribute__((always_inline)) int64_t pack_squares(int64_t size, int64_t count, const panel *p,
@@ -83,8 +59,8 @@ static inline __attribute__((always_inline)) int64_t pack_squares(int64_t size, 
   for (int64_t i = 0; i < p->width && whole > 0; i += SIDE) {
     int64_t at = i + SIDE <= p->width ? i : p->width - SIDE;
     for (int64_t k = 0; k < whole; k += SIDE) {
-      transpose_groups(p->from + at * p->next * size + k * 4, p->next * size, p->flip, packed + k * p->distance + at,
-                       p->distance);
+      transpose_words(p->from + at * p->next * size + k * 4, p->next * size, p->flip,
+                      (char *)(packed + k * p->distance + at), p->distance * 4);
     }
   }
   return whole;

@@ -90,6 +90,7 @@ static least least_block(const indim_host_matmul *s, bool by_library) {
 static blocks split_blocks(const indim_host_matmul *s, bool by_library) {
   enum { ENOUGH_BLOCKS = 16, ROUND = 16, TALL = 4 };
   least l = least_block(s, by_library);
+  bool packs_both = by_library || is_narrow(s);
   blocks b = {s->m, s->n, 1, 1};
   while ((double)s->batch * (double)b.row_blocks * (double)b.column_blocks < ENOUGH_BLOCKS &&
          (double)b.rows * (double)b.columns * (double)s->k > l.work) {
@@ -100,7 +101,7 @@ static blocks split_blocks(const indim_host_matmul *s, bool by_library) {
     if (!can_rows && !can_columns) {
       break;
     }
-    if (can_rows && (!can_columns || b.rows >= (by_library ? b.columns : TALL * b.columns))) {
+    if (can_rows && (!can_columns || b.rows >= (packs_both ? b.columns : TALL * b.columns))) {
       b.rows = rows;
     } else {
       b.columns = columns;
