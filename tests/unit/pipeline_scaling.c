@@ -204,6 +204,20 @@ TEST(sorts_are_as_long_for_any_size) {
   CHECK(few < 1000);  // with code for each pass 2500 for 100000
 }
 
+// Reflectors of a small matrix, made of those before: straight code that runs once.
+static void write_reflectors(indim_buffer *out, int layers) {
+  indim_buffer_text(out, "ENTRY e { x0 = f32[10,5]{0,1} parameter(0)\n");
+  for (int i = 0; i < layers; i++) {
+    indim_buffer_printf(
+        out,
+        "c%d = (f32[10,5]{0,1}, f32[5]{0}) custom-call(x%d), custom_call_target=\"lapack_sgeqrf_ffi\", "
+        "operand_layout_constraints={f32[10,5]{0,1}}, api_version=API_VERSION_TYPED_FFI, backend_config={}\n"
+        "x%d = f32[10,5]{0,1} get-tuple-element(c%d), index=0\n",
+        i, i, i + 1, i);
+  }
+  indim_buffer_printf(out, "ROOT r = f32[10,5]{0,1} copy(x%d) }\n", layers);
+}
+
 // The lines of each program after the third, on the average.
 static int further_lines(write_program *write) {
   int few = lines_of(write, 3);
@@ -220,6 +234,16 @@ TEST(equal_loops_that_carry_values_are_one_function) {
   int tops = further_lines(write_top_elements);
   CHECK(whiles > 0 && whiles < 150);
   CHECK(tops > 0 && tops < 600);  // with loops of its own 919
+}
+
+TEST(equal_factorizations_of_one_matrix_are_one_function) {
+  if (!can_compile()) {
+    return;
+  }
+  int few = lines_of(write_reflectors, 6);
+  int many = lines_of(write_reflectors, 14);
+  printf("  6: %d lines, 14: %d\n", few, many);
+  CHECK(few > 0 && many > 0 && many < few + 8 * 100);  // with code of its own each takes 670
 }
 
 TEST(functions_of_many_registers_are_called) {
@@ -239,11 +263,12 @@ TEST(lane_by_lane_is_one_vector_at_a_time) {
   CHECK(lines > 0 && lines < 200);
 }
 
-#define CASES(X)                                    \
-  X(equal_layers_are_one_function)                  \
-  X(equal_loops_that_carry_values_are_one_function) \
-  X(functions_of_many_registers_are_called)         \
-  X(sorts_are_as_long_for_any_size)                 \
-  X(lane_by_lane_is_one_vector_at_a_time)           \
+#define CASES(X)                                         \
+  X(equal_layers_are_one_function)                       \
+  X(equal_loops_that_carry_values_are_one_function)      \
+  X(equal_factorizations_of_one_matrix_are_one_function) \
+  X(functions_of_many_registers_are_called)              \
+  X(sorts_are_as_long_for_any_size)                      \
+  X(lane_by_lane_is_one_vector_at_a_time)                \
   X(many_short_dimensions_are_little_code)
 TEST_MAIN(CASES)

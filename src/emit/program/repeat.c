@@ -198,10 +198,10 @@ static int64_t steps_of(const indim_generator *g, const indim_loop_node *node) {
   return is_for(node) ? indim_loop_steps(g->e.program, node) : 0;
 }
 
-// Whether the loop runs long enough that a call does not matter.
+// Whether the loop runs long enough that a call does not matter, were it for one step.
 static bool may_be_function(const indim_generator *g, const indim_loop_node *node, int64_t nodes) {
   int64_t steps = steps_of(g, node);
-  bool is_long = steps == 0 || (steps > 1 && nodes >= INDIM_COST_SHARED_LOOP);
+  bool is_long = steps == 0 || nodes >= INDIM_COST_SHARED_LOOP;
   return is_long || (is_for(node) && node->u.loop.is_parallel);
 }
 

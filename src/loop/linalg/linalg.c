@@ -90,6 +90,7 @@ typedef struct batch {
   int32_t count;  // of arrays: the results, then the operands
   indim_matrix_array arrays[2 * INDIM_LINALG_MOST_ARRAYS];
   indim_location places[2 * INDIM_LINALG_MOST_ARRAYS];
+  indim_storage *written[INDIM_LINALG_MOST_ARRAYS];  // the results'
   int32_t rank;
   int64_t sizes[INDIM_MAX_RANK];
 } batch;
@@ -177,12 +178,28 @@ static void write_block(batch *b, const small_routine *routine, const value *sta
   }
 }
 
+// All of the batch: in a loop of its own, which the code generator shares with equal ones. Its region keeps the loads there.
+static void write_once(batch *b, const small_routine *routine, const value *starts) {
+  indim_loop_builder *builder = b->code.b;
+  value first = indim_loop_index(builder, 0);
+  indim_loop_for_begin(builder, first, indim_loop_index(builder, 1), 1, 0, NULL, NULL);
+  indim_loop_region_begin(builder, b->written, b->code.call->result_count);
+  b->l->loop_depth++;
+  write_block(b, routine, starts, first);
+  b->l->loop_depth--;
+  indim_loop_for_end(builder, NULL, NULL);
+}
+
 // Of the last dimension. A remainder is computed with a whole vector, too: the one that ends with the batch.
 static void write_vectors(batch *b, const small_routine *routine, const value *starts) {
   indim_loop_builder *builder = b->code.b;
   int64_t size = b->rank > 0 ? b->sizes[b->rank - 1] : 1;
   int32_t lanes = b->code.lanes;
   int64_t blocks = (size + lanes - 1) / lanes;
+  if (blocks == 1 && b->rank <= 1) {
+    write_once(b, routine, starts);
+    return;
+  }
   if (blocks == 1) {
     write_block(b, routine, starts, indim_loop_index(builder, 0));
     return;
@@ -238,13 +255,12 @@ bool indim_small_linalg_lower(indim_lowering *l, indim_flow_item *item, const in
   }
   b->l = l;
   b->rank = call->batch_rank;
-  indim_storage *written[INDIM_LINALG_MOST_ARRAYS];
   bool has_tiles = false;
   memcpy(b->sizes, indim_flow_result(item, 0)->shape->sizes, (size_t)b->rank * sizeof *b->sizes);
   for (int32_t i = 0; i < call->result_count; i++) {
     const indim_location *at = &indim_flow_result(item, i)->place;
     add_array(b, &call->results[i], at, call->batch_rank);
-    written[i] = at->storage;
+    b->written[i] = at->storage;
     has_tiles = has_tiles || at->tiled != NULL;
   }
   for (int32_t i = 0; i < call->operand_count && !indim_lower_failed(l); i++) {
@@ -260,7 +276,7 @@ bool indim_small_linalg_lower(indim_lowering *l, indim_flow_item *item, const in
   merge_dims(b);
   b->code = (indim_matrix_code){.l = l, .b = &l->b, .call = call, .type = call->type, .lanes = lanes_of(b, call->type)};
   value starts[2 * INDIM_LINALG_MOST_ARRAYS];
-  indim_loop_region_begin(&l->b, written, call->result_count);
+  indim_loop_region_begin(&l->b, b->written, call->result_count);
   for (int32_t i = 0; i < b->count; i++) {
     starts[i] = indim_location_start(l, b->arrays[i].at);
   }
