@@ -192,10 +192,10 @@ TARGET static int32_t NAME(sum_row)(int64_t count, const char *row) {
 TARGET static void NAME(begin_rows)(int64_t p, int64_t q, int64_t steps, int64_t count, int64_t height,
                                     const NAME(left) * a, SUM *rows) {
   int32_t sums[TILE_M] = {0};
-  if (q != 0 && a->row_bytes == 4) {
+  if (q != 0 && a->step_bytes != 4) {
     NAME(sum_packed)(count, height, a, sums);
   }
-  for (int64_t i = 0; i < height && q != 0 && a->row_bytes != 4; i++) {
+  for (int64_t i = 0; i < height && q != 0 && a->step_bytes == 4; i++) {
     sums[i] = NAME(sum_row)(count, a->at + i * a->row_bytes);
   }
   for (int64_t i = 0; i < height; i++) {

@@ -379,7 +379,8 @@ TEST(convolutions_of_integers) {
       "ENTRY main { x = s8[2,11,13,16] parameter(0) k = s8[3,3,16,40] parameter(1)\n"
       "  ROOT r = s32[2,11,13,40] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f }",
       "ENTRY main { x = u8[2,10,19,28] parameter(0) k = s8[24,10,5,3] parameter(1)\n"
-      "  ROOT r = s32[2,24,10,14] convolution(x, k), window={size=5x3 stride=2x2 pad=2_2x1_1}, dim_labels=bf01_oi01->bf01 }",
+      "  ROOT r = s32[2,24,10,14] convolution(x, k), window={size=5x3 stride=2x2 pad=2_2x1_1}, "
+      "dim_labels=bf01_oi01->bf01 }",
       "ENTRY main { x = s16[1,17,17,40] parameter(0) k = u8[4,4,40,17] parameter(1)\n"
       "  ROOT r = s32[1,34,34,17] convolution(x, k), window={size=4x4 pad=2_2x2_2 lhs_dilate=2x2 rhs_reversal=1x1}, "
       "dim_labels=b01f_01io->b01f }",
