@@ -1073,6 +1073,8 @@ TEST(panels) {
 TEST(short_rows) {
   static const char *const programs[] = {
       "ENTRY main { x = f32[8,7,3,5,27] parameter(0) ROOT t = f32[27,5,3,7,8] transpose(x), dimensions={4,3,2,1,0} }",
+      "ENTRY main { x = f32[8,5,12,20,24] parameter(0) ROOT t = f32[24,20,12,5,8] transpose(x), dimensions={4,3,2,1,0} "
+      "}",
       "ENTRY main { x = u8[32,9,40] parameter(0) ROOT t = u8[40,9,32] transpose(x), dimensions={2,1,0} }",
       "ENTRY main { x = bf16[16,5,6,24] parameter(0) y = bf16[24,6,5,16] parameter(1) t = bf16[24,6,5,16] "
       "transpose(x), "

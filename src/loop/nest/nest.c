@@ -428,6 +428,14 @@ void indim_nest_pieces_end(indim_nest *nest, bool threads) {
   }
 }
 
+// Few iterations make few and uneven pieces, which pays only if each of |elements| elements is long.
+static bool is_long_iteration(const indim_nest *nest, int64_t elements) {
+  bool is_cheap = nest->cost <= INDIM_COST_MANY_COPIES;
+  int64_t work = indim_index_mul_saturated(elements, indim_index_add_saturated(nest->cost, 1));
+  return work >= INDIM_COST_PARALLEL_ITERATION ||
+         (is_cheap && elements >= INDIM_COST_PARALLEL_MOVES * 8 / (nest->cost + 8));
+}
+
 static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int64_t low, int64_t high,
                      int32_t segments) {
   indim_lowering *l = nest->l;
@@ -443,10 +451,8 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
     nest->copies /= count;
     return;
   }
-  // Few iterations make few and uneven pieces, which pays only if each is long.
   int64_t within = indim_nest_elements(nest) / nest->sizes[dim];
-  bool is_long = high - low >= 4 && indim_index_mul_saturated(within, indim_index_add_saturated(nest->cost, 1)) >=
-                                        INDIM_COST_PARALLEL_ITERATION;
+  bool is_long = high - low >= 4 && is_long_iteration(nest, within);
   bool threads =
       indim_nest_worth_threads(nest, within * (high - low)) && (high - low >= 2 * INDIM_NEST_PIECES || is_long);
   bool in_pieces = threads && nest->side > 0;

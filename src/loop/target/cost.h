@@ -59,7 +59,10 @@ enum {
   // Instructions on vectors of a loop that no kernel made parallel, from which it becomes so: some 20 us.
   INDIM_COST_PARALLEL_WORK = 1 << 15,
   // Work (elements times cost) of one iteration that may be a chunk of its own. attention.
-  INDIM_COST_PARALLEL_ITERATION = 1 << 20
+  INDIM_COST_PARALLEL_ITERATION = 1 << 20,
+  // Elements of cost 0 of one that moves elements or computes next to nothing, which is bound by memory: some 5 us.
+  // moves.transpose_reverse_5.
+  INDIM_COST_PARALLEL_MOVES = 1 << 14
 };
 
 // Loop nests (nest/) ---------------------------------------------------------------------------------------------------
