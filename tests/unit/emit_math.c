@@ -64,7 +64,7 @@ static const function functions[] = {
     {INDIM_OP_TAN, "tan", tanl, NULL, {1.1, 1}, -50, 50},
     {INDIM_OP_SINH, "sinh", sinhl, NULL, {1.2, 1.25}, -20, 20},
     {INDIM_OP_COSH, "cosh", coshl, NULL, {0.95, 0.95}, -20, 20},
-    {INDIM_OP_TANH, "tanh", tanhl, NULL, {1.95, 1.9}, -10, 10},
+    {INDIM_OP_TANH, "tanh", tanhl, NULL, {1.97, 1.9}, -10, 10},
     {INDIM_OP_ASIN, "asin", asinl, NULL, {1.2, 1.2}, -1, 1},
     {INDIM_OP_ACOS, "acos", acosl, NULL, {1.2, 1.2}, -1, 1},
     {INDIM_OP_ASINH, "asinh", asinhl, NULL, {1.3, 1.25}, -10, 10},

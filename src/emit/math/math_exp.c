@@ -98,6 +98,13 @@ static val rest_of_product(const kit *k, val a, val b, val c) {
   return sub(k, sub(k, a, product.high), product.low);
 }
 
+// c[0] + c[1] x + ... + c[4] x^4.
+static val by_pairs(const kit *k, val x, val square, const double *c) {
+  val low = fused(k, real(k, c[1]), x, real(k, c[0]));
+  val middle = fused(k, real(k, c[3]), x, real(k, c[2]));
+  return fused(k, fused(k, real(k, c[4]), square, middle), square, low);
+}
+
 // With FMA. With m = |x| and -2 m = n ln 2 + r: r = -2 s, s = m + n ln 2 / 2. For floats one part of ln 2 is enough: the
 // effect of n times its error on p is negligible beside 1 - p. For doubles the second part is added to the small terms.
 static val tanh_by_fma(const kit *k, val x) {
@@ -112,9 +119,10 @@ static val tanh_by_fma(const kit *k, val x) {
   for (int32_t i = 0; i < terms; i++) {
     rest[i] = ldexp(i % 2 == 0 ? -q[i] : q[i], i + 2);
   }
-  // p = 2^n (1 - drop).
-  val series = polynomial(k, s, rest, terms);
+  // p = 2^n (1 - drop). Of floats the terms are added by pairs: a filter that waits for each result waits less, and the worst result is
+  // 1.96 units off instead of 2.04.
   val square = mul(k, s, s);
+  val series = k->is_double ? polynomial(k, s, rest, terms) : by_pairs(k, s, square, rest);
   val twice = add(k, s, s);
   val drop = k->is_double ? add(k, twice, fused(k, square, series, mul(k, n, real(k, 0x1.abc9e3b39803fp-56))))
                           : fused(k, square, series, twice);
