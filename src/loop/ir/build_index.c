@@ -474,8 +474,9 @@ indim_value_id indim_loop_in_range(indim_loop_builder *b, indim_value_id x, int6
   if (is_never || (!needs_low && !needs_high)) {
     return indim_loop_splat(b, indim_loop_const(b, INDIM_PRED, is_never ? 0 : 1, 0), value.lanes);
   }
-  if (needs_low && needs_high && low == 0 && value.type == INDIM_S32 && value.lanes == 1) {
-    return compare(b, indim_loop_convert(b, x, INDIM_U32), INDIM_COMPARE_LE, high);  // negative numbers are large then
+  if (needs_high && low == 0 && value.type == INDIM_S32 && value.lanes == 1) {
+    // Negative numbers are large then, and what is emitted knows both bounds by the one comparison.
+    return compare(b, indim_loop_convert(b, x, INDIM_U32), INDIM_COMPARE_LE, high);
   }
   indim_value_id above = needs_low ? compare(b, x, INDIM_COMPARE_GE, low) : 0;
   indim_value_id below = needs_high ? compare(b, x, INDIM_COMPARE_LE, high) : 0;

@@ -176,12 +176,16 @@ static void run_element(scattering *s) {
   combine(&nest, &k, index);
 }
 
-static void run_window(scattering *s) {
+static bool is_one_element(const scattering *s) {
   int64_t elements = 1;
   for (int32_t w = 0; w < s->window_dims; w++) {
     elements *= s->element_wise ? 1 : s->updates[0]->shape->sizes[s->window[w]];
   }
-  if (elements == 1) {
+  return elements == 1;
+}
+
+static void run_window(scattering *s) {
+  if (is_one_element(s)) {
     run_element(s);
     return;
   }
@@ -202,7 +206,14 @@ static void run_window(scattering *s) {
   indim_nest_run(&nest);
 }
 
+// Whether what is done for a start is so little that counting them costs as much: the loop has several copies of it then.
+static bool is_short(const scattering *s) {
+  enum { SHORT = 24 };
+  return s->n == 1 && is_one_element(s) && s->item->cost <= SHORT;
+}
+
 static void run_starts(scattering *s, int32_t position) {
+  enum { COPIES = 4 };
   indim_loop_builder *b = &s->l->b;
   if (indim_lower_failed(s->l)) {
     return;
@@ -229,12 +240,22 @@ static void run_starts(scattering *s, int32_t position) {
     run_starts(s, position + 1);
     return;
   }
-  s->position[dim] =
-      (indim_coord){indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, size), 1, 0, NULL, NULL), 0};
+  int64_t copies = position + 1 == s->order_count && is_short(s) && size >= COPIES ? COPIES : 1;
+  int64_t end = size - size % copies;
+  indim_element_ctx k = {.l = s->l, .lanes = 1};
+  indim_coord first = {indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, end), copies, 0, NULL, NULL),
+                       0};
   s->l->loop_depth++;
-  run_starts(s, position + 1);
+  for (int64_t i = 0; i < copies && !indim_lower_failed(s->l); i++) {
+    s->position[dim] = indim_coord_scale(&k, first, 1, i);
+    run_starts(s, position + 1);
+  }
   s->l->loop_depth--;
   indim_loop_for_end(b, NULL, NULL);
+  for (int64_t i = end; i < size && !indim_lower_failed(s->l); i++) {
+    s->position[dim] = indim_coord_const(&k, i);
+    run_starts(s, position + 1);
+  }
 }
 
 // Places the results in memory that holds the operands, and computes what reads the old values before they are
