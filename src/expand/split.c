@@ -14,6 +14,7 @@
 enum {
   MOST_PARTS = 16,
   LEAST_PARTS = 8,
+  ROWS = 4,                  // of parts that a loop reduces together (loop/kernels/reduce_rows.c)
   LEAST_ELEMENTS = 1 << 17,  // of a reduction
   FEW_RESULTS = 8,           // more rows, or blocks of columns, are shared among threads as they are
   FEW_COLUMNS = 128,
@@ -95,6 +96,19 @@ typedef struct parts {
   int64_t count;
 } parts;
 
+// In how many parts a dimension is split of which there are |others| already. Rather fewer than some rows that are left over: these are
+// code of their own, and no other thread computes them.
+static int64_t split_of(int64_t size, int64_t others) {
+  int64_t most = MOST_PARTS / others;
+  int64_t best = divisor_of(size, most);
+  for (int64_t count = best; count > 0 && count * others >= LEAST_PARTS; count--) {
+    if (size % count == 0 && count * others % ROWS == 0) {
+      return count;
+    }
+  }
+  return best;
+}
+
 static parts parts_of(const indim_shape *shape, uint64_t reduced) {
   parts p = {.reduced = reduced, .split = -1, .count = 1};
   for (int32_t d = 0; d < shape->rank; d++) {
@@ -104,7 +118,7 @@ static parts parts_of(const indim_shape *shape, uint64_t reduced) {
     }
     if (size > MOST_PARTS / p.count) {
       p.split = d;
-      p.split_into = divisor_of(size, MOST_PARTS / p.count);
+      p.split_into = split_of(size, p.count);
       p.count *= p.split_into;
       break;
     }

@@ -218,6 +218,15 @@ static void write_reflectors(indim_buffer *out, int layers) {
   indim_buffer_printf(out, "ROOT r = f32[10,5]{0,1} copy(x%d) }\n", layers);
 }
 
+// A maximum of all elements of a matrix of so many rows.
+static void write_maximum(indim_buffer *out, int rows) {
+  indim_buffer_printf(out,
+                      "more { a = f32[] parameter(0) b = f32[] parameter(1) ROOT m = f32[] maximum(a, b) }\n"
+                      "ENTRY e { x = f32[%d,1024] parameter(0) z = f32[] constant(-inf)\n"
+                      "ROOT r = f32[] reduce(x, z), dimensions={0,1}, to_apply=more }\n",
+                      rows);
+}
+
 // The lines of each program after the third, on the average.
 static int further_lines(write_program *write) {
   int few = lines_of(write, 3);
@@ -246,6 +255,16 @@ TEST(equal_factorizations_of_one_matrix_are_one_function) {
   CHECK(few > 0 && many > 0 && many < few + 8 * 100);  // with code of its own each takes 670
 }
 
+TEST(parts_of_a_sum_leave_no_rows_over) {
+  if (!can_compile()) {
+    return;
+  }
+  int sixteen = lines_of(write_maximum, 1024);
+  int eight = lines_of(write_maximum, 1000);
+  printf("  1024 rows: %d lines, 1000: %d\n", sixteen, eight);
+  CHECK(sixteen > 0 && eight > 0 && eight < sixteen + 20);
+}
+
 TEST(functions_of_many_registers_are_called) {
   if (!can_compile()) {
     return;
@@ -267,6 +286,7 @@ TEST(lane_by_lane_is_one_vector_at_a_time) {
   X(equal_layers_are_one_function)                       \
   X(equal_loops_that_carry_values_are_one_function)      \
   X(equal_factorizations_of_one_matrix_are_one_function) \
+  X(parts_of_a_sum_leave_no_rows_over)                   \
   X(functions_of_many_registers_are_called)              \
   X(sorts_are_as_long_for_any_size)                      \
   X(lane_by_lane_is_one_vector_at_a_time)                \
