@@ -35,6 +35,11 @@ static inline float sqrt_f32(float x) { return __builtin_sqrtf(x); }
 static inline double sqrt_f64(double x) { return __builtin_sqrt(x); }
 #define SQRT(x) _Generic((x), float : sqrt_f32, double : sqrt_f64)(x)
 
+// Vectors of different widths can be joined and split in registers.
+#if defined(__clang__) || __GNUC__ >= 12
+#define CAN_JOIN
+#endif
+
 #define BODY "linalg/lanes_body.h"
 #include "host/vector_instances.h"
 

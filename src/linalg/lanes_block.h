@@ -6,7 +6,7 @@
 #define MASK NAME(mask)
 #define INT NAME(int)
 #define LANES ((int64_t)(VECTOR_BYTES / sizeof(REAL)))
-#define SQUARE (LANES < 4 ? LANES : 4)
+#define SQUARE ((int64_t)(16 / sizeof(REAL)))  // numbers of a piece of 16 bytes
 #define INLINE TARGET static inline __attribute__((always_inline))
 
 typedef REAL VECTOR __attribute__((vector_size(VECTOR_BYTES)));
@@ -90,33 +90,84 @@ TARGET static void NAME(nan_unless)(MASK pred, int64_t count, void *vectors) {
 
 // Matrices in memory ---------------------------------------------------------------------------------------------------
 
-typedef REAL NAME(four) __attribute__((vector_size(4 * sizeof(REAL))));
-typedef INT NAME(four_places) __attribute__((vector_size(4 * sizeof(REAL))));
+// Pieces of 16 bytes, and the places of words in two vectors, those of the second behind the first's: in each 16 bytes the lower words
+// of both in turn, the upper ones, the lower pairs of words, the upper ones.
+typedef int32_t NAME(piece) __attribute__((vector_size(16)));
+typedef int32_t NAME(words) __attribute__((vector_size(VECTOR_BYTES)));
+enum { NAME(PIECES) = VECTOR_BYTES / 16 };
+#if VECTOR_BYTES == 16
+#define LOWER 0, 4, 1, 5
+#define UPPER 2, 6, 3, 7
+#define LOWER_PAIRS 0, 1, 4, 5
+#define UPPER_PAIRS 2, 3, 6, 7
+#elif VECTOR_BYTES == 32
+#define LOWER 0, 8, 1, 9, 4, 12, 5, 13
+#define UPPER 2, 10, 3, 11, 6, 14, 7, 15
+#define LOWER_PAIRS 0, 1, 8, 9, 4, 5, 12, 13
+#define UPPER_PAIRS 2, 3, 10, 11, 6, 7, 14, 15
+#else
+#define LOWER 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29
+#define UPPER 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31
+#define LOWER_PAIRS 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
+#define UPPER_PAIRS 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
+#endif
 
-// to[j][i] = from[i][j], SQUARE x SQUARE.
-INLINE void NAME(transpose)(const REAL *const *from, REAL *const *to) {
-  if (SQUARE < 4) {
-    TRANSPOSE(from[0], from[1] - from[0], to[0], to[1] - to[0]);
+INLINE VECTOR NAME(join)(const NAME(piece) * p) {
+#if VECTOR_BYTES == 16
+  return (VECTOR)p[0];
+#elif VECTOR_BYTES == 32 && defined(CAN_JOIN)
+  return (VECTOR)__builtin_shufflevector(p[0], p[1], 0, 1, 2, 3, 4, 5, 6, 7);
+#elif defined(CAN_JOIN)
+  __auto_type lower = __builtin_shufflevector(p[0], p[1], 0, 1, 2, 3, 4, 5, 6, 7);
+  __auto_type upper = __builtin_shufflevector(p[2], p[3], 0, 1, 2, 3, 4, 5, 6, 7);
+  return (VECTOR)__builtin_shufflevector(lower, upper, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#else
+  VECTOR x;
+  memcpy(&x, p, sizeof x);
+  return x;
+#endif
+}
+
+INLINE void NAME(split)(VECTOR x, NAME(piece) * p) {
+#if defined(CAN_JOIN)
+  NAME(words) words = (NAME(words))x;
+  p[0] = __builtin_shufflevector(words, words, 0, 1, 2, 3);
+#if VECTOR_BYTES >= 32
+  p[1] = __builtin_shufflevector(words, words, 4, 5, 6, 7);
+#endif
+#if VECTOR_BYTES == 64
+  p[2] = __builtin_shufflevector(words, words, 8, 9, 10, 11);
+  p[3] = __builtin_shufflevector(words, words, 12, 13, 14, 15);
+#endif
+#else
+  memcpy(p, &x, sizeof x);
+#endif
+}
+
+// Transposes a square of SQUARE rows in each 16 bytes.
+INLINE void NAME(transpose)(VECTOR *rows) {
+  NAME(words) a = (NAME(words))rows[0];
+  NAME(words) b = (NAME(words))rows[1];
+  if (SQUARE == 2) {
+    rows[0] = (VECTOR)SHUFFLE(NAME(words), a, b, LOWER_PAIRS);
+    rows[1] = (VECTOR)SHUFFLE(NAME(words), a, b, UPPER_PAIRS);
     return;
   }
-  NAME(four) a, b, c, d;
-  memcpy(&a, from[0], sizeof a);
-  memcpy(&b, from[1], sizeof b);
-  memcpy(&c, from[2], sizeof c);
-  memcpy(&d, from[3], sizeof d);
-  NAME(four) ab02 = SHUFFLE(NAME(four_places), a, b, 0, 4, 2, 6);
-  NAME(four) ab13 = SHUFFLE(NAME(four_places), a, b, 1, 5, 3, 7);
-  NAME(four) cd02 = SHUFFLE(NAME(four_places), c, d, 0, 4, 2, 6);
-  NAME(four) cd13 = SHUFFLE(NAME(four_places), c, d, 1, 5, 3, 7);
-  a = SHUFFLE(NAME(four_places), ab02, cd02, 0, 1, 4, 5);
-  b = SHUFFLE(NAME(four_places), ab13, cd13, 0, 1, 4, 5);
-  c = SHUFFLE(NAME(four_places), ab02, cd02, 2, 3, 6, 7);
-  d = SHUFFLE(NAME(four_places), ab13, cd13, 2, 3, 6, 7);
-  memcpy(to[0], &a, sizeof a);
-  memcpy(to[1], &b, sizeof b);
-  memcpy(to[2], &c, sizeof c);
-  memcpy(to[3], &d, sizeof d);
+  NAME(words) c = (NAME(words))rows[SQUARE - 2];
+  NAME(words) d = (NAME(words))rows[SQUARE - 1];
+  NAME(words) ab01 = SHUFFLE(NAME(words), a, b, LOWER);
+  NAME(words) ab23 = SHUFFLE(NAME(words), a, b, UPPER);
+  NAME(words) cd01 = SHUFFLE(NAME(words), c, d, LOWER);
+  NAME(words) cd23 = SHUFFLE(NAME(words), c, d, UPPER);
+  rows[0] = (VECTOR)SHUFFLE(NAME(words), ab01, cd01, LOWER_PAIRS);
+  rows[1] = (VECTOR)SHUFFLE(NAME(words), ab01, cd01, UPPER_PAIRS);
+  rows[SQUARE - 2] = (VECTOR)SHUFFLE(NAME(words), ab23, cd23, LOWER_PAIRS);
+  rows[SQUARE - 1] = (VECTOR)SHUFFLE(NAME(words), ab23, cd23, UPPER_PAIRS);
 }
+#undef LOWER
+#undef UPPER
+#undef LOWER_PAIRS
+#undef UPPER_PAIRS
 
 // Where the elements of an array go. A line of memory is a column or a row; its numbers are the elements, or the real and
 // imaginary parts of each.
@@ -137,69 +188,97 @@ INLINE NAME(lines) NAME(lines_of)(const indim_linalg_array *a, int64_t row_step,
                        .step = parts * (by_columns ? row_step : column_step)};
 }
 
-// Where number |i| of a line is, in numbers.
+// Where number |i| of a matrix is, in vectors.
 INLINE int64_t NAME(place)(const NAME(lines) * x, int64_t i) {
-  return LANES * (x->parts == 1 ? i * x->step : i / 2 * x->step + i % 2);
+  int64_t line = i / x->length;
+  int64_t at = i % x->length;
+  return line * x->line_step + (x->parts == 1 ? at * x->step : at / 2 * x->step + at % 2);
+}
+
+// Numbers |first| to |first| + SQUARE of each of the matrices become vectors of the block, or, unless |loads|, the other way round.
+INLINE void NAME(move_square)(const bool loads, int64_t count, REAL *const *matrices, int64_t first,
+                              VECTOR *const *places) {
+  VECTOR rows[4];
+  NAME(piece) pieces[NAME(PIECES)];
+#pragma GCC unroll 4
+  for (int64_t k = 0; k < SQUARE; k++) {
+#pragma GCC unroll 4
+    for (int64_t p = 0; p < NAME(PIECES) && loads; p++) {
+      memcpy(&pieces[p], matrices[p * SQUARE + k] + first, sizeof *pieces);
+    }
+    rows[k] = loads ? NAME(join)(pieces) : *places[k];
+  }
+  NAME(transpose)(rows);
+#pragma GCC unroll 4
+  for (int64_t k = 0; k < SQUARE; k++) {
+    if (loads) {
+      *places[k] = rows[k];
+      continue;
+    }
+    NAME(split)(rows[k], pieces);
+#pragma GCC unroll 4
+    for (int64_t p = 0; p < NAME(PIECES); p++) {
+      if (p * SQUARE + k < count) {
+        memcpy(matrices[p * SQUARE + k] + first, &pieces[p], sizeof *pieces);
+      }
+    }
+  }
+}
+
+// The last square of a matrix ends with it; of fewer numbers each goes alone.
+INLINE void NAME(move)(const bool loads, int64_t count, const NAME(lines) * x, REAL *numbers, VECTOR *block) {
+  REAL *matrices[LANES];
+  int64_t total = x->count * x->length;
+  int64_t line = 0;
+  int64_t at = 0;
+  for (int64_t l = 0; l < LANES; l++) {
+    matrices[l] = numbers + (l < count ? l : count - 1) * x->matrix_step;
+  }
+  for (int64_t i = 0; i + SQUARE <= total; i += SQUARE) {
+    VECTOR *places[4];
+    for (int64_t k = 0; k < SQUARE; k++) {
+      places[k] = block + line + (x->parts == 1 ? at * x->step : (at >> 1) * x->step + (at & 1));
+      at++;
+      line += at == x->length ? x->line_step : 0;
+      at = at == x->length ? 0 : at;
+    }
+    NAME(move_square)(loads, count, matrices, i, places);
+  }
+  if (total % SQUARE == 0) {
+    return;
+  }
+  if (total > SQUARE) {
+    VECTOR *places[4];
+    for (int64_t k = 0; k < SQUARE; k++) {
+      places[k] = block + NAME(place)(x, total - SQUARE + k);
+    }
+    NAME(move_square)(loads, count, matrices, total - SQUARE, places);
+    return;
+  }
+  for (int64_t i = 0; i < total; i++) {
+    REAL *place = (REAL *)(block + NAME(place)(x, i));
+    for (int64_t l = 0; l < LANES && loads; l++) {
+      place[l] = matrices[l][i];
+    }
+    for (int64_t l = 0; l < count && !loads; l++) {
+      matrices[l][i] = place[l];
+    }
+  }
 }
 
 // Lanes beyond the last matrix get that one once more. Steps are in elements.
 TARGET static void NAME(load)(const indim_lanes_block *b, int32_t operand, void *to, int64_t row_step,
                               int64_t column_step) {
   NAME(lines) x = NAME(lines_of)(&b->call->operands[operand], row_step, column_step);
-  const REAL *from = (const REAL *)b->arrays[b->call->result_count + operand] + b->first * x.matrix_step;
-  for (int64_t line = 0; line < x.count; line++) {
-    for (int64_t lane = 0; lane < LANES; lane += SQUARE) {
-      const REAL *source = from + lane * x.matrix_step + line * x.length;
-      REAL *target = (REAL *)((VECTOR *)to + line * x.line_step) + lane;
-      int64_t whole = lane + SQUARE <= b->count && x.length >= SQUARE ? x.length : 0;
-      for (int64_t i = 0; i < whole; i += SQUARE) {
-        int64_t at = i + SQUARE <= whole ? i : whole - SQUARE;
-        const REAL *rows[4];
-        REAL *columns[4];
-#pragma GCC unroll 4
-        for (int64_t k = 0; k < SQUARE; k++) {
-          rows[k] = source + at + k * x.matrix_step;
-          columns[k] = target + NAME(place)(&x, at + k);
-        }
-        NAME(transpose)(rows, columns);
-      }
-      for (int64_t l = 0; l < SQUARE && whole == 0; l++) {
-        int64_t matrix = lane + l < b->count ? lane + l : b->count - 1;
-        for (int64_t i = 0; i < x.length; i++) {
-          target[NAME(place)(&x, i) + l] = from[matrix * x.matrix_step + line * x.length + i];
-        }
-      }
-    }
-  }
+  REAL *from = (REAL *)b->arrays[b->call->result_count + operand] + b->first * x.matrix_step;
+  NAME(move)(true, b->count, &x, from, to);
 }
 
 TARGET static void NAME(store)(const indim_lanes_block *b, int32_t result, const void *from, int64_t row_step,
                                int64_t column_step) {
   NAME(lines) x = NAME(lines_of)(&b->call->results[result], row_step, column_step);
   REAL *to = (REAL *)b->arrays[result] + b->first * x.matrix_step;
-  for (int64_t line = 0; line < x.count; line++) {
-    for (int64_t lane = 0; lane < b->count; lane += SQUARE) {
-      const REAL *source = (const REAL *)((const VECTOR *)from + line * x.line_step) + lane;
-      REAL *target = to + lane * x.matrix_step + line * x.length;
-      int64_t whole = lane + SQUARE <= b->count && x.length >= SQUARE ? x.length : 0;
-      for (int64_t i = 0; i < whole; i += SQUARE) {
-        int64_t at = i + SQUARE <= whole ? i : whole - SQUARE;
-        const REAL *columns[4];
-        REAL *rows[4];
-#pragma GCC unroll 4
-        for (int64_t k = 0; k < SQUARE; k++) {
-          rows[k] = target + at + k * x.matrix_step;
-          columns[k] = source + NAME(place)(&x, at + k);
-        }
-        NAME(transpose)(columns, rows);
-      }
-      for (int64_t l = 0; l < SQUARE && whole == 0 && lane + l < b->count; l++) {
-        for (int64_t i = 0; i < x.length; i++) {
-          target[l * x.matrix_step + i] = source[NAME(place)(&x, i) + l];
-        }
-      }
-    }
-  }
+  NAME(move)(false, b->count, &x, to, (VECTOR *)from);
 }
 
 // Integers: info and pivots.
