@@ -191,8 +191,32 @@ INLINE MASK OF(pivot_row)(int64_t m, const ELEMENT *column, int64_t k) {
   return row;
 }
 
+// Of few rows behind row k: each takes it where it is the pivot's.
+TARGET static void OF(exchange_few_rows)(int64_t m, int64_t n, ELEMENT *a, int64_t ld, int64_t k, MASK pivots) {
+  MASK is_pivot[LANES];
+  for (int64_t i = k + 1; i < m; i++) {
+    is_pivot[i - k - 1] = pivots == NAME(all_int)(i);
+  }
+  for (int64_t j = 0; j < n; j++) {
+    ELEMENT *column = a + k + j * ld;
+    ELEMENT old = column[0];
+    ELEMENT new = old;
+    for (int64_t i = 1; i < m - k; i++) {
+      ELEMENT x = column[i];
+      new = OF(select)(is_pivot[i - 1], x, new);
+      column[i] = OF(select)(is_pivot[i - 1], old, x);
+    }
+    column[0] = new;
+  }
+}
+
 // Exchanges row k of each matrix with its row |pivots|.
-TARGET static void OF(exchange_rows)(int64_t count, int64_t n, ELEMENT *a, int64_t ld, int64_t k, MASK pivots) {
+TARGET static void OF(exchange_rows)(int64_t count, int64_t m, int64_t n, ELEMENT *a, int64_t ld, int64_t k,
+                                     MASK pivots) {
+  if (m - k - 1 < LANES) {
+    OF(exchange_few_rows)(m, n, a, ld, k, pivots);
+    return;
+  }
   for (int64_t l = 0; l < count; l++) {
     REAL *x = (REAL *)(a + k) + l;
     REAL *y = (REAL *)(a + pivots[l]) + l;
@@ -222,7 +246,7 @@ TARGET static void OF(getrf)(const indim_lanes_block *b, ELEMENT *scratch) {
     for (int64_t k = first; k < end; k++) {
       ELEMENT *column = a + k * ld;
       MASK pivot = OF(pivot_row)(m, column, k);
-      OF(exchange_rows)(b->count, n, a, ld, k, pivot);
+      OF(exchange_rows)(b->count, m, n, a, ld, k, pivot);
       pivots[k] = pivot + 1;
       // Of a pivot of 0 the column below is 0, too: divided by 1 it stays, and eliminates nothing.
       MASK is_zero = OF(is_zero)(column[k]);
