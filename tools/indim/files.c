@@ -114,28 +114,43 @@ static int write_through(const command *self, const char *path, const void *byte
   return written ? EXIT_OK : file_error(self, "write", path);
 }
 
-static int replace_file(const command *self, const char *path, mode_t mode, const void *bytes, size_t size) {
-  char *real = real_path_of(path);
-  size_t length = strlen(real);
-  char *temporary = must_alloc(length + 8);
-  memcpy(temporary, real, length);
-  memcpy(temporary + length, ".XXXXXX", 8);
-  int code = EXIT_OK;
-  int file = mkstemp(temporary);
-  if (file < 0) {
-    code = file_error(self, "write", path);
-  } else {
-    bool written = write_all(file, bytes, size);
-    written = fchmod(file, mode) == 0 && written;
-    written = close(file) == 0 && written;
-    if (!written || rename(temporary, real) != 0) {
-      code = file_error(self, "write", path);
-      unlink(temporary);
-    }
+int begin_file(const command *self, const char *path, new_file *out) {
+  struct stat status;
+  mode_t mask = umask(0);
+  umask(mask);
+  *out = (new_file){.path = path, .real = real_path_of(path)};
+  mode_t mode = stat(path, &status) == 0 ? status.st_mode & 07777 : 0666 & ~mask;
+  size_t length = strlen(out->real);
+  out->temporary = must_alloc(length + 8);
+  memcpy(out->temporary, out->real, length);
+  memcpy(out->temporary + length, ".XXXXXX", 8);
+  out->file = mkstemp(out->temporary);
+  if (out->file >= 0 && fchmod(out->file, mode) == 0) {
+    return EXIT_OK;
   }
-  free(temporary);
-  free(real);
+  return end_file(self, out, file_error(self, "write", path));
+}
+
+int end_file(const command *self, new_file *file, int code) {
+  bool closed = file->file < 0 || close(file->file) == 0;
+  if (code == EXIT_OK && (!closed || rename(file->temporary, file->real) != 0)) {
+    code = file_error(self, "write", file->path);
+  }
+  if (code != EXIT_OK && file->file >= 0) {
+    unlink(file->temporary);
+  }
+  free(file->temporary);
+  free(file->real);
   return code;
+}
+
+static int replace_file(const command *self, const char *path, const void *bytes, size_t size) {
+  new_file file;
+  int code = begin_file(self, path, &file);
+  if (code != EXIT_OK) {
+    return code;
+  }
+  return end_file(self, &file, write_all(file.file, bytes, size) ? EXIT_OK : file_error(self, "write", path));
 }
 
 // "/dev/stdout" may lead to a file that is open already, which is not to be replaced.
@@ -144,13 +159,8 @@ int write_file(const command *self, const char *path, const void *bytes, size_t 
     return fwrite(bytes, 1, size, stdout) == size ? EXIT_OK : file_error(self, "write", "standard output");
   }
   struct stat status;
-  mode_t mask = umask(0);
-  umask(mask);
-  if (stat(path, &status) != 0) {
-    return replace_file(self, path, 0666 & ~mask, bytes, size);
-  }
-  return S_ISREG(status.st_mode) ? replace_file(self, path, status.st_mode & 07777, bytes, size)
-                                 : write_through(self, path, bytes, size);
+  bool is_device = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+  return is_device ? write_through(self, path, bytes, size) : replace_file(self, path, bytes, size);
 }
 
 int finish_output(const command *self) {

@@ -96,6 +96,14 @@ int read_file(const command *self, const char *path, char **out_bytes, size_t *o
 // Writes a file completely or not at all: a temporary file beside it is renamed. "-" is standard output; what a link
 // points to is written, and devices and pipes are written to.
 int write_file(const command *self, const char *path, const void *bytes, size_t size);
+// A file in the making: a temporary one beside it, open for writing, which end_file renames if |code| is EXIT_OK, and else removes.
+typedef struct new_file {
+  const char *path;
+  char *real, *temporary;
+  int file;
+} new_file;
+int begin_file(const command *self, const char *path, new_file *out);
+int end_file(const command *self, new_file *file, int code);
 // The name without links of the file that |path| is or will be, to be freed with free().
 char *real_path_of(const char *path);
 // Flushes standard output; EXIT_FILE with a message if that fails (a full disk, a closed pipe). |self| may be NULL.

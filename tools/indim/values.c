@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <zip.h>
+#include <minizip/zip.h>
 
 #include "tool.h"
 
@@ -113,11 +113,29 @@ int visit_leaves(indim_ctx *cx, const indim_literal *literal, leaf_visit *visit,
 typedef struct npz_writer {
   const command *self;
   const char *path;
-  zip_t *archive;
+  zipFile archive;
+  int entries;
 } npz_writer;
 
 static int npz_error(const npz_writer *w, const char *what) {
   return refuse(w->self, INDIM_IO, "cannot write %s: %s", w->path, what);
+}
+
+// What one of minizip's codes means; those of zlib have no text of their own here.
+static int npz_failed(const npz_writer *w, int code) {
+  return npz_error(w, code == ZIP_ERRNO && errno != 0 ? strerror(errno) : "the archive cannot be made");
+}
+
+// One array, stored, as numpy.savez does, and without the time, so that equal results are equal files.
+static int add_entry(const npz_writer *w, const char *name, const char *bytes, size_t size) {
+  enum { UTF_8 = 1 << 11, FIRST_OF_1980 = 0x210000, PIECE = 1 << 30 };
+  const zip_fileinfo info = {.dosDate = FIRST_OF_1980};
+  int code = zipOpenNewFileInZip4_64(w->archive, name, &info, NULL, 0, NULL, 0, NULL, 0, 0, 0, -MAX_WBITS,
+                                     DEF_MEM_LEVEL, Z_DEFAULT_STRATEGY, NULL, 0, 0, UTF_8, size >= UINT32_MAX);
+  for (size_t at = 0; code == ZIP_OK && at < size; at += PIECE) {
+    code = zipWriteInFileInZip(w->archive, bytes + at, (unsigned)(size - at < PIECE ? size - at : PIECE));
+  }
+  return code == ZIP_OK ? zipCloseFileInZip(w->archive) : code;
 }
 
 static int add_to_npz(indim_ctx *cx, void *user, const char *path, const indim_literal *leaf) {
@@ -125,63 +143,48 @@ static int add_to_npz(indim_ctx *cx, void *user, const char *path, const indim_l
   if (!indim_shape_is_array(indim_literal_shape(leaf))) {
     return EXIT_OK;  // a token has no data
   }
+  char name[LEAF_PATH_SIZE + 8];
+  snprintf(name, sizeof name, "%s.npy", path);
   indim_buffer bytes;
   indim_buffer_init(&bytes, cx);
   indim_status status = indim_npy_print(cx, leaf, &bytes);
-  if (status != INDIM_OK) {
-    indim_buffer_deinit(&bytes);
-    return report(cx, status);
+  int code = status != INDIM_OK ? report(cx, status) : EXIT_OK;
+  if (code == EXIT_OK) {
+    errno = 0;
+    int added = add_entry(w, name, bytes.data, bytes.size);
+    code = added == ZIP_OK ? EXIT_OK : npz_failed(w, added);
   }
-  // libzip reads the data when the archive is closed, and frees it.
-  char *copy = must_alloc(bytes.size);
-  memcpy(copy, bytes.data, bytes.size);
-  zip_source_t *source = zip_source_buffer(w->archive, copy, bytes.size, 1);
+  w->entries++;
   indim_buffer_deinit(&bytes);
-  if (source == NULL) {
-    free(copy);
-    return npz_error(w, zip_strerror(w->archive));
-  }
-  char name[LEAF_PATH_SIZE + 8];
-  snprintf(name, sizeof name, "%s.npy", path);
-  zip_int64_t entry = zip_file_add(w->archive, name, source, ZIP_FL_ENC_UTF_8);
-  if (entry < 0) {
-    zip_source_free(source);
-    return npz_error(w, zip_strerror(w->archive));
-  }
-  // Stored, as numpy.savez does, and without the time, so that equal results are equal files.
-  zip_set_file_compression(w->archive, (zip_uint64_t)entry, ZIP_CM_STORE, 0);
-  zip_file_set_dostime(w->archive, (zip_uint64_t)entry, 0, 0x21, 0);
-  return EXIT_OK;
+  return code;
 }
 
-// libzip writes a temporary file beside the archive and renames it when the archive is closed.
+static int fill_npz(indim_ctx *cx, npz_writer *w, const char *file, const indim_literal *literal) {
+  errno = 0;
+  w->archive = zipOpen64(file, APPEND_STATUS_CREATE);
+  if (w->archive == NULL) {
+    return npz_failed(w, ZIP_ERRNO);
+  }
+  int code = visit_leaves(cx, literal, add_to_npz, w);
+  if (code == EXIT_OK && w->entries == 0) {
+    code = npz_error(w, "the result has no array in it");
+  }
+  errno = 0;
+  int closed = zipClose(w->archive, NULL);
+  return code == EXIT_OK && closed != ZIP_OK ? npz_failed(w, closed) : code;
+}
+
 int write_npz(indim_ctx *cx, const command *self, const char *path, const indim_literal *literal) {
-  npz_writer w = {self, path, NULL};
-  char *real = real_path_of(path);
+  npz_writer w = {self, path, NULL, 0};
   struct stat status;
-  if (stat(real, &status) == 0 && !S_ISREG(status.st_mode)) {
-    free(real);
+  if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
     return npz_error(&w, S_ISDIR(status.st_mode) ? strerror(EISDIR) : "an archive needs a regular file");
   }
-  int error = 0;
-  w.archive = zip_open(real, ZIP_CREATE | ZIP_TRUNCATE, &error);
-  free(real);
-  if (w.archive == NULL) {
-    zip_error_t description;
-    zip_error_init_with_code(&description, error);
-    int code = npz_error(&w, zip_error_strerror(&description));
-    zip_error_fini(&description);
+  new_file file;
+  int code = begin_file(self, path, &file);
+  if (code != EXIT_OK) {
     return code;
   }
-  int code = visit_leaves(cx, literal, add_to_npz, &w);
-  if (code == EXIT_OK && zip_get_num_entries(w.archive, 0) == 0) {
-    code = npz_error(&w, "the result has no array in it");  // and libzip would delete the file
-  }
-  if (code == EXIT_OK && zip_close(w.archive) != 0) {
-    code = npz_error(&w, zip_strerror(w.archive));
-  }
-  if (code != EXIT_OK) {
-    zip_discard(w.archive);
-  }
-  return code;
+  code = fill_npz(cx, &w, file.temporary, literal);
+  return end_file(self, &file, code);
 }

@@ -170,7 +170,8 @@ static void sort_block(sorting *s, const line *to, indim_value_id i, int32_t fix
 }
 
 bool indim_sort_may_thread(const sorting *s) {
-  return !s->has_loops && s->l->loop_depth == 0 && indim_lower_may_thread(s->l, s->size, INDIM_COST_PARALLEL_SORT);
+  return !s->has_loops && !s->in_halves && s->l->loop_depth == 0 &&
+         indim_lower_may_thread(s->l, s->size, INDIM_COST_PARALLEL_SORT);
 }
 
 // A last run that is short, but for very few, is a block that overlaps the one before: sorted first, and what it has of that
