@@ -588,6 +588,8 @@ TARGET static void NAME(long_sums)(int64_t m, int64_t n, int64_t k, const REAL *
   int64_t few = m < n ? m : n;
   int64_t most = lhs_k == 1 && rhs_k == 1 ? DEPTH_BYTES / (int64_t)sizeof(REAL)
                                           : DOTS_BYTES / (int64_t)sizeof(REAL) / few / LANES * LANES;
+  int64_t near = NEAR_BYTES / (int64_t)sizeof(REAL) / few;
+  most = near >= NEAR_VECTORS * LANES && near < most ? near : most;
   int64_t parts = (k + most - 1) / most;
   int64_t depth = ((k + parts - 1) / parts + LANES - 1) / LANES * LANES;
   for (int64_t begin = 0; begin < k; begin += depth) {
@@ -620,7 +622,10 @@ TARGET static bool NAME(wants_dots)(int64_t few, int64_t many, int64_t k) {
   if (few == 1) {
     return k >= LANES;
   }
-  bool fills_panels = few % LANES == 0 || few % LANES > LANES / 4 * 3;
+  int64_t lanes = (few + LANES - 1) / LANES * LANES;
+  bool fits = few * k * (int64_t)sizeof(REAL) <= DOTS_BYTES;  // else L2 limits dots
+  bool fills_panels = few % LANES == 0 || few % LANES > LANES / 4 * 3 ||
+                      (VECTOR_BYTES == 64 && few > LANES && !fits && few * 8 > lanes * (sizeof(REAL) == 8 ? 5 : 6));
   return k >= LONG_SUM * LANES && few <= FEW_DOTS && (many < MANY || !fills_panels);
 }
 

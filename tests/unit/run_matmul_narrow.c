@@ -107,7 +107,7 @@ static void check_integers(int32_t vector_bytes, indim_type lhs_type, indim_type
 
 static const int64_t shapes[][3] = {{1, 1, 1},    {2, 3, 5},     {6, 32, 4},    {7, 33, 129}, {13, 17, 0},
                                     {5, 70, 300}, {131, 5, 523}, {12, 64, 514}, {300, 3, 9},  {1, 100, 1031},
-                                    {11, 40, 65}, {271, 31, 8},  {8, 35, 262}};
+                                    {11, 40, 65}, {271, 31, 8},  {8, 35, 262},  {280, 5, 512}};
 enum { SHAPES = sizeof shapes / sizeof *shapes, WIDTHS = 3, ALL_BITS = 32 };
 static const int32_t widths[WIDTHS] = {16, 32, 64};
 
