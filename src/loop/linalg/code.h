@@ -64,7 +64,7 @@ static inline int64_t indim_code_attr(const indim_matrix_code *c, const char *na
 // The routines ---------------------------------------------------------------------------------------------------------
 
 // Writes the code that fills |c->out| from |c->in|. One for each row of small.def.
-#define INDIM_SMALL(routine, cost, writes) void indim_code_##writes(indim_matrix_code *c);
+#define INDIM_SMALL(routine, cost, lanes, writes) void indim_code_##writes(indim_matrix_code *c);
 #include "loop/linalg/small.def"
 
 // Householder QR of the m x n matrix |a|, in place, and the first |columns| columns of q from |count| of its reflectors

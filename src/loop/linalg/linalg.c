@@ -12,6 +12,7 @@
 typedef struct small_routine {
   indim_linalg_id id;
   int64_t (*cost)(const indim_linalg_call *call);
+  int64_t lanes;
   void (*writes)(indim_matrix_code *c);
 } small_routine;
 
@@ -21,7 +22,7 @@ typedef struct small_routine {
 #define K indim_linalg_size(call, 'k')
 #define S indim_linalg_size(call, 's')
 #define T indim_linalg_size(call, 't')
-#define INDIM_SMALL(routine, cost, writes) \
+#define INDIM_SMALL(routine, cost, lanes, writes) \
   static int64_t cost_of_##writes(const indim_linalg_call *call) { return cost; }
 #include "loop/linalg/small.def"
 #undef N
@@ -31,7 +32,8 @@ typedef struct small_routine {
 #undef T
 
 static const small_routine routines[] = {
-#define INDIM_SMALL(routine, cost, writes) {INDIM_LINALG_##routine, cost_of_##writes, indim_code_##writes},
+#define INDIM_SMALL(routine, cost, lanes, writes) \
+  {INDIM_LINALG_##routine, cost_of_##writes, lanes, indim_code_##writes},
 #include "loop/linalg/small.def"
 };
 
@@ -69,6 +71,12 @@ static bool has_large(int32_t count, const indim_linalg_array *arrays) {
   return has;
 }
 
+static bool is_for_lanes(const small_routine *routine, const indim_linalg_call *call) {
+  const int64_t *sizes = call->operands[0].sizes;
+  int64_t side = sizes[0] < sizes[1] ? sizes[0] : sizes[1];
+  return routine->lanes > 0 && side >= routine->lanes && call->batch >= INDIM_COST_LANES_BATCH;
+}
+
 const char *indim_small_linalg_refuses(const indim_linalg_call *call) {
   const small_routine *routine = routine_of(call);
   if (routine == NULL) {
@@ -76,6 +84,9 @@ const char *indim_small_linalg_refuses(const indim_linalg_call *call) {
   }
   if (call->type != INDIM_F32 && call->type != INDIM_F64) {
     return "its elements are neither f32 nor f64";
+  }
+  if (is_for_lanes(routine, call)) {
+    return "the host has a lane for each matrix of a batch";
   }
   bool fits = !has_large(call->operand_count, call->operands) && !has_large(call->result_count, call->results) &&
               whole_cost(routine, call) <= INDIM_COST_SMALL_LINALG;

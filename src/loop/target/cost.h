@@ -43,7 +43,9 @@ enum {
   // some 0.1 s then, more than XLA:CPU takes for such programs. bench/linalg.py.
   INDIM_COST_SMALL_LINALG = 2800,
   // The longest side of such a matrix.
-  INDIM_COST_SMALL_MATRIX = 32
+  INDIM_COST_SMALL_MATRIX = 32,
+  // Matrices of a batch that the host may be given.
+  INDIM_COST_LANES_BATCH = 64
 };
 
 // Threads --------------------------------------------------------------------------------------------------------------
