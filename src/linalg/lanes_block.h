@@ -112,14 +112,18 @@ enum { NAME(PIECES) = VECTOR_BYTES / 16 };
 #define UPPER_PAIRS 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
 #endif
 
+#if VECTOR_BYTES == 64
+typedef int32_t NAME(half) __attribute__((vector_size(32)));
+#endif
+
 INLINE VECTOR NAME(join)(const NAME(piece) * p) {
 #if VECTOR_BYTES == 16
   return (VECTOR)p[0];
 #elif VECTOR_BYTES == 32 && defined(CAN_JOIN)
   return (VECTOR)__builtin_shufflevector(p[0], p[1], 0, 1, 2, 3, 4, 5, 6, 7);
 #elif defined(CAN_JOIN)
-  __auto_type lower = __builtin_shufflevector(p[0], p[1], 0, 1, 2, 3, 4, 5, 6, 7);
-  __auto_type upper = __builtin_shufflevector(p[2], p[3], 0, 1, 2, 3, 4, 5, 6, 7);
+  NAME(half) lower = __builtin_shufflevector(p[0], p[1], 0, 1, 2, 3, 4, 5, 6, 7);
+  NAME(half) upper = __builtin_shufflevector(p[2], p[3], 0, 1, 2, 3, 4, 5, 6, 7);
   return (VECTOR)__builtin_shufflevector(lower, upper, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 #else
   VECTOR x;
@@ -203,8 +207,10 @@ INLINE void NAME(move_square)(const bool loads, int64_t count, REAL *const *matr
 #pragma GCC unroll 4
   for (int64_t k = 0; k < SQUARE; k++) {
 #pragma GCC unroll 4
-    for (int64_t p = 0; p < NAME(PIECES) && loads; p++) {
-      memcpy(&pieces[p], matrices[p * SQUARE + k] + first, sizeof *pieces);
+    for (int64_t p = 0; p < NAME(PIECES); p++) {
+      if (loads) {
+        memcpy(&pieces[p], matrices[p * SQUARE + k] + first, sizeof *pieces);
+      }
     }
     rows[k] = loads ? NAME(join)(pieces) : *places[k];
   }

@@ -46,7 +46,8 @@ static int64_t inside_all(const indim_gather *g, const place *first, const bound
   int64_t end = clip(g, first, &steps->high, inner->axis, inner->move, count, &low);
   int64_t high = clip(g, first, &steps->low, inner->axis, inner->move, count, out_low);
   *out_low = *out_low > low ? *out_low : low;
-  return high < end ? high : end;
+  end = high < end ? high : end;
+  return end > *out_low ? end : *out_low;  // none of them, where windows lie beyond opposite edges
 }
 
 // The dimension of the steps along which runs of the sum go, and the elements of one of its taps.

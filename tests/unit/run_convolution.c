@@ -70,6 +70,30 @@ static double work_of(const indim_host_convolution *s) {
   return work;
 }
 
+// Lays the arrays of a problem out, in any order of their dimensions.
+static void place(problem *p) {
+  indim_host_convolution *s = &p->sizes;
+  indim_host_convolution_dim *d = s->dims;
+  s->out_group = s->outputs;
+  s->filter_group = s->outputs;
+  const int64_t out_sizes[] = {s->batch, d[0].out, d[1].out, d[2].out};
+  int64_t *outs[] = {&s->out_batch, &d[0].out_stride, &d[1].out_stride, &d[2].out_stride};
+  p->counts[0] = lay_out(4, out_sizes, s->groups * s->outputs, outs);
+  const int64_t image_sizes[] = {s->groups, s->batch, s->features, d[0].in, d[1].in, d[2].in};
+  int64_t *images[] = {&s->image_group,    &s->image_batch,    &s->image_feature,
+                       &d[0].image_stride, &d[1].image_stride, &d[2].image_stride};
+  p->counts[1] = lay_out(6, image_sizes, 1, images);
+  const int64_t filter_sizes[] = {s->features, d[0].taps, d[1].taps, d[2].taps};
+  int64_t *filters[] = {&s->filter_feature, &d[0].filter_stride, &d[1].filter_stride, &d[2].filter_stride};
+  p->counts[2] = lay_out(4, filter_sizes, s->groups * s->outputs, filters);
+  for (int a = 0; a < 3; a++) {
+    if (below(3) == 0 && d[a].taps > 0) {  // reversed
+      p->filter_start += (d[a].taps - 1) * d[a].filter_stride;
+      d[a].filter_stride = -d[a].filter_stride;
+    }
+  }
+}
+
 static problem random_problem(indim_type type, double most) {
   static const int64_t few[] = {0, 1, 1, 1, 2, 3, 4};
   static const int64_t many[] = {1, 2, 3, 4, 7, 12, 16, 17, 24, 33, 40, 64, 70, 300};
@@ -85,25 +109,7 @@ static problem random_problem(indim_type type, double most) {
       s->dims[a] = random_dim();
     }
   } while (work_of(s) > most);
-  indim_host_convolution_dim *d = s->dims;
-  s->out_group = s->outputs;
-  s->filter_group = s->outputs;
-  const int64_t out_sizes[] = {s->batch, d[0].out, d[1].out, d[2].out};
-  int64_t *outs[] = {&s->out_batch, &d[0].out_stride, &d[1].out_stride, &d[2].out_stride};
-  p.counts[0] = lay_out(4, out_sizes, s->groups * s->outputs, outs);
-  const int64_t image_sizes[] = {s->groups, s->batch, s->features, d[0].in, d[1].in, d[2].in};
-  int64_t *images[] = {&s->image_group,    &s->image_batch,    &s->image_feature,
-                       &d[0].image_stride, &d[1].image_stride, &d[2].image_stride};
-  p.counts[1] = lay_out(6, image_sizes, 1, images);
-  const int64_t filter_sizes[] = {s->features, d[0].taps, d[1].taps, d[2].taps};
-  int64_t *filters[] = {&s->filter_feature, &d[0].filter_stride, &d[1].filter_stride, &d[2].filter_stride};
-  p.counts[2] = lay_out(4, filter_sizes, s->groups * s->outputs, filters);
-  for (int a = 0; a < 3; a++) {
-    if (below(3) == 0 && d[a].taps > 0) {  // reversed
-      p.filter_start += (d[a].taps - 1) * d[a].filter_stride;
-      d[a].filter_stride = -d[a].filter_stride;
-    }
-  }
+  place(&p);
   return p;
 }
 
@@ -257,6 +263,37 @@ TEST(any_sizes) {
   }
 }
 
+// Windows of which some lie beyond one edge and some beyond the other: of a tile of neighbouring rows none may be inside in all steps.
+TEST(windows_beyond_opposite_edges) {
+  static const int32_t widths[] = {0, 16, 32, 64};
+  static const struct {
+    int64_t features, outputs, in, taps, dilation, pad;
+    int rank;
+  } cases[] = {{32, 32, 33, 3, 12, 12, 2}, {32, 8, 33, 3, 6, 6, 2},   {3, 8, 28, 31, 1, 15, 2},
+               {16, 16, 20, 13, 1, 6, 2},  {16, 32, 4, 60, 1, 59, 1}, {16, 32, 4, 30, 1, 29, 1}};
+  for (int64_t i = 0; i < 8 * (int64_t)(sizeof cases / sizeof *cases); i++) {
+    const int64_t in = cases[i / 8].in, taps = cases[i / 8].taps;
+    const indim_host_convolution_dim one = {
+        .out = 1, .in = 1, .taps = 1, .stride = 1, .dilation = 1, .base_dilation = 1};
+    problem p = {.sizes = {.type = i % 2 == 0 ? INDIM_F32 : INDIM_F64, .groups = 1, .batch = 1}};
+    state = (uint64_t)i;
+    p.sizes.features = cases[i / 8].features;
+    p.sizes.outputs = cases[i / 8].outputs;
+    for (int a = 0; a < 3; a++) {
+      indim_host_convolution_dim *d = &p.sizes.dims[a];
+      *d = one;
+      if (a >= 3 - cases[i / 8].rank) {
+        *d = (indim_host_convolution_dim){.in = in, .taps = taps, .stride = 1, .base_dilation = 1};
+        d->dilation = cases[i / 8].dilation;
+        d->pad = cases[i / 8].pad;
+        d->out = in + 2 * d->pad - (taps - 1) * d->dilation;
+      }
+    }
+    place(&p);
+    check_problem(&p, widths[i / 2 % 4], i);
+  }
+}
+
 TEST(small_integers) {
   static const int32_t widths[] = {0, 16, 32, 64};
   static const int64_t types[] = {INDIM_HOST_S8, INDIM_HOST_U8, INDIM_HOST_S16};
@@ -341,6 +378,7 @@ TEST(senseless_sizes_are_refused) {
 
 #define CASES(X)                         \
   X(any_sizes)                           \
+  X(windows_beyond_opposite_edges)       \
   X(small_integers)                      \
   X(same_bits_for_any_number_of_threads) \
   X(stopped_ones_compute_nothing)        \

@@ -119,21 +119,19 @@ int begin_file(const command *self, const char *path, new_file *out) {
   mode_t mask = umask(0);
   umask(mask);
   *out = (new_file){.path = path, .real = real_path_of(path)};
-  mode_t mode = stat(path, &status) == 0 ? status.st_mode & 07777 : 0666 & ~mask;
+  out->mode = stat(path, &status) == 0 ? status.st_mode & 07777 : 0666 & ~mask;
   size_t length = strlen(out->real);
   out->temporary = must_alloc(length + 8);
   memcpy(out->temporary, out->real, length);
   memcpy(out->temporary + length, ".XXXXXX", 8);
   out->file = mkstemp(out->temporary);
-  if (out->file >= 0 && fchmod(out->file, mode) == 0) {
-    return EXIT_OK;
-  }
-  return end_file(self, out, file_error(self, "write", path));
+  return out->file >= 0 ? EXIT_OK : end_file(self, out, file_error(self, "write", path));
 }
 
 int end_file(const command *self, new_file *file, int code) {
-  bool closed = file->file < 0 || close(file->file) == 0;
-  if (code == EXIT_OK && (!closed || rename(file->temporary, file->real) != 0)) {
+  bool is_done = file->file >= 0 && fchmod(file->file, file->mode) == 0;
+  is_done = file->file >= 0 && close(file->file) == 0 && is_done;
+  if (code == EXIT_OK && (!is_done || rename(file->temporary, file->real) != 0)) {
     code = file_error(self, "write", file->path);
   }
   if (code != EXIT_OK && file->file >= 0) {

@@ -101,6 +101,7 @@ typedef struct new_file {
   const char *path;
   char *real, *temporary;
   int file;
+  unsigned mode;  // that it gets in the end
 } new_file;
 int begin_file(const command *self, const char *path, new_file *out);
 int end_file(const command *self, new_file *file, int code);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <minizip/zip.h>
+#include <zip.h>  // minizip's
 
 #include "tool.h"
 
