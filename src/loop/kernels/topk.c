@@ -48,7 +48,7 @@ enum { COUNT, KEY, STATE };  // carried: candidates, and the key that an element
 static void put(selection *p, indim_value_id at) {
   indim_loop_builder *b = &p->s->l->b;
   const indim_sort_line *to = &p->s->buffers[0];
-  at = indim_loop_clamp_index(b, at, 0, p->s->room - 1);
+  at = indim_loop_clamp_index(b, at, 0, room_for(p->s->kept) - 1);
   for (int32_t c = 0; c < p->s->n && !indim_lower_failed(p->s->l); c++) {
     indim_loop_store(b, to->storage[c], indim_loop_add(b, to->base[c], at), p->values[c], 1, false);
   }
@@ -107,7 +107,7 @@ static indim_value_id look_at(selection *p, indim_value_id i, indim_value_id cou
 static indim_value_id sort_candidates(selection *p, indim_value_id count, indim_value_id key) {
   indim_sorting inner = *p->s;
   indim_loop_builder *b = &inner.l->b;
-  indim_value_id j = indim_loop_for_begin(b, count, indim_loop_index(b, inner.room), 1, 0, NULL, NULL);
+  indim_value_id j = indim_loop_for_begin(b, count, indim_loop_index(b, room_for(inner.kept)), 1, 0, NULL, NULL);
   p->values[0] = key;
   if (inner.n > 1) {
     p->values[1] = indim_loop_const(b, inner.results[1]->shape->type, 0, 0);
@@ -115,7 +115,7 @@ static indim_value_id sort_candidates(selection *p, indim_value_id count, indim_
   put(p, j);
   indim_loop_for_end(b, NULL, NULL);
   inner.source = &inner.buffers[0];
-  inner.size = inner.room;
+  inner.size = room_for(inner.kept);
   inner.has_loops = true;
   indim_sort_elements(&inner);
   indim_value_id at = indim_loop_add_const(b, inner.buffers[0].base[0], inner.kept - 1);
@@ -283,7 +283,7 @@ static void select_line(indim_sorting *s, indim_value_id number) {
       indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, steps), 1, STATE, state, in);
   indim_value_id seen[STATE] = {look_at_chunk(&p, step, in[COUNT], in[KEY]), in[KEY]};
   indim_value_id is_inner = indim_loop_in_range(b, step, 1, steps - 2);
-  indim_value_id is_roomy = indim_loop_in_range(b, seen[COUNT], 0, s->room - CHUNK);
+  indim_value_id is_roomy = indim_loop_in_range(b, seen[COUNT], 0, room_for(s->kept) - CHUNK);
   indim_loop_if_begin(b, indim_loop_binary(b, INDIM_OP_AND, is_inner, is_roomy));
   indim_loop_if_else(b, STATE, seen);
   indim_value_id sorted[STATE] = {indim_loop_index(b, s->kept), sort_candidates(&p, seen[COUNT], in[KEY])};

@@ -67,7 +67,7 @@ static bool is_root(const hoisting *h, const indim_flow_item *item) {
   int64_t bytes =
       indim_index_mul_saturated(indim_shape_element_count(item->shape), indim_type_bytes(item->shape->type));
   int64_t least = bytes <= INDIM_COST_HOISTED_ARRAY ? INDIM_COST_HOISTED : INDIM_COST_AGAIN_IN_MEMORY;
-  return !indim_plan_is_small(item) && h->cost[item->index] >= least;
+  return !indim_plan_is_small(item) && bytes <= INDIM_COST_HOISTED_MOST && h->cost[item->index] >= least;
 }
 
 // Finds what is still computed in the body, with what it reads, and what that is computed from before the loop.

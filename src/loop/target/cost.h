@@ -23,10 +23,11 @@ enum {
   INDIM_COST_LONG_ROW = 32,
   INDIM_COST_BEFORE_ROW = 64,
   // What is the same in each step of a loop is computed before it if an element costs at least this and the array has at most so
-  // many bytes, which stay in a cache beside what it is computed from; a larger one, if it costs INDIM_COST_AGAIN_IN_MEMORY.
-  // signals.bellman_ford.
+  // many bytes, which stay in a cache beside what it is computed from; a larger one, up to the second
+  // number, if it costs INDIM_COST_AGAIN_IN_MEMORY. signals.bellman_ford.
   INDIM_COST_HOISTED = 3,
   INDIM_COST_HOISTED_ARRAY = 1 << 18,
+  INDIM_COST_HOISTED_MOST = 1 << 22,
   // A read is stored ahead of an update in place if it is at most this part of the array: storing it costs a copy of that
   // size. update_*.
   INDIM_COST_STORED_PART = 2,
