@@ -25,24 +25,32 @@ INLINE COMPLEX OF(eigen_shifted)(const OF(eigen) * e, int64_t i, COMPLEX value) 
   return NAME(complex_minus)(OF(to_complex)(OF(eigen_at)(e, i, i)), value);
 }
 
-// Solves for both elements of the pair that begins at row |i|; x[i] and x[i + 1] are their right sides.
+// Solves for both elements of the pair that begins at row |i|; x[i] and x[i + 1] are their right sides. Pivots are the larger of a
+// column, and at least |least|.
 INLINE void OF(solve_pair)(const OF(eigen) * e, int64_t i, MASK pred, COMPLEX value, REAL least, COMPLEX *x) {
   COMPLEX a = OF(eigen_shifted)(e, i, value);
+  COMPLEX b = OF(to_complex)(OF(eigen_at)(e, i, i + 1));
+  COMPLEX c = OF(to_complex)(OF(eigen_at)(e, i + 1, i));
   COMPLEX d = OF(eigen_shifted)(e, i + 1, value);
-  ELEMENT b = OF(eigen_at)(e, i, i + 1);
-  ELEMENT c = OF(eigen_at)(e, i + 1, i);
-  COMPLEX determinant = OF(minus_multiple)(NAME(complex_times)(a, d), b, OF(to_complex)(c));
-  COMPLEX first = OF(minus_multiple)(NAME(complex_times)(x[i], d), b, x[i + 1]);
-  COMPLEX second = NAME(complex_times)(a, x[i + 1]);
-  second = OF(minus_multiple)(second, c, x[i]);
-  x[i] = NAME(complex_select)(pred, NAME(complex_divide)(first, determinant, least), x[i]);
-  x[i + 1] = NAME(complex_select)(pred, NAME(complex_divide)(second, determinant, least), x[i + 1]);
+  MASK swaps = NAME(complex_largest_part)(c) > NAME(complex_largest_part)(a);
+  COMPLEX pivot = NAME(complex_select)(swaps, c, a);
+  COMPLEX beside = NAME(complex_select)(swaps, d, b);
+  COMPLEX side = NAME(complex_select)(swaps, x[i + 1], x[i]);
+  COMPLEX factor = NAME(complex_divide)(NAME(complex_select)(swaps, a, c), pivot, least);
+  COMPLEX last = NAME(complex_minus)(NAME(complex_select)(swaps, b, d), NAME(complex_times)(factor, beside));
+  COMPLEX last_side = NAME(complex_minus)(NAME(complex_select)(swaps, x[i], x[i + 1]), NAME(complex_times)(factor, side));
+  COMPLEX second = NAME(complex_divide)(last_side, last, least);
+  COMPLEX first = NAME(complex_divide)(NAME(complex_minus)(side, NAME(complex_times)(beside, second)), pivot, least);
+  x[i] = NAME(complex_select)(pred, first, x[i]);
+  x[i + 1] = NAME(complex_select)(pred, second, x[i + 1]);
 }
 
-// Scales down where element |i| has grown so far that its square would overflow soon.
+// Scales down where element |i| or the one behind it has grown so far that its square would overflow soon.
 INLINE void OF(shrink)(int64_t i, int64_t end, COMPLEX *x) {
   const REAL most = sizeof(REAL) == 4 ? (REAL)1e10 : (REAL)1e100;
   VECTOR size = NAME(complex_largest_part)(x[i]);
+  VECTOR next = NAME(complex_largest_part)(x[i + 1 < end ? i + 1 : i]);
+  size = NAME(select)(next > size, next, size);
   MASK is_large = size > most;
   if (!NAME(any)(is_large)) {
     return;
@@ -81,8 +89,7 @@ TARGET static int64_t OF(triangular_vector)(const OF(eigen) * e, int64_t j, COMP
     x[i] = NAME(complex_select)(is_first | is_second, side,
                                 NAME(complex_divide)(side, OF(eigen_shifted)(e, i, value), epsilon));
     if (NAME(any)(is_first)) {
-      OF(solve_pair)(e, i, is_first, value, epsilon * epsilon, x);
-      OF(shrink)(i + 1, end, x);
+      OF(solve_pair)(e, i, is_first, value, epsilon, x);
     }
     OF(shrink)(i, end, x);
   }
@@ -204,9 +211,8 @@ TARGET static void OF(geev)(const indim_lanes_block *b, ELEMENT *scratch) {
   OF(read_values)(&s, values);
   for (int right = 1; right >= 0; right--) {
     if (!wants[right]) {
-      continue;
-    }
-    if (right) {
+      memset(vectors, 0, (size_t)(n * ld) * sizeof *vectors);
+    } else if (right) {
       const OF(eigen) e = {n, s.a, 1, ld, values, 1, z, ld};
       OF(eigenvectors)(&e, x, vectors, ld);
     } else {

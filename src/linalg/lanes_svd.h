@@ -113,6 +113,9 @@ TARGET static void OF(svd)(const indim_lanes_block *b, ELEMENT *scratch, int32_t
   MASK info = ~is_finite & (NAME(all_int)(info_if_not_finite));
   NAME(store_ints)(b, 4, &info);
   if (!vectors) {
+    const ELEMENT nothing = OF(from_real)((VECTOR){0});
+    NAME(store)(b, 2, &nothing, 0, 0);
+    NAME(store)(b, 3, &nothing, 0, 0);
     return;
   }
   // The left factor: the sorted columns as those of q of a QR factorization, which are orthogonal where columns vanish, too.

@@ -79,6 +79,9 @@ def matrices(rng, dtype, batch, m, n, kind):
         a = a + 3 * np.eye(m, n)
     elif kind == "rotating":  # its steps have no shift that changes it
         a = np.broadcast_to(np.roll(np.eye(m), 1, axis=0), a.shape) + (a * 1e-3 if m % 2 == 0 else 0)
+    elif kind == "repeated":  # pairs of complex values, all the same, coupled or not, of any size
+        blocks = np.kron(np.eye((m + 1) // 2), [[0, 1], [-1, 0]])[:m, :m] * 10.0 ** rng.integers(-12, 1, (*batch, 1, 1))
+        a = blocks + np.triu(rng.integers(-1, 2, (*batch, m, m)), 2) * (np.arange(m) // 2 != np.arange(m)[:, None] // 2)
     flat = a.reshape(int(np.prod(batch)), m, n).copy()
     if m > 0 and n > 0:
         special = [lambda x: x * 0, lambda x: np.ones_like(x), lambda x: x * (1e30 if REALS[dtype] == F32 else 1e250),
@@ -202,7 +205,7 @@ def cases():
             is_real = dtype in (F32, F64)
             parts = [(t, (n,)), (t, (n,))] if is_real else [(t, (n,))]
             c = {"f32": "c64", "f64": "c128"}.get(t, t)
-            for kind in ("general", "symmetric", "triangular", "rotating"):
+            for kind in ("general", "symmetric", "triangular", "rotating", "repeated"):
                 yield (f"geev {t} {n} {kind}", dtype, f"lapack_{l}geev_ffi", [(t, (n, n), kind)],
                        [*parts, (c, (n, n)), (c, (n, n)), ("s32", ())], "compute_left = 86 : ui8, compute_right = 86 : ui8",
                        [eigenpairs(0, len(parts), len(parts) + 2)])

@@ -17,7 +17,8 @@ void indim_lower_linalg(indim_lowering *l, indim_flow_item *item) {
   if (indim_lower_failed(l)) {
     return;
   }
-  const char *reason = indim_small_linalg_refuses(&call);
+  bool has_lanes = !l->options->has_foreign_calls && !l->options->is_self_contained;  // not in an object
+  const char *reason = indim_small_linalg_refuses(&call, has_lanes);
   if (reason == NULL && indim_small_linalg_lower(l, item, &call)) {
     return;
   }

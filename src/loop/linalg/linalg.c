@@ -77,7 +77,7 @@ static bool is_for_lanes(const small_routine *routine, const indim_linalg_call *
   return routine->lanes > 0 && side >= routine->lanes && call->batch >= INDIM_COST_LANES_BATCH;
 }
 
-const char *indim_small_linalg_refuses(const indim_linalg_call *call) {
+const char *indim_small_linalg_refuses(const indim_linalg_call *call, bool has_lanes) {
   const small_routine *routine = routine_of(call);
   if (routine == NULL) {
     return "this routine is not written as code";
@@ -85,7 +85,7 @@ const char *indim_small_linalg_refuses(const indim_linalg_call *call) {
   if (call->type != INDIM_F32 && call->type != INDIM_F64) {
     return "its elements are neither f32 nor f64";
   }
-  if (is_for_lanes(routine, call)) {
+  if (has_lanes && is_for_lanes(routine, call)) {
     return "the host has a lane for each matrix of a batch";
   }
   bool fits = !has_large(call->operand_count, call->operands) && !has_large(call->result_count, call->results) &&

@@ -5,8 +5,8 @@
 #include "linalg/linalg.h"
 #include "loop/nest/element.h"
 
-// Why a call is not lowered so; NULL if it is.
-const char *indim_small_linalg_refuses(const indim_linalg_call *call);
+// Why a call is not lowered so; NULL if it is. |has_lanes|: the host computes batches with a lane for each matrix.
+const char *indim_small_linalg_refuses(const indim_linalg_call *call, bool has_lanes);
 // Lowers the call of |item|, whose results have their places. False if an array has tiles: nothing is done then.
 bool indim_small_linalg_lower(indim_lowering *l, indim_flow_item *item, const indim_linalg_call *call);
 
