@@ -38,7 +38,8 @@ INLINE void OF(solve_pair)(const OF(eigen) * e, int64_t i, MASK pred, COMPLEX va
   COMPLEX side = NAME(complex_select)(swaps, x[i + 1], x[i]);
   COMPLEX factor = NAME(complex_divide)(NAME(complex_select)(swaps, a, c), pivot, least);
   COMPLEX last = NAME(complex_minus)(NAME(complex_select)(swaps, b, d), NAME(complex_times)(factor, beside));
-  COMPLEX last_side = NAME(complex_minus)(NAME(complex_select)(swaps, x[i], x[i + 1]), NAME(complex_times)(factor, side));
+  COMPLEX last_side =
+      NAME(complex_minus)(NAME(complex_select)(swaps, x[i], x[i + 1]), NAME(complex_times)(factor, side));
   COMPLEX second = NAME(complex_divide)(last_side, last, least);
   COMPLEX first = NAME(complex_divide)(NAME(complex_minus)(side, NAME(complex_times)(beside, second)), pivot, least);
   x[i] = NAME(complex_select)(pred, first, x[i]);
