@@ -256,7 +256,7 @@ static indim_status whole_sizes(indim_evaluator *e, const indim_instr *instr, in
   int64_t count = 0;
   const int64_t *dims = indim_instr_ints(instr, INDIM_ATTR_DIMENSIONS, &count);
   const indim_shape *from = operands[0]->shape;
-  const indim_shape *result = indim_shape_is_tuple(instr->shape) ? instr->shape->members[0] : instr->shape;
+  const indim_shape *result = indim_instr_result_shape(instr, 0);
   memcpy(sizes, result->sizes, (size_t)result->rank * sizeof *sizes);
   switch ((int)instr->op) {
   case INDIM_OP_BROADCAST:

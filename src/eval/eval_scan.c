@@ -31,10 +31,6 @@ static scan read_scan(indim_evaluator *e, const indim_instr *instr, indim_value 
   return s;
 }
 
-static const indim_shape *result_shape(const scan *s, int32_t k) {
-  return indim_shape_is_tuple(s->instr->shape) ? s->instr->shape->members[k] : s->instr->shape;
-}
-
 // Copies place |at| of the scanned dimension between an array and a cut of it.
 static indim_status copy_cut(const scan *s, const indim_value *whole, int64_t at, const indim_value *cut, bool is_put) {
   int64_t whole_strides[INDIM_MAX_RANK];
@@ -119,7 +115,7 @@ static indim_status run_step(const scan *s, indim_value *const *operands, int64_
 static indim_status run_steps(const scan *s, indim_value *const *operands) {
   bool is_reverse = indim_instr_bool(s->instr, INDIM_ATTR_IS_REVERSE, false);
   for (int32_t k = 0; k < s->outputs; k++) {
-    const indim_shape *shape = result_shape(s, k);
+    const indim_shape *shape = indim_instr_result_shape(s->instr, k);
     INDIM_TRY(indim_value_new(s->e->cx, shape, &s->results[k]));
     if (shape->dynamic != 0) {  // what is not written is 0
       memset(s->results[k]->data, 0, (size_t)s->results[k]->bytes);
@@ -141,9 +137,9 @@ static indim_status finish(const scan *s, indim_value **out) {
   int32_t count = s->outputs + s->carries;
   for (int32_t k = 0; k < s->outputs; k++) {
     const int64_t *sizes = &s->sizes[(int64_t)k * INDIM_MAX_RANK];
-    INDIM_TRY(indim_dynamic_check_sizes(s->e, s->instr, result_shape(s, k), sizes));
+    INDIM_TRY(indim_dynamic_check_sizes(s->e, s->instr, indim_instr_result_shape(s->instr, k), sizes));
     if (s->results[k]->sizes != NULL) {
-      memcpy(s->results[k]->sizes, sizes, (size_t)result_shape(s, k)->rank * sizeof *sizes);
+      memcpy(s->results[k]->sizes, sizes, (size_t)indim_instr_result_shape(s->instr, k)->rank * sizeof *sizes);
     }
   }
   for (int32_t k = 0; k < s->carries; k++) {

@@ -93,7 +93,7 @@ static indim_status fold_windows(indim_evaluator *e, const indim_instr *instr, f
 static indim_status fold_into(indim_evaluator *e, const indim_instr *instr, indim_arena *arena, folding *f) {
   void *memory = NULL;
   for (int32_t i = 0; i < f->count; i++) {
-    const indim_shape *shape = indim_shape_is_tuple(instr->shape) ? instr->shape->members[i] : instr->shape;
+    const indim_shape *shape = indim_instr_result_shape(instr, i);
     INDIM_TRY(indim_value_new(e->cx, shape, &f->results[i]));
   }
   INDIM_TRY(indim_arena_array(arena, (size_t)f->count, 3 * sizeof *f->scalars, &memory));

@@ -19,10 +19,6 @@ static scan read_scan(const indim_instr *instr) {
   return s;
 }
 
-static const indim_shape *result_shape(const scan *s, int32_t k) {
-  return indim_shape_is_tuple(s->instr->shape) ? s->instr->shape->members[k] : s->instr->shape;
-}
-
 // The values are the inputs, the carries, the outputs.
 static value step(indim_expander *x, const void *about, value index, value *values) {
   const scan *s = about;
@@ -55,7 +51,7 @@ static void fill_values(indim_expander *x, const scan *s, value *values) {
     values[k] = x->operands[k];
   }
   for (int32_t k = 0; k < s->outputs; k++) {
-    values[s->inputs + s->carries + k] = indim_expand_zeros(x, result_shape(s, k));
+    values[s->inputs + s->carries + k] = indim_expand_zeros(x, indim_instr_result_shape(s->instr, k));
   }
 }
 
@@ -84,7 +80,7 @@ value indim_expand_scan(indim_expander *x) {
   }
   for (int32_t k = 0; k < count; k++) {
     bool is_operand = k < s.inputs + s.carries;
-    shapes[k] = is_operand ? x->instr->operands[k]->shape : result_shape(&s, k - s.inputs - s.carries);
+    shapes[k] = is_operand ? x->instr->operands[k]->shape : indim_instr_result_shape(s.instr, k - s.inputs - s.carries);
   }
   if (s.length > 0) {
     loop = indim_expand_make_loop(x, s.length, shapes, count, step, &s);

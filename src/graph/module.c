@@ -204,6 +204,10 @@ indim_status indim_computation_finish(indim_computation *computation) {
   return INDIM_OK;
 }
 
+const indim_shape *indim_instr_result_shape(const indim_instr *instr, int64_t k) {
+  return indim_shape_is_tuple(instr->shape) ? instr->shape->members[k] : instr->shape;
+}
+
 bool indim_instr_has_effect(const indim_instr *instr) {
   if (instr->op == INDIM_OP_CUSTOM_CALL && indim_instr_bool(instr, INDIM_ATTR_CUSTOM_CALL_HAS_SIDE_EFFECT, false)) {
     return true;

@@ -251,6 +251,8 @@ typedef enum indim_compare_direction {
 indim_compare_direction indim_instr_direction(const indim_instr *instr);
 bool indim_instr_is_total_order(const indim_instr *instr);
 indim_computation *indim_instr_computation(const indim_instr *instr, indim_attr_id id);
+// The shape of result |k|: that member of a tuple, or the one result's.
+const indim_shape *indim_instr_result_shape(const indim_instr *instr, int64_t k);
 // Whether it has to run even if nobody uses its result: a custom call that says so, or what calls a computation with one.
 bool indim_instr_has_effect(const indim_instr *instr);
 bool indim_str_is(indim_str text, const char *word);

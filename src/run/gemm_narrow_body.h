@@ -93,28 +93,23 @@ typedef void NAME(tile_fn)(int64_t count, const NAME(left) * a, const int32_t *b
                                          const SUM *columns, SUM *out, int64_t out_m, bool accumulate) {         \
     NAME(rows)(height, count, a, b, rows, columns, out, out_m, accumulate);                                      \
   }
+#define LOW_HEIGHTS(X) \
+  X(1)                 \
+  X(2)                 \
+  X(3)                 \
+  X(4)                 \
+  X(5)                 \
+  X(6)
 #if VECTOR_BYTES == 64
-#define HEIGHTS(X) \
-  X(1)             \
-  X(2)             \
-  X(3)             \
-  X(4)             \
-  X(5)             \
-  X(6)             \
-  X(7)             \
-  X(8)             \
-  X(9)             \
-  X(10)            \
-  X(11)            \
+#define HEIGHTS(X)    \
+  LOW_HEIGHTS(X) X(7) \
+  X(8)                \
+  X(9)                \
+  X(10)               \
+  X(11)               \
   X(12)
 #else
-#define HEIGHTS(X) \
-  X(1)             \
-  X(2)             \
-  X(3)             \
-  X(4)             \
-  X(5)             \
-  X(6)
+#define HEIGHTS(X) LOW_HEIGHTS(X)
 #endif
 HEIGHTS(DEFINE_TILE)
 #undef DEFINE_TILE
@@ -295,6 +290,7 @@ TARGET static void NAME(product)(int64_t m, int64_t n, int64_t k, int lhs_kind, 
 #undef LHS_GROUPS
 #undef MOST_ROWS
 #undef HEIGHTS
+#undef LOW_HEIGHTS
 #undef NAME
 #undef TARGET
 #undef VECTOR_BYTES

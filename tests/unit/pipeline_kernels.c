@@ -165,6 +165,16 @@ static bool can_compile(void) {
   return can;
 }
 
+static void run_each(uint64_t seed, const char *const *programs, size_t count) {
+  state = seed;
+  for (size_t i = 0; i < count && can_compile(); i++) {
+    begin();
+    add("%s\n", programs[i]);
+    run();
+  }
+}
+#define RUN_EACH(programs, seed) run_each(seed, programs, sizeof(programs) / sizeof *(programs))
+
 // Windows ---------------------------------------------------------------------------------------------------------------
 
 typedef struct window {
@@ -391,12 +401,7 @@ TEST(convolutions_of_integers) {
       "ENTRY main { x = s8[1,9,9,700] parameter(0) k = s8[1,1,700,16] parameter(1)\n"
       "  ROOT r = s32[1,9,9,16] convolution(x, k), window={size=1x1}, dim_labels=b01f_01io->b01f }",
   };
-  state = 13;
-  for (size_t i = 0; i < sizeof programs / sizeof *programs && can_compile(); i++) {
-    begin();
-    add("%s\n", programs[i]);
-    run();
-  }
+  RUN_EACH(programs, 13);
 }
 
 // Sorts --------------------------------------------------------------------------------------------------------------------
@@ -824,12 +829,7 @@ TEST(bits_of_other_widths) {
       "ENTRY main { x = s16[4,6] parameter(0) ROOT r = f32[3,4] bitcast(x) }",
       "ENTRY main { x = bf16[16] parameter(0) ROOT r = s16[2,8] bitcast(x) }",
   };
-  state = 11;
-  for (size_t i = 0; i < sizeof programs / sizeof *programs && can_compile(); i++) {
-    begin();
-    add("%s\n", programs[i]);
-    run();
-  }
+  RUN_EACH(programs, 11);
 }
 
 // Tiles ---------------------------------------------------------------------------------------------------------------------
@@ -914,12 +914,7 @@ TEST(products_as_they_lie) {
       "t = f32[] constant(3) s = f32[1,1] slice(p), slice={[5:6], [7:8]} r = f32[] reshape(s) e = f32[] divide(a, t) "
       "f = f32[] divide(b, t) g = f32[] divide(c, r) h = f32[] divide(d, r) ROOT o = tuple(p, e, f, g, h) }",
   };
-  state = 14;
-  for (size_t i = 0; i < sizeof programs / sizeof *programs && can_compile(); i++) {
-    begin();
-    add("%s\n", programs[i]);
-    run();
-  }
+  RUN_EACH(programs, 14);
 }
 
 // Sums of columns that are cut into bands, with and without threads to do them: more than the caches hold, and few rows.
@@ -946,12 +941,7 @@ TEST(products_of_copies) {
       "ENTRY main { x = s32[64,96] parameter(0) y = s8[96,80] parameter(1) ROOT d = s32[64,80] dot(x, y), "
       "lhs_contracting_dims={1}, rhs_contracting_dims={0} }",
   };
-  state = 41;
-  for (size_t i = 0; i < sizeof programs / sizeof *programs && can_compile(); i++) {
-    begin();
-    add("%s\n", programs[i]);
-    run();
-  }
+  RUN_EACH(programs, 41);
 }
 
 // The batch as the last dimension, whose elements are the lanes: sizes beside those of a tile, of a register, and so large
@@ -1060,12 +1050,7 @@ TEST(panels) {
       "ENTRY main { x = f32[256,1024] parameter(0) r = f32[256,32,32] reshape(x) t = f32[32,32,256] transpose(r), "
       "dimensions={2,1,0} ROOT s = f32[32,32,256] negate(t) }",
   };
-  state = 13;
-  for (size_t i = 0; i < sizeof programs / sizeof *programs && can_compile(); i++) {
-    begin();
-    add("%s\n", programs[i]);
-    run();
-  }
+  RUN_EACH(programs, 13);
 }
 
 // Rows of a transposed result that are shorter than a cache line, of one square and of several, joined along the dimension that they
@@ -1094,12 +1079,7 @@ TEST(short_rows) {
       "ENTRY main { x = u8[7,40,28] parameter(0) ROOT t = u8[7,28,40] transpose(x), dimensions={0,2,1} }",
       "ENTRY main { x = c64[5,20,30] parameter(0) ROOT t = c64[5,30,20] transpose(x), dimensions={0,2,1} }",
   };
-  state = 17;
-  for (size_t i = 0; i < sizeof programs / sizeof *programs && can_compile(); i++) {
-    begin();
-    add("%s\n", programs[i]);
-    run();
-  }
+  RUN_EACH(programs, 17);
 }
 
 // An array and its transpose, whose first rows are read twice: there two reads are one, and those behind them stay what they were.

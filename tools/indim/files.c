@@ -114,17 +114,21 @@ static int write_through(const command *self, const char *path, const void *byte
   return written ? EXIT_OK : file_error(self, "write", path);
 }
 
+int open_temporary(const char *path, char **out_name) {
+  size_t length = strlen(path);
+  *out_name = must_alloc(length + 8);
+  memcpy(*out_name, path, length);
+  memcpy(*out_name + length, ".XXXXXX", 8);
+  return mkstemp(*out_name);
+}
+
 int begin_file(const command *self, const char *path, new_file *out) {
   struct stat status;
   mode_t mask = umask(0);
   umask(mask);
   *out = (new_file){.path = path, .real = real_path_of(path)};
   out->mode = stat(path, &status) == 0 ? status.st_mode & 07777 : 0666 & ~mask;
-  size_t length = strlen(out->real);
-  out->temporary = must_alloc(length + 8);
-  memcpy(out->temporary, out->real, length);
-  memcpy(out->temporary + length, ".XXXXXX", 8);
-  out->file = mkstemp(out->temporary);
+  out->file = open_temporary(out->real, &out->temporary);
   return out->file >= 0 ? EXIT_OK : end_file(self, out, file_error(self, "write", path));
 }
 

@@ -200,11 +200,8 @@ static int link_shared(const command *self, const char *triple, const char *obje
 
 // A temporary file beside |path|, with those bytes; its name is to be freed.
 static char *write_temporary(const command *self, const char *path, indim_str bytes) {
-  size_t size = strlen(path);
-  char *name = must_alloc(size + 8);
-  memcpy(name, path, size);
-  memcpy(name + size, ".XXXXXX", 8);
-  int file = mkstemp(name);
+  char *name = NULL;
+  int file = open_temporary(path, &name);
   if (file < 0) {
     refuse(self, INDIM_IO, "cannot write %s: %s", path, strerror(errno));
     free(name);

@@ -96,6 +96,8 @@ int read_file(const command *self, const char *path, char **out_bytes, size_t *o
 // Writes a file completely or not at all: a temporary file beside it is renamed. "-" is standard output; what a link
 // points to is written, and devices and pipes are written to.
 int write_file(const command *self, const char *path, const void *bytes, size_t size);
+// Opens a new file beside |path|, whose name is to be freed with free(); negative on failure.
+int open_temporary(const char *path, char **out_name);
 // A file in the making: a temporary one beside it, open for writing, which end_file renames if |code| is EXIT_OK, and else removes.
 typedef struct new_file {
   const char *path;

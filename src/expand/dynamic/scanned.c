@@ -15,10 +15,6 @@ typedef struct scan {
 
 enum { INDEX, LENGTH, ARRAYS };  // of the state
 
-static const indim_shape *part_of(const indim_shape *shape, int32_t k) {
-  return indim_shape_is_tuple(shape) ? shape->members[k] : shape;
-}
-
 static scan read_scan(indim_padder *p, const indim_instr *instr) {
   int64_t count = 0;
   const indim_shape *shape = instr->shape;
@@ -29,7 +25,7 @@ static scan read_scan(indim_padder *p, const indim_instr *instr) {
   s.outputs = (indim_shape_is_tuple(shape) ? (int32_t)shape->member_count : 1) - s.carries;
   s.count = ARRAYS + instr->operand_count + s.outputs;
   for (int32_t k = 0; k < s.outputs; k++) {
-    const indim_shape *part = part_of(s.called->root->shape, k);
+    const indim_shape *part = indim_instr_result_shape(s.called->root, k);
     for (int32_t d = 0; d < part->rank; d++) {
       s.count += indim_dim_is_dynamic(part, d) ? 1 : 0;
     }
@@ -59,8 +55,8 @@ static value start(const scan *s, const indim_sized *operands) {
     all[at++] = indim_padder_operand(p, s->instr, operands, k, is_input ? own : s->called->parameters[k]->shape);
   }
   for (int32_t k = 0; k < s->outputs; k++) {
-    const indim_shape *part = part_of(s->called->root->shape, k);
-    const indim_shape *data = indim_padder_data_shape(p, part_of(s->instr->shape, k));
+    const indim_shape *part = indim_instr_result_shape(s->called->root, k);
+    const indim_shape *data = indim_padder_data_shape(p, indim_instr_result_shape(s->instr, k));
     all[at++] = data == NULL ? NULL : indim_expand_zeros(&p->x, data);
     for (int32_t d = 0; d < part->rank; d++) {
       if (indim_dim_is_dynamic(part, d)) {
@@ -97,7 +93,7 @@ static value cut(const scan *s, value packed, int32_t k, value place) {
 // Puts what a step gave for output |k| into the state at |*at|.
 static void put(const scan *s, value given, int32_t k, value place, value *all, int32_t *at) {
   indim_padder *p = s->p;
-  const indim_shape *part = part_of(s->called->root->shape, k);
+  const indim_shape *part = indim_instr_result_shape(s->called->root, k);
   indim_sized array = indim_padder_unpack(p, part, given);
   all[*at] = indim_expand_put(&p->x, all[*at], s->dim, place, array.data);
   (*at)++;
@@ -133,7 +129,8 @@ static const indim_computation *make_body(const scan *s, const indim_shape *stat
     }
     for (int32_t k = 0; parts != NULL && k < s->carries; k++) {
       const indim_shape *to = s->called->parameters[s->inputs + k]->shape;
-      all[ARRAYS + s->inputs + k] = indim_padder_coerce(p, parts[s->outputs + k], part_of(result, s->outputs + k), to);
+      all[ARRAYS + s->inputs + k] =
+          indim_padder_coerce(p, parts[s->outputs + k], indim_instr_result_shape(s->called->root, s->outputs + k), to);
     }
     all[INDEX] = behind;
     root = indim_build_tuple(p->x.b, all, s->count);
@@ -148,8 +145,8 @@ static indim_sized finish(const scan *s, const value *all) {
   int32_t at = ARRAYS + s->instr->operand_count;
   indim_run_size sizes[INDIM_MAX_RANK];
   for (int32_t k = 0; results != NULL && k < s->outputs; k++) {
-    const indim_shape *part = part_of(s->called->root->shape, k);
-    const indim_shape *shape = part_of(s->instr->shape, k);
+    const indim_shape *part = indim_instr_result_shape(s->called->root, k);
+    const indim_shape *shape = indim_instr_result_shape(s->instr, k);
     value data = all[at++];
     sizes[s->dim] = (indim_run_size){.scalar = all[LENGTH]};
     for (int32_t d = 0; d < part->rank; d++) {
@@ -162,7 +159,7 @@ static indim_sized finish(const scan *s, const value *all) {
   for (int32_t k = 0; results != NULL && k < s->carries; k++) {
     results[s->outputs + k] =
         indim_padder_coerce(p, all[ARRAYS + s->inputs + k], s->called->parameters[s->inputs + k]->shape,
-                            part_of(s->instr->shape, s->outputs + k));
+                            indim_instr_result_shape(s->instr, s->outputs + k));
   }
   if (results == NULL) {
     return (indim_sized){0};

@@ -250,8 +250,8 @@ static indim_value_id line_has_nan(sorting *s) {
   return lanes == 1 ? out : indim_loop_reduce(b, (indim_loop_op){.op = INDIM_OP_OR}, out);
 }
 
-// Runs |fast| for a line without NaNs, and merges any other one by one, which is the evaluator's order: a |run_line|.
-static void run_by_nans(sorting *s, indim_value_id number, indim_sort_run_line *fast) {
+// Runs |run_line| for a line without NaNs, and merges any other one by one, which is the evaluator's order.
+static void run_by_nans(sorting *s, indim_value_id number) {
   sorting slow = *s;
   slow.is_strict = false;
   indim_value_id has_nan = line_has_nan(s);
@@ -262,7 +262,7 @@ static void run_by_nans(sorting *s, indim_value_id number, indim_sort_run_line *
   indim_sort_line_whole(&slow, number);
   indim_element_forget(s->l);
   indim_loop_if_else(&s->l->b, 0, NULL);
-  fast(s, number);
+  s->run_line(s, number);
   indim_element_forget(s->l);
   indim_loop_if_end(&s->l->b, NULL, NULL);
 }
@@ -350,7 +350,7 @@ static void run_lines(sorting *s, int32_t d, indim_value_id number, bool may_thr
   }
   if (d == s->rank) {
     if (s->is_partial) {
-      run_by_nans(s, number, s->run_line);
+      run_by_nans(s, number);
     } else {
       s->run_line(s, number);
     }

@@ -92,36 +92,40 @@ static indim_sort_key key_of(const indim_instr *before) {
   return (indim_sort_key){before->operands[is_crossed ? 1 : 0], is_greater != is_crossed, is_partial(before)};
 }
 
+// Takes the first key of |*order|, which becomes the order of those that it leaves equal; NULL where nothing is left. False for an order
+// that is none of keys.
+static bool take_key(const indim_instr **order, indim_sort_key *out) {
+  const indim_instr *before = *order;
+  const indim_instr *rest = is_before(*order) ? NULL : order_of_rest(*order, &before);
+  if (rest == NULL && !is_before(*order)) {
+    return false;
+  }
+  *out = key_of(before);
+  *order = rest;
+  return true;
+}
+
 int32_t indim_sort_find_keys(const indim_computation *comparator, int32_t most, indim_sort_key *out) {
   const indim_instr *order = comparator->root;
-  for (int32_t count = 0; count < most && order != NULL; count++) {
-    if (is_before(order)) {
-      out[count] = key_of(order);
-      return count + 1;
-    }
-    const indim_instr *before = NULL;
-    order = order_of_rest(order, &before);
-    if (order != NULL) {
-      out[count] = key_of(before);
-    }
+  int32_t count = 0;
+  while (order != NULL && count < most && take_key(&order, &out[count])) {
+    count++;
   }
-  return 0;
+  return order == NULL ? count : 0;
 }
 
 // Notes what is known of the comparator: that it is a less or greater of the same function of both sides, or of one after another;
 // and which columns it so orders by themselves, but for NaNs.
 static void find_order(indim_sorting *s) {
   const indim_instr *order = s->comparator->root;
-  while (order != NULL) {
-    const indim_instr *before = order;
-    const indim_instr *rest = is_before(order) ? NULL : order_of_rest(order, &before);
-    s->is_strict = is_before(order);
-    if ((s->is_strict || rest != NULL) && is_partial(before)) {
+  indim_sort_key key;
+  while (order != NULL && take_key(&order, &key)) {
+    if (key.is_partial) {
       s->is_partial = true;
-      s->is_ordered[before->operands[0]->parameter_number / 2] = true;
+      s->is_ordered[key.value->parameter_number / 2] = true;
     }
-    order = rest;
   }
+  s->is_strict = order == NULL;
   s->is_partial = s->is_partial && s->is_strict;
 }
 

@@ -272,7 +272,7 @@ static void lower(indim_loop_builder *b, const indim_instr *instr, const indim_r
 
 void indim_regs_lower(indim_loop_builder *b, const indim_instr *instr, const indim_regs *operands, indim_regs *out) {
   for (int32_t k = 0; k < indim_inline_leaf_count(instr->shape); k++) {
-    const indim_shape *shape = indim_shape_is_tuple(instr->shape) ? instr->shape->members[k] : instr->shape;
+    const indim_shape *shape = indim_instr_result_shape(instr, k);
     out[k] = (indim_regs){.shape = shape};
   }
   if (b->status == INDIM_OK) {

@@ -449,10 +449,6 @@ void indim_regs_dot(indim_loop_builder *b, const indim_instr *instr, const indim
 
 // Reduce --------------------------------------------------------------------------------------------------------------
 
-static const indim_shape *result_shape(const indim_instr *instr, int32_t i) {
-  return indim_shape_is_tuple(instr->shape) ? instr->shape->members[i] : instr->shape;
-}
-
 bool indim_regs_can_reduce(const indim_instr *instr) {
   const indim_computation *computation = indim_instr_computation(instr, INDIM_ATTR_TO_APPLY);
   int32_t n = instr->operand_count / 2;
@@ -461,7 +457,7 @@ bool indim_regs_can_reduce(const indim_instr *instr) {
     return false;
   }
   for (int32_t i = 0; i < n; i++) {  // partial results can be combined
-    indim_type type = result_shape(instr, i)->type;
+    indim_type type = indim_instr_result_shape(instr, i)->type;
     if (instr->operands[i]->shape->type != type || instr->operands[n + i]->shape->type != type ||
         computation->parameters[i]->shape->type != type || computation->parameters[n + i]->shape->type != type) {
       return false;
@@ -569,7 +565,7 @@ void indim_regs_reduce(indim_loop_builder *b, const indim_instr *instr, const in
   plan_reduction(instr, &r);
   for (int32_t i = 0; i < r.step.n; i++) {
     init.value[i] = operands[r.step.n + i].rows[0];
-    results[i].type = result_shape(instr, i)->type;
+    results[i].type = indim_instr_result_shape(instr, i)->type;
     results[i].count = 0;
   }
   int32_t width = indim_regs_register_lanes(&b->program->target, results[0].type);
@@ -584,6 +580,6 @@ void indim_regs_reduce(indim_loop_builder *b, const indim_instr *instr, const in
     }
   }
   for (int32_t i = 0; i < r.step.n; i++) {
-    indim_pool_deal(b, &results[i], NULL, result_shape(instr, i), &out[i]);
+    indim_pool_deal(b, &results[i], NULL, indim_instr_result_shape(instr, i), &out[i]);
   }
 }
