@@ -771,6 +771,32 @@ TEST(places_of_greatest) {
 }
 
 // An array that is computed from a row's greatest element, folded, and used again: it holds one row for each piece.
+// Columns of several inputs, row by row: the places of the greatest, and a function whose order of rows shows in its result.
+TEST(columns_of_several_inputs) {
+  static const char *const selects[] = {
+      "f {\n  a = %s[] parameter(0)\n  i = %s[] parameter(1)\n  b = %s[] parameter(2)\n  j = %s[] parameter(3)\n"
+      "  g = pred[] compare(a, b), direction=GE\n  v = %s[] select(g, a, b)\n  w = %s[] select(g, i, j)\n"
+      "  ROOT t = (%s[], %s[]) tuple(v, w)\n}\n",
+      "f {\n  a = %s[] parameter(0)\n  i = %s[] parameter(1)\n  b = %s[] parameter(2)\n  j = %s[] parameter(3)\n"
+      "  v = %s[] subtract(b, a)\n  k = %s[] add(i, j)\n  w = %s[] subtract(k, i)\n  n = %s[] subtract(w, i)\n"
+      "  ROOT t = (%s[], %s[]) tuple(v, n)\n}\n"};
+  state = 47;
+  for (int i = 0; i < 24 && can_compile(); i++) {
+    const char *type = draw_type();
+    const char *index = draw(2) == 0 ? "s32" : "s64";
+    long long outer = PICK(1, 1, 3), rows = 15 + draw(40), columns = PICK(9, 17, 33, 64, 100, 130, 3000);
+    bool is_order = draw(2) == 0;
+    begin();
+    add(selects[is_order], type, index, type, index, type, index, is_order ? index : type, index, type, index);
+    add("ENTRY main {\n  x = %s[%lld,%lld,%lld] parameter(0)\n  i = %s[%lld,%lld,%lld] parameter(1)\n", type, outer,
+        rows, columns, index, outer, rows, columns);
+    add("  z = %s[] parameter(2)\n  o = %s[] constant(7)\n", type, index);
+    add("  ROOT r = (%s[%lld,%lld], %s[%lld,%lld]) reduce(x, i, z, o), dimensions={1}, to_apply=f\n}\n", type, outer,
+        columns, index, outer, columns);
+    run();
+  }
+}
+
 TEST(rows_in_several_steps) {
   static const int64_t shapes[][2] = {{131, 300}, {257, 129}, {48, 512}, {1021, 40}, {16, 3000}, {320, 1024}};
   state = 14;
@@ -1153,6 +1179,7 @@ TEST(large_rows) {
   X(divisions_by_powers_of_two) \
   X(reductions)                 \
   X(places_of_greatest)         \
+  X(columns_of_several_inputs)  \
   X(rows_in_several_steps)      \
   X(bits_of_other_widths)       \
   X(tiles)                      \

@@ -107,15 +107,19 @@ static void output_body(indim_nest *nest, indim_element_ctx *k, const indim_coor
 // All columns at an index of the outer dimensions.
 static void bands_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *output) {
   indim_reduction *r = nest->user;
-  indim_flow_item *result = indim_reduce_result(r, 0);
   indim_coord index[INDIM_MAX_RANK];
   indim_value_id position[INDIM_MAX_RANK];
+  indim_value_id *at = indim_lower_alloc(r->l, r->n, sizeof *at);
   input_index(r, output, -1, index);
-  for (int32_t d = 0; d < result->shape->rank; d++) {
+  for (int32_t d = 0; d < indim_reduce_result(r, 0)->shape->rank; d++) {
     position[d] = output[d].base;
   }
+  for (int32_t i = 0; i < r->n && !indim_lower_failed(r->l); i++) {
+    indim_flow_item *result = indim_reduce_result(r, i);
+    at[i] = indim_location_address(k->l, result->shape, &result->place, position);
+  }
   if (!indim_lower_failed(r->l)) {
-    indim_reduce_bands(r, index, indim_location_address(k->l, result->shape, &result->place, position));
+    indim_reduce_bands(r, index, at);
   }
 }
 

@@ -67,8 +67,8 @@ void indim_reduce_combine(indim_reduction *r, int32_t count, int32_t lanes, indi
 
 // Whether columns are to be reduced row by row, with partial results in the result's memory.
 bool indim_reduce_suits_bands(const indim_reduction *r);
-// Reduces them into the result from address |at| on; |index| has the outer dimensions.
-void indim_reduce_bands(indim_reduction *r, const indim_coord *index, indim_value_id at);
+// Reduces them into each result k from address |at|[k] on; |index| has the outer dimensions.
+void indim_reduce_bands(indim_reduction *r, const indim_coord *index, const indim_value_id *at);
 // Whether there is a single row, long enough for parallel pieces.
 bool indim_reduce_suits_pieces(const indim_reduction *r);
 void indim_reduce_pieces(indim_reduction *r);
