@@ -20,9 +20,29 @@ enum {
   MOST_AT_ONCE = 256  // matrices between two questions whether the run is to stop
 };
 
+// The attributes of any routine; 0 for those that it has not.
+#define ATTRIBUTES(X) \
+  X(compute_left)     \
+  X(compute_right)    \
+  X(diag)             \
+  X(left)             \
+  X(lower)            \
+  X(mode)             \
+  X(side)             \
+  X(trans_x)          \
+  X(transpose)        \
+  X(uplo)
+
+typedef struct indim_lanes_attrs {
+#define X(name) int64_t name;
+  ATTRIBUTES(X)
+#undef X
+} indim_lanes_attrs;
+
 // What the bodies compute next.
 typedef struct indim_lanes_block {
   const indim_linalg_call *call;
+  indim_lanes_attrs attrs;  // found by their names once for all blocks
   int routine;
   void *const *arrays;
   int64_t first, count;  // matrices of the batch
@@ -140,6 +160,9 @@ indim_status indim_lanes_run(indim_ctx *cx, const indim_linalg_call *call, int64
   INDIM_TRY(indim_alloc(cx, bytes, &memory));
   char *scratch = (char *)memory + (MOST_BYTES - (uintptr_t)memory % MOST_BYTES) % MOST_BYTES;
   indim_lanes_block block = {.call = call, .routine = (int)call->target->id, .arrays = arrays};
+#define X(name) block.attrs.name = indim_linalg_attr(call, #name);
+  ATTRIBUTES(X)
+#undef X
   indim_status status = INDIM_OK;
   for (int64_t first = begin; first < end && status == INDIM_OK; first += MOST_AT_ONCE) {
     block.first = first;

@@ -200,8 +200,7 @@ INLINE int64_t NAME(place)(const NAME(lines) * x, int64_t i) {
 }
 
 // Numbers |first| to |first| + SQUARE of each of the matrices become vectors of the block, or, unless |loads|, the other way round.
-INLINE void NAME(move_square)(const bool loads, int64_t count, REAL *const *matrices, int64_t first,
-                              VECTOR *const *places) {
+INLINE void NAME(move_square)(const bool loads, REAL *const *matrices, int64_t first, VECTOR *const *places) {
   VECTOR rows[4];
   NAME(piece) pieces[NAME(PIECES)];
 #pragma GCC unroll 4
@@ -224,22 +223,35 @@ INLINE void NAME(move_square)(const bool loads, int64_t count, REAL *const *matr
     NAME(split)(rows[k], pieces);
 #pragma GCC unroll 4
     for (int64_t p = 0; p < NAME(PIECES); p++) {
-      if (p * SQUARE + k < count) {
-        memcpy(matrices[p * SQUARE + k] + first, &pieces[p], sizeof *pieces);
-      }
+      memcpy(matrices[p * SQUARE + k] + first, &pieces[p], sizeof *pieces);
     }
   }
 }
 
-// The last square of a matrix ends with it; of fewer numbers each goes alone.
-INLINE void NAME(move)(const bool loads, int64_t count, const NAME(lines) * x, REAL *numbers, VECTOR *block) {
-  REAL *matrices[LANES];
+// Lines of whole squares; |parts| is a constant.
+INLINE void NAME(move_lines)(const bool loads, const int64_t parts, const NAME(lines) * x, REAL *const *matrices,
+                             VECTOR *block) {
+  int64_t first = 0;
+  for (int64_t line = 0; line < x->count; line++) {
+    VECTOR *at = block + line * x->line_step;
+    for (int64_t end = first + x->length; first < end; first += SQUARE) {
+      VECTOR *places[4];
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < SQUARE; k++) {
+        places[k] = at + k / parts * x->step + k % parts;
+      }
+      NAME(move_square)(loads, matrices, first, places);
+      at += SQUARE / parts * x->step;
+    }
+  }
+}
+
+// Squares over the ends of lines. The last one of a matrix ends with it; of fewer numbers each goes alone.
+INLINE void NAME(move_numbers)(const bool loads, int64_t count, const NAME(lines) * x, REAL *const *matrices,
+                               VECTOR *block) {
   int64_t total = x->count * x->length;
   int64_t line = 0;
   int64_t at = 0;
-  for (int64_t l = 0; l < LANES; l++) {
-    matrices[l] = numbers + (l < count ? l : count - 1) * x->matrix_step;
-  }
   for (int64_t i = 0; i + SQUARE <= total; i += SQUARE) {
     VECTOR *places[4];
     for (int64_t k = 0; k < SQUARE; k++) {
@@ -248,7 +260,7 @@ INLINE void NAME(move)(const bool loads, int64_t count, const NAME(lines) * x, R
       line += at == x->length ? x->line_step : 0;
       at = at == x->length ? 0 : at;
     }
-    NAME(move_square)(loads, count, matrices, i, places);
+    NAME(move_square)(loads, matrices, i, places);
   }
   if (total % SQUARE == 0) {
     return;
@@ -258,7 +270,7 @@ INLINE void NAME(move)(const bool loads, int64_t count, const NAME(lines) * x, R
     for (int64_t k = 0; k < SQUARE; k++) {
       places[k] = block + NAME(place)(x, total - SQUARE + k);
     }
-    NAME(move_square)(loads, count, matrices, total - SQUARE, places);
+    NAME(move_square)(loads, matrices, total - SQUARE, places);
     return;
   }
   for (int64_t i = 0; i < total; i++) {
@@ -272,7 +284,22 @@ INLINE void NAME(move)(const bool loads, int64_t count, const NAME(lines) * x, R
   }
 }
 
-// Lanes beyond the last matrix get that one once more. Steps are in elements.
+// Lanes beyond the last matrix get that one once more, and so write the same to it.
+INLINE void NAME(move)(const bool loads, int64_t count, const NAME(lines) * x, REAL *numbers, VECTOR *block) {
+  REAL *matrices[LANES];
+  for (int64_t l = 0; l < LANES; l++) {
+    matrices[l] = numbers + (l < count ? l : count - 1) * x->matrix_step;
+  }
+  if (x->length % SQUARE != 0) {
+    NAME(move_numbers)(loads, count, x, matrices, block);
+  } else if (x->parts == 1) {
+    NAME(move_lines)(loads, 1, x, matrices, block);
+  } else {
+    NAME(move_lines)(loads, 2, x, matrices, block);
+  }
+}
+
+// Steps are in elements.
 TARGET static void NAME(load)(const indim_lanes_block *b, int32_t operand, void *to, int64_t row_step,
                               int64_t column_step) {
   NAME(lines) x = NAME(lines_of)(&b->call->operands[operand], row_step, column_step);

@@ -191,8 +191,7 @@ TARGET static void OF(store_values)(const indim_lanes_block *b, int64_t n, const
 
 TARGET static void OF(geev)(const indim_lanes_block *b, ELEMENT *scratch) {
   enum { FIRST = PARTS == 2 ? 1 : 2, INFO_IF_NOT_FINITE = -4 };  // result of vectors
-  const bool wants[2] = {indim_linalg_attr(b->call, "compute_left") == 'V',
-                         indim_linalg_attr(b->call, "compute_right") == 'V'};
+  const bool wants[2] = {b->attrs.compute_left == 'V', b->attrs.compute_right == 'V'};
   int64_t n = indim_linalg_size(b->call, 'n');
   int64_t ld = indim_lanes_step(n);
   OF(schur) s = {.n = n, .ld = ld, .a = scratch};
@@ -212,8 +211,11 @@ TARGET static void OF(geev)(const indim_lanes_block *b, ELEMENT *scratch) {
   OF(read_values)(&s, values);
   for (int right = 1; right >= 0; right--) {
     if (!wants[right]) {
-      memset(vectors, 0, (size_t)(n * ld) * sizeof *vectors);
-    } else if (right) {
+      const COMPLEX nothing = {{0}, {0}};
+      NAME(store)(b, FIRST + right, &nothing, 0, 0);
+      continue;
+    }
+    if (right) {
       const OF(eigen) e = {n, s.a, 1, ld, values, 1, z, ld};
       OF(eigenvectors)(&e, x, vectors, ld);
     } else {

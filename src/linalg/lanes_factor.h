@@ -81,7 +81,7 @@ TARGET static void OF(substitute)(int64_t order, int64_t count, bool unit, const
 
 TARGET static void OF(trsm)(const indim_lanes_block *b, ELEMENT *scratch) {
   const indim_linalg_call *call = b->call;
-  bool left = indim_linalg_attr(call, "side") == 'L';
+  bool left = b->attrs.side == 'L';
   int64_t m = indim_linalg_size(call, 'm');
   int64_t n = indim_linalg_size(call, 'n');
   int64_t order = left ? m : n;
@@ -90,11 +90,11 @@ TARGET static void OF(trsm)(const indim_lanes_block *b, ELEMENT *scratch) {
   ELEMENT *t = scratch;
   ELEMENT *x = t + ld * order;
   // x op(a) = b is op(a)^T x^T = b^T.
-  bool flip = (indim_linalg_attr(call, "trans_x") != 'N') == left;
-  bool forward = (indim_linalg_attr(call, "uplo") == 'L') != flip;
+  bool flip = (b->attrs.trans_x != 'N') == left;
+  bool forward = (b->attrs.uplo == 'L') != flip;
   NAME(load)(b, 0, t, flip ? ld : 1, flip ? 1 : ld);
   NAME(load)(b, 1, x, 1, x_ld);
-  for (int64_t i = 0; i < ld * order && indim_linalg_attr(call, "trans_x") == 'C'; i++) {
+  for (int64_t i = 0; i < ld * order && b->attrs.trans_x == 'C'; i++) {
     t[i] = OF(conj)(t[i]);
   }
   if (call->operand_count == 3) {
@@ -108,8 +108,8 @@ TARGET static void OF(trsm)(const indim_lanes_block *b, ELEMENT *scratch) {
   int64_t last = forward ? 0 : order - 1;
   int64_t sign = forward ? 1 : -1;
   OF(substitute)
-  (order, left ? n : m, indim_linalg_attr(call, "diag") == 'U', t + last * (1 + ld), sign, sign * ld, x + last * x_i,
-   sign * x_i, left ? x_ld : 1);
+  (order, left ? n : m, b->attrs.diag == 'U', t + last * (1 + ld), sign, sign * ld, x + last * x_i, sign * x_i,
+   left ? x_ld : 1);
   NAME(store)(b, 0, x, 1, x_ld);
 }
 
@@ -147,7 +147,7 @@ TARGET static MASK OF(factor)(int64_t n, ELEMENT *a, int64_t ld) {
 }
 
 TARGET static void OF(potrf)(const indim_lanes_block *b, ELEMENT *a) {
-  bool lower = indim_linalg_attr(b->call, "uplo") == 'L';
+  bool lower = b->attrs.uplo == 'L';
   int64_t n = indim_linalg_size(b->call, 'n');
   int64_t ld = indim_lanes_step(n);
   NAME(load)(b, 0, a, lower ? 1 : ld, lower ? ld : 1);
@@ -158,7 +158,7 @@ TARGET static void OF(potrf)(const indim_lanes_block *b, ELEMENT *a) {
 
 // The op: the other triangle is 0, and everything NaN where there is no factor. A NaN reaches the diagonal by itself.
 TARGET static void OF(cholesky)(const indim_lanes_block *b, ELEMENT *a) {
-  bool lower = indim_linalg_attr(b->call, "lower") != 0;
+  bool lower = b->attrs.lower != 0;
   int64_t n = indim_linalg_size(b->call, 'n');
   int64_t ld = indim_lanes_step(n);
   NAME(load)(b, 0, a, lower ? 1 : ld, lower ? ld : 1);

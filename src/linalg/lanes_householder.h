@@ -126,8 +126,8 @@ TARGET static void OF(orgqr)(const indim_lanes_block *b, ELEMENT *a) {
 }
 
 TARGET static void OF(ormqr)(const indim_lanes_block *b, ELEMENT *scratch) {
-  bool left = indim_linalg_attr(b->call, "left") != 0;
-  bool adjoint = indim_linalg_attr(b->call, "transpose") != 0;
+  bool left = b->attrs.left != 0;
+  bool adjoint = b->attrs.transpose != 0;
   int64_t m = indim_linalg_size(b->call, 'm');
   int64_t n = indim_linalg_size(b->call, 'n');
   int64_t count = indim_linalg_size(b->call, 't');

@@ -60,7 +60,7 @@ TARGET static void OF(svd)(const indim_lanes_block *b, ELEMENT *scratch, int32_t
   enum { MOST_SWEEPS = 30 };
   int64_t height = indim_linalg_size(b->call, 'm');
   int64_t width = indim_linalg_size(b->call, 'n');
-  bool vectors = indim_linalg_attr(b->call, "mode") != 'N';
+  bool vectors = b->attrs.mode != 'N';
   bool is_wide = width > height;
   int64_t m = is_wide ? width : height;
   int64_t n = is_wide ? height : width;

@@ -66,8 +66,8 @@ TARGET static void OF(syevd_of_one)(const indim_lanes_block *b, ELEMENT *x, bool
 }
 
 TARGET static void OF(syevd)(const indim_lanes_block *b, ELEMENT *scratch) {
-  bool lower = indim_linalg_attr(b->call, "uplo") == 'L';
-  bool vectors = indim_linalg_attr(b->call, "mode") == 'V';
+  bool lower = b->attrs.uplo == 'L';
+  bool vectors = b->attrs.mode == 'V';
   int64_t n = indim_linalg_size(b->call, 'n');
   int64_t ld = indim_lanes_step(n);
   ELEMENT *a = scratch;

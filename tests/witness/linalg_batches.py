@@ -209,6 +209,11 @@ def cases():
                 yield (f"geev {t} {n} {kind}", dtype, f"lapack_{l}geev_ffi", [(t, (n, n), kind)],
                        [*parts, (c, (n, n)), (c, (n, n)), ("s32", ())], "compute_left = 86 : ui8, compute_right = 86 : ui8",
                        [eigenpairs(0, len(parts), len(parts) + 2)])
+            for left, right in ((78, 78), (86, 78), (78, 86)):
+                yield (f"geev {t} {n} {left} {right}", dtype, f"lapack_{l}geev_ffi", [(t, (n, n), "general")],
+                       [*parts, (c, (n, n)), (c, (n, n)), ("s32", ())],
+                       f"compute_left = {left} : ui8, compute_right = {right} : ui8",
+                       [equal(len(parts) + i) for i, wants in enumerate((left, right)) if wants == 78] + [equal(len(parts) + 2)])
         for m, n in ((1, 1), (2, 2), (3, 3), (4, 4), (3, 5), (5, 3), (8, 8), (2, 9), (12, 12), (16, 16), (21, 11),
                      (10, 19), (34, 34)):
             k = min(m, n)
@@ -225,6 +230,10 @@ def cases():
                 yield (f"{of_q}mqr {t} {m}x{n} {left} {transpose}", dtype, f"lapack_{l}{of_q}mqr_ffi",
                        [(t, (m, k), "plain"), (t, (k,), "plain"), (t, y, "plain")], [(t, y)],
                        f"left = {left}, transpose = {transpose}", [where_finite(same(0, 4000))])
+            for name in ("gesdd", "gesvd"):
+                yield (f"{name} {t} {m}x{n} 78", dtype, f"lapack_{l}{name}_ffi", [(t, (m, n), "general")],
+                       [(t, (m, n)), (r, (k,)), (t, (m, k)), (t, (k, n)), ("s32", ())], "mode = 78 : ui8",
+                       [same(1, 60 * k), equal(2), equal(3), equal(4)])
             for mode, p, q in ((65, m, n), (83, k, k)):
                 if m * n <= 256:
                     for name in ("gesdd", "gesvd"):
