@@ -18,7 +18,7 @@ typedef struct indim_emit_access_lanes {
   int32_t storage;
   indim_value_id address;
   int32_t lanes;
-  int32_t stride;  // for a scalar address
+  int64_t stride;  // for a scalar address
   bool has_lanes;
   bool is_cheap;
   indim_emit_address at;  // for a scalar address

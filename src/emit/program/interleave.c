@@ -6,6 +6,7 @@
 // are blended into one, which is then permuted once. With an even stride, vectors are combined pairwise.
 #include "emit/program/access.h"
 #include "loop/ir/affine.h"
+#include "loop/ir/index_math.h"
 
 enum { MOST_STRIDE = 4, MOST_LANES = 512 };  // eight registers of bytes, as reductions have them
 enum { NARROW_STRIDE = 8 };                  // of loads of one or two bytes, which no instruction gathers
@@ -155,7 +156,7 @@ static int32_t window_start(const indim_generator *g, const indim_emit_access_la
 }
 
 LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const indim_emit_access_lanes *a) {
-  int32_t stride = a->stride < 0 ? -a->stride : a->stride;
+  int32_t stride = (int32_t)indim_index_abs(a->stride);
   int32_t part = register_lanes(g, type, a->lanes);
   int32_t count = is_power_of_two(a->lanes / part) ? a->lanes / part : 1;
   part = a->lanes / count;
@@ -199,7 +200,7 @@ static bool may_interleave(const indim_generator *g, const indim_loop_node *node
     return false;
   }
   const indim_loop_value *value = indim_emit_value(g, node->args[1]);
-  int32_t stride = node->u.memory.lane_stride;
+  int64_t stride = node->u.memory.lane_stride;
   int32_t part = register_lanes(g, value->type, value->lanes);
   return !node->u.memory.has_mask && indim_emit_value(g, node->args[0])->lanes == 1 && stride >= 2 &&
          stride <= MOST_STRIDE && value->lanes > 1 && value->lanes <= MOST_LANES && is_power_of_two(part) &&
@@ -221,7 +222,7 @@ bool indim_emit_may_wait(const indim_generator *g, const indim_loop_node *store,
 
 bool indim_emit_find_group(indim_generator *g, const indim_loop_node *node) {
   indim_emit_group *group = &g->group;
-  int32_t stride = node->u.memory.lane_stride;
+  int64_t stride = node->u.memory.lane_stride;
   *group = (indim_emit_group){.count = 0};
   if (!may_interleave(g, node)) {
     return false;
@@ -251,7 +252,7 @@ bool indim_emit_find_group(indim_generator *g, const indim_loop_node *node) {
     seen |= 1U << group->offsets[i];
   }
   bool is_whole = group->count == stride && seen == (1U << stride) - 1;
-  group->count = is_whole ? stride : 0;
+  group->count = is_whole ? (int32_t)stride : 0;
   return is_whole;
 }
 

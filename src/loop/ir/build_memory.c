@@ -34,7 +34,7 @@ static indim_loop_body *hoisting_target(const indim_loop_builder *b, const indim
   return body;
 }
 
-static indim_value_id load(indim_loop_builder *b, indim_storage *storage, int32_t lanes, int32_t lane_stride,
+static indim_value_id load(indim_loop_builder *b, indim_storage *storage, int32_t lanes, int64_t lane_stride,
                            int32_t count, const indim_value_id *args) {
   if (!indim_loop_check_in_scope(b, count, args)) {
     return 0;
@@ -64,12 +64,12 @@ static indim_value_id load(indim_loop_builder *b, indim_storage *storage, int32_
 }
 
 indim_value_id indim_loop_load(indim_loop_builder *b, indim_storage *storage, indim_value_id address, int32_t lanes,
-                               int32_t lane_stride) {
+                               int64_t lane_stride) {
   return load(b, storage, lanes, lane_stride, 1, &address);
 }
 
 indim_value_id indim_loop_load_masked(indim_loop_builder *b, indim_storage *storage, indim_value_id address,
-                                      int32_t lane_stride, indim_value_id mask, indim_value_id fill) {
+                                      int64_t lane_stride, indim_value_id mask, indim_value_id fill) {
   indim_value_id args[3] = {address, mask, fill};
   if (!indim_loop_check_in_scope(b, 3, args)) {
     return 0;
@@ -91,7 +91,7 @@ static indim_loop_node *append_effect(indim_loop_builder *b, indim_node_kind kin
 }
 
 static void store(indim_loop_builder *b, indim_storage *storage, int32_t count, const indim_value_id *args,
-                  int32_t lane_stride, bool non_temporal) {
+                  int64_t lane_stride, bool non_temporal) {
   if (!can_write(b, storage)) {
     return;
   }
@@ -106,13 +106,13 @@ static void store(indim_loop_builder *b, indim_storage *storage, int32_t count, 
 }
 
 void indim_loop_store(indim_loop_builder *b, indim_storage *storage, indim_value_id address, indim_value_id value,
-                      int32_t lane_stride, bool non_temporal) {
+                      int64_t lane_stride, bool non_temporal) {
   indim_value_id args[2] = {address, value};
   store(b, storage, 2, args, lane_stride, non_temporal);
 }
 
 void indim_loop_store_masked(indim_loop_builder *b, indim_storage *storage, indim_value_id address,
-                             indim_value_id value, int32_t lane_stride, indim_value_id mask) {
+                             indim_value_id value, int64_t lane_stride, indim_value_id mask) {
   indim_value_id args[3] = {address, value, mask};
   store(b, storage, 3, args, lane_stride, false);
 }

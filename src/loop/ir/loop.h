@@ -139,7 +139,7 @@ struct indim_loop_node {
     const int32_t *map;  // SHUFFLE: one entry per lane of the result
     struct {
       int32_t storage;
-      int32_t lane_stride;  // elements between lanes; 1 is contiguous, may be 0 or negative; unused when the
+      int64_t lane_stride;  // elements between lanes; 1 is contiguous, may be 0 or negative; unused when the
                             // address has lanes
       bool has_mask;        // LOAD: args are address, mask, fill; STORE: address, value, mask
       bool non_temporal;    // STORE: bypasses the caches
@@ -276,14 +276,14 @@ indim_value_id indim_loop_shuffle(indim_loop_builder *b, int32_t count, const in
 indim_value_id indim_loop_reduce(indim_loop_builder *b, indim_loop_op op, indim_value_id x);
 
 indim_value_id indim_loop_load(indim_loop_builder *b, indim_storage *storage, indim_value_id address, int32_t lanes,
-                               int32_t lane_stride);
+                               int64_t lane_stride);
 // Lane k is from address + k * lane_stride (or address[k] when the address has lanes) where mask[k], else fill[k].
 indim_value_id indim_loop_load_masked(indim_loop_builder *b, indim_storage *storage, indim_value_id address,
-                                      int32_t lane_stride, indim_value_id mask, indim_value_id fill);
+                                      int64_t lane_stride, indim_value_id mask, indim_value_id fill);
 void indim_loop_store(indim_loop_builder *b, indim_storage *storage, indim_value_id address, indim_value_id value,
-                      int32_t lane_stride, bool non_temporal);
+                      int64_t lane_stride, bool non_temporal);
 void indim_loop_store_masked(indim_loop_builder *b, indim_storage *storage, indim_value_id address,
-                             indim_value_id value, int32_t lane_stride, indim_value_id mask);
+                             indim_value_id value, int64_t lane_stride, indim_value_id mask);
 void indim_loop_copy(indim_loop_builder *b, indim_storage *to, indim_value_id to_address, indim_storage *from,
                      indim_value_id from_address, int64_t count);
 // Prefetches |count| elements starting |distance| after the address; they may lie outside the storage.

@@ -1,6 +1,7 @@
 // Loop programs as text, for people. First the storages, then the nodes, one per line, the bodies of control nodes
 // indented. Constants are printed inline at their uses and have no line of their own. docs/loop.md explains every part
 // of an example. Any program can be printed, even a broken one: the verifier shows invalid nodes this way.
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,7 +152,7 @@ static void print_stride(const printer *p, const indim_loop_node *node) {
   if (is_value(p, address) && p->program->values[address].lanes > 1) {
     indim_buffer_text(p->out, " lane by lane");
   } else if (node->u.memory.lane_stride != 1) {
-    indim_buffer_printf(p->out, " by %d", (int)node->u.memory.lane_stride);
+    indim_buffer_printf(p->out, " by %" PRId64, node->u.memory.lane_stride);
   }
 }
 

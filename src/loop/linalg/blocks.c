@@ -123,7 +123,7 @@ void indim_block_load(const indim_matrix_code *c, const indim_matrix_array *a, v
   }
   for (int64_t k = 0; k < count_of(a) && !indim_lower_failed(c->l); k++) {
     value address = indim_loop_add_const(c->b, batch, offset_of(a, k));
-    out[k] = indim_loop_load(c->b, a->at->storage, address, c->lanes, c->lanes == 1 ? 1 : (int32_t)lane_stride);
+    out[k] = indim_loop_load(c->b, a->at->storage, address, c->lanes, c->lanes == 1 ? 1 : lane_stride);
   }
 }
 
@@ -136,6 +136,6 @@ void indim_block_store(const indim_matrix_code *c, const indim_matrix_array *a, 
   }
   for (int64_t k = 0; k < count_of(a) && !indim_lower_failed(c->l); k++) {
     value address = indim_loop_add_const(c->b, batch, offset_of(a, k));
-    indim_loop_store(c->b, a->at->storage, address, elements[k], c->lanes == 1 ? 1 : (int32_t)lane_stride, false);
+    indim_loop_store(c->b, a->at->storage, address, elements[k], c->lanes == 1 ? 1 : lane_stride, false);
   }
 }

@@ -32,9 +32,9 @@ indim_value_id indim_load_item(indim_element_ctx *k, const indim_flow_item *item
     indim_transpose_note(k->l, item, index, false, 0);
     int32_t lanes = has_lanes || indim_coord_value_lanes(k, mask) > 1 ? k->lanes : 1;
     indim_value_id fill = indim_loop_splat(b, indim_loop_const(b, item->shape->type, 0, 0), lanes);
-    return indim_loop_load_masked(b, at->storage, address, (int32_t)step, indim_loop_splat(b, mask, lanes), fill);
+    return indim_loop_load_masked(b, at->storage, address, step, indim_loop_splat(b, mask, lanes), fill);
   }
-  indim_value_id value = indim_loop_load(b, at->storage, address, has_lanes ? k->lanes : 1, (int32_t)step);
+  indim_value_id value = indim_loop_load(b, at->storage, address, has_lanes ? k->lanes : 1, step);
   indim_transpose_note(k->l, item, index, has_lanes && step == 1, value);
   return value;
 }
@@ -45,7 +45,7 @@ indim_value_id indim_load_at(indim_element_ctx *k, const indim_shape *shape, con
   bool has_lanes = false;
   indim_value_id address = address_of(k, shape, at, index, &step, &has_lanes);
   indim_access_note_store(k->l, at, address);
-  indim_value_id value = indim_loop_load(&k->l->b, at->storage, address, has_lanes ? k->lanes : 1, (int32_t)step);
+  indim_value_id value = indim_loop_load(&k->l->b, at->storage, address, has_lanes ? k->lanes : 1, step);
   return indim_loop_splat(&k->l->b, value, k->lanes);
 }
 
@@ -63,5 +63,5 @@ void indim_store_at(indim_element_ctx *k, const indim_shape *shape, const indim_
     indim_stack_keep(k, at->storage, address, value, step);
     return;
   }
-  indim_loop_store(&k->l->b, at->storage, address, value, (int32_t)step, k->streams);
+  indim_loop_store(&k->l->b, at->storage, address, value, step, k->streams);
 }

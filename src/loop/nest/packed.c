@@ -74,7 +74,7 @@ static indim_value_id read_word(indim_element_ctx *k, const packing *p, indim_co
   for (int64_t byte = start / BYTE_BITS; byte * BYTE_BITS < start + p->part_bits; byte++) {
     indim_coord at = byte_address(k, p, group, byte);
     indim_access_note_read(k->l, p->item, &(indim_location){.storage = p->bytes}, at.base);
-    indim_value_id x = indim_loop_load(b, p->bytes, at.base, k->lanes, (int32_t)at.step);
+    indim_value_id x = indim_loop_load(b, p->bytes, at.base, k->lanes, at.step);
     // To the right first: what is widened afterwards has no neighbour's bits below.
     x = byte * BYTE_BITS < start ? shifted(k, x, byte * BYTE_BITS - start) : x;
     x = indim_loop_convert(b, x, p->word);
@@ -225,7 +225,7 @@ static void unpack_group(indim_element_ctx *k, const packing *p, indim_coord gro
     }
     indim_coord at = place_address(k, p, group, j);
     indim_access_note_store(k->l, &(indim_location){.storage = p->elements}, at.base);
-    indim_loop_store(b, p->elements, at.base, value, (int32_t)at.step, false);
+    indim_loop_store(b, p->elements, at.base, value, at.step, false);
   }
 }
 
@@ -234,7 +234,7 @@ static void load_words(indim_element_ctx *k, const packing *p, indim_coord group
   indim_loop_builder *b = &k->l->b;
   indim_coord at = place_address(k, p, group, j);
   indim_access_note_read(k->l, p->item, &(indim_location){.storage = p->elements}, at.base);
-  indim_value_id value = indim_loop_load(b, p->elements, at.base, k->lanes, (int32_t)at.step);
+  indim_value_id value = indim_loop_load(b, p->elements, at.base, k->lanes, at.step);
   for (int32_t i = 0; i < p->parts && !indim_lower_failed(k->l); i++) {
     indim_loop_op op = {.op = i == 0 ? INDIM_OP_REAL : INDIM_OP_IMAG};
     indim_type part = p->type == INDIM_C64 ? INDIM_F32 : INDIM_F64;
@@ -270,7 +270,7 @@ static void pack_group(indim_element_ctx *k, const packing *p, indim_coord group
     for (int64_t byte = first > next ? first : next; byte < end; byte++) {
       indim_coord at = byte_address(k, p, group, byte);
       indim_access_note_store(k->l, &(indim_location){.storage = p->bytes}, at.base);
-      indim_loop_store(&k->l->b, p->bytes, at.base, gather_byte(k, p, words, byte), (int32_t)at.step, false);
+      indim_loop_store(&k->l->b, p->bytes, at.base, gather_byte(k, p, words, byte), at.step, false);
       next = byte + 1;
     }
   }

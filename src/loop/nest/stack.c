@@ -154,6 +154,6 @@ void indim_stack_store(indim_element_ctx *k) {
     return;
   }
   for (int32_t i = 0; i < s->count; i++) {
-    indim_loop_store(b, s->storage, s->addresses[i], s->values[i], (int32_t)s->steps[i], k->streams);
+    indim_loop_store(b, s->storage, s->addresses[i], s->values[i], s->steps[i], k->streams);
   }
 }

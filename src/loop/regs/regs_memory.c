@@ -60,8 +60,8 @@ static int32_t run_length(const memory_order *w, int32_t first, int32_t end) {
   return last < end ? last + 1 - first : 1;
 }
 
-static int32_t run_stride(const memory_order *w, int32_t first, int32_t lanes) {
-  return lanes == 1 ? 1 : (int32_t)(w->offsets[first + 1] - w->offsets[first]);
+static int64_t run_stride(const memory_order *w, int32_t first, int32_t lanes) {
+  return lanes == 1 ? 1 : w->offsets[first + 1] - w->offsets[first];
 }
 
 void indim_regs_load(indim_loop_builder *b, const indim_shape *shape, indim_storage *storage, indim_value_id address,
@@ -78,7 +78,7 @@ void indim_regs_load(indim_loop_builder *b, const indim_shape *shape, indim_stor
   for (int32_t row = 0; row < w.count; row += w.lanes) {
     for (int32_t e = row; e < row + w.lanes;) {
       int32_t lanes = run_length(&w, e, row + w.lanes);
-      int32_t stride = run_stride(&w, e, lanes);
+      int64_t stride = run_stride(&w, e, lanes);
       indim_value_id from = indim_loop_add_const(b, address, w.offsets[e]);
       indim_value_id value = stride == 0 ? indim_loop_splat(b, indim_loop_load(b, storage, from, 1, 1), lanes)
                                          : indim_loop_load(b, storage, from, lanes, stride);
@@ -110,7 +110,7 @@ void indim_regs_store(indim_loop_builder *b, const indim_regs *regs, indim_stora
     for (int32_t e = row; e < row + w.lanes && b->status == INDIM_OK;) {
       int32_t map[INDIM_REGS_ELEMENTS];
       int32_t lanes = run_length(&w, e, row + w.lanes);
-      int32_t stride = run_stride(&w, e, lanes);
+      int64_t stride = run_stride(&w, e, lanes);
       for (int32_t k = 0; k < lanes; k++) {
         map[k] = e + k;
       }
