@@ -210,14 +210,13 @@ TARGET static void OF(exchange_few_rows)(int64_t m, int64_t n, ELEMENT *a, int64
   }
 }
 
-// Exchanges row k of each matrix with its row |pivots|.
-TARGET static void OF(exchange_rows)(int64_t count, int64_t m, int64_t n, ELEMENT *a, int64_t ld, int64_t k,
-                                     MASK pivots) {
+// Exchanges row k of each matrix with its row |pivots|, of those beyond the last, too: they are stored over it (lanes_block.h).
+TARGET static void OF(exchange_rows)(int64_t m, int64_t n, ELEMENT *a, int64_t ld, int64_t k, MASK pivots) {
   if (m - k - 1 < LANES) {
     OF(exchange_few_rows)(m, n, a, ld, k, pivots);
     return;
   }
-  for (int64_t l = 0; l < count; l++) {
+  for (int64_t l = 0; l < LANES; l++) {
     REAL *x = (REAL *)(a + k) + l;
     REAL *y = (REAL *)(a + pivots[l]) + l;
     for (int64_t j = 0; j < n && x != y; j++) {
@@ -246,7 +245,7 @@ TARGET static void OF(getrf)(const indim_lanes_block *b, ELEMENT *scratch) {
     for (int64_t k = first; k < end; k++) {
       ELEMENT *column = a + k * ld;
       MASK pivot = OF(pivot_row)(m, column, k);
-      OF(exchange_rows)(b->count, m, n, a, ld, k, pivot);
+      OF(exchange_rows)(m, n, a, ld, k, pivot);
       pivots[k] = pivot + 1;
       // Of a pivot of 0 the column below is 0, too: divided by 1 it stays, and eliminates nothing.
       MASK is_zero = OF(is_zero)(column[k]);
