@@ -74,7 +74,8 @@ INLINE NAME(complex_divisor) NAME(complex_divisor_of)(ELEMENT x, bool has_much) 
   ELEMENT near_one = NAME(complex_times_real)(x, scale);
   VECTOR square = NAME(complex_square)(near_one);
   MASK is_zero = square == 0;
-  return (NAME(complex_divisor)){{NAME(select)(is_zero, 1 / x.re, near_one.re / square),
+  VECTOR infinite = (VECTOR)((MASK)NAME(all)((REAL)INFINITY) | (MASK)x.re);  // 1 / x.re, which is 0 there
+  return (NAME(complex_divisor)){{NAME(select)(is_zero, infinite, near_one.re / square),
                                   NAME(select)(is_zero, (VECTOR){0}, -near_one.im / square)},
                                  scale};
 }

@@ -62,12 +62,15 @@ TARGET static void OF(subtract_product)(bool conjugates, int64_t height, int64_t
 // Solves t z = x for |count| right sides with the lower triangle t; steps may be negative, so that it is an upper one.
 TARGET static void OF(substitute)(int64_t order, int64_t count, bool unit, const ELEMENT *t, int64_t t_i, int64_t t_j,
                                   ELEMENT *x, int64_t x_i, int64_t x_c) {
-  for (int64_t first = 0; first < order; first += TILE) {
+  for (int64_t first = 0; first < order && count > 0; first += TILE) {
     int64_t end = first + TILE < order ? first + TILE : order;
     OF(subtract_product)
     (false, end - first, count, first, t + first * t_i, t_i, t_j, x, x_i, x_c, x + first * x_i, x_i, x_c);
     for (int64_t i = first; i < end; i++) {
-      OF(divisor) diagonal = OF(divisor_of)(t[i * t_i + i * t_j], count > TILE);
+      OF(divisor) diagonal = {0};
+      if (!unit) {
+        diagonal = OF(divisor_of)(t[i * t_i + i * t_j], count > TILE);
+      }
       for (int64_t c = 0; c < count; c++) {
         ELEMENT z = x[i * x_i + c * x_c];
         for (int64_t k = first; k < i; k++) {
