@@ -1,4 +1,5 @@
-// Squares of 4 x 4 floats or 2 x 2 doubles, transposed in registers: what the kernels of services share.
+// Squares of 4 x 4 floats or 2 x 2 doubles, transposed in registers, and the places of words that do it: what the kernels of services
+// share.
 #ifndef INDIM_HOST_TRANSPOSE_SQUARE_H
 #define INDIM_HOST_TRANSPOSE_SQUARE_H
 
@@ -19,6 +20,21 @@ typedef double indim_double_row __attribute__((vector_size(SQUARE_BYTES)));
 #else
 #define SHUFFLE(places, a, b, ...) __builtin_shuffle(a, b, (places){__VA_ARGS__})
 #endif
+// Words of two vectors of so many bytes, alternately, of the lower or upper half of each of their quarters of 16 bytes, and the same of
+// pairs of words: PASTE(LOWER, VECTOR_BYTES).
+#define LOWER_16 0, 4, 1, 5
+#define UPPER_16 2, 6, 3, 7
+#define LOWER_PAIRS_16 0, 1, 4, 5
+#define UPPER_PAIRS_16 2, 3, 6, 7
+#define LOWER_32 0, 8, 1, 9, 4, 12, 5, 13
+#define UPPER_32 2, 10, 3, 11, 6, 14, 7, 15
+#define LOWER_PAIRS_32 0, 1, 8, 9, 4, 5, 12, 13
+#define UPPER_PAIRS_32 2, 3, 10, 11, 6, 7, 14, 15
+#define LOWER_64 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29
+#define UPPER_64 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31
+#define LOWER_PAIRS_64 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
+#define UPPER_PAIRS_64 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
+
 typedef int32_t indim_float_places __attribute__((vector_size(SQUARE_BYTES)));
 typedef int64_t indim_double_places __attribute__((vector_size(SQUARE_BYTES)));
 
@@ -63,21 +79,6 @@ static inline __attribute__((always_inline)) void transpose_f64(const double *fr
   memcpy(to, &first, sizeof first);
   memcpy(to + to_row, &second, sizeof second);
 }
-
-// The sums of the elements of each row of a square, of which |rows| are the rows.
-static inline __attribute__((always_inline)) indim_float_row sum_rows_f32(const indim_float_row *rows) {
-  indim_float_row ab = SHUFFLE(indim_float_places, rows[0], rows[1], 0, 4, 1, 5) +
-                       SHUFFLE(indim_float_places, rows[0], rows[1], 2, 6, 3, 7);
-  indim_float_row cd = SHUFFLE(indim_float_places, rows[2], rows[3], 0, 4, 1, 5) +
-                       SHUFFLE(indim_float_places, rows[2], rows[3], 2, 6, 3, 7);
-  return SHUFFLE(indim_float_places, ab, cd, 0, 1, 4, 5) + SHUFFLE(indim_float_places, ab, cd, 2, 3, 6, 7);
-}
-
-static inline __attribute__((always_inline)) indim_double_row sum_rows_f64(const indim_double_row *rows) {
-  return SHUFFLE(indim_double_places, rows[0], rows[1], 0, 2) + SHUFFLE(indim_double_places, rows[0], rows[1], 1, 3);
-}
-
-#define SUM_ROWS(rows) _Generic((rows), indim_float_row * : sum_rows_f32, indim_double_row * : sum_rows_f64)(rows)
 
 #define TRANSPOSE(from, ...) _Generic(*(from), float : transpose_f32, double : transpose_f64)(from, __VA_ARGS__)
 

@@ -95,23 +95,6 @@ TARGET static void NAME(nan_unless)(MASK pred, int64_t count, void *vectors) {
 typedef int32_t NAME(piece) __attribute__((vector_size(16)));
 typedef int32_t NAME(words) __attribute__((vector_size(VECTOR_BYTES)));
 enum { NAME(PIECES) = VECTOR_BYTES / 16 };
-#if VECTOR_BYTES == 16
-#define LOWER 0, 4, 1, 5
-#define UPPER 2, 6, 3, 7
-#define LOWER_PAIRS 0, 1, 4, 5
-#define UPPER_PAIRS 2, 3, 6, 7
-#elif VECTOR_BYTES == 32
-#define LOWER 0, 8, 1, 9, 4, 12, 5, 13
-#define UPPER 2, 10, 3, 11, 6, 14, 7, 15
-#define LOWER_PAIRS 0, 1, 8, 9, 4, 5, 12, 13
-#define UPPER_PAIRS 2, 3, 10, 11, 6, 7, 14, 15
-#else
-#define LOWER 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29
-#define UPPER 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31
-#define LOWER_PAIRS 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
-#define UPPER_PAIRS 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
-#endif
-
 #if VECTOR_BYTES == 64
 typedef int32_t NAME(half) __attribute__((vector_size(32)));
 #endif
@@ -153,25 +136,21 @@ INLINE void NAME(transpose)(VECTOR *rows) {
   NAME(words) a = (NAME(words))rows[0];
   NAME(words) b = (NAME(words))rows[1];
   if (SQUARE == 2) {
-    rows[0] = (VECTOR)SHUFFLE(NAME(words), a, b, LOWER_PAIRS);
-    rows[1] = (VECTOR)SHUFFLE(NAME(words), a, b, UPPER_PAIRS);
+    rows[0] = (VECTOR)SHUFFLE(NAME(words), a, b, PASTE(LOWER_PAIRS, VECTOR_BYTES));
+    rows[1] = (VECTOR)SHUFFLE(NAME(words), a, b, PASTE(UPPER_PAIRS, VECTOR_BYTES));
     return;
   }
   NAME(words) c = (NAME(words))rows[SQUARE - 2];
   NAME(words) d = (NAME(words))rows[SQUARE - 1];
-  NAME(words) ab01 = SHUFFLE(NAME(words), a, b, LOWER);
-  NAME(words) ab23 = SHUFFLE(NAME(words), a, b, UPPER);
-  NAME(words) cd01 = SHUFFLE(NAME(words), c, d, LOWER);
-  NAME(words) cd23 = SHUFFLE(NAME(words), c, d, UPPER);
-  rows[0] = (VECTOR)SHUFFLE(NAME(words), ab01, cd01, LOWER_PAIRS);
-  rows[1] = (VECTOR)SHUFFLE(NAME(words), ab01, cd01, UPPER_PAIRS);
-  rows[SQUARE - 2] = (VECTOR)SHUFFLE(NAME(words), ab23, cd23, LOWER_PAIRS);
-  rows[SQUARE - 1] = (VECTOR)SHUFFLE(NAME(words), ab23, cd23, UPPER_PAIRS);
+  NAME(words) ab01 = SHUFFLE(NAME(words), a, b, PASTE(LOWER, VECTOR_BYTES));
+  NAME(words) ab23 = SHUFFLE(NAME(words), a, b, PASTE(UPPER, VECTOR_BYTES));
+  NAME(words) cd01 = SHUFFLE(NAME(words), c, d, PASTE(LOWER, VECTOR_BYTES));
+  NAME(words) cd23 = SHUFFLE(NAME(words), c, d, PASTE(UPPER, VECTOR_BYTES));
+  rows[0] = (VECTOR)SHUFFLE(NAME(words), ab01, cd01, PASTE(LOWER_PAIRS, VECTOR_BYTES));
+  rows[1] = (VECTOR)SHUFFLE(NAME(words), ab01, cd01, PASTE(UPPER_PAIRS, VECTOR_BYTES));
+  rows[SQUARE - 2] = (VECTOR)SHUFFLE(NAME(words), ab23, cd23, PASTE(LOWER_PAIRS, VECTOR_BYTES));
+  rows[SQUARE - 1] = (VECTOR)SHUFFLE(NAME(words), ab23, cd23, PASTE(UPPER_PAIRS, VECTOR_BYTES));
 }
-#undef LOWER
-#undef UPPER
-#undef LOWER_PAIRS
-#undef UPPER_PAIRS
 
 // Where the elements of an array go. A line of memory is a column or a row; its numbers are the elements, or the real and
 // imaginary parts of each.

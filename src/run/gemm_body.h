@@ -18,6 +18,7 @@
 typedef REAL VECTOR __attribute__((vector_size(VECTOR_BYTES)));
 typedef REAL QUARTER __attribute__((vector_size(16)));
 typedef __typeof__((VECTOR){0} == (VECTOR){0}) MASK;
+typedef int32_t NAME(words) __attribute__((vector_size(VECTOR_BYTES)));
 
 // Lanes are columns -------------------------------------------------------------------------------------------------------
 
@@ -416,6 +417,25 @@ TARGET static void NAME(few_rows)(int64_t m, int64_t n, int64_t k, const REAL *a
 
 // Lanes are partial sums --------------------------------------------------------------------------------------------------
 
+// Of the four floats' or two doubles' vectors: in each quarter the sums of each one's elements there.
+TARGET static inline __attribute__((always_inline)) VECTOR NAME(sums_in_quarters)(const VECTOR *sums) {
+  const int square = SQUARE_BYTES / sizeof(REAL);
+  NAME(words) pairs[2];
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; i++) {
+    NAME(words) a = (NAME(words))sums[i * square / 2];
+    if (square == 2) {
+      pairs[i] = a;
+    } else {
+      NAME(words) b = (NAME(words))sums[i * square / 2 + 1];
+      pairs[i] = (NAME(words))((VECTOR)SHUFFLE(NAME(words), a, b, PASTE(LOWER, VECTOR_BYTES)) +
+                               (VECTOR)SHUFFLE(NAME(words), a, b, PASTE(UPPER, VECTOR_BYTES)));
+    }
+  }
+  return (VECTOR)SHUFFLE(NAME(words), pairs[0], pairs[1], PASTE(LOWER_PAIRS, VECTOR_BYTES)) +
+         (VECTOR)SHUFFLE(NAME(words), pairs[0], pairs[1], PASTE(UPPER_PAIRS, VECTOR_BYTES));
+}
+
 TARGET static inline __attribute__((always_inline)) QUARTER NAME(sum_of_quarters)(VECTOR x) {
   QUARTER parts[VECTOR_BYTES / 16];
   memcpy(parts, &x, sizeof parts);
@@ -429,24 +449,24 @@ TARGET static inline __attribute__((always_inline)) QUARTER NAME(sum_of_quarters
 // out[j] = the sum of the lanes of sums[j], of one, two or four vectors.
 TARGET static inline __attribute__((always_inline)) void NAME(sums_of_lanes)(const int count, const VECTOR *sums,
                                                                              REAL *out) {
-  const int side = SQUARE_BYTES / sizeof(REAL);
-  QUARTER quarters[DOTS_N];
-#pragma GCC unroll 4
-  for (int j = 0; j < DOTS_N; j++) {
-    quarters[j] = NAME(sum_of_quarters)(sums[j < count ? j : count - 1]);
-  }
+  const int square = SQUARE_BYTES / sizeof(REAL);
 #pragma GCC unroll 2
-  for (int j = 0; j < count; j += side) {
-    QUARTER sum = SUM_ROWS(quarters + j);
-    memcpy(out + j, &sum, (size_t)(count - j < side ? count - j : side) * sizeof(REAL));
+  for (int j = 0; j < count; j += square) {
+    VECTOR some[SQUARE_BYTES / sizeof(REAL)];
+#pragma GCC unroll 4
+    for (int i = 0; i < square; i++) {
+      some[i] = sums[j + i < count ? j + i : count - 1];
+    }
+    QUARTER sum = NAME(sum_of_quarters)(NAME(sums_in_quarters)(some));
+    memcpy(out + j, &sum, (size_t)(count - j < square ? count - j : square) * sizeof(REAL));
   }
 }
 
 // sums[i * DOTS_N + j] = sum over k of a[i, k] * b[j, k] of contiguous rows. The last lanes are a vector that ends with them.
-TARGET static inline __attribute__((always_inline)) void NAME(dot_up)(const int height, const int columns, int64_t k,
-                                                                      const REAL *const *a, const REAL *const *b,
-                                                                      int64_t next_count, const REAL *next,
-                                                                      int64_t next_m, REAL *out) {
+// |is_panel|: the vectors of the columns' rows lie in b[0] in the order in which they are read.
+TARGET static inline __attribute__((always_inline)) void
+NAME(dot_up)(const int height, const int columns, const bool is_panel, int64_t k, const REAL *const *a,
+             const REAL *const *b, int64_t next_count, const REAL *next, int64_t next_m, REAL *out) {
   const int64_t line = 64 / (int64_t)sizeof(REAL);
   VECTOR sums[DOTS * DOTS_N];
   VECTOR x[DOTS];
@@ -455,6 +475,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(dot_up)(const int 
   for (int i = 0; i < height * columns; i++) {
     sums[i] = (VECTOR){0};
   }
+  const REAL *panel = b[0];
   int64_t l = 0;
   for (; l + LANES <= k; l += LANES) {
     if (l % line == 0) {
@@ -467,8 +488,9 @@ TARGET static inline __attribute__((always_inline)) void NAME(dot_up)(const int 
     }
 #pragma GCC unroll 4
     for (int j = 0; j < columns; j++) {
-      memcpy(&y[j], b[j] + l, sizeof y[j]);
+      memcpy(&y[j], is_panel ? panel + j * LANES : b[j] + l, sizeof y[j]);
     }
+    panel += is_panel ? columns * LANES : 0;
 #pragma GCC unroll 4
     for (int i = 0; i < height; i++) {
       memcpy(&x[i], a[i] + l, sizeof x[i]);
@@ -487,7 +509,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(dot_up)(const int 
     l = k - LANES;
 #pragma GCC unroll 4
     for (int j = 0; j < columns; j++) {
-      memcpy(&y[j], b[j] + l, sizeof y[j]);
+      memcpy(&y[j], is_panel ? panel + j * LANES : b[j] + l, sizeof y[j]);
       y[j] = (VECTOR)((MASK)y[j] & is_left);
     }
 #pragma GCC unroll 4
@@ -510,7 +532,12 @@ TARGET static inline __attribute__((always_inline)) void NAME(dot_up)(const int 
   TARGET static void NAME(dots_##height##_##columns)(int64_t k, const REAL *const *a, const REAL *const *b, \
                                                      int64_t next_count, const REAL *next, int64_t next_m,  \
                                                      REAL *out) {                                           \
-    NAME(dot_up)(height, columns, k, a, b, next_count, next, next_m, out);                                  \
+    NAME(dot_up)(height, columns, false, k, a, b, next_count, next, next_m, out);                           \
+  }
+#define DEFINE_PANEL_DOTS(columns)                                                                                 \
+  TARGET static void NAME(panel_dots_##columns)(int64_t k, const REAL *const *a, const REAL *const *b,             \
+                                                int64_t next_count, const REAL *next, int64_t next_m, REAL *out) { \
+    NAME(dot_up)(DOTS, columns, true, k, a, b, next_count, next, next_m, out);                                     \
   }
 DEFINE_DOTS(1, 1)
 DEFINE_DOTS(1, 2)
@@ -523,13 +550,17 @@ DEFINE_DOTS(4, 1)
 DEFINE_DOTS(4, 2)
 DEFINE_DOTS(4, 4)
 #endif
+DEFINE_PANEL_DOTS(1)
+DEFINE_PANEL_DOTS(2)
+DEFINE_PANEL_DOTS(4)
 #undef DEFINE_DOTS
+#undef DEFINE_PANEL_DOTS
 
 // A tile of at most DOTS by DOTS_N; of three rows or columns the last is computed twice.
-// |next_count| rows from |next| on are asked for.
+// |next_count| rows from |next| on are asked for. |is_panel|: the columns are packed.
 TARGET static void NAME(dot_tile)(int64_t height, int64_t columns, int64_t k, const REAL *a, int64_t a_m, const REAL *b,
-                                  int64_t b_n, int64_t next_count, const REAL *next, REAL *out, int64_t out_m,
-                                  int64_t out_n, bool accumulate) {
+                                  int64_t b_n, bool is_panel, int64_t next_count, const REAL *next, REAL *out,
+                                  int64_t out_m, int64_t out_n, bool accumulate) {
   typedef void dots_fn(int64_t k, const REAL *const *a, const REAL *const *b, int64_t next_count, const REAL *next,
                        int64_t next_m, REAL *out);
   static dots_fn *const dots[][3] = {
@@ -539,6 +570,7 @@ TARGET static void NAME(dot_tile)(int64_t height, int64_t columns, int64_t k, co
     {NAME(dots_4_1), NAME(dots_4_2), NAME(dots_4_4)},
 #endif
   };
+  static dots_fn *const panel_dots[] = {NAME(panel_dots_1), NAME(panel_dots_2), NAME(panel_dots_4)};
   const REAL *as[DOTS];
   const REAL *bs[DOTS_N];
   REAL sums[DOTS * DOTS_N];
@@ -548,11 +580,37 @@ TARGET static void NAME(dot_tile)(int64_t height, int64_t columns, int64_t k, co
   for (int64_t j = 0; j < DOTS_N; j++) {
     bs[j] = b + (j < columns ? j : columns - 1) * b_n;
   }
-  dots[height > 2 ? 2 : height - 1][columns > 2 ? 2 : columns - 1](k, as, bs, next_count, next, a_m, sums);
+  int width = columns > 2 ? 2 : (int)columns - 1;
+  dots_fn *sum_up = is_panel ? panel_dots[width] : dots[height > 2 ? 2 : height - 1][width];
+  sum_up(k, as, bs, next_count, next, a_m, sums);
   for (int64_t i = 0; i < height; i++) {
+    if (columns == DOTS_N && out_n == 1) {
+      REAL row[DOTS_N];
+      memcpy(row, out + i * out_m, sizeof row);
+      for (int j = 0; j < DOTS_N; j++) {
+        row[j] = accumulate ? row[j] + sums[i * DOTS_N + j] : sums[i * DOTS_N + j];
+      }
+      memcpy(out + i * out_m, row, sizeof row);
+      continue;
+    }
     for (int64_t j = 0; j < columns; j++) {
       REAL *to = out + i * out_m + j * out_n;
       *to = accumulate ? *to + sums[i * DOTS_N + j] : sums[i * DOTS_N + j];
+    }
+  }
+}
+
+// Packs the rows of the columns of each tile as a panel: their vectors in the order in which they are read. A third column's is also the
+// fourth's.
+TARGET static void NAME(pack_panels)(int64_t n, int64_t k, const REAL *rhs, int64_t rhs_n, REAL *packed) {
+  for (int64_t j = 0; j < n; j += DOTS_N) {
+    int64_t columns = n - j < DOTS_N ? n - j : DOTS_N;
+    for (int64_t l = 0; l < k; l += LANES) {
+      for (int64_t c = 0; c < (columns > 2 ? DOTS_N : columns); c++) {
+        const REAL *row = rhs + (j + (c < columns ? c : columns - 1)) * rhs_n;
+        memcpy(packed, row + (l + LANES <= k ? l : k - LANES), VECTOR_BYTES);
+        packed += LANES;
+      }
     }
   }
 }
@@ -565,6 +623,15 @@ TARGET static void NAME(dots)(int64_t m, int64_t n, int64_t k, const REAL *lhs, 
     NAME(dots)(n, m, k, rhs, rhs_n, lhs, lhs_m, out, out_n, out_m, accumulate);
     return;
   }
+  enum { MANY = 64 };
+  _Alignas(64) REAL packed[DOTS_BYTES / sizeof(REAL)];
+  int64_t depth = (k + LANES - 1) / LANES * LANES;
+  // Vectors of 64 bytes that are not aligned take two lines each: from panels, which are, half of them take one.
+  bool packs = VECTOR_BYTES == 64 && m >= MANY && n > 1 &&
+               (n + DOTS_N - 1) / DOTS_N * DOTS_N * depth <= DOTS_BYTES / (int64_t)sizeof(REAL);
+  if (packs) {
+    NAME(pack_panels)(n, k, rhs, rhs_n, packed);
+  }
   for (int64_t i = 0; i < m; i += DOTS) {
     int64_t left = m - i > DOTS ? m - i - DOTS : 0;
     int64_t next_rows = left < DOTS ? left : DOTS;
@@ -573,9 +640,9 @@ TARGET static void NAME(dots)(int64_t m, int64_t n, int64_t k, const REAL *lhs, 
       int64_t columns = n - j < DOTS_N ? n - j : DOTS_N;
       int64_t first = next_rows * j / n;
       NAME(dot_tile)
-      (m - i < DOTS ? m - i : DOTS, columns, k, lhs + i * lhs_m, lhs_m, rhs + j * rhs_n, rhs_n,
-       next_rows * (j + columns) / n - first, next + first * lhs_m, out + i * out_m + j * out_n, out_m, out_n,
-       accumulate);
+      (m - i < DOTS ? m - i : DOTS, columns, k, lhs + i * lhs_m, lhs_m, packs ? packed + j * depth : rhs + j * rhs_n,
+       rhs_n, packs, next_rows * (j + columns) / n - first, next + first * lhs_m, out + i * out_m + j * out_n, out_m,
+       out_n, accumulate);
     }
   }
 }
