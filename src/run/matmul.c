@@ -129,6 +129,19 @@ static int64_t split_sum(const indim_host_matmul *s) {
   return parts < room ? parts : room > 1 ? room : 1;
 }
 
+// A matrix times its own transpose is symmetric: an element and its mirror image are the same products, added up in the same order. It
+// is computed in bands of columns, each down to the diagonal only. Returns their width, or 0.
+static int64_t symmetric_band(const indim_host_matmul *s, const void *lhs, const void *rhs) {
+  enum { BANDS = 8, LEAST_DEPTH = 64, PANEL_BYTES = 128 };
+  int64_t panel = PANEL_BYTES / indim_type_bytes((indim_type)s->type);
+  bool is_symmetric = lhs == rhs && s->m == s->n && s->lhs_m == s->rhs_n && s->lhs_k == s->rhs_k &&
+                      (s->batch == 1 || s->lhs_batch == s->rhs_batch);
+  if (!is_symmetric || is_narrow(s) || s->accumulate != 0 || s->n <= panel || s->k < LEAST_DEPTH) {
+    return 0;
+  }
+  return indim_ceil_div(indim_ceil_div(s->n, BANDS), panel) * panel;
+}
+
 // At most, of the built-in product.
 static int32_t vector_bytes_of(const indim_blas *blas) {
   return blas == NULL || blas->vector_bytes == 0 ? 64 : blas->vector_bytes;
@@ -139,6 +152,7 @@ typedef struct job {
   const indim_host_matmul *sizes;
   blocks blocks;
   int64_t depth;  // of a part of the sum, where it is split
+  int64_t band;   // columns of a band of a symmetric product, otherwise 0
   bool by_library;
   char *out;
   const char *lhs;
@@ -155,6 +169,38 @@ static void run_built_in(const job *j, int64_t m, int64_t n, int64_t k, char *ou
   } else {
     indim_gemm_f64(vector_bytes, m, n, k, (const double *)lhs, s->lhs_m, s->lhs_k, (const double *)rhs, s->rhs_k,
                    s->rhs_n, (double *)out, out_m, accumulate);
+  }
+}
+
+// to[j, i] = from[i, j], squares of which stay in L1.
+#define DEFINE_MIRROR(type, REAL)                                                                     \
+  static void mirror_##type(int64_t rows, int64_t columns, const REAL *from, REAL *to, int64_t row) { \
+    enum { SIDE = 16 };                                                                               \
+    for (int64_t first = 0; first < rows; first += SIDE) {                                            \
+      int64_t end = rows - first < SIDE ? rows : first + SIDE;                                        \
+      for (int64_t j = 0; j < columns; j++) {                                                         \
+        for (int64_t i = first; i < end; i++) {                                                       \
+          to[j * row + i] = from[i * row + j];                                                        \
+        }                                                                                             \
+      }                                                                                               \
+    }                                                                                                 \
+  }
+DEFINE_MIRROR(f32, float)
+DEFINE_MIRROR(f64, double)
+
+// The band of columns from |first| on of a symmetric product, and its mirror image.
+static void run_band(const job *j, int64_t first, int64_t k, char *out, int64_t out_m, const char *lhs,
+                     const char *rhs) {
+  const indim_host_matmul *s = j->sizes;
+  int64_t size = indim_type_bytes((indim_type)s->type);
+  int64_t columns = s->n - first < j->band ? s->n - first : j->band;
+  char *band = out + size * first;
+  char *image = out + size * first * out_m;
+  run_built_in(j, first + columns, columns, k, band, out_m, lhs, rhs + size * first * s->rhs_n, false);
+  if (s->type == INDIM_F32) {
+    mirror_f32(first, columns, (const float *)band, (float *)image, out_m);
+  } else {
+    mirror_f64(first, columns, (const double *)band, (double *)image, out_m);
   }
 }
 
@@ -209,6 +255,19 @@ static void run_blocks(void *frame, int64_t begin, int64_t end) {
   }
 }
 
+// Bands number begin to end of the products of the batch, each one's last band, which is the longest, first.
+static void run_bands(void *frame, int64_t begin, int64_t end) {
+  const job *j = frame;
+  const indim_host_matmul *s = j->sizes;
+  int64_t size = indim_type_bytes((indim_type)s->type);
+  int64_t bands = indim_ceil_div(s->n, j->band);
+  for (int64_t i = begin; i < end; i++) {
+    int64_t batch = i / bands;
+    run_band(j, (bands - 1 - i % bands) * j->band, s->k, j->out + size * batch * s->out_batch, s->out_m,
+             j->lhs + size * batch * s->lhs_batch, j->rhs + size * batch * s->rhs_batch);
+  }
+}
+
 static void run_parts(void *frame, int64_t begin, int64_t end) {
   const job *j = frame;
   const indim_host_matmul *s = j->sizes;
@@ -216,8 +275,15 @@ static void run_parts(void *frame, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
     int64_t first = i * j->depth;
     int64_t k = s->k - first < j->depth ? s->k - first : j->depth;
-    run_built_in(j, s->m, s->n, k, j->out + size * i * s->m * s->n, s->n, j->lhs + size * first * s->lhs_k,
-                 j->rhs + size * first * s->rhs_k, false);
+    char *out = j->out + size * i * s->m * s->n;
+    const char *lhs = j->lhs + size * first * s->lhs_k;
+    const char *rhs = j->rhs + size * first * s->rhs_k;
+    if (j->band == 0) {
+      run_built_in(j, s->m, s->n, k, out, s->n, lhs, rhs, false);
+    }
+    for (int64_t at = 0; j->band > 0 && at < s->n; at += j->band) {
+      run_band(j, at, k, out, s->n, lhs, rhs);
+    }
   }
 }
 
@@ -291,21 +357,24 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
   }
   bool by_library = fits_library(blas, s) && indim_matmul_wants_library(s, vector_bytes_of(blas));
   blocks whole = {s->m, s->n, 1, 1};
-  job j = {blas, s, s->single_thread != 0 ? whole : split_blocks(s, by_library), s->k, by_library, out, lhs, rhs};
+  job j = {blas, s, s->single_thread != 0 ? whole : split_blocks(s, by_library), s->k, 0, by_library, out, lhs, rhs};
+  j.band = by_library ? 0 : symmetric_band(s, lhs, rhs);
   int64_t parts = by_library || is_narrow(s) || s->single_thread != 0 ? 1 : split_sum(s);
   if (parts > 1) {
     run_split_sum(&j, parts, parallel, parallel_user);
     return true;
   }
-  int64_t count = s->batch * j.blocks.row_blocks * j.blocks.column_blocks;
+  int64_t count = s->batch * (j.band > 0 ? indim_ceil_div(s->n, j.band) : j.blocks.row_blocks * j.blocks.column_blocks);
+  void (*run)(void *, int64_t, int64_t) = j.band > 0 ? run_bands : run_blocks;
   if (parallel == NULL || s->single_thread != 0 || count == 1) {
-    run_blocks(&j, 0, count);
+    run(&j, 0, count);
     return true;
   }
   // So many products of a batch at a time that a piece is worth handing to another thread.
-  double work = (double)j.blocks.rows * (double)j.blocks.columns * (double)s->k;
+  double work = j.band > 0 ? (double)s->n * (double)j.band / 2 * (double)s->k
+                           : (double)j.blocks.rows * (double)j.blocks.columns * (double)s->k;
   static const double least_work = 2.5e5;  // multiplications
   double together = work > 0 && work < least_work ? least_work / work : 1;
-  parallel(parallel_user, run_blocks, &j, count, together < 1e9 ? (int64_t)together : 1000000000);
+  parallel(parallel_user, run, &j, count, together < 1e9 ? (int64_t)together : 1000000000);
   return true;
 }
