@@ -138,7 +138,8 @@ TEST(ours_at_borders) {
 }
 
 // A matrix times its own transpose, of which both orders and a batch are read from one array.
-static void check_symmetric(indim_type type, int64_t batch, int64_t n, int64_t k, bool is_t, int64_t gap) {
+static void check_symmetric(indim_pool *pool, indim_type type, int64_t batch, int64_t n, int64_t k, bool is_t,
+                            int64_t gap) {
   product p = make(type, batch, n, n, k, is_t, !is_t, gap, false);
   indim_host_matmul *s = &p.sizes;
   s->rhs_k = s->lhs_k;
@@ -148,7 +149,7 @@ static void check_symmetric(indim_type type, int64_t batch, int64_t n, int64_t k
   void *before = filled(&p, p.out_count, 5);
   void *out = filled(&p, p.out_count, 5);
   REQUIRE(side != NULL && before != NULL && out != NULL);
-  CHECK(indim_matmul_run(&(indim_blas){0}, NULL, NULL, s, out, side, side));
+  CHECK(indim_matmul_run(&(indim_blas){0}, pool == NULL ? NULL : indim_pool_run, pool, s, out, side, side));
   int64_t wrong = count_wrong(&p, side, side, before, out);
   CHECK_MSG(wrong == 0, "batch %" PRId64 ", n %" PRId64 ", k %" PRId64 ": %" PRId64 " elements differ", batch, n, k,
             wrong);
@@ -160,12 +161,18 @@ static void check_symmetric(indim_type type, int64_t batch, int64_t n, int64_t k
 TEST(ours_symmetric) {
   static const int64_t sizes[][3] = {{1, 17, 64}, {1, 33, 70},   {1, 100, 300}, {3, 50, 65},
                                      {0, 50, 65}, {1, 290, 129}, {1, 35, 5000}, {1, 64, 63}};
-  for (int bits = 0; bits < 8; bits++) {
+  indim_ctx *cx = NULL;
+  indim_pool *pool = NULL;
+  REQUIRE(indim_ctx_create(NULL, &cx) == INDIM_OK);
+  REQUIRE(indim_pool_create(cx, 3, &pool) == INDIM_OK);
+  for (int bits = 0; bits < 16; bits++) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-      check_symmetric((bits & 1) != 0 ? INDIM_F32 : INDIM_F64, sizes[i][0], sizes[i][1], sizes[i][2], (bits & 2) != 0,
-                      (bits & 4) != 0 ? 3 : 0);
+      check_symmetric((bits & 8) != 0 ? pool : NULL, (bits & 1) != 0 ? INDIM_F32 : INDIM_F64, sizes[i][0], sizes[i][1],
+                      sizes[i][2], (bits & 2) != 0, (bits & 4) != 0 ? 3 : 0);
     }
   }
+  indim_pool_destroy(pool);
+  indim_ctx_destroy(cx);
 }
 
 TEST(library) {
