@@ -184,7 +184,9 @@ void indim_object_dispose(indim_object *o) {
   if (o->object != NULL) {
     LLVMDisposeMemoryBuffer(o->object);
   }
-  if (o->machine != NULL) {
+  if (o->machine != NULL && o->status == INDIM_OK) {
+    indim_machine_release(&o->program->target, o->machine);
+  } else if (o->machine != NULL) {
     LLVMDisposeTargetMachine(o->machine);
   }
   if (o->module != NULL) {

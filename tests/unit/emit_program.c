@@ -182,6 +182,37 @@ TEST(add_of_two_arrays) {
   close_fixture(&f);
 }
 
+// The machine that generates code is kept between compilations: what came before makes no difference.
+TEST(same_object_after_others) {
+  static const char *const targets[] = {"native", "native", "x86-64-v3", "aarch64", "native"};
+  enum { COUNT = sizeof targets / sizeof targets[0] };
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  build_add(&f, INDIM_F32, 100, 8, 4);
+  f.program->argument_count = f.argument_count;
+  f.program->result_count = f.result_count;
+  indim_buffer objects[COUNT];
+  for (int i = 0; i < COUNT; i++) {
+    indim_buffer_init(&objects[i], f.cx);
+    f.program->target = target_named(targets[i]);
+    indim_emit_options options = {.is_cross = true, .out_object = &objects[i]};
+    if (indim_machine_is_there(&f.program->target)) {
+      CHECK_EQ_INT(indim_jit_compile(f.cx, f.program, &options, NULL, &f.code), INDIM_OK);
+      indim_jit_destroy(f.code);
+      f.code = NULL;
+    }
+  }
+  for (int i = 1; i < COUNT; i++) {
+    if (strcmp(targets[i], targets[0]) == 0 && objects[0].data != NULL) {
+      CHECK(objects[i].size == objects[0].size && memcmp(objects[i].data, objects[0].data, objects[0].size) == 0);
+    }
+  }
+  for (int i = 0; i < COUNT; i++) {
+    indim_buffer_deinit(&objects[i]);
+  }
+  close_fixture(&f);
+}
+
 // The bounds come from memory: 0 trips, one, several; the carried value is the result.
 TEST(for_with_bounds_from_memory) {
   fixture f;
@@ -1404,6 +1435,7 @@ TEST(moves_of_too_many_bytes_are_refused) {
 
 #define CASES(X)                      \
   X(add_of_two_arrays)                \
+  X(same_object_after_others)         \
   X(for_with_bounds_from_memory)      \
   X(for_of_one_trip_and_of_none)      \
   X(if_gives_complex_values)          \

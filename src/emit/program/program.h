@@ -276,6 +276,8 @@ bool indim_machine_is_there(const indim_target *target);
 // this LLVM lacks the backend.
 INDIM_CHECKED indim_status indim_machine_create(indim_ctx *cx, const indim_target *target, bool is_for_code,
                                                 LLVMTargetMachineRef *out_machine);
+// For one that made code: this machine's is kept for the next compilation. After a failure it is disposed of instead.
+void indim_machine_release(const indim_target *target, LLVMTargetMachineRef machine);
 
 // jit.c -----------------------------------------------------------------------------------------------------------------
 
