@@ -251,6 +251,11 @@ static void output_body(indim_nest *nest, indim_element_ctx *k, const indim_coor
   }
 }
 
+// Whether threads share as much where loops over few tiles are not unrolled: the loop around vectors is an inner one then.
+static bool keeps_threads(const indim_nest *nest) {
+  return indim_nest_outer_is_parallel(nest) || !indim_nest_worth_threads(nest, indim_nest_elements(nest));
+}
+
 // The tiles of |rows| by p->columns.
 static void run_tiles(indim_product *p, int64_t row_tiles, int64_t column_tiles, int32_t rows) {
   indim_nest nest = {.l = p->l, .rank = p->out_rank, .body = output_body, .user = p, .list = p->list};
@@ -272,7 +277,6 @@ static void run_tiles(indim_product *p, int64_t row_tiles, int64_t column_tiles,
   nest.lanes = nest.vector_dim < 0 ? 1 : p->lanes;
   nest.unroll = 1;
   nest.may_thread = true;
-  nest.is_long = indim_type_is_complex(p->sum);
   p->rows = rows;
   if (p->row_dim >= 0) {
     nest.sizes[p->row_dim] = row_tiles;
@@ -280,6 +284,7 @@ static void run_tiles(indim_product *p, int64_t row_tiles, int64_t column_tiles,
   if (p->column_dim >= 0) {
     nest.sizes[p->column_dim] = column_tiles;
   }
+  nest.is_long = indim_type_is_complex(p->sum) || (rows * p->columns > INDIM_COST_PRODUCT_ROWS && keeps_threads(&nest));
   indim_nest_run(&nest);
 }
 

@@ -436,6 +436,22 @@ static bool is_long_iteration(const indim_nest *nest, int64_t elements) {
          (is_cheap && elements >= INDIM_COST_PARALLEL_MOVES * 8 / (nest->cost + 8));
 }
 
+// A loop of |count| iterations of |within| elements, outside of others.
+static bool is_parallel(const indim_nest *nest, int64_t count, int64_t within) {
+  bool is_long = count >= 4 && is_long_iteration(nest, within);
+  return indim_nest_worth_threads(nest, within * count) && (count >= 2 * INDIM_NEST_PIECES || is_long);
+}
+
+bool indim_nest_outer_is_parallel(const indim_nest *nest) {
+  for (int32_t p = 0; p < nest->rank; p++) {
+    int64_t count = nest->sizes[nest->order[p]];
+    if (count > 1 && nest->order[p] != nest->vector_dim) {
+      return is_parallel(nest, count, indim_nest_elements(nest) / count);
+    }
+  }
+  return false;
+}
+
 static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int64_t low, int64_t high,
                      int32_t segments) {
   indim_lowering *l = nest->l;
@@ -451,10 +467,7 @@ static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int
     nest->copies /= count;
     return;
   }
-  int64_t within = indim_nest_elements(nest) / nest->sizes[dim];
-  bool is_long = high - low >= 4 && is_long_iteration(nest, within);
-  bool threads =
-      indim_nest_worth_threads(nest, within * (high - low)) && (high - low >= 2 * INDIM_NEST_PIECES || is_long);
+  bool threads = is_parallel(nest, high - low, indim_nest_elements(nest) / nest->sizes[dim]);
   bool in_pieces = threads && nest->side > 0;
   index[dim] = (indim_coord){indim_nest_pieces_begin(nest, low, high, in_pieces), 0};
   if (threads && !in_pieces) {
