@@ -7,10 +7,14 @@
 #include "loop/nest/element.h"
 #include "loop/regs/regs_internal.h"
 
-// Strides of the shape's own layout, padding included.
+static bool has_no_elements(const indim_shape *shape) { return indim_shape_element_count(shape) == 0; }
+
+// Strides of the shape's own layout, padding included. An empty array has no place that they would lead to, and its other
+// sizes may be such that their product has no 64 bits.
 static const int64_t *layout_strides(indim_lowering *l, const indim_shape *shape) {
   int64_t *strides = indim_lower_alloc(l, shape->rank, sizeof *strides);
-  if (strides != NULL && shape->rank > 0 && indim_index_strides(l->cx, shape, strides) != INDIM_OK) {
+  if (strides != NULL && shape->rank > 0 && !has_no_elements(shape) &&
+      indim_index_strides(l->cx, shape, strides) != INDIM_OK) {
     indim_loop_fail(&l->b, INDIM_INTERNAL);
   }
   return strides;
@@ -36,7 +40,7 @@ indim_location indim_location_new(indim_lowering *l, const indim_shape *shape, c
   for (int32_t k = 0; k < shape->rank; k++) {
     int32_t d = shape->has_layout ? (int32_t)shape->layout.minor_to_major[k] : shape->rank - 1 - k;
     strides[d] = stride;
-    stride *= shape->sizes[d];
+    stride = has_no_elements(shape) ? 0 : stride * shape->sizes[d];
   }
   at.strides = strides;
   at.storage = indim_loop_storage(&l->b, INDIM_STORAGE_SCRATCH, shape->type, stride, name);
@@ -152,7 +156,7 @@ bool indim_location_is_dense(const indim_shape *shape, const indim_location *at)
     if (shape->sizes[d] != 1 && at->strides[d] != stride) {
       return false;
     }
-    stride *= shape->sizes[d];
+    stride = has_no_elements(shape) ? 0 : stride * shape->sizes[d];
   }
   return true;
 }
@@ -184,7 +188,7 @@ static void emit_constant(indim_lowering *l, indim_flow_item *item) {
   int64_t stride = 1;
   for (int32_t d = shape->rank - 1; d >= 0 && strides != NULL; d--) {
     strides[d] = stride;
-    stride *= shape->sizes[d];
+    stride = has_no_elements(shape) ? 0 : stride * shape->sizes[d];
   }
   item->place = (indim_location){.strides = strides};
   item->place.storage = indim_loop_storage(&l->b, INDIM_STORAGE_CONSTANT, shape->type, count, item->instr->name.data);
