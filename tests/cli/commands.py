@@ -416,6 +416,17 @@ def objects(folder):
     expect("a shared library without a linker", run("compile", "-o", folder / "a.so", p, env=nothing), UNSUPPORTED, err="ld.lld is there")
     expect("a linker that fails", run("compile", "-o", folder / "a.so", p, env={**os.environ, "CC": "false"}), FILE, err="exit code 1")
     report("nothing is left of these", not [f for f in folder.iterdir() if f.name.startswith("a.so")], os.listdir(folder))
+    if not SANITIZED:
+        real, link, pipe = folder / "real.so", folder / "link.so", folder / "pipe.so"
+        real.write_bytes(b"old")
+        link.symlink_to(real)
+        expect("a shared library through a link", run("compile", "-o", link, p), OK)
+        report("the link stays", link.is_symlink() and real.stat().st_size > 1000 and os.access(real, os.X_OK), real.stat())
+        os.mkfifo(pipe)
+        expect("a shared library into a pipe", run("compile", "-o", pipe, p), FILE, err="needs a regular file")
+        report("the pipe stays", pipe.is_fifo(), "")
+        real.unlink(), link.unlink(), pipe.unlink()
+    expect("a header into the object's file", run("compile", "-o", o, "--header", o, p), USAGE, err="give it another file")
     fft = program(folder, "ENTRY e { x = c64[8] parameter(0) ROOT y = c64[8] fft(x), fft_type=FFT, fft_length={8} }", "fft.hlo")
     factor = program(folder, "ENTRY e { x = f32[99,99] parameter(0) ROOT y = f32[99,99] cholesky(x), lower=true }", "factor.hlo")
     expect("what is not self-contained", run("compile", "-o", o, "--self-contained", factor), UNSUPPORTED, err="y (cholesky): it asks the host for lapack")
@@ -748,6 +759,24 @@ def shapes():
     expect("shape, two", run("shape", "f32[2]", "f32[3]"), USAGE)
 
 
+def keeping_programs(folder):
+    """What a program becomes never replaces the program, whatever name leads to it."""
+    p = program(folder, ADD, "kept.hlo")
+    link = folder / "kept_link.hlo"
+    link.symlink_to(p)
+    for output in (p, link):
+        for arguments in (
+            ["compile", "-o", output, p],
+            ["compile", "--dump=loops", "-o", output, p],
+            ["compile", "-o", folder / "kept.o", "--header", output, p],
+            ["view", "-o", output, p],
+            ["tune", "--seconds=1", "-o", output, p],
+            ["diff", "-o", output, p, p],
+        ):
+            expect(f"{arguments}", run(*arguments), USAGE, err="is the program itself")
+    report("the program is kept", p.read_text() == ADD, p.read_text())
+
+
 def hostile_names(folder):
     """No name of a file and no option can make a terminal do anything."""
     evil = "\x1b[31m\x9bX"
@@ -799,6 +828,7 @@ with tempfile.TemporaryDirectory() as name:
     converting(folder)
     functions(folder)
     shapes()
+    keeping_programs(folder)
     hostile_names(folder)
     full_disk(folder)
     leftovers = [p.name for p in folder.iterdir() if ".tmp" in p.name or p.name.count(".") > 1]

@@ -465,6 +465,12 @@ static int make_file(indim_ctx *cx, const command *self, compile_options *option
   if (object->json && !has_output && object->emit != EMIT_NOTHING) {
     return usage_error(self, "--json goes to standard output, and the file elsewhere: -o FILE");
   }
+  if (object->header != NULL && keep_program(self, path, object->header) != EXIT_OK) {
+    return EXIT_USAGE;
+  }
+  if (has_output && object->header != NULL && strcmp(object->header, options->output) == 0) {
+    return usage_error(self, "the header would replace what -o %s names: give it another file", options->output);
+  }
   object->input = path;
   object->output = options->output;
   object->compile = options->compile;
@@ -503,6 +509,9 @@ int command_compile(indim_ctx *cx, const command *self, int argc, char **argv) {
   if (code == EXIT_OK && !is_done && walk.operand_count != 1) {
     code = usage_error(self, "give one file");
   } else if (code == EXIT_OK && !is_done) {
+    code = keep_program(self, walk.operands[0], options.output);
+  }
+  if (code == EXIT_OK && !is_done) {
     options.object.json = options.json;
     code = is_for_file(&options) ? make_file(cx, self, &options, walk.operands[0])
                                  : compile_and_show(cx, self, &options, walk.operands[0]);

@@ -526,5 +526,7 @@ int command_diff(indim_ctx *cx, const command *self, int argc, char **argv) {
   if (strcmp(walk.operands[0], "-") == 0 && strcmp(walk.operands[1], "-") == 0) {
     return usage_error(self, "standard input is one program; give the other one as a file");
   }
-  return run(cx, self, walk.operands, &options);
+  int code = keep_program(self, walk.operands[0], options.output);
+  code = code != EXIT_OK ? code : keep_program(self, walk.operands[1], options.output);
+  return code != EXIT_OK ? code : run(cx, self, walk.operands, &options);
 }

@@ -122,6 +122,18 @@ int open_temporary(const char *path, char **out_name) {
   return mkstemp(*out_name);
 }
 
+bool is_same_file(const char *a, const char *b) {
+  struct stat of_a;
+  struct stat of_b;
+  return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev &&
+         of_a.st_ino == of_b.st_ino;
+}
+
+int keep_program(const command *self, const char *input, const char *output) {
+  bool is_program = output != NULL && strcmp(output, "-") != 0 && is_same_file(input, output);
+  return is_program ? usage_error(self, "-o %s is the program itself, which would be lost", output) : EXIT_OK;
+}
+
 int begin_file(const command *self, const char *path, new_file *out) {
   struct stat status;
   mode_t mask = umask(0);

@@ -225,12 +225,18 @@ static int write_shared(const command *self, const char *path, const indim_objec
     return refuse(self, INDIM_UNSUPPORTED,
                   "a shared library for %s is linked by that system's tools; make an object (--emit=object)", triple);
   }
-  char *input = write_temporary(self, path, indim_object_bytes(object));
-  char *output = input == NULL ? NULL : write_temporary(self, path, indim_str_of(""));
+  struct stat status;
+  if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+    return refuse(self, INDIM_IO, "cannot write %s: %s", path,
+                  S_ISDIR(status.st_mode) ? strerror(EISDIR) : "a shared library needs a regular file");
+  }
+  char *real = real_path_of(path);
+  char *input = write_temporary(self, real, indim_object_bytes(object));
+  char *output = input == NULL ? NULL : write_temporary(self, real, indim_str_of(""));
   int code = output == NULL ? EXIT_FILE : link_shared(self, triple, input, output);
   mode_t mask = umask(0);
   umask(mask);
-  if (code == EXIT_OK && (chmod(output, 0777 & ~mask) != 0 || rename(output, path) != 0)) {
+  if (code == EXIT_OK && (chmod(output, 0777 & ~mask) != 0 || rename(output, real) != 0)) {
     code = refuse(self, INDIM_IO, "cannot write %s: %s", path, strerror(errno));
   }
   if (input != NULL) {
@@ -241,6 +247,7 @@ static int write_shared(const command *self, const char *path, const indim_objec
   }
   free(output);
   free(input);
+  free(real);
   return code;
 }
 

@@ -107,6 +107,10 @@ typedef struct new_file {
 } new_file;
 int begin_file(const command *self, const char *path, new_file *out);
 int end_file(const command *self, new_file *file, int code);
+// Whether two names lead to one regular file that exists.
+bool is_same_file(const char *a, const char *b);
+// A usage error when what a program becomes would replace the program; |output| may be NULL.
+int keep_program(const command *self, const char *input, const char *output);
 // The name without links of the file that |path| is or will be, to be freed with free().
 char *real_path_of(const char *path);
 // Flushes standard output; EXIT_FILE with a message if that fails (a full disk, a closed pipe). |self| may be NULL.

@@ -458,7 +458,8 @@ int command_tune(indim_ctx *cx, const command *self, int argc, char **argv) {
   }
   indim_module *module = NULL;
   indim_status status = INDIM_OK;
-  int code = load_module(cx, self, walk.operands[0], true, &module, &status);
+  int code = keep_program(self, walk.operands[0], options.output);
+  code = code != EXIT_OK ? code : load_module(cx, self, walk.operands[0], true, &module, &status);
   if (code != EXIT_OK || status != INDIM_OK) {
     return code != EXIT_OK ? code : report(cx, status);
   }

@@ -281,5 +281,9 @@ int command_view(indim_ctx *cx, const command *self, int argc, char **argv) {
       return code;
     }
   }
-  return walk.operand_count != 1 ? usage_error(self, "give one file") : view(cx, self, &options, walk.operands[0]);
+  if (walk.operand_count != 1) {
+    return usage_error(self, "give one file");
+  }
+  int code = keep_program(self, walk.operands[0], options.output);
+  return code != EXIT_OK ? code : view(cx, self, &options, walk.operands[0]);
 }
