@@ -465,6 +465,9 @@ def compiling(folder):
     for stage, word in {"graph": "ROOT s =", "loops": "store s[", "llvm": "define i32", "asm": "ret"}.items():
         done = expect(f"--dump={stage}", run("compile", f"--dump={stage}", p), OK, out=word)
         report(f"--dump={stage} alone", "====" not in done.stdout, done.stdout)
+    powers = program(folder, "ENTRY e { x = c64[91] parameter(0) ROOT y = c64[91] power(x, x) }", "powers.hlo")
+    done = expect("powers of many registers", run("compile", "--dump=llvm", powers), OK)
+    report("call one function", re.search(r"call \{ <\d+ x float>, <\d+ x float> \} @function\(", done.stdout) is not None, done.stdout[:500])
     done = expect("two stages", run("compile", "--dump=asm,graph", "--time", "--explain", p), OK)
     order = [line[5:] for line in done.stdout.splitlines() if line.startswith("==== ")]
     report("their order", order == ["graph", "asm", "explain", "time"], order)

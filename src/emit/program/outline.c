@@ -1,7 +1,8 @@
 // Function outlining: where one body computes the same costly function many times (tanh of 60 matrices), its code is
 // emitted once, as a function of the module that is called; inlined, the code generator's time and the code would grow
 // beyond what the caches hold. Fewer occurrences are inlined, as a call would cost more than it saves; but outside of loops, and
-// where a value takes several registers and the function is as many times as long, all occurrences in the program count.
+// where a value takes several registers and the function is as many times as long, all occurrences in the program count. Functions of
+// complex numbers are some of real ones each, so fewer of them are inlined.
 #include "emit/program/program.h"
 #include "loop/target/cost.h"
 
@@ -69,12 +70,33 @@ static bool is_worth_it(const indim_generator *g, const indim_emit_outlined *o, 
   bool is_hot = loop != NULL && loop->kind == INDIM_NODE_FOR;
   int64_t here = is_hot ? registers : registers * o->count;
   bool is_wide = loop == NULL || here >= INDIM_COST_OUTLINED_REGISTERS;
-  return o->count >= INDIM_COST_OUTLINED || (is_wide && registers * o->total >= INDIM_COST_OUTLINED);
+  int32_t most = o->total > 1 && indim_type_is_complex(o->type) ? INDIM_COST_OUTLINED_COMPLEX : INDIM_COST_OUTLINED;
+  return o->count >= most || (is_wide && registers * o->total >= most);
+}
+
+// Of real numbers a vector, of complex ones the vectors of both parts.
+static LLVMTypeRef result_type(const indim_generator *g, indim_type type, LLVMTypeRef part) {
+  LLVMTypeRef parts[2] = {part, part};
+  return indim_type_is_complex(type) ? LLVMStructTypeInContext(g->e.context, parts, 2, 0) : part;
+}
+
+static void build_return(indim_generator *g, indim_status status, indim_type type, LLVMTypeRef part,
+                         const indim_reg *result) {
+  LLVMValueRef whole = LLVMGetPoison(result_type(g, type, part));
+  if (status == INDIM_OK && indim_type_is_complex(type)) {
+    whole = LLVMBuildInsertValue(g->e.builder, whole, result->part[0], 0, "");
+    whole = LLVMBuildInsertValue(g->e.builder, whole, result->part[1], 1, "");
+  } else if (status == INDIM_OK) {
+    whole = result->part[0];
+  }
+  LLVMBuildRet(g->e.builder, whole);
 }
 
 // Emits the outlined function.
 static indim_status make_function(indim_generator *g, const indim_loop_node *node, const indim_type *types,
-                                  LLVMTypeRef type, LLVMValueRef function) {
+                                  LLVMTypeRef part, LLVMValueRef function) {
+  indim_type type = indim_emit_computed_type(g, node->first_result);
+  int32_t part_count = indim_type_is_complex(type) ? 2 : 1;
   LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);
   LLVMValueRef outer = g->e.function;
   indim_reg args[2] = {{{NULL, NULL}}};
@@ -84,13 +106,12 @@ static indim_status make_function(indim_generator *g, const indim_loop_node *nod
   g->e.function = function;
   LLVMSetCurrentDebugLocation2(g->e.builder, NULL);
   LLVMPositionBuilderAtEnd(g->e.builder, LLVMAppendBasicBlockInContext(g->e.context, function, ""));
-  for (int32_t k = 0; k < node->arg_count; k++) {
-    args[k].part[0] = LLVMGetParam(function, (unsigned)k);
+  for (int32_t k = 0; k < node->arg_count * part_count; k++) {
+    args[k / part_count].part[k % part_count] = LLVMGetParam(function, (unsigned)k);
   }
-  indim_status status =
-      indim_emit_scalar(&g->e, &node->u.op, indim_emit_computed_type(g, node->first_result),
-                        indim_emit_value(g, node->first_result)->lanes, node->arg_count, types, args, &result);
-  LLVMBuildRet(g->e.builder, status == INDIM_OK ? result.part[0] : LLVMGetPoison(type));
+  indim_status status = indim_emit_scalar(&g->e, &node->u.op, type, indim_emit_value(g, node->first_result)->lanes,
+                                          node->arg_count, types, args, &result);
+  build_return(g, status, type, part, &result);
   g->e.function = outer;
   LLVMPositionBuilderAtEnd(g->e.builder, here);
   indim_emit_lines_go_on(g);
@@ -100,8 +121,9 @@ static indim_status make_function(indim_generator *g, const indim_loop_node *nod
 indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_node *node, const indim_type *types,
                                         const indim_reg *args, indim_reg *out, bool *out_done) {
   *out_done = false;
-  if (!indim_op_is_function(node->u.op.op) || !indim_type_is_float(indim_emit_computed_type(g, node->first_result)) ||
-      node->arg_count > 2) {
+  indim_type computed = indim_emit_computed_type(g, node->first_result);
+  bool is_complex = indim_type_is_complex(computed);
+  if (!indim_op_is_function(node->u.op.op) || !(indim_type_is_float(computed) || is_complex) || node->arg_count > 2) {
     return INDIM_OK;
   }
   if (g->outlined_body != node->body) {
@@ -111,16 +133,25 @@ indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_nod
   if (i < 0 || !is_worth_it(g, &g->outlined[i], node->body)) {
     return INDIM_OK;
   }
-  LLVMTypeRef type = LLVMTypeOf(args[0].part[0]);
-  LLVMTypeRef parameters[2] = {type, type};
-  LLVMValueRef values[2] = {args[0].part[0], args[node->arg_count - 1].part[0]};
-  LLVMTypeRef function_type = LLVMFunctionType(type, parameters, (unsigned)node->arg_count, 0);
+  LLVMBuilderRef b = g->e.builder;
+  LLVMTypeRef part = LLVMTypeOf(args[0].part[0]);
+  LLVMTypeRef parameters[4] = {part, part, part, part};
+  LLVMValueRef values[4];
+  unsigned count = 0;
+  for (int32_t k = 0; k < node->arg_count; k++) {
+    values[count++] = args[k].part[0];
+    if (is_complex) {
+      values[count++] = args[k].part[1];
+    }
+  }
+  LLVMTypeRef function_type = LLVMFunctionType(result_type(g, computed, part), parameters, count, 0);
   if (g->outlined[i].function == NULL) {
     g->outlined[i].function = LLVMAddFunction(g->e.module, "function", function_type);
-    INDIM_TRY(make_function(g, node, types, type, g->outlined[i].function));
+    INDIM_TRY(make_function(g, node, types, part, g->outlined[i].function));
   }
-  out->part[0] =
-      LLVMBuildCall2(g->e.builder, function_type, g->outlined[i].function, values, (unsigned)node->arg_count, "");
+  LLVMValueRef result = LLVMBuildCall2(b, function_type, g->outlined[i].function, values, count, "");
+  out->part[0] = is_complex ? LLVMBuildExtractValue(b, result, 0, "") : result;
+  out->part[1] = is_complex ? LLVMBuildExtractValue(b, result, 1, "") : NULL;
   *out_done = true;
   return INDIM_OK;
 }

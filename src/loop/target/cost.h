@@ -182,6 +182,8 @@ enum {
 enum {
   // Occurrences of one function in a body from which it is called, not inlined. matrices_60.
   INDIM_COST_OUTLINED = 12,
+  // The same for functions of complex numbers, which are from 300 (exp) to 3000 (power) instructions each.
+  INDIM_COST_OUTLINED_COMPLEX = 3,
   // Registers from which it is called in a loop, too, if the program has so many of them: the call costs little beside the
   // work. Loops around small arrays compile in a fourth of the time.
   INDIM_COST_OUTLINED_REGISTERS = 4,
