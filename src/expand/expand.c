@@ -50,9 +50,9 @@ static indim_status build(indim_expander *x, indim_expand_fn *expand) {
   return label_all(x->b->module, x->instr);
 }
 
-static indim_status make(indim_ctx *cx, const indim_instr *instr, indim_module **out) {
+static indim_status make(indim_ctx *cx, const indim_instr *instr, int32_t bytes_asked, indim_module **out) {
   void *memory = NULL;
-  indim_expander x = {.cx = cx, .instr = instr};
+  indim_expander x = {.cx = cx, .instr = instr, .bytes = bytes_asked};
   size_t bytes = (size_t)instr->operand_count * sizeof *x.operands;
   INDIM_TRY(verify_static(cx, instr));
   INDIM_TRY(indim_alloc_zeroed(cx, bytes, &memory));
@@ -110,7 +110,7 @@ static indim_status reserve(indim_expansions *e) {
   return INDIM_OK;
 }
 
-indim_status indim_expand(indim_expansions *e, const indim_instr *instr, const indim_computation **out) {
+indim_status indim_expand(indim_expansions *e, const indim_instr *instr, int32_t bytes, const indim_computation **out) {
   *out = NULL;
   if (table[instr->op] == NULL) {
     return INDIM_OK;
@@ -119,7 +119,7 @@ indim_status indim_expand(indim_expansions *e, const indim_instr *instr, const i
   indim_expansion *slot = find(e->slots, e->capacity, instr);
   if (slot->instr == NULL) {
     indim_module *module = NULL;
-    INDIM_TRY(make(e->cx, instr, &module));
+    INDIM_TRY(make(e->cx, instr, bytes, &module));
     *slot = (indim_expansion){instr, module};
     e->count++;
   }

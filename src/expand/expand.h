@@ -25,9 +25,10 @@ typedef struct indim_expansions {
 void indim_expansions_init(indim_expansions *e, indim_ctx *cx);
 void indim_expansions_deinit(indim_expansions *e);
 
-// The computation for |instr|, the same for each call; NULL in |*out| for an op that is not made of others. It lives as
-// long as |e|. UNSUPPORTED at the instruction for what its op can say and no expansion does.
-INDIM_CHECKED indim_status indim_expand(indim_expansions *e, const indim_instr *instr, const indim_computation **out);
+// The computation for |instr|, the same for each call; NULL in |*out| for an op that is not made of others. Of integers the
+// |bytes| low bytes are as the instruction gives them (needed.h); those follow from where it stands. It lives as long as |e|. UNSUPPORTED at the instruction for what its op can say and no expansion does.
+INDIM_CHECKED indim_status indim_expand(indim_expansions *e, const indim_instr *instr, int32_t bytes,
+                                        const indim_computation **out);
 // Whether a while loop runs on each element of arrays by itself until that is done: its expansion does so in blocks
 // (while_elementwise.c).
 bool indim_expand_is_while_elementwise(const indim_instr *loop);

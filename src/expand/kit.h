@@ -10,6 +10,7 @@ typedef struct indim_expander {
   indim_ctx *cx;
   indim_builder *b;
   const indim_instr *instr;
+  int32_t bytes;    // low bytes of its elements that are asked for
   value *operands;  // the parameters that stand for its operands, once the computation is begun
   bool is_refused;  // by indim_expand_fail: the error is told at the instruction already
 } indim_expander;

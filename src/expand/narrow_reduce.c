@@ -2,6 +2,9 @@
 //
 //   maximum and minimum of f16 and bf16    of s16 that have their order
 //   argmax with an index of s64            with one of s32, where the dimension has so few elements
+//   sums and bits of integers that         in the type of the bytes of them that anyone asks for (sum(u8) in u32, to u8)
+//   were converted from a narrower type
+//   maximum and minimum of such            in the type they were converted from
 //
 // The bits of a float, those of a magnitude flipped below zero, are in the order of the numbers, with -0 before 0 and the NaNs
 // at both ends. As many as there are of either sign are subtracted, modulo 2^16: then all NaNs are behind infinity, where a
@@ -10,6 +13,7 @@
 
 #include "array/float_format.h"
 #include "expand/kit.h"
+#include "expand/needed.h"
 #include "expand/split.h"
 #include "graph/infer_kit.h"
 #include "indim/literal_util.h"
@@ -129,15 +133,106 @@ static value selection(indim_expander *x) {
   return indim_build_tuple(x->b, results, 2);
 }
 
-bool indim_narrow_reduce_suits(const indim_instr *instr) {
+// Integers ----------------------------------------------------------------------------------------------------------------
+
+// The op of a reducer of two integers; INDIM_OP_COUNT for any other.
+static indim_op op_of_ints(const indim_instr *instr) {
+  const indim_instr *root = reducer_of(instr)->root;
+  bool is_plain = instr->operand_count == 2 && indim_type_is_integral(instr->operands[0]->shape->type) &&
+                  root->operand_count == 2 && root->shape->type == instr->operands[0]->shape->type &&
+                  root->operands[0]->op == INDIM_OP_PARAMETER && root->operands[1]->op == INDIM_OP_PARAMETER &&
+                  root->operands[0] != root->operands[1] && root->op != INDIM_OP_SUBTRACT;  // whose order counts
+  return is_plain ? root->op : INDIM_OP_COUNT;
+}
+
+bool indim_narrow_reduce_is_modular(const indim_instr *instr) { return indim_op_is_modular(op_of_ints(instr)); }
+
+// The type that integers were converted from; their own where they were not.
+static indim_type source_type(const indim_instr *instr) {
+  indim_type source = instr->op == INDIM_OP_CONVERT ? instr->operands[0]->shape->type : instr->shape->type;
+  return source == INDIM_PRED ? INDIM_U8 : source;
+}
+
+static indim_type int_type(int32_t bytes, bool is_signed) {
+  switch (bytes) {
+  case 1:
+    return is_signed ? INDIM_S8 : INDIM_U8;
+  case 2:
+    return is_signed ? INDIM_S16 : INDIM_U16;
+  case 4:
+    return is_signed ? INDIM_S32 : INDIM_U32;
+  default:
+    return INDIM_TYPE_INVALID;
+  }
+}
+
+// The largest of an integer type of at most 63 bits, or else the least.
+static int64_t limit_of(indim_type type, bool is_largest) {
+  bool is_signed = indim_type_is_signed_int(type);
+  int64_t largest = (int64_t)(UINT64_MAX >> (64 - indim_type_bits(type) + (is_signed ? 1 : 0)));
+  return is_largest ? largest : is_signed ? -largest - 1 : 0;
+}
+
+// Where an extreme begins: where all elements go on from, or zero.
+static bool has_plain_init(const indim_instr *instr, bool is_minimum) {
+  const indim_instr *init = instr->operands[1];
+  indim_type type = init->shape->type;
+  return init->op == INDIM_OP_CONSTANT &&
+         (indim_literal_is_all(init->literal, 0) ||
+          (type != INDIM_U64 && indim_literal_is_all(init->literal, limit_of(type, is_minimum))));
+}
+
+// The type to reduce integers in of which |bytes| are asked for; INVALID where that is their own.
+static indim_type narrow_type(const indim_instr *instr, int32_t bytes) {
+  indim_op op = op_of_ints(instr);
+  indim_type type = instr->operands[0]->shape->type;
+  indim_type source = op == INDIM_OP_COUNT ? type : source_type(instr->operands[0]);
+  if (!indim_type_is_integral(source) || indim_type_is_sub_byte(source) ||
+      indim_type_bytes(source) >= indim_type_bytes(type)) {
+    return INDIM_TYPE_INVALID;
+  }
+  if (op == INDIM_OP_MAXIMUM || op == INDIM_OP_MINIMUM) {
+    bool keeps_order = indim_type_is_unsigned_int(source) || indim_type_is_signed_int(type);
+    return keeps_order && has_plain_init(instr, op == INDIM_OP_MINIMUM) ? source : INDIM_TYPE_INVALID;
+  }
+  // Products stay: vectors of bytes have no multiplication.
+  bool is_narrower = indim_op_is_modular(op) && op != INDIM_OP_MULTIPLY && bytes < indim_type_bytes(type);
+  return is_narrower ? int_type(bytes, indim_type_is_signed_int(type)) : INDIM_TYPE_INVALID;
+}
+
+static value narrow_init(indim_expander *x, indim_op op, indim_type type) {
+  if (indim_op_is_modular(op)) {
+    return indim_expand_convert(x, x->operands[1], type);
+  }
+  bool is_zero = indim_literal_is_all(x->instr->operands[1]->literal, 0);
+  return indim_build_scalar_int(x->b, type, is_zero ? 0 : limit_of(type, op == INDIM_OP_MINIMUM));
+}
+
+static value of_ints(indim_expander *x, indim_type type) {
+  int64_t count = 0;
+  const int64_t *dims = indim_instr_ints(x->instr, INDIM_ATTR_DIMENSIONS, &count);
+  indim_op op = op_of_ints(x->instr);
+  const indim_computation *apply = indim_expand_reducer(x, "narrow", op, type);
+  indim_expand_begin(x);
+  value init = narrow_init(x, op, type);
+  value operand = indim_expand_convert(x, x->operands[0], type);
+  value found = indim_build_reduce(x->b, &operand, &init, 1, apply, dims, (int32_t)count);
+  return indim_expand_convert(x, found, x->instr->shape->type);
+}
+
+bool indim_narrow_reduce_suits(const indim_instr *instr, int32_t bytes) {
   return instr->op == INDIM_OP_REDUCE && indim_shape_is_static(instr->operands[0]->shape) &&
          indim_shape_element_count(instr->operands[0]->shape) >= LEAST_ELEMENTS &&
-         (is_extreme(instr) || has_wide_index(instr));
+         (is_extreme(instr) || has_wide_index(instr) || narrow_type(instr, bytes) != INDIM_TYPE_INVALID);
 }
 
 value indim_expand_reduction(indim_expander *x) {
-  if (!indim_narrow_reduce_suits(x->instr)) {
+  if (!indim_narrow_reduce_suits(x->instr, x->bytes)) {
     return indim_split_reduce(x);
+  }
+  indim_type type = narrow_type(x->instr, x->bytes);
+  if (type != INDIM_TYPE_INVALID) {
+    return of_ints(x, type);
   }
   return x->instr->operand_count == 2 ? extreme(x) : selection(x);
 }

@@ -9,6 +9,7 @@
 #include "graph/one_device.h"
 #include "linalg/linalg.h"
 #include "expand/narrow_reduce.h"
+#include "expand/needed.h"
 #include "expand/merge_dims.h"
 #include "expand/outer.h"
 #include "expand/phases.h"
@@ -101,9 +102,9 @@ static indim_status walk_called(maker *m, const indim_instr *instr, const indim_
   return status;
 }
 
-static indim_status walk_expansion(maker *m, const indim_instr *instr, const leaves *of, leaves *out) {
+static indim_status walk_expansion(maker *m, const indim_instr *instr, int32_t bytes, const leaves *of, leaves *out) {
   const indim_computation *expansion = NULL;
-  INDIM_TRY(indim_expand(m->expansions, instr, &expansion));
+  INDIM_TRY(indim_expand(m->expansions, instr, bytes, &expansion));
   if (expansion == NULL) {
     return indim_fail_instr(m->cx, INDIM_INTERNAL, instr, "has no expansion (expand/expand.def)");
   }
@@ -170,14 +171,14 @@ static bool is_older_call(const maker *m, const indim_instr *instr) {
 }
 
 // Whether the instruction becomes a computation of other ops (expand/expand.def): all of its op, or this one.
-static bool is_expanded(const maker *m, const indim_instr *instr) {
+static bool is_expanded(const maker *m, const indim_instr *instr, int32_t bytes) {
   switch ((int)instr->op) {
   case INDIM_OP_FFT:
     return m->options.is_self_contained;
   case INDIM_OP_CUSTOM_CALL:
     return is_older_call(m, instr);
   case INDIM_OP_REDUCE:
-    return (m->options.may_split && indim_split_suits(instr)) || indim_narrow_reduce_suits(instr);
+    return (m->options.may_split && indim_split_suits(instr)) || indim_narrow_reduce_suits(instr, bytes);
   case INDIM_OP_DOT:
     return (m->options.may_split && indim_split_suits(instr)) || indim_outer_suits(instr);
   case INDIM_OP_CONVOLUTION:
@@ -225,6 +226,9 @@ static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of
   if (instr->op == INDIM_OP_SELECT) {
     INDIM_TRY(indim_flow_select_update(m, instr, operands.items, &item));
   }
+  if (instr->op == INDIM_OP_CONVERT) {
+    INDIM_TRY(indim_flow_convert_once(m, instr, operands.items[0], &item));
+  }
   out->is_apart = operands.is_apart;
   if (item != NULL) {
     return one_leaf(m, item, out);
@@ -257,7 +261,7 @@ static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of
   }
   if (indim_expand_is_while_counted(instr)) {
     m->flow->item_count--;  // the loop itself
-    return walk_expansion(m, instr, of, out);
+    return walk_expansion(m, instr, INDIM_NEEDED_ALL, of, out);
   }
   if (instr->op == INDIM_OP_WHILE && indim_shape_is_tuple(instr->shape)) {
     INDIM_TRY(indim_flow_hoist(m, item));
@@ -304,8 +308,9 @@ static indim_status walk_constant(maker *m, const indim_instr *instr, leaves *ou
   return add_constants(m, instr, instr->shape, instr->literal, out);
 }
 
-static indim_status walk_instr(maker *m, const indim_instr *instr, const leaves *arguments, const leaves *of,
-                               leaves *out) {
+// |bytes| of each element are asked for (needed.h).
+static indim_status walk_instr(maker *m, const indim_instr *instr, int32_t bytes, const leaves *arguments,
+                               const leaves *of, leaves *out) {
   switch ((int)instr->op) {
   case INDIM_OP_CONSTANT:
     return indim_shape_is_tuple(instr->shape) ? walk_constant(m, instr, out) : walk_op(m, instr, of, out);
@@ -338,33 +343,18 @@ static indim_status walk_instr(maker *m, const indim_instr *instr, const leaves 
   if (indim_op_is_host_transfer(instr->op)) {
     return indim_host_transfer_refuse(m->cx, instr);
   }
-  return is_expanded(m, instr) ? walk_expansion(m, instr, of, out) : walk_op(m, instr, of, out);
-}
-
-// What the root is computed from, and what has an effect besides, or is sent or awaited.
-static indim_status mark_needed(maker *m, const indim_computation *computation, bool **out) {
-  bool *needed = NULL;
-  INDIM_TRY(indim_flow_array(m->arena, computation->instr_count, sizeof *needed, &needed));
-  needed[computation->root->index] = true;
-  for (int32_t i = computation->instr_count - 1; i >= 0; i--) {
-    const indim_instr *instr = computation->instrs[i];
-    needed[i] = needed[i] || indim_op_is_host_transfer(instr->op) || indim_instr_has_effect(instr);
-    for (int32_t k = 0; needed[i] && k < instr->operand_count; k++) {
-      needed[instr->operands[k]->index] = true;
-    }
-  }
-  *out = needed;
-  return INDIM_OK;
+  return is_expanded(m, instr, bytes) ? walk_expansion(m, instr, bytes, of, out) : walk_op(m, instr, of, out);
 }
 
 static indim_status walk(maker *m, const indim_computation *computation, const leaves *arguments, leaves *out) {
   leaves *of = NULL;
-  bool *needed = NULL;
+  int8_t *needed = NULL;
   INDIM_TRY(indim_flow_array(m->arena, computation->instr_count, sizeof *of, &of));
-  INDIM_TRY(mark_needed(m, computation, &needed));
+  INDIM_TRY(indim_flow_array(m->arena, computation->instr_count, sizeof *needed, &needed));
+  indim_needed_fill(computation, needed);
   for (int32_t i = 0; i < computation->instr_count; i++) {
-    if (needed[i]) {
-      INDIM_TRY(walk_instr(m, computation->instrs[i], arguments, of, &of[i]));
+    if (needed[i] > 0) {
+      INDIM_TRY(walk_instr(m, computation->instrs[i], needed[i], arguments, of, &of[i]));
     }
   }
   *out = of[computation->root->index];

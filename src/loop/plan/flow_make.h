@@ -46,6 +46,10 @@ INDIM_CHECKED indim_status indim_flow_unroll(indim_flow_maker *m, const indim_fl
 // |*out_item| for any other select.
 INDIM_CHECKED indim_status indim_flow_select_update(indim_flow_maker *m, const indim_instr *instr,
                                                     indim_flow_item *const *operands, indim_flow_item **out_item);
+// converts.c: of a convert of converted integers, one of what these were before, or that itself, where it gives the same bits; NULL
+// in |*out_item| for any other convert.
+INDIM_CHECKED indim_status indim_flow_convert_once(indim_flow_maker *m, const indim_instr *instr,
+                                                   indim_flow_item *operand, indim_flow_item **out_item);
 // Puts selects in the place of those results of a conditional, the last item so far, between which both branches only choose.
 INDIM_CHECKED indim_status indim_flow_select_places(indim_flow_maker *m, const indim_instr *instr,
                                                     const indim_flow_item *conditional, int32_t count,
