@@ -797,6 +797,28 @@ TEST(columns_of_several_inputs) {
   }
 }
 
+// Rows with elements behind the last whole vector, which are taken with some of those before them, or on their own.
+TEST(ends_of_rows) {
+  static const char *const types[] = {"s32", "f32", "f64", "s8", "u16", "bf16", "pred"};
+  static const char *const numbers[] = {"add", "maximum", "multiply"};
+  state = 53;
+  for (int i = 0; i < 40 && can_compile(); i++) {
+    const char *type = types[i % 7];
+    bool is_rounded = strcmp(type, "bf16") == 0;
+    const char *op = strcmp(type, "pred") == 0 ? (draw(2) == 0 ? "and" : "or") : numbers[is_rounded ? 1 : draw(3)];
+    long long outer = PICK(1, 5, 40), middle = PICK(1, 1, 3), row = 15 + draw(70);
+    bool is_nested = draw(2) == 0;
+    begin();
+    add_reducer(type, op);
+    add("ENTRY main {\n  x = %s[%lld,%lld,%lld] parameter(0)\n  z = %s[] parameter(1)\n", type, outer, middle, row,
+        type);
+    add(is_nested ? "  ROOT r = %s[%lld] reduce(x, z), dimensions={1,2}, to_apply=f\n}\n"
+                  : "  ROOT r = %s[%lld,%lld] reduce(x, z), dimensions={2}, to_apply=f\n}\n",
+        type, outer, middle);
+    run();
+  }
+}
+
 TEST(rows_in_several_steps) {
   static const int64_t shapes[][2] = {{131, 300}, {257, 129}, {48, 512}, {1021, 40}, {16, 3000}, {320, 1024}};
   state = 14;
@@ -1180,6 +1202,7 @@ TEST(large_rows) {
   X(reductions)                 \
   X(places_of_greatest)         \
   X(columns_of_several_inputs)  \
+  X(ends_of_rows)               \
   X(rows_in_several_steps)      \
   X(bits_of_other_widths)       \
   X(tiles)                      \

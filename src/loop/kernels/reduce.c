@@ -245,7 +245,14 @@ static bool collapses_output(const indim_reduction *r) {
 // |kept| has the sizes of the output's loops. The innermost such dimension is preferred, whose rows are adjacent,
 // unless an outer one fills more than twice as many lanes. If there is none, a partial register per row.
 static void choose_lanes_across_rows(indim_reduction *r, const int64_t *kept, int64_t row) {
+  enum {
+    PARTIAL = 16
+  };  // lanes from which on a row of bytes or halves is cheaper at once than its elements one by one
   int32_t most = 0;
+  if (r->is_single && row >= PARTIAL && indim_type_bytes(r->inputs[0]->shape->type) < 4) {
+    r->lanes = indim_piece_lanes(row, r->lanes);
+    return;
+  }
   for (int32_t d = 0; d < r->rank; d++) {
     int32_t filled = r->is_reduced[d] ? 0 : indim_piece_lanes(kept[d], r->lanes);
     if (filled > row && 2 * filled >= most) {

@@ -62,10 +62,14 @@ void indim_reduce_combine(indim_reduction *r, int32_t count, int32_t lanes, indi
     out[0] = lanes == 1 ? values[0] : indim_loop_reduce(b, r->op, values[0]);
     return;
   }
-  // Each vector has |groups| rows; two vectors are merged while the result fits a register.
+  // Each vector has |groups| rows; two vectors are merged while the result fits a register. Bits are told from all of a vector at once.
   int32_t vectors = count;
   int32_t groups = 1;
   int32_t most = 4;
+  for (int32_t v = 0; r->is_single && lanes > 1 && r->inputs[0]->shape->type == INDIM_PRED && v < count; v++) {
+    values[v] = indim_loop_reduce(b, r->op, values[v]);
+  }
+  lanes = r->is_single && r->inputs[0]->shape->type == INDIM_PRED ? 1 : lanes;
   for (int32_t i = 0; i < r->n; i++) {
     int32_t bytes = (int32_t)indim_type_bytes(r->inputs[i]->shape->type);
     most = r->l->target->vector_bytes / bytes > most ? r->l->target->vector_bytes / bytes : most;
@@ -102,6 +106,8 @@ typedef struct partial {
   indim_value_id *wide, *narrow;
 } partial;
 
+enum { MOST_LANES = 64 };  // of a vector that has some elements again
+
 // Loads the values of all rows at |at|, relative to their starts.
 static void load_rows(indim_reduction *r, const partial *p, int32_t lanes, indim_value_id at, indim_value_id *out) {
   indim_loop_builder *b = &r->l->b;
@@ -131,6 +137,33 @@ static void finish(indim_reduction *r, partial *p) {
 static bool is_idempotent(const indim_reduction *r) {
   return r->is_single && (r->op.op == INDIM_OP_MAXIMUM || r->op.op == INDIM_OP_MINIMUM || r->op.op == INDIM_OP_AND ||
                           r->op.op == INDIM_OP_OR);
+}
+
+// Whether the |rest| elements behind the last whole vector are taken in a vector that ends with the row, rather than in halves of it:
+// one of few lanes is cheaper than a whole one.
+static bool may_overlap(const indim_reduction *r, int64_t rest) {
+  if (is_idempotent(r)) {
+    return r->inputs[0]->cost <= INDIM_COST_LATENCY_BOUND;
+  }
+  bool is_few = rest < r->lanes / 2 && rest == indim_piece_lanes(rest, r->lanes);
+  return r->is_single && r->lanes <= MOST_LANES && !is_few;
+}
+
+// Gives the first |count| lanes of each row the identity: they were taken before.
+static void leave_out(indim_reduction *r, const partial *p, int32_t count, indim_value_id *values) {
+  indim_loop_builder *b = &r->l->b;
+  if (is_idempotent(r) || indim_lower_failed(r->l)) {
+    return;
+  }
+  uint64_t bits[2 * MOST_LANES] = {0};  // with imaginary parts
+  for (int32_t lane = count; lane < r->lanes; lane++) {
+    bits[2 * lane] = 1;
+  }
+  indim_value_id is_new = indim_loop_lanes(b, INDIM_PRED, r->lanes, bits);
+  indim_value_id identity = indim_loop_splat(b, r->identity, r->lanes);
+  for (int32_t k = 0; k < p->count && !indim_lower_failed(r->l); k++) {
+    values[k] = indim_loop_select(b, is_new, values[k], identity);
+  }
 }
 
 // Reduces along the vector dimension. With an op that has an identity, |wide| is carried through the outer reduced
@@ -163,9 +196,10 @@ static void reduce_row(indim_reduction *r, partial *p) {
   if (!r->is_single) {
     finish(r, p);
   }
-  if (done > 0 && done < p->size && is_idempotent(r) && r->inputs[0]->cost <= INDIM_COST_LATENCY_BOUND) {
+  if (done > 0 && done < p->size && may_overlap(r, p->size - done)) {
     // The last elements once more, in vectors that end with the row: their lanes are not combined on their own.
     load_rows(r, p, r->lanes, indim_loop_index(b, p->size - r->lanes), values);
+    leave_out(r, p, r->lanes - (int32_t)(p->size - done), values);
     apply_each(r, p, p->wide, values, p->wide);
     done = p->size;
   }
