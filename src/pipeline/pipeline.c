@@ -117,6 +117,7 @@ indim_status indim_compilation_emit(indim_compilation *c, indim_code **out_code)
   c->times.emit += report.emit_ns;
   c->times.code += report.code_ns;
   status = write_report(c);
+  status = status == INDIM_OK ? indim_poll(c->cx) : status;  // LLVM, which takes the longest, does not look
   if (status != INDIM_OK) {
     c->generator.functions->destroy(*out_code);
     *out_code = NULL;

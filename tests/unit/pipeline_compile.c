@@ -521,6 +521,41 @@ TEST(compiling_is_interrupted) {
   drop(&f);
 }
 
+// What was asked to stop, how often it was asked before the code generator began, and after how many questions it says yes.
+typedef struct asking {
+  int asked, before, most;
+} asking;
+
+static bool later(void *user) {
+  asking *a = user;
+  return ++a->asked > a->most;
+}
+
+static void note_stage(void *user, indim_compile_stage stage) {
+  asking *a = user;
+  a->before = stage == INDIM_COMPILE_EMIT ? a->asked : a->before;
+}
+
+// While LLVM works nobody looks; so its result is asked for once more.
+TEST(compiling_is_interrupted_while_code_is_generated) {
+  fixture f;
+  asking a = {.most = 1 << 20};
+  indim_compile_options options = {.progress = note_stage, .progress_user = &a};
+  if (!can_compile()) {
+    return;
+  }
+  REQUIRE(parse(&f, "ENTRY e { x = f32[3] parameter(0) ROOT y = f32[3] add(x, x) }"));
+  indim_ctx_set_interrupt(f.cx, later, &a);
+  CHECK(indim_compile(f.cx, f.module, &options, &f.exe) == INDIM_OK);
+  CHECK(a.asked >= a.before + 2);
+  indim_executable_destroy(f.exe);
+  f.exe = NULL;
+  a = (asking){.most = a.before + 1};
+  CHECK(indim_compile(f.cx, f.module, &options, &f.exe) == INDIM_INTERRUPTED);
+  CHECK(f.exe == NULL && a.asked == a.before + 2);
+  drop(&f);
+}
+
 TEST(an_endless_loop_is_stopped) {
   fixture f;
   if (!can_compile()) {
@@ -755,33 +790,34 @@ TEST(sizes_are_leaves_behind_their_arrays) {
   drop(&f);
 }
 
-#define CASES(X)                              \
-  X(null_is_refused)                          \
-  X(the_module_may_go)                        \
-  X(leaves_and_layouts)                       \
-  X(sizes_are_leaves_behind_their_arrays)     \
-  X(a_result_in_the_buffer_of_an_argument)    \
-  X(stages_as_text)                           \
-  X(code_is_short_where_it_may_be)            \
-  X(stages_are_told)                          \
-  X(what_does_not_compile_says_where_and_why) \
-  X(computations_that_are_more_than_scalars)  \
-  X(more_than_the_compiler_takes)             \
-  X(a_long_chain_is_cut)                      \
-  X(no_pass_of_that_name)                     \
-  X(what_comes_next_is_asked_for)             \
-  X(more_working_memory_than_there_is)        \
-  X(padding_of_complex_numbers)               \
-  X(elided_and_not_needed)                    \
-  X(every_decision_can_be_left_out)           \
-  X(arrays_of_nearly_all_bytes)               \
-  X(short_loops_in_short_loops)               \
-  X(compiling_is_interrupted)                 \
-  X(long_programs_are_stopped)                \
-  X(a_loop_of_stretches_counts_right)         \
-  X(a_matrix_product_is_stopped)              \
-  X(an_endless_loop_is_stopped)               \
-  X(an_argument_that_is_short_is_refused)     \
+#define CASES(X)                                      \
+  X(null_is_refused)                                  \
+  X(the_module_may_go)                                \
+  X(leaves_and_layouts)                               \
+  X(sizes_are_leaves_behind_their_arrays)             \
+  X(a_result_in_the_buffer_of_an_argument)            \
+  X(stages_as_text)                                   \
+  X(code_is_short_where_it_may_be)                    \
+  X(stages_are_told)                                  \
+  X(what_does_not_compile_says_where_and_why)         \
+  X(computations_that_are_more_than_scalars)          \
+  X(more_than_the_compiler_takes)                     \
+  X(a_long_chain_is_cut)                              \
+  X(no_pass_of_that_name)                             \
+  X(what_comes_next_is_asked_for)                     \
+  X(more_working_memory_than_there_is)                \
+  X(padding_of_complex_numbers)                       \
+  X(elided_and_not_needed)                            \
+  X(every_decision_can_be_left_out)                   \
+  X(arrays_of_nearly_all_bytes)                       \
+  X(short_loops_in_short_loops)                       \
+  X(compiling_is_interrupted)                         \
+  X(compiling_is_interrupted_while_code_is_generated) \
+  X(long_programs_are_stopped)                        \
+  X(a_loop_of_stretches_counts_right)                 \
+  X(a_matrix_product_is_stopped)                      \
+  X(an_endless_loop_is_stopped)                       \
+  X(an_argument_that_is_short_is_refused)             \
   X(threads_give_the_same_bits)
 
 TEST_MAIN(CASES)
