@@ -9,7 +9,7 @@ void indim_eval_dense_strides(const indim_shape *shape, int64_t *out_strides) {
   int64_t stride = 1;
   for (int32_t d = shape->rank - 1; d >= 0; d--) {
     out_strides[d] = stride;
-    stride *= shape->sizes[d];
+    stride = (int64_t)((uint64_t)stride * (uint64_t)shape->sizes[d]);  // too large for any but an empty array
   }
 }
 
