@@ -11,6 +11,11 @@ enum {
 };
 static const size_t most_kept = (size_t)1 << 30;  // bytes in all
 
+static size_t size_of_bin(int bin) {
+  size_t low = (size_t)LEAST_KEPT << (bin / STEPS);
+  return low + low / STEPS * (size_t)(bin % STEPS + 1);
+}
+
 // Bin of a size, and the size that all blocks in it have; -1 for sizes that are not kept.
 static int bin_of(size_t size, size_t *out_size) {
   *out_size = (size + PLUGIN_ALIGNMENT - 1) / PLUGIN_ALIGNMENT * PLUGIN_ALIGNMENT;
@@ -18,14 +23,14 @@ static int bin_of(size_t size, size_t *out_size) {
     return -1;
   }
   int bin = 0;
-  for (size_t low = LEAST_KEPT;; low *= 2) {
-    for (size_t step = 1; step <= STEPS; step++, bin++) {
-      if (size <= low + low / STEPS * step) {
-        *out_size = low + low / STEPS * step;
-        return bin < PLUGIN_BINS ? bin : -1;
-      }
-    }
+  while (bin < PLUGIN_BINS && size_of_bin(bin) < size) {
+    bin++;
   }
+  if (bin == PLUGIN_BINS) {
+    return -1;
+  }
+  *out_size = size_of_bin(bin);
+  return bin;
 }
 
 static void *take_kept(pjrt_client *client, int bin, size_t size) {
@@ -35,7 +40,26 @@ static void *take_kept(pjrt_client *client, int bin, size_t size) {
     client->kept[bin] = found->next;
     client->kept_bytes -= size;
   }
+  client->kept_used[bin] = ++client->kept_clock;
   pthread_mutex_unlock(&client->kept_lock);
+  return found;
+}
+
+// Gives back the kept block of |size| bytes at the front of |bin|.
+static void drop_kept(pjrt_client *client, int bin, size_t size) {
+  plugin_kept *kept = client->kept[bin];
+  client->kept[bin] = kept->next;
+  client->kept_bytes -= size;
+  free(kept);
+}
+
+// The bin with blocks, other than |bin|, that was not used for the longest time; -1: none.
+static int least_used_bin(const pjrt_client *client, int bin) {
+  int found = -1;
+  for (int i = 0; i < PLUGIN_BINS; i++) {
+    bool is_older = found < 0 || client->kept_used[i] < client->kept_used[found];
+    found = i != bin && client->kept[i] != NULL && is_older ? i : found;
+  }
   return found;
 }
 
@@ -46,9 +70,15 @@ static bool keep(pjrt_client *client, void *data, size_t size) {
     return false;
   }
   pthread_mutex_lock(&client->kept_lock);
-  // Not more than was ever in use at once.
+  // Not more than was ever in use at once. Sizes that are no longer asked for make room, else they would take all of it for good.
   size_t limit = (size_t)atomic_load(&client->peak_bytes);
-  bool fits = client->kept_bytes + whole <= (limit < most_kept ? limit : most_kept);
+  limit = limit < most_kept ? limit : most_kept;
+  client->kept_used[bin] = ++client->kept_clock;
+  for (int other = least_used_bin(client, bin); other >= 0 && client->kept_bytes + whole > limit;
+       other = least_used_bin(client, bin)) {
+    drop_kept(client, other, size_of_bin(other));
+  }
+  bool fits = client->kept_bytes + whole <= limit;
   if (fits) {
     plugin_kept *kept = data;
     kept->next = client->kept[bin];

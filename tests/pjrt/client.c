@@ -225,6 +225,22 @@ TEST(memory_stats) {
   end_client(client);
 }
 
+// What is kept of arrays of one size makes room for those of the next.
+TEST(kept_sizes) {
+  pjrt_client *client = make_client();
+  pjrt_client_devices_args devices = {.client = client};
+  CHECK_OK(call_Client_Devices(&devices));
+  static float values[1 << 16];
+  end_buffer(floats(client, values, 1 << 16));
+  pjrt_device_memory_stats_args stats = {.device = devices.devices[0]};
+  CHECK_OK(call_Device_MemoryStats(&stats));
+  CHECK_EQ_INT(stats.pool_bytes.value, 1 << 18);
+  end_buffer(floats(client, values, 5 << 13));
+  CHECK_OK(call_Device_MemoryStats(&stats));
+  CHECK_EQ_INT(stats.pool_bytes.value, 5 << 15);
+  end_client(client);
+}
+
 // Events ---------------------------------------------------------------------------------------------------------------
 
 typedef struct call {
@@ -738,6 +754,7 @@ TEST(error_buffers) {
   X(client_and_device)   \
   X(memories)            \
   X(memory_stats)        \
+  X(kept_sizes)          \
   X(events)              \
   X(events_that_fail)    \
   X(buffers_from_host)   \
