@@ -227,6 +227,32 @@ static bool moves_rows(const indim_nest *nest, int32_t dim, int32_t row) {
   return moves && (moved == 0 || (moved == 1 && loads == 1 && nest->cost == 0));
 }
 
+// Whether rows along |row|, parts of which come from rows of other lengths, or are the same everywhere (a pad, arrays side by side, a
+// part of a row), are put together in registers, with vectors along |dim| (stack.c). Vectors along rows would be short; what is
+// computed must be loaded by vectors that are taken apart.
+static bool joins_rows(const indim_nest *nest, int32_t dim, int32_t row) {
+  enum { MOST_STRIDE = 4, MOST_COST = 64 };
+  const indim_access_list *list = nest->list;
+  int64_t size = nest->sizes[row];
+  bool joins = dim != row && size > 1 && size <= 2 * (int64_t)nest->lanes && size <= INDIM_STACK_ROW &&
+               size * nest->lanes <= INDIM_STACK_LANES && indim_nest_longest_segment(nest, dim) >= nest->lanes &&
+               indim_nest_longest_segment(nest, row) < nest->lanes && !list->is_full &&
+               nest->cost * size <= MOST_COST && list->count > 1;
+  bool is_stacked = false;
+  for (int32_t i = 0; i < list->count && joins; i++) {
+    const indim_access *access = &list->accesses[i];
+    const int64_t *strides = access->strides;
+    indim_type type = access->storage->type;
+    int64_t stride = strides == NULL ? 0 : indim_index_abs(strides[dim]);
+    bool is_stored = access->item == NULL;
+    joins = strides != NULL && !access->is_packed && type != INDIM_PRED && !indim_type_is_complex(type) &&
+            (is_stored ? strides[row] == 1 && strides[dim] == size
+                       : stride <= MOST_STRIDE || (nest->cost <= 1 && stride <= INDIM_STACK_ROW));
+    is_stacked = is_stacked || is_stored;
+  }
+  return joins && is_stacked;
+}
+
 // A short dimension along which the result is contiguous, where vectors are stored with a stride of its size: those of all its
 // elements together fill memory, and are interleaved. -1: none.
 static int32_t interleaved_dim(const indim_nest *nest) {
@@ -236,7 +262,7 @@ static int32_t interleaved_dim(const indim_nest *nest) {
     for (int32_t d = 0; d < nest->rank && strides != NULL; d++) {
       bool is_short = nest->sizes[d] > 1 && nest->sizes[d] <= INDIM_COST_UNROLLED_LOOP && d != nest->vector_dim &&
                       nest->cost <= INDIM_COST_LONG_BODY;
-      is_short = is_short || moves_rows(nest, nest->vector_dim, d);
+      is_short = is_short || moves_rows(nest, nest->vector_dim, d) || joins_rows(nest, nest->vector_dim, d);
       if (is_short && strides[d] == 1 && strides[nest->vector_dim] == nest->sizes[d]) {
         return d;
       }
@@ -267,7 +293,9 @@ static void prefer_interleaved(indim_nest *nest) {
   bool is_short =
       may_change && indim_nest_longest_segment(nest, nest->vector_dim) <= SHORT && nest->cost <= INDIM_COST_LONG_BODY;
   for (int32_t d = nest->rank - 1; d >= 0 && may_change; d--) {
-    if (d != nest->vector_dim && ((is_short && interleaves_along(nest, d)) || moves_rows(nest, d, nest->vector_dim))) {
+    bool is_better = (is_short && interleaves_along(nest, d)) || moves_rows(nest, d, nest->vector_dim) ||
+                     joins_rows(nest, d, nest->vector_dim);
+    if (d != nest->vector_dim && is_better) {
       nest->vector_dim = d;
       return;
     }

@@ -1,13 +1,20 @@
 // Rows of a short dimension, written out by a nest whose vectors lie along another one (indim_nest.stacked): what is stored for
 // each element of the rows is kept until the rows are whole. Rows that repeat an element, or that are moved as they are, as the
-// pixels of a mirrored image, become whole vectors by one shuffle for each, where they are shorter than a vector; all others are stored element
+// pixels of a mirrored image, become whole vectors by one shuffle for each, where they are shorter than a vector; so do rows that are put
+// together from parts of other rows, as a pad's and a concatenate's, and from what was computed. All others are stored element
 // by element with the stride of a row, which the code generator interleaves where rows are short enough.
 //
 //   x x x x y y y y z z ...     from a vector of x, y, z, ...
 //   d e f a b c                 from a b c d e f
+//   0 a b c 0 0 d e f 0         from a b c d e f and a vector of 0
 #include "loop/ir/affine.h"
 #include "loop/ir/build.h"
 #include "loop/nest/element.h"
+
+enum {
+  MOST_DISTANCE = 1 << 16,  // of columns of the same rows
+  MOST_SOURCES = 12         // vectors that one vector of memory is made of
+};
 
 void indim_stack_keep(indim_element_ctx *k, indim_storage *storage, indim_value_id address, indim_value_id value,
                       int64_t step) {
@@ -140,6 +147,175 @@ static bool store_moved(indim_element_ctx *k, const indim_stack *s) {
   return true;
 }
 
+// Pieces of rows ------------------------------------------------------------------------------------------------------
+//
+// In general the elements of rows come from vectors that were computed and from rows of several arrays, whose own length may be
+// another. Each vector of memory is then one shuffle of the vectors that it meets, and of rows it meets what is contiguous in memory
+// there, not the elements of one column.
+
+// What the elements at one place of all rows are: a vector, or lanes of an array with a stride.
+typedef struct column {
+  indim_value_id value;
+  int32_t rows;    // first column of the same array and stride; -1: of none
+  int64_t offset;  // from that one's address
+} column;
+
+// The elements of memory between the first and the last one that columns load, as offsets from the first column's address.
+typedef struct span {
+  int64_t low, high;
+} span;
+
+// The sources of one vector that is stored.
+typedef struct sources {
+  indim_value_id vectors[MOST_SOURCES];
+  int32_t count;
+  int32_t map[INDIM_STACK_LANES];
+} sources;
+
+static const indim_loop_node *load_of(const indim_element_ctx *k, const indim_stack *s, int32_t i) {
+  const indim_loop_program *program = k->l->program;
+  const indim_loop_node *node = program->values[s->values[i]].node;
+  bool is_load = node != NULL && node->kind == INDIM_NODE_LOAD && !node->u.memory.has_mask && !node->u.memory.fresh &&
+                 indim_index_abs(node->u.memory.lane_stride) > 1 && program->values[node->args[0]].lanes == 1 &&
+                 program->values[s->values[i]].lanes == k->lanes &&
+                 program->storages[node->u.memory.storage] != s->storage;
+  return is_load ? node : NULL;
+}
+
+// Finds which columns are of the same rows, and what of these is read.
+static void find_rows(const indim_element_ctx *k, const indim_stack *s, column *columns, span *spans) {
+  for (int32_t i = 0; i < s->count; i++) {
+    const indim_loop_node *node = load_of(k, s, i);
+    columns[i] = (column){.value = s->values[i], .rows = -1};
+    for (int32_t j = 0; j <= i && node != NULL && columns[i].rows < 0; j++) {
+      const indim_loop_node *first = j == i ? node : columns[j].rows == j ? load_of(k, s, j) : NULL;
+      int64_t offset = 0;
+      bool is_same = first != NULL && first->u.memory.storage == node->u.memory.storage &&
+                     first->u.memory.lane_stride == node->u.memory.lane_stride &&
+                     is_after(k, first->args[0], node->args[0], &offset) && indim_index_abs(offset) < MOST_DISTANCE;
+      if (is_same) {
+        columns[i].rows = j;
+        columns[i].offset = offset;
+        int64_t last = offset + (k->lanes - 1) * node->u.memory.lane_stride;
+        int64_t low = offset < last ? offset : last;
+        int64_t high = offset < last ? last : offset;
+        spans[j].low = j == i || low < spans[j].low ? low : spans[j].low;
+        spans[j].high = j == i || high > spans[j].high ? high : spans[j].high;
+      }
+    }
+  }
+  for (int32_t i = 0; i < s->count; i++) {
+    int32_t rows = columns[i].rows;
+    columns[i].rows = rows >= 0 && spans[rows].high - spans[rows].low + 1 >= k->lanes ? rows : -1;
+  }
+}
+
+static int32_t add_source(sources *from, indim_value_id vector) {
+  for (int32_t i = 0; i < from->count; i++) {
+    if (from->vectors[i] == vector) {
+      return i;
+    }
+  }
+  if (from->count == MOST_SOURCES) {
+    return -1;
+  }
+  from->vectors[from->count] = vector;
+  return from->count++;
+}
+
+// The vector that loads the element |offset| of rows and as many after it as it has lanes, but nothing behind |all|.
+static int32_t add_loaded(indim_element_ctx *k, const indim_stack *s, int32_t rows, const span *all, int64_t offset,
+                          sources *from, int64_t *out_start) {
+  indim_loop_builder *b = &k->l->b;
+  const indim_loop_node *node = load_of(k, s, rows);
+  int64_t start = offset + k->lanes - 1 <= all->high ? offset : all->high - k->lanes + 1;
+  indim_storage *storage = k->l->program->storages[node->u.memory.storage];
+  indim_value_id address = indim_loop_add_const(b, node->args[0], start);
+  *out_start = start;
+  return add_source(from, indim_loop_load(b, storage, address, k->lanes, 1));
+}
+
+// The sources of |lanes| elements of memory from |at| on; false: they are too many.
+static bool find_sources(indim_element_ctx *k, const indim_stack *s, const column *columns, const span *spans,
+                         int32_t at, sources *from) {
+  from->count = 0;
+  for (int32_t i = 0; i < k->lanes; i++) {
+    from->map[i] = -1;
+  }
+  for (int32_t next = 0; next < k->lanes; next++) {
+    const column *c = &columns[(at + next) % s->count];
+    int32_t row = (at + next) / s->count;
+    int32_t source = 0;
+    if (from->map[next] >= 0) {
+      continue;
+    }
+    if (c->rows < 0) {
+      source = add_source(from, c->value);
+      from->map[next] = source * k->lanes + row;
+      if (source < 0) {
+        return false;
+      }
+      continue;
+    }
+    // The least of the elements of these rows that are not there yet, and all that the vector from there on has.
+    int64_t stride = load_of(k, s, c->rows)->u.memory.lane_stride;
+    int64_t least = c->offset + row * stride;
+    for (int32_t i = next; i < k->lanes; i++) {
+      const column *other = &columns[(at + i) % s->count];
+      int64_t offset = other->offset + (at + i) / s->count * stride;
+      least = other->rows == c->rows && from->map[i] < 0 && offset < least ? offset : least;
+    }
+    int64_t start = 0;
+    source = add_loaded(k, s, c->rows, &spans[c->rows], least, from, &start);
+    if (source < 0) {
+      return false;
+    }
+    for (int32_t i = next; i < k->lanes; i++) {
+      const column *other = &columns[(at + i) % s->count];
+      int64_t offset = other->offset + (at + i) / s->count * stride - start;
+      if (other->rows == c->rows && from->map[i] < 0 && offset >= 0 && offset < k->lanes) {
+        from->map[i] = source * k->lanes + (int32_t)offset;
+      }
+    }
+    next -= from->map[next] < 0 ? 1 : 0;  // its own turn comes with a vector further on
+  }
+  return true;
+}
+
+// Vectors of memory from pieces of rows and computed vectors; false if these are so many that stores with a stride are better.
+static bool store_pieces(indim_element_ctx *k, const indim_stack *s) {
+  enum { INTERLEAVED = 4 };  // rows of so many that the code generator interleaves
+  indim_loop_builder *b = &k->l->b;
+  column columns[INDIM_STACK_ROW];
+  span spans[INDIM_STACK_ROW] = {{0, 0}};
+  indim_value_id parts[INDIM_STACK_ROW];
+  int32_t used = 0;
+  bool has_rows = false;
+  find_rows(k, s, columns, spans);
+  for (int32_t i = 0; i < s->count; i++) {
+    has_rows = has_rows || columns[i].rows >= 0;
+  }
+  if (s->count <= INTERLEAVED && !has_rows) {
+    return false;
+  }
+  for (int32_t j = 0; j < s->count; j++) {
+    sources from;
+    if (!find_sources(k, s, columns, spans, j * k->lanes, &from) || indim_lower_failed(k->l)) {
+      return false;
+    }
+    used += from.count;
+    parts[j] = indim_loop_shuffle(b, from.count, from.vectors, k->lanes, from.map);
+  }
+  if (s->count <= INTERLEAVED && used > 2 * s->count) {
+    return false;
+  }
+  for (int32_t j = 0; j < s->count; j++) {
+    indim_loop_store(b, s->storage, indim_loop_add_const(b, s->addresses[0], (int64_t)j * k->lanes), parts[j], 1,
+                     k->streams);
+  }
+  return true;
+}
+
 void indim_stack_store(indim_element_ctx *k) {
   const indim_stack *s = k->stack;
   indim_loop_builder *b = &k->l->b;
@@ -148,9 +324,11 @@ void indim_stack_store(indim_element_ctx *k) {
   }
   indim_type type = s->count > 0 ? s->storage->type : INDIM_PRED;
   bool may_shuffle = k->lanes > 1 && s->count * k->lanes <= INDIM_STACK_LANES && type != INDIM_PRED &&
-                     !indim_type_is_complex(type) && fills_memory(k, s) &&
-                     indim_loop_value_of(b, s->values[0])->lanes == k->lanes;
-  if (may_shuffle && (store_repeated(k, s) || store_moved(k, s))) {
+                     !indim_type_is_complex(type) && fills_memory(k, s);
+  for (int32_t i = 0; i < s->count && may_shuffle; i++) {
+    may_shuffle = indim_loop_value_of(b, s->values[i])->lanes == k->lanes;
+  }
+  if (may_shuffle && (store_repeated(k, s) || store_moved(k, s) || store_pieces(k, s))) {
     return;
   }
   for (int32_t i = 0; i < s->count; i++) {
