@@ -2,8 +2,12 @@
 #include <string.h>
 
 #include "array/index_plan.h"
+#include "base/size.h"
 #include "indim/index.h"
 #include "indim/shape_util.h"
+#include "loop/ir/affine.h"
+#include "loop/ir/build.h"
+#include "loop/ir/index_math.h"
 #include "loop/nest/element.h"
 #include "loop/regs/regs_internal.h"
 
@@ -104,6 +108,51 @@ static indim_coord tiled_address(indim_element_ctx *k, const indim_shape *shape,
   return address;
 }
 
+// The steps from lane to lane of a constant vector of indices; 0: they differ.
+static int64_t step_of(const indim_loop_node *lanes, int32_t count) {
+  int64_t step = (int64_t)(lanes->u.lanes.bits[2] - lanes->u.lanes.bits[0]);
+  for (int32_t i = 2; i < count; i++) {
+    step = (int64_t)(lanes->u.lanes.bits[2 * i] - lanes->u.lanes.bits[2 * i - 2]) == step ? step : 0;
+  }
+  return step;
+}
+
+// Lanes whose addresses are equally far apart after all, as where those that a reshape divided come together again, as the first
+// one's address and a step.
+static indim_coord without_lanes(indim_element_ctx *k, indim_coord address) {
+  indim_loop_builder *b = &k->l->b;
+  const indim_loop_value *old = indim_loop_value_of(b, address.base);
+  indim_affine lanes;
+  indim_affine first = {.count = 0};
+  int64_t step = 0;
+  if (address.step != 0 || old->lanes == 1 || old->lanes != k->lanes) {
+    return address;
+  }
+  indim_affine_of(b->program, address.base, &lanes);
+  bool is_even = indim_affine_widen(&first, 1, lanes.low, lanes.high);
+  for (int32_t i = 0; i < lanes.count && is_even; i++) {
+    const indim_loop_node *node = indim_loop_node_of(b, lanes.terms[i]);
+    if (node != NULL && node->kind == INDIM_NODE_SPLAT) {
+      is_even = indim_affine_add(&first, node->args[0], lanes.coefficients[i]);
+      continue;
+    }
+    int64_t own = node != NULL && node->kind == INDIM_NODE_LANES ? step_of(node, k->lanes) : 0;
+    is_even = own != 0 && indim_index_mul(own, lanes.coefficients[i], &own) && indim_int_add(step, own, &step) &&
+              indim_affine_widen(&first, lanes.coefficients[i], (int64_t)node->u.lanes.bits[0],
+                                 (int64_t)node->u.lanes.bits[0]);
+  }
+  int64_t reach = 0;
+  if (!is_even || step == 0 || !indim_index_mul(step, k->lanes - 1, &reach)) {
+    return address;
+  }
+  indim_value_id base = indim_loop_affine(b, first.low, first.count, first.terms, first.coefficients);
+  const indim_loop_value *range = indim_loop_value_of(b, base);
+  bool is_known = indim_int_add(range->low, reach < 0 ? reach : 0, &first.low) &&
+                  indim_int_add(range->high, reach > 0 ? reach : 0, &first.high);
+  old = indim_loop_value_of(b, address.base);
+  return is_known && first.low >= old->low && first.high <= old->high ? (indim_coord){base, step} : address;
+}
+
 indim_coord indim_location_address_coord(indim_element_ctx *k, const indim_shape *shape, const indim_location *at,
                                          const indim_coord *index) {
   indim_loop_builder *b = &k->l->b;
@@ -122,6 +171,7 @@ indim_coord indim_location_address_coord(indim_element_ctx *k, const indim_shape
     }
     address.step = has_lanes ? 0 : address.step;
     address.base = indim_loop_affine(b, 0, shape->rank, bases, at->strides);
+    address = has_lanes ? without_lanes(k, address) : address;
   }
   if (at->base != 0) {
     address = indim_coord_add(k, address, (indim_coord){at->base, 0});
