@@ -9,6 +9,7 @@
 #include "graph/one_device.h"
 #include "linalg/linalg.h"
 #include "expand/narrow_reduce.h"
+#include "expand/columns.h"
 #include "expand/needed.h"
 #include "expand/merge_dims.h"
 #include "expand/outer.h"
@@ -186,6 +187,8 @@ static bool is_expanded(const maker *m, const indim_instr *instr, int32_t bytes)
            ((!m->options.has_library || !indim_type_is_float(instr->shape->type)) && indim_phases_suit(instr));
   case INDIM_OP_WHILE:
     return indim_expand_is_while_elementwise(instr) || indim_pivots_suit(instr);
+  case INDIM_OP_GATHER:
+    return indim_columns_suit(m->cx, instr);
   default:
     return indim_op_class_of(instr->op) == INDIM_OP_CLASS_EXPAND;
   }
