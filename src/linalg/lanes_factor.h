@@ -194,31 +194,36 @@ INLINE MASK OF(pivot_row)(int64_t m, const ELEMENT *column, int64_t k) {
   return row;
 }
 
-// Of few rows behind row k: each takes it where it is the pivot's.
-TARGET static void OF(exchange_few_rows)(int64_t m, int64_t n, ELEMENT *a, int64_t ld, int64_t k, MASK pivots) {
-  MASK is_pivot[LANES];
-  for (int64_t i = k + 1; i < m; i++) {
-    is_pivot[i - k - 1] = pivots == NAME(all_int)(i);
+// Exchanges row k of one column of few rows behind it with the row that is the pivot's; |column| begins at row k.
+INLINE void OF(exchange_in_column)(int64_t rows, const MASK *is_pivot, ELEMENT *column) {
+  ELEMENT old = column[0];
+  ELEMENT new = old;
+  for (int64_t i = 0; i < rows; i++) {
+    ELEMENT x = column[i + 1];
+    new = OF(select)(is_pivot[i], x, new);
+    column[i + 1] = OF(select)(is_pivot[i], old, x);
   }
+  column[0] = new;
+}
+
+// Of few rows behind row k, whose column is exchanged and divided by the pivot: exchanges them in the other columns, and eliminates
+// in those up to |end|.
+TARGET static void OF(exchange_and_eliminate)(int64_t m, int64_t n, int64_t end, ELEMENT *a, int64_t ld, int64_t k,
+                                              const MASK *is_pivot) {
+  const ELEMENT *factors = a + k + 1 + k * ld;
   for (int64_t j = 0; j < n; j++) {
     ELEMENT *column = a + k + j * ld;
-    ELEMENT old = column[0];
-    ELEMENT new = old;
-    for (int64_t i = 1; i < m - k; i++) {
-      ELEMENT x = column[i];
-      new = OF(select)(is_pivot[i - 1], x, new);
-      column[i] = OF(select)(is_pivot[i - 1], old, x);
+    if (j != k) {
+      OF(exchange_in_column)(m - k - 1, is_pivot, column);
     }
-    column[0] = new;
+    for (int64_t i = 0; i < m - k - 1 && j > k && j < end; i++) {
+      column[i + 1] = OF(minus_product)(column[i + 1], factors[i], column[0]);
+    }
   }
 }
 
 // Exchanges row k of each matrix with its row |pivots|, of those beyond the last, too: they are stored over it (lanes_block.h).
-TARGET static void OF(exchange_rows)(int64_t m, int64_t n, ELEMENT *a, int64_t ld, int64_t k, MASK pivots) {
-  if (m - k - 1 < LANES) {
-    OF(exchange_few_rows)(m, n, a, ld, k, pivots);
-    return;
-  }
+TARGET static void OF(exchange_rows)(int64_t n, ELEMENT *a, int64_t ld, int64_t k, MASK pivots) {
   for (int64_t l = 0; l < LANES; l++) {
     REAL *x = (REAL *)(a + k) + l;
     REAL *y = (REAL *)(a + pivots[l]) + l;
@@ -248,7 +253,16 @@ TARGET static void OF(getrf)(const indim_lanes_block *b, ELEMENT *scratch) {
     for (int64_t k = first; k < end; k++) {
       ELEMENT *column = a + k * ld;
       MASK pivot = OF(pivot_row)(m, column, k);
-      OF(exchange_rows)(m, n, a, ld, k, pivot);
+      MASK is_pivot[LANES];
+      bool has_few = m - k - 1 < LANES;
+      if (has_few) {
+        for (int64_t i = k + 1; i < m; i++) {
+          is_pivot[i - k - 1] = pivot == NAME(all_int)(i);
+        }
+        OF(exchange_in_column)(m - k - 1, is_pivot, column + k);
+      } else {
+        OF(exchange_rows)(n, a, ld, k, pivot);
+      }
       pivots[k] = pivot + 1;
       // Of a pivot of 0 the column below is 0, too: divided by 1 it stays, and eliminates nothing.
       MASK is_zero = OF(is_zero)(column[k]);
@@ -257,6 +271,10 @@ TARGET static void OF(getrf)(const indim_lanes_block *b, ELEMENT *scratch) {
       info = NAME(select_int)(is_zero & (info == 0), NAME(all_int)(k + 1), info);
       for (int64_t i = k + 1; i < m; i++) {
         column[i] = OF(quotient)(column[i], &divisor);
+      }
+      if (has_few) {
+        OF(exchange_and_eliminate)(m, n, end, a, ld, k, is_pivot);
+        continue;
       }
       OF(subtract_product)
       (false, m - k - 1, end - k - 1, 1, column + k + 1, 1, ld, column + k + ld, 1, ld, column + k + 1 + ld, 1, ld);
