@@ -61,8 +61,7 @@ static void merge_output(indim_product *p, indim_nest *nest) {
 static bool is_adjacent(const indim_nest *nest, int32_t dim) {
   bool is = false;
   for (int32_t i = 0; i < nest->list->count; i++) {
-    const int64_t *strides = nest->list->accesses[i].strides;
-    is = is || (strides != NULL && indim_index_abs(strides[dim]) == 1);
+    is = is || indim_access_is_adjacent(&nest->list->accesses[i], dim);
   }
   return is;
 }

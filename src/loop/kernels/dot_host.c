@@ -317,6 +317,16 @@ static bool is_cheap(const indim_flow_item *operand) {
   return operand->placement != INDIM_PLACEMENT_INLINE || operand->cost <= INDIM_COST_AGAIN;
 }
 
+// Whether vectors of an operand are fetched lane by lane, for each tile of rows anew: a copy of it fetches them once.
+static bool is_fetched_by_lanes(const indim_product *p) {
+  bool is = false;
+  for (int32_t i = 0; i < p->list->count && p->vector_dim >= 0; i++) {
+    const indim_access *access = &p->list->accesses[i];
+    is = is || (access->strides == NULL && !indim_access_is_adjacent(access, p->vector_dim));
+  }
+  return is;
+}
+
 // The type that an operand is multiplied in: its own, of integers of less than 8 bits that of 8, of floats otherwise that of the
 // sums. INVALID where the host has none.
 static indim_type factor_type(const indim_product *p, const indim_flow_item *operand) {
@@ -339,8 +349,9 @@ bool indim_product_call_packed(indim_product *p) {
   int64_t k = size_of_group(p, INDIM_PRODUCT_CONTRACTED);
   int64_t work = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k);
   bool is_batch = p->vector_dim >= 0 && p->vector_dim < p->out_rank && p->group[p->vector_dim] == INDIM_PRODUCT_BATCH;
-  bool is_large = work >= (is_batch ? INDIM_COST_PACKED_BATCH : INDIM_COST_HOST_PRODUCT) &&
-                  m >= INDIM_COST_PACKED_SIDE && n >= INDIM_COST_PACKED_SIDE && k >= INDIM_COST_PACKED_SIDE;
+  int64_t least = is_fetched_by_lanes(p) ? INDIM_COST_FETCHED_SIDE : INDIM_COST_PACKED_SIDE;
+  bool is_large = work >= (is_batch ? INDIM_COST_PACKED_BATCH : INDIM_COST_HOST_PRODUCT) && m >= least && n >= least &&
+                  k >= INDIM_COST_PACKED_SIDE;
   indim_type lhs_type = factor_type(p, p->lhs);
   indim_type rhs_type = factor_type(p, p->rhs);
   bool is_plain = lhs_type != INDIM_TYPE_INVALID && rhs_type != INDIM_TYPE_INVALID && l->loop_depth == 0 &&

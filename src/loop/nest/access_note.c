@@ -56,6 +56,42 @@ static bool decompose(const indim_lowering *l, const indim_access_analysis *s, i
   return true;
 }
 
+// Whether |v| follows from the index of |dim|, or may: |budget| is of values that are looked at.
+static bool may_depend(const indim_lowering *l, const indim_access_analysis *s, indim_value_id v, int32_t dim,
+                       int32_t *budget) {
+  const indim_loop_node *node = l->program->values[v].node;
+  int32_t found = dim_of_index(s, v);
+  if (found >= 0 || is_defined_outside(l, s, v)) {
+    return found == dim;
+  }
+  bool depends = --*budget < 0 || node == NULL || node->bodies[0] != NULL;
+  for (int32_t i = 0; !depends && i < node->arg_count; i++) {
+    depends = may_depend(l, s, node->args[i], dim, budget);
+  }
+  return depends;
+}
+
+// A dimension of which |v| is the index plus what does not depend on it, as of x[k / 2, j] and x[row[k], j]; -1: none.
+static int32_t adjacent_dim(const indim_lowering *l, const indim_access_analysis *s, indim_value_id v) {
+  enum { MOST_VALUES = 64 };
+  indim_affine sum;
+  if (l->program->values[v].lanes != 1) {
+    return -1;
+  }
+  indim_affine_of(l->program, v, &sum);
+  for (int32_t d = 0; d < s->rank; d++) {
+    int32_t budget = MOST_VALUES;
+    bool is_adjacent = indim_affine_coefficient(&sum, s->index[d]) == 1;
+    for (int32_t i = 0; i < sum.count && is_adjacent; i++) {
+      is_adjacent = sum.terms[i] == s->index[d] || !may_depend(l, s, sum.terms[i], d, &budget);
+    }
+    if (is_adjacent) {
+      return d;
+    }
+  }
+  return -1;
+}
+
 // The address where all of the nest's indices are 0, computed outside the nest.
 static indim_value_id address_at_zero(indim_lowering *l, const indim_access_analysis *s, indim_value_id v) {
   if (dim_of_index(s, v) >= 0) {
@@ -70,6 +106,10 @@ static indim_value_id address_at_zero(indim_lowering *l, const indim_access_anal
     (void)indim_affine_remove(&address, s->index[d]);
   }
   return indim_loop_sum(&l->b, &address, 1);
+}
+
+bool indim_access_is_adjacent(const indim_access *access, int32_t dim) {
+  return access->strides == NULL ? access->adjacent_dim == dim : indim_index_abs(access->strides[dim]) == 1;
 }
 
 static void note_access(indim_lowering *l, const indim_flow_item *item, const indim_location *at,
@@ -87,7 +127,7 @@ static void note_access(indim_lowering *l, const indim_flow_item *item, const in
   bool only_indices = false;
   int64_t constant = 0;
   indim_access *access = &list->accesses[list->count++];
-  *access = (indim_access){.item = item, .storage = at->storage, .is_packed = at->packed_bits != 0};
+  *access = (indim_access){.item = item, .storage = at->storage, .is_packed = at->packed_bits != 0, .adjacent_dim = -1};
   if (decompose(l, s, address, strides, &only_indices, &constant)) {
     int64_t *kept = indim_lower_alloc(l, s->rank, sizeof *kept);
     if (kept != NULL) {
@@ -95,6 +135,8 @@ static void note_access(indim_lowering *l, const indim_flow_item *item, const in
     }
     access->strides = kept;
     access->base = address_at_zero(l, s, address);
+  } else {
+    access->adjacent_dim = adjacent_dim(l, s, address);
   }
 }
 

@@ -42,12 +42,9 @@ static int64_t vector_score(const indim_nest *nest, int32_t dim) {
   int64_t score = 0;
   for (int32_t i = 0; i < list->count; i++) {
     const indim_access *access = &list->accesses[i];
-    if (access->strides == NULL) {
-      continue;
-    }
-    int64_t stride = indim_index_abs(access->strides[dim]);
+    bool is_constant = access->strides != NULL && access->strides[dim] == 0;
     int64_t weight = access->item == NULL ? 3 : 2;
-    score += stride == 1 ? 2 * weight : stride == 0 ? weight : 0;
+    score += indim_access_is_adjacent(access, dim) ? 2 * weight : is_constant ? weight : 0;
   }
   return score;
 }
@@ -62,9 +59,9 @@ static bool fills_lines(const indim_nest *nest, int32_t dim, int32_t lanes) {
   bool fills = false;
   for (int32_t i = 0; i < list->count && is_long; i++) {
     const int64_t *strides = list->accesses[i].strides;
-    bool is_whole = strides != NULL && indim_index_abs(strides[dim]) == 1;
+    bool is_whole = indim_access_is_adjacent(&list->accesses[i], dim);
     for (int32_t d = 0; d < nest->rank && is_whole; d++) {
-      is_whole = nest->sizes[d] == 1 || strides[d] != 0;
+      is_whole = nest->sizes[d] == 1 || strides == NULL || strides[d] != 0;
     }
     fills = fills || is_whole;
   }

@@ -89,7 +89,12 @@ typedef struct indim_access {
   bool is_packed;          // the address counts places, and |storage| has bytes
   const int64_t *strides;  // elements moved by one step of each dimension; NULL: not constant
   indim_value_id base;     // the address where all indices are 0, if the strides are constant
+  int32_t
+      adjacent_dim;  // if not: a dimension along which elements are adjacent all the same, as those of rows that an index in memory names; -1: none
 } indim_access;
+
+// Whether the elements along |dim| are adjacent.
+bool indim_access_is_adjacent(const indim_access *access, int32_t dim);
 
 enum { INDIM_MAX_ACCESSES = 256, INDIM_MAX_SPLIT_POINTS = 16 };
 

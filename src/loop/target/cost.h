@@ -121,6 +121,8 @@ enum {
   INDIM_COST_HOST_SIDE_OF_LONG = 2,
   // The same of a product whose operands are copied first: an element of a copy serves so many multiplications.
   INDIM_COST_PACKED_SIDE = 16,
+  // The same where an element costs more to fetch than to multiply.
+  INDIM_COST_FETCHED_SIDE = 2,
   // Multiplications of each product from which that pays where a nest's lanes would be of the batch. products.batch_last_32.
   INDIM_COST_PACKED_BATCH = 30 * 1000,
   // The host reads what is contiguous in a convolution's image from so many elements on without packing it. conv_*.
