@@ -18,7 +18,10 @@
 #include "graph/infer_kit.h"
 #include "indim/literal_util.h"
 
-enum { LEAST_ELEMENTS = 64 };
+enum {
+  LEAST_ELEMENTS = 64,
+  FEW_INDICES = 4,  // no more of them pay for converting the result
+};
 
 // Extremes of floats ------------------------------------------------------------------------------------------------------
 
@@ -86,7 +89,8 @@ static bool has_wide_index(const indim_instr *instr) {
   }
   const indim_instr *init = instr->operands[3];
   int32_t dim = iota_dim(instr->operands[1]);
-  return dim >= 0 && instr->operands[1]->shape->sizes[dim] <= INT32_MAX && init->op == INDIM_OP_CONSTANT &&
+  return dim >= 0 && instr->operands[1]->shape->sizes[dim] > FEW_INDICES &&
+         instr->operands[1]->shape->sizes[dim] <= INT32_MAX && init->op == INDIM_OP_CONSTANT &&
          indim_literal_is_all(init->literal, 0);
 }
 
