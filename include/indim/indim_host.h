@@ -55,6 +55,8 @@ typedef struct indim_host_matmul {
   int64_t single_thread;     // 1: called by one piece of a parallel loop; the calling thread computes all of it
   // Of the operands' elements; 0: |type|. F32 is summed of BF16, too, and S32 of S8, U8 and S16, each of the two another if so.
   int64_t lhs_type, rhs_type;
+  int64_t
+      is_symmetric;  // 1: rhs is the transpose of lhs, in the same array: the upper half of each product need not be computed
 } indim_host_matmul;
 
 // The kinds of fft, XLA's.

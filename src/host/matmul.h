@@ -24,4 +24,10 @@ static inline bool indim_matmul_takes(int64_t type, int64_t lhs, int64_t rhs) {
          (type == INDIM_HOST_S32 && indim_matmul_is_small_int(lhs) && indim_matmul_is_small_int(rhs));
 }
 
+// Whether the right operand is the transpose of the left one if both start at the same address.
+static inline bool indim_matmul_is_own_transpose(const indim_host_matmul *p) {
+  return p->m == p->n && p->lhs_m == p->rhs_n && p->lhs_k == p->rhs_k &&
+         (p->batch <= 1 || p->lhs_batch == p->rhs_batch) && indim_matmul_lhs_type(p) == indim_matmul_rhs_type(p);
+}
+
 #endif  // INDIM_HOST_MATMUL_H

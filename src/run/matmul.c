@@ -131,12 +131,10 @@ static int64_t split_sum(const indim_host_matmul *s) {
 
 // A matrix times its own transpose is symmetric: an element and its mirror image are the same products, added up in the same order. It
 // is computed in bands of columns, each down to the diagonal only. Returns their width, or 0.
-static int64_t symmetric_band(const indim_host_matmul *s, const void *lhs, const void *rhs) {
+static int64_t symmetric_band(const indim_host_matmul *s) {
   enum { BANDS = 8, LEAST_DEPTH = 64, PANEL_BYTES = 128 };
   int64_t panel = PANEL_BYTES / indim_type_bytes((indim_type)s->type);
-  bool is_symmetric = lhs == rhs && s->m == s->n && s->lhs_m == s->rhs_n && s->lhs_k == s->rhs_k &&
-                      (s->batch == 1 || s->lhs_batch == s->rhs_batch);
-  if (!is_symmetric || is_narrow(s) || s->accumulate != 0 || s->n <= panel || s->k < LEAST_DEPTH) {
+  if (s->is_symmetric == 0 || is_narrow(s) || s->accumulate != 0 || s->n <= panel || s->k < LEAST_DEPTH) {
     return 0;
   }
   return indim_ceil_div(indim_ceil_div(s->n, BANDS), panel) * panel;
@@ -188,19 +186,26 @@ static void run_built_in(const job *j, int64_t m, int64_t n, int64_t k, char *ou
 DEFINE_MIRROR(f32, float)
 DEFINE_MIRROR(f64, double)
 
-// The band of columns from |first| on of a symmetric product, and its mirror image.
-static void run_band(const job *j, int64_t first, int64_t k, char *out, int64_t out_m, const char *lhs,
-                     const char *rhs) {
+static int64_t columns_of_band(const job *j, int64_t first) {
+  const indim_host_matmul *s = j->sizes;
+  return s->n - first < j->band ? s->n - first : j->band;
+}
+
+// Of a symmetric product, rows |begin| to |end| of the band of columns from |first| on, and their mirror image.
+static void run_band(const job *j, int64_t first, int64_t begin, int64_t end, int64_t k, char *out, int64_t out_m,
+                     const char *lhs, const char *rhs) {
   const indim_host_matmul *s = j->sizes;
   int64_t size = indim_type_bytes((indim_type)s->type);
-  int64_t columns = s->n - first < j->band ? s->n - first : j->band;
-  char *band = out + size * first;
-  char *image = out + size * first * out_m;
-  run_built_in(j, first + columns, columns, k, band, out_m, lhs, rhs + size * first * s->rhs_n, false);
+  int64_t columns = columns_of_band(j, first);
+  int64_t mirrored = (end < first ? end : first) - begin;
+  char *band = out + size * (begin * out_m + first);
+  char *image = out + size * (first * out_m + begin);
+  run_built_in(j, end - begin, columns, k, band, out_m, lhs + size * begin * s->lhs_m, rhs + size * first * s->rhs_n,
+               false);
   if (s->type == INDIM_F32) {
-    mirror_f32(first, columns, (const float *)band, (float *)image, out_m);
+    mirror_f32(mirrored, columns, (const float *)band, (float *)image, out_m);
   } else {
-    mirror_f64(first, columns, (const double *)band, (double *)image, out_m);
+    mirror_f64(mirrored, columns, (const double *)band, (double *)image, out_m);
   }
 }
 
@@ -255,7 +260,23 @@ static void run_blocks(void *frame, int64_t begin, int64_t end) {
   }
 }
 
-// Bands number begin to end of the products of the batch, each one's last band, which is the longest, first.
+// Threads share a band of many columns: pieces of twice as many rows, the last one of one to three times as many. Of fewer columns
+// the order of a sum depends on the rows (FEW_DOTS of gemm.c).
+static int64_t pieces_of_band(const job *j, int64_t first) {
+  enum { MANY_COLUMNS = 33 };
+  int64_t pieces = (first + columns_of_band(j, first) + j->band) / (2 * j->band);
+  return pieces > 1 && columns_of_band(j, first) >= MANY_COLUMNS ? pieces : 1;
+}
+
+static int64_t pieces_of_bands(const job *j) {
+  int64_t pieces = 0;
+  for (int64_t first = 0; first < j->sizes->n; first += j->band) {
+    pieces += pieces_of_band(j, first);
+  }
+  return pieces;
+}
+
+// Bands number begin to end of the products of the batch.
 static void run_bands(void *frame, int64_t begin, int64_t end) {
   const job *j = frame;
   const indim_host_matmul *s = j->sizes;
@@ -263,7 +284,28 @@ static void run_bands(void *frame, int64_t begin, int64_t end) {
   int64_t bands = indim_ceil_div(s->n, j->band);
   for (int64_t i = begin; i < end; i++) {
     int64_t batch = i / bands;
-    run_band(j, (bands - 1 - i % bands) * j->band, s->k, j->out + size * batch * s->out_batch, s->out_m,
+    int64_t first = i % bands * j->band;
+    run_band(j, first, 0, first + columns_of_band(j, first), s->k, j->out + size * batch * s->out_batch, s->out_m,
+             j->lhs + size * batch * s->lhs_batch, j->rhs + size * batch * s->rhs_batch);
+  }
+}
+
+// Pieces number begin to end of the bands of the products of the batch.
+static void run_band_pieces(void *frame, int64_t begin, int64_t end) {
+  const job *j = frame;
+  const indim_host_matmul *s = j->sizes;
+  int64_t size = indim_type_bytes((indim_type)s->type);
+  int64_t all = pieces_of_bands(j);
+  for (int64_t i = begin; i < end; i++) {
+    int64_t batch = i / all;
+    int64_t piece = i % all;
+    int64_t first = 0;
+    for (; piece >= pieces_of_band(j, first); first += j->band) {
+      piece -= pieces_of_band(j, first);
+    }
+    int64_t row = piece * 2 * j->band;
+    int64_t row_end = piece + 1 == pieces_of_band(j, first) ? first + columns_of_band(j, first) : row + 2 * j->band;
+    run_band(j, first, row, row_end, s->k, j->out + size * batch * s->out_batch, s->out_m,
              j->lhs + size * batch * s->lhs_batch, j->rhs + size * batch * s->rhs_batch);
   }
 }
@@ -282,7 +324,7 @@ static void run_parts(void *frame, int64_t begin, int64_t end) {
       run_built_in(j, s->m, s->n, k, out, s->n, lhs, rhs, false);
     }
     for (int64_t at = 0; j->band > 0 && at < s->n; at += j->band) {
-      run_band(j, at, k, out, s->n, lhs, rhs);
+      run_band(j, at, 0, at + columns_of_band(j, at), k, out, s->n, lhs, rhs);
     }
   }
 }
@@ -349,7 +391,8 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
                       const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs) {
   const indim_host_matmul *s = sizes;
   if (!indim_matmul_takes(s->type, indim_matmul_lhs_type(s), indim_matmul_rhs_type(s)) || s->batch < 0 || s->m < 0 ||
-      s->n < 0 || s->k < 0 || (s->lhs_m != 1 && s->lhs_k != 1) || (s->rhs_k != 1 && s->rhs_n != 1)) {
+      s->n < 0 || s->k < 0 || (s->lhs_m != 1 && s->lhs_k != 1) || (s->rhs_k != 1 && s->rhs_n != 1) ||
+      (s->is_symmetric != 0 && !indim_matmul_is_own_transpose(s))) {
     return false;
   }
   if (s->batch == 0 || s->m == 0 || s->n == 0) {
@@ -358,23 +401,26 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
   bool by_library = fits_library(blas, s) && indim_matmul_wants_library(s, vector_bytes_of(blas));
   blocks whole = {s->m, s->n, 1, 1};
   job j = {blas, s, s->single_thread != 0 ? whole : split_blocks(s, by_library), s->k, 0, by_library, out, lhs, rhs};
-  j.band = by_library ? 0 : symmetric_band(s, lhs, rhs);
+  j.band = by_library ? 0 : symmetric_band(s);
   int64_t parts = by_library || is_narrow(s) || s->single_thread != 0 ? 1 : split_sum(s);
   if (parts > 1) {
     run_split_sum(&j, parts, parallel, parallel_user);
     return true;
   }
-  int64_t count = s->batch * (j.band > 0 ? indim_ceil_div(s->n, j.band) : j.blocks.row_blocks * j.blocks.column_blocks);
-  void (*run)(void *, int64_t, int64_t) = j.band > 0 ? run_bands : run_blocks;
-  if (parallel == NULL || s->single_thread != 0 || count == 1) {
-    run(&j, 0, count);
+  bool is_parallel = parallel != NULL && s->single_thread == 0;
+  int64_t pieces = j.band == 0   ? j.blocks.row_blocks * j.blocks.column_blocks
+                   : is_parallel ? pieces_of_bands(&j)
+                                 : indim_ceil_div(s->n, j.band);
+  void (*run)(void *, int64_t, int64_t) = j.band == 0 ? run_blocks : is_parallel ? run_band_pieces : run_bands;
+  if (!is_parallel || s->batch * pieces == 1) {
+    run(&j, 0, s->batch * pieces);
     return true;
   }
   // So many products of a batch at a time that a piece is worth handing to another thread.
-  double work = j.band > 0 ? (double)s->n * (double)j.band / 2 * (double)s->k
+  double work = j.band > 0 ? (double)j.band * (double)j.band * 2 * (double)s->k
                            : (double)j.blocks.rows * (double)j.blocks.columns * (double)s->k;
   static const double least_work = 2.5e5;  // multiplications
   double together = work > 0 && work < least_work ? least_work / work : 1;
-  parallel(parallel_user, run, &j, count, together < 1e9 ? (int64_t)together : 1000000000);
+  parallel(parallel_user, run, &j, s->batch * pieces, together < 1e9 ? (int64_t)together : 1000000000);
   return true;
 }

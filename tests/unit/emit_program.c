@@ -1190,7 +1190,7 @@ static int32_t see_matmul(void *user, const indim_host_matmul *sizes, void *cons
 }
 
 TEST(host_matmul) {
-  static const indim_host_matmul numbers = {INDIM_F32, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, INDIM_F32};
+  static const indim_host_matmul numbers = {INDIM_F32, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, INDIM_F32, 0};
   fixture f;
   REQUIRE(open_fixture(&f));
   indim_loop_builder *b = &f.b;

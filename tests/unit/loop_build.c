@@ -949,7 +949,7 @@ static void refuse_strangers(indim_loop_builder *b, int what, indim_value_id zer
     indim_loop_for_end(b, NULL, NULL);
     indim_loop_if_else(b, 1, &inside);
   } else if (what == 26) {
-    const indim_host_matmul numbers = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0, 0, 0};
+    const indim_host_matmul numbers = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0, 0, 0, 0};
     call_matmul(b, (indim_storage *const[]){x, x, x}, (const indim_value_id[]){zero, zero, zero}, numbers);
   } else if (what == 27) {
     indim_loop_reduce(b, (indim_loop_op){.op = INDIM_OP_ADD}, none);

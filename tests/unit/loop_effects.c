@@ -89,7 +89,7 @@ TEST(products) {
   memory m;
   indim_effect e[INDIM_MAX_EFFECTS];
   REQUIRE(open_memory(&m));
-  indim_host_matmul numbers = {INDIM_F32, 1, 4, 5, 6, 0, -6, 1, 0, 5, 1, 0, 5, 0, 0, 0, 0};
+  indim_host_matmul numbers = {INDIM_F32, 1, 4, 5, 6, 0, -6, 1, 0, 5, 1, 0, 5, 0, 0, 0, 0, 0};
   const indim_value_id at[3] = {m.zero, indim_loop_index(&m.f.b, 18), m.zero};
   indim_storage *const storages[3] = {m.r, m.a, m.a};
   for (int i = 0; i < 2; i++) {

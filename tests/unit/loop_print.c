@@ -104,7 +104,7 @@ static void build_every_node(indim_loop_builder *b) {
   indim_loop_copy(b, t, zero, a, indim_loop_index(b, 8), 16);
   indim_loop_fill(b, t, zero, out, 2);
   indim_loop_prefetch(b, a, zero, 64, 16);
-  const indim_host_matmul numbers = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0, 0, 0};
+  const indim_host_matmul numbers = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0, 0, 0, 0};
   call_matmul(b, (indim_storage *const[]){r, a, t}, (const indim_value_id[]){zero, zero, zero}, numbers);
 }
 

@@ -75,7 +75,7 @@ static bool build_subject(subject *s) {
   s->fill = last(b);
   indim_loop_prefetch(b, s->a, indim_loop_index(b, 60), 60, 16);
   s->prefetch = last(b);
-  const indim_host_matmul numbers = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0, 0, 0};
+  const indim_host_matmul numbers = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0, 0, 0, 0};
   indim_value_id zero = indim_loop_index(b, 0);
   call_matmul(b, (indim_storage *const[]){s->t, s->a, s->a}, (const indim_value_id[]){zero, zero, zero}, numbers);
   s->host = last(b);
@@ -196,13 +196,14 @@ static bool know_what_is_loaded(subject *s) {
   X(s.prefetch->u.prefetch.count = -1, "starts at an s64 address in its storage")                      \
   /* the host */                                                                                       \
   X(s.host->u.host.storage_count = 2, "2 storages, 3 addresses")                                       \
-  X(s.host->u.host.number_count = 14, "matmul takes 3 storages, of which it writes 1, and 17 numbers") \
+  X(s.host->u.host.number_count = 14, "matmul takes 3 storages, of which it writes 1, and 18 numbers") \
   X(s.host->u.host.written_count = 2, "matmul takes 3 storages, of which it writes 1")                 \
   X(s.host->u.host.service = INDIM_HOST_SERVICE_COUNT, "unknown service")                              \
   X(s.host->u.host.storages[0] = s.a->index, "a may not be written")                                   \
-  X(s.host->u.host.elements = s.host->u.host.numbers, "and 17 numbers")                                \
+  X(s.host->u.host.elements = s.host->u.host.numbers, "and 18 numbers")                                \
   X(s.host->u.host.numbers[0] = INDIM_S32, "unsupported type or sizes")                                \
   X(s.host->u.host.numbers[2] = -1, "unsupported type or sizes")                                       \
+  X(s.host->u.host.numbers[17] = 1, "reads one array, by rows and by columns")                         \
   X(s.host->u.host.numbers[0] = INDIM_F64, "not of the product's type")                                \
   X(numbers_of(&s)->type = INDIM_F64, "not of the product's type")                                     \
   X(numbers_of(&s)->type = INDIM_S32, "unsupported type or sizes")                                     \
@@ -510,7 +511,7 @@ static void copied_rows_that_meet(const apart *c) {
   indim_loop_fill(c->b, c->t, at, c->one, 16);
 }
 static void product(const apart *c, int64_t stride, bool alone) {
-  const indim_host_matmul numbers = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 1, alone, 0, 0};
+  const indim_host_matmul numbers = {INDIM_F32, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 1, alone, 0, 0, 0};
   indim_storage *const storages[3] = {c->r, c->t, c->t};
   indim_value_id at = indim_loop_mul_const(c->b, c->i, stride);
   const indim_value_id addresses[3] = {at, indim_loop_index(c->b, 0), indim_loop_index(c->b, 1008)};
@@ -520,7 +521,7 @@ static void products(const apart *c) { product(c, 16, true); }
 static void products_that_meet(const apart *c) { product(c, 15, true); }
 static void products_by_several(const apart *c) { product(c, 16, false); }
 static void product_outside(const apart *c) {
-  const indim_host_matmul numbers = {INDIM_F32, 2, 4, 4, 4, 0, 4, 1, 0, 4, 1, 1009, 4, 0, 1, 0, 0};
+  const indim_host_matmul numbers = {INDIM_F32, 2, 4, 4, 4, 0, 4, 1, 0, 4, 1, 1009, 4, 0, 1, 0, 0, 0};
   indim_storage *const storages[3] = {c->r, c->t, c->t};
   indim_value_id zero = indim_loop_index(c->b, 0);
   const indim_value_id addresses[3] = {zero, zero, zero};

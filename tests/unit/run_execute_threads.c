@@ -332,14 +332,14 @@ static int32_t service_code(const void *const *arguments, void *const *results, 
   (void)scratch;
   host->parallel(host->user, add_range, &counted, 1000, 7);
   *(int64_t *)results[1] = counted;
-  indim_host_matmul sizes = {INDIM_F64, 1, 2, 2, 2, 0, 2, 1, 0, 2, 1, 0, 2, 0, 0, 0, 0};
+  indim_host_matmul sizes = {INDIM_F64, 1, 2, 2, 2, 0, 2, 1, 0, 2, 1, 0, 2, 0, 0, 0, 0, 0};
   void *arrays[] = {results[0], (void *)(uintptr_t)arguments[0], (void *)(uintptr_t)arguments[0]};
   return host->matmul(host->user, &sizes, arrays);
 }
 
 static int32_t refused_service_code(const void *const *arguments, void *const *results, void *scratch,
                                     const indim_host *host) {
-  indim_host_matmul sizes = {INDIM_S32, 1, 2, 2, 2, 0, 2, 1, 0, 2, 1, 0, 2, 0, 0, 0, 0};
+  indim_host_matmul sizes = {INDIM_S32, 1, 2, 2, 2, 0, 2, 1, 0, 2, 1, 0, 2, 0, 0, 0, 0, 0};
   (void)scratch;
   void *arrays[] = {results[0], (void *)(uintptr_t)arguments[0], (void *)(uintptr_t)arguments[0]};
   return host->matmul(host->user, &sizes, arrays);

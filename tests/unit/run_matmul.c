@@ -1,6 +1,7 @@
 // The host's matrix product against the plainest loop: our own code and the library's, all orders of both sides, sizes
 // around the edges of tiles and blocks, batches, sums onto what is there; and the same bits for any number of threads.
 #include <stdlib.h>
+#include <string.h>
 
 #include "run/matmul.h"
 #include "test.h"
@@ -138,39 +139,92 @@ TEST(ours_at_borders) {
 }
 
 // A matrix times its own transpose, of which both orders and a batch are read from one array.
-static void check_symmetric(indim_pool *pool, indim_type type, int64_t batch, int64_t n, int64_t k, bool is_t,
-                            int64_t gap) {
-  product p = make(type, batch, n, n, k, is_t, !is_t, gap, false);
+static product own_transpose(indim_type type, int64_t batch, int64_t n, int64_t k, int bits) {
+  bool is_t = (bits & 1) != 0;
+  product p = make(type, batch, n, n, k, is_t, !is_t, (bits & 2) != 0 ? 3 : 0, false);
   indim_host_matmul *s = &p.sizes;
   s->rhs_k = s->lhs_k;
   s->rhs_n = s->lhs_m;
   s->rhs_batch = s->lhs_batch;
-  void *side = filled(&p, p.lhs_count, 1);
-  void *before = filled(&p, p.out_count, 5);
-  void *out = filled(&p, p.out_count, 5);
+  s->is_symmetric = 1;
+  return p;
+}
+
+static void check_symmetric(const indim_blas *blas, indim_pool *pool, const product *p) {
+  const indim_host_matmul *s = &p->sizes;
+  void *side = filled(p, p->lhs_count, 1);
+  void *before = filled(p, p->out_count, 5);
+  void *out = filled(p, p->out_count, 5);
   REQUIRE(side != NULL && before != NULL && out != NULL);
-  CHECK(indim_matmul_run(&(indim_blas){0}, pool == NULL ? NULL : indim_pool_run, pool, s, out, side, side));
-  int64_t wrong = count_wrong(&p, side, side, before, out);
-  CHECK_MSG(wrong == 0, "batch %" PRId64 ", n %" PRId64 ", k %" PRId64 ": %" PRId64 " elements differ", batch, n, k,
-            wrong);
+  CHECK(indim_matmul_run(blas, pool == NULL ? NULL : indim_pool_run, pool, s, out, side, side));
+  int64_t wrong = count_wrong(p, side, side, before, out);
+  CHECK_MSG(wrong == 0, "batch %" PRId64 ", n %" PRId64 ", k %" PRId64 ": %" PRId64 " elements differ", s->batch, s->n,
+            s->k, wrong);
   free(side);
   free(before);
   free(out);
 }
 
+// Sums that round: the same bits from all threads as from one, and on both sides of the diagonal.
+static void check_symmetric_bits(const indim_blas *blas, indim_pool *pool, const product *p) {
+  const indim_host_matmul *s = &p->sizes;
+  char *side = filled(p, p->lhs_count, 1);
+  char *alone = filled(p, p->out_count, 5);
+  char *out = filled(p, p->out_count, 5);
+  REQUIRE(side != NULL && alone != NULL && out != NULL);
+  bool is_f32 = s->type == INDIM_F32;
+  size_t size = is_f32 ? sizeof(float) : sizeof(double);
+  uint32_t bits = 1;
+  for (int64_t i = 0; i < p->lhs_count; i++) {
+    bits = bits * 1664525U + 1013904223U;
+    double x = 1 / (1.0 + (double)(bits >> 8));
+    if (is_f32) {
+      ((float *)(void *)side)[i] = (float)x;
+    } else {
+      ((double *)(void *)side)[i] = x;
+    }
+  }
+  CHECK(indim_matmul_run(blas, NULL, NULL, s, alone, side, side));
+  CHECK(indim_matmul_run(blas, indim_pool_run, pool, s, out, side, side));
+  CHECK_MSG(memcmp(alone, out, (size_t)p->out_count * size) == 0, "n %" PRId64 ", k %" PRId64, s->n, s->k);
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < s->n; i++) {
+    for (int64_t j = 0; j < i; j++) {
+      wrong += memcmp(out + (size_t)(i * s->out_m + j) * size, out + (size_t)(j * s->out_m + i) * size, size) != 0;
+    }
+  }
+  CHECK_MSG(wrong == 0, "n %" PRId64 ", k %" PRId64 ": %" PRId64 " elements differ from their mirror images", s->n,
+            s->k, wrong);
+  free(side);
+  free(alone);
+  free(out);
+}
+
 TEST(ours_symmetric) {
   static const int64_t sizes[][3] = {{1, 17, 64}, {1, 33, 70},   {1, 100, 300}, {3, 50, 65},
-                                     {0, 50, 65}, {1, 290, 129}, {1, 35, 5000}, {1, 64, 63}};
+                                     {0, 50, 65}, {1, 97, 64},   {1, 290, 129}, {1, 35, 5000},
+                                     {1, 64, 63}, {1, 257, 300}, {1, 450, 700}, {1, 530, 260}};
   indim_ctx *cx = NULL;
   indim_pool *pool = NULL;
   REQUIRE(indim_ctx_create(NULL, &cx) == INDIM_OK);
   REQUIRE(indim_pool_create(cx, 3, &pool) == INDIM_OK);
-  for (int bits = 0; bits < 16; bits++) {
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-      check_symmetric((bits & 8) != 0 ? pool : NULL, (bits & 1) != 0 ? INDIM_F32 : INDIM_F64, sizes[i][0], sizes[i][1],
-                      sizes[i][2], (bits & 2) != 0, (bits & 4) != 0 ? 3 : 0);
+  for (int32_t vector_bytes = 16; vector_bytes <= 64; vector_bytes *= 2) {
+    const indim_blas blas = {.vector_bytes = vector_bytes};
+    for (int bits = 0; bits < 8; bits++) {
+      for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        product p = own_transpose((bits & 4) != 0 ? INDIM_F32 : INDIM_F64, sizes[i][0], sizes[i][1], sizes[i][2], bits);
+        if (sizes[i][1] < 400) {
+          check_symmetric(&blas, (bits & 2) != 0 ? pool : NULL, &p);
+        }
+        if (sizes[i][0] == 1 && sizes[i][2] < 5000) {
+          check_symmetric_bits(&blas, pool, &p);
+        }
+      }
     }
   }
+  product odd = own_transpose(INDIM_F32, 1, 17, 64, 0);
+  odd.sizes.n--;
+  CHECK(!indim_matmul_run(&(indim_blas){0}, NULL, NULL, &odd.sizes, NULL, NULL, NULL));
   indim_pool_destroy(pool);
   indim_ctx_destroy(cx);
 }

@@ -48,6 +48,8 @@ static void call_host(indim_lowering *l, indim_storage *const *storages, indim_v
                       indim_host_matmul sizes, int64_t outer, const int64_t *outer_strides) {
   const int64_t strides[STORAGES] = {sizes.out_batch, sizes.lhs_batch, sizes.rhs_batch};
   indim_loop_builder *b = &l->b;
+  sizes.is_symmetric = storages[1] == storages[2] && addresses[1] == addresses[2] &&
+                       indim_matmul_is_own_transpose(&sizes) && (outer <= 1 || outer_strides[1] == outer_strides[2]);
   int64_t count = outer > 1 ? outer : sizes.batch;
   bool is_parallel = count >= INDIM_NEST_PIECES && indim_lower_is_enabled(l, INDIM_DECISION_THREADS);
   bool is_loop = outer > 1 || is_parallel;

@@ -190,6 +190,11 @@ static indim_status check_matmul(const indim_loop_verifier *v, const indim_loop_
   if (v->parallel != NULL && p->single_thread == 0) {
     return indim_verify_fail_node(v, node, "in a parallel loop matmul must be computed by the calling thread");
   }
+  if (p->is_symmetric != 0 &&
+      (!indim_matmul_is_own_transpose(p) || node->u.host.storages[1] != node->u.host.storages[2] ||
+       node->args[1] != node->args[2])) {
+    return indim_verify_fail_node(v, node, "a symmetric matmul reads one array, by rows and by columns");
+  }
   return check_types(v, node, types);
 }
 
