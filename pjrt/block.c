@@ -38,6 +38,7 @@ static void *take_kept(pjrt_client *client, int bin, size_t size) {
   plugin_kept *found = client->kept[bin];
   if (found != NULL) {
     client->kept[bin] = found->next;
+    client->kept_count[bin]--;
     client->kept_bytes -= size;
   }
   client->kept_used[bin] = ++client->kept_clock;
@@ -49,6 +50,7 @@ static void *take_kept(pjrt_client *client, int bin, size_t size) {
 static void drop_kept(pjrt_client *client, int bin, size_t size) {
   plugin_kept *kept = client->kept[bin];
   client->kept[bin] = kept->next;
+  client->kept_count[bin]--;
   client->kept_bytes -= size;
   free(kept);
 }
@@ -70,11 +72,14 @@ static bool keep(pjrt_client *client, void *data, size_t size) {
     return false;
   }
   pthread_mutex_lock(&client->kept_lock);
-  // Not more than was ever in use at once. Sizes that are no longer asked for make room, else they would take all of it for good.
+  // Not more than was ever in use at once, in the sizes of bins. Sizes that are no longer asked for make room, else they would take
+  // all of it for good; but not for a block that finds none between those of its own size.
   size_t limit = (size_t)atomic_load(&client->peak_bytes);
+  limit += limit / STEPS;
   limit = limit < most_kept ? limit : most_kept;
   client->kept_used[bin] = ++client->kept_clock;
-  for (int other = least_used_bin(client, bin); other >= 0 && client->kept_bytes + whole > limit;
+  bool may_fit = (client->kept_count[bin] + 1) * whole <= limit;
+  for (int other = least_used_bin(client, bin); may_fit && other >= 0 && client->kept_bytes + whole > limit;
        other = least_used_bin(client, bin)) {
     drop_kept(client, other, size_of_bin(other));
   }
@@ -83,6 +88,7 @@ static bool keep(pjrt_client *client, void *data, size_t size) {
     plugin_kept *kept = data;
     kept->next = client->kept[bin];
     client->kept[bin] = kept;
+    client->kept_count[bin]++;
     client->kept_bytes += whole;
   }
   pthread_mutex_unlock(&client->kept_lock);
@@ -97,6 +103,7 @@ void plugin_blocks_trim(pjrt_client *client) {
       free(client->kept[bin]);
       client->kept[bin] = next;
     }
+    client->kept_count[bin] = 0;
   }
   client->kept_bytes = 0;
   pthread_mutex_unlock(&client->kept_lock);

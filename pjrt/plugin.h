@@ -133,6 +133,7 @@ struct pjrt_client {
   plugin_queue queue;
   pthread_mutex_t kept_lock;
   plugin_kept *kept[PLUGIN_BINS];
+  size_t kept_count[PLUGIN_BINS];
   uint64_t kept_used[PLUGIN_BINS];  // when a block of the bin was last freed or taken, counted in |kept_clock|
   uint64_t kept_clock;
   size_t kept_bytes;

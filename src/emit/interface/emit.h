@@ -7,7 +7,7 @@
 #include "indim/indim_host.h"
 
 // Changes whenever a struct that crosses the library's interface changes.
-#define INDIM_EMIT_VERSION 6
+#define INDIM_EMIT_VERSION 7
 
 enum { INDIM_EMIT_FIRST_LINE = 2 };
 
