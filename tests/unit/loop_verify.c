@@ -294,6 +294,7 @@ typedef struct apart {
   indim_loop_builder *b;
   indim_storage *r, *t, *n;
   indim_value_id i, one;
+  indim_value_id k;  // 0 to 6, known before the loop
 } apart;
 
 // Adds 1 to |count| elements of |storage| at |from|, written at |to|.
@@ -430,6 +431,15 @@ static void halves_of(const apart *c, int64_t size) {
   }
 }
 static void halves(const apart *c) { halves_of(c, 512); }
+// Seven elements of its own, |size| apart, in places that were known before the loop.
+static void places_of(const apart *c, int64_t size) {
+  const indim_value_id args[2] = {c->k, c->i};
+  const int64_t read_at[2] = {1, size};
+  const int64_t write_at[2] = {-1, size};
+  touch(c, c->r, indim_loop_affine(c->b, 0, 2, args, read_at), indim_loop_affine(c->b, 6, 2, args, write_at), 1);
+}
+static void places_known_before(const apart *c) { places_of(c, 7); }
+static void places_known_before_that_meet(const apart *c) { places_of(c, 6); }
 static void halves_that_meet(const apart *c) { halves_of(c, 500); }
 // |count| slots of |size| elements in |r|, of which number (k + |to|) mod |count| is written and number (k + |from|) mod |count|
 // read, where k is known when the loop runs.
@@ -574,6 +584,8 @@ static void check_parallel(const char *name, void (*body)(const apart *c), const
   indim_storage *const written[2] = {c.r, c.t};
   indim_loop_region_begin(&f.b, written, 2);
   c.one = indim_loop_const(&f.b, INDIM_F32, 0x3f800000, 0);
+  indim_value_id number = indim_loop_load(&f.b, c.n, indim_loop_index(&f.b, 0), 1, 1);
+  c.k = indim_loop_clamp_index(&f.b, number, 0, 6);
   c.i = simple_for(&f.b, 62);
   indim_loop_for_parallel(&f.b, 4);
   body(&c);
@@ -610,6 +622,7 @@ TEST(parallel_iterations_are_apart) {
   CHECK_PARALLEL(convolutions, NULL);
   CHECK_PARALLEL(own_part, NULL);
   CHECK_PARALLEL(halves, NULL);
+  CHECK_PARALLEL(places_known_before, NULL);
   CHECK_PARALLEL(rows_of_two_tables, NULL);
   CHECK_PARALLEL(lanes_of_their_own, NULL);
 }
@@ -626,6 +639,7 @@ TEST(parallel_iterations_that_meet) {
   CHECK_PARALLEL(triangle, "may conflict in r");
   CHECK_PARALLEL(own_part_too_long, "may conflict in r");
   CHECK_PARALLEL(halves_that_meet, "may conflict in r");
+  CHECK_PARALLEL(places_known_before_that_meet, "may conflict in r");
   CHECK_PARALLEL(rows_of_two_tables_that_meet, "may conflict in r");
   CHECK_PARALLEL(same_place, "write the same element");
   CHECK_PARALLEL(copied_rows_that_meet, "may conflict in t");

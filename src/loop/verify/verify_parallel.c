@@ -63,6 +63,14 @@ static bool is_outer_or_digit(const void *user, indim_value_id term) {
   return is_fixed(v, term) && (value_of(v, term)->body != v->parallel->bodies[0] || digit_of(v, term, &d));
 }
 
+// Only the digits of the index: other values of a small range, such as places in a line found by comparisons of what all lines
+// have, are a part of the window.
+static bool is_digit(const void *user, indim_value_id term) {
+  const indim_loop_verifier *v = user;
+  digit d = {0, 0};
+  return is_fixed(v, term) && digit_of(v, term, &d);
+}
+
 // Whether the terms that vary with the iteration determine it: their digits cover the whole index. i mod step is the
 // same in all iterations; i mod d and (i / d) mod m determine i mod (d m).
 static bool determines_index(const indim_loop_verifier *v, const indim_affine *p) {
@@ -263,12 +271,11 @@ static bool is_disjoint_from(const indim_loop_verifier *v, const indim_affine *x
 }
 
 // Adds an access to the class of its address. False when the address or the class does not fit.
-static bool classify(const indim_loop_verifier *v, const indim_loop_access *access, bool all, access_class *classes,
-                     int32_t *count) {
+static bool classify(const indim_loop_verifier *v, const indim_loop_access *access, indim_affine_keeps *keeps,
+                     access_class *classes, int32_t *count) {
   indim_affine p;
   int32_t at = 0;
-  if (!indim_affine_decompose(v->program, access->address, access->low, access->high,
-                              all ? is_outer_or_digit : is_fixed, v, &p)) {
+  if (!indim_affine_decompose(v->program, access->address, access->low, access->high, keeps, v, &p)) {
     return false;
   }
   while (at < *count && !indim_affine_same_terms(&classes[at].at, &p)) {
@@ -291,13 +298,13 @@ static bool classify(const indim_loop_verifier *v, const indim_loop_access *acce
 // NULL, or the node of an access that may overlap another one's element in a different iteration. |of_writes|: two writes
 // must not overlap, either.
 static const indim_loop_node *find_conflict(const indim_loop_verifier *v, const indim_loop_access *accesses,
-                                            size_t count, bool all, bool of_writes) {
+                                            size_t count, indim_affine_keeps *keeps, bool of_writes) {
   access_class classes[MAX_CLASSES];
   int32_t class_count = 0;
   for (size_t i = 0; i < count; i++) {
     bool same_size = indim_type_bytes(v->program->storages[accesses[i].storage]->type) ==
                      indim_type_bytes(v->program->storages[accesses[0].storage]->type);
-    if (!same_size || !classify(v, &accesses[i], all, classes, &class_count)) {
+    if (!same_size || !classify(v, &accesses[i], keeps, classes, &class_count)) {
       return accesses[i].node;
     }
   }
@@ -316,11 +323,20 @@ static const indim_loop_node *find_conflict(const indim_loop_verifier *v, const 
   return NULL;
 }
 
-// All |count| accesses of one storage, which is both read and written. Values defined in an iteration count as terms of
-// the address first, and as a part of the window where accesses differ in them.
+// The same in any of the ways to take an address apart: values defined in an iteration count as terms of the address first, then as a
+// part of the window where accesses differ in them, then so do those defined before the loop.
+static const indim_loop_node *find_any_conflict(const indim_loop_verifier *v, const indim_loop_access *accesses,
+                                                size_t count, bool of_writes) {
+  const indim_loop_node *node = find_conflict(v, accesses, count, is_fixed, of_writes);
+  bool conflicts = node != NULL && find_conflict(v, accesses, count, is_outer_or_digit, of_writes) != NULL &&
+                   find_conflict(v, accesses, count, is_digit, of_writes) != NULL;
+  return conflicts ? node : NULL;
+}
+
+// All |count| accesses of one storage, which is both read and written.
 static indim_status check_group(const indim_loop_verifier *v, const indim_loop_access *accesses, size_t count) {
-  const indim_loop_node *node = find_conflict(v, accesses, count, false, false);
-  if (node != NULL && find_conflict(v, accesses, count, true, false) != NULL) {
+  const indim_loop_node *node = find_any_conflict(v, accesses, count, false);
+  if (node != NULL) {
     return indim_verify_fail_node(v, node, "iterations of a parallel loop may conflict in %s",
                                   v->program->storages[accesses[0].root]->name);
   }
@@ -370,8 +386,7 @@ static const indim_loop_node *find_overlap(const indim_loop_verifier *v, indim_l
   for (size_t i = 0; i < count; i++) {
     accesses[i].is_write = true;
   }
-  const indim_loop_node *node = find_conflict(v, accesses, count, false, true);
-  return node == NULL ? NULL : find_conflict(v, accesses, count, true, true);
+  return find_any_conflict(v, accesses, count, true);
 }
 
 indim_status indim_loop_find_conflict(indim_loop_verifier *v, const indim_loop_node *loop,
