@@ -148,7 +148,7 @@ TEST(every_node_has_its_line) {
       "copy t#3[0], a[8] count 16\n"
       "fill t#3[0], v29 count 2\n"
       "prefetch a[0] distance 64 count 16\n"
-      "host matmul out r[0], a[0], t#3[0] numbers 11, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0, 0, 0\n";
+      "host matmul out r[0], a[0], t#3[0] numbers 11, 1, 4, 4, 4, 0, 4, 1, 0, 4, 1, 0, 4, 0, 0, 0, 0, 0\n";
   fixture f;
   REQUIRE(open_fixture(&f));
   build_every_node(&f.b);
