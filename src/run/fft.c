@@ -1,6 +1,7 @@
 // The Fourier transform service of the host: dimension by dimension, each a batch of rows or of columns that are
 // transformed in groups, one in each lane of a vector, or row by row where they are too long or too few for that.
 // Every dimension is a parallel loop over groups; a single long row is two such loops (fft_plan.h).
+#include "run/aligned_memory.h"
 #include "run/fft.h"
 
 #include <string.h>
@@ -542,12 +543,12 @@ int32_t indim_fft_run(const indim_fft_context *context, const indim_host_fft *si
   }
   int64_t needed = t.temporary_bytes + t.slots_bytes;
   bool is_own = scratch == NULL || scratch_bytes < needed;
-  void *memory = is_own ? indim_fft_alloc(needed) : scratch;
+  void *memory = is_own ? indim_aligned_alloc(needed) : scratch;
   if (memory != NULL) {
     run_stages(sizes, &t, out, in, memory);
   }
   if (is_own) {
-    indim_fft_free(memory);
+    indim_aligned_free(memory);
   }
   release_plans(&t);
   return memory == NULL ? INDIM_HOST_FAILED : is_stopped(context) ? INDIM_HOST_STOPPED : INDIM_HOST_OK;

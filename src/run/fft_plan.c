@@ -8,42 +8,13 @@
 #include <string.h>
 
 #include "base/size.h"
-
-// Memory ---------------------------------------------------------------------------------------------------------------
-
-void *(*indim_fft_malloc)(size_t bytes) = malloc;
-
-enum { ALIGNMENT = 64 };
-
-// The address that malloc gave lies before the block.
-void *indim_fft_alloc(int64_t bytes) {
-  size_t size = 0;
-  if (bytes < 0 || !indim_size_add((size_t)bytes, ALIGNMENT + sizeof(void *), &size)) {
-    return NULL;
-  }
-  unsigned char *given = indim_fft_malloc(size);
-  if (given == NULL) {
-    return NULL;
-  }
-  unsigned char *block = given + sizeof(void *);
-  block += (ALIGNMENT - (uintptr_t)block % ALIGNMENT) % ALIGNMENT;
-  memcpy(block - sizeof(void *), &given, sizeof given);
-  return block;
-}
-
-void indim_fft_free(void *pointer) {
-  if (pointer != NULL) {
-    void *given = NULL;
-    memcpy(&given, (unsigned char *)pointer - sizeof(void *), sizeof given);
-    free(given);
-  }
-}
+#include "run/aligned_memory.h"
 
 // The memory of a plan: blocks that are freed together.
 typedef struct block block;
 struct block {
   block *next;
-  unsigned char rest_of_line[ALIGNMENT - sizeof(void *)];
+  unsigned char rest_of_line[INDIM_ALIGNED_BYTES - sizeof(void *)];
 };
 
 typedef struct builder {
@@ -58,7 +29,7 @@ static void *build_alloc(builder *b, int64_t count, int64_t size) {
   if (!indim_count_mul(count, size, &bytes) || !indim_int_add(bytes, (int64_t)sizeof(block), &bytes)) {
     return NULL;
   }
-  block *new_block = indim_fft_alloc(bytes);
+  block *new_block = indim_aligned_alloc(bytes);
   if (new_block == NULL) {
     return NULL;
   }
@@ -71,7 +42,7 @@ static void *build_alloc(builder *b, int64_t count, int64_t size) {
 static void free_blocks(block *blocks) {
   while (blocks != NULL) {
     block *next = blocks->next;
-    indim_fft_free(blocks);
+    indim_aligned_free(blocks);
     blocks = next;
   }
 }
@@ -113,7 +84,7 @@ static bool roots_init(roots *r, int64_t n) {
   }
   int64_t low = (int64_t)1 << r->shift;
   int64_t high = n / low + 1;
-  r->low = indim_fft_alloc((low + high) * (int64_t)sizeof *r->low);
+  r->low = indim_aligned_alloc((low + high) * (int64_t)sizeof *r->low);
   if (r->low == NULL) {
     return false;
   }
@@ -127,7 +98,7 @@ static bool roots_init(roots *r, int64_t n) {
   return true;
 }
 
-static void roots_deinit(roots *r) { indim_fft_free(r->low); }
+static void roots_deinit(roots *r) { indim_aligned_free(r->low); }
 
 static number roots_get(const roots *r, int64_t j) {
   return product(r->low[j & (((int64_t)1 << r->shift) - 1)], r->high[j >> r->shift]);
@@ -448,9 +419,9 @@ static bool build_chirp(builder *b, const roots *r, indim_fft_row *row) {
   int64_t bytes = indim_fft_complex_bytes(b->is_f64);
   void *chirp = build_alloc(b, row->length, bytes);
   void *spectrum = build_alloc(b, inner->length, bytes);
-  void *scratch = indim_fft_alloc(indim_fft_row_shared(inner, b->is_f64) + indim_fft_row_work(inner, b->is_f64));
+  void *scratch = indim_aligned_alloc(indim_fft_row_shared(inner, b->is_f64) + indim_fft_row_work(inner, b->is_f64));
   if (chirp == NULL || spectrum == NULL || scratch == NULL) {
-    indim_fft_free(scratch);
+    indim_aligned_free(scratch);
     return false;
   }
   memset(spectrum, 0, (size_t)(inner->length * bytes));
@@ -466,7 +437,7 @@ static bool build_chirp(builder *b, const roots *r, indim_fft_row *row) {
   row->chirp = chirp;
   row->chirp_spectrum = spectrum;
   (void)indim_fft_row_run(inner, b->is_f64, spectrum, spectrum, 1, 1, 1, scratch, NULL);
-  indim_fft_free(scratch);
+  indim_aligned_free(scratch);
   return true;
 }
 

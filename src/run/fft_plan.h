@@ -76,11 +76,6 @@ bool indim_fft_first_step(const indim_fft_row *row, bool is_f64, const void *in,
 bool indim_fft_second_step(const indim_fft_row *row, bool is_f64, const void *shared, void *out, double out_re,
                            double out_im, int64_t begin, int64_t end, void *work, const volatile int32_t *stop);
 
-// Memory for plans and scratch, aligned to 64 bytes; NULL without. Tests replace the function to let it fail.
-extern void *(*indim_fft_malloc)(size_t bytes);
-void *indim_fft_alloc(int64_t bytes);
-void indim_fft_free(void *pointer);  // NULL allowed
-
 static inline int64_t indim_fft_complex_bytes(bool is_f64) { return is_f64 ? 16 : 8; }
 static inline int64_t indim_fft_line_up(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 

@@ -13,6 +13,9 @@
 #define TILE_N (2 * LANES)
 #define FEW (VECTOR_BYTES == 64 ? 4 : 2)   // rows of a tile of WIDE vectors
 #define DOTS (VECTOR_BYTES == 64 ? 4 : 2)  // rows of a tile of partial sums, by DOTS_N columns
+#define PANEL_M \
+  (VECTOR_BYTES == 64 ? 8 : 6)  // a tile of packed sides: 24 registers of 32 with eleven loads, or 12 of 16
+#define PANEL_N ((VECTOR_BYTES == 64 ? 3 : 2) * LANES)
 #define SUMS (TALL > TILE_M * 2 ? TALL : TILE_M * 2)
 
 typedef REAL VECTOR __attribute__((vector_size(VECTOR_BYTES)));
@@ -37,6 +40,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int 
   for (int i = 0; i < height; i += 3) {
     rows[i / 3] = a + i * a_m;
   }
+#pragma GCC unroll 2
   for (int64_t k = 0; k < count; k++) {
     VECTOR y[WIDE];
 #pragma GCC unroll 6
@@ -263,13 +267,15 @@ TARGET static int64_t NAME(last_steps)(int64_t n, int64_t k, int64_t rhs_k) {
 TARGET static void NAME(tiles)(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
                                const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,
                                bool accumulate) {
-  enum { STEPS_OF_FEW = 16, STEPS_IN_PLACE = 64 };
-  // A panel that two tiles use, or whose rows are contiguous, is not worth packing. Of distant rows few are read at a time.
+  enum { STEPS_OF_FEW = 16, STEPS_IN_PLACE = 64, LARGE_BYTES = 1 << 20 };
+  // A panel that two tiles use, or whose rows are contiguous, is not worth packing. Of distant rows few are read at a time, and of those
+  // of a side larger than L2 so few that each is a stream of its own.
   bool in_place = rhs_n == 1 && (m <= 2 * TILE_M || (rhs_k == n && n % LANES == 0 && n <= TILE_N));
   int64_t last = in_place ? NAME(last_steps)(n, k, rhs_k) : 0;
   in_place = in_place && last >= 0;
   int64_t whole = in_place ? k - last : k;
-  int64_t depth = !in_place || rhs_k <= TILE_N ? BLOCK_K : m <= FEW ? STEPS_OF_FEW : STEPS_IN_PLACE;
+  int64_t few = k * rhs_k * (int64_t)sizeof(REAL) > LARGE_BYTES ? 64 / (int64_t)sizeof(REAL) : STEPS_IN_PLACE;
+  int64_t depth = !in_place || rhs_k <= TILE_N ? BLOCK_K : m <= FEW ? STEPS_OF_FEW : few;
   // As few blocks of rows as possible, of about equal height: each packs the right side again.
   int64_t steps = k < BLOCK_K ? k : BLOCK_K;
   // With 64-byte vectors L2 has 1 MiB: twice as many rows take 0.94 of the time for 1000 x 1000 f64.
@@ -410,6 +416,64 @@ TARGET static void NAME(few_rows)(int64_t m, int64_t n, int64_t k, const REAL *a
         REAL sum = sums[i * row + (j < whole ? j : j + LANES - width % LANES)];
         REAL *to = out + i * out_m + (begin + j) * out_n;
         *to = accumulate ? *to + sum : sum;
+      }
+    }
+  }
+}
+
+// Both sides are packed ---------------------------------------------------------------------------------------------------
+
+TARGET static void NAME(panels)(indim_gemm_panels *out) {
+  *out = (indim_gemm_panels){.rows = PANEL_M, .columns = PANEL_N};
+}
+
+// Rows of the left side, PANEL_M of each step together; those missing in the last panel are anything.
+TARGET static void NAME(pack_lhs)(int64_t rows, int64_t count, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
+                                  REAL *packed) {
+  for (int64_t i = 0; i < rows; i += PANEL_M) {
+    NAME(pack)
+    (count, rows - i < PANEL_M ? rows - i : PANEL_M, PANEL_M, lhs + i * lhs_m, lhs_k, lhs_m, packed + i * count);
+  }
+}
+
+TARGET static void NAME(pack_rhs)(int64_t columns, int64_t count, const REAL *rhs, int64_t rhs_k, int64_t rhs_n,
+                                  REAL *packed) {
+  for (int64_t j = 0; j < columns; j += PANEL_N) {
+    NAME(pack)
+    (count, columns - j < PANEL_N ? columns - j : PANEL_N, PANEL_N, rhs + j * rhs_n, rhs_k, rhs_n, packed + j * count);
+  }
+}
+
+// A tile of two panels. Lines of the result are asked for before the sums, which take longer than these take to come.
+TARGET static void NAME(panel_tile)(int64_t count, const REAL *a, const REAL *b, REAL *out, int64_t out_m,
+                                    bool accumulate) {
+#pragma GCC unroll 8
+  for (int i = 0; i < PANEL_M; i++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < PANEL_N / LANES; v++) {
+      __builtin_prefetch(out + i * out_m + v * LANES, 1);
+    }
+  }
+  NAME(sum_up)(PANEL_M, PANEL_N / LANES, count, a, 1, PANEL_M, b, PANEL_N, out, out_m, accumulate);
+}
+
+// All tiles of some panels of both sides. The left ones stay in L2, where a right one comes to from memory once.
+TARGET static void NAME(packed)(int64_t m, int64_t n, int64_t count, const REAL *lhs, const REAL *rhs, REAL *out,
+                                int64_t out_m, bool accumulate) {
+  _Alignas(64) REAL whole[PANEL_M * PANEL_N];
+  for (int64_t j = 0; j < n; j += PANEL_N) {
+    int64_t columns = n - j < PANEL_N ? n - j : PANEL_N;
+    for (int64_t i = 0; i < m; i += PANEL_M) {
+      int64_t rows = m - i < PANEL_M ? m - i : PANEL_M;
+      REAL *to = out + i * out_m + j;
+      if (rows == PANEL_M && columns == PANEL_N) {
+        NAME(panel_tile)(count, lhs + i * count, rhs + j * count, to, out_m, accumulate);
+        continue;
+      }
+      NAME(sum_up)
+      (PANEL_M, PANEL_N / LANES, count, lhs + i * count, 1, PANEL_M, rhs + j * count, PANEL_N, whole, PANEL_N, false);
+      for (int64_t r = 0; r < rows; r++) {
+        NAME(store_row)(columns, whole + r * PANEL_N, to + r * out_m, accumulate);
       }
     }
   }
@@ -729,6 +793,8 @@ TARGET static void NAME(gemm)(int64_t m, int64_t n, int64_t k, const REAL *lhs, 
 #undef TILE_N
 #undef FEW
 #undef DOTS
+#undef PANEL_M
+#undef PANEL_N
 #undef SUMS
 #undef SIX
 #undef TWELVE

@@ -82,7 +82,12 @@ static least least_block(const indim_host_matmul *s, bool by_library) {
   if (is_narrow(s)) {  // four times as fast as f32, and both sides are packed
     return (least){4e7, 128, 128};
   }
-  return by_library ? (least){1.5e7, 128, 128} : (least){5e5, 96, 64};
+  if (by_library) {
+    return (least){1.5e7, 128, 128};
+  }
+  // Rows of the right side that are read in place are long.
+  enum { ROWS_IN_PLACE = 64 };
+  return (least){5e5, 96, s->m <= ROWS_IN_PLACE && s->rhs_n == 1 ? 512 : 64};
 }
 
 // Halves a side until the products of the batch together make enough blocks for threads, or blocks are hardly worth
@@ -405,6 +410,11 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
   int64_t parts = by_library || is_narrow(s) || s->single_thread != 0 ? 1 : split_sum(s);
   if (parts > 1) {
     run_split_sum(&j, parts, parallel, parallel_user);
+    return true;
+  }
+  indim_parallel_fn *shared = s->single_thread != 0 ? NULL : parallel;
+  if (!by_library && j.band == 0 && indim_matmul_packs(s) &&
+      indim_matmul_run_packed(vector_bytes_of(blas), shared, parallel_user, s, out, lhs, rhs)) {
     return true;
   }
   bool is_parallel = parallel != NULL && s->single_thread == 0;

@@ -25,7 +25,7 @@ void indim_blas_close(indim_blas *blas);
 bool indim_matmul_wants_library(const indim_host_matmul *sizes, int32_t vector_bytes);
 
 // Computes the product, split into blocks, or a long sum into parts, by its sizes alone and distributed by |parallel| (NULL: sequentially), so
-// that the result is the same for any number of threads. Allocates nothing. False for invalid sizes: a type other than
+// that the result is the same for any number of threads. A large product takes some MB meanwhile, if it gets them. False for invalid sizes: a type other than
 // those of host/matmul.h, a negative size, an operand of which neither stride is 1.
 bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void *parallel_user,
                       const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs);
@@ -38,6 +38,29 @@ void indim_gemm_f32(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const
 void indim_gemm_f64(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, const double *lhs, int64_t lhs_m,
                     int64_t lhs_k, const double *rhs, int64_t rhs_k, int64_t rhs_n, double *out, int64_t out_m,
                     bool accumulate);
+
+// Both sides packed: panels of so many rows of the left side and columns of the right one, all steps of a panel one after the
+// other. 0: the compiler has no vectors for it.
+typedef struct indim_gemm_panels {
+  int64_t rows, columns;
+} indim_gemm_panels;
+
+enum { INDIM_GEMM_DEPTH = 256 };  // steps of the sum that are added up before they are added to what is there
+
+void indim_gemm_panels_of(indim_type type, int32_t vector_bytes, indim_gemm_panels *out);
+// Packs |count| steps, into whole panels, aligned to 64 bytes.
+void indim_gemm_pack_lhs(indim_type type, int32_t vector_bytes, int64_t rows, int64_t count, const void *lhs,
+                         int64_t lhs_m, int64_t lhs_k, void *packed);
+void indim_gemm_pack_rhs(indim_type type, int32_t vector_bytes, int64_t columns, int64_t count, const void *rhs,
+                         int64_t rhs_k, int64_t rhs_n, void *packed);
+// out[m, n] (+)= their product, the same bits as indim_gemm_f32 and indim_gemm_f64 give where these do not split the sum into lanes.
+void indim_gemm_packed(indim_type type, int32_t vector_bytes, int64_t m, int64_t n, int64_t count, const void *lhs,
+                       const void *rhs, void *out, int64_t out_m, bool accumulate);
+
+// matmul_packed.c: whether a product is so large that its sides are better packed, and that product; false without memory for it.
+bool indim_matmul_packs(const indim_host_matmul *sizes);
+bool indim_matmul_run_packed(int32_t vector_bytes, indim_parallel_fn *parallel, void *parallel_user,
+                             const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs);
 
 // The same of narrow elements, each S8, U8 or S16: sums modulo 2^32. Of each side one of the strides is 1.
 void indim_gemm_s32(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, indim_type lhs_type, const void *lhs,

@@ -1,6 +1,7 @@
 // The host's Fourier transforms against their definition: all kinds, types and vector widths; every small length, random
 // ones, long ones, several dimensions, batches; cancellation, memory that fails, senseless sizes.
 #include "fft_test.h"
+#include "run/aligned_memory.h"
 #include "run/fft_plan.h"
 
 static const int32_t widths[] = {0, 1, 16, 32};  // the widest, scalars, two others
@@ -91,7 +92,7 @@ TEST(scratch_of_the_caller) {
     REQUIRE(sample_init(&s, i % 4, i / 4 % 2 == 0 ? INDIM_F32 : INDIM_F64, 20, rank, l));
     int64_t bytes = indim_fft_scratch_bytes(&context, &s.sizes);
     REQUIRE(bytes > 0);
-    unsigned char *scratch = indim_fft_alloc(bytes + GUARD);
+    unsigned char *scratch = indim_aligned_alloc(bytes + GUARD);
     REQUIRE(scratch != NULL);
     memset(scratch, 0xff, (size_t)bytes + GUARD);
     CHECK_EQ_INT(indim_fft_run(&context, &s.sizes, s.out, s.in, scratch, bytes), INDIM_HOST_OK);
@@ -99,7 +100,7 @@ TEST(scratch_of_the_caller) {
     for (int g = 0; g < GUARD; g++) {
       CHECK_EQ_INT(scratch[bytes + g], 0xff);
     }
-    indim_fft_free(scratch);
+    indim_aligned_free(scratch);
     sample_deinit(&s);
   }
 }
@@ -151,7 +152,7 @@ static void check_failures(int64_t kind, int64_t rank, const int64_t *lengths) {
   sample s;
   indim_fft_context context = {.vector_bytes = 0};
   REQUIRE(sample_init(&s, kind, INDIM_F32, 2, rank, lengths));
-  indim_fft_malloc = failing_malloc;
+  indim_aligned_malloc = failing_malloc;
   for (int64_t allowed = 0; allowed < 1000; allowed++) {
     indim_fft_plans_clear();
     allocations_left = allowed;
@@ -167,7 +168,7 @@ static void check_failures(int64_t kind, int64_t rank, const int64_t *lengths) {
   CHECK_EQ_INT(indim_fft_run(&context, &s.sizes, s.out, s.in, NULL, 0), INDIM_HOST_FAILED);  // the scratch memory
   indim_fft_plans_clear();
   CHECK_EQ_INT(indim_fft_scratch_bytes(&context, &s.sizes), -1);
-  indim_fft_malloc = malloc;
+  indim_aligned_malloc = malloc;
   CHECK(sample_worst(&s, 20) < limit(INDIM_F32));
   CHECK_EQ_INT(indim_fft_plans_bytes(), 0);
   sample_deinit(&s);

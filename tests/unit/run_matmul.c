@@ -3,18 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/aligned_memory.h"
 #include "run/matmul.h"
 #include "test.h"
 
 typedef struct product {
   indim_host_matmul sizes;
   int64_t lhs_count, rhs_count, out_count;
+  int64_t every;  // of so many elements of the result one is compared
 } product;
 
 // |lhs_t|, |rhs_t|: the operand lies transposed. |gap| elements behind every row.
 static product make(indim_type type, int64_t batch, int64_t m, int64_t n, int64_t k, bool lhs_t, bool rhs_t,
                     int64_t gap, bool accumulate) {
-  product p = {.sizes = {.type = type, .batch = batch, .m = m, .n = n, .k = k, .accumulate = accumulate}};
+  product p = {.sizes = {.type = type, .batch = batch, .m = m, .n = n, .k = k, .accumulate = accumulate}, .every = 1};
   indim_host_matmul *s = &p.sizes;
   s->lhs_m = lhs_t ? 1 : k + gap;
   s->lhs_k = lhs_t ? m + gap : 1;
@@ -58,7 +60,7 @@ static void *filled(const product *p, int64_t count, int64_t salt) {
 static int64_t count_wrong(const product *p, const void *lhs, const void *rhs, const void *before, const void *out) {
   const indim_host_matmul *s = &p->sizes;
   int64_t wrong = 0;
-  for (int64_t i = 0; i < p->out_count && s->out_batch > 0 && s->out_m > 0; i++) {
+  for (int64_t i = 0; i < p->out_count && s->out_batch > 0 && s->out_m > 0; i += p->every) {
     int64_t b = i / s->out_batch;
     int64_t row = i % s->out_batch / s->out_m;
     int64_t column = i % s->out_batch % s->out_m;
@@ -134,6 +136,58 @@ TEST(ours_at_borders) {
   for (int32_t vector_bytes = 16; vector_bytes <= 64; vector_bytes *= 2) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
       check_all_orders(&(indim_blas){.vector_bytes = vector_bytes}, NULL, 1, sizes[i][0], sizes[i][1], sizes[i][2]);
+    }
+  }
+}
+
+// Large products, both sides of which are packed: more rows and columns than panels are there for at a time, sums of several
+// depths, a batch; and what is left beside whole panels.
+TEST(packed) {
+  static const int64_t sizes[][4] = {
+      {1, 97, 257, 1300}, {1, 100, 2100, 150}, {1, 2100, 263, 64}, {2, 320, 320, 300}, {1, 341, 345, 257}};
+  enum { EVERY = 97 };
+  for (int32_t vector_bytes = 16; vector_bytes <= 64; vector_bytes *= 2) {
+    const indim_blas blas = {.vector_bytes = vector_bytes};
+    for (int bits = 0; bits < 16; bits++) {
+      const int64_t *size = sizes[(size_t)(bits + vector_bytes) % (sizeof sizes / sizeof *sizes)];
+      product p = make((bits & 4) != 0 ? INDIM_F32 : INDIM_F64, size[0], size[1], size[2], size[3], (bits & 1) != 0,
+                       (bits & 2) != 0, (bits & 8) != 0 ? 3 : 0, (bits & 8) != 0);
+      p.every = EVERY;
+      CHECK(indim_matmul_packs(&p.sizes));
+      check_product(&blas, NULL, &p);
+    }
+  }
+}
+
+static void *no_memory(size_t bytes) {
+  (void)bytes;
+  return NULL;
+}
+
+// Without memory for panels the product is computed all the same, and gives the same bits.
+TEST(packed_without_memory) {
+  for (int32_t vector_bytes = 16; vector_bytes <= 64; vector_bytes *= 2) {
+    for (int bits = 0; bits < 4; bits++) {
+      const indim_blas blas = {.vector_bytes = vector_bytes};
+      product p = make(INDIM_F32, 1, 201, 300, 700, (bits & 1) != 0, (bits & 2) != 0, 0, false);
+      float *lhs = filled(&p, p.lhs_count, 1);
+      float *rhs = filled(&p, p.rhs_count, 2);
+      float *packed = filled(&p, p.out_count, 0);
+      float *out = filled(&p, p.out_count, 0);
+      REQUIRE(lhs != NULL && rhs != NULL && packed != NULL && out != NULL);
+      for (int64_t i = 0; i < p.lhs_count; i++) {
+        lhs[i] = lhs[i] / 3 + (float)i * 1e-6F;
+      }
+      CHECK(indim_matmul_packs(&p.sizes));
+      CHECK(indim_matmul_run(&blas, NULL, NULL, &p.sizes, packed, lhs, rhs));
+      indim_aligned_malloc = no_memory;
+      CHECK(indim_matmul_run(&blas, NULL, NULL, &p.sizes, out, lhs, rhs));
+      indim_aligned_malloc = malloc;
+      CHECK(memcmp(packed, out, (size_t)p.out_count * sizeof(float)) == 0);
+      free(lhs);
+      free(rhs);
+      free(packed);
+      free(out);
     }
   }
 }
@@ -293,6 +347,8 @@ static void check_many_threads(const indim_blas *blas) {
   check_threads(blas, 40, 33, 35, 37, false);
   check_threads(blas, 1, 16, 16, 20000, false);
   check_threads(blas, 1, 50, 3, 9000, true);
+  check_threads(blas, 1, 333, 400, 300, true);
+  check_threads(blas, 2, 2100, 300, 70, false);
 }
 
 TEST(ours_same_bits_for_any_number_of_threads) { check_many_threads(&(indim_blas){0}); }
@@ -326,6 +382,8 @@ TEST(senseless_sizes_are_refused) {
 #define CASES(X)                                 \
   X(ours)                                        \
   X(ours_at_borders)                             \
+  X(packed)                                      \
+  X(packed_without_memory)                       \
   X(library)                                     \
   X(ours_symmetric)                              \
   X(ours_same_bits_for_any_number_of_threads)    \

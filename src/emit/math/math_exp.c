@@ -46,7 +46,10 @@ static val power_of_two(const kit *k, val bits) { return as_real(k, shift_left(k
 static val tail_of(const kit *k, val r) { return fused(k, mul(k, r, r), q_of(k, r), r); }
 
 val indim_emit_math_exp_of_sum(const kit *k, val x, val low) {
-  x = at_most(k, at_least(k, x, pick(k, -104, -746)), pick(k, 89, 710));
+  // Where the result is 0, both factors are: a product that underflows takes processors some hundred cycles, and masks of attention
+  // are full of such. e^-176 is 2^-254, of which the biased exponent of both halves is 0.
+  val zero = real(k, pick(k, -254 * 0x1.62e43p-1, -2046 * 0x1.62e43p-1));
+  x = at_most(k, choose(k, below(k, x, pick(k, -104, -746)), zero, x), pick(k, 89, 710));
   // The exponent in halves, each with its bias: 2^n alone may be out of range though the result is not.
   reduced r = reduce(k, x, 2 * bias(k), false);
   val tail = tail_of(k, low == NULL ? r.high : add(k, r.high, low));
@@ -89,7 +92,9 @@ val indim_emit_math_logistic(const kit *k, val x) {
   // The rounding error of the sum of both powers of two is added to the smaller addend.
   val sum = add(k, scale, one);
   val lost = sub(k, one, sub(k, sum, scale));
-  return quotient(k, one, add(k, sum, fused(k, tail_of(k, r.high), scale, lost)));
+  // 0 by a numerator of 0, as in exp.
+  val top = choose(k, below(k, x, -most), real(k, 0), one);
+  return quotient(k, top, add(k, sum, fused(k, tail_of(k, r.high), scale, lost)));
 }
 
 // a - b c, which is small.

@@ -268,7 +268,17 @@ static bool read_matrix(const indim_product *p, const indim_location *at, bool i
          (out->free == 1 || out->contracted == 1);
 }
 
-// The operand where it lies, or a copy of |type|: rows of the left one, and columns of the right one, are summed.
+// Whether both operands lie along the sum, so that a nest would add up the lanes of each element.
+static bool lies_along_sum(const indim_product *p) {
+  bool lies = p->vector_dim >= p->out_rank;
+  for (int32_t i = 0; i < p->list->count && lies; i++) {
+    lies = indim_access_is_adjacent(&p->list->accesses[i], p->vector_dim);
+  }
+  return lies;
+}
+
+// The operand where it lies, or a copy of |type|: rows of the left one are summed, and columns of the right one, unless it lies in
+// rows that are.
 static matrix need_matrix(indim_product *p, bool is_left, indim_type type) {
   indim_flow_item *item = is_left ? p->lhs : p->rhs;
   const indim_location *at = &item->place;
@@ -279,8 +289,10 @@ static matrix need_matrix(indim_product *p, bool is_left, indim_type type) {
     found.address = indim_location_start(p->l, at);
     return found;
   }
-  const int32_t order[] = {is_left ? INDIM_PRODUCT_CONTRACTED : INDIM_PRODUCT_RIGHT,
-                           is_left ? INDIM_PRODUCT_LEFT : INDIM_PRODUCT_CONTRACTED, INDIM_PRODUCT_BATCH};
+  int32_t kept = is_left ? INDIM_PRODUCT_LEFT : INDIM_PRODUCT_RIGHT;
+  bool sums_rows = is_left || lies_along_sum(p);
+  const int32_t order[] = {sums_rows ? INDIM_PRODUCT_CONTRACTED : kept, sums_rows ? kept : INDIM_PRODUCT_CONTRACTED,
+                           INDIM_PRODUCT_BATCH};
   const int32_t *dims = is_left ? p->lhs_dim : p->rhs_dim;
   indim_shape shape = *item->shape;
   int32_t count = 0;
@@ -352,8 +364,10 @@ bool indim_product_call_packed(indim_product *p) {
   int64_t work = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k);
   bool is_batch = p->vector_dim >= 0 && p->vector_dim < p->out_rank && p->group[p->vector_dim] == INDIM_PRODUCT_BATCH;
   int64_t least = is_fetched_by_lanes(p) ? INDIM_COST_FETCHED_SIDE : INDIM_COST_PACKED_SIDE;
-  bool is_large = work >= (is_batch ? INDIM_COST_PACKED_BATCH : INDIM_COST_HOST_PRODUCT) && m >= least && n >= least &&
-                  k >= INDIM_COST_PACKED_SIDE;
+  int64_t least_work = is_batch            ? INDIM_COST_PACKED_BATCH
+                       : lies_along_sum(p) ? INDIM_COST_HOST_PRODUCT_ALONG
+                                           : INDIM_COST_HOST_PRODUCT;
+  bool is_large = work >= least_work && m >= least && n >= least && k >= INDIM_COST_PACKED_SIDE;
   indim_type lhs_type = factor_type(p, p->lhs);
   indim_type rhs_type = factor_type(p, p->rhs);
   bool is_plain = lhs_type != INDIM_TYPE_INVALID && rhs_type != INDIM_TYPE_INVALID && l->loop_depth == 0 &&
