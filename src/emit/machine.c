@@ -94,7 +94,11 @@ void indim_host_target(indim_target *out_target) {
     out_target->mask_bytes = is_wide ? 1 : has_feature("avx2") ? 4 : 0;
     // Gathers of AMD (the only ones with SSE4A) are a load per lane and more: 2 to 3 times as slow on Zen 4. Those of Intel before
     // the half floats of AVX-512 leak what others gathered, and take 1.5 to 3 times as long as loads since that is mended.
-    out_target->has_gather = is_wide && !has_feature("sse4a") && has_feature("avx512fp16");
+    bool is_intel = is_wide && !has_feature("sse4a");
+    out_target->has_gather = is_intel && has_feature("avx512fp16");
+    // Sums of two arrays of 1 MB take 0.85 of the time then, of 4 MB 0.63, of 64 MB 0.73, and with non-temporal stores 1.06 (Cascade
+    // Lake, one core or both).
+    out_target->prefetches_stores = is_intel && !has_feature("avx512fp16");
   } else {
     bool is_riscv = out_target->arch == INDIM_ARCH_RISCV64;
     out_target->cpu = is_riscv ? "generic-rv64" : "generic";

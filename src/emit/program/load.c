@@ -196,7 +196,8 @@ static indim_reg load_even_odd(indim_generator *g, const indim_loop_node *node, 
   return (indim_reg){{LLVMBuildBitCast(b, even, floats, ""), LLVMBuildBitCast(b, odd, floats, "")}};
 }
 
-void indim_emit_prefetch(indim_generator *g, LLVMValueRef pointer, int64_t offset, int64_t bytes, int32_t nearness) {
+void indim_emit_prefetch(indim_generator *g, LLVMValueRef pointer, int64_t offset, int64_t bytes, int32_t nearness,
+                         bool is_store) {
   static const char name[] = "llvm.prefetch";
   unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);
   if (id == 0) {
@@ -209,19 +210,18 @@ void indim_emit_prefetch(indim_generator *g, LLVMValueRef pointer, int64_t offse
   type = LLVMIntrinsicGetType(g->e.context, id, &type, 1);
   for (int64_t at = 0; at < bytes; at += INDIM_TARGET_LINE) {
     LLVMValueRef further = indim_emit_s64(g, offset + at);
-    LLVMValueRef args[] = {LLVMBuildGEP2(g->e.builder, byte, pointer, &further, 1, ""), LLVMConstInt(word, 0, 0),
-                           LLVMConstInt(word, (unsigned)nearness, 0),
-                           LLVMConstInt(word, 1, 0)};  // for reading, data cache
+    LLVMValueRef args[] = {LLVMBuildGEP2(g->e.builder, byte, pointer, &further, 1, ""),
+                           LLVMConstInt(word, is_store ? 1 : 0, 0), LLVMConstInt(word, (unsigned)nearness, 0),
+                           LLVMConstInt(word, 1, 0)};  // data cache
     LLVMBuildCall2(g->e.builder, type, function, args, 4, "");
   }
 }
 
-// Prefetches what the same lanes will be |prefetch| elements further on.
-static void prefetch_rows(indim_generator *g, const indim_loop_node *node, const indim_loop_value *result) {
-  int64_t bytes = indim_type_bytes(result->type);
+void indim_emit_prefetch_lanes(indim_generator *g, const indim_loop_node *node, int32_t lanes) {
+  int64_t bytes = indim_type_bytes(indim_emit_storage_type(g, node->u.memory.storage));
   if (node->u.memory.prefetch != 0) {
     LLVMValueRef here = indim_emit_element(g, node->u.memory.storage, node->args[0]);
-    indim_emit_prefetch(g, here, node->u.memory.prefetch * bytes, result->lanes * bytes, 3);
+    indim_emit_prefetch(g, here, node->u.memory.prefetch * bytes, lanes * bytes, 3, node->kind == INDIM_NODE_STORE);
   }
 }
 
@@ -229,7 +229,7 @@ indim_status indim_emit_load(indim_generator *g, const indim_loop_node *node) {
   const indim_loop_value *result = indim_emit_value(g, node->first_result);
   const indim_storage *storage = g->e.program->storages[node->u.memory.storage];
   indim_reg *out = &g->regs[node->first_result];
-  prefetch_rows(g, node, result);
+  indim_emit_prefetch_lanes(g, node, result->lanes);
   if (g->is_split[node->first_result]) {
     *out = load_even_odd(g, node, result->lanes);
     return INDIM_OK;

@@ -90,7 +90,7 @@ indim_status indim_emit_memory_node(indim_generator *g, const indim_loop_node *n
   if (node->kind == INDIM_NODE_PREFETCH) {
     int64_t bytes = indim_type_bytes(indim_emit_storage_type(g, node->u.prefetch.storage));
     LLVMValueRef here = indim_emit_element(g, node->u.prefetch.storage, node->args[0]);
-    indim_emit_prefetch(g, here, node->u.prefetch.distance * bytes, node->u.prefetch.count * bytes, 2);
+    indim_emit_prefetch(g, here, node->u.prefetch.distance * bytes, node->u.prefetch.count * bytes, 2, false);
     return INDIM_OK;
   }
   return node->kind == INDIM_NODE_COPY ? emit_copy(g, node) : emit_fill(g, node);

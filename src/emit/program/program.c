@@ -25,7 +25,7 @@ static void split_block(indim_generator *g) {
   LLVMValueRef next = g->mark == NULL ? LLVMGetFirstInstruction(block) : LLVMGetNextInstruction(g->mark);
   for (; next != NULL; next = LLVMGetNextInstruction(next)) {
     g->mark = next;
-    g->block_count++;
+    g->block_count += LLVMGetInstructionOpcode(next) == LLVMShuffleVector ? INDIM_COST_BLOCK_SHUFFLE : 1;
   }
   if (g->block_count >= INDIM_COST_BLOCK) {
     LLVMBasicBlockRef rest = indim_emit_block(g, "");

@@ -163,6 +163,7 @@ indim_status indim_emit_store(indim_generator *g, const indim_loop_node *node) {
   const indim_loop_value *value = indim_emit_value(g, node->args[1]);
   indim_type type = value->type;
   int32_t lanes = value->lanes;
+  indim_emit_prefetch_lanes(g, node, lanes);
   LLVMValueRef mask = node->u.memory.has_mask ? g->regs[node->args[2]].part[0] : NULL;
   indim_emit_access_lanes a = indim_emit_access(g, node, lanes, mask);
   indim_reg x = g->regs[node->args[1]];

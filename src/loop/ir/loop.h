@@ -144,7 +144,7 @@ struct indim_loop_node {
       bool has_mask;        // LOAD: args are address, mask, fill; STORE: address, value, mask
       bool non_temporal;    // STORE: bypasses the caches
       bool fresh;           // LOAD: the region also writes the storage; never moved or shared
-      int64_t prefetch;     // LOAD: distance in elements of a prefetch issued with it; 0: none
+      int64_t prefetch;     // LOAD, STORE: distance in elements of a prefetch issued with it; 0: none
     } memory;
     struct {
       int32_t to, from;  // COPY, FILL (|to| only)

@@ -174,7 +174,7 @@ static void print_memory(const printer *p, const indim_loop_node *node) {
     print_value(p, arg(node, 2));
   }
   indim_buffer_text(p->out, is_load && node->u.memory.fresh ? " fresh" : "");
-  if (is_load && node->u.memory.prefetch != 0) {
+  if (node->u.memory.prefetch != 0) {
     indim_buffer_printf(p->out, " prefetch distance %lld", (long long)node->u.memory.prefetch);
   }
   indim_buffer_text(p->out, !is_load && node->u.memory.non_temporal ? " non-temporal" : "");

@@ -60,7 +60,7 @@ static bool is_non_temporal(indim_nest *nest, const indim_flow_item *item, const
     int64_t own = indim_index_mul_saturated(access->storage->elements, indim_type_bytes(access->storage->type));
     total = is_new ? indim_index_add_saturated(total, own) : total;
   }
-  bool pays = bytes >= cache * 3 / 4 && total >= cache * 7 / 4;
+  bool pays = bytes >= cache * 3 / 4 && total >= cache * 7 / 4 && !nest->l->target->prefetches_stores;
   return at->storage->kind == INDIM_STORAGE_RESULT && item->use_count == 1 && bytes >= LEAST_STREAMED &&
          indim_lower_choose(nest->l, nest->l->b.origin, INDIM_DECISION_NON_TEMPORAL, pays);
 }

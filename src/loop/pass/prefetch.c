@@ -1,7 +1,8 @@
 // Software prefetch of rows. Where a loop traverses each row of an array several times, the first traversal is
 // memory-bound and memory is idle during the others: rows are too short for the hardware prefetcher. So the last of the
 // loops over a row prefetches the same elements of the next row. So does a loop that reads rows backwards: at the start
-// of each row the hardware prefetcher has to detect the stream again.
+// of each row the hardware prefetcher has to detect the stream again. And where the target gains by that, streams of
+// stores prefetch what they will overwrite.
 #include "loop/ir/build.h"
 #include "loop/pass/pass.h"
 #include "loop/pass/footprint.h"
@@ -93,10 +94,34 @@ static void prefetch_backwards(const indim_loop_program *program, const indim_lo
   }
 }
 
+// Whole vectors that |loop| stores one behind the other into an array larger than the nearer caches.
+static void prefetch_stores(const indim_loop_program *program, const indim_loop_node *loop) {
+  for (indim_loop_node *node = loop->bodies[0]->first; node != NULL; node = node->next) {
+    if (node->kind != INDIM_NODE_STORE || node->u.memory.has_mask || node->u.memory.non_temporal ||
+        node->u.memory.lane_stride != 1 || program->values[node->args[0]].lanes > 1) {
+      continue;
+    }
+    const indim_storage *storage = program->storages[node->u.memory.storage];
+    int64_t bytes = indim_type_bytes(storage->type);
+    int64_t step = step_of(program, loop, node->args[0]);
+    indim_affine address;
+    indim_affine_of(program, node->args[0], &address);
+    bool begins_line = indim_index_modulo(address.low, INDIM_TARGET_LINE / bytes) == 0;
+    bool is_stream = step >= program->values[node->args[1]].lanes && step * bytes <= INDIM_COST_PREFETCHED_STORES;
+    bool is_large = indim_index_mul_saturated(storage->elements, bytes) >= program->target.cache_bytes[1] / 2;
+    if (is_stream && is_large && begins_line && program->values[node->args[1]].lanes > 1) {
+      node->u.memory.prefetch = INDIM_COST_PREFETCHED_STORES / (step * bytes) * step;
+    }
+  }
+}
+
 indim_status indim_pass_prefetch(indim_loop_program *program) {
   void *memory = NULL;
   INDIM_TRY(indim_alloc(program->cx, sizeof(indim_footprints), &memory));
   for (indim_loop_node *node = program->body->first; node != NULL; node = indim_loop_next(node)) {
+    if (node->kind == INDIM_NODE_FOR && program->target.prefetches_stores) {
+      prefetch_stores(program, node);
+    }
     if (node->kind == INDIM_NODE_FOR) {
       prefetch_rows(program, node, memory);
       for (indim_loop_node *row = node->bodies[0]->first; row != NULL; row = row->next) {

@@ -173,6 +173,8 @@ enum {
   // Bytes of a row that is prefetched: shorter ones the hardware follows, longer ones evict the row in use. layer_norm.
   INDIM_COST_PREFETCHED_LEAST = 1024,
   INDIM_COST_PREFETCHED_MOST = 16384,
+  // Bytes ahead of a stream of stores that are prefetched, where the target gains by that. numpy.multiply, moves.stack_0.
+  INDIM_COST_PREFETCHED_STORES = 1024,
   // Nodes run between two polls for cancellation, and of an iteration that polls itself. A node takes 0.2 ns as vectors in
   // registers and about 1 ns from memory: some tenths of a second in total, and more than a thousand polls.
   INDIM_COST_POLL_NODES = 1 << 28,
@@ -191,6 +193,8 @@ enum {
   INDIM_COST_OUTLINED_REGISTERS = 4,
   // Instructions of a block: LLVM's time grows faster than linearly with longer ones. matrices_60.
   INDIM_COST_BLOCK = 200,
+  // A shuffle counts as so many: the ways to combine those of a network are looked for in each block. moves.transpose_u8.
+  INDIM_COST_BLOCK_SHUFFLE = 3,
   // Nodes that a loop runs, from which equal ones become one function: a call is some tens of instructions. spectral solvers
   // and layers of networks compile in a fourth of the time.
   INDIM_COST_SHARED_LOOP = 512,

@@ -20,10 +20,12 @@ typedef struct indim_target {
   int32_t vector_bytes;      // 64, 32, 16; 8: almost no vectors (indim_target_step_down)
   int32_t vector_registers;  // 32, 16
   bool has_fma;
-  bool has_f16;            // hardware conversion between f16 and f32
-  int32_t mask_bytes;      // smallest element, in bytes, with masked load and store instructions; 0: none
-  bool has_gather;         // hardware gathers and scatters are faster than scalar loads and stores
-  bool is_plain;           // LLVM's simplest code generator, the least likely to fail
+  bool has_f16;        // hardware conversion between f16 and f32
+  int32_t mask_bytes;  // smallest element, in bytes, with masked load and store instructions; 0: none
+  bool has_gather;     // hardware gathers and scatters are faster than scalar loads and stores
+  bool
+      prefetches_stores;  // lines that no cache near has are stored faster when asked for before, also than without the caches
+  bool is_plain;          // LLVM's simplest code generator, the least likely to fail
   int64_t cache_bytes[3];  // L1, L2, L3: one core's share
 } indim_target;
 
