@@ -228,7 +228,7 @@ TARGET static int64_t NAME(tile_height)(int64_t vectors, int64_t lhs_m) {
 // a few rows would take as long as one of four. |in_place|: panels of the right side are not packed.
 TARGET static void NAME(block)(int64_t rows, int64_t n, int64_t count, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
                                const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m, bool accumulate,
-                               bool in_place) {
+                               bool in_place, bool is_streamed) {
   _Alignas(64) REAL packed[BLOCK_K * 2 * VECTOR_BYTES / sizeof(REAL)];
   int64_t vectors = 0;
   for (int64_t j = 0; j < n; j += vectors * LANES) {
@@ -239,7 +239,7 @@ TARGET static void NAME(block)(int64_t rows, int64_t n, int64_t count, const REA
     int64_t most = NAME(tile_height)(vectors, lhs_m);
     const REAL *b = rhs + j * rhs_n;
     int64_t b_k = rhs_k;
-    if (!in_place) {
+    if (!in_place || (is_streamed && columns < width)) {
       NAME(pack_panel)(count, columns, vectors, b, rhs_k, rhs_n, packed);
       b = packed;
       b_k = width;
@@ -249,6 +249,10 @@ TARGET static void NAME(block)(int64_t rows, int64_t n, int64_t count, const REA
       height = rows - i <= most ? rows - i : rows - i < 2 * most ? (rows - i + 1) / 2 : most;
       if (!in_place && left >= 2 * TILE_N) {
         NAME(prefetch)(count, rhs + (j + TILE_N) * rhs_n, rhs_k, rhs_n, i, i + height, rows);
+      }
+      for (int64_t r = i; r < i + height && is_streamed; r++) {
+        __builtin_prefetch(out + r * out_m + j + 2 * TILE_N, 1);
+        __builtin_prefetch(out + r * out_m + j + 2 * TILE_N + LANES, 1);
       }
       NAME(tile)
       (height, vectors, columns, count, lhs + i * lhs_m, lhs_m, lhs_k, b, b_k, out + i * out_m + j, out_m, accumulate);
@@ -267,11 +271,14 @@ TARGET static int64_t NAME(last_steps)(int64_t n, int64_t k, int64_t rhs_k) {
 TARGET static void NAME(tiles)(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
                                const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,
                                bool accumulate) {
-  enum { STEPS_OF_FEW = 16, STEPS_IN_PLACE = 64, LARGE_BYTES = 1 << 20 };
+  enum { STEPS_OF_FEW = 16, STEPS_IN_PLACE = 64, LARGE_BYTES = 1 << 20, STEPS_OF_BAND = 64, BAND_TILES = 2 };
   // A panel that two tiles use, or whose rows are contiguous, is not worth packing. Of distant rows few are read at a time, and of those
   // of a side larger than L2 so few that each is a stream of its own.
-  bool in_place = rhs_n == 1 && (m <= 2 * TILE_M || (rhs_k == n && n % LANES == 0 && n <= TILE_N));
-  int64_t last = in_place ? NAME(last_steps)(n, k, rhs_k) : 0;
+  // Nor is one of a short sum whose result does not stay in L2: that is written in bands of some rows then, each row a stream.
+  bool in_bands =
+      rhs_n == 1 && k <= STEPS_OF_BAND && n >= 4 * TILE_N && m * n * (int64_t)sizeof(REAL) > LARGE_BYTES / 4;
+  bool in_place = rhs_n == 1 && (in_bands || m <= 2 * TILE_M || (rhs_k == n && n % LANES == 0 && n <= TILE_N));
+  int64_t last = in_place && !in_bands ? NAME(last_steps)(n, k, rhs_k) : 0;
   in_place = in_place && last >= 0;
   int64_t whole = in_place ? k - last : k;
   int64_t few = k * rhs_k * (int64_t)sizeof(REAL) > LARGE_BYTES ? 64 / (int64_t)sizeof(REAL) : STEPS_IN_PLACE;
@@ -282,7 +289,7 @@ TARGET static void NAME(tiles)(int64_t m, int64_t n, int64_t k, const REAL *lhs,
   int64_t most = BLOCK_BYTES * (VECTOR_BYTES == 64 ? 2 : 1) / (int64_t)sizeof(REAL) / steps / TALL * TALL;
   int64_t tiles = (m + TALL - 1) / TALL;
   int64_t blocks = (m + most - 1) / most;
-  int64_t height = (tiles + blocks - 1) / blocks * TALL;
+  int64_t height = in_bands && in_place ? BAND_TILES * TILE_M : (tiles + blocks - 1) / blocks * TALL;
   for (int64_t i = 0; i < m; i += height) {
     int64_t rows = m - i < height ? m - i : height;
     int64_t count = 0;
@@ -292,7 +299,7 @@ TARGET static void NAME(tiles)(int64_t m, int64_t n, int64_t k, const REAL *lhs,
       count = end - begin < depth ? end - begin : depth;
       NAME(block)
       (rows, n, count, lhs + i * lhs_m + begin * lhs_k, lhs_m, lhs_k, rhs + begin * rhs_k, rhs_k, rhs_n,
-       out + i * out_m, out_m, accumulate || begin > 0, in_place && is_whole);
+       out + i * out_m, out_m, accumulate || begin > 0, in_place && is_whole, in_bands);
     }
   }
 }

@@ -64,6 +64,12 @@ static bool has_few_rows(const indim_host_matmul *s) {
   return s->m <= FEW_ROWS && s->rhs_n == 1 && !is_narrow(s);
 }
 
+// A product of some rows reads the right side's in place, and one of a short sum writes the result's as streams: long ones.
+static bool has_long_rows(const indim_host_matmul *s) {
+  enum { SOME_ROWS = 64, SHORT_SUM = 64 };
+  return s->rhs_n == 1 && (s->m <= SOME_ROWS || s->k <= SHORT_SUM);
+}
+
 // Limits for halving: multiplications of a block, and its sides.
 typedef struct least {
   double work;
@@ -85,9 +91,7 @@ static least least_block(const indim_host_matmul *s, bool by_library) {
   if (by_library) {
     return (least){1.5e7, 128, 128};
   }
-  // Rows of the right side that are read in place are long.
-  enum { ROWS_IN_PLACE = 64 };
-  return (least){5e5, 96, s->m <= ROWS_IN_PLACE && s->rhs_n == 1 ? 512 : 64};
+  return (least){5e5, 96, has_long_rows(s) ? 512 : 64};
 }
 
 // Halves a side until the products of the batch together make enough blocks for threads, or blocks are hardly worth
@@ -106,7 +110,8 @@ static blocks split_blocks(const indim_host_matmul *s, bool by_library) {
     if (!can_rows && !can_columns) {
       break;
     }
-    if (can_rows && (!can_columns || b.rows >= (packs_both ? b.columns : TALL * b.columns))) {
+    int64_t tall = packs_both ? b.columns : TALL * b.columns;
+    if (can_rows && (!can_columns || b.rows >= tall || (!packs_both && has_long_rows(s)))) {
       b.rows = rows;
     } else {
       b.columns = columns;
