@@ -7,6 +7,8 @@
 //   x x x x y y y y z z ...     from a vector of x, y, z, ...
 //   d e f a b c                 from a b c d e f
 //   0 a b c 0 0 d e f 0         from a b c d e f and a vector of 0
+#include <string.h>
+
 #include "loop/ir/affine.h"
 #include "loop/ir/build.h"
 #include "loop/nest/element.h"
@@ -282,6 +284,27 @@ static bool find_sources(indim_element_ctx *k, const indim_stack *s, const colum
   return true;
 }
 
+// One element of each of |count| vectors in turn, a power of two of them: those of the even ones in turn, and of the odd ones, two by two.
+// For narrow elements that takes few instructions of any processor, where a shuffle of all takes many of most.
+static void interleave(indim_element_ctx *k, int32_t count, indim_value_id *vectors) {
+  int32_t map[INDIM_STACK_LANES];
+  for (int32_t i = 0; i < 2 * k->lanes; i++) {
+    map[i] = i % 2 * k->lanes + i / 2;
+  }
+  for (int32_t side = 1; side < count; side *= 2) {  // so many are in turn already
+    indim_value_id next[INDIM_STACK_ROW];
+    int32_t groups = count / side / 2;
+    for (int32_t g = 0; g < groups; g++) {  // vectors g and g + groups of those that are in turn
+      for (int32_t i = 0; i < side; i++) {
+        const indim_value_id pair[] = {vectors[g * side + i], vectors[(g + groups) * side + i]};
+        next[g * 2 * side + 2 * i] = indim_loop_shuffle(&k->l->b, 2, pair, k->lanes, map);
+        next[g * 2 * side + 2 * i + 1] = indim_loop_shuffle(&k->l->b, 2, pair, k->lanes, map + k->lanes);
+      }
+    }
+    memcpy(vectors, next, (size_t)count * sizeof *vectors);
+  }
+}
+
 // Vectors of memory from pieces of rows and computed vectors; false if these are so many that stores with a stride are better.
 static bool store_pieces(indim_element_ctx *k, const indim_stack *s) {
   enum { INTERLEAVED = 4 };  // rows of so many that the code generator interleaves
@@ -298,7 +321,12 @@ static bool store_pieces(indim_element_ctx *k, const indim_stack *s) {
   if (s->count <= INTERLEAVED && !has_rows) {
     return false;
   }
-  for (int32_t j = 0; j < s->count; j++) {
+  bool is_in_turn = !has_rows && (s->count & (s->count - 1)) == 0 && indim_type_bytes(s->storage->type) <= 2;
+  if (is_in_turn) {
+    memcpy(parts, s->values, (size_t)s->count * sizeof *parts);
+    interleave(k, s->count, parts);
+  }
+  for (int32_t j = 0; j < s->count && !is_in_turn; j++) {
     sources from;
     if (!find_sources(k, s, columns, spans, j * k->lanes, &from) || indim_lower_failed(k->l)) {
       return false;
