@@ -44,3 +44,37 @@ indim_status indim_flow_add_item(indim_flow_maker *m, indim_flow_item *item) {
   flow->items[flow->item_count++] = item;
   return INDIM_OK;
 }
+
+indim_status indim_flow_make_instr(indim_flow_maker *m, const indim_instr *origin, indim_op op,
+                                   const indim_shape *shape, int32_t count, indim_flow_item *const *operands,
+                                   indim_instr **out) {
+  indim_instr *instr = NULL;
+  indim_instr *stubs = NULL;
+  INDIM_TRY(indim_flow_array(m->arena, 1, sizeof *instr, &instr));
+  INDIM_TRY(indim_flow_array(m->arena, count, sizeof *stubs, &stubs));
+  *instr = *origin;
+  instr->op = op;
+  instr->shape = shape;
+  instr->attrs = NULL;
+  instr->attr_count = 0;
+  instr->operand_count = count;
+  INDIM_TRY(indim_flow_array(m->arena, count, sizeof *instr->operands, &instr->operands));
+  for (int32_t k = 0; k < count; k++) {  // of which lowering asks the shapes
+    stubs[k] = *operands[k]->instr;
+    stubs[k].shape = operands[k]->shape;
+    instr->operands[k] = &stubs[k];
+  }
+  *out = instr;
+  return INDIM_OK;
+}
+
+indim_status indim_flow_make_item(indim_flow_maker *m, const indim_instr *instr, int32_t count,
+                                  indim_flow_item *const *operands, indim_flow_item **out) {
+  INDIM_TRY(indim_flow_new_item(m, INDIM_FLOW_OP, instr, instr->shape, out));
+  INDIM_TRY(indim_flow_array(m->arena, count, sizeof *(*out)->operands, &(*out)->operands));
+  (*out)->operand_count = count;
+  for (int32_t k = 0; k < count; k++) {
+    (*out)->operands[k] = operands[k];
+  }
+  return INDIM_OK;
+}

@@ -22,6 +22,13 @@ INDIM_CHECKED indim_status indim_flow_array(indim_arena *arena, int64_t count, s
 INDIM_CHECKED indim_status indim_flow_new_item(indim_flow_maker *m, indim_flow_kind kind, const indim_instr *instr,
                                                const indim_shape *shape, indim_flow_item **out_item);
 INDIM_CHECKED indim_status indim_flow_add_item(indim_flow_maker *m, indim_flow_item *item);
+// An instruction that stands in no text, named after |origin|, without attributes; and the item of an instruction, the last of
+// its flow.
+INDIM_CHECKED indim_status indim_flow_make_instr(indim_flow_maker *m, const indim_instr *origin, indim_op op,
+                                                 const indim_shape *shape, int32_t count,
+                                                 indim_flow_item *const *operands, indim_instr **out);
+INDIM_CHECKED indim_status indim_flow_make_item(indim_flow_maker *m, const indim_instr *instr, int32_t count,
+                                                indim_flow_item *const *operands, indim_flow_item **out);
 
 // Makes room for |more| behind the |count| of a list.
 INDIM_CHECKED indim_status indim_flow_lengthen(indim_flow_maker *m, int32_t count, int32_t more,
@@ -42,6 +49,8 @@ INDIM_CHECKED indim_status indim_flow_hoist(indim_flow_maker *m, indim_flow_item
 // |loop| is the last item so far, and is none any more then.
 INDIM_CHECKED indim_status indim_flow_unroll(indim_flow_maker *m, const indim_flow_item *loop,
                                              indim_flow_item ***out_results);
+// Whether an item is a constant integer, a scalar.
+bool indim_flow_read_constant(const indim_flow_item *item, int64_t *out);
 // select_update.c: of a select between an array and the same array updated, an update with what the select chooses; NULL in
 // |*out_item| for any other select.
 INDIM_CHECKED indim_status indim_flow_select_update(indim_flow_maker *m, const indim_instr *instr,
@@ -50,6 +59,8 @@ INDIM_CHECKED indim_status indim_flow_select_update(indim_flow_maker *m, const i
 // in |*out_item| for any other convert.
 INDIM_CHECKED indim_status indim_flow_convert_once(indim_flow_maker *m, const indim_instr *instr,
                                                    indim_flow_item *operand, indim_flow_item **out_item);
+// slices.c: slices of what is put together read only the parts that they meet. The flow is complete.
+INDIM_CHECKED indim_status indim_flow_cut(indim_flow_maker *m);
 // Puts selects in the place of those results of a conditional, the last item so far, between which both branches only choose.
 INDIM_CHECKED indim_status indim_flow_select_places(indim_flow_maker *m, const indim_instr *instr,
                                                     const indim_flow_item *conditional, int32_t count,

@@ -15,45 +15,11 @@ typedef struct selecting {
   bool is_updated;  // where the pred is true
 } selecting;
 
-// An instruction for an item that stands in no text, named after the select.
-static indim_status make_instr(const selecting *s, indim_op op, const indim_shape *shape, int32_t count,
-                               indim_flow_item *const *operands, indim_instr **out) {
-  indim_instr *instr = NULL;
-  indim_instr *stubs = NULL;
-  INDIM_TRY(indim_flow_array(s->m->arena, 1, sizeof *instr, &instr));
-  INDIM_TRY(indim_flow_array(s->m->arena, count, sizeof *stubs, &stubs));
-  *instr = *s->instr;
-  instr->op = op;
-  instr->shape = shape;
-  instr->attrs = NULL;
-  instr->attr_count = 0;
-  instr->operand_count = count;
-  INDIM_TRY(indim_flow_array(s->m->arena, count, sizeof *instr->operands, &instr->operands));
-  for (int32_t k = 0; k < count; k++) {  // of which lowering asks the shapes
-    stubs[k] = *operands[k]->instr;
-    stubs[k].shape = operands[k]->shape;
-    instr->operands[k] = &stubs[k];
-  }
-  *out = instr;
-  return INDIM_OK;
-}
-
-static indim_status make_item(const selecting *s, const indim_instr *instr, int32_t count,
-                              indim_flow_item *const *operands, indim_flow_item **out) {
-  INDIM_TRY(indim_flow_new_item(s->m, INDIM_FLOW_OP, instr, instr->shape, out));
-  INDIM_TRY(indim_flow_array(s->m->arena, count, sizeof *(*out)->operands, &(*out)->operands));
-  (*out)->operand_count = count;
-  for (int32_t k = 0; k < count; k++) {
-    (*out)->operands[k] = operands[k];
-  }
-  return INDIM_OK;
-}
-
 static indim_status make(const selecting *s, indim_op op, const indim_shape *shape, int32_t count,
                          indim_flow_item *const *operands, indim_flow_item **out) {
   indim_instr *instr = NULL;
-  INDIM_TRY(make_instr(s, op, shape, count, operands, &instr));
-  return make_item(s, instr, count, operands, out);
+  INDIM_TRY(indim_flow_make_instr(s->m, s->instr, op, shape, count, operands, &instr));
+  return indim_flow_make_item(s->m, instr, count, operands, out);
 }
 
 // |updated| where the select chooses the update, else |kept|; of |updated|'s shape.
@@ -85,7 +51,7 @@ static indim_status make_slice_update(const selecting *s, indim_flow_item **out)
   for (int32_t k = 2; k < count; k++) {
     operands[k] = update->operands[k];
   }
-  return make_item(s, update->instr, count, operands, out);
+  return indim_flow_make_item(s->m, update->instr, count, operands, out);
 }
 
 // All bits set is -1, of start vectors of signed integers.
@@ -97,7 +63,7 @@ static indim_status make_scatter(const selecting *s, indim_flow_item **out) {
   INDIM_TRY(make(s, INDIM_OP_OR, indices->shape, 2, both, &outside));
   indim_flow_item *operands[3] = {s->array, NULL, s->update->operands[2]};
   INDIM_TRY(choose(s, indices, outside, &operands[1]));
-  return make_item(s, s->update->instr, 3, operands, out);
+  return indim_flow_make_item(s->m, s->update->instr, 3, operands, out);
 }
 
 static bool is_op(const indim_flow_item *item, indim_op op) {

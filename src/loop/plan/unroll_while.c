@@ -22,7 +22,7 @@ static bool is_counted(const indim_shape *shape) {
   return indim_shape_is_scalar(shape) && indim_type_is_integral(shape->type);
 }
 
-static bool read_constant(const indim_flow_item *item, int64_t *out) {
+bool indim_flow_read_constant(const indim_flow_item *item, int64_t *out) {
   if (item->kind != INDIM_FLOW_OP || item->instr->op != INDIM_OP_CONSTANT || !is_counted(item->shape) ||
       indim_literal_is_elided(item->instr->literal)) {
     return false;
@@ -39,9 +39,9 @@ static bool read_fixed(const indim_flow_item *loop, const indim_flow_item *item,
   const indim_flow *body = loop->flows[1];
   if (item->kind == INDIM_FLOW_PARAMETER) {
     bool is_same = body->results[item->number] == body->parameters[item->number];
-    return is_same && read_constant(loop->operands[item->number], out);
+    return is_same && indim_flow_read_constant(loop->operands[item->number], out);
   }
-  return read_constant(item, out);
+  return indim_flow_read_constant(item, out);
 }
 
 // A counter: it starts at |value|, and each step adds |by|.
@@ -59,7 +59,7 @@ static bool read_counter(const indim_flow_item *loop, const indim_flow_item *par
   const indim_flow_item *next = loop->flows[1]->results[k];
   bool is_sum = next->kind == INDIM_FLOW_OP && next->instr->op == INDIM_OP_ADD;
   bool is_difference = next->kind == INDIM_FLOW_OP && next->instr->op == INDIM_OP_SUBTRACT;
-  if (!(is_sum || is_difference) || !read_constant(loop->operands[k], &out->value)) {
+  if (!(is_sum || is_difference) || !indim_flow_read_constant(loop->operands[k], &out->value)) {
     return false;
   }
   bool is_first = next->operands[0] == own;
