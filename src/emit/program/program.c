@@ -14,6 +14,16 @@ enum { POLL_NODES = 1024 };
 
 // Body ------------------------------------------------------------------------------------------------------------------
 
+// Networks of shuffles of bytes are long, and LLVM looks for ways to combine them within a block.
+static int32_t length_of(LLVMValueRef instruction) {
+  if (LLVMGetInstructionOpcode(instruction) != LLVMShuffleVector) {
+    return 1;
+  }
+  LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(instruction));
+  bool is_byte = LLVMGetTypeKind(element) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(element) == 8;
+  return is_byte ? INDIM_COST_BLOCK_SHUFFLE : 1;
+}
+
 // Continues in a new block when this one is long. The block's address is taken so that LLVM does not merge the two
 // again.
 static void split_block(indim_generator *g) {
@@ -25,7 +35,7 @@ static void split_block(indim_generator *g) {
   LLVMValueRef next = g->mark == NULL ? LLVMGetFirstInstruction(block) : LLVMGetNextInstruction(g->mark);
   for (; next != NULL; next = LLVMGetNextInstruction(next)) {
     g->mark = next;
-    g->block_count += LLVMGetInstructionOpcode(next) == LLVMShuffleVector ? INDIM_COST_BLOCK_SHUFFLE : 1;
+    g->block_count += length_of(next);
   }
   if (g->block_count >= INDIM_COST_BLOCK) {
     LLVMBasicBlockRef rest = indim_emit_block(g, "");

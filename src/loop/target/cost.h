@@ -193,7 +193,7 @@ enum {
   INDIM_COST_OUTLINED_REGISTERS = 4,
   // Instructions of a block: LLVM's time grows faster than linearly with longer ones. matrices_60.
   INDIM_COST_BLOCK = 200,
-  // A shuffle counts as so many: the ways to combine those of a network are looked for in each block. moves.transpose_u8.
+  // A shuffle of bytes counts as so many. moves.transpose_u8.
   INDIM_COST_BLOCK_SHUFFLE = 3,
   // Nodes that a loop runs, from which equal ones become one function: a call is some tens of instructions. spectral solvers
   // and layers of networks compile in a fourth of the time.
