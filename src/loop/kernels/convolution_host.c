@@ -193,14 +193,23 @@ static operand copy_operand(call *c, indim_flow_item *item, const indim_shape *s
   return copy;
 }
 
+// Whether the convolution is like the gradient of a filter: more taps than places, whose windows overlap. Those of patches, a
+// stride apart, do not.
+static bool is_like_gradient(const call *c) {
+  bool is = true;
+  for (int32_t s = 0; s < c->labels->spatial_count; s++) {
+    const indim_host_convolution_dim *d = &c->sizes.dims[s];
+    int64_t moves = d->stride * (d->out > 1 ? d->out - 1 : 1);
+    is = is && d->taps >= d->out && moves < d->taps * d->dilation;
+  }
+  return is;
+}
+
 // The image's dimension that is to be contiguous: the features, which are summed, or the batch, which is in the rows, as it
 // is where the convolution is the gradient of a filter; -1: any, because both are 1.
 static int64_t image_order(const call *c, const operand *found) {
   const indim_dim_labels *l = c->labels;
-  bool is_gradient = true;
-  for (int32_t s = 0; s < l->spatial_count; s++) {
-    is_gradient = is_gradient && c->sizes.dims[s].taps >= c->sizes.dims[s].out;
-  }
+  bool is_gradient = is_like_gradient(c);
   bool sums = c->sizes.features >= INDIM_COST_HOST_CONTIGUOUS;
   bool rows = c->sizes.batch >= INDIM_COST_HOST_CONTIGUOUS;
   if (found != NULL && sums && found->strides[l->input_feature] == 1) {
