@@ -172,6 +172,39 @@ value indim_expand_put(indim_expander *x, value operand, int64_t dim, value inde
   return indim_expand_put_part(x, operand, dim, index, part);
 }
 
+// Writes the letters of one part: |first| and |second| and, in digits, the spatial dimensions.
+static char *letter(char *text, const char *letters, int32_t first, int32_t second, const int32_t *spatial,
+                    int32_t count) {
+  text[first] = letters[0];
+  text[second] = letters[1];
+  for (int32_t s = 0; s < count; s++) {
+    text[spatial[s]] = (char)('0' + s);
+  }
+  return text + count + 2;
+}
+
+indim_attr indim_expand_labels(indim_expander *x, const indim_dim_labels *labels) {
+  indim_attr attr = {.id = INDIM_ATTR_DIM_LABELS, .offset = INDIM_NO_OFFSET, .count = labels->spatial_count};
+  int32_t count = labels->spatial_count;
+  void *memory = NULL;
+  indim_build_fail(x->b, indim_arena_alloc(&x->b->module->arena, sizeof *labels, &memory));
+  if (x->b->status != INDIM_OK) {
+    return attr;
+  }
+  indim_dim_labels *copy = memory;
+  *copy = *labels;
+  char text[3 * INDIM_MAX_RANK + sizeof "_->"];
+  char *at = letter(text, "bf", labels->input_batch, labels->input_feature, labels->input_spatial, count);
+  *at++ = '_';
+  at = letter(at, "io", labels->kernel_input, labels->kernel_output, labels->kernel_spatial, count);
+  *at++ = '-';
+  *at++ = '>';
+  at = letter(at, "bf", labels->output_batch, labels->output_feature, labels->output_spatial, count);
+  indim_build_fail(x->b, indim_arena_str(&x->b->module->arena, (indim_str){text, (size_t)(at - text)}, &copy->text));
+  attr.value.dim_labels = copy;
+  return attr;
+}
+
 // Loops ----------------------------------------------------------------------------------------------------------------
 
 // The tuple of an s64 and the other values.

@@ -50,6 +50,9 @@ value indim_expand_zeros(indim_expander *x, const indim_shape *shape);
 // A call of a computation of any module.
 value indim_expand_call(indim_expander *x, const indim_computation *computation, const value *operands, int32_t count);
 
+// The attribute of a convolution's labels, with their text.
+indim_attr indim_expand_labels(indim_expander *x, const indim_dim_labels *labels);
+
 // |size| places of dimension |dim| of an array, from |index| on.
 value indim_expand_part(indim_expander *x, value operand, int64_t dim, value index, int64_t size);
 // |operand| with such a part replaced.

@@ -82,55 +82,27 @@ bool indim_merge_dims_suits(const indim_instr *instr) {
 // Dimension |d| of a shape that loses |gone|.
 static int32_t behind(int32_t d, int32_t gone) { return d - (d > gone); }
 
-// Writes the letters of one part: |first| and |second| and, in digits, the spatial dimensions.
-static char *letter(char *text, const char *letters, int32_t first, int32_t second, const int32_t *spatial,
-                    int32_t count) {
-  text[first] = letters[0];
-  text[second] = letters[1];
-  for (int32_t s = 0; s < count; s++) {
-    text[spatial[s]] = (char)('0' + s);
-  }
-  return text + count + 2;
-}
-
 // The labels without the pair's spatial dimension |s|, which is dimension |in|, |filter| and |out| of the arrays.
-static indim_attr labels_without(indim_builder *b, const indim_dim_labels *old, int32_t s, int32_t in, int32_t filter,
+static indim_attr labels_without(indim_expander *x, const indim_dim_labels *old, int32_t s, int32_t in, int32_t filter,
                                  int32_t out) {
-  indim_attr attr = {.id = INDIM_ATTR_DIM_LABELS, .offset = INDIM_NO_OFFSET};
-  void *memory = NULL;
-  indim_build_fail(b, indim_arena_alloc(&b->module->arena, sizeof(indim_dim_labels), &memory));
-  if (b->status != INDIM_OK) {
-    return attr;
-  }
-  indim_dim_labels *labels = memory;
   int32_t count = old->spatial_count - 1;
-  *labels = (indim_dim_labels){.spatial_count = count,
-                               .input_rank = count + 2,
-                               .kernel_rank = count + 2,
-                               .output_rank = count + 2,
-                               .input_batch = behind(old->input_batch, in),
-                               .input_feature = behind(old->input_feature, in),
-                               .kernel_input = behind(old->kernel_input, filter),
-                               .kernel_output = behind(old->kernel_output, filter),
-                               .output_batch = behind(old->output_batch, out),
-                               .output_feature = behind(old->output_feature, out)};
+  indim_dim_labels labels = {.spatial_count = count,
+                             .input_rank = count + 2,
+                             .kernel_rank = count + 2,
+                             .output_rank = count + 2,
+                             .input_batch = behind(old->input_batch, in),
+                             .input_feature = behind(old->input_feature, in),
+                             .kernel_input = behind(old->kernel_input, filter),
+                             .kernel_output = behind(old->kernel_output, filter),
+                             .output_batch = behind(old->output_batch, out),
+                             .output_feature = behind(old->output_feature, out)};
   for (int32_t i = 0; i < count; i++) {
     int32_t from = i + (i >= s);
-    labels->input_spatial[i] = behind(old->input_spatial[from], in);
-    labels->kernel_spatial[i] = behind(old->kernel_spatial[from], filter);
-    labels->output_spatial[i] = behind(old->output_spatial[from], out);
+    labels.input_spatial[i] = behind(old->input_spatial[from], in);
+    labels.kernel_spatial[i] = behind(old->kernel_spatial[from], filter);
+    labels.output_spatial[i] = behind(old->output_spatial[from], out);
   }
-  char text[3 * INDIM_MAX_RANK + sizeof "_->"];
-  char *at = letter(text, "bf", labels->input_batch, labels->input_feature, labels->input_spatial, count);
-  *at++ = '_';
-  at = letter(at, "io", labels->kernel_input, labels->kernel_output, labels->kernel_spatial, count);
-  *at++ = '-';
-  *at++ = '>';
-  at = letter(at, "bf", labels->output_batch, labels->output_feature, labels->output_spatial, count);
-  indim_build_fail(b, indim_arena_str(&b->module->arena, (indim_str){text, (size_t)(at - text)}, &labels->text));
-  attr.count = count;
-  attr.value.dim_labels = labels;
-  return attr;
+  return indim_expand_labels(x, &labels);
 }
 
 // The window without dimension |s|.
@@ -172,7 +144,7 @@ static value merge_dims(indim_expander *x) {
   sizes_without(instr->operands[1]->shape, labels->kernel_spatial[gone], -1, filter);
   sizes_without(instr->shape, output_dim(labels, gone), output_dim(labels, into), out);
   indim_attr attrs[4] = {
-      labels_without(b, labels, gone, input_dim(labels, gone), labels->kernel_spatial[gone], output_dim(labels, gone)),
+      labels_without(x, labels, gone, input_dim(labels, gone), labels->kernel_spatial[gone], output_dim(labels, gone)),
       window_without(b, indim_instr_attr(instr, INDIM_ATTR_WINDOW), gone)};
   int64_t count = 2;
   for (int32_t i = 0; i < instr->attr_count; i++) {
@@ -192,5 +164,7 @@ static value merge_dims(indim_expander *x) {
 }
 
 value indim_expand_convolution(indim_expander *x) {
-  return indim_merge_dims_suits(x->instr) ? merge_dims(x) : indim_phases_expand(x);
+  return indim_merge_dims_suits(x->instr)       ? merge_dims(x)
+         : indim_phases_suit_together(x->instr) ? indim_phases_expand_together(x)
+                                                : indim_phases_expand(x);
 }

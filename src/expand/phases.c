@@ -12,7 +12,7 @@
 
 #include "expand/kit.h"
 
-// A sum over fewer features costs less than its phases, which are put together afterwards.
+// A sum over fewer features costs less than its phases, which are put together afterwards (phases_together.c has those in one).
 enum { MOST_PHASES = 64, LEAST_FEATURES = 4 };
 
 static const indim_attr *window_of(const indim_instr *instr) { return indim_instr_attr(instr, INDIM_ATTR_WINDOW); }

@@ -9,5 +9,9 @@ bool indim_phases_suit(const indim_instr *instr);
 // The expansion of such a convolution.
 struct indim_expander;
 const indim_instr *indim_phases_expand(struct indim_expander *x);
+// Whether |instr| is one of few features, with strides or not, whose phases are features of one convolution (phases_together.c);
+// and its expansion.
+bool indim_phases_suit_together(const indim_instr *instr);
+const indim_instr *indim_phases_expand_together(struct indim_expander *x);
 
 #endif  // INDIM_EXPAND_PHASES_H

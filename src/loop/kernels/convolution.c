@@ -9,7 +9,22 @@
 #include "loop/kernels/window.h"
 #include "loop/target/cost.h"
 
-enum { MAX_ROWS = 6, FEW_ROWS = 4, MAX_UNROLLED_ALONG = 8, FEW = 4, MAX_UNROLLED = 32, LEAST_LONG = 256 };
+enum {
+  MAX_ROWS = 6,
+  FEW_ROWS = 4,
+  FEW = 4,
+  MAX_UNROLLED = 32,  // taps, of few features
+  // The same of a dimension of a dilated image, each with a division and a mask; and along vectors, of images and of signals
+  // whose sums are one or several: a copy for each way in which vectors meet the padding. blur, fir.
+  MAX_UNROLLED_DILATED = 4,
+  MAX_UNROLLED_PLANE = 16,
+  MAX_UNROLLED_LINE = 8,
+  MAX_UNROLLED_LINES = 4,
+  JAMMED = 4,  // vectors of a signal side by side, which would wait for each product one by one
+  LEAST_LONG = 256,
+  RARE_ROWS = 16,  // rows that are less than one in so many need no code of their own
+  RARE_EDGES = 32  // the same of vectors, for those at the edges
+};
 
 typedef struct convolution {
   indim_lowering *l;
@@ -25,6 +40,7 @@ typedef struct convolution {
   int64_t sizes[INDIM_MAX_RANK];
   int32_t order[INDIM_MAX_RANK];
   int32_t vector_dim, lanes;
+  int32_t along;    // spatial dimension of the vectors; -1: none
   int32_t row_dim;  // dimension of the nest that is unroll-and-jammed; -1: none
   int32_t rows, max_rows;
   bool is_loop[INDIM_MAX_RANK];  // over the taps of a spatial dimension
@@ -37,6 +53,7 @@ typedef struct convolution {
 typedef struct tap_state {
   indim_element_ctx *k;
   int32_t rows;
+  bool is_edge;                                   // some lanes read padding
   indim_coord output[MAX_ROWS][INDIM_MAX_RANK];   // of the nest
   indim_coord element[MAX_ROWS][INDIM_MAX_RANK];  // of the input
   indim_coord tap[INDIM_MAX_RANK];                // of the filter
@@ -65,8 +82,10 @@ static void set_up(convolution *c) {
   c->max_rows = indim_type_is_complex(type) ? MAX_ROWS / 2 : c->features <= FEW ? FEW_ROWS : MAX_ROWS;
   int64_t taps = c->features <= FEW ? c->features : MAX_UNROLLED / 2;
   for (int32_t s = labels->spatial_count - 1; s >= 0; s--) {
-    int64_t size = indim_window_dim_of(instr, s)->size;
-    c->is_loop[s] = size > 1 && taps > 0 && size > MAX_UNROLLED / taps;
+    const indim_window_dim *window = indim_window_dim_of(instr, s);
+    int64_t size = window->size;
+    int64_t most = window->base_dilation > 1 ? MAX_UNROLLED_DILATED : MAX_UNROLLED;
+    c->is_loop[s] = size > 1 && taps > 0 && (size > most || size > MAX_UNROLLED / taps);
     taps *= c->is_loop[s] ? 1 : size;
   }
 }
@@ -184,27 +203,35 @@ static void add_tap(convolution *c, tap_state *t, int32_t s, indim_coord tap, in
   memcpy(t->mask, outer, sizeof outer);
 }
 
-static void loop_over_taps(convolution *c, tap_state *t, int32_t s, indim_value_id *sums) {
+// A loop over those taps that read an element: false if they are no range.
+static bool loop_over_range(convolution *c, tap_state *t, int32_t s, indim_value_id *sums) {
   indim_loop_builder *b = &c->l->b;
   const indim_window_dim *window = indim_window_dim_of(c->item->instr, s);
   int64_t size = c->input->shape->sizes[c->labels->input_spatial[s]];
   int32_t dim = c->labels->output_spatial[s];
-  indim_value_id low = indim_loop_index(b, 0);
-  indim_value_id high = indim_loop_index(b, window->size);
-  bool is_range =
-      (t->rows == 1 || dim != c->row_dim) && indim_window_range(t->k, window, size, t->output[0][dim], &low, &high);
-  indim_value_id in[MAX_ROWS];
+  indim_value_id low = 0, high = 0, in[MAX_ROWS];
+  if ((t->rows > 1 && dim == c->row_dim) || !indim_window_range(t->k, window, size, t->output[0][dim], &low, &high)) {
+    return false;
+  }
   indim_value_id tap = indim_loop_for_begin(b, low, high, 1, t->rows, sums, in);
   c->l->loop_depth++;
-  if (is_range) {
-    for (int32_t r = 0; r < t->rows; r++) {
-      t->element[r][s] = indim_window_element_in_range(t->k, window, size, t->output[r][dim], tap);
-    }
-    t->tap[s] = (indim_coord){tap, 0};
-    add_taps(c, t, s + 1, in);
-  } else {
-    add_tap(c, t, s, (indim_coord){tap, 0}, in);
+  for (int32_t r = 0; r < t->rows; r++) {
+    t->element[r][s] = indim_window_element_in_range(t->k, window, size, t->output[r][dim], tap);
   }
+  t->tap[s] = (indim_coord){tap, 0};
+  add_taps(c, t, s + 1, in);
+  c->l->loop_depth--;
+  indim_loop_for_end(b, in, sums);
+  return true;
+}
+
+static void loop_over_taps(convolution *c, tap_state *t, int32_t s, indim_value_id *sums) {
+  indim_loop_builder *b = &c->l->b;
+  indim_value_id end = indim_loop_index(b, indim_window_dim_of(c->item->instr, s)->size);
+  indim_value_id in[MAX_ROWS];
+  indim_value_id tap = indim_loop_for_begin(b, indim_loop_index(b, 0), end, 1, t->rows, sums, in);
+  c->l->loop_depth++;
+  add_tap(c, t, s, (indim_coord){tap, 0}, in);
   c->l->loop_depth--;
   indim_loop_for_end(b, in, sums);
 }
@@ -215,13 +242,29 @@ static void add_taps(convolution *c, tap_state *t, int32_t s, indim_value_id *su
   }
   if (s == c->labels->spatial_count) {
     add_features(c, t, sums);
-  } else if (c->is_loop[s]) {
-    loop_over_taps(c, t, s, sums);
+  } else if (c->is_loop[s] || (t->is_edge && s != c->along && indim_window_dim_of(c->item->instr, s)->size > 1)) {
+    if (!loop_over_range(c, t, s, sums)) {
+      loop_over_taps(c, t, s, sums);
+    }
   } else {
     for (int64_t tap = 0; tap < indim_window_dim_of(c->item->instr, s)->size; tap++) {
       add_tap(c, t, s, indim_coord_const(t->k, tap), sums);
     }
   }
+}
+
+// Whether vectors along a spatial dimension may reach into the padding. There are few of these; their other taps are loops, which
+// is less code.
+static bool is_edge(const convolution *c, const tap_state *t) {
+  if (c->along < 0 || c->item->shape->sizes[c->vector_dim] < RARE_EDGES * (int64_t)c->lanes) {
+    return false;
+  }
+  int64_t low = 0, high = 0;
+  const indim_loop_value *base = indim_loop_value_of(&c->l->b, t->output[0][c->vector_dim].base);
+  indim_window_inside(indim_window_dim_of(c->item->instr, c->along),
+                      c->input->shape->sizes[c->labels->input_spatial[c->along]], c->item->shape->sizes[c->vector_dim],
+                      &low, &high);
+  return base->low < low || base->high + t->k->lanes > high;
 }
 
 static void output_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *output) {
@@ -241,6 +284,7 @@ static void output_body(indim_nest *nest, indim_element_ctx *k, const indim_coor
     }
     sums[r] = indim_loop_splat(b, indim_loop_const(b, c->sum, 0, 0), k->lanes);
   }
+  t->is_edge = is_edge(c, t);
   if (!c->is_empty) {
     add_taps(c, t, 0, sums);
   }
@@ -356,8 +400,12 @@ static bool choose(convolution *c) {
   choose_rows(c);
   choose_outermost(c);
   int32_t along = spatial_of(c, c->vector_dim);
-  if (along >= 0 && indim_window_dim_of(c->item->instr, along)->size <= MAX_UNROLLED_ALONG) {
-    c->is_loop[along] = false;  // unrolled, so that masks of lanes in the padding are constants
+  c->along = along;
+  if (along >= 0 && indim_window_dim_of(c->item->instr, along)->base_dilation == 1) {
+    // Short ones are unrolled, so that masks of lanes in the padding are constants.
+    bool is_line = c->labels->spatial_count == 1;
+    int64_t most = !is_line ? MAX_UNROLLED_PLANE : c->row_dim < 0 ? MAX_UNROLLED_LINE : MAX_UNROLLED_LINES;
+    c->is_loop[along] = indim_window_dim_of(c->item->instr, along)->size > most;
   }
   for (int32_t s = 0; s < c->labels->spatial_count; s++) {
     int32_t dim = c->labels->output_spatial[s];
@@ -366,6 +414,9 @@ static bool choose(convolution *c) {
     c->is_loop[s] |= is_outer && window->size > 1 && window->base_dilation == 1;
     if (c->is_loop[s] && dim != c->vector_dim && dim != c->row_dim) {
       continue;  // the loop over its taps is limited to those that read elements
+    }
+    if (dim == c->row_dim && window->base_dilation == 1) {
+      continue;  // run_spatial_rows splits it
     }
     indim_window_split(list, dim, indim_window_dim_of(c->item->instr, s),
                        c->input->shape->sizes[c->labels->input_spatial[s]], c->sizes[dim],
@@ -377,13 +428,21 @@ static bool choose(convolution *c) {
 
 // Indices |low| to |low| + |count| of the row dimension, |rows| at a time.
 static void run_rows(convolution *c, int64_t low, int64_t count, int32_t rows) {
+  if (count == 0) {
+    return;
+  }
   indim_access_list *list = indim_lower_alloc(c->l, 1, sizeof *list);
-  if (list == NULL || count == 0 || indim_lower_failed(c->l)) {
+  if (list == NULL || indim_lower_failed(c->l)) {
     return;
   }
   *list = *c->list;
   list->is_full = true;
   indim_nest nest = {.l = c->l, .rank = c->rank, .body = output_body, .user = c, .list = list, .may_thread = true};
+  nest.jam = c->row_dim < 0 && c->along >= 0 && c->is_loop[c->along] &&
+                     indim_window_dim_of(c->item->instr, c->along)->base_dilation == 1
+                 ? JAMMED
+                 : 1;
+  nest.may_repeat = c->along >= 0 && c->is_loop[c->along];
   nest.cost = indim_index_mul_saturated(2 * rows, c->features);
   for (int32_t s = 0; s < c->labels->spatial_count; s++) {
     nest.cost = indim_index_mul_saturated(nest.cost, indim_window_dim_of(c->item->instr, s)->size);
@@ -404,12 +463,43 @@ static void run_rows(convolution *c, int64_t low, int64_t count, int32_t rows) {
   indim_nest_run(&nest);
 }
 
+// Rows of a spatial dimension one by one: the loop over the taps is limited to those that read elements.
+static void run_single_rows(convolution *c, int32_t s, int64_t low, int64_t high) {
+  bool is_loop = c->is_loop[s], is_long = c->is_long;
+  c->is_loop[s] = indim_window_dim_of(c->item->instr, s)->size > 1;
+  c->is_long = true;
+  run_rows(c, low, high - low, 1);
+  c->is_loop[s] = is_loop;
+  c->is_long = is_long;
+}
+
 static void run_segment(convolution *c, int64_t low, int64_t high) {
   for (int32_t rows = c->max_rows; rows >= 1; rows = rows > 2 ? rows - 2 : rows - 1) {
     int64_t count = (high - low) / rows * rows;
     run_rows(c, low, count, rows);
     low += count;
   }
+}
+
+// Rows |low| to |high| in the padding, and those from |before| on that are left of the ones inside: one by one where they are rare, which is less code.
+static void run_edge(convolution *c, int32_t s, int64_t before, int64_t low, int64_t high) {
+  if ((high - before) * RARE_ROWS < c->sizes[c->row_dim]) {
+    run_single_rows(c, s, before, high);
+    return;
+  }
+  run_segment(c, before, low);
+  run_segment(c, low, high);
+}
+
+// All rows of spatial dimension |s|: those of which no tap reads padding, and those before and behind.
+static void run_spatial_rows(convolution *c, int32_t s) {
+  int64_t low = 0, high = 0, size = c->sizes[c->row_dim];
+  indim_window_inside(indim_window_dim_of(c->item->instr, s), c->input->shape->sizes[c->labels->input_spatial[s]], size,
+                      &low, &high);
+  int64_t count = (high - low) / c->max_rows * c->max_rows;
+  run_edge(c, s, 0, 0, low);
+  run_rows(c, low, count, c->max_rows);
+  run_edge(c, s, low + count, high, size);
 }
 
 void indim_lower_convolution(indim_lowering *l, indim_flow_item *item) {
@@ -428,18 +518,12 @@ void indim_lower_convolution(indim_lowering *l, indim_flow_item *item) {
   indim_element_forget(l);
   indim_lower_explain(l, item, "%d lanes along dimension %d, rows along %d together", (int)c.lanes, (int)c.vector_dim,
                       (int)c.row_dim);
+  int32_t spatial = spatial_of(&c, c.row_dim);
   if (c.row_dim < 0) {
     run_rows(&c, 0, 1, 1);
-    return;
-  }
-  // Rows of a spatial dimension are computed together only within a segment.
-  const indim_access_list *list = c.list;
-  int64_t low = 0;
-  bool is_spatial = spatial_of(&c, c.row_dim) >= 0;
-  for (int32_t i = 0; i <= (is_spatial ? list->split_point_count[c.row_dim] : 0); i++) {
-    int64_t high =
-        is_spatial && i < list->split_point_count[c.row_dim] ? list->split_points[c.row_dim][i] : c.sizes[c.row_dim];
-    run_segment(&c, low, high);
-    low = high;
+  } else if (spatial >= 0 && indim_window_dim_of(item->instr, spatial)->base_dilation == 1) {
+    run_spatial_rows(&c, spatial);
+  } else {
+    run_segment(&c, 0, c.sizes[c.row_dim]);
   }
 }

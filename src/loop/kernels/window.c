@@ -69,6 +69,16 @@ indim_coord indim_window_element_in_range(indim_element_ctx *k, const indim_wind
   return (indim_coord){indim_loop_clamp_index(&k->l->b, x.base, 0, size - 1), 0};
 }
 
+void indim_window_inside(const indim_window_dim *window, int64_t size, int64_t positions, int64_t *out_low,
+                         int64_t *out_high) {
+  int64_t reach = (window->size - 1) * window->window_dilation;
+  int64_t low = -indim_index_floordiv(-window->pad_low, window->stride);
+  int64_t high = indim_index_floordiv(size - 1 + window->pad_low - reach, window->stride) + 1;
+  low = low < 0 ? 0 : low > positions ? positions : low;
+  *out_low = low;
+  *out_high = high < low ? low : high > positions ? positions : high;
+}
+
 void indim_window_split(indim_access_list *list, int32_t d, const indim_window_dim *window, int64_t size,
                         int64_t positions, int32_t lanes) {
   if (indim_window_is_plain(window)) {

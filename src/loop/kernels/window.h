@@ -21,6 +21,9 @@ bool indim_window_range(indim_element_ctx *k, const indim_window_dim *window, in
 // The element that a tap of that range reads.
 indim_coord indim_window_element_in_range(indim_element_ctx *k, const indim_window_dim *window, int64_t size,
                                           indim_coord position, indim_value_id tap);
+// The positions of which no tap reads padding, from |*out_low| to below |*out_high|; of an image that is not dilated.
+void indim_window_inside(const indim_window_dim *window, int64_t size, int64_t positions, int64_t *out_low,
+                         int64_t *out_high);
 // Adds split points to the nest's dimension |d| between positions with and without taps in the padding, rounded to
 // whole vectors of |lanes|: one guarded vector costs less than several narrow ones.
 void indim_window_split(indim_access_list *list, int32_t d, const indim_window_dim *window, int64_t size,

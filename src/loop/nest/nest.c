@@ -346,6 +346,18 @@ static int64_t jammed_loop(indim_nest *nest, indim_coord *index, int64_t low, in
   return end;
 }
 
+// The elements from |at| to |high|, the end of a row: vectors, then narrower ones, or one more that ends there.
+static void run_end(indim_nest *nest, indim_coord *index, int64_t at, int64_t high) {
+  indim_loop_builder *b = &nest->l->b;
+  int64_t whole = (high - at) / nest->lanes * nest->lanes;
+  if (!nest->may_repeat || at + whole == high || high < nest->lanes) {
+    indim_nest_remainder(nest, index, indim_loop_index(b, at), high - at);
+    return;
+  }
+  indim_nest_remainder(nest, index, indim_loop_index(b, at), whole);
+  indim_nest_remainder(nest, index, indim_loop_index(b, high - nest->lanes), nest->lanes);
+}
+
 void indim_nest_vector_loop(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, bool threads) {
   indim_loop_builder *b = &nest->l->b;
   int64_t step = (int64_t)nest->lanes * nest->unroll;
@@ -376,7 +388,7 @@ void indim_nest_vector_loop(indim_nest *nest, indim_coord *index, int64_t low, i
     at += blocks * step;
   }
   int64_t whole = line == 0 ? high - at : (high - at) / line * line;
-  indim_nest_remainder(nest, index, indim_loop_index(b, at), whole);
+  run_end(nest, index, at, at + whole);
   run_temporal(nest, index, at + whole, high - at - whole);
 }
 

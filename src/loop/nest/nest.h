@@ -158,8 +158,9 @@ struct indim_nest {
   int64_t cost;                   // of one element, in cheap operations
   uint8_t group[INDIM_MAX_RANK];  // dimensions of different groups are never collapsed
   bool may_thread;
-  bool is_long;    // the body becomes so much code that there is one copy of it for all iterations
-  int32_t copies;  // of the body from unrolled outer loops, while the nest is built
+  bool may_repeat;  // an element may be computed twice: the last vector of a row overlaps the one before
+  bool is_long;     // the body becomes so much code that there is one copy of it for all iterations
+  int32_t copies;   // of the body from unrolled outer loops, while the nest is built
   const indim_access_list *list;
   indim_nest_body *body;
   void *user;

@@ -183,7 +183,7 @@ static bool is_expanded(const maker *m, const indim_instr *instr, int32_t bytes)
   case INDIM_OP_DOT:
     return (m->options.may_split && indim_split_suits(instr)) || indim_outer_suits(instr);
   case INDIM_OP_CONVOLUTION:
-    return indim_merge_dims_suits(instr) ||
+    return indim_merge_dims_suits(instr) || indim_phases_suit_together(instr) ||
            ((!m->options.has_library || !indim_type_is_float(instr->shape->type)) && indim_phases_suit(instr));
   case INDIM_OP_WHILE:
     return indim_expand_is_while_elementwise(instr) || indim_pivots_suit(instr);
