@@ -54,7 +54,7 @@ static bool divides(const indim_window_dim *w, int64_t out, int64_t *phases) {
   if (w->base_dilation == 1) {
     return true;
   }
-  if (w->window_dilation != 1 || w->base_dilation > MOST_PHASES) {
+  if (w->window_dilation != 1 || w->base_dilation > MOST_PHASES || w->stride > INT32_MAX) {
     return false;
   }
   division d = divide(w, out);

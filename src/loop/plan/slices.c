@@ -231,8 +231,11 @@ static indim_status concatenate_parts(cutting *c, const joint *j, indim_flow_ite
     dim->start = place - j->starts[k];
     dim->limit = dim->start + (here - 1) * dim->stride + 1;
     INDIM_TRY(make_part(c, slice, j->item->operands[k], dims, sizes, &parts[count++]));
-    place += here * dim->stride;
     left -= here;
+    if (left == 0) {  // a stride may lead anywhere behind the last element
+      break;
+    }
+    place += here * dim->stride;
   }
   *attr_dim = j->dim;
   indim_attr attr = {.id = INDIM_ATTR_DIMENSIONS, .offset = INDIM_NO_OFFSET, .count = 1, .value.ints = attr_dim};
