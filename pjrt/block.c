@@ -1,9 +1,17 @@
 // Blocks of memory that buffers share. Large ones are kept when they are freed, for the next of about their size: pages that the
 // system has to clear anew cost as much as writing them four times.
+#if defined(__linux__)
+#define _DEFAULT_SOURCE  // madvise
+#endif
+
 #include "plugin.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 enum {
   LEAST_KEPT = 1 << 16,  // bytes; smaller ones go back to malloc
@@ -129,14 +137,31 @@ static pjrt_error *create(pjrt_client *client, void *data, size_t size, plugin_b
   return NULL;
 }
 
+// Of large arrays pages of 2 MiB, where the system has them on request: rows of a matrix are a page of 4 KiB each, and looking up where a
+// page lies takes as long as reading it.
+static void *allocate_anew(size_t whole) {
+  static const size_t large_page = (size_t)2 << 20;
+  if (whole < large_page) {
+    return aligned_alloc(PLUGIN_ALIGNMENT, whole);
+  }
+  size_t pages = whole / large_page * large_page;
+  void *data = aligned_alloc(large_page, pages + (pages < whole ? large_page : 0));
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  if (data != NULL) {
+    (void)madvise(data, pages, MADV_HUGEPAGE);
+  }
+#endif
+  return data;
+}
+
 static void *allocate(pjrt_client *client, size_t size) {
   size_t whole = 0;
   int bin = bin_of(size, &whole);
   void *data = bin < 0 ? NULL : take_kept(client, bin, whole);
-  data = data != NULL ? data : aligned_alloc(PLUGIN_ALIGNMENT, whole);
+  data = data != NULL ? data : allocate_anew(whole);
   if (data == NULL) {
     plugin_blocks_trim(client);
-    data = aligned_alloc(PLUGIN_ALIGNMENT, whole);
+    data = allocate_anew(whole);
   }
   return data;
 }

@@ -66,6 +66,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int 
     for (int i = 0; i < height; i++) {
       a[i] = kind == NAME(ROWS) ? left->pointers[r * TILE_M + i] : left->packed;
     }
+#pragma GCC unroll 2
     for (int64_t k = 0; k < length; k++) {
       VECTOR b0;
       VECTOR b1 = {0};
@@ -200,9 +201,13 @@ TARGET static inline __attribute__((always_inline)) void NAME(copy)(REAL *to, co
 // A panel of the filter: its |count| steps, |width| elements each. Columns beyond |columns| are zero.
 TARGET static void NAME(pack_filter)(NAME(work) * w, const REAL *filter, int64_t count, int64_t columns,
                                      int64_t width) {
+  enum { STEPS_AHEAD = 16 };  // that are asked for: each is a line or two of another page
   for (int64_t k = 0; k < count; k++) {
     REAL *to = w->filter + k * width;
     const REAL *from = filter + w->steps[k].other;
+    const REAL *later = filter + w->steps[k + STEPS_AHEAD < count ? k + STEPS_AHEAD : k].other;
+    __builtin_prefetch(later);
+    __builtin_prefetch(later + LANES);
     if (columns == TILE_N) {
       memcpy(to, from, TILE_N * sizeof(REAL));
     } else if (columns == LANES) {

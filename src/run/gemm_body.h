@@ -161,8 +161,13 @@ TARGET static inline __attribute__((always_inline)) void
 NAME(pack)(int64_t count, int64_t columns, int64_t width, const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *packed) {
   if (rhs_n == 1) {
     const REAL *end = rhs + (count - 1) * rhs_k + columns;
+    enum { STEPS_AHEAD = 16 };  // that are asked for: each is a line or two of another page
     for (int64_t k = 0; k < count; k++) {
       const REAL *row = rhs + k * rhs_k;
+      const REAL *later = rhs + (k + STEPS_AHEAD < count ? k + STEPS_AHEAD : k) * rhs_k;
+      for (int64_t c = 0; c < columns; c += 64 / (int64_t)sizeof(REAL)) {
+        __builtin_prefetch(later + c);
+      }
       if (end - row >= width) {  // beyond its end is the next row
         memcpy(packed + k * width, row, (size_t)width * sizeof(REAL));
       } else {
