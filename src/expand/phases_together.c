@@ -3,7 +3,7 @@
 //
 //   out[2 i], out[2 i + 1]   are features 0 and 1 of place i, of taps 0, 2, 4, .. and 1, 3, .. over the same elements
 //
-// Where their window is longer than the taps of a phase there are zeros. With a stride, a place is as many elements behind the
+// Where their window is longer than the taps of a phase there are zeros, which integers alone may be multiplied by. With a stride, a place is as many elements behind the
 // one before as the image moves in all its phases.
 #include <string.h>
 
@@ -50,7 +50,13 @@ static const indim_dim_labels *labels_of(const indim_instr *instr) {
   return indim_instr_attr(instr, INDIM_ATTR_DIM_LABELS)->value.dim_labels;
 }
 
-static bool divides(const indim_window_dim *w, int64_t out, int64_t *phases) {
+// Whether phases have taps that are none of the filter's: zeros, which would make NaN of an infinity of the image that is not theirs.
+static bool has_zeros(const indim_window_dim *w, const division *d) {
+  int64_t size = (d->phases - 1) * w->stride + (d->taps - 1) * w->base_dilation + 1;
+  return d->low > 0 || size - d->low > w->size;
+}
+
+static bool divides(const indim_window_dim *w, int64_t out, bool is_integer, int64_t *phases) {
   if (w->base_dilation == 1) {
     return true;
   }
@@ -59,7 +65,7 @@ static bool divides(const indim_window_dim *w, int64_t out, int64_t *phases) {
   }
   division d = divide(w, out);
   *phases *= d.phases;
-  return *phases <= MOST_PHASES && (w->stride == 1 || d.phases <= MOST_STRIDED) &&
+  return (is_integer || !has_zeros(w, &d)) && *phases <= MOST_PHASES && (w->stride == 1 || d.phases <= MOST_STRIDED) &&
          d.taps * w->base_dilation <= MOST_ZEROS * (w->size + w->base_dilation);
 }
 
@@ -79,7 +85,8 @@ bool indim_phases_suit_together(const indim_instr *instr) {
   }
   for (int64_t a = 0; a < count; a++) {
     dilated += w[a].base_dilation > 1;
-    if (!divides(&w[a], instr->shape->sizes[labels->output_spatial[a]], &phases)) {
+    if (!divides(&w[a], instr->shape->sizes[labels->output_spatial[a]], indim_type_is_integral(instr->shape->type),
+                 &phases)) {
       return false;
     }
   }

@@ -68,7 +68,7 @@ def link(prefix, folder):
         + f"}};\nconst int entry_count = {len(objects)};\n"
     )
     flags = "-std=gnu11 -O2 -Wall -Werror -static -ffunction-sections -Isrc -Iinclude -D_POSIX_C_SOURCE=200809L".split()
-    services = ["run/matmul.c", "run/gemm*.c", "run/fft*.c", "run/sort.c", "linalg/*.c", "linalg/math/*.c", "base/*.c", "array/type.c",
+    services = ["run/matmul*.c", "run/aligned_memory.c", "run/gemm*.c", "run/fft*.c", "run/sort.c", "linalg/*.c", "linalg/math/*.c", "base/*.c", "array/type.c",
                 "array/element.c", "array/float_format.c"]
     sources = ["tests/emulate/runner.c", table, *(p for name in services for p in sorted(pathlib.Path("src").glob(name)))]
     command = [prefix + "gcc", *flags, *sources, *objects, "-o", folder / "programs", "-Wl,--gc-sections", "-lm"]

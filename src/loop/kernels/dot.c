@@ -83,9 +83,12 @@ static void prefer_adjacent(const indim_product *p, indim_nest *nest) {
   enum { LEAST_LANES = 4 };
   const indim_location *at = &p->item->place;
   int32_t chosen = nest->vector_dim;
-  bool is_apart = chosen >= 0 && (chosen < p->out_rank ? at->strides[chosen] != 1 && !is_adjacent(nest, chosen)
-                                                       : is_fetched_along_sum(p, nest));
-  for (int32_t d = 0; d < p->out_rank && is_apart && at->tiled == NULL; d++) {
+  if (chosen < 0 || at->tiled != NULL) {
+    return;
+  }
+  bool is_apart =
+      chosen < p->out_rank ? at->strides[chosen] != 1 && !is_adjacent(nest, chosen) : is_fetched_along_sum(p, nest);
+  for (int32_t d = 0; d < p->out_rank && is_apart; d++) {
     bool is_long = nest->sizes[d] > 1 && p->sizes[d] >= LEAST_LANES;
     bool is_contiguous = at->strides[d] == 1 || (chosen >= p->out_rank && nest->vector_dim == chosen);
     if (is_long && is_contiguous && is_adjacent(nest, d)) {
