@@ -95,6 +95,7 @@ void indim_host_target(indim_target *out_target) {
     // Gathers of AMD (the only ones with SSE4A) are a load per lane and more: 2 to 3 times as slow on Zen 4. Those of Intel before
     // the half floats of AVX-512 leak what others gathered, and take 1.5 to 3 times as long as loads since that is mended.
     bool is_intel = is_wide && !has_feature("sse4a");
+    out_target->has_scatter = is_intel;
     out_target->has_gather = is_intel && has_feature("avx512fp16");
     // Sums of two arrays of 1 MB take 0.85 of the time then, of 4 MB 0.63, of 64 MB 0.73, and with non-temporal stores 1.06 (Cascade
     // Lake, one core or both).

@@ -51,9 +51,9 @@ LLVMValueRef indim_emit_lane_pointer(indim_generator *g, const indim_emit_access
 // The element numbers of all lanes. In 32 bits when the storage is small enough for that, which halves the registers;
 // truncation only affects lanes that are masked off.
 LLVMValueRef indim_emit_index_vector(indim_generator *g, const indim_emit_access_lanes *a, bool is_narrow);
-// The pointers of all lanes, for gathers and scatters; and whether those are profitable.
+// The pointers of all lanes, for gathers and scatters; and whether there are such for these lanes.
 LLVMValueRef indim_emit_pointer_vector(indim_generator *g, const indim_emit_access_lanes *a);
-bool indim_emit_can_gather(const indim_generator *g, indim_type type, int32_t lanes);
+bool indim_emit_is_gatherable(indim_type type, int32_t lanes);
 
 // mask.c ----------------------------------------------------------------------------------------------------------------
 

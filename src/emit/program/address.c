@@ -330,8 +330,7 @@ LLVMValueRef indim_emit_pointer_vector(indim_generator *g, const indim_emit_acce
   return indim_emit_offset(g, a->element, a->at.base, steps, false);
 }
 
-bool indim_emit_can_gather(const indim_generator *g, indim_type type, int32_t lanes) {
+bool indim_emit_is_gatherable(indim_type type, int32_t lanes) {
   int32_t bytes = indim_type_bytes(type);
-  return g->e.program->target.has_gather && (bytes == 4 || bytes == 8) && !indim_type_is_complex(type) && lanes >= 4 &&
-         (lanes & (lanes - 1)) == 0;
+  return (bytes == 4 || bytes == 8) && !indim_type_is_complex(type) && lanes >= 4 && (lanes & (lanes - 1)) == 0;
 }

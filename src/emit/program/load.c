@@ -174,7 +174,11 @@ static indim_reg load_lanes(indim_generator *g, const indim_loop_node *node, ind
   if (indim_emit_can_load_strided(g, &a, type)) {
     return indim_emit_unpack(&g->e, type, lanes, indim_emit_load_strided(g, type, &a));
   }
-  return indim_emit_can_gather(g, type, lanes) ? load_gathered(g, type, &a) : load_each(g, type, &a);
+  // With a mask each lane would be a branch: a slow gather is faster.
+  const indim_target *target = &g->e.program->target;
+  bool is_fast = target->has_gather || (a.mask != NULL && target->has_scatter);
+  bool gathers = is_fast && indim_emit_is_gatherable(type, lanes);
+  return gathers ? load_gathered(g, type, &a) : load_each(g, type, &a);
 }
 
 static indim_reg select_lanes(indim_generator *g, LLVMValueRef mask, indim_reg on_true, indim_reg on_false) {

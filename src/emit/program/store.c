@@ -179,7 +179,7 @@ indim_status indim_emit_store(indim_generator *g, const indim_loop_node *node) {
     indim_emit_store_streamed(g, node, packed, indim_emit_address_pointer(g, &a.at, 0));
   } else if (!a.has_lanes && lanes > 1 && a.stride == 1) {
     store_contiguous(g, type, lanes, packed, indim_emit_address_pointer(g, &a.at, 0), a.mask);
-  } else if (indim_emit_can_gather(g, type, lanes) && a.stride != 0) {
+  } else if (g->e.program->target.has_scatter && indim_emit_is_gatherable(type, lanes) && a.stride != 0) {
     store_scattered(g, type, &a, packed);
   } else {
     store_each(g, type, &a, packed);

@@ -66,6 +66,16 @@ static bool is_adjacent(const indim_nest *nest, int32_t dim) {
   return is;
 }
 
+// Whether no operand has to be put together one by one for lanes along |dim|.
+static bool is_whole(const indim_nest *nest, int32_t dim) {
+  bool is = true;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    is = is && (indim_access_is_adjacent(access, dim) || (access->strides != NULL && access->strides[dim] == 0));
+  }
+  return is;
+}
+
 // Whether lanes along the sum have to be put together one by one of an operand: no sum is worth that where a row of the other
 // dimension will do.
 static bool is_fetched_along_sum(const indim_product *p, const indim_nest *nest) {
@@ -91,7 +101,7 @@ static void prefer_adjacent(const indim_product *p, indim_nest *nest) {
   for (int32_t d = 0; d < p->out_rank && is_apart; d++) {
     bool is_long = nest->sizes[d] > 1 && p->sizes[d] >= LEAST_LANES;
     bool is_contiguous = at->strides[d] == 1 || (chosen >= p->out_rank && nest->vector_dim == chosen);
-    if (is_long && is_contiguous && is_adjacent(nest, d)) {
+    if (is_long && is_contiguous && is_adjacent(nest, d) && (chosen < p->out_rank || is_whole(nest, d))) {
       nest->vector_dim = d;
     }
   }

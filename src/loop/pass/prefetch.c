@@ -94,23 +94,39 @@ static void prefetch_backwards(const indim_loop_program *program, const indim_lo
   }
 }
 
-// Whole vectors that |loop| stores one behind the other into an array larger than the nearer caches.
+// What a step of |loop| moves a store of a whole vector by, if such steps follow each other in an array larger than the nearer
+// caches; otherwise 0.
+static int64_t stream_step(const indim_loop_program *program, const indim_loop_node *loop,
+                           const indim_loop_node *node) {
+  if (node->kind != INDIM_NODE_STORE || node->u.memory.has_mask || node->u.memory.non_temporal ||
+      node->u.memory.lane_stride != 1 || program->values[node->args[0]].lanes > 1) {
+    return 0;
+  }
+  const indim_storage *storage = program->storages[node->u.memory.storage];
+  int64_t bytes = indim_type_bytes(storage->type);
+  int64_t step = step_of(program, loop, node->args[0]);
+  int32_t lanes = program->values[node->args[1]].lanes;
+  bool is_stream = lanes > 1 && step >= lanes && step * bytes <= INDIM_COST_PREFETCHED_STORES;
+  bool is_large = indim_index_mul_saturated(storage->elements, bytes) >= program->target.cache_bytes[1] / 2;
+  return is_stream && is_large ? step : 0;
+}
+
+// Unless streams are so many, as the rows of a transposed square of bytes, that what is prefetched of all would fill the first cache.
 static void prefetch_stores(const indim_loop_program *program, const indim_loop_node *loop) {
+  enum { WHOLE = 64, MOST_STREAMS = 16 };  // parts of a stream, of which a store may be some
+  int64_t streams = 0;
+  for (const indim_loop_node *node = loop->bodies[0]->first; node != NULL; node = node->next) {
+    int64_t step = stream_step(program, loop, node);
+    streams += step > 0 ? WHOLE * program->values[node->args[1]].lanes / step : 0;
+  }
   for (indim_loop_node *node = loop->bodies[0]->first; node != NULL; node = node->next) {
-    if (node->kind != INDIM_NODE_STORE || node->u.memory.has_mask || node->u.memory.non_temporal ||
-        node->u.memory.lane_stride != 1 || program->values[node->args[0]].lanes > 1) {
-      continue;
-    }
-    const indim_storage *storage = program->storages[node->u.memory.storage];
-    int64_t bytes = indim_type_bytes(storage->type);
-    int64_t step = step_of(program, loop, node->args[0]);
-    indim_affine address;
-    indim_affine_of(program, node->args[0], &address);
-    bool begins_line = indim_index_modulo(address.low, INDIM_TARGET_LINE / bytes) == 0;
-    bool is_stream = step >= program->values[node->args[1]].lanes && step * bytes <= INDIM_COST_PREFETCHED_STORES;
-    bool is_large = indim_index_mul_saturated(storage->elements, bytes) >= program->target.cache_bytes[1] / 2;
-    if (is_stream && is_large && begins_line && program->values[node->args[1]].lanes > 1) {
-      node->u.memory.prefetch = INDIM_COST_PREFETCHED_STORES / (step * bytes) * step;
+    int64_t step = stream_step(program, loop, node);
+    if (step > 0 && streams <= MOST_STREAMS * WHOLE) {
+      int64_t bytes = indim_type_bytes(program->storages[node->u.memory.storage]->type);
+      indim_affine address;
+      indim_affine_of(program, node->args[0], &address);
+      bool begins_line = indim_index_modulo(address.low, INDIM_TARGET_LINE / bytes) == 0;
+      node->u.memory.prefetch = begins_line ? INDIM_COST_PREFETCHED_STORES / (step * bytes) * step : 0;
     }
   }
 }

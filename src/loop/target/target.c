@@ -22,6 +22,7 @@ static const indim_target named[] = {
    .has_f16 = half,                                                                                                    \
    .mask_bytes = mask,                                                                                                 \
    .has_gather = gathers,                                                                                              \
+   .has_scatter = gathers,                                                                                             \
    .cache_bytes = USUAL_CACHES},
 #include "loop/target/targets.def"
 };

@@ -22,7 +22,8 @@ typedef struct indim_target {
   bool has_fma;
   bool has_f16;        // hardware conversion between f16 and f32
   int32_t mask_bytes;  // smallest element, in bytes, with masked load and store instructions; 0: none
-  bool has_gather;     // hardware gathers and scatters are faster than scalar loads and stores
+  bool has_gather;     // hardware gathers are faster than scalar loads
+  bool has_scatter;    // the same of scatters and stores
   bool
       prefetches_stores;  // lines that no cache near has are stored faster when asked for before, also than without the caches
   bool is_plain;          // LLVM's simplest code generator, the least likely to fail
