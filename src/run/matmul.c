@@ -422,7 +422,7 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
       indim_matmul_run_packed(vector_bytes_of(blas), shared, parallel_user, s, out, lhs, rhs)) {
     return true;
   }
-  bool is_parallel = parallel != NULL && s->single_thread == 0;
+  bool is_parallel = shared != NULL;
   int64_t pieces = j.band == 0   ? j.blocks.row_blocks * j.blocks.column_blocks
                    : is_parallel ? pieces_of_bands(&j)
                                  : indim_ceil_div(s->n, j.band);

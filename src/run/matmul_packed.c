@@ -1,10 +1,11 @@
 // Large products: some hundred steps of the sum at a time, both sides are packed into panels, and tiles of the result are computed
 // from these (gemm_body.h). Threads share the panels first, then blocks of tiles; the order of a sum is that of its steps, whatever
 // the blocks are.
-#include "host/matmul.h"
-#include "base/size.h"
-#include "run/aligned_memory.h"
 #include "run/matmul.h"
+
+#include "base/size.h"
+#include "host/matmul.h"
+#include "run/aligned_memory.h"
 
 enum {
   MOST_ROWS = 2048,      // of the left side whose panels are there at a time

@@ -115,7 +115,7 @@ void indim_emit_store_streamed(indim_generator *g, const indim_loop_node *node, 
 
 // Prefetches |bytes| from |offset| bytes after |pointer| on, one per cache line, into L1 (|nearness| 3) or L2 (2). They
 // may lie outside the storage: prefetches never fault.
-// |nearness|: 3 is the first cache. |is_store|: the lines will be written.
+// |is_store|: the lines will be written.
 void indim_emit_prefetch(indim_generator *g, LLVMValueRef pointer, int64_t offset, int64_t bytes, int32_t nearness,
                          bool is_store);
 // Prefetches what the |lanes| of a load or store will be so many elements further on, if it says so.
