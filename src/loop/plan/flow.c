@@ -403,6 +403,7 @@ indim_status indim_flow_make(indim_loop_program *program, indim_arena *arena, co
   int64_t item_total = 0;
   maker m = {.cx = program->cx,
              .arena = arena,
+             .instr_arena = &program->arena,
              .expansions = &program->expansions,
              .calls = &program->calls,
              .item_total = &item_total,

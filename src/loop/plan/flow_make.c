@@ -50,15 +50,15 @@ indim_status indim_flow_make_instr(indim_flow_maker *m, const indim_instr *origi
                                    indim_instr **out) {
   indim_instr *instr = NULL;
   indim_instr *stubs = NULL;
-  INDIM_TRY(indim_flow_array(m->arena, 1, sizeof *instr, &instr));
-  INDIM_TRY(indim_flow_array(m->arena, count, sizeof *stubs, &stubs));
+  INDIM_TRY(indim_flow_array(m->instr_arena, 1, sizeof *instr, &instr));
+  INDIM_TRY(indim_flow_array(m->instr_arena, count, sizeof *stubs, &stubs));
   *instr = *origin;
   instr->op = op;
   instr->shape = shape;
   instr->attrs = NULL;
   instr->attr_count = 0;
   instr->operand_count = count;
-  INDIM_TRY(indim_flow_array(m->arena, count, sizeof *instr->operands, &instr->operands));
+  INDIM_TRY(indim_flow_array(m->instr_arena, count, sizeof *instr->operands, &instr->operands));
   for (int32_t k = 0; k < count; k++) {  // of which lowering asks the shapes
     stubs[k] = *operands[k]->instr;
     stubs[k].shape = operands[k]->shape;

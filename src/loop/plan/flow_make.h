@@ -7,7 +7,8 @@
 typedef struct indim_flow_maker {
   indim_ctx *cx;
   indim_arena *arena;
-  indim_expansions *expansions;  // outlive the flow
+  indim_arena *instr_arena;      // of made instructions, which the program's nodes name: outlives the flow
+  indim_expansions *expansions;  // likewise
   indim_calls *calls;            // likewise
   indim_flow *flow;
   struct indim_flow_table *table;  // common.c: of the flow; NULL: empty

@@ -26,7 +26,7 @@ static indim_status make(const selecting *s, indim_op op, const indim_shape *sha
 static indim_status choose(const selecting *s, indim_flow_item *updated, indim_flow_item *kept, indim_flow_item **out) {
   indim_shape *preds = NULL;
   indim_flow_item *pred = s->pred;
-  INDIM_TRY(indim_flow_array(s->m->arena, 1, sizeof *preds, &preds));
+  INDIM_TRY(indim_flow_array(s->m->instr_arena, 1, sizeof *preds, &preds));
   *preds = *updated->shape;
   preds->type = INDIM_PRED;
   if (preds->rank > 0) {

@@ -86,7 +86,7 @@ static indim_status note_reads(cutting *c, indim_flow_item *item) {
 static indim_status make_shape(const cutting *c, const indim_shape *like, const int64_t *sizes,
                                const indim_shape **out) {
   indim_shape *shape = NULL;
-  INDIM_TRY(indim_flow_array(c->m->arena, 1, sizeof *shape, &shape));
+  INDIM_TRY(indim_flow_array(c->m->instr_arena, 1, sizeof *shape, &shape));
   INDIM_TRY(indim_shape_init(c->m->cx, like->type, like->rank, sizes, shape));
   if (like->has_layout) {
     memcpy(shape->layout.minor_to_major, like->layout.minor_to_major, sizeof shape->layout.minor_to_major);
@@ -100,7 +100,7 @@ static indim_status become(const cutting *c, indim_flow_item *item, indim_op op,
                            int32_t attr_count, indim_flow_item *const *operands, int32_t count) {
   indim_instr *instr = NULL;
   INDIM_TRY(indim_flow_make_instr(c->m, item->instr, op, item->shape, count, operands, &instr));
-  INDIM_TRY(indim_flow_array(c->m->arena, attr_count, sizeof *instr->attrs, &instr->attrs));
+  INDIM_TRY(indim_flow_array(c->m->instr_arena, attr_count, sizeof *instr->attrs, &instr->attrs));
   for (int32_t k = 0; k < attr_count; k++) {
     instr->attrs[k] = attrs[k];
   }
@@ -124,7 +124,7 @@ static indim_status make_item(cutting *c, const indim_flow_item *origin, const i
 static indim_status become_slice(const cutting *c, indim_flow_item *item, indim_flow_item *of,
                                  const indim_slice_dim *dims) {
   indim_slice_dim *copy = NULL;
-  INDIM_TRY(indim_flow_array(c->m->arena, of->shape->rank, sizeof *copy, &copy));
+  INDIM_TRY(indim_flow_array(c->m->instr_arena, of->shape->rank, sizeof *copy, &copy));
   memcpy(copy, dims, (size_t)of->shape->rank * sizeof *copy);
   indim_attr attr = {.id = INDIM_ATTR_SLICE, .offset = INDIM_NO_OFFSET, .count = of->shape->rank, .value.slice = copy};
   return become(c, item, INDIM_OP_SLICE, &attr, 1, &of, 1);
@@ -215,7 +215,7 @@ static indim_status concatenate_parts(cutting *c, const joint *j, indim_flow_ite
   size_t rank = (size_t)slice->shape->rank;
   int32_t count = 0;
   INDIM_TRY(indim_flow_array(c->m->arena, (int64_t)m.last - m.first + 1, sizeof *parts, &parts));
-  INDIM_TRY(indim_flow_array(c->m->arena, 1, sizeof *attr_dim, &attr_dim));
+  INDIM_TRY(indim_flow_array(c->m->instr_arena, 1, sizeof *attr_dim, &attr_dim));
   memcpy(dims, bounds_of(slice), rank * sizeof *dims);
   memcpy(sizes, slice->shape->sizes, rank * sizeof *sizes);
   indim_slice_dim *dim = &dims[j->dim];
@@ -373,7 +373,7 @@ static indim_status cut_from_pad(cutting *c, indim_flow_item *pad, indim_flow_it
     return become(c, slice, INDIM_OP_BROADCAST, NULL, 0, &operands[1], 1);
   }
   INDIM_TRY(make_part(c, slice, pad->operands[0], f->dims, f->sizes, &operands[0]));
-  INDIM_TRY(indim_flow_array(c->m->arena, slice->shape->rank, sizeof *padding, &padding));
+  INDIM_TRY(indim_flow_array(c->m->instr_arena, slice->shape->rank, sizeof *padding, &padding));
   memcpy(padding, f->padding, (size_t)slice->shape->rank * sizeof *padding);
   indim_attr attr = {
       .id = INDIM_ATTR_PADDING, .offset = INDIM_NO_OFFSET, .count = slice->shape->rank, .value.padding = padding};
