@@ -34,6 +34,11 @@ indim_type indim_emit_storage_type(const indim_generator *g, int32_t storage);
 LLVMTypeRef indim_emit_element_type(indim_generator *g, indim_type type);
 // The alignment of an element: its own size, or that of one part.
 unsigned indim_emit_alignment(indim_type type);
+// The type as which elements that do not lie side by side are moved: f64 for c64, a lane for two; and |x| as elements of the
+// other type's in memory.
+indim_type indim_emit_moved_type(const indim_generator *g, indim_type type);
+LLVMValueRef indim_emit_as_moved(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef x);
+LLVMValueRef indim_emit_from_moved(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef x);
 // base[index] in units of |element|; |is_inside|: known to be in bounds.
 LLVMValueRef indim_emit_offset(indim_generator *g, LLVMTypeRef element, LLVMValueRef base, LLVMValueRef index,
                                bool is_inside);
@@ -53,7 +58,7 @@ LLVMValueRef indim_emit_lane_pointer(indim_generator *g, const indim_emit_access
 LLVMValueRef indim_emit_index_vector(indim_generator *g, const indim_emit_access_lanes *a, bool is_narrow);
 // The pointers of all lanes, for gathers and scatters; and whether there are such for these lanes.
 LLVMValueRef indim_emit_pointer_vector(indim_generator *g, const indim_emit_access_lanes *a);
-bool indim_emit_is_gatherable(indim_type type, int32_t lanes);
+bool indim_emit_is_gatherable(const indim_generator *g, indim_type type, int32_t lanes);
 
 // mask.c ----------------------------------------------------------------------------------------------------------------
 
@@ -92,7 +97,7 @@ void indim_emit_lanes_end(indim_generator *g, const indim_emit_lane_loop *l);
 // interleave.c ----------------------------------------------------------------------------------------------------------
 
 // Loads of stride 2 to 4, forwards or backwards, and of stride 8 for types of one or two bytes, where the storage has
-// whole vectors; the result has the memory type.
+// whole vectors; the result has the memory type. Not of c128.
 bool indim_emit_can_load_strided(const indim_generator *g, const indim_emit_access_lanes *a, indim_type type);
 LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const indim_emit_access_lanes *a);
 // Searches, starting at this store, for stores that interleave with it and sets g->group; false if there are none. The

@@ -17,6 +17,20 @@ unsigned indim_emit_alignment(indim_type type) {
   return indim_type_is_complex(type) ? bytes / 2 : bytes;
 }
 
+indim_type indim_emit_moved_type(const indim_generator *g, indim_type type) {
+  bool may_misalign = g->e.program->target.arch == INDIM_ARCH_X86_64 || g->e.program->target.arch == INDIM_ARCH_AARCH64;
+  return type == INDIM_C64 && may_misalign ? INDIM_F64 : type;
+}
+
+LLVMValueRef indim_emit_as_moved(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef x) {
+  LLVMTypeRef moved = indim_emit_memory_type(&g->e, indim_emit_moved_type(g, type), lanes);
+  return LLVMBuildBitCast(g->e.builder, x, moved, "");
+}
+
+LLVMValueRef indim_emit_from_moved(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef x) {
+  return LLVMBuildBitCast(g->e.builder, x, indim_emit_memory_type(&g->e, type, lanes), "");
+}
+
 LLVMValueRef indim_emit_offset(indim_generator *g, LLVMTypeRef element, LLVMValueRef base, LLVMValueRef index,
                                bool is_inside) {
   return is_inside ? LLVMBuildInBoundsGEP2(g->e.builder, element, base, &index, 1, "")
@@ -330,7 +344,8 @@ LLVMValueRef indim_emit_pointer_vector(indim_generator *g, const indim_emit_acce
   return indim_emit_offset(g, a->element, a->at.base, steps, false);
 }
 
-bool indim_emit_is_gatherable(indim_type type, int32_t lanes) {
+bool indim_emit_is_gatherable(const indim_generator *g, indim_type type, int32_t lanes) {
   int32_t bytes = indim_type_bytes(type);
-  return (bytes == 4 || bytes == 8) && !indim_type_is_complex(type) && lanes >= 4 && (lanes & (lanes - 1)) == 0;
+  bool is_real = !indim_type_is_complex(indim_emit_moved_type(g, type));
+  return (bytes == 4 || bytes == 8) && is_real && lanes >= 4 && (lanes & (lanes - 1)) == 0;
 }

@@ -119,7 +119,7 @@ static LLVMValueRef pick_span(indim_generator *g, indim_type type, const indim_e
                               int32_t lanes, int32_t stride) {
   int32_t span = (lanes - 1) * stride + 1;
   int32_t map[MOST_LANES];
-  LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, lanes);
+  LLVMTypeRef memory = indim_emit_memory_type(&g->e, indim_emit_moved_type(g, type), lanes);
   LLVMValueRef out = NULL;
   int32_t done = 0;
   for (int32_t offset = 0; offset < span; offset += lanes) {
@@ -162,7 +162,7 @@ LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const 
   part = a->lanes / count;
   int32_t before = window_start(g, a, a->lanes);
   int64_t start = a->stride < 0 ? -(int64_t)(a->lanes - 1) * stride : 0;
-  LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, part);
+  LLVMTypeRef memory = indim_emit_memory_type(&g->e, indim_emit_moved_type(g, type), part);
   LLVMValueRef parts[MOST_LANES];
   for (int32_t c = 0; c < count; c++) {
     int64_t first = start + (int64_t)c * part * stride;
@@ -178,11 +178,13 @@ LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const 
     parts[c] = pick_lanes(g, vectors, part, stride, before);
   }
   indim_reg all = {{concatenate(g, parts, count, part), NULL}};
-  return a->stride < 0 ? indim_emit_reversed(g, a->lanes, all).part[0] : all.part[0];
+  all = a->stride < 0 ? indim_emit_reversed(g, a->lanes, all) : all;
+  return indim_emit_from_moved(g, type, a->lanes, all.part[0]);
 }
 
 bool indim_emit_can_load_strided(const indim_generator *g, const indim_emit_access_lanes *a, indim_type type) {
-  if (a->has_lanes || a->mask != NULL || a->lanes < 2 || a->lanes > MOST_LANES || indim_type_is_complex(type)) {
+  if (a->has_lanes || a->mask != NULL || a->lanes < 2 || a->lanes > MOST_LANES ||
+      indim_type_is_complex(indim_emit_moved_type(g, type))) {
     return false;
   }
   if (a->stride == NARROW_STRIDE) {
@@ -204,7 +206,7 @@ static bool may_interleave(const indim_generator *g, const indim_loop_node *node
   int32_t part = register_lanes(g, value->type, value->lanes);
   return !node->u.memory.has_mask && indim_emit_value(g, node->args[0])->lanes == 1 && stride >= 2 &&
          stride <= MOST_STRIDE && value->lanes > 1 && value->lanes <= MOST_LANES && is_power_of_two(part) &&
-         !indim_type_is_complex(value->type);
+         !indim_type_is_complex(indim_emit_moved_type(g, value->type));
 }
 
 bool indim_emit_may_wait(const indim_generator *g, const indim_loop_node *store, const indim_loop_node *node) {
@@ -344,7 +346,8 @@ void indim_emit_store_group(indim_generator *g) {
   for (int32_t i = 0; i < stride; i++) {
     const indim_loop_node *node = group->nodes[i];
     first = group->offsets[i] == 0 ? node : first;
-    packed[group->offsets[i]] = indim_emit_pack(&g->e, value->type, value->lanes, g->regs[node->args[1]]);
+    LLVMValueRef x = indim_emit_pack(&g->e, value->type, value->lanes, g->regs[node->args[1]]);
+    packed[group->offsets[i]] = indim_emit_as_moved(g, value->type, value->lanes, x);
   }
   indim_emit_access_lanes a = indim_emit_access(g, first, value->lanes, NULL);
   int32_t part = register_lanes(g, value->type, value->lanes);

@@ -108,14 +108,15 @@ static indim_reg load_each(indim_generator *g, indim_type type, indim_emit_acces
     return load_one(g, type, pointer);
   }
   make_readable(g, a);
-  if (!indim_type_is_complex(type)) {
-    LLVMTypeRef one = indim_emit_memory_type(&g->e, type, 1);
-    LLVMValueRef all = LLVMGetPoison(indim_emit_memory_type(&g->e, type, a->lanes));
+  indim_type moved = indim_emit_moved_type(g, type);
+  if (!indim_type_is_complex(moved)) {
+    LLVMTypeRef one = indim_emit_memory_type(&g->e, moved, 1);
+    LLVMValueRef all = LLVMGetPoison(indim_emit_memory_type(&g->e, moved, a->lanes));
     for (int32_t k = 0; k < a->lanes; k++) {
       LLVMValueRef x = indim_emit_plain_load(g, one, indim_emit_lane_pointer(g, a, k), type);
       all = LLVMBuildInsertElement(g->e.builder, all, x, LLVMConstInt(word, (unsigned)k, 0), "");
     }
-    return indim_emit_unpack(&g->e, type, a->lanes, all);
+    return indim_emit_unpack(&g->e, type, a->lanes, indim_emit_from_moved(g, type, a->lanes, all));
   }
   for (int32_t k = 0; k < a->lanes; k++) {
     indim_reg x = load_one(g, type, indim_emit_lane_pointer(g, a, k));
@@ -129,13 +130,13 @@ static indim_reg load_each(indim_generator *g, indim_type type, indim_emit_acces
 }
 
 static indim_reg load_gathered(indim_generator *g, indim_type type, const indim_emit_access_lanes *a) {
-  LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, a->lanes);
+  LLVMTypeRef memory = indim_emit_memory_type(&g->e, indim_emit_moved_type(g, type), a->lanes);
   LLVMTypeRef bit = LLVMVectorType(LLVMInt1TypeInContext(g->e.context), (unsigned)a->lanes);
   LLVMValueRef pointers = indim_emit_pointer_vector(g, a);
   LLVMValueRef mask = a->mask == NULL ? LLVMConstAllOnes(bit) : a->mask;
   LLVMValueRef args[] = {pointers, indim_emit_alignment_argument(g, type), mask, LLVMConstNull(memory)};
   LLVMValueRef x = indim_emit_masked_call(g, "llvm.masked.gather", memory, LLVMTypeOf(pointers), args, 4);
-  return indim_emit_unpack(&g->e, type, a->lanes, x);
+  return indim_emit_unpack(&g->e, type, a->lanes, indim_emit_from_moved(g, type, a->lanes, x));
 }
 
 // Every lane the same element, which is read if any lane is on.
@@ -177,7 +178,7 @@ static indim_reg load_lanes(indim_generator *g, const indim_loop_node *node, ind
   // With a mask each lane would be a branch: a slow gather is faster.
   const indim_target *target = &g->e.program->target;
   bool is_fast = target->has_gather || (a.mask != NULL && target->has_scatter);
-  bool gathers = is_fast && indim_emit_is_gatherable(type, lanes);
+  bool gathers = is_fast && indim_emit_is_gatherable(g, type, lanes);
   return gathers ? load_gathered(g, type, &a) : load_each(g, type, &a);
 }
 

@@ -64,12 +64,12 @@ static void store_contiguous(indim_generator *g, indim_type type, int32_t lanes,
   indim_emit_masked_call(g, "llvm.masked.store", LLVMTypeOf(packed), LLVMTypeOf(pointer), args, 4);
 }
 
-// Element k of the result of indim_emit_pack.
+// Element k of the result of indim_emit_as_moved.
 static LLVMValueRef packed_lane(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef packed, int32_t lane) {
   if (lanes == 1) {
     return packed;
   }
-  if (indim_type_is_complex(type)) {
+  if (indim_type_is_complex(indim_emit_moved_type(g, type))) {
     int32_t map[] = {2 * lane, 2 * lane + 1};
     return indim_emit_shuffle(g, packed, NULL, 2, map);
   }
@@ -100,6 +100,7 @@ static void store_each(indim_generator *g, indim_type type, const indim_emit_acc
     store_in_loop(g, type, a, packed);
     return;
   }
+  packed = indim_emit_as_moved(g, type, a->lanes, packed);
   for (int32_t k = 0; k < a->lanes; k++) {
     LLVMBasicBlockRef next = NULL;
     if (a->mask != NULL) {
@@ -122,6 +123,7 @@ static void store_scattered(indim_generator *g, indim_type type, const indim_emi
   LLVMTypeRef bit = LLVMVectorType(LLVMInt1TypeInContext(g->e.context), (unsigned)a->lanes);
   LLVMValueRef pointers = indim_emit_pointer_vector(g, a);
   LLVMValueRef mask = a->mask == NULL ? LLVMConstAllOnes(bit) : a->mask;
+  packed = indim_emit_as_moved(g, type, a->lanes, packed);
   LLVMValueRef args[] = {packed, pointers, indim_emit_alignment_argument(g, type), mask};
   indim_emit_masked_call(g, "llvm.masked.scatter", LLVMTypeOf(packed), LLVMTypeOf(pointers), args, 4);
 }
@@ -179,7 +181,7 @@ indim_status indim_emit_store(indim_generator *g, const indim_loop_node *node) {
     indim_emit_store_streamed(g, node, packed, indim_emit_address_pointer(g, &a.at, 0));
   } else if (!a.has_lanes && lanes > 1 && a.stride == 1) {
     store_contiguous(g, type, lanes, packed, indim_emit_address_pointer(g, &a.at, 0), a.mask);
-  } else if (g->e.program->target.has_scatter && indim_emit_is_gatherable(type, lanes) && a.stride != 0) {
+  } else if (g->e.program->target.has_scatter && indim_emit_is_gatherable(g, type, lanes) && a.stride != 0) {
     store_scattered(g, type, &a, packed);
   } else {
     store_each(g, type, &a, packed);

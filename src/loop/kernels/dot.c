@@ -30,8 +30,11 @@ static void choose_rows(indim_product *p) {
   p->column_dim = -1;
   best = 1;
   bool is_batch = p->vector_dim < p->out_rank && p->group[p->vector_dim] == INDIM_PRODUCT_BATCH && p->row_dim >= 0;
-  for (int32_t d = 0; is_batch && d < p->out_rank && !indim_type_is_complex(p->sum); d++) {
-    if (p->group[d] != INDIM_PRODUCT_BATCH && p->group[d] != p->group[p->row_dim] && p->sizes[d] > best) {
+  enum { COMPLEX = 2 };  // whose four sums have two registers each
+  bool is_complex = indim_type_is_complex(p->sum);
+  for (int32_t d = 0; is_batch && d < p->out_rank; d++) {
+    bool fits = !is_complex || (p->sizes[d] <= COMPLEX && p->sizes[p->row_dim] <= COMPLEX);
+    if (fits && p->group[d] != INDIM_PRODUCT_BATCH && p->group[d] != p->group[p->row_dim] && p->sizes[d] > best) {
       best = p->sizes[d];
       p->column_dim = d;
     }
