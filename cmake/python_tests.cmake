@@ -1,10 +1,10 @@
 # tests/python/*.py, on the package in the build folder. With AddressSanitizer Python has to start with its runtime, and those are
-# left out that measure the process (which the sanitizer makes grow) or are mostly JAX's work; other sanitizers and gcov's counters
-# are no guests of Python's.
+# left out that measure the process (which the sanitizer makes grow) or are mostly JAX's work; other sanitizers are no guests of
+# Python's.
 
 file(GLOB package_tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/tests/python ${PROJECT_SOURCE_DIR}/tests/python/[!_]*.py)
 set(package_environment "PYTHONPATH=${INDIM_PYTHON_STAGE}")
-if(INDIM_COVERAGE OR (INDIM_SANITIZE AND NOT INDIM_SANITIZE MATCHES "address"))
+if(INDIM_SANITIZE AND NOT INDIM_SANITIZE MATCHES "address")
   set(package_tests "")
 elseif(INDIM_SANITIZE)
   set(package_tests calls.py hostile.py sharing.py without_numpy.py)
@@ -30,7 +30,7 @@ foreach(script IN LISTS package_tests)
   set_tests_properties(python/${name} PROPERTIES LABELS python TIMEOUT 1200 ENVIRONMENT "${package_environment}")
 endforeach()
 
-if(TARGET pjrt_indim AND NOT INDIM_COVERAGE AND NOT INDIM_SANITIZE)
+if(TARGET pjrt_indim AND NOT INDIM_SANITIZE)
   add_test(
     NAME jax/callbacks
     COMMAND ${INDIM_TEST_PYTHON} ${PROJECT_SOURCE_DIR}/tests/jax/callbacks.py

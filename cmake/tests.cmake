@@ -13,10 +13,10 @@ find_package(Threads REQUIRED)
 # For the tests that ask for more memory than there is: malloc returns NULL, as it does without the sanitizer.
 set(sanitizer_environment "ASAN_OPTIONS=allocator_may_return_null=1" "UBSAN_OPTIONS=print_stacktrace=1")
 
-# Instrumented builds look for reads out of place and for lines that nothing reaches, and are slow: of large sets of cases
-# they take one in so many (TEST_SAMPLE in C, INDIM_TEST_SAMPLE for Python). All are tested without instruments.
+# Builds with sanitizers look for reads out of place, and are slow: of large sets of cases they take one in so many
+# (TEST_SAMPLE in C, INDIM_TEST_SAMPLE for Python). All are tested without them.
 set(test_sample 1)
-if(INDIM_SANITIZE OR INDIM_COVERAGE)
+if(INDIM_SANITIZE)
   set(test_sample 3)
 endif()
 
@@ -139,13 +139,13 @@ if(INDIM_TEST_PYTHON)
   foreach(script IN LISTS python_tests)
     string(REGEX REPLACE "/.*" "" folder ${script})
     string(REGEX REPLACE "\\.py$" "" name ${script})
-    if(folder STREQUAL "emulate" AND (INDIM_SANITIZE OR INDIM_COVERAGE OR NOT INDIM_HAS_LLVM))
+    if(folder STREQUAL "emulate" AND (INDIM_SANITIZE OR NOT INDIM_HAS_LLVM))
       continue()  # what is executed there is not instrumented
     endif()
     if(folder STREQUAL "view" AND NOT INDIM_HAS_LLVM)
       continue()  # what it looks at is what compiling tells
     endif()
-    if(folder MATCHES "^jax" AND (INDIM_SANITIZE OR INDIM_COVERAGE OR NOT TARGET pjrt_indim))
+    if(folder MATCHES "^jax" AND (INDIM_SANITIZE OR NOT TARGET pjrt_indim))
       continue()  # Python would have to start with the sanitizer
     endif()
     if(folder STREQUAL "jax_workloads" AND NOT (TARGET indim_python AND INDIM_HAS_LLVM))
