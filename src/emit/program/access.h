@@ -16,6 +16,7 @@ typedef struct indim_emit_address {
 // An access to noncontiguous lanes.
 typedef struct indim_emit_access_lanes {
   int32_t storage;
+  indim_type stored;  // the storage's type, by which elements are aligned
   indim_value_id address;
   int32_t lanes;
   int64_t stride;  // for a scalar address
@@ -34,8 +35,8 @@ indim_type indim_emit_storage_type(const indim_generator *g, int32_t storage);
 LLVMTypeRef indim_emit_element_type(indim_generator *g, indim_type type);
 // The alignment of an element: its own size, or that of one part.
 unsigned indim_emit_alignment(indim_type type);
-// The type as which elements that do not lie side by side are moved: f64 for c64, a lane for two; and |x| as elements of the
-// other type's in memory.
+// The type as which elements that do not lie side by side are moved: f64 for c64, a lane for two; and |x|, in the memory type, as
+// elements of the other one.
 indim_type indim_emit_moved_type(const indim_generator *g, indim_type type);
 LLVMValueRef indim_emit_as_moved(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef x);
 LLVMValueRef indim_emit_from_moved(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef x);

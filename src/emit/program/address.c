@@ -18,8 +18,7 @@ unsigned indim_emit_alignment(indim_type type) {
 }
 
 indim_type indim_emit_moved_type(const indim_generator *g, indim_type type) {
-  bool may_misalign = g->e.program->target.arch == INDIM_ARCH_X86_64 || g->e.program->target.arch == INDIM_ARCH_AARCH64;
-  return type == INDIM_C64 && may_misalign ? INDIM_F64 : type;
+  return type == INDIM_C64 && indim_emit_has_words(g->e.program) ? INDIM_F64 : type;
 }
 
 LLVMValueRef indim_emit_as_moved(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef x) {
@@ -285,7 +284,8 @@ indim_emit_access_lanes indim_emit_access(indim_generator *g, const indim_loop_n
   indim_emit_access_lanes a = {
       .storage = node->u.memory.storage, .address = node->args[0], .lanes = lanes, .mask = mask};
   a.has_lanes = indim_emit_value(g, a.address)->lanes > 1;
-  a.element = indim_emit_element_type(g, indim_emit_storage_type(g, a.storage));
+  a.stored = indim_emit_storage_type(g, a.storage);
+  a.element = indim_emit_element_type(g, a.stored);
   if (a.has_lanes) {
     a.base = indim_emit_storage_base(g, a.storage);
     a.is_cheap = is_lane_cheap(g, a.address, AFFINE_DEPTH);

@@ -113,9 +113,8 @@ static LLVMValueRef pick_lanes(indim_generator *g, LLVMValueRef *vectors, int32_
   return out;
 }
 
-// The same from vectors of which the last one ends with the last lane, so that nothing outside the span is read. |at|
-// is the address of the first lane.
-static LLVMValueRef pick_span(indim_generator *g, indim_type type, const indim_emit_address *at, int64_t start,
+// The same from vectors of which the last one ends with the last lane, so that nothing outside the span is read.
+static LLVMValueRef pick_span(indim_generator *g, indim_type type, const indim_emit_access_lanes *a, int64_t start,
                               int32_t lanes, int32_t stride) {
   int32_t span = (lanes - 1) * stride + 1;
   int32_t map[MOST_LANES];
@@ -124,7 +123,8 @@ static LLVMValueRef pick_span(indim_generator *g, indim_type type, const indim_e
   int32_t done = 0;
   for (int32_t offset = 0; offset < span; offset += lanes) {
     int32_t first = offset + lanes <= span ? offset : span - lanes;
-    LLVMValueRef vector = indim_emit_plain_load(g, memory, indim_emit_address_pointer(g, at, start + first), type);
+    LLVMValueRef vector =
+        indim_emit_plain_load(g, memory, indim_emit_address_pointer(g, &a->at, start + first), a->stored);
     if (out == NULL) {
       out = vector;
       done = lanes;
@@ -167,13 +167,13 @@ LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const 
   for (int32_t c = 0; c < count; c++) {
     int64_t first = start + (int64_t)c * part * stride;
     if (before < 0) {
-      parts[c] = pick_span(g, type, &a->at, first, part, stride);
+      parts[c] = pick_span(g, type, a, first, part, stride);
       continue;
     }
     LLVMValueRef vectors[NARROW_STRIDE];
     for (int32_t j = 0; j < stride; j++) {
       LLVMValueRef pointer = indim_emit_address_pointer(g, &a->at, first - before + (int64_t)j * part);
-      vectors[j] = indim_emit_plain_load(g, memory, pointer, type);
+      vectors[j] = indim_emit_plain_load(g, memory, pointer, a->stored);
     }
     parts[c] = pick_lanes(g, vectors, part, stride, before);
   }
@@ -355,7 +355,7 @@ void indim_emit_store_group(indim_generator *g) {
   interleave(g, packed, stride, value->lanes, part, parts);
   for (int32_t i = 0; i * part < stride * value->lanes; i++) {
     LLVMValueRef pointer = indim_emit_address_pointer(g, &a.at, (int64_t)i * part);
-    indim_emit_plain_store(g, parts[i], pointer, value->type);
+    indim_emit_plain_store(g, parts[i], pointer, a.stored);
   }
   group->count = 0;
 }

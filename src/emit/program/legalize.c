@@ -1,9 +1,10 @@
-// Type legalization of narrow floats. Values that are only moved (loaded, shuffled, selected, carried, stored) stay the
+// Type legalization of narrow floats and of c64. Values that are only moved (loaded, shuffled, selected, carried, stored) stay the
 // integers that they are in memory, so that moving costs no conversion, takes half or a quarter of the register space,
 // and keeps every NaN. Values that meet in a move must have one type, so they form equivalence classes (union-find); a
 // class in which one value is computed or is an operand of a computation stays float. Values of f16 are integers even
 // then and are converted where they are computed with: conversion instructions would quiet signalling NaNs, and every
-// result of f16 is converted down and up anyway, for rounding.
+// result of f16 is converted down and up anyway, for rounding. A complex number that is only moved is one word in one register
+// instead of a part in each of two, into which it would be taken apart and put together again.
 //
 // Rows of bf16 that are computed elementwise are split into even and odd elements without a shuffle: the even elements
 // are the lower halves of a register's words, the odd ones the upper halves, and both become floats by a shift or a
@@ -158,10 +159,15 @@ static void visit_row(classes *c, const indim_loop_program *program, const indim
   }
 }
 
-// The unsigned integer of the bits for floats of 8 or 16 bits, which are not float or double in LLVM.
-static indim_type stored_type(indim_type type) {
+bool indim_emit_has_words(const indim_loop_program *program) {
+  return program->target.arch == INDIM_ARCH_X86_64 || program->target.arch == INDIM_ARCH_AARCH64;
+}
+
+// The unsigned integer of the bits for floats of 8 or 16 bits, which are not float or double in LLVM, and for c64.
+static indim_type stored_type(const indim_loop_program *program, indim_type type) {
   bool is_narrow = indim_type_is_float(type) && (indim_type_bits(type) == 8 || indim_type_bits(type) == 16);
-  return is_narrow ? indim_type_unsigned_of_bits(indim_type_bits(type)) : type;
+  bool is_word = type == INDIM_C64 && indim_emit_has_words(program);
+  return is_narrow || is_word ? indim_type_unsigned_of_bits(indim_type_bits(type)) : type;
 }
 
 // Skips bodies deeper than the generator takes: it refuses them.
@@ -203,11 +209,11 @@ static void find_split_rows(classes *c, const indim_loop_program *program, const
 
 indim_status indim_emit_legalize(const indim_loop_program *program, indim_arena *arena, indim_loop_value *values,
                                  bool *is_split) {
-  bool has_narrow = false;
-  for (int32_t v = 0; v < program->value_count && !has_narrow; v++) {
-    has_narrow = stored_type(values[v].type) != values[v].type;
+  bool has_any = false;
+  for (int32_t v = 0; v < program->value_count && !has_any; v++) {
+    has_any = stored_type(program, values[v].type) != values[v].type;
   }
-  if (!has_narrow) {
+  if (!has_any) {
     return INDIM_OK;
   }
   classes c = {NULL, NULL};
@@ -217,7 +223,7 @@ indim_status indim_emit_legalize(const indim_loop_program *program, indim_arena 
   for (int32_t v = 0; v < program->value_count; v++) {
     bool is_half = values[v].type == INDIM_F16 && program->target.has_f16;
     if (is_half || !c.is_computed[root_of(&c, v)]) {
-      values[v].type = stored_type(values[v].type);
+      values[v].type = stored_type(program, values[v].type);
     }
   }
   find_split_rows(&c, program, values, is_split);

@@ -9,8 +9,8 @@
 #include "emit/program/access.h"
 
 // One vector load when all lanes are on, else through a stack slot.
-static LLVMValueRef load_by_branch(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef pointer,
-                                   LLVMValueRef mask) {
+static LLVMValueRef load_by_branch(indim_generator *g, indim_type type, indim_type stored, int32_t lanes,
+                                   LLVMValueRef pointer, LLVMValueRef mask) {
   LLVMBuilderRef b = g->e.builder;
   LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, lanes);
   LLVMBasicBlockRef blocks[] = {indim_emit_block(g, "all"), indim_emit_block(g, "some")};
@@ -20,13 +20,13 @@ static LLVMValueRef load_by_branch(indim_generator *g, indim_type type, int32_t 
   LLVMValueRef all = indim_emit_s64(g, lanes == 64 ? -1 : (int64_t)(((uint64_t)1 << lanes) - 1));
   LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, bits, all, ""), blocks[0], blocks[1]);
   indim_emit_enter(g, blocks[0]);
-  LLVMValueRef values[] = {indim_emit_plain_load(g, memory, pointer, type), NULL};
+  LLVMValueRef values[] = {indim_emit_plain_load(g, memory, pointer, stored), NULL};
   LLVMBuildBr(b, after);
   indim_emit_enter(g, blocks[1]);
   LLVMBuildStore(b, LLVMConstNull(memory), slot);
   indim_emit_lane_loop l = indim_emit_lanes_begin(g, bits);
   LLVMTypeRef element = indim_emit_element_type(g, type);
-  indim_emit_move_element(g, type, indim_emit_offset(g, element, slot, l.lane, true),
+  indim_emit_move_element(g, stored, indim_emit_offset(g, element, slot, l.lane, true),
                           indim_emit_offset(g, element, pointer, l.lane, false));
   indim_emit_lanes_end(g, &l);
   values[1] = indim_emit_loaded(g, LLVMBuildLoad2(b, memory, slot, ""));
@@ -39,14 +39,14 @@ static LLVMValueRef load_by_branch(indim_generator *g, indim_type type, int32_t 
 }
 
 // The first |count| lanes; the rest is zero.
-static LLVMValueRef load_prefix(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef pointer,
-                                int32_t count) {
+static LLVMValueRef load_prefix(indim_generator *g, indim_type type, indim_type stored, int32_t lanes,
+                                LLVMValueRef pointer, int32_t count) {
   LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, lanes);
   int32_t map[2 * INDIM_EMIT_MAX_LANES];
   if (count == 0) {
     return LLVMConstNull(memory);
   }
-  LLVMValueRef some = indim_emit_plain_load(g, indim_emit_memory_type(&g->e, type, count), pointer, type);
+  LLVMValueRef some = indim_emit_plain_load(g, indim_emit_memory_type(&g->e, type, count), pointer, stored);
   int32_t parts = indim_type_is_complex(type) ? 2 : 1;
   if (count * parts == 1) {
     LLVMValueRef zero = LLVMConstNull(LLVMInt32TypeInContext(g->e.context));
@@ -59,27 +59,27 @@ static LLVMValueRef load_prefix(indim_generator *g, indim_type type, int32_t lan
 }
 
 // Contiguous lanes, in the memory type. Masked-off lanes are zero.
-static LLVMValueRef load_contiguous(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef pointer,
-                                    LLVMValueRef mask) {
+static LLVMValueRef load_contiguous(indim_generator *g, indim_type type, indim_type stored, int32_t lanes,
+                                    LLVMValueRef pointer, LLVMValueRef mask) {
   LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, lanes);
   int32_t prefix = mask == NULL ? lanes : indim_emit_known_prefix(mask, lanes);
   if (prefix == lanes) {
-    return indim_emit_plain_load(g, memory, pointer, type);
+    return indim_emit_plain_load(g, memory, pointer, stored);
   }
   if (prefix >= 0) {
-    return load_prefix(g, type, lanes, pointer, prefix);
+    return load_prefix(g, type, stored, lanes, pointer, prefix);
   }
   if (!indim_emit_has_masked_moves(g, type) && indim_emit_can_loop_lanes(lanes)) {
-    return load_by_branch(g, type, lanes, pointer, mask);
+    return load_by_branch(g, type, stored, lanes, pointer, mask);
   }
-  LLVMValueRef args[] = {pointer, indim_emit_alignment_argument(g, type), indim_emit_memory_mask(g, type, lanes, mask),
-                         LLVMConstNull(memory)};
+  LLVMValueRef args[] = {pointer, indim_emit_alignment_argument(g, stored),
+                         indim_emit_memory_mask(g, type, lanes, mask), LLVMConstNull(memory)};
   return indim_emit_masked_call(g, "llvm.masked.load", memory, LLVMTypeOf(pointer), args, 4);
 }
 
-static indim_reg load_one(indim_generator *g, indim_type type, LLVMValueRef pointer) {
+static indim_reg load_one(indim_generator *g, indim_type type, indim_type stored, LLVMValueRef pointer) {
   LLVMTypeRef memory = indim_emit_memory_type(&g->e, type, 1);
-  return indim_emit_unpack(&g->e, type, 1, indim_emit_plain_load(g, memory, pointer, type));
+  return indim_emit_unpack(&g->e, type, 1, indim_emit_plain_load(g, memory, pointer, stored));
 }
 
 // Masked-off lanes get element 0 of the storage instead of their own, so that every lane may be read.
@@ -105,7 +105,7 @@ static indim_reg load_each(indim_generator *g, indim_type type, indim_emit_acces
     if (a->mask != NULL) {
       pointer = LLVMBuildSelect(g->e.builder, a->mask, pointer, indim_emit_storage_base(g, a->storage), "");
     }
-    return load_one(g, type, pointer);
+    return load_one(g, type, a->stored, pointer);
   }
   make_readable(g, a);
   indim_type moved = indim_emit_moved_type(g, type);
@@ -113,13 +113,13 @@ static indim_reg load_each(indim_generator *g, indim_type type, indim_emit_acces
     LLVMTypeRef one = indim_emit_memory_type(&g->e, moved, 1);
     LLVMValueRef all = LLVMGetPoison(indim_emit_memory_type(&g->e, moved, a->lanes));
     for (int32_t k = 0; k < a->lanes; k++) {
-      LLVMValueRef x = indim_emit_plain_load(g, one, indim_emit_lane_pointer(g, a, k), type);
+      LLVMValueRef x = indim_emit_plain_load(g, one, indim_emit_lane_pointer(g, a, k), a->stored);
       all = LLVMBuildInsertElement(g->e.builder, all, x, LLVMConstInt(word, (unsigned)k, 0), "");
     }
     return indim_emit_unpack(&g->e, type, a->lanes, indim_emit_from_moved(g, type, a->lanes, all));
   }
   for (int32_t k = 0; k < a->lanes; k++) {
-    indim_reg x = load_one(g, type, indim_emit_lane_pointer(g, a, k));
+    indim_reg x = load_one(g, type, a->stored, indim_emit_lane_pointer(g, a, k));
     for (int32_t part = 0; part < 2; part++) {
       out.part[part] = k == 0 ? LLVMGetPoison(indim_emit_part_type(&g->e, type, a->lanes)) : out.part[part];
       out.part[part] =
@@ -134,7 +134,7 @@ static indim_reg load_gathered(indim_generator *g, indim_type type, const indim_
   LLVMTypeRef bit = LLVMVectorType(LLVMInt1TypeInContext(g->e.context), (unsigned)a->lanes);
   LLVMValueRef pointers = indim_emit_pointer_vector(g, a);
   LLVMValueRef mask = a->mask == NULL ? LLVMConstAllOnes(bit) : a->mask;
-  LLVMValueRef args[] = {pointers, indim_emit_alignment_argument(g, type), mask, LLVMConstNull(memory)};
+  LLVMValueRef args[] = {pointers, indim_emit_alignment_argument(g, a->stored), mask, LLVMConstNull(memory)};
   LLVMValueRef x = indim_emit_masked_call(g, "llvm.masked.gather", memory, LLVMTypeOf(pointers), args, 4);
   return indim_emit_unpack(&g->e, type, a->lanes, indim_emit_from_moved(g, type, a->lanes, x));
 }
@@ -148,7 +148,7 @@ static indim_reg load_repeated(indim_generator *g, indim_type type, indim_emit_a
     pointer = LLVMBuildSelect(g->e.builder, LLVMBuildIsNotNull(g->e.builder, word, ""), pointer,
                               indim_emit_storage_base(g, a->storage), "");
   }
-  indim_reg x = load_one(g, type, pointer);
+  indim_reg x = load_one(g, type, a->stored, pointer);
   for (int32_t part = 0; part < 2 && x.part[part] != NULL; part++) {
     x.part[part] = indim_emit_splat(g, x.part[part], a->lanes);
   }
@@ -160,14 +160,14 @@ static indim_reg load_lanes(indim_generator *g, const indim_loop_node *node, ind
   indim_emit_access_lanes a = indim_emit_access(g, node, lanes, mask);
   if (!a.has_lanes && lanes > 1 && a.stride == 1) {
     return indim_emit_unpack(&g->e, type, lanes,
-                             load_contiguous(g, type, lanes, indim_emit_address_pointer(g, &a.at, 0), mask));
+                             load_contiguous(g, type, a.stored, lanes, indim_emit_address_pointer(g, &a.at, 0), mask));
   }
   if (!a.has_lanes && lanes > 1 && a.stride == -1) {
     indim_reg backwards = {{mask, NULL}};
     mask = mask == NULL ? NULL : indim_emit_reversed(g, lanes, backwards).part[0];
     LLVMValueRef pointer = indim_emit_address_pointer(g, &a.at, -(int64_t)(lanes - 1));
-    return indim_emit_reversed(g, lanes,
-                               indim_emit_unpack(&g->e, type, lanes, load_contiguous(g, type, lanes, pointer, mask)));
+    return indim_emit_reversed(
+        g, lanes, indim_emit_unpack(&g->e, type, lanes, load_contiguous(g, type, a.stored, lanes, pointer, mask)));
   }
   if (!a.has_lanes && lanes > 1 && a.stride == 0) {
     return load_repeated(g, type, &a);

@@ -27,7 +27,7 @@ static indim_status emit_copy(indim_generator *g, const indim_loop_node *node) {
 }
 
 // |count| vectors of |lanes| elements each, starting at |pointer|.
-static void fill_loop(indim_generator *g, indim_type type, LLVMValueRef packed, int64_t step, int64_t count,
+static void fill_loop(indim_generator *g, indim_type stored, LLVMValueRef packed, int64_t step, int64_t count,
                       LLVMValueRef pointer) {
   LLVMBuilderRef b = g->e.builder;
   LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
@@ -36,7 +36,8 @@ static void fill_loop(indim_generator *g, indim_type type, LLVMValueRef packed, 
   LLVMBuildBr(b, loop);
   indim_emit_enter(g, loop);
   LLVMValueRef index = LLVMBuildPhi(b, indim_emit_s64_type(g), "");
-  indim_emit_plain_store(g, packed, indim_emit_offset(g, indim_emit_element_type(g, type), pointer, index, true), type);
+  indim_emit_plain_store(g, packed, indim_emit_offset(g, indim_emit_element_type(g, stored), pointer, index, true),
+                         stored);
   LLVMValueRef next = LLVMBuildNSWAdd(b, index, indim_emit_s64(g, step), "");
   LLVMValueRef values[] = {indim_emit_s64(g, 0), next};
   LLVMBasicBlockRef blocks[] = {before, loop};
@@ -48,6 +49,7 @@ static void fill_loop(indim_generator *g, indim_type type, LLVMValueRef packed, 
 // Whole vectors, the remainder element by element. Bytes, and zeros, are for memset.
 static indim_status emit_fill(indim_generator *g, const indim_loop_node *node) {
   indim_type type = indim_emit_value(g, node->args[1])->type;  // or the integers of its bits
+  indim_type stored = indim_emit_storage_type(g, node->u.move.to);
   LLVMBuilderRef b = g->e.builder;
   LLVMValueRef pointer = indim_emit_element(g, node->u.move.to, node->args[0]);
   indim_reg x = g->regs[node->args[1]];
@@ -61,7 +63,7 @@ static indim_status emit_fill(indim_generator *g, const indim_loop_node *node) {
   if (is_zero || indim_type_bytes(type) == 1) {
     LLVMTypeRef byte = LLVMInt8TypeInContext(g->e.context);
     one = is_zero ? LLVMConstNull(byte) : LLVMBuildBitCast(b, one, byte, "");
-    LLVMBuildMemSet(b, pointer, one, indim_emit_s64(g, bytes), indim_emit_alignment(type));
+    LLVMBuildMemSet(b, pointer, one, indim_emit_s64(g, bytes), indim_emit_alignment(stored));
     return INDIM_OK;
   }
   int32_t lanes = g->e.program->target.vector_bytes / indim_type_bytes(type);
@@ -70,11 +72,11 @@ static indim_status emit_fill(indim_generator *g, const indim_loop_node *node) {
   all.part[1] = x.part[1] == NULL ? NULL : indim_emit_splat(g, x.part[1], lanes);
   int64_t vectors = count / lanes;
   if (vectors > 0) {
-    fill_loop(g, type, indim_emit_pack(&g->e, type, lanes, all), lanes, vectors, pointer);
+    fill_loop(g, stored, indim_emit_pack(&g->e, type, lanes, all), lanes, vectors, pointer);
   }
   for (int64_t k = vectors * lanes; k < count; k++) {
     indim_emit_plain_store(
-        g, one, indim_emit_offset(g, indim_emit_element_type(g, type), pointer, indim_emit_s64(g, k), true), type);
+        g, one, indim_emit_offset(g, indim_emit_element_type(g, type), pointer, indim_emit_s64(g, k), true), stored);
   }
   return INDIM_OK;
 }

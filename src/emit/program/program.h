@@ -177,10 +177,12 @@ void indim_emit_lines_leave(indim_generator *g, bool is_step);
 
 // legalize.c ------------------------------------------------------------------------------------------------------------
 
-// |values|: a copy of the program's. Narrow floats that are only moved, and f16, become the unsigned integers of their
-// bits. |is_split|: initially false; set for bf16 values whose even and odd lanes are in separate registers.
+// |values|: a copy of the program's. Narrow floats and c64 that are only moved, and f16, become the unsigned integers of
+// their bits. |is_split|: initially false; set for bf16 values whose even and odd lanes are in separate registers.
 INDIM_CHECKED indim_status indim_emit_legalize(const indim_loop_program *program, indim_arena *arena,
                                                indim_loop_value *values, bool *is_split);
+// Whether words of c64 are moved as one, as their alignment is that of a part.
+bool indim_emit_has_words(const indim_loop_program *program);
 // Whether all lanes of a value are known to be equal.
 bool indim_emit_is_uniform(const indim_loop_program *program, indim_value_id v);
 

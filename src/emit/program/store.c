@@ -4,7 +4,7 @@
 #include "emit/program/access.h"
 
 // One vector store when all lanes are on, else from a stack slot.
-static void store_by_branch(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef packed,
+static void store_by_branch(indim_generator *g, indim_type stored, int32_t lanes, LLVMValueRef packed,
                             LLVMValueRef pointer, LLVMValueRef mask) {
   LLVMBuilderRef b = g->e.builder;
   LLVMBasicBlockRef all = indim_emit_block(g, "all");
@@ -15,21 +15,21 @@ static void store_by_branch(indim_generator *g, indim_type type, int32_t lanes, 
   LLVMValueRef every = indim_emit_s64(g, lanes == 64 ? -1 : (int64_t)(((uint64_t)1 << lanes) - 1));
   LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, bits, every, ""), all, some);
   indim_emit_enter(g, all);
-  indim_emit_plain_store(g, packed, pointer, type);
+  indim_emit_plain_store(g, packed, pointer, stored);
   LLVMBuildBr(b, after);
   indim_emit_enter(g, some);
   LLVMBuildStore(b, packed, slot);
   indim_emit_lane_loop l = indim_emit_lanes_begin(g, bits);
-  LLVMTypeRef element = indim_emit_element_type(g, type);
-  indim_emit_move_element(g, type, indim_emit_offset(g, element, pointer, l.lane, false),
+  LLVMTypeRef element = indim_emit_element_type(g, stored);
+  indim_emit_move_element(g, stored, indim_emit_offset(g, element, pointer, l.lane, false),
                           indim_emit_offset(g, element, slot, l.lane, true));
   indim_emit_lanes_end(g, &l);
   LLVMBuildBr(b, after);
   indim_emit_enter(g, after);
 }
 
-static void store_prefix(indim_generator *g, indim_type type, LLVMValueRef packed, LLVMValueRef pointer,
-                         int32_t count) {
+static void store_prefix(indim_generator *g, indim_type type, indim_type stored, LLVMValueRef packed,
+                         LLVMValueRef pointer, int32_t count) {
   int32_t map[2 * INDIM_EMIT_MAX_LANES];
   int32_t parts = indim_type_is_complex(type) ? 2 : 1;
   if (count == 0) {
@@ -41,25 +41,25 @@ static void store_prefix(indim_generator *g, indim_type type, LLVMValueRef packe
   LLVMValueRef zero = LLVMConstNull(LLVMInt32TypeInContext(g->e.context));
   LLVMValueRef some = count * parts == 1 ? LLVMBuildExtractElement(g->e.builder, packed, zero, "")
                                          : indim_emit_shuffle(g, packed, NULL, parts * count, map);
-  indim_emit_plain_store(g, some, pointer, type);
+  indim_emit_plain_store(g, some, pointer, stored);
 }
 
-static void store_contiguous(indim_generator *g, indim_type type, int32_t lanes, LLVMValueRef packed,
+static void store_contiguous(indim_generator *g, indim_type type, indim_type stored, int32_t lanes, LLVMValueRef packed,
                              LLVMValueRef pointer, LLVMValueRef mask) {
   int32_t prefix = mask == NULL ? lanes : indim_emit_known_prefix(mask, lanes);
   if (prefix == lanes) {
-    indim_emit_plain_store(g, packed, pointer, type);
+    indim_emit_plain_store(g, packed, pointer, stored);
     return;
   }
   if (prefix >= 0) {
-    store_prefix(g, type, packed, pointer, prefix);
+    store_prefix(g, type, stored, packed, pointer, prefix);
     return;
   }
   if (!indim_emit_has_masked_moves(g, type) && indim_emit_can_loop_lanes(lanes)) {
-    store_by_branch(g, type, lanes, packed, pointer, mask);
+    store_by_branch(g, stored, lanes, packed, pointer, mask);
     return;
   }
-  LLVMValueRef args[] = {packed, pointer, indim_emit_alignment_argument(g, type),
+  LLVMValueRef args[] = {packed, pointer, indim_emit_alignment_argument(g, stored),
                          indim_emit_memory_mask(g, type, lanes, mask)};
   indim_emit_masked_call(g, "llvm.masked.store", LLVMTypeOf(packed), LLVMTypeOf(pointer), args, 4);
 }
@@ -78,7 +78,7 @@ static LLVMValueRef packed_lane(indim_generator *g, indim_type type, int32_t lan
 }
 
 // The same in a loop over the active lanes, with values and element numbers on the stack.
-static void store_in_loop(indim_generator *g, indim_type type, const indim_emit_access_lanes *a, LLVMValueRef packed) {
+static void store_in_loop(indim_generator *g, const indim_emit_access_lanes *a, LLVMValueRef packed) {
   LLVMBuilderRef b = g->e.builder;
   LLVMTypeRef s64 = indim_emit_s64_type(g);
   LLVMValueRef indices = indim_emit_index_vector(g, a, false);
@@ -89,7 +89,7 @@ static void store_in_loop(indim_generator *g, indim_type type, const indim_emit_
   LLVMValueRef base = indim_emit_storage_base(g, a->storage);
   indim_emit_lane_loop l = indim_emit_lanes_begin(g, indim_emit_mask_bits(g, a->mask, a->lanes));
   LLVMValueRef index = LLVMBuildLoad2(b, s64, indim_emit_offset(g, s64, numbers, l.lane, true), "");
-  indim_emit_move_element(g, type, indim_emit_offset(g, a->element, base, index, false),
+  indim_emit_move_element(g, a->stored, indim_emit_offset(g, a->element, base, index, false),
                           indim_emit_offset(g, a->element, values, l.lane, true));
   indim_emit_lanes_end(g, &l);
 }
@@ -97,7 +97,7 @@ static void store_in_loop(indim_generator *g, indim_type type, const indim_emit_
 // In lane order, so that the last of several lanes with the same address wins.
 static void store_each(indim_generator *g, indim_type type, const indim_emit_access_lanes *a, LLVMValueRef packed) {
   if (a->mask != NULL && a->lanes > 8 && indim_emit_can_loop_lanes(a->lanes)) {
-    store_in_loop(g, type, a, packed);
+    store_in_loop(g, a, packed);
     return;
   }
   packed = indim_emit_as_moved(g, type, a->lanes, packed);
@@ -110,7 +110,7 @@ static void store_each(indim_generator *g, indim_type type, const indim_emit_acc
       LLVMBuildCondBr(g->e.builder, is_on, store, next);
       indim_emit_enter(g, store);
     }
-    indim_emit_plain_store(g, packed_lane(g, type, a->lanes, packed, k), indim_emit_lane_pointer(g, a, k), type);
+    indim_emit_plain_store(g, packed_lane(g, type, a->lanes, packed, k), indim_emit_lane_pointer(g, a, k), a->stored);
     if (next != NULL) {
       LLVMBuildBr(g->e.builder, next);
       indim_emit_enter(g, next);
@@ -124,7 +124,7 @@ static void store_scattered(indim_generator *g, indim_type type, const indim_emi
   LLVMValueRef pointers = indim_emit_pointer_vector(g, a);
   LLVMValueRef mask = a->mask == NULL ? LLVMConstAllOnes(bit) : a->mask;
   packed = indim_emit_as_moved(g, type, a->lanes, packed);
-  LLVMValueRef args[] = {packed, pointers, indim_emit_alignment_argument(g, type), mask};
+  LLVMValueRef args[] = {packed, pointers, indim_emit_alignment_argument(g, a->stored), mask};
   indim_emit_masked_call(g, "llvm.masked.scatter", LLVMTypeOf(packed), LLVMTypeOf(pointers), args, 4);
 }
 
@@ -180,7 +180,7 @@ indim_status indim_emit_store(indim_generator *g, const indim_loop_node *node) {
   if (indim_emit_is_streamed(g, node)) {
     indim_emit_store_streamed(g, node, packed, indim_emit_address_pointer(g, &a.at, 0));
   } else if (!a.has_lanes && lanes > 1 && a.stride == 1) {
-    store_contiguous(g, type, lanes, packed, indim_emit_address_pointer(g, &a.at, 0), a.mask);
+    store_contiguous(g, type, a.stored, lanes, packed, indim_emit_address_pointer(g, &a.at, 0), a.mask);
   } else if (g->e.program->target.has_scatter && indim_emit_is_gatherable(g, type, lanes) && a.stride != 0) {
     store_scattered(g, type, &a, packed);
   } else {

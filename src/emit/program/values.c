@@ -120,6 +120,12 @@ static void emit_fma(indim_generator *g, const indim_loop_node *node) {
 
 // Constants -------------------------------------------------------------------------------------------------------------
 
+// |bits|: of the element, the imaginary part separate, which is the upper half of a complex number's word (legalize.c).
+static indim_reg constant(indim_generator *g, const indim_loop_value *value, int32_t lanes, const uint64_t *bits) {
+  uint64_t word = value->type == INDIM_U64 ? bits[0] | bits[1] << 32 : bits[0];
+  return indim_emit_constant(&g->e, value->type, lanes, word, bits[1]);
+}
+
 static indim_status emit_lanes(indim_generator *g, const indim_loop_node *node) {
   const indim_loop_value *result = indim_emit_value(g, node->first_result);
   indim_reg *out = &g->regs[node->first_result];
@@ -128,8 +134,7 @@ static indim_status emit_lanes(indim_generator *g, const indim_loop_node *node) 
   INDIM_TRY(indim_emit_temp(g, 2 * lanes * sizeof *parts, (void **)&parts));
   bool is_complex = false;
   for (size_t k = 0; k < lanes; k++) {
-    const uint64_t *bits = &node->u.lanes.bits[2 * k];
-    indim_reg one = indim_emit_constant(&g->e, result->type, 1, bits[0], bits[1]);
+    indim_reg one = constant(g, result, 1, &node->u.lanes.bits[2 * k]);
     parts[k] = one.part[0];
     parts[lanes + k] = one.part[1];
     is_complex = one.part[1] != NULL;
@@ -486,9 +491,8 @@ static void emit_extract_or_splat(indim_generator *g, const indim_loop_node *nod
 
 indim_status indim_emit_value_node(indim_generator *g, const indim_loop_node *node) {
   const indim_loop_value *result = indim_emit_value(g, node->first_result);
-  const uint64_t *bits = node->u.constant.bits;
   if (node->kind == INDIM_NODE_CONST) {
-    g->regs[node->first_result] = indim_emit_constant(&g->e, result->type, result->lanes, bits[0], bits[1]);
+    g->regs[node->first_result] = constant(g, result, result->lanes, node->u.constant.bits);
   } else if (node->kind == INDIM_NODE_LANES) {
     return emit_lanes(g, node);
   } else if (node->kind == INDIM_NODE_ELEMENTWISE) {

@@ -160,11 +160,23 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
   nest->unroll = nest->cost <= INDIM_COST_MANY_COPIES ? 4 : nest->cost <= INDIM_COST_LONG_BODY ? 2 : 1;
 }
 
+// Complex elements that a register holds, where any are read: computed with they have a register for each part, and as many squares
+// of that side do not fit.
+static int32_t whole_elements(const indim_nest *nest, int32_t lanes) {
+  int32_t least = lanes;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    indim_type type = nest->list->accesses[i].storage->type;
+    int32_t whole = nest->l->target->vector_bytes / (int32_t)indim_type_bytes(type);
+    least = indim_type_is_complex(type) && whole < least ? whole : least;
+  }
+  return least < LEAST_SQUARE ? lanes : least;
+}
+
 // The dimension that is transposed with the vector's, or -1. A dimension that is shorter than a vector is transposed in smaller
 // squares, and so are small elements of which a vector has more than there are registers.
 static int32_t transposed_with(indim_nest *nest, int32_t vector_dim, int32_t lanes) {
   nest->vector_dim = vector_dim;
-  nest->lanes = indim_piece_lanes(nest->sizes[vector_dim], lanes);
+  nest->lanes = indim_piece_lanes(nest->sizes[vector_dim], whole_elements(nest, lanes));
   int32_t dim = indim_transpose_dim(nest);
   while (dim < 0 && nest->lanes > LEAST_SQUARE) {
     nest->lanes /= 2;
