@@ -97,6 +97,8 @@ void indim_emit_lanes_end(indim_generator *g, const indim_emit_lane_loop *l);
 
 // interleave.c ----------------------------------------------------------------------------------------------------------
 
+// The |count| vectors of |lanes| one after another; |count| is a power of two, and |parts| is overwritten.
+LLVMValueRef indim_emit_joined(indim_generator *g, LLVMValueRef *parts, int32_t count, int32_t lanes);
 // Loads of stride 2 to 4, forwards or backwards, and of stride 8 for types of one or two bytes, where the storage has
 // whole vectors; the result has the memory type. Not of c128.
 bool indim_emit_can_load_strided(const indim_generator *g, const indim_emit_access_lanes *a, indim_type type);

@@ -31,8 +31,7 @@ static LLVMValueRef lanes_from(indim_generator *g, LLVMValueRef x, int32_t first
   return indim_emit_shuffle(g, x, NULL, part, map);
 }
 
-// Concatenates the vectors, pairwise.
-static LLVMValueRef concatenate(indim_generator *g, LLVMValueRef *parts, int32_t count, int32_t lanes) {
+LLVMValueRef indim_emit_joined(indim_generator *g, LLVMValueRef *parts, int32_t count, int32_t lanes) {
   int32_t map[MOST_LANES];
   while (count > 1) {
     for (int32_t k = 0; k < 2 * lanes; k++) {
@@ -40,9 +39,6 @@ static LLVMValueRef concatenate(indim_generator *g, LLVMValueRef *parts, int32_t
     }
     for (int32_t i = 0; i < count / 2; i++) {
       parts[i] = indim_emit_shuffle(g, parts[2 * i], parts[2 * i + 1], 2 * lanes, map);
-    }
-    if (count % 2 != 0) {
-      return NULL;  // unreachable: the caller's counts are powers of two
     }
     count /= 2;
     lanes *= 2;
@@ -177,7 +173,7 @@ LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const 
     }
     parts[c] = pick_lanes(g, vectors, part, stride, before);
   }
-  indim_reg all = {{concatenate(g, parts, count, part), NULL}};
+  indim_reg all = {{indim_emit_joined(g, parts, count, part), NULL}};
   all = a->stride < 0 ? indim_emit_reversed(g, a->lanes, all) : all;
   return indim_emit_from_moved(g, type, a->lanes, all.part[0]);
 }
@@ -334,7 +330,7 @@ LLVMValueRef indim_emit_interleaved(indim_generator *g, LLVMValueRef *values, in
   for (int32_t i = count * lanes / part; i < result_lanes / part; i++) {
     parts[i] = LLVMGetPoison(LLVMTypeOf(parts[0]));
   }
-  return concatenate(g, parts, result_lanes / part, part);
+  return indim_emit_joined(g, parts, result_lanes / part, part);
 }
 
 void indim_emit_store_group(indim_generator *g) {

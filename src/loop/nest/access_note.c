@@ -257,7 +257,7 @@ void indim_access_note_type(indim_lowering *l, indim_type type) {
     return;
   }
   indim_access_list *list = l->survey->list;
-  bool is_of_bits = l->survey->is_of_bits && type != INDIM_C128;
+  bool is_of_bits = l->survey->is_of_bits && !indim_type_is_complex(type);
   int32_t bytes = is_of_bits ? (int32_t)indim_type_bytes(type) : register_bytes(type);
   list->widest = bytes > list->widest ? bytes : list->widest;
   list->values++;

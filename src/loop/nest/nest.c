@@ -160,23 +160,11 @@ void indim_nest_choose(indim_nest *nest, const int64_t *strides) {
   nest->unroll = nest->cost <= INDIM_COST_MANY_COPIES ? 4 : nest->cost <= INDIM_COST_LONG_BODY ? 2 : 1;
 }
 
-// Complex elements that a register holds, where any are read: computed with they have a register for each part, and as many squares
-// of that side do not fit.
-static int32_t whole_elements(const indim_nest *nest, int32_t lanes) {
-  int32_t least = lanes;
-  for (int32_t i = 0; i < nest->list->count; i++) {
-    indim_type type = nest->list->accesses[i].storage->type;
-    int32_t whole = nest->l->target->vector_bytes / (int32_t)indim_type_bytes(type);
-    least = indim_type_is_complex(type) && whole < least ? whole : least;
-  }
-  return least < LEAST_SQUARE ? lanes : least;
-}
-
 // The dimension that is transposed with the vector's, or -1. A dimension that is shorter than a vector is transposed in smaller
 // squares, and so are small elements of which a vector has more than there are registers.
 static int32_t transposed_with(indim_nest *nest, int32_t vector_dim, int32_t lanes) {
   nest->vector_dim = vector_dim;
-  nest->lanes = indim_piece_lanes(nest->sizes[vector_dim], whole_elements(nest, lanes));
+  nest->lanes = indim_piece_lanes(nest->sizes[vector_dim], lanes);
   int32_t dim = indim_transpose_dim(nest);
   while (dim < 0 && nest->lanes > LEAST_SQUARE) {
     nest->lanes /= 2;
@@ -200,16 +188,33 @@ static int32_t stored_dim(const indim_nest *nest) {
   return best;
 }
 
+// The lanes of squares; 0: none. Complex elements move alone in the same time, with a third of the code, where they are computed with, as
+// they have a register for each part then, or wait for memory; c128 always, which fill a register of the narrowest kind.
+static int32_t lanes_of_squares(const indim_nest *nest) {
+  int64_t bytes = 0;
+  bool are_words = false, are_long = false;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    const indim_storage *storage = nest->list->accesses[i].storage;
+    int64_t size = indim_index_mul_saturated(storage->elements, indim_type_bytes(storage->type));
+    bytes = indim_index_add_saturated(bytes, size);
+    are_words = are_words || storage->type == INDIM_C64;
+    are_long = are_long || storage->type == INDIM_C128;
+  }
+  bool gain = !are_long && (!are_words || (nest->cost == 0 && bytes <= nest->l->target->cache_bytes[1]));
+  return !gain ? 0 : are_words && nest->lanes > 1 ? nest->lanes / 2 : nest->lanes;
+}
+
 void indim_nest_choose_transpose(indim_nest *nest) {
   int32_t lanes = nest->lanes;
+  int32_t side = lanes_of_squares(nest);
   int32_t vector_dim = nest->vector_dim;
   nest->transpose_dim = -1;
-  if (vector_dim >= 0) {
-    nest->transpose_dim = transposed_with(nest, vector_dim, lanes);
+  if (vector_dim >= 0 && side > 0) {
+    nest->transpose_dim = transposed_with(nest, vector_dim, side);
     // Vectors along the longer dimension that is read would be stored lane by lane.
     int32_t stored = nest->transpose_dim < 0 ? stored_dim(nest) : -1;
     if (stored >= 0 && stored != vector_dim) {
-      nest->transpose_dim = transposed_with(nest, stored, lanes);
+      nest->transpose_dim = transposed_with(nest, stored, side);
     }
   }
   if (nest->transpose_dim >= 0 && !indim_lower_choose(nest->l, nest->l->b.origin, INDIM_DECISION_TRANSPOSE, true)) {
