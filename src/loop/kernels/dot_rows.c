@@ -59,19 +59,15 @@ static indim_value_id add_rows(const row_product *r, indim_element_ctx *k, indim
   return sum;
 }
 
-static void add_steps(const row_product *r, int32_t lanes, indim_value_id column, indim_value_id from, int32_t steps,
-                      bool is_first) {
+static void add_steps(const row_product *r, int32_t lanes, indim_value_id column, indim_value_id from, int32_t steps) {
   indim_product *p = r->p;
   indim_loop_builder *b = &p->l->b;
   indim_element_ctx k = {.l = p->l, .lanes = lanes};
   indim_coord index[INDIM_MAX_RANK];
   set_index(r, lanes, column, index);
   indim_value_id at = r->parts == NULL ? 0 : indim_loop_add(b, indim_loop_mul_const(b, r->part, r->columns), column);
-  indim_value_id sum = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
-  if (!is_first) {
-    sum = r->parts == NULL ? indim_load_at(&k, p->item->shape, &p->item->place, index)
-                           : indim_loop_load(b, r->parts, at, lanes, 1);
-  }
+  indim_value_id sum = r->parts == NULL ? indim_load_at(&k, p->item->shape, &p->item->place, index)
+                                        : indim_loop_load(b, r->parts, at, lanes, 1);
   sum = add_rows(r, &k, index, from, steps, sum);
   if (indim_lower_failed(p->l)) {
     return;
@@ -84,17 +80,17 @@ static void add_steps(const row_product *r, int32_t lanes, indim_value_id column
   }
 }
 
-static void sweep_columns(const row_product *r, indim_value_id from, int32_t steps, bool is_first) {
+static void sweep_columns(const row_product *r, indim_value_id from, int32_t steps) {
   indim_loop_builder *b = &r->p->l->b;
   int32_t full = r->p->lanes;
   int64_t main = r->columns / full * full;
   if (main > 0) {
     indim_value_id at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), full, 0, NULL, NULL);
-    add_steps(r, full, at, from, steps, is_first);
+    add_steps(r, full, at, from, steps);
     indim_loop_for_end(b, NULL, NULL);
   }
   for (int32_t lanes = 0; (lanes = indim_piece_lanes(r->columns - main, full)) > 0; main += lanes) {
-    add_steps(r, lanes, indim_loop_index(b, main), from, steps, is_first);
+    add_steps(r, lanes, indim_loop_index(b, main), from, steps);
   }
 }
 
@@ -103,17 +99,18 @@ static void sweep_rows(const row_product *r, indim_value_id first, int64_t count
   indim_lowering *l = r->p->l;
   indim_loop_builder *b = &l->b;
   int64_t main = count / r->steps * r->steps;
-  sweep_columns(r, first, r->steps, true);
-  if (main > r->steps) {
-    indim_value_id at =
-        indim_loop_for_begin(b, indim_loop_index(b, r->steps), indim_loop_index(b, main), r->steps, 0, NULL, NULL);
-    l->loop_depth++;
-    sweep_columns(r, indim_loop_add(b, first, at), r->steps, false);
-    l->loop_depth--;
-    indim_loop_for_end(b, NULL, NULL);
-  }
+  indim_storage *sums = r->parts == NULL ? r->p->item->place.storage : r->parts;
+  indim_value_id start =
+      r->parts == NULL ? indim_location_start(l, &r->p->item->place) : indim_loop_mul_const(b, r->part, r->columns);
+  indim_loop_fill(b, sums, start, indim_loop_const(b, r->p->sum, 0, 0), r->columns);
+  indim_value_id at =
+      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), r->steps, 0, NULL, NULL);
+  l->loop_depth++;
+  sweep_columns(r, indim_loop_add(b, first, at), r->steps);
+  l->loop_depth--;
+  indim_loop_for_end(b, NULL, NULL);
   if (count > main) {
-    sweep_columns(r, indim_loop_add_const(b, first, main), (int32_t)(count - main), false);
+    sweep_columns(r, indim_loop_add_const(b, first, main), (int32_t)(count - main));
   }
 }
 
@@ -167,7 +164,8 @@ void indim_product_run_one_row(indim_product *p, int32_t contracted, int64_t siz
   row_product r = {.p = p, .contracted = contracted, .columns = p->item->shape->sizes[p->vector_dim]};
   int64_t parts = r.columns * size / INDIM_COST_ROW_PRODUCT_PART;
   parts = parts < PARTS ? parts : PARTS;
-  r.steps = parts > 1 ? INDIM_COST_ROW_PRODUCT_STEPS_PARALLEL : INDIM_COST_ROW_PRODUCT_STEPS;
+  bool has_few = parts > 1 || indim_type_is_complex(p->sum);
+  r.steps = has_few ? INDIM_COST_ROW_PRODUCT_FEW_STEPS : INDIM_COST_ROW_PRODUCT_STEPS;
   if (parts > 1 && size / parts >= 4 * INDIM_COST_ROW_PRODUCT_STEPS && p->l->loop_depth == 0 &&
       indim_lower_choose(p->l, p->l->b.origin, INDIM_DECISION_THREADS, true)) {
     run_parts(&r, parts, size);

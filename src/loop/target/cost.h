@@ -129,11 +129,11 @@ enum {
   INDIM_COST_HOST_CONTIGUOUS = 16,
   // Steps of the sum of a convolution of small integers from which it gains by laying the image out for the host's product.
   INDIM_COST_HOST_NARROW_STEPS = 64,
-  // One row times a matrix of at least so many columns reads so many rows at a time, half of them where threads share
-  // them in parts of at least the fourth (elements). mlp_b1.
+  // One row times a matrix of at least so many columns reads so many rows at a time, half of them of complex numbers and where
+  // threads share them in parts of at least the fourth (elements). mlp_b1.
   INDIM_COST_ROW_PRODUCT_COLUMNS = 128,
   INDIM_COST_ROW_PRODUCT_STEPS = 8,
-  INDIM_COST_ROW_PRODUCT_STEPS_PARALLEL = 4,
+  INDIM_COST_ROW_PRODUCT_FEW_STEPS = 4,
   INDIM_COST_ROW_PRODUCT_PART = 65536,
   // Registers that a product of small arrays blocks for, of 32, too: with all of them chains of 6x6 products took 1.2
   // times as long. chain_6x6_*.
