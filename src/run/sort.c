@@ -1,8 +1,9 @@
 // Sorting by plain keys. What is sorted are words: 32 bits of a key, as unsigned numbers have their order, above the index of
-// the element, or above the element itself where that is all. Long lines are sorted by digits, the lowest first (LSD radix
-// sort), but for digits that are equal in all words; short ones by merging runs of eight, which are made by counting. All of
-// that is stable, so a key of 64 bits is two, and of several keys the last one is sorted by first. Where few elements are kept,
-// words below the last of those found so far are collected, and sorted when there is room for no more.
+// the element, or above the element itself where that is all; or a key of 64 bits that is the element. Long lines are sorted by
+// digits, the lowest first (LSD radix sort), but for digits that are equal in all words; short ones by merging runs of eight,
+// which are made by counting. All of that is stable, so another key of 64 bits is two, and of several keys the last one is
+// sorted by first. Where few elements are kept, words below the last of those found so far are collected, and sorted when there
+// is room for no more.
 #include "run/sort.h"
 
 #include <stdbool.h>
@@ -12,6 +13,7 @@
 
 enum {
   RUN = 8,
+  KEY_BIT = 32,  // of a word, from which on it is the key
   DIGIT_BITS = 8,
   VALUES = 1 << DIGIT_BITS,
   LEAST_BY_DIGITS = 400,   // words; fewer are merged
@@ -22,7 +24,7 @@ enum {
 };
 
 // What the words are made with.
-typedef enum payload { INDEX, VALUE, AS_BEFORE } payload;
+typedef enum payload { INDEX, VALUE, AS_BEFORE, NONE } payload;
 
 // One line, and the step of sorting it that its pieces are given.
 typedef struct line {
@@ -33,6 +35,7 @@ typedef struct line {
   int64_t count;       // of words
   int64_t pieces;
   int32_t key, shift;  // the part of the key
+  int32_t low;         // the lowest bit of a word that counts: of the key above something else, or of all of it
   payload payload;
   uint32_t (*counts)[VALUES];  // for each piece
 } line;
@@ -89,6 +92,12 @@ static inline uint64_t mapped(mapping m, uint64_t x) {
   return x ^ m.flip ^ ((m.flip ^ m.negative) & (0 - (x >> m.top & 1)));
 }
 
+// What becomes |x| by that. |flip| and |negative| have the highest bit in common.
+static inline uint64_t unmapped(mapping m, uint64_t x) {
+  bool was_negative = ((x ^ m.flip) >> m.top & 1) != 0;
+  return x ^ (was_negative ? m.negative : m.flip);
+}
+
 static inline uint64_t load_8(const unsigned char *at) { return *at; }
 static inline uint64_t load_pred(const unsigned char *at) { return *at != 0; }
 static inline uint64_t load_16(const unsigned char *at) {
@@ -127,6 +136,9 @@ static inline uint64_t load_value(const unsigned char *data, int64_t bytes, int6
     for (int64_t i = begin; i < end && l->payload == VALUE; i++) {                                                    \
       words[i] = mapped(m, load_##NAME(keys + (BYTES)*i * apart)) << 32 | load_value(values, value_bytes, i * apart); \
     }                                                                                                                 \
+    for (int64_t i = begin; i < end && l->payload == NONE; i++) {                                                     \
+      words[i] = mapped(m, load_##NAME(keys + (BYTES)*i * apart));                                                    \
+    }                                                                                                                 \
     for (int64_t i = begin; i < end && l->payload == AS_BEFORE; i++) {                                                \
       int64_t at = (int64_t)(words[i] & UINT32_MAX);                                                                  \
       words[i] = mapped(m, load_##NAME(keys + (BYTES)*at * apart)) >> shift << 32 | (uint64_t)at;                     \
@@ -162,12 +174,17 @@ static void fill(void *frame, int64_t begin, int64_t end) {
 // Short lines --------------------------------------------------------------------------------------------------------------
 
 static inline uint32_t key_of(uint64_t word) { return (uint32_t)(word >> 32); }
+// By what counts of them.
+static inline bool is_below(uint64_t x, uint64_t y, int32_t low) { return low == 0 ? x < y : key_of(x) < key_of(y); }
 
-static void sort_run(const uint64_t *in, uint64_t *out) {
+// The compiler makes a copy of what follows for each lowest bit.
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void sort_run(const uint64_t *in, int32_t low, uint64_t *out) {
   int32_t ranks[RUN] = {0};
   for (int32_t j = 1; j < RUN; j++) {
     for (int32_t h = 0; h < j; h++) {
-      int32_t precedes = key_of(in[j]) < key_of(in[h]);
+      int32_t precedes = is_below(in[j], in[h], low);
       ranks[h] += precedes;
       ranks[j] += 1 - precedes;
     }
@@ -177,10 +194,10 @@ static void sort_run(const uint64_t *in, uint64_t *out) {
   }
 }
 
-static void insertion_sort(const uint64_t *in, int64_t count, uint64_t *out) {
+INLINE void insertion_sort(const uint64_t *in, int64_t count, int32_t low, uint64_t *out) {
   for (int64_t i = 0; i < count; i++) {
     int64_t at = i;
-    for (; at > 0 && key_of(in[i]) < key_of(out[at - 1]); at--) {
+    for (; at > 0 && is_below(in[i], out[at - 1], low); at--) {
       out[at] = out[at - 1];
     }
     out[at] = in[i];
@@ -193,7 +210,8 @@ static inline uint64_t choose(uint64_t first, uint64_t second, bool takes_second
 }
 
 // From both ends as many as the shorter run has, neither of which can have ended before; then what is left in the middle.
-static void merge(const uint64_t *left, int64_t left_count, const uint64_t *right, int64_t right_count, uint64_t *out) {
+INLINE void merge(const uint64_t *left, int64_t left_count, const uint64_t *right, int64_t right_count, int32_t low,
+                  uint64_t *out) {
   int64_t count = left_count < right_count ? left_count : right_count;
   int64_t last = left_count + right_count - 1;
   int64_t taken = 0;       // of the right run, from the front
@@ -201,12 +219,12 @@ static void merge(const uint64_t *left, int64_t left_count, const uint64_t *righ
   for (int64_t j = 0; j < count; j++) {
     uint64_t x = left[j - taken];
     uint64_t y = right[taken];
-    bool precedes = key_of(y) < key_of(x);
+    bool precedes = is_below(y, x, low);
     out[j] = choose(x, y, precedes);
     taken += precedes;
     x = left[left_count - 1 - left_taken];
     y = right[right_count - 1 - (j - left_taken)];
-    precedes = key_of(y) < key_of(x);
+    precedes = is_below(y, x, low);
     out[last - j] = choose(y, x, precedes);
     left_taken += precedes;
   }
@@ -214,7 +232,7 @@ static void merge(const uint64_t *left, int64_t left_count, const uint64_t *righ
   int64_t left_end = left_count - left_taken;
   int64_t right_end = right_count - (count - left_taken);
   for (int64_t at = count; at <= last - count; at++) {
-    bool takes_right = i == left_end || (taken < right_end && key_of(right[taken]) < key_of(left[i]));
+    bool takes_right = i == left_end || (taken < right_end && is_below(right[taken], left[i], low));
     out[at] = takes_right ? right[taken] : left[i];
     taken += takes_right;
     i += !takes_right;
@@ -227,24 +245,30 @@ static void swap_words(line *l) {
   l->words[1] = words;
 }
 
-static void sort_by_merging(line *l) {
+INLINE void merge_runs(line *l, int32_t low) {
   int64_t count = l->count;
   int64_t whole = count / RUN * RUN;
   for (int64_t i = 0; i < whole; i += RUN) {
-    sort_run(l->words[0] + i, l->words[1] + i);
+    sort_run(l->words[0] + i, low, l->words[1] + i);
   }
-  insertion_sort(l->words[0] + whole, count - whole, l->words[1] + whole);
+  insertion_sort(l->words[0] + whole, count - whole, low, l->words[1] + whole);
   swap_words(l);
   for (int64_t run = RUN; run < count; run *= 2) {
     const uint64_t *in = l->words[0];
     for (int64_t i = 0; i < count; i += 2 * run) {
       int64_t left = count - i < run ? count - i : run;
       int64_t right = count - i - left < run ? count - i - left : run;
-      merge(in + i, left, in + i + left, right, l->words[1] + i);
+      merge(in + i, left, in + i + left, right, low, l->words[1] + i);
     }
     swap_words(l);
   }
 }
+
+// Functions of their own, which have the registers for themselves.
+__attribute__((noinline)) static void merge_words(line *l) { merge_runs(l, 0); }
+__attribute__((noinline)) static void merge_keys(line *l) { merge_runs(l, KEY_BIT); }
+
+static void sort_by_merging(line *l) { (l->low == 0 ? merge_words : merge_keys)(l); }
 
 // Long lines ---------------------------------------------------------------------------------------------------------------
 
@@ -298,7 +322,7 @@ static void each_piece(const indim_sort_context *context, line *l, step_fn *step
 }
 
 static void sort_by_digits(const indim_sort_context *context, line *l) {
-  for (l->shift = 32; l->shift < 64; l->shift += DIGIT_BITS) {
+  for (l->shift = l->low; l->shift < 64; l->shift += DIGIT_BITS) {
     each_piece(context, l, count_digits);
     if (place_digits(l)) {
       each_piece(context, l, move_words);
@@ -310,18 +334,25 @@ static void sort_by_digits(const indim_sort_context *context, line *l) {
 static bool stops(const indim_sort_context *context) { return context->stop != NULL && *context->stop != 0; }
 
 // Of a single piece all digits are counted at once.
-static void sort_piece_by_digits(const indim_sort_context *context, line *l) {
-  enum { DIGITS = 32 / DIGIT_BITS };
-  uint32_t counts[DIGITS][VALUES];
-  memset(counts, 0, sizeof counts);
+INLINE void count_all(const line *l, int32_t low, uint32_t (*counts)[VALUES]) {
   for (int64_t i = 0; i < l->count; i++) {
-    for (int32_t d = 0; d < DIGITS; d++) {
-      counts[d][digit_of(l->words[0][i], 32 + d * DIGIT_BITS)]++;
+    for (int32_t d = 0; d < (64 - low) / DIGIT_BITS; d++) {
+      counts[d][digit_of(l->words[0][i], low + d * DIGIT_BITS)]++;
     }
   }
-  for (int32_t d = 0; d < DIGITS && !stops(context); d++) {
+}
+
+static void sort_piece_by_digits(const indim_sort_context *context, line *l) {
+  uint32_t counts[64 / DIGIT_BITS][VALUES];
+  memset(counts, 0, sizeof counts);
+  if (l->low == 0) {
+    count_all(l, 0, counts);
+  } else {
+    count_all(l, KEY_BIT, counts);
+  }
+  for (int32_t d = 0; d < (64 - l->low) / DIGIT_BITS && !stops(context); d++) {
     l->counts = &counts[d];
-    l->shift = 32 + d * DIGIT_BITS;
+    l->shift = l->low + d * DIGIT_BITS;
     if (place_digits(l)) {
       move_words(l, 0, 1);
       swap_words(l);
@@ -331,7 +362,7 @@ static void sort_piece_by_digits(const indim_sort_context *context, line *l) {
 
 static void sort_words(const indim_sort_context *context, line *l) {
   uint32_t counts[INDIM_SORT_PIECES][VALUES];
-  if (l->count < LEAST_BY_DIGITS) {
+  if (l->count < (l->low == 0 ? 2 * LEAST_BY_DIGITS : LEAST_BY_DIGITS)) {
     sort_by_merging(l);
   } else if (l->pieces == 1) {
     sort_piece_by_digits(context, l);
@@ -390,6 +421,15 @@ static void unpack(int64_t bytes, const uint64_t *words, int64_t begin, int64_t 
   }
 }
 
+// The keys that the words are.
+static void store_keys(const line *l, int64_t begin, int64_t end, unsigned char *to) {
+  mapping m = mapping_of(l->p, 0);
+  for (int64_t i = begin; i < end; i++) {
+    uint64_t x = unmapped(m, l->words[0][i]);
+    memcpy(to + (size_t)(i * l->p->inner) * sizeof x, &x, sizeof x);
+  }
+}
+
 static void store(void *frame, int64_t begin, int64_t end) {
   const line *l = frame;
   int64_t kept = l->p->kept;
@@ -399,7 +439,9 @@ static void store(void *frame, int64_t begin, int64_t end) {
     int64_t bytes = l->p->column_bytes[c];
     int64_t stored = bytes == 0 ? (int64_t)sizeof(int32_t) : bytes;
     unsigned char *to = (unsigned char *)l->arrays[c] + first_of(l, kept) * stored;
-    if (bytes == 0 || l->payload == VALUE) {
+    if (l->payload == NONE) {
+      store_keys(l, begin, end, to);
+    } else if (bytes == 0 || l->payload == VALUE) {
       unpack(stored, l->words[0], begin, end, to, l->p->inner);
     } else {
       gather(column_data(l, c), bytes, l->words[0], begin, end, to, l->p->inner);
@@ -518,9 +560,23 @@ static void select_words(const indim_sort_context *context, line *l) {
 
 // Lines --------------------------------------------------------------------------------------------------------------------
 
-// The keys from the last to the first, each of 64 bits in two parts, the lower one first.
+// Whether the elements of a line are its keys, of 64 bits.
+static bool are_wide_keys(const line *l) {
+  const indim_host_sort *p = l->p;
+  return p->key_count == 1 && p->column_count == 1 && p->column_bytes[0] == 8 &&
+         indim_sort_key_bytes(p->key_types[0]) == 8 && key_data(l, 0) == column_data(l, 0);
+}
+
+// The keys from the last to the first, others of 64 bits in two parts, the lower one first.
 static void sort_all(const indim_sort_context *context, line *l) {
   l->count = l->p->size;
+  if (are_wide_keys(l)) {
+    l->low = 0;
+    l->payload = NONE;
+    each_piece(context, l, fill);
+    sort_words(context, l);
+    return;
+  }
   bool is_single = l->p->key_count == 1 && indim_sort_key_bytes(l->p->key_types[0]) <= 4;
   bool is_small = l->p->column_count == 1 && l->p->column_bytes[0] <= 4 && l->p->column_bytes[0] > 0;
   payload next = is_single && is_small ? VALUE : INDEX;
@@ -547,7 +603,12 @@ typedef struct lines {
 static void sort_line(const lines *s, int64_t number, int64_t piece, int64_t pieces) {
   int64_t room = indim_sort_room(s->p);
   uint64_t *words = (uint64_t *)s->arrays[s->p->column_count] + piece * room;
-  line l = {.p = s->p, .arrays = s->arrays, .number = number, .words = {words, words + room / 2}, .pieces = pieces};
+  line l = {.p = s->p,
+            .arrays = s->arrays,
+            .number = number,
+            .words = {words, words + room / 2},
+            .pieces = pieces,
+            .low = KEY_BIT};
   if (indim_sort_selects(s->p)) {
     select_words(s->context, &l);
   } else {

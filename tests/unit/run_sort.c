@@ -106,8 +106,8 @@ static void check_line(const indim_host_sort *p, void *const *arrays, void *cons
   free(list);
 }
 
-// |mask| of the keys' bytes. Where the single column is the key's array, its elements are the keys.
-static void check(const indim_host_sort *p, uint64_t mask) {
+// |mask| of the keys' bytes. |are_keys|: the single column is the array of the key.
+static void check_keys(const indim_host_sort *p, uint64_t mask, bool are_keys) {
   void *arrays[ARRAYS] = {NULL};
   void *columns[INDIM_HOST_SORT_COLUMNS] = {NULL};
   int64_t all = p->outer * p->size * p->inner;
@@ -121,7 +121,10 @@ static void check(const indim_host_sort *p, uint64_t mask) {
     REQUIRE(arrays[count] != NULL);
     fill(arrays[count++], all * 8, mask);
   }
-  for (int64_t c = 0; c < p->column_count; c++) {
+  if (are_keys) {
+    columns[0] = arrays[count] = arrays[count - 1];
+  }
+  for (int64_t c = 0; c < p->column_count && !are_keys; c++) {
     if (p->column_bytes[c] > 0) {
       columns[c] = arrays[count] = malloc((size_t)(all * p->column_bytes[c]) + 1);
       REQUIRE(arrays[count] != NULL);
@@ -144,6 +147,8 @@ static void check(const indim_host_sort *p, uint64_t mask) {
   }
 }
 
+static void check(const indim_host_sort *p, uint64_t mask) { check_keys(p, mask, false); }
+
 static const indim_type types[] = {INDIM_PRED, INDIM_S8,  INDIM_U8,  INDIM_S16, INDIM_U16, INDIM_F16, INDIM_BF16,
                                    INDIM_S32,  INDIM_U32, INDIM_F32, INDIM_S64, INDIM_U64, INDIM_F64};
 enum { TYPES = sizeof types / sizeof *types };
@@ -163,6 +168,23 @@ TEST(every_type_and_size) {
         p.column_bytes[c] = (INT64_C(1) << draw() % 6) / 2;
       }
       check(&p, i % 3 == 0 ? 129 : 255);
+    }
+  }
+}
+
+TEST(elements_that_are_keys) {
+  static const int64_t sizes[] = {1, 7, 9, 100, 399, 799, 800, 1500, 40000};
+  state = 5;
+  for (int t = 0; t < TYPES; t++) {
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+      bool is_long = sizes[i] > 10000;
+      indim_host_sort p = {.outer = is_long ? 1 : 2, .size = sizes[i], .key_count = 1, .column_count = 1};
+      p.inner = is_long ? 1 : 1 + (int64_t)(draw() % 3);
+      p.kept = p.size - (int64_t)(draw() % 2);
+      p.key_types[0] = types[t];
+      p.descending = (int64_t)(draw() % 2);
+      p.column_bytes[0] = indim_sort_key_bytes(types[t]);
+      check_keys(&p, i % 3 == 0 ? 129 : 255, true);
     }
   }
 }
@@ -233,11 +255,12 @@ TEST(senseless_numbers_fail) {
   }
 }
 
-#define CASES(X)           \
-  X(every_type_and_size)   \
-  X(several_keys)          \
-  X(few_are_kept)          \
-  X(long_lines_are_shared) \
+#define CASES(X)            \
+  X(every_type_and_size)    \
+  X(elements_that_are_keys) \
+  X(several_keys)           \
+  X(few_are_kept)           \
+  X(long_lines_are_shared)  \
   X(senseless_numbers_fail)
 
 TEST_MAIN(CASES)
