@@ -32,11 +32,17 @@ static void run_squares(indim_nest *nest, indim_coord *index, indim_value_id w_l
   indim_value_id at_v = indim_loop_for_begin(b, v_low, v_high, block, 0, NULL, NULL);
   indim_value_id from_v = band == 0 ? at_v : indim_loop_add(b, band, at_v);
   int32_t together = nest->streams || indim_transpose_is_mixed(nest) ? squares : 1;
-  for (int64_t x = 0; x < block; x += nest->lanes) {
-    for (int64_t y = 0; y < block; y += together * nest->lanes) {
-      indim_transpose_block(nest, index, indim_loop_add_const(b, at_w, x), indim_loop_add_const(b, from_v, y),
-                            together);
-    }
+  indim_value_id from_w = at_w;
+  if (squares > 1) {
+    indim_value_id x =
+        indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, block), nest->lanes, 0, NULL, NULL);
+    from_w = indim_loop_add(b, at_w, x);
+  }
+  for (int64_t y = 0; y < block; y += together * nest->lanes) {
+    indim_transpose_block(nest, index, from_w, indim_loop_add_const(b, from_v, y), together);
+  }
+  if (squares > 1) {
+    indim_loop_for_end(b, NULL, NULL);
   }
   indim_loop_for_end(b, NULL, NULL);
   indim_loop_for_end(b, NULL, NULL);
