@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import jax.scipy as jsp
 from jax import lax, nn
-from row import bf16, boolean, c64, f16, f32, f64, i8, i32, row, u8, u32, uniform
+from row import bf16, boolean, c64, c128, f16, f32, f64, i8, i32, i64, row, u8, u32, uniform
 
 
 def rows(module, *entries):
@@ -330,6 +330,7 @@ for n in (100, 10_000, 1_000_000):
     row(f"sort.argsort_{n}", jnp.argsort, f32(n))
 row("sort.i32", jnp.sort, i32(100_000, high=1 << 30))
 row("sort.f64", jnp.sort, f64(100_000))
+row("sort.i64_rows", lambda a: jnp.sort(a, axis=1), i64(300, 101, high=1 << 40))
 row("sort.bf16", jnp.sort, bf16(100_000))
 row("sort.axis0", lambda a: jnp.sort(a, axis=0), f32(1000, 100))
 row("sort.pairs", lambda a, b: lax.sort((a, b), num_keys=1), f32(100_000), i32(100_000))
@@ -408,6 +409,16 @@ for name in "abs angle exp sqrt conj square real log sin".split():
     row(f"complex.{name}", getattr(jnp, name), c64(100_000))
 rows(
     "complex",
+    ("transpose", jnp.transpose, c64(300, 400)),
+    ("transpose_add", lambda a: a.T + 1, c64(300, 400)),
+    ("transpose_c128", jnp.transpose, c128(300, 400)),
+    ("every_other", lambda a: a[::2] + a[1::2], c64(100_000)),
+    ("butterfly", lambda a: jnp.stack([a[::2] + a[1::2], a[::2] - a[1::2]], -1).ravel(), c64(65_536)),
+    ("take", lambda a, i: a[i] * 2, c64(10_000), i32(30_000, high=10_000)),
+    ("gate_outer", lambda a, g: jnp.einsum("ab,xby->xay", g, a.reshape(1, 2, -1)), c64(65_536), c64(2, 2)),
+    ("gate_inner", lambda a, g: jnp.einsum("ab,xb->xa", g, a.reshape(-1, 2)), c64(65_536), c64(2, 2)),
+    ("batch_2x2", lambda a, b: a @ b, c64(10_000, 2, 2), c64(10_000, 2, 2)),
+    ("row_times_matrix", lambda a, b: a @ b, c64(300), c64(300, 301)),
     ("phase", lambda a: jnp.exp(1j * a), x),
     ("power_spectrum", lambda a: (a * jnp.conj(a)).real, c64(MILLION)),
     ("horner", lambda z: ((z * 0.5 + 1) * z + 2j) * z - 1, c64(100_000)),
