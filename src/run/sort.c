@@ -35,7 +35,6 @@ typedef struct line {
   int64_t count;       // of words
   int64_t pieces;
   int32_t key, shift;  // the part of the key
-  int32_t low;         // the lowest bit of a word that counts: of the key above something else, or of all of it
   payload payload;
   uint32_t (*counts)[VALUES];  // for each piece
 } line;
@@ -177,6 +176,8 @@ static inline uint32_t key_of(uint64_t word) { return (uint32_t)(word >> 32); }
 // By what counts of them.
 static inline bool is_below(uint64_t x, uint64_t y, int32_t low) { return low == 0 ? x < y : key_of(x) < key_of(y); }
 
+static inline int32_t lowest_bit(const line *l) { return l->payload == NONE ? 0 : KEY_BIT; }
+
 // The compiler makes a copy of what follows for each lowest bit.
 #define INLINE static inline __attribute__((always_inline))
 
@@ -268,7 +269,7 @@ INLINE void merge_runs(line *l, int32_t low) {
 __attribute__((noinline)) static void merge_words(line *l) { merge_runs(l, 0); }
 __attribute__((noinline)) static void merge_keys(line *l) { merge_runs(l, KEY_BIT); }
 
-static void sort_by_merging(line *l) { (l->low == 0 ? merge_words : merge_keys)(l); }
+static void sort_by_merging(line *l) { (l->payload == NONE ? merge_words : merge_keys)(l); }
 
 // Long lines ---------------------------------------------------------------------------------------------------------------
 
@@ -322,7 +323,7 @@ static void each_piece(const indim_sort_context *context, line *l, step_fn *step
 }
 
 static void sort_by_digits(const indim_sort_context *context, line *l) {
-  for (l->shift = l->low; l->shift < 64; l->shift += DIGIT_BITS) {
+  for (l->shift = lowest_bit(l); l->shift < 64; l->shift += DIGIT_BITS) {
     each_piece(context, l, count_digits);
     if (place_digits(l)) {
       each_piece(context, l, move_words);
@@ -344,15 +345,16 @@ INLINE void count_all(const line *l, int32_t low, uint32_t (*counts)[VALUES]) {
 
 static void sort_piece_by_digits(const indim_sort_context *context, line *l) {
   uint32_t counts[64 / DIGIT_BITS][VALUES];
+  int32_t low = lowest_bit(l);
   memset(counts, 0, sizeof counts);
-  if (l->low == 0) {
+  if (low == 0) {
     count_all(l, 0, counts);
   } else {
     count_all(l, KEY_BIT, counts);
   }
-  for (int32_t d = 0; d < (64 - l->low) / DIGIT_BITS && !stops(context); d++) {
+  for (int32_t d = 0; d < (64 - low) / DIGIT_BITS && !stops(context); d++) {
     l->counts = &counts[d];
-    l->shift = l->low + d * DIGIT_BITS;
+    l->shift = low + d * DIGIT_BITS;
     if (place_digits(l)) {
       move_words(l, 0, 1);
       swap_words(l);
@@ -362,7 +364,7 @@ static void sort_piece_by_digits(const indim_sort_context *context, line *l) {
 
 static void sort_words(const indim_sort_context *context, line *l) {
   uint32_t counts[INDIM_SORT_PIECES][VALUES];
-  if (l->count < (l->low == 0 ? 2 * LEAST_BY_DIGITS : LEAST_BY_DIGITS)) {
+  if (l->count < (l->payload == NONE ? 2 * LEAST_BY_DIGITS : LEAST_BY_DIGITS)) {
     sort_by_merging(l);
   } else if (l->pieces == 1) {
     sort_piece_by_digits(context, l);
@@ -567,22 +569,20 @@ static bool are_wide_keys(const line *l) {
          indim_sort_key_bytes(p->key_types[0]) == 8 && key_data(l, 0) == column_data(l, 0);
 }
 
-// The keys from the last to the first, others of 64 bits in two parts, the lower one first.
-static void sort_all(const indim_sort_context *context, line *l) {
-  l->count = l->p->size;
-  if (are_wide_keys(l)) {
-    l->low = 0;
-    l->payload = NONE;
-    each_piece(context, l, fill);
-    sort_words(context, l);
-    return;
-  }
+static payload first_payload(const line *l) {
   bool is_single = l->p->key_count == 1 && indim_sort_key_bytes(l->p->key_types[0]) <= 4;
   bool is_small = l->p->column_count == 1 && l->p->column_bytes[0] <= 4 && l->p->column_bytes[0] > 0;
-  payload next = is_single && is_small ? VALUE : INDEX;
+  return are_wide_keys(l) ? NONE : is_single && is_small ? VALUE : INDEX;
+}
+
+// The keys from the last to the first, those of 64 bits that are not all of a word in two parts, the lower one first.
+static void sort_all(const indim_sort_context *context, line *l) {
+  payload first = first_payload(l), next = first;
+  int32_t part = first == NONE ? 64 : 32;  // bits
+  l->count = l->p->size;
   for (l->key = (int32_t)l->p->key_count - 1; l->key >= 0; l->key--) {
     int32_t bits = 8 * indim_sort_key_bytes(l->p->key_types[l->key]);
-    for (int32_t shift = 0; shift < bits && !stops(context); shift += 32) {
+    for (int32_t shift = 0; shift < bits && !stops(context); shift += part) {
       l->shift = shift;
       l->payload = next;
       each_piece(context, l, fill);
@@ -590,7 +590,7 @@ static void sort_all(const indim_sort_context *context, line *l) {
       next = AS_BEFORE;
     }
   }
-  l->payload = is_single && is_small ? VALUE : INDEX;
+  l->payload = first;
 }
 
 typedef struct lines {
@@ -603,12 +603,7 @@ typedef struct lines {
 static void sort_line(const lines *s, int64_t number, int64_t piece, int64_t pieces) {
   int64_t room = indim_sort_room(s->p);
   uint64_t *words = (uint64_t *)s->arrays[s->p->column_count] + piece * room;
-  line l = {.p = s->p,
-            .arrays = s->arrays,
-            .number = number,
-            .words = {words, words + room / 2},
-            .pieces = pieces,
-            .low = KEY_BIT};
+  line l = {.p = s->p, .arrays = s->arrays, .number = number, .words = {words, words + room / 2}, .pieces = pieces};
   if (indim_sort_selects(s->p)) {
     select_words(s->context, &l);
   } else {

@@ -32,7 +32,7 @@ static LLVMValueRef lanes_from(indim_generator *g, LLVMValueRef x, int32_t first
 }
 
 LLVMValueRef indim_emit_joined(indim_generator *g, LLVMValueRef *parts, int32_t count, int32_t lanes) {
-  int32_t map[MOST_LANES];
+  int32_t map[2 * INDIM_EMIT_MAX_LANES];  // a complex number is two
   while (count > 1) {
     for (int32_t k = 0; k < 2 * lanes; k++) {
       map[k] = k;

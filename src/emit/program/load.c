@@ -118,10 +118,10 @@ static indim_reg load_each(indim_generator *g, indim_type type, indim_emit_acces
     }
     return indim_emit_unpack(&g->e, type, a->lanes, indim_emit_from_moved(g, type, a->lanes, all));
   }
-  if ((a->lanes & (a->lanes - 1)) == 0 && a->lanes <= INDIM_EMIT_MAX_LANES / 2) {
-    LLVMValueRef parts[INDIM_EMIT_MAX_LANES / 2];
+  if ((a->lanes & (a->lanes - 1)) == 0) {
+    LLVMValueRef parts[INDIM_EMIT_MAX_LANES];
+    LLVMTypeRef one = indim_emit_memory_type(&g->e, type, 1);
     for (int32_t k = 0; k < a->lanes; k++) {
-      LLVMTypeRef one = indim_emit_memory_type(&g->e, type, 1);
       parts[k] = indim_emit_plain_load(g, one, indim_emit_lane_pointer(g, a, k), a->stored);
     }
     return indim_emit_unpack(&g->e, type, a->lanes, indim_emit_joined(g, parts, a->lanes, 2));

@@ -181,7 +181,7 @@ void indim_emit_lines_leave(indim_generator *g, bool is_step);
 // their bits. |is_split|: initially false; set for bf16 values whose even and odd lanes are in separate registers.
 INDIM_CHECKED indim_status indim_emit_legalize(const indim_loop_program *program, indim_arena *arena,
                                                indim_loop_value *values, bool *is_split);
-// Whether words of c64 are moved as one, as their alignment is that of a part.
+// Whether c64 may be moved as words of eight bytes, which are aligned like the four of a part.
 bool indim_emit_has_words(const indim_loop_program *program);
 // Whether all lanes of a value are known to be equal.
 bool indim_emit_is_uniform(const indim_loop_program *program, indim_value_id v);

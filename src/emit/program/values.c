@@ -121,9 +121,10 @@ static void emit_fma(indim_generator *g, const indim_loop_node *node) {
 // Constants -------------------------------------------------------------------------------------------------------------
 
 // |bits|: of the element, the imaginary part separate, which is the upper half of a complex number's word (legalize.c).
-static indim_reg constant(indim_generator *g, const indim_loop_value *value, int32_t lanes, const uint64_t *bits) {
-  uint64_t word = value->type == INDIM_U64 ? bits[0] | bits[1] << 32 : bits[0];
-  return indim_emit_constant(&g->e, value->type, lanes, word, bits[1]);
+static indim_reg constant(indim_generator *g, indim_value_id v, int32_t lanes, const uint64_t *bits) {
+  indim_type type = indim_emit_value(g, v)->type;
+  bool is_word = indim_type_is_complex(indim_emit_computed_type(g, v)) && !indim_type_is_complex(type);
+  return indim_emit_constant(&g->e, type, lanes, is_word ? bits[0] | bits[1] << 32 : bits[0], bits[1]);
 }
 
 static indim_status emit_lanes(indim_generator *g, const indim_loop_node *node) {
@@ -134,7 +135,7 @@ static indim_status emit_lanes(indim_generator *g, const indim_loop_node *node) 
   INDIM_TRY(indim_emit_temp(g, 2 * lanes * sizeof *parts, (void **)&parts));
   bool is_complex = false;
   for (size_t k = 0; k < lanes; k++) {
-    indim_reg one = constant(g, result, 1, &node->u.lanes.bits[2 * k]);
+    indim_reg one = constant(g, node->first_result, 1, &node->u.lanes.bits[2 * k]);
     parts[k] = one.part[0];
     parts[lanes + k] = one.part[1];
     is_complex = one.part[1] != NULL;
@@ -492,7 +493,7 @@ static void emit_extract_or_splat(indim_generator *g, const indim_loop_node *nod
 indim_status indim_emit_value_node(indim_generator *g, const indim_loop_node *node) {
   const indim_loop_value *result = indim_emit_value(g, node->first_result);
   if (node->kind == INDIM_NODE_CONST) {
-    g->regs[node->first_result] = constant(g, result, result->lanes, node->u.constant.bits);
+    g->regs[node->first_result] = constant(g, node->first_result, result->lanes, node->u.constant.bits);
   } else if (node->kind == INDIM_NODE_LANES) {
     return emit_lanes(g, node);
   } else if (node->kind == INDIM_NODE_ELEMENTWISE) {

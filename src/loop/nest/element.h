@@ -135,6 +135,8 @@ void indim_nest_remainder(indim_nest *nest, indim_coord *index, indim_value_id f
 void indim_nest_scalar_loop(indim_nest *nest, indim_coord *index, indim_value_id low, indim_value_id high);
 // A vector loop over low to high with its remainder.
 void indim_nest_vector_loop(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, bool threads);
+// Of all arrays that it accesses.
+int64_t indim_nest_bytes(const indim_nest *nest);
 // Elements of the stored array in a cache line, at least a vector.
 int64_t indim_nest_line(const indim_nest *nest);
 // The number of elements from |low| to the next cache line of the result, and the elements per line; 0 when the store

@@ -188,19 +188,27 @@ static int32_t stored_dim(const indim_nest *nest) {
   return best;
 }
 
-// The lanes of squares; 0: none. Complex elements move alone in the same time, with a third of the code, where they are computed with, as
-// they have a register for each part then, or wait for memory; c128 always, which fill a register of the narrowest kind.
-static int32_t lanes_of_squares(const indim_nest *nest) {
+int64_t indim_nest_bytes(const indim_nest *nest) {
   int64_t bytes = 0;
-  bool are_words = false, are_long = false;
   for (int32_t i = 0; i < nest->list->count; i++) {
     const indim_storage *storage = nest->list->accesses[i].storage;
     int64_t size = indim_index_mul_saturated(storage->elements, indim_type_bytes(storage->type));
     bytes = indim_index_add_saturated(bytes, size);
-    are_words = are_words || storage->type == INDIM_C64;
-    are_long = are_long || storage->type == INDIM_C128;
   }
-  bool gain = !are_long && (!are_words || (nest->cost == 0 && bytes <= nest->l->target->cache_bytes[1]));
+  return bytes;
+}
+
+// The lanes of squares; 0: none. Complex elements move alone in the same time, with a third of the code, where they are computed
+// with, as they have a register for each part then, or wait for memory; c128 always, which fill a register of the narrowest kind.
+static int32_t lanes_of_squares(const indim_nest *nest) {
+  bool are_words = false, are_long = false;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    indim_type type = nest->list->accesses[i].storage->type;
+    are_words = are_words || type == INDIM_C64;
+    are_long = are_long || type == INDIM_C128;
+  }
+  bool gain =
+      !are_long && (!are_words || (nest->cost == 0 && indim_nest_bytes(nest) <= nest->l->target->cache_bytes[1]));
   return !gain ? 0 : are_words && nest->lanes > 1 ? nest->lanes / 2 : nest->lanes;
 }
 

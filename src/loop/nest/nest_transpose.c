@@ -54,19 +54,16 @@ static bool needs_panels(const indim_nest *nest) {
   return is_needed;
 }
 
-// The number of transposed arrays; |*out_bytes|: the widest transposed or stored element; |*out_total|: bytes of all
-// arrays.
-static int32_t transposed_count(const indim_nest *nest, int64_t *out_bytes, int64_t *out_total) {
+// The number of transposed arrays; |*out_bytes|: the widest transposed or stored element.
+static int32_t transposed_count(const indim_nest *nest, int64_t *out_bytes) {
   int32_t count = 0;
   *out_bytes = 1;
-  *out_total = 0;
   for (int32_t i = 0; i < nest->list->count; i++) {
     const indim_access *access = &nest->list->accesses[i];
     int64_t bytes = indim_type_bytes(access->storage->type);
     bool transposes = indim_transpose_applies(nest, access);
     count += transposes ? 1 : 0;
     *out_bytes = (transposes || access->item == NULL) && bytes > *out_bytes ? bytes : *out_bytes;
-    *out_total = indim_index_add_saturated(*out_total, indim_index_mul_saturated(access->storage->elements, bytes));
   }
   return count;
 }
@@ -77,8 +74,8 @@ static int64_t panel_elements(const indim_nest *nest) {
 
 void indim_nest_choose_panels(indim_nest *nest) {
   int64_t bytes = 0;
-  int64_t total = 0;
-  int32_t count = nest->transposes ? transposed_count(nest, &bytes, &total) : 0;
+  int64_t total = indim_nest_bytes(nest);
+  int32_t count = nest->transposes ? transposed_count(nest, &bytes) : 0;
   int64_t cache = nest->l->target->cache_bytes[1] > 0 ? nest->l->target->cache_bytes[1] : INT64_C(1) << 19;
   int64_t line = indim_nest_line(nest);
   nest->side = 0;
