@@ -17,11 +17,14 @@ target_compile_definitions(indim_objects PRIVATE "INDIM_LIBRARY_FOLDER=\"${CMAKE
 target_link_libraries(indim_objects PRIVATE indim_strict_float)
 indim_compile_settings(indim_objects)
 if(INDIM_GNU_LIKE)
-  # The order and rounding of sums is ours in a matrix product, a convolution, a Fourier transform and a factorization. They and the sorts are unrolled so far that
-  # sanitized ones take minutes to compile at -O3; fuzz targets reach neither, so that there they are not instrumented.
-  set(kernel_options -O3 -ffp-contract=fast -fno-math-errno)
-  if(INDIM_SANITIZE)
-    set(kernel_options -O1 -ffp-contract=fast)
+  # The order and rounding of sums is ours in a matrix product, a convolution, a Fourier transform and a factorization. They and
+  # the sorts are unrolled so far that they take most of a build's time: presets that need not be fast compile them with less
+  # (INDIM_KERNEL_OPTIMIZATION). Fuzz targets reach none of them, so that there they are not instrumented.
+  set(INDIM_KERNEL_OPTIMIZATION -O3 CACHE STRING "How the kernels of products, transforms and sorts are optimized")
+  mark_as_advanced(INDIM_KERNEL_OPTIMIZATION)
+  set(kernel_options ${INDIM_KERNEL_OPTIMIZATION} -ffp-contract=fast -fno-math-errno)
+  if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    list(APPEND kernel_options -fno-var-tracking)
   endif()
   if(INDIM_FUZZ)
     list(APPEND kernel_options -fno-sanitize=all)

@@ -22,10 +22,18 @@ endif()
 
 # Seconds that the longest tests take, so that none of them begins last in a build folder where none has run before.
 set(test_costs
-    emulate/run=90 witness/linalg=120 witness/eval_xla=80 witness/workloads=50 witness/programs=50 prop/targets=50
-    witness/rng=33 aot/run=30 witness/stablehlo=25 witness/infer=25 witness/fft=20 witness/ragged_dot=16 unit/emit_scalar=15
-    unit/pipeline_kernels=15
+    emulate/run=170 jax/run=130 prop/targets=100 jax_workloads/run=90 unit/run_matmul=150 witness/linalg=120
+    unit/run_matmul_narrow=100 oom/compile=90 witness/workloads=80 unit/pipeline_kernels=80 witness/eval_xla=75 aot/run=60
+    witness/infer=60 unit/emit_scalar=50 witness/programs=50 unit/run_fft=45 unit/run_convolution=45 jax/callbacks=40
+    witness/proto=38 witness/ragged_dot=38 conformance/run=35 view/run=35 witness/rng=33 witness/hlo_text=28
+    witness/stablehlo=25 unit/eval_types=25 unit/expand_rng=23 cli/commands=22 witness/fft=20
 )
+
+# What runs several threads, for a build that looks at nothing else.
+add_custom_target(test_threads)
+if(TARGET indim_llvm)
+  add_dependencies(test_threads indim_llvm)
+endif()
 
 foreach(folder IN ITEMS unit prop oom)
   file(GLOB test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*.c)
@@ -60,6 +68,7 @@ foreach(folder IN ITEMS unit prop oom)
     set_tests_properties(${folder}/${name} PROPERTIES LABELS ${folder} TIMEOUT 600 ENVIRONMENT "${sanitizer_environment}")
     if(name MATCHES "threads" OR target STREQUAL "test_prop_compile")
       set_tests_properties(${folder}/${name} PROPERTIES LABELS "${folder};threads")
+      add_dependencies(test_threads ${target})
     endif()
     if(target STREQUAL "test_prop_targets")  # it starts a process for each processor
       set_tests_properties(${folder}/${name} PROPERTIES PROCESSORS 2)
@@ -123,6 +132,7 @@ if(TARGET pjrt_indim)
     )
     if(name STREQUAL "threads")
       set_tests_properties(pjrt/${name} PROPERTIES LABELS "pjrt;threads")
+      add_dependencies(test_threads ${target})
     endif()
   endforeach()
 endif()
@@ -153,7 +163,7 @@ if(INDIM_TEST_PYTHON)
     endif()
     set(arguments)
     if(folder STREQUAL "jax")
-      set(arguments --sample 350 -n 2)
+      set(arguments --sample 180 -n 2)
     endif()
     if(folder STREQUAL "conformance")
       set(arguments --sample 160 --jobs 2)

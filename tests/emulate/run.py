@@ -52,7 +52,22 @@ def run(command):
     return done.stdout
 
 
-def link(prefix, folder):
+FLAGS = "-std=gnu11 -O1 -Wall -Werror -ffunction-sections -Isrc -Iinclude -D_POSIX_C_SOURCE=200809L".split()
+SERVICES = ["run/matmul*.c", "run/aligned_memory.c", "run/gemm*.c", "run/fft*.c", "run/sort.c", "linalg/*.c", "linalg/math/*.c",
+            "base/*.c", "array/type.c", "array/element.c", "array/float_format.c"]
+
+
+def compile_services(prefix, folder):
+    """The runner and what programs call, compiled once for all targets of a family; the longest files first."""
+    files = [ROOT / "tests/emulate/runner.c", *(p for name in SERVICES for p in (ROOT / "src").glob(name))]
+    files.sort(key=lambda path: path.name not in ("lanes.c", "fft_kernels.c", "gemm.c"))
+    objects = [folder / f"{number}.service.o" for number in range(len(files))]
+    with ThreadPoolExecutor(JOBS) as pool:
+        list(pool.map(lambda source, o: run([prefix + "gcc", *FLAGS, "-c", source, "-o", o]), files, objects))
+    return objects
+
+
+def link(prefix, folder, services):
     """One executable of all objects in a folder, whose functions are given names of their own."""
     objects = sorted(folder.glob("*.o"), key=lambda path: int(path.stem))
     with ThreadPoolExecutor(JOBS) as pool:
@@ -67,12 +82,7 @@ def link(prefix, folder):
         + ", ".join(f"{{{o.stem}, {name}}}" for o, name in zip(objects, names))
         + f"}};\nconst int entry_count = {len(objects)};\n"
     )
-    flags = "-std=gnu11 -O2 -Wall -Werror -static -ffunction-sections -Isrc -Iinclude -D_POSIX_C_SOURCE=200809L".split()
-    services = ["run/matmul*.c", "run/aligned_memory.c", "run/gemm*.c", "run/fft*.c", "run/sort.c", "linalg/*.c", "linalg/math/*.c", "base/*.c", "array/type.c",
-                "array/element.c", "array/float_format.c"]
-    sources = ["tests/emulate/runner.c", table, *(p for name in services for p in sorted(pathlib.Path("src").glob(name)))]
-    command = [prefix + "gcc", *flags, *sources, *objects, "-o", folder / "programs", "-Wl,--gc-sections", "-lm"]
-    run(command)
+    run([prefix + "gcc", *FLAGS, "-static", table, *services, *objects, "-o", folder / "programs", "-Wl,--gc-sections", "-lm"])
     return len(objects)
 
 
@@ -100,7 +110,7 @@ def leave_out(said, folder, count):
     return EMULATOR_DEFECT.sub("", said), len(numbers)
 
 
-def check(target):
+def check(target, services):
     """(passed, failed) for one target: programs whose results were compared."""
     prefix, emulator, seeds = TARGETS[target]
     os.environ["INDIM_PART"] = "0/1" if "ALL" in os.environ else f"{list(TARGETS).index(target) % 2}/2"
@@ -108,7 +118,7 @@ def check(target):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="indim-emulate-"))
     try:
         run([TOOL, "export", target, folder, *seeds])
-        count = link(prefix, folder)
+        count = link(prefix, folder, services[prefix])
         said, left_out = leave_out(execute(emulator, folder), folder, count)
         done = subprocess.run([TOOL, "compare", target, folder, *seeds], cwd=ROOT, stdout=subprocess.PIPE, text=True)
         print(said + done.stdout.rsplit("\n", 2)[0], flush=True)
@@ -131,7 +141,14 @@ def main():
         print(f"FAILED: not installed: {', '.join(missing)}; on Debian: apt-get install {PACKAGES}")
         print("0 passed, 1 failed")
         return 1
-    sums = [check(target) for target in sys.argv[1:] or TARGETS]
+    targets = sys.argv[1:] or list(TARGETS)
+    with tempfile.TemporaryDirectory(prefix="indim-emulate-") as scratch:
+        services = {}
+        for prefix in dict.fromkeys(TARGETS[target][0] for target in targets):
+            folder = pathlib.Path(scratch) / prefix
+            folder.mkdir()
+            services[prefix] = compile_services(prefix, folder)
+        sums = [check(target, services) for target in targets]
     passed, failed = (sum(column) for column in zip(*sums))
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

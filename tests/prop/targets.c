@@ -34,7 +34,8 @@ typedef struct machine {
 
 static machine machines[MOST_MACHINES];
 static int machine_count;
-static int machines_of = 1;  // a program is made for one in so many
+static int machines_of = 1;  // a program is made for one in so many,
+static int first_machine;    // another one than the program before it, the first for this one
 static int items_of = 1;     // and one program in so many is taken,
 static int first_item;       // from this one on
 
@@ -368,7 +369,8 @@ static void visit_all(twin *t, const subject *s, int number) {
   for (int i = 0; i < machine_count; i++) {
     const machine *m = &machines[i];
     int turn = s->item->kind == CORPUS_RANDOM ? number / m->every + i : number + i;
-    if ((s->item->kind == CORPUS_RANDOM && number % m->every != 0) || turn % machines_of != 0) {
+    if ((s->item->kind == CORPUS_RANDOM && number % m->every != 0) ||
+        turn % machines_of != first_machine % machines_of) {
       continue;
     }
     machine_now = m->name;
@@ -557,7 +559,13 @@ static int run(int argc, char **argv, corpus *c) {
       return 4;
     }
   } else if (argc == 1) {
+    const char *part = getenv("INDIM_TEST_PART");  // as in tests/witness/_sample.py
     machines_of = TEST_SAMPLE;
+    if (part != NULL && (sscanf(part, "%d/%d", &first_machine, &machines_of) != 2 || machines_of < 1)) {
+      fprintf(stderr,
+              "INDIM_TEST_PART is K/N: each program for every Nth processor, the first one's from the Kth on\n");
+      return 4;
+    }
   }
   choose_machines(from == 4 ? argv[2] : NULL);
   uint64_t seeds = argc > from ? strtoull(argv[from], NULL, 10) : USUAL_SEEDS;

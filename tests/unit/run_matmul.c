@@ -16,7 +16,8 @@ typedef struct product {
 // |lhs_t|, |rhs_t|: the operand lies transposed. |gap| elements behind every row.
 static product make(indim_type type, int64_t batch, int64_t m, int64_t n, int64_t k, bool lhs_t, bool rhs_t,
                     int64_t gap, bool accumulate) {
-  product p = {.sizes = {.type = type, .batch = batch, .m = m, .n = n, .k = k, .accumulate = accumulate}, .every = 1};
+  product p = {.sizes = {.type = type, .batch = batch, .m = m, .n = n, .k = k, .accumulate = accumulate},
+               .every = TEST_SAMPLE};
   indim_host_matmul *s = &p.sizes;
   s->lhs_m = lhs_t ? 1 : k + gap;
   s->lhs_k = lhs_t ? m + gap : 1;
@@ -56,7 +57,7 @@ static void *filled(const product *p, int64_t count, int64_t salt) {
   return array;
 }
 
-// Every element, and every gap, of |out|, which was |before|.
+// Every element, or every so manieth, and every gap, of |out|, which was |before|.
 static int64_t count_wrong(const product *p, const void *lhs, const void *rhs, const void *before, const void *out) {
   const indim_host_matmul *s = &p->sizes;
   int64_t wrong = 0;

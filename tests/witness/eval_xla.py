@@ -18,6 +18,7 @@ import time
 import ml_dtypes
 import numpy as np
 
+from _sample import sampled
 from _xla import Aborted, Refused, Xla
 
 DTYPES = {
@@ -1218,9 +1219,8 @@ def main():
     np.seterr(over="ignore", invalid="ignore")
     score = Score(Indim(os.environ["INDIM_LIB"]), Xla(), options.only)
     begin = time.time()
-    for group in GROUPS:
-        for batch in group(np.random.default_rng(options.seed)):
-            score.run(batch)
+    for batch in sampled(batch for group in GROUPS for batch in group(np.random.default_rng(options.seed))):
+        score.run(batch)
     print(f"{score.elements} elements, {time.time() - begin:.0f} s, seed {options.seed}")
     print(f"{score.passed} passed, {score.failed} failed")
     return 1 if score.failed or not score.passed else 0

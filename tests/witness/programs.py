@@ -23,6 +23,7 @@ import zipfile
 import ml_dtypes
 import numpy as np
 
+from _sample import sampled
 from _xla import Aborted, Refused, Xla
 
 INDIM = os.environ.get("INDIM_BIN", "build/indim")
@@ -354,7 +355,7 @@ def main():
     chosen = arguments[0] if arguments else ""
     xla, known = Xla(), evaluated_ops()
     evaluated = {"before": 0, "after": 0}
-    names = sorted(path.name.removesuffix(".before.hlo") for path in FOLDER.glob("*.before.hlo"))
+    names = sampled(sorted(path.name.removesuffix(".before.hlo") for path in FOLDER.glob("*.before.hlo")))
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
         for name in names:

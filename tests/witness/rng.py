@@ -16,6 +16,7 @@ import sys
 import ml_dtypes
 import numpy as np
 
+from _sample import sampled
 from _xla import Xla
 from eval_xla import DTYPES, Indim, IndimError
 
@@ -128,16 +129,12 @@ def states(size, random):
     return [[np.array(s, np.uint64)] for s in fixed + drawn + [(TOP,) * size]]
 
 
-def bit_generators(score, random, part):
-    number = 0
-    for algorithm, sizes in ALGORITHMS.items():
-        for size, type_ in itertools.product(sizes, TYPES):
-            number += 1
-            if number % part != 0:
-                continue
-            dims = shapes(random, many=algorithm != "rng_default" and type_ in ("u8", "u32", "u64"))
-            text = bits_module(algorithm, size, type_, dims)
-            score.compare(f"{algorithm} u64[{size}] {type_}", text, ["u64", type_] * len(dims), states(size, random))
+def bit_generators(score, random, every):
+    kinds = [(name, size, type_) for name, sizes in ALGORITHMS.items() for size, type_ in itertools.product(sizes, TYPES)]
+    for algorithm, size, type_ in sampled(kinds[every - 1 :: every]):
+        dims = shapes(random, many=algorithm != "rng_default" and type_ in ("u8", "u32", "u64"))
+        text = bits_module(algorithm, size, type_, dims)
+        score.compare(f"{algorithm} u64[{size}] {type_}", text, ["u64", type_] * len(dims), states(size, random))
 
 
 def counters(score):
@@ -255,7 +252,7 @@ def jax_programs():
         "permutation": lambda key: r.permutation(key, 101),
         "vmap": lambda key: jax.vmap(lambda k: r.bits(k, (5,)))(r.split(key, 4)),
     }
-    for impl, (name, use) in itertools.product(("rbg", "unsafe_rbg", "threefry2x32"), uses.items()):
+    for impl, (name, use) in sampled(itertools.product(("rbg", "unsafe_rbg", "threefry2x32"), uses.items())):
         function = jax.jit(lambda data: (use(r.wrap_key_data(data, impl=impl)), jnp.int32(0)))
         data = r.key_data(r.key(12345, impl=impl))
         yield f"{impl} {name}", function.lower(data).as_text("hlo"), np.asarray(data), np.asarray(function(data)[0])
@@ -278,10 +275,10 @@ def jax_random(score):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--part", type=int, default=7, help="every so-manieth of the generators' types and sizes; 1: all")
+    arguments.add_argument("--every", type=int, default=7, help="every so-manieth of the generators' types and sizes; 1: all")
     options = arguments.parse_args()
     score = Score(Indim(os.environ["INDIM_LIB"]), Xla())
-    bit_generators(score, np.random.default_rng(options.seed), options.part)
+    bit_generators(score, np.random.default_rng(options.seed), options.every)
     counters(score)
     uniform_floats(score)
     uniform_words(score)

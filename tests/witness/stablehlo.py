@@ -30,6 +30,7 @@ import numpy as np  # noqa: E402
 ROOT = pathlib.Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "programs")]
 
+from _sample import sampled  # noqa: E402
 from eval_xla import Indim, IndimError  # noqa: E402
 from generate import PROGRAMS  # noqa: E402
 from programs import POSITIVE, ordinary, positive  # noqa: E402
@@ -278,7 +279,7 @@ def written_cases(indim, path, scratch):
 def main():
     pattern = sys.argv[1] if len(sys.argv) > 1 else ""
     indim = Reader(LIBRARY)
-    for name in PROGRAMS:
+    for name in sampled(PROGRAMS):
         if pattern in name:
             program_cases(indim, name)
     jax.config.update("jax_enable_x64", True)

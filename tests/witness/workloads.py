@@ -11,6 +11,8 @@ import pathlib
 import subprocess
 import sys
 
+from _sample import sampled
+
 sys.path.insert(0, "bench")
 from rows import ROWS  # noqa: E402
 
@@ -18,7 +20,7 @@ MOST_BYTES = 16 << 20
 
 
 def main():
-    rows = [row.name for row in ROWS if max(row.reads + row.writes, 1) <= MOST_BYTES and "1e7" not in row.name]
+    rows = sampled(row.name for row in ROWS if max(row.reads + row.writes, 1) <= MOST_BYTES and "1e7" not in row.name)
     library = os.environ.get("INDIM_LIB", "build/dev/libindim.so")
     pattern = "^(" + "|".join(rows) + ")$"
     command = [sys.executable, "bench/run.py", "--check", "--threads", "2", "--library", library, "--only", pattern]
