@@ -46,6 +46,27 @@ static void begin_phis(indim_generator *g, indim_value_id first, int32_t count, 
   }
 }
 
+// A value for a loop's next iteration. LLVM does not recognize it as an induction variable and so leaves the loop alone: loop
+// strength reduction takes a third of its time, and addresses are formed so that there is nothing to gain (address.c). Where
+// long sums of integers depend on a counter, as in a generator of random numbers, it takes minutes.
+static LLVMValueRef hidden(indim_generator *g, LLVMValueRef next) {
+  bool is_counted = LLVMIsAInstruction(next) != NULL && LLVMGetTypeKind(LLVMTypeOf(next)) == LLVMIntegerTypeKind &&
+                    (LLVMGetInstructionOpcode(next) == LLVMAdd || LLVMGetInstructionOpcode(next) == LLVMSub);
+  return is_counted ? LLVMBuildFreeze(g->e.builder, next, "") : next;
+}
+
+// What a loop's body yields, for the phis of its next iteration; at the end of the body.
+static void feed_next(indim_generator *g, indim_value_id first, int32_t count, const indim_value_id *yields) {
+  LLVMBasicBlockRef latch = LLVMGetInsertBlock(g->e.builder);
+  for (int32_t i = 0; i < count; i++) {
+    indim_reg next = g->regs[yields[i]];
+    for (int32_t part = 0; part < 2 && next.part[part] != NULL; part++) {
+      next.part[part] = hidden(g, next.part[part]);
+    }
+    add_incoming(&g->regs[first + i], &next, latch);
+  }
+}
+
 indim_status indim_emit_initial(indim_generator *g, const indim_loop_node *node, indim_reg **out) {
   int32_t skipped = node->kind == INDIM_NODE_FOR ? 2 : 0;
   int32_t count = node->arg_count - skipped;
@@ -73,12 +94,6 @@ indim_status indim_emit_loop_body(indim_generator *g, const indim_loop_body *bod
   g->loop = outer;
   g->preheader = outer_preheader;
   return INDIM_OK;
-}
-
-// A loop's next index. LLVM does not recognize it as an induction variable and so leaves the loop alone: loop strength
-// reduction takes a third of its time, and addresses are formed so that there is nothing to gain (address.c).
-static LLVMValueRef next_index(indim_generator *g, LLVMValueRef index, int64_t step) {
-  return LLVMBuildFreeze(g->e.builder, LLVMBuildNSWAdd(g->e.builder, index, indim_emit_s64(g, step), ""), "");
 }
 
 // A loop that is known to run once: its body, without a loop.
@@ -160,9 +175,9 @@ indim_status indim_emit_iterations(indim_generator *g, const indim_loop_node *no
   }
   INDIM_TRY(indim_emit_loop_body(g, body, before));
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(b);
-  LLVMValueRef next = next_index(g, index, node->u.loop.step);
+  LLVMValueRef next = hidden(g, LLVMBuildNSWAdd(b, index, indim_emit_s64(g, node->u.loop.step), ""));
   LLVMAddIncoming(index, &next, &latch, 1);
-  feed_phis(g, body->first_parameter + 1, count, body->yields, latch);
+  feed_next(g, body->first_parameter + 1, count, body->yields);
   branch_if_below(g, next, limit, loop, done);
   *out_last = latch;
   if (has_strips) {
@@ -258,8 +273,7 @@ indim_status indim_emit_while(indim_generator *g, const indim_loop_node *node, c
     g->regs[body->first_parameter + i] = g->regs[test->first_parameter + i];
   }
   INDIM_TRY(indim_emit_body(g, body));
-  LLVMBasicBlockRef latch = LLVMGetInsertBlock(b);
-  feed_phis(g, test->first_parameter, count, body->yields, latch);
+  feed_next(g, test->first_parameter, count, body->yields);
   LLVMBuildBr(b, head);
   indim_emit_enter(g, after);
   memcpy(out, &g->regs[test->first_parameter], (size_t)count * sizeof *out);
