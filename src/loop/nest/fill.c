@@ -253,15 +253,36 @@ static bool joins_rows(const indim_nest *nest, int32_t dim, int32_t row) {
   return joins && is_stacked;
 }
 
+// Of a long body whose operations mostly wait for each other (a recurrence, a polynomial): 1 where it is one chain, 2 where few. Else 0.
+static int32_t chains(const indim_nest *nest, const indim_flow_item *item) {
+  bool is_one = 10 * nest->cost <= INDIM_COST_ONE_CHAIN * (int64_t)item->chain;
+  bool are_few = 10 * nest->cost <= INDIM_COST_FEW_CHAINS * (int64_t)item->chain;
+  return nest->cost < INDIM_COST_JAMMED_LEAST ? 0 : is_one ? 1 : are_few ? 2 : 0;
+}
+
+// Whether at least half of what is loaded along the vectors is the same all along |dim|: a body that is written out for that dimension
+// loads it, and computes from it, once.
+static bool is_mostly_shared(const indim_nest *nest, int32_t dim) {
+  int32_t loads = 0;
+  int32_t shared = 0;
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    const int64_t *strides = nest->list->accesses[i].item == NULL ? NULL : nest->list->accesses[i].strides;
+    bool is_along = strides != NULL && strides[nest->vector_dim] != 0;
+    loads += is_along;
+    shared += is_along && strides[dim] == 0;
+  }
+  return shared > 0 && 2 * shared >= loads;
+}
+
 // A short dimension along which the result is contiguous, where vectors are stored with a stride of its size: those of all its
 // elements together fill memory, and are interleaved. -1: none.
-static int32_t interleaved_dim(const indim_nest *nest) {
+static int32_t interleaved_dim(const indim_nest *nest, const indim_flow_item *item) {
   const indim_access_list *list = nest->list;
   for (int32_t i = 0; i < list->count && !list->is_full; i++) {
     const int64_t *strides = list->accesses[i].item == NULL ? list->accesses[i].strides : NULL;
     for (int32_t d = 0; d < nest->rank && strides != NULL; d++) {
       bool is_short = nest->sizes[d] > 1 && nest->sizes[d] <= INDIM_COST_UNROLLED_LOOP && d != nest->vector_dim &&
-                      nest->cost <= INDIM_COST_LONG_BODY;
+                      (nest->cost <= INDIM_COST_LONG_BODY || (is_mostly_shared(nest, d) && chains(nest, item) == 0));
       is_short = is_short || moves_rows(nest, nest->vector_dim, d) || joins_rows(nest, nest->vector_dim, d);
       if (is_short && strides[d] == 1 && strides[nest->vector_dim] == nest->sizes[d]) {
         return d;
@@ -311,7 +332,7 @@ static int32_t stacked_dim(const indim_nest *nest, const filling *f) {
   if (nest->vector_dim < 0 || nest->transposes) {
     return -1;
   }
-  return is_whole && p != nest->vector_dim ? p : interleaved_dim(nest);
+  return is_whole && p != nest->vector_dim ? p : interleaved_dim(nest, f->item);
 }
 
 // Reads of a loop's output use that loop's unroll factor, so that the two loops can be fused (loop_fusion.c).
@@ -361,17 +382,15 @@ static bool converts(const indim_flow_item *item, const indim_location *at) {
   return is_other || at->storage->type != item->shape->type;
 }
 
-// How many vectors are computed side by side. A long body whose operations mostly wait for each other (a recurrence, a polynomial)
-// leaves most of the processor idle, and the next vector is too far behind to be looked at: its instructions come between.
+// How many vectors are computed side by side. A long body whose operations mostly wait for each other leaves most of the processor
+// idle, and the next vector is too far behind to be looked at: its instructions come between. Functions of complex numbers are
+// several times as long as their costs say.
 static int32_t jam_of(const indim_nest *nest, const indim_flow_item *item) {
   bool is_plain = nest->vector_dim >= 0 && !nest->transposes && nest->stacked == 0 && nest->panel_count == 0 &&
                   nest->unroll == 1 && !nest->streams;
-  if (!is_plain || nest->cost < INDIM_COST_JAMMED_LEAST) {
-    return 1;
-  }
-  bool is_one_chain = 10 * nest->cost <= INDIM_COST_ONE_CHAIN * (int64_t)item->chain;
-  bool is_few_chains = 10 * nest->cost <= INDIM_COST_FEW_CHAINS * (int64_t)item->chain;
-  int32_t jam = is_one_chain && nest->l->target->vector_registers >= 32 ? 4 : is_few_chains ? 2 : 1;
+  int32_t count = is_plain ? chains(nest, item) : 0;
+  bool has_room = nest->l->target->vector_registers >= 32 && !indim_type_is_complex(item->shape->type);
+  int32_t jam = count == 1 && has_room ? 4 : count > 0 ? 2 : 1;
   return jam * nest->cost <= INDIM_COST_JAMMED_MOST ? jam : 1;
 }
 

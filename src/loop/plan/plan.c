@@ -12,8 +12,9 @@ enum {
   MANY_TIMES = 1 << 20,
   MOVE_DEPTH = 4,  // what a move adds to the depth: it keeps an index on the stack
   MAX_COST = 1 << 20,
-  MOST_COST = 2000,  // of what is inline: the code of a loop is bounded
-  SMALL_COST = 32    // up to here what several operands share may count for each
+  MOST_COST = 2000,            // of what is inline: the code of a loop is bounded
+  MOST_SHARED_COST = 1 << 14,  // before it is known what is computed where, and each use counts
+  SMALL_COST = 32              // up to here what several operands share may count for each
 };
 
 static bool is_op(const indim_flow_item *item, indim_op op) {
@@ -51,7 +52,10 @@ typedef struct asked {
   int32_t elementwise;  // times an element is computed for users at the same index
   int32_t moved;        // and for all others together
   bool by_element;      // somebody needs it more often than once before a long row
+  bool as_indices;      // of gathers, and by nobody else
 } asked;
+
+static bool is_used(const asked *a) { return a->by_registers || a->by_memory || a->as_result || a->root != -1; }
 
 static void ask_root(asked *a, int32_t root) { a->root = a->root == -1 || a->root == root ? root : -2; }
 
@@ -64,11 +68,42 @@ static bool computes_rows(const indim_flow_item *user) {
   return user->placement == INDIM_PLACEMENT_MEMORY && user->flow_count == 0 && indim_nest_stacks(user->instr);
 }
 
-// How often an element of operand |k| is computed for one run over the user's elements.
-static int64_t repeats(const indim_flow_item *user, int32_t k) {
+static bool same_sizes(const indim_shape *x, const indim_shape *y) {
+  return x->rank == y->rank && memcmp(x->sizes, y->sizes, (size_t)x->rank * sizeof *x->sizes) == 0;
+}
+
+// Whether |user| takes each element of operand |k| for all of a short row, its last dimension: a broadcast, or a gather of rows by
+// indices. The loops of |root|, which |user| is computed in, write such a row out where there are rows enough for vectors, and compute
+// once what it shares (indim_nest.stacked); not so a generator of random numbers, which has the registers to itself.
+static bool shares_row(const indim_flow_item *user, int32_t k, const indim_flow_item *root) {
+  bool is_broadcast = is_op(user, INDIM_OP_BROADCAST);
+  bool is_filled = root != NULL && is_inlinable(root) && same_sizes(root->shape, user->shape) &&
+                   user->operands[k]->cost <= MOST_SHARED_COST;
+  if (!is_filled || (!is_broadcast && !(is_op(user, INDIM_OP_GATHER) && k == 1))) {
+    return false;
+  }
+  int64_t count = 0;
+  const int64_t *dims =
+      indim_instr_ints(user->instr, is_broadcast ? INDIM_ATTR_DIMENSIONS : INDIM_ATTR_OFFSET_DIMS, &count);
+  const indim_shape *shape = user->shape;
+  int32_t last = shape->rank - 1;
+  bool is_row =
+      last > 0 && shape->sizes[last] <= INDIM_COST_UNROLLED_LOOP && shape->sizes[last - 1] >= INDIM_COST_LONG_ROW;
+  if (!is_broadcast) {
+    return is_row && count == 1 && dims[0] == last;
+  }
+  for (int64_t i = 0; i < count && is_row; i++) {
+    is_row = dims[i] == i;
+  }
+  return is_row && count == last;
+}
+
+// How often an element of operand |k| is computed for one run over the user's elements, in the loops of |root|.
+static int64_t repeats(const indim_flow_item *user, int32_t k, const indim_flow_item *root) {
   const indim_flow_item *operand = user->operands[k];
   int64_t mine = indim_shape_element_count(operand->shape);
-  if (!indim_shape_is_array(user->shape) || mine == 0 || computes_rows(user)) {
+  bool takes_once = computes_rows(user) || shares_row(user, k, root);
+  if (!indim_shape_is_array(user->shape) || mine == 0 || takes_once) {
     return 1;
   }
   int64_t theirs = indim_shape_element_count(user->shape);
@@ -100,18 +135,22 @@ static bool moves(const indim_flow_item *user) {
   return i < from->rank || j < to->rank;
 }
 
-static void ask(const indim_flow_item *user, const asked *of_user, asked *list) {
+static void ask(const indim_flow *flow, const indim_flow_item *user, const asked *of_user, asked *list) {
   for (int32_t k = 0; k < user->operand_count; k++) {
     asked *a = &list[user->operands[k]->index];
+    bool is_indices = is_op(user, INDIM_OP_GATHER) && k == 1;
+    a->as_indices = is_indices && (a->as_indices || !is_used(a));
     if (user->placement == INDIM_PLACEMENT_REGISTERS) {
       a->by_registers = true;
     } else if (user->flow_count > 0) {
       a->by_registers = true;
       a->by_memory = true;
     } else if (user->placement == INDIM_PLACEMENT_INLINE || is_inlinable(user)) {
-      ask_root(a, user->placement == INDIM_PLACEMENT_INLINE ? of_user->root : user->index);
+      int32_t root = user->placement == INDIM_PLACEMENT_INLINE ? of_user->root : user->index;
+      ask_root(a, root);
       int32_t visits = user->placement == INDIM_PLACEMENT_INLINE ? of_user->elementwise + of_user->moved : 1;
-      visits = times(visits, repeats(user, k));
+      bool is_part = of_user->as_indices && indim_nest_stacks(user->instr);  // which a gather takes one by one
+      visits = is_part ? visits : times(visits, repeats(user, k, root < 0 ? NULL : flow->items[root]));
       bool is_thin = repeats_along_row(user) > 1 || (user->placement == INDIM_PLACEMENT_INLINE && !of_user->by_element);
       a->by_element = a->by_element || !is_thin;
       if (moves(user)) {
@@ -292,8 +331,6 @@ static void mark_feeding(indim_flow *flow) {
   }
 }
 
-static bool is_used(const asked *a) { return a->by_registers || a->by_memory || a->as_result || a->root != -1; }
-
 // How many trailing dimensions a reduction folds; 0 when it folds others.
 static int32_t trailing_dims(const indim_flow_item *item) {
   int64_t count = 0;
@@ -305,10 +342,6 @@ static int32_t trailing_dims(const indim_flow_item *item) {
     }
   }
   return count < rank ? (int32_t)count : 0;
-}
-
-static bool same_sizes(const indim_shape *x, const indim_shape *y) {
-  return x->rank == y->rank && memcmp(x->sizes, y->sizes, (size_t)x->rank * sizeof *x->sizes) == 0;
 }
 
 // Marks the arrays in memory that are folded by rows, through what is computed from them element by element.
@@ -381,7 +414,7 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
       for (int32_t k = 0; k < item->operand_count; k++) {
         count_use(item, item->operands[k]);
       }
-      ask(item, &list[i], list);
+      ask(flow, item, &list[i], list);
     } else {
       bool is_in_registers = indim_plan_is_small(item) && registers && !item->is_indexed;
       item->reason = item->is_indexed ? indexed : NULL;
