@@ -366,3 +366,19 @@ def tucker_hosvd(x):
 def sparse_product(values, places, x):
     """A sparse matrix of 6000 elements (BCOO) times a dense one."""
     return sparse.BCOO((values, places), shape=(800, 800)) @ x
+
+
+@program(i32(), f32(10), f32(10, 10))
+def walk_until(seed, x, m):
+    """A random walk of Metropolis's that stops when it is far enough away: a new key of each step from its number."""
+    precision = m @ m.T / 10 + jnp.eye(10)
+
+    def step(s):
+        i, x, low = s
+        propose, accept = jax.random.split(jax.random.fold_in(jax.random.key(seed), i))
+        y = x + 0.3 * jax.random.normal(propose, x.shape)
+        other = y @ precision @ y / 2
+        is_taken = jnp.log(jax.random.uniform(accept)) < low - other
+        return i + 1, jnp.where(is_taken, y, x), jnp.where(is_taken, other, low)
+
+    return lax.while_loop(lambda s: (s[0] < 500) & (s[2] < 1e3), step, (0, x, x @ precision @ x / 2))

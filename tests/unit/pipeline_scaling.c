@@ -7,7 +7,8 @@
 // Writes |layers| layers of a program.
 typedef void write_program(indim_buffer *out, int layers);
 
-static const char *without;  // decisions left out
+static const char *without;               // decisions left out
+static const char *target = "x86-64-v3";  // where the code is for
 
 // How often the IR of a program has a word; -1 when it does not compile.
 static int count_of(const char *word, write_program *write, int layers) {
@@ -22,7 +23,7 @@ static int count_of(const char *word, write_program *write, int layers) {
   indim_buffer_init(&text, cx);
   indim_buffer_init(&llvm, cx);
   write(&text, layers);
-  indim_compile_options options = {.target = "x86-64-v3", .without = without, .out_llvm = &llvm};
+  indim_compile_options options = {.target = target, .without = without, .out_llvm = &llvm};
   if (indim_module_parse(cx, indim_str_of("p.hlo"), indim_str_of(text.data), &module) == INDIM_OK &&
       indim_module_verify(cx, module) == INDIM_OK && indim_compile(cx, module, &options, &exe) == INDIM_OK) {
     found = 0;
@@ -284,6 +285,28 @@ TEST(lane_by_lane_is_one_vector_at_a_time) {
   CHECK(lines > 0 && lines < 200);
 }
 
+// Sums of rows of eight that do not follow each other, as of each head of a node: what vectors take apart only for neighbours is
+// loaded one by one here.
+static void write_rows_apart(indim_buffer *out, int layers) {
+  (void)layers;
+  indim_buffer_text(
+      out, "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
+           "ENTRY e { x = f32[300,32] parameter(0) w = f32[4,8] parameter(1) z = f32[] constant(0)\n"
+           "h = f32[300,4,8] reshape(x) v = f32[300,4,8] broadcast(w), dimensions={1,2}\n"
+           "m = f32[300,4,8] multiply(h, v) ROOT r = f32[300,4] reduce(m, z), dimensions={2}, to_apply=add }\n");
+}
+
+TEST(rows_apart_are_one_vector_at_a_time) {
+  if (!can_compile()) {
+    return;
+  }
+  target = "x86-64-v4";  // a row is half a vector
+  int lines = lines_of(write_rows_apart, 1);
+  target = "x86-64-v3";
+  printf("  %d lines\n", lines);
+  CHECK(lines > 0 && lines < 2000);
+}
+
 // A loop that nobody can count, one after another: LLVM's loop strength reduction does not end in a useful time where long sums
 // depend on a counter, and has nothing to do where it sees none.
 static void write_counters(indim_buffer *out, int layers) {
@@ -321,5 +344,6 @@ TEST(counters_are_hidden) {
   X(sorts_are_as_long_for_any_size)                      \
   X(lane_by_lane_is_one_vector_at_a_time)                \
   X(counters_are_hidden)                                 \
+  X(rows_apart_are_one_vector_at_a_time)                 \
   X(many_short_dimensions_are_little_code)
 TEST_MAIN(CASES)

@@ -14,13 +14,15 @@
 
 // Accumulating --------------------------------------------------------------------------------------------------------
 
-// Whether the innermost loop is one over eight adjacent elements: it is unrolled, as narrow ones are loaded as whole vectors
-// that are taken apart for all steps together.
+enum { UNROLLED_BYTES = 8 };
+
+// Whether the innermost loop is one over eight adjacent elements of rows that follow each other: it is unrolled, as narrow ones
+// are loaded as whole vectors that are taken apart for all steps together.
 static bool has_unrolled_bytes(const indim_reduction *r) {
-  enum { STEPS = 8, CHEAP = 8 };
+  enum { CHEAP = 8 };
   int32_t last = r->rank - 1;
-  return r->n == 1 && r->order_count > 0 && r->order[r->order_count - 1] == last && r->sizes[last] == STEPS &&
-         r->vector_dim >= 0 && r->inputs[0]->cost <= CHEAP;
+  return r->n == 1 && r->order_count > 0 && r->order[r->order_count - 1] == last && r->sizes[last] == UNROLLED_BYTES &&
+         r->vector_dim >= 0 && !r->is_apart && r->inputs[0]->cost <= CHEAP;
 }
 
 // Accumulates into |acc| (of |lanes| lanes each) over the reduced dimensions from |position| on; |index| has the
@@ -286,13 +288,12 @@ static bool is_gathered(const indim_access_list *list, int32_t dim) {
   return is_indirect && has_indices;
 }
 
-// Whether lanes along |dim| load elements too far apart for vectors to be taken apart: one by one.
-static bool is_strided(const indim_access_list *list, int32_t dim) {
-  enum { MOST_STRIDE = 4 };
+// Whether lanes along |dim| load elements farther apart than |most|.
+static bool is_strided(const indim_access_list *list, int32_t dim, int64_t most) {
   bool is = false;
   for (int32_t i = 0; i < list->count && dim >= 0; i++) {
     const int64_t *strides = list->accesses[i].strides;
-    is = is || (strides != NULL && indim_index_abs(strides[dim]) > MOST_STRIDE);
+    is = is || (strides != NULL && indim_index_abs(strides[dim]) > most);
   }
   return is;
 }
@@ -317,7 +318,8 @@ static void choose(indim_reduction *r) {
     choose_lanes_across_rows(r, collapses_output(r) ? nest.sizes : shape->sizes, nest.sizes[r->vector_dim]);
   }
   r->is_gathered = is_gathered(list, r->vector_dim);
-  r->is_strided = is_strided(list, r->vector_dim);
+  r->is_strided = is_strided(list, r->vector_dim, 4);  // vectors of memory are taken apart for nearer ones
+  r->is_apart = is_strided(list, r->vector_dim, UNROLLED_BYTES);
   if (indim_reduce_is_by_rows(r)) {
     r->by_index = is_by_index(r);
     choose_registers(r, &nest);
