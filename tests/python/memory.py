@@ -54,7 +54,8 @@ def calls_do_not_grow():
     grown = resident() - before
     after_them = sys.getrefcount(x), sys.getrefcount(o), sys.getrefcount(None), sys.getrefcount(np.dtype("f")), sys.getrefcount(program)
     assert grown < 2_000_000, f"{grown} bytes"
-    assert all(abs(b - a) < 100 for a, b in zip(references, after_them)), (references, after_them)
+    # None's count moves by a hundred as Python's own caches are emptied; a reference lost in each call is ten thousand.
+    assert all(abs(b - a) < 1000 for a, b in zip(references, after_them)), (references, after_them)
 
 
 @case
