@@ -543,6 +543,16 @@ static int run_one(const char *word, const char *name, const char *target, corpu
   return run_corpus(c);
 }
 
+// K/N in the environment, for every |of|th |what| from the |first| on.
+static bool read_part(const char *name, const char *what, int *first, int *of) {
+  const char *part = getenv(name);
+  bool is_one = part == NULL || (sscanf(part, "%d/%d", first, of) == 2 && *of >= 1);
+  if (!is_one) {
+    fprintf(stderr, "%s is K/N: every Nth %s from the Kth on\n", name, what);
+  }
+  return is_one;
+}
+
 static int run(int argc, char **argv, corpus *c) {
   const char *word = argc > 1 ? argv[1] : "";
   int from = 1;
@@ -553,18 +563,13 @@ static int run(int argc, char **argv, corpus *c) {
     is_compare = word[0] == 'c';
     folder = argv[3];
     from = 4;
-    const char *part = getenv("INDIM_PART");
-    if (part != NULL && (sscanf(part, "%d/%d", &first_item, &items_of) != 2 || items_of < 1)) {
-      fprintf(stderr, "INDIM_PART is K/N: every Nth program from the Kth on\n");
+    if (!read_part("INDIM_PART", "program", &first_item, &items_of)) {
       return 4;
     }
   } else if (argc == 1) {
-    const char *part = getenv("INDIM_TEST_PART");  // as in tests/witness/_sample.py
     machines_of = TEST_SAMPLE;
-    if (part != NULL && (sscanf(part, "%d/%d", &first_machine, &machines_of) != 2 || machines_of < 1)) {
-      fprintf(stderr,
-              "INDIM_TEST_PART is K/N: each program for every Nth processor, the first one's from the Kth on\n");
-      return 4;
+    if (!read_part("INDIM_TEST_PART", "processor of a program", &first_machine, &machines_of)) {
+      return 4;  // as in tests/witness/_sample.py
     }
   }
   choose_machines(from == 4 ? argv[2] : NULL);

@@ -14,15 +14,13 @@
 
 // Accumulating --------------------------------------------------------------------------------------------------------
 
-enum { UNROLLED_BYTES = 8 };
-
 // Whether the innermost loop is one over eight adjacent elements of rows that follow each other: it is unrolled, as narrow ones
 // are loaded as whole vectors that are taken apart for all steps together.
 static bool has_unrolled_bytes(const indim_reduction *r) {
-  enum { CHEAP = 8 };
+  enum { STEPS = 8, CHEAP = 8 };
   int32_t last = r->rank - 1;
-  return r->n == 1 && r->order_count > 0 && r->order[r->order_count - 1] == last && r->sizes[last] == UNROLLED_BYTES &&
-         r->vector_dim >= 0 && !r->is_apart && r->inputs[0]->cost <= CHEAP;
+  return r->n == 1 && r->order_count > 0 && r->order[r->order_count - 1] == last && r->sizes[last] == STEPS &&
+         r->vector_dim >= 0 && r->stride <= STEPS && r->inputs[0]->cost <= CHEAP;
 }
 
 // Accumulates into |acc| (of |lanes| lanes each) over the reduced dimensions from |position| on; |index| has the
@@ -288,14 +286,15 @@ static bool is_gathered(const indim_access_list *list, int32_t dim) {
   return is_indirect && has_indices;
 }
 
-// Whether lanes along |dim| load elements farther apart than |most|.
-static bool is_strided(const indim_access_list *list, int32_t dim, int64_t most) {
-  bool is = false;
+// How far apart lanes along |dim| load elements, at most.
+static int64_t farthest(const indim_access_list *list, int32_t dim) {
+  int64_t most = 0;
   for (int32_t i = 0; i < list->count && dim >= 0; i++) {
     const int64_t *strides = list->accesses[i].strides;
-    is = is || (strides != NULL && indim_index_abs(strides[dim]) > most);
+    int64_t stride = strides == NULL ? 0 : indim_index_abs(strides[dim]);
+    most = stride > most ? stride : most;
   }
-  return is;
+  return most;
 }
 
 static void choose(indim_reduction *r) {
@@ -318,8 +317,7 @@ static void choose(indim_reduction *r) {
     choose_lanes_across_rows(r, collapses_output(r) ? nest.sizes : shape->sizes, nest.sizes[r->vector_dim]);
   }
   r->is_gathered = is_gathered(list, r->vector_dim);
-  r->is_strided = is_strided(list, r->vector_dim, 4);  // vectors of memory are taken apart for nearer ones
-  r->is_apart = is_strided(list, r->vector_dim, UNROLLED_BYTES);
+  r->stride = farthest(list, r->vector_dim);
   if (indim_reduce_is_by_rows(r)) {
     r->by_index = is_by_index(r);
     choose_registers(r, &nest);
@@ -348,6 +346,7 @@ static void choose(indim_reduction *r) {
 }
 
 static void run_output(indim_reduction *r) {
+  enum { MOST_STRIDE = 4 };  // vectors of memory are taken apart for lanes that are nearer
   indim_lowering *l = r->l;
   indim_access_list *list = indim_lower_alloc(l, 1, sizeof *list);
   indim_flow_item *result = indim_reduce_result(r, 0);
@@ -378,7 +377,7 @@ static void run_output(indim_reduction *r) {
       indim_lower_explain(l, r->item, "columns, some rows at a time");
     } else if (d == r->vector_dim) {
       nest.vector_dim = at;
-      bool is_one_by_one = r->is_gathered || (r->is_strided && !has_unrolled_bytes(r));
+      bool is_one_by_one = r->is_gathered || (r->stride > MOST_STRIDE && !has_unrolled_bytes(r));
       int32_t most = r->is_single && !is_one_by_one ? 4 * r->lanes : r->lanes;
       if (has_unrolled_bytes(r) && !r->is_gathered) {  // a vector of bytes, or one of the result
         bool is_narrow = indim_type_bytes(result->shape->type) <= 2;

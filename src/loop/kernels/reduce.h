@@ -26,8 +26,7 @@ typedef struct indim_reduction {
   int32_t vector_dim;
   int32_t lanes;
   bool is_gathered;  // lanes load from addresses of their own: vectors of several registers are long code for nothing
-  bool is_strided;   // the same of elements too far apart
-  bool is_apart;     // or of rows that do not follow each other
+  int64_t stride;    // the most elements between two lanes in memory
   int32_t rows;      // reduced together, if the vector dimension is reduced: concurrent memory streams
 } indim_reduction;
 

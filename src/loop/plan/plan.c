@@ -25,19 +25,25 @@ static bool is_inlinable(const indim_flow_item *item) {
   return item->kind == INDIM_FLOW_OP && indim_shape_is_array(item->shape) && indim_element_can(item->instr);
 }
 
-// How often |user| repeats each element of its operand along a row of the result: loops run along rows, and compute it once
-// before each. 1 when it does not, or not often enough to make what is done once count for nothing.
-static int64_t repeats_along_row(const indim_flow_item *user) {
+// How many dimensions a broadcast's operand has, which are the first of the result. -1: they are others, or |user| is another op.
+static int64_t broadcast_from(const indim_flow_item *user) {
   int64_t count = 0;
   const int64_t *dims =
       is_op(user, INDIM_OP_BROADCAST) ? indim_instr_ints(user->instr, INDIM_ATTR_DIMENSIONS, &count) : NULL;
-  int64_t row = 1;
   for (int64_t i = 0; i < count; i++) {
     if (dims[i] != i) {
-      return 1;
+      return -1;
     }
   }
-  for (int64_t d = count; dims != NULL && d < user->shape->rank; d++) {
+  return dims == NULL ? -1 : count;
+}
+
+// How often |user| repeats each element of its operand along a row of the result: loops run along rows, and compute it once
+// before each. 1 when it does not, or not often enough to make what is done once count for nothing.
+static int64_t repeats_along_row(const indim_flow_item *user) {
+  int64_t from = broadcast_from(user);
+  int64_t row = 1;
+  for (int64_t d = from; from >= 0 && d < user->shape->rank; d++) {
     row *= user->shape->sizes[d];
   }
   return row >= INDIM_COST_LONG_ROW ? row : 1;
@@ -76,26 +82,20 @@ static bool same_sizes(const indim_shape *x, const indim_shape *y) {
 // indices. The loops of |root|, which |user| is computed in, write such a row out where there are rows enough for vectors, and compute
 // once what it shares (indim_nest.stacked); not so a generator of random numbers, which has the registers to itself.
 static bool shares_row(const indim_flow_item *user, int32_t k, const indim_flow_item *root) {
-  bool is_broadcast = is_op(user, INDIM_OP_BROADCAST);
-  bool is_filled = root != NULL && is_inlinable(root) && same_sizes(root->shape, user->shape) &&
-                   user->operands[k]->cost <= MOST_SHARED_COST;
-  if (!is_filled || (!is_broadcast && !(is_op(user, INDIM_OP_GATHER) && k == 1))) {
-    return false;
-  }
-  int64_t count = 0;
-  const int64_t *dims =
-      indim_instr_ints(user->instr, is_broadcast ? INDIM_ATTR_DIMENSIONS : INDIM_ATTR_OFFSET_DIMS, &count);
   const indim_shape *shape = user->shape;
   int32_t last = shape->rank - 1;
-  bool is_row =
-      last > 0 && shape->sizes[last] <= INDIM_COST_UNROLLED_LOOP && shape->sizes[last - 1] >= INDIM_COST_LONG_ROW;
-  if (!is_broadcast) {
-    return is_row && count == 1 && dims[0] == last;
+  bool is_filled = root != NULL && is_inlinable(root) && same_sizes(root->shape, shape) &&
+                   user->operands[k]->cost <= MOST_SHARED_COST;
+  if (!is_filled || last <= 0 || shape->sizes[last] > INDIM_COST_UNROLLED_LOOP ||
+      shape->sizes[last - 1] < INDIM_COST_LONG_ROW) {
+    return false;
   }
-  for (int64_t i = 0; i < count && is_row; i++) {
-    is_row = dims[i] == i;
+  if (is_op(user, INDIM_OP_GATHER) && k == 1) {
+    int64_t count = 0;
+    const int64_t *offsets = indim_instr_ints(user->instr, INDIM_ATTR_OFFSET_DIMS, &count);
+    return count == 1 && offsets[0] == last;
   }
-  return is_row && count == last;
+  return broadcast_from(user) == last;
 }
 
 // How often an element of operand |k| is computed for one run over the user's elements, in the loops of |root|.
