@@ -220,8 +220,8 @@ static indim_value_id pad(indim_element_ctx *k, indim_flow_item *item, const ind
     if (never) {
       return value;
     }
-    inner[d] = x;
-    if (p->interior > 0) {
+    inner[d] = size == 1 ? indim_coord_const(k, 0) : x;  // where the guard holds
+    if (p->interior > 0 && size > 1) {
       indim_coord rest;
       indim_coord_divide(k, x, p->interior + 1, &inner[d], &rest);
       guard = indim_mask_and(k, guard, indim_coord_guard(k, rest, 0, 0, &never));
@@ -255,7 +255,8 @@ static indim_value_id concatenate(indim_element_ctx *k, indim_flow_item *item, c
     bool never = false;
     indim_value_id guard = indim_coord_guard(k, index[dim], at, at + size - 1, &never);
     if (!never) {
-      inner[dim] = indim_coord_scale(k, index[dim], 1, -at);
+      // Where the guard holds; a lane's step along one element would be that of a gather.
+      inner[dim] = size == 1 ? indim_coord_const(k, 0) : indim_coord_scale(k, index[dim], 1, -at);
       indim_value_id value = indim_value_at(k, item->operands[i], inner, indim_mask_and(k, mask, guard));
       result = result == 0 || guard == 0 ? value : indim_select_lanes(k, guard, value, result);
     }
