@@ -105,7 +105,11 @@ void indim_emit_math_branch_rarely(indim_emit *e, LLVMValueRef condition, LLVMBa
 bool indim_emit_math_outlined_begin(indim_emit *e, const char *name, LLVMTypeRef result, LLVMTypeRef parameter,
                                     unsigned count, outlined *out_function) {
   LLVMTypeRef parameters[] = {parameter, parameter, parameter, parameter};
-  out_function->type = LLVMFunctionType(result, parameters, count, 0);
+  return indim_emit_math_outlined_new(e, name, LLVMFunctionType(result, parameters, count, 0), out_function);
+}
+
+bool indim_emit_math_outlined_new(indim_emit *e, const char *name, LLVMTypeRef type, outlined *out_function) {
+  out_function->type = type;
   out_function->function = LLVMGetNamedFunction(e->module, name);
   out_function->resume = NULL;
   if (out_function->function != NULL) {
@@ -119,7 +123,7 @@ bool indim_emit_math_outlined_begin(indim_emit *e, const char *name, LLVMTypeRef
 }
 
 void indim_emit_math_outlined_end(indim_emit *e, outlined function, LLVMValueRef result) {
-  LLVMBuildRet(e->builder, result);
+  (void)(result == NULL ? LLVMBuildRetVoid(e->builder) : LLVMBuildRet(e->builder, result));
   LLVMPositionBuilderAtEnd(e->builder, function.resume);
 }
 

@@ -213,8 +213,8 @@ LLVMValueRef indim_emit_math_any_lane(const kit *k, LLVMValueRef condition);
 LLVMBasicBlockRef indim_emit_math_block(indim_emit *e, const char *name);
 void indim_emit_math_branch_rarely(indim_emit *e, LLVMValueRef condition, LLVMBasicBlockRef rare,
                                    LLVMBasicBlockRef usual);
-// An outlined function of the module for one lane in rare blocks, so that there is one copy of it. begin returns true
-// when the function is new: then build its body, and finish it by end with its result.
+// An outlined function of the module for rare blocks, so that there is one copy of it. begin, for parameters of one type, and new
+// return true when the function is new: then build its body, and finish it by end with its result, or NULL.
 typedef struct outlined {
   LLVMValueRef function;
   LLVMTypeRef type;
@@ -222,6 +222,7 @@ typedef struct outlined {
 } outlined;
 bool indim_emit_math_outlined_begin(indim_emit *e, const char *name, LLVMTypeRef result, LLVMTypeRef parameter,
                                     unsigned count, outlined *out_function);
+bool indim_emit_math_outlined_new(indim_emit *e, const char *name, LLVMTypeRef type, outlined *out_function);
 void indim_emit_math_outlined_end(indim_emit *e, outlined function, LLVMValueRef result);
 LLVMValueRef indim_emit_math_outlined_call(indim_emit *e, outlined function, LLVMValueRef *args, unsigned count);
 LLVMValueRef indim_emit_math_phi(indim_emit *e, LLVMTypeRef type, LLVMValueRef first, LLVMBasicBlockRef from);

@@ -1,6 +1,6 @@
 // Sine, cosine and tangent. Angles up to a few hundred thousand (2^28 for double) are reduced by products with pi in
 // three parts (Cody-Waite); larger ones by a product with the relevant 192 bits of 2/pi (Payne-Hanek), lane by lane, in
-// a block that is entered when some lane is that large. So every argument is reduced exactly.
+// a function that is called when some lane is that large. So every argument is reduced exactly.
 #include "emit/math/math_kit.h"
 
 // sin r = r + r^3 p(r^2) for |r| <= pi/2 and for |r| <= pi/4, cos r = 1 - r^2/2 + r^4 p(r^2) for |r| <= pi/4.
@@ -135,81 +135,33 @@ static pair fraction_times_half_pi(const kit *k, LLVMValueRef fraction) {
   return (pair){mul(k, sum.high, scale), mul(k, sum.low, scale)};
 }
 
-// The outlined function that reduces one double of any size: the count of quarters, high and low.
-static outlined lane_function(indim_emit *e) {
-  LLVMTypeRef type = LLVMDoubleTypeInContext(e->context);
-  LLVMTypeRef parts[] = {LLVMInt64TypeInContext(e->context), type, type};
-  LLVMTypeRef result = LLVMStructTypeInContext(e->context, parts, 3, 0);
-  outlined function;
-  if (!indim_emit_math_outlined_begin(e, "indim.angle", result, type, 1, &function)) {
-    return function;
-  }
-  val x = LLVMGetParam(function.function, 0);
-  kit k = kit_of(e, x);
-  LLVMValueRef quarters = quarters_of(e, as_bits(&k, x));
+// One double of any size.
+static angle reduce_double(const kit *k, val x) {
+  LLVMBuilderRef b = k->b;
+  LLVMValueRef quarters = quarters_of(k->e, as_bits(k, x));
   LLVMTypeRef wide = LLVMTypeOf(quarters);
-  pair r = fraction_times_half_pi(&k, LLVMBuildShl(e->builder, quarters, LLVMConstInt(wide, 2, 0), ""));
-  LLVMValueRef half = LLVMBuildShl(e->builder, LLVMConstInt(wide, 1, 0), LLVMConstInt(wide, 125, 0), "");
-  LLVMValueRef rounded = LLVMBuildAdd(e->builder, quarters, half, "");
-  LLVMValueRef top = LLVMBuildLShr(e->builder, rounded, LLVMConstInt(wide, 126, 0), "");
-  LLVMValueRef count = LLVMBuildTrunc(e->builder, top, k.bits, "");
-  val is_negative = below(&k, x, 0);
-  LLVMValueRef returned = LLVMGetUndef(result);
-  count = choose(&k, is_negative, isub(&k, whole(&k, 0), count), count);
-  returned = LLVMBuildInsertValue(e->builder, returned, count, 0, "");
-  returned = LLVMBuildInsertValue(e->builder, returned, choose(&k, is_negative, minus(&k, r.high), r.high), 1, "");
-  returned = LLVMBuildInsertValue(e->builder, returned, choose(&k, is_negative, minus(&k, r.low), r.low), 2, "");
-  indim_emit_math_outlined_end(e, function, returned);
-  return function;
+  pair r = fraction_times_half_pi(k, LLVMBuildShl(b, quarters, LLVMConstInt(wide, 2, 0), ""));
+  LLVMValueRef half = LLVMBuildShl(b, LLVMConstInt(wide, 1, 0), LLVMConstInt(wide, 125, 0), "");
+  LLVMValueRef rounded = LLVMBuildAdd(b, quarters, half, "");
+  LLVMValueRef top = LLVMBuildLShr(b, rounded, LLVMConstInt(wide, 126, 0), "");
+  LLVMValueRef count = LLVMBuildTrunc(b, top, k->bits, "");
+  val is_negative = below(k, x, 0);
+  return (angle){choose(k, is_negative, isub(k, whole(k, 0), count), count),
+                 choose(k, is_negative, minus(k, r.high), r.high), choose(k, is_negative, minus(k, r.low), r.low)};
 }
 
-// One lane of any size.
-static angle reduce_lane(indim_emit *e, LLVMValueRef x) {
-  kit k = kit_of(e, x);
-  LLVMValueRef exact = k.is_double ? x : to_double(&k, x);
-  LLVMValueRef parts = indim_emit_math_outlined_call(e, lane_function(e), &exact, 1);
-  angle out = {LLVMBuildExtractValue(e->builder, parts, 0, ""), LLVMBuildExtractValue(e->builder, parts, 1, ""),
-               LLVMBuildExtractValue(e->builder, parts, 2, "")};
-  if (!k.is_double) {
-    val high = from_double(&k, out.high);
-    val rest = LLVMBuildFSub(e->builder, out.high, to_double(&k, high), "");
-    out.low = from_double(&k, LLVMBuildFAdd(e->builder, rest, out.low, ""));
-    out.high = high;
-    out.quarters = LLVMBuildTrunc(e->builder, out.quarters, k.bits, "");
+// The same for one float or double.
+static angle reduce_lane(const kit *k, val x) {
+  if (k->is_double) {
+    return reduce_double(k, x);
   }
-  return out;
-}
-
-// All lanes of x, in a loop; leaves the builder after it.
-static angle reduce_lanes(const kit *k, val x) {
-  indim_emit *e = k->e;
-  if (LLVMGetTypeKind(k->type) != LLVMVectorTypeKind) {
-    return reduce_lane(e, x);
-  }
-  LLVMTypeRef word = LLVMInt32TypeInContext(e->context);
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
-  LLVMBasicBlockRef loop = indim_emit_math_block(e, "angle.lane");
-  LLVMBasicBlockRef after = indim_emit_math_block(e, "angle.lanes");
-  LLVMBuildBr(e->builder, loop);
-  LLVMPositionBuilderAtEnd(e->builder, loop);
-  LLVMValueRef lane = indim_emit_math_phi(e, word, LLVMConstNull(word), before);
-  angle all = {indim_emit_math_phi(e, k->bits, LLVMGetUndef(k->bits), before),
-               indim_emit_math_phi(e, k->type, LLVMGetUndef(k->type), before),
-               indim_emit_math_phi(e, k->type, LLVMGetUndef(k->type), before)};
-  angle one = reduce_lane(e, LLVMBuildExtractElement(e->builder, x, lane, ""));
-  angle next = {LLVMBuildInsertElement(e->builder, all.quarters, one.quarters, lane, ""),
-                LLVMBuildInsertElement(e->builder, all.high, one.high, lane, ""),
-                LLVMBuildInsertElement(e->builder, all.low, one.low, lane, "")};
-  LLVMValueRef next_lane = LLVMBuildAdd(e->builder, lane, LLVMConstInt(word, 1, 0), "");
-  LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder);
-  LLVMAddIncoming(lane, &next_lane, &from, 1);
-  LLVMAddIncoming(all.quarters, &next.quarters, &from, 1);
-  LLVMAddIncoming(all.high, &next.high, &from, 1);
-  LLVMAddIncoming(all.low, &next.low, &from, 1);
-  LLVMValueRef count = LLVMConstInt(word, LLVMGetVectorSize(k->type), 0);
-  LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntULT, next_lane, count, ""), loop, after);
-  LLVMPositionBuilderAtEnd(e->builder, after);
-  return next;
+  val exact = to_double(k, x);
+  kit of_double = kit_of(k->e, exact);
+  angle out = reduce_double(&of_double, exact);
+  val high = from_double(k, out.high);
+  val rest = LLVMBuildFSub(k->b, out.high, to_double(k, high), "");
+  return (angle){LLVMBuildTrunc(k->b, out.quarters, k->bits, ""), high,
+                 from_double(k, LLVMBuildFAdd(k->b, rest, out.low, ""))};
 }
 
 // ------------------------------------------------------------------------------------------------------ near zero
@@ -254,10 +206,15 @@ static angle reduce_near_half(const kit *k, val x, bool shifted) {
   return (angle){as_bits(k, sum), less_product(k, r, n, pi[2]), NULL};
 }
 
-// The same for any x, from the nearest multiple of pi/2: an odd one is moved to an even neighbour.
-static angle halves_of(const kit *k, angle far, bool shifted) {
+// ------------------------------------------------------------------------------------------------------------ any x
+
+enum { QUARTERS, HALVES, HALVES_SHIFTED };
+
+// From the nearest multiple of pi/2 what reduce_near_half finds; |offset| is 1 where it is shifted. An odd multiple is moved to an
+// even neighbour.
+static angle halves_of(const kit *k, angle far, val offset) {
   const double *pi = pi_parts(k);
-  val quarters = shifted ? iadd(k, far.quarters, whole(k, 1)) : far.quarters;
+  val quarters = iadd(k, far.quarters, offset);
   val is_odd = compare_bits(k, LLVMIntNE, iand(k, quarters, whole(k, 1)), whole(k, 0));
   val is_negative = below(k, far.high, 0);
   val step = choose(k, is_negative, real(k, pi[0] / 2), real(k, -pi[0] / 2));
@@ -269,38 +226,146 @@ static angle halves_of(const kit *k, angle far, bool shifted) {
   return (angle){halves, choose(k, is_odd, moved, far.high), NULL};
 }
 
-enum { QUARTERS, HALVES, HALVES_SHIFTED };
+// What lanes are passed in to the outlined function: arrays of x, quarters, high and low, each of |lanes| elements.
+enum { FAR_X, FAR_QUARTERS, FAR_HIGH, FAR_LOW, FAR_ARRAYS };
+
+static val is_far(const kit *k, val x) {
+  return compare(k, LLVMRealOGE, absolute(k, x), real(k, pick(k, 0x1p17, 0x1p28)));
+}
+
+static LLVMTypeRef element_of(const kit *k) {
+  return k->is_double ? LLVMDoubleTypeInContext(k->e->context) : LLVMFloatTypeInContext(k->e->context);
+}
+
+// The addresses in all arrays from |lane| on.
+static void far_addresses(const kit *k, val arrays, val lanes, val lane, val *out_addresses) {
+  for (unsigned i = 0; i < FAR_ARRAYS; i++) {
+    LLVMValueRef start = LLVMBuildMul(k->b, lanes, LLVMConstInt(LLVMTypeOf(lanes), i, 0), "");
+    LLVMValueRef index = LLVMBuildAdd(k->b, start, lane, "");
+    out_addresses[i] = LLVMBuildInBoundsGEP2(k->b, element_of(k), arrays, &index, 1, "");
+  }
+}
+
+// The body of the outlined function: a loop over lanes that replaces what reduce_near found for those that are far from zero.
+static void reduce_far_lanes(const kit *k, val arrays, val lanes, val how) {
+  indim_emit *e = k->e;
+  LLVMTypeRef word = LLVMTypeOf(lanes);
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(k->b);
+  LLVMBasicBlockRef loop = indim_emit_math_block(e, "lane");
+  LLVMBasicBlockRef far = indim_emit_math_block(e, "lane.far");
+  LLVMBasicBlockRef next = indim_emit_math_block(e, "lane.next");
+  LLVMBasicBlockRef after = indim_emit_math_block(e, "lanes");
+  LLVMBuildBr(k->b, loop);
+  LLVMPositionBuilderAtEnd(k->b, loop);
+  LLVMValueRef lane = indim_emit_math_phi(e, word, LLVMConstNull(word), before);
+  val at[FAR_ARRAYS];
+  far_addresses(k, arrays, lanes, lane, at);
+  val x = LLVMBuildLoad2(k->b, k->type, at[FAR_X], "");
+  val is_finite = compare(k, LLVMRealOLT, absolute(k, x), real(k, HUGE_VAL));
+  LLVMBuildCondBr(k->b, both(k, is_far(k, x), is_finite), far, next);
+  LLVMPositionBuilderAtEnd(k->b, far);
+  angle found = reduce_lane(k, x);
+  LLVMValueRef is_shifted = LLVMBuildICmp(k->b, LLVMIntEQ, how, LLVMConstInt(word, HALVES_SHIFTED, 0), "");
+  LLVMValueRef is_quarters = LLVMBuildICmp(k->b, LLVMIntEQ, how, LLVMConstInt(word, QUARTERS, 0), "");
+  angle halves = halves_of(k, found, LLVMBuildZExt(k->b, is_shifted, k->bits, ""));
+  LLVMBuildStore(k->b, choose(k, is_quarters, found.quarters, halves.quarters), at[FAR_QUARTERS]);
+  LLVMBuildStore(k->b, choose(k, is_quarters, found.high, halves.high), at[FAR_HIGH]);
+  LLVMBuildStore(k->b, found.low, at[FAR_LOW]);
+  LLVMBuildBr(k->b, next);
+  LLVMPositionBuilderAtEnd(k->b, next);
+  LLVMValueRef next_lane = LLVMBuildAdd(k->b, lane, LLVMConstInt(word, 1, 0), "");
+  LLVMAddIncoming(lane, &next_lane, &next, 1);
+  LLVMBuildCondBr(k->b, LLVMBuildICmp(k->b, LLVMIntULT, next_lane, lanes, ""), loop, after);
+  LLVMPositionBuilderAtEnd(k->b, after);
+}
+
+// One function for all numbers of lanes: it is most of the code of a sine, and hardly any program calls it.
+static outlined far_function(const kit *k) {
+  indim_emit *e = k->e;
+  LLVMTypeRef word = LLVMInt64TypeInContext(e->context);
+  LLVMTypeRef parameters[] = {LLVMPointerTypeInContext(e->context, 0), word, word};
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->context), parameters, 3, 0);
+  outlined function;
+  if (indim_emit_math_outlined_new(e, k->is_double ? "indim.far_angle.f64" : "indim.far_angle.f32", type, &function)) {
+    kit of_lane = kit_of(e, LLVMConstNull(element_of(k)));
+    reduce_far_lanes(&of_lane, LLVMGetParam(function.function, 0), LLVMGetParam(function.function, 1),
+                     LLVMGetParam(function.function, 2));
+    indim_emit_math_outlined_end(e, function, NULL);
+  }
+  return function;
+}
+
+// The arrays of the current function for lanes of type |type|, which all its angles share.
+static LLVMValueRef far_arrays(const kit *k, LLVMTypeRef type) {
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(k->b);
+  LLVMValueRef first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(here)));
+  for (LLVMValueRef v = first; v != NULL && LLVMIsAAllocaInst(v) != NULL; v = LLVMGetNextInstruction(v)) {
+    if (LLVMGetAllocatedType(v) == type) {
+      return v;
+    }
+  }
+  if (first != NULL) {
+    LLVMPositionBuilderBefore(k->b, first);
+  } else {
+    LLVMPositionBuilderAtEnd(k->b, LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(here)));
+  }
+  LLVMValueRef arrays = LLVMBuildAlloca(k->b, type, "angles");
+  LLVMPositionBuilderAtEnd(k->b, here);
+  return arrays;
+}
+
+// Vectors lie in the arrays at addresses of their elements.
+static void store_lanes(const kit *k, val lanes, val address) {
+  LLVMSetAlignment(LLVMBuildStore(k->b, lanes, address), k->is_double ? 8 : 4);
+}
+
+static val load_lanes(const kit *k, LLVMTypeRef type, val address) {
+  val lanes = LLVMBuildLoad2(k->b, type, address, "");
+  LLVMSetAlignment(lanes, k->is_double ? 8 : 4);
+  return lanes;
+}
+
+// What reduce_near found, with those lanes replaced that are far from zero.
+static angle reduce_far(const kit *k, val x, angle near, int how) {
+  unsigned count = LLVMGetTypeKind(k->type) == LLVMVectorTypeKind ? LLVMGetVectorSize(k->type) : 1;
+  LLVMTypeRef word = LLVMInt64TypeInContext(k->e->context);
+  LLVMValueRef arrays = far_arrays(k, LLVMArrayType2(element_of(k), FAR_ARRAYS * (uint64_t)count));
+  LLVMValueRef lanes = LLVMConstInt(word, count, 0);
+  bool has_low = how == QUARTERS;
+  val at[FAR_ARRAYS];
+  far_addresses(k, arrays, lanes, LLVMConstNull(word), at);
+  store_lanes(k, x, at[FAR_X]);
+  store_lanes(k, near.quarters, at[FAR_QUARTERS]);
+  store_lanes(k, near.high, at[FAR_HIGH]);
+  if (has_low) {
+    store_lanes(k, near.low, at[FAR_LOW]);
+  }
+  val args[] = {arrays, lanes, LLVMConstInt(word, (unsigned)how, 0)};
+  indim_emit_math_outlined_call(k->e, far_function(k), args, 3);
+  return (angle){load_lanes(k, k->bits, at[FAR_QUARTERS]), load_lanes(k, k->type, at[FAR_HIGH]),
+                 has_low ? load_lanes(k, k->type, at[FAR_LOW]) : NULL};
+}
 
 // The reduction of any x: near zero inline, and for far lanes in a block that is normally skipped. Infinities and NaN
 // give NaN.
 static angle reduce_any(const kit *k, val x, int how) {
   indim_emit *e = k->e;
   angle near = how == QUARTERS ? reduce_near(k, x) : reduce_near_half(k, x, how == HALVES_SHIFTED);
-  val magnitude = absolute(k, x);
-  val is_far = compare(k, LLVMRealOGE, magnitude, real(k, pick(k, 0x1p17, 0x1p28)));
+  val any_far = indim_emit_math_any_lane(k, is_far(k, x));
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
   LLVMBasicBlockRef slow = indim_emit_math_block(e, "angle.far");
   LLVMBasicBlockRef after = indim_emit_math_block(e, "angle");
-  indim_emit_math_branch_rarely(e, indim_emit_math_any_lane(k, is_far), slow, after);
+  indim_emit_math_branch_rarely(e, any_far, slow, after);
   LLVMPositionBuilderAtEnd(e->builder, slow);
-  angle far = reduce_lanes(k, x);
-  if (how != QUARTERS) {
-    far = halves_of(k, far, how == HALVES_SHIFTED);
-  }
-  val is_finite = compare(k, LLVMRealOLT, magnitude, real(k, HUGE_VAL));
-  val use_far = both(k, is_far, is_finite);
-  val chosen[3] = {choose(k, use_far, far.quarters, near.quarters), choose(k, use_far, far.high, near.high), NULL};
-  val kept[3] = {near.quarters, near.high, near.low};
-  if (how == QUARTERS) {
-    chosen[2] = choose(k, use_far, far.low, near.low);
-  }
-  LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder);
+  angle far = reduce_far(k, x, near, how);
   LLVMBuildBr(e->builder, after);
   LLVMPositionBuilderAtEnd(e->builder, after);
+  val chosen[3] = {far.quarters, far.high, far.low};
+  val kept[3] = {near.quarters, near.high, near.low};
   val out[3] = {NULL, NULL, NULL};
-  for (int i = 0; i < (how == QUARTERS ? 3 : 2); i++) {
+  for (int i = 0; i < 3 && kept[i] != NULL; i++) {
     out[i] = indim_emit_math_phi(e, LLVMTypeOf(kept[i]), kept[i], before);
-    LLVMAddIncoming(out[i], &chosen[i], &from, 1);
+    LLVMAddIncoming(out[i], &chosen[i], &slow, 1);
   }
   return (angle){out[0], out[1], out[2]};
 }
