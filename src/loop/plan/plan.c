@@ -232,16 +232,31 @@ static indim_placement place_op(indim_lowering *l, indim_flow_item *item, const 
   return INDIM_PLACEMENT_MEMORY;
 }
 
-// The costs, as if all that can be inline were.
-static void fill_costs(indim_flow *flow) {
+// Whether it is known before anything is placed that an operand is not computed where it is used: the flow's results, what a kernel
+// or another flow reads, and single elements.
+static void note_kept(const indim_flow *flow, bool *is_kept) {
+  for (int32_t i = 0; i < flow->result_count; i++) {
+    is_kept[flow->results[i]->index] = true;
+  }
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    const indim_flow_item *item = flow->items[i];
+    bool is_single = indim_shape_is_array(item->shape) && indim_shape_element_count(item->shape) == 1;
+    is_kept[i] = is_kept[i] || !is_inlinable(item) || is_single;
+    for (int32_t k = 0; k < item->operand_count && !is_inlinable(item); k++) {
+      bool takes_elements = item->flow_count == 0 && indim_lower_takes_elements(item, k);
+      is_kept[item->operands[k]->index] = is_kept[item->operands[k]->index] || !takes_elements;
+    }
+  }
+}
+
+// The costs, as if all were inline that may be.
+static void fill_costs(indim_flow *flow, const bool *is_kept) {
   for (int32_t i = 0; i < flow->item_count; i++) {
     indim_flow_item *item = flow->items[i];
     int64_t cost = item->kind == INDIM_FLOW_OP ? indim_op_cost(item->instr->op, item->shape->type) : 0;
     for (int32_t k = 0; k < item->operand_count; k++) {
       const indim_flow_item *operand = item->operands[k];
-      cost += is_inlinable(operand) && indim_shape_element_count(operand->shape) > 1
-                  ? operand->cost / repeats_along_row(item)
-                  : 0;
+      cost += is_kept[operand->index] ? 0 : operand->cost / repeats_along_row(item);
     }
     item->cost = (int32_t)(cost > MAX_COST ? MAX_COST : cost);
   }
@@ -388,7 +403,8 @@ static void count_use(const indim_flow_item *user, indim_flow_item *item) {
 
 void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
   asked *list = indim_lower_alloc(l, flow->item_count, sizeof *list);
-  if (list == NULL) {
+  bool *is_kept = indim_lower_alloc(l, flow->item_count, sizeof *is_kept);
+  if (list == NULL || is_kept == NULL) {
     return;
   }
   bool registers = indim_lower_is_enabled(l, INDIM_DECISION_REGISTERS);
@@ -399,7 +415,8 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
     list[flow->results[i]->index].as_result = true;
     count_use(NULL, flow->results[i]);
   }
-  fill_costs(flow);
+  note_kept(flow, is_kept);
+  fill_costs(flow, is_kept);
   for (int32_t i = flow->item_count - 1; i >= 0; i--) {
     indim_flow_item *item = flow->items[i];
     bool needed = is_used(&list[i]) || item->has_effect;
