@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "loop/ir/build.h"
-#include "loop/ir/effects.h"
 
 // Terms of an address are the loop's index and loop-invariant values.
 static bool is_fixed(const void *user, indim_value_id v) {
@@ -42,6 +41,21 @@ bool indim_footprint_unite(indim_footprint *to, const indim_footprint *other) {
   }
   indim_affine_cover(&to->outer, &other->outer);
   return true;
+}
+
+bool indim_footprints_miss(indim_footprints *t, const indim_effect *e) {
+  const indim_footprint *x = indim_footprints_find(t, e->storage);
+  if (x == NULL || !(x->writes || e->writes)) {
+    return true;
+  }
+  const indim_storage *own = t->program->storages[e->storage];
+  indim_footprint one = {0};
+  indim_affine all = x->outer;
+  const indim_loop_value *index = &t->program->values[t->index];
+  bool is_known = x->is_known && own->type == t->program->storages[x->storage]->type && decompose(t, e, &one) &&
+                  one.stride == 0 && indim_affine_same_terms(&all, &one.outer) &&
+                  indim_affine_widen(&all, x->stride, index->low, index->high);
+  return is_known && (one.outer.low > all.high || one.outer.high < all.low);
 }
 
 int64_t indim_footprint_width(const indim_footprint *t) {

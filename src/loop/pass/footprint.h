@@ -8,6 +8,7 @@
 #define INDIM_LOOP_FOOTPRINT_H
 
 #include "loop/ir/affine.h"
+#include "loop/ir/effects.h"
 
 enum { INDIM_FOOTPRINT_STORAGES = 64 };
 
@@ -36,6 +37,8 @@ void indim_footprints_of(indim_loop_program *program, const indim_loop_node *loo
 indim_footprint *indim_footprints_find(indim_footprints *t, int32_t storage);
 // Widens |to| to cover another footprint with the same stride and outer terms; false when these differ.
 bool indim_footprint_unite(indim_footprint *to, const indim_footprint *other);
+// Whether no iteration accesses what |e|, of a node outside of the loop, writes, nor writes what it reads.
+bool indim_footprints_miss(indim_footprints *t, const indim_effect *e);
 // Elements in the window.
 int64_t indim_footprint_width(const indim_footprint *t);
 

@@ -73,31 +73,45 @@ static void prepend_body(indim_loop_program *program, indim_loop_body *to, indim
   indim_nodes_insert(&list, &to->first);
 }
 
+enum { MOST_BETWEEN = 96 };  // nodes between two loops that are looked at
+
+// Where a node between two loops goes that are fused.
+typedef struct between {
+  indim_loop_node *node;
+  bool may_be_before, is_needed, is_behind;
+} between;
+
 typedef struct fusion {
   indim_loop_program *program;
   indim_loop_builder b;  // makes nodes for strip-mined loops; has no open body
   indim_footprints *first, *second;
+  between moves[MOST_BETWEEN];
 } fusion;
 
 // Fuses |first| and |second|, which may carry values, at the position of the first; |before| is the node before |first|
-// (NULL: none). The nodes between them are moved before both.
-static void fuse(fusion *f, indim_loop_body *body, indim_loop_node *before, indim_loop_node *first,
-                 indim_loop_node *second) {
-  indim_loop_node *between = first->next;
-  if (between != second) {
-    indim_loop_node *last = between;
-    while (last->next != second) {
-      last = last->next;
+// (NULL: none). The nodes between them go before or behind both, as |f->moves| says. Returns the last node before the fused loop.
+static indim_loop_node *fuse(fusion *f, indim_loop_body *body, indim_loop_node *before, indim_loop_node *first,
+                             indim_loop_node *second) {
+  indim_loop_node *behind = NULL;
+  indim_loop_node *last_behind = NULL;
+  indim_loop_node *next = NULL;
+  int32_t i = 0;
+  for (indim_loop_node *node = first->next; node != second; node = next, i++) {
+    next = node->next;
+    if (f->moves[i].is_behind) {
+      *(behind == NULL ? &behind : &last_behind->next) = node;
+      last_behind = node;
+      continue;
     }
-    last->next = first;
-    if (before == NULL) {
-      body->first = between;
-    } else {
-      before->next = between;
-    }
+    *(before == NULL ? &body->first : &before->next) = node;
+    node->next = first;
+    before = node;
   }
-  first->next = second->next;
-  body->last = body->last == second ? first : body->last;
+  first->next = behind == NULL ? second->next : behind;
+  if (behind != NULL) {
+    last_behind->next = second->next;
+  }
+  body->last = body->last != second ? body->last : behind == NULL ? first : last_behind;
   prepend_body(f->program, second->bodies[0], first->bodies[0]);
   first->bodies[0] = second->bodies[0];
   first->bodies[0]->owner = first;
@@ -105,9 +119,10 @@ static void fuse(fusion *f, indim_loop_body *body, indim_loop_node *before, indi
   first->arg_count = second->arg_count;
   first->first_result = second->first_result;
   first->result_count = second->result_count;
-  for (int32_t i = 0; i < first->result_count; i++) {
+  for (i = 0; i < first->result_count; i++) {
     f->program->values[first->first_result + i].node = first;
   }
+  return before;
 }
 
 // Strip-mining -----------------------------------------------------------------------------------------------------------
@@ -205,17 +220,82 @@ static void strip_mine_body(fusion *f, indim_loop_body *body) {
 
 // Driver ---------------------------------------------------------------------------------------------------------------------
 
-// The loop after |first| that may be fused with it; all nodes between may be moved before both.
+// Whether a node between two loops may be moved behind the second.
+static bool may_move_behind(indim_footprints *second, const indim_loop_node *node) {
+  indim_effect effects[INDIM_MAX_EFFECTS];
+  bool is_moved = node->kind == INDIM_NODE_LOAD || node->kind == INDIM_NODE_STORE ||
+                  indim_node_group_of(node->kind) == INDIM_GROUP_VALUE;
+  int32_t count = is_moved ? indim_loop_effects(second->program, node, effects) : 0;
+  for (int32_t i = 0; i < count; i++) {
+    is_moved = is_moved && indim_footprints_miss(second, &effects[i]);
+  }
+  return is_moved;
+}
+
+// Notes of the |count| nodes between two loops those that |user| takes values from.
+static void note_needed(fusion *f, const indim_loop_node *user, int32_t count) {
+  for (int32_t k = 0; k < user->arg_count; k++) {
+    const indim_loop_node *node = f->program->values[user->args[k]].node;
+    for (int32_t i = 0; i < count && node != NULL; i++) {
+      f->moves[i].is_needed = f->moves[i].is_needed || f->moves[i].node == node;
+    }
+  }
+}
+
+// Decides where the |count| nodes between the loops go; false when one of them may go nowhere. What stores the last elements of the
+// first loop's arrays, fewer than its vectors have, goes behind both.
+static bool place_between(fusion *f, const indim_loop_node *second, int32_t count) {
+  note_needed(f, second, count);
+  for (int32_t k = 0; k < 2 && second->bodies[k] != NULL && count > 0; k++) {
+    for (const indim_loop_node *node = second->bodies[k]->first; node != NULL;
+         node = indim_loop_next_in(second->bodies[k], node)) {
+      note_needed(f, node, count);
+    }
+  }
+  for (int32_t i = count - 1; i >= 0; i--) {
+    between *m = &f->moves[i];
+    m->is_behind = !m->is_needed && may_move_behind(f->second, m->node);
+    if (!m->is_behind && !m->may_be_before) {
+      return false;
+    }
+    if (!m->is_behind) {
+      note_needed(f, m->node, count);
+    }
+  }
+  return true;
+}
+
+// Whether a node of index |i| between two loops reads what a store before it writes, which may be moved behind it.
+static bool reads_stored(const fusion *f, int32_t i) {
+  const indim_loop_node *load = f->moves[i].node;
+  for (int32_t j = 0; j < i && load->kind == INDIM_NODE_LOAD; j++) {
+    const indim_loop_node *store = f->moves[j].node;
+    if (store->kind == INDIM_NODE_STORE && indim_loop_root_of(f->program, store->u.memory.storage) ==
+                                               indim_loop_root_of(f->program, load->u.memory.storage)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The loop after |first| that may be fused with it, and where all nodes between go.
 static indim_loop_node *find_partner(fusion *f, indim_loop_node *first) {
+  int32_t count = 0;
   indim_footprints_of(f->program, first, f->first);
   for (indim_loop_node *node = first->next; node != NULL; node = node->next) {
     if (same_iteration_space(first, node)) {
       indim_footprints_of(f->program, node, f->second);
-      return may_fuse(f->first, f->second, first) ? node : NULL;
+      return may_fuse(f->first, f->second, first) && place_between(f, node, count) ? node : NULL;
     }
-    if (!may_move_before(f->first, node)) {
+    if (count == MOST_BETWEEN) {
       return NULL;
     }
+    f->moves[count] = (between){.node = node};
+    f->moves[count].may_be_before = may_move_before(f->first, node) && !reads_stored(f, count);
+    if (!f->moves[count].may_be_before && node->kind != INDIM_NODE_STORE && node->kind != INDIM_NODE_LOAD) {
+      return NULL;
+    }
+    count++;
   }
   return NULL;
 }
@@ -228,12 +308,7 @@ static void fuse_body(fusion *f, indim_loop_body *body) {
       partner = find_partner(f, node);
     }
     if (partner != NULL) {
-      indim_loop_node *between = node->next;
-      fuse(f, body, before, node, partner);
-      while (between != partner && between != node) {  // these are before the loop now
-        before = between;
-        between = between->next;
-      }
+      before = fuse(f, body, before, node, partner);
       continue;
     }
     for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {

@@ -12,6 +12,8 @@ INDIM_CHECKED indim_status indim_passes_run(indim_loop_program *program, const i
 
 // Fuses adjacent loops with equal iteration spaces that share arrays.
 INDIM_CHECKED indim_status indim_pass_loop_fusion(indim_loop_program *program);
+// Takes what a body stored before from registers, and removes the arrays that nobody reads then.
+INDIM_CHECKED indim_status indim_pass_forward(indim_loop_program *program);
 // Unrolls short inner loops, and forwards what they store to later loads.
 INDIM_CHECKED indim_status indim_pass_unroll(indim_loop_program *program);
 // Makes loops parallel whose iterations are independent, where lowering left them serial.

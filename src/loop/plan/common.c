@@ -1,5 +1,5 @@
 // Common subexpressions: a product, a convolution, a reduction or another op with loops of its own that a flow has already is
-// computed once. Equal are items of the same op on equal operands, so each item is first given the one that it equals; but what
+// computed once, and so is a function such as a sine. Equal are items of the same op on equal operands, so each item is first given the one that it equals; but what
 // costs next to nothing stays an item for each user, which computes it where it needs it: one of them, kept, would hold its
 // memory from the first user to the last.
 #include "graph/equal.h"
@@ -86,7 +86,8 @@ indim_status indim_flow_find_equal(indim_flow_maker *m, const indim_instr *instr
 }
 
 bool indim_flow_is_shared(const indim_instr *instr) {
-  return indim_op_class_of(instr->op) == INDIM_OP_CLASS_KERNEL || instr->op == INDIM_OP_GATHER;
+  return indim_op_class_of(instr->op) == INDIM_OP_CLASS_KERNEL || instr->op == INDIM_OP_GATHER ||
+         indim_op_is_function(instr->op);
 }
 
 void indim_flow_note_equal(indim_flow_maker *m, indim_flow_item *item, indim_flow_item *equal) {

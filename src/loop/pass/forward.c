@@ -1,0 +1,128 @@
+// Store-to-load forwarding. Where fused loops write an array and then read it, the value is taken instead of the element in memory,
+// and if that were all readers, the array is gone:
+//
+//   for i in 0..4096 step 16                    for i in 0..4096 step 16
+//     ... v3: f32x16 = sine v2                    ... v3: f32x16 = sine v2
+//     store t[i], v3
+//     v8: f32x16 = load t[i]
+//     v9: f32x16 = multiply v8, v8                v9: f32x16 = multiply v3, v3
+#include "loop/ir/affine.h"
+#include "loop/ir/rewrite.h"
+#include "loop/pass/pass.h"
+
+enum { MOST_STORES = 64 };  // that are remembered
+
+typedef struct forwarding {
+  indim_loop_program *program;
+  indim_loop_builder b;  // keeps the first error
+  indim_arena arena;
+  bool *is_shared;          // whether a storage has bytes of another's
+  indim_value_id *renamed;  // what a load's result is; 0: itself
+  const indim_loop_node *stores[MOST_STORES];
+  int32_t count;
+} forwarding;
+
+// How far |other|'s first element is behind |node|'s; false when that is not a constant.
+static bool distance_of(const forwarding *f, const indim_loop_node *node, const indim_loop_node *other,
+                        int64_t *out_distance) {
+  indim_affine from;
+  indim_affine to;
+  *out_distance = 0;
+  if (node->args[0] == other->args[0]) {
+    return true;
+  }
+  indim_affine_of(f->program, node->args[0], &from);
+  indim_affine_of(f->program, other->args[0], &to);
+  *out_distance = indim_index_add_saturated(to.low, indim_index_mul_saturated(from.low, -1));
+  return from.low == from.high && to.low == to.high && indim_affine_same_terms(&from, &to);
+}
+
+// Elements from the first lane to the last one, or more; at least 1.
+static int64_t span_of(const forwarding *f, const indim_loop_node *store) {
+  int64_t stride = store->u.memory.lane_stride < 0 ? -store->u.memory.lane_stride : store->u.memory.lane_stride;
+  return (f->program->values[store->args[1]].lanes - 1) * stride + 1;
+}
+
+// Whether two stores to one storage certainly write different elements.
+static bool are_apart(const forwarding *f, const indim_loop_node *x, const indim_loop_node *y) {
+  int64_t distance = 0;
+  bool is_plain = f->program->values[x->args[0]].lanes == 1 && f->program->values[y->args[0]].lanes == 1 &&
+                  x->u.memory.lane_stride >= 0 && y->u.memory.lane_stride >= 0;
+  return is_plain && distance_of(f, x, y, &distance) &&
+         (distance >= span_of(f, x) || indim_index_mul_saturated(distance, -1) >= span_of(f, y));
+}
+
+static void note_store(forwarding *f, const indim_loop_node *store) {
+  int32_t kept = 0;
+  for (int32_t i = 0; i < f->count; i++) {
+    bool is_other = f->stores[i]->u.memory.storage != store->u.memory.storage || are_apart(f, f->stores[i], store);
+    f->stores[kept] = f->stores[i];
+    kept += is_other ? 1 : 0;
+  }
+  f->count = kept;
+  bool is_plain = !store->u.memory.has_mask && !f->is_shared[store->u.memory.storage] &&
+                  f->program->values[store->args[0]].lanes == 1;
+  if (is_plain) {
+    f->count = f->count == MOST_STORES ? 0 : f->count;
+    f->stores[f->count++] = store;
+  }
+}
+
+// The value that a load has; 0: unknown.
+static indim_value_id value_of(const forwarding *f, const indim_loop_node *load) {
+  const indim_loop_value *result = &f->program->values[load->first_result];
+  if (load->u.memory.has_mask || load->u.memory.fresh) {
+    return 0;
+  }
+  for (int32_t i = f->count - 1; i >= 0; i--) {
+    const indim_loop_node *store = f->stores[i];
+    int64_t distance = 0;
+    const indim_loop_value *stored = &f->program->values[store->args[1]];
+    if (store->u.memory.storage == load->u.memory.storage && stored->type == result->type &&
+        stored->lanes == result->lanes && store->u.memory.lane_stride == load->u.memory.lane_stride &&
+        f->program->values[load->args[0]].lanes == 1 && distance_of(f, store, load, &distance) && distance == 0) {
+      indim_value_id value = store->args[1];
+      return f->renamed[value] != 0 ? f->renamed[value] : value;
+    }
+  }
+  return 0;
+}
+
+static void forward_in(forwarding *f, indim_loop_body *body) {
+  f->count = 0;
+  for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
+    indim_node_group group = indim_node_group_of(node->kind);
+    if (node->kind == INDIM_NODE_STORE) {
+      note_store(f, node);
+    } else if (node->kind == INDIM_NODE_LOAD) {
+      f->renamed[node->first_result] = value_of(f, node);
+    } else if (group != INDIM_GROUP_VALUE && group != INDIM_GROUP_LOAD) {
+      f->count = 0;
+    }
+    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+      forward_in(f, node->bodies[k]);
+      f->count = 0;
+    }
+  }
+}
+
+indim_status indim_pass_forward(indim_loop_program *program) {
+  forwarding f = {.program = program};
+  indim_loop_builder_init(&f.b, program);
+  indim_arena_init(&f.arena, program->cx);
+  f.renamed = indim_loop_scratch(&f.b, &f.arena, program->value_count, sizeof *f.renamed);
+  f.is_shared = indim_loop_scratch(&f.b, &f.arena, program->storage_count, sizeof *f.is_shared);
+  for (int32_t s = 0; s < program->storage_count && f.b.status == INDIM_OK; s++) {
+    if (program->storages[s]->shares != 0) {
+      f.is_shared[s] = f.is_shared[program->storages[s]->shares - 1] = true;
+    }
+  }
+  if (f.b.status == INDIM_OK) {
+    forward_in(&f, program->body);
+    indim_loop_rename(program->body, 0, program->value_count, f.renamed);
+  }
+  indim_arena_deinit(&f.arena);
+  indim_loop_builder_deinit(&f.b);
+  INDIM_TRY(f.b.status);
+  return indim_pass_dce(program);
+}
