@@ -382,3 +382,29 @@ def walk_until(seed, x, m):
         return i + 1, jnp.where(is_taken, y, x), jnp.where(is_taken, other, low)
 
     return lax.while_loop(lambda s: (s[0] < 500) & (s[2] < 1e3), step, (0, x, x @ precision @ x / 2))
+
+
+@program(f32(5000), f32(5000), f32(5000, 3))
+def rotations(yaw, pitch, x):
+    """A rotation from two angles for each of 5,000 points, as a matrix of sines and cosines, and the points turned by it."""
+
+    def turn(a, b):
+        of_a = jnp.array([[jnp.cos(a), -jnp.sin(a), 0], [jnp.sin(a), jnp.cos(a), 0], [0, 0, 1]])
+        return of_a @ jnp.array([[jnp.cos(b), 0, jnp.sin(b)], [0, 1, 0], [-jnp.sin(b), 0, jnp.cos(b)]])
+
+    r = jax.vmap(turn)(yaw, pitch)
+    return r, jnp.einsum("nij,nj->ni", r, x)
+
+
+@program(uniform(300, 12))
+def reactions(y):
+    """Twelve species in 300 cells, unpacked, six reactions between neighbours in a ring, stacked again; 50 steps."""
+
+    def step(_, y):
+        s = list(y)
+        rates = [0.1 * (i + 1) * s[2 * i] * s[(2 * i + 3) % 12] for i in range(6)]
+        for i, rate in enumerate(rates):
+            s[2 * i], s[2 * i + 1], s[(2 * i + 5) % 12] = s[2 * i] - rate, s[2 * i + 1] + rate, s[(2 * i + 5) % 12] * 0.99
+        return y + 0.01 * (jnp.stack(s) - y)
+
+    return jax.vmap(lambda y: lax.fori_loop(0, 50, step, y))(y)

@@ -1,22 +1,26 @@
 // Coordinates of lanes: base + step * lane while that is exact, else one value per lane. And masks, the guards of
 // coordinates, of one lane or all.
+#include "array/element.h"
 #include "base/size.h"
 #include "loop/nest/element.h"
 
-indim_value_id indim_coord_lanes(indim_element_ctx *k, indim_coord x) {
+// The coordinates of a scalar base in |type|, which has room for them.
+static indim_value_id lanes_of_type(indim_element_ctx *k, indim_coord x, indim_type type) {
   indim_loop_builder *b = &k->l->b;
-  if (indim_coord_value_lanes(k, x.base) > 1) {
-    return x.base;
-  }
-  indim_value_id base = indim_loop_splat(b, x.base, k->lanes);
+  indim_value_id base = indim_loop_splat(b, indim_loop_convert(b, x.base, type), k->lanes);
   if (x.step == 0 || k->lanes == 1) {
     return base;
   }
   uint64_t bits[2 * 256] = {0};
   for (int32_t i = 0; i < k->lanes && i < 256; i++) {
-    bits[2 * i] = (uint64_t)(i * x.step);
+    bits[2 * i] = indim_element_of_int(type, i * x.step).bits;
   }
-  return indim_loop_add(b, base, indim_loop_lanes(b, INDIM_S64, k->lanes, bits));
+  indim_value_id lanes = indim_loop_lanes(b, type, k->lanes, bits);
+  return type == INDIM_S64 ? indim_loop_add(b, base, lanes) : indim_loop_binary(b, INDIM_OP_ADD, base, lanes);
+}
+
+indim_value_id indim_coord_lanes(indim_element_ctx *k, indim_coord x) {
+  return indim_coord_value_lanes(k, x.base) > 1 ? x.base : lanes_of_type(k, x, INDIM_S64);
 }
 
 bool indim_coord_has_lanes(const indim_element_ctx *k, indim_coord x) {
@@ -104,8 +108,12 @@ indim_value_id indim_coord_guard(indim_element_ctx *k, indim_coord x, int64_t lo
   }
   indim_access_note_split(k->l, x, low);
   indim_access_note_split(k->l, x, high + 1);
-  indim_value_id value = indim_coord_has_lanes(k, x) ? indim_coord_lanes(k, x) : x.base;
-  return indim_loop_in_range(b, value, low, high);
+  if (x.step == 0 || indim_coord_value_lanes(k, x.base) > 1 || least < INT32_MIN || most > INT32_MAX) {
+    return indim_loop_in_range(b, indim_coord_has_lanes(k, x) ? indim_coord_lanes(k, x) : x.base, low, high);
+  }
+  // Half as many registers; the type has no range of its own, so that bounds which always hold are left out here.
+  return indim_loop_in_range(b, lanes_of_type(k, x, INDIM_S32), least >= low ? INT32_MIN : low,
+                             most <= high ? INT32_MAX : high);
 }
 
 indim_value_id indim_mask_and(indim_element_ctx *k, indim_value_id x, indim_value_id y) {
