@@ -284,12 +284,17 @@ static bool find_sources(indim_element_ctx *k, const indim_stack *s, const colum
   return true;
 }
 
-// One element of each of |count| vectors in turn, a power of two of them: those of the even ones in turn, and of the odd ones, two by two.
-// For narrow elements that takes few instructions of any processor, where a shuffle of all takes many of most.
-static void interleave(indim_element_ctx *k, int32_t count, indim_value_id *vectors) {
-  int32_t map[INDIM_STACK_LANES];
-  for (int32_t i = 0; i < 2 * k->lanes; i++) {
-    map[i] = i % 2 * k->lanes + i / 2;
+// One unit of |unit| elements of each of |count| vectors in turn, a power of two of them, for each block of |block| elements by itself:
+// those of the even ones in turn, and of the odd ones, two by two.
+static void interleave_units(indim_element_ctx *k, int32_t count, indim_value_id *vectors, int32_t unit,
+                             int32_t block) {
+  int32_t low[INDIM_STACK_LANES];
+  int32_t high[INDIM_STACK_LANES];
+  for (int32_t i = 0; i < k->lanes; i++) {
+    int32_t within = i % block;
+    int32_t from = within / unit % 2 * k->lanes + i / block * block + within / unit / 2 * unit + within % unit;
+    low[i] = from;
+    high[i] = from + block / 2;
   }
   for (int32_t side = 1; side < count; side *= 2) {  // so many are in turn already
     indim_value_id next[INDIM_STACK_ROW];
@@ -297,12 +302,34 @@ static void interleave(indim_element_ctx *k, int32_t count, indim_value_id *vect
     for (int32_t g = 0; g < groups; g++) {  // vectors g and g + groups of those that are in turn
       for (int32_t i = 0; i < side; i++) {
         const indim_value_id pair[] = {vectors[g * side + i], vectors[(g + groups) * side + i]};
-        next[g * 2 * side + 2 * i] = indim_loop_shuffle(&k->l->b, 2, pair, k->lanes, map);
-        next[g * 2 * side + 2 * i + 1] = indim_loop_shuffle(&k->l->b, 2, pair, k->lanes, map + k->lanes);
+        next[g * 2 * side + 2 * i] = indim_loop_shuffle(&k->l->b, 2, pair, k->lanes, low);
+        next[g * 2 * side + 2 * i + 1] = indim_loop_shuffle(&k->l->b, 2, pair, k->lanes, high);
       }
     }
     memcpy(vectors, next, (size_t)count * sizeof *vectors);
   }
+}
+
+// One element of each of |count| vectors in turn, a power of two of them. For narrow elements that takes few instructions of any
+// processor, where a shuffle of all takes many of most: bytes first within the blocks that such instructions stay in, then whole blocks.
+static void interleave(indim_element_ctx *k, int32_t count, indim_value_id *vectors, bool are_bytes) {
+  int32_t block = 16;
+  int32_t blocks = k->lanes / block;
+  if (!are_bytes || k->lanes % block != 0 || (blocks & (blocks - 1)) != 0) {
+    interleave_units(k, count, vectors, 1, k->lanes);
+    return;
+  }
+  interleave_units(k, count, vectors, 1, block);
+  indim_value_id ordered[INDIM_STACK_ROW];
+  int32_t side = blocks < count ? blocks : count;
+  int32_t groups = count / side;
+  for (int32_t g = 0; g < groups; g++) {  // a block of each of these vectors in turn
+    interleave_units(k, side, vectors + g * side, block, k->lanes);
+    for (int32_t i = 0; i < side; i++) {
+      ordered[i * groups + g] = vectors[g * side + i];
+    }
+  }
+  memcpy(vectors, ordered, (size_t)count * sizeof *vectors);
 }
 
 // Vectors of memory from pieces of rows and computed vectors; false if these are so many that stores with a stride are better.
@@ -318,13 +345,15 @@ static bool store_pieces(indim_element_ctx *k, const indim_stack *s) {
   for (int32_t i = 0; i < s->count; i++) {
     has_rows = has_rows || columns[i].rows >= 0;
   }
-  if (s->count <= INTERLEAVED && !has_rows) {
+  int64_t bytes = indim_type_bytes(s->storage->type);
+  bool is_in_turn =
+      !has_rows && (s->count & (s->count - 1)) == 0 && (bytes == 1 || (bytes == 2 && s->count > INTERLEAVED));
+  if (s->count <= INTERLEAVED && !has_rows && !is_in_turn) {
     return false;
   }
-  bool is_in_turn = !has_rows && (s->count & (s->count - 1)) == 0 && indim_type_bytes(s->storage->type) <= 2;
   if (is_in_turn) {
     memcpy(parts, s->values, (size_t)s->count * sizeof *parts);
-    interleave(k, s->count, parts);
+    interleave(k, s->count, parts, bytes == 1);
   }
   for (int32_t j = 0; j < s->count && !is_in_turn; j++) {
     sources from;
