@@ -164,6 +164,17 @@ void *indim_loop_scratch(indim_loop_builder *b, indim_arena *arena, int64_t coun
   return memory;
 }
 
+const bool *indim_loop_shared_storages(indim_loop_builder *b, indim_arena *arena) {
+  const indim_loop_program *program = b->program;
+  bool *is_shared = indim_loop_scratch(b, arena, program->storage_count, sizeof *is_shared);
+  for (int32_t s = 0; s < program->storage_count && is_shared != NULL; s++) {
+    if (program->storages[s]->shares != 0) {
+      is_shared[s] = is_shared[program->storages[s]->shares - 1] = true;
+    }
+  }
+  return is_shared;
+}
+
 bool indim_loop_all_same(int32_t count, const indim_value_id *values) {
   for (int32_t i = 1; i < count; i++) {
     if (values[i] != values[0]) {

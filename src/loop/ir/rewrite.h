@@ -45,6 +45,8 @@ void indim_loop_rename(indim_loop_body *body, indim_value_id first, int32_t coun
 
 // Zeroed memory in an arena of the pass; NULL after a failure, which the builder keeps.
 void *indim_loop_scratch(indim_loop_builder *b, indim_arena *arena, int64_t count, size_t size);
+// For each storage whether it has bytes in common with another; NULL after a failure.
+const bool *indim_loop_shared_storages(indim_loop_builder *b, indim_arena *arena);
 bool indim_loop_all_same(int32_t count, const indim_value_id *values);
 
 #endif  // INDIM_LOOP_REWRITE_H

@@ -4,8 +4,7 @@
 #include "base/size.h"
 #include "loop/nest/element.h"
 
-// The coordinates of a scalar base in |type|, which has room for them.
-static indim_value_id lanes_of_type(indim_element_ctx *k, indim_coord x, indim_type type) {
+indim_value_id indim_coord_lanes_as(indim_element_ctx *k, indim_coord x, indim_type type) {
   indim_loop_builder *b = &k->l->b;
   indim_value_id base = indim_loop_splat(b, indim_loop_convert(b, x.base, type), k->lanes);
   if (x.step == 0 || k->lanes == 1) {
@@ -20,7 +19,7 @@ static indim_value_id lanes_of_type(indim_element_ctx *k, indim_coord x, indim_t
 }
 
 indim_value_id indim_coord_lanes(indim_element_ctx *k, indim_coord x) {
-  return indim_coord_value_lanes(k, x.base) > 1 ? x.base : lanes_of_type(k, x, INDIM_S64);
+  return indim_coord_value_lanes(k, x.base) > 1 ? x.base : indim_coord_lanes_as(k, x, INDIM_S64);
 }
 
 bool indim_coord_has_lanes(const indim_element_ctx *k, indim_coord x) {
@@ -112,7 +111,7 @@ indim_value_id indim_coord_guard(indim_element_ctx *k, indim_coord x, int64_t lo
     return indim_loop_in_range(b, indim_coord_has_lanes(k, x) ? indim_coord_lanes(k, x) : x.base, low, high);
   }
   // Half as many registers; the type has no range of its own, so that bounds which always hold are left out here.
-  return indim_loop_in_range(b, lanes_of_type(k, x, INDIM_S32), least >= low ? INT32_MIN : low,
+  return indim_loop_in_range(b, indim_coord_lanes_as(k, x, INDIM_S32), least >= low ? INT32_MIN : low,
                              most <= high ? INT32_MAX : high);
 }
 

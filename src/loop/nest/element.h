@@ -25,6 +25,8 @@ static inline int32_t indim_coord_value_lanes(const indim_element_ctx *k, indim_
 bool indim_coord_has_lanes(const indim_element_ctx *k, indim_coord x);
 // The coordinate as a value with one number per lane.
 indim_value_id indim_coord_lanes(indim_element_ctx *k, indim_coord x);
+// The same in another integer type, whose sums wrap, if the base is a scalar.
+indim_value_id indim_coord_lanes_as(indim_element_ctx *k, indim_coord x, indim_type type);
 indim_coord indim_coord_const(indim_element_ctx *k, int64_t value);
 indim_coord indim_coord_add(indim_element_ctx *k, indim_coord x, indim_coord y);
 indim_coord indim_coord_scale(indim_element_ctx *k, indim_coord x, int64_t factor, int64_t constant);

@@ -160,13 +160,7 @@ static indim_value_id iota(indim_element_ctx *k, indim_flow_item *item, const in
     return indim_loop_convert(b, indim_coord_lanes(k, x), type);
   }
   indim_type iota_type = is_float ? INDIM_S32 : type;
-  uint64_t bits[2 * 256] = {0};
-  for (int32_t i = 0; i < k->lanes; i++) {
-    bits[2 * i] = indim_element_of_int(iota_type, i * x.step).bits;
-  }
-  indim_value_id base = indim_loop_splat(b, indim_loop_convert(b, x.base, iota_type), k->lanes);
-  indim_value_id sum = indim_loop_binary(b, INDIM_OP_ADD, base, indim_loop_lanes(b, iota_type, k->lanes, bits));
-  return indim_loop_convert(b, sum, type);
+  return indim_loop_convert(b, indim_coord_lanes_as(k, x, iota_type), type);
 }
 
 static indim_value_id dynamic_slice(indim_element_ctx *k, indim_flow_item *item, const indim_coord *index,

@@ -16,26 +16,11 @@ typedef struct forwarding {
   indim_loop_program *program;
   indim_loop_builder b;  // keeps the first error
   indim_arena arena;
-  bool *is_shared;          // whether a storage has bytes of another's
+  const bool *is_shared;    // whether a storage has bytes in common with another
   indim_value_id *renamed;  // what a load's result is; 0: itself
   const indim_loop_node *stores[MOST_STORES];
   int32_t count;
 } forwarding;
-
-// How far |other|'s first element is behind |node|'s; false when that is not a constant.
-static bool distance_of(const forwarding *f, const indim_loop_node *node, const indim_loop_node *other,
-                        int64_t *out_distance) {
-  indim_affine from;
-  indim_affine to;
-  *out_distance = 0;
-  if (node->args[0] == other->args[0]) {
-    return true;
-  }
-  indim_affine_of(f->program, node->args[0], &from);
-  indim_affine_of(f->program, other->args[0], &to);
-  *out_distance = indim_index_add_saturated(to.low, indim_index_mul_saturated(from.low, -1));
-  return from.low == from.high && to.low == to.high && indim_affine_same_terms(&from, &to);
-}
 
 // Elements from the first lane to the last one, or more; at least 1.
 static int64_t span_of(const forwarding *f, const indim_loop_node *store) {
@@ -48,7 +33,7 @@ static bool are_apart(const forwarding *f, const indim_loop_node *x, const indim
   int64_t distance = 0;
   bool is_plain = f->program->values[x->args[0]].lanes == 1 && f->program->values[y->args[0]].lanes == 1 &&
                   x->u.memory.lane_stride >= 0 && y->u.memory.lane_stride >= 0;
-  return is_plain && distance_of(f, x, y, &distance) &&
+  return is_plain && indim_affine_distance(f->program, x->args[0], y->args[0], &distance) &&
          (distance >= span_of(f, x) || indim_index_mul_saturated(distance, -1) >= span_of(f, y));
 }
 
@@ -80,7 +65,8 @@ static indim_value_id value_of(const forwarding *f, const indim_loop_node *load)
     const indim_loop_value *stored = &f->program->values[store->args[1]];
     if (store->u.memory.storage == load->u.memory.storage && stored->type == result->type &&
         stored->lanes == result->lanes && store->u.memory.lane_stride == load->u.memory.lane_stride &&
-        f->program->values[load->args[0]].lanes == 1 && distance_of(f, store, load, &distance) && distance == 0) {
+        f->program->values[load->args[0]].lanes == 1 &&
+        indim_affine_distance(f->program, store->args[0], load->args[0], &distance) && distance == 0) {
       indim_value_id value = store->args[1];
       return f->renamed[value] != 0 ? f->renamed[value] : value;
     }
@@ -111,12 +97,7 @@ indim_status indim_pass_forward(indim_loop_program *program) {
   indim_loop_builder_init(&f.b, program);
   indim_arena_init(&f.arena, program->cx);
   f.renamed = indim_loop_scratch(&f.b, &f.arena, program->value_count, sizeof *f.renamed);
-  f.is_shared = indim_loop_scratch(&f.b, &f.arena, program->storage_count, sizeof *f.is_shared);
-  for (int32_t s = 0; s < program->storage_count && f.b.status == INDIM_OK; s++) {
-    if (program->storages[s]->shares != 0) {
-      f.is_shared[s] = f.is_shared[program->storages[s]->shares - 1] = true;
-    }
-  }
+  f.is_shared = indim_loop_shared_storages(&f.b, &f.arena);
   if (f.b.status == INDIM_OK) {
     forward_in(&f, program->body);
     indim_loop_rename(program->body, 0, program->value_count, f.renamed);

@@ -220,16 +220,16 @@ static void strip_mine_body(fusion *f, indim_loop_body *body) {
 
 // Driver ---------------------------------------------------------------------------------------------------------------------
 
-// Whether a node between two loops may be moved behind the second.
+// Whether a node between two loops, a load, a store or a value, may be moved behind the second.
 static bool may_move_behind(indim_footprints *second, const indim_loop_node *node) {
   indim_effect effects[INDIM_MAX_EFFECTS];
-  bool is_moved = node->kind == INDIM_NODE_LOAD || node->kind == INDIM_NODE_STORE ||
-                  indim_node_group_of(node->kind) == INDIM_GROUP_VALUE;
-  int32_t count = is_moved ? indim_loop_effects(second->program, node, effects) : 0;
+  int32_t count = indim_loop_effects(second->program, node, effects);
   for (int32_t i = 0; i < count; i++) {
-    is_moved = is_moved && indim_footprints_miss(second, &effects[i]);
+    if (!indim_footprints_miss(second, &effects[i])) {
+      return false;
+    }
   }
-  return is_moved;
+  return true;
 }
 
 // Notes of the |count| nodes between two loops those that |user| takes values from.

@@ -475,12 +475,7 @@ static void make_arrays(unrolling *u) {
   u->renamed = indim_loop_scratch(&u->b, &u->arena, u->limit, sizeof *u->renamed);
   u->memory = indim_loop_scratch(&u->b, &u->arena, program->storage_count, sizeof *u->memory);
   u->version = indim_loop_scratch(&u->b, &u->arena, program->storage_count, sizeof *u->version);
-  bool *is_shared = indim_loop_scratch(&u->b, &u->arena, program->storage_count, sizeof *is_shared);
-  for (int32_t s = 0; s < program->storage_count && u->b.status == INDIM_OK; s++) {
-    if (program->storages[s]->shares != 0) {
-      is_shared[s] = is_shared[program->storages[s]->shares - 1] = true;
-    }
-  }
+  const bool *is_shared = indim_loop_shared_storages(&u->b, &u->arena);
   for (int32_t s = 0; s < program->storage_count && u->b.status == INDIM_OK; s++) {
     const indim_storage *storage = program->storages[s];
     if (storage->kind == INDIM_STORAGE_SCRATCH && !is_shared[s] && storage->elements <= MOST_ELEMENTS) {

@@ -1,7 +1,7 @@
 // Common subexpressions: a product, a convolution, a reduction or another op with loops of its own that a flow has already is
-// computed once, and so is a function such as a sine. Equal are items of the same op on equal operands, so each item is first given the one that it equals; but what
-// costs next to nothing stays an item for each user, which computes it where it needs it: one of them, kept, would hold its
-// memory from the first user to the last.
+// computed once, and so is a function such as a sine. Equal are items of the same op on equal operands, so each item is first given
+// the one that it equals; but what costs next to nothing stays an item for each user, which computes it where it needs it: one of
+// them, kept, would hold its memory from the first user to the last.
 #include "graph/equal.h"
 #include "loop/ir/build.h"
 #include "loop/ir/op.h"

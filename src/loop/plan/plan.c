@@ -54,6 +54,7 @@ typedef struct asked {
   bool by_registers;  // an array in registers, or control that carries it
   bool by_memory;     // an op that reads memory
   bool as_result;
+  bool is_kept;         // known before anything is placed: users do not compute it
   int32_t root;         // the one kernel that computes it; -1: none yet, -2: several
   int32_t elementwise;  // times an element is computed for users at the same index
   int32_t moved;        // and for all others together
@@ -234,36 +235,33 @@ static indim_placement place_op(indim_lowering *l, indim_flow_item *item, const 
 
 // Whether it is known before anything is placed that an operand is not computed where it is used: the flow's results, what a kernel
 // or another flow reads, and single elements.
-static void note_kept(const indim_flow *flow, bool *is_kept) {
-  for (int32_t i = 0; i < flow->result_count; i++) {
-    is_kept[flow->results[i]->index] = true;
-  }
+static void note_kept(const indim_flow *flow, asked *list) {
   for (int32_t i = 0; i < flow->item_count; i++) {
     const indim_flow_item *item = flow->items[i];
     bool is_single = indim_shape_is_array(item->shape) && indim_shape_element_count(item->shape) == 1;
-    is_kept[i] = is_kept[i] || !is_inlinable(item) || is_single;
+    list[i].is_kept = list[i].is_kept || list[i].as_result || !is_inlinable(item) || is_single;
     for (int32_t k = 0; k < item->operand_count && !is_inlinable(item); k++) {
-      bool takes_elements = item->flow_count == 0 && indim_lower_takes_elements(item, k);
-      is_kept[item->operands[k]->index] = is_kept[item->operands[k]->index] || !takes_elements;
+      asked *a = &list[item->operands[k]->index];
+      a->is_kept = a->is_kept || item->flow_count > 0 || !indim_lower_takes_elements(item, k);
     }
-  }
-}
-
-// The costs, as if all were inline that may be.
-static void fill_costs(indim_flow *flow, const bool *is_kept) {
-  for (int32_t i = 0; i < flow->item_count; i++) {
-    indim_flow_item *item = flow->items[i];
-    int64_t cost = item->kind == INDIM_FLOW_OP ? indim_op_cost(item->instr->op, item->shape->type) : 0;
-    for (int32_t k = 0; k < item->operand_count; k++) {
-      const indim_flow_item *operand = item->operands[k];
-      cost += is_kept[operand->index] ? 0 : operand->cost / repeats_along_row(item);
-    }
-    item->cost = (int32_t)(cost > MAX_COST ? MAX_COST : cost);
   }
 }
 
 static int64_t own_cost(const indim_flow_item *item) {
   return item->kind == INDIM_FLOW_OP ? indim_op_cost(item->instr->op, item->shape->type) : 0;
+}
+
+// The costs, as if all were inline that may be.
+static void fill_costs(indim_flow *flow, const asked *list) {
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    indim_flow_item *item = flow->items[i];
+    int64_t cost = own_cost(item);
+    for (int32_t k = 0; k < item->operand_count; k++) {
+      const indim_flow_item *operand = item->operands[k];
+      cost += list[operand->index].is_kept ? 0 : operand->cost / repeats_along_row(item);
+    }
+    item->cost = (int32_t)(cost > MAX_COST ? MAX_COST : cost);
+  }
 }
 
 // Room for walks over what is inline: which walk has seen an item last, and what it is still to look at.
@@ -403,8 +401,7 @@ static void count_use(const indim_flow_item *user, indim_flow_item *item) {
 
 void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
   asked *list = indim_lower_alloc(l, flow->item_count, sizeof *list);
-  bool *is_kept = indim_lower_alloc(l, flow->item_count, sizeof *is_kept);
-  if (list == NULL || is_kept == NULL) {
+  if (list == NULL) {
     return;
   }
   bool registers = indim_lower_is_enabled(l, INDIM_DECISION_REGISTERS);
@@ -415,8 +412,8 @@ void indim_plan_flow(indim_lowering *l, indim_flow *flow) {
     list[flow->results[i]->index].as_result = true;
     count_use(NULL, flow->results[i]);
   }
-  note_kept(flow, is_kept);
-  fill_costs(flow, is_kept);
+  note_kept(flow, list);
+  fill_costs(flow, list);
   for (int32_t i = flow->item_count - 1; i >= 0; i--) {
     indim_flow_item *item = flow->items[i];
     bool needed = is_used(&list[i]) || item->has_effect;
