@@ -34,6 +34,7 @@ if(INDIM_GNU_LIKE)
     ${PROJECT_SOURCE_DIR}/src/run/convolution_block.c ${PROJECT_SOURCE_DIR}/src/run/convolution_narrow.c
     ${PROJECT_SOURCE_DIR}/src/run/fft_kernels.c
     ${PROJECT_SOURCE_DIR}/src/run/sort.c ${PROJECT_SOURCE_DIR}/src/linalg/lanes.c
+    ${PROJECT_SOURCE_DIR}/src/linalg/substitute.c
     PROPERTIES COMPILE_OPTIONS "${kernel_options}"
   )
 endif()

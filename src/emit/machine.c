@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <pthread.h>
 
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 
 enum { MOST_FEATURES = 4096, MOST_TRIPLE = 128, MOST_SHARED_CACHE = 16 << 20 };
@@ -191,10 +192,22 @@ static LLVMTargetMachineRef kept;
 
 static bool is_kept_for(const indim_target *target) { return target->features == features && !target->is_plain; }
 
+// LLVM's options are the process's: ours are set in a copy of it that is linked in and nobody else's. Moving masks between kinds
+// of registers takes a tenth of the compilation of long functions, and few of ours have one that moves. On first use, as LLVM's own
+// constructors may run after ours.
+static void set_options(void) {
+#if defined(INDIM_LLVM_IS_OWN) && defined(__x86_64__)
+  static const char *const options[] = {"indim", "-disable-x86-domain-reassignment"};
+  LLVMParseCommandLineOptions((int)(sizeof options / sizeof options[0]), options, "");
+#endif
+}
+
 indim_status indim_machine_create(indim_ctx *cx, const indim_target *target, bool is_for_code,
                                   LLVMTargetMachineRef *out_machine) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
   LLVMTargetMachineRef none = NULL;
   *out_machine = NULL;
+  pthread_once(&once, set_options);
   if (is_for_code && is_kept_for(target)) {
     __atomic_exchange(&kept, &none, out_machine, __ATOMIC_ACQ_REL);
   }

@@ -2,10 +2,11 @@
 #include "linalg/service.h"
 
 #include "linalg/lanes.h"
+#include "linalg/substitute.h"
 
 bool indim_linalg_wants_library(const indim_host_lapack *numbers) {
   indim_linalg_call call = indim_linalg_from_host(numbers);
-  return indim_lapack_wants(&call);
+  return indim_lapack_wants(&call) && !indim_substitute_takes(&call);
 }
 
 // A matrix that the library does not take is computed by math/.
@@ -26,6 +27,10 @@ static indim_status run_some(indim_ctx *cx, const indim_lapack *library, const i
                              int64_t end, void *const *arrays) {
   if (indim_lanes_takes(call, call->batch)) {  // whatever a piece has: the same bits for any number of threads
     return indim_lanes_run(cx, call, begin, end, arrays);
+  }
+  if (indim_substitute_takes(call)) {
+    enum { WIDEST = 64 };
+    return indim_substitute_run(cx, WIDEST, call, begin, end, arrays);
   }
   indim_lapack_job *job = NULL;
   INDIM_TRY(indim_lapack_begin(cx, library, call, &job));

@@ -24,7 +24,7 @@ typedef struct indim_product {
   int32_t column_dim;  // the same of the other operand's where lanes are of the batch; -1: none
   int32_t rows, columns;
   int64_t first_row, first_column;
-  int32_t copies;  // of the innermost steps, beside the first, from unrolled loops
+  int64_t copies;  // of the innermost steps, from unrolled loops
   indim_access_list *list;
 } indim_product;
 

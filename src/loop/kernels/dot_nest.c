@@ -18,6 +18,12 @@ static void set_place(const indim_product *p, indim_coord *index, const indim_co
   }
 }
 
+// Whether the steps along a contracted dimension are so few that each is code of its own; |copies|: of those around it.
+static bool is_unrolled(const indim_product *p, int32_t dim, int64_t copies) {
+  int32_t most = indim_type_is_complex(p->sum) ? INDIM_COST_COMPLEX_COPIES : INDIM_COST_PRODUCT_COPIES / p->columns;
+  return p->sizes[dim] <= INDIM_COST_UNROLLED_LOOP && copies * p->sizes[dim] <= most;
+}
+
 // Accumulates the sums of a tile of |rows| by p->columns over the contracted dimensions from |dim| on.
 static void accumulate(indim_product *p, indim_element_ctx *k, int32_t dim, indim_coord *index, int32_t rows,
                        indim_value_id *sums) {
@@ -40,10 +46,9 @@ static void accumulate(indim_product *p, indim_element_ctx *k, int32_t dim, indi
     memcpy(index, base, sizeof base);
     return;
   }
-  int32_t most = indim_type_is_complex(p->sum) ? INDIM_COST_COMPLEX_COPIES : INDIM_COST_PRODUCT_COPIES / p->columns;
-  if (p->sizes[dim] <= INDIM_COST_UNROLLED_LOOP && (p->copies + 1) * p->sizes[dim] <= most) {
-    int32_t copies = p->copies;
-    p->copies = (copies + 1) * (int32_t)p->sizes[dim] - 1;
+  if (is_unrolled(p, dim, p->copies)) {
+    int64_t copies = p->copies;
+    p->copies *= p->sizes[dim];
     for (int64_t i = 0; i < p->sizes[dim]; i++) {
       index[dim] = (indim_coord){indim_loop_index(b, i), 0};
       accumulate(p, k, dim + 1, index, rows, sums);
@@ -251,6 +256,35 @@ static void output_body(indim_nest *nest, indim_element_ctx *k, const indim_coor
   }
 }
 
+// Whether a tile has a loop over its steps.
+static bool has_loop(const indim_product *p) {
+  bool is_lane = p->vector_dim >= p->out_rank && p->vector_dim < p->rank;
+  bool has = is_lane && p->sizes[p->vector_dim] >= 2 * (int64_t)p->lanes;
+  int64_t copies = 1;
+  for (int32_t d = p->out_rank; d < p->rank; d++) {
+    bool is_step = p->sizes[d] > 1 && d != p->vector_dim;
+    has = has || (is_step && !is_unrolled(p, d, copies));
+    copies *= is_step && !has ? p->sizes[d] : 1;
+  }
+  return has;
+}
+
+// How many times a row of tiles has the code of one: for whole vectors, and for each piece of what is left.
+static int32_t pieces_of_row(const indim_product *p) {
+  int64_t extent = p->vector_dim < p->out_rank ? p->sizes[p->vector_dim] : 1;
+  int64_t done = extent / p->lanes * p->lanes;
+  int32_t pieces = done > 0 ? 1 : 0;
+  for (int32_t lanes = 0; (lanes = indim_piece_lanes(extent - done, p->lanes)) > 0; done += lanes) {
+    pieces++;
+  }
+  return pieces;
+}
+
+// Whether one copy of the tiles' code is as good as one for each row of them, which would be long.
+static bool wants_one_copy(const indim_product *p, int64_t row_tiles) {
+  return has_loop(p) && row_tiles * pieces_of_row(p) > INDIM_COST_UNROLLED_LOOP;
+}
+
 // Whether threads share as much where loops over few tiles are not unrolled: the loop around vectors is an inner one then.
 static bool keeps_threads(const indim_nest *nest) {
   return indim_nest_outer_is_parallel(nest) || !indim_nest_worth_threads(nest, indim_nest_elements(nest));
@@ -278,13 +312,15 @@ static void run_tiles(indim_product *p, int64_t row_tiles, int64_t column_tiles,
   nest.unroll = 1;
   nest.may_thread = true;
   p->rows = rows;
+  p->copies = 1;
   if (p->row_dim >= 0) {
     nest.sizes[p->row_dim] = row_tiles;
   }
   if (p->column_dim >= 0) {
     nest.sizes[p->column_dim] = column_tiles;
   }
-  nest.is_long = indim_type_is_complex(p->sum) || (rows * p->columns > INDIM_COST_PRODUCT_ROWS && keeps_threads(&nest));
+  bool is_long = rows * p->columns > INDIM_COST_PRODUCT_ROWS || wants_one_copy(p, row_tiles);
+  nest.is_long = indim_type_is_complex(p->sum) || (is_long && keeps_threads(&nest));
   indim_nest_run(&nest);
 }
 
