@@ -537,3 +537,18 @@ def edge_softmax(w, left, right, x, senders, receivers):
     e = jnp.exp(scores - jax.ops.segment_max(scores, receivers, 300)[receivers])
     share = e / jax.ops.segment_sum(e, receivers, 300)[receivers]
     return nn.elu(jax.ops.segment_sum(share[..., None] * h[senders], receivers, 300).reshape(300, 32))
+
+
+@program(f32(4, 37, 54), f32(54, 54), f32(54, 54), f32(54, 54), f32(37, 9))
+def rotary_heads(x, wq, wk, wv, angle):
+    """Attention of three heads of 18 over 37 tokens, whose halves of queries and keys are turned by the token's angles."""
+
+    def turned(y):
+        y, z = jnp.split(y, 2, -1)
+        return jnp.concatenate([y * jnp.cos(angle) - z * jnp.sin(angle), z * jnp.cos(angle) + y * jnp.sin(angle)], -1)
+
+    def attend(x):
+        q, k, v = ((w @ x.T / 7).T.reshape(37, 3, 18).swapaxes(0, 1) for w in (wq, wk, wv))
+        return jnp.einsum("hqk,hkd->qhd", nn.softmax(turned(q) @ turned(k).swapaxes(-1, -2) / 4), v).reshape(37, 54)
+
+    return jax.vmap(attend)(x)

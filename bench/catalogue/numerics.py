@@ -408,3 +408,30 @@ def reactions(y):
         return y + 0.01 * (jnp.stack(s) - y)
 
     return jax.vmap(lambda y: lax.fori_loop(0, 50, step, y))(y)
+
+
+@program(f64(80, 80), f64(80), f64(100))
+def implicit_steps(a, load, gusts):
+    """A vibrating structure of 80 unknowns, 100 implicit steps of Newmark's: each a solution with one Cholesky factor."""
+    stiff = a @ a.T / 80 + 4 * jnp.eye(80)
+    factor = jax.scipy.linalg.cho_factor(jnp.eye(80) + 0.25 * 0.01 * stiff)
+
+    def step(state, gust):
+        u, v, a = state
+        guess, v = u + 0.1 * v + 0.25 * 0.01 * a, v + 0.05 * a
+        a = jax.scipy.linalg.cho_solve(factor, gust * load - stiff @ guess)
+        return (guess + 0.25 * 0.01 * a, v + 0.05 * a, a), guess[0]
+
+    zero = jnp.zeros(80)
+    return lax.scan(step, (zero, zero, zero), gusts)
+
+
+@program(f32(3, 4, 11, 11))
+def inverse_iterations(a):
+    """Pseudo-inverses of twelve 11 x 11 matrices by six iterations of third order, as an attention by landmarks makes them."""
+    a = jax.nn.softmax(a)
+    z = a.swapaxes(-1, -2) / (jnp.max(a.sum(-2)) * jnp.max(a.sum(-1)))
+    for _ in range(6):
+        az = a @ z
+        z = 0.25 * z @ (13 * jnp.eye(11) - az @ (15 * jnp.eye(11) - az @ (7 * jnp.eye(11) - az)))
+    return z

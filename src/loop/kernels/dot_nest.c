@@ -285,11 +285,6 @@ static bool wants_one_copy(const indim_product *p, int64_t row_tiles) {
   return has_loop(p) && row_tiles * pieces_of_row(p) > INDIM_COST_UNROLLED_LOOP;
 }
 
-// Whether threads share as much where loops over few tiles are not unrolled: the loop around vectors is an inner one then.
-static bool keeps_threads(const indim_nest *nest) {
-  return indim_nest_outer_is_parallel(nest) || !indim_nest_worth_threads(nest, indim_nest_elements(nest));
-}
-
 // The tiles of |rows| by p->columns.
 static void run_tiles(indim_product *p, int64_t row_tiles, int64_t column_tiles, int32_t rows) {
   indim_nest nest = {.l = p->l, .rank = p->out_rank, .body = output_body, .user = p, .list = p->list};
@@ -320,7 +315,7 @@ static void run_tiles(indim_product *p, int64_t row_tiles, int64_t column_tiles,
     nest.sizes[p->column_dim] = column_tiles;
   }
   bool is_long = rows * p->columns > INDIM_COST_PRODUCT_ROWS || wants_one_copy(p, row_tiles);
-  nest.is_long = indim_type_is_complex(p->sum) || (is_long && keeps_threads(&nest));
+  nest.is_long = indim_type_is_complex(p->sum) || (is_long && indim_nest_keeps_threads(&nest));
   indim_nest_run(&nest);
 }
 

@@ -390,6 +390,8 @@ static void run_output(indim_reduction *r) {
     }
     at++;
   }
+  nest.is_long = indim_reduce_is_by_rows(r) && r->sizes[r->vector_dim] / r->lanes >= INDIM_COST_LONG_LOOP &&
+                 indim_nest_keeps_threads(&nest);
   indim_nest_run(&nest);
 }
 

@@ -147,8 +147,9 @@ indim_value_id indim_nest_before_line(const indim_nest *nest, const indim_coord 
 int64_t indim_nest_elements(const indim_nest *nest);
 // Whether a loop over so many elements should be parallel: only outermost loops are.
 bool indim_nest_worth_threads(const indim_nest *nest, int64_t elements);
-// Whether the outermost loop around its vectors, if that is not unrolled, is shared by threads. Sizes and order are all it needs.
-bool indim_nest_outer_is_parallel(const indim_nest *nest);
+// Whether threads share as much where loops over few iterations are not unrolled: the loop around vectors is an inner one then.
+// Sizes and order are all it needs.
+bool indim_nest_keeps_threads(const indim_nest *nest);
 // A loop over low to high; with |threads| a parallel loop over pieces around it, so that each piece has its own panels.
 indim_value_id indim_nest_pieces_begin(indim_nest *nest, int64_t low, int64_t high, bool threads);
 void indim_nest_pieces_end(indim_nest *nest, bool threads);

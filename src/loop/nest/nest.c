@@ -437,12 +437,18 @@ static bool has_edges(const indim_nest *nest) {
          (nest->sizes[nest->vector_dim] % nest->lanes != 0 || nest->sizes[nest->transpose_dim] % nest->lanes != 0);
 }
 
+// Whether copies of the body would be loops along the vector dimension that run long: one is as fast.
+static bool has_long_loop(const indim_nest *nest) {
+  return nest->vector_dim >= 0 && !nest->transposes && indim_nest_keeps_threads(nest) &&
+         nest->sizes[nest->vector_dim] / nest->lanes / nest->unroll >= INDIM_COST_LONG_LOOP;
+}
+
 // The limit on copies of the body from unrolled small loops.
 static int32_t max_copies(const indim_nest *nest) {
-  return nest->is_long || has_edges(nest)       ? 1
-         : nest->cost <= INDIM_COST_MANY_COPIES ? 64
-         : nest->cost <= INDIM_COST_SOME_COPIES ? 16
-                                                : 4;
+  return nest->is_long || has_edges(nest) || has_long_loop(nest) ? 1
+         : nest->cost <= INDIM_COST_MANY_COPIES                  ? 64
+         : nest->cost <= INDIM_COST_SOME_COPIES                  ? 16
+                                                                 : 4;
 }
 
 indim_value_id indim_nest_pieces_begin(indim_nest *nest, int64_t low, int64_t high, bool threads) {
@@ -485,7 +491,7 @@ static bool is_parallel(const indim_nest *nest, int64_t count, int64_t within) {
   return indim_nest_worth_threads(nest, within * count) && (count >= 2 * INDIM_NEST_PIECES || is_long);
 }
 
-bool indim_nest_outer_is_parallel(const indim_nest *nest) {
+static bool outer_is_parallel(const indim_nest *nest) {
   for (int32_t p = 0; p < nest->rank; p++) {
     int64_t count = nest->sizes[nest->order[p]];
     if (count > 1 && nest->order[p] != nest->vector_dim) {
@@ -493,6 +499,10 @@ bool indim_nest_outer_is_parallel(const indim_nest *nest) {
     }
   }
   return false;
+}
+
+bool indim_nest_keeps_threads(const indim_nest *nest) {
+  return outer_is_parallel(nest) || !indim_nest_worth_threads(nest, indim_nest_elements(nest));
 }
 
 static void run_loop(indim_nest *nest, int32_t position, indim_coord *index, int64_t low, int64_t high,
