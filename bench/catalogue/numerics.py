@@ -435,3 +435,9 @@ def inverse_iterations(a):
         az = a @ z
         z = 0.25 * z @ (13 * jnp.eye(11) - az @ (15 * jnp.eye(11) - az @ (7 * jnp.eye(11) - az)))
     return z
+
+
+@program(f32(20_000, 5), f32(5), uniform(5, low=0.5, high=1.0))
+def densities(x, mean, scale):
+    """Densities of five normal variables, each with its own parameters, and the quantiles of as many logistic ones."""
+    return jnp.exp(-0.5 * ((x - mean) / scale) ** 2), jax.scipy.special.ndtri(jax.nn.sigmoid(x * scale + mean))

@@ -323,6 +323,54 @@ static void prefer_interleaved(indim_nest *nest) {
   }
 }
 
+// What the elements of a row take beside the body if the vectors are along |dim| and not along rows, so that those of an array
+// with rows lie apart: its lanes are moved one by one, and where the arrays do not stay in a cache near, each pass over a column
+// of them reads all lines again.
+static int64_t cost_of_apart(const indim_nest *nest, int32_t dim, int64_t row) {
+  enum { MOVED = 2, LINE = 8 };  // operations for a lane, for a line of memory
+  bool is_near = indim_nest_bytes(nest) <= nest->l->target->cache_bytes[1];
+  int64_t each = 0;  // in INDIM_TARGET_LINE
+  for (int32_t i = 0; i < nest->list->count; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    bool is_found = access->strides == NULL;  // by an index in memory
+    int64_t stride = is_found ? INDIM_TARGET_LINE : indim_index_abs(access->strides[dim]);
+    bool is_moved = is_found ? indim_access_is_adjacent(access, nest->vector_dim) : stride > 1;
+    int64_t bytes = is_near ? 0 : stride * indim_type_bytes(access->storage->type);
+    bytes = bytes < INDIM_TARGET_LINE ? bytes : INDIM_TARGET_LINE;
+    each += is_moved ? MOVED * INDIM_TARGET_LINE + LINE * bytes * (access->item == NULL ? 2 : 1) : 0;
+  }
+  return row * each / INDIM_TARGET_LINE;
+}
+
+// Rows shorter than a vector, along the vector dimension, take the body once for each power of two in their length. One vector of a
+// whole row takes it once, and vectors along a longer dimension less, if the body is long enough for what they move.
+static void fill_lanes(indim_nest *nest) {
+  int32_t dim = nest->vector_dim;
+  bool is_plain = dim >= 0 && !nest->transposes && nest->stacked == 0 && !nest->list->is_full;
+  int64_t row = is_plain ? nest->sizes[dim] : 0;
+  if (row < 2 || row >= nest->lanes || nest->cost < INDIM_COST_FULL_LANES ||
+      indim_nest_longest_segment(nest, dim) != row) {
+    return;
+  }
+  int32_t pieces = 0;
+  for (int32_t lanes = 0, done = 0; (lanes = indim_piece_lanes(row - done, nest->lanes)) > 0; done += lanes) {
+    pieces++;
+  }
+  int64_t least = indim_index_mul_saturated(nest->cost, pieces) * 3 / 4;
+  for (int32_t d = 0; d < nest->rank; d++) {
+    int64_t cost = indim_index_mul_saturated(nest->cost, row) / nest->lanes + cost_of_apart(nest, d, row);
+    if (d != dim && indim_nest_longest_segment(nest, d) >= 2 * (int64_t)nest->lanes && cost < least) {
+      nest->vector_dim = d;
+      least = cost;
+    }
+  }
+  if (pieces > 1 && nest->cost < least) {
+    nest->vector_dim = dim;
+    nest->lanes = (int32_t)row;
+    nest->unroll = 1;
+  }
+}
+
 // The dimension of a few arrays that are put side by side: what they share is computed once for a row. -1: none.
 static int32_t stacked_dim(const indim_nest *nest, const filling *f) {
   int32_t p = f->part.rank - 1;
@@ -422,6 +470,7 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     }
     prefer_interleaved(&nest);
     nest.stacked = stacked_dim(&nest, &f) + 1;
+    fill_lanes(&nest);
     limit_unroll(&nest);
     bool is_wide = nest.stacked > 0 && nest.sizes[nest.stacked - 1] > 2;  // a body has as many vectors
     nest.unroll = is_wide ? 1 : nest.unroll;

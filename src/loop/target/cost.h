@@ -73,6 +73,8 @@ enum {
 enum {
   // Loops of at most so many iterations are unrolled while they are built. points_3x3, rigid_body_step.
   INDIM_COST_UNROLLED_LOOP = 4,
+  // Operations for each element from which on rows shorter than a vector are worth moves that fill its lanes. numerics.densities.
+  INDIM_COST_FULL_LANES = 20,
   // One copy of a loop of so many vectors takes as long as one for each iteration of the loop around it. argmax of rows.
   INDIM_COST_LONG_LOOP = 16,
   // Up to the first cost per element 64 copies of a body are built in unrolled loops, up to the second 16, then 4: code
