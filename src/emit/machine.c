@@ -194,9 +194,9 @@ static bool is_kept_for(const indim_target *target) { return target->features ==
 
 // LLVM's options are the process's: ours are set in a copy of it that is linked in and nobody else's. Moving masks between kinds
 // of registers takes a tenth of the compilation of long functions, and few of ours have one that moves. On first use, as LLVM's own
-// constructors may run after ours.
+// constructors may run after ours; the loader's lock orders this after them, which ThreadSanitizer does not see.
 static void set_options(void) {
-#if defined(INDIM_LLVM_IS_OWN) && defined(__x86_64__)
+#if defined(INDIM_LLVM_IS_OWN) && defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
   static const char *const options[] = {"indim", "-disable-x86-domain-reassignment"};
   LLVMParseCommandLineOptions((int)(sizeof options / sizeof options[0]), options, "");
 #endif
