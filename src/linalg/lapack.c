@@ -305,10 +305,6 @@ void indim_lapack_end(indim_lapack_job *job) {
 
 // One matrix ---------------------------------------------------------------------------------------------------------
 
-static char *matrix_at(const indim_linalg_array *a, int64_t number, void *array) {
-  return (char *)array + (a->is_batched ? (size_t)number * bytes_of(a) : 0);
-}
-
 static bool is_finite(const indim_linalg_array *a, const void *matrix) {
   indim_type part = indim_lapack_part(a->type);
   int64_t count = count_of(a) * (indim_type_is_complex(a->type) ? 2 : 1);
@@ -326,7 +322,7 @@ static void load(indim_lapack_job *job, int64_t number, void *const *arrays) {
   void *const *operands = arrays + call->result_count;
   for (int32_t i = 0; i < call->operand_count; i++) {
     const indim_linalg_array *a = &call->operands[i];
-    const char *matrix = matrix_at(a, number, operands[i]);
+    const char *matrix = indim_linalg_matrix_at(a, number, operands[i]);
     job->args.in[i] = matrix;
     if (job->operands[i] != NULL) {
       move(a, a->by_columns, columns, matrix, job->operands[i]);
@@ -336,10 +332,11 @@ static void load(indim_lapack_job *job, int64_t number, void *const *arrays) {
   for (int32_t i = 0; i < call->result_count; i++) {
     const indim_linalg_array *a = &call->results[i];
     char begin = job->row->begins[i];
-    job->args.out[i] = job->results[i] != NULL ? job->results[i] : matrix_at(a, number, arrays[i]);
+    job->args.out[i] = job->results[i] != NULL ? job->results[i] : indim_linalg_matrix_at(a, number, arrays[i]);
     if (begin >= '0' && begin <= '9') {
       const indim_linalg_array *from = &call->operands[begin - '0'];
-      move(from, from->by_columns, columns, matrix_at(from, number, operands[begin - '0']), job->args.out[i]);
+      move(from, from->by_columns, columns, indim_linalg_matrix_at(from, number, operands[begin - '0']),
+           job->args.out[i]);
     } else {
       memset(job->args.out[i], 0, bytes_of(a));
     }
@@ -354,9 +351,9 @@ static void store(indim_lapack_job *job, int64_t number, int32_t info, void *con
   for (int32_t i = 0; i < call->result_count; i++) {
     const indim_linalg_array *a = &call->results[i];
     if (job->row->begins[i] == 'i') {
-      *(int32_t *)(void *)matrix_at(a, number, arrays[i]) = info;
+      *(int32_t *)(void *)indim_linalg_matrix_at(a, number, arrays[i]) = info;
     } else if (job->results[i] != NULL) {
-      move(a, !job->args.is_flipped, a->by_columns, job->results[i], matrix_at(a, number, arrays[i]));
+      move(a, !job->args.is_flipped, a->by_columns, job->results[i], indim_linalg_matrix_at(a, number, arrays[i]));
     }
   }
 }
@@ -364,7 +361,7 @@ static void store(indim_lapack_job *job, int64_t number, int32_t info, void *con
 indim_status indim_lapack_run(indim_lapack_job *job, int64_t number, void *const *arrays, bool *out_done) {
   const indim_linalg_call *call = job->args.call;
   const indim_linalg_array *x = &call->operands[0];
-  *out_done = !job->row->wants_finite || is_finite(x, matrix_at(x, number, arrays[call->result_count]));
+  *out_done = !job->row->wants_finite || is_finite(x, indim_linalg_matrix_at(x, number, arrays[call->result_count]));
   if (!*out_done) {
     return INDIM_OK;
   }

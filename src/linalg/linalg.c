@@ -472,6 +472,11 @@ static indim_status check_attrs(indim_ctx *cx, const indim_instr *instr, indim_l
   return INDIM_OK;
 }
 
+void *indim_linalg_matrix_at(const indim_linalg_array *a, int64_t number, void *array) {
+  int64_t bytes = a->sizes[0] * a->sizes[1] * indim_type_bytes(a->type);
+  return (char *)array + (a->is_batched ? number * bytes : 0);
+}
+
 int64_t indim_linalg_attr(const indim_linalg_call *call, const char *name) {
   item it;
   int32_t i = find_item(call->target->attributes, (indim_str){name, strlen(name)}, &it);

@@ -63,6 +63,8 @@ INDIM_CHECKED indim_status indim_linalg_read(indim_ctx *cx, const indim_instr *i
 
 // The size that a letter of the table's row means: 'm', 'n', 'k', ...
 int64_t indim_linalg_size(const indim_linalg_call *call, char letter);
+// The matrix of that number in |array|, which has the batch's one after another.
+void *indim_linalg_matrix_at(const indim_linalg_array *a, int64_t number, void *array);
 // The value of an attribute of the table's row: a character for ui8, 0 or 1 for bool.
 int64_t indim_linalg_attr(const indim_linalg_call *call, const char *name);
 

@@ -42,11 +42,6 @@ bool indim_substitute_takes(const indim_linalg_call *call) {
          right_sides(call) <= FEW;
 }
 
-static void *matrix_at(const indim_linalg_array *a, int64_t number, void *array) {
-  int64_t bytes = a->sizes[0] * a->sizes[1] * indim_type_bytes(a->type);
-  return (char *)array + (a->is_batched ? number * bytes : 0);
-}
-
 // A call's matrices are alike.
 typedef struct solver {
   int32_t vector_bytes;
@@ -100,10 +95,10 @@ indim_status indim_substitute_run(indim_ctx *cx, int32_t vector_bytes, const ind
   INDIM_TRY(indim_alloc(cx, bytes, &s.one));
   indim_status status = INDIM_OK;
   for (int64_t number = first; number < end && status == INDIM_OK; number++) {
-    const void *a = matrix_at(&call->operands[0], number, arrays[1]);
-    const void *y = matrix_at(&call->operands[1], number, arrays[2]);
-    const void *alpha = call->operand_count == 3 ? matrix_at(&call->operands[2], number, arrays[3]) : NULL;
-    void *solution = matrix_at(&call->results[0], number, arrays[0]);
+    const void *a = indim_linalg_matrix_at(&call->operands[0], number, arrays[1]);
+    const void *y = indim_linalg_matrix_at(&call->operands[1], number, arrays[2]);
+    const void *alpha = call->operand_count == 3 ? indim_linalg_matrix_at(&call->operands[2], number, arrays[3]) : NULL;
+    void *solution = indim_linalg_matrix_at(&call->results[0], number, arrays[0]);
     if (call->type == INDIM_F32) {
       solve_all_f32(&s, a, y, alpha, solution);
     } else {

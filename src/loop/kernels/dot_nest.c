@@ -272,12 +272,7 @@ static bool has_loop(const indim_product *p) {
 // How many times a row of tiles has the code of one: for whole vectors, and for each piece of what is left.
 static int32_t pieces_of_row(const indim_product *p) {
   int64_t extent = p->vector_dim < p->out_rank ? p->sizes[p->vector_dim] : 1;
-  int64_t done = extent / p->lanes * p->lanes;
-  int32_t pieces = done > 0 ? 1 : 0;
-  for (int32_t lanes = 0; (lanes = indim_piece_lanes(extent - done, p->lanes)) > 0; done += lanes) {
-    pieces++;
-  }
-  return pieces;
+  return (extent >= p->lanes ? 1 : 0) + indim_piece_count(extent % p->lanes, p->lanes);
 }
 
 // Whether one copy of the tiles' code is as good as one for each row of them, which would be long.

@@ -64,6 +64,15 @@ static inline int32_t indim_piece_lanes(int64_t left, int32_t most) {
   return most;
 }
 
+// How many such pieces |left| elements are.
+static inline int32_t indim_piece_count(int64_t left, int32_t most) {
+  int32_t count = 0;
+  for (int32_t lanes = 0; (lanes = indim_piece_lanes(left, most)) > 0; left -= lanes) {
+    count++;
+  }
+  return count;
+}
+
 // Whether a decision is taken, and not left out.
 bool indim_lower_is_enabled(const indim_lowering *l, indim_decision decision);
 // Whether it is taken at an instruction where both ways are right: as a choice says, else if it |pays|; never if it is left

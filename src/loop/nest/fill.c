@@ -352,10 +352,7 @@ static void fill_lanes(indim_nest *nest) {
       indim_nest_longest_segment(nest, dim) != row) {
     return;
   }
-  int32_t pieces = 0;
-  for (int32_t lanes = 0, done = 0; (lanes = indim_piece_lanes(row - done, nest->lanes)) > 0; done += lanes) {
-    pieces++;
-  }
+  int32_t pieces = indim_piece_count(row, nest->lanes);
   int64_t least = indim_index_mul_saturated(nest->cost, pieces) * 3 / 4;
   for (int32_t d = 0; d < nest->rank; d++) {
     int64_t cost = indim_index_mul_saturated(nest->cost, row) / nest->lanes + cost_of_apart(nest, d, row);
