@@ -2,7 +2,8 @@
 """Executes compiled programs on processors that are not at hand, emulated by QEMU.
 
     INDIM_BIN=build/dev/indim run.py [TARGET...]    for those targets only; ALL=1: every program for each target, not every
-    second one, the others for the next target; SEEDS="100 7": so many random programs from that seed on; KEEP=1 keeps the files
+    second one, the others for the next target; INDIM_TEST_PART=K/N: every Nth of those from the Kth on; SEEDS="100 7": so many
+    random programs from that seed on; KEEP=1 keeps the files
 
 The programs of tests/prop/targets.c are compiled to objects, linked into one executable with runner.c and the library's
 own matrix product, and executed; what they give is held against the evaluator. With them, one by one: parallel loops in
@@ -110,10 +111,18 @@ def leave_out(said, folder, count):
     return EMULATOR_DEFECT.sub("", said), len(numbers)
 
 
+def part_of_programs(target):
+    """K/N: every Nth program from the Kth on is executed for this target."""
+    if "ALL" in os.environ:
+        return "0/1"
+    first, step = map(int, os.environ.get("INDIM_TEST_PART", "0/1").split("/"))
+    return f"{list(TARGETS).index(target) % 2 + 2 * first}/{2 * step}"
+
+
 def check(target, services):
     """(passed, failed) for one target: programs whose results were compared."""
     prefix, emulator, seeds = TARGETS[target]
-    os.environ["INDIM_PART"] = "0/1" if "ALL" in os.environ else f"{list(TARGETS).index(target) % 2}/2"
+    os.environ["INDIM_PART"] = part_of_programs(target)
     seeds = os.environ.get("SEEDS", str(seeds)).split()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="indim-emulate-"))
     try:

@@ -86,26 +86,31 @@ static inline double sample_error(const sample *s, int64_t i, long double *const
   for (int64_t d = 0; d < s->sizes.rank; d++) {
     all *= (long double)s->sizes.lengths[d];
   }
+  int64_t coordinates[3] = {0};
+  int64_t turns[3] = {0};  // coordinates[d] * k[d + 1], modulo lengths[d]
   for (int64_t j = 0; j < each; j++) {
     int64_t place = k[0] * each + j;
     long double x = fft_get(s, s->in, s->in_real ? place : 2 * place);
     long double y = s->in_real ? 0 : fft_get(s, s->in, 2 * place + 1);
     long double c = 1;
     long double n = 0;
-    int64_t left = j;
-    int64_t j_last = 0;
+    int64_t j_last = coordinates[s->sizes.rank - 1];
     for (int64_t d = s->sizes.rank - 1; d >= 0; d--) {
-      int64_t coordinate = left % s->in_sizes[d + 1];
-      left /= s->in_sizes[d + 1];
-      j_last = d == s->sizes.rank - 1 ? coordinate : j_last;
-      int64_t turn = coordinate * k[d + 1] % s->sizes.lengths[d];
-      long double wave_re = waves[d][2 * turn];
-      long double wave_im = inverse ? waves[d][2 * turn + 1] : -waves[d][2 * turn + 1];
+      long double wave_re = waves[d][2 * turns[d]];
+      long double wave_im = inverse ? waves[d][2 * turns[d] + 1] : -waves[d][2 * turns[d] + 1];
       long double product = c * wave_re - n * wave_im;
       n = c * wave_im + n * wave_re;
       c = product;
     }
-    long double weight = s->out_real && 2 * j_last % last != 0 ? 2 : 1;  // its conjugate is not stored
+    for (int64_t d = s->sizes.rank - 1; d >= 0; d--) {
+      turns[d] += k[d + 1];
+      turns[d] -= turns[d] >= s->sizes.lengths[d] ? s->sizes.lengths[d] : 0;
+      if (++coordinates[d] < s->in_sizes[d + 1]) {
+        break;
+      }
+      coordinates[d] = turns[d] = 0;
+    }
+    long double weight = s->out_real && j_last != 0 && 2 * j_last != last ? 2 : 1;  // its conjugate is not stored
     re += weight * (x * c - y * n);
     im += s->out_real ? 0 : x * n + y * c;
     squares += weight * (x * x + y * y);

@@ -2,6 +2,7 @@
 // orders of all arrays in memory, for every width of vectors; and the same bits for any number of threads.
 #include <stdlib.h>
 
+#include "exact_sum.h"
 #include "host/convolution.h"
 #include "run/convolution.h"
 #include "test.h"
@@ -182,35 +183,47 @@ static void *filled(int64_t type, int64_t count, int64_t salt) {
 // The element that tap |tap| reads for place |place|, -1 if none.
 static int64_t element_at(const indim_host_convolution_dim *d, int64_t place, int64_t tap) {
   int64_t at = place * d->stride + tap * d->dilation - d->pad;
+  if (d->base_dilation == 1) {
+    return at < d->in ? at : -1;
+  }
   return at < 0 || at % d->base_dilation != 0 || at / d->base_dilation >= d->in ? -1 : at / d->base_dilation;
 }
 
-static double plain_sum(const problem *p, const void *image, const void *filter, int64_t group, int64_t batch,
+static double *to_doubles(int64_t type, const void *array, int64_t count) {
+  double *numbers = malloc((size_t)(count < 1 ? 1 : count) * sizeof *numbers);
+  for (int64_t i = 0; numbers != NULL && i < count; i++) {
+    numbers[i] = get(type, array, i);
+  }
+  return numbers;
+}
+
+static double plain_sum(const problem *p, const double *image, const double *filter, int64_t group, int64_t batch,
                         const int64_t *place, int64_t output) {
   const indim_host_convolution *s = &p->sizes;
   const indim_host_convolution_dim *d = s->dims;
+  image += group * s->image_group + batch * s->image_batch;
+  filter += p->filter_start + group * s->filter_group + output;
   double sum = 0;
-  for (int64_t t = 0; t < d[0].taps * d[1].taps * d[2].taps; t++) {
-    const int64_t taps[] = {t / d[2].taps / d[1].taps, t / d[2].taps % d[1].taps, t % d[2].taps};
-    int64_t at = group * s->image_group + batch * s->image_batch;
-    int64_t of = p->filter_start + group * s->filter_group + output;
-    bool inside = true;
-    for (int a = 0; a < 3; a++) {
-      int64_t element = element_at(&d[a], place[a], taps[a]);
-      inside = inside && element >= 0;
-      at += element * d[a].image_stride;
-      of += taps[a] * d[a].filter_stride;
-    }
-    for (int64_t f = 0; inside && f < s->features; f++) {
-      sum += get(indim_convolution_image_type(s), image, at + f * s->image_feature) *
-             get(indim_convolution_filter_type(s), filter, of + f * s->filter_feature);
+  for (int64_t i = 0; i < d[0].taps; i++) {
+    int64_t x = element_at(&d[0], place[0], i);
+    for (int64_t j = 0; j < d[1].taps && x >= 0; j++) {
+      int64_t y = element_at(&d[1], place[1], j);
+      for (int64_t k = 0; k < d[2].taps && y >= 0; k++) {
+        int64_t z = element_at(&d[2], place[2], k);
+        if (z >= 0) {
+          sum +=
+              exact_sum(image + x * d[0].image_stride + y * d[1].image_stride + z * d[2].image_stride, s->image_feature,
+                        filter + i * d[0].filter_stride + j * d[1].filter_stride + k * d[2].filter_stride,
+                        s->filter_feature, s->features);
+        }
+      }
     }
   }
   return sum;
 }
 
 // |expected| holds what |out| did before; the elements of the output are set there, gaps stay.
-static void run_plainly(const problem *p, void *expected, const void *image, const void *filter) {
+static void run_plainly(const problem *p, void *expected, const double *image, const double *filter) {
   const indim_host_convolution *s = &p->sizes;
   const indim_host_convolution_dim *d = s->dims;
   int64_t places = d[0].out * d[1].out * d[2].out;
@@ -236,7 +249,10 @@ static void check_problem(const problem *p, int32_t vector_bytes, int64_t proble
   void *out = filled(s->type, p->counts[0], 5);
   void *expected = filled(s->type, p->counts[0], 5);
   REQUIRE(image != NULL && filter != NULL && out != NULL && expected != NULL);
-  run_plainly(p, expected, image, filter);
+  double *images = to_doubles(indim_convolution_image_type(s), image, p->counts[1]);
+  double *filters = to_doubles(indim_convolution_filter_type(s), filter, p->counts[2]);
+  REQUIRE(images != NULL && filters != NULL);
+  run_plainly(p, expected, images, filters);
   CHECK(indim_convolution_run(vector_bytes, NULL, NULL, NULL, s, out, image,
                               (const char *)filter + p->filter_start * filter_bytes));
   int64_t wrong = 0;
@@ -248,6 +264,8 @@ static void check_problem(const problem *p, int32_t vector_bytes, int64_t proble
             ", outputs %" PRId64 ", out %" PRId64 "x%" PRId64 "x%" PRId64 ": %" PRId64 " of %" PRId64 " differ",
             problem_number, s->type, (int)vector_bytes, s->groups, s->batch, s->features, s->outputs, s->dims[0].out,
             s->dims[1].out, s->dims[2].out, wrong, p->counts[0]);
+  free(images);
+  free(filters);
   free(image);
   free(filter);
   free(out);

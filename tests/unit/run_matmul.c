@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exact_sum.h"
 #include "run/aligned_memory.h"
 #include "run/matmul.h"
 #include "test.h"
@@ -57,9 +58,24 @@ static void *filled(const product *p, int64_t count, int64_t salt) {
   return array;
 }
 
-// Every element, or every so manieth, and every gap, of |out|, which was |before|.
+static double *to_doubles(const product *p, const void *array, int64_t count) {
+  double *numbers = malloc((size_t)count * sizeof *numbers);
+  for (int64_t i = 0; numbers != NULL && i < count; i++) {
+    numbers[i] = get(p, array, i);
+  }
+  return numbers;
+}
+
+// Every element, or every so manieth, and every gap, of |out|, which was |before|. -1 without memory.
 static int64_t count_wrong(const product *p, const void *lhs, const void *rhs, const void *before, const void *out) {
   const indim_host_matmul *s = &p->sizes;
+  double *left = to_doubles(p, lhs, p->lhs_count);
+  double *right = to_doubles(p, rhs, p->rhs_count);
+  if (left == NULL || right == NULL) {
+    free(left);
+    free(right);
+    return -1;
+  }
   int64_t wrong = 0;
   for (int64_t i = 0; i < p->out_count && s->out_batch > 0 && s->out_m > 0; i += p->every) {
     int64_t b = i / s->out_batch;
@@ -68,13 +84,13 @@ static int64_t count_wrong(const product *p, const void *lhs, const void *rhs, c
     double expected = get(p, before, i);
     if (b < s->batch && row < s->m && column < s->n) {
       expected = s->accumulate ? expected : 0;
-      for (int64_t k = 0; k < s->k; k++) {
-        expected += get(p, lhs, b * s->lhs_batch + row * s->lhs_m + k * s->lhs_k) *
-                    get(p, rhs, b * s->rhs_batch + k * s->rhs_k + column * s->rhs_n);
-      }
+      expected += exact_sum(left + b * s->lhs_batch + row * s->lhs_m, s->lhs_k,
+                            right + b * s->rhs_batch + column * s->rhs_n, s->rhs_k, s->k);
     }
     wrong += get(p, out, i) != expected;
   }
+  free(left);
+  free(right);
   return wrong;
 }
 

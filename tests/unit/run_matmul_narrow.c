@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "exact_sum.h"
 #include "run/matmul.h"
 #include "test.h"
 
@@ -41,13 +42,29 @@ static void put(const side *s, int64_t row, int64_t column, uint32_t bits) {
   }
 }
 
-static int32_t get(const side *s, int64_t row, int64_t column) {
-  int16_t two;
-  if (s->type == INDIM_S16) {
+static double get(const side *s, int64_t row, int64_t column) {
+  uint16_t two = 0;
+  if (bytes_of(s->type) == 2) {
     memcpy(&two, at(s, row, column), sizeof two);
-    return two;
   }
-  return s->type == INDIM_U8 ? *at(s, row, column) : (int8_t)*at(s, row, column);
+  uint32_t bits = (uint32_t)two << 16;
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  if (s->type == INDIM_BF16) {
+    return (double)x;
+  }
+  return s->type == INDIM_S16 ? (int16_t)two : s->type == INDIM_U8 ? *at(s, row, column) : (int8_t)*at(s, row, column);
+}
+
+// Its elements row by row.
+static double *to_doubles(const side *s) {
+  double *numbers = malloc((size_t)(s->rows * s->columns + 1) * sizeof *numbers);
+  for (int64_t i = 0; numbers != NULL && i < s->rows; i++) {
+    for (int64_t j = 0; j < s->columns; j++) {
+      numbers[i * s->columns + j] = get(s, i, j);
+    }
+  }
+  return numbers;
 }
 
 static indim_host_matmul sizes_of(indim_type type, const side *lhs, const side *rhs, int64_t out_m, bool accumulate) {
@@ -66,6 +83,14 @@ static indim_host_matmul sizes_of(indim_type type, const side *lhs, const side *
                              .rhs_type = rhs->type};
 }
 
+static void fill_integers(const side *s, int64_t salt, bool is_extreme) {
+  for (int64_t i = 0; i < s->rows; i++) {
+    for (int64_t j = 0; j < s->columns; j++) {
+      put(s, i, j, random_bits(i * s->columns + j + salt, is_extreme));
+    }
+  }
+}
+
 // |bits|: 1, 2 an operand is transposed, 4 gaps behind the rows, 8 sums onto what is there, 16 extreme numbers.
 static void check_integers(int32_t vector_bytes, indim_type lhs_type, indim_type rhs_type, int64_t m, int64_t n,
                            int64_t k, int bits) {
@@ -75,31 +100,30 @@ static void check_integers(int32_t vector_bytes, indim_type lhs_type, indim_type
   int64_t out_m = n + gap;
   int32_t *out = calloc((size_t)(m * out_m + 1), sizeof *out);
   REQUIRE(lhs.data != NULL && rhs.data != NULL && out != NULL);
-  for (int64_t i = 0; i < m * k; i++) {
-    put(&lhs, i / k, i % k, random_bits(i, (bits & 16) != 0));
-  }
-  for (int64_t i = 0; i < k * n; i++) {
-    put(&rhs, i / n, i % n, random_bits(i + 12345, (bits & 16) != 0));
-  }
+  fill_integers(&lhs, 0, (bits & 16) != 0);
+  fill_integers(&rhs, 12345, (bits & 16) != 0);
   for (int64_t i = 0; i < m * out_m; i++) {
     out[i] = (int32_t)(random_bits(i, false) >> 1);
   }
   indim_blas blas = {.vector_bytes = vector_bytes};
   indim_host_matmul s = sizes_of(INDIM_S32, &lhs, &rhs, out_m, (bits & 8) != 0);
   CHECK(indim_matmul_run(&blas, NULL, NULL, &s, out, lhs.data, rhs.data));
+  double *left = to_doubles(&lhs);
+  double *right = to_doubles(&rhs);
+  REQUIRE(left != NULL && right != NULL);
   int64_t wrong = 0;
   for (int64_t i = 0; i < m * out_m; i++) {
     uint32_t expected = random_bits(i, false) >> 1;
     if (i % out_m < n) {
       expected = (bits & 8) != 0 ? expected : 0;
-      for (int64_t l = 0; l < k; l++) {
-        expected += (uint32_t)get(&lhs, i / out_m, l) * (uint32_t)get(&rhs, l, i % out_m);
-      }
+      expected += (uint32_t)(int64_t)exact_sum(left + i / out_m * k, 1, right + i % out_m, n, k);
     }
     wrong += (uint32_t)out[i] != expected;
   }
   CHECK_MSG(wrong == 0, "vectors of %d bytes, types %d %d, m %d, n %d, k %d, bits %d: %d wrong", (int)vector_bytes,
             (int)lhs_type, (int)rhs_type, (int)m, (int)n, (int)k, bits, (int)wrong);
+  free(left);
+  free(right);
   free(lhs.data);
   free(rhs.data);
   free(out);
@@ -129,16 +153,20 @@ static uint16_t bf16_of(float x) {
   return (uint16_t)(bits >> 16);
 }
 
-static float float_of(const side *s, int64_t row, int64_t column) {
-  uint16_t bits;
-  float x;
-  memcpy(&bits, at(s, row, column), sizeof bits);
-  uint32_t wide = (uint32_t)bits << 16;
-  memcpy(&x, &wide, sizeof x);
-  return x;
+// Whole numbers up to 4 times a power of two.
+static void fill_bf16(const side *s, int64_t salt, int exponent) {
+  uint16_t numbers[9];
+  for (int i = 0; i < 9; i++) {
+    numbers[i] = bf16_of(ldexpf((float)(i - 4), exponent));
+  }
+  for (int64_t i = 0; i < s->rows; i++) {
+    for (int64_t j = 0; j < s->columns; j++) {
+      put(s, i, j, numbers[random_bits(i * s->columns + j + salt, false) % 9]);
+    }
+  }
 }
 
-// Whole numbers up to 4 times powers of two: every sum is exact, in any order.
+// Every sum is exact, in any order.
 static void check_bf16(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, int bits, int lhs_exponent,
                        int rhs_exponent) {
   side lhs = make(INDIM_BF16, m, k, (bits & 1) != 0, (bits & 4) != 0 ? 3 : 0);
@@ -146,31 +174,30 @@ static void check_bf16(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, in
   int64_t out_m = n + 1;
   float *out = calloc((size_t)(m * out_m + 1), sizeof *out);
   REQUIRE(lhs.data != NULL && rhs.data != NULL && out != NULL);
-  for (int64_t i = 0; i < m * k; i++) {
-    put(&lhs, i / k, i % k, bf16_of(ldexpf((float)(random_bits(i, false) % 9) - 4, lhs_exponent)));
-  }
-  for (int64_t i = 0; i < k * n; i++) {
-    put(&rhs, i / n, i % n, bf16_of(ldexpf((float)(random_bits(i + 99, false) % 9) - 4, rhs_exponent)));
-  }
+  fill_bf16(&lhs, 0, lhs_exponent);
+  fill_bf16(&rhs, 99, rhs_exponent);
   indim_blas blas = {.vector_bytes = vector_bytes};
   indim_host_matmul s = sizes_of(INDIM_F32, &lhs, &rhs, out_m, (bits & 8) != 0);
   for (int64_t i = 0; i < m * out_m; i++) {
     out[i] = ldexpf((float)(i % 5), lhs_exponent + rhs_exponent);
   }
   CHECK(indim_matmul_run(&blas, NULL, NULL, &s, out, lhs.data, rhs.data));
+  double *left = to_doubles(&lhs);
+  double *right = to_doubles(&rhs);
+  REQUIRE(left != NULL && right != NULL);
   int64_t wrong = 0;
   for (int64_t i = 0; i < m * out_m; i++) {
     double expected = ldexp((double)(i % 5), lhs_exponent + rhs_exponent);
     if (i % out_m < n) {
       expected = (bits & 8) != 0 ? expected : 0;
-      for (int64_t l = 0; l < k; l++) {
-        expected += (double)float_of(&lhs, i / out_m, l) * (double)float_of(&rhs, l, i % out_m);
-      }
+      expected += exact_sum(left + i / out_m * k, 1, right + i % out_m, n, k);
     }
     wrong += out[i] != (float)expected;
   }
   CHECK_MSG(wrong == 0, "vectors of %d bytes, m %d, n %d, k %d, bits %d, exponents %d %d: %d wrong", (int)vector_bytes,
             (int)m, (int)n, (int)k, bits, lhs_exponent, rhs_exponent, (int)wrong);
+  free(left);
+  free(right);
   free(lhs.data);
   free(rhs.data);
   free(out);

@@ -1,5 +1,5 @@
 """Which of the cases run that are compared with XLA, whose compiler takes most of their time: all, or with INDIM_TEST_PART=K/N
-in the environment every Nth from the Kth on. `./dev check` takes one third, another one for each commit."""
+in the environment every Nth from the Kth on. `./dev check` takes a sixth, another one for each commit."""
 
 import os
 
