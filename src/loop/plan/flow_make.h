@@ -62,6 +62,8 @@ INDIM_CHECKED indim_status indim_flow_convert_once(indim_flow_maker *m, const in
                                                    indim_flow_item *operand, indim_flow_item **out_item);
 // slices.c: slices of what is put together read only the parts that they meet. The flow is complete.
 INDIM_CHECKED indim_status indim_flow_cut(indim_flow_maker *m);
+// transpose_folding.c: products that are only read transposed are computed so. The flow is complete.
+INDIM_CHECKED indim_status indim_flow_fold_transposes(indim_flow_maker *m);
 // Puts selects in the place of those results of a conditional, the last item so far, between which both branches only choose.
 INDIM_CHECKED indim_status indim_flow_select_places(indim_flow_maker *m, const indim_instr *instr,
                                                     const indim_flow_item *conditional, int32_t count,
