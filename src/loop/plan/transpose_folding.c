@@ -65,17 +65,38 @@ static side side_of(const indim_flow_item *dot, int32_t number) {
   return s;
 }
 
-// Whether |item| is a transpose of the product |dot| in which the dimensions of the right side come before those of the left.
-static bool is_swapped(indim_flow_item *item, const indim_flow_item *dot) {
+// How the dimensions of a product lie: those of the batch, the free ones of the left side, those of the right.
+typedef struct order {
+  int32_t batch, left, right;
+} order;
+
+static order order_of(const indim_flow_item *dot) {
   side left = side_of(dot, 0);
   side right = side_of(dot, 1);
-  bool is = left.free > 0 && right.free > 0;
-  for (int32_t d = 0; d < dot->shape->rank && is; d++) {
+  return (order){left.batch, left.free, right.free};
+}
+
+// Where dimension |dim| lies when the sides are exchanged.
+static int32_t exchanged_dim(order o, int32_t dim) {
+  return dim < o.batch ? dim : dim < o.batch + o.left ? dim + o.right : dim - o.left;
+}
+
+// Whether |item|, a transpose of the product |dot|, is that with its sides exchanged; or has rows where this has them, long enough to
+// be moved as they are.
+static bool has_exchanged_rows(indim_flow_item *item, const indim_flow_item *dot, bool *out_is_all) {
+  enum { LEAST_ROW = 8 };
+  order o = order_of(dot);
+  int32_t rank = dot->shape->rank;
+  bool has_rows = o.left > 0 && o.right > 0;
+  *out_is_all = has_rows;
+  for (int32_t d = rank - 1; d >= 0 && has_rows; d--) {
     int64_t dim = d;
     (void)transposed_item(item, &dim);
-    is = dim == (d < left.batch ? d : d < left.batch + right.free ? d + left.free : d - right.free);
+    bool is_there = exchanged_dim(o, (int32_t)dim) == d;
+    has_rows = is_there || d < rank - 1;
+    *out_is_all = *out_is_all && is_there;
   }
-  return is;
+  return *out_is_all || (has_rows && item->shape->sizes[rank - 1] >= LEAST_ROW);
 }
 
 // Operations on vectors that a row of so many columns takes.
@@ -97,7 +118,8 @@ static bool gains(const indim_flow_item *dot, int32_t readers) {
   int64_t most = indim_index_add_saturated(indim_index_mul_saturated(left.sum, before),
                                            indim_index_mul_saturated(elements, readers) / TURNED);
   return indim_index_mul_saturated(elements, left.sum) >= INDIM_COST_HOST_PRODUCT ||
-         ((!left.is_along || right.is_along) && indim_index_mul_saturated(left.sum, after) <= most);
+         (!left.is_along && right.is_along) ||
+         (left.is_along == right.is_along && indim_index_mul_saturated(left.sum, after) <= most);
 }
 
 static indim_attr_id of_other_side(indim_attr_id id) {
@@ -124,32 +146,70 @@ static indim_status become(maker *m, indim_flow_item *item, const indim_instr *o
   return INDIM_OK;
 }
 
-// Makes |transpose| the product |dot| with its sides in the other order.
-static indim_status become_product(maker *m, indim_flow_item *transpose, const indim_flow_item *dot) {
+// Makes |item| the product |dot|, which it may be itself, with its sides in the other order.
+static indim_status become_product(maker *m, indim_flow_item *item, const indim_flow_item *dot) {
   indim_flow_item *sides[] = {dot->operands[1], dot->operands[0]};
+  const indim_instr *origin = dot->instr;
   indim_instr *instr = NULL;
-  INDIM_TRY(become(m, transpose, dot->instr, INDIM_OP_DOT, 2, sides, &instr));
-  INDIM_TRY(indim_flow_array(m->instr_arena, dot->instr->attr_count, sizeof *instr->attrs, &instr->attrs));
-  instr->attr_count = dot->instr->attr_count;
+  INDIM_TRY(become(m, item, origin, INDIM_OP_DOT, 2, sides, &instr));
+  INDIM_TRY(indim_flow_array(m->instr_arena, origin->attr_count, sizeof *instr->attrs, &instr->attrs));
+  instr->attr_count = origin->attr_count;
   for (int32_t k = 0; k < instr->attr_count; k++) {
-    instr->attrs[k] = dot->instr->attrs[k];
+    instr->attrs[k] = origin->attrs[k];
     instr->attrs[k].id = of_other_side(instr->attrs[k].id);
   }
   return INDIM_OK;
 }
 
-// What an item is, and who reads it if it is a product.
+// Makes |transpose| what it was of a product of |o| before its sides were exchanged.
+static indim_status adapt(maker *m, indim_flow_item *transpose, order o) {
+  int64_t rank = 0;
+  const int64_t *old = indim_instr_ints(transpose->instr, INDIM_ATTR_DIMENSIONS, &rank);
+  int64_t *permutation = NULL;
+  indim_instr *instr = NULL;
+  INDIM_TRY(indim_flow_array(m->instr_arena, rank, sizeof *permutation, &permutation));
+  for (int64_t d = 0; d < rank; d++) {
+    permutation[d] = exchanged_dim(o, (int32_t)old[d]);
+  }
+  INDIM_TRY(become(m, transpose, transpose->instr, INDIM_OP_TRANSPOSE, 1, transpose->operands, &instr));
+  INDIM_TRY(indim_flow_array(m->instr_arena, 1, sizeof *instr->attrs, &instr->attrs));
+  *instr->attrs =
+      (indim_attr){.id = INDIM_ATTR_DIMENSIONS, .offset = INDIM_NO_OFFSET, .count = rank, .value.ints = permutation};
+  instr->attr_count = 1;
+  return INDIM_OK;
+}
+
+// Exchanges the sides of |dot|, which only transposes read.
+static indim_status exchange(maker *m, indim_flow_item *dot, order o) {
+  int64_t sizes[INDIM_MAX_RANK];
+  indim_shape *shape = NULL;
+  for (int32_t d = 0; d < dot->shape->rank; d++) {
+    sizes[exchanged_dim(o, d)] = dot->shape->sizes[d];
+  }
+  INDIM_TRY(indim_flow_array(m->instr_arena, 1, sizeof *shape, &shape));
+  INDIM_TRY(indim_shape_init(m->cx, dot->shape->type, dot->shape->rank, sizes, shape));
+  dot->shape = shape;
+  return become_product(m, dot, dot);
+}
+
 typedef struct reading {
-  indim_flow_item *product;  // the one that it is a swapped transpose of; NULL: none
-  int32_t readers;           // of its swapped transposes
-  bool has_others;
-  indim_flow_item *swapped;  // the transpose that has become it
+  // Of a transpose: the product with whose rows, when its sides are exchanged, it has its own; NULL: none. Whether it is that product.
+  indim_flow_item *product;
+  bool is_all;
+  // Of a product: such transposes that are read, and whether it is read otherwise.
+  int32_t readers;
+  bool has_others, are_all;
+  indim_flow_item *instead;  // the transpose that has become it
+  bool is_exchanged;         // it was of |order|
+  order order;
 } reading;
 
 static void note_read(reading *of, indim_flow_item *item) {
   reading *root = &of[transposed_item(item, NULL)->index];
-  root->readers += of[item->index].product != NULL ? 1 : 0;
-  root->has_others = root->has_others || of[item->index].product == NULL;
+  const reading *r = &of[item->index];
+  root->are_all = (root->readers == 0 || root->are_all) && r->is_all;
+  root->readers += r->product != NULL ? 1 : 0;
+  root->has_others = root->has_others || r->product == NULL;
 }
 
 static void note_reads(const indim_flow *flow, reading *of) {
@@ -157,7 +217,8 @@ static void note_reads(const indim_flow *flow, reading *of) {
     indim_flow_item *item = flow->items[i];
     if (is_op(item, INDIM_OP_TRANSPOSE)) {
       indim_flow_item *dot = transposed_item(item, NULL);
-      of[i].product = is_op(dot, INDIM_OP_DOT) && is_swapped(item, dot) ? dot : NULL;
+      bool is = is_op(dot, INDIM_OP_DOT) && has_exchanged_rows(item, dot, &of[i].is_all);
+      of[i].product = is ? dot : NULL;
       continue;  // its readers count
     }
     for (int32_t k = 0; k < item->operand_count; k++) {
@@ -169,20 +230,38 @@ static void note_reads(const indim_flow *flow, reading *of) {
   }
 }
 
+static indim_status fold_transpose(maker *m, reading *of, indim_flow_item *item) {
+  const reading *own = &of[item->index];
+  reading *direct = &of[item->operands[0]->index];
+  reading *root = own->is_all ? &of[own->product->index] : NULL;
+  indim_instr *instr = NULL;
+  if (direct->is_exchanged) {
+    return adapt(m, item, direct->order);
+  }
+  if (root == NULL || root->has_others || !root->are_all || !gains(own->product, root->readers)) {
+    return INDIM_OK;
+  }
+  if (root->instead != NULL) {
+    return become(m, item, item->instr, INDIM_OP_COPY, 1, &root->instead, &instr);
+  }
+  root->instead = item;
+  return become_product(m, item, own->product);
+}
+
 indim_status indim_flow_fold_transposes(maker *m) {
   const indim_flow *flow = m->flow;
   reading *of = NULL;
   INDIM_TRY(indim_flow_array(m->arena, flow->item_count, sizeof *of, &of));
   note_reads(flow, of);
   for (int32_t i = 0; i < flow->item_count; i++) {
-    indim_flow_item *dot = of[i].product;
-    reading *read = dot == NULL ? NULL : &of[dot->index];
-    indim_instr *instr = NULL;
-    if (read != NULL && read->swapped != NULL) {
-      INDIM_TRY(become(m, flow->items[i], flow->items[i]->instr, INDIM_OP_COPY, 1, &read->swapped, &instr));
-    } else if (read != NULL && !read->has_others && gains(dot, read->readers)) {
-      read->swapped = flow->items[i];
-      INDIM_TRY(become_product(m, flow->items[i], dot));
+    indim_flow_item *item = flow->items[i];
+    if (is_op(item, INDIM_OP_TRANSPOSE)) {
+      INDIM_TRY(fold_transpose(m, of, item));
+    } else if (is_op(item, INDIM_OP_DOT) && of[i].readers > 0 && !of[i].has_others && !of[i].are_all &&
+               gains(item, of[i].readers)) {
+      of[i].order = order_of(item);
+      of[i].is_exchanged = true;
+      INDIM_TRY(exchange(m, item, of[i].order));
     }
   }
   return INDIM_OK;
