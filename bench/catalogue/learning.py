@@ -93,6 +93,20 @@ def cnn_step(x, y, k1, k2, w):
     return sgd([k1, k2, w], jax.grad(loss)([k1, k2, w]))
 
 
+@program(f32(11, 32, 4, 4), f32(4, 4, 32, 16), f32(4, 4, 16, 1))
+def transposed_convolutions(x, k1, k2):
+    """The end of a generator: two transposed convolutions, to one feature; loss and gradient."""
+
+    def up(x, kernel):
+        return lax.conv_transpose(x, kernel, (2, 2), "SAME", dimension_numbers=("NCHW", "HWIO", "NCHW"))
+
+    def loss(p):
+        x, k1, k2 = p
+        return (jnp.tanh(up(nn.relu(up(x, k1 / 22)), k2 / 16)) ** 2).mean()
+
+    return jax.value_and_grad(loss)((x, k1, k2))
+
+
 @program(f32(8, 32, 32, 32), f32(3, 3, 32, 64), f32(3, 3, 64, 64), f32(1, 1, 32, 64), f32(64), f32(64))
 def residual_block(x, k1, k2, skip, scale, shift):
     """A residual block with batch norms, stride 2: value and gradient by weights and input."""

@@ -109,19 +109,24 @@ static int64_t steps_of(const call *c) {
   return steps;
 }
 
+static bool is_dilated(const call *c) {
+  for (int32_t a = 0; a < c->labels->spatial_count; a++) {
+    if (c->sizes.dims[a].base_dilation > 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Few output features leave lanes for nothing but the input features, unless the image lies along its places, where a nest
 // fills them. A nest would multiply the zeros between the elements of a dilated image.
 static const char *refuses_outputs(const call *c) {
   const indim_host_convolution *s = &c->sizes;
   const indim_shape *image = c->item->operands[0]->shape;
-  bool is_dilated = false;
-  for (int32_t a = 0; a < c->labels->spatial_count; a++) {
-    is_dilated = is_dilated || s->dims[a].base_dilation > 1;
-  }
   int64_t minor = image->has_layout ? image->layout.minor_to_major[0] : image->rank - 1;
   bool along_features = s->features >= INDIM_COST_HOST_CONTIGUOUS && minor == c->labels->input_feature;
   bool gains =
-      s->outputs >= INDIM_COST_HOST_SIDE || along_features || (is_dilated && s->features >= INDIM_COST_HOST_SIDE);
+      s->outputs >= INDIM_COST_HOST_SIDE || along_features || (is_dilated(c) && s->features >= INDIM_COST_HOST_SIDE);
   return gains ? NULL : "a group has few output features";
 }
 
@@ -130,7 +135,8 @@ static const char *refuses_sizes(const call *c) {
   int64_t work = indim_index_mul_saturated(indim_shape_element_count(c->item->shape), steps);
   const char *reason = refuses_outputs(c);
   int64_t least_steps = c->type == INDIM_S32 ? INDIM_COST_HOST_NARROW_STEPS : INDIM_COST_HOST_SIDE;
-  reason = reason == NULL && (work < INDIM_COST_HOST_PRODUCT || steps < least_steps) ? "it is small" : reason;
+  int64_t least = is_dilated(c) ? INDIM_COST_HOST_DILATED : INDIM_COST_HOST_PRODUCT;
+  reason = reason == NULL && (work < least || steps < least_steps) ? "it is small" : reason;
   if (work < INDIM_COST_HOST_PRODUCT / 16) {
     return reason;
   }

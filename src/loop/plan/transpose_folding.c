@@ -3,7 +3,10 @@
 //
 //   transpose(dot(y, x), {1, 0})    -> dot(x, y)
 //
-// The transpose becomes the product, so that loops that read it, and those that store it as a result, meet rows.
+// The transpose becomes the product, so that loops that read it, and those that store it as a result, meet rows. Where it has the rows
+// of the exchanged product, but other dimensions too are in another order, rows are left to be moved (attention as einsum writes it):
+//
+//   transpose(dot(values[b,k,h,d], weights[b,h,q,k]), {0, 3, 1, 2})    -> transpose(dot(weights, values), {0, 2, 1, 3})
 #include "loop/ir/index_math.h"
 #include "loop/lowering/lowering.h"
 #include "loop/plan/flow_make.h"

@@ -118,6 +118,8 @@ enum {
   INDIM_COST_COMPLEX_COPIES = 4,
   // Multiplications from which the host's product is faster than a nest, if no side is shorter than the second. mlp_b128.
   INDIM_COST_HOST_PRODUCT = 200 * 1000,
+  INDIM_COST_HOST_DILATED =
+      10 * 1000,  // of a convolution, where a nest multiplies the zeros as well. learning.transposed_convolutions.
   INDIM_COST_HOST_PRODUCT_ALONG = 30 * 1000,  // of two operands along the contracted dimension. attention.
   INDIM_COST_HOST_SIDE = 8,
   // The same of a sum of at least so many steps. products.narrow_*.
