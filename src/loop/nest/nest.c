@@ -437,10 +437,12 @@ static bool has_edges(const indim_nest *nest) {
          (nest->sizes[nest->vector_dim] % nest->lanes != 0 || nest->sizes[nest->transpose_dim] % nest->lanes != 0);
 }
 
-// Whether copies of the body would be loops along the vector dimension that run long: one is as fast.
+// Whether copies of the body would be loops along the vector dimension that run long, or a few vectors of a long body: one is as fast.
 static bool has_long_loop(const indim_nest *nest) {
-  return nest->vector_dim >= 0 && !nest->transposes && indim_nest_keeps_threads(nest) &&
-         nest->sizes[nest->vector_dim] / nest->lanes / nest->unroll >= INDIM_COST_LONG_LOOP;
+  bool is_plain = nest->vector_dim >= 0 && !nest->transposes && indim_nest_keeps_threads(nest);
+  int64_t vectors = is_plain ? nest->sizes[nest->vector_dim] / nest->lanes : 0;
+  return vectors / nest->unroll >= INDIM_COST_LONG_LOOP ||
+         (vectors >= 2 && indim_index_mul_saturated(vectors, nest->cost) >= INDIM_COST_LONG_BODIES);
 }
 
 // The limit on copies of the body from unrolled small loops.
