@@ -24,6 +24,19 @@ static bool is_unrolled(const indim_product *p, int32_t dim, int64_t copies) {
   return p->sizes[dim] <= INDIM_COST_UNROLLED_LOOP && copies * p->sizes[dim] <= most;
 }
 
+// Where a contracted dimension is cut, so that what is put together along it (a concatenate of gathers) is read part by part without
+// masks: ascending, with 0 and the end. Returns the number of parts; one where none would fill |least| steps.
+static int32_t parts_of(const indim_product *p, int32_t dim, int64_t least, int64_t *borders) {
+  indim_nest nest = {.l = p->l, .rank = p->rank, .list = p->list};
+  memcpy(nest.sizes, p->sizes, sizeof nest.sizes);
+  int32_t parts = indim_nest_borders(&nest, dim, 1, borders);
+  if (indim_nest_longest_segment(&nest, dim) >= least) {
+    return parts;
+  }
+  borders[1] = p->sizes[dim];
+  return 1;
+}
+
 // Accumulates the sums of a tile of |rows| by p->columns over the contracted dimensions from |dim| on.
 static void accumulate(indim_product *p, indim_element_ctx *k, int32_t dim, indim_coord *index, int32_t rows,
                        indim_value_id *sums) {
@@ -56,14 +69,18 @@ static void accumulate(indim_product *p, indim_element_ctx *k, int32_t dim, indi
     p->copies = copies;
     return;
   }
-  indim_value_id in[INDIM_COST_PRODUCT_ROWS * INDIM_COST_PRODUCT_COLUMNS];
-  indim_value_id at = indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, p->sizes[dim]), 1,
-                                           rows * p->columns, sums, in);
-  index[dim] = (indim_coord){at, 0};
-  p->l->loop_depth++;
-  accumulate(p, k, dim + 1, index, rows, in);
-  p->l->loop_depth--;
-  indim_loop_for_end(b, in, sums);
+  int64_t borders[INDIM_MAX_SPLIT_POINTS + 2];
+  int32_t parts = parts_of(p, dim, INDIM_COST_UNROLLED_LOOP, borders);
+  for (int32_t i = 0; i < parts && !indim_lower_failed(p->l); i++) {
+    indim_value_id in[INDIM_COST_PRODUCT_ROWS * INDIM_COST_PRODUCT_COLUMNS];
+    indim_value_id at = indim_loop_for_begin(b, indim_loop_index(b, borders[i]), indim_loop_index(b, borders[i + 1]), 1,
+                                             rows * p->columns, sums, in);
+    index[dim] = (indim_coord){at, 0};
+    p->l->loop_depth++;
+    accumulate(p, k, dim + 1, index, rows, in);
+    p->l->loop_depth--;
+    indim_loop_for_end(b, in, sums);
+  }
 }
 
 static void store_sum(indim_product *p, indim_element_ctx *k, const indim_coord *index, indim_value_id sum) {
@@ -190,11 +207,41 @@ static void free_lanes(indim_product *p, indim_element_ctx *k, indim_coord *inde
   }
 }
 
+// Adds what the steps from |low| to |high| give: whole vectors to |sums|, the others to |remainder|.
+static void add_part(indim_product *p, indim_coord *index, int32_t rows, int64_t low, int64_t high,
+                     indim_value_id *sums, indim_value_id *remainder) {
+  indim_loop_builder *b = &p->l->b;
+  int64_t at = low + (high - low) / p->lanes * p->lanes;
+  if (at > low) {
+    indim_element_ctx k = {.l = p->l, .lanes = p->lanes};
+    indim_value_id in[INDIM_COST_PRODUCT_ROWS];
+    indim_value_id step =
+        indim_loop_for_begin(b, indim_loop_index(b, low), indim_loop_index(b, at), p->lanes, rows, sums, in);
+    index[p->vector_dim] = (indim_coord){step, 1};
+    accumulate(p, &k, p->out_rank, index, rows, in);
+    indim_loop_for_end(b, in, sums);
+  }
+  for (int32_t lanes = 0; (lanes = indim_piece_lanes(high - at, p->lanes)) > 0; at += lanes) {
+    indim_element_ctx k = {.l = p->l, .lanes = lanes};
+    indim_value_id part[INDIM_COST_PRODUCT_ROWS];
+    for (int32_t i = 0; i < rows; i++) {
+      part[i] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
+    }
+    index[p->vector_dim] = (indim_coord){indim_loop_index(b, at), lanes > 1 ? 1 : 0};
+    accumulate(p, &k, p->out_rank, index, rows, part);
+    for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
+      indim_loop_op add = {.op = INDIM_OP_ADD};
+      indim_value_id total = lanes == 1 ? part[i] : indim_loop_reduce(b, add, part[i]);
+      remainder[i] = indim_loop_binary(b, INDIM_OP_ADD, remainder[i], total);
+    }
+  }
+}
+
 // Lanes are partial sums along the contracted dimension.
 static void contracted_lanes(indim_product *p, indim_coord *index, int32_t rows, indim_element_ctx *out) {
   indim_loop_builder *b = &p->l->b;
-  int64_t size = p->sizes[p->vector_dim];
-  int64_t main = size / p->lanes * p->lanes;
+  int64_t borders[INDIM_MAX_SPLIT_POINTS + 2];
+  int32_t parts = parts_of(p, p->vector_dim, p->lanes, borders);
   indim_value_id sums[INDIM_COST_PRODUCT_ROWS];
   indim_value_id remainder[INDIM_COST_PRODUCT_ROWS];
   indim_coord base = p->row_dim < 0 ? (indim_coord){0} : index[p->row_dim];
@@ -202,28 +249,8 @@ static void contracted_lanes(indim_product *p, indim_coord *index, int32_t rows,
     remainder[i] = indim_loop_const(b, p->sum, 0, 0);
     sums[i] = indim_loop_splat(b, remainder[i], p->lanes);
   }
-  if (main > 0) {
-    indim_element_ctx k = {.l = p->l, .lanes = p->lanes};
-    indim_value_id in[INDIM_COST_PRODUCT_ROWS];
-    indim_value_id at =
-        indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), p->lanes, rows, sums, in);
-    index[p->vector_dim] = (indim_coord){at, 1};
-    accumulate(p, &k, p->out_rank, index, rows, in);
-    indim_loop_for_end(b, in, sums);
-  }
-  for (int32_t lanes = 0; (lanes = indim_piece_lanes(size - main, p->lanes)) > 0; main += lanes) {
-    indim_element_ctx k = {.l = p->l, .lanes = lanes};
-    indim_value_id part[INDIM_COST_PRODUCT_ROWS];
-    for (int32_t i = 0; i < rows; i++) {
-      part[i] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), lanes);
-    }
-    index[p->vector_dim] = (indim_coord){indim_loop_index(b, main), lanes > 1 ? 1 : 0};
-    accumulate(p, &k, p->out_rank, index, rows, part);
-    for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
-      indim_loop_op add = {.op = INDIM_OP_ADD};
-      indim_value_id total = lanes == 1 ? part[i] : indim_loop_reduce(b, add, part[i]);
-      remainder[i] = indim_loop_binary(b, INDIM_OP_ADD, remainder[i], total);
-    }
+  for (int32_t i = 0; i < parts && !indim_lower_failed(p->l); i++) {
+    add_part(p, index, rows, borders[i], borders[i + 1], sums, remainder);
   }
   for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
     indim_loop_op add = {.op = INDIM_OP_ADD};

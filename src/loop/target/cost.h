@@ -77,7 +77,7 @@ enum {
   INDIM_COST_FULL_LANES = 20,
   // One copy of a loop of so many vectors takes as long as one for each iteration of the loop around it. argmax of rows.
   INDIM_COST_LONG_LOOP = 16,
-  // The same of a row of so many operations on vectors. A step of Go, learning.board_step.
+  // The same of a row of so many operations on vectors. A step of Go on four boards.
   INDIM_COST_LONG_BODIES = 128,
   // Up to the first cost per element 64 copies of a body are built in unrolled loops, up to the second 16, then 4: code
   // generation takes time per copy. concatenate, pad.
