@@ -97,10 +97,11 @@ def cnn_step(x, y, k1, k2, w):
 def edge_attention(x, senders, receivers, w, a):
     """Graph attention with logits of both ends of each edge: 900 edges between 200 nodes."""
     h = x @ w / 5
-    logits = nn.leaky_relu(jnp.concatenate([h[senders], h[receivers]], -1) @ a)[:, 0]
+    sent, received = (jnp.take(h, i, axis=0, mode="clip") for i in (senders, receivers))
+    logits = nn.leaky_relu(jnp.concatenate([sent, received], -1) @ a)[:, 0]
     weights = jnp.exp(logits - jax.ops.segment_max(logits, receivers, 200)[receivers])
     weights = weights / jax.ops.segment_sum(weights, receivers, 200)[receivers]
-    return nn.elu(jax.ops.segment_sum(weights[:, None] * h[senders], receivers, 200))
+    return nn.elu(jax.ops.segment_sum(weights[:, None] * sent, receivers, 200))
 
 
 @program(f32(11, 32, 4, 4), f32(4, 4, 32, 16), f32(4, 4, 16, 1))
