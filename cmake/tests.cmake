@@ -22,9 +22,9 @@ endif()
 
 # Seconds that the longest tests take, so that none of them begins last in a build folder where none has run before.
 set(test_costs
-    emulate/run=170 jax/run=130 prop/targets=100 jax_workloads/run=90 unit/run_matmul=150 witness/linalg=120
-    unit/run_matmul_narrow=100 oom/compile=90 witness/workloads=80 unit/pipeline_kernels=80 witness/eval_xla=75 aot/run=60
-    witness/infer=60 unit/emit_scalar=50 witness/programs=50 unit/run_fft=45 unit/run_convolution=45 jax/callbacks=40
+    emulate/run=110 jax/run=130 prop/targets=100 jax_workloads/run=90 unit/run_matmul=40 witness/linalg=80
+    unit/run_matmul_narrow=40 oom/compile=90 witness/workloads=80 unit/pipeline_kernels=80 witness/eval_xla=75 aot/run=60
+    witness/infer=60 unit/emit_scalar=50 witness/programs=50 unit/run_fft=25 unit/run_convolution=25 jax/callbacks=40
     witness/proto=38 witness/ragged_dot=38 conformance/run=35 view/run=35 witness/rng=33 witness/hlo_text=28
     witness/stablehlo=25 unit/eval_types=25 unit/expand_rng=23 cli/commands=22 witness/fft=20
 )
