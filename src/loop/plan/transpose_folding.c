@@ -15,18 +15,19 @@
 typedef indim_flow_maker maker;
 
 typedef struct side {
-  int32_t batch, free, contracted;  // how many dimensions
-  int64_t columns, sum;             // elements of all free ones, and of the contracted ones
-  bool is_along;  // a contracted dimension is that of rows in memory, which are then no rows of a result
+  int32_t batch, free;   // how many dimensions
+  int64_t columns, sum;  // elements of all free ones, and of the contracted ones
+  bool is_along;         // a contracted dimension is that of rows in memory, which are then no rows of a result
 } side;
 
 static bool is_op(const indim_flow_item *item, indim_op op) {
   return item->kind == INDIM_FLOW_OP && item->instr->op == op;
 }
 
-// What |item| is a transpose of, of a transpose, or itself; |*dim| becomes the dimension there, unless |dim| is NULL.
+// What |item| is a transpose of, of some transposes, or itself; |*dim| becomes the dimension there, unless |dim| is NULL.
 static indim_flow_item *transposed_item(indim_flow_item *item, int64_t *dim) {
-  while (is_op(item, INDIM_OP_TRANSPOSE)) {
+  enum { MOST = 16 };  // a longer chain is walked along by each of its transposes, and gains nothing
+  for (int32_t i = 0; i < MOST && is_op(item, INDIM_OP_TRANSPOSE); i++) {
     int64_t rank = 0;
     const int64_t *permutation = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &rank);
     if (dim != NULL) {
@@ -50,7 +51,7 @@ static side side_of(const indim_flow_item *dot, int32_t number) {
   int64_t count[2] = {0};
   const int64_t *batch = indim_instr_ints(dot->instr, ids[number][0], &count[0]);
   const int64_t *contracted = indim_instr_ints(dot->instr, ids[number][1], &count[1]);
-  side s = {.batch = (int32_t)count[0], .contracted = (int32_t)count[1], .columns = 1, .sum = 1};
+  side s = {.batch = (int32_t)count[0], .columns = 1, .sum = 1};
   uint8_t kind[INDIM_MAX_RANK] = {0};
   for (int64_t k = 0; k < count[0]; k++) {
     kind[batch[k]] = 1;
