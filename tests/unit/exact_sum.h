@@ -18,7 +18,9 @@ static inline double exact_sum(const double *lhs, int64_t lhs_step, const double
     rhs += 4 * rhs_step;
   }
   for (; i < count; i++) {
-    a += lhs[(i % 4) * lhs_step] * rhs[(i % 4) * rhs_step];
+    a += *lhs * *rhs;
+    lhs += lhs_step;
+    rhs += rhs_step;
   }
   return a + b + (c + d);
 }

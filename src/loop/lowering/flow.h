@@ -94,6 +94,10 @@ struct indim_flow {
   int32_t result_count;
 };
 
+// Whether the item is an instruction of that op.
+static inline bool indim_flow_is_op(const indim_flow_item *item, indim_op op) {
+  return item->kind == INDIM_FLOW_OP && item->instr->op == op;
+}
 // Result |k| of an op, which is the item itself if the op has but one and no tuple of it.
 static inline indim_flow_item *indim_flow_result(indim_flow_item *item, int32_t k) {
   return item->member_count > 0 ? item->members[k] : item;

@@ -68,13 +68,32 @@ indim_status indim_flow_make_instr(indim_flow_maker *m, const indim_instr *origi
   return INDIM_OK;
 }
 
+static indim_status set_operands(indim_flow_maker *m, indim_flow_item *item, int32_t count,
+                                 indim_flow_item *const *operands) {
+  INDIM_TRY(indim_flow_array(m->arena, count, sizeof *item->operands, &item->operands));
+  item->operand_count = count;
+  for (int32_t k = 0; k < count; k++) {
+    item->operands[k] = operands[k];
+  }
+  return INDIM_OK;
+}
+
 indim_status indim_flow_make_item(indim_flow_maker *m, const indim_instr *instr, int32_t count,
                                   indim_flow_item *const *operands, indim_flow_item **out) {
   INDIM_TRY(indim_flow_new_item(m, INDIM_FLOW_OP, instr, instr->shape, out));
-  INDIM_TRY(indim_flow_array(m->arena, count, sizeof *(*out)->operands, &(*out)->operands));
-  (*out)->operand_count = count;
-  for (int32_t k = 0; k < count; k++) {
-    (*out)->operands[k] = operands[k];
+  return set_operands(m, *out, count, operands);
+}
+
+indim_status indim_flow_become(indim_flow_maker *m, indim_flow_item *item, const indim_instr *origin, indim_op op,
+                               const indim_attr *attrs, int32_t attr_count, indim_flow_item *const *operands,
+                               int32_t count) {
+  indim_instr *instr = NULL;
+  INDIM_TRY(indim_flow_make_instr(m, origin, op, item->shape, count, operands, &instr));
+  INDIM_TRY(indim_flow_array(m->instr_arena, attr_count, sizeof *instr->attrs, &instr->attrs));
+  for (int32_t k = 0; k < attr_count; k++) {
+    instr->attrs[k] = attrs[k];
   }
-  return INDIM_OK;
+  instr->attr_count = attr_count;
+  item->instr = instr;
+  return set_operands(m, item, count, operands);
 }

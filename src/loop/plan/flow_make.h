@@ -30,6 +30,10 @@ INDIM_CHECKED indim_status indim_flow_make_instr(indim_flow_maker *m, const indi
                                                  indim_flow_item *const *operands, indim_instr **out);
 INDIM_CHECKED indim_status indim_flow_make_item(indim_flow_maker *m, const indim_instr *instr, int32_t count,
                                                 indim_flow_item *const *operands, indim_flow_item **out);
+// Makes |item| what |op| with these attributes is of |operands|, named after |origin|.
+INDIM_CHECKED indim_status indim_flow_become(indim_flow_maker *m, indim_flow_item *item, const indim_instr *origin,
+                                             indim_op op, const indim_attr *attrs, int32_t attr_count,
+                                             indim_flow_item *const *operands, int32_t count);
 
 // Makes room for |more| behind the |count| of a list.
 INDIM_CHECKED indim_status indim_flow_lengthen(indim_flow_maker *m, int32_t count, int32_t more,

@@ -17,10 +17,6 @@ enum {
   SMALL_COST = 32              // up to here what several operands share may count for each
 };
 
-static bool is_op(const indim_flow_item *item, indim_op op) {
-  return item->kind == INDIM_FLOW_OP && item->instr->op == op;
-}
-
 static bool is_inlinable(const indim_flow_item *item) {
   return item->kind == INDIM_FLOW_OP && indim_shape_is_array(item->shape) && indim_element_can(item->instr);
 }
@@ -29,7 +25,7 @@ static bool is_inlinable(const indim_flow_item *item) {
 static int64_t broadcast_from(const indim_flow_item *user) {
   int64_t count = 0;
   const int64_t *dims =
-      is_op(user, INDIM_OP_BROADCAST) ? indim_instr_ints(user->instr, INDIM_ATTR_DIMENSIONS, &count) : NULL;
+      indim_flow_is_op(user, INDIM_OP_BROADCAST) ? indim_instr_ints(user->instr, INDIM_ATTR_DIMENSIONS, &count) : NULL;
   for (int64_t i = 0; i < count; i++) {
     if (dims[i] != i) {
       return -1;
@@ -91,7 +87,7 @@ static bool shares_row(const indim_flow_item *user, int32_t k, const indim_flow_
       shape->sizes[last - 1] < INDIM_COST_LONG_ROW) {
     return false;
   }
-  if (is_op(user, INDIM_OP_GATHER) && k == 1) {
+  if (indim_flow_is_op(user, INDIM_OP_GATHER) && k == 1) {
     int64_t count = 0;
     const int64_t *offsets = indim_instr_ints(user->instr, INDIM_ATTR_OFFSET_DIMS, &count);
     return count == 1 && offsets[0] == last;
@@ -122,7 +118,7 @@ static int32_t next_dim(const indim_shape *shape, int32_t d) {
 // Whether |user| reads its operands at other indices than its own: a reshape that only adds or drops dimensions of 1 does
 // not.
 static bool moves(const indim_flow_item *user) {
-  if (!is_op(user, INDIM_OP_RESHAPE)) {
+  if (!indim_flow_is_op(user, INDIM_OP_RESHAPE)) {
     return indim_op_moves(user->instr->op);
   }
   const indim_shape *from = user->operands[0]->shape;
@@ -139,7 +135,7 @@ static bool moves(const indim_flow_item *user) {
 static void ask(const indim_flow *flow, const indim_flow_item *user, const asked *of_user, asked *list) {
   for (int32_t k = 0; k < user->operand_count; k++) {
     asked *a = &list[user->operands[k]->index];
-    bool is_indices = is_op(user, INDIM_OP_GATHER) && k == 1;
+    bool is_indices = indim_flow_is_op(user, INDIM_OP_GATHER) && k == 1;
     a->as_indices = is_indices && (a->as_indices || !is_used(a));
     if (user->placement == INDIM_PLACEMENT_REGISTERS) {
       a->by_registers = true;
@@ -203,7 +199,7 @@ static indim_placement place_op(indim_lowering *l, indim_flow_item *item, const 
       (a->by_registers || a->as_result || indim_shape_element_count(item->shape) == 1)) {
     return INDIM_PLACEMENT_REGISTERS;
   }
-  if (item->is_indexed && !is_op(item, INDIM_OP_CONSTANT)) {
+  if (item->is_indexed && !indim_flow_is_op(item, INDIM_OP_CONSTANT)) {
     item->reason = indexed;
     return INDIM_PLACEMENT_MEMORY;
   }
@@ -211,7 +207,7 @@ static indim_placement place_op(indim_lowering *l, indim_flow_item *item, const 
     item->reason = "a kernel of its own";
     return INDIM_PLACEMENT_MEMORY;
   }
-  if (is_op(item, INDIM_OP_CONSTANT)) {
+  if (indim_flow_is_op(item, INDIM_OP_CONSTANT)) {
     return INDIM_PLACEMENT_INLINE;
   }
   if (a->as_result) {
@@ -375,7 +371,7 @@ static void mark_rows(indim_flow_item *item, const indim_shape *shape, int32_t s
 static void mark_all_rows(indim_flow *flow) {
   for (int32_t i = 0; i < flow->item_count; i++) {
     indim_flow_item *item = flow->items[i];
-    if (!is_op(item, INDIM_OP_REDUCE) || item->placement != INDIM_PLACEMENT_MEMORY) {
+    if (!indim_flow_is_op(item, INDIM_OP_REDUCE) || item->placement != INDIM_PLACEMENT_MEMORY) {
       continue;
     }
     int32_t separate_row_dims = trailing_dims(item);
@@ -389,10 +385,10 @@ static void mark_all_rows(indim_flow *flow) {
 static void count_use(const indim_flow_item *user, indim_flow_item *item) {
   indim_flow_item *op = indim_flow_op(item);
   item->use_count++;
-  if (is_op(op, INDIM_OP_SORT)) {
+  if (indim_flow_is_op(op, INDIM_OP_SORT)) {
     int64_t count = 0;
     int64_t dim = *indim_instr_ints(op->instr, INDIM_ATTR_DIMENSIONS, &count);
-    bool is_part = user != NULL && is_op(user, INDIM_OP_SLICE);
+    bool is_part = user != NULL && indim_flow_is_op(user, INDIM_OP_SLICE);
     int64_t end =
         is_part ? indim_instr_attr(user->instr, INDIM_ATTR_SLICE)->value.slice[dim].limit : item->shape->sizes[dim];
     op->kept = end > op->kept ? end : op->kept;

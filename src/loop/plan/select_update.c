@@ -66,25 +66,21 @@ static indim_status make_scatter(const selecting *s, indim_flow_item **out) {
   return indim_flow_make_item(s->m, s->update->instr, 3, operands, out);
 }
 
-static bool is_op(const indim_flow_item *item, indim_op op) {
-  return item->kind == INDIM_FLOW_OP && item->instr->op == op;
-}
-
 // A scalar that is the pred of all elements; NULL where each has its own.
 static indim_flow_item *scalar_pred(indim_flow_item *pred) {
-  bool is_repeated = is_op(pred, INDIM_OP_BROADCAST) && pred->operands[0]->shape->rank == 0;
+  bool is_repeated = indim_flow_is_op(pred, INDIM_OP_BROADCAST) && pred->operands[0]->shape->rank == 0;
   return is_repeated ? pred->operands[0] : pred->shape->rank == 0 ? pred : NULL;
 }
 
 static bool can_scatter(const indim_flow_item *item) {
   int64_t mapped = 0;
   (void)indim_instr_ints(item->instr, INDIM_ATTR_SCATTER_DIMS_TO_OPERAND_DIMS, &mapped);
-  return is_op(item, INDIM_OP_SCATTER) && item->operand_count == 3 && mapped > 0 &&
+  return indim_flow_is_op(item, INDIM_OP_SCATTER) && item->operand_count == 3 && mapped > 0 &&
          indim_type_is_signed_int(item->operands[1]->shape->type) && indim_shape_is_static(item->operands[1]->shape);
 }
 
 static bool updates(const indim_flow_item *item, const indim_flow_item *array) {
-  bool is_update = is_op(item, INDIM_OP_DYNAMIC_UPDATE_SLICE) || can_scatter(item);
+  bool is_update = indim_flow_is_op(item, INDIM_OP_DYNAMIC_UPDATE_SLICE) || can_scatter(item);
   return is_update && item->operands[0] == array && indim_shape_is_static(item->shape);
 }
 
@@ -113,7 +109,7 @@ static indim_flow_item *second_pred(const indim_flow_item *conditional, bool *ou
   if (*out_is_first) {
     return which;
   }
-  bool is_pred = is_op(which, INDIM_OP_CONVERT) && which->operands[0]->shape->type == INDIM_PRED;
+  bool is_pred = indim_flow_is_op(which, INDIM_OP_CONVERT) && which->operands[0]->shape->type == INDIM_PRED;
   return is_pred ? which->operands[0] : NULL;
 }
 

@@ -37,10 +37,6 @@ typedef struct cutting {
   int32_t budget;  // of new items: the flow stays as long as it was, more or less
 } cutting;
 
-static bool is_op(const indim_flow_item *item, indim_op op) {
-  return item->kind == INDIM_FLOW_OP && item->instr->op == op;
-}
-
 static const indim_slice_dim *bounds_of(const indim_flow_item *slice) {
   return indim_instr_attr(slice->instr, INDIM_ATTR_SLICE)->value.slice;
 }
@@ -68,7 +64,7 @@ static bool is_read(const cutting *c, const indim_flow_item *item) {
 
 // What an item reads that stays.
 static indim_status note_reads(cutting *c, indim_flow_item *item) {
-  if (is_op(item, INDIM_OP_SLICE)) {
+  if (indim_flow_is_op(item, INDIM_OP_SLICE)) {
     return add_reader(c, item);
   }
   if (item->kind == INDIM_FLOW_MEMBER && is_read(c, item)) {
@@ -95,25 +91,6 @@ static indim_status make_shape(const cutting *c, const indim_shape *like, const 
   return INDIM_OK;
 }
 
-// Makes |item| what |op| is of |operands|.
-static indim_status become(const cutting *c, indim_flow_item *item, indim_op op, const indim_attr *attrs,
-                           int32_t attr_count, indim_flow_item *const *operands, int32_t count) {
-  indim_instr *instr = NULL;
-  INDIM_TRY(indim_flow_make_instr(c->m, item->instr, op, item->shape, count, operands, &instr));
-  INDIM_TRY(indim_flow_array(c->m->instr_arena, attr_count, sizeof *instr->attrs, &instr->attrs));
-  for (int32_t k = 0; k < attr_count; k++) {
-    instr->attrs[k] = attrs[k];
-  }
-  instr->attr_count = attr_count;
-  item->instr = instr;
-  item->operand_count = count;
-  INDIM_TRY(indim_flow_array(c->m->arena, count, sizeof *item->operands, &item->operands));
-  for (int32_t k = 0; k < count; k++) {
-    item->operands[k] = operands[k];
-  }
-  return INDIM_OK;
-}
-
 // A new item of |shape|, named after |origin|, which becomes something.
 static indim_status make_item(cutting *c, const indim_flow_item *origin, const indim_shape *shape,
                               indim_flow_item **out) {
@@ -127,7 +104,7 @@ static indim_status become_slice(const cutting *c, indim_flow_item *item, indim_
   INDIM_TRY(indim_flow_array(c->m->instr_arena, of->shape->rank, sizeof *copy, &copy));
   memcpy(copy, dims, (size_t)of->shape->rank * sizeof *copy);
   indim_attr attr = {.id = INDIM_ATTR_SLICE, .offset = INDIM_NO_OFFSET, .count = of->shape->rank, .value.slice = copy};
-  return become(c, item, INDIM_OP_SLICE, &attr, 1, &of, 1);
+  return indim_flow_become(c->m, item, item->instr, INDIM_OP_SLICE, &attr, 1, &of, 1);
 }
 
 static bool has_sizes(const indim_shape *shape, const int64_t *sizes) {
@@ -239,7 +216,7 @@ static indim_status concatenate_parts(cutting *c, const joint *j, indim_flow_ite
   }
   *attr_dim = j->dim;
   indim_attr attr = {.id = INDIM_ATTR_DIMENSIONS, .offset = INDIM_NO_OFFSET, .count = 1, .value.ints = attr_dim};
-  return become(c, slice, INDIM_OP_CONCATENATE, &attr, 1, parts, count);
+  return indim_flow_become(c->m, slice, slice->instr, INDIM_OP_CONCATENATE, &attr, 1, parts, count);
 }
 
 // The concatenate of the operands that are kept, which several slices read. |starts|: where each begins there.
@@ -263,8 +240,8 @@ static indim_status concatenate_kept(cutting *c, const joint *j, const int32_t *
   sizes[j->dim] = end;
   INDIM_TRY(make_shape(c, j->item->shape, sizes, &shape));
   INDIM_TRY(make_item(c, j->item, shape, out));
-  return become(c, *out, INDIM_OP_CONCATENATE, indim_instr_attr(j->item->instr, INDIM_ATTR_DIMENSIONS), 1, operands,
-                count);
+  return indim_flow_become(c->m, *out, (*out)->instr, INDIM_OP_CONCATENATE,
+                           indim_instr_attr(j->item->instr, INDIM_ATTR_DIMENSIONS), 1, operands, count);
 }
 
 static indim_status open_joint(const cutting *c, indim_flow_item *item, joint *out) {
@@ -370,14 +347,14 @@ static indim_status cut_from_pad(cutting *c, indim_flow_item *pad, indim_flow_it
   }
   c->of[operands[1]->index].is_whole = true;
   if (f->is_outside) {
-    return become(c, slice, INDIM_OP_BROADCAST, NULL, 0, &operands[1], 1);
+    return indim_flow_become(c->m, slice, slice->instr, INDIM_OP_BROADCAST, NULL, 0, &operands[1], 1);
   }
   INDIM_TRY(make_part(c, slice, pad->operands[0], f->dims, f->sizes, &operands[0]));
   INDIM_TRY(indim_flow_array(c->m->instr_arena, slice->shape->rank, sizeof *padding, &padding));
   memcpy(padding, f->padding, (size_t)slice->shape->rank * sizeof *padding);
   indim_attr attr = {
       .id = INDIM_ATTR_PADDING, .offset = INDIM_NO_OFFSET, .count = slice->shape->rank, .value.padding = padding};
-  return become(c, slice, INDIM_OP_PAD, &attr, 1, operands, 2);
+  return indim_flow_become(c->m, slice, slice->instr, INDIM_OP_PAD, &attr, 1, operands, 2);
 }
 
 // Of several slices that meet the operand each has to lie inside of it: the others would be pads, each with its own edges.
@@ -433,7 +410,8 @@ static indim_status cut_elementwise(cutting *c, const indim_flow_item *item) {
   indim_flow_item *slice = c->of[item->index].slices->slice;
   indim_flow_item *part = NULL;
   INDIM_TRY(make_part(c, slice, item->operands[0], bounds_of(slice), slice->shape->sizes, &part));
-  return become(c, slice, item->instr->op, item->instr->attrs, item->instr->attr_count, &part, 1);
+  return indim_flow_become(c->m, slice, slice->instr, item->instr->op, item->instr->attrs, item->instr->attr_count,
+                           &part, 1);
 }
 
 static bool is_unary(const indim_flow_item *item) {
@@ -472,13 +450,14 @@ static indim_status find_lead(const cutting *c, indim_flow_item *item, bool *is_
   if (item->kind != INDIM_FLOW_OP || !indim_shape_is_array(item->shape) || !indim_shape_is_static(item->shape)) {
     return INDIM_OK;
   }
-  if (is_op(item, INDIM_OP_DYNAMIC_SLICE) && c->leads[item->operands[0]->index]) {
+  if (indim_flow_is_op(item, INDIM_OP_DYNAMIC_SLICE) && c->leads[item->operands[0]->index]) {
     INDIM_TRY(fix_starts(c, item));
   }
-  bool passes = is_op(item, INDIM_OP_SLICE) || is_unary(item);
-  *leads = is_op(item, INDIM_OP_CONCATENATE) || (is_op(item, INDIM_OP_PAD) && is_edge_pad(item)) ||
+  bool passes = indim_flow_is_op(item, INDIM_OP_SLICE) || is_unary(item);
+  *leads = indim_flow_is_op(item, INDIM_OP_CONCATENATE) ||
+           (indim_flow_is_op(item, INDIM_OP_PAD) && is_edge_pad(item)) ||
            (passes && c->leads[item->operands[0]->index]);
-  *is_any = *is_any || (*leads && is_op(item, INDIM_OP_SLICE));
+  *is_any = *is_any || (*leads && indim_flow_is_op(item, INDIM_OP_SLICE));
   return INDIM_OK;
 }
 
@@ -497,7 +476,7 @@ static bool drop(cutting *c, const indim_flow_item *item) {
 static indim_status cut(cutting *c, indim_flow_item *item, bool *out_is_cut) {
   const readers *of = &c->of[item->index];
   *out_is_cut = drop(c, item);
-  if (!*out_is_cut && is_op(item, INDIM_OP_SLICE)) {
+  if (!*out_is_cut && indim_flow_is_op(item, INDIM_OP_SLICE)) {
     return cut_slice(c, item, out_is_cut);
   }
   if (!c->leads[item->index] || of->is_whole || of->count == 0) {

@@ -20,14 +20,10 @@ typedef struct side {
   bool is_along;         // a contracted dimension is that of rows in memory, which are then no rows of a result
 } side;
 
-static bool is_op(const indim_flow_item *item, indim_op op) {
-  return item->kind == INDIM_FLOW_OP && item->instr->op == op;
-}
-
 // What |item| is a transpose of, of some transposes, or itself; |*dim| becomes the dimension there, unless |dim| is NULL.
 static indim_flow_item *transposed_item(indim_flow_item *item, int64_t *dim) {
   enum { MOST = 16 };  // a longer chain is walked along by each of its transposes, and gains nothing
-  for (int32_t i = 0; i < MOST && is_op(item, INDIM_OP_TRANSPOSE); i++) {
+  for (int32_t i = 0; i < MOST && indim_flow_is_op(item, INDIM_OP_TRANSPOSE); i++) {
     int64_t rank = 0;
     const int64_t *permutation = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &rank);
     if (dim != NULL) {
@@ -137,30 +133,13 @@ static indim_attr_id of_other_side(indim_attr_id id) {
   return id;
 }
 
-// Makes |item| what |op| is of |operands|, without attributes.
-static indim_status become(maker *m, indim_flow_item *item, const indim_instr *origin, indim_op op, int32_t count,
-                           indim_flow_item *const *operands, indim_instr **out_instr) {
-  INDIM_TRY(indim_flow_make_instr(m, origin, op, item->shape, count, operands, out_instr));
-  INDIM_TRY(indim_flow_array(m->arena, count, sizeof *item->operands, &item->operands));
-  for (int32_t k = 0; k < count; k++) {
-    item->operands[k] = operands[k];
-  }
-  item->operand_count = count;
-  item->instr = *out_instr;
-  return INDIM_OK;
-}
-
 // Makes |item| the product |dot|, which it may be itself, with its sides in the other order.
 static indim_status become_product(maker *m, indim_flow_item *item, const indim_flow_item *dot) {
   indim_flow_item *sides[] = {dot->operands[1], dot->operands[0]};
   const indim_instr *origin = dot->instr;
-  indim_instr *instr = NULL;
-  INDIM_TRY(become(m, item, origin, INDIM_OP_DOT, 2, sides, &instr));
-  INDIM_TRY(indim_flow_array(m->instr_arena, origin->attr_count, sizeof *instr->attrs, &instr->attrs));
-  instr->attr_count = origin->attr_count;
-  for (int32_t k = 0; k < instr->attr_count; k++) {
-    instr->attrs[k] = origin->attrs[k];
-    instr->attrs[k].id = of_other_side(instr->attrs[k].id);
+  INDIM_TRY(indim_flow_become(m, item, origin, INDIM_OP_DOT, origin->attrs, origin->attr_count, sides, 2));
+  for (int32_t k = 0; k < item->instr->attr_count; k++) {
+    item->instr->attrs[k].id = of_other_side(item->instr->attrs[k].id);
   }
   return INDIM_OK;
 }
@@ -170,21 +149,17 @@ static indim_status adapt(maker *m, indim_flow_item *transpose, order o) {
   int64_t rank = 0;
   const int64_t *old = indim_instr_ints(transpose->instr, INDIM_ATTR_DIMENSIONS, &rank);
   int64_t *permutation = NULL;
-  indim_instr *instr = NULL;
   INDIM_TRY(indim_flow_array(m->instr_arena, rank, sizeof *permutation, &permutation));
   for (int64_t d = 0; d < rank; d++) {
     permutation[d] = exchanged_dim(o, (int32_t)old[d]);
   }
-  INDIM_TRY(become(m, transpose, transpose->instr, INDIM_OP_TRANSPOSE, 1, transpose->operands, &instr));
-  INDIM_TRY(indim_flow_array(m->instr_arena, 1, sizeof *instr->attrs, &instr->attrs));
-  *instr->attrs =
-      (indim_attr){.id = INDIM_ATTR_DIMENSIONS, .offset = INDIM_NO_OFFSET, .count = rank, .value.ints = permutation};
-  instr->attr_count = 1;
-  return INDIM_OK;
+  indim_attr attr = {.id = INDIM_ATTR_DIMENSIONS, .offset = INDIM_NO_OFFSET, .count = rank, .value.ints = permutation};
+  return indim_flow_become(m, transpose, transpose->instr, INDIM_OP_TRANSPOSE, &attr, 1, transpose->operands, 1);
 }
 
 // Exchanges the sides of |dot|, which only transposes read.
-static indim_status exchange(maker *m, indim_flow_item *dot, order o) {
+static indim_status exchange(maker *m, indim_flow_item *dot) {
+  order o = order_of(dot);
   int64_t sizes[INDIM_MAX_RANK];
   indim_shape *shape = NULL;
   for (int32_t d = 0; d < dot->shape->rank; d++) {
@@ -204,8 +179,7 @@ typedef struct reading {
   int32_t readers;
   bool has_others, are_all;
   indim_flow_item *instead;  // the transpose that has become it
-  bool is_exchanged;         // it was of |order|
-  order order;
+  bool is_exchanged;
 } reading;
 
 static void note_read(reading *of, indim_flow_item *item) {
@@ -219,9 +193,9 @@ static void note_read(reading *of, indim_flow_item *item) {
 static void note_reads(const indim_flow *flow, reading *of) {
   for (int32_t i = 0; i < flow->item_count; i++) {
     indim_flow_item *item = flow->items[i];
-    if (is_op(item, INDIM_OP_TRANSPOSE)) {
+    if (indim_flow_is_op(item, INDIM_OP_TRANSPOSE)) {
       indim_flow_item *dot = transposed_item(item, NULL);
-      bool is = is_op(dot, INDIM_OP_DOT) && has_exchanged_rows(item, dot, &of[i].is_all);
+      bool is = indim_flow_is_op(dot, INDIM_OP_DOT) && has_exchanged_rows(item, dot, &of[i].is_all);
       of[i].product = is ? dot : NULL;
       continue;  // its readers count
     }
@@ -236,17 +210,16 @@ static void note_reads(const indim_flow *flow, reading *of) {
 
 static indim_status fold_transpose(maker *m, reading *of, indim_flow_item *item) {
   const reading *own = &of[item->index];
-  reading *direct = &of[item->operands[0]->index];
   reading *root = own->is_all ? &of[own->product->index] : NULL;
-  indim_instr *instr = NULL;
-  if (direct->is_exchanged) {
-    return adapt(m, item, direct->order);
+  if (of[item->operands[0]->index].is_exchanged) {
+    order now = order_of(item->operands[0]);
+    return adapt(m, item, (order){now.batch, now.right, now.left});
   }
   if (root == NULL || root->has_others || !root->are_all || !gains(own->product, root->readers)) {
     return INDIM_OK;
   }
   if (root->instead != NULL) {
-    return become(m, item, item->instr, INDIM_OP_COPY, 1, &root->instead, &instr);
+    return indim_flow_become(m, item, item->instr, INDIM_OP_COPY, NULL, 0, &root->instead, 1);
   }
   root->instead = item;
   return become_product(m, item, own->product);
@@ -259,13 +232,12 @@ indim_status indim_flow_fold_transposes(maker *m) {
   note_reads(flow, of);
   for (int32_t i = 0; i < flow->item_count; i++) {
     indim_flow_item *item = flow->items[i];
-    if (is_op(item, INDIM_OP_TRANSPOSE)) {
+    if (indim_flow_is_op(item, INDIM_OP_TRANSPOSE)) {
       INDIM_TRY(fold_transpose(m, of, item));
-    } else if (is_op(item, INDIM_OP_DOT) && of[i].readers > 0 && !of[i].has_others && !of[i].are_all &&
+    } else if (indim_flow_is_op(item, INDIM_OP_DOT) && of[i].readers > 0 && !of[i].has_others && !of[i].are_all &&
                gains(item, of[i].readers)) {
-      of[i].order = order_of(item);
       of[i].is_exchanged = true;
-      INDIM_TRY(exchange(m, item, of[i].order));
+      INDIM_TRY(exchange(m, item));
     }
   }
   return INDIM_OK;
