@@ -253,7 +253,8 @@ static void add_library(LLVMOrcLLJITRef jit) {
 }
 
 // Code for the functions from |first| to before |end|.
-static bool compile(code *out, int type, int32_t lanes, bool has_fma, int32_t first, int32_t end) {
+static bool compile_for(code *out, int type, int32_t lanes, bool has_fma, bool has_slow_subnormals, int32_t first,
+                        int32_t end) {
   out->jit = make_jit();
   if (out->jit == NULL) {
     return false;
@@ -264,7 +265,11 @@ static bool compile(code *out, int type, int32_t lanes, bool has_fma, int32_t fi
   LLVMModuleRef module = LLVMModuleCreateWithNameInContext("math", c);
   LLVMSetTarget(module, LLVMOrcLLJITGetTripleString(out->jit));
   LLVMSetDataLayout(module, LLVMOrcLLJITGetDataLayoutStr(out->jit));
-  indim_emit e = {.context = c, .module = module, .builder = LLVMCreateBuilderInContext(c), .has_fma = has_fma};
+  indim_emit e = {.context = c,
+                  .module = module,
+                  .builder = LLVMCreateBuilderInContext(c),
+                  .has_fma = has_fma,
+                  .has_slow_subnormals = has_slow_subnormals};
   for (int32_t f = first; f < end; f++) {
     emit_loop(&e, functions[f].name, functions[f].op, type, lanes);
   }
@@ -287,6 +292,10 @@ static bool compile(code *out, int type, int32_t lanes, bool has_fma, int32_t fi
     memcpy(&out->loops[f], &number, sizeof number);
   }
   return ok;
+}
+
+static bool compile(code *out, int type, int32_t lanes, bool has_fma, int32_t first, int32_t end) {
+  return compile_for(out, type, lanes, has_fma, has_fma, first, end);
 }
 
 static void discard(code *c) {
@@ -480,6 +489,40 @@ TEST(float_grid) {
   discard(&c);
 }
 
+// The ways to the exponential give the same numbers around where they are subnormal: a conversion, a sum, a product.
+static void compare_subnormals(int type, int32_t lanes) {
+  static values expected;
+  static values v;
+  code slow = {NULL, {NULL}};
+  code fast = {NULL, {NULL}};
+  double from = type == F64 ? -750 : -106;
+  double span = type == F64 ? 50 : 20;
+  if (compile_for(&slow, type, lanes, machine_has_fma(), true, 0, 1) &&
+      compile_for(&fast, type, lanes, machine_has_fma(), false, 0, 1)) {
+    for (int32_t round = 0; round < 200; round++) {
+      v.type = type;
+      for (int32_t i = 0; i < COUNT; i++) {
+        put(&v, false, i, from + span * (i * 200 + round) / (COUNT * 200.0));
+      }
+      memcpy(&expected, &v, sizeof v);
+      slow.loops[0](&v.x, &v.y, &v.results, COUNT);
+      fast.loops[0](&expected.x, &expected.y, &expected.results, COUNT);
+      for (int32_t i = 0; i < COUNT; i++) {
+        CHECK_MSG(get(&v, 2, i) == get(&expected, 2, i), "exp %a: %a, by a product %a", get(&v, 0, i), get(&v, 2, i),
+                  get(&expected, 2, i));
+      }
+    }
+  }
+  discard(&fast);
+  discard(&slow);
+}
+
+TEST(float_subnormals) { compare_subnormals(F32, 8); }
+TEST(double_subnormals) {
+  compare_subnormals(F64, 1);
+  compare_subnormals(F64, 4);
+}
+
 // A value does not depend on the lane it is computed in, nor on how many there are.
 static void compare_lanes(int type) {
   static const int32_t lanes[] = {1, 2, 3, 5, 16};
@@ -525,6 +568,8 @@ TEST(no_function) {
   X(float_errors)              \
   X(double_errors)             \
   WITHOUT_FMA(X) X(float_grid) \
+  X(float_subnormals)          \
+  X(double_subnormals)         \
   X(float_lanes)               \
   X(double_lanes)              \
   X(no_function)

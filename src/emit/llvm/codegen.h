@@ -22,7 +22,8 @@ typedef struct indim_emit {
   const indim_loop_program *program;
   unsigned fast;  // INDIM_FAST_*
   bool has_fma;
-  bool has_f16c;  // conversions between f16 and f32 in hardware
+  bool has_f16c;             // conversions between f16 and f32 in hardware
+  bool has_slow_subnormals;  // an operation with a subnormal number may take a hundred times as long
   LLVMContextRef context;
   LLVMModuleRef module;
   LLVMBuilderRef builder;  // at the end of the current block

@@ -3,6 +3,8 @@
 // x = n ln 2 + r with |r| <= ln(2) / 2, and e^x = 2^n (1 + tail) with tail = r + r^2 q(r). n comes from the bits of x /
 // ln 2 + 3 * 2^(mantissa - 1), which are n in two's complement; ln 2 is in two parts so that n times the first is
 // exact.
+#include <string.h>
+
 #include "emit/math/math_kit.h"
 
 // q of e^r = 1 + r + r^2 q(r) for |r| < 0.35: 2^-28 and 2^-59 of the result (tests/tools/minimax.py).
@@ -15,18 +17,20 @@ static val q_of(const kit *k, val r) {
   return k->is_double ? POLYNOMIAL(k, r, exp_double) : POLYNOMIAL(k, r, exp_float);
 }
 
-// n + |offset| in the low bits of |bits|, and r as high + low.
+// n, and what was added to it, in the low bits of |bits|; r as high + low.
 typedef struct reduced {
   val bits;
   val high;
   val low;
 } reduced;
 
+// What a number below 2^22 (of doubles 2^51) is added to, to be rounded and in the low bits: plus |offset|.
+static val magic_of(const kit *k, int64_t offset) { return real(k, pick(k, 0x1.8p23, 0x1.8p52) + (double)offset); }
+
 // Without |with_low|, low is NULL and high is rounded.
-static reduced reduce(const kit *k, val x, int64_t offset, bool with_low) {
-  double magic = pick(k, 0x1.8p23, 0x1.8p52) + (double)offset;
-  val shifted = fused(k, x, real(k, 0x1.71547652b82fep0), real(k, magic));
-  val n = sub(k, shifted, real(k, magic));
+static reduced reduce(const kit *k, val x, val magic, bool with_low) {
+  val shifted = fused(k, x, real(k, 0x1.71547652b82fep0), magic);
+  val n = sub(k, shifted, magic);
   val first = fused(k, n, real(k, pick(k, -0x1.62e4p-1, -0x1.62e42fefap-1)), x);
   double rest = pick(k, -0x1.7f7d1cf79abcap-20, -0x1.cf79abc9e3b39p-40);
   reduced out = {as_bits(k, shifted), NULL, NULL};
@@ -45,24 +49,72 @@ static val power_of_two(const kit *k, val bits) { return as_real(k, shift_left(k
 
 static val tail_of(const kit *k, val r) { return fused(k, mul(k, r, r), q_of(k, r), r); }
 
-val indim_emit_math_exp_of_sum(const kit *k, val x, val low) {
-  // Where the result is 0, both factors are: a product that underflows takes processors some hundred cycles, and masks of attention
-  // are full of such. e^-176 is 2^-254, of which the biased exponent of both halves is 0.
-  val zero = real(k, pick(k, -254 * 0x1.62e43p-1, -2046 * 0x1.62e43p-1));
-  x = at_most(k, choose(k, below(k, x, pick(k, -104, -746)), zero, x), pick(k, 89, 710));
-  // The exponent in halves, each with its bias: 2^n alone may be out of range though the result is not.
-  reduced r = reduce(k, x, 2 * bias(k), false);
-  val tail = tail_of(k, low == NULL ? r.high : add(k, r.high, low));
+// What underflows takes a processor with slow subnormals some hundred cycles. There are three ways to 2^n (1 + tail): a
+// conversion, a sum (where there is no conversion) and, for other processors, a product.
+//
+// x has been limited to where results are neither 0 nor infinite, or a little more. What it is compared with is compared before
+// that, so that nothing waits for both.
+
+static val nearest_integer(const kit *k, val a) {
+  unsigned id = LLVMLookupIntrinsicID("llvm.lrint", strlen("llvm.lrint"));
+  LLVMTypeRef types[] = {k->bits, k->type};
+  return LLVMBuildCall2(k->b, LLVMIntrinsicGetType(k->e->context, id, types, 2),
+                        LLVMGetIntrinsicDeclaration(k->e->module, id, types, 2), &a, 1, "");
+}
+
+// 2^n (1 + tail) is 2^(n - 1) (1 + tail) twice. Where half of it is subnormal (|is_small|), it is a whole number of the
+// least subnormal ones, and that integer has its bits.
+static val exp_by_conversion(const kit *k, val x, val low, LLVMValueRef is_small) {
+  int64_t units = bias(k) - 1 + mantissa_bits(k);
+  val magic = choose(k, is_small, magic_of(k, bias(k) + units), magic_of(k, bias(k) - 1));
+  reduced r = reduce(k, x, magic, false);
+  val scale = power_of_two(k, r.bits);
+  val scaled = fused(k, tail_of(k, low == NULL ? r.high : add(k, r.high, low)), scale, scale);
+  return choose(k, is_small, as_real(k, nearest_integer(k, scaled)), add(k, scaled, scaled));
+}
+
+// The exponent in halves, each with its bias: 2^n alone may be out of range though the result is not.
+static val exp_by_halves(const kit *k, val x, val low, LLVMValueRef is_subnormal) {
+  reduced r = reduce(k, x, magic_of(k, 2 * bias(k)), false);
   val half = shift_right(k, r.bits, 1);
   val scale = power_of_two(k, half);
-  return mul(k, fused(k, tail, scale, scale), power_of_two(k, isub(k, r.bits, half)));
+  val scaled = fused(k, tail_of(k, low == NULL ? r.high : add(k, r.high, low)), scale, scale);
+  val rest = power_of_two(k, isub(k, r.bits, half));
+  if (is_subnormal == NULL) {
+    return mul(k, scaled, rest);
+  }
+  // A product below the least normal number, and that number: the sum is rounded to the least subnormal ones.
+  val least = choose(k, is_subnormal, as_real(k, whole(k, INT64_C(1) << mantissa_bits(k))), real(k, 0));
+  return as_real(k, isub(k, as_bits(k, fused(k, scaled, rest, least)), as_bits(k, least)));
+}
+
+// Whether numbers of the kit are converted to integers of their size in one instruction: doubles in vectors are with AVX-512.
+static bool converts(const kit *k) {
+  return !k->is_double || LLVMGetTypeKind(k->type) != LLVMVectorTypeKind ||
+         (k->e->program != NULL && k->e->program->target.vector_bytes == 64);
+}
+
+val indim_emit_math_exp_of_sum(const kit *k, val x, val low) {
+  val limited = at_most(k, x, pick(k, 89, 710));
+  if (k->e->has_slow_subnormals && converts(k)) {
+    LLVMValueRef is_small = below(k, x, pick(k, -125, -1021) * 0x1.62e42fefa39efp-1);
+    return exp_by_conversion(k, at_least(k, limited, pick(k, -104, -746)), low, is_small);
+  }
+  if (k->e->has_slow_subnormals && k->e->has_fma) {
+    LLVMValueRef is_subnormal = below(k, x, pick(k, -126, -1022) * 0x1.62e42fefa39efp-1);
+    return exp_by_halves(k, at_least(k, limited, pick(k, -104, -746)), low, is_subnormal);
+  }
+  // Where the result is 0, both factors are: masks of attention are full of such. e^-176 is 2^-254, of which the biased
+  // exponent of both halves is 0.
+  val zero = real(k, pick(k, -254 * 0x1.62e43p-1, -2046 * 0x1.62e43p-1));
+  return exp_by_halves(k, choose(k, below(k, x, pick(k, -104, -746)), zero, limited), low, NULL);
 }
 
 val indim_emit_math_exp(const kit *k, val x) { return indim_emit_math_exp_of_sum(k, x, NULL); }
 
 // e^x / 4 - |less| as a pair, for x in [-40, ln(max) + 1.2]: a quarter, so that nothing overflows too early.
 static pair quarter_exp(const kit *k, val x, bool minus_one) {
-  reduced r = reduce(k, x, bias(k) - 2, true);
+  reduced r = reduce(k, x, magic_of(k, bias(k) - 2), true);
   val scale = power_of_two(k, r.bits);
   val above_r = mul(k, mul(k, r.high, r.high), q_of(k, r.high));
   pair tail = quick_two_sum(k, r.high, above_r);
@@ -85,7 +137,7 @@ val indim_emit_math_expm1(const kit *k, val x) {
 // 1 / (1 + 2^n (1 + tail)), e^-x = 2^n (1 + tail); numerator and denominator times 2^-a, half of n, to stay in range.
 val indim_emit_math_logistic(const kit *k, val x) {
   double most = pick(k, 104, 746);
-  reduced r = reduce(k, minus(k, at_most(k, at_least(k, x, -most), most)), 2 * bias(k), false);
+  reduced r = reduce(k, minus(k, at_most(k, at_least(k, x, -most), most)), magic_of(k, 2 * bias(k)), false);
   val half = shift_right(k, r.bits, 1);
   val one = power_of_two(k, isub(k, whole(k, 2 * bias(k)), half));
   val scale = power_of_two(k, isub(k, r.bits, half));
@@ -153,7 +205,7 @@ val indim_emit_math_tanh(const kit *k, val x) {
     return tanh_by_fma(k, x);
   }
   val magnitude = at_most(k, absolute(k, x), pick(k, 9.1, 19.5));
-  reduced r = reduce(k, mul(k, magnitude, real(k, -2)), bias(k), true);
+  reduced r = reduce(k, mul(k, magnitude, real(k, -2)), magic_of(k, bias(k)), true);
   val scale = power_of_two(k, r.bits);
   val above_r = mul(k, mul(k, r.high, r.high), q_of(k, r.high));
   val tail = add(k, r.high, above_r);

@@ -233,6 +233,7 @@ indim_status indim_emit_program(const indim_emit_job *job, indim_arena *arena, L
                              .fast = job->fast,
                              .has_fma = job->program->target.has_fma,
                              .has_f16c = job->program->target.has_f16,
+                             .has_slow_subnormals = job->program->target.arch == INDIM_ARCH_X86_64,
                              .context = context,
                              .module = module},
                        .arena = arena,
