@@ -3,6 +3,7 @@
 #include "plugin.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 };  // wire types
@@ -69,13 +70,39 @@ static bool is_falsehood(indim_str text) {
          indim_str_equal(text, indim_str_of("False")) || indim_str_equal(text, indim_str_of("0"));
 }
 
+// Relaxations of strict IEEE, by the names that compiler_options has for them.
+static const struct {
+  const char *name;
+  unsigned flag;
+} relaxations[] = {{"indim_contract", INDIM_COMPILE_CONTRACT},
+                   {"indim_reassociate", INDIM_COMPILE_REASSOCIATE},
+                   {"indim_reciprocal", INDIM_COMPILE_RECIPROCAL},
+                   {"indim_flush", INDIM_COMPILE_FLUSH}};
+enum { RELAXATIONS = sizeof relaxations / sizeof relaxations[0] };
+
+// Those of all programs: INDIM_FAST=flush,contract.
+static pjrt_error *read_environment(plugin_options *options) {
+  static const char prefix[] = "indim_";
+  const char *list = getenv("INDIM_FAST");
+  while (list != NULL && *list != '\0') {
+    size_t size = strcspn(list, ",");
+    unsigned flag = 0;
+    for (size_t i = 0; i < RELAXATIONS; i++) {
+      const char *name = relaxations[i].name + sizeof prefix - 1;
+      flag |= indim_str_equal(indim_str_of(name), (indim_str){list, size}) ? relaxations[i].flag : 0;
+    }
+    if (flag == 0) {
+      return plugin_error(PJRT_INVALID_ARGUMENT,
+                          "INDIM_FAST knows contract, reassociate, reciprocal and flush, not '%.*s'",
+                          (int)(size < 200 ? size : 200), list);
+    }
+    options->fast |= flag;
+    list += size + (list[size] == ',' ? 1 : 0);
+  }
+  return NULL;
+}
+
 static pjrt_error *read_override(indim_str entry, plugin_options *options, bool *ok) {
-  static const struct {
-    const char *name;
-    unsigned flag;
-  } relaxations[] = {{"indim_contract", INDIM_COMPILE_CONTRACT},
-                     {"indim_reassociate", INDIM_COMPILE_REASSOCIATE},
-                     {"indim_reciprocal", INDIM_COMPILE_RECIPROCAL}};
   field f, v;
   indim_str key = {"", 0}, text = {"", 0};
   bool truth = false;
@@ -91,9 +118,9 @@ static pjrt_error *read_override(indim_str entry, plugin_options *options, bool 
   }
   truth = truth || indim_str_equal(text, indim_str_of("true")) || indim_str_equal(text, indim_str_of("True")) ||
           indim_str_equal(text, indim_str_of("1"));
-  for (size_t i = 0; i < sizeof relaxations / sizeof relaxations[0]; i++) {
+  for (size_t i = 0; i < RELAXATIONS; i++) {
     if (indim_str_equal(key, indim_str_of(relaxations[i].name))) {
-      options->fast |= truth ? relaxations[i].flag : 0;
+      options->fast = (options->fast & ~relaxations[i].flag) | (truth ? relaxations[i].flag : 0);
       return truth || is_falsehood(text)
                  ? NULL
                  : plugin_error(PJRT_INVALID_ARGUMENT, "%s: '%.*s' is not a valid bool value", relaxations[i].name,
@@ -109,8 +136,8 @@ static pjrt_error *read_override(indim_str entry, plugin_options *options, bool 
   }
   return is_known ? NULL
                   : plugin_error(PJRT_INVALID_ARGUMENT,
-                                 "No such compile option: '%.*s'. Indim has indim_contract, indim_reassociate and "
-                                 "indim_reciprocal; options that begin with xla_ are ignored",
+                                 "No such compile option: '%.*s'. Indim has indim_contract, indim_reassociate, "
+                                 "indim_reciprocal and indim_flush; options that begin with xla_ are ignored",
                                  (int)(key.size < 200 ? key.size : 200), key.data);
 }
 
@@ -119,6 +146,7 @@ pjrt_error *plugin_options_read(const char *bytes, size_t size, plugin_options *
   field f, g;
   bool ok = true;
   *out_options = (plugin_options){.replicas = 1, .partitions = 1};
+  PLUGIN_TRY(read_environment(out_options));
   while (next_field(&in, &f, &ok)) {
     if (f.number == BUILD_OPTIONS && f.wire == LENGTH) {
       while (next_field(&f.bytes, &g, &ok)) {

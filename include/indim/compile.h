@@ -21,7 +21,10 @@ extern "C" {
 enum {
   INDIM_COMPILE_CONTRACT = 1 << 0,     // a * b + c may be rounded once
   INDIM_COMPILE_REASSOCIATE = 1 << 1,  // sums and products may be taken in another order
-  INDIM_COMPILE_RECIPROCAL = 1 << 2    // a / b may be a * (1 / b)
+  INDIM_COMPILE_RECIPROCAL = 1 << 2,   // a / b may be a * (1 / b)
+  // Subnormal numbers, nearer to 0 than 2^-126 (f64: 2^-1022), may be taken as zeros, given or computed, as XLA:CPU does: an
+  // operation on one takes many processors a hundred times as long. What the program calls is in the same mode.
+  INDIM_COMPILE_FLUSH = 1 << 3
 };
 
 // What is done now, for a progress line.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 # INDIM_COMPILE_CONTRACT and the others (indim/compile.h).
-_FAST = {"contract": 1, "reassociate": 2, "reciprocal": 4}
+_FAST = {"contract": 1, "reassociate": 2, "reciprocal": 4, "flush": 8}
 
 
 def _fast_flags(fast):
@@ -63,7 +63,8 @@ def load(
 
     threads: the most threads that a call uses; by default `default_threads()`. Results are the same bits for any number.
     target: what the code is for (`targets()`), by default this machine.
-    fast: relaxations of IEEE arithmetic: True, or names among "contract", "reassociate" and "reciprocal".
+    fast: relaxations of IEEE arithmetic: True, or names among "contract", "reassociate", "reciprocal" and "flush"
+        (subnormal numbers as zeros).
     engine: "native" compiles; "eval" asks the evaluator, which is slow and right; "auto" compiles, and evaluates what the compiler
     does not do.
     without: decisions of the compiler to leave out, separated by commas.

@@ -7,6 +7,7 @@ indim_emit_options indim_compilation_emit_options(indim_compilation *c) {
   flags |= (fast & INDIM_COMPILE_CONTRACT) != 0 ? (unsigned)INDIM_FAST_CONTRACT : 0;
   flags |= (fast & INDIM_COMPILE_REASSOCIATE) != 0 ? (unsigned)INDIM_FAST_REASSOCIATE : 0;
   flags |= (fast & INDIM_COMPILE_RECIPROCAL) != 0 ? (unsigned)INDIM_FAST_RECIPROCAL : 0;
+  flags |= (fast & INDIM_COMPILE_FLUSH) != 0 ? (unsigned)INDIM_FAST_FLUSH : 0;
   return (indim_emit_options){.fast = flags,
                               .symbol = c->symbol,
                               .is_cross = c->missing[0] != '\0' || c->symbol != NULL,

@@ -136,6 +136,7 @@ static indim_status emit(indim_compilation *c) {
   c->generator.library = NULL;  // the executable's now
   e->function = functions->function(code);
   e->code_bytes = functions->code_bytes(code);
+  e->flushes = (c->options->fast & INDIM_COMPILE_FLUSH) != 0;
   return INDIM_OK;
 }
 

@@ -52,6 +52,7 @@ struct indim_executable {
   const indim_shape *result_shape;
   int64_t scratch_bytes;  // of a run: the code's, followed by what aliases need
   int64_t alias_list;     // offset of the list of argument pointers with copies
+  bool flushes;           // subnormal numbers to zeros (INDIM_COMPILE_FLUSH)
   bool has_copies;        // of arguments whose buffers are also results'
   void *scratch;          // the executable's own block, aligned
   void *scratch_block;

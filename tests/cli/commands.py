@@ -316,7 +316,7 @@ def engines(folder):
     report("the same bits for any number of threads", len(set(outputs)) == 1 and len(outputs[0]) == 361200, "")
     if native:
         default_threads(p, x, v)
-    for names in ("contract", "reassociate,reciprocal", "contract,contract"):
+    for names in ("contract", "reassociate,reciprocal", "contract,contract", "flush"):
         done = run("run", f"--fast={names}", p, x, v)
         report(f"--fast={names}", done.returncode == OK and "{ 8, 10, 12 }" in done.stdout, done)
     for option in (

@@ -176,6 +176,10 @@ TEST(options) {
               PJRT_INVALID_ARGUMENT, "indim_contract: 'maybe' is not a valid bool value");
   CHECK_ERROR(with_options(client, OPTIONS("\x1A\x0B\x20\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01")), PJRT_UNIMPLEMENTED,
               "-1 replicas");
+  setenv("INDIM_FAST", "flush,sloppy", 1);
+  CHECK_ERROR(with_options(client, OPTIONS("\x1A\x04\x20\x01\x28\x01")), PJRT_INVALID_ARGUMENT,
+              "INDIM_FAST knows contract, reassociate, reciprocal and flush, not 'sloppy'");
+  setenv("INDIM_FAST", "contract,flush", 1);
   static const char good[] = "\x1A\x04\x20\x01\x28\x01\x3A\x14\x0A\x0Eindim_contract\x12\x02\x10\x01"
                              "\x3A\x17\x0A\x0Dxla_something\x12\x06\x0A\x04text\x20\x01";
   pjrt_error *error = with_options(client, good, sizeof good - 1);
@@ -184,6 +188,7 @@ TEST(options) {
   call_Error_Message(&message);
   CHECK_MSG(strstr(message.message, "ption") == NULL, "good options: %s", message.message);
   end_error(error);
+  unsetenv("INDIM_FAST");
   state = 3;
   for (int i = 0; i < 5000; i++) {
     char bytes[2 * sizeof good];

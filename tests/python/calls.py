@@ -3,6 +3,7 @@
 import ast
 import os
 import pathlib
+import platform
 import subprocess
 import sys
 import tempfile
@@ -101,7 +102,7 @@ def arguments_of_load_are_checked():
         indim.load(SQUARE, threads=0)
     with raises(ValueError, "threads=5000", "1024"):
         indim.load(SQUARE, threads=5000)
-    with raises(ValueError, "'fastest'", "contract, reassociate, reciprocal"):
+    with raises(ValueError, "'fastest'", "contract, reassociate, reciprocal, flush"):
         indim.load(SQUARE, fast="fastest")
     with raises(ValueError, "'gpu'", "native, eval and auto"):
         indim.load(SQUARE, engine="gpu")
@@ -158,6 +159,23 @@ def relaxations_and_decisions():
         relaxed = indim.load(product, fast=fast)(*x)
         assert np.allclose(strict, relaxed, atol=1e-6)
     equal(indim.load(product, without=["inline", "slp"])(*x), strict)
+
+
+@case
+def subnormal_numbers_as_zeros():
+    source = b"""ENTRY e { x = f32[#] parameter(0) h = f32[] constant(0.5) b = f32[#] broadcast(h), dimensions={}
+      ROOT p = f32[#] multiply(x, b) }"""
+    flushes = platform.machine() in ("x86_64", "AMD64", "aarch64", "arm64")
+    for size in (5, 1000000):
+        x = np.full(size, 1.5e-38, np.float32)
+        x[1], x[3] = 3, 1e-40
+        half = x * np.float32(0.5)
+        assert half[0] > 0 and half[3] > 0
+        text = source.replace(b"#", str(size).encode())
+        equal(indim.load(text)(x), half)
+        program = indim.load(text, fast="flush", threads=2)
+        equal(program(x), np.where(half < 2.0**-126, np.float32(0), half) if flushes else half)
+        equal(x * np.float32(0.5), half)  # the caller's arithmetic is as it was
 
 
 @case

@@ -42,7 +42,7 @@ const char *const help_compile =
     "  -o FILE, --output=FILE  write all that there instead of to standard output\n"
     "\n"
     "For both:\n"
-    "  --fast=NAME,...         relax strict IEEE: contract, reassociate, reciprocal (`indim run --help`)\n"
+    "  --fast=NAME,...         relax strict IEEE: contract, reassociate, reciprocal, flush (`indim run --help`)\n"
     "  --target=NAME           make code for that processor instead of this one: x86-64-v3, aarch64, riscv64, ...;\n"
     "                          --target=help lists the names\n"
     "  --without=NAME,...      leave decisions of the compiler out, to see what they do; --without=help lists them\n"

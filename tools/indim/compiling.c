@@ -11,14 +11,15 @@ static int parse_fast(const command *self, const char *list, unsigned *out_fast)
     unsigned flag;
   } names[] = {{"contract", INDIM_COMPILE_CONTRACT},
                {"reassociate", INDIM_COMPILE_REASSOCIATE},
-               {"reciprocal", INDIM_COMPILE_RECIPROCAL}};
+               {"reciprocal", INDIM_COMPILE_RECIPROCAL},
+               {"flush", INDIM_COMPILE_FLUSH}};
   for (indim_str name; next_name(&list, &name);) {
     unsigned flag = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
       flag |= indim_str_equal(indim_str_of(names[i].name), name) ? names[i].flag : 0;
     }
     if (flag == 0) {
-      return usage_error(self, "--fast knows contract, reassociate and reciprocal, not '%.*s'", (int)name.size,
+      return usage_error(self, "--fast knows contract, reassociate, reciprocal and flush, not '%.*s'", (int)name.size,
                          name.data);
     }
     *out_fast |= flag;

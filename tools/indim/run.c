@@ -41,7 +41,7 @@ const char *const help_run =
     "  --limits                with --profile: measure the machine's bandwidth and multiplications, too, and tell how\n"
     "                          near to them each step comes\n"
     "  --fast=NAME,...         relax strict IEEE: contract (a*b+c rounded once), reassociate (sums and products in\n"
-    "                          another order), reciprocal (a/b as a*(1/b))\n"
+    "                          another order), reciprocal (a/b as a*(1/b)), flush (subnormal numbers as zeros)\n"
     "  --without=NAME,...      compile without these decisions (`indim compile --without=help`)\n"
     "  --choices=FILE          compile with the choices that `indim tune` found\n"
     "  --max-memory=N[K|M|G]   refuse to hold more than N bytes of arguments, results, working memory and what the\n"

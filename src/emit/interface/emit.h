@@ -17,7 +17,8 @@ typedef struct indim_code indim_code;
 enum {
   INDIM_FAST_CONTRACT = 1 << 0,     // a * b + c rounded once
   INDIM_FAST_REASSOCIATE = 1 << 1,  // sums and products in another order
-  INDIM_FAST_RECIPROCAL = 1 << 2    // a / b as a * (1 / b)
+  INDIM_FAST_RECIPROCAL = 1 << 2,   // a / b as a * (1 / b)
+  INDIM_FAST_FLUSH = 1 << 3         // subnormal numbers as zeros
 };
 
 typedef struct indim_emit_options {

@@ -49,6 +49,7 @@ static void fence(indim_generator *g) {
 
 void indim_emit_return(indim_generator *g, LLVMValueRef outcome) {
   indim_emit_function *f = g->current;
+  indim_emit_float_mode_restore(g);
   if (f->is_piece) {
     LLVMValueRef store = LLVMBuildStore(g->e.builder, outcome, f->status);
     LLVMSetOrdering(store, LLVMAtomicOrderingMonotonic);
@@ -76,12 +77,14 @@ LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome) {
 
 void indim_emit_function_end(indim_generator *g, LLVMBasicBlockRef start) {
   fence(g);
+  indim_emit_float_mode_restore(g);
   if (g->current->is_piece) {
     LLVMBuildRetVoid(g->e.builder);
   } else {
     LLVMBuildRet(g->e.builder, LLVMConstNull(LLVMInt32TypeInContext(g->e.context)));
   }
   LLVMPositionBuilderAtEnd(g->e.builder, g->current->entry);
+  indim_emit_float_mode_set(g);
   LLVMBuildBr(g->e.builder, start);
 }
 

@@ -233,7 +233,8 @@ indim_status indim_emit_program(const indim_emit_job *job, indim_arena *arena, L
                              .fast = job->fast,
                              .has_fma = job->program->target.has_fma,
                              .has_f16c = job->program->target.has_f16,
-                             .has_slow_subnormals = job->program->target.arch == INDIM_ARCH_X86_64,
+                             .has_slow_subnormals =
+                                 job->program->target.arch == INDIM_ARCH_X86_64 && (job->fast & INDIM_FAST_FLUSH) == 0,
                              .context = context,
                              .module = module},
                        .arena = arena,

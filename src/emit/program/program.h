@@ -27,10 +27,11 @@ typedef struct indim_emit_function {
   bool is_piece;
   bool has_streamed;  // contains non-temporal stores, which need a fence at the end
   LLVMValueRef arguments, results, scratch, host;
-  LLVMValueRef stop;      // pointer to the stop word, never NULL
-  LLVMValueRef status;    // pointer to the word in which pieces record why they ended early
-  LLVMValueRef *bases;    // of each storage, NULL until used
-  LLVMMetadataRef scope;  // of its lines; NULL: they are not wanted
+  LLVMValueRef stop;        // pointer to the stop word, never NULL
+  LLVMValueRef status;      // pointer to the word in which pieces record why they ended early
+  LLVMValueRef *bases;      // of each storage, NULL until used
+  LLVMValueRef float_mode;  // the slot of the processor's mode before; NULL until needed
+  LLVMMetadataRef scope;    // of its lines; NULL: they are not wanted
 } indim_emit_function;
 
 // A costly function that occurs in the program; where it occurs often, it is outlined as a function of the module.
@@ -161,6 +162,11 @@ void indim_emit_function_end(indim_generator *g, LLVMBasicBlockRef start);
 void indim_emit_return(indim_generator *g, LLVMValueRef outcome);
 // The block that returns |outcome|.
 LLVMBasicBlockRef indim_emit_leave(indim_generator *g, int32_t outcome);
+
+// float_mode.c: at the end of the current function's entry, and before it returns -------------------------------------------
+
+void indim_emit_float_mode_set(indim_generator *g);
+void indim_emit_float_mode_restore(indim_generator *g);
 
 // lines.c ---------------------------------------------------------------------------------------------------------------
 
