@@ -50,6 +50,7 @@ static indim_status collect(indim_evaluator *e, const indim_instr *instr, const 
     int32_t k = older->results[i];
     if (k >= 0) {
       results[i] = indim_value_retain(indim_shape_is_tuple(older->today.shape) ? today->members[k] : today);
+      results[i]->shape = instr->shape->members[i];  // today's may be gone with |older|
       continue;
     }
     status = indim_value_new(e->cx, instr->shape->members[i], &results[i]);
@@ -79,6 +80,7 @@ static indim_status eval_older(indim_evaluator *e, const indim_instr *instr, ind
   INDIM_TRY(eval_call(e, &older.today, &call, arrays, &today));
   if (!indim_shape_is_tuple(instr->shape)) {
     *out = today;
+    today->shape = instr->shape;
     return INDIM_OK;
   }
   indim_status status = collect(e, instr, &older, today, out);

@@ -15,9 +15,14 @@ static indim_attr copy_attr(indim_expander *x, const indim_attr *attr) {
   if (x->b->status == INDIM_OK) {
     indim_build_fail(x->b, indim_arena_array(&x->b->module->arena, count, sizeof *attr->value.shapes, &memory));
   }
-  if (x->b->status == INDIM_OK) {
-    memcpy(memory, attr->value.shapes, count * sizeof *attr->value.shapes);
-    copy.value.shapes = memory;
+  copy.value.shapes = memory;
+  for (size_t i = 0; i < count && x->b->status == INDIM_OK; i++) {
+    void *shape = NULL;
+    indim_build_fail(x->b, indim_arena_array(&x->b->module->arena, 1, sizeof(indim_shape), &shape));
+    if (x->b->status == INDIM_OK) {
+      indim_build_fail(x->b, indim_shape_copy(&x->b->module->arena, attr->value.shapes[i], shape));
+      ((const indim_shape **)memory)[i] = shape;
+    }
   }
   return copy;
 }

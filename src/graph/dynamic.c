@@ -7,8 +7,12 @@
 
 static bool has_dynamic(const indim_shape *shape) { return shape != NULL && !indim_shape_is_static(shape); }
 
+bool indim_op_has_sizes(indim_op op) {
+  return op == INDIM_OP_DYNAMIC_RESHAPE || op == INDIM_OP_GET_DIMENSION_SIZE || op == INDIM_OP_SET_DIMENSION_SIZE;
+}
+
 bool indim_instr_is_dynamic(const indim_instr *instr) {
-  bool is_dynamic = has_dynamic(instr->shape) || instr->op == INDIM_OP_DYNAMIC_RESHAPE;
+  bool is_dynamic = has_dynamic(instr->shape) || indim_op_has_sizes(instr->op);
   for (int32_t i = 0; i < instr->operand_count && !is_dynamic; i++) {
     is_dynamic = has_dynamic(instr->operands[i]->shape);
   }

@@ -24,6 +24,8 @@ typedef struct indim_reshape_group {
 // The next group behind |*group|, which is {0} before the first; false when all dimensions are behind it.
 bool indim_reshape_group_next(const indim_shape *from, const indim_shape *to, indim_reshape_group *group);
 
+// Whether the op takes or gives sizes as numbers, which its arrays need not have as dynamic dimensions.
+bool indim_op_has_sizes(indim_op op);
 // Whether the instruction or one of its operands has a dynamic dimension, or its sizes are given when the program runs.
 bool indim_instr_is_dynamic(const indim_instr *instr);
 // UNSUPPORTED, with the way out, for such an instruction that has no meaning.

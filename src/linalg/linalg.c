@@ -83,10 +83,11 @@ indim_status indim_linalg_fail_unknown(indim_ctx *cx, const indim_instr *instr, 
   }
   int length = (int)(name.size < 80 ? name.size : 80);
   indim_registry_print(cx, registered, sizeof registered);
-  indim_fail_instr(cx, INDIM_UNSUPPORTED, instr,
-                   "custom-call target '%.*s' is not known; known are %s, each with _ffi behind it; %s%s", length,
-                   name.data, known, registered[0] == '\0' ? "no function is registered" : "registered are ",
-                   registered);
+  indim_fail_instr(
+      cx, INDIM_UNSUPPORTED, instr,
+      "custom-call target '%.*s' is not known; known are %s, each with _ffi behind it, and XLA's Qr, Eigh and "
+      "ProductOfElementaryHouseholderReflectors; %s%s",
+      length, name.data, known, registered[0] == '\0' ? "no function is registered" : "registered are ", registered);
   if (is_older_name(name)) {
     indim_hint(cx, "programs of JAX 0.4.36 and later have %.*s_ffi; lower this one anew", length, name.data);
   } else {

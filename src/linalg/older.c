@@ -11,11 +11,15 @@
 #include "graph/word.h"
 
 typedef struct row {
-  const char *prefix, *routine, *types, *operands, *results;
+  const char *prefix, *routine;
+  const char *complex_routine;  // of XLA's names, which are whole in |prefix|; NULL for names with a letter
+  const char *types, *operands, *results;
 } row;
 
 static const row rows[] = {
-#define INDIM_LINALG_OLDER(prefix, routine, types, operands, results) {prefix, routine, types, operands, results},
+#define INDIM_LINALG_OLDER(prefix, routine, types, operands, results) {prefix, routine, NULL, types, operands, results},
+#define INDIM_LINALG_XLA(name, routine, complex_routine, operands, results) \
+  {name, routine, complex_routine, "sdcz", operands, results},
 #include "linalg/older.def"
 };
 
@@ -75,8 +79,22 @@ static int32_t count_words(const char *text) {
   return count;
 }
 
-static const row *find_row(indim_str name, char *out_letter) {
+// The letter of the elements, if it is one of those types.
+static char letter_of(const indim_shape *shape) {
+  indim_type type = indim_shape_is_array(shape) ? shape->type : INDIM_F32;
+  return type == INDIM_F64 ? 'd' : type == INDIM_C64 ? 'c' : type == INDIM_C128 ? 'z' : 's';
+}
+
+static const row *find_row(const indim_instr *instr, char *out_letter) {
+  indim_str name = indim_instr_attr(instr, INDIM_ATTR_CUSTOM_CALL_TARGET)->value.text;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    if (rows[i].complex_routine != NULL && indim_str_is(name, rows[i].prefix)) {
+      *out_letter = instr->operand_count > 0 ? letter_of(indim_operand_shape(instr, 0)) : 's';
+      return &rows[i];
+    }
+    if (rows[i].complex_routine != NULL) {
+      continue;
+    }
     size_t prefix = strlen(rows[i].prefix);
     size_t size = prefix + 1 + strlen(rows[i].routine);
     if (name.size == size && memcmp(name.data, rows[i].prefix, prefix) == 0 &&
@@ -91,8 +109,7 @@ static const row *find_row(indim_str name, char *out_letter) {
 
 bool indim_linalg_is_older(const indim_instr *instr) {
   char letter = '\0';
-  return instr->op == INDIM_OP_CUSTOM_CALL &&
-         find_row(indim_instr_attr(instr, INDIM_ATTR_CUSTOM_CALL_TARGET)->value.text, &letter) != NULL;
+  return instr->op == INDIM_OP_CUSTOM_CALL && find_row(instr, &letter) != NULL;
 }
 
 // Scalar operands ----------------------------------------------------------------------------------------------------
@@ -176,12 +193,32 @@ static indim_status read_flag(reader *r, int32_t i, indim_str name, const flag *
 
 // Operands -----------------------------------------------------------------------------------------------------------
 
-static void take_array(reader *r, int32_t i, int32_t place) {
+static bool is_xla(const reader *r) { return r->row->complex_routine != NULL; }
+
+// An array of XLA's, a matrix if |kind| is "T[m,n]", in the layout of LAPACK's: it is no part of what they mean.
+static const indim_shape *lay_out(reader *r, const indim_shape *shape, indim_str kind) {
+  if (!is_xla(r) || !indim_shape_is_array(shape)) {
+    return shape;
+  }
+  indim_shape *out = &r->out->arrays[r->out->array_count++];
+  *out = *shape;
+  out->has_layout = true;
+  indim_layout_init(out->rank, &out->layout);
+  if (memchr(kind.data, ',', kind.size) != NULL && out->rank >= 2) {
+    out->layout.minor_to_major[0] = out->rank - 2;
+    out->layout.minor_to_major[1] = out->rank - 1;
+  }
+  return out;
+}
+
+static void take_array(reader *r, int32_t i, int32_t place, indim_str kind) {
   const indim_attr *constraints = indim_instr_attr(r->instr, INDIM_ATTR_OPERAND_LAYOUT_CONSTRAINTS);
   indim_linalg_older *out = r->out;
   out->operands[place] = i;
   out->values[place] = r->instr->operands[i];
-  out->constraints[place] = constraints == NULL ? NULL : constraints->value.shapes[i];
+  out->constraints[place] = is_xla(r)             ? lay_out(r, r->instr->operands[i]->shape, kind)
+                            : constraints == NULL ? NULL
+                                                  : constraints->value.shapes[i];
   out->today.operand_count++;
 }
 
@@ -189,7 +226,7 @@ static indim_status read_operand(reader *r, int32_t i, indim_str name) {
   indim_str kind;
   int32_t place = find_word(r->target->operands, name, &kind);
   if (place >= 0) {
-    take_array(r, i, place);
+    take_array(r, i, place, kind);
     return INDIM_OK;
   }
   place = find_word(r->target->attributes, name, &kind);
@@ -212,8 +249,9 @@ static indim_status read_operands(reader *r) {
   indim_str name;
   indim_str kind;
   if (r->instr->operand_count != count) {
-    return indim_fail_instr(r->cx, INDIM_INVALID, r->instr, "%s takes %d operands (%s), here are %d", r->row->routine,
-                            (int)count, r->row->operands, (int)r->instr->operand_count);
+    return indim_fail_instr(r->cx, INDIM_INVALID, r->instr, "%s takes %d operand%s (%s), here are %d",
+                            is_xla(r) ? r->row->prefix : r->row->routine, (int)count, count == 1 ? "" : "s",
+                            r->row->operands, (int)r->instr->operand_count);
   }
   for (int32_t i = 0; next_word(&text, &name, &kind); i++) {
     INDIM_TRY(read_operand(r, i, name));
@@ -236,6 +274,17 @@ static indim_status check_work(const reader *r, int32_t i, indim_str name, char 
                           (int)name.size, name.data, indim_shape_brief(shape, &text), indim_type_text(type));
 }
 
+// XLA's have no info, which is LAPACK's last result: one for each matrix.
+static const indim_shape *info_of(reader *r) {
+  indim_shape *info = &r->out->arrays[r->out->array_count++];
+  const indim_shape *x = r->instr->operands[0]->shape;
+  *info = *x;
+  info->type = INDIM_S32;
+  info->rank = indim_shape_is_array(x) && x->rank > 2 ? x->rank - 2 : 0;
+  indim_layout_init(info->rank, &info->layout);
+  return info;
+}
+
 static indim_status read_results(reader *r) {
   const indim_shape *shape = r->instr->shape;
   indim_linalg_older *out = r->out;
@@ -253,14 +302,17 @@ static indim_status read_results(reader *r) {
   }
   out->result_count = count;
   for (int32_t i = 0; next_word(&text, &name, &kind); i++) {
-    indim_str unused;
+    indim_str array;
     const indim_shape *one = is_tuple ? shape->members[i] : shape;
-    out->results[i] = kind.size > 0 ? -1 : find_word(r->target->results, name, &unused);
+    out->results[i] = kind.size > 0 ? -1 : find_word(r->target->results, name, &array);
     if (kind.size > 0) {
       INDIM_TRY(check_work(r, i, name, kind.data[0], one));
     } else {
-      out->members[out->results[i]] = one;
+      out->members[out->results[i]] = lay_out(r, one, array);
     }
+  }
+  if (is_xla(r) && out->members[today - 1] == NULL) {
+    out->members[today - 1] = info_of(r);
   }
   out->shape = (indim_shape){.type = INDIM_TUPLE, .member_count = today, .members = out->members, .depth = 1};
   out->today.shape = today > 1 ? &out->shape : out->members[0];
@@ -298,13 +350,33 @@ static void make_attrs(reader *r) {
   out->attrs[1] = text_attr(r, INDIM_ATTR_API_VERSION, "API_VERSION_TYPED_FFI");
   out->attrs[2] = text_attr(r, INDIM_ATTR_BACKEND_CONFIG, out->config);
   out->today.attr_count = 3;
-  if (constraints != NULL) {
-    out->attrs[3] = *constraints;
-    out->attrs[3].count = out->today.operand_count;
+  if (constraints != NULL || is_xla(r)) {
+    out->attrs[3] = (indim_attr){.id = INDIM_ATTR_OPERAND_LAYOUT_CONSTRAINTS,
+                                 .offset = constraints == NULL ? INDIM_NO_OFFSET : constraints->offset,
+                                 .count = out->today.operand_count};
     out->attrs[3].value.shapes = out->constraints;
     out->today.attr_count = 4;
   }
   out->today.attrs = out->attrs;
+}
+
+// Eigh's "lower,sort,sweeps,tolerance". The values are sorted, and found until they do not change any more, in any case.
+static indim_status read_xla_config(reader *r) {
+  const indim_attr *attr = indim_instr_attr(r->instr, INDIM_ATTR_BACKEND_CONFIG);
+  indim_str text = attr == NULL ? (indim_str){"", 0} : attr->value.text;
+  indim_str kind;
+  int32_t uplo = find_word(r->target->attributes, indim_str_of("uplo"), &kind);
+  if (uplo < 0) {
+    return INDIM_OK;
+  }
+  bool is_list = text.size > 1 && (text.data[0] == '0' || text.data[0] == '1') && text.data[1] == ',';
+  if (!is_list) {
+    return indim_fail_attr(r->cx, r->instr, INDIM_ATTR_BACKEND_CONFIG,
+                           "backend_config= of %s is '%.*s', expected lower,sort,sweeps,tolerance like 1,1,100,1e-6",
+                           r->row->prefix, (int)(text.size < 80 ? text.size : 80), text.data);
+  }
+  r->attrs[uplo] = text.data[0] == '1' ? 'L' : 'U';
+  return INDIM_OK;
 }
 
 static indim_status check_version(const reader *r) {
@@ -371,10 +443,15 @@ indim_status indim_linalg_read_older(indim_ctx *cx, const indim_instr *instr, in
   char letter = '\0';
   reader r = {.cx = cx, .instr = instr, .out = out};
   *out = (indim_linalg_older){.today = *instr};
-  r.row = find_row(indim_instr_attr(instr, INDIM_ATTR_CUSTOM_CALL_TARGET)->value.text, &letter);
-  snprintf(out->target, sizeof out->target, "lapack_%c%s_ffi", letter, r.row->routine);
+  r.row = find_row(instr, &letter);
+  bool is_complex = letter == 'c' || letter == 'z';
+  const char *routine = is_xla(&r) && is_complex ? r.row->complex_routine : r.row->routine;
+  snprintf(out->target, sizeof out->target, "lapack_%c%s_ffi", letter, routine);
   r.target = indim_linalg_find(indim_str_of(out->target), &r.type);
   if (indim_instr_is_dynamic(instr)) {
+    if (is_xla(&r)) {
+      return indim_fail_instr(cx, INDIM_UNSUPPORTED, instr, "%s is not computed of dynamic dimensions", r.row->prefix);
+    }
     indim_fail_instr(cx, INDIM_UNSUPPORTED, instr, "lapack_%c%s has sizes as operands, and no dynamic dimensions",
                      letter, r.row->routine);
     indim_hint(cx, "programs of JAX 0.4.36 and later have %s, whose batch may be dynamic; lower this one anew",
@@ -386,7 +463,7 @@ indim_status indim_linalg_read_older(indim_ctx *cx, const indim_instr *instr, in
   }
   out->today.operand_count = 0;
   out->today.operands = out->values;
-  INDIM_TRY(check_version(&r));
+  INDIM_TRY(is_xla(&r) ? read_xla_config(&r) : check_version(&r));
   INDIM_TRY(read_operands(&r));
   INDIM_TRY(read_results(&r));
   make_attrs(&r);

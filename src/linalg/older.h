@@ -1,5 +1,5 @@
-// LAPACK's custom calls as JAX before 0.4.36 wrote them (older.def). One of those becomes the call of today that computes the
-// same, and whoever runs calls runs that one:
+// LAPACK's custom calls as JAX before 0.4.36 wrote them, and XLA's own for the same (older.def). One of those becomes the call
+// of today that computes the same, and whoever runs calls runs that one:
 //
 //   (f32[2,3,3]{1,2,0}, s32[2]) custom-call(one, two, three, x), custom_call_target="lapack_spotrf"
 //     -> (f32[2,3,3]{1,2,0}, s32[2]) custom-call(x), custom_call_target="lapack_spotrf_ffi", backend_config={uplo = 76 : ui8}
@@ -8,7 +8,7 @@
 
 #include "linalg/linalg.h"
 
-enum { INDIM_LINALG_MOST_OLDER_RESULTS = 8 };
+enum { INDIM_LINALG_MOST_OLDER_RESULTS = 8, INDIM_LINALG_MOST_XLA_ARRAYS = 4 };
 
 // Points into itself: it stays where it is.
 typedef struct indim_linalg_older {
@@ -24,6 +24,8 @@ typedef struct indim_linalg_older {
   const indim_shape *constraints[INDIM_LINALG_MOST_ARRAYS];
   indim_shape shape;
   const indim_shape *members[INDIM_LINALG_MOST_ARRAYS];
+  indim_shape arrays[INDIM_LINALG_MOST_XLA_ARRAYS];  // of XLA's: operands and results in LAPACK's layout
+  int32_t array_count;
 } indim_linalg_older;
 
 // Whether it is a custom call whose target is one of older.def's.

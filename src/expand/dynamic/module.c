@@ -30,8 +30,7 @@ bool indim_module_is_dynamic(const indim_module *module) {
     const indim_computation *computation = module->computations[c];
     for (int32_t i = 0; i < computation->instr_count; i++) {
       const indim_instr *instr = computation->instrs[i];
-      if (!indim_shape_is_static(instr->shape) || instr->op == INDIM_OP_DYNAMIC_RESHAPE ||
-          instr->op == INDIM_OP_GET_DIMENSION_SIZE) {
+      if (!indim_shape_is_static(instr->shape) || indim_op_has_sizes(instr->op)) {
         return true;
       }
     }
@@ -41,8 +40,7 @@ bool indim_module_is_dynamic(const indim_module *module) {
 
 // An rng has its numbers by its place in the program, which its copy has not.
 static bool is_plain(const indim_instr *instr) {
-  bool plain = indim_shape_is_static(instr->shape) && instr->op != INDIM_OP_DYNAMIC_RESHAPE &&
-               instr->op != INDIM_OP_GET_DIMENSION_SIZE && instr->op != INDIM_OP_RNG;
+  bool plain = indim_shape_is_static(instr->shape) && !indim_op_has_sizes(instr->op) && instr->op != INDIM_OP_RNG;
   for (int32_t k = 0; k < instr->operand_count && plain; k++) {
     plain = indim_shape_is_static(instr->operands[k]->shape);
   }
