@@ -368,6 +368,22 @@ def sparse_product(values, places, x):
     return sparse.BCOO((values, places), shape=(800, 800)) @ x
 
 
+@program(f32(9 * 4000), i32(9 * 4000, high=4000), f32(4000))
+def sparse_rows(values, columns, x):
+    """A sparse matrix in compressed rows (BCSR) of nine elements each times a vector, normalised, 20 times."""
+    starts = 9 * jnp.arange(4001, dtype=jnp.int32)
+    a = sparse.BCSR((values, columns, starts), shape=(4000, 4000))
+    return lax.fori_loop(0, 20, lambda _, x: a @ (x / jnp.linalg.norm(x)), x)
+
+
+@program(f32(40_000), f32(300, 300), f32(400), f32(400))
+def far_kernels(a, b, x, y):
+    """Tails: exp where its results are subnormal or 0, in densities, a softmax of large values and a kernel of far points."""
+    density = jnp.exp(-0.5 * (40 * jax.nn.sigmoid(a) - 13) ** 2)
+    kernel = jnp.exp(-0.5 * (20 * (x[:, None] - y)) ** 2)
+    return density, jnp.exp(60 * (b - b.max(-1, keepdims=True))).sum(-1), kernel @ y
+
+
 @program(i32(), f32(10), f32(10, 10))
 def walk_until(seed, x, m):
     """A random walk of Metropolis's that stops when it is far enough away: a new key of each step from its number."""

@@ -8,12 +8,13 @@ from typing import Any, Callable, Iterable, Sequence
 
 from indim import _files, _indim
 
-# LAPACK's custom calls, which JAX does not export by itself and Indim knows (docs/linalg.md).
+# Custom calls of linear algebra that JAX does not export by itself and Indim knows (docs/linalg.md).
 _ROUTINES = "potrf getrf geqrf orgqr ungqr ormqr unmqr syevd heevd sytrd hetrd gesdd gesvd geev gees gehrd gtsv geqp3 trsm"
 
 
-def _lapack_calls():
-    return [f"lapack_{letter}{routine}_ffi" for routine in _ROUTINES.split() for letter in "sdcz"]
+def _linalg_calls():
+    lapack = [f"lapack_{letter}{routine}_ffi" for routine in _ROUTINES.split() for letter in "sdcz"]
+    return [*lapack, "tridiagonal_solve_perturbed_ffi", "cpu_csr_sparse_dense_ffi"]
 
 
 class _Compiled:
@@ -110,7 +111,7 @@ class JitFunction:
     def _compile(self, args, kwargs):
         jax = self._jax
         jitted = jax.jit(self._function, static_argnums=self._static_argnums, static_argnames=self._static_argnames)
-        checks = [jax.export.DisabledSafetyCheck.custom_call(name) for name in _lapack_calls()]
+        checks = [jax.export.DisabledSafetyCheck.custom_call(name) for name in _linalg_calls()]
         exported = jax.export.export(jitted, platforms=["cpu"], disabled_checks=checks)(*args, **kwargs)
         if any(hasattr(aval.dtype, "_impl") for aval in exported.out_avals):
             raise TypeError("the function returns a random key, which is no array: return jax.random.key_data of it")

@@ -1,7 +1,8 @@
 // dot: out[batch, lhs free, rhs free] is the sum of products over the contracting dimensions. f32 and narrower floats are
 // summed in double and rounded once, to the result's type (a preferred element type may be narrower than the operands'), f64 in
 // long double; integers wrap. Where nothing is contracted there is no sum, and a product of -0 stays that. ragged-dot is the
-// same over groups of rows, or of contracted places, whose sizes an operand has.
+// same over groups of rows, or of contracted places, whose sizes an operand has; a product with a sparse matrix is the same over the
+// elements of each row.
 #include <string.h>
 
 #include "array/permutation.h"
@@ -308,4 +309,45 @@ static indim_status run_ragged(indim_evaluator *e, indim_arena *arena, const ind
 indim_status indim_eval_ragged_dot(indim_evaluator *e, const indim_instr *instr, indim_value **operands,
                                    indim_value **out) {
   return run_product(e, instr, operands, run_ragged, out);
+}
+
+// Sparse rows ----------------------------------------------------------------------------------------------------------
+
+static int64_t index_at(const indim_value *indices, int64_t place, int64_t most) {
+  int64_t index = indim_scalar_load(indices->shape->type, indices->data, place).i;
+  return index < 0 ? 0 : index > most ? most : index;
+}
+
+static indim_status run_csr(indim_evaluator *e, indim_arena *arena, const indim_instr *instr,
+                            indim_value *const *operands, indim_value *result) {
+  enum { DATA, STARTS, COLUMNS, DENSE };
+  const indim_shape *dense = operands[DENSE]->shape;
+  int64_t elements = instr->operands[DATA]->shape->sizes[0];
+  int64_t width = dense->rank == 2 ? dense->sizes[1] : 1;
+  void *memory = NULL;
+  side lhs = {.value = operands[DATA], .is_summed = true};
+  side rhs = {.value = operands[DENSE], .is_summed = true};
+  INDIM_TRY(indim_arena_array(arena, (size_t)elements, sizeof *lhs.contracted, &memory));
+  lhs.contracted = memory;
+  INDIM_TRY(indim_arena_array(arena, (size_t)elements, sizeof *rhs.contracted, &memory));
+  rhs.contracted = memory;
+  for (int64_t i = 0; i < result->shape->sizes[0]; i++) {
+    int64_t begin = index_at(operands[STARTS], i, elements);
+    int64_t end = dense->sizes[0] == 0 ? begin : index_at(operands[STARTS], i + 1, elements);
+    lhs.contracted_count = end > begin ? end - begin : 0;
+    for (int64_t k = 0; k < lhs.contracted_count; k++) {
+      lhs.contracted[k] = begin + k;
+      rhs.contracted[k] = width * index_at(operands[COLUMNS], begin + k, dense->sizes[0] - 1);
+    }
+    for (int64_t j = 0; j < width; j++) {
+      indim_scalar_store(result->shape->type, result->data, i * width + j,
+                         sum_products(&lhs, 0, &rhs, j, result->shape->type));
+      INDIM_TRY(indim_eval_work(e, 1 + lhs.contracted_count));
+    }
+  }
+  return INDIM_OK;
+}
+
+indim_status indim_eval_csr(indim_evaluator *e, const indim_instr *instr, indim_value **operands, indim_value **out) {
+  return run_product(e, instr, operands, run_csr, out);
 }

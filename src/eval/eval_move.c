@@ -300,7 +300,8 @@ indim_status indim_eval_constant(indim_evaluator *e, const indim_instr *instr, i
   (void)operands;
   if (indim_literal_is_elided(instr->literal)) {
     indim_fail_instr(e->cx, INDIM_INVALID, instr, "its values were left out of the text ({...}), so it cannot be run");
-    indim_hint(e->cx, "print the program with its constants in full (in JAX: lowered.as_text(\"hlo\"))");
+    indim_hint(e->cx, "print the program with its constants in full (in JAX: lowered.as_text(\"hlo\"), in TensorFlow: "
+                      "stage=\"hlo_serialized\")");
     return INDIM_INVALID;
   }
   // What may run again keeps its constants.

@@ -48,6 +48,8 @@ typedef indim_status indim_eval_fn(indim_evaluator *e, const indim_instr *instr,
 // What can be said of a custom call before anything runs: that its target is known, and what the target checks.
 INDIM_CHECKED indim_status indim_eval_check_custom_call(indim_evaluator *e, const indim_instr *instr);
 INDIM_CHECKED indim_status indim_eval_check_linalg(indim_evaluator *e, const indim_instr *instr);
+// One that is a product with a sparse matrix (linalg/csr.h), checked.
+indim_eval_fn indim_eval_csr;
 
 // Custom calls of functions of the caller's: read before anything runs, and run with their arrays.
 INDIM_CHECKED indim_status indim_eval_prepare_call(indim_evaluator *e, const indim_instr *instr);

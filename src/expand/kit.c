@@ -223,8 +223,16 @@ static indim_status make_state(indim_expander *x, const indim_shape *const *shap
   return indim_instr_make_tuple(x->cx, x->instr, arena, members, (int64_t)count + 1, out);
 }
 
+// Begins "body", or "body.3" where there is one: a loop may be inside another.
+static void begin_of_loop(indim_expander *x, const char *name) {
+  char text[32];
+  int32_t count = x->b->module->computation_count;
+  snprintf(text, sizeof text, count > 0 ? "%s.%d" : "%s", name, (int)count);
+  indim_builder_begin(x->b, text);
+}
+
 static const indim_computation *make_condition(indim_expander *x, const indim_shape *state, int64_t end) {
-  indim_builder_begin(x->b, "condition");
+  begin_of_loop(x, "condition");
   value parameter = indim_build_parameter(x->b, 0, state, NULL);
   value index = indim_build_get_tuple_element(x->b, parameter, 0);
   value last =
@@ -235,7 +243,7 @@ static const indim_computation *make_condition(indim_expander *x, const indim_sh
 static const indim_computation *make_body(indim_expander *x, const indim_shape *state, int32_t count,
                                           indim_expand_step *step, const void *about) {
   value *values = indim_expand_values(x, (int64_t)count + 1);
-  indim_builder_begin(x->b, "body");
+  begin_of_loop(x, "body");
   value parameter = indim_build_parameter(x->b, 0, state, NULL);
   for (int32_t k = 0; values != NULL && k <= count; k++) {
     values[k] = indim_build_get_tuple_element(x->b, parameter, k);

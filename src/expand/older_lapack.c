@@ -1,7 +1,8 @@
-// A custom call of LAPACK's as JAX before 0.4.36 wrote it: the call of today on its arrays, and zeros for working arrays.
+// A custom call of LAPACK's by another name: the call of today on its arrays, and zeros for working arrays.
+#include "expand/older_lapack.h"
+
 #include <string.h>
 
-#include "expand/kit.h"
 #include "linalg/older.h"
 
 // Copies that last as long as the expansion.

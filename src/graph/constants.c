@@ -16,7 +16,8 @@ static indim_status check_computation(indim_ctx *cx, const indim_computation *co
     }
     if (instr->op == INDIM_OP_CONSTANT && indim_literal_is_elided(instr->literal)) {
       indim_fail_instr(cx, INDIM_INVALID, instr, "its values were left out of the text ({...}), so it cannot be run");
-      indim_hint(cx, "print the program with its constants in full (in JAX: lowered.as_text(\"hlo\"))");
+      indim_hint(cx, "print the program with its constants in full (in JAX: lowered.as_text(\"hlo\"), in TensorFlow: "
+                     "stage=\"hlo_serialized\")");
       return INDIM_INVALID;
     }
     for (int32_t k = 0; k < instr->operand_count; k++) {

@@ -1,11 +1,14 @@
 """What programs call by name: functions of Python's (callbacks), and handlers that are registered by `jax.ffi`."""
 
+import contextlib
 import ctypes
+import importlib
 
 _HOST = "Host"  # how jaxlib calls the CPU
 _STAGES = ("instantiate", "prepare", "initialize", "execute")
 # Handlers of jaxlib's in whose place the plugin has its own.
 _OURS = {"xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback"}
+_LINALG = {"cpu_csr_sparse_dense_ffi", "tridiagonal_solve_perturbed_ffi"}
 
 
 class _TypeInfo(ctypes.Structure):
@@ -20,13 +23,13 @@ def _address(capsule):
     return None if capsule is None else pointer(capsule, name(capsule))
 
 
-def _lapack():
-    """Name and address of each of jaxlib's LAPACK handlers: Indim has its own linear algebra."""
-    try:
-        from jaxlib.cpu import _lapack
-    except ImportError:
-        return set()
-    return {(name, _address(capsule)) for name, capsule in _lapack.registrations().items() if name.startswith("lapack_")}
+def _linalg():
+    """Name and address of each of jaxlib's handlers of linear algebra: Indim has its own."""
+    known = {}
+    for module in ("_lapack", "_sparse"):
+        with contextlib.suppress(ImportError):  # jaxlib has had the second since 2025
+            known |= importlib.import_module(f"jaxlib.cpu.{module}").registrations()
+    return {(name, _address(known[name])) for name in known if name.startswith("lapack_") or name in _LINALG}
 
 
 def _check(text):
@@ -36,7 +39,7 @@ def _check(text):
 
 class _Calls:
     def __init__(self, library):
-        self.lapack = _lapack()
+        self.linalg = _linalg()
         self.set_handler = library.indim_pjrt_register_handler
         self.set_handler.restype = ctypes.c_char_p
         self.set_handler.argtypes = [ctypes.c_char_p] + [ctypes.c_void_p] * len(_STAGES)
@@ -47,7 +50,7 @@ class _Calls:
     def add_handler(self, name, function, api_version):
         stages = function if isinstance(function, dict) else {"execute": function}
         addresses = [_address(stages.get(stage)) for stage in _STAGES]
-        if api_version == 1 and name not in _OURS and (name, addresses[-1]) not in self.lapack:
+        if api_version == 1 and name not in _OURS and (name, addresses[-1]) not in self.linalg:
             _check(self.set_handler(name.encode(), *addresses))
 
     def add_type(self, name, registration):

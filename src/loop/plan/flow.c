@@ -16,6 +16,7 @@
 #include "expand/phases.h"
 #include "expand/pivots.h"
 #include "expand/split.h"
+#include "linalg/csr.h"
 #include "linalg/older.h"
 #include "loop/plan/flow_make.h"
 #include "loop/plan/plan.h"
@@ -166,9 +167,10 @@ static bool is_hosts(const maker *m, const indim_instr *instr) {
          (m->options.has_foreign_calls && indim_linalg_find(target, &type) == NULL);
 }
 
-// Whether a call of LAPACK's has a name of older days, which no function of the caller's has taken.
-static bool is_older_call(const maker *m, const indim_instr *instr) {
-  return indim_linalg_is_older(instr) && indim_call_kind_of(m->cx, instr) == INDIM_CALL_UNKNOWN;
+// Whether a custom call is a computation of other ops, under a name that no function of the caller's has taken.
+static bool is_expanded_call(const maker *m, const indim_instr *instr) {
+  return (indim_linalg_is_older(instr) || indim_is_csr_product(instr)) &&
+         indim_call_kind_of(m->cx, instr) == INDIM_CALL_UNKNOWN;
 }
 
 // Whether the instruction becomes a computation of other ops (expand/expand.def): all of its op, or this one.
@@ -177,7 +179,7 @@ static bool is_expanded(const maker *m, const indim_instr *instr, int32_t bytes)
   case INDIM_OP_FFT:
     return m->options.is_self_contained;
   case INDIM_OP_CUSTOM_CALL:
-    return is_older_call(m, instr);
+    return is_expanded_call(m, instr);
   case INDIM_OP_REDUCE:
     return (m->options.may_split && indim_split_suits(instr)) || indim_narrow_reduce_suits(instr, bytes);
   case INDIM_OP_DOT:
