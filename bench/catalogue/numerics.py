@@ -376,6 +376,16 @@ def sparse_rows(values, columns, x):
     return lax.fori_loop(0, 20, lambda _, x: a @ (x / jnp.linalg.norm(x)), x)
 
 
+@program(uniform(50, low=-1.0, high=1.0))
+def descents(x):
+    """200 gradient steps on Rosenbrock's function of 50 unknowns, whose squares are powers with a constant exponent."""
+
+    def energy(x):
+        return (100 * (x[1:] - x[:-1] ** 2.0) ** 2.0 + (1 - x[:-1]) ** 2.0).sum()
+
+    return lax.fori_loop(0, 200, lambda _, x: x - 1e-3 * jax.grad(energy)(x), x)
+
+
 @program(f32(40_000), f32(300, 300), f32(400), f32(400))
 def far_kernels(a, b, x, y):
     """Tails: exp where its results are subnormal or 0, in densities, a softmax of large values and a kernel of far points."""

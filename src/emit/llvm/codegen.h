@@ -62,6 +62,8 @@ INDIM_CHECKED indim_status indim_emit_scalar(indim_emit *e, const indim_loop_op 
 LLVMValueRef indim_emit_math(indim_emit *e, indim_op op, LLVMValueRef x);
 // POWER, ATAN2 and REMAINDER (exact: fmod).
 LLVMValueRef indim_emit_math2(indim_emit *e, indim_op op, LLVMValueRef x, LLVMValueRef y);
+// Whether a power of that exponent is a few products, quotients and roots, where the exponent is a constant.
+bool indim_emit_is_simple_power(double exponent);
 // Sine and cosine of one argument, sharing the range reduction.
 void indim_emit_sincos(indim_emit *e, LLVMValueRef x, LLVMValueRef *out_sin, LLVMValueRef *out_cos);
 

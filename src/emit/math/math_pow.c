@@ -119,8 +119,18 @@ static val root_of_inverse_cube(const kit *k, val x) {
   return choose(k, is_plain, fused(k, y, lost, y), y);
 }
 
+bool indim_emit_is_simple_power(double exponent) {
+  static const double simple[] = {-2, -1.5, -1, -0.5, 0.5, 1, 1.5, 2, 3, 4};
+  for (size_t i = 0; i < sizeof simple / sizeof *simple; i++) {
+    if (exponent == simple[i]) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Powers that are products, quotients and roots, at most 1.8 ulp off, in an order that neither overflows nor underflows
-// too early. NULL for others. A root takes -0 and -inf for their positives.
+// too early. A root takes -0 and -inf for their positives.
 static val simple_power(const kit *k, val x, double y) {
   val unsigned_zero = add(k, x, real(k, 0));
   val one = real(k, 1);
@@ -145,12 +155,10 @@ static val simple_power(const kit *k, val x, double y) {
     return mul(k, x, x);
   case 6:
     return mul(k, mul(k, x, x), x);
-  case 8: {
+  default: {
     val square = mul(k, x, x);
     return mul(k, square, square);
   }
-  default:
-    return NULL;
   }
 }
 
@@ -196,11 +204,8 @@ static val power_out_of_line(const kit *k, val x, val y) {
 // Most vectors are powers of positive normal numbers in every lane.
 val indim_emit_math_pow(const kit *k, val x, val y) {
   double constant = 0;
-  if (indim_emit_constant_of(y, &constant) && fabs(constant) <= 4 && constant * 2 == floor(constant * 2)) {
-    val simple = simple_power(k, x, constant);
-    if (simple != NULL) {
-      return simple;
-    }
+  if (indim_emit_constant_of(y, &constant) && indim_emit_is_simple_power(constant)) {
+    return simple_power(k, x, constant);
   }
   if (LLVMGetTypeKind(k->type) != LLVMVectorTypeKind) {
     return power_of_any(k, x, y);

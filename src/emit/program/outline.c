@@ -3,6 +3,7 @@
 // beyond what the caches hold. Fewer occurrences are inlined, as a call would cost more than it saves; but outside of loops, and
 // where a value takes several registers and the function is as many times as long, all occurrences in the program count. Functions of
 // complex numbers are some of real ones each, so fewer of them are inlined.
+#include "array/float_format.h"
 #include "emit/program/program.h"
 #include "loop/target/cost.h"
 
@@ -18,13 +19,23 @@ static int32_t find(const indim_generator *g, const indim_loop_node *node) {
   return -1;
 }
 
-static bool is_function(const indim_loop_node *node) {
-  return node->kind == INDIM_NODE_ELEMENTWISE && indim_op_is_function(node->u.op.op);
+// A power whose exponent is a constant that makes it a few products: as an argument, it would be unknown.
+static bool is_simple_power(const indim_generator *g, const indim_loop_node *node) {
+  if (node->u.op.op != INDIM_OP_POWER) {
+    return false;
+  }
+  const indim_loop_value *exponent = indim_emit_value(g, node->args[1]);
+  return exponent->node != NULL && exponent->node->kind == INDIM_NODE_CONST && indim_type_is_float(exponent->type) &&
+         indim_emit_is_simple_power(indim_float_decode(exponent->type, exponent->node->u.constant.bits[0]));
+}
+
+static bool is_function(const indim_generator *g, const indim_loop_node *node) {
+  return node->kind == INDIM_NODE_ELEMENTWISE && indim_op_is_function(node->u.op.op) && !is_simple_power(g, node);
 }
 
 void indim_emit_find_outlined(indim_generator *g) {
   for (const indim_loop_node *node = g->e.program->body->first; node != NULL; node = indim_loop_next(node)) {
-    if (!is_function(node)) {
+    if (!is_function(g, node)) {
       continue;
     }
     int32_t i = find(g, node);
@@ -47,7 +58,7 @@ static void count_body(indim_generator *g, const indim_loop_body *body) {
     g->outlined[i].count = 0;
   }
   for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
-    int32_t i = is_function(node) ? find(g, node) : -1;
+    int32_t i = is_function(g, node) ? find(g, node) : -1;
     if (i >= 0) {
       g->outlined[i].count++;
     }
@@ -123,7 +134,7 @@ indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_nod
   *out_done = false;
   indim_type computed = indim_emit_computed_type(g, node->first_result);
   bool is_complex = indim_type_is_complex(computed);
-  if (!indim_op_is_function(node->u.op.op) || !(indim_type_is_float(computed) || is_complex) || node->arg_count > 2) {
+  if (!is_function(g, node) || !(indim_type_is_float(computed) || is_complex) || node->arg_count > 2) {
     return INDIM_OK;
   }
   if (g->outlined_body != node->body) {

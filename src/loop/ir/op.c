@@ -23,7 +23,7 @@ enum {
   _Static_assert((int)ROW_##op == (int)INDIM_OP_##op, "op.def has the rows of ops.def in the same order");
 #include "indim/ops.def"
 
-// The rows of class EXPAND are those of expand.def, but for kernels, loops and gathers of which some are expanded.
+// The rows of class EXPAND are those of expand.def, but for kernels, loops, gathers and powers of which some are expanded.
 enum {
 #define INDIM_LOOP_OP(op, class, cost, complex_cost, identity) CLASS_OF_##op = (int)INDIM_OP_CLASS_##class,
 #include "loop/ir/op.def"
@@ -32,7 +32,8 @@ enum {
   _Static_assert((int)CLASS_OF_##op == (int)INDIM_OP_CLASS_EXPAND || INDIM_OP_##op == INDIM_OP_FFT || \
                      INDIM_OP_##op == INDIM_OP_REDUCE || INDIM_OP_##op == INDIM_OP_DOT ||             \
                      INDIM_OP_##op == INDIM_OP_CONVOLUTION || INDIM_OP_##op == INDIM_OP_WHILE ||      \
-                     INDIM_OP_##op == INDIM_OP_CUSTOM_CALL || INDIM_OP_##op == INDIM_OP_GATHER,       \
+                     INDIM_OP_##op == INDIM_OP_CUSTOM_CALL || INDIM_OP_##op == INDIM_OP_GATHER ||     \
+                     INDIM_OP_##op == INDIM_OP_POWER,                                                 \
                  "an op of expand.def has class EXPAND in op.def");
 #include "expand/expand.def"
 

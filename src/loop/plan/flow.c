@@ -15,6 +15,7 @@
 #include "expand/outer.h"
 #include "expand/phases.h"
 #include "expand/pivots.h"
+#include "expand/power.h"
 #include "expand/split.h"
 #include "linalg/csr.h"
 #include "linalg/older.h"
@@ -191,6 +192,8 @@ static bool is_expanded(const maker *m, const indim_instr *instr, int32_t bytes)
     return indim_expand_is_while_elementwise(instr) || indim_pivots_suit(instr);
   case INDIM_OP_GATHER:
     return indim_columns_suit(m->cx, instr);
+  case INDIM_OP_POWER:
+    return indim_power_suits(m->cx, instr);
   default:
     return indim_op_class_of(instr->op) == INDIM_OP_CLASS_EXPAND;
   }
