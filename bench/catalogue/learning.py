@@ -577,3 +577,14 @@ def rotary_heads(x, wq, wk, wv, angle):
         return jnp.einsum("hqk,hkd->qhd", nn.softmax(turned(q) @ turned(k).swapaxes(-1, -2) / 4), v).reshape(37, 54)
 
     return jax.vmap(attend)(x)
+
+
+@program(f32(32, 4, 64), f32(64, 192), f32(192), f32(64, 64))
+def merged_heads(x, w, bias, out):
+    """Attention as PyTorch exports it: tokens first, batch and heads as one dimension, keys transposed and then scaled."""
+    q, k, v = jnp.split(x @ w / 8 + bias, 3, -1)
+    q, k, v = (y.reshape(32, 16, 16).swapaxes(0, 1) for y in (q, k, v))
+    scores = (q.reshape(4, 4, 32, 16) / 2).reshape(16, 32, 16) @ (
+        k.reshape(4, 4, 32, 16).swapaxes(-1, -2) / 2
+    ).reshape(16, 16, 32)
+    return (nn.softmax(scores) @ v).swapaxes(0, 1).reshape(32, 4, 64) @ out

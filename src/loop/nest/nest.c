@@ -431,12 +431,6 @@ bool indim_nest_worth_threads(const indim_nest *nest, int64_t elements) {
   return nest->may_thread && l->loop_depth == 0 && indim_lower_may_thread(l, elements, least);
 }
 
-// Whether the body is code for whole blocks, and for what is left of them on two sides and in the corner.
-static bool has_edges(const indim_nest *nest) {
-  return nest->transposes &&
-         (nest->sizes[nest->vector_dim] % nest->lanes != 0 || nest->sizes[nest->transpose_dim] % nest->lanes != 0);
-}
-
 // Whether copies of the body would be loops along the vector dimension that run long, or a few vectors of a long body: one is as fast.
 static bool has_long_loop(const indim_nest *nest) {
   bool is_plain = nest->vector_dim >= 0 && !nest->transposes && indim_nest_keeps_threads(nest);
@@ -445,12 +439,12 @@ static bool has_long_loop(const indim_nest *nest) {
          (vectors >= 2 && indim_index_mul_saturated(vectors, nest->cost) >= INDIM_COST_LONG_BODIES);
 }
 
-// The limit on copies of the body from unrolled small loops.
+// The limit on copies of the body from unrolled small loops. A block that is transposed is long by itself.
 static int32_t max_copies(const indim_nest *nest) {
-  return nest->is_long || has_edges(nest) || has_long_loop(nest) ? 1
-         : nest->cost <= INDIM_COST_MANY_COPIES                  ? 64
-         : nest->cost <= INDIM_COST_SOME_COPIES                  ? 16
-                                                                 : 4;
+  return nest->is_long || nest->transposes || has_long_loop(nest) ? 1
+         : nest->cost <= INDIM_COST_MANY_COPIES                   ? 64
+         : nest->cost <= INDIM_COST_SOME_COPIES                   ? 16
+                                                                  : 4;
 }
 
 indim_value_id indim_nest_pieces_begin(indim_nest *nest, int64_t low, int64_t high, bool threads) {
