@@ -1,6 +1,6 @@
 // LAPACK's custom calls with the names that JAX gave them before 0.4.36: the calls of today that they become, and what is
 // refused with which words.
-#include "linalg/older.h"
+#include "linalg/alias.h"
 
 #include <stdio.h>
 
@@ -154,14 +154,14 @@ static indim_module *parse(indim_ctx *cx, const char *program) {
 static void check_text(const call_text *t, const char *version) {
   char program[3000];
   indim_linalg_call call;
-  indim_linalg_older older;
+  indim_linalg_alias older;
   indim_shape_text shape;
   indim_ctx *cx = test_cx_new();
   print_program(t, version, program, sizeof program);
   indim_module *module = parse(cx, program);
   const indim_instr *root = module->entry->root;
-  CHECK_MSG(indim_linalg_is_older(root), "%s is not older", t->target);
-  indim_status status = indim_linalg_read_older(cx, root, &older, &call);
+  CHECK_MSG(indim_linalg_is_alias(root), "%s is not older", t->target);
+  indim_status status = indim_linalg_read_alias(cx, root, &older, &call);
   if (t->config == NULL) {
     CHECK_MSG(status != INDIM_OK && strstr(test_message(cx), t->expected) != NULL, "%sgives \"%s\", expected \"%s\"",
               program, status == INDIM_OK ? "" : test_message(cx), t->expected);
@@ -203,7 +203,7 @@ TEST(which_targets_are_older) {
     text.target = others[i];
     print_program(&text, "", program, sizeof program);
     indim_module *module = parse(cx, program);
-    CHECK_MSG(!indim_linalg_is_older(module->entry->root), "%s is older", others[i]);
+    CHECK_MSG(!indim_linalg_is_alias(module->entry->root), "%s is older", others[i]);
     indim_module_destroy(module);
     test_cx_free(cx);
   }
@@ -213,7 +213,7 @@ TEST(which_targets_are_older) {
 static void check_batch(const char *lines, const char *expected) {
   char program[3000];
   indim_linalg_call call;
-  indim_linalg_older older;
+  indim_linalg_alias older;
   indim_ctx *cx = test_cx_new();
   snprintf(program, sizeof program,
            "HloModule m\nENTRY e {\n  one = s32[] constant(1)\n  two = s32[] constant(2)\n  n = s32[] constant(3)\n"
@@ -223,7 +223,7 @@ static void check_batch(const char *lines, const char *expected) {
            "operand_layout_constraints={s32[], s32[], s32[], " SQUARE "}\n}\n",
            lines);
   indim_module *module = parse(cx, program);
-  indim_status status = indim_linalg_read_older(cx, module->entry->root, &older, &call);
+  indim_status status = indim_linalg_read_alias(cx, module->entry->root, &older, &call);
   if (expected == NULL) {
     CHECK_MSG(status == INDIM_OK, "%s: %s", lines, test_message(cx));
     CHECK_EQ_INT(call.batch, 2);

@@ -7,7 +7,7 @@
 #include "ffi/call.h"
 #include "graph/dynamic.h"
 #include "graph/infer_kit.h"
-#include "linalg/older.h"
+#include "linalg/alias.h"
 
 // Elementwise ------------------------------------------------------------------------------------------------------------
 
@@ -315,8 +315,8 @@ static indim_status read_custom_call(indim_padder *p, const indim_instr *instr, 
     return status != INDIM_OK ? status
                               : indim_fail_instr(p->x.cx, INDIM_UNSUPPORTED, instr, "functions take static shapes");
   }
-  indim_linalg_older older;
-  return indim_linalg_is_older(instr) ? indim_linalg_read_older(p->x.cx, instr, &older, out)
+  indim_linalg_alias alias;
+  return indim_linalg_is_alias(instr) ? indim_linalg_read_alias(p->x.cx, instr, &alias, out)
                                       : indim_linalg_read(p->x.cx, instr, out);
 }
 

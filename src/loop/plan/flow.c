@@ -18,7 +18,7 @@
 #include "expand/power.h"
 #include "expand/split.h"
 #include "linalg/csr.h"
-#include "linalg/older.h"
+#include "linalg/alias.h"
 #include "loop/plan/flow_make.h"
 #include "loop/plan/plan.h"
 
@@ -170,7 +170,7 @@ static bool is_hosts(const maker *m, const indim_instr *instr) {
 
 // Whether a custom call is a computation of other ops, under a name that no function of the caller's has taken.
 static bool is_expanded_call(const maker *m, const indim_instr *instr) {
-  return (indim_linalg_is_older(instr) || indim_is_csr_product(instr)) &&
+  return (indim_linalg_is_alias(instr) || indim_is_csr_product(instr)) &&
          indim_call_kind_of(m->cx, instr) == INDIM_CALL_UNKNOWN;
 }
 

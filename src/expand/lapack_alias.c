@@ -1,9 +1,9 @@
 // A custom call of LAPACK's by another name: the call of today on its arrays, and zeros for working arrays.
-#include "expand/older_lapack.h"
+#include "expand/lapack_alias.h"
 
 #include <string.h>
 
-#include "linalg/older.h"
+#include "linalg/alias.h"
 
 // Copies that last as long as the expansion.
 static indim_attr copy_attr(indim_expander *x, const indim_attr *attr) {
@@ -28,12 +28,12 @@ static indim_attr copy_attr(indim_expander *x, const indim_attr *attr) {
   return copy;
 }
 
-static value call_today(indim_expander *x, const indim_linalg_older *older) {
+static value call_today(indim_expander *x, const indim_linalg_alias *alias) {
   value arrays[INDIM_LINALG_MOST_ARRAYS];
-  indim_attr attrs[sizeof older->attrs / sizeof older->attrs[0]];
-  const indim_instr *today = &older->today;
+  indim_attr attrs[sizeof alias->attrs / sizeof alias->attrs[0]];
+  const indim_instr *today = &alias->today;
   for (int32_t i = 0; i < today->operand_count; i++) {
-    arrays[i] = x->operands[older->operands[i]];
+    arrays[i] = x->operands[alias->operands[i]];
   }
   for (int32_t i = 0; i < today->attr_count; i++) {
     attrs[i] = copy_attr(x, &today->attrs[i]);
@@ -41,25 +41,25 @@ static value call_today(indim_expander *x, const indim_linalg_older *older) {
   return indim_build_emit(x->b, today->op, today->shape, arrays, today->operand_count, attrs, today->attr_count);
 }
 
-value indim_expand_older_lapack(indim_expander *x) {
-  indim_linalg_older older;
+value indim_expand_lapack_alias(indim_expander *x) {
+  indim_linalg_alias alias;
   indim_linalg_call call;
-  value results[INDIM_LINALG_MOST_OLDER_RESULTS];
-  indim_status status = indim_linalg_read_older(x->cx, x->instr, &older, &call);
+  value results[INDIM_LINALG_MOST_ALIAS_RESULTS];
+  indim_status status = indim_linalg_read_alias(x->cx, x->instr, &alias, &call);
   if (status != INDIM_OK) {
     return indim_expand_fail(x, status);
   }
   indim_expand_begin(x);
-  value today = call_today(x, &older);
+  value today = call_today(x, &alias);
   if (!indim_shape_is_tuple(x->instr->shape)) {
     return today;
   }
-  bool is_tuple = indim_shape_is_tuple(older.today.shape);
-  for (int32_t i = 0; i < older.result_count; i++) {
-    int32_t k = older.results[i];
+  bool is_tuple = indim_shape_is_tuple(alias.today.shape);
+  for (int32_t i = 0; i < alias.result_count; i++) {
+    int32_t k = alias.results[i];
     results[i] = k < 0      ? indim_expand_zeros(x, x->instr->shape->members[i])
                  : is_tuple ? indim_build_get_tuple_element(x->b, today, k)
                             : today;
   }
-  return indim_build_tuple(x->b, results, older.result_count);
+  return indim_build_tuple(x->b, results, alias.result_count);
 }

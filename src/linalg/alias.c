@@ -1,5 +1,5 @@
-// The table of older.def, read word by word as linalg.c reads its own.
-#include "linalg/older.h"
+// The table of alias.def, read word by word as linalg.c reads its own.
+#include "linalg/alias.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static const row rows[] = {
 #define INDIM_LINALG_OLDER(prefix, routine, types, operands, results) {prefix, routine, NULL, types, operands, results},
 #define INDIM_LINALG_XLA(name, routine, complex_routine, operands, results) \
   {name, routine, complex_routine, "sdcz", operands, results},
-#include "linalg/older.def"
+#include "linalg/alias.def"
 };
 
 enum { MOST_SCALARS = 8 };
@@ -38,7 +38,7 @@ typedef struct reader {
   const row *row;
   const indim_linalg_target *target;
   indim_type type;
-  indim_linalg_older *out;
+  indim_linalg_alias *out;
   int64_t attrs[INDIM_LINALG_MOST_ATTRS];  // in the order of linalg.def's row
   scalar scalars[MOST_SCALARS];
   int32_t scalar_count;
@@ -107,7 +107,7 @@ static const row *find_row(const indim_instr *instr, char *out_letter) {
   return NULL;
 }
 
-bool indim_linalg_is_older(const indim_instr *instr) {
+bool indim_linalg_is_alias(const indim_instr *instr) {
   char letter = '\0';
   return instr->op == INDIM_OP_CUSTOM_CALL && find_row(instr, &letter) != NULL;
 }
@@ -213,7 +213,7 @@ static const indim_shape *lay_out(reader *r, const indim_shape *shape, indim_str
 
 static void take_array(reader *r, int32_t i, int32_t place, indim_str kind) {
   const indim_attr *constraints = indim_instr_attr(r->instr, INDIM_ATTR_OPERAND_LAYOUT_CONSTRAINTS);
-  indim_linalg_older *out = r->out;
+  indim_linalg_alias *out = r->out;
   out->operands[place] = i;
   out->values[place] = r->instr->operands[i];
   out->constraints[place] = is_xla(r)             ? lay_out(r, r->instr->operands[i]->shape, kind)
@@ -287,7 +287,7 @@ static const indim_shape *info_of(reader *r) {
 
 static indim_status read_results(reader *r) {
   const indim_shape *shape = r->instr->shape;
-  indim_linalg_older *out = r->out;
+  indim_linalg_alias *out = r->out;
   int32_t count = count_words(r->row->results);
   int32_t today = count_words(r->target->results);
   bool is_tuple = count > 1;
@@ -343,7 +343,7 @@ static indim_attr text_attr(const reader *r, indim_attr_id id, const char *text)
 }
 
 static void make_attrs(reader *r) {
-  indim_linalg_older *out = r->out;
+  indim_linalg_alias *out = r->out;
   const indim_attr *constraints = indim_instr_attr(r->instr, INDIM_ATTR_OPERAND_LAYOUT_CONSTRAINTS);
   print_config(r, out->config, sizeof out->config);
   out->attrs[0] = text_attr(r, INDIM_ATTR_CUSTOM_CALL_TARGET, out->target);
@@ -438,11 +438,11 @@ static indim_status check_info(const reader *r, const indim_linalg_call *call) {
                                indim_shape_brief(shape, &text), call->batch);
 }
 
-indim_status indim_linalg_read_older(indim_ctx *cx, const indim_instr *instr, indim_linalg_older *out,
+indim_status indim_linalg_read_alias(indim_ctx *cx, const indim_instr *instr, indim_linalg_alias *out,
                                      indim_linalg_call *out_call) {
   char letter = '\0';
   reader r = {.cx = cx, .instr = instr, .out = out};
-  *out = (indim_linalg_older){.today = *instr};
+  *out = (indim_linalg_alias){.today = *instr};
   r.row = find_row(instr, &letter);
   bool is_complex = letter == 'c' || letter == 'z';
   const char *routine = is_xla(&r) && is_complex ? r.row->complex_routine : r.row->routine;
