@@ -86,7 +86,7 @@ indim_status indim_linalg_fail_unknown(indim_ctx *cx, const indim_instr *instr, 
   indim_fail_instr(
       cx, INDIM_UNSUPPORTED, instr,
       "custom-call target '%.*s' is not known; known are %s, each with _ffi behind it, and XLA's Qr, Eigh and "
-      "ProductOfElementaryHouseholderReflectors, and cpu_csr_sparse_dense_ffi; %s%s",
+      "ProductOfElementaryHouseholderReflectors, TopK, and cpu_csr_sparse_dense_ffi; %s%s",
       length, name.data, known, registered[0] == '\0' ? "no function is registered" : "registered are ", registered);
   if (is_older_name(name)) {
     indim_hint(cx, "programs of JAX 0.4.36 and later have %.*s_ffi; lower this one anew", length, name.data);

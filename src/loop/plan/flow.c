@@ -7,6 +7,7 @@
 
 #include "graph/alias.h"
 #include "graph/one_device.h"
+#include "graph/topk_call.h"
 #include "linalg/linalg.h"
 #include "expand/narrow_reduce.h"
 #include "expand/columns.h"
@@ -170,7 +171,7 @@ static bool is_hosts(const maker *m, const indim_instr *instr) {
 
 // Whether a custom call is a computation of other ops, under a name that no function of the caller's has taken.
 static bool is_expanded_call(const maker *m, const indim_instr *instr) {
-  return (indim_linalg_is_alias(instr) || indim_is_csr_product(instr)) &&
+  return (indim_linalg_is_alias(instr) || indim_is_csr_product(instr) || indim_is_topk_call(instr)) &&
          indim_call_kind_of(m->cx, instr) == INDIM_CALL_UNKNOWN;
 }
 
