@@ -1,5 +1,5 @@
-// LAPACK's custom calls with the names that JAX gave them before 0.4.36: the calls of today that they become, and what is
-// refused with which words.
+// LAPACK's custom calls with the names that JAX gave them before 0.4.36, and XLA's: the calls of today that they become, and what
+// is refused with which words.
 #include "linalg/alias.h"
 
 #include <stdio.h>
@@ -134,8 +134,9 @@ static void print_program(const call_text *t, const char *version, char *out, si
   for (const char *a = t->arrays; *a != '\0'; count++) {
     take_word(&a, word, sizeof word);
     at += (size_t)snprintf(lines + at, sizeof lines - at, "  o%d = %s parameter(%d)\n", count, word, parameters++);
-    snprintf(names + strlen(names), sizeof names - strlen(names), ", o%d", count);
-    snprintf(constraints + strlen(constraints), sizeof constraints - strlen(constraints), ", %s", word);
+    const char *comma = count == 0 ? "" : ", ";
+    snprintf(names + strlen(names), sizeof names - strlen(names), "%so%d", comma, count);
+    snprintf(constraints + strlen(constraints), sizeof constraints - strlen(constraints), "%s%s", comma, word);
   }
   snprintf(out, room,
            "HloModule m\nENTRY e {\n%s  ROOT r = %s custom-call(%s), custom_call_target=\"%s\", "
@@ -154,21 +155,21 @@ static indim_module *parse(indim_ctx *cx, const char *program) {
 static void check_text(const call_text *t, const char *version) {
   char program[3000];
   indim_linalg_call call;
-  indim_linalg_alias older;
+  indim_linalg_alias alias;
   indim_shape_text shape;
   indim_ctx *cx = test_cx_new();
   print_program(t, version, program, sizeof program);
   indim_module *module = parse(cx, program);
   const indim_instr *root = module->entry->root;
-  CHECK_MSG(indim_linalg_is_alias(root), "%s is not older", t->target);
-  indim_status status = indim_linalg_read_alias(cx, root, &older, &call);
+  CHECK_MSG(indim_linalg_is_alias(root), "%s is no alias", t->target);
+  indim_status status = indim_linalg_read_alias(cx, root, &alias, &call);
   if (t->config == NULL) {
     CHECK_MSG(status != INDIM_OK && strstr(test_message(cx), t->expected) != NULL, "%sgives \"%s\", expected \"%s\"",
               program, status == INDIM_OK ? "" : test_message(cx), t->expected);
   } else {
     CHECK_MSG(status == INDIM_OK, "%s: %s", program, test_message(cx));
-    CHECK_MSG(strcmp(older.config, t->config) == 0, "%sgives %s, expected %s", program, older.config, t->config);
-    const char *brief = indim_shape_brief(older.today.shape, &shape);
+    CHECK_MSG(strcmp(alias.config, t->config) == 0, "%sgives %s, expected %s", program, alias.config, t->config);
+    const char *brief = indim_shape_brief(alias.today.shape, &shape);
     CHECK_MSG(strcmp(brief, t->expected) == 0, "%sgives %s, expected %s", program, brief, t->expected);
   }
   indim_module_destroy(module);
@@ -178,6 +179,39 @@ static void check_text(const call_text *t, const char *version) {
 TEST(calls_become_todays_or_are_refused) {
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     check_text(&texts[i], ", api_version=API_VERSION_STATUS_RETURNING");
+  }
+}
+
+TEST(calls_of_xla) {
+#define WIDE "f32[2,2,3]"
+  static const struct {
+    call_text text;
+    const char *config;
+  } calls[] = {
+      {{"Qr", "", WIDE, "(" WIDE ", f32[2,2])", "{}", "(f32[2,2,3], f32[2,2])"}, ""},
+      {{"Qr", "", "c64[3,2]{1,0}", "(c64[3,2]{0,1}, c64[2])", "{}", "(c64[3,2], c64[2])"}, ""},
+      {{"ProductOfElementaryHouseholderReflectors", "", "f64[3,2] f64[2]", "f64[3,2]", "{}", "f64[3,2]"}, ""},
+      {{"Eigh", "", "c128[4,2,2]", "(c128[4,2,2], f64[4,2])", "{mode = 86 : ui8, uplo = 76 : ui8}",
+        "(c128[4,2,2], f64[4,2], s32[4])"},
+       "1,1,100,1e-6"},
+      {{"Eigh", "", "f32[2,2]", "(f32[2,2], f32[2])", "{mode = 86 : ui8, uplo = 85 : ui8}",
+        "(f32[2,2], f32[2], s32[])"},
+       "0,1,8,0.000001"},
+      {{"Eigh", "", "f32[2,2]", "(f32[2,2], f32[2])", NULL, "expected lower,sort,sweeps,tolerance like 1,1,100,1e-6"},
+       ""},
+      {{"Eigh", "", "f32[2,2]", "(f32[2,2], f32[2])", NULL, "backend_config= of Eigh is '2,1'"}, "2,1"},
+      {{"Eigh", "", "f32[2,2]", "f32[2]", NULL, "expected a tuple of 2 arrays (vectors values)"}, "1,1,100,1e-6"},
+      {{"Qr", "", "f16[2,2]", "(f16[2,2], f16[2])", NULL, "is f16[2,2], expected f32[m,n]"}, ""},
+      {{"Qr", "", WIDE, "(" WIDE ", f32[2,3])", NULL, "result 1 (taus) is f32[2,3], expected f32[2,2]"}, ""},
+      {{"Qr", "", WIDE " " WIDE, "(" WIDE ", f32[2,2])", NULL, "Qr takes 1 operand (x), here are 2"}, ""},
+      {{"Qr", "", "", "(" WIDE ", f32[2,2])", NULL, "Qr takes 1 operand (x), here are 0"}, ""},
+      {{"Qr", "", "f32[<=2,2,3]", "(f32[<=2,2,3], f32[<=2,2])", NULL, "Qr is not computed of dynamic dimensions"}, ""}};
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    char config[60] = "";
+    if (calls[i].config[0] != '\0') {
+      snprintf(config, sizeof config, ", backend_config=\"%s\"", calls[i].config);
+    }
+    check_text(&calls[i].text, config);
   }
 }
 
@@ -193,9 +227,17 @@ TEST(versions_of_the_interface) {
   check_text(&typed, ", api_version=API_VERSION_TYPED_FFI");
 }
 
-TEST(which_targets_are_older) {
-  static const char *const others[] = {"lapack_dpotrf_ffi", "lapack_dheevd", "lapack_dgtsv", "lapack_xpotrf",
-                                       "blas_dpotrf",       "lapack_dtrsm",  "lapack_d",     ""};
+TEST(which_targets_are_aliases) {
+  static const char *const others[] = {"lapack_dpotrf_ffi",
+                                       "lapack_dheevd",
+                                       "lapack_dgtsv",
+                                       "lapack_xpotrf",
+                                       "blas_dpotrf",
+                                       "lapack_dtrsm",
+                                       "lapack_d",
+                                       "",
+                                       "qr",
+                                       "Qrs"};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
     char program[3000];
     call_text text = texts[0];
@@ -203,7 +245,7 @@ TEST(which_targets_are_older) {
     text.target = others[i];
     print_program(&text, "", program, sizeof program);
     indim_module *module = parse(cx, program);
-    CHECK_MSG(!indim_linalg_is_alias(module->entry->root), "%s is older", others[i]);
+    CHECK_MSG(!indim_linalg_is_alias(module->entry->root), "%s is an alias", others[i]);
     indim_module_destroy(module);
     test_cx_free(cx);
   }
@@ -213,7 +255,7 @@ TEST(which_targets_are_older) {
 static void check_batch(const char *lines, const char *expected) {
   char program[3000];
   indim_linalg_call call;
-  indim_linalg_alias older;
+  indim_linalg_alias alias;
   indim_ctx *cx = test_cx_new();
   snprintf(program, sizeof program,
            "HloModule m\nENTRY e {\n  one = s32[] constant(1)\n  two = s32[] constant(2)\n  n = s32[] constant(3)\n"
@@ -223,12 +265,12 @@ static void check_batch(const char *lines, const char *expected) {
            "operand_layout_constraints={s32[], s32[], s32[], " SQUARE "}\n}\n",
            lines);
   indim_module *module = parse(cx, program);
-  indim_status status = indim_linalg_read_alias(cx, module->entry->root, &older, &call);
+  indim_status status = indim_linalg_read_alias(cx, module->entry->root, &alias, &call);
   if (expected == NULL) {
     CHECK_MSG(status == INDIM_OK, "%s: %s", lines, test_message(cx));
     CHECK_EQ_INT(call.batch, 2);
-    CHECK_EQ_INT(older.operands[0], 3);
-    CHECK_EQ_INT(older.today.operand_count, 1);
+    CHECK_EQ_INT(alias.operands[0], 3);
+    CHECK_EQ_INT(alias.today.operand_count, 1);
   } else {
     CHECK_MSG(status != INDIM_OK && strstr(test_message(cx), expected) != NULL, "%s gives \"%s\"", lines,
               status == INDIM_OK ? "" : test_message(cx));
@@ -256,7 +298,8 @@ TEST(constants_behind_moves_and_products) {
 
 #define CASES(X)                        \
   X(calls_become_todays_or_are_refused) \
+  X(calls_of_xla)                       \
   X(versions_of_the_interface)          \
-  X(which_targets_are_older)            \
+  X(which_targets_are_aliases)          \
   X(constants_behind_moves_and_products)
 TEST_MAIN(CASES)
