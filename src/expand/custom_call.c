@@ -1,9 +1,15 @@
 // Custom calls that are computations of other ops: of a sparse matrix, XLA's top-k, and LAPACK's by other names.
+#include "expand/custom_call.h"
+
 #include "expand/csr.h"
-#include "expand/kit.h"
 #include "expand/lapack_alias.h"
 #include "graph/topk_call.h"
+#include "linalg/alias.h"
 #include "linalg/csr.h"
+
+bool indim_custom_call_suits(const indim_instr *instr) {
+  return indim_linalg_is_alias(instr) || indim_is_csr_product(instr) || indim_is_topk_call(instr);
+}
 
 static value expand_topk(indim_expander *x) {
   indim_topk_call call;

@@ -1,8 +1,6 @@
 // A custom call of LAPACK's by another name: the call of today on its arrays, and zeros for working arrays.
 #include "expand/lapack_alias.h"
 
-#include <string.h>
-
 #include "linalg/alias.h"
 
 // Copies that last as long as the expansion.
@@ -17,13 +15,9 @@ static indim_attr copy_attr(indim_expander *x, const indim_attr *attr) {
     indim_build_fail(x->b, indim_arena_array(&x->b->module->arena, count, sizeof *attr->value.shapes, &memory));
   }
   copy.value.shapes = memory;
+  const indim_shape **shapes = memory;
   for (size_t i = 0; i < count && x->b->status == INDIM_OK; i++) {
-    void *shape = NULL;
-    indim_build_fail(x->b, indim_arena_array(&x->b->module->arena, 1, sizeof(indim_shape), &shape));
-    if (x->b->status == INDIM_OK) {
-      indim_build_fail(x->b, indim_shape_copy(&x->b->module->arena, attr->value.shapes[i], shape));
-      ((const indim_shape **)memory)[i] = shape;
-    }
+    indim_build_fail(x->b, indim_module_intern(x->b->module, attr->value.shapes[i], &shapes[i]));
   }
   return copy;
 }

@@ -24,12 +24,15 @@ static bool find_number(indim_ctx *cx, const indim_instr *instr, int32_t depth, 
   }
   switch ((int)instr->op) {
   case INDIM_OP_CONSTANT: {
-    bool is_one = indim_shape_element_count(instr->shape) == 1 && !indim_literal_is_elided(instr->literal);
-    if (is_one && !is_float && indim_literal_get_int(cx, instr->literal, first, &number) == INDIM_OK) {
-      *out = (double)number;
-      return true;
+    if (indim_shape_element_count(instr->shape) != 1 || indim_literal_is_elided(instr->literal)) {
+      return false;
     }
-    return is_one && is_float && indim_literal_get_float(cx, instr->literal, first, out, NULL) == INDIM_OK;
+    if (is_float) {
+      return indim_literal_get_float(cx, instr->literal, first, out, NULL) == INDIM_OK;
+    }
+    bool is_known = indim_literal_get_int(cx, instr->literal, first, &number) == INDIM_OK;
+    *out = (double)number;
+    return is_known;
   }
   case INDIM_OP_BROADCAST:
   case INDIM_OP_COPY:
@@ -76,27 +79,43 @@ static value multiply(indim_expander *x, value a, value b) {
   return indim_build_binary(x->b, INDIM_OP_MULTIPLY, a, b, NULL, 0);
 }
 
-// |of| -infinity, and otherwise |rest|.
-static value but_at_least(indim_expander *x, value base, double of, value rest) {
-  if (base == NULL) {
-    return NULL;
-  }
-  indim_type type = base->shape->type;
-  value least = indim_build_compare(x->b, base, indim_build_scalar(x->b, type, -INFINITY), "EQ", NULL, NULL, 0);
-  return indim_build_select(x->b, least, indim_build_scalar(x->b, type, of), rest);
+static value inverse(indim_expander *x, value a) {
+  return a == NULL ? NULL : indim_build_binary(x->b, INDIM_OP_DIVIDE, one(x, a->shape->type), a, NULL, 0);
 }
 
+// Of an exponent that is no whole number.
 static value half_power(indim_expander *x, value base, double exponent) {
-  if (base == NULL) {
-    return NULL;
-  }
-  value zero = indim_build_scalar(x->b, base->shape->type, 0);
-  value positive = indim_build_binary(x->b, INDIM_OP_ADD, base, zero, NULL, 0);
+  indim_type type = base->shape->type;
+  value positive = indim_build_binary(x->b, INDIM_OP_ADD, base, indim_build_scalar(x->b, type, 0), NULL, 0);
   value root = indim_build_unary(x->b, INDIM_OP_SQRT, positive);
-  value power = exponent > 1   ? multiply(x, root, positive)
-                : exponent < 0 ? indim_build_binary(x->b, INDIM_OP_DIVIDE, one(x, base->shape->type), root, NULL, 0)
-                               : root;
-  return but_at_least(x, base, exponent < 0 ? 0 : INFINITY, power);
+  value power = exponent > 1 ? multiply(x, root, positive) : exponent < 0 ? inverse(x, root) : root;
+  value is_least = indim_build_compare(x->b, base, indim_build_scalar(x->b, type, -INFINITY), "EQ", NULL, NULL, 0);
+  return indim_build_select(x->b, is_least, indim_build_scalar(x->b, type, exponent < 0 ? 0 : INFINITY), power);
+}
+
+static value power_of(indim_expander *x, value base, double exponent) {
+  switch ((int)(exponent * 2)) {
+  case -4: {
+    value one_over = inverse(x, base);
+    return multiply(x, one_over, one_over);
+  }
+  case -2:
+    return inverse(x, base);
+  case 0:
+    return indim_expand_repeat(x, one(x, base->shape->type), base->shape, NULL);
+  case 2:
+    return base;
+  case 4:
+    return multiply(x, base, base);
+  case 6:
+    return multiply(x, multiply(x, base, base), base);
+  case 8: {
+    value square = multiply(x, base, base);
+    return multiply(x, square, square);
+  }
+  default:
+    return half_power(x, base, exponent);
+  }
 }
 
 value indim_expand_power(indim_expander *x) {
@@ -108,24 +127,5 @@ value indim_expand_power(indim_expander *x) {
   }
   indim_expand_begin(x);
   value base = indim_expand_convert(x, x->operands[0], is_narrow ? INDIM_F32 : type);
-  value power = base;
-  if (base == NULL || exponent == 0) {
-    return indim_expand_repeat(x, one(x, type), x->instr->shape, NULL);
-  }
-  if (exponent == -1 || exponent == -2) {
-    power = indim_build_binary(x->b, INDIM_OP_DIVIDE, one(x, base->shape->type), base, NULL, 0);
-  }
-  if (exponent == 2 || exponent == -2 || exponent == 4) {
-    power = multiply(x, power, power);
-  }
-  if (exponent == 4) {
-    power = multiply(x, power, power);
-  }
-  if (exponent == 3) {
-    power = multiply(x, multiply(x, base, base), base);
-  }
-  if (fabs(exponent) == 0.5 || exponent == 1.5) {
-    power = half_power(x, base, exponent);
-  }
-  return indim_expand_convert(x, power, type);
+  return base == NULL ? NULL : indim_expand_convert(x, power_of(x, base, exponent), type);
 }

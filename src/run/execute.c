@@ -2,11 +2,11 @@
 // table. Nothing here allocates, unless two runs need the executable's one scratch block at the same time. A small
 // program runs for as long as the checks take, so there is a fast path for what is clearly valid, and only the rest is
 // checked in detail.
+#include "base/float_mode.h"
 #include "run/clock.h"
 #include "run/convolution.h"
 #include "run/executable.h"
 #include "run/fft.h"
-#include "run/float_mode.h"
 #include "run/sort.h"
 
 #include <string.h>

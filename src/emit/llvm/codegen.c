@@ -55,12 +55,17 @@ LLVMValueRef indim_emit_int(indim_emit *e, LLVMTypeRef type, uint64_t value) {
   return every_lane(type, LLVMConstInt(element_of(type), value, 0));
 }
 
-LLVMValueRef indim_emit_intrinsic(indim_emit *e, const char *name, int32_t count, LLVMValueRef *args) {
+LLVMValueRef indim_emit_intrinsic_of(indim_emit *e, const char *name, LLVMTypeRef *types, size_t type_count,
+                                     LLVMValueRef *args, int32_t count) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-  LLVMTypeRef type = LLVMTypeOf(args[0]);
-  LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->module, id, &type, 1);
-  LLVMTypeRef function_type = LLVMIntrinsicGetType(e->context, id, &type, 1);
+  LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->module, id, types, type_count);
+  LLVMTypeRef function_type = LLVMIntrinsicGetType(e->context, id, types, type_count);
   return LLVMBuildCall2(e->builder, function_type, function, args, (unsigned)count, "");
+}
+
+LLVMValueRef indim_emit_intrinsic(indim_emit *e, const char *name, int32_t count, LLVMValueRef *args) {
+  LLVMTypeRef type = LLVMTypeOf(args[0]);
+  return indim_emit_intrinsic_of(e, name, &type, 1, args, count);
 }
 
 LLVMValueRef indim_emit_fma(indim_emit *e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {

@@ -69,7 +69,10 @@ void indim_emit_sincos(indim_emit *e, LLVMValueRef x, LLVMValueRef *out_sin, LLV
 
 // Helpers (codegen.c) --------------------------------------------------------------------------------------------------
 
-// An intrinsic by name ("llvm.fabs"), overloaded on the type of the first argument.
+// An intrinsic by name, overloaded on |types|: ("llvm.lrint", {<8 x i32>, <8 x float>}), none for one that is not.
+LLVMValueRef indim_emit_intrinsic_of(indim_emit *e, const char *name, LLVMTypeRef *types, size_t type_count,
+                                     LLVMValueRef *args, int32_t count);
+// The same ("llvm.fabs"), overloaded on the type of the first argument.
 LLVMValueRef indim_emit_intrinsic(indim_emit *e, const char *name, int32_t count, LLVMValueRef *args);
 // The number in every lane of the type (float or double, scalar or vector), and an integer of any such type.
 LLVMValueRef indim_emit_real(indim_emit *e, LLVMTypeRef type, double value);

@@ -3,8 +3,6 @@
 // x = n ln 2 + r with |r| <= ln(2) / 2, and e^x = 2^n (1 + tail) with tail = r + r^2 q(r). n comes from the bits of x /
 // ln 2 + 3 * 2^(mantissa - 1), which are n in two's complement; ln 2 is in two parts so that n times the first is
 // exact.
-#include <string.h>
-
 #include "emit/math/math_kit.h"
 
 // q of e^r = 1 + r + r^2 q(r) for |r| < 0.35: 2^-28 and 2^-59 of the result (tests/tools/minimax.py).
@@ -56,10 +54,8 @@ static val tail_of(const kit *k, val r) { return fused(k, mul(k, r, r), q_of(k, 
 // that, so that nothing waits for both.
 
 static val nearest_integer(const kit *k, val a) {
-  unsigned id = LLVMLookupIntrinsicID("llvm.lrint", strlen("llvm.lrint"));
   LLVMTypeRef types[] = {k->bits, k->type};
-  return LLVMBuildCall2(k->b, LLVMIntrinsicGetType(k->e->context, id, types, 2),
-                        LLVMGetIntrinsicDeclaration(k->e->module, id, types, 2), &a, 1, "");
+  return indim_emit_intrinsic_of(k->e, "llvm.lrint", types, 2, &a, 1);
 }
 
 // 2^n (1 + tail) is 2^(n - 1) (1 + tail) twice. Where half of it is subnormal (|is_small|), it is a whole number of the

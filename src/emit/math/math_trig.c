@@ -117,9 +117,7 @@ static pair fraction_times_half_pi(const kit *k, LLVMValueRef fraction) {
   LLVMValueRef negative = LLVMBuildICmp(b, LLVMIntSLT, fraction, LLVMConstNull(wide), "");
   LLVMValueRef magnitude = LLVMBuildSelect(b, negative, LLVMBuildNeg(b, fraction, ""), fraction, "");
   LLVMValueRef args[] = {magnitude, LLVMConstNull(LLVMInt1TypeInContext(k->e->context))};
-  unsigned id = LLVMLookupIntrinsicID("llvm.ctlz", 9);
-  LLVMValueRef zeros = LLVMBuildCall2(b, LLVMIntrinsicGetType(k->e->context, id, &wide, 1),
-                                      LLVMGetIntrinsicDeclaration(k->e->module, id, &wide, 1), args, 2, "");
+  LLVMValueRef zeros = indim_emit_intrinsic(k->e, "llvm.ctlz", 2, args);
   LLVMValueRef normal = LLVMBuildShl(b, magnitude, zeros, "");
   LLVMValueRef first = LLVMBuildTrunc(b, LLVMBuildLShr(b, normal, LLVMConstInt(wide, 75, 0), ""), k->bits, "");
   LLVMValueRef second = LLVMBuildTrunc(b, LLVMBuildLShr(b, normal, LLVMConstInt(wide, 22, 0), ""), k->bits, "");

@@ -1,7 +1,6 @@
 // Functions that take subnormal numbers as zeros (INDIM_FAST_FLUSH): the mode of the processor is set where one begins and
 // restored wherever it returns. On RISC-V, which has no such mode, there is nothing to do.
-#include <string.h>
-
+#include "base/float_mode.h"
 #include "emit/program/program.h"
 
 // Pieces that only their own program's function calls are in its mode.
@@ -11,10 +10,8 @@ static bool has_mode(const indim_generator *g) {
   return begins && (g->e.fast & INDIM_FAST_FLUSH) != 0;
 }
 
-static LLVMValueRef call(indim_generator *g, const char *name, LLVMValueRef *args, unsigned count) {
-  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-  return LLVMBuildCall2(g->e.builder, LLVMIntrinsicGetType(g->e.context, id, NULL, 0),
-                        LLVMGetIntrinsicDeclaration(g->e.module, id, NULL, 0), args, count, "");
+static LLVMValueRef call(indim_generator *g, const char *name, LLVMValueRef *args, int32_t count) {
+  return indim_emit_intrinsic_of(&g->e, name, NULL, 0, args, count);
 }
 
 static LLVMTypeRef word_of(indim_generator *g) {
@@ -39,17 +36,15 @@ void indim_emit_float_mode_set(indim_generator *g) {
   }
   LLVMValueRef saved = before(g);
   if (arch == INDIM_ARCH_X86_64) {
-    enum { DENORMALS_ARE_ZEROS = 0x40, FLUSH_TO_ZERO = 0x8000 };
     LLVMValueRef flushing = indim_emit_stack(g, word, "flushing");
     call(g, "llvm.x86.sse.stmxcsr", &saved, 1);
-    LLVMValueRef bits = LLVMConstInt(word, DENORMALS_ARE_ZEROS | FLUSH_TO_ZERO, 0);
+    LLVMValueRef bits = LLVMConstInt(word, INDIM_MXCSR_FLUSH, 0);
     LLVMBuildStore(b, LLVMBuildOr(b, LLVMBuildLoad2(b, word, saved, ""), bits, ""), flushing);
     call(g, "llvm.x86.sse.ldmxcsr", &flushing, 1);
   } else if (arch == INDIM_ARCH_AARCH64) {
-    const uint64_t flush_to_zero = UINT64_C(1) << 24;
     LLVMValueRef mode = call(g, "llvm.aarch64.get.fpcr", NULL, 0);
     LLVMBuildStore(b, mode, saved);
-    LLVMValueRef flushing = LLVMBuildOr(b, mode, LLVMConstInt(word, flush_to_zero, 0), "");
+    LLVMValueRef flushing = LLVMBuildOr(b, mode, LLVMConstInt(word, INDIM_FPCR_FLUSH, 0), "");
     call(g, "llvm.aarch64.set.fpcr", &flushing, 1);
   }
 }

@@ -39,11 +39,8 @@ LLVMValueRef indim_emit_host_field(indim_generator *g, LLVMValueRef host, size_t
 
 // Non-temporal stores of x86 are unordered with others: a fence before completion becomes visible.
 static void fence(indim_generator *g) {
-  static const char name[] = "llvm.x86.sse.sfence";
-  unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);
   if (g->current->has_streamed && g->e.program->target.arch == INDIM_ARCH_X86_64) {
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->e.module, id, NULL, 0);
-    LLVMBuildCall2(g->e.builder, LLVMIntrinsicGetType(g->e.context, id, NULL, 0), function, NULL, 0, "");
+    indim_emit_intrinsic_of(&g->e, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);
   }
 }
 

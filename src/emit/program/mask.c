@@ -34,11 +34,8 @@ LLVMValueRef indim_emit_memory_mask(indim_generator *g, indim_type type, int32_t
 
 LLVMValueRef indim_emit_masked_call(indim_generator *g, const char *name, LLVMTypeRef data, LLVMTypeRef pointer,
                                     LLVMValueRef *args, unsigned count) {
-  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
   LLVMTypeRef overloads[] = {data, pointer};
-  LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->e.module, id, overloads, 2);
-  LLVMTypeRef type = LLVMIntrinsicGetType(g->e.context, id, overloads, 2);
-  return LLVMBuildCall2(g->e.builder, type, function, args, count, "");
+  return indim_emit_intrinsic_of(&g->e, name, overloads, 2, args, (int32_t)count);
 }
 
 LLVMValueRef indim_emit_alignment_argument(indim_generator *g, indim_type type) {

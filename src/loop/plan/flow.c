@@ -7,10 +7,10 @@
 
 #include "graph/alias.h"
 #include "graph/one_device.h"
-#include "graph/topk_call.h"
 #include "linalg/linalg.h"
 #include "expand/narrow_reduce.h"
 #include "expand/columns.h"
+#include "expand/custom_call.h"
 #include "expand/needed.h"
 #include "expand/merge_dims.h"
 #include "expand/outer.h"
@@ -18,8 +18,6 @@
 #include "expand/pivots.h"
 #include "expand/power.h"
 #include "expand/split.h"
-#include "linalg/csr.h"
-#include "linalg/alias.h"
 #include "loop/plan/flow_make.h"
 #include "loop/plan/plan.h"
 
@@ -171,8 +169,7 @@ static bool is_hosts(const maker *m, const indim_instr *instr) {
 
 // Whether a custom call is a computation of other ops, under a name that no function of the caller's has taken.
 static bool is_expanded_call(const maker *m, const indim_instr *instr) {
-  return (indim_linalg_is_alias(instr) || indim_is_csr_product(instr) || indim_is_topk_call(instr)) &&
-         indim_call_kind_of(m->cx, instr) == INDIM_CALL_UNKNOWN;
+  return indim_custom_call_suits(instr) && indim_call_kind_of(m->cx, instr) == INDIM_CALL_UNKNOWN;
 }
 
 // Whether the instruction becomes a computation of other ops (expand/expand.def): all of its op, or this one.
