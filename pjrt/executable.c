@@ -245,7 +245,7 @@ static pjrt_error *compile(plugin_program *program, const plugin_options *option
   read_donors(program, program->module);
   PLUGIN_TRY(plugin_costs_read(program));
   program->calls_python = calls_python(program->module);
-  indim_compile_options how = {.fast = options->fast};
+  indim_compile_options how = {.fast = options->fast, .pool = program->client->pool};
   status = indim_compile(cx, program->module, &how, &program->code);
   if (status == INDIM_UNSUPPORTED && program->code == NULL) {
     return make_lists(program);  // the evaluator knows all of the language

@@ -66,8 +66,16 @@ typedef struct indim_compile_options {
   // About 10 us; what LLVM held when it crashed, some MB, is not freed. True: the process's handlers are not touched, and a
   // crash ends it.
   bool leaves_signals;
+  // Threads that code of larger programs is made with, as in indim_run_options: a pool, or what goes before it. The code is the
+  // same for any number of threads. LLVM needs much stack: pieces of |parallel| are to have 1 MB. NULL: only the caller's thread.
+  indim_pool *pool;
+  indim_parallel_fn *parallel;
+  void *parallel_user;
   // For tests: the code generator crashes on purpose where vectors have so many bytes or more; 0: never.
   int32_t crash_from;
+  // For tests: code is cut into functions of about so many instructions, and these are shared out among modules of as many; 0: as
+  // for everybody.
+  int32_t chunk;
 } indim_compile_options;
 
 // Compiles the entry computation of a verified module. Errors: UNSUPPORTED with the instruction and the reason for what

@@ -158,8 +158,8 @@ static indim_status read_and_compile(program *p, indim_ctx *cx, const char *name
   if (status != INDIM_OK || wanted == ENGINE_EVAL) {
     return status;
   }
-  const indim_compile_options options = {
-      .fast = p->fast, .without = p->without, .choices = p->choices, .target = p->target};
+  indim_compile_options options = {.fast = p->fast, .without = p->without, .choices = p->choices, .target = p->target};
+  options.parallel = run_parallel_of(p->threads, &options.parallel_user);
   status = indim_compile(cx, p->module, &options, &p->executable);
   if (wanted == ENGINE_AUTO && (status == INDIM_UNSUPPORTED || status == INDIM_INTERNAL)) {
     indim_ctx_diagnostics_clear(cx);

@@ -176,6 +176,7 @@ static void remove_signal_stack(void *memory) {
 // The work -------------------------------------------------------------------------------------------------------------
 
 static bool run(indim_guard *guard, void (*work)(void *user), void *user) {
+  indim_guard *outer = running;
   running = guard;
 #if INDIM_GUARDS_SIGNALS
   bool has_failed = sigsetjmp(guard->point, 1) != 0;
@@ -187,7 +188,7 @@ static bool run(indim_guard *guard, void (*work)(void *user), void *user) {
     work(user);
     guard->is_armed = false;
   }
-  running = NULL;
+  running = outer;
   return !has_failed;
 }
 

@@ -32,7 +32,7 @@ typedef struct indim_guard {
   bool is_armed;  // a failure may jump to |point|
 } indim_guard;
 
-// Calls work(user). False when LLVM failed in it; the message then says how. Nested guards have no effect.
+// Calls work(user). False when LLVM failed in it; the message then says how. Of nested guards the inner one counts.
 bool indim_guard_run(indim_guard *guard, bool leaves_signals, void (*work)(void *user), void *user);
 // Keeps the first nonfatal error that LLVM reports, for the work that is guarded on this thread.
 void indim_guard_note(const char *text);

@@ -1,4 +1,4 @@
-// Objects to executable code: LLVM's JIT linker links the object into a library of its own that resolves a few
+// Objects to executable code: LLVM's JIT linker links them into a library of its own that resolves a few
 // functions of the C library and nothing else of the process.
 #include <math.h>
 #include <string.h>
@@ -88,18 +88,12 @@ static size_t constant_space(const indim_storage *storage) {
   return ((size_t)storage->elements * (size_t)indim_type_bytes(storage->type) + 63) / 64 * 64;
 }
 
-static bool is_declared(const indim_object *o, const indim_storage *storage, char *name) {
-  indim_emit_constant_name(storage, name);
-  return !o->has_constants && indim_emit_is_external(storage) && LLVMGetNamedGlobal(o->module, name) != NULL;
-}
-
-// Allocates memory for the external constants that the module declares.
+// Allocates memory for the external constants that the objects refer to.
 static indim_status alloc_constants(indim_object *o, indim_code *code) {
-  char name[INDIM_EMIT_NAME];
   size_t bytes = 0;
   for (int32_t i = 0; i < o->program->storage_count; i++) {
     const indim_storage *storage = o->program->storages[i];
-    if (is_declared(o, storage, name) && !indim_size_add(bytes, constant_space(storage), &bytes)) {
+    if (o->declares[i] && !indim_size_add(bytes, constant_space(storage), &bytes)) {
       return indim_fail(o->cx, INDIM_LIMIT, "the constants are larger than the address space");
     }
   }
@@ -121,9 +115,10 @@ static LLVMErrorRef define_constants(indim_object *o, indim_code *code, LLVMOrcJ
   at += (64 - (uintptr_t)at % 64) % 64;
   for (int32_t i = 0; i < o->program->storage_count && error == NULL; i++) {
     const indim_storage *storage = o->program->storages[i];
-    if (!is_declared(o, storage, name)) {
+    if (!o->declares[i]) {
       continue;
     }
+    indim_emit_constant_name(storage, name);
     memcpy(at, storage->data, (size_t)storage->elements * (size_t)indim_type_bytes(storage->type));
     LLVMOrcCSymbolMapPair pair = {.Name = LLVMOrcLLJITMangleAndIntern(code->jit, name)};
     pair.Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)at;
@@ -160,8 +155,8 @@ static indim_status make_linker(indim_object *o, indim_code *code) {
   return INDIM_OK;
 }
 
-// Links the object into a new library of the JIT and looks up the function.
-static indim_status link_object(indim_object *o, indim_code *code) {
+// Links the objects into a new library of the JIT and looks up the function.
+static indim_status link_objects(indim_object *o, indim_code *code) {
   INDIM_TRY(make_linker(o, code));
   LLVMOrcExecutionSessionRef session = LLVMOrcLLJITGetExecutionSession(code->jit);
   LLVMOrcExecutionSessionSetErrorReporter(session, on_link_error, NULL);
@@ -170,9 +165,9 @@ static indim_status link_object(indim_object *o, indim_code *code) {
   if (error == NULL) {
     error = define_constants(o, code, library);
   }
-  if (error == NULL) {
-    error = LLVMOrcLLJITAddObjectFile(code->jit, library, o->object);
-    o->object = NULL;
+  for (int32_t i = 0; i < o->object_count && error == NULL; i++) {
+    error = LLVMOrcLLJITAddObjectFile(code->jit, library, o->objects[i]);
+    o->objects[i] = NULL;
   }
   if (error != NULL) {
     return link_failed(o, "linking", error);
@@ -196,7 +191,7 @@ static indim_status link(indim_object *o) {
   indim_code *code = o->then_user;
   int64_t start = indim_clock_ns();
   INDIM_TRY(alloc_constants(o, code));
-  INDIM_TRY(link_object(o, code));
+  INDIM_TRY(link_objects(o, code));
   o->code_ns += indim_clock_ns() - start;
   return INDIM_OK;
 }

@@ -202,19 +202,24 @@ static void set_options(void) {
 #endif
 }
 
-indim_status indim_machine_create(indim_ctx *cx, const indim_target *target, bool is_for_code,
-                                  LLVMTargetMachineRef *out_machine) {
+LLVMTargetMachineRef indim_machine_take(const indim_target *target, bool is_for_code) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   LLVMTargetMachineRef none = NULL;
-  *out_machine = NULL;
+  LLVMTargetMachineRef machine = NULL;
   pthread_once(&once, set_options);
   if (is_for_code && is_kept_for(target)) {
-    __atomic_exchange(&kept, &none, out_machine, __ATOMIC_ACQ_REL);
+    __atomic_exchange(&kept, &none, &machine, __ATOMIC_ACQ_REL);
   }
-  if (*out_machine == NULL) {
+  if (machine == NULL) {
     LLVMTargetRef family = find_family(target);
-    *out_machine = family == NULL ? NULL : make_machine(family, target, is_for_code);
+    machine = family == NULL ? NULL : make_machine(family, target, is_for_code);
   }
+  return machine;
+}
+
+indim_status indim_machine_create(indim_ctx *cx, const indim_target *target, bool is_for_code,
+                                  LLVMTargetMachineRef *out_machine) {
+  *out_machine = indim_machine_take(target, is_for_code);
   return *out_machine != NULL
              ? INDIM_OK
              : indim_fail(cx, INDIM_UNSUPPORTED, "this build of LLVM makes no code for %s", target->triple);

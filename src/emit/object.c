@@ -9,12 +9,13 @@
 #include <llvm-c/Object.h>
 
 #include "emit/program/program.h"
+#include "emit/split.h"
 #include "run/clock.h"
 
 // Errors ----------------------------------------------------------------------------------------------------------------
 
-// LLVM reports errors in a module here; without a handler it would print, and exit on errors.
-static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
+// Without a handler LLVM would print, and exit on errors.
+void indim_object_on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
   (void)user;
   if (LLVMGetDiagInfoSeverity(info) == LLVMDSError) {
     char *text = LLVMGetDiagInfoDescription(info);
@@ -90,8 +91,7 @@ static indim_status verify_module(indim_object *o) {
   return INDIM_OK;
 }
 
-// The crash that a test requested, to check that the guard contains it.
-static void crash_on_purpose(const indim_object *o) {
+void indim_object_crash_on_purpose(const indim_object *o) {
   if (o->options->crash_from > 0 && o->program->target.vector_bytes >= o->options->crash_from) {
     (void)raise(SIGSEGV);
   }
@@ -99,13 +99,32 @@ static void crash_on_purpose(const indim_object *o) {
 
 static indim_status generate(indim_object *o) {
   char *message = NULL;
-  crash_on_purpose(o);
-  if (LLVMTargetMachineEmitToMemoryBuffer(o->machine, o->module, LLVMObjectFile, &message, &o->object)) {
+  if (indim_split_pays(o)) {
+    return indim_split_generate(o);
+  }
+  indim_object_crash_on_purpose(o);
+  INDIM_TRY(indim_arena_array(&o->arena, 1, sizeof(LLVMMemoryBufferRef), (void **)&o->objects));
+  if (LLVMTargetMachineEmitToMemoryBuffer(o->machine, o->module, LLVMObjectFile, &message, &o->objects[0])) {
     return llvm_failed(o, "generating code", message);
   }
+  o->object_count = 1;
   if (o->guard.message[0] != '\0') {
     o->is_llvm_failure = true;
     return indim_fail(o->cx, INDIM_INTERNAL, "LLVM, generating code: %s", o->guard.message);
+  }
+  return INDIM_OK;
+}
+
+// Which constants the linker has to define.
+static indim_status note_constants(indim_object *o) {
+  const indim_loop_program *program = o->program;
+  char name[INDIM_EMIT_NAME];
+  INDIM_TRY(indim_arena_array(&o->arena, (size_t)program->storage_count, sizeof *o->declares, (void **)&o->declares));
+  for (int32_t i = 0; i < program->storage_count && !o->has_constants; i++) {
+    if (indim_emit_is_external(program->storages[i])) {
+      indim_emit_constant_name(program->storages[i], name);
+      o->declares[i] = LLVMGetNamedGlobal(o->module, name) != NULL;
+    }
   }
   return INDIM_OK;
 }
@@ -133,25 +152,33 @@ static int64_t text_bytes(LLVMMemoryBufferRef object) {
 
 static indim_status make(indim_object *o) {
   int64_t start = indim_clock_ns();
-  const indim_emit_job job = {o->program,       o->options->symbol, o->options->fast,
-                              o->has_constants, o->most_nodes,      o->options->out_lines != NULL};
+  const indim_emit_job job = {.program = o->program,
+                              .symbol = o->options->symbol,
+                              .fast = o->options->fast,
+                              .has_constants = o->has_constants,
+                              .most_nodes = o->most_nodes,
+                              .has_lines = o->options->out_lines != NULL,
+                              .chunk = o->options->chunk};
   o->context = LLVMContextCreate();
   o->module = LLVMModuleCreateWithNameInContext("indim", o->context);
-  LLVMContextSetDiagnosticHandler(o->context, on_diagnostic, NULL);
+  LLVMContextSetDiagnosticHandler(o->context, indim_object_on_diagnostic, NULL);
   INDIM_TRY(indim_machine_create(o->cx, &o->program->target, true, &o->machine));
   set_target(o);
   INDIM_TRY(indim_emit_program(&job, &o->arena, o->context, o->module));
   o->emit_ns = indim_clock_ns() - start;
   INDIM_TRY(verify_module(o));
+  INDIM_TRY(note_constants(o));
   INDIM_TRY(write_lines(o));
   write_llvm(o);
   INDIM_TRY(write_asm(o, o->options->out_asm));
   start = indim_clock_ns();
   INDIM_TRY(generate(o));
   o->code_ns = indim_clock_ns() - start;
-  o->text_bytes = text_bytes(o->object);
+  for (int32_t i = 0; i < o->object_count; i++) {
+    o->text_bytes += text_bytes(o->objects[i]);
+  }
   if (o->options->out_object != NULL) {
-    indim_buffer_append(o->options->out_object, LLVMGetBufferStart(o->object), LLVMGetBufferSize(o->object));
+    indim_buffer_append(o->options->out_object, LLVMGetBufferStart(o->objects[0]), LLVMGetBufferSize(o->objects[0]));
   }
   return INDIM_OK;
 }
@@ -177,12 +204,14 @@ indim_status indim_object_make(indim_object *o) {
 }
 
 void indim_object_dispose(indim_object *o) {
+  for (int32_t i = 0; i < o->object_count && !o->is_lost; i++) {
+    if (o->objects[i] != NULL) {
+      LLVMDisposeMemoryBuffer(o->objects[i]);
+    }
+  }
   indim_arena_deinit(&o->arena);
   if (o->is_lost) {
     return;
-  }
-  if (o->object != NULL) {
-    LLVMDisposeMemoryBuffer(o->object);
   }
   if (o->machine != NULL && o->status == INDIM_OK) {
     indim_machine_release(&o->program->target, o->machine);
@@ -199,6 +228,7 @@ void indim_object_dispose(indim_object *o) {
 
 // Bisection -------------------------------------------------------------------------------------------------------------
 
+// Without chunks and parts, so that a failure of those alone is none.
 static bool fails_at(indim_ctx *cx, const indim_loop_program *program, const indim_emit_options *options,
                      int32_t nodes) {
   size_t kept = indim_diagnostics_mark(cx);
@@ -218,7 +248,7 @@ const indim_instr *indim_object_find_culprit(indim_ctx *cx, const indim_loop_pro
   for (const indim_loop_node *node = program->body->first; node != NULL; node = node->next) {
     count++;
   }
-  if (count == 0 || program->value_count > MOST_VALUES) {
+  if (count == 0 || program->value_count > MOST_VALUES || !fails_at(cx, program, options, count)) {
     return NULL;
   }
   int32_t passing = 0;  // so many nodes succeed, |failing| do not

@@ -21,9 +21,11 @@ struct indim_object {
   // Outputs.
   indim_status status;
   LLVMContextRef context;
-  LLVMModuleRef module;
+  LLVMModuleRef module;  // NULL: code is made of it, in parts
   LLVMTargetMachineRef machine;
-  LLVMMemoryBufferRef object;
+  LLVMMemoryBufferRef *objects;  // one, or one for each part (split.h), in the arena
+  int32_t object_count;
+  bool *declares;  // of each storage of the program: the objects refer to it as an external constant
   int64_t emit_ns, code_ns;
   int64_t text_bytes;
   bool is_llvm_failure;  // for a failure: another target may succeed
@@ -35,6 +37,10 @@ struct indim_object {
 
 // Makes the object. INTERNAL when LLVM fails.
 INDIM_CHECKED indim_status indim_object_make(indim_object *o);
+// LLVM's handler of errors in a module, for its context: keeps them for the guard.
+void indim_object_on_diagnostic(LLVMDiagnosticInfoRef info, void *user);
+// The crash that a test requested, to check that the guard contains it.
+void indim_object_crash_on_purpose(const indim_object *o);
 // After success or failure.
 void indim_object_dispose(indim_object *o);
 // The instruction at which LLVM fails, found by compiling prefixes of the program: the last one of the shortest prefix

@@ -135,8 +135,9 @@ static bool check_way(twin *t, const subject *s, const machine *m, const indim_e
 }
 
 static outcome make_for(twin *t, const subject *s, const machine *m, indim_buffer *object, indim_executable **out) {
+  int32_t chunk = strlen(s->item->name) % 2 == 0 ? 0 : 40;  // of every second one the code is cut
   const indim_compile_options options = {
-      .target = m->target, .without = s->without, .crash_from = m->crash_from, .out_object = object};
+      .target = m->target, .without = s->without, .crash_from = m->crash_from, .chunk = chunk, .out_object = object};
   *out = NULL;
   indim_ctx_diagnostics_clear(s->cx);
   indim_status status = indim_compile(s->cx, s->module, &options, out);

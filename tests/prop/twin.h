@@ -360,12 +360,14 @@ static inline uint64_t digest(const indim_executable *exe, const buffers *b) {
   return hash;
 }
 
-// Compiles without the decisions named and runs twice, with other buffers and once with threads: near the evaluator, and
+// Compiles without the decisions named, in any number of functions, and runs twice, with other buffers and once with threads: near the evaluator, and
 // the same bits.
 static inline twin_outcome run_compiled(twin *t, indim_ctx *cx, choices *c, const program *p,
                                         const indim_module *module, const indim_literal *const *arguments,
                                         const indim_literal *expected, const char *without) {
-  indim_compile_options options = {.target = getenv("INDIM_TARGET"), .without = without};
+  static const int32_t chunks[] = {0, 0, 8, 30, 100};  // instructions of a function, where code is cut
+  indim_compile_options options = {.target = getenv("INDIM_TARGET"), .without = without, .chunk = ANY_OF(c, chunks)};
+  options.pool = chance(c, 2) ? t->pools[1] : NULL;
   indim_executable *exe = NULL;
   static const crew crews[] = {CREW_ONE, CREW_POOL, CREW_POOL, CREW_APART};
   crew asked[2] = {CREW_NONE, ANY_OF(c, crews)};

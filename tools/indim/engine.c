@@ -112,9 +112,27 @@ static void show_stage(void *user, indim_compile_stage stage) {
   work_now(stage == INDIM_COMPILE_LOWER ? "fusing and planning" : "generating code");
 }
 
+// Threads for the time of one parallel loop, of which the compiler has one for large programs and none for others.
+static void run_in_own_pool(void *user, void (*piece)(void *frame, int64_t begin, int64_t end), void *frame,
+                            int64_t count, int64_t grain) {
+  indim_pool *pool = NULL;
+  indim_ctx *cx = NULL;
+  (void)user;
+  bool has_pool =
+      indim_ctx_create(NULL, &cx) == INDIM_OK && indim_pool_create(cx, indim_pool_default_threads(), &pool) == INDIM_OK;
+  if (has_pool) {
+    indim_pool_run(pool, piece, frame, count, grain);
+  } else {
+    piece(frame, 0, count);
+  }
+  indim_pool_destroy(pool);
+  indim_ctx_destroy(cx);
+}
+
 indim_status compile_module(indim_ctx *cx, const indim_module *module, indim_compile_options *options,
                             indim_executable **out_executable) {
   options->progress = show_stage;
+  options->parallel = indim_pool_default_threads() > 1 ? run_in_own_pool : NULL;
   work_begin(cx, "compiling");
   indim_status status = indim_compile(cx, module, options, out_executable);
   work_end(cx);

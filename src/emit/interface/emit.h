@@ -4,10 +4,11 @@
 #define INDIM_EMIT_EMIT_H
 
 #include "loop/ir/loop.h"
+#include "indim/execute.h"
 #include "indim/indim_host.h"
 
 // Changes whenever a struct that crosses the library's interface changes.
-#define INDIM_EMIT_VERSION 7
+#define INDIM_EMIT_VERSION 8
 
 enum { INDIM_EMIT_FIRST_LINE = 2 };
 
@@ -23,10 +24,13 @@ enum {
 
 typedef struct indim_emit_options {
   unsigned fast;
-  const char *symbol;        // of the function; NULL: "indim_program"
-  bool is_cross;             // not linked: the code is for another machine, or for a file
-  bool leaves_signals;       // the process's signal handlers are not touched; crashes inside LLVM are not caught
+  const char *symbol;           // of the function; NULL: "indim_program"
+  bool is_cross;                // not linked: the code is for another machine, or for a file
+  bool leaves_signals;          // the process's signal handlers are not touched; crashes inside LLVM are not caught
+  indim_parallel_fn *parallel;  // threads to make code with; NULL: only the caller's
+  void *parallel_user;
   int32_t crash_from;        // for tests: crash on purpose at vectors of at least so many bytes; 0: never
+  int32_t chunk;             // for tests: functions and parts of about so many instructions; 0: the usual
   indim_buffer *out_llvm;    // the IR as text; NULL: not wanted
   indim_buffer *out_asm;     // the machine code as assembly
   indim_buffer *out_object;  // the object file

@@ -1,6 +1,7 @@
 // Addresses: a storage's base and an element number. The constant of an affine element number becomes the displacement,
 // and what is affine lane by lane is computed in scalars.
 #include "emit/program/access.h"
+#include "emit/program/chunk.h"
 
 #include <stdio.h>
 
@@ -101,11 +102,12 @@ LLVMValueRef indim_emit_storage_base(indim_generator *g, int32_t index) {
 }
 
 // The node that defines a value if its arguments are registers of this function: in a piece, outside values are
-// available only if captured.
+// available only if captured, in a chunk if taken.
 static const indim_loop_node *node_here(const indim_generator *g, indim_value_id v) {
   const indim_loop_node *node = indim_emit_value(g, v)->node;
   const indim_loop_node *loop = g->current->loop;
-  return node != NULL && (loop == NULL || indim_emit_is_in_loop(node->body, loop)) ? node : NULL;
+  bool is_here = loop == NULL ? indim_emit_is_of_chunk(g, v) : node != NULL && indim_emit_is_in_loop(node->body, loop);
+  return is_here ? node : NULL;
 }
 
 // An element number, decomposed: coefficients * values + constant.

@@ -291,7 +291,7 @@ indim_status indim_emit_control_node(indim_generator *g, const indim_loop_node *
     return emit_if(g, node);
   }
   bool is_parallel = node->kind == INDIM_NODE_FOR && node->u.loop.is_parallel;
-  if (!g->current->is_piece && (is_parallel || indim_emit_is_repeated(g, node))) {
+  if (g->current->loop == NULL && (is_parallel || indim_emit_is_repeated(g, node))) {
     return indim_emit_piece_loop(g, node);
   }
   return node->kind == INDIM_NODE_WHILE ? emit_while(g, node) : emit_for(g, node);

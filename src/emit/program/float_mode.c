@@ -3,10 +3,10 @@
 #include "base/float_mode.h"
 #include "emit/program/program.h"
 
-// Pieces that only their own program's function calls are in its mode.
+// Pieces and chunks that only their own program's function calls are in its mode.
 static bool has_mode(const indim_generator *g) {
   const indim_emit_function *f = g->current;
-  bool begins = !f->is_piece || (f->loop->kind == INDIM_NODE_FOR && f->loop->u.loop.is_parallel);
+  bool begins = !f->is_piece || (f->loop != NULL && f->loop->kind == INDIM_NODE_FOR && f->loop->u.loop.is_parallel);
   return begins && (g->e.fast & INDIM_FAST_FLUSH) != 0;
 }
 

@@ -47,6 +47,7 @@ static void fence(indim_generator *g) {
 void indim_emit_return(indim_generator *g, LLVMValueRef outcome) {
   indim_emit_function *f = g->current;
   indim_emit_float_mode_restore(g);
+  f->leaves = true;
   if (f->is_piece) {
     LLVMValueRef store = LLVMBuildStore(g->e.builder, outcome, f->status);
     LLVMSetOrdering(store, LLVMAtomicOrderingMonotonic);
@@ -93,6 +94,14 @@ void indim_emit_add_attribute(indim_generator *g, LLVMValueRef function, const c
 
 void indim_emit_mark_function(indim_generator *g, LLVMValueRef function) {
   indim_emit_add_attribute(g, function, "nounwind");
+}
+
+void indim_emit_mark_own(indim_generator *g, LLVMValueRef function) {
+  indim_emit_mark_function(g, function);
+  if (g->is_unoptimized) {
+    indim_emit_add_attribute(g, function, "optnone");
+    indim_emit_add_attribute(g, function, "noinline");  // required by optnone
+  }
 }
 
 bool indim_emit_is_inside(const indim_loop_body *body, const indim_loop_body *outer) {

@@ -5,6 +5,7 @@
 // With a stride coprime to the lanes of a vector (3), the wanted lanes are at different positions in each vector: they
 // are blended into one, which is then permuted once. With an even stride, vectors are combined pairwise.
 #include "emit/program/access.h"
+#include "emit/program/chunk.h"
 #include "loop/ir/affine.h"
 #include "loop/ir/index_math.h"
 
@@ -227,7 +228,8 @@ bool indim_emit_find_group(indim_generator *g, const indim_loop_node *node) {
   }
   const indim_loop_value *value = indim_emit_value(g, node->args[1]);
   int64_t least = 0;
-  for (const indim_loop_node *next = node; next != NULL && group->count < stride; next = next->next) {
+  for (const indim_loop_node *next = node; next != indim_emit_chunk_end(g) && next != NULL && group->count < stride;
+       next = next->next) {
     int64_t offset = 0;
     bool is_member = next == node ||
                      (may_interleave(g, next) && next->u.memory.storage == node->u.memory.storage &&

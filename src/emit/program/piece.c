@@ -281,8 +281,13 @@ static indim_status emit_piece(indim_generator *g, indim_emit_piece *piece) {
     g->regs[piece->values[i]] = outside[i];
   }
   piece->function = f.function;
-  piece->may_leave = f.stopped != NULL || f.failed != NULL;
+  piece->may_leave = f.leaves;
   return status;
+}
+
+static void add_frame(indim_generator *g, indim_emit_piece *piece) {
+  piece->frame = indim_emit_stack(g, piece->type, "frame");
+  piece->caller = g->current->function;
 }
 
 static indim_status make_piece(indim_generator *g, const indim_loop_node *node, bool has_equals,
@@ -293,7 +298,7 @@ static indim_status make_piece(indim_generator *g, const indim_loop_node *node, 
   INDIM_TRY(capture(g, piece, has_equals));
   INDIM_TRY(frame_type(g, piece));
   INDIM_TRY(emit_piece(g, piece));
-  piece->frame = indim_emit_stack(g, piece->type, "frame");
+  add_frame(g, piece);
   *out = piece;
   return INDIM_OK;
 }
@@ -303,6 +308,9 @@ static indim_status find_piece(indim_generator *g, const indim_loop_node *node, 
   indim_emit_entry *entry = indim_emit_repeat_of(g, node);
   for (indim_emit_piece *piece = entry == NULL ? NULL : entry->pieces; piece != NULL; piece = piece->next) {
     if (indim_emit_is_repeat(g, piece, node)) {
+      if (piece->caller != g->current->function) {
+        add_frame(g, piece);
+      }
       *out = piece;
       return INDIM_OK;
     }
@@ -364,8 +372,7 @@ void indim_emit_leave_unless_done(indim_generator *g, LLVMValueRef outcome) {
   indim_emit_enter(g, on);
 }
 
-// Returns what a piece stored in the status word, if not 0.
-static void check_status(indim_generator *g) {
+void indim_emit_check_status(indim_generator *g) {
   LLVMTypeRef word = LLVMInt32TypeInContext(g->e.context);
   LLVMValueRef status = LLVMBuildLoad2(g->e.builder, word, g->current->status, "");
   LLVMSetOrdering(status, LLVMAtomicOrderingMonotonic);
@@ -378,7 +385,7 @@ static void run_piece(indim_generator *g, const indim_emit_piece *piece, const i
   fill_frame(g, piece, node, begin);
   call_piece(g, piece, node, count);
   if (piece->may_leave) {
-    check_status(g);
+    indim_emit_check_status(g);
   }
 }
 

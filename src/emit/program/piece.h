@@ -8,7 +8,8 @@
 typedef struct indim_emit_piece {
   const indim_loop_node *node;  // the loop that it was made of
   LLVMValueRef function;
-  LLVMValueRef frame;      // the caller's stack slot
+  LLVMValueRef caller;     // the function that called it last
+  LLVMValueRef frame;      // that one's stack slot
   LLVMTypeRef type;        // of the frame
   int32_t first_carried;   // the field of the first carried value's first part: how it begins, then how it ends
   bool may_leave;          // may end early
@@ -37,7 +38,7 @@ typedef struct indim_emit_entry {
 typedef struct indim_emit_repeats {
   indim_emit_entry *entries;  // in the order in which they are emitted
   int32_t count;
-  int32_t at;                     // the next one
+  int32_t at;                     // the one that was looked for last
   int32_t stamp;                  // of the latest comparison
   indim_emit_image *values;       // of each value of the program
   indim_emit_image *storages[2];  // of each storage, there and back

@@ -2,6 +2,7 @@
 // program's. The function's entry block stays open until the end and collects what must dominate everything (base
 // addresses, stack slots). Long straight-line code is split into blocks, because LLVM's time per block grows
 // superlinearly.
+#include "emit/program/chunk.h"
 #include "emit/program/piece.h"
 #include "emit/program/program.h"
 #include "loop/target/cost.h"
@@ -38,7 +39,7 @@ static void split_block(indim_generator *g) {
     g->block_count += length_of(next);
   }
   if (g->block_count >= INDIM_COST_BLOCK) {
-    LLVMBasicBlockRef rest = indim_emit_block(g, "");
+    LLVMBasicBlockRef rest = indim_emit_block(g, INDIM_EMIT_CUT);
     LLVMBlockAddress(g->current->function, rest);
     LLVMBuildBr(g->e.builder, rest);
     indim_emit_enter(g, rest);
@@ -61,25 +62,43 @@ static indim_status emit_node(indim_generator *g, const indim_loop_node *node) {
   return indim_fail(g->e.cx, INDIM_INTERNAL, "the code generator has no node of kind %d", (int)node->kind);
 }
 
+indim_status indim_emit_nodes(indim_generator *g, const indim_loop_body *body, const indim_loop_node *first,
+                              const indim_loop_node *end) {
+  bool is_chunk = g->current->chunk > 0 && g->current->loop == NULL;
+  int32_t left = body->owner == NULL && g->most_nodes > 0 ? g->most_nodes : INT32_MAX;
+  const indim_loop_body *outer = g->body;
+  for (const indim_loop_node *node = first; node != end && left > 0; left--) {
+    const indim_emit_chunk *chunk = indim_emit_chunk_at(g, node);
+    g->body = body;
+    if (chunk != NULL) {
+      INDIM_TRY(indim_emit_next_chunk(g, body));
+      node = chunk->end;
+      continue;
+    }
+    if (++g->node_count % POLL_NODES == 0) {
+      INDIM_TRY(indim_poll(g->e.cx));
+    }
+    if (is_chunk) {
+      indim_emit_take_uses(g, node);
+    }
+    bool is_step = indim_emit_lines_enter(g, node);
+    INDIM_TRY(emit_node(g, node));
+    indim_emit_put(g, node->first_result, node->result_count);
+    split_block(g);
+    indim_emit_lines_leave(g, is_step);
+    node = node->next;
+  }
+  g->body = outer;
+  return INDIM_OK;
+}
+
 indim_status indim_emit_body(indim_generator *g, const indim_loop_body *body) {
   if (body->depth > INDIM_EMIT_MAX_DEPTH) {
     return indim_fail(g->e.cx, INDIM_LIMIT, "loops and branches are nested %d deep, the most is %d", (int)body->depth,
                       (int)INDIM_EMIT_MAX_DEPTH);
   }
-  const indim_loop_body *outer = g->body;
-  int32_t left = body->owner == NULL && g->most_nodes > 0 ? g->most_nodes : INT32_MAX;
-  for (const indim_loop_node *node = body->first; node != NULL && left > 0; node = node->next, left--) {
-    g->body = body;
-    if (++g->node_count % POLL_NODES == 0) {
-      INDIM_TRY(indim_poll(g->e.cx));
-    }
-    bool is_step = indim_emit_lines_enter(g, node);
-    INDIM_TRY(emit_node(g, node));
-    split_block(g);
-    indim_emit_lines_leave(g, is_step);
-  }
-  g->body = outer;
-  return INDIM_OK;
+  indim_emit_put(g, body->first_parameter, body->parameter_count);
+  return indim_emit_nodes(g, body, body->first, NULL);
 }
 
 // The program's function ------------------------------------------------------------------------------------------------
@@ -169,7 +188,9 @@ static indim_status fill_function(indim_generator *g) {
     find_stop_word(g, &start);
   }
   indim_emit_enter(g, start);
+  indim_emit_open_frame(g);
   INDIM_TRY(indim_emit_body(g, g->e.program->body));
+  indim_emit_close_frame(g);
   indim_emit_function_end(g, first);
   return INDIM_OK;
 }
@@ -181,12 +202,9 @@ static indim_status emit_function(indim_generator *g) {
   indim_emit_function function = {.function = LLVMAddFunction(g->e.module, g->symbol, type)};
   g->current = &function;
   g->e.function = function.function;
-  indim_emit_mark_function(g, function.function);
+  g->is_unoptimized = is_mostly_parallel(g->e.program);
+  indim_emit_mark_own(g, function.function);
   indim_emit_lines_function(g);
-  if (is_mostly_parallel(g->e.program)) {
-    indim_emit_add_attribute(g, function.function, "optnone");
-    indim_emit_add_attribute(g, function.function, "noinline");  // required by optnone
-  }
   size_t storages = (size_t)g->e.program->storage_count + 1;
   INDIM_TRY(indim_arena_array(g->arena, storages, sizeof *function.bases, (void **)&function.bases));
   INDIM_TRY(indim_arena_array(g->arena, storages, sizeof *g->constants, (void **)&g->constants));
@@ -221,6 +239,7 @@ static indim_status fill_module(indim_generator *g, bool has_lines) {
   }
   indim_emit_find_outlined(g);
   indim_status status = indim_emit_find_repeats(g, has_lines);
+  status = status == INDIM_OK && !has_lines && g->most_nodes == 0 ? indim_emit_find_chunks(g) : status;
   status = status == INDIM_OK ? emit_function(g) : status;
   indim_emit_lines_end(g);
   return status;
@@ -240,7 +259,8 @@ indim_status indim_emit_program(const indim_emit_job *job, indim_arena *arena, L
                        .arena = arena,
                        .symbol = job->symbol == NULL ? "indim_program" : job->symbol,
                        .has_constants = job->has_constants,
-                       .most_nodes = job->most_nodes};
+                       .most_nodes = job->most_nodes,
+                       .chunk = job->chunk > 0 ? job->chunk : INDIM_COST_CHUNK};
   g.e.builder = LLVMCreateBuilderInContext(context);
   indim_status status = fill_module(&g, job->has_lines);
   LLVMDisposeBuilder(g.e.builder);

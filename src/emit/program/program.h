@@ -17,18 +17,21 @@ enum { INDIM_EMIT_MAX_DEPTH = 256 };
 // The most lanes of a value.
 enum { INDIM_EMIT_MAX_LANES = 1024 };
 
-// The function under construction: the program's own, or one piece of a parallel loop.
+// The function under construction: the program's own, a piece (piece.c), or a chunk (chunk.c).
 typedef struct indim_emit_function {
   LLVMValueRef function;
-  const indim_loop_node *loop;  // that it computes; NULL: the program's own body
+  const indim_loop_node *loop;  // the piece's; NULL: it is none
+  int32_t chunk;                // 1 + the chunk's number; 0: it is none
   LLVMBasicBlockRef entry;      // left open until the end: collects what must dominate everything (bases, stack slots)
   LLVMBasicBlockRef stopped;    // returns INDIM_HOST_STOPPED; NULL until needed
   LLVMBasicBlockRef failed;     // returns INDIM_HOST_FAILED; likewise
   bool is_piece;
+  bool leaves;        // returns before its end
   bool has_streamed;  // contains non-temporal stores, which need a fence at the end
   LLVMValueRef arguments, results, scratch, host;
   LLVMValueRef stop;        // pointer to the stop word, never NULL
   LLVMValueRef status;      // pointer to the word in which pieces record why they ended early
+  LLVMValueRef frame;       // of values that chunks have in common; NULL: there are none
   LLVMValueRef *bases;      // of each storage, NULL until used
   LLVMValueRef float_mode;  // the slot of the processor's mode before; NULL until needed
   LLVMMetadataRef scope;    // of its lines; NULL: they are not wanted
@@ -90,6 +93,7 @@ typedef struct indim_generator {
   size_t temp_bytes;
   bool has_constants;        // large constants are in the module too
   int32_t most_nodes;        // of the program's own body; 0: all
+  int64_t chunk;             // about how many instructions long code is cut after
   indim_reg *regs;           // of each value of the program
   indim_loop_value *values;  // the program's, with their register types (legalize.c)
   bool *is_split;  // of each value: bf16 with the even lanes in one register and the odd lanes in another (legalize.c)
@@ -110,6 +114,8 @@ typedef struct indim_generator {
   indim_emit_outlined outlined[INDIM_EMIT_OUTLINED];
   indim_emit_lines lines;
   struct indim_emit_repeats *repeats;  // piece.h
+  struct indim_emit_chunks *chunks;    // chunk.h; NULL: there are none
+  bool is_unoptimized;                 // the program's own function is
 } indim_generator;
 
 // program.c -------------------------------------------------------------------------------------------------------------
@@ -122,6 +128,7 @@ typedef struct indim_emit_job {
   bool has_constants;  // large constants too; else the linker has to define them (indim_emit_is_external)
   int32_t most_nodes;  // only the first nodes of the program's own body, to bisect a failure of LLVM; 0: all
   bool has_lines;      // instructions have debug lines (INDIM_EMIT_FIRST_LINE)
+  int32_t chunk;       // about how many instructions long code is cut after; 0: INDIM_COST_CHUNK
 } indim_emit_job;
 
 // Fills |module| (empty, in |context|) with the program's function and what it needs. Allocates from |arena|
@@ -150,11 +157,16 @@ LLVMValueRef indim_emit_stack(indim_generator *g, LLVMTypeRef type, const char *
 LLVMValueRef indim_emit_host_field(indim_generator *g, LLVMValueRef host, size_t offset);
 // Attributes of all generated functions.
 void indim_emit_mark_function(indim_generator *g, LLVMValueRef function);
+// Those of the program's own function, and of chunks of it: whether they are optimized.
+void indim_emit_mark_own(indim_generator *g, LLVMValueRef function);
 void indim_emit_add_attribute(indim_generator *g, LLVMValueRef function, const char *attribute);
 // Whether |body| is |outer| or nested in it; whether it is one of the loop's bodies, or nested in one.
 bool indim_emit_is_inside(const indim_loop_body *body, const indim_loop_body *outer);
 bool indim_emit_is_in_loop(const indim_loop_body *body, const indim_loop_node *loop);
 // Emits the nodes of a body in order.
+// Nodes of a body; |end|: behind the last, NULL for the end of the body.
+INDIM_CHECKED indim_status indim_emit_nodes(indim_generator *g, const indim_loop_body *body,
+                                            const indim_loop_node *first, const indim_loop_node *end);
 INDIM_CHECKED indim_status indim_emit_body(indim_generator *g, const indim_loop_body *body);
 // Ends the function: terminates the entry block, returns 0 (or void, from a piece).
 void indim_emit_function_end(indim_generator *g, LLVMBasicBlockRef start);
@@ -242,6 +254,8 @@ void indim_emit_tsan(indim_generator *g, const indim_loop_node *node);
 // Large constants do not go through LLVM, which would hold several copies of them: the module declares them by name and
 // the linker has to define them, aligned to 64 bytes.
 enum { INDIM_EMIT_NAME = 32 };
+// How the names of blocks begin that long code is split into.
+#define INDIM_EMIT_CUT "cut"
 bool indim_emit_is_external(const indim_storage *storage);
 void indim_emit_constant_name(const indim_storage *storage, char *out);
 
@@ -271,6 +285,8 @@ INDIM_CHECKED indim_status indim_emit_host_node(indim_generator *g, const indim_
 INDIM_CHECKED indim_status indim_emit_piece_loop(indim_generator *g, const indim_loop_node *node);
 // Returns |outcome| unless that is 0.
 void indim_emit_leave_unless_done(indim_generator *g, LLVMValueRef outcome);
+// Returns what a piece or a chunk stored in the status word, if not 0.
+void indim_emit_check_status(indim_generator *g);
 // repeat.c: whether a loop that is not parallel becomes a function, because the program has equal ones.
 bool indim_emit_is_repeated(indim_generator *g, const indim_loop_node *node);
 
@@ -280,8 +296,9 @@ bool indim_emit_is_repeated(indim_generator *g, const indim_loop_node *node);
 void indim_host_target(indim_target *out_target);
 // Whether this library contains the backend for the target.
 bool indim_machine_is_there(const indim_target *target);
-// LLVM's target machine; without the feature string, which is slow to parse, unless |is_for_code|. UNSUPPORTED when
+// LLVM's target machine; without the feature string, which is slow to parse, unless |is_for_code|. NULL, UNSUPPORTED when
 // this LLVM lacks the backend.
+LLVMTargetMachineRef indim_machine_take(const indim_target *target, bool is_for_code);
 INDIM_CHECKED indim_status indim_machine_create(indim_ctx *cx, const indim_target *target, bool is_for_code,
                                                 LLVMTargetMachineRef *out_machine);
 // For one that made code: this machine's is kept for the next compilation. After a failure it is disposed of instead.

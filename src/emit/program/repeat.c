@@ -307,10 +307,11 @@ indim_status indim_emit_find_repeats(indim_generator *g, bool has_lines) {
 
 indim_emit_entry *indim_emit_repeat_of(indim_generator *g, const indim_loop_node *node) {
   indim_emit_repeats *r = g->repeats;
-  while (r->at < r->count && r->entries[r->at].node != node) {
-    r->at++;
+  int32_t steps = 0;
+  for (; steps < r->count && r->entries[r->at].node != node; steps++) {
+    r->at = r->at + 1 < r->count ? r->at + 1 : 0;
   }
-  if (r->at == r->count || r->entries[r->at].signature == NULL) {
+  if (steps == r->count || r->entries[r->at].signature == NULL) {
     return NULL;
   }
   indim_emit_entry *first = &r->entries[r->entries[r->at].group];

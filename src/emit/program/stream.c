@@ -2,6 +2,7 @@
 // whose addresses differ by whole vectors. They are emitted together at the last of them, with no load in between: a
 // partly written cache line stays in a write-combining buffer only for a few accesses.
 #include "emit/program/access.h"
+#include "emit/program/chunk.h"
 #include "loop/ir/affine.h"
 
 // The required alignment of the address in bytes.
@@ -22,7 +23,7 @@ bool indim_emit_is_streamed(const indim_generator *g, const indim_loop_node *nod
 
 // Whether a later store is emitted together with this one.
 static bool has_successor(const indim_generator *g, const indim_loop_node *node) {
-  for (const indim_loop_node *next = node->next; next != NULL; next = next->next) {
+  for (const indim_loop_node *next = node->next; next != indim_emit_chunk_end(g) && next != NULL; next = next->next) {
     int64_t offset = 0;
     if (next->kind == INDIM_NODE_STORE && indim_emit_is_streamed(g, next)) {
       return next->u.memory.storage == node->u.memory.storage && alignment_of(g, next) == alignment_of(g, node) &&

@@ -206,6 +206,11 @@ enum {
   // Nodes that a loop runs, from which equal ones become one function: a call is some tens of instructions. spectral solvers
   // and layers of networks compile in a fourth of the time.
   INDIM_COST_SHARED_LOOP = 512,
+  // Instructions of LLVM's, about, that long code is cut into functions of, and the most bytes of their frame.
+  INDIM_COST_CHUNK = 350,
+  INDIM_COST_CHUNK_FRAME = 65536,
+  // Instructions of LLVM's that a thread of its own makes code of; a millisecond goes into making a module of them, 15 into code.
+  INDIM_COST_PART = 600,
   // A function whose own code runs less than 1 in so many nodes, the others being in parallel loops, is not optimized.
   INDIM_COST_UNOPTIMIZED_SHARE = 64
 };
