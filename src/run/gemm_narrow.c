@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/transpose_square.h"
+#include "run/amx.h"
 #include "run/matmul.h"
 
 // How the elements of a side lie in memory.
@@ -122,6 +123,8 @@ static void pack(int kind, int steps, const panel *p, int32_t *packed) {
 #endif
   pack_any(kind, steps, p, (uint32_t *)packed);
 }
+
+#include "run/gemm_narrow_tiles.h"
 
 // Sums of integers --------------------------------------------------------------------------------------------------------
 
@@ -356,6 +359,10 @@ static void product_bf16(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, 
     bool is_dot = __builtin_cpu_supports("avx512bf16") &&
                   is_in_range(lhs_k == 1 ? find_exponents(m, k, lhs, lhs_m) : find_exponents(k, m, lhs, lhs_k),
                               rhs_n == 1 ? find_exponents(k, n, rhs, rhs_k) : find_exponents(n, k, rhs, rhs_n));
+    if (is_dot && run_tiles(vector_bytes, m, n, k, KIND_16, lhs, lhs_m, lhs_k, KIND_16, rhs, rhs_k, rhs_n,
+                            (uint32_t *)(void *)out, out_m, accumulate)) {
+      return;
+    }
     (is_dot ? product_bf16_dot_64 : product_bf16_64)(m, n, k, KIND_16, lhs, lhs_m, lhs_k, KIND_16, rhs, rhs_k, rhs_n,
                                                      out, out_m, accumulate);
     return;
@@ -373,7 +380,12 @@ static void product_bf16(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, 
 static void product(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, int lhs_kind, const char *lhs, int64_t lhs_m,
                     int64_t lhs_k, int rhs_kind, const char *rhs, int64_t rhs_k, int64_t rhs_n, uint32_t *out,
                     int64_t out_m, bool accumulate) {
-  product_fn *function = choose(vector_bytes, lhs_kind != KIND_16 && rhs_kind != KIND_16);
+  bool is_bytes = lhs_kind != KIND_16 && rhs_kind != KIND_16;
+  if (is_bytes && run_tiles(vector_bytes, m, n, k, lhs_kind, lhs, lhs_m, lhs_k, rhs_kind, rhs, rhs_k, rhs_n, out, out_m,
+                            accumulate)) {
+    return;
+  }
+  product_fn *function = choose(vector_bytes, is_bytes);
   function(m, n, k, lhs_kind, lhs, lhs_m, lhs_k, rhs_kind, rhs, rhs_k, rhs_n, out, out_m, accumulate);
 }
 

@@ -79,7 +79,9 @@ STANDARD = set(
 FOREIGN = {
     "protobuf-c/protobuf-c.h": {"array"},
     "dlfcn.h": {"src/run/library.c"},
-    "unistd.h": {"src/run/library.c", "src/run/pool.c", "src/run/processors.c", "src/emit/machine.c", "src/emit/guard.c"},
+    "unistd.h": {"src/run/library.c", "src/run/pool.c", "src/run/processors.c", "src/run/amx.c", "src/emit/machine.c", "src/emit/guard.c"},
+    "cpuid.h": {"src/run/amx.c"},
+    "sys/syscall.h": {"src/run/amx.c"},
     "pthread.h": {"src/run/pool.c", "src/emit/machine.c", "src/emit/guard.c"},
     "sched.h": {"src/run/pool.c", "src/run/processors.c", "src/ffi/xla_api.c"},
     "sys/mman.h": {"src/run/executable.c"},

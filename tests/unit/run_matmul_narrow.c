@@ -129,9 +129,10 @@ static void check_integers(int32_t vector_bytes, indim_type lhs_type, indim_type
   free(out);
 }
 
-static const int64_t shapes[][3] = {{1, 1, 1},    {2, 3, 5},     {6, 32, 4},    {7, 33, 129}, {13, 17, 0},
-                                    {5, 70, 300}, {131, 5, 523}, {12, 64, 514}, {300, 3, 9},  {1, 100, 1031},
-                                    {11, 40, 65}, {271, 31, 8},  {8, 35, 262},  {280, 5, 512}};
+static const int64_t shapes[][3] = {{1, 1, 1},     {2, 3, 5},       {6, 32, 4},     {7, 33, 129},  {13, 17, 0},
+                                    {5, 70, 300},  {131, 5, 523},   {12, 64, 514},  {300, 3, 9},   {1, 100, 1031},
+                                    {11, 40, 65},  {271, 31, 8},    {8, 35, 262},   {280, 5, 512}, {32, 32, 64},
+                                    {33, 47, 128}, {20, 130, 1100}, {160, 100, 192}};
 enum { SHAPES = sizeof shapes / sizeof *shapes, WIDTHS = 3, ALL_BITS = 32 };
 static const int32_t widths[WIDTHS] = {16, 32, 64};
 
@@ -245,6 +246,34 @@ TEST(bf16_special) {
   }
 }
 
+// Sums onto numbers below the normal ones, which instructions on bf16 take for zero: what nothing is added to stays.
+TEST(bf16_onto_small) {
+  enum { SIDE = 64, DEPTH = 600 };
+  for (int w = 0; w < WIDTHS; w++) {
+    side lhs = make(INDIM_BF16, SIDE, DEPTH, false, 0);
+    side rhs = make(INDIM_BF16, DEPTH, SIDE, false, 0);
+    float *out = malloc(SIDE * SIDE * sizeof *out);
+    REQUIRE(lhs.data != NULL && rhs.data != NULL && out != NULL);
+    fill_bf16(&lhs, 0, 0);
+    fill_bf16(&rhs, 7, 0);
+    for (int i = 0; i < SIDE * SIDE; i++) {
+      out[i] = 1e-40F;
+    }
+    for (int k = 0; k < DEPTH; k++) {
+      put(&lhs, 3, k, 0);
+    }
+    indim_blas blas = {.vector_bytes = widths[w]};
+    indim_host_matmul s = sizes_of(INDIM_F32, &lhs, &rhs, SIDE, true);
+    CHECK(indim_matmul_run(&blas, NULL, NULL, &s, out, lhs.data, rhs.data));
+    for (int j = 0; j < SIDE; j++) {
+      CHECK(out[3 * SIDE + j] == 1e-40F);
+    }
+    free(lhs.data);
+    free(rhs.data);
+    free(out);
+  }
+}
+
 TEST(refuses) {
   float out = 0;
   indim_host_matmul s = {.type = INDIM_F32, .batch = 1, .m = 1, .n = 1, .k = 1, .lhs_k = 1, .rhs_n = 1};
@@ -255,10 +284,11 @@ TEST(refuses) {
   CHECK(!indim_matmul_run(NULL, NULL, NULL, &s, &out, &out, &out));
 }
 
-#define CASES(X)  \
-  X(integers)     \
-  X(bf16)         \
-  X(bf16_special) \
+#define CASES(X)     \
+  X(integers)        \
+  X(bf16)            \
+  X(bf16_special)    \
+  X(bf16_onto_small) \
   X(refuses)
 
 TEST_MAIN(CASES)
