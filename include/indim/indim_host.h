@@ -122,7 +122,7 @@ typedef struct indim_host_convolution {
   indim_host_convolution_dim
       dims[3];            // those that the convolution does not have are 1 everywhere, without padding and strides
   int64_t single_thread;  // 1: called by one piece of a parallel loop; the calling thread computes all of it
-  // Of the operands' elements; 0: |type|. S32 is summed of S8, U8 and S16, each of the two another if so.
+  // Of the operands' elements; 0: |type|. F32 is summed of BF16, too, and S32 of S8, U8 and S16, each of the two another if so.
   int64_t image_type, filter_type;
 } indim_host_convolution;
 

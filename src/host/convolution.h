@@ -12,9 +12,9 @@ static inline int64_t indim_convolution_filter_type(const indim_host_convolution
   return p->filter_type == 0 ? p->type : p->filter_type;
 }
 
-// Those of a product, but for bf16.
+// Those of a product.
 static inline bool indim_convolution_takes(int64_t type, int64_t image, int64_t filter) {
-  return image != INDIM_HOST_BF16 && indim_matmul_takes(type, image, filter);
+  return indim_matmul_takes(type, image, filter);
 }
 
 #endif  // INDIM_HOST_CONVOLUTION_H

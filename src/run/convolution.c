@@ -196,18 +196,19 @@ static void clear(const job *j, const indim_gather *g, int64_t row, int64_t rows
   }
 }
 
+static bool is_narrow(const indim_host_convolution *s) { return indim_convolution_image_type(s) != s->type; }
+
 static void run_block(const job *j, const indim_gather *g, int64_t row, int64_t rows, int64_t column) {
   const indim_host_convolution *s = j->sizes;
   int64_t columns = s->outputs - column < j->columns ? s->outputs - column : j->columns;
   if (g->step_count == 0) {
     clear(j, g, row, rows, column, columns);
+  } else if (is_narrow(s)) {
+    indim_gather_narrow(j->vector_bytes, g, (indim_type)indim_convolution_image_type(s), j->image,
+                        (indim_type)indim_convolution_filter_type(s), j->filter, j->out, row, rows, column, columns);
   } else if (s->type == INDIM_HOST_F32) {
     indim_gather_f32(j->vector_bytes, g, (const float *)j->image, (const float *)j->filter, (float *)j->out, row, rows,
                      column, columns);
-  } else if (s->type == INDIM_HOST_S32) {
-    indim_gather_s32(j->vector_bytes, g, (indim_type)indim_convolution_image_type(s), j->image,
-                     (indim_type)indim_convolution_filter_type(s), j->filter, (int32_t *)j->out, row, rows, column,
-                     columns);
   } else {
     indim_gather_f64(j->vector_bytes, g, (const double *)j->image, (const double *)j->filter, (double *)j->out, row,
                      rows, column, columns);
@@ -255,8 +256,7 @@ static int64_t split_blocks(job *j) {
     first[a] = phase_of(&s->dims[a], 0);
   }
   make_gather(s, 0, first, &g);
-  bool in_place =
-      g.mode == INDIM_GATHER_UNITS || g.mode == INDIM_GATHER_ROW_UNITS || g.by_distance || s->type == INDIM_HOST_S32;
+  bool in_place = g.mode == INDIM_GATHER_UNITS || g.mode == INDIM_GATHER_ROW_UNITS || g.by_distance || is_narrow(s);
   int64_t round = g.mode == INDIM_GATHER_ROW_RUNS ? g.unit : ROUND;
   int64_t most = (in_place ? INDIM_GATHER_ROWS : INDIM_GATHER_ROWS_PACKED) / round * round;
   int64_t blocks = indim_ceil_div(g.row_count, most);

@@ -58,9 +58,9 @@ void indim_gather_f32(int32_t vector_bytes, const indim_gather *g, const float *
 void indim_gather_f64(int32_t vector_bytes, const indim_gather *g, const double *image, const double *filter,
                       double *out, int64_t row, int64_t rows, int64_t column, int64_t columns);
 
-// The same of S8, U8 or S16 into S32, each of the two another if so (convolution_narrow.c).
-void indim_gather_s32(int32_t vector_bytes, const indim_gather *g, indim_type image_type, const void *image,
-                      indim_type filter_type, const void *filter, int32_t *out, int64_t row, int64_t rows,
-                      int64_t column, int64_t columns);
+// The same of S8, U8 or S16 into S32, each of the two another if so, and of BF16 into F32 (convolution_narrow.c).
+void indim_gather_narrow(int32_t vector_bytes, const indim_gather *g, indim_type image_type, const void *image,
+                         indim_type filter_type, const void *filter, void *out, int64_t row, int64_t rows,
+                         int64_t column, int64_t columns);
 
 #endif  // INDIM_RUN_CONVOLUTION_BLOCK_H

@@ -1,4 +1,4 @@
-// Blocks of the host's convolution of bytes and 16-bit integers summed in s32: the left side of some rows is laid out in
+// Blocks of the host's convolution of bytes and 16-bit integers summed in s32, and of bf16 summed in f32: the left side of some rows is laid out in
 // memory, and the built-in product of narrow elements does the rest. It packs both of its sides anyway.
 #include <string.h>
 
@@ -125,20 +125,28 @@ typedef struct block {
   int32_t vector_bytes;
 } block;
 
-static void multiply(work *w, const block *b, const matrix *filter, int32_t *out, int64_t rows, int64_t count,
+// Sums are 4 bytes, of s32 or f32.
+static void multiply(work *w, const block *b, const matrix *filter, char *out, int64_t rows, int64_t count,
                      int64_t columns, bool accumulate) {
   int64_t element_bytes = indim_type_bytes(b->image_type);
   for (int64_t i = 0, part = 0; i < rows; i += part) {
     part = even_rows(w->rows, i, rows);
     int64_t distance = part > 1 ? w->rows[i + 1].other - w->rows[i].other : 0;
-    indim_gemm_s32(b->vector_bytes, part, columns, count, b->image_type, w->patches + i * count * element_bytes, count,
-                   1, b->filter_type, filter->at, filter->stride, 1, out + w->rows[i].other, distance, accumulate);
+    const char *patches = w->patches + i * count * element_bytes;
+    char *to = out + w->rows[i].other * 4;
+    if (b->image_type == INDIM_BF16) {
+      indim_gemm_bf16(b->vector_bytes, part, columns, count, patches, count, 1, filter->at, filter->stride, 1,
+                      (float *)(void *)to, distance, accumulate);
+    } else {
+      indim_gemm_s32(b->vector_bytes, part, columns, count, b->image_type, patches, count, 1, b->filter_type,
+                     filter->at, filter->stride, 1, (int32_t *)(void *)to, distance, accumulate);
+    }
   }
 }
 
-void indim_gather_s32(int32_t vector_bytes, const indim_gather *g, indim_type image_type, const void *image,
-                      indim_type filter_type, const void *filter, int32_t *out, int64_t row, int64_t rows,
-                      int64_t column, int64_t columns) {
+void indim_gather_narrow(int32_t vector_bytes, const indim_gather *g, indim_type image_type, const void *image,
+                         indim_type filter_type, const void *filter, void *out, int64_t row, int64_t rows,
+                         int64_t column, int64_t columns) {
   work w;
   const block b = {g, image_type, filter_type, vector_bytes};
   const place first_row = {g->first_image, g->first_out + column, {g->origin[0], g->origin[1], g->origin[2]}};
@@ -165,7 +173,7 @@ void indim_gather_s32(int32_t vector_bytes, const indim_gather *g, indim_type im
           width = columns - j < FILTER_COLUMNS ? columns - j : FILTER_COLUMNS;
           m = filter_at(&w, filter, filter_bytes, count, j, width);
         }
-        multiply(&w, &b, &m, out + j, part, count, width, begin > 0);
+        multiply(&w, &b, &m, (char *)out + j * 4, part, count, width, begin > 0);
       }
     }
   }

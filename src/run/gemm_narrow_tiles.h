@@ -5,9 +5,9 @@
 enum {
   TILE = INDIM_AMX_ROWS,  // rows of the left side, columns of the right one, and groups along the sum
   TILE_WORDS = INDIM_AMX_TILE_BYTES / 4,
-  TILE_BLOCK_ROWS = 128,    // of the left side
+  TILE_BLOCK_ROWS = 256,    // of the left side
   TILE_BLOCK_COLUMNS = 64,  // of the right side: whole cache lines of its rows
-  TILE_BLOCK_TILES = 16     // along the sum
+  TILE_BLOCK_TILES = 8      // along the sum
 };
 
 static int64_t padded(int64_t size, int64_t to) { return (size + to - 1) / to * to; }

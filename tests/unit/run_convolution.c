@@ -2,6 +2,7 @@
 // orders of all arrays in memory, for every width of vectors; and the same bits for any number of threads.
 #include <stdlib.h>
 
+#include "array/float_format.h"
 #include "exact_sum.h"
 #include "host/convolution.h"
 #include "run/convolution.h"
@@ -149,6 +150,9 @@ static void set(int64_t type, void *array, int64_t i, double x) {
   case INDIM_HOST_S16:
     ((int16_t *)array)[i] = (int16_t)x;
     break;
+  case INDIM_HOST_BF16:
+    ((uint16_t *)array)[i] = (uint16_t)indim_float_encode(INDIM_BF16, x);
+    break;
   default:
     ((uint32_t *)array)[i] = (uint32_t)(int64_t)x;
     break;
@@ -167,6 +171,8 @@ static double get(int64_t type, const void *array, int64_t i) {
     return (double)((const uint8_t *)array)[i];
   case INDIM_HOST_S16:
     return (double)((const int16_t *)array)[i];
+  case INDIM_HOST_BF16:
+    return indim_float_decode(INDIM_BF16, ((const uint16_t *)array)[i]);
   default:
     return (double)((const uint32_t *)array)[i];
   }
@@ -324,6 +330,16 @@ TEST(small_integers) {
   }
 }
 
+TEST(bf16) {
+  static const int32_t widths[] = {0, 16, 32, 64};
+  for (int64_t i = 0; i < 600; i++) {
+    state = (uint64_t)i + 200000;
+    problem p = random_problem(INDIM_F32, i % 50 == 0 ? 20 * MOST_WORK : MOST_WORK / 10);
+    p.sizes.image_type = p.sizes.filter_type = INDIM_HOST_BF16;
+    check_problem(&p, widths[i % 4], i);
+  }
+}
+
 // Numbers that do round: whatever a thread takes at once has to add up in the same order.
 TEST(same_bits_for_any_number_of_threads) {
   indim_ctx *cx = NULL;
@@ -398,6 +414,7 @@ TEST(senseless_sizes_are_refused) {
   X(any_sizes)                           \
   X(windows_beyond_opposite_edges)       \
   X(small_integers)                      \
+  X(bf16)                                \
   X(same_bits_for_any_number_of_threads) \
   X(stopped_ones_compute_nothing)        \
   X(senseless_sizes_are_refused)

@@ -211,6 +211,27 @@ static bool is_like_gradient(const call *c) {
   return is;
 }
 
+// The bf16 that an operand is, or is converted from on the way; NULL: it is neither.
+static indim_flow_item *bf16_of(indim_flow_item *item) {
+  bool is_converted = item->placement == INDIM_PLACEMENT_INLINE && item->kind == INDIM_FLOW_OP &&
+                      item->instr->op == INDIM_OP_CONVERT && item->operands[0]->shape->type == INDIM_BF16;
+  return item->shape->type == INDIM_BF16 ? item : is_converted ? item->operands[0] : NULL;
+}
+
+// Tiles multiply bf16 at several times the speed of f32, which makes up for laying the image out, where neighbours in the sum are
+// neighbours there.
+static void take_bf16(call *c) {
+  indim_flow_item *operands[2] = {bf16_of(c->item->operands[0]), bf16_of(c->item->operands[1])};
+  bool suits = c->type == INDIM_F32 && operands[0] != NULL && operands[1] != NULL && !is_like_gradient(c) &&
+               c->sizes.features >= INDIM_COST_HOST_CONTIGUOUS && c->sizes.outputs >= INDIM_COST_HOST_CONTIGUOUS &&
+               indim_features_have(c->l->target->features, "amx-bf16");
+  for (int32_t i = 0; i < 2 && suits; i++) {
+    c->operands[i] = operands[i];
+    c->types[i] = INDIM_BF16;
+    c->sizes.image_type = c->sizes.filter_type = INDIM_BF16;
+  }
+}
+
 // The image's dimension that is to be contiguous: the features, which are summed, or the batch, which is in the rows, as it
 // is where the convolution is the gradient of a filter; -1: any, because both are 1.
 static int64_t image_order(const call *c, const operand *found) {
@@ -291,6 +312,7 @@ const char *indim_convolution_call_host(indim_lowering *l, indim_flow_item *item
   if (reason != NULL) {
     return reason;
   }
+  take_bf16(&c);
   const indim_location wanted = item->place;
   bool is_copied = wanted.strides[c.labels->output_feature] != 1 || wanted.storage->type != c.type;
   operand image = need_image(&c);
