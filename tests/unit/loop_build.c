@@ -578,6 +578,12 @@ TEST(indices_of_loops_know_their_range) {
       indim_loop_binary(b, INDIM_OP_MINIMUM, indim_loop_add_const(b, i, 16), indim_loop_index(b, 60));
   indim_value_id k = indim_loop_for_begin(b, i, least, 1, 0, NULL, NULL);
   CHECK_EQ_INT(indim_loop_value_of(b, k)->high, 59);
+  indim_value_id blocks = indim_loop_for_begin(b, i, least, 8, 0, NULL, NULL);  // i is a multiple of 16
+  CHECK_EQ_INT(indim_loop_value_of(b, blocks)->high, 56);
+  CHECK_EQ_INT(indim_loop_value_of(b, blocks)->step, 8);
+  indim_value_id odd = indim_loop_for_begin(b, i, least, 12, 0, NULL, NULL);
+  CHECK_EQ_INT(indim_loop_value_of(b, odd)->high, 59);
+  CHECK_EQ_INT(indim_loop_value_of(b, odd)->step, 0);
   indim_value_id never = indim_loop_for_begin(b, indim_loop_index(b, 5), indim_loop_index(b, 5), 1, 0, NULL, NULL);
   CHECK_EQ_INT(indim_loop_value_of(b, never)->low, 5);
   CHECK_EQ_INT(indim_loop_value_of(b, never)->high, 5);

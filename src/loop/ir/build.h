@@ -77,6 +77,8 @@ bool indim_loop_narrow_range(const indim_loop_program *program, indim_value_id v
                              int64_t *out_high);
 // The range of an s64 or a narrower integer, as far as the builder knows; false for other types.
 bool indim_loop_range(const indim_loop_builder *b, indim_value_id v, int64_t *out_low, int64_t *out_high);
+// Whether |from| is known but for a multiple of |step|.
+bool indim_loop_is_multiple(const indim_loop_value *from, int64_t step);
 // The range of a for's index: from the least begin to the last step before the greatest end; just the least begin when
 // the loop never runs.
 void indim_loop_for_range(const indim_loop_program *program, indim_value_id begin, indim_value_id end, int64_t step,

@@ -123,8 +123,7 @@ indim_value_id indim_loop_for_begin(indim_loop_builder *b, indim_value_id begin,
   add_parameters(b, body, count, carried, out_carried);
   if (b->status == INDIM_OK) {
     indim_loop_for_range(b->program, begin, end, step, &b->program->values[index].low, &b->program->values[index].high);
-    const indim_loop_value *first = &b->program->values[begin];
-    b->program->values[index].step = first->low == first->high ? step : 0;
+    b->program->values[index].step = indim_loop_is_multiple(&b->program->values[begin], step) ? step : 0;
   }
   return b->status == INDIM_OK ? index : 0;
 }

@@ -185,6 +185,10 @@ bool indim_loop_narrow_range(const indim_loop_program *program, indim_value_id v
   return true;
 }
 
+bool indim_loop_is_multiple(const indim_loop_value *from, int64_t step) {
+  return from->low == from->high || (from->step > 0 && from->step % step == 0);
+}
+
 void indim_loop_for_range(const indim_loop_program *program, indim_value_id begin, indim_value_id end, int64_t step,
                           int64_t *out_low, int64_t *out_high) {
   const indim_loop_value *from = &program->values[begin];
@@ -193,7 +197,7 @@ void indim_loop_for_range(const indim_loop_program *program, indim_value_id begi
   int64_t high = to->high == INT64_MIN ? INT64_MIN : to->high - 1;
   if (indim_affine_distance(program, begin, end, &distance) && distance > 0) {
     high = least(high, indim_index_add_saturated(from->high, (distance - 1) / step * step));
-  } else if (from->low == from->high && high > from->low) {
+  } else if (indim_loop_is_multiple(from, step) && high > from->low) {
     uint64_t reach = (uint64_t)high - (uint64_t)from->low;
     high = (int64_t)((uint64_t)from->low + reach / (uint64_t)step * (uint64_t)step);
   }

@@ -1,4 +1,5 @@
 // Loops around squares that are transposed in registers.
+#include "base/size.h"
 #include "loop/ir/build.h"
 #include "loop/nest/element.h"
 #include "loop/target/cost.h"
@@ -21,16 +22,15 @@ static int32_t squares_of(const indim_nest *nest) {
   return (int32_t)(count > INDIM_MAX_SQUARES ? INDIM_MAX_SQUARES : count);
 }
 
-// Blocks of transposed squares, whole cache lines in both directions; |band| (0: none) is added to the index along v.
+// Blocks of transposed squares, whole cache lines in both directions.
 // Non-temporal stores, and stores between loads of other arrays, have to fill whole cache lines: then adjacent squares
 // are transposed together; otherwise one at a time, which fits the registers.
 static void run_squares(indim_nest *nest, indim_coord *index, indim_value_id w_low, indim_value_id w_high,
-                        indim_value_id v_low, indim_value_id v_high, int32_t squares, indim_value_id band) {
+                        indim_value_id v_low, indim_value_id v_high, int32_t squares) {
   indim_loop_builder *b = &nest->l->b;
   int64_t block = (int64_t)squares * nest->lanes;
   indim_value_id at_w = indim_loop_for_begin(b, w_low, w_high, block, 0, NULL, NULL);
   indim_value_id at_v = indim_loop_for_begin(b, v_low, v_high, block, 0, NULL, NULL);
-  indim_value_id from_v = band == 0 ? at_v : indim_loop_add(b, band, at_v);
   int32_t together = nest->streams || indim_transpose_is_mixed(nest) ? squares : 1;
   indim_value_id from_w = at_w;
   if (squares > 1) {
@@ -39,7 +39,7 @@ static void run_squares(indim_nest *nest, indim_coord *index, indim_value_id w_l
     from_w = indim_loop_add(b, at_w, x);
   }
   for (int64_t y = 0; y < block; y += together * nest->lanes) {
-    indim_transpose_block(nest, index, from_w, indim_loop_add_const(b, from_v, y), together);
+    indim_transpose_block(nest, index, from_w, indim_loop_add_const(b, at_v, y), together);
   }
   if (squares > 1) {
     indim_loop_for_end(b, NULL, NULL);
@@ -74,25 +74,22 @@ void indim_nest_squares(indim_nest *nest, indim_coord *index, const int64_t *w, 
   int64_t block = squares * lanes;
   int64_t w_end = w[0] + (w[1] - w[0]) / block * block;
   int64_t v_end = v[0] + (v[1] - v[0]) / block * block;
-  int64_t bands = (v_end - v[0]) / INDIM_COST_TRANSPOSE_BAND;
-  int64_t band_end = v[0] + bands * INDIM_COST_TRANSPOSE_BAND;
+  int64_t bands = indim_ceil_div(v_end - v[0], INDIM_COST_TRANSPOSE_BAND);
   indim_value_id w_low = indim_loop_index(b, w[0]);
   indim_value_id w_high = indim_loop_index(b, w_end);
   if (w_end > w[0] && bands > 1) {
-    indim_value_id band = indim_loop_for_begin(b, indim_loop_index(b, v[0]), indim_loop_index(b, band_end),
-                                               INDIM_COST_TRANSPOSE_BAND, 0, NULL, NULL);
+    indim_value_id end = indim_loop_index(b, v_end);
+    indim_value_id band =
+        indim_loop_for_begin(b, indim_loop_index(b, v[0]), end, INDIM_COST_TRANSPOSE_BAND, 0, NULL, NULL);
     if (indim_nest_worth_threads(nest, indim_nest_elements(nest))) {
       indim_loop_for_parallel(b, (bands + INDIM_NEST_PIECES - 1) / INDIM_NEST_PIECES);
     }
-    indim_value_id from = indim_loop_index(b, 0);
-    indim_value_id to = indim_loop_index(b, INDIM_COST_TRANSPOSE_BAND);
-    run_squares(nest, index, w_low, w_high, from, to, squares, band);
+    indim_value_id to = indim_loop_add_const(b, band, INDIM_COST_TRANSPOSE_BAND);
+    to = indim_loop_value_of(b, to)->high > v_end ? indim_loop_binary(b, INDIM_OP_MINIMUM, to, end) : to;
+    run_squares(nest, index, w_low, w_high, band, to, squares);
     indim_loop_for_end(b, NULL, NULL);
-  } else {
-    band_end = v[0];
-  }
-  if (w_end > w[0] && v_end > band_end) {
-    run_squares(nest, index, w_low, w_high, indim_loop_index(b, band_end), indim_loop_index(b, v_end), squares, 0);
+  } else if (w_end > w[0] && v_end > v[0]) {
+    run_squares(nest, index, w_low, w_high, indim_loop_index(b, v[0]), indim_loop_index(b, v_end), squares);
   }
   run_edge(nest, index, (int64_t[]){w_end, w[1]}, v, w[1] - w[0]);
   run_edge(nest, index, (int64_t[]){w[0], w_end}, (int64_t[]){v_end, v[1]}, v[1] - v[0]);
