@@ -185,10 +185,11 @@ static LLVMTargetMachineRef make_machine(LLVMTargetRef family, const indim_targe
   return machine;
 }
 
-// What this process generated code with last, for the next compilation: parsing the features and setting up the tables of
-// instruction selection would take a quarter of a millisecond each time. NULL while a compilation uses it: LLVM's machine
-// serves one thread at a time.
-static LLVMTargetMachineRef kept;
+// What this process generated code with before, for the next compilations: parsing the features and setting up the tables of
+// instruction selection would take a quarter of a millisecond each time. LLVM's machine serves one thread at a time: one that
+// is in use is not here.
+enum { MOST_KEPT = 8 };
+static LLVMTargetMachineRef kept[MOST_KEPT];
 
 static bool is_kept_for(const indim_target *target) { return target->features == features && !target->is_plain; }
 
@@ -204,11 +205,10 @@ static void set_options(void) {
 
 LLVMTargetMachineRef indim_machine_take(const indim_target *target, bool is_for_code) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  LLVMTargetMachineRef none = NULL;
   LLVMTargetMachineRef machine = NULL;
   pthread_once(&once, set_options);
-  if (is_for_code && is_kept_for(target)) {
-    __atomic_exchange(&kept, &none, &machine, __ATOMIC_ACQ_REL);
+  for (int i = 0; i < MOST_KEPT && machine == NULL && is_for_code && is_kept_for(target); i++) {
+    machine = __atomic_exchange_n(&kept[i], NULL, __ATOMIC_ACQ_REL);
   }
   if (machine == NULL) {
     LLVMTargetRef family = find_family(target);
@@ -226,10 +226,10 @@ indim_status indim_machine_create(indim_ctx *cx, const indim_target *target, boo
 }
 
 void indim_machine_release(const indim_target *target, LLVMTargetMachineRef machine) {
-  LLVMTargetMachineRef other = NULL;
-  if (is_kept_for(target)) {
-    __atomic_exchange(&kept, &machine, &other, __ATOMIC_ACQ_REL);
-    machine = other;
+  for (int i = 0; i < MOST_KEPT && machine != NULL && is_kept_for(target); i++) {
+    LLVMTargetMachineRef none = NULL;
+    bool is_free = __atomic_compare_exchange_n(&kept[i], &none, machine, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    machine = is_free ? NULL : machine;
   }
   if (machine != NULL) {
     LLVMDisposeTargetMachine(machine);

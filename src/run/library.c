@@ -38,6 +38,14 @@ void *indim_library_open(const char *name, const char **out_why) {
   return library;
 }
 
+bool indim_library_is_loaded(const char *name) {
+  void *library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+  if (library != NULL) {
+    dlclose(library);
+  }
+  return library != NULL;
+}
+
 static void truncate_to_folder(char *path) {
   char *slash = strrchr(path, '/');
   path[slash == NULL ? 0 : slash + 1 - path] = '\0';
@@ -142,6 +150,11 @@ void *indim_library_open(const char *name, const char **out_why) {
     *out_why = "this build loads no libraries";
   }
   return NULL;
+}
+
+bool indim_library_is_loaded(const char *name) {
+  (void)name;
+  return false;
 }
 
 void *indim_library_open_ours(const char *name, const char **out_why) { return indim_library_open(name, out_why); }

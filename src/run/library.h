@@ -2,6 +2,7 @@
 #ifndef INDIM_RUN_LIBRARY_H
 #define INDIM_RUN_LIBRARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef void indim_symbol(void);
@@ -10,6 +11,8 @@ typedef void indim_symbol(void);
 // the system's reason, valid until this thread's next call; |out_why| may be NULL. Once loaded a library stays in the
 // process, closed or not: LLVM cannot be unloaded safely, and loading takes tens of milliseconds.
 void *indim_library_open(const char *name, const char **out_why);
+// Whether somebody has loaded it already.
+bool indim_library_is_loaded(const char *name);
 // The same library in the folders of our own parts, relative to libindim (or to the executable that it is linked into):
 // beside it, in ../lib, in the installed place, and one folder up; then by the system's search path.
 void *indim_library_open_ours(const char *name, const char **out_why);

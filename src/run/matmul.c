@@ -6,48 +6,9 @@
 
 #include "base/size.h"
 #include "host/matmul.h"
-#include "run/library.h"
 
 // Constants of CBLAS.
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
-
-// What OpenBLAS reports about itself. Built without threads it takes no locks, and concurrent calls give wrong results;
-// built for OpenMP its threads cannot be controlled from here.
-enum { BUILT_WITH_THREADS = 1 };
-
-// Looks up a function; memcpy converts the function pointer to its true type.
-static bool find(void *library, const char *name, void *out_function, size_t size) {
-  indim_symbol *function = indim_library_function(library, name);
-  memcpy(out_function, &function, size);
-  return function != NULL;
-}
-
-void indim_blas_open(indim_blas *out_blas) {
-  static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", "libopenblas.dylib"};
-  void (*set_threads)(int) = NULL;
-  int (*get_parallel)(void) = NULL;
-  *out_blas = (indim_blas){.vector_bytes = out_blas->vector_bytes};
-  for (size_t i = 0; i < sizeof names / sizeof names[0] && out_blas->library == NULL; i++) {
-    out_blas->library = indim_library_open(names[i], NULL);
-  }
-  if (out_blas->library == NULL) {
-    return;
-  }
-  if (!find(out_blas->library, "cblas_sgemm", &out_blas->sgemm, sizeof out_blas->sgemm) ||
-      !find(out_blas->library, "cblas_dgemm", &out_blas->dgemm, sizeof out_blas->dgemm) ||
-      !find(out_blas->library, "openblas_set_num_threads", &set_threads, sizeof set_threads) ||
-      !find(out_blas->library, "openblas_get_parallel", &get_parallel, sizeof get_parallel) ||
-      get_parallel() != BUILT_WITH_THREADS) {
-    indim_blas_close(out_blas);
-    return;
-  }
-  set_threads(1);
-}
-
-void indim_blas_close(indim_blas *blas) {
-  indim_library_close(blas->library);
-  *blas = (indim_blas){.vector_bytes = blas->vector_bytes};
-}
 
 // Blocks ---------------------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ typedef struct indim_blas {
 } indim_blas;
 
 // Loads an OpenBLAS that several threads may call at once (Debian: libopenblas0-pthread); everything stays NULL when
-// there is none. Turns off its own threads, for the whole process.
+// there is none, or one whose code is not for this processor. Turns off its own threads, for the whole process. blas.c.
 void indim_blas_open(indim_blas *out_blas);
 void indim_blas_close(indim_blas *blas);
 
