@@ -10,6 +10,12 @@
 #include "indim/text.h"
 #include "test.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+// What LLVM held when it crashed is lost, as it has to be.
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) { return "detect_leaks=0"; }
+#endif
+
 enum { STAGES = 40, WIDTH = 24, MOST_TEXT = 1 << 16 };
 
 // A loop whose body is long, around sums of rows of different lengths, each with a loop of its own, and straight code on small
