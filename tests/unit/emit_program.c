@@ -18,6 +18,7 @@ typedef struct fixture {
   indim_code *code;
   indim_emit_report times;
   int32_t argument_count, result_count;
+  int32_t chunk;  // instructions of a function, where code is cut; 0: as long code is
 } fixture;
 
 // What the cases are compiled for: this machine, unless a case says otherwise.
@@ -48,7 +49,7 @@ static indim_compiled_fn *compile_with(fixture *f, unsigned fast) {
   indim_buffer assembly;
   indim_buffer_init(&llvm, f->cx);
   indim_buffer_init(&assembly, f->cx);
-  indim_emit_options options = {.fast = fast};
+  indim_emit_options options = {.fast = fast, .chunk = f->chunk};
   options.out_llvm = is_wanted ? &llvm : NULL;
   options.out_asm = is_wanted ? &assembly : NULL;
   CHECK_EQ_INT(f->b.status, INDIM_OK);
@@ -268,6 +269,51 @@ TEST(for_of_one_trip_and_of_none) {
     CHECK(got[0] == 21 && got[1] == 1);
   }
   close_fixture(&f);
+}
+
+// x^(2^20) by products, of numbers that the loop before would have changed, with every few nodes a function of their own; the loop, so
+// long that it would be cut as well, never runs.
+TEST(chunks_behind_a_loop_of_none) {
+  enum { SQUARES = 20, MANY = 60 };
+  static const int32_t chunks[] = {0, 4, 8, 16};
+  for (size_t c = 0; c < sizeof chunks / sizeof chunks[0]; c++) {
+    fixture f;
+    REQUIRE(open_fixture(&f));
+    indim_loop_builder *b = &f.b;
+    indim_storage *x = argument(&f, INDIM_F64, 2);
+    indim_storage *r = result(&f, INDIM_F64, 2);
+    indim_value_id first = indim_loop_load(b, x, index_of(&f, 0), 1, 1);
+    indim_value_id second = indim_loop_load(b, x, index_of(&f, 1), 1, 1);
+    indim_value_id power = first;
+    for (int i = 0; i < SQUARES / 2; i++) {
+      power = indim_loop_binary(b, INDIM_OP_MULTIPLY, power, power);
+    }
+    indim_value_id carried = 0;
+    indim_value_id kept = 0;
+    indim_loop_for_begin(b, index_of(&f, 3), index_of(&f, 3), 1, 1, &power, &carried);
+    for (int i = 0; i < MANY; i++) {
+      carried = indim_loop_binary(b, INDIM_OP_ADD, carried, i % 2 == 0 ? first : carried);
+    }
+    indim_loop_for_end(b, &carried, &kept);
+    for (int i = 0; i < SQUARES / 2; i++) {
+      kept = indim_loop_binary(b, INDIM_OP_MULTIPLY, kept, kept);
+    }
+    indim_loop_store(b, r, index_of(&f, 0), kept, 1, false);
+    indim_loop_store(b, r, index_of(&f, 1), indim_loop_binary(b, INDIM_OP_SUBTRACT, second, first), 1, false);
+    f.chunk = chunks[c];
+    indim_compiled_fn *fn = compile(&f);
+    double in[] = {1.000001, 7};
+    double expected = in[0];
+    double got[] = {0, 0};
+    for (int i = 0; i < SQUARES; i++) {
+      expected *= expected;
+    }
+    if (fn != NULL) {
+      CHECK_EQ_INT(run2(fn, in, NULL, got), 0);
+      CHECK_MSG(got[0] == expected && got[1] == in[1] - in[0], "chunks of %d: %g, %g", (int)chunks[c], got[0], got[1]);
+    }
+    close_fixture(&f);
+  }
 }
 
 TEST(if_gives_complex_values) {
@@ -1438,6 +1484,7 @@ TEST(moves_of_too_many_bytes_are_refused) {
   X(same_object_after_others)         \
   X(for_with_bounds_from_memory)      \
   X(for_of_one_trip_and_of_none)      \
+  X(chunks_behind_a_loop_of_none)     \
   X(if_gives_complex_values)          \
   X(while_runs_and_stops)             \
   X(every_stride)                     \

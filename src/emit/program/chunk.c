@@ -46,8 +46,9 @@ static int64_t weight_of(indim_generator *g, const indim_loop_node *node) {
   enum { CALL = 24, LOOP = 8 };
   if (indim_node_group_of(node->kind) == INDIM_GROUP_CONTROL) {
     bool is_call = is_piece(g, node);
+    bool is_empty = is_call || indim_emit_never_runs(g, node);
     int64_t weight = is_call ? CALL : LOOP;
-    for (int32_t k = 0; !is_call && k < 2 && node->bodies[k] != NULL; k++) {
+    for (int32_t k = 0; !is_empty && k < 2 && node->bodies[k] != NULL; k++) {
       weight += node->bodies[k]->depth <= INDIM_EMIT_MAX_DEPTH ? weight_of_body(g, node->bodies[k]) : 0;
     }
     return weight;

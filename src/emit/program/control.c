@@ -190,6 +190,11 @@ indim_status indim_emit_iterations(indim_generator *g, const indim_loop_node *no
   return INDIM_OK;
 }
 
+bool indim_emit_never_runs(const indim_generator *g, const indim_loop_node *node) {
+  return node->kind == INDIM_NODE_FOR &&
+         indim_emit_value(g, node->args[0])->low >= indim_emit_value(g, node->args[1])->high;
+}
+
 static indim_status emit_for(indim_generator *g, const indim_loop_node *node) {
   LLVMBuilderRef b = g->e.builder;
   const indim_loop_body *body = node->bodies[0];
@@ -197,7 +202,7 @@ static indim_status emit_for(indim_generator *g, const indim_loop_node *node) {
   const indim_loop_value *end = indim_emit_value(g, node->args[1]);
   const indim_value_id *carried = node->args + 2;
   int32_t count = node->arg_count - 2;
-  if (begin->low >= end->high) {
+  if (indim_emit_never_runs(g, node)) {
     copy_regs(g, node->first_result, count, carried);
     return INDIM_OK;
   }

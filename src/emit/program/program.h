@@ -283,6 +283,8 @@ INDIM_CHECKED indim_status indim_emit_while(indim_generator *g, const indim_loop
 INDIM_CHECKED indim_status indim_emit_host_node(indim_generator *g, const indim_loop_node *node);
 // A loop, by a function that computes its iterations; a parallel one carries nothing.
 INDIM_CHECKED indim_status indim_emit_piece_loop(indim_generator *g, const indim_loop_node *node);
+// Whether a loop is known not to run: nothing of its body is emitted.
+bool indim_emit_never_runs(const indim_generator *g, const indim_loop_node *node);
 // Returns |outcome| unless that is 0.
 void indim_emit_leave_unless_done(indim_generator *g, LLVMValueRef outcome);
 // Returns what a piece or a chunk stored in the status word, if not 0.
