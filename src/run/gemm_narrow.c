@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "host/transpose_square.h"
 #include "run/amx.h"
 #include "run/matmul.h"

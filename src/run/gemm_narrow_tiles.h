@@ -10,7 +10,7 @@ enum {
   TILE_BLOCK_TILES = 8      // along the sum
 };
 
-static int64_t padded(int64_t size, int64_t to) { return (size + to - 1) / to * to; }
+static int64_t padded(int64_t size, int64_t to) { return indim_ceil_div(size, to) * to; }
 
 // Whether tiles are full enough. Vectors multiply bytes at half the speed, with less to set up, and bf16 at a sixth.
 static bool suits_tiles(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, int64_t size) {
@@ -104,7 +104,9 @@ static void pack_right(const tile_side *y, int64_t columns, int64_t steps, int64
   const int64_t size = kind_bytes(y->kind);
   int64_t simple = y->neighbour == 1 ? columns / TILE : 0;
   int64_t done = steps / (4 / size);
-  pack_neighbours(size, done, y->at, y->step * size, simple, tiles * TILE_WORDS, (uint32_t *)packed);
+  if (simple > 0) {
+    pack_neighbours(size, done, y->at, y->step * size, simple, tiles * TILE_WORDS, (uint32_t *)packed);
+  }
   for (int64_t v = 0; v * TILE < columns; v++) {
     tile_side part = *y;
     part.at += v * TILE * y->neighbour * size;
@@ -167,7 +169,7 @@ static void product_tiles(indim_amx_kind kind, int64_t m, int64_t n, int64_t k, 
     int64_t height = m - i < TILE_BLOCK_ROWS ? m - i : TILE_BLOCK_ROWS;
     for (int64_t begin = 0; begin < k; begin += depth) {
       int64_t steps = k - begin < depth ? k - begin : depth;
-      int64_t tiles = (steps + tile_steps - 1) / tile_steps;
+      int64_t tiles = indim_ceil_div(steps, tile_steps);
       sums_before before = begin > 0 || accumulate ? SUMS_FIRST : SUMS_NONE;
       before = accumulate && kind == INDIM_AMX_BF16 ? SUMS_ADDED : before;
       for (int64_t t = 0; t < height; t += TILE) {

@@ -163,11 +163,10 @@ void indim_emit_add_attribute(indim_generator *g, LLVMValueRef function, const c
 // Whether |body| is |outer| or nested in it; whether it is one of the loop's bodies, or nested in one.
 bool indim_emit_is_inside(const indim_loop_body *body, const indim_loop_body *outer);
 bool indim_emit_is_in_loop(const indim_loop_body *body, const indim_loop_node *loop);
-// Emits the nodes of a body in order.
-// Nodes of a body; |end|: behind the last, NULL for the end of the body.
+// Emits the nodes of a body in order, or some of them; |end|: behind the last, NULL for the end of the body.
+INDIM_CHECKED indim_status indim_emit_body(indim_generator *g, const indim_loop_body *body);
 INDIM_CHECKED indim_status indim_emit_nodes(indim_generator *g, const indim_loop_body *body,
                                             const indim_loop_node *first, const indim_loop_node *end);
-INDIM_CHECKED indim_status indim_emit_body(indim_generator *g, const indim_loop_body *body);
 // Ends the function: terminates the entry block, returns 0 (or void, from a piece).
 void indim_emit_function_end(indim_generator *g, LLVMBasicBlockRef start);
 // Returns early from the current function with a nonzero |outcome|.
