@@ -274,6 +274,57 @@ static indim_status share_all(indim_loop_program *program, bool *out_did) {
   return INDIM_OK;
 }
 
+// What sharing made idle ---------------------------------------------------------------------------------------------------
+
+static bool writes(indim_loop_program *program, const indim_loop_node *node, int32_t root) {
+  indim_effect effects[INDIM_MAX_EFFECTS];
+  int32_t count = indim_loop_effects(program, node, effects);
+  bool any = node->bodies[0] != NULL;
+  for (int32_t i = 0; i < count; i++) {
+    any = any || (effects[i].writes && indim_loop_root_of(program, effects[i].storage) == root);
+  }
+  return any;
+}
+
+// Whether the node stores what was loaded from the same place, which nothing has written in between.
+static bool is_idle_store(indim_loop_program *program, const indim_loop_node *store) {
+  const indim_loop_node *load = program->values[store->args[1]].node;
+  int32_t root = indim_loop_root_of(program, store->u.memory.storage);
+  bool is_same = load != NULL && load->kind == INDIM_NODE_LOAD && load->body == store->body &&
+                 indim_loop_root_of(program, load->u.memory.storage) == root && load->args[0] == store->args[0] &&
+                 load->u.memory.lane_stride == store->u.memory.lane_stride && !load->u.memory.has_mask;
+  for (const indim_loop_node *node = load; is_same && node != store; node = node->next) {
+    is_same = !writes(program, node, root);
+  }
+  return is_same;
+}
+
+static bool is_idle(indim_loop_program *program, const indim_loop_node *node) {
+  if (node->kind == INDIM_NODE_COPY) {
+    return node->args[0] == node->args[1] &&
+           indim_loop_root_of(program, node->u.move.to) == indim_loop_root_of(program, node->u.move.from);
+  }
+  return node->kind == INDIM_NODE_STORE && is_idle_store(program, node);
+}
+
+// A copy from a scratch array to one that now has its buffer (a product's last reshape, say) does nothing.
+static void remove_idle_in(indim_loop_program *program, indim_loop_body *body) {
+  indim_loop_node *last = NULL;
+  for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
+    for (int32_t k = 0; k < 2 && node->bodies[k] != NULL; k++) {
+      remove_idle_in(program, node->bodies[k]);
+    }
+    if (!is_idle(program, node)) {
+      last = node;
+    } else if (last == NULL) {
+      body->first = node->next;
+    } else {
+      last->next = node->next;
+    }
+  }
+  body->last = last;
+}
+
 indim_status indim_pass_buffer_sharing(indim_loop_program *program) {
   size_t bytes = (size_t)program->storage_count * sizeof(int32_t);
   void *memory = NULL;
@@ -292,7 +343,12 @@ indim_status indim_pass_buffer_sharing(indim_loop_program *program) {
       program->storages[i]->shares = before[i];
       program->storages[i]->root = 0;
     }
+    did = false;
   }
   indim_free(program->cx, memory, bytes);
+  if (status == INDIM_OK && did) {
+    remove_idle_in(program, program->body);
+    status = indim_pass_dce(program);
+  }
   return status;
 }

@@ -1,6 +1,6 @@
 // Dead code and dead store elimination. Dead nodes come from access analysis and from simplified indices, which leave
-// their operands; dead stores to scratch memory from readers that took the value from a register. All other stores,
-// calls of the host and control are kept.
+// their operands; dead stores to scratch memory from readers that took the value from a register; loops that are left
+// empty. All other stores, calls of the host and control are kept.
 #include "loop/ir/effects.h"
 #include "loop/pass/pass.h"
 
@@ -57,6 +57,9 @@ static bool is_dead_store(const elimination *p, const indim_loop_node *node) {
 
 static bool is_dead(const elimination *p, const indim_loop_node *node) {
   indim_node_group group = indim_node_group_of(node->kind);
+  if (node->kind == INDIM_NODE_FOR) {
+    return node->result_count == 0 && node->bodies[0]->first == NULL;
+  }
   bool is_value = group == INDIM_GROUP_VALUE || group == INDIM_GROUP_LOAD;
   return is_value ? p->uses[node->first_result] == 0 : group == INDIM_GROUP_WRITE && is_dead_store(p, node);
 }
