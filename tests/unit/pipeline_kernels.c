@@ -269,7 +269,7 @@ static void reduce_window_program(bool is_scan) {
 
 TEST(reduce_windows) {
   state = 1;
-  for (int i = 0; i < 40 && can_compile(); i++) {
+  for (int i = 0; i < 80 && can_compile(); i++) {
     reduce_window_program(false);
     run();
   }
@@ -373,7 +373,7 @@ static void convolution_program(bool is_large) {
 
 TEST(convolutions) {
   state = 4;
-  for (int i = 0; i < 40 && can_compile(); i++) {
+  for (int i = 0; i < 80 && can_compile(); i++) {
     convolution_program(false);
     run();
   }
@@ -457,7 +457,7 @@ static void run_both(void) {
 
 TEST(sorts) {
   state = 5;
-  for (int i = 0; i < 40 && can_compile(); i++) {
+  for (int i = 0; i < 80 && can_compile(); i++) {
     sort_program();
     run_both();
   }
@@ -621,7 +621,7 @@ static void scatter_program(void) {
 
 TEST(scatters) {
   state = 10;
-  for (int i = 0; i < 40 && can_compile(); i++) {
+  for (int i = 0; i < 80 && can_compile(); i++) {
     scatter_program();
     run();
   }
@@ -802,7 +802,7 @@ TEST(ends_of_rows) {
   static const char *const types[] = {"s32", "f32", "f64", "s8", "u16", "bf16", "pred"};
   static const char *const numbers[] = {"add", "maximum", "multiply"};
   state = 53;
-  for (int i = 0; i < 40 && can_compile(); i++) {
+  for (int i = 0; i < 80 && can_compile(); i++) {
     const char *type = types[i % 7];
     bool is_rounded = strcmp(type, "bf16") == 0;
     const char *op = strcmp(type, "pred") == 0 ? (draw(2) == 0 ? "and" : "or") : numbers[is_rounded ? 1 : draw(3)];
@@ -992,6 +992,100 @@ TEST(products_of_copies) {
   RUN_EACH(programs, 41);
 }
 
+// One side of a product with such |sizes|: a transpose of what parameter |name| is in one of four ways, whose dimensions lie in any
+// order. Leaves in |dims| where each of them lies in the operand.
+static void add_side(const char *name, int32_t rank, const int64_t *sizes, int64_t *dims) {
+  static const char *const computed[] = {"add(p%s, p%s)", "negate(p%s)", "copy(p%s)", "slice(p%s)"};
+  int64_t how = draw(4);
+  int64_t lies[MOST_RANK] = {0};
+  int64_t turned[MOST_RANK];
+  int64_t shuffled[MOST_RANK];
+  int64_t permutation[MOST_RANK];
+  for (int32_t d = 0; d < rank; d++) {
+    int32_t to = (int32_t)draw(d + 1);
+    dims[d] = d;
+    shuffled[d] = shuffled[to];
+    shuffled[to] = d;
+  }
+  for (int32_t d = 0; d < rank; d++) {
+    lies[d] = sizes[shuffled[d]];
+  }
+  int64_t shift = draw(rank);  // the transpose turns the dimensions round, or leaves them
+  for (int32_t d = 0; d < rank; d++) {
+    permutation[d] = (d + shift) % rank;
+    turned[d] = lies[permutation[d]];
+    dims[shuffled[permutation[d]]] = d;
+  }
+  int64_t given[MOST_RANK];
+  memcpy(given, lies, sizeof given);
+  given[rank - 1] *= how == 3 ? 2 : 1;
+  add("  p%s = ", name);
+  add_shape("f32", rank, given);
+  add(" parameter(%s)\n  c%s = ", name, name);
+  add_shape("f32", rank, lies);
+  add(" ");
+  add(computed[how], name, name);
+  for (int32_t d = 0; d < rank && how == 3; d++) {
+    add("%s[0:%lld%s", d == 0 ? ", slice={" : ", ", (long long)given[d], d == rank - 1 ? ":2]}" : "]");
+  }
+  add("\n  t%s = ", name);
+  add_shape("f32", rank, turned);
+  add(" transpose(c%s)", name);
+  add_list(", dimensions={", rank, permutation, ",");
+  add("}\n");
+}
+
+// Sides that are computed, and lie in any order: by themselves, and the same one on both sides or in two products.
+TEST(products_of_what_is_computed) {
+  state = 61;
+  for (int i = 0; i < 80 && can_compile(); i++) {
+    int32_t batch = (int32_t)draw(3);
+    int32_t rank = batch + 1 + 1 + (int32_t)draw(2);
+    int64_t left[MOST_RANK];
+    int64_t right[MOST_RANK];
+    for (int32_t d = 0; d < rank; d++) {
+      left[d] = d < batch ? PICK(1, 2, 3) : d == batch ? PICK(9, 32, 48) : d == batch + 1 ? PICK(40, 70) : PICK(2, 3);
+      right[d] = left[d];
+    }
+    bool is_same = i % 3 == 0;
+    right[batch] = is_same ? left[batch] : PICK(33, 64, 10);
+    int64_t first[MOST_RANK];
+    int64_t second[MOST_RANK];
+    begin();
+    add("ENTRY main {\n");
+    add_side("0", rank, left, first);
+    if (is_same) {
+      memcpy(second, first, sizeof second);
+    } else {
+      add_side("1", rank, right, second);
+    }
+    int64_t sizes[MOST_RANK];
+    memcpy(sizes, left, sizeof sizes);
+    sizes[batch + 1] = right[batch];
+    for (int k = 0; k < 2; k++) {
+      add("  d%d = ", k);
+      add_shape("f32", batch + 2, sizes);
+      add(" dot(%s, t%d)", k == 0 ? "t0" : "u", is_same ? 0 : 1);
+      add_list(", lhs_batch_dims={", batch, first, ",");
+      add_list("}, rhs_batch_dims={", batch, second, ",");
+      add_list("}, lhs_contracting_dims={", rank - batch - 1, first + batch + 1, ",");
+      add_list("}, rhs_contracting_dims={", rank - batch - 1, second + batch + 1, ",");
+      add("}\n");
+      if (k == 0) {  // the same once more, computed of the product's side
+        int64_t turned[MOST_RANK];
+        for (int32_t d = 0; d < rank; d++) {
+          turned[first[d]] = left[d];
+        }
+        add("  u = ");
+        add_shape("f32", rank, turned);
+        add(" multiply(t0, t0)\n");
+      }
+    }
+    add("  ROOT r = tuple(d0, d1)\n}\n");
+    run();
+  }
+}
+
 // The batch as the last dimension, whose elements are the lanes: sizes beside those of a tile, of a register, and so large
 // that the operands are copied into matrices.
 TEST(products_of_a_last_batch) {
@@ -1178,37 +1272,38 @@ TEST(large_rows) {
   }
 }
 
-#define CASES(X)                \
-  X(reduce_windows)             \
-  X(scans)                      \
-  X(select_and_scatters)        \
-  X(convolutions)               \
-  X(convolutions_of_integers)   \
-  X(sorts)                      \
-  X(sorts_by_two_keys)          \
-  X(topks)                      \
-  X(selections)                 \
-  X(large_sorts)                \
-  X(large_windows)              \
-  X(scatters)                   \
-  X(scatters_in_a_loop)         \
-  X(rows_times_large_matrices)  \
-  X(batches_of_products)        \
-  X(products_as_they_lie)       \
-  X(products_of_copies)         \
-  X(products_of_a_last_batch)   \
-  X(sums_of_many_columns)       \
-  X(divisions_by_powers_of_two) \
-  X(reductions)                 \
-  X(places_of_greatest)         \
-  X(columns_of_several_inputs)  \
-  X(ends_of_rows)               \
-  X(rows_in_several_steps)      \
-  X(bits_of_other_widths)       \
-  X(tiles)                      \
-  X(large_turns)                \
-  X(panels)                     \
-  X(short_rows)                 \
-  X(rows_that_are_shared)       \
+#define CASES(X)                  \
+  X(reduce_windows)               \
+  X(scans)                        \
+  X(select_and_scatters)          \
+  X(convolutions)                 \
+  X(convolutions_of_integers)     \
+  X(sorts)                        \
+  X(sorts_by_two_keys)            \
+  X(topks)                        \
+  X(selections)                   \
+  X(large_sorts)                  \
+  X(large_windows)                \
+  X(scatters)                     \
+  X(scatters_in_a_loop)           \
+  X(rows_times_large_matrices)    \
+  X(batches_of_products)          \
+  X(products_as_they_lie)         \
+  X(products_of_copies)           \
+  X(products_of_what_is_computed) \
+  X(products_of_a_last_batch)     \
+  X(sums_of_many_columns)         \
+  X(divisions_by_powers_of_two)   \
+  X(reductions)                   \
+  X(places_of_greatest)           \
+  X(columns_of_several_inputs)    \
+  X(ends_of_rows)                 \
+  X(rows_in_several_steps)        \
+  X(bits_of_other_widths)         \
+  X(tiles)                        \
+  X(large_turns)                  \
+  X(panels)                       \
+  X(short_rows)                   \
+  X(rows_that_are_shared)         \
   X(large_rows)
 TEST_MAIN(CASES)

@@ -1,9 +1,131 @@
 // A large product of two arrays in memory, computed by the host, where they lie or of copies.
+#include <string.h>
+
 #include "host/matmul.h"
 #include "loop/ir/build.h"
 #include "loop/ir/index_math.h"
 #include "loop/kernels/dot.h"
 #include "loop/target/cost.h"
+
+// Whether the host is faster than a nest. |along_k|: both operands lie along the contracted dimension, so that a nest would add up
+// vectors for each element.
+static bool pays(int64_t m, int64_t n, int64_t k, bool along_k) {
+  int64_t work = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k);
+  int64_t side = k >= INDIM_COST_HOST_LONG_SUM ? INDIM_COST_HOST_SIDE_OF_LONG : INDIM_COST_HOST_SIDE;
+  return work >= (along_k ? INDIM_COST_HOST_PRODUCT_ALONG : INDIM_COST_HOST_PRODUCT) && m >= side && n >= side &&
+         k >= INDIM_COST_HOST_SIDE;
+}
+
+// Operands that are better in memory -------------------------------------------------------------------------------------
+//
+// What the host multiplies is in memory in any case. An operand that is computed (x - mean, gradient * mask) is kept there before,
+// in its own order: then one array serves all that read it, both sides of x^T x, too, and the other side is read where it lies.
+
+// What |item| is a transpose of, of transposes that are computed where they are needed if |only_inline|. |dims|: something of each
+// dimension of |item|, then of each of what is returned.
+static indim_flow_item *behind_transposes(indim_flow_item *item, bool only_inline, int32_t *dims) {
+  while (indim_flow_is_op(item, INDIM_OP_TRANSPOSE) && !(only_inline && item->placement != INDIM_PLACEMENT_INLINE)) {
+    int64_t rank = 0;
+    const int64_t *permutation = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &rank);
+    int32_t before[INDIM_MAX_RANK];
+    memcpy(before, dims, (size_t)rank * sizeof *dims);
+    for (int64_t d = 0; d < rank; d++) {
+      dims[permutation[d]] = before[d];
+    }
+    item = item->operands[0];
+  }
+  return item;
+}
+
+// One side of a product as it would lie in memory.
+typedef struct side {
+  indim_flow_item *item;                        // behind the transposes
+  int32_t dims[INDIM_MAX_RANK];                 // of the operand, of each dimension of |item|
+  uint8_t group[INDIM_MAX_RANK];                // of each dimension of |item|; both sides' free ones are LEFT
+  int64_t sizes[INDIM_PRODUCT_CONTRACTED + 1];  // of each group
+} side;
+
+static void look_at_side(const indim_flow_item *dot, int32_t number, side *out) {
+  static const indim_attr_id ids[2][2] = {{INDIM_ATTR_LHS_BATCH_DIMS, INDIM_ATTR_LHS_CONTRACTING_DIMS},
+                                          {INDIM_ATTR_RHS_BATCH_DIMS, INDIM_ATTR_RHS_CONTRACTING_DIMS}};
+  uint8_t group[INDIM_MAX_RANK];
+  memset(group, INDIM_PRODUCT_LEFT, sizeof group);
+  for (int which = 0; which < 2; which++) {
+    int64_t count = 0;
+    const int64_t *dims = indim_instr_ints(dot->instr, ids[number][which], &count);
+    for (int64_t i = 0; i < count; i++) {
+      group[dims[i]] = which == 0 ? INDIM_PRODUCT_BATCH : INDIM_PRODUCT_CONTRACTED;
+    }
+  }
+  for (int32_t d = 0; d < INDIM_MAX_RANK; d++) {
+    out->dims[d] = d;
+  }
+  out->item = behind_transposes(dot->operands[number], false, out->dims);
+  for (int32_t g = 0; g <= INDIM_PRODUCT_CONTRACTED; g++) {
+    out->sizes[g] = 1;
+  }
+  for (int32_t d = 0; d < out->item->shape->rank; d++) {
+    out->group[d] = group[out->dims[d]];
+    int64_t *size = &out->sizes[out->group[d]];
+    *size = indim_index_mul_saturated(*size, out->item->shape->sizes[d]);
+  }
+}
+
+// The innermost dimension in memory that is not 1; -1: none.
+static int32_t row_dim(const side *s) {
+  int32_t d = s->item->shape->rank - 1;
+  while (d >= 0 && s->item->shape->sizes[d] == 1) {
+    d--;
+  }
+  return d;
+}
+
+// Whether the host reads it as a matrix, or as a batch of them: rows are contiguous, and the dimensions of a group lie together, but
+// for two of the batch.
+static bool is_matrix(const side *s) {
+  int32_t last = row_dim(s);
+  int32_t parts[INDIM_PRODUCT_CONTRACTED + 1] = {0};
+  int32_t batch = 0;
+  bool is = last >= 0 && s->group[last] != INDIM_PRODUCT_BATCH;
+  for (int32_t d = last; d >= 0 && is; d--) {
+    if (s->item->shape->sizes[d] == 1) {
+      continue;
+    }
+    parts[s->group[d]] += d == last || s->group[d] != s->group[last] || s->dims[d] > s->dims[last] ? 1 : 0;
+    batch += s->group[d] == INDIM_PRODUCT_BATCH ? 1 : 0;
+    last = d;
+  }
+  return is && parts[INDIM_PRODUCT_LEFT] <= 1 && parts[INDIM_PRODUCT_CONTRACTED] <= 1 &&
+         (parts[INDIM_PRODUCT_BATCH] <= 1 || batch <= 2);
+}
+
+indim_flow_item *indim_lower_stored_operand(const indim_flow_item *dot, int32_t number) {
+  if (!indim_flow_is_op(dot, INDIM_OP_DOT)) {
+    return NULL;
+  }
+  indim_type type = dot->shape->type;
+  side sides[2];
+  for (int32_t k = 0; k < 2; k++) {
+    if (dot->operands[k]->shape->type != type || (type != INDIM_F32 && type != INDIM_F64)) {
+      return NULL;
+    }
+    look_at_side(dot, k, &sides[k]);
+  }
+  const side *own = &sides[number];
+  bool along_k = true;
+  for (int32_t k = 0; k < 2; k++) {
+    along_k = along_k && row_dim(&sides[k]) >= 0 && sides[k].group[row_dim(&sides[k])] == INDIM_PRODUCT_CONTRACTED;
+  }
+  bool is_stored = is_matrix(own) && pays(sides[0].sizes[INDIM_PRODUCT_LEFT], sides[1].sizes[INDIM_PRODUCT_LEFT],
+                                          own->sizes[INDIM_PRODUCT_CONTRACTED], along_k);
+  indim_flow_item *item = own->item;
+  while (indim_flow_is_op(item, INDIM_OP_RESHAPE)) {
+    item = item->operands[0];
+  }
+  return is_stored && item->kind == INDIM_FLOW_OP && !indim_op_moves(item->instr->op) ? item : NULL;
+}
+
+// The product where its operands lie -------------------------------------------------------------------------------------
 
 // The only dimension of a group of a size other than 1 after collapsing; |*out| is -1 when all have size 1.
 static bool only_dim(const indim_product *p, const int64_t *sizes, int32_t group, int32_t *out) {
@@ -102,13 +224,8 @@ static int64_t work_of(const int64_t *sizes, const groups *g) {
                                    size_of(sizes, g->k));
 }
 
-// |along_k|: both operands lie along the contracted dimension, so that a nest would add up vectors for each element.
 static bool is_large(const int64_t *sizes, const groups *g, bool along_k) {
-  int64_t least = along_k ? INDIM_COST_HOST_PRODUCT_ALONG : INDIM_COST_HOST_PRODUCT;
-  int64_t k = size_of(sizes, g->k);
-  int64_t side = k >= INDIM_COST_HOST_LONG_SUM ? INDIM_COST_HOST_SIDE_OF_LONG : INDIM_COST_HOST_SIDE;
-  return work_of(sizes, g) >= least && size_of(sizes, g->m) >= side && size_of(sizes, g->n) >= side &&
-         k >= INDIM_COST_HOST_SIDE;
+  return pays(size_of(sizes, g->m), size_of(sizes, g->n), size_of(sizes, g->k), along_k);
 }
 
 // Whether dimensions that are collapsed for the operands are collapsed in the output, too: each has the stride of what
@@ -170,11 +287,11 @@ static const char *refuses_sizes(const indim_product *p, const int64_t *sizes, g
                   (at->strides[g->n] == 1 || at->strides[g->m] == 1) && output_is_collapsed(p, sizes, g) &&
                   (lhs->strides[g->m] == 1 || lhs->strides[g->k] == 1) &&
                   (rhs->strides[g->n] == 1 || rhs->strides[g->k] == 1);
-  bool pays = is_large(sizes, g, is_affine && lhs->strides[g->k] == 1 && rhs->strides[g->k] == 1);
+  bool wants = is_large(sizes, g, is_affine && lhs->strides[g->k] == 1 && rhs->strides[g->k] == 1);
   if (!has_rows) {
-    return pays ? "one of its arrays has no contiguous rows" : small;
+    return wants ? "one of its arrays has no contiguous rows" : small;
   }
-  return indim_lower_choose_library(p->l, p->item->instr, pays ? NULL : small);
+  return indim_lower_choose_library(p->l, p->item->instr, wants ? NULL : small);
 }
 
 const char *indim_product_call_host(indim_product *p, const int64_t *sizes) {
@@ -254,11 +371,11 @@ static bool stride_of_group(const indim_product *p, const int64_t *strides, int3
   return true;
 }
 
-static bool read_matrix(const indim_product *p, const indim_location *at, bool is_left, matrix *out) {
-  const int32_t *dims = is_left ? p->lhs_dim : p->rhs_dim;
-  const indim_shape *shape = is_left ? p->lhs->shape : p->rhs->shape;
+// |dims|: the product's dimension of each of the |rank| that lie at |at|.
+static bool read_matrix(const indim_product *p, const indim_location *at, bool is_left, const int32_t *dims,
+                        int32_t rank, matrix *out) {
   int64_t strides[INDIM_MAX_RANK] = {0};
-  for (int32_t d = 0; d < shape->rank; d++) {
+  for (int32_t d = 0; d < rank; d++) {
     strides[dims[d]] = at->strides[d];
   }
   out->storage = at->storage;
@@ -281,11 +398,15 @@ static bool lies_along_sum(const indim_product *p) {
 // rows that are.
 static matrix need_matrix(indim_product *p, bool is_left, indim_type type) {
   indim_flow_item *item = is_left ? p->lhs : p->rhs;
-  const indim_location *at = &item->place;
+  const int32_t *dims = is_left ? p->lhs_dim : p->rhs_dim;
+  int32_t lying[INDIM_MAX_RANK];
+  memcpy(lying, dims, sizeof lying);
+  const indim_flow_item *whole = behind_transposes(item, true, lying);
+  const indim_location *at = &whole->place;
   matrix found = {0};
-  bool is_there = item->placement == INDIM_PLACEMENT_MEMORY && at->storage != NULL && at->tiled == NULL &&
+  bool is_there = whole->placement == INDIM_PLACEMENT_MEMORY && at->storage != NULL && at->tiled == NULL &&
                   at->packed_bits == 0 && at->storage->type == type && item->shape->type == type;
-  if (is_there && read_matrix(p, at, is_left, &found)) {
+  if (is_there && read_matrix(p, at, is_left, lying, item->shape->rank, &found)) {
     found.address = indim_location_start(p->l, at);
     return found;
   }
@@ -293,7 +414,6 @@ static matrix need_matrix(indim_product *p, bool is_left, indim_type type) {
   bool sums_rows = is_left || lies_along_sum(p);
   const int32_t order[] = {sums_rows ? INDIM_PRODUCT_CONTRACTED : kept, sums_rows ? kept : INDIM_PRODUCT_CONTRACTED,
                            INDIM_PRODUCT_BATCH};
-  const int32_t *dims = is_left ? p->lhs_dim : p->rhs_dim;
   indim_shape shape = *item->shape;
   int32_t count = 0;
   shape.type = type;
@@ -311,7 +431,7 @@ static matrix need_matrix(indim_product *p, bool is_left, indim_type type) {
   indim_location copy = indim_location_new(p->l, &shape, item->instr->name.data);
   if (!indim_lower_failed(p->l)) {
     indim_nest_copy(p->l, item, &copy);
-    (void)read_matrix(p, &copy, is_left, &found);
+    (void)read_matrix(p, &copy, is_left, dims, shape.rank, &found);
     found.address = indim_location_start(p->l, &copy);
   }
   return found;

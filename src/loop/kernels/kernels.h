@@ -10,6 +10,9 @@ void indim_lower_kernel(indim_lowering *l, indim_flow_item *item);
 bool indim_lower_takes_elements(const indim_flow_item *item, int32_t k);
 // How often it computes each of them.
 int64_t indim_lower_repeats(const indim_flow_item *item, int32_t k);
+// The item from which a large product reads operand |k|, through transposes and reshapes, if it is computed and would be a matrix
+// in memory; otherwise NULL. (dot_host.c)
+indim_flow_item *indim_lower_stored_operand(const indim_flow_item *item, int32_t k);
 
 #define INDIM_KERNEL(op, name, refuses, reads, repeats, results, lower) \
   void indim_lower_##lower(indim_lowering *l, indim_flow_item *item);

@@ -286,23 +286,32 @@ static bool writes(indim_loop_program *program, const indim_loop_node *node, int
   return any;
 }
 
+// Whether |from| lies where |to| does in every call: a result and the argument that it may share a buffer with need not.
+static bool lies_in(const indim_loop_program *program, int32_t from, int32_t to) {
+  while (from != to && program->storages[from]->kind == INDIM_STORAGE_SCRATCH && program->storages[from]->shares != 0) {
+    from = program->storages[from]->shares - 1;
+  }
+  return from == to;
+}
+
 // Whether the node stores what was loaded from the same place, which nothing has written in between.
 static bool is_idle_store(indim_loop_program *program, const indim_loop_node *store) {
+  enum { MOST_BETWEEN = 200 };
   const indim_loop_node *load = program->values[store->args[1]].node;
   int32_t root = indim_loop_root_of(program, store->u.memory.storage);
   bool is_same = load != NULL && load->kind == INDIM_NODE_LOAD && load->body == store->body &&
-                 indim_loop_root_of(program, load->u.memory.storage) == root && load->args[0] == store->args[0] &&
+                 lies_in(program, load->u.memory.storage, store->u.memory.storage) && load->args[0] == store->args[0] &&
                  load->u.memory.lane_stride == store->u.memory.lane_stride && !load->u.memory.has_mask;
+  int32_t between = 0;
   for (const indim_loop_node *node = load; is_same && node != store; node = node->next) {
-    is_same = !writes(program, node, root);
+    is_same = ++between <= MOST_BETWEEN && !writes(program, node, root);
   }
   return is_same;
 }
 
 static bool is_idle(indim_loop_program *program, const indim_loop_node *node) {
   if (node->kind == INDIM_NODE_COPY) {
-    return node->args[0] == node->args[1] &&
-           indim_loop_root_of(program, node->u.move.to) == indim_loop_root_of(program, node->u.move.from);
+    return node->args[0] == node->args[1] && lies_in(program, node->u.move.from, node->u.move.to);
   }
   return node->kind == INDIM_NODE_STORE && is_idle_store(program, node);
 }

@@ -1,10 +1,11 @@
 // Common subexpressions: a product, a convolution, a reduction or another op with loops of its own that a flow has already is
 // computed once, and so is a function such as a sine. Equal are items of the same op on equal operands, so each item is first given
 // the one that it equals; but what costs next to nothing stays an item for each user, which computes it where it needs it: one of
-// them, kept, would hold its memory from the first user to the last.
+// them, kept, would hold its memory from the first user to the last. What large products read is in memory in any case.
 #include "graph/equal.h"
 #include "loop/ir/build.h"
 #include "loop/ir/op.h"
+#include "loop/kernels/kernels.h"
 #include "loop/plan/flow_make.h"
 
 #include <string.h>
@@ -95,5 +96,19 @@ void indim_flow_note_equal(indim_flow_maker *m, indim_flow_item *item, indim_flo
   if (equal == NULL) {
     *find(m->table, item->instr, item->operand_count, item->operands) = item;
     m->table->used++;
+  }
+}
+
+void indim_flow_share_stored(const indim_flow *flow) {
+  for (int32_t i = 0; i < flow->item_count; i++) {
+    indim_flow_item *item = flow->items[i];
+    for (int32_t k = 0; indim_flow_is_op(item, INDIM_OP_DOT) && k < item->operand_count; k++) {
+      const indim_flow_item *stored = indim_lower_stored_operand(item, k);
+      indim_flow_item **at = &item->operands[k];
+      while (stored != NULL && *at != stored) {
+        at = &(*at)->operands[0];
+      }
+      *at = stored != NULL && stored->equal != NULL ? stored->equal : *at;
+    }
   }
 }

@@ -399,7 +399,9 @@ static indim_status make_flow(const maker *outer, const indim_computation *compu
   flow->result_count = results.count;
   *out_flow = flow;
   INDIM_TRY(indim_flow_cut(&m));
-  return indim_flow_fold_transposes(&m);
+  INDIM_TRY(indim_flow_fold_transposes(&m));
+  indim_flow_share_stored(flow);
+  return INDIM_OK;
 }
 
 indim_status indim_flow_make(indim_loop_program *program, indim_arena *arena, const indim_computation *computation,

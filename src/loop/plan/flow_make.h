@@ -47,6 +47,9 @@ bool indim_flow_is_shared(const indim_instr *instr);
 // |item| is new, and |equal| what was found for it: later ones are equal to that, or else to it.
 void indim_flow_note_equal(indim_flow_maker *m, indim_flow_item *item, indim_flow_item *equal);
 
+// Large products that read equal operands from memory read one of them. The flow is complete.
+void indim_flow_share_stored(const indim_flow *flow);
+
 // licm.c: copies kernels of the loop's body that are the same in each step before it, with what they are computed from.
 // |loop| is the last item so far, and has no members yet.
 INDIM_CHECKED indim_status indim_flow_hoist(indim_flow_maker *m, indim_flow_item *loop);

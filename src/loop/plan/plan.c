@@ -56,6 +56,8 @@ typedef struct asked {
   int32_t moved;        // and for all others together
   bool by_element;      // somebody needs it more often than once before a long row
   bool as_indices;      // of gathers, and by nobody else
+  bool by_product;      // that the host computes, from memory
+  bool is_view;         // a transpose or reshape through which such a product reads what is in memory
 } asked;
 
 static bool is_used(const asked *a) { return a->by_registers || a->by_memory || a->as_result || a->root != -1; }
@@ -218,7 +220,10 @@ static indim_placement place_op(indim_lowering *l, indim_flow_item *item, const 
     item->reason = "read from memory by a user";
     return INDIM_PLACEMENT_MEMORY;
   }
-  item->reason = costs_again(l->target, item, a);
+  bool by_host = a->by_product && indim_lower_is_enabled(l, INDIM_DECISION_LIBRARY);
+  item->reason = by_host      ? "a product that the host computes reads it"
+                 : a->is_view ? NULL
+                              : costs_again(l->target, item, a);
   bool pays = item->reason == NULL;
   if (indim_lower_choose(l, item->instr, INDIM_DECISION_INLINE, pays)) {
     return INDIM_PLACEMENT_INLINE;
@@ -230,7 +235,7 @@ static indim_placement place_op(indim_lowering *l, indim_flow_item *item, const 
 }
 
 // Whether it is known before anything is placed that an operand is not computed where it is used: the flow's results, what a kernel
-// or another flow reads, and single elements.
+// or another flow reads, and single elements. And what a product that the host computes reads.
 static void note_kept(const indim_flow *flow, asked *list) {
   for (int32_t i = 0; i < flow->item_count; i++) {
     const indim_flow_item *item = flow->items[i];
@@ -239,6 +244,14 @@ static void note_kept(const indim_flow *flow, asked *list) {
     for (int32_t k = 0; k < item->operand_count && !is_inlinable(item); k++) {
       asked *a = &list[item->operands[k]->index];
       a->is_kept = a->is_kept || item->flow_count > 0 || !indim_lower_takes_elements(item, k);
+      const indim_flow_item *stored = indim_lower_stored_operand(item, k);
+      for (const indim_flow_item *view = item->operands[k]; stored != NULL && view != stored;
+           view = view->operands[0]) {
+        list[view->index].is_view = true;
+      }
+      if (stored != NULL) {
+        list[stored->index].by_product = true;
+      }
     }
   }
 }
