@@ -283,6 +283,10 @@ LAYERS = {
     "groups_4": (conv(groups=4), f32(4, 28, 28, 64), f32(3, 3, 16, 64)),
     "dilated": (conv(dilation=(2, 2)), f32(4, 28, 28, 32), f32(3, 3, 32, 32)),
     "transposed": (conv(lhs=(2, 2), padding=((2, 2), (2, 2))), f32(4, 14, 14, 64), f32(4, 4, 64, 32)),
+    "stem_3x3": (conv(), f32(8, 64, 64, 3), f32(3, 3, 3, 32)),
+    "stem_grey": (conv(), f32(32, 28, 28, 1), f32(3, 3, 1, 32)),
+    "stem_nchw": (conv(numbers=("NCHW", "OIHW", "NCHW")), f32(8, 3, 64, 64), f32(32, 3, 3, 3)),
+    "transposed_few": (conv(padding=((2, 2), (2, 2)), lhs=(2, 2)), f32(8, 16, 16, 7), f32(4, 4, 7, 5)),
     "nchw": (conv(numbers=("NCHW", "OIHW", "NCHW")), f32(4, 64, 28, 28), f32(64, 64, 3, 3)),
     "audio": (
         lambda a, w: lax.conv_general_dilated(a, w, (2,), "SAME", dimension_numbers=("NWC", "WIO", "NWC")),

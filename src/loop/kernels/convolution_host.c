@@ -118,22 +118,47 @@ static bool is_dilated(const call *c) {
   return false;
 }
 
+// Whether the image lies along places of the output: a nest's lanes are neighbours of it.
+static bool lies_along_places(const call *c, int64_t minor) {
+  bool lies = false;
+  for (int32_t a = 0; a < c->labels->spatial_count; a++) {
+    lies = lies || (c->labels->input_spatial[a] == minor && c->sizes.dims[a].stride == 1);
+  }
+  return lies;
+}
+
 // Few output features leave lanes for nothing but the input features, unless the image lies along its places, where a nest
-// fills them. A nest would multiply the zeros between the elements of a dilated image.
-static const char *refuses_outputs(const call *c) {
+// fills them; and of few input features that are neighbours the image takes as long to lay out as short sums do. A nest would
+// multiply the zeros between the elements of a dilated image.
+static const char *refuses_shape(const call *c) {
   const indim_host_convolution *s = &c->sizes;
   const indim_shape *image = c->item->operands[0]->shape;
   int64_t minor = image->has_layout ? image->layout.minor_to_major[0] : image->rank - 1;
-  bool along_features = s->features >= INDIM_COST_HOST_CONTIGUOUS && minor == c->labels->input_feature;
-  bool gains =
-      s->outputs >= INDIM_COST_HOST_SIDE || along_features || (is_dilated(c) && s->features >= INDIM_COST_HOST_SIDE);
-  return gains ? NULL : "a group has few output features";
+  bool along_features = minor == c->labels->input_feature;
+  bool has_rows = s->features >= INDIM_COST_HOST_CONTIGUOUS;
+  if (has_rows && along_features) {
+    return NULL;
+  }
+  int64_t steps = s->features;  // those on zeros, too
+  for (int32_t a = 0; a < c->labels->spatial_count; a++) {
+    steps = indim_index_mul_saturated(steps, s->dims[a].taps);
+  }
+  bool fills_lanes = !is_dilated(c) && !has_rows && lies_along_places(c, minor);
+  if ((along_features || !is_dilated(c)) &&
+      steps <= (fills_lanes ? INDIM_COST_HOST_STEPS_ALONG_PLACES : INDIM_COST_HOST_STEPS)) {
+    return "its sums are short";
+  }
+  int64_t least = is_dilated(c) && s->features >= INDIM_COST_HOST_SIDE ? 1
+                  : is_dilated(c) && steps > INDIM_COST_HOST_STEPS     ? INDIM_COST_HOST_SIDE_OF_LONG
+                  : along_features                                     ? INDIM_COST_HOST_OUTPUTS
+                                                                       : INDIM_COST_HOST_SIDE;
+  return s->outputs >= least ? NULL : "a group has few output features";
 }
 
 static const char *refuses_sizes(const call *c) {
   int64_t steps = steps_of(c);
   int64_t work = indim_index_mul_saturated(indim_shape_element_count(c->item->shape), steps);
-  const char *reason = refuses_outputs(c);
+  const char *reason = refuses_shape(c);
   int64_t least_steps = c->type == INDIM_S32 ? INDIM_COST_HOST_NARROW_STEPS : INDIM_COST_HOST_SIDE;
   int64_t least = is_dilated(c) ? INDIM_COST_HOST_DILATED : INDIM_COST_HOST_PRODUCT;
   reason = reason == NULL && (work < least || steps < least_steps) ? "it is small" : reason;

@@ -135,6 +135,11 @@ enum {
   INDIM_COST_PACKED_BATCH = 30 * 1000,
   // The host reads what is contiguous in a convolution's image from so many elements on without packing it. conv_*.
   INDIM_COST_HOST_CONTIGUOUS = 16,
+  // Steps of the sum of a convolution up to which a nest is faster where fewer input features are contiguous, and where the image
+  // lies along the places of the output; output features from which the host is, in longer ones. convolution.stem_*.
+  INDIM_COST_HOST_STEPS = 40,
+  INDIM_COST_HOST_STEPS_ALONG_PLACES = 110,
+  INDIM_COST_HOST_OUTPUTS = 5,
   // Steps of the sum of a convolution of small integers from which it gains by laying the image out for the host's product.
   INDIM_COST_HOST_NARROW_STEPS = 64,
   // One row times a matrix of at least so many columns reads so many rows at a time, half of them of complex numbers and where
