@@ -358,6 +358,39 @@ bool indim_matmul_wants_library(const indim_host_matmul *s, int32_t vector_bytes
   return work >= (vector_bytes >= 64 ? 4e9 : 1e8) && s->k > SHORT && s->n > FEW_COLUMNS;
 }
 
+static void run_valid(const indim_blas *blas, indim_parallel_fn *parallel, void *parallel_user,
+                      const indim_host_matmul *s, void *out, const void *lhs, const void *rhs) {
+  bool by_library = fits_library(blas, s) && indim_matmul_wants_library(s, vector_bytes_of(blas));
+  blocks whole = {s->m, s->n, 1, 1};
+  job j = {blas, s, s->single_thread != 0 ? whole : split_blocks(s, by_library), s->k, 0, by_library, out, lhs, rhs};
+  j.band = by_library ? 0 : symmetric_band(s);
+  int64_t parts = by_library || is_narrow(s) || s->single_thread != 0 ? 1 : split_sum(s);
+  if (parts > 1) {
+    run_split_sum(&j, parts, parallel, parallel_user);
+    return;
+  }
+  indim_parallel_fn *shared = s->single_thread != 0 ? NULL : parallel;
+  if (!by_library && j.band == 0 && indim_matmul_packs(s) &&
+      indim_matmul_run_packed(vector_bytes_of(blas), shared, parallel_user, s, out, lhs, rhs)) {
+    return;
+  }
+  bool is_parallel = shared != NULL;
+  int64_t pieces = j.band == 0   ? j.blocks.row_blocks * j.blocks.column_blocks
+                   : is_parallel ? pieces_of_bands(&j)
+                                 : indim_ceil_div(s->n, j.band);
+  void (*run)(void *, int64_t, int64_t) = j.band == 0 ? run_blocks : is_parallel ? run_band_pieces : run_bands;
+  if (!is_parallel || s->batch * pieces == 1) {
+    run(&j, 0, s->batch * pieces);
+    return;
+  }
+  // So many products of a batch at a time that a piece is worth handing to another thread.
+  double work = j.band > 0 ? (double)j.band * (double)j.band * 2 * (double)s->k
+                           : (double)j.blocks.rows * (double)j.blocks.columns * (double)s->k;
+  static const double least_work = 2.5e5;  // multiplications
+  double together = work > 0 && work < least_work ? least_work / work : 1;
+  parallel(parallel_user, run, &j, s->batch * pieces, together < 1e9 ? (int64_t)together : 1000000000);
+}
+
 bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void *parallel_user,
                       const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs) {
   const indim_host_matmul *s = sizes;
@@ -369,34 +402,12 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
   if (s->batch == 0 || s->m == 0 || s->n == 0) {
     return true;
   }
-  bool by_library = fits_library(blas, s) && indim_matmul_wants_library(s, vector_bytes_of(blas));
-  blocks whole = {s->m, s->n, 1, 1};
-  job j = {blas, s, s->single_thread != 0 ? whole : split_blocks(s, by_library), s->k, 0, by_library, out, lhs, rhs};
-  j.band = by_library ? 0 : symmetric_band(s);
-  int64_t parts = by_library || is_narrow(s) || s->single_thread != 0 ? 1 : split_sum(s);
-  if (parts > 1) {
-    run_split_sum(&j, parts, parallel, parallel_user);
-    return true;
+  indim_matmul_scaled scaled;
+  bool is_scaled = indim_matmul_scale(&scaled, s, lhs, rhs);
+  run_valid(blas, parallel, parallel_user, &scaled.sizes, out, scaled.lhs, scaled.rhs);
+  if (is_scaled) {
+    indim_matmul_unscale(&scaled, out);
+    indim_matmul_scaled_free(&scaled);
   }
-  indim_parallel_fn *shared = s->single_thread != 0 ? NULL : parallel;
-  if (!by_library && j.band == 0 && indim_matmul_packs(s) &&
-      indim_matmul_run_packed(vector_bytes_of(blas), shared, parallel_user, s, out, lhs, rhs)) {
-    return true;
-  }
-  bool is_parallel = shared != NULL;
-  int64_t pieces = j.band == 0   ? j.blocks.row_blocks * j.blocks.column_blocks
-                   : is_parallel ? pieces_of_bands(&j)
-                                 : indim_ceil_div(s->n, j.band);
-  void (*run)(void *, int64_t, int64_t) = j.band == 0 ? run_blocks : is_parallel ? run_band_pieces : run_bands;
-  if (!is_parallel || s->batch * pieces == 1) {
-    run(&j, 0, s->batch * pieces);
-    return true;
-  }
-  // So many products of a batch at a time that a piece is worth handing to another thread.
-  double work = j.band > 0 ? (double)j.band * (double)j.band * 2 * (double)s->k
-                           : (double)j.blocks.rows * (double)j.blocks.columns * (double)s->k;
-  static const double least_work = 2.5e5;  // multiplications
-  double together = work > 0 && work < least_work ? least_work / work : 1;
-  parallel(parallel_user, run, &j, s->batch * pieces, together < 1e9 ? (int64_t)together : 1000000000);
   return true;
 }

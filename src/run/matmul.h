@@ -62,6 +62,19 @@ bool indim_matmul_packs(const indim_host_matmul *sizes);
 bool indim_matmul_run_packed(int32_t vector_bytes, indim_parallel_fn *parallel, void *parallel_user,
                              const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs);
 
+// matmul_subnormal.c: a product whose sides have subnormal numbers, as one of copies without, times 2^power.
+typedef struct indim_matmul_scaled {
+  indim_host_matmul sizes;
+  const void *lhs, *rhs;
+  void *copies[2];
+  int power;
+} indim_matmul_scaled;
+
+// False, and nothing to be freed, if there are none, the processor does not mind, they cannot be scaled, or there is no memory.
+bool indim_matmul_scale(indim_matmul_scaled *scaled, const indim_host_matmul *sizes, const void *lhs, const void *rhs);
+void indim_matmul_unscale(const indim_matmul_scaled *scaled, void *out);
+void indim_matmul_scaled_free(indim_matmul_scaled *scaled);
+
 // The same of narrow elements, each S8, U8 or S16: sums modulo 2^32. Of each side one of the strides is 1.
 void indim_gemm_s32(int32_t vector_bytes, int64_t m, int64_t n, int64_t k, indim_type lhs_type, const void *lhs,
                     int64_t lhs_m, int64_t lhs_k, indim_type rhs_type, const void *rhs, int64_t rhs_k, int64_t rhs_n,

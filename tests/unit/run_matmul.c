@@ -1,5 +1,6 @@
 // The host's matrix product against the plainest loop: our own code and the library's, all orders of both sides, sizes
 // around the edges of tiles and blocks, batches, sums onto what is there; and the same bits for any number of threads.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +88,7 @@ static int64_t count_wrong(const product *p, const void *lhs, const void *rhs, c
       expected += exact_sum(left + b * s->lhs_batch + row * s->lhs_m, s->lhs_k,
                             right + b * s->rhs_batch + column * s->rhs_n, s->rhs_k, s->k);
     }
-    wrong += get(p, out, i) != expected;
+    wrong += get(p, out, i) != (p->sizes.type == INDIM_F32 ? (double)(float)expected : expected);
   }
   free(left);
   free(right);
@@ -220,6 +221,90 @@ static product own_transpose(indim_type type, int64_t batch, int64_t n, int64_t 
   s->rhs_batch = s->lhs_batch;
   s->is_symmetric = 1;
   return p;
+}
+
+static int64_t asked;
+
+static void *counted(size_t bytes) {
+  asked++;
+  return malloc(bytes);
+}
+
+// A product of which so many sides are copied, which is all that tells.
+static void check_scaled(const product *p, int copies, const void *lhs, const void *rhs, void *out) {
+  void *before = filled(p, p->out_count, 5);
+  REQUIRE(before != NULL);
+  memcpy(out, before, (size_t)p->out_count * (p->sizes.type == INDIM_F32 ? 4 : 8));
+  asked = 0;
+  indim_aligned_malloc = counted;
+  CHECK(indim_matmul_run(&(indim_blas){0}, NULL, NULL, &p->sizes, out, lhs, rhs));
+  indim_aligned_malloc = malloc;
+#if defined(__x86_64__)
+  CHECK_MSG(asked == copies, "%" PRId64 " copies in place of %d", asked, copies);
+#endif
+  int64_t wrong = count_wrong(p, lhs, rhs, before, out);
+  CHECK_MSG(wrong == 0, "%d copies of type %d, lhs_k %" PRId64 ", rhs_n %" PRId64 ": %" PRId64 " elements differ",
+            copies, (int)p->sizes.type, p->sizes.lhs_k, p->sizes.rhs_n, wrong);
+  free(before);
+}
+
+// Every second row of the left side, and then of the right side's columns, times such a number.
+static void multiply_rows(const product *p, void *lhs, void *rhs, double lhs_factor, double rhs_factor) {
+  const indim_host_matmul *s = &p->sizes;
+  for (int64_t i = 0; i < s->batch * s->m * s->k; i++) {
+    int64_t at = i / s->k / s->m * s->lhs_batch + i / s->k % s->m * s->lhs_m + i % s->k * s->lhs_k;
+    set(p, lhs, at, get(p, lhs, at) * (i / s->k % 2 == 0 ? lhs_factor : 1));
+  }
+  for (int64_t i = 0; i < s->batch * s->n * s->k; i++) {
+    int64_t at = i / s->k / s->n * s->rhs_batch + i / s->k % s->n * s->rhs_n + i % s->k * s->rhs_k;
+    set(p, rhs, at, get(p, rhs, at) * (i / s->k % 2 == 0 ? rhs_factor : 1));
+  }
+}
+
+// Rows of subnormal numbers, whose sums are exact, too: on either side, of which the other is normal, so large that only one of the
+// powers is left, or so large that there is none; without memory; and infinities.
+TEST(subnormal_numbers) {
+  enum { SUBNORMAL = -1, LARGE = 1, LARGEST = 2 };
+  static const struct {
+    int lhs, rhs, copies;
+  } cases[] = {{SUBNORMAL, 0, 1},     {0, SUBNORMAL, 1},       {SUBNORMAL, SUBNORMAL, 2},
+               {SUBNORMAL, LARGE, 1}, {SUBNORMAL, LARGEST, 0}, {0, 0, 0}};
+  for (int i = 0; i < 2 * 6 * 8; i++) {
+    bool is_f32 = i % 2 == 0;
+    int bits = i / 12;
+    product p =
+        make(is_f32 ? INDIM_F32 : INDIM_F64, 1 + bits / 4, 33, 46, 50, (bits & 1) != 0, (bits & 2) != 0, bits, false);
+    void *lhs = filled(&p, p.lhs_count, 1);
+    void *rhs = filled(&p, p.rhs_count, 1000);
+    void *out = filled(&p, p.out_count, 5);
+    REQUIRE(lhs != NULL && rhs != NULL && out != NULL);
+    const double factors[] = {is_f32 ? 0x1p-145 : 0x1p-1070, 1, is_f32 ? 0x1p60 : 0x1p480, is_f32 ? 0x1p110 : 0x1p960};
+    int c = i / 2 % 6;
+    multiply_rows(&p, lhs, rhs, factors[cases[c].lhs + 1], factors[cases[c].rhs + 1]);
+    check_scaled(&p, cases[c].copies, lhs, rhs, out);
+    indim_aligned_malloc = no_memory;
+    CHECK(indim_matmul_run(&(indim_blas){0}, NULL, NULL, &p.sizes, out, lhs, rhs));
+    indim_aligned_malloc = malloc;
+    set(&p, rhs, 0, (double)INFINITY);
+    set(&p, lhs, 0, 1);
+    CHECK(indim_matmul_run(&(indim_blas){0}, NULL, NULL, &p.sizes, out, lhs, rhs));
+    CHECK(isinf(get(&p, out, 0)));
+    free(lhs);
+    free(rhs);
+    free(out);
+  }
+  for (int bits = 0; bits < 4; bits++) {
+    product p = own_transpose(INDIM_F32, 2, 40, 70, bits);
+    float *side = filled(&p, p.lhs_count, 1);
+    void *out = filled(&p, p.out_count, 5);
+    REQUIRE(side != NULL && out != NULL);
+    for (int64_t k = 0; k < p.sizes.k; k++) {
+      side[k * p.sizes.lhs_k] = k == 0 ? 0x1p-140F : 0;
+    }
+    check_scaled(&p, 1, side, side, out);
+    free(side);
+    free(out);
+  }
 }
 
 static void check_symmetric(const indim_blas *blas, indim_pool *pool, const product *p) {
@@ -402,6 +487,7 @@ TEST(senseless_sizes_are_refused) {
   X(ours_at_borders)                             \
   X(packed)                                      \
   X(packed_without_memory)                       \
+  X(subnormal_numbers)                           \
   X(library)                                     \
   X(ours_symmetric)                              \
   X(ours_same_bits_for_any_number_of_threads)    \

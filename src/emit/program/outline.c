@@ -7,12 +7,20 @@
 #include "emit/program/program.h"
 #include "loop/target/cost.h"
 
+// The lanes of one call: those of many registers are computed some at a time, since code for all of them would be as many times as
+// long, with all its values on the stack.
+static int32_t lanes_of_call(const indim_generator *g, indim_type type, int32_t lanes) {
+  int32_t most = INDIM_COST_OUTLINED_REGISTERS * g->e.program->target.vector_bytes / indim_type_bytes(type);
+  bool has_halves = most > 0 && (most & (most - 1)) == 0 && (lanes & (lanes - 1)) == 0;
+  return has_halves && lanes > most ? most : lanes;
+}
+
 static int32_t find(const indim_generator *g, const indim_loop_node *node) {
-  const indim_loop_value *result = indim_emit_value(g, node->first_result);
   indim_type type = indim_emit_computed_type(g, node->first_result);
+  int32_t lanes = lanes_of_call(g, type, indim_emit_value(g, node->first_result)->lanes);
   for (int32_t i = 0; i < g->outlined_count; i++) {
     const indim_emit_outlined *o = &g->outlined[i];
-    if (o->op == node->u.op.op && o->type == type && o->lanes == result->lanes) {
+    if (o->op == node->u.op.op && o->type == type && o->lanes == lanes) {
       return i;
     }
   }
@@ -33,6 +41,11 @@ static bool is_function(const indim_generator *g, const indim_loop_node *node) {
   return node->kind == INDIM_NODE_ELEMENTWISE && indim_op_is_function(node->u.op.op) && !is_simple_power(g, node);
 }
 
+// How often a node calls the function.
+static int32_t calls_of(const indim_generator *g, const indim_loop_node *node, const indim_emit_outlined *o) {
+  return indim_emit_value(g, node->first_result)->lanes / o->lanes;
+}
+
 void indim_emit_find_outlined(indim_generator *g) {
   for (const indim_loop_node *node = g->e.program->body->first; node != NULL; node = indim_loop_next(node)) {
     if (!is_function(g, node)) {
@@ -41,12 +54,12 @@ void indim_emit_find_outlined(indim_generator *g) {
     int32_t i = find(g, node);
     if (i < 0 && g->outlined_count < INDIM_EMIT_OUTLINED) {
       i = g->outlined_count++;
-      g->outlined[i] = (indim_emit_outlined){.op = node->u.op.op,
-                                             .type = indim_emit_computed_type(g, node->first_result),
-                                             .lanes = indim_emit_value(g, node->first_result)->lanes};
+      indim_type type = indim_emit_computed_type(g, node->first_result);
+      int32_t lanes = lanes_of_call(g, type, indim_emit_value(g, node->first_result)->lanes);
+      g->outlined[i] = (indim_emit_outlined){.op = node->u.op.op, .type = type, .lanes = lanes};
     }
     if (i >= 0) {
-      g->outlined[i].total++;
+      g->outlined[i].total += calls_of(g, node, &g->outlined[i]);
     }
   }
 }
@@ -60,7 +73,7 @@ static void count_body(indim_generator *g, const indim_loop_body *body) {
   for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
     int32_t i = is_function(g, node) ? find(g, node) : -1;
     if (i >= 0) {
-      g->outlined[i].count++;
+      g->outlined[i].count += calls_of(g, node, &g->outlined[i]);
     }
   }
 }
@@ -105,7 +118,7 @@ static void build_return(indim_generator *g, indim_status status, indim_type typ
 
 // Emits the outlined function.
 static indim_status make_function(indim_generator *g, const indim_loop_node *node, const indim_type *types,
-                                  LLVMTypeRef part, LLVMValueRef function) {
+                                  LLVMTypeRef part, int32_t lanes, LLVMValueRef function) {
   indim_type type = indim_emit_computed_type(g, node->first_result);
   int32_t part_count = indim_type_is_complex(type) ? 2 : 1;
   LLVMBasicBlockRef here = LLVMGetInsertBlock(g->e.builder);
@@ -120,13 +133,35 @@ static indim_status make_function(indim_generator *g, const indim_loop_node *nod
   for (int32_t k = 0; k < node->arg_count * part_count; k++) {
     args[k / part_count].part[k % part_count] = LLVMGetParam(function, (unsigned)k);
   }
-  indim_status status = indim_emit_scalar(&g->e, &node->u.op, type, indim_emit_value(g, node->first_result)->lanes,
-                                          node->arg_count, types, args, &result);
+  indim_status status = indim_emit_scalar(&g->e, &node->u.op, type, lanes, node->arg_count, types, args, &result);
   build_return(g, status, type, part, &result);
   g->e.function = outer;
   LLVMPositionBuilderAtEnd(g->e.builder, here);
   indim_emit_lines_go_on(g);
   return status;
+}
+
+static LLVMValueRef lanes_from(indim_generator *g, LLVMValueRef value, int32_t first, int32_t lanes) {
+  int32_t map[INDIM_EMIT_MAX_LANES];
+  for (int32_t k = 0; k < lanes; k++) {
+    map[k] = first + k;
+  }
+  return indim_emit_shuffle(g, value, NULL, lanes, map);
+}
+
+// The parts of one number of lanes each, a power of two of them, one behind the other.
+static LLVMValueRef all_lanes(indim_generator *g, const indim_reg *parts, int32_t count, int part) {
+  if (count == 1) {
+    return parts->part[part];
+  }
+  LLVMValueRef low = all_lanes(g, parts, count / 2, part);
+  LLVMValueRef high = all_lanes(g, parts + count / 2, count / 2, part);
+  int32_t map[INDIM_EMIT_MAX_LANES];
+  int32_t lanes = 2 * (int32_t)LLVMGetVectorSize(LLVMTypeOf(low));
+  for (int32_t k = 0; k < lanes; k++) {
+    map[k] = k;
+  }
+  return indim_emit_shuffle(g, low, high, lanes, map);
 }
 
 indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_node *node, const indim_type *types,
@@ -144,25 +179,29 @@ indim_status indim_emit_outlined_scalar(indim_generator *g, const indim_loop_nod
   if (i < 0 || !is_worth_it(g, &g->outlined[i], node->body)) {
     return INDIM_OK;
   }
-  LLVMBuilderRef b = g->e.builder;
+  int32_t calls = calls_of(g, node, &g->outlined[i]);
   LLVMTypeRef part = LLVMTypeOf(args[0].part[0]);
+  part = calls == 1 ? part : LLVMVectorType(LLVMGetElementType(part), (unsigned)g->outlined[i].lanes);
   LLVMTypeRef parameters[4] = {part, part, part, part};
-  LLVMValueRef values[4];
-  unsigned count = 0;
-  for (int32_t k = 0; k < node->arg_count; k++) {
-    values[count++] = args[k].part[0];
-    if (is_complex) {
-      values[count++] = args[k].part[1];
-    }
-  }
+  unsigned count = (unsigned)(node->arg_count * (is_complex ? 2 : 1));
   LLVMTypeRef function_type = LLVMFunctionType(result_type(g, computed, part), parameters, count, 0);
   if (g->outlined[i].function == NULL) {
     g->outlined[i].function = LLVMAddFunction(g->e.module, "function", function_type);
-    INDIM_TRY(make_function(g, node, types, part, g->outlined[i].function));
+    INDIM_TRY(make_function(g, node, types, part, g->outlined[i].lanes, g->outlined[i].function));
   }
-  LLVMValueRef result = LLVMBuildCall2(b, function_type, g->outlined[i].function, values, count, "");
-  out->part[0] = is_complex ? LLVMBuildExtractValue(b, result, 0, "") : result;
-  out->part[1] = is_complex ? LLVMBuildExtractValue(b, result, 1, "") : NULL;
+  indim_reg results[INDIM_EMIT_MAX_LANES];
+  for (int32_t c = 0; c < calls; c++) {
+    LLVMValueRef values[4];
+    for (unsigned k = 0; k < count; k++) {
+      LLVMValueRef value = is_complex ? args[k / 2].part[k % 2] : args[k].part[0];
+      values[k] = calls == 1 ? value : lanes_from(g, value, c * g->outlined[i].lanes, g->outlined[i].lanes);
+    }
+    LLVMValueRef result = LLVMBuildCall2(g->e.builder, function_type, g->outlined[i].function, values, count, "");
+    results[c].part[0] = is_complex ? LLVMBuildExtractValue(g->e.builder, result, 0, "") : result;
+    results[c].part[1] = is_complex ? LLVMBuildExtractValue(g->e.builder, result, 1, "") : NULL;
+  }
+  out->part[0] = all_lanes(g, results, calls, 0);
+  out->part[1] = is_complex ? all_lanes(g, results, calls, 1) : NULL;
   *out_done = true;
   return INDIM_OK;
 }

@@ -1,0 +1,265 @@
+// Products with subnormal numbers. A multiplication that meets one takes many x86 processors some hundred cycles, and a matrix of
+// weights that fall off (a blur, a kernel of distances) has one in every row: the product takes fifty times as long. So a side in
+// which there are some is copied, times a power of two that makes them normal; the sums are the same, times that power, and are
+// divided by it at the end. Nothing is rounded otherwise but what would be subnormal itself.
+#include <math.h>
+#include <string.h>
+
+#include "host/matmul.h"
+#include "run/aligned_memory.h"
+#include "run/matmul.h"
+
+#if defined(__x86_64__)
+
+enum {
+  SAMPLE = 16,            // every so manieth row of a matrix is looked at: two or three hundredths of a product's time
+  LEAST_SIDE = 16,        // of a product that is worth a look
+  MOST_BYTES = 256 << 20  // of a copy
+};
+
+// One side: a batch of matrices of |rows| contiguous rows of |length| elements.
+typedef struct side {
+  const char *from;
+  int64_t rows, length, row, batch;  // strides in elements
+  bool is_scaled;
+} side;
+
+static side side_of(const indim_host_matmul *s, bool is_left, const void *from) {
+  int64_t free_stride = is_left ? s->lhs_m : s->rhs_n;
+  int64_t sum_stride = is_left ? s->lhs_k : s->rhs_k;
+  int64_t free_size = is_left ? s->m : s->n;
+  bool along_sum = sum_stride == 1;
+  return (side){.from = from,
+                .rows = along_sum ? free_size : s->k,
+                .length = along_sum ? s->k : free_size,
+                .row = along_sum ? free_stride : sum_stride,
+                .batch = is_left ? s->lhs_batch : s->rhs_batch};
+}
+
+// Whether elements with such bits are subnormal, in as few operations as any processor has: without the sign and less 1, they are the
+// smallest numbers.
+typedef uint32_t bits_f32 __attribute__((vector_size(16)));
+#define IS_SMALL_f32(bits) (((bits_f32)bits << 1) - 1 < (1U << 24) - 1)
+#define IS_SMALL_f64(bits) (((bits & INT64_C(0x7ff0000000000000)) == 0) & (bits << 1 != 0))
+
+// Functions of |LANES| elements at a time and then of single ones. EXPONENT: the bits of an exponent; DIGITS: of the significand;
+// LEAST: 2^-LEAST is the smallest subnormal number. An element is made of the bits of another without meeting it.
+#define DEFINE_FUNCTIONS(type, REAL, WORD, EXPONENT, DIGITS, LEAST)                                               \
+  typedef REAL reals_##type __attribute__((vector_size(16)));                                                     \
+  typedef WORD words_##type __attribute__((vector_size(16)));                                                     \
+  enum { LANES_##type = sizeof(words_##type) / sizeof(WORD) };                                                    \
+                                                                                                                  \
+  /* The bits of the last elements of a row, with zeros behind them. */                                           \
+  static inline words_##type load_##type(const REAL *from, int64_t count) {                                       \
+    words_##type bits = {0};                                                                                      \
+    if (count >= LANES_##type) {                                                                                  \
+      memcpy(&bits, from, sizeof bits);                                                                           \
+    } else {                                                                                                      \
+      memcpy(&bits, from, (size_t)count * sizeof(REAL));                                                          \
+    }                                                                                                             \
+    return bits;                                                                                                  \
+  }                                                                                                               \
+                                                                                                                  \
+  static bool has_subnormals_##type(const side *s, int64_t batch) {                                               \
+    words_##type found = {0};                                                                                     \
+    for (int64_t b = 0; b < batch; b++) {                                                                         \
+      for (int64_t i = b % SAMPLE; i < s->rows; i += SAMPLE) {                                                    \
+        const REAL *row = (const REAL *)s->from + b * s->batch + i * s->row;                                      \
+        for (int64_t j = 0; j + LANES_##type <= s->length; j += LANES_##type) {                                   \
+          words_##type bits = load_##type(row + j, LANES_##type);                                                 \
+          found |= IS_SMALL_##type(bits);                                                                         \
+        }                                                                                                         \
+      }                                                                                                           \
+    }                                                                                                             \
+    WORD any = 0;                                                                                                 \
+    for (int i = 0; i < LANES_##type; i++) {                                                                      \
+      any |= found[i];                                                                                            \
+    }                                                                                                             \
+    return any != 0;                                                                                              \
+  }                                                                                                               \
+                                                                                                                  \
+  /* Of the greatest magnitude, as in frexp; more than any number's where there is an infinity or a NaN. */       \
+  static int exponent_##type(const side *s, int64_t batch) {                                                      \
+    words_##type most = {0};                                                                                      \
+    for (int64_t b = 0; b < batch; b++) {                                                                         \
+      for (int64_t i = 0; i < s->rows; i++) {                                                                     \
+        const REAL *row = (const REAL *)s->from + b * s->batch + i * s->row;                                      \
+        for (int64_t j = 0; j < s->length; j += LANES_##type) {                                                   \
+          words_##type bits = load_##type(row + j, s->length - j) & (EXPONENT);                                   \
+          words_##type more = bits > most;                                                                        \
+          most = (bits & more) | (most & ~more);                                                                  \
+        }                                                                                                         \
+      }                                                                                                           \
+    }                                                                                                             \
+    WORD all = 0;                                                                                                 \
+    for (int i = 0; i < LANES_##type; i++) {                                                                      \
+      all = most[i] > all ? most[i] : all;                                                                        \
+    }                                                                                                             \
+    return (int)(all >> (DIGITS)) - ((LEAST) - (DIGITS)) + 1;                                                     \
+  }                                                                                                               \
+                                                                                                                  \
+  /* The significand of a subnormal number, as an integer, is that of a number of another exponent, less that. */ \
+  static void scale_##type(const side *s, int64_t batch, int power, void *copy) {                                 \
+    const WORD digits = ((WORD)1 << (DIGITS)) - 1;                                                                \
+    const REAL whole = (REAL)ldexp(1, DIGITS);                                                                    \
+    const REAL factor = (REAL)ldexp(1, power);                                                                    \
+    const REAL unit = (REAL)ldexp(1, power - (LEAST));                                                            \
+    WORD whole_bits = 0;                                                                                          \
+    memcpy(&whole_bits, &whole, sizeof whole);                                                                    \
+    REAL *to = copy;                                                                                              \
+    for (int64_t b = 0; b < batch; b++) {                                                                         \
+      for (int64_t i = 0; i < s->rows; i++, to += s->length) {                                                    \
+        const REAL *row = (const REAL *)s->from + b * s->batch + i * s->row;                                      \
+        for (int64_t j = 0; j < s->length; j += LANES_##type) {                                                   \
+          int64_t count = s->length - j < LANES_##type ? s->length - j : LANES_##type;                            \
+          words_##type bits = load_##type(row + j, count);                                                        \
+          words_##type is_small = (bits & (EXPONENT)) == 0;                                                       \
+          words_##type sign = bits & ~(digits | (EXPONENT));                                                      \
+          reals_##type small = (reals_##type)((bits & digits) | whole_bits) - whole;                              \
+          small *= unit;                                                                                          \
+          reals_##type large = (reals_##type)(bits & ~is_small) * factor;                                         \
+          words_##type scaled = ((words_##type)small & is_small) | ((words_##type)large & ~is_small) | sign;      \
+          if (count == LANES_##type) {                                                                            \
+            memcpy(to + j, &scaled, sizeof scaled);                                                               \
+          } else {                                                                                                \
+            memcpy(to + j, &scaled, (size_t)count * sizeof(REAL));                                                \
+          }                                                                                                       \
+        }                                                                                                         \
+      }                                                                                                           \
+    }                                                                                                             \
+  }                                                                                                               \
+                                                                                                                  \
+  static void unscale_##type(const indim_host_matmul *s, int power, void *out) {                                  \
+    REAL factor = (REAL)ldexp(1, -power);                                                                         \
+    for (int64_t i = 0; i < s->batch * s->m; i++) {                                                               \
+      REAL *row = (REAL *)out + i / s->m * s->out_batch + i % s->m * s->out_m;                                    \
+      for (int64_t j = 0; j < s->n; j++) {                                                                        \
+        row[j] *= factor;                                                                                         \
+      }                                                                                                           \
+    }                                                                                                             \
+  }
+DEFINE_FUNCTIONS(f32, float, int32_t, INT32_C(0x7f800000), 23, 149)
+DEFINE_FUNCTIONS(f64, double, int64_t, INT64_C(0x7ff0000000000000), 52, 1074)
+#undef DEFINE_FUNCTIONS
+
+static bool has_subnormals(const indim_host_matmul *s, const side *of) {
+  return s->type == INDIM_F32 ? has_subnormals_f32(of, s->batch) : has_subnormals_f64(of, s->batch);
+}
+
+static int exponent_of(const indim_host_matmul *s, const side *of) {
+  return s->type == INDIM_F32 ? exponent_f32(of, s->batch) : exponent_f64(of, s->batch);
+}
+
+// The power of two that makes subnormals of either side normal and leaves products of theirs as far from the smallest numbers as the
+// sums' distance from the largest ones allows; 0 where that is too little, or not all elements are finite.
+static int power_of(const indim_host_matmul *s, const side *lhs, const side *rhs) {
+  enum { MOST_F32 = 64, LEAST_F32 = 24, LARGEST_F32 = 127, MOST_F64 = 256, LEAST_F64 = 53, LARGEST_F64 = 1023 };
+  bool is_f32 = s->type == INDIM_F32;
+  int largest = is_f32 ? LARGEST_F32 : LARGEST_F64;
+  int left = exponent_of(s, lhs);
+  int right = exponent_of(s, rhs);
+  int steps = 0;
+  (void)frexp((double)s->k, &steps);
+  int room = (largest - (left + right + steps)) / ((lhs->is_scaled ? 1 : 0) + (rhs->is_scaled ? 1 : 0));
+  int own = largest - (lhs->is_scaled && (left > right || !rhs->is_scaled) ? left : right);
+  int power = is_f32 ? MOST_F32 : MOST_F64;
+  power = power < room ? power : room;
+  power = power < own ? power : own;
+  return left <= largest + 1 && right <= largest + 1 && power >= (is_f32 ? LEAST_F32 : LEAST_F64) ? power : 0;
+}
+
+// A copy of the side times the power; |*s| says how it lies. NULL: there is no memory for it.
+static void *copy_scaled(indim_host_matmul *s, bool is_left, const side *from, int power) {
+  int64_t elements = s->batch * from->rows * from->length;
+  int64_t bytes = elements * indim_type_bytes((indim_type)s->type);
+  void *copy = indim_aligned_alloc(bytes);
+  if (copy == NULL) {
+    return NULL;
+  }
+  if (s->type == INDIM_F32) {
+    scale_f32(from, s->batch, power, copy);
+  } else {
+    scale_f64(from, s->batch, power, copy);
+  }
+  bool along_sum = (is_left ? s->lhs_k : s->rhs_k) == 1;
+  *(is_left ? &s->lhs_batch : &s->rhs_batch) = from->rows * from->length;
+  *(is_left ? &s->lhs_m : &s->rhs_n) = along_sum ? from->length : 1;
+  *(is_left ? &s->lhs_k : &s->rhs_k) = along_sum ? 1 : from->length;
+  return copy;
+}
+
+static bool is_small_enough(const indim_host_matmul *s, const side *of) {
+  double bytes = (double)s->batch * (double)of->rows * (double)of->length * indim_type_bytes((indim_type)s->type);
+  return bytes <= MOST_BYTES;
+}
+
+bool indim_matmul_scale(indim_matmul_scaled *scaled, const indim_host_matmul *sizes, const void *lhs, const void *rhs) {
+  const indim_host_matmul *s = sizes;
+  *scaled = (indim_matmul_scaled){.sizes = *s, .lhs = lhs, .rhs = rhs};
+  bool is_float = (s->type == INDIM_F32 || s->type == INDIM_F64) && indim_matmul_lhs_type(s) == s->type;
+  if (!is_float || s->accumulate != 0 || s->m < LEAST_SIDE || s->n < LEAST_SIDE || s->k < LEAST_SIDE) {
+    return false;
+  }
+  side left = side_of(s, true, lhs);
+  side right = side_of(s, false, rhs);
+  bool is_same = s->is_symmetric != 0;
+  left.is_scaled = has_subnormals(s, &left);
+  right.is_scaled = is_same ? left.is_scaled : has_subnormals(s, &right);
+  if ((!left.is_scaled && !right.is_scaled) || !is_small_enough(s, &left) || !is_small_enough(s, &right)) {
+    return false;
+  }
+  int power = power_of(s, &left, &right);
+  if (power == 0) {
+    return false;
+  }
+  void *copies[2] = {NULL, NULL};
+  bool has_memory = true;
+  if (left.is_scaled) {
+    copies[0] = copy_scaled(&scaled->sizes, true, &left, power);
+    has_memory = copies[0] != NULL;
+  }
+  if (right.is_scaled && is_same) {
+    scaled->sizes.rhs_batch = scaled->sizes.lhs_batch;
+    scaled->sizes.rhs_k = scaled->sizes.lhs_k;
+    scaled->sizes.rhs_n = scaled->sizes.lhs_m;
+  } else if (right.is_scaled && has_memory) {
+    copies[1] = copy_scaled(&scaled->sizes, false, &right, power);
+    has_memory = copies[1] != NULL;
+  }
+  memcpy(scaled->copies, copies, sizeof copies);
+  if (!has_memory) {
+    indim_matmul_scaled_free(scaled);
+    return false;
+  }
+  scaled->power = power * ((left.is_scaled ? 1 : 0) + (right.is_scaled ? 1 : 0));
+  scaled->lhs = left.is_scaled ? copies[0] : lhs;
+  scaled->rhs = !right.is_scaled ? rhs : is_same ? copies[0] : copies[1];
+  return true;
+}
+
+void indim_matmul_unscale(const indim_matmul_scaled *scaled, void *out) {
+  if (scaled->sizes.type == INDIM_F32) {
+    unscale_f32(&scaled->sizes, scaled->power, out);
+  } else {
+    unscale_f64(&scaled->sizes, scaled->power, out);
+  }
+}
+
+#else
+
+bool indim_matmul_scale(indim_matmul_scaled *scaled, const indim_host_matmul *sizes, const void *lhs, const void *rhs) {
+  *scaled = (indim_matmul_scaled){.sizes = *sizes, .lhs = lhs, .rhs = rhs};
+  return false;
+}
+
+void indim_matmul_unscale(const indim_matmul_scaled *scaled, void *out) {
+  (void)scaled;
+  (void)out;
+}
+
+#endif
+
+void indim_matmul_scaled_free(indim_matmul_scaled *scaled) {
+  indim_aligned_free(scaled->copies[0]);
+  indim_aligned_free(scaled->copies[1]);
+}
