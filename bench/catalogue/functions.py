@@ -172,6 +172,7 @@ rows(
     ("tile", lambda a: jnp.tile(a, (3, 4)), f32(300, 300)),
     ("repeat", lambda a: jnp.repeat(a, 4, axis=1), f32(1000, 250)),
     ("pad_reflect", lambda a: jnp.pad(a, 5, mode="reflect"), square),
+    ("pad_edges_u8", lambda a: (jnp.pad(a, ((3, 5), (7, 1), (0, 0)), "symmetric"), jnp.pad(a, 3, "edge")), u8(301, 203, 3)),
     ("pad_wrap", lambda a: jnp.pad(a, 5, mode="wrap"), square),
     ("pad_constant", lambda a: jnp.pad(a, ((1, 2), (3, 4))), square),
     ("concatenate_0", lambda a, b: jnp.concatenate([a, b]), f32(333, 777), f32(333, 777)),

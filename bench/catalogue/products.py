@@ -68,3 +68,17 @@ row("products.rank_one_update", lambda c, a, b: c - jnp.einsum("i,j->ij", a, b),
 row("products.batch_outer_largest", lambda a, b: jnp.einsum("bi,bj->bij", a, b).max(0), f32(4096, 16), f32(4096, 32))
 row("products.outer_transposed", lambda a, b: jnp.einsum("xyi,xyj->ijxy", a, b), f32(64, 64, 3), f32(64, 64, 5))
 row("products.scale_columns", lambda d, x: jax.lax.dot_general(x, d, (((), ()), ((1,), (0,)))), f32(20_000), f32(16, 20_000))
+row("products.gram_centred", lambda x: (x - x.mean(0)).T @ (x - x.mean(0)), f32(2000, 64))
+row("products.three_heads", lambda x, p, *w: [(x + p) @ v for v in w], f32(256, 512), f32(256, 512), *[f32(512, 64)] * 3)
+row("products.every_second", lambda x, w: x[:, ::2] @ w.T, f32(32, 2048), f32(1024, 1024))
+row("products.scaled_heads", lambda q, k: jnp.einsum("bthd,bshd->bhts", q * 0.125, k), f32(2, 256, 8, 64), f32(2, 256, 8, 64))
+
+
+def blur(x):
+    """Weights that fall off to subnormal numbers, and to zero."""
+    distance = jnp.arange(256)[:, None] - jnp.arange(256)
+    weights = jax.nn.softmax(-0.5 * (distance / 2.0) ** 2, axis=1)
+    return weights @ x @ weights.T
+
+
+row("products.blur", blur, f32(256, 256))

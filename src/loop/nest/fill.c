@@ -402,13 +402,34 @@ static bool is_lane_by_lane(const indim_nest *nest, const indim_access *access) 
   return access->item == NULL || !nest->l->target->has_gather;
 }
 
-// A vector that is moved lane by lane is long code and hides the loop around it: several of them one after the other take as many
-// times as long to generate, and gain nothing.
-static void limit_unroll(indim_nest *nest) {
-  int32_t moved = 0;
-  for (int32_t i = 0; i < nest->list->count && nest->vector_dim >= 0 && !nest->transposes; i++) {
-    moved += is_lane_by_lane(nest, &nest->list->accesses[i]);
+// Whether no element of |item| is computed, but taken from elsewhere.
+static bool only_moves(const indim_flow_item *item, int depth) {
+  enum { FAR_ENOUGH = 12 };
+  bool is = depth < FAR_ENOUGH && item->kind == INDIM_FLOW_OP &&
+            (indim_op_moves(item->instr->op) || item->instr->op == INDIM_OP_CONSTANT);
+  for (int32_t k = 0; k < item->operand_count && is; k++) {
+    const indim_flow_item *operand = item->operands[k];
+    is = operand->placement != INDIM_PLACEMENT_INLINE || only_moves(operand, depth + 1);
   }
+  return is;
+}
+
+// A vector that is moved lane by lane is long code and hides the loop around it: several of them one after the other take as many
+// times as long to generate, and gain nothing; nor does one of more lanes than the narrowest registers have, which such stores take
+// apart, if it is only moved.
+static void limit_moved(indim_nest *nest, bool only_moves) {
+  enum { NARROWEST = 16 };
+  int32_t moved = 0;
+  bool is_stored = false;
+  for (int32_t i = 0; i < nest->list->count && nest->vector_dim >= 0 && !nest->transposes; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    bool is_moved = is_lane_by_lane(nest, access);
+    moved += is_moved;
+    is_stored = is_stored || (is_moved && access->item == NULL);
+  }
+  int32_t lanes = NARROWEST / nest->list->widest;
+  bool is_long = is_stored && only_moves && nest->cost <= INDIM_COST_MANY_COPIES && lanes > 0 && nest->lanes > lanes;
+  nest->lanes = is_long ? lanes : nest->lanes;
   int32_t most = moved == 0 ? nest->unroll : moved == 1 ? 2 : 1;
   nest->unroll = nest->unroll < most ? nest->unroll : most;
 }
@@ -468,7 +489,7 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     prefer_interleaved(&nest);
     nest.stacked = stacked_dim(&nest, &f) + 1;
     fill_lanes(&nest);
-    limit_unroll(&nest);
+    limit_moved(&nest, is_copy || only_moves(item, 0));
     bool is_wide = nest.stacked > 0 && nest.sizes[nest.stacked - 1] > 2;  // a body has as many vectors
     nest.unroll = is_wide ? 1 : nest.unroll;
     match_unroll(&nest, item);
