@@ -405,9 +405,9 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
   indim_matmul_scaled scaled;
   bool is_scaled = indim_matmul_scale(&scaled, s, lhs, rhs);
   run_valid(blas, parallel, parallel_user, &scaled.sizes, out, scaled.lhs, scaled.rhs);
-  if (is_scaled) {
-    indim_matmul_unscale(&scaled, out);
-    indim_matmul_scaled_free(&scaled);
+  if (is_scaled && !indim_matmul_unscale(&scaled, out)) {
+    run_valid(blas, parallel, parallel_user, s, out, lhs, rhs);
   }
+  indim_matmul_scaled_free(&scaled);
   return true;
 }

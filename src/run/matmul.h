@@ -70,9 +70,10 @@ typedef struct indim_matmul_scaled {
   int power;
 } indim_matmul_scaled;
 
-// False, and nothing to be freed, if there are none, the processor does not mind, they cannot be scaled, or there is no memory.
+// False, and nothing to be freed, if there are none, the processor does not mind, or there is no memory.
 bool indim_matmul_scale(indim_matmul_scaled *scaled, const indim_host_matmul *sizes, const void *lhs, const void *rhs);
-void indim_matmul_unscale(const indim_matmul_scaled *scaled, void *out);
+// False if a sum is not finite: the product has to be computed from the sides themselves.
+bool indim_matmul_unscale(const indim_matmul_scaled *scaled, void *out);
 void indim_matmul_scaled_free(indim_matmul_scaled *scaled);
 
 // The same of narrow elements, each S8, U8 or S16: sums modulo 2^32. Of each side one of the strides is 1.

@@ -1,7 +1,8 @@
 // Products with subnormal numbers. A multiplication that meets one takes many x86 processors some hundred cycles, and a matrix of
 // weights that fall off (a blur, a kernel of distances) has one in every row: the product takes fifty times as long. So a side in
 // which there are some is copied, times a power of two that makes them normal; the sums are the same, times that power, and are
-// divided by it at the end. Nothing is rounded otherwise but what would be subnormal itself.
+// divided by it at the end. Nothing is rounded otherwise but what would be subnormal itself. A sum that becomes too large is infinite
+// or NaN at the end, and the product is computed without powers then.
 #include <math.h>
 #include <string.h>
 
@@ -12,9 +13,15 @@
 #if defined(__x86_64__)
 
 enum {
-  SAMPLE = 16,            // every so manieth row of a matrix is looked at: two or three hundredths of a product's time
-  LEAST_SIDE = 16,        // of a product that is worth a look
-  MOST_BYTES = 256 << 20  // of a copy
+  SAMPLE = 16,             // every so manieth row of a matrix is looked at: two or three hundredths of a product's time
+  LEAST_SIDE = 16,         // of a product that is worth a look
+  MOST_BYTES = 256 << 20,  // of a copy
+  // Powers of two that subnormal numbers are multiplied by: products with the other side's are normal then, as long as these are not
+  // as small, too, and sums are not as large as the inverse.
+  POWER_F32 = 64,
+  POWER_BOTH_F32 = 48,
+  POWER_F64 = 256,
+  POWER_BOTH_F64 = 192
 };
 
 // One side: a batch of matrices of |rows| contiguous rows of |length| elements.
@@ -60,6 +67,14 @@ typedef uint32_t bits_f32 __attribute__((vector_size(16)));
     return bits;                                                                                                  \
   }                                                                                                               \
                                                                                                                   \
+  static inline void store_##type(REAL *to, int64_t count, words_##type bits) {                                   \
+    if (count >= LANES_##type) {                                                                                  \
+      memcpy(to, &bits, sizeof bits);                                                                             \
+    } else {                                                                                                      \
+      memcpy(to, &bits, (size_t)count * sizeof(REAL));                                                            \
+    }                                                                                                             \
+  }                                                                                                               \
+                                                                                                                  \
   static bool has_subnormals_##type(const side *s, int64_t batch) {                                               \
     words_##type found = {0};                                                                                     \
     for (int64_t b = 0; b < batch; b++) {                                                                         \
@@ -76,26 +91,6 @@ typedef uint32_t bits_f32 __attribute__((vector_size(16)));
       any |= found[i];                                                                                            \
     }                                                                                                             \
     return any != 0;                                                                                              \
-  }                                                                                                               \
-                                                                                                                  \
-  /* Of the greatest magnitude, as in frexp; more than any number's where there is an infinity or a NaN. */       \
-  static int exponent_##type(const side *s, int64_t batch) {                                                      \
-    words_##type most = {0};                                                                                      \
-    for (int64_t b = 0; b < batch; b++) {                                                                         \
-      for (int64_t i = 0; i < s->rows; i++) {                                                                     \
-        const REAL *row = (const REAL *)s->from + b * s->batch + i * s->row;                                      \
-        for (int64_t j = 0; j < s->length; j += LANES_##type) {                                                   \
-          words_##type bits = load_##type(row + j, s->length - j) & (EXPONENT);                                   \
-          words_##type more = bits > most;                                                                        \
-          most = (bits & more) | (most & ~more);                                                                  \
-        }                                                                                                         \
-      }                                                                                                           \
-    }                                                                                                             \
-    WORD all = 0;                                                                                                 \
-    for (int i = 0; i < LANES_##type; i++) {                                                                      \
-      all = most[i] > all ? most[i] : all;                                                                        \
-    }                                                                                                             \
-    return (int)(all >> (DIGITS)) - ((LEAST) - (DIGITS)) + 1;                                                     \
   }                                                                                                               \
                                                                                                                   \
   /* The significand of a subnormal number, as an integer, is that of a number of another exponent, less that. */ \
@@ -129,14 +124,22 @@ typedef uint32_t bits_f32 __attribute__((vector_size(16)));
     }                                                                                                             \
   }                                                                                                               \
                                                                                                                   \
-  static void unscale_##type(const indim_host_matmul *s, int power, void *out) {                                  \
-    REAL factor = (REAL)ldexp(1, -power);                                                                         \
+  static bool unscale_##type(const indim_host_matmul *s, int power, void *out) {                                  \
+    const REAL factor = (REAL)ldexp(1, -power);                                                                   \
+    words_##type endless = {0};                                                                                   \
     for (int64_t i = 0; i < s->batch * s->m; i++) {                                                               \
       REAL *row = (REAL *)out + i / s->m * s->out_batch + i % s->m * s->out_m;                                    \
-      for (int64_t j = 0; j < s->n; j++) {                                                                        \
-        row[j] *= factor;                                                                                         \
+      for (int64_t j = 0; j < s->n; j += LANES_##type) {                                                          \
+        words_##type bits = load_##type(row + j, s->n - j);                                                       \
+        endless |= (bits & (EXPONENT)) == (EXPONENT);                                                             \
+        store_##type(row + j, s->n - j, (words_##type)((reals_##type)bits * factor));                             \
       }                                                                                                           \
     }                                                                                                             \
+    WORD any = 0;                                                                                                 \
+    for (int i = 0; i < LANES_##type; i++) {                                                                      \
+      any |= endless[i];                                                                                          \
+    }                                                                                                             \
+    return any == 0;                                                                                              \
   }
 DEFINE_FUNCTIONS(f32, float, int32_t, INT32_C(0x7f800000), 23, 149)
 DEFINE_FUNCTIONS(f64, double, int64_t, INT64_C(0x7ff0000000000000), 52, 1074)
@@ -144,28 +147,6 @@ DEFINE_FUNCTIONS(f64, double, int64_t, INT64_C(0x7ff0000000000000), 52, 1074)
 
 static bool has_subnormals(const indim_host_matmul *s, const side *of) {
   return s->type == INDIM_F32 ? has_subnormals_f32(of, s->batch) : has_subnormals_f64(of, s->batch);
-}
-
-static int exponent_of(const indim_host_matmul *s, const side *of) {
-  return s->type == INDIM_F32 ? exponent_f32(of, s->batch) : exponent_f64(of, s->batch);
-}
-
-// The power of two that makes subnormals of either side normal and leaves products of theirs as far from the smallest numbers as the
-// sums' distance from the largest ones allows; 0 where that is too little, or not all elements are finite.
-static int power_of(const indim_host_matmul *s, const side *lhs, const side *rhs) {
-  enum { MOST_F32 = 64, LEAST_F32 = 24, LARGEST_F32 = 127, MOST_F64 = 256, LEAST_F64 = 53, LARGEST_F64 = 1023 };
-  bool is_f32 = s->type == INDIM_F32;
-  int largest = is_f32 ? LARGEST_F32 : LARGEST_F64;
-  int left = exponent_of(s, lhs);
-  int right = exponent_of(s, rhs);
-  int steps = 0;
-  (void)frexp((double)s->k, &steps);
-  int room = (largest - (left + right + steps)) / ((lhs->is_scaled ? 1 : 0) + (rhs->is_scaled ? 1 : 0));
-  int own = largest - (lhs->is_scaled && (left > right || !rhs->is_scaled) ? left : right);
-  int power = is_f32 ? MOST_F32 : MOST_F64;
-  power = power < room ? power : room;
-  power = power < own ? power : own;
-  return left <= largest + 1 && right <= largest + 1 && power >= (is_f32 ? LEAST_F32 : LEAST_F64) ? power : 0;
 }
 
 // A copy of the side times the power; |*s| says how it lies. NULL: there is no memory for it.
@@ -208,10 +189,8 @@ bool indim_matmul_scale(indim_matmul_scaled *scaled, const indim_host_matmul *si
   if ((!left.is_scaled && !right.is_scaled) || !is_small_enough(s, &left) || !is_small_enough(s, &right)) {
     return false;
   }
-  int power = power_of(s, &left, &right);
-  if (power == 0) {
-    return false;
-  }
+  bool are_both = left.is_scaled && right.is_scaled;
+  int power = s->type == INDIM_F32 ? (are_both ? POWER_BOTH_F32 : POWER_F32) : (are_both ? POWER_BOTH_F64 : POWER_F64);
   void *copies[2] = {NULL, NULL};
   bool has_memory = true;
   if (left.is_scaled) {
@@ -229,20 +208,18 @@ bool indim_matmul_scale(indim_matmul_scaled *scaled, const indim_host_matmul *si
   memcpy(scaled->copies, copies, sizeof copies);
   if (!has_memory) {
     indim_matmul_scaled_free(scaled);
+    *scaled = (indim_matmul_scaled){.sizes = *s, .lhs = lhs, .rhs = rhs};
     return false;
   }
-  scaled->power = power * ((left.is_scaled ? 1 : 0) + (right.is_scaled ? 1 : 0));
+  scaled->power = are_both ? 2 * power : power;
   scaled->lhs = left.is_scaled ? copies[0] : lhs;
   scaled->rhs = !right.is_scaled ? rhs : is_same ? copies[0] : copies[1];
   return true;
 }
 
-void indim_matmul_unscale(const indim_matmul_scaled *scaled, void *out) {
-  if (scaled->sizes.type == INDIM_F32) {
-    unscale_f32(&scaled->sizes, scaled->power, out);
-  } else {
-    unscale_f64(&scaled->sizes, scaled->power, out);
-  }
+bool indim_matmul_unscale(const indim_matmul_scaled *scaled, void *out) {
+  return scaled->sizes.type == INDIM_F32 ? unscale_f32(&scaled->sizes, scaled->power, out)
+                                         : unscale_f64(&scaled->sizes, scaled->power, out);
 }
 
 #else
@@ -252,9 +229,10 @@ bool indim_matmul_scale(indim_matmul_scaled *scaled, const indim_host_matmul *si
   return false;
 }
 
-void indim_matmul_unscale(const indim_matmul_scaled *scaled, void *out) {
+bool indim_matmul_unscale(const indim_matmul_scaled *scaled, void *out) {
   (void)scaled;
   (void)out;
+  return true;
 }
 
 #endif

@@ -230,6 +230,8 @@ static void *counted(size_t bytes) {
   return malloc(bytes);
 }
 
+static void *only_first(size_t bytes) { return asked++ == 0 ? malloc(bytes) : NULL; }
+
 // A product of which so many sides are copied, which is all that tells.
 static void check_scaled(const product *p, int copies, const void *lhs, const void *rhs, void *out) {
   void *before = filled(p, p->out_count, 5);
@@ -261,14 +263,14 @@ static void multiply_rows(const product *p, void *lhs, void *rhs, double lhs_fac
   }
 }
 
-// Rows of subnormal numbers, whose sums are exact, too: on either side, of which the other is normal, so large that only one of the
-// powers is left, or so large that there is none; without memory; and infinities.
+// Rows of subnormal numbers, whose sums are exact, too: on either side, of which the other is normal, large, or so large that scaled sums
+// overflow; without memory; and infinities.
 TEST(subnormal_numbers) {
   enum { SUBNORMAL = -1, LARGE = 1, LARGEST = 2 };
   static const struct {
     int lhs, rhs, copies;
   } cases[] = {{SUBNORMAL, 0, 1},     {0, SUBNORMAL, 1},       {SUBNORMAL, SUBNORMAL, 2},
-               {SUBNORMAL, LARGE, 1}, {SUBNORMAL, LARGEST, 0}, {0, 0, 0}};
+               {SUBNORMAL, LARGE, 1}, {SUBNORMAL, LARGEST, 1}, {0, 0, 0}};
   for (int i = 0; i < 2 * 6 * 8; i++) {
     bool is_f32 = i % 2 == 0;
     int bits = i / 12;
@@ -278,13 +280,20 @@ TEST(subnormal_numbers) {
     void *rhs = filled(&p, p.rhs_count, 1000);
     void *out = filled(&p, p.out_count, 5);
     REQUIRE(lhs != NULL && rhs != NULL && out != NULL);
-    const double factors[] = {is_f32 ? 0x1p-145 : 0x1p-1070, 1, is_f32 ? 0x1p60 : 0x1p480, is_f32 ? 0x1p110 : 0x1p960};
+    const double factors[] = {is_f32 ? 0x1p-145 : 0x1p-1070, 1, is_f32 ? 0x1p50 : 0x1p480, is_f32 ? 0x1p110 : 0x1p960};
     int c = i / 2 % 6;
     multiply_rows(&p, lhs, rhs, factors[cases[c].lhs + 1], factors[cases[c].rhs + 1]);
     check_scaled(&p, cases[c].copies, lhs, rhs, out);
-    indim_aligned_malloc = no_memory;
-    CHECK(indim_matmul_run(&(indim_blas){0}, NULL, NULL, &p.sizes, out, lhs, rhs));
-    indim_aligned_malloc = malloc;
+    for (int with = 0; with < 2; with++) {
+      void *again = filled(&p, p.out_count, 5);
+      REQUIRE(again != NULL);
+      asked = 0;
+      indim_aligned_malloc = with == 0 ? no_memory : only_first;
+      CHECK(indim_matmul_run(&(indim_blas){0}, NULL, NULL, &p.sizes, again, lhs, rhs));
+      indim_aligned_malloc = malloc;
+      CHECK(memcmp(again, out, (size_t)p.out_count * (is_f32 ? 4 : 8)) == 0);
+      free(again);
+    }
     set(&p, rhs, 0, (double)INFINITY);
     set(&p, lhs, 0, 1);
     CHECK(indim_matmul_run(&(indim_blas){0}, NULL, NULL, &p.sizes, out, lhs, rhs));
