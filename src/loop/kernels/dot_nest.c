@@ -37,6 +37,73 @@ static int32_t parts_of(const indim_product *p, int32_t dim, int64_t least, int6
   return 1;
 }
 
+static void accumulate(indim_product *p, indim_element_ctx *k, int32_t dim, indim_coord *index, int32_t rows,
+                       indim_value_id *sums);
+
+// Whether the loop along |dim| is the innermost one of a tile.
+static bool is_innermost(const indim_product *p, int32_t dim) {
+  int64_t copies = p->copies;
+  for (int32_t d = dim + 1; d < p->rank; d++) {
+    if (p->sizes[d] != 1 && d != p->vector_dim) {
+      if (!is_unrolled(p, d, copies)) {
+        return false;
+      }
+      copies *= p->sizes[d];
+    }
+  }
+  return true;
+}
+
+// Into how many sums each sum of a tile is split, so that a step need not wait for the one before: a few registers take the latency of
+// an addition for each step.
+static int32_t sets_of(const indim_product *p, int32_t lanes, int32_t sums, int64_t steps) {
+  enum { LEAST_STEPS = 8 };
+  int32_t bytes = lanes * indim_type_bytes(p->sum);
+  int32_t registers = sums * (bytes <= p->l->target->vector_bytes ? 1 : bytes / p->l->target->vector_bytes);
+  int32_t sets = 1;
+  while (sets * 2 * registers <= INDIM_COST_SUM_REGISTERS && steps >= (int64_t)LEAST_STEPS * 2 * sets &&
+         p->copies * 2 * sets <= INDIM_COST_PRODUCT_COPIES) {
+    sets *= 2;
+  }
+  return indim_type_is_complex(p->sum) ? 1 : sets;
+}
+
+// The loop along |dim| with |sets| of sums, each of every so manieth step.
+static void accumulate_sets(indim_product *p, indim_element_ctx *k, int32_t dim, indim_coord *index, int32_t rows,
+                            int32_t sets, indim_value_id *sums) {
+  indim_loop_builder *b = &p->l->b;
+  int32_t count = rows * p->columns;
+  int64_t copies = p->copies;
+  int64_t main = p->sizes[dim] / sets * sets;
+  indim_value_id all[INDIM_COST_SUM_REGISTERS];
+  indim_value_id in[INDIM_COST_SUM_REGISTERS];
+  memcpy(all, sums, (size_t)count * sizeof *sums);
+  for (int32_t i = count; i < sets * count; i++) {
+    all[i] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), k->lanes);
+  }
+  indim_value_id at =
+      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), sets, sets * count, all, in);
+  p->l->loop_depth++;
+  p->copies *= sets;
+  for (int32_t i = 0; i < sets; i++) {
+    index[dim] = (indim_coord){indim_loop_add_const(b, at, i), 0};
+    accumulate(p, k, dim + 1, index, rows, in + i * count);
+  }
+  p->copies = copies;
+  p->l->loop_depth--;
+  indim_loop_for_end(b, in, all);
+  for (int64_t i = main; i < p->sizes[dim]; i++) {
+    index[dim] = (indim_coord){indim_loop_index(b, i), 0};
+    accumulate(p, k, dim + 1, index, rows, all + i % sets * count);
+  }
+  for (int32_t half = sets / 2; half > 0; half /= 2) {
+    for (int32_t i = 0; i < half * count; i++) {
+      all[i] = indim_loop_binary(b, INDIM_OP_ADD, all[i], all[i + half * count]);
+    }
+  }
+  memcpy(sums, all, (size_t)count * sizeof *sums);
+}
+
 // Accumulates the sums of a tile of |rows| by p->columns over the contracted dimensions from |dim| on.
 static void accumulate(indim_product *p, indim_element_ctx *k, int32_t dim, indim_coord *index, int32_t rows,
                        indim_value_id *sums) {
@@ -71,6 +138,11 @@ static void accumulate(indim_product *p, indim_element_ctx *k, int32_t dim, indi
   }
   int64_t borders[INDIM_MAX_SPLIT_POINTS + 2];
   int32_t parts = parts_of(p, dim, INDIM_COST_UNROLLED_LOOP, borders);
+  int32_t sets = parts == 1 && is_innermost(p, dim) ? sets_of(p, k->lanes, rows * p->columns, p->sizes[dim]) : 1;
+  if (sets > 1) {
+    accumulate_sets(p, k, dim, index, rows, sets, sums);
+    return;
+  }
   for (int32_t i = 0; i < parts && !indim_lower_failed(p->l); i++) {
     indim_value_id in[INDIM_COST_PRODUCT_ROWS * INDIM_COST_PRODUCT_COLUMNS];
     indim_value_id at = indim_loop_for_begin(b, indim_loop_index(b, borders[i]), indim_loop_index(b, borders[i + 1]), 1,
@@ -207,7 +279,19 @@ static void free_lanes(indim_product *p, indim_element_ctx *k, indim_coord *inde
   }
 }
 
-// Adds what the steps from |low| to |high| give: whole vectors to |sums|, the others to |remainder|.
+// The vector with zeros behind it.
+static indim_value_id extend(indim_loop_builder *b, indim_type type, indim_value_id x, int32_t lanes, int32_t to) {
+  enum { MOST_LANES = 512 };
+  int32_t map[MOST_LANES];
+  indim_value_id values[] = {x, indim_loop_splat(b, indim_loop_const(b, type, 0, 0), lanes)};
+  for (int32_t k = 0; k < to && k < MOST_LANES; k++) {
+    map[k] = k < lanes ? k : lanes;
+  }
+  return indim_loop_shuffle(b, 2, values, to, map);
+}
+
+// Adds what the steps from |low| to |high| give: vectors to |sums|, single ones, and all where there are no whole vectors, to
+// |remainder|.
 static void add_part(indim_product *p, indim_coord *index, int32_t rows, int64_t low, int64_t high,
                      indim_value_id *sums, indim_value_id *remainder) {
   indim_loop_builder *b = &p->l->b;
@@ -231,6 +315,10 @@ static void add_part(indim_product *p, indim_coord *index, int32_t rows, int64_t
     accumulate(p, &k, p->out_rank, index, rows, part);
     for (int32_t i = 0; i < rows && !indim_lower_failed(p->l); i++) {
       indim_loop_op add = {.op = INDIM_OP_ADD};
+      if (high - low >= p->lanes && lanes > 1 && !indim_type_is_complex(p->sum)) {
+        sums[i] = indim_loop_binary(b, INDIM_OP_ADD, sums[i], extend(b, p->sum, part[i], lanes, p->lanes));
+        continue;
+      }
       indim_value_id total = lanes == 1 ? part[i] : indim_loop_reduce(b, add, part[i]);
       remainder[i] = indim_loop_binary(b, INDIM_OP_ADD, remainder[i], total);
     }

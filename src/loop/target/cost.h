@@ -115,6 +115,8 @@ enum {
   INDIM_COST_PRODUCT_COLUMNS = 4,
   // Operations of a complex product and its sum, with infinities and NaN as they have to be.
   INDIM_COST_COMPLEX_PRODUCT = 16,
+  // Registers of sums that hide the latency of an addition: two units of four steps. learning.lasso.
+  INDIM_COST_SUM_REGISTERS = 8,
   // Copies of a product's step from unrolled contracted dimensions: each is code for all rows.
   INDIM_COST_PRODUCT_COPIES = 16,
   INDIM_COST_COMPLEX_COPIES = 4,
