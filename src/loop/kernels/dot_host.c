@@ -21,10 +21,16 @@ static bool pays(int64_t m, int64_t n, int64_t k, bool along_k) {
 // What the host multiplies is in memory in any case. An operand that is computed (x - mean, gradient * mask) is kept there before,
 // in its own order: then one array serves all that read it, both sides of x^T x, too, and the other side is read where it lies.
 
+enum {
+  MOST_VIEWS = 16
+};  // of transposes, and of reshapes: a longer chain is walked along for each product, and gains nothing
+
 // What |item| is a transpose of, of transposes that are computed where they are needed if |only_inline|. |dims|: something of each
 // dimension of |item|, then of each of what is returned.
 static indim_flow_item *behind_transposes(indim_flow_item *item, bool only_inline, int32_t *dims) {
-  while (indim_flow_is_op(item, INDIM_OP_TRANSPOSE) && !(only_inline && item->placement != INDIM_PLACEMENT_INLINE)) {
+  for (int32_t i = 0; i < MOST_VIEWS && indim_flow_is_op(item, INDIM_OP_TRANSPOSE) &&
+                      !(only_inline && item->placement != INDIM_PLACEMENT_INLINE);
+       i++) {
     int64_t rank = 0;
     const int64_t *permutation = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &rank);
     int32_t before[INDIM_MAX_RANK];
@@ -119,7 +125,7 @@ indim_flow_item *indim_lower_stored_operand(const indim_flow_item *dot, int32_t 
   bool is_stored = is_matrix(own) && pays(sides[0].sizes[INDIM_PRODUCT_LEFT], sides[1].sizes[INDIM_PRODUCT_LEFT],
                                           own->sizes[INDIM_PRODUCT_CONTRACTED], along_k);
   indim_flow_item *item = own->item;
-  while (indim_flow_is_op(item, INDIM_OP_RESHAPE)) {
+  for (int32_t i = 0; i < MOST_VIEWS && indim_flow_is_op(item, INDIM_OP_RESHAPE); i++) {
     item = item->operands[0];
   }
   return is_stored && item->kind == INDIM_FLOW_OP && !indim_op_moves(item->instr->op) ? item : NULL;
