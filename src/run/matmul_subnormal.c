@@ -75,6 +75,14 @@ typedef uint32_t bits_f32 __attribute__((vector_size(16)));
     }                                                                                                             \
   }                                                                                                               \
                                                                                                                   \
+  static bool any_##type(words_##type masks) {                                                                    \
+    WORD any = 0;                                                                                                 \
+    for (int i = 0; i < LANES_##type; i++) {                                                                      \
+      any |= masks[i];                                                                                            \
+    }                                                                                                             \
+    return any != 0;                                                                                              \
+  }                                                                                                               \
+                                                                                                                  \
   static bool has_subnormals_##type(const side *s, int64_t batch) {                                               \
     words_##type found = {0};                                                                                     \
     for (int64_t b = 0; b < batch; b++) {                                                                         \
@@ -86,11 +94,7 @@ typedef uint32_t bits_f32 __attribute__((vector_size(16)));
         }                                                                                                         \
       }                                                                                                           \
     }                                                                                                             \
-    WORD any = 0;                                                                                                 \
-    for (int i = 0; i < LANES_##type; i++) {                                                                      \
-      any |= found[i];                                                                                            \
-    }                                                                                                             \
-    return any != 0;                                                                                              \
+    return any_##type(found);                                                                                     \
   }                                                                                                               \
                                                                                                                   \
   /* The significand of a subnormal number, as an integer, is that of a number of another exponent, less that. */ \
@@ -106,19 +110,14 @@ typedef uint32_t bits_f32 __attribute__((vector_size(16)));
       for (int64_t i = 0; i < s->rows; i++, to += s->length) {                                                    \
         const REAL *row = (const REAL *)s->from + b * s->batch + i * s->row;                                      \
         for (int64_t j = 0; j < s->length; j += LANES_##type) {                                                   \
-          int64_t count = s->length - j < LANES_##type ? s->length - j : LANES_##type;                            \
-          words_##type bits = load_##type(row + j, count);                                                        \
+          words_##type bits = load_##type(row + j, s->length - j);                                                \
           words_##type is_small = (bits & (EXPONENT)) == 0;                                                       \
           words_##type sign = bits & ~(digits | (EXPONENT));                                                      \
           reals_##type small = (reals_##type)((bits & digits) | whole_bits) - whole;                              \
           small *= unit;                                                                                          \
           reals_##type large = (reals_##type)(bits & ~is_small) * factor;                                         \
           words_##type scaled = ((words_##type)small & is_small) | ((words_##type)large & ~is_small) | sign;      \
-          if (count == LANES_##type) {                                                                            \
-            memcpy(to + j, &scaled, sizeof scaled);                                                               \
-          } else {                                                                                                \
-            memcpy(to + j, &scaled, (size_t)count * sizeof(REAL));                                                \
-          }                                                                                                       \
+          store_##type(to + j, s->length - j, scaled);                                                            \
         }                                                                                                         \
       }                                                                                                           \
     }                                                                                                             \
@@ -135,11 +134,7 @@ typedef uint32_t bits_f32 __attribute__((vector_size(16)));
         store_##type(row + j, s->n - j, (words_##type)((reals_##type)bits * factor));                             \
       }                                                                                                           \
     }                                                                                                             \
-    WORD any = 0;                                                                                                 \
-    for (int i = 0; i < LANES_##type; i++) {                                                                      \
-      any |= endless[i];                                                                                          \
-    }                                                                                                             \
-    return any == 0;                                                                                              \
+    return !any_##type(endless);                                                                                  \
   }
 DEFINE_FUNCTIONS(f32, float, int32_t, INT32_C(0x7f800000), 23, 149)
 DEFINE_FUNCTIONS(f64, double, int64_t, INT64_C(0x7ff0000000000000), 52, 1074)

@@ -15,12 +15,18 @@ static int32_t lanes_of_call(const indim_generator *g, indim_type type, int32_t 
   return has_halves && lanes > most ? most : lanes;
 }
 
-static int32_t find(const indim_generator *g, const indim_loop_node *node) {
+// What a node calls, without its counts.
+static indim_emit_outlined called_by(const indim_generator *g, const indim_loop_node *node) {
   indim_type type = indim_emit_computed_type(g, node->first_result);
   int32_t lanes = lanes_of_call(g, type, indim_emit_value(g, node->first_result)->lanes);
+  return (indim_emit_outlined){.op = node->u.op.op, .type = type, .lanes = lanes};
+}
+
+static int32_t find(const indim_generator *g, const indim_loop_node *node) {
+  indim_emit_outlined called = called_by(g, node);
   for (int32_t i = 0; i < g->outlined_count; i++) {
     const indim_emit_outlined *o = &g->outlined[i];
-    if (o->op == node->u.op.op && o->type == type && o->lanes == lanes) {
+    if (o->op == called.op && o->type == called.type && o->lanes == called.lanes) {
       return i;
     }
   }
@@ -54,9 +60,7 @@ void indim_emit_find_outlined(indim_generator *g) {
     int32_t i = find(g, node);
     if (i < 0 && g->outlined_count < INDIM_EMIT_OUTLINED) {
       i = g->outlined_count++;
-      indim_type type = indim_emit_computed_type(g, node->first_result);
-      int32_t lanes = lanes_of_call(g, type, indim_emit_value(g, node->first_result)->lanes);
-      g->outlined[i] = (indim_emit_outlined){.op = node->u.op.op, .type = type, .lanes = lanes};
+      g->outlined[i] = called_by(g, node);
     }
     if (i >= 0) {
       g->outlined[i].total += calls_of(g, node, &g->outlined[i]);

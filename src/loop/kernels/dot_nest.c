@@ -68,21 +68,23 @@ static int32_t sets_of(const indim_product *p, int32_t lanes, int32_t sums, int6
   return indim_type_is_complex(p->sum) ? 1 : sets;
 }
 
-// The loop along |dim| with |sets| of sums, each of every so manieth step.
-static void accumulate_sets(indim_product *p, indim_element_ctx *k, int32_t dim, indim_coord *index, int32_t rows,
-                            int32_t sets, indim_value_id *sums) {
+// The steps along |dim| from |low| to |high|, with |sets| of sums, each of every so manieth step.
+static void accumulate_steps(indim_product *p, indim_element_ctx *k, int32_t dim, indim_coord *index, int32_t rows,
+                             int64_t low, int64_t high, int32_t sets, indim_value_id *sums) {
+  enum { MOST = INDIM_COST_PRODUCT_ROWS * INDIM_COST_PRODUCT_COLUMNS };
+  _Static_assert((int)INDIM_COST_SUM_REGISTERS <= (int)MOST, "room for all sets");
   indim_loop_builder *b = &p->l->b;
   int32_t count = rows * p->columns;
   int64_t copies = p->copies;
-  int64_t main = p->sizes[dim] / sets * sets;
-  indim_value_id all[INDIM_COST_SUM_REGISTERS];
-  indim_value_id in[INDIM_COST_SUM_REGISTERS];
+  int64_t main = low + (high - low) / sets * sets;
+  indim_value_id all[MOST];
+  indim_value_id in[MOST];
   memcpy(all, sums, (size_t)count * sizeof *sums);
   for (int32_t i = count; i < sets * count; i++) {
     all[i] = indim_loop_splat(b, indim_loop_const(b, p->sum, 0, 0), k->lanes);
   }
   indim_value_id at =
-      indim_loop_for_begin(b, indim_loop_index(b, 0), indim_loop_index(b, main), sets, sets * count, all, in);
+      indim_loop_for_begin(b, indim_loop_index(b, low), indim_loop_index(b, main), sets, sets * count, all, in);
   p->l->loop_depth++;
   p->copies *= sets;
   for (int32_t i = 0; i < sets; i++) {
@@ -92,9 +94,9 @@ static void accumulate_sets(indim_product *p, indim_element_ctx *k, int32_t dim,
   p->copies = copies;
   p->l->loop_depth--;
   indim_loop_for_end(b, in, all);
-  for (int64_t i = main; i < p->sizes[dim]; i++) {
+  for (int64_t i = main; i < high; i++) {
     index[dim] = (indim_coord){indim_loop_index(b, i), 0};
-    accumulate(p, k, dim + 1, index, rows, all + i % sets * count);
+    accumulate(p, k, dim + 1, index, rows, all + (i - low) % sets * count);
   }
   for (int32_t half = sets / 2; half > 0; half /= 2) {
     for (int32_t i = 0; i < half * count; i++) {
@@ -139,19 +141,8 @@ static void accumulate(indim_product *p, indim_element_ctx *k, int32_t dim, indi
   int64_t borders[INDIM_MAX_SPLIT_POINTS + 2];
   int32_t parts = parts_of(p, dim, INDIM_COST_UNROLLED_LOOP, borders);
   int32_t sets = parts == 1 && is_innermost(p, dim) ? sets_of(p, k->lanes, rows * p->columns, p->sizes[dim]) : 1;
-  if (sets > 1) {
-    accumulate_sets(p, k, dim, index, rows, sets, sums);
-    return;
-  }
   for (int32_t i = 0; i < parts && !indim_lower_failed(p->l); i++) {
-    indim_value_id in[INDIM_COST_PRODUCT_ROWS * INDIM_COST_PRODUCT_COLUMNS];
-    indim_value_id at = indim_loop_for_begin(b, indim_loop_index(b, borders[i]), indim_loop_index(b, borders[i + 1]), 1,
-                                             rows * p->columns, sums, in);
-    index[dim] = (indim_coord){at, 0};
-    p->l->loop_depth++;
-    accumulate(p, k, dim + 1, index, rows, in);
-    p->l->loop_depth--;
-    indim_loop_for_end(b, in, sums);
+    accumulate_steps(p, k, dim, index, rows, borders[i], borders[i + 1], sets, sums);
   }
 }
 

@@ -417,7 +417,7 @@ static bool only_moves(const indim_flow_item *item, int depth) {
 // A vector that is moved lane by lane is long code and hides the loop around it: several of them one after the other take as many
 // times as long to generate, and gain nothing; nor does one of more lanes than the narrowest registers have, which such stores take
 // apart, if it is only moved.
-static void limit_moved(indim_nest *nest, bool only_moves) {
+static void limit_moved(indim_nest *nest, bool is_only_moved) {
   enum { NARROWEST = 16 };
   int32_t moved = 0;
   bool is_stored = false;
@@ -428,7 +428,7 @@ static void limit_moved(indim_nest *nest, bool only_moves) {
     is_stored = is_stored || (is_moved && access->item == NULL);
   }
   int32_t lanes = NARROWEST / nest->list->widest;
-  bool is_long = is_stored && only_moves && nest->cost <= INDIM_COST_MANY_COPIES && lanes > 0 && nest->lanes > lanes;
+  bool is_long = is_stored && is_only_moved && nest->cost <= INDIM_COST_MANY_COPIES && lanes > 0 && nest->lanes > lanes;
   nest->lanes = is_long ? lanes : nest->lanes;
   int32_t most = moved == 0 ? nest->unroll : moved == 1 ? 2 : 1;
   nest->unroll = nest->unroll < most ? nest->unroll : most;

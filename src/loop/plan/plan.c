@@ -245,12 +245,12 @@ static void note_kept(const indim_flow *flow, asked *list) {
       asked *a = &list[item->operands[k]->index];
       a->is_kept = a->is_kept || item->flow_count > 0 || !indim_lower_takes_elements(item, k);
       const indim_flow_item *stored = indim_lower_stored_operand(item, k);
-      for (const indim_flow_item *view = item->operands[k]; stored != NULL && view != stored;
-           view = view->operands[0]) {
-        list[view->index].is_view = true;
+      if (stored == NULL) {
+        continue;
       }
-      if (stored != NULL) {
-        list[stored->index].by_product = true;
+      list[stored->index].by_product = true;
+      for (const indim_flow_item *view = item->operands[k]; view != stored; view = view->operands[0]) {
+        list[view->index].is_view = true;
       }
     }
   }
