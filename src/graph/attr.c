@@ -183,6 +183,23 @@ indim_compare_direction indim_instr_direction(const indim_instr *instr) {
   return (indim_compare_direction)direction;
 }
 
+void indim_instr_dot_dims(const indim_instr *dot, int32_t number, int32_t rank, indim_dot_dim *out) {
+  static const indim_attr_id batch_ids[] = {INDIM_ATTR_LHS_BATCH_DIMS, INDIM_ATTR_RHS_BATCH_DIMS};
+  static const indim_attr_id contracted_ids[] = {INDIM_ATTR_LHS_CONTRACTING_DIMS, INDIM_ATTR_RHS_CONTRACTING_DIMS};
+  int64_t batch_count = 0, contracted_count = 0;
+  const int64_t *batch = indim_instr_ints(dot, batch_ids[number], &batch_count);
+  const int64_t *contracted = indim_instr_ints(dot, contracted_ids[number], &contracted_count);
+  for (int32_t d = 0; d < rank; d++) {
+    out[d] = INDIM_DOT_FREE;
+  }
+  for (int64_t i = 0; i < batch_count; i++) {
+    out[batch[i]] = INDIM_DOT_BATCH;
+  }
+  for (int64_t i = 0; i < contracted_count; i++) {
+    out[contracted[i]] = INDIM_DOT_CONTRACTED;
+  }
+}
+
 bool indim_instr_is_total_order(const indim_instr *instr) {
   return indim_type_is_float(instr->operands[0]->shape->type) &&
          indim_str_is(indim_instr_word(instr, INDIM_ATTR_COMPARE_TYPE), "TOTALORDER");

@@ -250,6 +250,10 @@ typedef enum indim_compare_direction {
 } indim_compare_direction;
 indim_compare_direction indim_instr_direction(const indim_instr *instr);
 bool indim_instr_is_total_order(const indim_instr *instr);
+// What a dot does with a dimension of an operand.
+typedef enum indim_dot_dim { INDIM_DOT_FREE, INDIM_DOT_BATCH, INDIM_DOT_CONTRACTED } indim_dot_dim;
+// Of each of the |rank| dimensions of operand |number|.
+void indim_instr_dot_dims(const indim_instr *dot, int32_t number, int32_t rank, indim_dot_dim *out);
 indim_computation *indim_instr_computation(const indim_instr *instr, indim_attr_id id);
 // The shape of result |k|: that member of a tuple, or the one result's.
 const indim_shape *indim_instr_result_shape(const indim_instr *instr, int64_t k);

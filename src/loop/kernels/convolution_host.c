@@ -24,13 +24,6 @@ typedef struct call {
   indim_host_convolution sizes;
 } call;
 
-// Where an operand is: the address of its first element and strides.
-typedef struct operand {
-  indim_storage *storage;
-  indim_value_id address;
-  const int64_t *strides;
-} operand;
-
 // The types that operands are multiplied in: that of the sums, or their own where these are small integers, before they are
 // converted to s32 on the way.
 static void set_types(call *c) {
@@ -170,30 +163,6 @@ static const char *refuses_sizes(const call *c) {
 
 // Operands ----------------------------------------------------------------------------------------------------------------
 
-static void read_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *index) {
-  (void)indim_value_at(k, nest->user, index, 0);
-}
-
-// Finds an operand that is in memory, or only moves what is; false if it has to be copied.
-static bool find_operand(const call *c, int32_t i, operand *out) {
-  indim_flow_item *item = c->operands[i];
-  indim_access_list *list = indim_lower_alloc(c->l, 1, sizeof *list);
-  indim_nest nest = {.l = c->l, .rank = item->shape->rank, .body = read_body, .user = item, .cost = 1};
-  bool only_moves = item->placement != INDIM_PLACEMENT_INLINE || item->cost == 0;
-  if (list == NULL || !only_moves || item->shape->type != c->types[i]) {
-    return false;
-  }
-  memcpy(nest.sizes, item->shape->sizes, (size_t)item->shape->rank * sizeof *nest.sizes);
-  indim_nest_analyze(&nest, list);
-  const indim_access *access = &list->accesses[0];
-  if (indim_lower_failed(c->l) || list->count != 1 || list->is_full || access->strides == NULL || access->is_packed ||
-      access->storage->type != c->types[i]) {
-    return false;
-  }
-  *out = (operand){c->l->program->storages[access->storage->index], access->base, access->strides};
-  return true;
-}
-
 // The shape of an array of |type| that lies with |last| contiguous, |before| (-1: none) next, and the others in
 // their order.
 static indim_shape shape_with(const indim_shape *shape, indim_type type, int64_t last, int64_t before) {
@@ -212,16 +181,6 @@ static indim_shape shape_with(const indim_shape *shape, indim_type type, int64_t
     }
   }
   return wanted;
-}
-
-static operand copy_operand(call *c, indim_flow_item *item, const indim_shape *shape) {
-  indim_location at = indim_location_new(c->l, shape, item->instr->name.data);
-  operand copy = {0};
-  if (!indim_lower_failed(c->l)) {
-    indim_nest_copy(c->l, item, &at);
-    copy = (operand){at.storage, indim_location_start(c->l, &at), at.strides};
-  }
-  return copy;
 }
 
 // Whether the convolution is like the gradient of a filter: more taps than places, whose windows overlap. Those of patches, a
@@ -259,7 +218,7 @@ static void take_bf16(call *c) {
 
 // The image's dimension that is to be contiguous: the features, which are summed, or the batch, which is in the rows, as it
 // is where the convolution is the gradient of a filter; -1: any, because both are 1.
-static int64_t image_order(const call *c, const operand *found) {
+static int64_t image_order(const call *c, const indim_stored *found) {
   const indim_dim_labels *l = c->labels;
   bool is_gradient = is_like_gradient(c);
   bool sums = c->sizes.features >= INDIM_COST_HOST_CONTIGUOUS;
@@ -276,31 +235,34 @@ static int64_t image_order(const call *c, const operand *found) {
   return sums || found == NULL || (!is_gradient && c->sizes.features > 1) ? l->input_feature : -1;
 }
 
-static operand need_image(call *c) {
-  operand found = {0};
-  bool is_found = find_operand(c, 0, &found);
+static indim_stored need_image(call *c) {
+  indim_stored found = {0};
+  bool is_found = indim_lower_find_stored(c->l, c->operands[0], c->types[0], &found);
   int64_t order = image_order(c, is_found ? &found : NULL);
   if (is_found && (order < 0 || found.strides[order] == 1)) {
     return found;
   }
   const indim_shape shape = shape_with(c->operands[0]->shape, c->types[0], order, -1);
-  return copy_operand(c, c->operands[0], &shape);
+  (void)indim_lower_store_copy(c->l, c->operands[0], &shape, &found);
+  return found;
 }
 
-static operand need_filter(call *c) {
-  operand found = {0};
-  if (find_operand(c, 1, &found) && found.strides[c->labels->kernel_output] == 1) {
+static indim_stored need_filter(call *c) {
+  indim_stored found = {0};
+  if (indim_lower_find_stored(c->l, c->operands[1], c->types[1], &found) &&
+      found.strides[c->labels->kernel_output] == 1) {
     return found;
   }
   const indim_shape shape =
       shape_with(c->operands[1]->shape, c->types[1], c->labels->kernel_output, c->labels->kernel_input);
-  return copy_operand(c, c->operands[1], &shape);
+  (void)indim_lower_store_copy(c->l, c->operands[1], &shape, &found);
+  return found;
 }
 
 // The call ----------------------------------------------------------------------------------------------------------------
 
 // Sets the strides; returns the address of the filter's element at tap 0.
-static indim_value_id set_strides(call *c, const operand *image, const operand *filter, const int64_t *out) {
+static indim_value_id set_strides(call *c, const indim_stored *image, const indim_stored *filter, const int64_t *out) {
   const indim_dim_labels *l = c->labels;
   indim_host_convolution *s = &c->sizes;
   bool splits_batch = indim_instr_int(c->item->instr, INDIM_ATTR_BATCH_GROUP_COUNT, 1) > 1;
@@ -340,8 +302,8 @@ const char *indim_convolution_call_host(indim_lowering *l, indim_flow_item *item
   take_bf16(&c);
   const indim_location wanted = item->place;
   bool is_copied = wanted.strides[c.labels->output_feature] != 1 || wanted.storage->type != c.type;
-  operand image = need_image(&c);
-  operand filter = need_filter(&c);
+  indim_stored image = need_image(&c);
+  indim_stored filter = need_filter(&c);
   if (is_copied) {
     const indim_shape shape = shape_with(item->shape, c.type, c.labels->output_feature, -1);
     item->place = indim_location_new(l, &shape, item->instr->name.data);

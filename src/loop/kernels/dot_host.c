@@ -25,12 +25,9 @@ enum {
   MOST_VIEWS = 16
 };  // of transposes, and of reshapes: a longer chain is walked along for each product, and gains nothing
 
-// What |item| is a transpose of, of transposes that are computed where they are needed if |only_inline|. |dims|: something of each
-// dimension of |item|, then of each of what is returned.
-static indim_flow_item *behind_transposes(indim_flow_item *item, bool only_inline, int32_t *dims) {
-  for (int32_t i = 0; i < MOST_VIEWS && indim_flow_is_op(item, INDIM_OP_TRANSPOSE) &&
-                      !(only_inline && item->placement != INDIM_PLACEMENT_INLINE);
-       i++) {
+// What |item| is a transpose of, of transposes. |dims|: something of each dimension of |item|, then of each of what is returned.
+static indim_flow_item *behind_transposes(indim_flow_item *item, int32_t *dims) {
+  for (int32_t i = 0; i < MOST_VIEWS && indim_flow_is_op(item, INDIM_OP_TRANSPOSE); i++) {
     int64_t rank = 0;
     const int64_t *permutation = indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &rank);
     int32_t before[INDIM_MAX_RANK];
@@ -45,34 +42,24 @@ static indim_flow_item *behind_transposes(indim_flow_item *item, bool only_inlin
 
 // One side of a product as it would lie in memory.
 typedef struct side {
-  indim_flow_item *item;                        // behind the transposes
-  int32_t dims[INDIM_MAX_RANK];                 // of the operand, of each dimension of |item|
-  uint8_t group[INDIM_MAX_RANK];                // of each dimension of |item|; both sides' free ones are LEFT
-  int64_t sizes[INDIM_PRODUCT_CONTRACTED + 1];  // of each group
+  indim_flow_item *item;                    // behind the transposes
+  int32_t dims[INDIM_MAX_RANK];             // of the operand, of each dimension of |item|
+  indim_dot_dim kinds[INDIM_MAX_RANK];      // of each dimension of |item|
+  int64_t sizes[INDIM_DOT_CONTRACTED + 1];  // of all of a kind
 } side;
 
 static void look_at_side(const indim_flow_item *dot, int32_t number, side *out) {
-  static const indim_attr_id ids[2][2] = {{INDIM_ATTR_LHS_BATCH_DIMS, INDIM_ATTR_LHS_CONTRACTING_DIMS},
-                                          {INDIM_ATTR_RHS_BATCH_DIMS, INDIM_ATTR_RHS_CONTRACTING_DIMS}};
-  uint8_t group[INDIM_MAX_RANK];
-  memset(group, INDIM_PRODUCT_LEFT, sizeof group);
-  for (int which = 0; which < 2; which++) {
-    int64_t count = 0;
-    const int64_t *dims = indim_instr_ints(dot->instr, ids[number][which], &count);
-    for (int64_t i = 0; i < count; i++) {
-      group[dims[i]] = which == 0 ? INDIM_PRODUCT_BATCH : INDIM_PRODUCT_CONTRACTED;
-    }
-  }
-  for (int32_t d = 0; d < INDIM_MAX_RANK; d++) {
+  int32_t rank = dot->operands[number]->shape->rank;
+  indim_dot_dim kinds[INDIM_MAX_RANK];
+  indim_instr_dot_dims(dot->instr, number, rank, kinds);
+  for (int32_t d = 0; d < rank; d++) {
     out->dims[d] = d;
   }
-  out->item = behind_transposes(dot->operands[number], false, out->dims);
-  for (int32_t g = 0; g <= INDIM_PRODUCT_CONTRACTED; g++) {
-    out->sizes[g] = 1;
-  }
-  for (int32_t d = 0; d < out->item->shape->rank; d++) {
-    out->group[d] = group[out->dims[d]];
-    int64_t *size = &out->sizes[out->group[d]];
+  out->item = behind_transposes(dot->operands[number], out->dims);
+  out->sizes[INDIM_DOT_FREE] = out->sizes[INDIM_DOT_BATCH] = out->sizes[INDIM_DOT_CONTRACTED] = 1;
+  for (int32_t d = 0; d < rank; d++) {
+    out->kinds[d] = kinds[out->dims[d]];
+    int64_t *size = &out->sizes[out->kinds[d]];
     *size = indim_index_mul_saturated(*size, out->item->shape->sizes[d]);
   }
 }
@@ -86,23 +73,23 @@ static int32_t row_dim(const side *s) {
   return d;
 }
 
-// Whether the host reads it as a matrix, or as a batch of them: rows are contiguous, and the dimensions of a group lie together, but
+// Whether the host reads it as a matrix, or as a batch of them: rows are contiguous, and the dimensions of a kind lie together, but
 // for two of the batch.
 static bool is_matrix(const side *s) {
   int32_t last = row_dim(s);
-  int32_t parts[INDIM_PRODUCT_CONTRACTED + 1] = {0};
+  int32_t parts[INDIM_DOT_CONTRACTED + 1] = {0};
   int32_t batch = 0;
-  bool is = last >= 0 && s->group[last] != INDIM_PRODUCT_BATCH;
+  bool is = last >= 0 && s->kinds[last] != INDIM_DOT_BATCH;
   for (int32_t d = last; d >= 0 && is; d--) {
     if (s->item->shape->sizes[d] == 1) {
       continue;
     }
-    parts[s->group[d]] += d == last || s->group[d] != s->group[last] || s->dims[d] > s->dims[last] ? 1 : 0;
-    batch += s->group[d] == INDIM_PRODUCT_BATCH ? 1 : 0;
+    parts[s->kinds[d]] += d == last || s->kinds[d] != s->kinds[last] || s->dims[d] > s->dims[last] ? 1 : 0;
+    batch += s->kinds[d] == INDIM_DOT_BATCH ? 1 : 0;
     last = d;
   }
-  return is && parts[INDIM_PRODUCT_LEFT] <= 1 && parts[INDIM_PRODUCT_CONTRACTED] <= 1 &&
-         (parts[INDIM_PRODUCT_BATCH] <= 1 || batch <= 2);
+  return is && parts[INDIM_DOT_FREE] <= 1 && parts[INDIM_DOT_CONTRACTED] <= 1 &&
+         (parts[INDIM_DOT_BATCH] <= 1 || batch <= 2);
 }
 
 indim_flow_item *indim_lower_stored_operand(const indim_flow_item *dot, int32_t number) {
@@ -120,10 +107,10 @@ indim_flow_item *indim_lower_stored_operand(const indim_flow_item *dot, int32_t 
   const side *own = &sides[number];
   bool along_k = true;
   for (int32_t k = 0; k < 2; k++) {
-    along_k = along_k && row_dim(&sides[k]) >= 0 && sides[k].group[row_dim(&sides[k])] == INDIM_PRODUCT_CONTRACTED;
+    along_k = along_k && row_dim(&sides[k]) >= 0 && sides[k].kinds[row_dim(&sides[k])] == INDIM_DOT_CONTRACTED;
   }
-  bool is_stored = is_matrix(own) && pays(sides[0].sizes[INDIM_PRODUCT_LEFT], sides[1].sizes[INDIM_PRODUCT_LEFT],
-                                          own->sizes[INDIM_PRODUCT_CONTRACTED], along_k);
+  bool is_stored = is_matrix(own) && pays(sides[0].sizes[INDIM_DOT_FREE], sides[1].sizes[INDIM_DOT_FREE],
+                                          own->sizes[INDIM_DOT_CONTRACTED], along_k);
   indim_flow_item *item = own->item;
   for (int32_t i = 0; i < MOST_VIEWS && indim_flow_is_op(item, INDIM_OP_RESHAPE); i++) {
     item = item->operands[0];
@@ -150,10 +137,6 @@ static bool only_dim(const indim_product *p, const int64_t *sizes, int32_t group
 static int64_t size_of(const int64_t *sizes, int32_t dim) { return dim < 0 ? 1 : sizes[dim]; }
 static int64_t stride_of(const int64_t *strides, int32_t dim, int64_t if_absent) {
   return dim < 0 ? if_absent : strides[dim];
-}
-
-static bool only_moves(const indim_flow_item *operand) {
-  return operand->placement != INDIM_PLACEMENT_INLINE || operand->cost == 0;
 }
 
 enum { STORAGES = 3 };
@@ -274,7 +257,8 @@ static const char *refuses_operands(const indim_product *p) {
   if (p->item->place.tiled != NULL || p->list->count != 2) {
     return "its arrays are not all in memory, or tiled";
   }
-  return only_moves(p->lhs) && only_moves(p->rhs) ? NULL : "an operand is computed inside the product";
+  return indim_lower_only_moves(p->lhs) && indim_lower_only_moves(p->rhs) ? NULL
+                                                                          : "an operand is computed inside the product";
 }
 
 static const char *refuses_sizes(const indim_product *p, const int64_t *sizes, groups *g) {
@@ -362,29 +346,33 @@ static int64_t size_of_group(const indim_product *p, int32_t group) {
 
 // The stride of the dimensions of a group taken as one; false if they are not one. |strides|: of the dimensions of the product.
 static bool stride_of_group(const indim_product *p, const int64_t *strides, int32_t group, int64_t *out) {
+  bool is_first = true;
   int64_t next = 0;
   *out = 0;
   for (int32_t d = p->rank - 1; d >= 0; d--) {
     if (p->group[d] != group || p->sizes[d] == 1) {
       continue;
     }
-    if (*out != 0 && strides[d] != next) {
+    if (!is_first && strides[d] != next) {
       return false;
     }
-    *out = *out == 0 ? strides[d] : *out;
+    *out = is_first ? strides[d] : *out;
     next = strides[d] * p->sizes[d];
+    is_first = false;
   }
   return true;
 }
 
-// |dims|: the product's dimension of each of the |rank| that lie at |at|.
-static bool read_matrix(const indim_product *p, const indim_location *at, bool is_left, const int32_t *dims,
-                        int32_t rank, matrix *out) {
+// The operand as a matrix, or a batch of them; false if it is none where it lies.
+static bool read_matrix(const indim_product *p, const indim_stored *stored, bool is_left, matrix *out) {
+  const int32_t *dims = is_left ? p->lhs_dim : p->rhs_dim;
+  int32_t rank = (is_left ? p->lhs : p->rhs)->shape->rank;
   int64_t strides[INDIM_MAX_RANK] = {0};
   for (int32_t d = 0; d < rank; d++) {
-    strides[dims[d]] = at->strides[d];
+    strides[dims[d]] = stored->strides[d];
   }
-  out->storage = at->storage;
+  out->storage = stored->storage;
+  out->address = stored->address;
   return stride_of_group(p, strides, INDIM_PRODUCT_BATCH, &out->batch) &&
          stride_of_group(p, strides, is_left ? INDIM_PRODUCT_LEFT : INDIM_PRODUCT_RIGHT, &out->free) &&
          stride_of_group(p, strides, INDIM_PRODUCT_CONTRACTED, &out->contracted) &&
@@ -405,15 +393,9 @@ static bool lies_along_sum(const indim_product *p) {
 static matrix need_matrix(indim_product *p, bool is_left, indim_type type) {
   indim_flow_item *item = is_left ? p->lhs : p->rhs;
   const int32_t *dims = is_left ? p->lhs_dim : p->rhs_dim;
-  int32_t lying[INDIM_MAX_RANK];
-  memcpy(lying, dims, sizeof lying);
-  const indim_flow_item *whole = behind_transposes(item, true, lying);
-  const indim_location *at = &whole->place;
+  indim_stored stored;
   matrix found = {0};
-  bool is_there = whole->placement == INDIM_PLACEMENT_MEMORY && at->storage != NULL && at->tiled == NULL &&
-                  at->packed_bits == 0 && at->storage->type == type && item->shape->type == type;
-  if (is_there && read_matrix(p, at, is_left, lying, item->shape->rank, &found)) {
-    found.address = indim_location_start(p->l, at);
+  if (indim_lower_find_stored(p->l, item, type, &stored) && read_matrix(p, &stored, is_left, &found)) {
     return found;
   }
   int32_t kept = is_left ? INDIM_PRODUCT_LEFT : INDIM_PRODUCT_RIGHT;
@@ -434,11 +416,8 @@ static matrix need_matrix(indim_product *p, bool is_left, indim_type type) {
       }
     }
   }
-  indim_location copy = indim_location_new(p->l, &shape, item->instr->name.data);
-  if (!indim_lower_failed(p->l)) {
-    indim_nest_copy(p->l, item, &copy);
-    (void)read_matrix(p, &copy, is_left, dims, shape.rank, &found);
-    found.address = indim_location_start(p->l, &copy);
+  if (indim_lower_store_copy(p->l, item, &shape, &stored)) {
+    (void)read_matrix(p, &stored, is_left, &found);
   }
   return found;
 }

@@ -1,5 +1,4 @@
 // A product as a nest: which dimension of it each dimension of the operands is, and its factors at an index of it.
-#include "array/permutation.h"
 #include "loop/kernels/dot.h"
 
 void indim_product_set_up(indim_product *p) {
@@ -20,15 +19,18 @@ void indim_product_set_up(indim_product *p) {
     p->lhs_dim[lhs_batch[i]] = at;
     p->rhs_dim[rhs_batch[i]] = at;
   }
+  indim_dot_dim kinds[INDIM_MAX_RANK];
+  indim_instr_dot_dims(instr, 0, lhs->rank, kinds);
   for (int32_t d = 0; d < lhs->rank; d++) {
-    if (!indim_list_has(lhs_batch, batch_count, d) && !indim_list_has(lhs_contracting, lhs_count, d)) {
+    if (kinds[d] == INDIM_DOT_FREE) {
       p->sizes[at] = lhs->sizes[d];
       p->group[at] = INDIM_PRODUCT_LEFT;
       p->lhs_dim[d] = at++;
     }
   }
+  indim_instr_dot_dims(instr, 1, rhs->rank, kinds);
   for (int32_t d = 0; d < rhs->rank; d++) {
-    if (!indim_list_has(rhs_batch, batch_count, d) && !indim_list_has(rhs_contracting, rhs_count, d)) {
+    if (kinds[d] == INDIM_DOT_FREE) {
       p->sizes[at] = rhs->sizes[d];
       p->group[at] = INDIM_PRODUCT_RIGHT;
       p->rhs_dim[d] = at++;

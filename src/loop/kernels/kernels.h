@@ -24,6 +24,20 @@ bool indim_lower_single(indim_lowering *l, const indim_computation *apply, indim
 // Whether the windows of a reduce-window all reach from an element to one end of one dimension: a cumulative sum or the like.
 bool indim_lower_is_cumulative(const indim_flow_item *item);
 
+// Whether an operand is in memory, or moves what is: nothing is computed where it is read.
+bool indim_lower_only_moves(const indim_flow_item *operand);
+// An array in memory: the address of its first element, and the stride of each dimension.
+typedef struct indim_stored {
+  indim_storage *storage;
+  indim_value_id address;
+  const int64_t *strides;
+} indim_stored;
+// Where the elements of |item| are in memory as |type|, in its own array or in that of which it is a transpose, slice, reversal or
+// broadcast. False if they are computed, of another type, packed or tiled. Outside of loops. (stored.c)
+bool indim_lower_find_stored(indim_lowering *l, indim_flow_item *item, indim_type type, indim_stored *out);
+// Stores |item| in new memory of |shape|, which has a type and a layout of its own. False when the lowering has failed.
+bool indim_lower_store_copy(indim_lowering *l, indim_flow_item *item, const indim_shape *shape, indim_stored *out);
+
 // Gives the results of |item| that have no memory yet some of the scratch block.
 void indim_lower_place(indim_lowering *l, indim_flow_item *item);
 // Updates (overwrite.c): gives |result| its place, holding what |operand| does: the operand's own memory, where that may be

@@ -41,26 +41,17 @@ static bool is_row_dim(indim_flow_item *item, int64_t dim) {
 }
 
 static side side_of(const indim_flow_item *dot, int32_t number) {
-  static const indim_attr_id ids[2][2] = {{INDIM_ATTR_LHS_BATCH_DIMS, INDIM_ATTR_LHS_CONTRACTING_DIMS},
-                                          {INDIM_ATTR_RHS_BATCH_DIMS, INDIM_ATTR_RHS_CONTRACTING_DIMS}};
   indim_flow_item *operand = dot->operands[number];
-  int64_t count[2] = {0};
-  const int64_t *batch = indim_instr_ints(dot->instr, ids[number][0], &count[0]);
-  const int64_t *contracted = indim_instr_ints(dot->instr, ids[number][1], &count[1]);
-  side s = {.batch = (int32_t)count[0], .columns = 1, .sum = 1};
-  uint8_t kind[INDIM_MAX_RANK] = {0};
-  for (int64_t k = 0; k < count[0]; k++) {
-    kind[batch[k]] = 1;
-  }
-  for (int64_t k = 0; k < count[1]; k++) {
-    kind[contracted[k]] = 2;
-    s.is_along = s.is_along || is_row_dim(operand, contracted[k]);
-  }
+  side s = {.columns = 1, .sum = 1};
+  indim_dot_dim kind[INDIM_MAX_RANK];
+  indim_instr_dot_dims(dot->instr, number, operand->shape->rank, kind);
   for (int32_t d = 0; d < operand->shape->rank; d++) {
     int64_t size = operand->shape->sizes[d];
-    s.free += kind[d] == 0 ? 1 : 0;
-    s.columns = kind[d] == 0 ? indim_index_mul_saturated(s.columns, size) : s.columns;
-    s.sum = kind[d] == 2 ? indim_index_mul_saturated(s.sum, size) : s.sum;
+    s.batch += kind[d] == INDIM_DOT_BATCH ? 1 : 0;
+    s.free += kind[d] == INDIM_DOT_FREE ? 1 : 0;
+    s.columns = kind[d] == INDIM_DOT_FREE ? indim_index_mul_saturated(s.columns, size) : s.columns;
+    s.sum = kind[d] == INDIM_DOT_CONTRACTED ? indim_index_mul_saturated(s.sum, size) : s.sum;
+    s.is_along = s.is_along || (kind[d] == INDIM_DOT_CONTRACTED && is_row_dim(operand, d));
   }
   return s;
 }

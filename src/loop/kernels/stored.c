@@ -1,0 +1,39 @@
+// Operands of what reads whole arrays: where they are in memory already, or copies of them.
+#include <string.h>
+
+#include "loop/kernels/kernels.h"
+
+bool indim_lower_only_moves(const indim_flow_item *operand) {
+  return operand->placement != INDIM_PLACEMENT_INLINE || operand->cost == 0;
+}
+
+static void read_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *index) {
+  (void)indim_value_at(k, nest->user, index, 0);
+}
+
+bool indim_lower_find_stored(indim_lowering *l, indim_flow_item *item, indim_type type, indim_stored *out) {
+  indim_access_list *list = indim_lower_alloc(l, 1, sizeof *list);
+  indim_nest nest = {.l = l, .rank = item->shape->rank, .body = read_body, .user = item, .cost = 1};
+  if (list == NULL || !indim_lower_only_moves(item) || item->shape->type != type) {
+    return false;
+  }
+  memcpy(nest.sizes, item->shape->sizes, (size_t)item->shape->rank * sizeof *nest.sizes);
+  indim_nest_analyze(&nest, list);
+  const indim_access *access = &list->accesses[0];
+  if (indim_lower_failed(l) || list->count != 1 || list->is_full || access->strides == NULL || access->is_packed ||
+      access->storage->type != type) {
+    return false;
+  }
+  *out = (indim_stored){l->program->storages[access->storage->index], access->base, access->strides};
+  return true;
+}
+
+bool indim_lower_store_copy(indim_lowering *l, indim_flow_item *item, const indim_shape *shape, indim_stored *out) {
+  indim_location at = indim_location_new(l, shape, item->instr->name.data);
+  if (indim_lower_failed(l)) {
+    return false;
+  }
+  indim_nest_copy(l, item, &at);
+  *out = (indim_stored){at.storage, indim_location_start(l, &at), at.strides};
+  return !indim_lower_failed(l);
+}
