@@ -39,6 +39,13 @@ typedef struct indim_location {
   int32_t packed_bits;       // 1, 2 or 4; 0: not packed
 } indim_location;
 
+typedef struct indim_flow_copy {
+  indim_type type;
+  indim_layout layout;
+  indim_location place;
+  struct indim_flow_copy *next;
+} indim_flow_copy;
+
 struct indim_flow_item {
   indim_flow_kind kind;
   int32_t index;             // in its flow
@@ -82,7 +89,8 @@ struct indim_flow_item {
   bool has_regs;
   indim_regs regs;
   indim_location place;
-  int32_t unroll;  // vectors in one step of the loop that filled it; 0: none did
+  int32_t unroll;                  // vectors in one step of the loop that filled it; 0: none did
+  struct indim_flow_copy *copies;  // of it in other types and layouts, which calls of the host needed
 };
 
 struct indim_flow {
