@@ -3,6 +3,9 @@
 // cache (and the outer loop is paid once) when the next step of a softmax or of an optimizer reads it. Loops nested
 // inside are fused next.
 //
+// Sums along rows of the same array that do not wait for each other are one loop, too, which carries them all: those of
+// the last columns, fewer than a vector has, or those of squares. Each alone would fetch the lines that it shares with others.
+//
 // A loop of calls, one for each product of a batch, has fewer iterations than the loop over the rows of all products.
 // The latter is strip-mined to match, if the two may then be fused: attention goes head by head, and the scores of a
 // head are still in the cache for the softmax and for the second product.
@@ -12,11 +15,27 @@
 
 // Legality ---------------------------------------------------------------------------------------------------------------
 
-// Only the second may carry values.
 static bool same_iteration_space(const indim_loop_node *a, const indim_loop_node *b) {
-  return a->kind == INDIM_NODE_FOR && b->kind == INDIM_NODE_FOR && a->arg_count == 2 && a->args[0] == b->args[0] &&
+  return a->kind == INDIM_NODE_FOR && b->kind == INDIM_NODE_FOR && a->args[0] == b->args[0] &&
          a->args[1] == b->args[1] && a->u.loop.step == b->u.loop.step &&
          a->u.loop.is_parallel == b->u.loop.is_parallel && a->u.loop.grain == b->u.loop.grain;
+}
+
+// Vector registers of the values that the loop carries.
+static int32_t carried_registers(const indim_loop_program *program, const indim_loop_node *loop) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < loop->result_count; i++) {
+    const indim_loop_value *value = &program->values[loop->first_result + i];
+    int32_t bytes = value->lanes * indim_type_bytes(value->type);
+    count += (bytes + program->target.vector_bytes - 1) / program->target.vector_bytes;
+  }
+  return count;
+}
+
+// Whether registers are left beside what the loops carry, if both do.
+static bool fits_registers(const indim_loop_program *program, const indim_loop_node *a, const indim_loop_node *b) {
+  return a->result_count == 0 || b->result_count == 0 ||
+         2 * (carried_registers(program, a) + carried_registers(program, b)) <= program->target.vector_registers;
 }
 
 static bool footprints_are_disjoint(const indim_footprint *x, const indim_footprint *y, int64_t step) {
@@ -65,7 +84,6 @@ static bool may_move_before(indim_footprints *first, const indim_loop_node *node
 static void prepend_body(indim_loop_program *program, indim_loop_body *to, indim_loop_body *from) {
   indim_node_list list = {.body = to};
   indim_loop_node *next = NULL;
-  indim_loop_rename(from, from->first_parameter, 1, &to->first_parameter);
   for (indim_loop_node *node = from->first; node != NULL; node = next) {
     next = node->next;
     indim_nodes_move(program, &list, node);
@@ -73,7 +91,69 @@ static void prepend_body(indim_loop_program *program, indim_loop_body *to, indim
   indim_nodes_insert(&list, &to->first);
 }
 
-enum { MOST_BETWEEN = 96 };  // nodes between two loops that are looked at
+// A new value with the properties of |old|. Numbers follow each other.
+static indim_value_id renumber(indim_loop_builder *b, indim_value_id old) {
+  indim_loop_value value = b->program->values[old];
+  indim_value_id now = indim_loop_new_value(b, value.type, value.lanes, value.body);
+  if (now != 0) {
+    b->program->values[now] = value;
+  }
+  return now;
+}
+
+// Lets |second| carry what |first| does, before its own; |body| has both. The body of |first| takes the names of |second|'s.
+static void join_carried(indim_loop_builder *b, indim_loop_body *body, indim_loop_node *first,
+                         indim_loop_node *second) {
+  indim_loop_body *from = first->bodies[0];
+  indim_loop_body *to = second->bodies[0];
+  int32_t ahead = first->result_count;
+  int32_t count = ahead + second->result_count;
+  if (ahead == 0) {
+    indim_loop_rename(from, from->first_parameter, 1, &to->first_parameter);
+    return;
+  }
+  indim_value_id *args = indim_loop_alloc(b, (size_t)count + 2, sizeof *args);
+  indim_value_id *yields = indim_loop_alloc(b, (size_t)count, sizeof *yields);
+  indim_value_id *parameters = indim_loop_alloc(b, (size_t)count + 1, sizeof *parameters);
+  indim_value_id *results = indim_loop_alloc(b, (size_t)count, sizeof *results);
+  for (int32_t i = 0; i <= count && b->status == INDIM_OK; i++) {
+    bool is_own = i == 0 || i > ahead;
+    parameters[i] = renumber(b, is_own ? to->first_parameter + (i == 0 ? 0 : i - ahead) : from->first_parameter + i);
+  }
+  for (int32_t i = 0; i < count && b->status == INDIM_OK; i++) {
+    results[i] = renumber(b, i < ahead ? first->first_result + i : second->first_result + i - ahead);
+  }
+  if (b->status != INDIM_OK) {
+    return;
+  }
+  indim_loop_rename(from, from->first_parameter, 1 + ahead, parameters);
+  indim_loop_rename(to, to->first_parameter, 1, parameters);
+  indim_loop_rename(to, to->first_parameter + 1, count - ahead, parameters + 1 + ahead);
+  indim_loop_rename(body, first->first_result, ahead, results);
+  indim_loop_rename(body, second->first_result, count - ahead, results + ahead);
+  for (int32_t i = 0; i <= count; i++) {
+    b->program->values[parameters[i]].body = to;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    args[2 + i] = i < ahead ? first->args[2 + i] : second->args[2 + i - ahead];
+    yields[i] = i < ahead ? from->yields[i] : to->yields[i - ahead];
+  }
+  args[0] = second->args[0];
+  args[1] = second->args[1];
+  second->args = args;
+  second->arg_count = count + 2;
+  second->first_result = results[0];
+  second->result_count = count;
+  to->first_parameter = parameters[0];
+  to->parameter_count = count + 1;
+  to->yields = yields;
+  to->yield_count = count;
+}
+
+enum {
+  MOST_BETWEEN = 96,       // nodes between two loops that are looked at
+  MOST_LOOPS_BETWEEN = 8,  // of them loops, as those that add up what the threads of the first have
+};
 
 // Where a node between two loops goes that are fused.
 typedef struct between {
@@ -84,14 +164,18 @@ typedef struct between {
 typedef struct fusion {
   indim_loop_program *program;
   indim_loop_builder b;  // makes nodes for strip-mined loops; has no open body
-  indim_footprints *first, *second;
+  indim_footprints *first, *second, *other;
   between moves[MOST_BETWEEN];
 } fusion;
 
-// Fuses |first| and |second|, which may carry values, at the position of the first; |before| is the node before |first|
+// Fuses |first| and |second| at the position of the first; |before| is the node before |first|
 // (NULL: none). The nodes between them go before or behind both, as |f->moves| says. Returns the last node before the fused loop.
 static indim_loop_node *fuse(fusion *f, indim_loop_body *body, indim_loop_node *before, indim_loop_node *first,
                              indim_loop_node *second) {
+  join_carried(&f->b, body, first, second);
+  if (f->b.status != INDIM_OK) {
+    return before;
+  }
   indim_loop_node *behind = NULL;
   indim_loop_node *last_behind = NULL;
   indim_loop_node *next = NULL;
@@ -220,58 +304,85 @@ static void strip_mine_body(fusion *f, indim_loop_body *body) {
 
 // Driver ---------------------------------------------------------------------------------------------------------------------
 
-// Whether a node between two loops, a load, a store or a value, may be moved behind the second.
-static bool may_move_behind(indim_footprints *second, const indim_loop_node *node) {
+// Whether a loop between two others writes nothing that the second accesses, nor the other way round.
+static bool loop_may_move_behind(fusion *f, const indim_loop_node *loop) {
+  indim_footprints_of(f->program, loop, f->other);
+  bool may = !f->other->is_opaque;
+  for (int32_t i = 0; i < f->other->count && may; i++) {
+    const indim_footprint *x = &f->other->list[i];
+    const indim_footprint *y = indim_footprints_find(f->second, x->storage);
+    may = y == NULL || !(x->writes || y->writes);
+  }
+  return may;
+}
+
+// Whether a node between two loops, a load, a store, a value or a loop, may be moved behind the second.
+static bool may_move_behind(fusion *f, const indim_loop_node *node) {
+  if (node->kind == INDIM_NODE_FOR) {
+    return loop_may_move_behind(f, node);
+  }
   indim_effect effects[INDIM_MAX_EFFECTS];
-  int32_t count = indim_loop_effects(second->program, node, effects);
+  int32_t count = indim_loop_effects(f->program, node, effects);
   for (int32_t i = 0; i < count; i++) {
-    if (!indim_footprints_miss(second, &effects[i])) {
+    if (!indim_footprints_miss(f->second, &effects[i])) {
       return false;
     }
   }
   return true;
 }
 
-// Notes of the |count| nodes between two loops those that |user| takes values from.
-static void note_needed(fusion *f, const indim_loop_node *user, int32_t count) {
-  for (int32_t k = 0; k < user->arg_count; k++) {
-    const indim_loop_node *node = f->program->values[user->args[k]].node;
+// Notes of the |count| nodes between two loops those that define one of the values. False if the first loop defines one.
+static bool note_needed(fusion *f, int32_t value_count, const indim_value_id *values, int32_t count) {
+  for (int32_t k = 0; k < value_count; k++) {
+    const indim_loop_node *node = f->program->values[values[k]].node;
+    if (node == f->first->loop) {
+      return false;
+    }
     for (int32_t i = 0; i < count && node != NULL; i++) {
       f->moves[i].is_needed = f->moves[i].is_needed || f->moves[i].node == node;
     }
   }
+  return true;
+}
+
+// The same for all that |node| and what is nested in it use.
+static bool note_needed_by(fusion *f, const indim_loop_node *node, int32_t count) {
+  bool is_free = note_needed(f, node->arg_count, node->args, count);
+  for (int32_t k = 0; k < 2 && node->bodies[k] != NULL && is_free; k++) {
+    is_free = note_needed(f, node->bodies[k]->yield_count, node->bodies[k]->yields, count);
+    for (const indim_loop_node *inner = node->bodies[k]->first; inner != NULL && is_free; inner = inner->next) {
+      is_free = note_needed_by(f, inner, count);
+    }
+  }
+  return is_free;
 }
 
 // Decides where the |count| nodes between the loops go; false when one of them may go nowhere. What stores the last elements of the
 // first loop's arrays, fewer than its vectors have, goes behind both.
 static bool place_between(fusion *f, const indim_loop_node *second, int32_t count) {
-  note_needed(f, second, count);
-  for (int32_t k = 0; k < 2 && second->bodies[k] != NULL && count > 0; k++) {
-    for (const indim_loop_node *node = second->bodies[k]->first; node != NULL;
-         node = indim_loop_next_in(second->bodies[k], node)) {
-      note_needed(f, node, count);
-    }
+  bool is_free = count == 0 && f->first->loop->result_count == 0;
+  if (!is_free && !note_needed_by(f, second, count)) {
+    return false;
   }
   for (int32_t i = count - 1; i >= 0; i--) {
     between *m = &f->moves[i];
-    m->is_behind = !m->is_needed && may_move_behind(f->second, m->node);
-    if (!m->is_behind && !m->may_be_before) {
+    m->is_behind = !m->is_needed && may_move_behind(f, m->node);
+    if (!m->is_behind && (!m->may_be_before || !note_needed_by(f, m->node, count))) {
       return false;
-    }
-    if (!m->is_behind) {
-      note_needed(f, m->node, count);
     }
   }
   return true;
 }
 
-// Whether a node of index |i| between two loops reads what a store before it writes, which may be moved behind it.
+// Whether a node of index |i| between two loops reads what a store before it writes, or may read what a loop does, which may be moved
+// behind it.
 static bool reads_stored(const fusion *f, int32_t i) {
   const indim_loop_node *load = f->moves[i].node;
   for (int32_t j = 0; j < i && load->kind == INDIM_NODE_LOAD; j++) {
     const indim_loop_node *store = f->moves[j].node;
-    if (store->kind == INDIM_NODE_STORE && indim_loop_root_of(f->program, store->u.memory.storage) ==
-                                               indim_loop_root_of(f->program, load->u.memory.storage)) {
+    if (store->kind == INDIM_NODE_FOR ||
+        (store->kind == INDIM_NODE_STORE && indim_loop_root_of(f->program, store->u.memory.storage) ==
+                                                indim_loop_root_of(f->program, load->u.memory.storage))) {
       return true;
     }
   }
@@ -281,18 +392,25 @@ static bool reads_stored(const fusion *f, int32_t i) {
 // The loop after |first| that may be fused with it, and where all nodes between go.
 static indim_loop_node *find_partner(fusion *f, indim_loop_node *first) {
   int32_t count = 0;
+  int32_t loops = 0;
   indim_footprints_of(f->program, first, f->first);
   for (indim_loop_node *node = first->next; node != NULL; node = node->next) {
     if (same_iteration_space(first, node)) {
       indim_footprints_of(f->program, node, f->second);
-      return may_fuse(f->first, f->second, first) && place_between(f, node, count) ? node : NULL;
+      return fits_registers(f->program, first, node) && may_fuse(f->first, f->second, first) &&
+                     place_between(f, node, count)
+                 ? node
+                 : NULL;
     }
-    if (count == MOST_BETWEEN) {
+    loops += node->kind == INDIM_NODE_FOR ? 1 : 0;
+    if (count == MOST_BETWEEN || loops > MOST_LOOPS_BETWEEN) {
       return NULL;
     }
     f->moves[count] = (between){.node = node};
     f->moves[count].may_be_before = may_move_before(f->first, node) && !reads_stored(f, count);
-    if (!f->moves[count].may_be_before && node->kind != INDIM_NODE_STORE && node->kind != INDIM_NODE_LOAD) {
+    bool may_be_behind = node->kind == INDIM_NODE_STORE || node->kind == INDIM_NODE_LOAD ||
+                         node->kind == INDIM_NODE_FOR || indim_node_group_of(node->kind) == INDIM_GROUP_VALUE;
+    if (!f->moves[count].may_be_before && !may_be_behind) {
       return NULL;
     }
     count++;
@@ -302,11 +420,8 @@ static indim_loop_node *find_partner(fusion *f, indim_loop_node *first) {
 
 static void fuse_body(fusion *f, indim_loop_body *body) {
   indim_loop_node *before = NULL;
-  for (indim_loop_node *node = body->first; node != NULL;) {
-    indim_loop_node *partner = NULL;
-    if (node->kind == INDIM_NODE_FOR && node->arg_count == 2) {
-      partner = find_partner(f, node);
-    }
+  for (indim_loop_node *node = body->first; node != NULL && f->b.status == INDIM_OK;) {
+    indim_loop_node *partner = node->kind == INDIM_NODE_FOR ? find_partner(f, node) : NULL;
     if (partner != NULL) {
       before = fuse(f, body, before, node, partner);
       continue;
@@ -321,8 +436,10 @@ static void fuse_body(fusion *f, indim_loop_body *body) {
 
 indim_status indim_pass_loop_fusion(indim_loop_program *program) {
   void *memory = NULL;
-  INDIM_TRY(indim_alloc(program->cx, 2 * sizeof(indim_footprints), &memory));
-  fusion f = {.program = program, .first = memory, .second = (indim_footprints *)memory + 1};
+  INDIM_TRY(indim_alloc(program->cx, 3 * sizeof(indim_footprints), &memory));
+  fusion f = {.program = program, .first = memory};
+  f.second = f.first + 1;
+  f.other = f.first + 2;
   indim_loop_builder_init(&f.b, program);
   fuse_body(&f, program->body);
   if (has_calls(program)) {
@@ -333,6 +450,6 @@ indim_status indim_pass_loop_fusion(indim_loop_program *program) {
   }
   indim_status status = f.b.status;
   indim_loop_builder_deinit(&f.b);
-  indim_free(program->cx, memory, 2 * sizeof(indim_footprints));
+  indim_free(program->cx, memory, 3 * sizeof(indim_footprints));
   return status;
 }
