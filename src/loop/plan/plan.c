@@ -9,7 +9,8 @@
 #include "loop/target/cost.h"
 
 enum {
-  MANY_TIMES = 1 << 20,
+  PARTS = 64,  // how often is counted in parts: a slice asks for some of the elements
+  MANY_TIMES = PARTS << 20,
   MOVE_DEPTH = 4,  // what a move adds to the depth: it keeps an index on the stack
   MAX_COST = 1 << 20,
   MOST_COST = 2000,            // of what is inline: the code of a loop is bounded
@@ -52,10 +53,11 @@ typedef struct asked {
   bool as_result;
   bool is_kept;         // known before anything is placed: users do not compute it
   int32_t root;         // the one kernel that computes it; -1: none yet, -2: several
-  int32_t elementwise;  // times an element is computed for users at the same index
+  int32_t elementwise;  // times an element is computed for users at the same index, in PARTS
   int32_t moved;        // and for all others together
   bool by_element;      // somebody needs it more often than once before a long row
   bool as_indices;      // of gathers, and by nobody else
+  bool is_flattened;    // by a kernel, through a reshape whose indices are to be divided
   bool by_product;      // that the host computes, from memory
   bool is_view;         // a transpose or reshape through which such a product reads what is in memory
 } asked;
@@ -97,16 +99,30 @@ static bool shares_row(const indim_flow_item *user, int32_t k, const indim_flow_
   return broadcast_from(user) == last;
 }
 
-// How often an element of operand |k| is computed for one run over the user's elements, in the loops of |root|.
-static int64_t repeats(const indim_flow_item *user, int32_t k, const indim_flow_item *root) {
+// The elements that |user| takes of an operand of |all|: a slice, of whose rows it takes lanes that can be loaded, takes some. Farther
+// ones are loaded one by one, better of what is kept than of all that it is made of.
+static int64_t taken_elements(const indim_flow_item *user, int64_t all) {
+  enum { MOST_STRIDE = 4 };
+  const indim_attr *slice =
+      indim_flow_is_op(user, INDIM_OP_SLICE) ? indim_instr_attr(user->instr, INDIM_ATTR_SLICE) : NULL;
+  bool is_near = slice != NULL && slice->count > 0 && slice->value.slice[slice->count - 1].stride <= MOST_STRIDE;
+  return is_near ? indim_shape_element_count(user->shape) : all;
+}
+
+// How often an element of operand |k| is computed when the user's elements are |visits| times, in the loops of |root|; both in PARTS.
+static int32_t visits_of(const indim_flow_item *user, int32_t k, const indim_flow_item *root, int32_t visits) {
   const indim_flow_item *operand = user->operands[k];
   int64_t mine = indim_shape_element_count(operand->shape);
   bool takes_once = computes_rows(user) || shares_row(user, k, root);
   if (!indim_shape_is_array(user->shape) || mine == 0 || takes_once) {
-    return 1;
+    return visits;
+  }
+  int64_t taken = taken_elements(user, mine);
+  if (taken < mine) {
+    return (int32_t)((double)visits * (double)taken / (double)mine) + 1;
   }
   int64_t theirs = indim_shape_element_count(user->shape);
-  return theirs > mine ? theirs / mine : 1;
+  return theirs > mine ? times(visits, theirs / mine) : visits;
 }
 
 // The next dimension of a shape from |d| on that is not 1; the rank if there is none.
@@ -147,9 +163,12 @@ static void ask(const indim_flow *flow, const indim_flow_item *user, const asked
     } else if (user->placement == INDIM_PLACEMENT_INLINE || is_inlinable(user)) {
       int32_t root = user->placement == INDIM_PLACEMENT_INLINE ? of_user->root : user->index;
       ask_root(a, root);
-      int32_t visits = user->placement == INDIM_PLACEMENT_INLINE ? of_user->elementwise + of_user->moved : 1;
+      a->is_flattened =
+          a->is_flattened || of_user->is_flattened ||
+          (indim_flow_is_op(user, INDIM_OP_RESHAPE) && moves(user) && root >= 0 && !is_inlinable(flow->items[root]));
+      int32_t visits = user->placement == INDIM_PLACEMENT_INLINE ? of_user->elementwise + of_user->moved : PARTS;
       bool is_part = of_user->as_indices && indim_nest_stacks(user->instr);  // which a gather takes one by one
-      visits = is_part ? visits : times(visits, repeats(user, k, root < 0 ? NULL : flow->items[root]));
+      visits = is_part ? visits : visits_of(user, k, root < 0 ? NULL : flow->items[root], visits);
       bool is_thin = repeats_along_row(user) > 1 || (user->placement == INDIM_PLACEMENT_INLINE && !of_user->by_element);
       a->by_element = a->by_element || !is_thin;
       if (moves(user)) {
@@ -159,7 +178,7 @@ static void ask(const indim_flow *flow, const indim_flow_item *user, const asked
       }
     } else if (indim_lower_takes_elements(user, k)) {
       ask_root(a, user->index);
-      a->moved = times(1, a->moved + indim_lower_repeats(user, k));
+      a->moved = times(1, a->moved + times(PARTS, indim_lower_repeats(user, k)));
       a->by_element = true;
     } else {
       a->by_memory = true;
@@ -177,7 +196,7 @@ static int64_t cost_of_keeping(const indim_target *target, const indim_shape *sh
 
 // Why an item is not computed again wherever an element is needed; NULL: that is no dearer than keeping it.
 static const char *costs_again(const indim_target *target, indim_flow_item *item, const asked *a) {
-  int64_t again = (int64_t)a->elementwise + a->moved - 1;
+  int64_t again = (int64_t)a->elementwise + a->moved - PARTS;
   if (!a->by_element && item->cost <= INDIM_COST_BEFORE_ROW) {
     return NULL;
   }
@@ -187,11 +206,28 @@ static const char *costs_again(const indim_target *target, indim_flow_item *item
   if (again <= 0 || item->cost <= 1) {
     return NULL;
   }
-  item->cost_again = item->cost * again;
+  item->cost_again = item->cost * again / PARTS;
   item->cost_kept = cost_of_keeping(target, item->shape);
   return item->cost_again > item->cost_kept
              ? "an element is needed several times, and computing it again costs more than keeping it"
              : NULL;
+}
+
+// Whether rows are put together of parts, so that which one an element is in must be found for each lane where rows are read one after
+// the other. Parts that fill vectors are told apart once for each.
+static bool joins_rows(const indim_flow_item *item) {
+  enum { LANES = 16 };
+  int64_t count = 0;
+  const int64_t *dims = indim_flow_is_op(item, INDIM_OP_CONCATENATE)
+                            ? indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count)
+                            : NULL;
+  int64_t rows = 1;
+  int64_t row = 1;
+  for (int32_t d = 0; d < item->shape->rank && dims != NULL; d++) {
+    rows = d < dims[0] ? indim_index_mul_saturated(rows, item->shape->sizes[d]) : rows;
+    row = d > dims[0] ? indim_index_mul_saturated(row, item->shape->sizes[d]) : row;
+  }
+  return rows > 1 && row < LANES && dims != NULL;
 }
 
 static const char indexed[] = "accessed at an index known at run time only";
@@ -221,9 +257,10 @@ static indim_placement place_op(indim_lowering *l, indim_flow_item *item, const 
     return INDIM_PLACEMENT_MEMORY;
   }
   bool by_host = a->by_product && indim_lower_is_enabled(l, INDIM_DECISION_LIBRARY);
-  item->reason = by_host      ? "a product that the host computes reads it"
-                 : a->is_view ? NULL
-                              : costs_again(l->target, item, a);
+  item->reason = by_host                               ? "a product that the host computes reads it"
+                 : a->is_view                          ? NULL
+                 : a->is_flattened && joins_rows(item) ? "its rows, put together of parts, are read one after the other"
+                                                       : costs_again(l->target, item, a);
   bool pays = item->reason == NULL;
   if (indim_lower_choose(l, item->instr, INDIM_DECISION_INLINE, pays)) {
     return INDIM_PLACEMENT_INLINE;
