@@ -200,6 +200,32 @@ TEST(rows_of_bf16) {
   CHECK_MSG(wrong == 0, "%d elements differ", wrong);
 }
 
+// Every sixth element, from each of the first six: %d is where it begins.
+static void take_every_sixth(const char *type, int begin) {
+  enum { COUNT = 10922 };
+  char text[512];
+  (void)snprintf(
+      text, sizeof text,
+      "ENTRY e { x = %s[65536] parameter(0) s = %s[%d] slice(x), slice={[%d:%d:6]} ROOT r = %s[%d] copy(s) }", type,
+      type, COUNT, begin, begin + 6 * COUNT - 5, type, COUNT);
+  bool is_narrow = strcmp(type, "u8") == 0;
+  REQUIRE(run(text, type, is_narrow ? (const void *)x8 : x16, NULL, is_narrow ? (void *)out8 : out16));
+  int wrong = 0;
+  for (int k = 0; k < COUNT; k++) {
+    wrong += is_narrow ? out8[k] != x8[begin + 6 * k] : out16[k] != x16[begin + 6 * k];
+  }
+  CHECK_MSG(wrong == 0, "%s from %d on: %d elements differ", type, begin, wrong);
+}
+
+TEST(every_sixth) {
+  fill();
+  for (int begin = 0; begin < 4 && can_compile(); begin++) {
+    take_every_sixth("u8", begin);
+    take_every_sixth("s16", begin);
+    take_every_sixth("bf16", begin);
+  }
+}
+
 TEST(computed_on_the_way) {
   fill();
   for (size_t i = 0; can_compile() && i < sizeof halves / sizeof halves[0]; i++) {
@@ -222,5 +248,6 @@ TEST(computed_on_the_way) {
   X(chosen)                 \
   X(rows_of_bf16)           \
   X(bits_beside_arithmetic) \
+  X(every_sixth)            \
   X(computed_on_the_way)
 TEST_MAIN(CASES)

@@ -1,4 +1,4 @@
-// Lanes of stride 2, 3 or 4, and narrow ones of stride 8: loads are whole vectors, deinterleaved; stores are interleaved and whole. Three loads of
+// Lanes of stride 2, 3 or 4, and narrow ones of stride 6 or 8: loads are whole vectors, deinterleaved; stores are interleaved and whole. Three loads of
 // x, y and z of consecutive points read the same three vectors, which LLVM then loads once; three such stores, adjacent
 // in a body, become three vector stores.
 //
@@ -9,8 +9,8 @@
 #include "loop/ir/affine.h"
 #include "loop/ir/index_math.h"
 
-enum { MOST_STRIDE = 4, MOST_LANES = 512 };  // eight registers of bytes, as reductions have them
-enum { NARROW_STRIDE = 8 };                  // of loads of one or two bytes, which no instruction gathers
+enum { MOST_STRIDE = 4, MOST_LANES = 512 };      // eight registers of bytes, as reductions have them
+enum { PAIRS_OF_THREE = 6, NARROW_STRIDE = 8 };  // of loads of one or two bytes, which no instruction gathers
 
 // The lanes of a register if |lanes| is a multiple of that, else |lanes|.
 static int32_t register_lanes(const indim_generator *g, indim_type type, int32_t lanes) {
@@ -110,6 +110,22 @@ static LLVMValueRef pick_lanes(indim_generator *g, LLVMValueRef *vectors, int32_
   return out;
 }
 
+// Every second pixel of three: deinterleaved by 3, then one half. Neighbours have all but the last step in common.
+static LLVMValueRef load_every_second(indim_generator *g, LLVMTypeRef memory, const indim_emit_access_lanes *a,
+                                      int64_t start, int32_t lanes, int32_t first) {
+  LLVMValueRef vectors[3];
+  int32_t map[MOST_LANES];
+  for (int32_t j = 0; j < 3; j++) {
+    LLVMValueRef pointer = indim_emit_address_pointer(g, &a->at, start + (int64_t)j * 2 * lanes);
+    vectors[j] = indim_emit_plain_load(g, memory, pointer, a->stored);
+  }
+  LLVMValueRef both = pick_lanes(g, vectors, 2 * lanes, 3, first % 3);
+  for (int32_t k = 0; k < lanes; k++) {
+    map[k] = 2 * k + first / 3;
+  }
+  return indim_emit_shuffle(g, both, NULL, lanes, map);
+}
+
 // The same from vectors of which the last one ends with the last lane, so that nothing outside the span is read.
 static LLVMValueRef pick_span(indim_generator *g, indim_type type, const indim_emit_access_lanes *a, int64_t start,
                               int32_t lanes, int32_t stride) {
@@ -167,6 +183,11 @@ LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const 
       parts[c] = pick_span(g, type, a, first, part, stride);
       continue;
     }
+    if (stride == PAIRS_OF_THREE) {
+      LLVMTypeRef twice = indim_emit_memory_type(&g->e, indim_emit_moved_type(g, type), 2 * part);
+      parts[c] = load_every_second(g, twice, a, first - before, part, before);
+      continue;
+    }
     LLVMValueRef vectors[NARROW_STRIDE];
     for (int32_t j = 0; j < stride; j++) {
       LLVMValueRef pointer = indim_emit_address_pointer(g, &a->at, first - before + (int64_t)j * part);
@@ -184,7 +205,7 @@ bool indim_emit_can_load_strided(const indim_generator *g, const indim_emit_acce
       indim_type_is_complex(indim_emit_moved_type(g, type))) {
     return false;
   }
-  if (a->stride == NARROW_STRIDE) {
+  if (a->stride == NARROW_STRIDE || a->stride == PAIRS_OF_THREE) {
     return indim_type_bytes(type) <= 2 && is_power_of_two(a->lanes) && a->lanes >= NARROW_STRIDE &&
            window_start(g, a, a->lanes) >= 0;
   }
