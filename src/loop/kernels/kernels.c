@@ -90,7 +90,7 @@ static int64_t repeats_convolution(const indim_flow_item *item, int32_t k) {
   return elements == 0 ? 1 : (times + elements - 1) / elements;
 }
 
-// Indices are computed one by one, and so are updates but along windows that are vectors.
+// Indices are computed one by one, for each row where windows are columns, and so are updates but along windows that are vectors.
 static int64_t repeats_scatter(const indim_flow_item *item, int32_t k) {
   enum { LANES = 8 };
   int32_t n = item->operand_count / 2;
@@ -98,8 +98,11 @@ static int64_t repeats_scatter(const indim_flow_item *item, int32_t k) {
   int64_t count = 0;
   int64_t window = 1;
   const int64_t *dims = indim_instr_ints(item->instr, INDIM_ATTR_UPDATE_WINDOW_DIMS, &count);
-  for (int64_t i = 0; i < count && window < LANES; i++) {
+  for (int64_t i = 0; i < count && window < INT32_MAX; i++) {
     window *= updates->sizes[dims[i]];
+  }
+  if (k >= n && indim_scatters_columns(item)) {
+    return k == n ? LANES * window : LANES;
   }
   return k < n || window >= LANES || window == 0 ? 1 : LANES / window;
 }

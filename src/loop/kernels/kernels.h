@@ -18,6 +18,8 @@ indim_flow_item *indim_lower_stored_operand(const indim_flow_item *item, int32_t
   void indim_lower_##lower(indim_lowering *l, indim_flow_item *item);
 #include "loop/kernels/kernels.def"
 
+// Whether the windows of a scatter are columns, one for each start, whose elements are then combined row by row. (scatter.c)
+bool indim_scatters_columns(const indim_flow_item *item);
 // Whether a reducer is one op of its two parameters that has an identity in |type|, and which.
 bool indim_lower_single(indim_lowering *l, const indim_computation *apply, indim_type type, indim_loop_op *out_op,
                         indim_value_id *out_identity);

@@ -1,6 +1,6 @@
 // scatter: combines updates into the operands' memory if that may be overwritten, else into copies. The loops run over
 // the start indices; if a start's whole window is inside the operand, a vectorized nest over the window combines it.
-// The loop over starts is sequential, because any two may address the same element.
+// The loop over starts is sequential, because any two may address the same element. Windows that are columns go row by row.
 #include <string.h>
 
 #include "loop/kernels/kernels.h"
@@ -22,7 +22,7 @@ typedef struct scattering {
   int32_t operand_window[INDIM_MAX_RANK];  // the operand's dimension of each
   int32_t order[INDIM_MAX_RANK];           // the updates' dimensions that loops run over, outermost first
   int32_t order_count;
-  bool element_wise;                     // these are all dimensions, in row-major order
+  bool element_wise;                     // these are all dimensions
   indim_coord position[INDIM_MAX_RANK];  // in the updates: the open loops' indices
   indim_value_id start[INDIM_MAX_RANK];  // of the window in the operand
 } scattering;
@@ -65,9 +65,21 @@ static void read_attributes(scattering *s) {
   }
 }
 
+bool indim_scatters_columns(const indim_flow_item *item) {
+  const indim_shape *operand = item->operands[0]->shape;
+  int64_t inserted = 0, batching = 0, windows = 0, mapped = 0;
+  const int64_t *inserted_dims = indim_instr_ints(item->instr, INDIM_ATTR_INSERTED_WINDOW_DIMS, &inserted);
+  const int64_t *map = indim_instr_ints(item->instr, INDIM_ATTR_SCATTER_DIMS_TO_OPERAND_DIMS, &mapped);
+  (void)indim_instr_ints(item->instr, INDIM_ATTR_INPUT_BATCHING_DIMS, &batching);
+  (void)indim_instr_ints(item->instr, INDIM_ATTR_UPDATE_WINDOW_DIMS, &windows);
+  bool is_last = operand->rank > 0 && indim_list_has(inserted_dims, inserted, operand->rank - 1);
+  return is_last && windows > 0 && batching == 0 && mapped == inserted &&
+         indim_list_has(map, mapped, operand->rank - 1);
+}
+
 // Updates are combined in row-major order. Start dimensions may be outermost, in any layout of the updates, if no
 // element is reached at different positions of two windows: then every element gets its updates in the order of the
-// starts.
+// starts. So it does where they are innermost.
 static void choose_order(scattering *s) {
   int32_t rank = s->updates[0]->shape->rank;
   bool is_trailing = true;
@@ -77,9 +89,13 @@ static void choose_order(scattering *s) {
     disjoint = disjoint && (!indim_list_has(s->map, s->map_count, s->operand_window[w]) ||
                             s->updates[0]->shape->sizes[s->window[w]] == 1);
   }
-  s->element_wise = !is_trailing && !disjoint;
+  bool by_rows = disjoint && indim_scatters_columns(s->item);
+  s->element_wise = by_rows || (!is_trailing && !disjoint);
+  for (int32_t w = 0; w < s->window_dims && by_rows; w++) {
+    s->order[s->order_count++] = s->window[w];
+  }
   for (int32_t d = 0; d < rank; d++) {
-    if (s->element_wise || !is_window_dim(s, d)) {
+    if ((s->element_wise && !by_rows) || !is_window_dim(s, d)) {
       s->order[s->order_count++] = d;
     }
   }

@@ -474,6 +474,12 @@ void indim_lower_sort(indim_lowering *l, indim_flow_item *item) {
   if (s.is_key == NULL || s.is_ordered == NULL || s.kept == 0) {
     return;
   }
+  if (s.size == 1) {
+    for (int32_t i = 0; i < s.n && !indim_lower_failed(l); i++) {
+      indim_nest_copy(l, s.inputs[i], &s.results[i]->place);
+    }
+    return;
+  }
   indim_sort_know_order(&s);
   s.run_line = may_select(&s) ? indim_sort_selection(&s, &is_inserted) : NULL;
   if (!is_inserted && indim_sort_lower_host(l, item)) {
