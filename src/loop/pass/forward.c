@@ -6,6 +6,8 @@
 //     store t[i], v3
 //     v8: f32x16 = load t[i]
 //     v9: f32x16 = multiply v8, v8                v9: f32x16 = multiply v3, v3
+//
+// Of a wider value some lanes are taken.
 #include "loop/ir/affine.h"
 #include "loop/ir/rewrite.h"
 #include "loop/pass/pass.h"
@@ -53,25 +55,61 @@ static void note_store(forwarding *f, const indim_loop_node *store) {
   }
 }
 
-// The value that a load has; 0: unknown.
-static indim_value_id value_of(const forwarding *f, const indim_loop_node *load) {
+// The stored value that a load has from lane |*out_first| on; 0: unknown.
+static indim_value_id value_of(const forwarding *f, const indim_loop_node *load, int64_t *out_first) {
   const indim_loop_value *result = &f->program->values[load->first_result];
-  if (load->u.memory.has_mask || load->u.memory.fresh) {
+  if (load->u.memory.has_mask || load->u.memory.fresh || f->program->values[load->args[0]].lanes != 1) {
     return 0;
   }
   for (int32_t i = f->count - 1; i >= 0; i--) {
     const indim_loop_node *store = f->stores[i];
-    int64_t distance = 0;
     const indim_loop_value *stored = &f->program->values[store->args[1]];
-    if (store->u.memory.storage == load->u.memory.storage && stored->type == result->type &&
-        stored->lanes == result->lanes && store->u.memory.lane_stride == load->u.memory.lane_stride &&
-        f->program->values[load->args[0]].lanes == 1 &&
-        indim_affine_distance(f->program, store->args[0], load->args[0], &distance) && distance == 0) {
+    bool is_alike =
+        store->u.memory.storage == load->u.memory.storage && stored->type == result->type &&
+        (store->u.memory.lane_stride == load->u.memory.lane_stride || (result->lanes == 1 && stored->lanes == 1)) &&
+        indim_affine_distance(f->program, store->args[0], load->args[0], out_first);
+    bool is_whole = is_alike && *out_first == 0 && stored->lanes == result->lanes;
+    bool is_part =
+        is_alike && store->u.memory.lane_stride == 1 && *out_first >= 0 && *out_first <= stored->lanes - result->lanes;
+    if (is_whole || is_part) {
       indim_value_id value = store->args[1];
       return f->renamed[value] != 0 ? f->renamed[value] : value;
     }
   }
   return 0;
+}
+
+// Makes a load the lanes from |first| on of a value: a narrower loop reads what a wider one has stored.
+static void take_lanes(forwarding *f, indim_loop_node *load, indim_value_id value, int64_t first) {
+  int32_t lanes = f->program->values[load->first_result].lanes;
+  if (lanes == 1) {
+    load->kind = INDIM_NODE_EXTRACT;
+    load->u.lane = (int32_t)first;
+  } else {
+    int32_t *map = indim_loop_alloc(&f->b, (size_t)lanes, sizeof *map);
+    for (int32_t k = 0; k < lanes && map != NULL; k++) {
+      map[k] = (int32_t)first + k;
+    }
+    if (map == NULL) {
+      return;
+    }
+    load->kind = INDIM_NODE_SHUFFLE;
+    load->u.map = map;
+  }
+  load->args[0] = value;
+}
+
+static void forward_load(forwarding *f, indim_loop_node *load) {
+  int64_t first = 0;
+  indim_value_id value = value_of(f, load, &first);
+  if (value == 0) {
+    return;
+  }
+  if (f->program->values[value].lanes == f->program->values[load->first_result].lanes) {
+    f->renamed[load->first_result] = value;
+  } else {
+    take_lanes(f, load, value, first);
+  }
 }
 
 static void forward_in(forwarding *f, indim_loop_body *body) {
@@ -81,7 +119,7 @@ static void forward_in(forwarding *f, indim_loop_body *body) {
     if (node->kind == INDIM_NODE_STORE) {
       note_store(f, node);
     } else if (node->kind == INDIM_NODE_LOAD) {
-      f->renamed[node->first_result] = value_of(f, node);
+      forward_load(f, node);
     } else if (group != INDIM_GROUP_VALUE && group != INDIM_GROUP_LOAD) {
       f->count = 0;
     }
