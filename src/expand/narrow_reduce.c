@@ -15,6 +15,7 @@
 #include "expand/kit.h"
 #include "expand/needed.h"
 #include "expand/split.h"
+#include "expand/unit_reduce.h"
 #include "graph/infer_kit.h"
 #include "indim/literal_util.h"
 
@@ -231,6 +232,9 @@ bool indim_narrow_reduce_suits(const indim_instr *instr, int32_t bytes) {
 }
 
 value indim_expand_reduction(indim_expander *x) {
+  if (indim_unit_reduce_suits(x->instr)) {
+    return indim_unit_reduce_expand(x);
+  }
   if (!indim_narrow_reduce_suits(x->instr, x->bytes)) {
     return indim_split_reduce(x);
   }

@@ -227,6 +227,18 @@ static bool moves_rows(const indim_nest *nest, int32_t dim, int32_t row) {
   return moves && (moved == 0 || (moved == 1 && loads == 1 && nest->cost == 0));
 }
 
+// Whether no element of |item| is computed, but taken from elsewhere.
+static bool only_moves(const indim_flow_item *item, int depth) {
+  enum { FAR_ENOUGH = 12 };
+  bool is = depth < FAR_ENOUGH && item->kind == INDIM_FLOW_OP &&
+            (indim_op_moves(item->instr->op) || item->instr->op == INDIM_OP_CONSTANT);
+  for (int32_t k = 0; k < item->operand_count && is; k++) {
+    const indim_flow_item *operand = item->operands[k];
+    is = operand->placement != INDIM_PLACEMENT_INLINE || only_moves(operand, depth + 1);
+  }
+  return is;
+}
+
 // Whether rows along |row|, parts of which come from rows of other lengths, or are the same everywhere (a pad, arrays side by side, a
 // part of a row), are put together in registers, with vectors along |dim| (stack.c). Vectors along rows would be short; what is
 // computed must be loaded by vectors that are taken apart.
@@ -239,15 +251,19 @@ static bool joins_rows(const indim_nest *nest, int32_t dim, int32_t row) {
                indim_nest_longest_segment(nest, row) < nest->lanes && !list->is_full &&
                nest->cost * size <= MOST_COST && list->count > 1;
   bool is_stacked = false;
+  const filling *f = nest->user;
+  bool is_moved = joins && (f->is_copy || only_moves(f->item, 0));
   for (int32_t i = 0; i < list->count && joins; i++) {
     const indim_access *access = &list->accesses[i];
     const int64_t *strides = access->strides;
     indim_type type = access->storage->type;
     int64_t stride = strides == NULL ? 0 : indim_index_abs(strides[dim]);
     bool is_stored = access->item == NULL;
+    // Narrow elements are not gathered, but taken apart (interleave.c); moving them alone leaves time for one by one.
+    bool is_taken_apart = is_moved || indim_type_bytes(type) > 2 || stride == 6 || stride == 8;
     joins = strides != NULL && !access->is_packed && type != INDIM_PRED && !indim_type_is_complex(type) &&
             (is_stored ? strides[row] == 1 && strides[dim] == size
-                       : stride <= MOST_STRIDE || (nest->cost <= 1 && stride <= INDIM_STACK_ROW));
+                       : stride <= MOST_STRIDE || (nest->cost <= 1 && stride <= INDIM_STACK_ROW && is_taken_apart));
     is_stacked = is_stacked || is_stored;
   }
   return joins && is_stacked;
@@ -400,18 +416,6 @@ static bool is_lane_by_lane(const indim_nest *nest, const indim_access *access) 
     return false;
   }
   return access->item == NULL || !nest->l->target->has_gather;
-}
-
-// Whether no element of |item| is computed, but taken from elsewhere.
-static bool only_moves(const indim_flow_item *item, int depth) {
-  enum { FAR_ENOUGH = 12 };
-  bool is = depth < FAR_ENOUGH && item->kind == INDIM_FLOW_OP &&
-            (indim_op_moves(item->instr->op) || item->instr->op == INDIM_OP_CONSTANT);
-  for (int32_t k = 0; k < item->operand_count && is; k++) {
-    const indim_flow_item *operand = item->operands[k];
-    is = operand->placement != INDIM_PLACEMENT_INLINE || only_moves(operand, depth + 1);
-  }
-  return is;
 }
 
 // A vector that is moved lane by lane is long code and hides the loop around it: several of them one after the other take as many

@@ -18,6 +18,7 @@
 #include "expand/pivots.h"
 #include "expand/power.h"
 #include "expand/split.h"
+#include "expand/unit_reduce.h"
 #include "loop/plan/flow_make.h"
 #include "loop/plan/plan.h"
 
@@ -180,7 +181,8 @@ static bool is_expanded(const maker *m, const indim_instr *instr, int32_t bytes)
   case INDIM_OP_CUSTOM_CALL:
     return is_expanded_call(m, instr);
   case INDIM_OP_REDUCE:
-    return (m->options.may_split && indim_split_suits(instr)) || indim_narrow_reduce_suits(instr, bytes);
+    return (m->options.may_split && indim_split_suits(instr)) || indim_narrow_reduce_suits(instr, bytes) ||
+           indim_unit_reduce_suits(instr);
   case INDIM_OP_DOT:
     return (m->options.may_split && indim_split_suits(instr)) || indim_outer_suits(instr);
   case INDIM_OP_CONVOLUTION:
