@@ -78,16 +78,16 @@ static void reach_nothing(indim_element_ctx *k, const indim_shape *to, const ind
 
 // Whether the |count| dimensions of a shape from |position| on follow each other in memory in all that |item| is read from, so that
 // the innermost can have the index of all.
-static bool are_one(const indim_flow_item *item, int32_t position, int32_t count, bool in_memory, int depth) {
-  enum { MOST = 6 };
+static bool lie_in_order(const indim_flow_item *item, int32_t position, int32_t count, bool in_memory, int depth) {
+  enum { MOST = 4 };
   const indim_location *at = &item->place;
   if (at->storage != NULL && !item->has_regs) {
-    bool are = at->tiled == NULL && at->packed_bits == 0;
-    for (int32_t p = position; p + 1 < position + count && are; p++) {
+    bool lie = at->tiled == NULL && at->packed_bits == 0;
+    for (int32_t p = position; p + 1 < position + count && lie; p++) {
       int32_t inner = minor_dim(item->shape, p, in_memory);
-      are = at->strides[minor_dim(item->shape, p + 1, in_memory)] == at->strides[inner] * item->shape->sizes[inner];
+      lie = at->strides[minor_dim(item->shape, p + 1, in_memory)] == at->strides[inner] * item->shape->sizes[inner];
     }
-    return are;
+    return lie;
   }
   if (item->placement != INDIM_PLACEMENT_INLINE || item->kind != INDIM_FLOW_OP || depth > MOST || in_memory) {
     return false;
@@ -95,12 +95,12 @@ static bool are_one(const indim_flow_item *item, int32_t position, int32_t count
   if (indim_flow_is_op(item, INDIM_OP_BROADCAST)) {
     return item->operands[0]->shape->rank == 0;
   }
-  bool are = indim_element_move_of(item->instr) == NULL && indim_loop_can_instr(item->instr) && item->operand_count > 0;
-  for (int32_t i = 0; i < item->operand_count && are; i++) {
-    are = item->operands[i]->shape->rank == item->shape->rank &&
-          are_one(item->operands[i], position, count, in_memory, depth + 1);
+  bool lie = indim_element_move_of(item->instr) == NULL && indim_loop_can_instr(item->instr) && item->operand_count > 0;
+  for (int32_t i = 0; i < item->operand_count && lie; i++) {
+    lie = item->operands[i]->shape->rank == item->shape->rank &&
+          lie_in_order(item->operands[i], position, count, in_memory, depth + 1);
   }
-  return are;
+  return lie;
 }
 
 // reshape linearizes in row-major order, bitcast in the order of both layouts. From the minor end, dimensions of equal
@@ -158,7 +158,7 @@ static indim_value_id reshape(indim_element_ctx *k, indim_flow_item *item, const
         return 0;
       }
     }
-    if (j > first + 1 && are_one(item->operands[0], first, j - first, in_memory, 0)) {
+    if (j > first + 1 && lie_in_order(item->operands[0], first, j - first, in_memory, 0)) {
       for (int32_t p = first; p < j; p++) {
         inner[minor_dim(from, p, in_memory)] = p == first ? linear : indim_coord_const(k, 0);
       }

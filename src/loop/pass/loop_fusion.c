@@ -116,9 +116,8 @@ static void join_carried(indim_loop_builder *b, indim_loop_body *body, indim_loo
   indim_value_id *yields = indim_loop_alloc(b, (size_t)count, sizeof *yields);
   indim_value_id *parameters = indim_loop_alloc(b, (size_t)count + 1, sizeof *parameters);
   indim_value_id *results = indim_loop_alloc(b, (size_t)count, sizeof *results);
-  for (int32_t i = 0; i <= count && b->status == INDIM_OK; i++) {
-    bool is_own = i == 0 || i > ahead;
-    parameters[i] = renumber(b, is_own ? to->first_parameter + (i == 0 ? 0 : i - ahead) : from->first_parameter + i);
+  for (int32_t i = 0; i <= count && b->status == INDIM_OK; i++) {  // the index, then what is carried
+    parameters[i] = renumber(b, i <= ahead ? from->first_parameter + i : to->first_parameter + i - ahead);
   }
   for (int32_t i = 0; i < count && b->status == INDIM_OK; i++) {
     results[i] = renumber(b, i < ahead ? first->first_result + i : second->first_result + i - ahead);
@@ -168,8 +167,8 @@ typedef struct fusion {
   between moves[MOST_BETWEEN];
 } fusion;
 
-// Fuses |first| and |second| at the position of the first; |before| is the node before |first|
-// (NULL: none). The nodes between them go before or behind both, as |f->moves| says. Returns the last node before the fused loop.
+// Fuses |first| and |second| at the position of the first; |before| is the node before |first| (NULL: none). The nodes between them go
+// before or behind both, as |f->moves| says. Returns the last node before the fused loop.
 static indim_loop_node *fuse(fusion *f, indim_loop_body *body, indim_loop_node *before, indim_loop_node *first,
                              indim_loop_node *second) {
   join_carried(&f->b, body, first, second);

@@ -164,7 +164,7 @@ static void ask(const indim_flow *flow, const indim_flow_item *user, const asked
       int32_t root = user->placement == INDIM_PLACEMENT_INLINE ? of_user->root : user->index;
       ask_root(a, root);
       a->is_flattened =
-          a->is_flattened || of_user->is_flattened ||
+          a->is_flattened || (of_user->is_flattened && user->placement == INDIM_PLACEMENT_INLINE) ||
           (indim_flow_is_op(user, INDIM_OP_RESHAPE) && moves(user) && root >= 0 && !is_inlinable(flow->items[root]));
       int32_t visits = user->placement == INDIM_PLACEMENT_INLINE ? of_user->elementwise + of_user->moved : PARTS;
       bool is_part = of_user->as_indices && indim_nest_stacks(user->instr);  // which a gather takes one by one
@@ -208,9 +208,9 @@ static const char *costs_again(const indim_target *target, indim_flow_item *item
   }
   item->cost_again = item->cost * again / PARTS;
   item->cost_kept = cost_of_keeping(target, item->shape);
-  return item->cost_again > item->cost_kept
-             ? "an element is needed several times, and computing it again costs more than keeping it"
-             : NULL;
+  return item->cost_again > item->cost_kept ? "an element is needed several times or outside of vectors, and computing "
+                                              "it there costs more than keeping it"
+                                            : NULL;
 }
 
 // Whether rows are put together of parts, so that which one an element is in must be found for each lane where rows are read one after
