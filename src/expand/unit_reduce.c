@@ -15,7 +15,7 @@ bool indim_unit_reduce_suits(const indim_instr *instr) {
   }
   const indim_shape *shape = instr->operands[0]->shape;
   const indim_instr *root = root_of(instr);
-  bool is_one_op = indim_instr_is_elementwise(root) && root->operand_count == 2 && root->attr_count == 0 &&
+  bool is_one_op = indim_instr_is_elementwise(root) && root->op != INDIM_OP_COMPARE && root->operand_count == 2 &&
                    root->shape->type == shape->type;
   for (int32_t k = 0; k < 2 && is_one_op; k++) {
     is_one_op = root->operands[k]->op == INDIM_OP_PARAMETER && root->operands[k]->shape->type == shape->type;

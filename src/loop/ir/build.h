@@ -66,6 +66,9 @@ static inline bool indim_loop_is(const indim_loop_builder *b, indim_value_id v, 
   return b->program->values[v].node != NULL && b->program->values[v].node->kind == kind;
 }
 
+// (constant_folding.c) The constant that an op on scalar constants gives; 0 where it is not one, or not the same on every target.
+indim_value_id indim_loop_fold(indim_loop_builder *b, const indim_loop_op *op, indim_type type, int32_t count,
+                               const indim_value_id *args);
 // The value of a sum whose window is one number and whose terms have |lanes| lanes; |sum| is simplified in place.
 indim_value_id indim_loop_sum(indim_loop_builder *b, indim_affine *sum, int32_t lanes);
 // The range of a pure s64 node by those of its arguments; all of s64 where unknown.

@@ -277,7 +277,8 @@ indim_value_id indim_loop_elementwise(indim_loop_builder *b, indim_loop_op op, i
   if (!check_lanes(b, count, args, indim_op_get(op.op)->text)) {
     return 0;
   }
-  indim_value_id simple = simplify(b, &op, type, count, args);
+  indim_value_id simple = indim_loop_fold(b, &op, type, count, args);
+  simple = simple == 0 && b->status == INDIM_OK ? simplify(b, &op, type, count, args) : simple;
   if (simple != 0 || b->status != INDIM_OK) {
     return simple;
   }
