@@ -24,8 +24,9 @@ typedef struct scan_state {
   bool is_short;  // written out
 } scan_state;
 
-// A line that is written out has so many elements, and its elements are worth so much in all.
-enum { SHORT = 16, LEAST_COST = 5, MOST_COST = 1024 };
+// A line that is written out has so many elements, and its elements are worth so much in all; one of few is loaded and stored by
+// vectors that are taken apart, whatever they are worth.
+enum { SHORT = 16, FEW = 8, LEAST_COST = 5, MOST_COST = 1024 };
 
 static const indim_flow_item *result_of(const scan_state *s, int32_t i) {
   return s->item->member_count > 0 ? s->item->members[i] : s->item;
@@ -225,7 +226,7 @@ void indim_lower_cumulative(indim_lowering *l, indim_flow_item *item) {
     s.lanes = is_wide ? nest.lanes : 1;
     nest.vector_dim = -1;
   }
-  s.is_short = s.lanes == 1 && s.size <= SHORT && nest.cost >= LEAST_COST &&
+  s.is_short = s.lanes == 1 && s.size <= SHORT && (nest.cost >= LEAST_COST || s.size <= FEW) &&
                indim_index_mul_saturated(nest.cost, s.size) <= MOST_COST;
   if (s.is_short && nest.vector_dim < 0) {
     nest.vector_dim = other_dimension(&s, &nest);
