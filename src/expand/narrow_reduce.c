@@ -31,13 +31,10 @@ static const indim_computation *reducer_of(const indim_instr *instr) {
 }
 
 static bool is_extreme(const indim_instr *instr) {
-  const indim_computation *apply = reducer_of(instr);
-  const indim_instr *root = apply->root;
+  const indim_instr *root = indim_computation_single_op(reducer_of(instr));
   indim_type type = instr->operands[0]->shape->type;
-  bool is_op = root->op == INDIM_OP_MAXIMUM || root->op == INDIM_OP_MINIMUM;
-  return instr->operand_count == 2 && (type == INDIM_BF16 || type == INDIM_F16) && is_op && root->shape->type == type &&
-         root->operands[0]->op == INDIM_OP_PARAMETER && root->operands[1]->op == INDIM_OP_PARAMETER &&
-         root->operands[0] != root->operands[1];
+  bool is_op = root != NULL && (root->op == INDIM_OP_MAXIMUM || root->op == INDIM_OP_MINIMUM);
+  return instr->operand_count == 2 && (type == INDIM_BF16 || type == INDIM_F16) && is_op && root->shape->type == type;
 }
 
 static value with_int(const indim_expander *x, indim_op op, value v, int64_t number) {
@@ -142,11 +139,10 @@ static value selection(indim_expander *x) {
 
 // The op of a reducer of two integers; INDIM_OP_COUNT for any other.
 static indim_op op_of_ints(const indim_instr *instr) {
-  const indim_instr *root = reducer_of(instr)->root;
-  bool is_plain = instr->operand_count == 2 && indim_type_is_integral(instr->operands[0]->shape->type) &&
-                  root->operand_count == 2 && root->shape->type == instr->operands[0]->shape->type &&
-                  root->operands[0]->op == INDIM_OP_PARAMETER && root->operands[1]->op == INDIM_OP_PARAMETER &&
-                  root->operands[0] != root->operands[1] && root->op != INDIM_OP_SUBTRACT;  // whose order counts
+  const indim_instr *root = indim_computation_single_op(reducer_of(instr));
+  bool is_plain = root != NULL && indim_type_is_integral(instr->operands[0]->shape->type) &&
+                  root->shape->type == instr->operands[0]->shape->type &&
+                  root->op != INDIM_OP_SUBTRACT;  // whose order counts
   return is_plain ? root->op : INDIM_OP_COUNT;
 }
 

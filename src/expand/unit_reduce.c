@@ -5,24 +5,17 @@
 
 #include "graph/dynamic.h"
 
-static const indim_instr *root_of(const indim_instr *instr) {
-  return indim_instr_computation(instr, INDIM_ATTR_TO_APPLY)->root;
-}
-
 bool indim_unit_reduce_suits(const indim_instr *instr) {
   if (instr->op != INDIM_OP_REDUCE || instr->operand_count != 2 || !indim_shape_is_static(instr->operands[0]->shape)) {
     return false;
   }
   const indim_shape *shape = instr->operands[0]->shape;
-  const indim_instr *root = root_of(instr);
-  bool is_one_op = indim_instr_is_elementwise(root) && root->op != INDIM_OP_COMPARE && root->operand_count == 2 &&
-                   root->shape->type == shape->type;
-  for (int32_t k = 0; k < 2 && is_one_op; k++) {
-    is_one_op = root->operands[k]->op == INDIM_OP_PARAMETER && root->operands[k]->shape->type == shape->type;
-  }
+  const indim_instr *root = indim_computation_single_op(indim_instr_computation(instr, INDIM_ATTR_TO_APPLY));
+  bool is_one_op = root != NULL && indim_instr_is_elementwise(root) && root->op != INDIM_OP_COMPARE &&
+                   root->shape->type == shape->type && root->operands[0]->shape->type == shape->type;
   int64_t count = 0;
   const int64_t *dims = indim_instr_ints(instr, INDIM_ATTR_DIMENSIONS, &count);
-  bool are_one = is_one_op && root->operands[0] != root->operands[1] && count > 0;
+  bool are_one = is_one_op && count > 0;
   for (int64_t i = 0; i < count && are_one; i++) {
     are_one = shape->sizes[dims[i]] == 1;
   }
@@ -30,7 +23,7 @@ bool indim_unit_reduce_suits(const indim_instr *instr) {
 }
 
 value indim_unit_reduce_expand(indim_expander *x) {
-  const indim_instr *root = root_of(x->instr);
+  const indim_instr *root = indim_instr_computation(x->instr, INDIM_ATTR_TO_APPLY)->root;
   const indim_shape *shape = x->instr->shape;
   indim_expand_begin(x);
   value element = indim_build_reshape(x->b, x->operands[0], shape->sizes, shape->rank);

@@ -205,6 +205,14 @@ bool indim_instr_is_total_order(const indim_instr *instr) {
          indim_str_is(indim_instr_word(instr, INDIM_ATTR_COMPARE_TYPE), "TOTALORDER");
 }
 
+const indim_instr *indim_computation_single_op(const indim_computation *computation) {
+  const indim_instr *root = computation->root;
+  bool is_of_both = computation->parameter_count == 2 && root->operand_count == 2 &&
+                    root->operands[0]->op == INDIM_OP_PARAMETER && root->operands[1]->op == INDIM_OP_PARAMETER &&
+                    root->operands[0] != root->operands[1];
+  return is_of_both ? root : NULL;
+}
+
 indim_computation *indim_instr_computation(const indim_instr *instr, indim_attr_id id) {
   const indim_attr *attr = indim_instr_attr(instr, id);
   return attr == NULL || attr->count == 0 ? NULL : attr->value.computations[0];

@@ -255,6 +255,8 @@ typedef enum indim_dot_dim { INDIM_DOT_FREE, INDIM_DOT_BATCH, INDIM_DOT_CONTRACT
 // Of each of the |rank| dimensions of operand |number|.
 void indim_instr_dot_dims(const indim_instr *dot, int32_t number, int32_t rank, indim_dot_dim *out);
 indim_computation *indim_instr_computation(const indim_instr *instr, indim_attr_id id);
+// The root of a computation of two parameters that is one op of both, each once; NULL for any other.
+const indim_instr *indim_computation_single_op(const indim_computation *computation);
 // The shape of result |k|: that member of a tuple, or the one result's.
 const indim_shape *indim_instr_result_shape(const indim_instr *instr, int64_t k);
 // Whether it has to run even if nobody uses its result: a custom call that says so, or what calls a computation with one.

@@ -9,8 +9,8 @@
 #include "loop/ir/affine.h"
 #include "loop/ir/index_math.h"
 
-enum { MOST_STRIDE = 4, MOST_LANES = 512 };      // eight registers of bytes, as reductions have them
-enum { PAIRS_OF_THREE = 6, NARROW_STRIDE = 8 };  // of loads of one or two bytes, which no instruction gathers
+enum { MOST_STRIDE = INDIM_LOOP_MOST_STRIDE, MOST_LANES = 512 };  // eight registers of bytes, as reductions have them
+enum { PAIRS_OF_THREE = 6, NARROW_STRIDE = 8 };                   // indim_loop_is_narrow_stride
 
 // The lanes of a register if |lanes| is a multiple of that, else |lanes|.
 static int32_t register_lanes(const indim_generator *g, indim_type type, int32_t lanes) {
@@ -110,18 +110,11 @@ static LLVMValueRef pick_lanes(indim_generator *g, LLVMValueRef *vectors, int32_
   return out;
 }
 
-// Every second pixel of three: deinterleaved by 3, then one half. Neighbours have all but the last step in common.
-static LLVMValueRef load_every_second(indim_generator *g, LLVMTypeRef memory, const indim_emit_access_lanes *a,
-                                      int64_t start, int32_t lanes, int32_t first) {
-  LLVMValueRef vectors[3];
+// Lane k is lane |first| + 2 k.
+static LLVMValueRef every_second(indim_generator *g, LLVMValueRef both, int32_t lanes, int32_t first) {
   int32_t map[MOST_LANES];
-  for (int32_t j = 0; j < 3; j++) {
-    LLVMValueRef pointer = indim_emit_address_pointer(g, &a->at, start + (int64_t)j * 2 * lanes);
-    vectors[j] = indim_emit_plain_load(g, memory, pointer, a->stored);
-  }
-  LLVMValueRef both = pick_lanes(g, vectors, 2 * lanes, 3, first % 3);
   for (int32_t k = 0; k < lanes; k++) {
-    map[k] = 2 * k + first / 3;
+    map[k] = 2 * k + first;
   }
   return indim_emit_shuffle(g, both, NULL, lanes, map);
 }
@@ -175,7 +168,6 @@ LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const 
   part = a->lanes / count;
   int32_t before = window_start(g, a, a->lanes);
   int64_t start = a->stride < 0 ? -(int64_t)(a->lanes - 1) * stride : 0;
-  LLVMTypeRef memory = indim_emit_memory_type(&g->e, indim_emit_moved_type(g, type), part);
   LLVMValueRef parts[MOST_LANES];
   for (int32_t c = 0; c < count; c++) {
     int64_t first = start + (int64_t)c * part * stride;
@@ -183,17 +175,18 @@ LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const 
       parts[c] = pick_span(g, type, a, first, part, stride);
       continue;
     }
-    if (stride == PAIRS_OF_THREE) {
-      LLVMTypeRef twice = indim_emit_memory_type(&g->e, indim_emit_moved_type(g, type), 2 * part);
-      parts[c] = load_every_second(g, twice, a, first - before, part, before);
-      continue;
-    }
+    // Of pairs of three each third element is picked, and of these every second: neighbours have all but that in common.
+    bool is_pair = stride == PAIRS_OF_THREE;
+    int32_t step = is_pair ? stride / 2 : stride;
+    int32_t lanes = is_pair ? 2 * part : part;
+    LLVMTypeRef whole = indim_emit_memory_type(&g->e, indim_emit_moved_type(g, type), lanes);
     LLVMValueRef vectors[NARROW_STRIDE];
-    for (int32_t j = 0; j < stride; j++) {
-      LLVMValueRef pointer = indim_emit_address_pointer(g, &a->at, first - before + (int64_t)j * part);
-      vectors[j] = indim_emit_plain_load(g, memory, pointer, a->stored);
+    for (int32_t j = 0; j < step; j++) {
+      LLVMValueRef pointer = indim_emit_address_pointer(g, &a->at, first - before + (int64_t)j * lanes);
+      vectors[j] = indim_emit_plain_load(g, whole, pointer, a->stored);
     }
-    parts[c] = pick_lanes(g, vectors, part, stride, before);
+    LLVMValueRef picked = pick_lanes(g, vectors, lanes, step, before % step);
+    parts[c] = is_pair ? every_second(g, picked, part, before / step) : picked;
   }
   indim_reg all = {{indim_emit_joined(g, parts, count, part), NULL}};
   all = a->stride < 0 ? indim_emit_reversed(g, a->lanes, all) : all;
@@ -205,9 +198,8 @@ bool indim_emit_can_load_strided(const indim_generator *g, const indim_emit_acce
       indim_type_is_complex(indim_emit_moved_type(g, type))) {
     return false;
   }
-  if (a->stride == NARROW_STRIDE || a->stride == PAIRS_OF_THREE) {
-    return indim_type_bytes(type) <= 2 && is_power_of_two(a->lanes) && a->lanes >= NARROW_STRIDE &&
-           window_start(g, a, a->lanes) >= 0;
+  if (indim_loop_is_narrow_stride(a->stride, indim_type_bytes(type))) {
+    return is_power_of_two(a->lanes) && a->lanes >= NARROW_STRIDE && window_start(g, a, a->lanes) >= 0;
   }
   return a->stride <= MOST_STRIDE && a->stride >= -MOST_STRIDE && (a->stride > 1 || a->stride < -1);
 }

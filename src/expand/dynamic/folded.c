@@ -29,9 +29,7 @@ static value identity_of_extreme(indim_padder *p, indim_type type, bool is_maxim
 static value find_identity(indim_padder *p, const indim_computation *combiner) {
   const indim_instr *root = combiner->root;
   indim_type type = root->shape->type;
-  bool is_plain = combiner->parameter_count == 2 && root->operand_count == 2 &&
-                  root->operands[0]->op == INDIM_OP_PARAMETER && root->operands[1]->op == INDIM_OP_PARAMETER &&
-                  root->operands[0] != root->operands[1] && !indim_type_is_complex(type);
+  bool is_plain = indim_computation_single_op(combiner) != NULL && !indim_type_is_complex(type);
   bool has_infinities = type == INDIM_F16 || type == INDIM_BF16 || type == INDIM_F32 || type == INDIM_F64;
   if (!is_plain || (indim_type_is_float(type) && !has_infinities)) {
     return NULL;

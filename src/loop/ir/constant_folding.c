@@ -40,14 +40,9 @@ static indim_value_id fold_convert(indim_loop_builder *b, indim_type type, indim
   return plain_float(b, type, (double)indim_element_to_int(from->type, element));
 }
 
-// In the type, rounded once.
-static double apply(indim_op op, indim_type type, double x, double y) {
-  double exact = op == INDIM_OP_ADD ? x + y : op == INDIM_OP_SUBTRACT ? x - y : op == INDIM_OP_MULTIPLY ? x * y : x / y;
-  float narrow = op == INDIM_OP_ADD        ? (float)x + (float)y
-                 : op == INDIM_OP_SUBTRACT ? (float)x - (float)y
-                 : op == INDIM_OP_MULTIPLY ? (float)x * (float)y
-                                           : (float)x / (float)y;
-  return type == INDIM_F32 ? (double)narrow : exact;
+// Rounded to f32 afterwards, it is the result of f32: f64 has more than twice its digits.
+static double apply(indim_op op, double x, double y) {
+  return op == INDIM_OP_ADD ? x + y : op == INDIM_OP_SUBTRACT ? x - y : op == INDIM_OP_MULTIPLY ? x * y : x / y;
 }
 
 static bool compares(int32_t direction, double x, double y) {
@@ -82,7 +77,7 @@ indim_value_id indim_loop_fold(indim_loop_builder *b, const indim_loop_op *op, i
   bool is_arithmetic =
       op->op == INDIM_OP_ADD || op->op == INDIM_OP_SUBTRACT || op->op == INDIM_OP_MULTIPLY || op->op == INDIM_OP_DIVIDE;
   if (is_float && is_arithmetic) {
-    return plain_float(b, type, apply(op->op, type, x, y));
+    return plain_float(b, type, apply(op->op, x, y));
   }
   bool is_compared = op->op == INDIM_OP_COMPARE && !op->total_order;
   return is_compared ? indim_loop_const(b, INDIM_PRED, compares(op->direction, x, y) ? 1 : 0, 0) : 0;

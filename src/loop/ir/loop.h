@@ -99,6 +99,13 @@ typedef enum indim_host_service {
   INDIM_HOST_SERVICE_COUNT
 } indim_host_service;
 
+// Lanes of up to such a stride are loaded and stored as whole vectors that are taken apart (emit/program/interleave.c).
+enum { INDIM_LOOP_MOST_STRIDE = 4 };
+// Whether that is so of some farther ones, too, which are bytes or halves and only loaded: no instruction gathers these.
+static inline bool indim_loop_is_narrow_stride(int64_t stride, int32_t bytes) {
+  return bytes <= 2 && (stride == 6 || stride == 8);
+}
+
 // What a row of service.def says.
 typedef struct indim_service_info {
   const char *name;

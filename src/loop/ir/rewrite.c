@@ -154,6 +154,15 @@ void indim_loop_rename(indim_loop_body *body, indim_value_id first, int32_t coun
   }
 }
 
+indim_value_id indim_loop_renumber(indim_loop_builder *b, indim_value_id old) {
+  indim_loop_value value = b->program->values[old];
+  indim_value_id now = indim_loop_new_value(b, value.type, value.lanes, value.body);
+  if (now != 0) {
+    b->program->values[now] = value;
+  }
+  return now;
+}
+
 // Passes ----------------------------------------------------------------------------------------------------------------
 
 void *indim_loop_scratch(indim_loop_builder *b, indim_arena *arena, int64_t count, size_t size) {

@@ -43,6 +43,9 @@ indim_loop_node *indim_loop_new_for(indim_loop_builder *b, indim_loop_body *oute
 // 0.
 void indim_loop_rename(indim_loop_body *body, indim_value_id first, int32_t count, const indim_value_id *to);
 
+// A new value with the properties of |old|, numbered after the last one: parameters and results follow each other. 0 after a failure.
+indim_value_id indim_loop_renumber(indim_loop_builder *b, indim_value_id old);
+
 // Zeroed memory in an arena of the pass; NULL after a failure, which the builder keeps.
 void *indim_loop_scratch(indim_loop_builder *b, indim_arena *arena, int64_t count, size_t size);
 // For each storage whether it has bytes in common with another; NULL after a failure.

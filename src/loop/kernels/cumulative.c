@@ -1,8 +1,9 @@
 // Prefix scans: a reduce-window whose window is as long as the array and padded on one side only, so that every result
 // is the previous one combined with one element more (a cumulative sum, product or maximum). One pass along the
 // dimension. If another dimension is vectorized, every lane has its own running value; if the dimension itself is
-// contiguous, a vector is scanned by combining it with itself shifted by 1, 2, 4, ... lanes. A short line of elements that
-// are computed is written out: where arrays are put side by side, as conditions of jnp.piecewise, each step knows its own.
+// contiguous, a vector is scanned by combining it with itself shifted by 1, 2, 4, ... lanes. A line of few elements is written
+// out, a short one where they are computed: where arrays are put side by side, as conditions of jnp.piecewise, each step knows
+// its own.
 #include <string.h>
 
 #include "loop/ir/build.h"

@@ -93,7 +93,7 @@ static int64_t repeats_convolution(const indim_flow_item *item, int32_t k) {
 // Indices are computed one by one, for each row where windows are columns, and so are updates but along windows that are vectors.
 static int64_t repeats_scatter(const indim_flow_item *item, int32_t k) {
   enum { LANES = 8 };
-  int32_t n = item->operand_count / 2;
+  int32_t n = (item->operand_count - 1) / 2;
   const indim_shape *updates = item->operands[item->operand_count - 1]->shape;
   int64_t count = 0;
   int64_t window = 1;

@@ -346,7 +346,6 @@ static void choose(indim_reduction *r) {
 }
 
 static void run_output(indim_reduction *r) {
-  enum { MOST_STRIDE = 4 };  // vectors of memory are taken apart for lanes that are nearer
   indim_lowering *l = r->l;
   indim_access_list *list = indim_lower_alloc(l, 1, sizeof *list);
   indim_flow_item *result = indim_reduce_result(r, 0);
@@ -377,7 +376,7 @@ static void run_output(indim_reduction *r) {
       indim_lower_explain(l, r->item, "columns, some rows at a time");
     } else if (d == r->vector_dim) {
       nest.vector_dim = at;
-      bool is_one_by_one = r->is_gathered || (r->stride > MOST_STRIDE && !has_unrolled_bytes(r));
+      bool is_one_by_one = r->is_gathered || (r->stride > INDIM_LOOP_MOST_STRIDE && !has_unrolled_bytes(r));
       int32_t most = r->is_single && !is_one_by_one ? 4 * r->lanes : r->lanes;
       if (has_unrolled_bytes(r) && !r->is_gathered) {  // a vector of bytes, or one of the result
         bool is_narrow = indim_type_bytes(result->shape->type) <= 2;

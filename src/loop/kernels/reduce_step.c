@@ -45,15 +45,10 @@ static bool has_plain_zero(indim_type type) {
 
 bool indim_lower_single(indim_lowering *l, const indim_computation *apply, indim_type type, indim_loop_op *out_op,
                         indim_value_id *out_identity) {
-  const indim_instr *root = apply->root;
-  if (apply->parameter_count != 2 || root->operand_count != 2 || root->shape->type != type || !has_plain_zero(type)) {
-    return false;
-  }
-  const indim_instr *x = root->operands[0];
-  const indim_instr *y = root->operands[1];
-  bool both = x->op == INDIM_OP_PARAMETER && y->op == INDIM_OP_PARAMETER && x->parameter_number != y->parameter_number;
+  const indim_instr *root = indim_computation_single_op(apply);
   uint64_t bits = 0, imag = 0;
-  if (!both || !identity_bits(root->op, type, &bits, &imag)) {
+  if (root == NULL || root->shape->type != type || !has_plain_zero(type) ||
+      !identity_bits(root->op, type, &bits, &imag)) {
     return false;
   }
   *out_op = (indim_loop_op){.op = root->op};

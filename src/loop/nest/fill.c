@@ -243,7 +243,7 @@ static bool only_moves(const indim_flow_item *item, int depth) {
 // part of a row), are put together in registers, with vectors along |dim| (stack.c). Vectors along rows would be short; what is
 // computed must be loaded by vectors that are taken apart.
 static bool joins_rows(const indim_nest *nest, int32_t dim, int32_t row) {
-  enum { MOST_STRIDE = 4, MOST_COST = 64 };
+  enum { MOST_COST = 64 };
   const indim_access_list *list = nest->list;
   int64_t size = nest->sizes[row];
   bool joins = dim != row && size > 1 && size <= 2 * (int64_t)nest->lanes && size <= INDIM_STACK_ROW &&
@@ -259,11 +259,13 @@ static bool joins_rows(const indim_nest *nest, int32_t dim, int32_t row) {
     indim_type type = access->storage->type;
     int64_t stride = strides == NULL ? 0 : indim_index_abs(strides[dim]);
     bool is_stored = access->item == NULL;
-    // Narrow elements are not gathered, but taken apart (interleave.c); moving them alone leaves time for one by one.
-    bool is_taken_apart = is_moved || indim_type_bytes(type) > 2 || stride == 6 || stride == 8;
+    // Narrow elements are not gathered; moving them alone leaves time for one by one.
+    int32_t bytes = indim_type_bytes(type);
+    bool is_taken_apart = is_moved || bytes > 2 || indim_loop_is_narrow_stride(stride, bytes);
     joins = strides != NULL && !access->is_packed && type != INDIM_PRED && !indim_type_is_complex(type) &&
             (is_stored ? strides[row] == 1 && strides[dim] == size
-                       : stride <= MOST_STRIDE || (nest->cost <= 1 && stride <= INDIM_STACK_ROW && is_taken_apart));
+                       : stride <= INDIM_LOOP_MOST_STRIDE ||
+                             (nest->cost <= 1 && stride <= INDIM_STACK_ROW && is_taken_apart));
     is_stacked = is_stacked || is_stored;
   }
   return joins && is_stacked;
@@ -411,8 +413,7 @@ static void match_unroll(indim_nest *nest, indim_flow_item *item) {
 
 // Whether the lanes of an access are moved one by one, which is two instructions for each.
 static bool is_lane_by_lane(const indim_nest *nest, const indim_access *access) {
-  enum { MOST_SHUFFLED = 4 };  // load.c and store.c shuffle up to such strides
-  if (access->strides != NULL && indim_index_abs(access->strides[nest->vector_dim]) <= MOST_SHUFFLED) {
+  if (access->strides != NULL && indim_index_abs(access->strides[nest->vector_dim]) <= INDIM_LOOP_MOST_STRIDE) {
     return false;
   }
   return access->item == NULL || !nest->l->target->has_gather;

@@ -71,11 +71,10 @@ static bool fills_lines(const indim_nest *nest, int32_t dim, int32_t lanes) {
 // Whether lanes along |dim| are loaded and stored one by one: no access is contiguous, or of so small a stride that vectors are
 // taken apart.
 static bool is_scattered(const indim_nest *nest, int32_t dim) {
-  enum { MOST_STRIDE = 4 };
   const indim_access_list *list = nest->list;
   for (int32_t i = 0; i < list->count; i++) {
     const int64_t *strides = list->accesses[i].strides;
-    if (strides == NULL || indim_index_abs(strides[dim]) <= MOST_STRIDE) {
+    if (strides == NULL || indim_index_abs(strides[dim]) <= INDIM_LOOP_MOST_STRIDE) {
       return false;
     }
   }

@@ -64,10 +64,9 @@ static indim_value_id value_of(const forwarding *f, const indim_loop_node *load,
   for (int32_t i = f->count - 1; i >= 0; i--) {
     const indim_loop_node *store = f->stores[i];
     const indim_loop_value *stored = &f->program->values[store->args[1]];
-    bool is_alike =
-        store->u.memory.storage == load->u.memory.storage && stored->type == result->type &&
-        (store->u.memory.lane_stride == load->u.memory.lane_stride || (result->lanes == 1 && stored->lanes == 1)) &&
-        indim_affine_distance(f->program, store->args[0], load->args[0], out_first);
+    bool is_alike = store->u.memory.storage == load->u.memory.storage && stored->type == result->type &&
+                    store->u.memory.lane_stride == load->u.memory.lane_stride &&
+                    indim_affine_distance(f->program, store->args[0], load->args[0], out_first);
     bool is_whole = is_alike && *out_first == 0 && stored->lanes == result->lanes;
     bool is_part =
         is_alike && store->u.memory.lane_stride == 1 && *out_first >= 0 && *out_first <= stored->lanes - result->lanes;

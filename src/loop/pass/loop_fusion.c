@@ -91,16 +91,6 @@ static void prepend_body(indim_loop_program *program, indim_loop_body *to, indim
   indim_nodes_insert(&list, &to->first);
 }
 
-// A new value with the properties of |old|. Numbers follow each other.
-static indim_value_id renumber(indim_loop_builder *b, indim_value_id old) {
-  indim_loop_value value = b->program->values[old];
-  indim_value_id now = indim_loop_new_value(b, value.type, value.lanes, value.body);
-  if (now != 0) {
-    b->program->values[now] = value;
-  }
-  return now;
-}
-
 // Lets |second| carry what |first| does, before its own; |body| has both. The body of |first| takes the names of |second|'s.
 static void join_carried(indim_loop_builder *b, indim_loop_body *body, indim_loop_node *first,
                          indim_loop_node *second) {
@@ -117,10 +107,10 @@ static void join_carried(indim_loop_builder *b, indim_loop_body *body, indim_loo
   indim_value_id *parameters = indim_loop_alloc(b, (size_t)count + 1, sizeof *parameters);
   indim_value_id *results = indim_loop_alloc(b, (size_t)count, sizeof *results);
   for (int32_t i = 0; i <= count && b->status == INDIM_OK; i++) {  // the index, then what is carried
-    parameters[i] = renumber(b, i <= ahead ? from->first_parameter + i : to->first_parameter + i - ahead);
+    parameters[i] = indim_loop_renumber(b, i <= ahead ? from->first_parameter + i : to->first_parameter + i - ahead);
   }
   for (int32_t i = 0; i < count && b->status == INDIM_OK; i++) {
-    results[i] = renumber(b, i < ahead ? first->first_result + i : second->first_result + i - ahead);
+    results[i] = indim_loop_renumber(b, i < ahead ? first->first_result + i : second->first_result + i - ahead);
   }
   if (b->status != INDIM_OK) {
     return;

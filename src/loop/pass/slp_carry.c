@@ -95,10 +95,8 @@ static void find_vectors(indim_slp *p, carry *c) {
 
 // The value |old| under a new number, consecutive with others.
 static indim_value_id renumber(indim_slp *p, indim_value_id old) {
-  indim_loop_value value = p->program->values[old];
-  indim_value_id now = indim_loop_new_value(&p->b, value.type, value.lanes, value.body);
+  indim_value_id now = indim_loop_renumber(&p->b, old);
   if (now != 0) {
-    p->program->values[now] = value;
     p->renamed[old] = now;
   }
   return now;

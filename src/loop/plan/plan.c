@@ -102,10 +102,11 @@ static bool shares_row(const indim_flow_item *user, int32_t k, const indim_flow_
 // The elements that |user| takes of an operand of |all|: a slice, of whose rows it takes lanes that can be loaded, takes some. Farther
 // ones are loaded one by one, better of what is kept than of all that it is made of.
 static int64_t taken_elements(const indim_flow_item *user, int64_t all) {
-  enum { MOST_STRIDE = 4 };
-  const indim_attr *slice =
-      indim_flow_is_op(user, INDIM_OP_SLICE) ? indim_instr_attr(user->instr, INDIM_ATTR_SLICE) : NULL;
-  bool is_near = slice != NULL && slice->count > 0 && slice->value.slice[slice->count - 1].stride <= MOST_STRIDE;
+  if (!indim_flow_is_op(user, INDIM_OP_SLICE)) {
+    return all;
+  }
+  const indim_attr *slice = indim_instr_attr(user->instr, INDIM_ATTR_SLICE);
+  bool is_near = slice->count > 0 && slice->value.slice[slice->count - 1].stride <= INDIM_LOOP_MOST_STRIDE;
   return is_near ? indim_shape_element_count(user->shape) : all;
 }
 
@@ -217,17 +218,18 @@ static const char *costs_again(const indim_target *target, indim_flow_item *item
 // the other. Parts that fill vectors are told apart once for each.
 static bool joins_rows(const indim_flow_item *item) {
   enum { LANES = 16 };
+  if (!indim_flow_is_op(item, INDIM_OP_CONCATENATE)) {
+    return false;
+  }
   int64_t count = 0;
-  const int64_t *dims = indim_flow_is_op(item, INDIM_OP_CONCATENATE)
-                            ? indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count)
-                            : NULL;
+  int64_t dim = *indim_instr_ints(item->instr, INDIM_ATTR_DIMENSIONS, &count);
   int64_t rows = 1;
   int64_t row = 1;
-  for (int32_t d = 0; d < item->shape->rank && dims != NULL; d++) {
-    rows = d < dims[0] ? indim_index_mul_saturated(rows, item->shape->sizes[d]) : rows;
-    row = d > dims[0] ? indim_index_mul_saturated(row, item->shape->sizes[d]) : row;
+  for (int32_t d = 0; d < item->shape->rank; d++) {
+    rows = d < dim ? indim_index_mul_saturated(rows, item->shape->sizes[d]) : rows;
+    row = d > dim ? indim_index_mul_saturated(row, item->shape->sizes[d]) : row;
   }
-  return rows > 1 && row < LANES && dims != NULL;
+  return rows > 1 && row < LANES;
 }
 
 static const char indexed[] = "accessed at an index known at run time only";

@@ -164,20 +164,19 @@ static void plan_side(const indim_instr *instr, int32_t number, side *s) {
       indim_instr_ints(instr, left ? INDIM_ATTR_LHS_BATCH_DIMS : INDIM_ATTR_RHS_BATCH_DIMS, &batch_count);
   const int64_t *contracting = indim_instr_ints(
       instr, left ? INDIM_ATTR_LHS_CONTRACTING_DIMS : INDIM_ATTR_RHS_CONTRACTING_DIMS, &contracting_count);
-  bool taken[INDIM_MAX_RANK] = {false};
+  indim_dot_dim kinds[INDIM_MAX_RANK];
   int32_t at = 0;
   s->shape = instr->operands[number]->shape;
   s->memory = NULL;
+  indim_instr_dot_dims(instr, number, s->shape->rank, kinds);
   for (int64_t i = 0; i < contracting_count; i++) {
     s->perm[at++] = (int32_t)contracting[i];
-    taken[contracting[i]] = true;
   }
   for (int64_t i = 0; i < batch_count; i++) {
     s->perm[at++] = (int32_t)batch[i];
-    taken[batch[i]] = true;
   }
   for (int32_t d = 0; d < s->shape->rank; d++) {
-    if (!taken[d]) {
+    if (kinds[d] == INDIM_DOT_FREE) {
       s->perm[at++] = d;
     }
   }
