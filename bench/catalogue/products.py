@@ -36,6 +36,8 @@ products("few_rows_17", 17, 1000, 1000)
 products("tall_short_sum", 20_000, 16, 16)
 products("tall_short_sum_8", 20_000, 8, 16)
 products("flat_short_sum", 16, 20_000, 16)
+products("short_sum_6", 1000, 96, 6)
+products("short_sum_5_f64", 300, 200, 5, f64, 1e-9)
 products("square_100", 100, 100, 100)
 products("square_1000", 1000, 1000, 1000)
 products("square_512_f64", 512, 512, 512, f64, 1e-9)
@@ -50,6 +52,11 @@ for size, batch in ((4, 10_000), (8, 2000), (16, 1000), (32, 200), (100, 20)):
         ("last_in", "ijb,jkb->bik", (size, size, batch), (size, size, batch)),
     ):
         row(f"products.batch_{name}_{size}", functools.partial(jnp.einsum, spec), f32(*lhs), f32(*rhs))
+
+
+# An operand whose rows are of the batch.
+row("products.batch_behind", functools.partial(jnp.einsum, "bmk,knb->bmn"), f32(17, 10, 100), f32(100, 65, 17))
+row("products.batch_behind_f64", functools.partial(jnp.einsum, "bkm,nkb->bmn"), f64(64, 24, 16), f64(40, 24, 64))
 
 
 def gram(a):

@@ -111,21 +111,40 @@ SIX(DEFINE_TILE, 2)
 #endif
 #undef DEFINE_TILE
 
-// to[0..columns) (+)= sums[0..columns).
-TARGET static inline void NAME(store_row)(int64_t columns, const REAL *sums, REAL *to, bool accumulate) {
-  int64_t j = 0;
-  for (; j + LANES <= columns; j += LANES) {
-    VECTOR sum;
-    memcpy(&sum, sums + j, sizeof sum);
-    if (accumulate) {
-      VECTOR before;
-      memcpy(&before, to + j, sizeof before);
-      sum += before;
-    }
-    memcpy(to + j, &sum, sizeof sum);
+// The vector at |to|, with what is there or without it.
+TARGET static inline __attribute__((always_inline)) VECTOR NAME(sum_of)(const REAL *sums, const REAL *to,
+                                                                        bool accumulate) {
+  VECTOR sum;
+  memcpy(&sum, sums, sizeof sum);
+  if (accumulate) {
+    VECTOR before;
+    memcpy(&before, to, sizeof before);
+    sum += before;
   }
-  for (; j < columns; j++) {
-    to[j] = accumulate ? to[j] + sums[j] : sums[j];
+  return sum;
+}
+
+// to[0..columns) (+)= sums[0..columns). The last vector ends with the row; a shorter row has pieces of half a vector, a quarter ...
+TARGET static inline void NAME(store_row)(int64_t columns, const REAL *sums, REAL *to, bool accumulate) {
+  if (columns >= LANES) {
+    int64_t last = columns - LANES;
+    VECTOR end = NAME(sum_of)(sums + last, to + last, accumulate);
+    for (int64_t j = 0; j < last; j += LANES) {
+      VECTOR sum = NAME(sum_of)(sums + j, to + j, accumulate);
+      memcpy(to + j, &sum, sizeof sum);
+    }
+    memcpy(to + last, &end, sizeof end);
+    return;
+  }
+  int64_t j = 0;
+#pragma GCC unroll 4
+  for (int64_t piece = LANES / 2; piece > 0; piece /= 2) {
+    if ((columns & piece) != 0) {
+      for (int64_t i = 0; i < piece; i++) {
+        to[j + i] = accumulate ? to[j + i] + sums[j + i] : sums[j + i];
+      }
+      j += piece;
+    }
   }
 }
 

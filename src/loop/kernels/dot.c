@@ -152,6 +152,7 @@ void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
   } else {
     indim_nest_analyze(&nest, p.list);
     indim_nest_choose(&nest, NULL);
+    prefer_adjacent(&p, &nest);
     p.vector_dim = nest.vector_dim;
     p.lanes = nest.lanes;
     if (indim_lower_failed(l) || is_left_to_host(&p, nest.sizes)) {
@@ -164,8 +165,6 @@ void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
       indim_product_run_one_row(&p, contracted, nest.sizes[contracted]);
       return;
     }
-    prefer_adjacent(&p, &nest);
-    p.vector_dim = nest.vector_dim;
     merge_output(&p, &nest);
     memcpy(p.sizes, nest.sizes, sizeof p.sizes);
   }

@@ -7,13 +7,40 @@
 #include "loop/kernels/dot.h"
 #include "loop/target/cost.h"
 
-// Whether the host is faster than a nest. |along_k|: both operands lie along the contracted dimension, so that a nest would add up
-// vectors for each element.
-static bool pays(int64_t m, int64_t n, int64_t k, bool along_k) {
+// How a nest would load and store its vectors: whole; along the sum, so that it adds up the lanes of each element; an operand's
+// lanes one by one; or the result's, each in a line of memory of its own.
+typedef enum lane_moves { LANES_WHOLE, LANES_ALONG_SUM, LANES_LOADED_APART, LANES_STORED_APART } lane_moves;
+
+// Multiplications from which the host is faster than a nest, by how that moves lanes; for one product of a batch. |vector_bytes|: 0
+// before the target is known.
+static int64_t least_work(const indim_flow_item *dot, int32_t vector_bytes, int64_t k, lane_moves moves) {
+  bool is_of_bytes = dot->shape->type == INDIM_S32 && indim_type_bits(dot->operands[0]->shape->type) <= 8;
+  switch (moves) {
+  case LANES_WHOLE:
+    return is_of_bytes ? INDIM_COST_HOST_BYTES : INDIM_COST_HOST_PRODUCT;
+  case LANES_ALONG_SUM:
+    return k * indim_type_bytes(dot->shape->type) < vector_bytes ? INDIM_COST_HOST_PRODUCT_SHORT
+                                                                 : INDIM_COST_HOST_PRODUCT_ALONG;
+  case LANES_LOADED_APART:
+    return INDIM_COST_HOST_PRODUCT_ALONG;
+  case LANES_STORED_APART:
+    return INDIM_COST_HOST_PRODUCT_STORED;
+  }
+  return INDIM_COST_HOST_PRODUCT;
+}
+
+static bool pays(const indim_flow_item *dot, int32_t vector_bytes, int64_t m, int64_t n, int64_t k, lane_moves moves) {
+  enum { WORD_BYTES = 4 };
   int64_t work = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k);
   int64_t side = k >= INDIM_COST_HOST_LONG_SUM ? INDIM_COST_HOST_SIDE_OF_LONG : INDIM_COST_HOST_SIDE;
-  return work >= (along_k ? INDIM_COST_HOST_PRODUCT_ALONG : INDIM_COST_HOST_PRODUCT) && m >= side && n >= side &&
-         k >= INDIM_COST_HOST_SIDE;
+  int64_t steps = INDIM_COST_HOST_SIDE;
+  if (moves != LANES_WHOLE) {
+    bool is_narrow = indim_type_bytes(dot->operands[0]->shape->type) < WORD_BYTES;
+    int64_t least = is_narrow ? INDIM_COST_HOST_SIDE : INDIM_COST_HOST_SIDE_ALONG;
+    side = is_narrow || side > least ? least : side;
+    steps = INDIM_COST_HOST_STEPS_ALONG;
+  }
+  return work >= least_work(dot, vector_bytes, k, moves) && m >= side && n >= side && k >= steps;
 }
 
 // Operands that are better in memory -------------------------------------------------------------------------------------
@@ -109,8 +136,8 @@ indim_flow_item *indim_lower_stored_operand(const indim_flow_item *dot, int32_t 
   for (int32_t k = 0; k < 2; k++) {
     along_k = along_k && row_dim(&sides[k]) >= 0 && sides[k].kinds[row_dim(&sides[k])] == INDIM_DOT_CONTRACTED;
   }
-  bool is_stored = is_matrix(own) && pays(sides[0].sizes[INDIM_DOT_FREE], sides[1].sizes[INDIM_DOT_FREE],
-                                          own->sizes[INDIM_DOT_CONTRACTED], along_k);
+  bool is_stored = is_matrix(own) && pays(dot, 0, sides[0].sizes[INDIM_DOT_FREE], sides[1].sizes[INDIM_DOT_FREE],
+                                          own->sizes[INDIM_DOT_CONTRACTED], along_k ? LANES_ALONG_SUM : LANES_WHOLE);
   indim_flow_item *item = own->item;
   for (int32_t i = 0; i < MOST_VIEWS && indim_flow_is_op(item, INDIM_OP_RESHAPE); i++) {
     item = item->operands[0];
@@ -213,8 +240,46 @@ static int64_t work_of(const int64_t *sizes, const groups *g) {
                                    size_of(sizes, g->k));
 }
 
-static bool is_large(const int64_t *sizes, const groups *g, bool along_k) {
-  return pays(size_of(sizes, g->m), size_of(sizes, g->n), size_of(sizes, g->k), along_k);
+// Whether both operands lie along the sum, so that a nest would add up the lanes of each element.
+static bool lies_along_sum(const indim_product *p) {
+  bool lies = p->vector_dim >= p->out_rank;
+  for (int32_t i = 0; i < p->list->count && lies; i++) {
+    lies = indim_access_is_adjacent(&p->list->accesses[i], p->vector_dim);
+  }
+  return lies;
+}
+
+// Whether vectors of an operand are put together lane by lane, for each tile of rows anew, where no few loads and shuffles do it.
+static bool is_fetched_by_lanes(const indim_product *p) {
+  enum { NEAR_BYTES = 16, WORD_BYTES = 4 };
+  bool is = false;
+  for (int32_t i = 0; i < p->list->count && p->vector_dim >= 0; i++) {
+    const indim_access *access = &p->list->accesses[i];
+    int64_t stride = access->strides == NULL ? INT64_MAX : access->strides[p->vector_dim];
+    int32_t bytes = indim_type_bytes(access->storage->type);
+    bool is_near = stride == 0 || (stride > 0 && stride <= NEAR_BYTES / bytes && bytes >= WORD_BYTES);
+    is = is || (!indim_access_is_adjacent(access, p->vector_dim) && !is_near);
+  }
+  return is;
+}
+
+// Whether lanes are elements of the result that lie in different lines of memory.
+static bool is_stored_by_lanes(const indim_product *p) {
+  enum { FAR_BYTES = 256 };
+  const indim_location *at = &p->item->place;
+  return p->vector_dim < p->out_rank && at->tiled == NULL &&
+         at->strides[p->vector_dim] * indim_type_bytes(p->item->shape->type) >= FAR_BYTES;
+}
+
+static lane_moves moves_of(const indim_product *p) {
+  bool is_batch = p->vector_dim < p->out_rank && p->vector_dim >= 0 && p->group[p->vector_dim] == INDIM_PRODUCT_BATCH;
+  if (lies_along_sum(p)) {
+    return LANES_ALONG_SUM;
+  }
+  if (p->vector_dim < 0 || is_batch) {
+    return LANES_WHOLE;
+  }
+  return is_fetched_by_lanes(p) ? LANES_LOADED_APART : is_stored_by_lanes(p) ? LANES_STORED_APART : LANES_WHOLE;
 }
 
 // Whether dimensions that are collapsed for the operands are collapsed in the output, too: each has the stride of what
@@ -270,14 +335,16 @@ static const char *refuses_sizes(const indim_product *p, const int64_t *sizes, g
   const indim_access *rhs = &p->list->accesses[1];
   bool is_affine = lhs->strides != NULL && rhs->strides != NULL;
   int64_t work = work_of(sizes, g);
-  if (work < INDIM_COST_HOST_PRODUCT_ALONG / 16 || g->m < 0 || g->n < 0 || g->k < 0) {
+  if (work < INDIM_COST_HOST_PRODUCT_SHORT / 4 || g->m < 0 || g->n < 0 || g->k < 0) {
     return small;
   }
   bool has_rows = is_affine && indim_location_is_dense(p->item->shape, at) &&
                   (at->strides[g->n] == 1 || at->strides[g->m] == 1) && output_is_collapsed(p, sizes, g) &&
                   (lhs->strides[g->m] == 1 || lhs->strides[g->k] == 1) &&
                   (rhs->strides[g->n] == 1 || rhs->strides[g->k] == 1);
-  bool wants = is_large(sizes, g, is_affine && lhs->strides[g->k] == 1 && rhs->strides[g->k] == 1);
+  bool is_along = is_affine && lhs->strides[g->k] == 1 && rhs->strides[g->k] == 1;
+  bool wants = pays(p->item, p->l->target->vector_bytes, size_of(sizes, g->m), size_of(sizes, g->n),
+                    size_of(sizes, g->k), is_along ? LANES_ALONG_SUM : moves_of(p));
   if (!has_rows) {
     return wants ? "one of its arrays has no contiguous rows" : small;
   }
@@ -379,15 +446,6 @@ static bool read_matrix(const indim_product *p, const indim_stored *stored, bool
          (out->free == 1 || out->contracted == 1);
 }
 
-// Whether both operands lie along the sum, so that a nest would add up the lanes of each element.
-static bool lies_along_sum(const indim_product *p) {
-  bool lies = p->vector_dim >= p->out_rank;
-  for (int32_t i = 0; i < p->list->count && lies; i++) {
-    lies = indim_access_is_adjacent(&p->list->accesses[i], p->vector_dim);
-  }
-  return lies;
-}
-
 // The operand where it lies, or a copy of |type|: rows of the left one are summed, and columns of the right one, unless it lies in
 // rows that are.
 static matrix need_matrix(indim_product *p, bool is_left, indim_type type) {
@@ -436,16 +494,6 @@ static bool is_cheap(const indim_flow_item *operand) {
   return operand->placement != INDIM_PLACEMENT_INLINE || operand->cost <= INDIM_COST_AGAIN;
 }
 
-// Whether vectors of an operand are fetched lane by lane, for each tile of rows anew: a copy of it fetches them once.
-static bool is_fetched_by_lanes(const indim_product *p) {
-  bool is = false;
-  for (int32_t i = 0; i < p->list->count && p->vector_dim >= 0; i++) {
-    const indim_access *access = &p->list->accesses[i];
-    is = is || (access->strides == NULL && !indim_access_is_adjacent(access, p->vector_dim));
-  }
-  return is;
-}
-
 // The type that an operand is multiplied in: its own, of integers of less than 8 bits that of 8, of floats otherwise that of the
 // sums. INVALID where the host has none.
 static indim_type factor_type(const indim_product *p, const indim_flow_item *operand) {
@@ -469,15 +517,15 @@ bool indim_product_call_packed(indim_product *p) {
   int64_t work = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k);
   bool is_batch = p->vector_dim >= 0 && p->vector_dim < p->out_rank && p->group[p->vector_dim] == INDIM_PRODUCT_BATCH;
   int64_t least = is_fetched_by_lanes(p) ? INDIM_COST_FETCHED_SIDE : INDIM_COST_PACKED_SIDE;
-  int64_t least_work = is_batch            ? INDIM_COST_PACKED_BATCH
-                       : lies_along_sum(p) ? INDIM_COST_HOST_PRODUCT_ALONG
-                                           : INDIM_COST_HOST_PRODUCT;
-  bool is_large = work >= least_work && m >= least && n >= least && k >= INDIM_COST_PACKED_SIDE;
   indim_type lhs_type = factor_type(p, p->lhs);
   indim_type rhs_type = factor_type(p, p->rhs);
+  bool is_large = work >= (is_batch ? INDIM_COST_PACKED_BATCH : INDIM_COST_HOST_PRODUCT) && m >= least && n >= least &&
+                  k >= INDIM_COST_PACKED_SIDE;
+  lane_moves moves = moves_of(p);
+  is_large = is_large || (moves != LANES_WHOLE && pays(p->item, l->target->vector_bytes, m, n, k, moves));
   bool is_plain = lhs_type != INDIM_TYPE_INVALID && rhs_type != INDIM_TYPE_INVALID && l->loop_depth == 0 &&
                   is_cheap(p->lhs) && is_cheap(p->rhs) && p->item->place.tiled == NULL;
-  if (!is_plain || work < INDIM_COST_HOST_PRODUCT / 16 ||
+  if (!is_plain || work < INDIM_COST_HOST_PRODUCT_SHORT / 4 ||
       !indim_lower_choose(l, p->item->instr, INDIM_DECISION_LIBRARY, is_large)) {
     return false;
   }

@@ -124,11 +124,20 @@ enum {
   INDIM_COST_HOST_PRODUCT = 200 * 1000,
   INDIM_COST_HOST_DILATED =
       10 * 1000,  // of a convolution, where a nest multiplies the zeros as well. learning.transposed_convolutions.
-  INDIM_COST_HOST_PRODUCT_ALONG = 30 * 1000,  // of two operands along the contracted dimension. attention.
   INDIM_COST_HOST_SIDE = 8,
   // The same of a sum of at least so many steps. products.narrow_*.
   INDIM_COST_HOST_LONG_SUM = 128,
   INDIM_COST_HOST_SIDE_OF_LONG = 2,
+  // Of small integers, which the host multiplies four at a time. products.s8_*.
+  INDIM_COST_HOST_BYTES = 60 * 1000,
+  // Multiplications from which the host's product is faster than a nest that adds up the lanes of each sum, or fetches those of an
+  // operand one by one; where that sum is shorter than a register; and where lanes of the result are stored apart. Sides (of
+  // narrow elements the usual ones) and steps from which that is so. attention, products.short_sum_*, products.batch_behind.
+  INDIM_COST_HOST_PRODUCT_ALONG = 10 * 1000,
+  INDIM_COST_HOST_PRODUCT_SHORT = 3 * 1000,
+  INDIM_COST_HOST_PRODUCT_STORED = 30 * 1000,
+  INDIM_COST_HOST_SIDE_ALONG = 4,
+  INDIM_COST_HOST_STEPS_ALONG = 5,
   // The same of a product whose operands are copied first: an element of a copy serves so many multiplications.
   INDIM_COST_PACKED_SIDE = 16,
   // The same where an element costs more to fetch than to multiply.
