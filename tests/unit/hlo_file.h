@@ -73,7 +73,7 @@ static inline void hlo_line_read(hlo_file *file, const char *line) {
     file->case_count++;
   } else if (value == NULL && (value = hlo_value(line, "// error: ")) != NULL) {
     file->error = value;
-  } else if (value == NULL && strncmp(line, "// dump ", 8) == 0) {
+  } else if (value == NULL && (strncmp(line, "// dump ", 8) == 0 || strncmp(line, "// explain for ", 15) == 0)) {
     file->has_dump = true;
   } else if (value == NULL && (value = hlo_value(line, "// within: ")) != NULL) {
     char *compiled = strstr(value, "compiled ");
