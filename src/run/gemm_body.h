@@ -25,6 +25,16 @@ typedef int32_t NAME(words) __attribute__((vector_size(VECTOR_BYTES)));
 
 // Lanes are columns -------------------------------------------------------------------------------------------------------
 
+// |sum|, onto what is at |to| or in its place.
+TARGET static inline __attribute__((always_inline)) VECTOR NAME(onto)(VECTOR sum, const REAL *to, bool accumulate) {
+  if (accumulate) {
+    VECTOR before;
+    memcpy(&before, to, sizeof before);
+    sum += before;
+  }
+  return sum;
+}
+
 // out[0..height, 0..vectors * LANES) (+)= sum over k of a[., k] * b[k, .]; the constants are so where this is inlined.
 TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int height, const int vectors,
                                                                       int64_t count, const REAL *a, int64_t a_m,
@@ -65,12 +75,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int 
   for (int i = 0; i < height; i++) {
 #pragma GCC unroll 6
     for (int v = 0; v < vectors; v++) {
-      VECTOR sum = sums[i * vectors + v];
-      if (accumulate) {
-        VECTOR before;
-        memcpy(&before, out + i * out_m + v * LANES, sizeof before);
-        sum += before;
-      }
+      VECTOR sum = NAME(onto)(sums[i * vectors + v], out + i * out_m + v * LANES, accumulate);
       memcpy(out + i * out_m + v * LANES, &sum, sizeof sum);
     }
   }
@@ -111,26 +116,17 @@ SIX(DEFINE_TILE, 2)
 #endif
 #undef DEFINE_TILE
 
-// The vector at |to|, with what is there or without it.
-TARGET static inline __attribute__((always_inline)) VECTOR NAME(sum_of)(const REAL *sums, const REAL *to,
-                                                                        bool accumulate) {
-  VECTOR sum;
-  memcpy(&sum, sums, sizeof sum);
-  if (accumulate) {
-    VECTOR before;
-    memcpy(&before, to, sizeof before);
-    sum += before;
-  }
-  return sum;
-}
-
 // to[0..columns) (+)= sums[0..columns). The last vector ends with the row; a shorter row has pieces of half a vector, a quarter ...
 TARGET static inline void NAME(store_row)(int64_t columns, const REAL *sums, REAL *to, bool accumulate) {
   if (columns >= LANES) {
     int64_t last = columns - LANES;
-    VECTOR end = NAME(sum_of)(sums + last, to + last, accumulate);
+    VECTOR end;
+    memcpy(&end, sums + last, sizeof end);
+    end = NAME(onto)(end, to + last, accumulate);
     for (int64_t j = 0; j < last; j += LANES) {
-      VECTOR sum = NAME(sum_of)(sums + j, to + j, accumulate);
+      VECTOR sum;
+      memcpy(&sum, sums + j, sizeof sum);
+      sum = NAME(onto)(sum, to + j, accumulate);
       memcpy(to + j, &sum, sizeof sum);
     }
     memcpy(to + last, &end, sizeof end);

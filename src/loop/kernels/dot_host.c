@@ -11,13 +11,15 @@
 // lanes one by one; or the result's, each in a line of memory of its own.
 typedef enum lane_moves { LANES_WHOLE, LANES_ALONG_SUM, LANES_LOADED_APART, LANES_STORED_APART } lane_moves;
 
+enum {
+  WORD_BYTES = 4,  // narrower elements are converted, and not gathered by an instruction
+  LEAST_ASKED = INDIM_COST_HOST_PRODUCT_SHORT / 4  // multiplications below which the host is no choice
+};
+
 // Multiplications from which the host is faster than a nest, by how that moves lanes; for one product of a batch. |vector_bytes|: 0
 // before the target is known.
 static int64_t least_work(const indim_flow_item *dot, int32_t vector_bytes, int64_t k, lane_moves moves) {
-  bool is_of_bytes = dot->shape->type == INDIM_S32 && indim_type_bits(dot->operands[0]->shape->type) <= 8;
   switch (moves) {
-  case LANES_WHOLE:
-    return is_of_bytes ? INDIM_COST_HOST_BYTES : INDIM_COST_HOST_PRODUCT;
   case LANES_ALONG_SUM:
     return k * indim_type_bytes(dot->shape->type) < vector_bytes ? INDIM_COST_HOST_PRODUCT_SHORT
                                                                  : INDIM_COST_HOST_PRODUCT_ALONG;
@@ -25,19 +27,21 @@ static int64_t least_work(const indim_flow_item *dot, int32_t vector_bytes, int6
     return INDIM_COST_HOST_PRODUCT_ALONG;
   case LANES_STORED_APART:
     return INDIM_COST_HOST_PRODUCT_STORED;
+  case LANES_WHOLE:
+    break;
   }
-  return INDIM_COST_HOST_PRODUCT;
+  bool is_of_bytes = dot->shape->type == INDIM_S32 && indim_type_bits(dot->operands[0]->shape->type) <= 8;
+  return is_of_bytes ? INDIM_COST_HOST_BYTES : INDIM_COST_HOST_PRODUCT;
 }
 
+// Whether the host is faster than a nest that moves lanes so.
 static bool pays(const indim_flow_item *dot, int32_t vector_bytes, int64_t m, int64_t n, int64_t k, lane_moves moves) {
-  enum { WORD_BYTES = 4 };
   int64_t work = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k);
   int64_t side = k >= INDIM_COST_HOST_LONG_SUM ? INDIM_COST_HOST_SIDE_OF_LONG : INDIM_COST_HOST_SIDE;
   int64_t steps = INDIM_COST_HOST_SIDE;
   if (moves != LANES_WHOLE) {
     bool is_narrow = indim_type_bytes(dot->operands[0]->shape->type) < WORD_BYTES;
-    int64_t least = is_narrow ? INDIM_COST_HOST_SIDE : INDIM_COST_HOST_SIDE_ALONG;
-    side = is_narrow || side > least ? least : side;
+    side = is_narrow ? INDIM_COST_HOST_SIDE : side < INDIM_COST_HOST_SIDE_ALONG ? side : INDIM_COST_HOST_SIDE_ALONG;
     steps = INDIM_COST_HOST_STEPS_ALONG;
   }
   return work >= least_work(dot, vector_bytes, k, moves) && m >= side && n >= side && k >= steps;
@@ -251,7 +255,7 @@ static bool lies_along_sum(const indim_product *p) {
 
 // Whether vectors of an operand are put together lane by lane, for each tile of rows anew, where no few loads and shuffles do it.
 static bool is_fetched_by_lanes(const indim_product *p) {
-  enum { NEAR_BYTES = 16, WORD_BYTES = 4 };
+  enum { NEAR_BYTES = 16 };
   bool is = false;
   for (int32_t i = 0; i < p->list->count && p->vector_dim >= 0; i++) {
     const indim_access *access = &p->list->accesses[i];
@@ -271,12 +275,15 @@ static bool is_stored_by_lanes(const indim_product *p) {
          at->strides[p->vector_dim] * indim_type_bytes(p->item->shape->type) >= FAR_BYTES;
 }
 
+static bool has_lanes_of_batch(const indim_product *p) {
+  return p->vector_dim >= 0 && p->vector_dim < p->out_rank && p->group[p->vector_dim] == INDIM_PRODUCT_BATCH;
+}
+
 static lane_moves moves_of(const indim_product *p) {
-  bool is_batch = p->vector_dim < p->out_rank && p->vector_dim >= 0 && p->group[p->vector_dim] == INDIM_PRODUCT_BATCH;
   if (lies_along_sum(p)) {
     return LANES_ALONG_SUM;
   }
-  if (p->vector_dim < 0 || is_batch) {
+  if (p->vector_dim < 0 || has_lanes_of_batch(p)) {
     return LANES_WHOLE;
   }
   return is_fetched_by_lanes(p) ? LANES_LOADED_APART : is_stored_by_lanes(p) ? LANES_STORED_APART : LANES_WHOLE;
@@ -335,7 +342,7 @@ static const char *refuses_sizes(const indim_product *p, const int64_t *sizes, g
   const indim_access *rhs = &p->list->accesses[1];
   bool is_affine = lhs->strides != NULL && rhs->strides != NULL;
   int64_t work = work_of(sizes, g);
-  if (work < INDIM_COST_HOST_PRODUCT_SHORT / 4 || g->m < 0 || g->n < 0 || g->k < 0) {
+  if (work < LEAST_ASKED || g->m < 0 || g->n < 0 || g->k < 0) {
     return small;
   }
   bool has_rows = is_affine && indim_location_is_dense(p->item->shape, at) &&
@@ -515,18 +522,16 @@ bool indim_product_call_packed(indim_product *p) {
   int64_t n = size_of_group(p, INDIM_PRODUCT_RIGHT);
   int64_t k = size_of_group(p, INDIM_PRODUCT_CONTRACTED);
   int64_t work = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k);
-  bool is_batch = p->vector_dim >= 0 && p->vector_dim < p->out_rank && p->group[p->vector_dim] == INDIM_PRODUCT_BATCH;
   int64_t least = is_fetched_by_lanes(p) ? INDIM_COST_FETCHED_SIDE : INDIM_COST_PACKED_SIDE;
   indim_type lhs_type = factor_type(p, p->lhs);
   indim_type rhs_type = factor_type(p, p->rhs);
-  bool is_large = work >= (is_batch ? INDIM_COST_PACKED_BATCH : INDIM_COST_HOST_PRODUCT) && m >= least && n >= least &&
-                  k >= INDIM_COST_PACKED_SIDE;
+  bool is_large = work >= (has_lanes_of_batch(p) ? INDIM_COST_PACKED_BATCH : INDIM_COST_HOST_PRODUCT) && m >= least &&
+                  n >= least && k >= INDIM_COST_PACKED_SIDE;
   lane_moves moves = moves_of(p);
   is_large = is_large || (moves != LANES_WHOLE && pays(p->item, l->target->vector_bytes, m, n, k, moves));
   bool is_plain = lhs_type != INDIM_TYPE_INVALID && rhs_type != INDIM_TYPE_INVALID && l->loop_depth == 0 &&
                   is_cheap(p->lhs) && is_cheap(p->rhs) && p->item->place.tiled == NULL;
-  if (!is_plain || work < INDIM_COST_HOST_PRODUCT_SHORT / 4 ||
-      !indim_lower_choose(l, p->item->instr, INDIM_DECISION_LIBRARY, is_large)) {
+  if (!is_plain || work < LEAST_ASKED || !indim_lower_choose(l, p->item->instr, INDIM_DECISION_LIBRARY, is_large)) {
     return false;
   }
   indim_element_forget(l);

@@ -128,7 +128,7 @@ enum {
   // The same of a sum of at least so many steps. products.narrow_*.
   INDIM_COST_HOST_LONG_SUM = 128,
   INDIM_COST_HOST_SIDE_OF_LONG = 2,
-  // Of small integers, which the host multiplies four at a time. products.s8_*.
+  // Of small integers, which the host multiplies four at a time. Random sizes, no row.
   INDIM_COST_HOST_BYTES = 60 * 1000,
   // Multiplications from which the host's product is faster than a nest that adds up the lanes of each sum, or fetches those of an
   // operand one by one; where that sum is shorter than a register; and where lanes of the result are stored apart. Sides (of
