@@ -112,10 +112,13 @@ void *indim_library_open_ours(const char *name, const char **out_why) {
   char path[PATH_SIZE];
   char own[PATH_SIZE];
   own_path(own);
-  strcpy(folder, own);
-  truncate_to_folder(folder);
-  bool is_found = find_near(folder, name, path);
-  if (!is_found && realpath(own, folder) != NULL) {  // may be a symbolic link into the libraries' folder
+  bool is_found = false;
+  if (realpath(own, folder) != NULL) {  // it may be loaded through a symbolic link, whose folder may be anyone's
+    truncate_to_folder(folder);
+    is_found = find_near(folder, name, path);
+  }
+  if (!is_found) {
+    strcpy(folder, own);
     truncate_to_folder(folder);
     is_found = find_near(folder, name, path);
   }

@@ -107,7 +107,10 @@ build_loader() { "$compiler" -std=c11 "$here/loader.c" -o "$work/loader" -ldl; }
 loads_relative() { (cd "$libdir" && "$work/loader" ./libindim.so); }
 loads_relative_and_leaves() { (cd "$libdir" && "$work/loader" ./libindim.so /); }
 loads_link() { ln -s "$libdir/libindim.so" "$work/other.so" && (cd "$work" && "$work/loader" ./other.so /); }
-without_generator() { (cp -L "$libdir/libindim.so" "$work/lonely.so" && ! "$work/loader" "$work/lonely.so"); }
+# In a folder of a folder: a library looks beside its own folder, too, which may be shared with other programs.
+without_generator() {
+  mkdir -p "$work/alone/lib" && cp -L "$libdir/libindim.so" "$work/alone/lib/" && ! "$work/loader" "$work/alone/lib/libindim.so"
+}
 
 check "install" install_and_move
 libdir=$(dirname "$(find "$prefix" -name libindim.so -print -quit)")
