@@ -5,7 +5,7 @@
 //   NAME(x)       the name of x in this instance: x_f32_16, ...
 //   TARGET        attributes of the functions
 //
-// and defines DISPATCH(function, type, ...): calls the instance of the widest vectors of at most |vector_bytes| that the processor
+// and defines supported_bytes and DISPATCH(function, type, ...): calls the instance of the widest vectors of at most |vector_bytes| that the processor
 // has, and returns; where none but those of 16 bytes is left, it does nothing.
 #define PASTE2(a, b) a##_##b
 #define PASTE(a, b) PASTE2(a, b)
@@ -56,17 +56,27 @@
 #undef TARGET
 #undef VECTOR_BYTES
 
-#define DISPATCH(function, type, ...)                                                            \
-  do {                                                                                           \
-    if (vector_bytes >= 64 && __builtin_cpu_supports("avx512f")) {                               \
-      function##_##type##_64(__VA_ARGS__);                                                       \
-      return;                                                                                    \
-    }                                                                                            \
-    if (vector_bytes >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) { \
-      function##_##type##_32(__VA_ARGS__);                                                       \
-      return;                                                                                    \
-    }                                                                                            \
+// The bytes of the widest vectors of at most |most| that the processor has.
+static inline int32_t supported_bytes(int32_t most) {
+  return most >= 64 && __builtin_cpu_supports("avx512f")                                     ? 64
+         : most >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 32
+                                                                                             : 16;
+}
+
+#define DISPATCH(function, type, ...)                   \
+  do {                                                  \
+    int32_t supported = supported_bytes(vector_bytes);  \
+    if (supported == 64) {                              \
+      function##_##type##_64(__VA_ARGS__);              \
+      return;                                           \
+    }                                                   \
+    if (supported == 32) {                              \
+      function##_##type##_32(__VA_ARGS__);              \
+      return;                                           \
+    }                                                   \
   } while (0)
 #else
+static inline int32_t supported_bytes(int32_t most) { return most < 16 ? most : 16; }
+
 #define DISPATCH(function, type, ...) (void)vector_bytes
 #endif

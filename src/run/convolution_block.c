@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "host/transpose_square.h"
 #include "run/convolution_places.h"
 
 enum {
   MOST_STEPS = INDIM_GATHER_DEPTH_BYTES / 4,
+  MOST_UNIT_BYTES = 4096,  // of a unit in place, for few columns
   MOST_POINTERS = (INDIM_GATHER_ROWS + INDIM_GATHER_UNIT) * (MOST_STEPS / INDIM_GATHER_UNIT),
   MOST_TILES = 2 * INDIM_GATHER_ROWS / 6,  // that are read by their rows' distance
   SLACK = 16                               // of lists that vectors go over
@@ -145,16 +147,18 @@ static int32_t useful_bytes(int32_t vector_bytes, int64_t columns, int64_t eleme
   return vector_bytes;
 }
 
-// The vectors that units of steps consist of, for few columns; 0: they do not, or there are too many columns.
+// The vectors that units of steps are read in, for few columns: no longer than the units; 0: there are too many columns.
 static int32_t unit_bytes(int32_t vector_bytes, const indim_gather *g, int64_t columns, int64_t element_bytes) {
-  enum { FEW_COLUMNS = 4, MOST_UNIT = 256 };
-  if (g->mode != INDIM_GATHER_UNITS || columns > FEW_COLUMNS || g->unit > MOST_UNIT / (element_bytes / 4)) {
-    return 0;
-  }
-  while (vector_bytes > 16 && g->unit * element_bytes % vector_bytes != 0) {
+  enum { FEW_COLUMNS = 4, FEW_OF_MANY_REGISTERS = 8 };  // see convolution_few.h
+  int64_t bytes = g->unit * element_bytes;
+  vector_bytes = supported_bytes(vector_bytes);
+  while (vector_bytes > 16 && bytes < vector_bytes) {
     vector_bytes /= 2;
   }
-  return g->unit * element_bytes % vector_bytes == 0 ? vector_bytes : 0;
+  int64_t few = vector_bytes == 64 ? FEW_OF_MANY_REGISTERS : FEW_COLUMNS;
+  int64_t room = INDIM_GATHER_DEPTH_BYTES * 2 * (vector_bytes / element_bytes) / few;
+  bool fits = bytes >= vector_bytes && indim_ceil_div(bytes, vector_bytes) * vector_bytes <= room;
+  return g->mode == INDIM_GATHER_UNITS && columns <= few && fits ? vector_bytes : 0;
 }
 
 static void few_f32(int32_t vector_bytes, const indim_gather *g, const float *image, const float *filter, float *out,

@@ -21,7 +21,7 @@ typedef REAL VECTOR __attribute__((vector_size(VECTOR_BYTES)));
 typedef intptr_t WORDS __attribute__((vector_size(VECTOR_BYTES)));
 
 // For all steps of a unit, or for a tile of rows from those before the first on.
-static const REAL NAME(zeros)[TILE_M + INDIM_GATHER_DEPTH_BYTES / 4];
+static const REAL NAME(zeros)[TILE_M + MOST_UNIT_BYTES / sizeof(REAL)];
 
 // What a block works with: on the stack, and not needed from one block to the next.
 typedef struct NAME(work) {

@@ -426,6 +426,24 @@ static bool choose(convolution *c) {
   return !indim_lower_failed(c->l);
 }
 
+// Lanes of output features that lie apart in the filter would be loaded one by one by all rows: where there are many, the filter is
+// laid out for them, and read from there.
+static void lay_out_filter(convolution *c) {
+  const indim_shape *shape = c->filter->shape;
+  int64_t row_tiles = indim_shape_element_count(c->item->shape) / (c->outputs * c->groups * c->max_rows);
+  indim_stored found;
+  if (c->vector_dim != c->labels->output_feature || c->l->loop_depth > 0 || row_tiles < INDIM_COST_FILTER_READS ||
+      !indim_lower_find_stored(c->l, c->filter, shape->type, &found) || found.strides[c->labels->kernel_output] == 1) {
+    return;
+  }
+  const indim_shape wanted =
+      indim_convolution_laid_out(shape, shape->type, c->labels->kernel_output, c->labels->kernel_input);
+  const indim_location *at = indim_lower_copy(c->l, c->filter, &wanted);
+  if (at != NULL) {
+    c->filter->place = *at;
+  }
+}
+
 // Indices |low| to |low| + |count| of the row dimension, |rows| at a time.
 static void run_rows(convolution *c, int64_t low, int64_t count, int32_t rows) {
   if (count == 0) {
@@ -442,7 +460,7 @@ static void run_rows(convolution *c, int64_t low, int64_t count, int32_t rows) {
                      indim_window_dim_of(c->item->instr, c->along)->base_dilation == 1
                  ? JAMMED
                  : 1;
-  nest.may_repeat = c->along >= 0 && c->is_loop[c->along];
+  nest.may_repeat = true;
   nest.cost = indim_index_mul_saturated(2 * rows, c->features);
   for (int32_t s = 0; s < c->labels->spatial_count; s++) {
     nest.cost = indim_index_mul_saturated(nest.cost, indim_window_dim_of(c->item->instr, s)->size);
@@ -515,6 +533,9 @@ void indim_lower_convolution(indim_lowering *l, indim_flow_item *item) {
   if (!choose(&c)) {
     return;
   }
+  const indim_location filter_place = c.filter->place;
+  lay_out_filter(&c);
+  indim_loop_region_begin(&l->b, &item->place.storage, 1);
   indim_element_forget(l);
   indim_lower_explain(l, item, "%d lanes along dimension %d, rows along %d together", (int)c.lanes, (int)c.vector_dim,
                       (int)c.row_dim);
@@ -526,4 +547,5 @@ void indim_lower_convolution(indim_lowering *l, indim_flow_item *item) {
   } else {
     run_segment(&c, 0, c.sizes[c.row_dim]);
   }
+  c.filter->place = filter_place;
 }

@@ -163,9 +163,7 @@ static const char *refuses_sizes(const call *c) {
 
 // Operands ----------------------------------------------------------------------------------------------------------------
 
-// The shape of an array of |type| that lies with |last| contiguous, |before| (-1: none) next, and the others in
-// their order.
-static indim_shape shape_with(const indim_shape *shape, indim_type type, int64_t last, int64_t before) {
+indim_shape indim_convolution_laid_out(const indim_shape *shape, indim_type type, int64_t last, int64_t before) {
   indim_shape wanted = *shape;
   int32_t k = 0;
   wanted.type = type;
@@ -242,7 +240,7 @@ static indim_stored need_image(call *c) {
   if (is_found && (order < 0 || found.strides[order] == 1)) {
     return found;
   }
-  const indim_shape shape = shape_with(c->operands[0]->shape, c->types[0], order, -1);
+  const indim_shape shape = indim_convolution_laid_out(c->operands[0]->shape, c->types[0], order, -1);
   (void)indim_lower_store_copy(c->l, c->operands[0], &shape, &found);
   return found;
 }
@@ -254,7 +252,7 @@ static indim_stored need_filter(call *c) {
     return found;
   }
   const indim_shape shape =
-      shape_with(c->operands[1]->shape, c->types[1], c->labels->kernel_output, c->labels->kernel_input);
+      indim_convolution_laid_out(c->operands[1]->shape, c->types[1], c->labels->kernel_output, c->labels->kernel_input);
   (void)indim_lower_store_copy(c->l, c->operands[1], &shape, &found);
   return found;
 }
@@ -305,7 +303,7 @@ const char *indim_convolution_call_host(indim_lowering *l, indim_flow_item *item
   indim_stored image = need_image(&c);
   indim_stored filter = need_filter(&c);
   if (is_copied) {
-    const indim_shape shape = shape_with(item->shape, c.type, c.labels->output_feature, -1);
+    const indim_shape shape = indim_convolution_laid_out(item->shape, c.type, c.labels->output_feature, -1);
     item->place = indim_location_new(l, &shape, item->instr->name.data);
   }
   if (indim_lower_failed(l)) {

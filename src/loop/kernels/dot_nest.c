@@ -375,10 +375,10 @@ static bool has_loop(const indim_product *p) {
   return has;
 }
 
-// How many times a row of tiles has the code of one: for whole vectors, and for each piece of what is left.
+// How many times a row of tiles has the code of one: for whole vectors, and for what is left.
 static int32_t pieces_of_row(const indim_product *p) {
   int64_t extent = p->vector_dim < p->out_rank ? p->sizes[p->vector_dim] : 1;
-  return (extent >= p->lanes ? 1 : 0) + indim_piece_count(extent % p->lanes, p->lanes);
+  return (extent >= p->lanes ? 1 : 0) + (extent % p->lanes > 0 ? 1 : 0);
 }
 
 // Whether one copy of the tiles' code is as good as one for each row of them, which would be long.
@@ -406,7 +406,7 @@ static void run_tiles(indim_product *p, int64_t row_tiles, int64_t column_tiles,
   nest.vector_dim = p->vector_dim < p->out_rank ? p->vector_dim : -1;
   nest.lanes = nest.vector_dim < 0 ? 1 : p->lanes;
   nest.unroll = 1;
-  nest.may_thread = true;
+  nest.may_thread = nest.may_repeat = true;
   p->rows = rows;
   p->copies = 1;
   if (p->row_dim >= 0) {

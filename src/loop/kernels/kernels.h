@@ -37,8 +37,9 @@ typedef struct indim_stored {
 // Where the elements of |item| are in memory as |type|, in its own array or in that of which it is a transpose, slice, reversal or
 // broadcast. False if they are computed, of another type, packed or tiled. Outside of loops. (stored.c)
 bool indim_lower_find_stored(indim_lowering *l, indim_flow_item *item, indim_type type, indim_stored *out);
-// Stores |item| in memory of |shape|, which has a type and a layout of its own, unless another kernel of the flow has done so. False
-// when the lowering has failed. Outside of loops.
+// Stores |item| in memory of |shape|, which has a type and a layout of its own, unless another kernel of the flow has done so, and
+// returns where that is; NULL, or false, when the lowering has failed. Outside of loops.
+const indim_location *indim_lower_copy(indim_lowering *l, indim_flow_item *item, const indim_shape *shape);
 bool indim_lower_store_copy(indim_lowering *l, indim_flow_item *item, const indim_shape *shape, indim_stored *out);
 
 // Gives the results of |item| that have no memory yet some of the scratch block.

@@ -28,7 +28,7 @@ bool indim_lower_find_stored(indim_lowering *l, indim_flow_item *item, indim_typ
   return true;
 }
 
-bool indim_lower_store_copy(indim_lowering *l, indim_flow_item *item, const indim_shape *shape, indim_stored *out) {
+const indim_location *indim_lower_copy(indim_lowering *l, indim_flow_item *item, const indim_shape *shape) {
   indim_flow_copy *copy = item->copies;
   while (copy != NULL && !(copy->type == shape->type && indim_layout_equal(&copy->layout, &shape->layout, 0))) {
     copy = copy->next;
@@ -36,16 +36,24 @@ bool indim_lower_store_copy(indim_lowering *l, indim_flow_item *item, const indi
   if (copy == NULL) {
     copy = indim_lower_alloc(l, 1, sizeof *copy);
     if (copy == NULL) {
-      return false;
+      return NULL;
     }
     *copy = (indim_flow_copy){shape->type, shape->layout, indim_location_new(l, shape, item->instr->name.data),
                               item->copies};
     if (indim_lower_failed(l)) {
-      return false;
+      return NULL;
     }
     indim_nest_copy(l, item, &copy->place);
     item->copies = copy;
   }
-  *out = (indim_stored){copy->place.storage, indim_location_start(l, &copy->place), copy->place.strides};
+  return indim_lower_failed(l) ? NULL : &copy->place;
+}
+
+bool indim_lower_store_copy(indim_lowering *l, indim_flow_item *item, const indim_shape *shape, indim_stored *out) {
+  const indim_location *at = indim_lower_copy(l, item, shape);
+  if (at == NULL) {
+    return false;
+  }
+  *out = (indim_stored){at->storage, indim_location_start(l, at), at->strides};
   return !indim_lower_failed(l);
 }

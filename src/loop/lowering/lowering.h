@@ -73,6 +73,15 @@ static inline int32_t indim_piece_count(int64_t left, int32_t most) {
   return count;
 }
 
+// The lanes (a power of two) of one vector for |left| elements.
+static inline int32_t indim_covering_lanes(int64_t left) {
+  int32_t lanes = 1;
+  while (lanes < left) {
+    lanes *= 2;
+  }
+  return lanes;
+}
+
 // Whether a decision is taken, and not left out.
 bool indim_lower_is_enabled(const indim_lowering *l, indim_decision decision);
 // Whether it is taken at an instruction where both ways are right: as a choice says, else if it |pays|; never if it is left

@@ -370,22 +370,24 @@ static int64_t jammed_loop(indim_nest *nest, indim_coord *index, int64_t low, in
   return end;
 }
 
-// The elements from |at| to |high|, the end of a row: vectors, then narrower ones, or one more that ends there.
-static void run_end(indim_nest *nest, indim_coord *index, int64_t at, int64_t high) {
+// The elements from |at| to |high|, the end of a segment from |low| on: vectors, then one narrower one for each piece that is
+// left, or a single one for all of them that ends there.
+static void run_end(indim_nest *nest, indim_coord *index, int64_t low, int64_t at, int64_t high) {
   indim_loop_builder *b = &nest->l->b;
   int64_t whole = (high - at) / nest->lanes * nest->lanes;
-  if (!nest->may_repeat || at + whole == high || high < nest->lanes) {
-    indim_nest_remainder(nest, index, indim_loop_index(b, at), high - at);
-    return;
+  int32_t last = indim_covering_lanes(high - at - whole);
+  bool repeats = nest->may_repeat && indim_piece_count(high - at - whole, nest->lanes) > 1 && high - last >= low;
+  indim_nest_remainder(nest, index, indim_loop_index(b, at), repeats ? whole : high - at);
+  if (repeats) {
+    indim_nest_remainder(nest, index, indim_loop_index(b, high - last), last);
   }
-  indim_nest_remainder(nest, index, indim_loop_index(b, at), whole);
-  indim_nest_remainder(nest, index, indim_loop_index(b, high - nest->lanes), nest->lanes);
 }
 
 void indim_nest_vector_loop(indim_nest *nest, indim_coord *index, int64_t low, int64_t high, bool threads) {
   indim_loop_builder *b = &nest->l->b;
   int64_t step = (int64_t)nest->lanes * nest->unroll;
   int64_t line = 0;
+  const int64_t first = low;
   low = jammed_loop(nest, index, low, high, threads);
   int64_t at = low;
   // Non-temporal stores should fill whole cache lines; in long rows, aligning the vectors to lines is worthwhile.
@@ -412,7 +414,7 @@ void indim_nest_vector_loop(indim_nest *nest, indim_coord *index, int64_t low, i
     at += blocks * step;
   }
   int64_t whole = line == 0 ? high - at : (high - at) / line * line;
-  run_end(nest, index, at, at + whole);
+  run_end(nest, index, first, at, at + whole);
   run_temporal(nest, index, at + whole, high - at - whole);
 }
 

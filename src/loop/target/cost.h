@@ -153,6 +153,9 @@ enum {
   INDIM_COST_HOST_OUTPUTS = 5,
   // Steps of the sum of a convolution of small integers from which it gains by laying the image out for the host's product.
   INDIM_COST_HOST_NARROW_STEPS = 64,
+  // Tiles of rows of a convolution's nest that make up for laying out a filter whose output features are apart.
+  // learning.decoder_gradient.
+  INDIM_COST_FILTER_READS = 4,
   // One row times a matrix of at least so many columns reads so many rows at a time, half of them of complex numbers and where
   // threads share them in parts of at least the fourth (elements). mlp_b1.
   INDIM_COST_ROW_PRODUCT_COLUMNS = 128,
