@@ -298,6 +298,13 @@ LAYERS = {
     "stem_grey": (conv(), f32(32, 28, 28, 1), f32(3, 3, 1, 32)),
     "stem_nchw": (conv(numbers=("NCHW", "OIHW", "NCHW")), f32(8, 3, 64, 64), f32(32, 3, 3, 3)),
     "transposed_few": (conv(padding=((2, 2), (2, 2)), lhs=(2, 2)), f32(8, 16, 16, 7), f32(4, 4, 7, 5)),
+    "to_rgb": (conv(), f32(1, 128, 128, 64), f32(3, 3, 64, 3)),
+    "to_6_f64": (conv(), f64(1, 64, 64, 64), f64(3, 3, 64, 6)),
+    "odd_31_to_7": (conv(), f32(2, 64, 64, 31), f32(3, 3, 31, 7)),
+    "12_to_31": (conv((2, 2)), f32(8, 56, 56, 12), f32(3, 3, 12, 31)),
+    "1x1_24": (conv(), f32(4, 56, 56, 24), f32(1, 1, 24, 20)),
+    "patches": (conv((16, 16)), f32(1, 224, 224, 3), f32(16, 16, 3, 192)),
+    "stride_3_bf16": (conv((3, 3)), bf16(2, 57, 57, 20), bf16(3, 3, 20, 6)),
     "nchw": (conv(numbers=("NCHW", "OIHW", "NCHW")), f32(4, 64, 28, 28), f32(64, 64, 3, 3)),
     "audio": (
         lambda a, w: lax.conv_general_dilated(a, w, (2,), "SAME", dimension_numbers=("NWC", "WIO", "NWC")),

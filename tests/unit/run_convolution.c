@@ -1,5 +1,6 @@
 // The host's convolution against the plainest loop, over random sizes, strides, dilations, padding of both signs, groups and
 // orders of all arrays in memory, for every width of vectors; and the same bits for any number of threads.
+#include <math.h>
 #include <stdlib.h>
 
 #include "array/float_format.h"
@@ -318,6 +319,57 @@ TEST(windows_beyond_opposite_edges) {
   }
 }
 
+// Lies as NHWC does: units of input features are neighbours.
+static problem plain_problem(indim_type type, int64_t batch, int64_t features, int64_t outputs, int64_t in, int64_t taps) {
+  const indim_host_convolution_dim one = {.out = 1, .in = 1, .taps = 1, .stride = 1, .dilation = 1, .base_dilation = 1};
+  problem p = {.sizes = {.type = type, .groups = 1, .batch = batch, .features = features, .outputs = outputs}};
+  indim_host_convolution *s = &p.sizes;
+  s->dims[0] = one;
+  for (int a = 1; a < 3; a++) {
+    s->dims[a] = (indim_host_convolution_dim){
+        .out = in, .in = in, .taps = taps, .stride = 1, .dilation = 1, .base_dilation = 1, .pad = taps / 2};
+    s->dims[a].out_stride = a == 1 ? in * outputs : outputs;
+    s->dims[a].image_stride = a == 1 ? in * features : features;
+    s->dims[a].filter_stride = a == 1 ? taps * features * outputs : features * outputs;
+  }
+  s->out_batch = in * in * outputs;
+  s->image_batch = in * in * features;
+  s->image_feature = 1;
+  s->filter_feature = s->filter_group = s->out_group = outputs;
+  s->image_group = features;
+  p.counts[0] = batch * s->out_batch;
+  p.counts[1] = batch * s->image_batch;
+  p.counts[2] = taps * taps * features * outputs;
+  return p;
+}
+
+// Lanes along the sum, of units that are whole vectors and of others.
+TEST(few_outputs) {
+  static const int32_t widths[] = {0, 16, 32, 64};
+  static const int64_t features[] = {16, 17, 20, 24, 31, 32, 33, 40, 48, 63, 64, 100, 128, 255, 256, 257, 512, 1000, 1024, 1040};
+  enum { COUNT = sizeof features / sizeof *features };
+  for (int64_t i = 0; i < COUNT * 9 * 2 * 4; i++) {
+    int64_t width = i % 4, type = i / 4 % 2, outputs = i / 8 % 9 + 1, count = features[i / 72];
+    int64_t taps = count > 100 ? 1 : 3;
+    problem p = plain_problem(type == 0 ? INDIM_F32 : INDIM_F64, 1 + i % 2, count, outputs, 2 + i % 5, taps);
+    check_problem(&p, widths[width], i);
+  }
+}
+
+// What two vectors of a unit have in common is in the sum once: infinity times the filter, and not times a zero.
+TEST(an_infinity_counts_once) {
+  float image[17] = {0}, filter[17], out = 0;
+  for (int32_t at = 0; at < 17; at++) {
+    problem p = plain_problem(INDIM_F32, 1, 17, 1, 1, 1);
+    for (int32_t i = 0; i < 17; i++) {
+      image[i] = i == at ? INFINITY : 1;
+      filter[i] = 2;
+    }
+    CHECK(indim_convolution_run(0, NULL, NULL, NULL, &p.sizes, &out, image, filter));
+    CHECK(isinf(out) && out > 0);
+  }
+}
+
 TEST(small_integers) {
   static const int32_t widths[] = {0, 16, 32, 64};
   static const int64_t types[] = {INDIM_HOST_S8, INDIM_HOST_U8, INDIM_HOST_S16};
@@ -413,6 +465,8 @@ TEST(senseless_sizes_are_refused) {
 #define CASES(X)                         \
   X(any_sizes)                           \
   X(windows_beyond_opposite_edges)       \
+  X(few_outputs)                         \
+  X(an_infinity_counts_once)             \
   X(small_integers)                      \
   X(bf16)                                \
   X(same_bits_for_any_number_of_threads) \

@@ -120,43 +120,107 @@ static bool lies_along_places(const call *c, int64_t minor) {
   return lies;
 }
 
-// Few output features leave lanes for nothing but the input features, unless the image lies along its places, where a nest
-// fills them; and of few input features that are neighbours the image takes as long to lay out as short sums do. A nest would
-// multiply the zeros between the elements of a dilated image.
-static const char *refuses_shape(const call *c) {
+static int64_t steps_with_zeros(const call *c) {
+  int64_t steps = c->sizes.features;
+  for (int32_t a = 0; a < c->labels->spatial_count; a++) {
+    steps = indim_index_mul_saturated(steps, c->sizes.dims[a].taps);
+  }
+  return steps;
+}
+
+static const char TOO_SMALL[] = "it is small";
+static const char SHORT_SUMS[] = "its sums are short";
+static const char FEW_OUTPUTS[] = "a group has few output features";
+
+// Of small integers, which the host multiplies several at a time: few output features leave lanes for nothing but the input features,
+// unless the image lies along its places, where a nest fills them; and of few input features that are neighbours the image
+// takes as long to lay out as short sums do.
+static const char *refuses_integers(const call *c, int64_t minor, int64_t work) {
   const indim_host_convolution *s = &c->sizes;
-  const indim_shape *image = c->item->operands[0]->shape;
-  int64_t minor = image->has_layout ? image->layout.minor_to_major[0] : image->rank - 1;
   bool along_features = minor == c->labels->input_feature;
   bool has_rows = s->features >= INDIM_COST_HOST_CONTIGUOUS;
-  if (has_rows && along_features) {
-    return NULL;
+  int64_t steps = steps_of(c);
+  if (!has_rows || !along_features) {
+    bool fills_lanes = !has_rows && lies_along_places(c, minor);
+    if (steps <= (fills_lanes ? INDIM_COST_HOST_STEPS_ALONG_PLACES : INDIM_COST_HOST_STEPS)) {
+      return SHORT_SUMS;
+    }
+    if (s->outputs < (along_features ? INDIM_COST_HOST_OUTPUTS : INDIM_COST_HOST_SIDE)) {
+      return FEW_OUTPUTS;
+    }
   }
-  int64_t steps = s->features;  // those on zeros, too
-  for (int32_t a = 0; a < c->labels->spatial_count; a++) {
-    steps = indim_index_mul_saturated(steps, s->dims[a].taps);
+  return work < INDIM_COST_HOST_PRODUCT || steps < INDIM_COST_HOST_NARROW_STEPS ? TOO_SMALL : NULL;
+}
+
+// A nest would multiply the zeros between the elements of the image.
+static const char *refuses_dilated(const call *c, int64_t work) {
+  bool has_rows = c->sizes.features >= INDIM_COST_HOST_CONTIGUOUS;
+  if (!has_rows && steps_with_zeros(c) < INDIM_COST_HOST_STEPS_DILATED) {
+    return SHORT_SUMS;
   }
-  bool fills_lanes = !is_dilated(c) && !has_rows && lies_along_places(c, minor);
-  if ((along_features || !is_dilated(c)) &&
-      steps <= (fills_lanes ? INDIM_COST_HOST_STEPS_ALONG_PLACES : INDIM_COST_HOST_STEPS)) {
-    return "its sums are short";
+  if (c->sizes.features < INDIM_COST_HOST_SIDE && c->sizes.outputs < INDIM_COST_HOST_OUTPUTS) {
+    return FEW_OUTPUTS;
   }
-  int64_t least = is_dilated(c) && s->features >= INDIM_COST_HOST_SIDE ? 1
-                  : is_dilated(c) && steps > INDIM_COST_HOST_STEPS     ? INDIM_COST_HOST_SIDE_OF_LONG
-                  : along_features                                     ? INDIM_COST_HOST_OUTPUTS
-                                                                       : INDIM_COST_HOST_SIDE;
-  return s->outputs >= least ? NULL : "a group has few output features";
+  return work < INDIM_COST_HOST_DILATED ? TOO_SMALL : NULL;
+}
+
+// Whether a nest converts each element of the image again for every tap.
+static bool is_half(const call *c) { return indim_type_bytes(c->item->operands[0]->shape->type) == 2; }
+
+// Where input features are contiguous the host reads sums where they lie, if these are not short and there are rows enough to make up
+// for packing the filter; of few features it copies them.
+static const char *refuses_along_features(const call *c, int64_t steps) {
+  int64_t places = c->sizes.batch;
+  for (int32_t a = 0; a < MOST_SPATIAL; a++) {
+    places = indim_index_mul_saturated(places, c->sizes.dims[a].out);
+  }
+  if (steps < (is_half(c) ? INDIM_COST_HOST_HALF_STEPS : INDIM_COST_HOST_LONG_SUM)) {
+    return SHORT_SUMS;
+  }
+  if (places < INDIM_COST_HOST_PLACES) {
+    return TOO_SMALL;
+  }
+  int64_t filter = indim_index_mul_saturated(steps, c->sizes.outputs);
+  bool pays = (is_half(c) && c->sizes.outputs >= INDIM_COST_HOST_SIDE) || c->sizes.features >= INDIM_COST_HOST_CONTIGUOUS || filter >= INDIM_COST_HOST_FILTER_OF_L2 ||
+              (c->labels->spatial_count <= 2 && places >= INDIM_COST_HOST_PLACES_COPIED && filter >= INDIM_COST_HOST_FILTER);
+  return pays ? NULL : TOO_SMALL;
+}
+
+// Whether the convolution is like the gradient of a filter: more taps than places, whose windows overlap. Those of patches, a
+// stride apart, do not.
+static bool is_like_gradient(const call *c) {
+  bool is = true;
+  for (int32_t s = 0; s < c->labels->spatial_count; s++) {
+    const indim_host_convolution_dim *d = &c->sizes.dims[s];
+    int64_t moves = d->stride * (d->out > 1 ? d->out - 1 : 1);
+    is = is && d->taps >= d->out && moves < d->taps * d->dilation;
+  }
+  return is;
+}
+
+// The image lies along places or the batch: the host copies it or its windows.
+static const char *refuses_other(const call *c, int64_t minor, int64_t steps, int64_t work) {
+  bool along_places = lies_along_places(c, minor);
+  if (is_like_gradient(c)) {
+    int64_t least = along_places ? INDIM_COST_HOST_GRADIENT_ALONG : INDIM_COST_HOST_GRADIENT;
+    return c->sizes.outputs < INDIM_COST_HOST_SIDE_ALONG ? FEW_OUTPUTS : work < least ? TOO_SMALL : NULL;
+  }
+  bool is_large = work >= INDIM_COST_HOST_OF_COPIES &&
+                  indim_index_mul_saturated(steps, c->sizes.outputs) >= (is_half(c) ? INDIM_COST_HOST_HALF_FILTER : INDIM_COST_HOST_FILTER);
+  return is_large ? NULL : TOO_SMALL;
 }
 
 static const char *refuses_sizes(const call *c) {
+  const indim_shape *image = c->item->operands[0]->shape;
+  int64_t minor = image->has_layout ? image->layout.minor_to_major[0] : image->rank - 1;
   int64_t steps = steps_of(c);
   int64_t work = indim_index_mul_saturated(indim_shape_element_count(c->item->shape), steps);
-  const char *reason = refuses_shape(c);
-  int64_t least_steps = c->type == INDIM_S32 ? INDIM_COST_HOST_NARROW_STEPS : INDIM_COST_HOST_SIDE;
-  int64_t least = is_dilated(c) ? INDIM_COST_HOST_DILATED : INDIM_COST_HOST_PRODUCT;
-  reason = reason == NULL && (work < least || steps < least_steps) ? "it is small" : reason;
+  const char *reason = is_dilated(c)                       ? refuses_dilated(c, work)
+                       : c->type == INDIM_S32              ? refuses_integers(c, minor, work)
+                       : minor == c->labels->input_feature ? refuses_along_features(c, steps)
+                                                           : refuses_other(c, minor, steps, work);
   if (work < INDIM_COST_HOST_PRODUCT / 16) {
-    return reason;
+    return reason == NULL ? TOO_SMALL : reason;
   }
   return indim_lower_choose_library(c->l, c->item->instr, reason);
 }
@@ -179,18 +243,6 @@ indim_shape indim_convolution_laid_out(const indim_shape *shape, indim_type type
     }
   }
   return wanted;
-}
-
-// Whether the convolution is like the gradient of a filter: more taps than places, whose windows overlap. Those of patches, a
-// stride apart, do not.
-static bool is_like_gradient(const call *c) {
-  bool is = true;
-  for (int32_t s = 0; s < c->labels->spatial_count; s++) {
-    const indim_host_convolution_dim *d = &c->sizes.dims[s];
-    int64_t moves = d->stride * (d->out > 1 ? d->out - 1 : 1);
-    is = is && d->taps >= d->out && moves < d->taps * d->dilation;
-  }
-  return is;
 }
 
 // The bf16 that an operand is, or is converted from on the way; NULL: it is neither.

@@ -146,15 +146,30 @@ enum {
   INDIM_COST_PACKED_BATCH = 30 * 1000,
   // The host reads what is contiguous in a convolution's image from so many elements on without packing it. conv_*.
   INDIM_COST_HOST_CONTIGUOUS = 16,
-  // Steps of the sum of a convolution up to which a nest is faster where fewer input features are contiguous, and where the image
-  // lies along the places of the output; output features from which the host is, in longer ones. convolution.stem_*.
+  // The host's convolutions of floats, from random sizes. Steps on elements and on zeros of a dilated one with fewer input features;
+  // places of all of the batch, where features are contiguous, and where there are fewer of them; multiplications of the
+  // gradient of a filter, and of one whose image lies along its places; of other convolutions whose image is copied; elements
+  // of a group's filter where images are copied, and of one that a nest would read from beyond the L2. convolution.*.
+  INDIM_COST_HOST_STEPS_DILATED = 30,
+  INDIM_COST_HOST_PLACES = 25,
+  INDIM_COST_HOST_PLACES_COPIED = 400,
+  INDIM_COST_HOST_GRADIENT = 7 * 1000 * 1000,
+  INDIM_COST_HOST_GRADIENT_ALONG = 2 * 1000 * 1000,
+  INDIM_COST_HOST_OF_COPIES = 600 * 1000,
+  INDIM_COST_HOST_FILTER = 4000,
+  INDIM_COST_HOST_FILTER_OF_L2 = 250 * 1000,
+  // The same where elements of the image are converted for each product.
+  INDIM_COST_HOST_HALF_STEPS = 60,
+  INDIM_COST_HOST_HALF_FILTER = 1900,
+  // Of small integers: steps of the sum up to which a nest is faster where fewer input features are contiguous, and where the image
+  // lies along the places of the output; output features from which the host is, in longer ones.
   INDIM_COST_HOST_STEPS = 40,
   INDIM_COST_HOST_STEPS_ALONG_PLACES = 110,
   INDIM_COST_HOST_OUTPUTS = 5,
   // Steps of the sum of a convolution of small integers from which it gains by laying the image out for the host's product.
   INDIM_COST_HOST_NARROW_STEPS = 64,
   // Tiles of rows of a convolution's nest that make up for laying out a filter whose output features are apart.
-  // learning.decoder_gradient.
+  // convolution.1x1_256_input.
   INDIM_COST_FILTER_READS = 4,
   // One row times a matrix of at least so many columns reads so many rows at a time, half of them of complex numbers and where
   // threads share them in parts of at least the fourth (elements). mlp_b1.
