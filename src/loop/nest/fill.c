@@ -465,6 +465,18 @@ static int32_t jam_of(const indim_nest *nest, const indim_flow_item *item) {
   return jam * nest->cost <= INDIM_COST_JAMMED_MOST ? jam : 1;
 }
 
+// Whether the end of a row may be computed by one vector that overlaps the one before: its elements are long to compute, and none is
+// read again that has been overwritten.
+static bool may_repeat(const indim_nest *nest, const indim_storage *to) {
+  bool may = nest->vector_dim >= 0 && !nest->transposes && nest->stacked == 0 && !nest->streams &&
+             nest->cost > INDIM_COST_MANY_COPIES;
+  for (int32_t i = 0; i < nest->list->count && may; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    may = access->item == NULL || access->storage != to;
+  }
+  return may;
+}
+
 static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_location *at, int64_t cost,
                         bool is_copy) {
   const indim_shape *shape = item->shape;
@@ -511,6 +523,7 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
     if (nest.panel_count > 0) {
       begin_region(&nest, at->storage);
     }
+    nest.may_repeat = !is_copy && may_repeat(&nest, at->storage);
     nest.jam = is_copy ? 1 : jam_of(&nest, item);
     if (nest.jam > 1) {
       indim_lower_explain(l, item, "%d vectors side by side: most of its operations wait for each other",
