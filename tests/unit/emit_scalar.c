@@ -45,6 +45,7 @@ typedef struct kernel {
 
 typedef struct harness {
   bool has_f16c;
+  bool has_f16_arithmetic;  // the processor, for tests that want it
   bool has_fma;
   LLVMOrcLLJITRef jit;
   LLVMTargetMachineRef machine;
@@ -154,6 +155,7 @@ static void compile_kernels(harness *h) {
   LLVMContextRef context = LLVMOrcThreadSafeContextGetContext(safe);
   indim_emit e = {.has_fma = h->has_fma,
                   .has_f16c = h->has_f16c,
+                  .has_f16_arithmetic = h->has_f16_arithmetic,
                   .context = context,
                   .module = LLVMModuleCreateWithNameInContext("kernels", context),
                   .builder = LLVMCreateBuilderInContext(context)};
@@ -673,11 +675,21 @@ static const indim_op float_unary[] = {INDIM_OP_ABS,   INDIM_OP_NEGATE, INDIM_OP
 static const indim_op float_binary[] = {INDIM_OP_ADD,    INDIM_OP_SUBTRACT, INDIM_OP_MULTIPLY,
                                         INDIM_OP_DIVIDE, INDIM_OP_MAXIMUM,  INDIM_OP_MINIMUM};
 
-static void test_floats(bool with_f16c) {
+typedef enum f16_by { BY_INTEGERS, BY_CONVERSIONS, BY_INSTRUCTIONS } f16_by;
+
+static bool has_f16_instructions(void) {
+  char *features = LLVMGetHostCPUFeatures();
+  bool has = strstr(features, "+avx512fp16") != NULL || strstr(features, "+fullfp16") != NULL;
+  LLVMDisposeMessage(features);
+  return has;
+}
+
+static void test_floats(f16_by way) {
   harness *h = harness_new();
-  h->has_f16c &= with_f16c;
+  h->has_f16c &= way != BY_INTEGERS;
+  h->has_f16_arithmetic = h->has_f16c && way == BY_INSTRUCTIONS && has_f16_instructions();
   for (int t = 0; t < COUNT(floats); t++) {
-    if (!with_f16c && floats[t] != INDIM_F16) {
+    if (way != BY_CONVERSIONS && floats[t] != INDIM_F16) {
       continue;
     }
     for (int i = 0; i < COUNT(float_unary); i++) {
@@ -693,8 +705,10 @@ static void test_floats(bool with_f16c) {
   harness_free(h);
 }
 
-TEST(floats) { test_floats(true); }
-TEST(f16_without_hardware) { test_floats(false); }
+TEST(floats) { test_floats(BY_CONVERSIONS); }
+TEST(f16_without_hardware) { test_floats(BY_INTEGERS); }
+// On a processor that has none they are as before.
+TEST(f16_by_instructions) { test_floats(BY_INSTRUCTIONS); }
 
 static indim_type any_type(int i) {
   return i < COUNT(integers)                        ? integers[i]
@@ -934,6 +948,7 @@ TEST(complex_functions) {
   X(quotients_by_constants)       \
   X(floats)                       \
   X(f16_without_hardware)         \
+  X(f16_by_instructions)          \
   X(compare_and_select)           \
   X(convert)                      \
   X(convert_f16_without_hardware) \

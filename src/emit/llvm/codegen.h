@@ -23,6 +23,7 @@ typedef struct indim_emit {
   unsigned fast;  // INDIM_FAST_*
   bool has_fma;
   bool has_f16c;             // conversions between f16 and f32 in hardware
+  bool has_f16_arithmetic;   // instructions on f16
   bool has_slow_subnormals;  // an operation with a subnormal number may take a hundred times as long
   LLVMContextRef context;
   LLVMModuleRef module;

@@ -245,6 +245,11 @@ static indim_status fill_module(indim_generator *g, bool has_lines) {
   return status;
 }
 
+static bool has_f16_arithmetic(const indim_target *target) {
+  return target->has_f16 && !target->is_plain &&
+         (indim_features_have(target->features, "avx512fp16") || indim_features_have(target->features, "fullfp16"));
+}
+
 indim_status indim_emit_program(const indim_emit_job *job, indim_arena *arena, LLVMContextRef context,
                                 LLVMModuleRef module) {
   indim_generator g = {.e = {.cx = arena->cx,
@@ -252,6 +257,7 @@ indim_status indim_emit_program(const indim_emit_job *job, indim_arena *arena, L
                              .fast = job->fast,
                              .has_fma = job->program->target.has_fma,
                              .has_f16c = job->program->target.has_f16,
+                             .has_f16_arithmetic = has_f16_arithmetic(&job->program->target),
                              .has_slow_subnormals =
                                  job->program->target.arch == INDIM_ARCH_X86_64 && (job->fast & INDIM_FAST_FLUSH) == 0,
                              .context = context,

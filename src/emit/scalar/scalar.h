@@ -41,6 +41,8 @@ LLVMValueRef indim_emit_wrap(indim_emit *e, indim_type type, LLVMValueRef x);
 // Sets the fast-math flags that --fast allows on an instruction of f32 or f64.
 LLVMValueRef indim_emit_relaxed(indim_emit *e, LLVMValueRef result);
 
+// The halves that the register of an f16 holds as floats.
+LLVMValueRef indim_emit_halves(indim_emit *e, LLVMValueRef x);
 // The bits of a float's register as integers of the type's bytes (i8, i16, i32, i64), and back.
 LLVMValueRef indim_emit_float_bits(indim_emit *e, indim_type type, LLVMValueRef x);
 LLVMValueRef indim_emit_float_of_bits(indim_emit *e, indim_type type, LLVMValueRef bits);

@@ -196,6 +196,12 @@ static LLVMValueRef extended_halves(LLVMValueRef x) {
   return LLVMGetTypeKind(element_of(LLVMTypeOf(from))) == LLVMHalfTypeKind ? from : NULL;
 }
 
+LLVMValueRef indim_emit_halves(indim_emit *e, LLVMValueRef x) {
+  LLVMValueRef half = extended_halves(x);
+  LLVMTypeRef halves = indim_emit_like(e, LLVMTypeOf(x), LLVMHalfTypeInContext(e->context));
+  return half != NULL ? half : LLVMBuildFPTrunc(e->builder, x, halves, "");
+}
+
 // i32 lanes: the encoding of a float that is a value of the format.
 static LLVMValueRef encode_narrow(indim_emit *e, indim_type type, LLVMValueRef x) {
   LLVMBuilderRef b = e->builder;
@@ -273,11 +279,7 @@ LLVMValueRef indim_emit_float_bits(indim_emit *e, indim_type type, LLVMValueRef 
   }
   LLVMTypeRef narrow_ints = indim_emit_ints(e, x, 8 * indim_type_bytes(type));
   if (type == INDIM_F16 && e->has_f16c) {
-    LLVMValueRef half = extended_halves(x);
-    if (half == NULL) {
-      half = LLVMBuildFPTrunc(b, x, indim_emit_like(e, LLVMTypeOf(x), LLVMHalfTypeInContext(e->context)), "");
-    }
-    return LLVMBuildBitCast(b, half, narrow_ints, "");
+    return LLVMBuildBitCast(b, indim_emit_halves(e, x), narrow_ints, "");
   }
   LLVMValueRef bits = type == INDIM_BF16        ? lshr_const(e, as_ints(e, x), 16)
                       : type == INDIM_F8E8M0FNU ? lshr_const(e, as_ints(e, x), 23)

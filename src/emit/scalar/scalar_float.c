@@ -333,6 +333,33 @@ static bool is_instruction(indim_op op) {
          op == INDIM_OP_SQRT;
 }
 
+// One instruction on halves: rounds as the same one on floats and a conversion would, whose digits are more than twice as many.
+static LLVMValueRef half_instruction(const indim_apply *a, LLVMValueRef x, LLVMValueRef y) {
+  indim_emit *e = a->e;
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef left = indim_emit_halves(e, x);
+  LLVMValueRef right = y == NULL ? NULL : indim_emit_halves(e, y);
+  LLVMValueRef result = NULL;
+  switch ((int)a->op->op) {
+  case INDIM_OP_ADD:
+    result = LLVMBuildFAdd(b, left, right, "");
+    break;
+  case INDIM_OP_SUBTRACT:
+    result = LLVMBuildFSub(b, left, right, "");
+    break;
+  case INDIM_OP_MULTIPLY:
+    result = LLVMBuildFMul(b, left, right, "");
+    break;
+  case INDIM_OP_DIVIDE:
+    result = divide(e, left, right);
+    break;
+  default:
+    result = indim_emit_unary_intrinsic(e, "llvm.sqrt", left);
+    break;
+  }
+  return LLVMBuildFPExt(b, result, indim_emit_floats(e, x), "");
+}
+
 LLVMValueRef indim_emit_float_op(const indim_apply *a) {
   indim_emit *e = a->e;
   LLVMBuilderRef b = e->builder;
@@ -361,6 +388,9 @@ LLVMValueRef indim_emit_float_op(const indim_apply *a) {
     return stochastic_convert(a, x, y);
   default:
     break;
+  }
+  if (type == INDIM_F16 && e->has_f16_arithmetic && is_instruction(a->op->op)) {
+    return half_instruction(a, x, y);
   }
   if (type == INDIM_F8E8M0FNU) {
     x = LLVMBuildFPExt(b, x, indim_emit_doubles(e, x), "");
