@@ -44,6 +44,8 @@ rows(
     ("softmax_grad", jax.grad(lambda a: (nn.softmax(a) ** 2).sum()), square),
     ("gelu_bf16", nn.gelu, bf16(1000, 1000)),
     ("softmax_f16", nn.softmax, f16(1000, 1000)),
+    ("gelu_f16", nn.gelu, f16(1000, 1000)),
+    ("silu_bias_31", lambda a, b: nn.silu(a + b), f32(20000, 31), f32(31)),
 )
 for name in "gammaln digamma erf erfc erfinv i0e i1e ndtr log_ndtr ndtri entr expit logit xlogy bessel_jn".split():
     function = getattr(jsp.special, name)

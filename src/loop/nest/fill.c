@@ -439,6 +439,25 @@ static void limit_moved(indim_nest *nest, bool is_only_moved) {
   nest->unroll = nest->unroll < most ? nest->unroll : most;
 }
 
+// Whether non-temporal stores would leave lines partially filled to other stores or loads, which flush them to memory: vectors that
+// are not whole lines, in rows that do not begin with one and are not aligned either (indim_nest_vector_loop), and loads
+// between the stores of a line that is transposed in registers.
+static bool flushes_partial_lines(const indim_nest *nest) {
+  bool are_lines = true;
+  for (int32_t i = 0; i < nest->list->count && nest->vector_dim >= 0; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    bool is_store = access->item == NULL;
+    are_lines = are_lines && (!is_store || nest->lanes * indim_type_bytes(access->storage->type) >= INDIM_TARGET_LINE);
+  }
+  bool is_aligned = nest->vector_dim >= 0 && nest->cost <= INDIM_COST_MANY_COPIES &&
+                    indim_nest_longest_segment(nest, nest->vector_dim) >= INDIM_COST_ALIGNED_ROW * nest->lanes;
+  if (!nest->transposes) {
+    return !are_lines && !is_aligned && indim_nest_rows_are_misaligned(nest);
+  }
+  bool is_interrupted = indim_transpose_is_mixed(nest) && !indim_nest_squares_are_lines(nest);
+  return nest->side == 0 && (is_interrupted || indim_nest_rows_are_misaligned(nest));
+}
+
 // Begins a region that writes |to| and the nest's panels.
 static void begin_region(indim_nest *nest, indim_storage *to) {
   indim_storage *written[1 + INDIM_MAX_PANELS] = {to};
@@ -515,11 +534,7 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
       indim_nest_choose_panels(&nest);
       indim_nest_choose_joined(&nest);
     }
-    // Loads between the stores of a line that is transposed in registers flush it to memory partially filled.
-    bool is_interrupted = indim_transpose_is_mixed(&nest) && !indim_nest_squares_are_lines(&nest);
-    bool flushes_partial_lines =
-        nest.transposes && nest.side == 0 && (is_interrupted || indim_nest_rows_are_misaligned(&nest));
-    nest.streams = nest.streams && !flushes_partial_lines;
+    nest.streams = nest.streams && !flushes_partial_lines(&nest);
     if (nest.panel_count > 0) {
       begin_region(&nest, at->storage);
     }
