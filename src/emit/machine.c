@@ -198,7 +198,7 @@ static bool is_kept_for(const indim_target *target) { return target->features ==
 // constructors may run after ours; the loader's lock orders this after them, which ThreadSanitizer does not see.
 static void set_options(void) {
 #if defined(INDIM_LLVM_IS_OWN) && defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-  static const char *const options[] = {"indim", "-disable-x86-domain-reassignment"};
+  static const char *const options[] = {"indim", "-disable-x86-domain-reassignment", "-x86-cmov-converter=false"};
   LLVMParseCommandLineOptions((int)(sizeof options / sizeof options[0]), options, "");
 #endif
 }
