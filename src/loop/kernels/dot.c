@@ -130,6 +130,18 @@ indim_flow_item *indim_product_before_conversion(indim_flow_item *operand) {
   return is_it ? operand->operands[0] : operand;
 }
 
+// Chooses the lanes and their dimension by how operands and output lie; |nest| has the collapsed sizes then.
+static void choose_lanes(indim_product *p, indim_nest *nest) {
+  *nest = (indim_nest){.l = p->l, .rank = p->rank, .body = analyze_body, .user = p, .cost = 2};
+  memcpy(nest->sizes, p->sizes, sizeof nest->sizes);
+  memcpy(nest->group, p->group, sizeof nest->group);
+  indim_nest_analyze(nest, p->list);
+  indim_nest_choose(nest, NULL);
+  prefer_adjacent(p, nest);
+  p->vector_dim = nest->vector_dim;
+  p->lanes = nest->lanes;
+}
+
 void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
   indim_product p = {.l = l, .item = item, .lhs = indim_product_before_conversion(item->operands[0])};
   p.rhs = indim_product_before_conversion(item->operands[1]);
@@ -143,18 +155,14 @@ void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
   for (int32_t d = 0; d < p.rank; d++) {
     is_empty = is_empty || p.sizes[d] == 0;
   }
-  indim_nest nest = {.l = l, .rank = p.rank, .body = analyze_body, .user = &p, .cost = 2};
-  memcpy(nest.sizes, p.sizes, sizeof nest.sizes);
-  memcpy(nest.group, p.group, sizeof nest.group);
+  const indim_location lhs_place = p.lhs->place;
+  const indim_location rhs_place = p.rhs->place;
+  indim_nest nest;
   if (is_empty) {
     p.vector_dim = -1;
     p.lanes = 1;
   } else {
-    indim_nest_analyze(&nest, p.list);
-    indim_nest_choose(&nest, NULL);
-    prefer_adjacent(&p, &nest);
-    p.vector_dim = nest.vector_dim;
-    p.lanes = nest.lanes;
+    choose_lanes(&p, &nest);
     if (indim_lower_failed(l) || is_left_to_host(&p, nest.sizes)) {
       return;
     }
@@ -164,6 +172,10 @@ void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
       indim_element_forget(l);
       indim_product_run_one_row(&p, contracted, nest.sizes[contracted]);
       return;
+    }
+    if (indim_product_lay_out(&p)) {
+      indim_loop_region_begin(&l->b, &item->place.storage, 1);
+      choose_lanes(&p, &nest);
     }
     merge_output(&p, &nest);
     memcpy(p.sizes, nest.sizes, sizeof p.sizes);
@@ -182,4 +194,6 @@ void indim_lower_dot(indim_lowering *l, indim_flow_item *item) {
   p.lanes *= is_doubled ? 2 : 1;
   indim_element_forget(l);
   indim_product_run_nest(&p);
+  p.lhs->place = lhs_place;
+  p.rhs->place = rhs_place;
 }

@@ -41,6 +41,14 @@ indim_value_id indim_product_multiply_add(indim_product *p, int32_t lanes, indim
 const char *indim_product_call_host(indim_product *p, const int64_t *sizes);
 // The same of copies of what lies or is of another type than the host takes. False if the product is not worth them.
 bool indim_product_call_packed(indim_product *p);
+// Whether vectors of an operand are put together lane by lane, for each tile of rows anew, where no few loads and shuffles do it.
+bool indim_product_is_fetched_by_lanes(const indim_product *p);
+// Whether lanes are elements of the result that lie in different lines of memory.
+bool indim_product_is_stored_by_lanes(const indim_product *p);
+
+// dot_lay_out.c: copies of operands from which a nest can move whole vectors, where that pays. True if there are any: they are the
+// operands' places until the caller sets these back.
+bool indim_product_lay_out(indim_product *p);
 
 // dot.c: what is converted to s32 on the way to a product in s32: small integers are multiplied as they are.
 indim_flow_item *indim_product_before_conversion(indim_flow_item *operand);

@@ -253,8 +253,7 @@ static bool lies_along_sum(const indim_product *p) {
   return lies;
 }
 
-// Whether vectors of an operand are put together lane by lane, for each tile of rows anew, where no few loads and shuffles do it.
-static bool is_fetched_by_lanes(const indim_product *p) {
+bool indim_product_is_fetched_by_lanes(const indim_product *p) {
   enum { NEAR_BYTES = 16 };
   bool is = false;
   for (int32_t i = 0; i < p->list->count && p->vector_dim >= 0; i++) {
@@ -267,8 +266,7 @@ static bool is_fetched_by_lanes(const indim_product *p) {
   return is;
 }
 
-// Whether lanes are elements of the result that lie in different lines of memory.
-static bool is_stored_by_lanes(const indim_product *p) {
+bool indim_product_is_stored_by_lanes(const indim_product *p) {
   enum { FAR_BYTES = 256 };
   const indim_location *at = &p->item->place;
   return p->vector_dim < p->out_rank && at->tiled == NULL &&
@@ -286,7 +284,7 @@ static lane_moves moves_of(const indim_product *p) {
   if (p->vector_dim < 0 || has_lanes_of_batch(p)) {
     return LANES_WHOLE;
   }
-  return is_fetched_by_lanes(p) ? LANES_LOADED_APART : is_stored_by_lanes(p) ? LANES_STORED_APART : LANES_WHOLE;
+  return indim_product_is_fetched_by_lanes(p) ? LANES_LOADED_APART : indim_product_is_stored_by_lanes(p) ? LANES_STORED_APART : LANES_WHOLE;
 }
 
 // Whether dimensions that are collapsed for the operands are collapsed in the output, too: each has the stride of what
@@ -522,7 +520,7 @@ bool indim_product_call_packed(indim_product *p) {
   int64_t n = size_of_group(p, INDIM_PRODUCT_RIGHT);
   int64_t k = size_of_group(p, INDIM_PRODUCT_CONTRACTED);
   int64_t work = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k);
-  int64_t least = is_fetched_by_lanes(p) ? INDIM_COST_FETCHED_SIDE : INDIM_COST_PACKED_SIDE;
+  int64_t least = indim_product_is_fetched_by_lanes(p) ? INDIM_COST_FETCHED_SIDE : INDIM_COST_PACKED_SIDE;
   indim_type lhs_type = factor_type(p, p->lhs);
   indim_type rhs_type = factor_type(p, p->rhs);
   bool is_large = work >= (has_lanes_of_batch(p) ? INDIM_COST_PACKED_BATCH : INDIM_COST_HOST_PRODUCT) && m >= least &&

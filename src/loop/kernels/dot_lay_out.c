@@ -1,0 +1,79 @@
+// Operands of a product's nest that are laid out before it, because its lanes would be moved one by one.
+#include <string.h>
+
+#include "loop/ir/index_math.h"
+#include "loop/kernels/dot.h"
+#include "loop/target/cost.h"
+
+static int64_t size_of_group(const indim_product *p, int32_t group) {
+  int64_t size = 1;
+  for (int32_t d = 0; d < p->rank; d++) {
+    size = p->group[d] == group ? indim_index_mul_saturated(size, p->sizes[d]) : size;
+  }
+  return size;
+}
+
+// Lays |operand| out with dimension |minor| of the nest innermost, if it has that, then the sum, its other rows, and the batch; until
+// the nest is built it is read from there.
+static bool lay_out(indim_product *p, indim_flow_item *operand, int32_t minor) {
+  const int32_t *dims = operand == p->lhs ? p->lhs_dim : p->rhs_dim;
+  const int32_t own = operand == p->lhs ? INDIM_PRODUCT_LEFT : INDIM_PRODUCT_RIGHT;
+  const int32_t order[] = {INDIM_PRODUCT_CONTRACTED, own, INDIM_PRODUCT_BATCH};
+  indim_shape wanted = *operand->shape;
+  int32_t count = 0;
+  wanted.has_layout = true;
+  wanted.layout = (indim_layout){.rank = wanted.rank};
+  for (int32_t i = 0; i < wanted.rank; i++) {
+    if (dims[i] == minor) {
+      wanted.layout.minor_to_major[count++] = i;
+    }
+  }
+  for (int32_t g = 0; g < 3; g++) {
+    for (int32_t i = wanted.rank - 1; i >= 0; i--) {
+      if (dims[i] != minor && p->group[dims[i]] == order[g]) {
+        wanted.layout.minor_to_major[count++] = i;
+      }
+    }
+  }
+  const indim_location *at = indim_lower_copy(p->l, operand, &wanted);
+  if (at != NULL) {
+    operand->place = *at;
+  }
+  return at != NULL;
+}
+
+// Lanes are rows of one operand that lie apart in it: all rows of the other one would load them one by one.
+static bool lay_out_rows(indim_product *p) {
+  bool is_left = p->group[p->vector_dim] == INDIM_PRODUCT_LEFT;
+  int64_t rows = size_of_group(p, is_left ? INDIM_PRODUCT_RIGHT : INDIM_PRODUCT_LEFT);
+  return rows >= INDIM_COST_LAID_OUT_ROWS && indim_product_is_fetched_by_lanes(p) &&
+         lay_out(p, is_left ? p->lhs : p->rhs, p->vector_dim);
+}
+
+// Lanes lie apart in the result, where they would be stored one by one: those of its rows are made better ones. The operands are fewer
+// elements.
+static bool lay_out_for_result(indim_product *p) {
+  int64_t m = size_of_group(p, INDIM_PRODUCT_LEFT);
+  int64_t n = size_of_group(p, INDIM_PRODUCT_RIGHT);
+  int64_t k = size_of_group(p, INDIM_PRODUCT_CONTRACTED);
+  int32_t minor = -1;
+  for (int32_t d = 0; d < p->out_rank; d++) {
+    minor = p->item->place.strides[d] == 1 && p->sizes[d] > 1 ? d : minor;
+  }
+  bool is_larger = indim_index_mul_saturated(m, n) >= indim_index_mul_saturated(indim_index_add_saturated(m, n), k);
+  if (minor < 0 || p->group[minor] == INDIM_PRODUCT_BATCH || p->sizes[minor] < INDIM_COST_LAID_OUT_ROWS || !is_larger ||
+      !indim_product_is_stored_by_lanes(p)) {
+    return false;
+  }
+  bool is_left = p->group[minor] == INDIM_PRODUCT_LEFT;
+  bool is_of_batch = p->group[p->vector_dim] == INDIM_PRODUCT_BATCH;
+  return lay_out(p, is_left ? p->lhs : p->rhs, minor) && (!is_of_batch || lay_out(p, is_left ? p->rhs : p->lhs, minor));
+}
+
+bool indim_product_lay_out(indim_product *p) {
+  bool is_row = p->vector_dim >= 0 && p->vector_dim < p->out_rank;
+  if (!is_row || p->l->loop_depth > 0 || p->item->place.tiled != NULL) {
+    return false;
+  }
+  return (p->group[p->vector_dim] != INDIM_PRODUCT_BATCH && lay_out_rows(p)) || lay_out_for_result(p);
+}
