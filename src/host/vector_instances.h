@@ -58,22 +58,22 @@
 
 // The bytes of the widest vectors of at most |most| that the processor has.
 static inline int32_t supported_bytes(int32_t most) {
-  return most >= 64 && __builtin_cpu_supports("avx512f")                                     ? 64
+  return most >= 64 && __builtin_cpu_supports("avx512f")                                 ? 64
          : most >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 32
-                                                                                             : 16;
+                                                                                         : 16;
 }
 
-#define DISPATCH(function, type, ...)                   \
-  do {                                                  \
-    int32_t supported = supported_bytes(vector_bytes);  \
-    if (supported == 64) {                              \
-      function##_##type##_64(__VA_ARGS__);              \
-      return;                                           \
-    }                                                   \
-    if (supported == 32) {                              \
-      function##_##type##_32(__VA_ARGS__);              \
-      return;                                           \
-    }                                                   \
+#define DISPATCH(function, type, ...)                  \
+  do {                                                 \
+    int32_t supported = supported_bytes(vector_bytes); \
+    if (supported == 64) {                             \
+      function##_##type##_64(__VA_ARGS__);             \
+      return;                                          \
+    }                                                  \
+    if (supported == 32) {                             \
+      function##_##type##_32(__VA_ARGS__);             \
+      return;                                          \
+    }                                                  \
   } while (0)
 #else
 static inline int32_t supported_bytes(int32_t most) { return most < 16 ? most : 16; }

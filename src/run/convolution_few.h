@@ -2,11 +2,14 @@
 // columns; included by convolution_body.h. Each vector of the image is met by the same part of every column.
 #define FEW_COLUMNS (VECTOR_BYTES == 64 ? 8 : 4)  // as registers allow
 #define FEW_ROWS 8
-#define FEW_HEIGHT(columns) \
-  ((columns) == 1 ? FEW_ROWS : (columns) == 2 ? FEW_ROWS / 2 : (columns) <= 4 ? HEIGHT_STEP : 3)  // sums hide their latency
+#define FEW_HEIGHT(columns)        \
+  ((columns) == 1   ? FEW_ROWS     \
+   : (columns) == 2 ? FEW_ROWS / 2 \
+   : (columns) <= 4 ? HEIGHT_STEP  \
+                    : 3)                          // sums hide their latency
 #define FEW_STEPS (DEPTH * TILE_N / FEW_COLUMNS)  // as many as there is room for
 
-#define FEW_SUMS (FEW_ROWS * FEW_COLUMNS)         // room for those of a tile, row after row, in whole vectors of 16 bytes
+#define FEW_SUMS (FEW_ROWS * FEW_COLUMNS)  // room for those of a tile, row after row, in whole vectors of 16 bytes
 #define PART NAME(part)
 #define PART_LANES ((int)(16 / sizeof(REAL)))
 
@@ -131,9 +134,16 @@ TARGET static void NAME(few_rows)(NAME(work) * w, const indim_gather *g, const R
                                   int64_t units, int64_t columns, bool accumulate) {
   typedef void few_fn(const REAL *const *pointers, int64_t pitch, int64_t units, int64_t unit, const WORDS *end,
                       const REAL *filter, REAL *out);
-  static few_fn *const few[] = {NAME(few_1), NAME(few_2), NAME(few_3), NAME(few_4),
+  static few_fn *const few[] = {
+    NAME(few_1),
+    NAME(few_2),
+    NAME(few_3),
+    NAME(few_4),
 #if VECTOR_BYTES == 64
-                                NAME(few_5), NAME(few_6), NAME(few_7), NAME(few_8)
+    NAME(few_5),
+    NAME(few_6),
+    NAME(few_7),
+    NAME(few_8)
 #endif
   };
   char bytes[VECTOR_BYTES] = {0};

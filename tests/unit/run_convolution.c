@@ -320,7 +320,8 @@ TEST(windows_beyond_opposite_edges) {
 }
 
 // Lies as NHWC does: units of input features are neighbours.
-static problem plain_problem(indim_type type, int64_t batch, int64_t features, int64_t outputs, int64_t in, int64_t taps) {
+static problem plain_problem(indim_type type, int64_t batch, int64_t features, int64_t outputs, int64_t in,
+                             int64_t taps) {
   const indim_host_convolution_dim one = {.out = 1, .in = 1, .taps = 1, .stride = 1, .dilation = 1, .base_dilation = 1};
   problem p = {.sizes = {.type = type, .groups = 1, .batch = batch, .features = features, .outputs = outputs}};
   indim_host_convolution *s = &p.sizes;
@@ -346,7 +347,8 @@ static problem plain_problem(indim_type type, int64_t batch, int64_t features, i
 // Lanes along the sum, of units that are whole vectors and of others.
 TEST(few_outputs) {
   static const int32_t widths[] = {0, 16, 32, 64};
-  static const int64_t features[] = {16, 17, 20, 24, 31, 32, 33, 40, 48, 63, 64, 100, 128, 255, 256, 257, 512, 1000, 1024, 1040};
+  static const int64_t features[] = {16, 17,  20,  24,  31,  32,  33,  40,   48,   63,
+                                     64, 100, 128, 255, 256, 257, 512, 1000, 1024, 1040};
   enum { COUNT = sizeof features / sizeof *features };
   for (int64_t i = 0; i < COUNT * 9 * 2 * 4; i++) {
     int64_t width = i % 4, type = i / 4 % 2, outputs = i / 8 % 9 + 1, count = features[i / 72];

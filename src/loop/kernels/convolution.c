@@ -439,6 +439,7 @@ static void lay_out_filter(convolution *c) {
   const indim_shape wanted =
       indim_convolution_laid_out(shape, shape->type, c->labels->kernel_output, c->labels->kernel_input);
   const indim_location *at = indim_lower_copy(c->l, c->filter, &wanted);
+  indim_lower_explain(c->l, c->item, "its filter is copied for whole vectors");
   if (at != NULL) {
     c->filter->place = *at;
   }

@@ -181,8 +181,10 @@ static const char *refuses_along_features(const call *c, int64_t steps) {
     return TOO_SMALL;
   }
   int64_t filter = indim_index_mul_saturated(steps, c->sizes.outputs);
-  bool pays = (is_half(c) && c->sizes.outputs >= INDIM_COST_HOST_SIDE) || c->sizes.features >= INDIM_COST_HOST_CONTIGUOUS || filter >= INDIM_COST_HOST_FILTER_OF_L2 ||
-              (c->labels->spatial_count <= 2 && places >= INDIM_COST_HOST_PLACES_COPIED && filter >= INDIM_COST_HOST_FILTER);
+  bool pays =
+      (is_half(c) && c->sizes.outputs >= INDIM_COST_HOST_SIDE) || c->sizes.features >= INDIM_COST_HOST_CONTIGUOUS ||
+      filter >= INDIM_COST_HOST_FILTER_OF_L2 ||
+      (c->labels->spatial_count <= 2 && places >= INDIM_COST_HOST_PLACES_COPIED && filter >= INDIM_COST_HOST_FILTER);
   return pays ? NULL : TOO_SMALL;
 }
 
@@ -205,8 +207,9 @@ static const char *refuses_other(const call *c, int64_t minor, int64_t steps, in
     int64_t least = along_places ? INDIM_COST_HOST_GRADIENT_ALONG : INDIM_COST_HOST_GRADIENT;
     return c->sizes.outputs < INDIM_COST_HOST_SIDE_ALONG ? FEW_OUTPUTS : work < least ? TOO_SMALL : NULL;
   }
-  bool is_large = work >= INDIM_COST_HOST_OF_COPIES &&
-                  indim_index_mul_saturated(steps, c->sizes.outputs) >= (is_half(c) ? INDIM_COST_HOST_HALF_FILTER : INDIM_COST_HOST_FILTER);
+  bool is_large =
+      work >= INDIM_COST_HOST_OF_COPIES && indim_index_mul_saturated(steps, c->sizes.outputs) >=
+                                               (is_half(c) ? INDIM_COST_HOST_HALF_FILTER : INDIM_COST_HOST_FILTER);
   return is_large ? NULL : TOO_SMALL;
 }
 

@@ -284,7 +284,9 @@ static lane_moves moves_of(const indim_product *p) {
   if (p->vector_dim < 0 || has_lanes_of_batch(p)) {
     return LANES_WHOLE;
   }
-  return indim_product_is_fetched_by_lanes(p) ? LANES_LOADED_APART : indim_product_is_stored_by_lanes(p) ? LANES_STORED_APART : LANES_WHOLE;
+  return indim_product_is_fetched_by_lanes(p)  ? LANES_LOADED_APART
+         : indim_product_is_stored_by_lanes(p) ? LANES_STORED_APART
+                                               : LANES_WHOLE;
 }
 
 // Whether dimensions that are collapsed for the operands are collapsed in the output, too: each has the stride of what

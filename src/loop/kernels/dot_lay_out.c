@@ -36,6 +36,7 @@ static bool lay_out(indim_product *p, indim_flow_item *operand, int32_t minor) {
     }
   }
   const indim_location *at = indim_lower_copy(p->l, operand, &wanted);
+  indim_lower_explain(p->l, p->item, "its %s side is copied for whole vectors", operand == p->lhs ? "left" : "right");
   if (at != NULL) {
     operand->place = *at;
   }
