@@ -5,7 +5,7 @@ import functools
 import jax
 import jax.numpy as jnp
 from jax import lax
-from row import f32, f64, row
+from row import f16, f32, f64, row
 
 
 def products(name, m, n, k, type=f32, tolerance=2e-3):
@@ -56,7 +56,12 @@ for size, batch in ((4, 10_000), (8, 2000), (16, 1000), (32, 200), (100, 20)):
 
 # An operand whose rows are of the batch.
 row("products.batch_behind", functools.partial(jnp.einsum, "bmk,knb->bmn"), f32(17, 10, 100), f32(100, 65, 17))
+row("products.batch_behind_3", functools.partial(jnp.einsum, "kbm,nkb->bmn"), f32(3, 16, 65), f32(256, 3, 16))
+row("products.batch_behind_4", functools.partial(jnp.einsum, "mkb,nkb->bmn"), f32(64, 4, 16), f32(64, 4, 16))
 row("products.batch_behind_f64", functools.partial(jnp.einsum, "bkm,nkb->bmn"), f64(64, 24, 16), f64(40, 24, 64))
+
+# An element of the left side that is chosen, by numbers that nobody can predict.
+row("products.where_f16", lambda a, b: jnp.where(a > 0, a, 0) @ b, f16(270, 1500), f16(1500, 4))
 
 
 def gram(a):

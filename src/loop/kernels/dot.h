@@ -30,6 +30,8 @@ typedef struct indim_product {
 
 // dot_product.c: fills all that follows from the op: dimensions, groups, the type of the sums.
 void indim_product_set_up(indim_product *p);
+// The elements of the dimensions of a group, as they were before collapsing.
+int64_t indim_product_size_of_group(const indim_product *p, int32_t group);
 // One factor at a nest index, in the type of the sums.
 indim_value_id indim_product_factor(indim_product *p, indim_element_ctx *k, bool left, const indim_coord *index);
 // x * y + sum.

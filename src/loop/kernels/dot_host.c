@@ -410,14 +410,6 @@ typedef struct matrix {
   int64_t batch, free, contracted;
 } matrix;
 
-static int64_t size_of_group(const indim_product *p, int32_t group) {
-  int64_t size = 1;
-  for (int32_t d = 0; d < p->rank; d++) {
-    size = p->group[d] == group ? indim_index_mul_saturated(size, p->sizes[d]) : size;
-  }
-  return size;
-}
-
 // The stride of the dimensions of a group taken as one; false if they are not one. |strides|: of the dimensions of the product.
 static bool stride_of_group(const indim_product *p, const int64_t *strides, int32_t group, int64_t *out) {
   bool is_first = true;
@@ -518,9 +510,9 @@ static indim_type factor_type(const indim_product *p, const indim_flow_item *ope
 
 bool indim_product_call_packed(indim_product *p) {
   indim_lowering *l = p->l;
-  int64_t m = size_of_group(p, INDIM_PRODUCT_LEFT);
-  int64_t n = size_of_group(p, INDIM_PRODUCT_RIGHT);
-  int64_t k = size_of_group(p, INDIM_PRODUCT_CONTRACTED);
+  int64_t m = indim_product_size_of_group(p, INDIM_PRODUCT_LEFT);
+  int64_t n = indim_product_size_of_group(p, INDIM_PRODUCT_RIGHT);
+  int64_t k = indim_product_size_of_group(p, INDIM_PRODUCT_CONTRACTED);
   int64_t work = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k);
   int64_t least = indim_product_is_fetched_by_lanes(p) ? INDIM_COST_FETCHED_SIDE : INDIM_COST_PACKED_SIDE;
   indim_type lhs_type = factor_type(p, p->lhs);
@@ -556,7 +548,7 @@ bool indim_product_call_packed(indim_product *p) {
   }
   (void)read_result(p, &p->item->place, &out_batch, &out_row);
   indim_host_matmul numbers = {.type = p->sum,
-                               .batch = size_of_group(p, INDIM_PRODUCT_BATCH),
+                               .batch = indim_product_size_of_group(p, INDIM_PRODUCT_BATCH),
                                .m = m,
                                .n = n,
                                .k = k,

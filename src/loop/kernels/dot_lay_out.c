@@ -5,14 +5,6 @@
 #include "loop/kernels/dot.h"
 #include "loop/target/cost.h"
 
-static int64_t size_of_group(const indim_product *p, int32_t group) {
-  int64_t size = 1;
-  for (int32_t d = 0; d < p->rank; d++) {
-    size = p->group[d] == group ? indim_index_mul_saturated(size, p->sizes[d]) : size;
-  }
-  return size;
-}
-
 // Lays |operand| out with dimension |minor| of the nest innermost, if it has that, then the sum, its other rows, and the batch; until
 // the nest is built it is read from there.
 static bool lay_out(indim_product *p, indim_flow_item *operand, int32_t minor) {
@@ -46,7 +38,7 @@ static bool lay_out(indim_product *p, indim_flow_item *operand, int32_t minor) {
 // Lanes are rows of one operand that lie apart in it: all rows of the other one would load them one by one.
 static bool lay_out_rows(indim_product *p) {
   bool is_left = p->group[p->vector_dim] == INDIM_PRODUCT_LEFT;
-  int64_t rows = size_of_group(p, is_left ? INDIM_PRODUCT_RIGHT : INDIM_PRODUCT_LEFT);
+  int64_t rows = indim_product_size_of_group(p, is_left ? INDIM_PRODUCT_RIGHT : INDIM_PRODUCT_LEFT);
   return rows >= INDIM_COST_LAID_OUT_ROWS && indim_product_is_fetched_by_lanes(p) &&
          lay_out(p, is_left ? p->lhs : p->rhs, p->vector_dim);
 }
@@ -54,9 +46,9 @@ static bool lay_out_rows(indim_product *p) {
 // Lanes lie apart in the result, where they would be stored one by one: those of its rows are made better ones. The operands are fewer
 // elements.
 static bool lay_out_for_result(indim_product *p) {
-  int64_t m = size_of_group(p, INDIM_PRODUCT_LEFT);
-  int64_t n = size_of_group(p, INDIM_PRODUCT_RIGHT);
-  int64_t k = size_of_group(p, INDIM_PRODUCT_CONTRACTED);
+  int64_t m = indim_product_size_of_group(p, INDIM_PRODUCT_LEFT);
+  int64_t n = indim_product_size_of_group(p, INDIM_PRODUCT_RIGHT);
+  int64_t k = indim_product_size_of_group(p, INDIM_PRODUCT_CONTRACTED);
   int32_t minor = -1;
   for (int32_t d = 0; d < p->out_rank; d++) {
     minor = p->item->place.strides[d] == 1 && p->sizes[d] > 1 ? d : minor;

@@ -1,4 +1,5 @@
 // A product as a nest: which dimension of it each dimension of the operands is, and its factors at an index of it.
+#include "loop/ir/index_math.h"
 #include "loop/kernels/dot.h"
 
 void indim_product_set_up(indim_product *p) {
@@ -47,6 +48,14 @@ void indim_product_set_up(indim_product *p) {
 }
 
 // One factor at a nest index, in the type of the sums.
+int64_t indim_product_size_of_group(const indim_product *p, int32_t group) {
+  int64_t size = 1;
+  for (int32_t d = 0; d < p->rank; d++) {
+    size = p->group[d] == group ? indim_index_mul_saturated(size, p->sizes[d]) : size;
+  }
+  return size;
+}
+
 indim_value_id indim_product_factor(indim_product *p, indim_element_ctx *k, bool left, const indim_coord *index) {
   indim_flow_item *operand = left ? p->lhs : p->rhs;
   const int32_t *dims = left ? p->lhs_dim : p->rhs_dim;
