@@ -5,7 +5,7 @@ import functools
 import jax
 import jax.numpy as jnp
 from jax import lax
-from row import f16, f32, f64, row
+from row import bf16, f16, f32, f64, row
 
 
 def products(name, m, n, k, type=f32, tolerance=2e-3):
@@ -59,6 +59,10 @@ row("products.batch_behind", functools.partial(jnp.einsum, "bmk,knb->bmn"), f32(
 row("products.batch_behind_3", functools.partial(jnp.einsum, "kbm,nkb->bmn"), f32(3, 16, 65), f32(256, 3, 16))
 row("products.batch_behind_4", functools.partial(jnp.einsum, "mkb,nkb->bmn"), f32(64, 4, 16), f32(64, 4, 16))
 row("products.batch_behind_f64", functools.partial(jnp.einsum, "bkm,nkb->bmn"), f64(64, 24, 16), f64(40, 24, 64))
+
+row("products.columns_9_bf16", jnp.matmul, bf16(2000, 512), bf16(512, 9), tolerance=2e-2)
+row("products.columns_2_bf16", jnp.matmul, bf16(2000, 512), bf16(512, 2), tolerance=2e-2)
+row("products.columns_6_f16", jnp.matmul, f16(300, 300), f16(300, 6), tolerance=1e-2)
 
 # An element of the left side that is chosen, by numbers that nobody can predict.
 row("products.where_f16", lambda a, b: jnp.where(a > 0, a, 0) @ b, f16(270, 1500), f16(1500, 4))

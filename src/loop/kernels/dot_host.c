@@ -39,11 +39,15 @@ static bool pays(const indim_flow_item *dot, int32_t vector_bytes, int64_t m, in
   int64_t work = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k);
   int64_t side = k >= INDIM_COST_HOST_LONG_SUM ? INDIM_COST_HOST_SIDE_OF_LONG : INDIM_COST_HOST_SIDE;
   int64_t steps = INDIM_COST_HOST_SIDE;
+  int32_t bytes = indim_type_bytes(dot->operands[0]->shape->type);
   if (moves != LANES_WHOLE) {
-    bool is_narrow = indim_type_bytes(dot->operands[0]->shape->type) < WORD_BYTES;
-    side = is_narrow ? INDIM_COST_HOST_SIDE : side < INDIM_COST_HOST_SIDE_ALONG ? side : INDIM_COST_HOST_SIDE_ALONG;
+    side = side < INDIM_COST_HOST_SIDE_ALONG ? side : INDIM_COST_HOST_SIDE_ALONG;
     steps = INDIM_COST_HOST_STEPS_ALONG;
   }
+  // Halves are converted before, and bytes multiplied in groups of so many steps of so many columns.
+  side = bytes == 2                                        ? INDIM_COST_HOST_SIDE
+         : bytes == 1 && side < INDIM_COST_HOST_SIDE_ALONG ? INDIM_COST_HOST_SIDE_ALONG
+                                                           : side;
   return work >= least_work(dot, vector_bytes, k, moves) && m >= side && n >= side && k >= steps;
 }
 
@@ -508,13 +512,26 @@ static indim_type factor_type(const indim_product *p, const indim_flow_item *ope
   return takes(p, p->lhs->shape->type, p->rhs->shape->type) ? type : p->sum;
 }
 
+// Sides from which copies pay. A nest converts each half that it multiplies for every tile of rows; those of bf16 are multiplied in
+// groups of at least so many columns.
+static int64_t least_packed_side(const indim_product *p) {
+  bool is_row = p->vector_dim >= 0 && p->vector_dim < p->out_rank;
+  bool is_fetched = indim_product_is_fetched_by_lanes(p);
+  bool has_few_lanes = is_row && p->sizes[p->vector_dim] < INDIM_COST_PACKED_SIDE;
+  indim_type type = p->lhs->shape->type;
+  if (indim_type_bytes(type) == 2 && indim_type_is_float(type) && (is_fetched || has_few_lanes)) {
+    return type == INDIM_BF16 ? INDIM_COST_HOST_SIDE : INDIM_COST_HOST_SIDE_ALONG;
+  }
+  return is_fetched ? INDIM_COST_FETCHED_SIDE : INDIM_COST_PACKED_SIDE;
+}
+
 bool indim_product_call_packed(indim_product *p) {
   indim_lowering *l = p->l;
   int64_t m = indim_product_size_of_group(p, INDIM_PRODUCT_LEFT);
   int64_t n = indim_product_size_of_group(p, INDIM_PRODUCT_RIGHT);
   int64_t k = indim_product_size_of_group(p, INDIM_PRODUCT_CONTRACTED);
   int64_t work = indim_index_mul_saturated(indim_index_mul_saturated(m, n), k);
-  int64_t least = indim_product_is_fetched_by_lanes(p) ? INDIM_COST_FETCHED_SIDE : INDIM_COST_PACKED_SIDE;
+  int64_t least = least_packed_side(p);
   indim_type lhs_type = factor_type(p, p->lhs);
   indim_type rhs_type = factor_type(p, p->rhs);
   bool is_large = work >= (has_lanes_of_batch(p) ? INDIM_COST_PACKED_BATCH : INDIM_COST_HOST_PRODUCT) && m >= least &&
