@@ -35,11 +35,11 @@ TARGET static inline __attribute__((always_inline)) VECTOR NAME(onto)(VECTOR sum
   return sum;
 }
 
-// out[0..height, 0..vectors * LANES) (+)= sum over k of a[., k] * b[k, .]; the constants are so where this is inlined.
-TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int height, const int vectors,
-                                                                      int64_t count, const REAL *a, int64_t a_m,
-                                                                      int64_t a_k, const REAL *b, int64_t b_k,
-                                                                      REAL *out, int64_t out_m, bool accumulate) {
+// out[0..height, 0..vectors * LANES) (+)= sum over k of a[., k] * b[k, .]; the constants are so where this is inlined. Of two vectors the
+// second begins |second| columns behind the first, which it may overlap: both have the same sums there.
+TARGET static inline __attribute__((always_inline)) void
+NAME(sum_up)(const int height, const int vectors, int64_t count, const REAL *a, int64_t a_m, int64_t a_k, const REAL *b,
+             int64_t b_k, int64_t second, REAL *out, int64_t out_m, bool accumulate) {
   VECTOR sums[SUMS];
   const REAL *rows[(TALL + 2) / 3];  // every third: those between are one and two strides beyond
 #pragma GCC unroll 24
@@ -55,7 +55,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int 
     VECTOR y[WIDE];
 #pragma GCC unroll 6
     for (int v = 0; v < vectors; v++) {
-      memcpy(&y[v], b + v * LANES, sizeof y[v]);
+      memcpy(&y[v], b + (vectors == 2 ? v * second : v * LANES), sizeof y[v]);
     }
     b += b_k;
 #pragma GCC unroll 12
@@ -73,22 +73,27 @@ TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int 
   }
 #pragma GCC unroll 12
   for (int i = 0; i < height; i++) {
+    REAL *row = out + i * out_m;
 #pragma GCC unroll 6
     for (int v = 0; v < vectors; v++) {
-      VECTOR sum = NAME(onto)(sums[i * vectors + v], out + i * out_m + v * LANES, accumulate);
-      memcpy(out + i * out_m + v * LANES, &sum, sizeof sum);
+      VECTOR *sum = &sums[i * vectors + v];
+      *sum = NAME(onto)(*sum, row + (vectors == 2 ? v * second : v * LANES), accumulate);
+    }
+#pragma GCC unroll 6
+    for (int v = 0; v < vectors; v++) {
+      memcpy(row + (vectors == 2 ? v * second : v * LANES), &sums[i * vectors + v], sizeof(VECTOR));
     }
   }
 }
 
 typedef void NAME(tile_fn)(int64_t count, const REAL *a, int64_t a_m, int64_t a_k, const REAL *b, int64_t b_k,
-                           REAL *out, int64_t out_m, bool accumulate);
+                           int64_t second, REAL *out, int64_t out_m, bool accumulate);
 
 #define DEFINE_TILE(height, vectors)                                                                         \
   TARGET static void NAME(tile_##height##_##vectors)(int64_t count, const REAL *a, int64_t a_m, int64_t a_k, \
-                                                     const REAL *b, int64_t b_k, REAL *out, int64_t out_m,   \
-                                                     bool accumulate) {                                      \
-    NAME(sum_up)(height, vectors, count, a, a_m, a_k, b, b_k, out, out_m, accumulate);                       \
+                                                     const REAL *b, int64_t b_k, int64_t second, REAL *out,  \
+                                                     int64_t out_m, bool accumulate) {                       \
+    NAME(sum_up)(height, vectors, count, a, a_m, a_k, b, b_k, second, out, out_m, accumulate);               \
   }
 #define SIX(X, vectors) \
   X(1, vectors)         \
@@ -144,7 +149,7 @@ TARGET static inline void NAME(store_row)(int64_t columns, const REAL *sums, REA
   }
 }
 
-// A tile of so many vectors, of which |columns| columns are stored.
+// A tile of so many vectors, of which |columns| columns are stored; of two vectors these are more than one.
 TARGET static void NAME(tile)(int64_t height, int64_t vectors, int64_t columns, int64_t count, const REAL *a,
                               int64_t a_m, int64_t a_k, const REAL *b, int64_t b_k, REAL *out, int64_t out_m,
                               bool accumulate) {
@@ -159,12 +164,12 @@ TARGET static void NAME(tile)(int64_t height, int64_t vectors, int64_t columns, 
   static NAME(tile_fn) *const one[] = {TWELVE(NAME_TILE, 1)};
 #undef NAME_TILE
   NAME(tile_fn) *tile = vectors == 1 ? one[height - 1] : vectors == 2 ? two[height - 1] : wide[height - 1];
-  if (columns == vectors * LANES) {
-    tile(count, a, a_m, a_k, b, b_k, out, out_m, accumulate);
+  if (columns == vectors * LANES || vectors == 2) {
+    tile(count, a, a_m, a_k, b, b_k, columns - LANES, out, out_m, accumulate);
     return;
   }
   _Alignas(64) REAL whole[SUMS * VECTOR_BYTES / sizeof(REAL)];
-  tile(count, a, a_m, a_k, b, b_k, whole, vectors * LANES, false);
+  tile(count, a, a_m, a_k, b, b_k, LANES, whole, vectors * LANES, false);
   for (int64_t i = 0; i < height; i++) {
     NAME(store_row)(columns, whole + i * vectors * LANES, out + i * out_m, accumulate);
   }
@@ -481,7 +486,7 @@ TARGET static void NAME(panel_tile)(int64_t count, const REAL *a, const REAL *b,
       __builtin_prefetch(out + i * out_m + v * LANES, 1);
     }
   }
-  NAME(sum_up)(PANEL_M, PANEL_N / LANES, count, a, 1, PANEL_M, b, PANEL_N, out, out_m, accumulate);
+  NAME(sum_up)(PANEL_M, PANEL_N / LANES, count, a, 1, PANEL_M, b, PANEL_N, LANES, out, out_m, accumulate);
 }
 
 // All tiles of some panels of both sides. The left ones stay in L2, where a right one comes to from memory once.
@@ -498,7 +503,8 @@ TARGET static void NAME(packed)(int64_t m, int64_t n, int64_t count, const REAL 
         continue;
       }
       NAME(sum_up)
-      (PANEL_M, PANEL_N / LANES, count, lhs + i * count, 1, PANEL_M, rhs + j * count, PANEL_N, whole, PANEL_N, false);
+      (PANEL_M, PANEL_N / LANES, count, lhs + i * count, 1, PANEL_M, rhs + j * count, PANEL_N, LANES, whole, PANEL_N,
+       false);
       for (int64_t r = 0; r < rows; r++) {
         NAME(store_row)(columns, whole + r * PANEL_N, to + r * out_m, accumulate);
       }
