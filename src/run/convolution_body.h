@@ -48,10 +48,11 @@ typedef struct NAME(left) {
   enum { NAME(ROWS), NAME(STEPS), NAME(POINTED), NAME(DISTANT), NAME(KINDS) } kind;
 } NAME(left);
 
-// out[i][0..vectors * LANES) (+)= sum over all steps of left[i, .] * b[., .]; the constants are so where this is inlined.
+// out[i][0..vectors * LANES) (+)= sum over all steps of left[i, .] * b[., .]; the constants are so where this is inlined. The second
+// vector begins |second| columns behind the first, which it may overlap: both have the same sums there.
 TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int height, const int vectors,
                                                                       const int kind, const NAME(left) * left,
-                                                                      const REAL *b, REAL *const *out,
+                                                                      const REAL *b, int64_t second, REAL *const *out,
                                                                       bool accumulate) {
   VECTOR sums[TILE_M][2];
 #pragma GCC unroll 12
@@ -72,7 +73,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int 
       VECTOR b1 = {0};
       memcpy(&b0, b, sizeof b0);
       if (vectors == 2) {
-        memcpy(&b1, b + LANES, sizeof b1);
+        memcpy(&b1, b + second, sizeof b1);
       }
       b += vectors * LANES;
       const REAL *at = kind == NAME(STEPS) ? a[0] + k * TILE_M : a[0];
@@ -99,21 +100,22 @@ TARGET static inline __attribute__((always_inline)) void NAME(sum_up)(const int 
 #pragma GCC unroll 12
   for (int i = 0; i < height; i++) {
 #pragma GCC unroll 2
+    for (int v = 0; v < vectors && accumulate; v++) {
+      VECTOR before;
+      memcpy(&before, out[i] + v * second, sizeof before);
+      sums[i][v] += before;
+    }
+#pragma GCC unroll 2
     for (int v = 0; v < vectors; v++) {
-      VECTOR sum = sums[i][v];
-      if (accumulate) {
-        VECTOR before;
-        memcpy(&before, out[i] + v * LANES, sizeof before);
-        sum += before;
-      }
-      memcpy(out[i] + v * LANES, &sum, sizeof sum);
+      memcpy(out[i] + v * second, &sums[i][v], sizeof(VECTOR));
     }
   }
 }
 
-#define DEFINE_TILE(suffix, height, vectors, kind)                                                                    \
-  TARGET static void NAME(tile_##suffix)(const NAME(left) * left, const REAL *b, REAL *const *out, bool accumulate) { \
-    NAME(sum_up)(height, vectors, kind, left, b, out, accumulate);                                                    \
+#define DEFINE_TILE(suffix, height, vectors, kind)                                                                 \
+  TARGET static void NAME(tile_##suffix)(const NAME(left) * left, const REAL *b, int64_t second, REAL *const *out, \
+                                         bool accumulate) {                                                        \
+    NAME(sum_up)(height, vectors, kind, left, b, second, out, accumulate);                                         \
   }
 DEFINE_TILE(1_1_rows, 1 * HEIGHT_STEP, 1, NAME(ROWS))
 DEFINE_TILE(2_1_rows, 2 * HEIGHT_STEP, 1, NAME(ROWS))
@@ -140,7 +142,7 @@ DEFINE_TILE(3_2_distant, 3 * HEIGHT_STEP, 2, NAME(DISTANT))
 // A tile of |columns| columns and |rows| rows, from the |skipped|th on; |at|: where that is. Others go to |spare|.
 TARGET static void NAME(tile)(NAME(work) * w, const NAME(left) * left, int64_t skipped, int64_t rows, int64_t columns,
                               const place *at, REAL *out, bool accumulate) {
-  typedef void tile_fn(const NAME(left) * left, const REAL *b, REAL *const *out, bool accumulate);
+  typedef void tile_fn(const NAME(left) * left, const REAL *b, int64_t second, REAL *const *out, bool accumulate);
   static tile_fn *const tiles[NAME(KINDS)][2][3] = {
       {{NAME(tile_1_1_rows), NAME(tile_2_1_rows), NAME(tile_3_1_rows)},
        {NAME(tile_1_2_rows), NAME(tile_2_2_rows), NAME(tile_3_2_rows)}},
@@ -149,14 +151,14 @@ TARGET static void NAME(tile)(NAME(work) * w, const NAME(left) * left, int64_t s
       {{NAME(tile_1_1_pointed), NAME(tile_2_1_pointed), NAME(tile_3_1_pointed)},
        {NAME(tile_1_2_pointed), NAME(tile_2_2_pointed), NAME(tile_3_2_pointed)}},
       {{NULL, NULL, NAME(tile_3_1_distant)}, {NULL, NULL, NAME(tile_3_2_distant)}}};
-  bool is_partial = columns != LANES && columns != TILE_N;
+  bool is_partial = columns < LANES;
   REAL *to[TILE_M];
   if (skipped == 0 && rows == TILE_M && !is_partial) {
     for (int64_t i = 0; i < TILE_M; i++) {
       to[i] = out + at[i].other;
       __builtin_prefetch(to[i], 1);
       if (columns > LANES) {
-        __builtin_prefetch(to[i] + LANES, 1);
+        __builtin_prefetch(to[i] + columns - LANES, 1);
       }
     }
   } else {
@@ -166,7 +168,7 @@ TARGET static void NAME(tile)(NAME(work) * w, const NAME(left) * left, int64_t s
     }
   }
   tile_fn *tile = tiles[left->kind][columns > LANES][(rows - 1) / HEIGHT_STEP];
-  tile(left, w->filter, to, accumulate && !is_partial);
+  tile(left, w->filter, columns > LANES ? columns - LANES : LANES, to, accumulate && !is_partial);
   for (int64_t i = skipped; is_partial && i < rows; i++) {
     REAL *row = out + at[i - skipped].other;
     for (int64_t j = 0; j < columns; j++) {
