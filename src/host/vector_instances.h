@@ -5,8 +5,9 @@
 //   NAME(x)       the name of x in this instance: x_f32_16, ...
 //   TARGET        attributes of the functions
 //
-// and defines supported_bytes and DISPATCH(function, type, ...): calls the instance of the widest vectors of at most |vector_bytes| that the processor
-// has, and returns; where none but those of 16 bytes is left, it does nothing.
+// and defines supported_bytes(most): the bytes of the widest vectors of at most |most| that the processor has, and
+// DISPATCH(function, type, ...): calls the instance of the widest vectors of at most |vector_bytes| that the processor has, and
+// returns; where none but those of 16 bytes is left, it does nothing.
 #define PASTE2(a, b) a##_##b
 #define PASTE(a, b) PASTE2(a, b)
 
@@ -56,7 +57,6 @@
 #undef TARGET
 #undef VECTOR_BYTES
 
-// The bytes of the widest vectors of at most |most| that the processor has.
 static inline int32_t supported_bytes(int32_t most) {
   return most >= 64 && __builtin_cpu_supports("avx512f")                                 ? 64
          : most >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 32
@@ -76,7 +76,10 @@ static inline int32_t supported_bytes(int32_t most) {
     }                                                  \
   } while (0)
 #else
-static inline int32_t supported_bytes(int32_t most) { return most < 16 ? most : 16; }
+static inline int32_t supported_bytes(int32_t most) {
+  (void)most;
+  return 16;
+}
 
 #define DISPATCH(function, type, ...) (void)vector_bytes
 #endif

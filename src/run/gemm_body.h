@@ -40,6 +40,7 @@ TARGET static inline __attribute__((always_inline)) VECTOR NAME(onto)(VECTOR sum
 TARGET static inline __attribute__((always_inline)) void
 NAME(sum_up)(const int height, const int vectors, int64_t count, const REAL *a, int64_t a_m, int64_t a_k, const REAL *b,
              int64_t b_k, int64_t second, REAL *out, int64_t out_m, bool accumulate) {
+  const int64_t apart = vectors == 2 ? second : LANES;
   VECTOR sums[SUMS];
   const REAL *rows[(TALL + 2) / 3];  // every third: those between are one and two strides beyond
 #pragma GCC unroll 24
@@ -55,7 +56,7 @@ NAME(sum_up)(const int height, const int vectors, int64_t count, const REAL *a, 
     VECTOR y[WIDE];
 #pragma GCC unroll 6
     for (int v = 0; v < vectors; v++) {
-      memcpy(&y[v], b + (vectors == 2 ? v * second : v * LANES), sizeof y[v]);
+      memcpy(&y[v], b + v * apart, sizeof y[v]);
     }
     b += b_k;
 #pragma GCC unroll 12
@@ -77,11 +78,11 @@ NAME(sum_up)(const int height, const int vectors, int64_t count, const REAL *a, 
 #pragma GCC unroll 6
     for (int v = 0; v < vectors; v++) {
       VECTOR *sum = &sums[i * vectors + v];
-      *sum = NAME(onto)(*sum, row + (vectors == 2 ? v * second : v * LANES), accumulate);
+      *sum = NAME(onto)(*sum, row + v * apart, accumulate);
     }
 #pragma GCC unroll 6
     for (int v = 0; v < vectors; v++) {
-      memcpy(row + (vectors == 2 ? v * second : v * LANES), &sums[i * vectors + v], sizeof(VECTOR));
+      memcpy(row + v * apart, &sums[i * vectors + v], sizeof(VECTOR));
     }
   }
 }

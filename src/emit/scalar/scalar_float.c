@@ -333,33 +333,6 @@ static bool is_instruction(indim_op op) {
          op == INDIM_OP_SQRT;
 }
 
-// One instruction on halves: rounds as the same one on floats and a conversion would, whose digits are more than twice as many.
-static LLVMValueRef half_instruction(const indim_apply *a, LLVMValueRef x, LLVMValueRef y) {
-  indim_emit *e = a->e;
-  LLVMBuilderRef b = e->builder;
-  LLVMValueRef left = indim_emit_halves(e, x);
-  LLVMValueRef right = y == NULL ? NULL : indim_emit_halves(e, y);
-  LLVMValueRef result = NULL;
-  switch ((int)a->op->op) {
-  case INDIM_OP_ADD:
-    result = LLVMBuildFAdd(b, left, right, "");
-    break;
-  case INDIM_OP_SUBTRACT:
-    result = LLVMBuildFSub(b, left, right, "");
-    break;
-  case INDIM_OP_MULTIPLY:
-    result = LLVMBuildFMul(b, left, right, "");
-    break;
-  case INDIM_OP_DIVIDE:
-    result = divide(e, left, right);
-    break;
-  default:
-    result = indim_emit_unary_intrinsic(e, "llvm.sqrt", left);
-    break;
-  }
-  return LLVMBuildFPExt(b, result, indim_emit_floats(e, x), "");
-}
-
 LLVMValueRef indim_emit_float_op(const indim_apply *a) {
   indim_emit *e = a->e;
   LLVMBuilderRef b = e->builder;
@@ -389,8 +362,10 @@ LLVMValueRef indim_emit_float_op(const indim_apply *a) {
   default:
     break;
   }
+  // On halves it rounds as on floats and by a conversion, as these have more than twice as many digits.
   if (type == INDIM_F16 && e->has_f16_arithmetic && is_instruction(a->op->op)) {
-    return half_instruction(a, x, y);
+    LLVMValueRef result = arithmetic(a, indim_emit_halves(e, x), y == NULL ? NULL : indim_emit_halves(e, y));
+    return LLVMBuildFPExt(b, result, indim_emit_floats(e, x), "");
   }
   if (type == INDIM_F8E8M0FNU) {
     x = LLVMBuildFPExt(b, x, indim_emit_doubles(e, x), "");

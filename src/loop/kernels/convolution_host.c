@@ -135,11 +135,10 @@ static const char FEW_OUTPUTS[] = "a group has few output features";
 // Of small integers, which the host multiplies several at a time: few output features leave lanes for nothing but the input features,
 // unless the image lies along its places, where a nest fills them; and of few input features that are neighbours the image
 // takes as long to lay out as short sums do.
-static const char *refuses_integers(const call *c, int64_t minor, int64_t work) {
+static const char *refuses_integers(const call *c, int64_t minor, int64_t steps, int64_t work) {
   const indim_host_convolution *s = &c->sizes;
   bool along_features = minor == c->labels->input_feature;
   bool has_rows = s->features >= INDIM_COST_HOST_CONTIGUOUS;
-  int64_t steps = steps_of(c);
   if (!has_rows || !along_features) {
     bool fills_lanes = !has_rows && lies_along_places(c, minor);
     if (steps <= (fills_lanes ? INDIM_COST_HOST_STEPS_ALONG_PLACES : INDIM_COST_HOST_STEPS)) {
@@ -219,7 +218,7 @@ static const char *refuses_sizes(const call *c) {
   int64_t steps = steps_of(c);
   int64_t work = indim_index_mul_saturated(indim_shape_element_count(c->item->shape), steps);
   const char *reason = is_dilated(c)                       ? refuses_dilated(c, work)
-                       : c->type == INDIM_S32              ? refuses_integers(c, minor, work)
+                       : c->type == INDIM_S32              ? refuses_integers(c, minor, steps, work)
                        : minor == c->labels->input_feature ? refuses_along_features(c, steps)
                                                            : refuses_other(c, minor, steps, work);
   if (work < INDIM_COST_HOST_PRODUCT / 16) {

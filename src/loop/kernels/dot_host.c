@@ -453,7 +453,6 @@ static bool read_matrix(const indim_product *p, const indim_stored *stored, bool
 // rows that are.
 static matrix need_matrix(indim_product *p, bool is_left, indim_type type) {
   indim_flow_item *item = is_left ? p->lhs : p->rhs;
-  const int32_t *dims = is_left ? p->lhs_dim : p->rhs_dim;
   indim_stored stored;
   matrix found = {0};
   if (indim_lower_find_stored(p->l, item, type, &stored) && read_matrix(p, &stored, is_left, &found)) {
@@ -463,20 +462,7 @@ static matrix need_matrix(indim_product *p, bool is_left, indim_type type) {
   bool sums_rows = is_left || lies_along_sum(p);
   const int32_t order[] = {sums_rows ? INDIM_PRODUCT_CONTRACTED : kept, sums_rows ? kept : INDIM_PRODUCT_CONTRACTED,
                            INDIM_PRODUCT_BATCH};
-  indim_shape shape = *item->shape;
-  int32_t count = 0;
-  shape.type = type;
-  shape.has_layout = true;
-  shape.layout = (indim_layout){.rank = shape.rank};
-  for (int32_t g = 0; g < 3; g++) {
-    for (int32_t d = p->rank - 1; d >= 0; d--) {
-      for (int32_t i = 0; i < shape.rank && p->group[d] == order[g]; i++) {
-        if (dims[i] == d) {
-          shape.layout.minor_to_major[count++] = i;
-        }
-      }
-    }
-  }
+  const indim_shape shape = indim_product_laid_out(p, is_left, type, order, -1);
   if (indim_lower_store_copy(p->l, item, &shape, &stored)) {
     (void)read_matrix(p, &stored, is_left, &found);
   }

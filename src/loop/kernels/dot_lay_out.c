@@ -1,34 +1,17 @@
 // Operands of a product's nest that are laid out before it, because its lanes would be moved one by one.
-#include <string.h>
-
 #include "loop/ir/index_math.h"
 #include "loop/kernels/dot.h"
 #include "loop/target/cost.h"
 
-// Lays |operand| out with dimension |minor| of the nest innermost, if it has that, then the sum, its other rows, and the batch; until
+// Lays an operand out with dimension |minor| of the nest innermost, if it has that, then the sum, its other rows, and the batch; until
 // the nest is built it is read from there.
-static bool lay_out(indim_product *p, indim_flow_item *operand, int32_t minor) {
-  const int32_t *dims = operand == p->lhs ? p->lhs_dim : p->rhs_dim;
-  const int32_t own = operand == p->lhs ? INDIM_PRODUCT_LEFT : INDIM_PRODUCT_RIGHT;
-  const int32_t order[] = {INDIM_PRODUCT_CONTRACTED, own, INDIM_PRODUCT_BATCH};
-  indim_shape wanted = *operand->shape;
-  int32_t count = 0;
-  wanted.has_layout = true;
-  wanted.layout = (indim_layout){.rank = wanted.rank};
-  for (int32_t i = 0; i < wanted.rank; i++) {
-    if (dims[i] == minor) {
-      wanted.layout.minor_to_major[count++] = i;
-    }
-  }
-  for (int32_t g = 0; g < 3; g++) {
-    for (int32_t i = wanted.rank - 1; i >= 0; i--) {
-      if (dims[i] != minor && p->group[dims[i]] == order[g]) {
-        wanted.layout.minor_to_major[count++] = i;
-      }
-    }
-  }
+static bool lay_out(indim_product *p, bool is_left, int32_t minor) {
+  indim_flow_item *operand = is_left ? p->lhs : p->rhs;
+  const int32_t order[] = {INDIM_PRODUCT_CONTRACTED, is_left ? INDIM_PRODUCT_LEFT : INDIM_PRODUCT_RIGHT,
+                           INDIM_PRODUCT_BATCH};
+  const indim_shape wanted = indim_product_laid_out(p, is_left, operand->shape->type, order, minor);
   const indim_location *at = indim_lower_copy(p->l, operand, &wanted);
-  indim_lower_explain(p->l, p->item, "its %s side is copied for whole vectors", operand == p->lhs ? "left" : "right");
+  indim_lower_explain(p->l, p->item, "its %s side is copied for whole vectors", is_left ? "left" : "right");
   if (at != NULL) {
     operand->place = *at;
   }
@@ -39,8 +22,7 @@ static bool lay_out(indim_product *p, indim_flow_item *operand, int32_t minor) {
 static bool lay_out_rows(indim_product *p) {
   bool is_left = p->group[p->vector_dim] == INDIM_PRODUCT_LEFT;
   int64_t rows = indim_product_size_of_group(p, is_left ? INDIM_PRODUCT_RIGHT : INDIM_PRODUCT_LEFT);
-  return rows >= INDIM_COST_LAID_OUT_ROWS && indim_product_is_fetched_by_lanes(p) &&
-         lay_out(p, is_left ? p->lhs : p->rhs, p->vector_dim);
+  return rows >= INDIM_COST_LAID_OUT_ROWS && indim_product_is_fetched_by_lanes(p) && lay_out(p, is_left, p->vector_dim);
 }
 
 // Lanes lie apart in the result, where they would be stored one by one: those of its rows are made better ones. The operands are fewer
@@ -60,7 +42,7 @@ static bool lay_out_for_result(indim_product *p) {
   }
   bool is_left = p->group[minor] == INDIM_PRODUCT_LEFT;
   bool is_of_batch = p->group[p->vector_dim] == INDIM_PRODUCT_BATCH;
-  return lay_out(p, is_left ? p->lhs : p->rhs, minor) && (!is_of_batch || lay_out(p, is_left ? p->rhs : p->lhs, minor));
+  return lay_out(p, is_left, minor) && (!is_of_batch || lay_out(p, !is_left, minor));
 }
 
 bool indim_product_lay_out(indim_product *p) {

@@ -47,7 +47,6 @@ void indim_product_set_up(indim_product *p) {
   p->sum = indim_type_is_float(type) && type != INDIM_F64 ? INDIM_F32 : type;
 }
 
-// One factor at a nest index, in the type of the sums.
 int64_t indim_product_size_of_group(const indim_product *p, int32_t group) {
   int64_t size = 1;
   for (int32_t d = 0; d < p->rank; d++) {
@@ -56,6 +55,32 @@ int64_t indim_product_size_of_group(const indim_product *p, int32_t group) {
   return size;
 }
 
+indim_shape indim_product_laid_out(const indim_product *p, bool is_left, indim_type type, const int32_t *order,
+                                   int32_t minor) {
+  const int32_t *dims = is_left ? p->lhs_dim : p->rhs_dim;
+  indim_shape shape = *(is_left ? p->lhs : p->rhs)->shape;
+  int32_t count = 0;
+  shape.type = type;
+  shape.has_layout = true;
+  shape.layout = (indim_layout){.rank = shape.rank};
+  for (int32_t i = 0; i < shape.rank; i++) {
+    if (dims[i] == minor) {
+      shape.layout.minor_to_major[count++] = i;
+    }
+  }
+  for (int32_t g = 0; g < 3; g++) {
+    for (int32_t d = p->rank - 1; d >= 0; d--) {
+      for (int32_t i = 0; i < shape.rank && p->group[d] == order[g] && d != minor; i++) {
+        if (dims[i] == d) {
+          shape.layout.minor_to_major[count++] = i;
+        }
+      }
+    }
+  }
+  return shape;
+}
+
+// One factor at a nest index, in the type of the sums.
 indim_value_id indim_product_factor(indim_product *p, indim_element_ctx *k, bool left, const indim_coord *index) {
   indim_flow_item *operand = left ? p->lhs : p->rhs;
   const int32_t *dims = left ? p->lhs_dim : p->rhs_dim;
