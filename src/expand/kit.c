@@ -205,6 +205,17 @@ indim_attr indim_expand_labels(indim_expander *x, const indim_dim_labels *labels
   return attr;
 }
 
+indim_attr indim_expand_window(indim_expander *x, const indim_window_dim *window, int64_t count) {
+  indim_attr attr = {.id = INDIM_ATTR_WINDOW, .offset = INDIM_NO_OFFSET, .count = count};
+  void *memory = NULL;
+  indim_build_fail(x->b, indim_arena_array(&x->b->module->arena, (size_t)count, sizeof *window, &memory));
+  if (x->b->status == INDIM_OK) {
+    memcpy(memory, window, (size_t)count * sizeof *window);
+    attr.value.window = memory;
+  }
+  return attr;
+}
+
 // Loops ----------------------------------------------------------------------------------------------------------------
 
 // The tuple of an s64 and the other values.

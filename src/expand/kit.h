@@ -52,6 +52,8 @@ value indim_expand_call(indim_expander *x, const indim_computation *computation,
 
 // The attribute of a convolution's labels, with their text.
 indim_attr indim_expand_labels(indim_expander *x, const indim_dim_labels *labels);
+// The attribute of a window, of which a copy is kept.
+indim_attr indim_expand_window(indim_expander *x, const indim_window_dim *window, int64_t count);
 
 // |size| places of dimension |dim| of an array, from |index| on.
 value indim_expand_part(indim_expander *x, value operand, int64_t dim, value index, int64_t size);

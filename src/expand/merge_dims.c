@@ -106,18 +106,11 @@ static indim_attr labels_without(indim_expander *x, const indim_dim_labels *old,
 }
 
 // The window without dimension |s|.
-static indim_attr window_without(indim_builder *b, const indim_attr *old, int32_t s) {
-  indim_attr attr = *old;
-  void *memory = NULL;
-  indim_build_fail(b, indim_arena_array(&b->module->arena, (size_t)old->count, sizeof *old->value.window, &memory));
-  if (b->status == INDIM_OK) {
-    indim_window_dim *window = memory;
-    memcpy(window, old->value.window, (size_t)s * sizeof *window);
-    memcpy(window + s, old->value.window + s + 1, (size_t)(old->count - s - 1) * sizeof *window);
-    attr.count = old->count - 1;
-    attr.value.window = window;
-  }
-  return attr;
+static indim_attr window_without(indim_expander *x, const indim_attr *old, int32_t s) {
+  indim_window_dim window[INDIM_MAX_RANK];
+  memcpy(window, old->value.window, (size_t)s * sizeof *window);
+  memcpy(window + s, old->value.window + s + 1, (size_t)(old->count - s - 1) * sizeof *window);
+  return indim_expand_window(x, window, old->count - 1);
 }
 
 // The sizes without dimension |gone|, whose elements |into| takes (-1: it has one).
@@ -145,7 +138,7 @@ static value merge_dims(indim_expander *x) {
   sizes_without(instr->shape, output_dim(labels, gone), output_dim(labels, into), out);
   indim_attr attrs[4] = {
       labels_without(x, labels, gone, input_dim(labels, gone), labels->kernel_spatial[gone], output_dim(labels, gone)),
-      window_without(b, indim_instr_attr(instr, INDIM_ATTR_WINDOW), gone)};
+      window_without(x, indim_instr_attr(instr, INDIM_ATTR_WINDOW), gone)};
   int64_t count = 2;
   for (int32_t i = 0; i < instr->attr_count; i++) {
     if (instr->attrs[i].id == INDIM_ATTR_FEATURE_GROUP_COUNT || instr->attrs[i].id == INDIM_ATTR_BATCH_GROUP_COUNT) {

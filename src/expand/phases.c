@@ -95,22 +95,16 @@ static value convolve(phases *p) {
     limits[d] = p->taps[d].limit;
     strides[d] = p->taps[d].stride;
   }
-  void *window = NULL;
-  if (b->status == INDIM_OK) {
-    indim_build_fail(b, indim_arena_array(&b->module->arena, (size_t)p->count, sizeof *p->window, &window));
-  }
-  if (b->status != INDIM_OK) {
-    return NULL;
-  }
-  memcpy(window, p->window, (size_t)p->count * sizeof *p->window);
   for (int32_t i = 0; i < instr->attr_count && count < 8; i++) {
     if (instr->attrs[i].id == INDIM_ATTR_WINDOW) {
-      attrs[count] = instr->attrs[i];
-      attrs[count++].value.window = window;
+      attrs[count++] = indim_expand_window(p->x, p->window, p->count);
     } else if (instr->attrs[i].id == INDIM_ATTR_DIM_LABELS || instr->attrs[i].id == INDIM_ATTR_FEATURE_GROUP_COUNT ||
                instr->attrs[i].id == INDIM_ATTR_BATCH_GROUP_COUNT) {
       attrs[count++] = instr->attrs[i];
     }
+  }
+  if (b->status != INDIM_OK) {
+    return NULL;
   }
   value operands[] = {p->x->operands[0], indim_build_slice(b, p->x->operands[1], starts, limits, strides)};
   return indim_build_emit(b, INDIM_OP_CONVOLUTION, &shape, operands, 2, attrs, count);

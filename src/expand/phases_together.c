@@ -267,14 +267,7 @@ static indim_attr labels_for(together *t) {
 }
 
 static indim_attr window_for(together *t) {
-  indim_attr attr = *indim_instr_attr(t->x->instr, INDIM_ATTR_WINDOW);
-  void *memory = NULL;
-  indim_build_fail(t->x->b,
-                   indim_arena_array(&t->x->b->module->arena, (size_t)t->count, sizeof(indim_window_dim), &memory));
-  if (t->x->b->status != INDIM_OK) {
-    return attr;
-  }
-  indim_window_dim *window = memory;
+  indim_window_dim window[INDIM_MAX_RANK];
   for (int32_t a = 0; a < t->count; a++) {
     window[a] = t->window[a];
     window[a].reversal = false;
@@ -286,8 +279,7 @@ static indim_attr window_for(together *t) {
       window[a].pad_high = (d->places - 1) * d->step + d->taps - in + d->first;
     }
   }
-  attr.value.window = window;
-  return attr;
+  return indim_expand_window(t->x, window, t->count);
 }
 
 static int64_t places_of(const together *t, int32_t a) {

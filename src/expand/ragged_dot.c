@@ -175,23 +175,19 @@ static value contract_step(indim_expander *x, const void *about, value index, va
 // Where each group ends: the sums of the sizes up to it, windows as long as there are groups.
 static value sum_up(const ragged *r, const indim_computation *sum, value sizes) {
   indim_builder *b = r->x->b;
-  void *memory = NULL;
   value operands[] = {sizes, indim_build_scalar_int(b, INDIM_S64, 0)};
   int32_t rank = r->leading + 1;
-  if (b->status == INDIM_OK) {
-    indim_build_fail(b, indim_arena_array(&b->module->arena, (size_t)rank, sizeof(indim_window_dim), &memory));
-  }
-  if (b->status != INDIM_OK) {
-    return NULL;
-  }
-  indim_window_dim *window = memory;
+  indim_window_dim window[INDIM_MAX_RANK];
   for (int32_t d = 0; d < rank; d++) {
     window[d] = (indim_window_dim){.size = 1, .stride = 1, .base_dilation = 1, .window_dilation = 1};
   }
   window[r->leading].size = r->groups;
   window[r->leading].pad_low = r->groups - 1;
-  indim_attr attrs[] = {{.id = INDIM_ATTR_WINDOW, .offset = INDIM_NO_OFFSET, .count = rank, .value.window = window},
+  indim_attr attrs[] = {indim_expand_window(r->x, window, rank),
                         indim_build_attr_computation(b, INDIM_ATTR_TO_APPLY, sum)};
+  if (b->status != INDIM_OK) {
+    return NULL;
+  }
   return indim_build_emit(b, INDIM_OP_REDUCE_WINDOW, NULL, operands, 2, attrs, 2);
 }
 

@@ -1,9 +1,12 @@
 // The code generator: loop programs built by hand, compiled for this machine and run. Every kind of node, every form of
 // memory access with guard values around, parallel loops with and without a host, stopping, and bodies so long that
 // anything worse than linear would show.
+#define _DEFAULT_SOURCE  // MAP_ANONYMOUS
 #include <math.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "allocator_test.h"
 #include "base/ctx.h"
@@ -620,6 +623,58 @@ static void check_every_mask(void) {
 }
 
 TEST(every_mask) { on_each_target(check_every_mask); }
+
+// Lanes |first| to |first| + |count| of |lanes|, which span the storage, between pages that cannot be read: at its begin or its end.
+static void check_interval(indim_type type, int32_t lanes, int32_t stride, int32_t first, int32_t count) {
+  int32_t bytes = indim_type_bytes(type);
+  int32_t apart = stride < 0 ? -stride : stride;
+  int32_t span = (count - 1) * apart + 1;
+  unsigned on = (unsigned)(((1ULL << count) - 1) << first);
+  fixture f;
+  REQUIRE(open_fixture(&f));
+  indim_loop_builder *b = &f.b;
+  indim_storage *x = argument(&f, type, span);
+  indim_storage *r = result(&f, type, lanes);
+  indim_value_id fill = indim_loop_splat(b, indim_loop_const(b, type, 1, 0), lanes);
+  indim_value_id address = index_of(&f, (stride < 0 ? span - 1 : 0) - first * stride);
+  indim_value_id v = indim_loop_load_masked(b, x, address, stride, pred_lanes(&f, lanes, on), fill);
+  indim_loop_store(b, r, index_of(&f, 0), v, 1, false);
+  indim_compiled_fn *fn = compile(&f);
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  uint8_t *pages = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  uint8_t out[16 * 64];
+  CHECK(pages != MAP_FAILED && mprotect(pages + page, page, PROT_READ | PROT_WRITE) == 0);
+  for (int at_end = 0; fn != NULL && at_end < 2; at_end++) {
+    uint8_t *in = pages + page + (at_end ? page - (size_t)(span * bytes) : 0);
+    for (int32_t i = 0; i < span * bytes; i++) {
+      in[i] = (uint8_t)((i * 5 + 1) & 0x3b);
+    }
+    CHECK_EQ_INT(run2(fn, in, NULL, out), 0);
+    for (int32_t k = first; k < first + count; k++) {
+      int32_t from = stride < 0 ? span - 1 - (k - first) * apart : (k - first) * apart;
+      CHECK_MSG(memcmp(out + k * bytes, in + from * bytes, (size_t)bytes) == 0,
+                "%s: %s, lane %d of %d, stride %d, mask %x", target_name, indim_type_text(type), (int)k, (int)lanes,
+                (int)stride, on);
+    }
+  }
+  munmap(pages, 3 * page);
+  close_fixture(&f);
+}
+
+static void check_every_interval(void) {
+  static const indim_type types[] = {INDIM_F32, INDIM_U8, INDIM_F64, INDIM_BF16, INDIM_C64, INDIM_S16};
+  static const int32_t strides[] = {2, -2, 3, -3, 4, -4};
+  for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+    int32_t most = t == 1 ? 32 : t == 0 || t == 3 ? 16 : 8;
+    for (int32_t first = 0; first < most; first += most / 8) {
+      for (int32_t count = 1; first + count <= most; count += most / 8 + (int32_t)t) {
+        check_interval(types[t], most, strides[(size_t)(first + count) % 6], first, count);
+      }
+    }
+  }
+}
+
+TEST(every_interval_of_lanes) { on_each_target(check_every_interval); }
 
 // Stores past the caches give the same values, wherever the result lies.
 TEST(streamed_stores) {
@@ -1491,6 +1546,7 @@ TEST(moves_of_too_many_bytes_are_refused) {
   X(points_sorted_apart_and_together) \
   X(points_of_eight)                  \
   X(every_mask)                       \
+  X(every_interval_of_lanes)          \
   X(streamed_stores)                  \
   X(masked_scalar_and_repeated)       \
   X(masked_load_of_nothing)           \

@@ -72,7 +72,9 @@ LLVMValueRef indim_emit_masked_call(indim_generator *g, const char *name, LLVMTy
                                     LLVMValueRef *args, unsigned count);
 // Their alignment operand.
 LLVMValueRef indim_emit_alignment_argument(indim_generator *g, indim_type type);
-// The number of active lanes of a constant mask whose active lanes come first; -1 for any other mask.
+// Whether the active lanes of a mask are known and follow each other: |*out_count| of them from |*out_first| on.
+bool indim_emit_known_lanes(LLVMValueRef mask, int32_t lanes, int32_t *out_first, int32_t *out_count);
+// Their number if they come first; -1 for any other mask.
 int32_t indim_emit_known_prefix(LLVMValueRef mask, int32_t lanes);
 // Whether the target has masked moves of this type; otherwise LLVM would emit a branch per lane.
 bool indim_emit_has_masked_moves(const indim_generator *g, indim_type type);

@@ -119,33 +119,43 @@ static LLVMValueRef every_second(indim_generator *g, LLVMValueRef both, int32_t 
   return indim_emit_shuffle(g, both, NULL, lanes, map);
 }
 
-// The same from vectors of which the last one ends with the last lane, so that nothing outside the span is read.
-static LLVMValueRef pick_span(indim_generator *g, indim_type type, const indim_emit_access_lanes *a, int64_t start,
-                              int32_t lanes, int32_t stride) {
-  int32_t span = (lanes - 1) * stride + 1;
-  int32_t map[MOST_LANES];
-  LLVMTypeRef memory = indim_emit_memory_type(&g->e, indim_emit_moved_type(g, type), lanes);
+// Lanes |from| to |to| of |lanes| that are |stride| apart, of which lane 0 is |start| elements from the access's address; the others
+// are poison.
+typedef struct span {
+  int64_t start;
+  int32_t lanes, stride, from, to;
+} span;
+
+static int32_t span_elements(const span *s) { return s->from < s->to ? (s->to - 1 - s->from) * s->stride + 1 : 0; }
+
+// From vectors of which the first begins with the first lane and the last ends with the last one, so that nothing else is read.
+static LLVMValueRef pick_span(indim_generator *g, indim_type type, const indim_emit_access_lanes *a, const span *s) {
+  LLVMTypeRef memory = indim_emit_memory_type(&g->e, indim_emit_moved_type(g, type), s->lanes);
   LLVMValueRef out = NULL;
-  int32_t done = 0;
-  for (int32_t offset = 0; offset < span; offset += lanes) {
-    int32_t first = offset + lanes <= span ? offset : span - lanes;
+  int32_t map[MOST_LANES];
+  int32_t low = s->from * s->stride;
+  int32_t high = low + span_elements(s);
+  int32_t done = low;
+  for (int32_t at = low; at < high; at += s->lanes) {
+    int32_t first = at + s->lanes <= high ? at : high - s->lanes;
     LLVMValueRef vector =
-        indim_emit_plain_load(g, memory, indim_emit_address_pointer(g, &a->at, start + first), a->stored);
-    if (out == NULL) {
-      out = vector;
-      done = lanes;
-      continue;
+        indim_emit_plain_load(g, memory, indim_emit_address_pointer(g, &a->at, s->start + first), a->stored);
+    bool is_ordered = done > low + s->lanes;  // |out| has its lanes in their places; before, it is the first vector
+    for (int32_t k = 0; k < s->lanes; k++) {
+      int32_t element = k * s->stride;
+      bool is_read = k >= s->from && k < s->to && element < first + s->lanes;
+      map[k] = !is_read          ? -1
+               : out == NULL     ? element - low
+               : element >= done ? s->lanes + element - first
+               : is_ordered      ? k
+                                 : element - low;
     }
-    // Before the first merge |out| is the memory at the start of the span, afterwards lanes in ascending order.
-    for (int32_t k = 0; k < lanes; k++) {
-      int32_t from = k * stride;
-      bool is_new = from >= done && from < first + lanes;
-      map[k] = from >= first + lanes ? -1 : is_new ? lanes + from - first : done == lanes ? from : k;
-    }
-    out = indim_emit_shuffle(g, out, vector, lanes, map);
-    done = first + lanes;
+    bool is_first = out == NULL && high - low > s->lanes;
+    out = is_first ? vector
+                   : indim_emit_shuffle(g, out == NULL ? vector : out, out == NULL ? NULL : vector, s->lanes, map);
+    done = first + s->lanes;
   }
-  return out;
+  return out != NULL ? out : LLVMGetPoison(memory);
 }
 
 // How many elements before the first lane the vectors may begin, so that loads of neighbours begin at the same address;
@@ -161,18 +171,50 @@ static int32_t window_start(const indim_generator *g, const indim_emit_access_la
   return fits ? (int32_t)before : -1;
 }
 
+// The active lanes of part |c| of |part| lanes, where that is known.
+static bool active_span(const indim_emit_access_lanes *a, int32_t part, int32_t c, span *out) {
+  int32_t stride = (int32_t)indim_index_abs(a->stride);
+  int32_t first = 0, count = a->lanes;
+  if (a->mask != NULL && !indim_emit_known_lanes(a->mask, a->lanes, &first, &count)) {
+    return false;
+  }
+  first = a->stride < 0 ? a->lanes - first - count : first;  // in the order of memory
+  int64_t start = a->stride < 0 ? -(int64_t)(a->lanes - 1) * stride : 0;
+  int32_t from = first - c * part, to = first + count - c * part;
+  *out = (span){.start = start + (int64_t)c * part * stride, .lanes = part, .stride = stride};
+  out->from = from < 0 ? 0 : from > part ? part : from;
+  out->to = to > part ? part : to < out->from ? out->from : to;
+  return true;
+}
+
+// The lanes that are loaded at a time.
+static int32_t part_lanes(const indim_generator *g, const indim_emit_access_lanes *a, indim_type type) {
+  int32_t part = register_lanes(g, type, a->lanes);
+  return is_power_of_two(a->lanes / part) ? part : a->lanes;
+}
+
+// Whether the active lanes of each part, known, span a vector, or there are none.
+static bool has_long_spans(const indim_generator *g, const indim_emit_access_lanes *a, indim_type type) {
+  int32_t part = part_lanes(g, a, type);
+  bool are_long = true;
+  for (int32_t c = 0; c < a->lanes / part && are_long; c++) {
+    span s;
+    are_long = active_span(a, part, c, &s) && (s.from == s.to || span_elements(&s) >= part);
+  }
+  return are_long;
+}
+
 LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const indim_emit_access_lanes *a) {
   int32_t stride = (int32_t)indim_index_abs(a->stride);
-  int32_t part = register_lanes(g, type, a->lanes);
-  int32_t count = is_power_of_two(a->lanes / part) ? a->lanes / part : 1;
-  part = a->lanes / count;
-  int32_t before = window_start(g, a, a->lanes);
-  int64_t start = a->stride < 0 ? -(int64_t)(a->lanes - 1) * stride : 0;
+  int32_t part = part_lanes(g, a, type);
+  int32_t count = a->lanes / part;
+  int32_t before = a->mask != NULL ? -1 : window_start(g, a, a->lanes);
   LLVMValueRef parts[MOST_LANES];
   for (int32_t c = 0; c < count; c++) {
-    int64_t first = start + (int64_t)c * part * stride;
+    span s;
+    (void)active_span(a, part, c, &s);
     if (before < 0) {
-      parts[c] = pick_span(g, type, a, first, part, stride);
+      parts[c] = pick_span(g, type, a, &s);
       continue;
     }
     // Of pairs of three each third element is picked, and of these every second: neighbours have all but that in common.
@@ -182,7 +224,7 @@ LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const 
     LLVMTypeRef whole = indim_emit_memory_type(&g->e, indim_emit_moved_type(g, type), lanes);
     LLVMValueRef vectors[NARROW_STRIDE];
     for (int32_t j = 0; j < step; j++) {
-      LLVMValueRef pointer = indim_emit_address_pointer(g, &a->at, first - before + (int64_t)j * lanes);
+      LLVMValueRef pointer = indim_emit_address_pointer(g, &a->at, s.start - before + (int64_t)j * lanes);
       vectors[j] = indim_emit_plain_load(g, whole, pointer, a->stored);
     }
     LLVMValueRef picked = pick_lanes(g, vectors, lanes, step, before % step);
@@ -194,12 +236,13 @@ LLVMValueRef indim_emit_load_strided(indim_generator *g, indim_type type, const 
 }
 
 bool indim_emit_can_load_strided(const indim_generator *g, const indim_emit_access_lanes *a, indim_type type) {
-  if (a->has_lanes || a->mask != NULL || a->lanes < 2 || a->lanes > MOST_LANES ||
-      indim_type_is_complex(indim_emit_moved_type(g, type))) {
+  bool is_masked = a->mask != NULL;
+  if (a->has_lanes || a->lanes < 2 || a->lanes > MOST_LANES || indim_type_is_complex(indim_emit_moved_type(g, type)) ||
+      (is_masked && !has_long_spans(g, a, type))) {
     return false;
   }
   if (indim_loop_is_narrow_stride(a->stride, indim_type_bytes(type))) {
-    return is_power_of_two(a->lanes) && a->lanes >= NARROW_STRIDE && window_start(g, a, a->lanes) >= 0;
+    return !is_masked && is_power_of_two(a->lanes) && a->lanes >= NARROW_STRIDE && window_start(g, a, a->lanes) >= 0;
   }
   return a->stride <= MOST_STRIDE && a->stride >= -MOST_STRIDE && (a->stride > 1 || a->stride < -1);
 }

@@ -3,7 +3,8 @@
 //   contiguous lanes            one vector access (masked: one masked access)
 //   the same element            one load, splat
 //   stride -1                   one vector access, reversed
-//   stride 2, 3 or 4            vector loads, shuffled (interleave.c); narrow ones also of 6 and 8
+//   stride 2, 3 or 4            vector loads, shuffled (interleave.c), also where it is known which lanes a mask has on; narrow
+//                               ones of 6 and 8
 //   anything else               a load per lane; a gather where the target has fast ones. A masked-off lane reads
 //                               element 0 of the storage instead of its own.
 #include "emit/program/access.h"

@@ -42,25 +42,30 @@ LLVMValueRef indim_emit_alignment_argument(indim_generator *g, indim_type type) 
   return LLVMConstInt(LLVMInt32TypeInContext(g->e.context), indim_emit_alignment(type), 0);
 }
 
-int32_t indim_emit_known_prefix(LLVMValueRef mask, int32_t lanes) {
-  int32_t count = 0;
-  bool has_ended = false;
+bool indim_emit_known_lanes(LLVMValueRef mask, int32_t lanes, int32_t *out_first, int32_t *out_count) {
+  *out_first = 0;
+  *out_count = 0;
   if (!LLVMIsConstant(mask)) {
-    return -1;
+    return false;
   }
   for (int32_t k = 0; k < lanes; k++) {
     LLVMValueRef bit = LLVMGetAggregateElement(mask, (unsigned)k);
     if (bit == NULL || LLVMIsAConstantInt(bit) == NULL) {
-      return -1;
+      return false;
     }
     bool is_on = LLVMConstIntGetZExtValue(bit) != 0;
-    if (is_on && has_ended) {
-      return -1;
+    *out_first = is_on && *out_count == 0 ? k : *out_first;
+    if (is_on && *out_first + *out_count != k) {
+      return false;
     }
-    has_ended = !is_on;
-    count += is_on;
+    *out_count += is_on;
   }
-  return count;
+  return true;
+}
+
+int32_t indim_emit_known_prefix(LLVMValueRef mask, int32_t lanes) {
+  int32_t first = 0, count = 0;
+  return indim_emit_known_lanes(mask, lanes, &first, &count) && first == 0 ? count : -1;
 }
 
 bool indim_emit_has_masked_moves(const indim_generator *g, indim_type type) {

@@ -33,7 +33,7 @@ enum {
                      INDIM_OP_##op == INDIM_OP_REDUCE || INDIM_OP_##op == INDIM_OP_DOT ||             \
                      INDIM_OP_##op == INDIM_OP_CONVOLUTION || INDIM_OP_##op == INDIM_OP_WHILE ||      \
                      INDIM_OP_##op == INDIM_OP_CUSTOM_CALL || INDIM_OP_##op == INDIM_OP_GATHER ||     \
-                     INDIM_OP_##op == INDIM_OP_POWER,                                                 \
+                     INDIM_OP_##op == INDIM_OP_POWER || INDIM_OP_##op == INDIM_OP_REDUCE_WINDOW,      \
                  "an op of expand.def has class EXPAND in op.def");
 #include "expand/expand.def"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "loop/ir/build.h"
+#include "loop/target/cost.h"
 
 static const indim_window_dim whole = {.size = 1, .stride = 1, .base_dilation = 1, .window_dilation = 1};
 
@@ -102,7 +103,10 @@ void indim_window_split(indim_access_list *list, int32_t d, const indim_window_d
 
 // reduce-window -------------------------------------------------------------------------------------------------------
 
-enum { MAX_UNROLLED = 16 };  // taps
+enum {
+  MAX_UNROLLED = 16,  // taps
+  MAX_TAPS = 320      // in all copies of the body
+};
 
 typedef struct window_reduction {
   indim_lowering *l;
@@ -236,6 +240,48 @@ static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coo
   }
 }
 
+// Taps in the code: those of one body in each segment, vector and index of its own of short dimensions.
+static int64_t taps_in_code(const window_reduction *f, const indim_nest *nest) {
+  int64_t taps = 1;
+  for (int32_t d = 0; d < f->rank; d++) {
+    int64_t borders[INDIM_MAX_SPLIT_POINTS + 2];
+    int32_t segments = indim_nest_borders(nest, d, 1, borders);
+    int64_t copies = 0;
+    for (int32_t i = 0; i < segments; i++) {
+      int64_t length = borders[i + 1] - borders[i];
+      bool is_short = !nest->is_long && length <= INDIM_COST_UNROLLED_LOOP;
+      copies += d != nest->vector_dim ? (is_short ? length : 1) : length < nest->lanes ? 1 : nest->unroll + 1;
+    }
+    int64_t size = indim_window_dim_of(f->item->instr, d)->size;
+    taps = indim_index_mul_saturated(taps, copies * (f->is_loop[d] ? 1 : size));
+  }
+  return taps;
+}
+
+static void split(const window_reduction *f, const indim_nest *nest, indim_access_list *list) {
+  const indim_shape *shape = result_of(f, 0)->shape;
+  for (int32_t d = 0; d < f->rank; d++) {
+    if (f->is_loop[d] && d != nest->vector_dim) {
+      continue;  // the loop over its taps is limited to those that read elements
+    }
+    indim_window_split(list, d, indim_window_dim_of(f->item->instr, d), f->inputs[0]->shape->sizes[d], shape->sizes[d],
+                       d == nest->vector_dim ? nest->lanes : 1);
+  }
+}
+
+// Where there would be many copies of the body there is one for all iterations of a short loop, and then, from the outermost
+// dimension on, for all places in the padding: the taps there are a loop.
+static void bound_code(window_reduction *f, indim_nest *nest, indim_access_list *list) {
+  nest->is_long = taps_in_code(f, nest) > MAX_TAPS;
+  for (int32_t d = 0; d < f->rank && taps_in_code(f, nest) > MAX_TAPS; d++) {
+    const indim_window_dim *window = indim_window_dim_of(f->item->instr, d);
+    if (d != nest->vector_dim && window->base_dilation == 1 && !indim_window_is_plain(window)) {
+      f->is_loop[d] = true;
+      list->split_point_count[d] = 0;
+    }
+  }
+}
+
 static void run_positions(window_reduction *f) {
   const indim_shape *shape = result_of(f, 0)->shape;
   indim_access_list *list = indim_lower_alloc(f->l, 1, sizeof *list);
@@ -264,14 +310,10 @@ static void run_positions(window_reduction *f) {
       nest.order[d] = d;
     }
   }
-  for (int32_t d = 0; d < f->rank; d++) {
-    if (f->is_loop[d] && d != nest.vector_dim) {
-      continue;  // the loop over its taps is limited to those that read elements
-    }
-    indim_window_split(list, d, indim_window_dim_of(f->item->instr, d), f->inputs[0]->shape->sizes[d], shape->sizes[d],
-                       d == nest.vector_dim ? nest.lanes : 1);
-  }
+  split(f, &nest, list);
+  bound_code(f, &nest, list);
   nest.body = reduce_body;
+  nest.may_repeat = true;
   indim_element_forget(f->l);
   indim_nest_run(&nest);
 }

@@ -13,6 +13,7 @@
 #include "expand/custom_call.h"
 #include "expand/needed.h"
 #include "expand/merge_dims.h"
+#include "expand/merge_windows.h"
 #include "expand/outer.h"
 #include "expand/phases.h"
 #include "expand/pivots.h"
@@ -188,6 +189,8 @@ static bool is_expanded(const maker *m, const indim_instr *instr, int32_t bytes)
   case INDIM_OP_CONVOLUTION:
     return indim_merge_dims_suits(instr) || indim_phases_suit_together(instr) ||
            ((!m->options.has_library || !indim_type_is_float(instr->shape->type)) && indim_phases_suit(instr));
+  case INDIM_OP_REDUCE_WINDOW:
+    return indim_merge_windows_suits(instr);
   case INDIM_OP_WHILE:
     return indim_expand_is_while_elementwise(instr) || indim_pivots_suit(instr);
   case INDIM_OP_GATHER:
