@@ -22,13 +22,19 @@ static void add(walk *w, indim_step_kind kind, const indim_loop_node *node) {
   w->count++;
 }
 
+// A loop, or a copy or a fill in pieces (pass/split_moves.c).
+static indim_step_kind kind_of_loop(const indim_loop_node *loop) {
+  indim_node_kind last = loop->bodies[0]->last == NULL ? INDIM_NODE_FOR : loop->bodies[0]->last->kind;
+  return last == INDIM_NODE_COPY ? INDIM_STEP_COPY : last == INDIM_NODE_FILL ? INDIM_STEP_FILL : INDIM_STEP_LOOP;
+}
+
 // Recurses no deeper than lowering nests whiles and ifs.
 static void visit(walk *w, const indim_loop_body *body) {
   for (const indim_loop_node *node = body->first; node != NULL; node = node->next) {
     int32_t before = w->count;
     switch ((int)node->kind) {
     case INDIM_NODE_FOR:
-      add(w, INDIM_STEP_LOOP, node);
+      add(w, kind_of_loop(node), node);
       break;
     case INDIM_NODE_HOST:
       if (node->u.host.service != INDIM_HOST_CLOCK) {  // of a profile, around each step

@@ -87,16 +87,16 @@ static bool is_worth_threads(const indim_loop_program *program, const indim_loop
   return work_of_node(program, loop) >= INDIM_COST_PARALLEL_WORK;
 }
 
-// Calls |visit| for each loop, and each copy, that is in no loop; |before|: the one before it in its body, or NULL. Recurses no deeper than
-// lowering nests whiles and ifs.
+// Calls |visit| for each loop that is in no loop; |before|: the one before it in its body, or NULL. Recurses no deeper than lowering
+// nests whiles and ifs.
 typedef indim_status step_visitor(void *user, indim_loop_node *loop, const indim_loop_node *before);
 
 static indim_status for_each_step(const indim_loop_body *body, step_visitor *visit, void *user) {
   const indim_loop_node *before = NULL;
   for (indim_loop_node *node = body->first; node != NULL; node = node->next) {
-    if (node->kind == INDIM_NODE_FOR || node->kind == INDIM_NODE_COPY) {
+    if (node->kind == INDIM_NODE_FOR) {
       INDIM_TRY(visit(user, node, before));
-      before = node->kind == INDIM_NODE_FOR ? node : before;
+      before = node;
     }
     for (int k = 0; node->kind != INDIM_NODE_FOR && k < 2 && node->bodies[k] != NULL; k++) {
       INDIM_TRY(for_each_step(node->bodies[k], visit, user));
@@ -115,7 +115,7 @@ static bool goes_along(const indim_loop_program *program, const indim_loop_node 
 static indim_status make_parallel(void *user, indim_loop_node *loop, const indim_loop_node *before) {
   indim_loop_verifier *v = user;
   const char *obstacle = NULL;
-  if (loop->kind != INDIM_NODE_FOR || loop->u.loop.is_parallel || loop->arg_count != 2) {
+  if (loop->u.loop.is_parallel || loop->arg_count != 2) {
     return INDIM_OK;
   }
   const indim_loop_node *after = loop->next;
@@ -154,14 +154,10 @@ static indim_status explain_serial(void *user, indim_loop_node *loop, const indi
   const indim_instr *instr = loop->origin;
   const char *obstacle = "the decision threads is left out";
   indim_shape_text shape;
-  bool is_copy = loop->kind == INDIM_NODE_COPY;
-  if ((!is_copy && loop->u.loop.is_parallel) || instr == NULL || !is_worth_threads(e->verifier.program, loop)) {
+  if (loop->u.loop.is_parallel || instr == NULL || !is_worth_threads(e->verifier.program, loop)) {
     return INDIM_OK;
   }
-  if (is_copy) {
-    obstacle = "a copy, which waits for memory";
-  }
-  INDIM_TRY(e->without_threads || is_copy ? INDIM_OK : obstacle_of(&e->verifier, loop, &obstacle));
+  INDIM_TRY(e->without_threads ? INDIM_OK : obstacle_of(&e->verifier, loop, &obstacle));
   indim_buffer_printf(e->out, "%-24.*s %-22s %-16s one thread: %s\n", (int)instr->name.size, instr->name.data,
                       indim_op_get(instr->op)->text, indim_shape_brief(instr->shape, &shape),
                       obstacle == NULL ? "its parts had too little work before they were fused" : obstacle);

@@ -24,6 +24,8 @@ INDIM_CHECKED indim_status indim_explain_serial(indim_loop_program *program, boo
 INDIM_CHECKED indim_status indim_pass_storage_folding(indim_loop_program *program);
 // Prefetches the next row in loops that traverse rows several times.
 INDIM_CHECKED indim_status indim_pass_prefetch(indim_loop_program *program);
+// Cuts long copies and fills into pieces for threads. Errors: NO_MEMORY.
+INDIM_CHECKED indim_status indim_pass_split_moves(indim_loop_program *program);
 // Makes long loops poll the host's stop word.
 INDIM_CHECKED indim_status indim_pass_poll(indim_loop_program *program);
 // Removes dead code and dead stores.

@@ -1,9 +1,8 @@
 // Strip-mining. See strip_mine.h.
 #include "loop/pass/strip_mine.h"
 
-// Replaces the loop at |*link|, which is detached then, by an empty parallel loop of step 1. NULL after a failure.
-static indim_loop_node *put_outer_loop(indim_loop_builder *b, indim_loop_node **link, const indim_value_id *bounds,
-                                       int64_t grain) {
+indim_loop_node *indim_strip_mine_around(indim_loop_builder *b, indim_loop_node **link, const indim_value_id *bounds,
+                                         int64_t grain) {
   indim_loop_node *loop = *link;
   indim_loop_body *outer = loop->body;
   indim_loop_node *over = indim_loop_new_for(b, outer, bounds, 1);
@@ -60,7 +59,7 @@ indim_value_id indim_strip_mine_pieces(indim_loop_builder *b, indim_loop_node **
   int64_t pieces = (end - begin - 1) / length + 1;
   indim_value_id bounds[2] = {0, 0};
   link = indim_loop_put_bounds(b, link, pieces, bounds);
-  indim_loop_node *over = b->status == INDIM_OK ? put_outer_loop(b, link, bounds, 1) : NULL;
+  indim_loop_node *over = b->status == INDIM_OK ? indim_strip_mine_around(b, link, bounds, 1) : NULL;
   if (over == NULL) {
     return 0;
   }
@@ -120,7 +119,7 @@ indim_value_id indim_strip_mine_like(indim_loop_builder *b, indim_loop_node **li
                                      const indim_loop_node *coarse, const indim_value_id *bounds) {
   indim_loop_node *loop = *link;
   int64_t step = loop->u.loop.step;
-  indim_loop_node *over = put_outer_loop(b, link, bounds, coarse->u.loop.grain);
+  indim_loop_node *over = indim_strip_mine_around(b, link, bounds, coarse->u.loop.grain);
   if (over == NULL) {
     return 0;
   }

@@ -9,6 +9,11 @@
 indim_loop_node **indim_loop_put_bounds(indim_loop_builder *b, indim_loop_node **link, int64_t end,
                                         indim_value_id *out);
 
+// Replaces the node at |*link|, which is detached then, by an empty parallel loop of step 1, to be given a body. NULL after a
+// failure.
+indim_loop_node *indim_strip_mine_around(indim_loop_builder *b, indim_loop_node **link, const indim_value_id *bounds,
+                                         int64_t grain);
+
 // Makes the parallel loop at |*link|, from |begin| to |end|, one over its pieces:
 //
 //   for i in 0..4096 parallel grain 256         for p in 0..16 parallel grain 1
