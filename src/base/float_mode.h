@@ -2,6 +2,7 @@
 #ifndef INDIM_BASE_FLOAT_MODE_H
 #define INDIM_BASE_FLOAT_MODE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // What makes it do so: of x86-64's MXCSR, denormals are zeros and flush to zero; of AArch64's FPCR, flush to zero.
@@ -17,6 +18,17 @@ static inline indim_float_mode indim_float_mode_flush(void) {
   return before;
 }
 static inline void indim_float_mode_restore(indim_float_mode before) { __builtin_ia32_ldmxcsr((uint32_t)before); }
+// Whether an operation has met a subnormal number, or made one, since that was forgotten: each such operation takes some hundred cycles.
+// Never where they cost nothing.
+enum { INDIM_MXCSR_SUBNORMAL = 0x02 | 0x10 };
+static inline indim_float_mode indim_float_mode_forget_subnormals(void) {
+  indim_float_mode before = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr((uint32_t)before & ~(uint32_t)INDIM_MXCSR_SUBNORMAL);
+  return before;
+}
+static inline bool indim_float_mode_met_subnormals(void) {
+  return (__builtin_ia32_stmxcsr() & INDIM_MXCSR_SUBNORMAL) != 0;
+}
 #elif defined(__GNUC__) && defined(__aarch64__)
 static inline void indim_float_mode_restore(indim_float_mode before) {
   __asm__ volatile("msr fpcr, %0" : : "r"(before));
@@ -30,6 +42,10 @@ static inline indim_float_mode indim_float_mode_flush(void) {
 #else
 static inline indim_float_mode indim_float_mode_flush(void) { return 0; }
 static inline void indim_float_mode_restore(indim_float_mode before) { (void)before; }
+#endif
+#if !(defined(__GNUC__) && defined(__x86_64__))
+static inline indim_float_mode indim_float_mode_forget_subnormals(void) { return 0; }
+static inline bool indim_float_mode_met_subnormals(void) { return false; }
 #endif
 
 #endif  // INDIM_BASE_FLOAT_MODE_H

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/ctx.h"
+#include "base/float_mode.h"
 #include "base/size.h"
 #include "linalg/lapack_call.h"
+#include "linalg/subnormal.h"
 
 enum { LINEAR = 1 << 24, QUADRATIC = 16000 };  // see lapack.def
 
@@ -358,6 +360,20 @@ static void store(indim_lapack_job *job, int64_t number, int32_t info, void *con
   }
 }
 
+// Whether subnormal numbers may be zeros, to begin with: a matrix that is singular then is computed again.
+static bool may_flush(const indim_lapack_job *job, int64_t number, void *const *arrays) {
+  const indim_linalg_call *call = job->args.call;
+  const void *matrices[INDIM_LINALG_MOST_ARRAYS];
+  bool is_kept = true;
+  for (int32_t i = 0; i < call->operand_count; i++) {
+    matrices[i] = indim_linalg_matrix_at(&call->operands[i], number, arrays[call->result_count + i]);
+    for (int32_t k = 0; k < call->result_count; k++) {
+      is_kept = is_kept && job->args.out[k] != matrices[i];
+    }
+  }
+  return is_kept && indim_linalg_may_flush(call, matrices);
+}
+
 indim_status indim_lapack_run(indim_lapack_job *job, int64_t number, void *const *arrays, bool *out_done) {
   const indim_linalg_call *call = job->args.call;
   const indim_linalg_array *x = &call->operands[0];
@@ -366,7 +382,16 @@ indim_status indim_lapack_run(indim_lapack_job *job, int64_t number, void *const
     return INDIM_OK;
   }
   load(job, number, arrays);
-  int32_t info = job->row->call(&job->args);
+  int32_t info = 1;
+  if (may_flush(job, number, arrays)) {
+    indim_float_mode before = indim_float_mode_flush();
+    info = job->row->call(&job->args);
+    indim_float_mode_restore(before);
+    if (info > 0) {
+      load(job, number, arrays);
+    }
+  }
+  info = info > 0 ? job->row->call(&job->args) : info;
   if (info < 0) {
     return indim_fail(job->cx, INDIM_INTERNAL, "LAPACK's %s refuses its argument %d", job->row->symbol, -info);
   }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/ctx.h"
+#include "base/float_mode.h"
+#include "linalg/subnormal.h"
 
 #if defined(__GNUC__)
 
@@ -18,7 +20,25 @@ typedef struct indim_triangle {
   int64_t order, row, column;
   bool is_forward;  // equation 0 has one unknown
   bool is_unit;     // the diagonal is ones
+  struct solving *solving;
 } indim_triangle;
+
+// The call, and its matrices.
+typedef struct solving {
+  const indim_linalg_call *call;
+  const void *operands[2];
+  bool is_asked;  // whether subnormal numbers may be zeros
+} solving;
+
+// Between two blocks: from the first one on that met subnormal numbers these are zeros, if that is right.
+static inline void look_for_subnormals(solving *s) {
+  if (indim_float_mode_met_subnormals() && !s->is_asked) {
+    s->is_asked = true;
+    if (indim_linalg_stands_flushing(s->call, s->operands)) {
+      (void)indim_float_mode_flush();
+    }
+  }
+}
 
 #define BODY "linalg/substitute_body.h"
 #include "host/vector_instances.h"
@@ -99,11 +119,15 @@ indim_status indim_substitute_run(indim_ctx *cx, int32_t vector_bytes, const ind
     const void *y = indim_linalg_matrix_at(&call->operands[1], number, arrays[2]);
     const void *alpha = call->operand_count == 3 ? indim_linalg_matrix_at(&call->operands[2], number, arrays[3]) : NULL;
     void *solution = indim_linalg_matrix_at(&call->results[0], number, arrays[0]);
+    solving now = {.call = call, .operands = {a, y}};
+    s.triangle.solving = &now;
+    indim_float_mode before = indim_float_mode_forget_subnormals();
     if (call->type == INDIM_F32) {
       solve_all_f32(&s, a, y, alpha, solution);
     } else {
       solve_all_f64(&s, a, y, alpha, solution);
     }
+    indim_float_mode_restore(before);
     status = indim_poll(cx);
   }
   indim_free(cx, s.one, bytes);

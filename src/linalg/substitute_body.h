@@ -111,6 +111,7 @@ TARGET static void NAME(by_rows)(const indim_triangle *t, const REAL *a, REAL *x
       NAME(subtract_known)(1, t->row, a, i, known, known + done, x);
     }
     NAME(solve_some)(t, a, begin, end, x);
+    look_for_subnormals(t->solving);
   }
 }
 
@@ -161,6 +162,7 @@ TARGET static void NAME(by_columns)(const indim_triangle *t, const REAL *a, REAL
       NAME(subtract_block)
       (t->column, block, known, t->is_forward ? begin + left - whole * LANES : whole * LANES, &which, x);
     }
+    look_for_subnormals(t->solving);
   }
   NAME(solve_some)(t, a, t->is_forward ? done : 0, t->is_forward ? t->order : t->order - done, x);
 }

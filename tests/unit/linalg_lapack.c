@@ -8,6 +8,7 @@
 
 #include "base/ctx.h"
 #include "linalg/service.h"
+#include "linalg/subnormal.h"
 #include "run/library.h"
 #include "run/matmul.h"
 #include "test.h"
@@ -372,6 +373,86 @@ TEST(not_finite) {
   }
 }
 
+// A matrix that falls off from its diagonal, down to subnormal numbers, as a kernel of distances.
+static void set_falling(const indim_linalg_call *call, buffers *b) {
+  const indim_linalg_array *a = &call->operands[0];
+  for (int64_t which = 0; which < BATCH; which++) {
+    for (int64_t i = 0; i < a->sizes[0]; i++) {
+      for (int64_t j = 0; j < a->sizes[1]; j++) {
+        double apart = 1.3 * (double)(i - j);
+        set(a, b->arrays[call->result_count], place(a, which, i, j, 0),
+            exp(-apart * apart / 2) + (i == j) + 0.1 * (i == j) * (double)i);
+      }
+    }
+  }
+}
+
+static bool flushes(const indim_linalg_call *call, const buffers *b) {
+  const void *operands[INDIM_LINALG_MOST_ARRAYS];
+  for (int32_t i = 0; i < call->operand_count; i++) {
+    operands[i] = b->arrays[call->result_count + i];
+  }
+  return indim_linalg_may_flush(call, operands);
+}
+
+// Whether it does with element i, j of the first matrix set to |value|.
+static bool flushes_with(indim_linalg_id id, int64_t i, int64_t j, double value) {
+  indim_linalg_call call = make(id, INDIM_F32, 0, 0);
+  buffers b = new_buffers(&call);
+  set_falling(&call, &b);
+  set(&call.operands[0], b.arrays[call.result_count], place(&call.operands[0], 0, i, j, 0), value);
+  bool does = flushes(&call, &b);
+  free_buffers(&b);
+  return does;
+}
+
+TEST(subnormal_numbers) {
+  static const indim_linalg_id ids[] = {INDIM_LINALG_POTRF, INDIM_LINALG_CHOLESKY, INDIM_LINALG_GETRF,
+                                        INDIM_LINALG_GEQRF, INDIM_LINALG_SYEVD,    INDIM_LINALG_GESDD,
+                                        INDIM_LINALG_TRSM,  INDIM_LINALG_GEEV,     INDIM_LINALG_ORGQR};
+  for (size_t i = 0; i < sizeof ids / sizeof *ids && has_library(); i++) {
+    for (unsigned columns = 0; columns < 4; columns++) {
+      indim_linalg_call call = make(ids[i], INDIM_F32, (int)columns, columns % 2 != 0 ? ~0u : 0);
+      buffers by_library = new_buffers(&call);
+      buffers by_math = new_buffers(&call);
+      set_falling(&call, &by_library);
+      set_falling(&call, &by_math);
+      CHECK_MSG(flushes(&call, &by_library), "%s", call.target->routine);
+      CHECK(run_library(&call, &library, &by_library));
+      CHECK(indim_linalg_run_call(cx, &call, by_math.arrays) == INDIM_OK);
+      compare(&call, &by_library, &call, &by_math, false);
+      free_buffers(&by_library);
+      free_buffers(&by_math);
+    }
+  }
+  volatile float small = 0x1p-130F;
+  CHECK(small * 0.5F > 0);  // and the thread computes with them again
+}
+
+// Where they matter: beside nothing larger, or times something large.
+TEST(subnormal_numbers_that_count) {
+  indim_linalg_call call = make(INDIM_LINALG_POTRF, INDIM_F32, 0, 0);
+  buffers b = new_buffers(&call);
+  CHECK(!flushes(&call, &b));  // there are none
+  free_buffers(&b);
+  CHECK(flushes_with(INDIM_LINALG_POTRF, 3, 3, 0x1p-50) && !flushes_with(INDIM_LINALG_POTRF, 3, 3, 0x1p-70));
+  CHECK(flushes_with(INDIM_LINALG_TRSM, 3, 3, 0x1p-50) && !flushes_with(INDIM_LINALG_TRSM, 3, 3, 0x1p-70));
+  CHECK(flushes_with(INDIM_LINALG_SYEVD, 3, 3, 0x1p-70));
+  CHECK(flushes_with(INDIM_LINALG_GETRF, 3, 3, 0x1p39) && !flushes_with(INDIM_LINALG_GETRF, 3, 3, 0x1p41));
+  for (int across = 0; across < 2; across++) {  // a row, or a column, of small numbers alone
+    indim_linalg_call lu = make(INDIM_LINALG_GETRF, INDIM_F32, 0, 0);
+    b = new_buffers(&lu);
+    set_falling(&lu, &b);
+    for (int64_t i = 0; i < lu.operands[0].sizes[across]; i++) {
+      int64_t at = place(&lu.operands[0], 0, across ? 2 : i, across ? i : 2, 0);
+      CHECK(i > 0 || flushes(&lu, &b));
+      set(&lu.operands[0], b.arrays[lu.result_count], at, 0x1p-70);
+    }
+    CHECK(!flushes(&lu, &b));
+    free_buffers(&b);
+  }
+}
+
 // The op's whole result, of the second matrix alone, whose last pivot is |value|.
 static void check_no_factor(indim_type type, int variant, unsigned columns, double value) {
   indim_linalg_call call = make(INDIM_LINALG_CHOLESKY, type, variant, columns);
@@ -516,6 +597,8 @@ TEST(pieces_and_stopping) {
   X(every_routine_as_math_and_in_all_orders) \
   X(thresholds)                              \
   X(not_finite)                              \
+  X(subnormal_numbers)                       \
+  X(subnormal_numbers_that_count)            \
   X(cholesky_without_a_factor)               \
   X(false_libraries)                         \
   X(no_memory)                               \

@@ -153,6 +153,38 @@ TEST(all_ways) {
   indim_ctx_destroy(cx);
 }
 
+// Matrices that fall off to subnormal numbers, and right sides that are such: these count.
+TEST(subnormal_numbers) {
+  indim_ctx *cx = NULL;
+  REQUIRE(indim_ctx_create(NULL, &cx) == INDIM_OK);
+  for (int bits = 0; bits < 256; bits++) {
+    for (int is_small = 0; is_small < 2; is_small++) {
+      problem s = make(INDIM_F32, 60, 1 + bits % 4, bits & ~16);
+      fill(&s);
+      for (int64_t i = 0; i < BATCH * 60 * 60; i++) {
+        double apart = 0.9 * (double)(i / 60 % 60 - i % 60);
+        bool is_named = !isnan(get(&s, s.x, i));
+        set(&s, s.x, i, is_named ? exp(-apart * apart / 2) / 2 + (apart == 0 ? 1 : 0) : (double)NAN);
+      }
+      int64_t count = s.call.operands[1].sizes[0] * s.call.operands[1].sizes[1];
+      for (int64_t i = 0; i < BATCH * count && is_small; i++) {
+        set(&s, s.y, i, 0x1p-128 * (1 + number_of(i)));
+      }
+      void *arrays[] = {s.solution, s.x, s.y, s.alpha};
+      CHECK(indim_substitute_run(cx, 64, &s.call, 0, BATCH, arrays) == INDIM_OK);
+      double wrong = residual(&s);
+      CHECK_MSG(wrong < (is_small ? 0x1p-140 : 1e-5), "bits %d, small %d: residual %g", bits, is_small, wrong);
+      free(s.x);
+      free(s.y);
+      free(s.alpha);
+      free(s.solution);
+    }
+  }
+  volatile float small = 0x1p-130F;
+  CHECK(small * 0.5F > 0);
+  indim_ctx_destroy(cx);
+}
+
 // Complex matrices and many right sides are left to others.
 TEST(takes) {
   problem s = make(INDIM_F32, 3, 5, 1);
@@ -170,8 +202,9 @@ TEST(takes) {
   free(s.solution);
 }
 
-#define CASES(X) \
-  X(all_ways)    \
+#define CASES(X)       \
+  X(all_ways)          \
+  X(subnormal_numbers) \
   X(takes)
 
 TEST_MAIN(CASES)
