@@ -7,6 +7,7 @@
 #include "run/convolution.h"
 #include "run/executable.h"
 #include "run/fft.h"
+#include "run/flushing.h"
 #include "run/sort.h"
 
 #include <string.h>

@@ -6,6 +6,7 @@
 
 #include "base/size.h"
 #include "host/matmul.h"
+#include "run/flushing.h"
 
 // Constants of CBLAS.
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
@@ -402,8 +403,22 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
   if (s->batch == 0 || s->m == 0 || s->n == 0) {
     return true;
   }
+  indim_matmul_subnormals found;
+  if (!indim_matmul_meets_subnormals(s, lhs, rhs, &found)) {
+    run_valid(blas, parallel, parallel_user, s, out, lhs, rhs);
+    return true;
+  }
+  if (found.least > 0) {
+    indim_flushing flushing = {parallel, parallel_user};
+    indim_float_mode before = indim_float_mode_flush();
+    run_valid(blas, parallel == NULL ? NULL : indim_flushing_run, &flushing, s, out, lhs, rhs);
+    indim_float_mode_restore(before);
+    if (indim_matmul_stands_flushing(s, &found, out)) {
+      return true;
+    }
+  }
   indim_matmul_scaled scaled;
-  bool is_scaled = indim_matmul_scale(&scaled, s, lhs, rhs);
+  bool is_scaled = indim_matmul_scale(&scaled, s, &found, lhs, rhs);
   run_valid(blas, parallel, parallel_user, &scaled.sizes, out, scaled.lhs, scaled.rhs);
   if (is_scaled && !indim_matmul_unscale(&scaled, out)) {
     run_valid(blas, parallel, parallel_user, s, out, lhs, rhs);

@@ -62,7 +62,19 @@ bool indim_matmul_packs(const indim_host_matmul *sizes);
 bool indim_matmul_run_packed(int32_t vector_bytes, indim_parallel_fn *parallel, void *parallel_user,
                              const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs);
 
-// matmul_subnormal.c: a product whose sides have subnormal numbers, as one of copies without, times 2^power.
+// matmul_subnormal.c: products whose sides have subnormal numbers, where the processor minds.
+typedef struct indim_matmul_subnormals {
+  bool in_lhs, in_rhs;
+  double least;  // if subnormal numbers are taken as zeros, a result is right that is at least so large; 0: who knows
+} indim_matmul_subnormals;
+
+bool indim_matmul_meets_subnormals(const indim_host_matmul *sizes, const void *lhs, const void *rhs,
+                                   indim_matmul_subnormals *out);
+// Whether a result that was computed so is right in all elements.
+bool indim_matmul_stands_flushing(const indim_host_matmul *sizes, const indim_matmul_subnormals *found,
+                                  const void *out);
+
+// A product as one of copies without subnormal numbers, times 2^power.
 typedef struct indim_matmul_scaled {
   indim_host_matmul sizes;
   const void *lhs, *rhs;
@@ -70,8 +82,9 @@ typedef struct indim_matmul_scaled {
   int power;
 } indim_matmul_scaled;
 
-// False, and nothing to be freed, if there are none, the processor does not mind, or there is no memory.
-bool indim_matmul_scale(indim_matmul_scaled *scaled, const indim_host_matmul *sizes, const void *lhs, const void *rhs);
+// False, and nothing to be freed, if there is no memory.
+bool indim_matmul_scale(indim_matmul_scaled *scaled, const indim_host_matmul *sizes,
+                        const indim_matmul_subnormals *found, const void *lhs, const void *rhs);
 // False if a sum is not finite: the product has to be computed from the sides themselves.
 bool indim_matmul_unscale(const indim_matmul_scaled *scaled, void *out);
 void indim_matmul_scaled_free(indim_matmul_scaled *scaled);

@@ -1,8 +1,12 @@
 // Products with subnormal numbers. A multiplication that meets one takes many x86 processors some hundred cycles, and a matrix of
-// weights that fall off (a blur, a kernel of distances) has one in every row: the product takes fifty times as long. So a side in
-// which there are some is copied, times a power of two that makes them normal; the sums are the same, times that power, and are
-// divided by it at the end. Nothing is rounded otherwise but what would be subnormal itself. A sum that becomes too large is infinite
-// or NaN at the end, and the product is computed without powers then.
+// weights that fall off (a blur, a kernel of distances) has one in every row: the product takes fifty times as long.
+//
+// Where one side has some, they are taken as zeros at first, which changes a sum by less than 2^-126 (2^-1022 of f64) for each of the
+// other side's elements, times that. If all results turn out to be so large that they would be rounded by more, that was it.
+//
+// Else a side in which there are some is copied, times a power of two that makes them normal; the sums are the same, times that
+// power, and are divided by it at the end. Nothing is rounded otherwise but what would be subnormal itself. A sum that becomes too
+// large is infinite or NaN at the end, and the product is computed without powers then.
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +18,8 @@
 
 enum {
   SAMPLE = 16,             // every so manieth row of a matrix is looked at: two or three hundredths of a product's time
-  LEAST_SIDE = 16,         // of a product that is worth a look
+  LEAST_SIDE = 16,         // of a sum that is worth a look, and of the longer side of its results
+  LEAST_OTHER = 2,         // of the shorter one
   MOST_BYTES = 256 << 20,  // of a copy
   // Powers of two that subnormal numbers are multiplied by: products with the other side's are normal then, as long as these are not
   // as small, too, and sums are not as large as the inverse.
@@ -97,6 +102,50 @@ typedef uint32_t bits_f32 __attribute__((vector_size(16)));
     return any_##type(found);                                                                                     \
   }                                                                                                               \
                                                                                                                   \
+  /* 0 if some are subnormal or not finite. */                                                                    \
+  static double largest_of_##type(const side *s, int64_t batch) {                                                 \
+    words_##type wrong = {0};                                                                                     \
+    words_##type most = {0}; /* magnitudes, in the order of their bits */                                         \
+    for (int64_t b = 0; b < batch; b++) {                                                                         \
+      for (int64_t i = 0; i < s->rows; i++) {                                                                     \
+        const REAL *row = (const REAL *)s->from + b * s->batch + i * s->row;                                      \
+        for (int64_t j = 0; j < s->length; j += LANES_##type) {                                                   \
+          words_##type bits = load_##type(row + j, s->length - j);                                                \
+          wrong |= IS_SMALL_##type(bits) | ((bits & (EXPONENT)) == (EXPONENT));                                   \
+          bits &= (WORD)(UINT64_MAX >> (65 - 8 * sizeof(WORD)));                                                  \
+          most = (bits & (bits > most)) | (most & (bits <= most));                                                \
+        }                                                                                                         \
+      }                                                                                                           \
+    }                                                                                                             \
+    REAL magnitudes[LANES_##type];                                                                                \
+    memcpy(magnitudes, &most, sizeof most);                                                                       \
+    REAL largest = 0;                                                                                             \
+    for (int i = 0; i < LANES_##type; i++) {                                                                      \
+      largest = magnitudes[i] > largest ? magnitudes[i] : largest;                                                \
+    }                                                                                                             \
+    return any_##type(wrong) ? 0 : (double)largest;                                                               \
+  }                                                                                                               \
+                                                                                                                  \
+  static bool are_large_##type(const indim_host_matmul *s, const void *out, double least) {                       \
+    const REAL limit = (REAL)least;                                                                               \
+    const WORD magnitude = (WORD)(WORD)(UINT64_MAX >> (65 - 8 * sizeof(WORD)));                                   \
+    WORD limit_bits = 0;                                                                                          \
+    words_##type wrong = {0};                                                                                     \
+    memcpy(&limit_bits, &limit, sizeof limit);                                                                    \
+    for (int64_t i = 0; i < s->batch * s->m; i++) {                                                               \
+      const REAL *row = (const REAL *)out + i / s->m * s->out_batch + i % s->m * s->out_m;                        \
+      int64_t j = 0;                                                                                              \
+      for (; j + LANES_##type <= s->n; j += LANES_##type) {                                                       \
+        words_##type bits = load_##type(row + j, LANES_##type) & magnitude;                                       \
+        wrong |= (bits < limit_bits) | (bits >= (EXPONENT));                                                      \
+      }                                                                                                           \
+      for (; j < s->n; j++) {                                                                                     \
+        wrong[0] |= !(fabs((double)row[j]) >= least && fabs((double)row[j]) < (double)INFINITY);                  \
+      }                                                                                                           \
+    }                                                                                                             \
+    return !any_##type(wrong);                                                                                    \
+  }                                                                                                               \
+                                                                                                                  \
   /* The significand of a subnormal number, as an integer, is that of a number of another exponent, less that. */ \
   static void scale_##type(const side *s, int64_t batch, int power, void *copy) {                                 \
     const WORD digits = ((WORD)1 << (DIGITS)) - 1;                                                                \
@@ -169,18 +218,50 @@ static bool is_small_enough(const indim_host_matmul *s, const side *of) {
   return bytes <= MOST_BYTES;
 }
 
-bool indim_matmul_scale(indim_matmul_scaled *scaled, const indim_host_matmul *sizes, const void *lhs, const void *rhs) {
-  const indim_host_matmul *s = sizes;
-  *scaled = (indim_matmul_scaled){.sizes = *s, .lhs = lhs, .rhs = rhs};
+// The largest magnitude of a side's numbers; 0 if some are subnormal or not finite.
+static double largest_of(const indim_host_matmul *s, const side *of) {
+  return s->type == INDIM_F32 ? largest_of_f32(of, s->batch) : largest_of_f64(of, s->batch);
+}
+
+static double elements_of(const indim_host_matmul *s, const side *of) {
+  return (double)s->batch * (double)of->rows * (double)of->length;
+}
+
+bool indim_matmul_meets_subnormals(const indim_host_matmul *s, const void *lhs, const void *rhs,
+                                   indim_matmul_subnormals *out) {
+  *out = (indim_matmul_subnormals){.in_lhs = false};
   bool is_float = (s->type == INDIM_F32 || s->type == INDIM_F64) && indim_matmul_lhs_type(s) == s->type;
-  if (!is_float || s->accumulate != 0 || s->m < LEAST_SIDE || s->n < LEAST_SIDE || s->k < LEAST_SIDE) {
+  if (!is_float || s->accumulate != 0 || s->k < LEAST_SIDE || (s->m < LEAST_SIDE && s->n < LEAST_SIDE) ||
+      s->m < LEAST_OTHER || s->n < LEAST_OTHER) {
     return false;
   }
   side left = side_of(s, true, lhs);
   side right = side_of(s, false, rhs);
+  out->in_lhs = has_subnormals(s, &left);
+  out->in_rhs = s->is_symmetric != 0 ? out->in_lhs : has_subnormals(s, &right);
+  const side *other = out->in_lhs ? &right : &left;
+  if (out->in_lhs != out->in_rhs && elements_of(s, other) <= elements_of(s, out->in_lhs ? &left : &right)) {
+    double step =
+        s->type == INDIM_F32 ? 0x1p-126 * 0x1p26 : 0x1p-1022 * 0x1p55;  // so that it is a quarter of a rounding
+    double largest = largest_of(s, other);
+    out->least = largest > 0 ? step * (double)s->k * (largest + 1) : 0;
+  }
+  return out->in_lhs || out->in_rhs;
+}
+
+bool indim_matmul_stands_flushing(const indim_host_matmul *s, const indim_matmul_subnormals *found, const void *out) {
+  return s->type == INDIM_F32 ? are_large_f32(s, out, found->least) : are_large_f64(s, out, found->least);
+}
+
+bool indim_matmul_scale(indim_matmul_scaled *scaled, const indim_host_matmul *sizes,
+                        const indim_matmul_subnormals *found, const void *lhs, const void *rhs) {
+  const indim_host_matmul *s = sizes;
+  *scaled = (indim_matmul_scaled){.sizes = *s, .lhs = lhs, .rhs = rhs};
+  side left = side_of(s, true, lhs);
+  side right = side_of(s, false, rhs);
   bool is_same = s->is_symmetric != 0;
-  left.is_scaled = has_subnormals(s, &left);
-  right.is_scaled = is_same ? left.is_scaled : has_subnormals(s, &right);
+  left.is_scaled = found->in_lhs;
+  right.is_scaled = found->in_rhs;
   if ((!left.is_scaled && !right.is_scaled) || !is_small_enough(s, &left) || !is_small_enough(s, &right)) {
     return false;
   }
@@ -219,7 +300,22 @@ bool indim_matmul_unscale(const indim_matmul_scaled *scaled, void *out) {
 
 #else
 
-bool indim_matmul_scale(indim_matmul_scaled *scaled, const indim_host_matmul *sizes, const void *lhs, const void *rhs) {
+bool indim_matmul_meets_subnormals(const indim_host_matmul *sizes, const void *lhs, const void *rhs,
+                                   indim_matmul_subnormals *out) {
+  (void)sizes, (void)lhs, (void)rhs;
+  *out = (indim_matmul_subnormals){.in_lhs = false};
+  return false;
+}
+
+bool indim_matmul_stands_flushing(const indim_host_matmul *sizes, const indim_matmul_subnormals *found,
+                                  const void *out) {
+  (void)sizes, (void)found, (void)out;
+  return false;
+}
+
+bool indim_matmul_scale(indim_matmul_scaled *scaled, const indim_host_matmul *sizes,
+                        const indim_matmul_subnormals *found, const void *lhs, const void *rhs) {
+  (void)found;
   *scaled = (indim_matmul_scaled){.sizes = *sizes, .lhs = lhs, .rhs = rhs};
   return false;
 }

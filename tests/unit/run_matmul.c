@@ -316,6 +316,48 @@ TEST(subnormal_numbers) {
   }
 }
 
+// Subnormal numbers that no result could tell are zeros, and nothing is copied: beside others in each sum, on either side, of the
+// longer one of which there are fewer results; on threads, too. As soon as one result is small, they count.
+TEST(subnormal_numbers_beside_others) {
+  indim_pool *pool = NULL;
+  indim_ctx *cx = NULL;
+  REQUIRE(indim_ctx_create(NULL, &cx) == INDIM_OK && indim_pool_create(cx, 2, &pool) == INDIM_OK);
+  for (int i = 0; i < 2 * 2 * 2 * 8; i++) {
+    bool is_f32 = i % 2 == 0, in_lhs = i / 2 % 2 == 0, is_small = i / 4 % 2 == 0;
+    int64_t few = i / 8 % 4 + 2;
+    product p = make(is_f32 ? INDIM_F32 : INDIM_F64, 1, in_lhs ? 200 : few, in_lhs ? few : 200, 50, i / 8 % 2 == 0,
+                     i / 16 % 2 == 0, 0, false);
+    void *lhs = filled(&p, p.lhs_count, 1), *rhs = filled(&p, p.rhs_count, 1000), *out = filled(&p, p.out_count, 5);
+    REQUIRE(lhs != NULL && rhs != NULL && out != NULL);
+    const indim_host_matmul *sizes = &p.sizes;
+    for (int side = 0; side < 2; side++) {
+      bool has = (side == 0) == in_lhs;
+      for (int64_t k = 0; k < sizes->k; k++) {
+        for (int64_t j = 0; j < (side == 0 ? sizes->m : sizes->n); j++) {
+          bool is_row = is_small && has && j == 17;
+          double value =
+              (double)((j * 7 + k * 3) % 5 + 1) * (is_row || (has && k % 2 == 1) ? (is_f32 ? 0x1p-145 : 0x1p-1070) : 1);
+          set(&p, side == 0 ? lhs : rhs,
+              side == 0 ? j * sizes->lhs_m + k * sizes->lhs_k : j * sizes->rhs_n + k * sizes->rhs_k, value);
+        }
+      }
+    }
+    check_scaled(&p, is_small ? 1 : 0, lhs, rhs, out);
+    void *again = filled(&p, p.out_count, 5);
+    REQUIRE(again != NULL);
+    CHECK(indim_matmul_run(&(indim_blas){0}, indim_pool_run, pool, &p.sizes, again, lhs, rhs));
+    CHECK(memcmp(again, out, (size_t)p.out_count * (is_f32 ? 4 : 8)) == 0);
+    volatile float small = 0x1p-130F;
+    CHECK(small * 0.5F > 0);
+    free(lhs);
+    free(rhs);
+    free(out);
+    free(again);
+  }
+  indim_pool_destroy(pool);
+  indim_ctx_destroy(cx);
+}
+
 static void check_symmetric(const indim_blas *blas, indim_pool *pool, const product *p) {
   const indim_host_matmul *s = &p->sizes;
   void *side = filled(p, p->lhs_count, 1);
@@ -497,6 +539,7 @@ TEST(senseless_sizes_are_refused) {
   X(packed)                                      \
   X(packed_without_memory)                       \
   X(subnormal_numbers)                           \
+  X(subnormal_numbers_beside_others)             \
   X(library)                                     \
   X(ours_symmetric)                              \
   X(ours_same_bits_for_any_number_of_threads)    \
