@@ -346,6 +346,13 @@ rows(
     ),
     ("moving_sum", lambda a: lax.reduce_window(a, 0.0, lax.add, (1, 15), (1, 1), "SAME"), square),
     ("dilate", lambda a: lax.reduce_window(a, -jnp.inf, lax.max, (9, 9), (1, 1), "SAME"), f32(300, 300)),
+    ("dilate_rgb_u8", lambda a: lax.reduce_window(a, jnp.uint8(0), lax.max, (5, 5, 1), (1, 1, 1), "SAME"), u8(300, 400, 3)),
+    ("box_rgb", lambda a: lax.reduce_window(a, 0.0, lax.add, (1, 7, 1), (1, 1, 1), "SAME"), f32(200, 300, 3)),
+    (
+        "erode_3d",
+        lambda a: lax.reduce_window(a, jnp.inf, lax.min, (1, 2, 3, 3), (1, 2, 1, 3), ((0, 0), (0, 1), (1, 1), (1, 1))),
+        f32(3, 5, 7, 1000),
+    ),
     ("patches", lambda a: lax.conv_general_dilated_patches(a, (3, 3), (1, 1), "SAME"), f32(2, 8, 56, 56)),
 )
 # ------------------------------------------------------------------------------------------- sort, top-k, random
@@ -400,8 +407,14 @@ for n, batch in ((3, 10_000), (8, 2000), (16, 1000), (64, 16), (256, 1)):
     row(f"linalg.qr_{n}", lambda a: jnp.linalg.qr(a), a, tolerance=None)
     row(f"linalg.eigh_{n}", lambda a: jnp.linalg.eigh(spd(a)), a, tolerance=None)
     row(f"linalg.svd_{n}", lambda a: jnp.linalg.svd(a), a, tolerance=None)
+# Of points far apart: f32 has subnormal numbers where these hardly see each other.
+kernel = lambda x: jnp.exp(-0.5 * ((x[:, None] - x) * 9) ** 2) + jnp.eye(x.shape[0])
 rows(
     "linalg",
+    ("kernel_cholesky", lambda x: jnp.linalg.cholesky(kernel(x)), f32(200)),
+    ("kernel_solve", lambda x, b: jnp.linalg.solve(kernel(x), b), f32(200), f32(200)),
+    ("kernel_inverse", lambda x: jnp.linalg.inv(kernel(x)), f32(100)),
+    ("kernel_times_8", lambda x, b: kernel(x) @ b, f32(1000), f32(1000, 8)),
     ("cho_solve", lambda a, b: jsp.linalg.cho_solve(jsp.linalg.cho_factor(spd(a)), b), f32(100, 100), f32(100, 10)),
     ("lstsq", lambda a, b: jnp.linalg.lstsq(a, b)[0], f32(500, 20), f32(500)),
     ("pinv", jnp.linalg.pinv, f32(100, 30)),

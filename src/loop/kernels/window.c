@@ -252,8 +252,9 @@ static int64_t taps_in_code(const window_reduction *f, const indim_nest *nest) {
       bool is_short = !nest->is_long && length <= INDIM_COST_UNROLLED_LOOP;
       copies += d != nest->vector_dim ? (is_short ? length : 1) : length < nest->lanes ? 1 : nest->unroll + 1;
     }
-    int64_t size = indim_window_dim_of(f->item->instr, d)->size;
-    taps = indim_index_mul_saturated(taps, copies * (f->is_loop[d] ? 1 : size));
+    const indim_window_dim *window = indim_window_dim_of(f->item->instr, d);
+    copies *= d == nest->vector_dim && window->stride > 1 ? 2 : 1;  // such vectors are taken apart
+    taps = indim_index_mul_saturated(taps, copies * (f->is_loop[d] ? 1 : window->size));
   }
   return taps;
 }
