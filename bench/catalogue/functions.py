@@ -206,6 +206,7 @@ rows(
     ("regrouped", lambda a: (a.ravel()[:96_096] * 2).reshape(-1, 8).sum(1), f32(100, 31, 31)),
     ("every_sixth", lambda a: (a[::2, ::2] * 3 + a[1::2, ::2]).astype("uint8"), u8(1080, 1920, 3)),
     ("middle_of_short_rows", lambda a: a[:, 1:8] * 2, u8(50_000, 9)),
+    ("set_last", lambda a, i, b: a.at[:, :, i].set(b), f32(20, 256, 7), i32(1000, high=7), f32(20, 256, 1000)),
     ("set_block", lambda a, v: a.at[10:110, 20:220].set(v), square, f32(100, 200)),
     ("set_column", lambda a, v: a.at[:, 7].set(v), square, f32(1000)),
     ("set_border", lambda a: a.at[0].set(0).at[-1].set(0).at[:, 0].set(0).at[:, -1].set(0), square),

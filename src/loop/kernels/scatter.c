@@ -3,6 +3,7 @@
 // The loop over starts is sequential, because any two may address the same element. Windows that are columns go row by row.
 #include <string.h>
 
+#include "loop/ir/index_math.h"
 #include "loop/kernels/kernels.h"
 
 typedef struct scattering {
@@ -274,6 +275,69 @@ static void run_starts(scattering *s, int32_t position) {
   }
 }
 
+// Windows of updates that lie across, as in the transpose that JAX makes of x.at[:, i].set(u): each element would be read from a line of
+// its own, and that again for the next start.
+static void read_update(indim_nest *nest, indim_element_ctx *k, const indim_coord *index) {
+  (void)indim_value_at(k, nest->user, index, 0);
+}
+
+// The updates' dimension along which the windows of the result are contiguous, or nearly so; -1: they are elements.
+static int32_t inner_window_dim(const scattering *s) {
+  const indim_location *at = &result_of(s, 0)->place;
+  int32_t inner = -1;
+  int64_t least = INT64_MAX;
+  for (int32_t w = 0; w < s->window_dims && at->tiled == NULL; w++) {
+    int64_t stride = indim_index_abs(at->strides[s->operand_window[w]]);
+    if (s->updates[0]->shape->sizes[s->window[w]] > 1 && stride < least) {
+      inner = s->window[w];
+      least = stride;
+    }
+  }
+  return inner;
+}
+
+static bool lies_across(scattering *s, indim_flow_item *item) {
+  enum { LEAST_BYTES = 1 << 16 };
+  const indim_shape *shape = item->shape;
+  int32_t inner = inner_window_dim(s);
+  indim_access_list *list = indim_lower_alloc(s->l, 1, sizeof *list);
+  indim_nest nest = {.l = s->l, .rank = shape->rank, .body = read_update, .user = item, .cost = 1};
+  if (list == NULL || inner < 0 || s->element_wise ||
+      indim_shape_element_count(shape) * indim_type_bytes(shape->type) < LEAST_BYTES) {
+    return false;
+  }
+  memcpy(nest.sizes, shape->sizes, (size_t)shape->rank * sizeof *nest.sizes);
+  indim_nest_analyze(&nest, list);
+  bool across = false;
+  for (int32_t i = 0; i < list->count && !list->is_full; i++) {
+    const int64_t *strides = list->accesses[i].strides;
+    int64_t lines = INDIM_TARGET_LINE / indim_type_bytes(list->accesses[i].storage->type);
+    for (int32_t d = 0; strides != NULL && d < shape->rank; d++) {
+      across = across || (!is_window_dim(s, d) && shape->sizes[d] > 1 && indim_index_abs(strides[d]) == 1 &&
+                          indim_index_abs(strides[inner]) >= lines);
+    }
+  }
+  return across;
+}
+
+// Such updates are copied before, in blocks. Returns where they were, to be put back.
+static indim_location *lay_out_updates(scattering *s) {
+  indim_location *places = indim_lower_alloc(s->l, s->n, sizeof *places);
+  for (int32_t i = 0; i < s->n && places != NULL && !indim_lower_failed(s->l); i++) {
+    indim_flow_item *item = s->updates[i];
+    places[i] = item->place;
+    if (lies_across(s, item)) {
+      indim_shape shape = *item->shape;
+      indim_layout_init(shape.rank, &shape.layout);
+      shape.has_layout = true;
+      const indim_location *at = indim_lower_copy(s->l, item, &shape);
+      indim_lower_explain(s->l, s->item, "its updates, which lie across, are copied before");
+      item->place = at == NULL ? item->place : *at;
+    }
+  }
+  return places;
+}
+
 // Places the results in memory that holds the operands, and computes what reads the old values before they are
 // overwritten.
 static void prepare_results(scattering *s, indim_storage **written) {
@@ -308,7 +372,11 @@ void indim_lower_scatter(indim_lowering *l, indim_flow_item *item) {
   for (int32_t d = 0; d < s.updates[0]->shape->rank; d++) {
     s.position[d] = (indim_coord){indim_loop_index(&l->b, 0), 0};
   }
+  const indim_location *places = lay_out_updates(&s);
   indim_loop_region_begin(&l->b, written, s.n);
   indim_element_forget(l);
   run_starts(&s, 0);
+  for (int32_t i = 0; i < s.n && places != NULL; i++) {
+    s.updates[i]->place = places[i];
+  }
 }
