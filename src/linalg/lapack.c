@@ -364,7 +364,7 @@ static void store(indim_lapack_job *job, int64_t number, int32_t info, void *con
 static bool may_flush(const indim_lapack_job *job, int64_t number, void *const *arrays) {
   const indim_linalg_call *call = job->args.call;
   const void *matrices[INDIM_LINALG_MOST_ARRAYS];
-  bool is_kept = true;
+  bool is_kept = INDIM_SUBNORMALS_ARE_SLOW;
   for (int32_t i = 0; i < call->operand_count; i++) {
     matrices[i] = indim_linalg_matrix_at(&call->operands[i], number, arrays[call->result_count + i]);
     for (int32_t k = 0; k < call->result_count; k++) {

@@ -101,8 +101,8 @@ static void find_most(const lines *m, int64_t first, int64_t last, int64_t from,
   }
 }
 
-// Whether the largest element of |count| numbers, which may be elements of |parts| of them, is large enough; or, |each|, that of every
-// element.
+// Of |count| largest magnitudes, one for each real number of an element: whether those of all elements, or with |each| false of one, are
+// large enough; with |zero_is| zeros are, too.
 static bool are_large(const lines *m, const double *most, int64_t count, bool each, bool zero_is) {
   bool all = true, any = false;
   for (int64_t i = 0; i < count; i += m->parts) {
