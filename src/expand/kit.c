@@ -205,6 +205,11 @@ indim_attr indim_expand_labels(indim_expander *x, const indim_dim_labels *labels
   return attr;
 }
 
+bool indim_expand_window_does_nothing(const indim_window_dim *window) {
+  return window->size == 1 && window->stride == 1 && window->pad_low == 0 && window->pad_high == 0 &&
+         window->base_dilation == 1;
+}
+
 indim_attr indim_expand_window(indim_expander *x, const indim_window_dim *window, int64_t count) {
   indim_attr attr = {.id = INDIM_ATTR_WINDOW, .offset = INDIM_NO_OFFSET, .count = count};
   void *memory = NULL;

@@ -52,6 +52,8 @@ value indim_expand_call(indim_expander *x, const indim_computation *computation,
 
 // The attribute of a convolution's labels, with their text.
 indim_attr indim_expand_labels(indim_expander *x, const indim_dim_labels *labels);
+// Whether a window only passes on the elements of a dimension.
+bool indim_expand_window_does_nothing(const indim_window_dim *window);
 // The attribute of a window, of which a copy is kept.
 indim_attr indim_expand_window(indim_expander *x, const indim_window_dim *window, int64_t count);
 

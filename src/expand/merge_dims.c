@@ -23,10 +23,6 @@ static const indim_dim_labels *labels_of(const indim_instr *instr) {
   return indim_instr_attr(instr, INDIM_ATTR_DIM_LABELS)->value.dim_labels;
 }
 
-static bool does_nothing(const indim_window_dim *w) {
-  return w->size == 1 && w->stride == 1 && w->pad_low == 0 && w->pad_high == 0 && w->base_dilation == 1;
-}
-
 static int32_t input_dim(const indim_dim_labels *labels, int32_t s) {
   return s == BATCH ? labels->input_batch : labels->input_spatial[s];
 }
@@ -50,8 +46,8 @@ static bool find_pair(const indim_instr *instr, pair *out) {
   bool has_batch = indim_instr_int(instr, INDIM_ATTR_BATCH_GROUP_COUNT, 1) == 1;
   for (int32_t first = has_batch ? BATCH : 0; first < labels->spatial_count; first++) {
     for (int32_t second = has_batch ? BATCH : 0; second < labels->spatial_count; second++) {
-      bool suits = first != second && (first == BATCH || does_nothing(&window[first])) &&
-                   (second == BATCH || does_nothing(&window[second]));
+      bool suits = first != second && (first == BATCH || indim_expand_window_does_nothing(&window[first])) &&
+                   (second == BATCH || indim_expand_window_does_nothing(&window[second]));
       if (suits && are_adjacent(instr->operands[0]->shape, input_dim(labels, first), input_dim(labels, second)) &&
           are_adjacent(instr->shape, output_dim(labels, first), output_dim(labels, second))) {
         *out = (pair){first, second};

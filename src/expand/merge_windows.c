@@ -12,10 +12,6 @@
 
 enum { VECTOR_BYTES = 64 };
 
-static bool does_nothing(const indim_window_dim *w) {
-  return w->size == 1 && w->stride == 1 && w->pad_low == 0 && w->pad_high == 0 && w->base_dilation == 1;
-}
-
 bool indim_merge_windows_suits(const indim_instr *instr) {
   const indim_attr *attr = indim_instr_attr(instr, INDIM_ATTR_WINDOW);
   int32_t rank = instr->shape->rank;
@@ -30,8 +26,8 @@ bool indim_merge_windows_suits(const indim_instr *instr) {
     return false;
   }
   // A window of all elements is a cumulative reduction's, which a kernel of its own has.
-  return does_nothing(&attr->value.window[rank - 1]) && slides->stride == 1 && slides->base_dilation == 1 &&
-         slides->size > 1 && slides->size < shape->sizes[rank - 2];
+  return indim_expand_window_does_nothing(&attr->value.window[rank - 1]) && slides->stride == 1 &&
+         slides->base_dilation == 1 && slides->size > 1 && slides->size < shape->sizes[rank - 2];
 }
 
 // The sizes with the two innermost as one.

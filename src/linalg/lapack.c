@@ -360,7 +360,7 @@ static void store(indim_lapack_job *job, int64_t number, int32_t info, void *con
   }
 }
 
-// Whether subnormal numbers may be zeros, to begin with: a matrix that is singular then is computed again.
+// Whether subnormal numbers may be zeros, to begin with.
 static bool may_flush(const indim_lapack_job *job, int64_t number, void *const *arrays) {
   const indim_linalg_call *call = job->args.call;
   const void *matrices[INDIM_LINALG_MOST_ARRAYS];
@@ -374,6 +374,21 @@ static bool may_flush(const indim_lapack_job *job, int64_t number, void *const *
   return is_kept && indim_linalg_may_flush(call, matrices);
 }
 
+// Calls the routine: its info. A matrix that is singular with zeros for subnormal numbers is computed again with these.
+static int32_t compute(indim_lapack_job *job, int64_t number, void *const *arrays) {
+  load(job, number, arrays);
+  if (may_flush(job, number, arrays)) {
+    indim_float_mode before = indim_float_mode_flush();
+    int32_t info = job->row->call(&job->args);
+    indim_float_mode_restore(before);
+    if (info <= 0) {
+      return info;
+    }
+    load(job, number, arrays);
+  }
+  return job->row->call(&job->args);
+}
+
 indim_status indim_lapack_run(indim_lapack_job *job, int64_t number, void *const *arrays, bool *out_done) {
   const indim_linalg_call *call = job->args.call;
   const indim_linalg_array *x = &call->operands[0];
@@ -381,17 +396,7 @@ indim_status indim_lapack_run(indim_lapack_job *job, int64_t number, void *const
   if (!*out_done) {
     return INDIM_OK;
   }
-  load(job, number, arrays);
-  int32_t info = 1;
-  if (may_flush(job, number, arrays)) {
-    indim_float_mode before = indim_float_mode_flush();
-    info = job->row->call(&job->args);
-    indim_float_mode_restore(before);
-    if (info > 0) {
-      load(job, number, arrays);
-    }
-  }
-  info = info > 0 ? job->row->call(&job->args) : info;
+  int32_t info = compute(job, number, arrays);
   if (info < 0) {
     return indim_fail(job->cx, INDIM_INTERNAL, "LAPACK's %s refuses its argument %d", job->row->symbol, -info);
   }

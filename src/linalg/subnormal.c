@@ -15,13 +15,13 @@ enum {
   WIDTH = 64    // columns whose largest elements are looked for together
 };
 
-// Numbers smaller than the first have subnormal products; lines are large enough from the second on, and no number is larger than
-// the third.
-#define TINY_F32 0x1p-63F
-#define TINY_F64 0x1p-511
-static const double least_f32 = 0x1p-60, least_f64 = 0x1p-500;
-#define MOST_F32 0x1p40F
-#define MOST_F64 0x1p400
+// Numbers smaller than |tiny| have subnormal products; a line is large enough whose largest element is at least |least|, and no number
+// may be larger than |most|.
+typedef struct limits {
+  double tiny, least, most;
+} limits;
+
+static const limits limits_f32 = {0x1p-63, 0x1p-60, 0x1p40}, limits_f64 = {0x1p-511, 0x1p-500, 0x1p400};
 
 // A matrix in memory: so many lines of real numbers, one behind the other.
 typedef struct lines {
@@ -29,128 +29,134 @@ typedef struct lines {
   int64_t count, length;
   int64_t parts;  // real numbers of an element
   bool is_f32;
+  const limits *limits;
 } lines;
 
 static lines lines_of(const indim_linalg_array *a, const void *matrix) {
   int64_t parts = indim_type_is_complex(a->type) ? 2 : 1;
+  bool is_f32 = indim_lapack_part(a->type) == INDIM_F32;
   return (lines){.at = matrix,
                  .count = a->sizes[a->by_columns ? 1 : 0],
                  .length = a->sizes[a->by_columns ? 0 : 1] * parts,
                  .parts = parts,
-                 .is_f32 = indim_lapack_part(a->type) == INDIM_F32};
+                 .is_f32 = is_f32,
+                 .limits = is_f32 ? &limits_f32 : &limits_f64};
 }
 
-// has: whether a line has a number between two, of both signs. raise: makes each of |most| at least as large as the magnitude of the
+// has: whether one of the numbers is between two, of both signs. raise: makes each of |most| at least as large as the magnitude of the
 // number in its place.
-#define DEFINE_SCANS(NAME, REAL, ABS)                                             \
-  static bool has_##NAME(const REAL *line, int64_t length, REAL low, REAL high) { \
-    int32_t found[BLOCK] = {0};                                                   \
-    bool has = false;                                                             \
-    int64_t i = 0;                                                                \
-    for (; i + BLOCK <= length; i += BLOCK) {                                     \
-      for (int k = 0; k < BLOCK; k++) {                                           \
-        REAL x = ABS(line[i + k]);                                                \
-        found[k] |= (x < high) & (x > low);                                       \
-      }                                                                           \
-    }                                                                             \
-    for (; i < length; i++) {                                                     \
-      found[0] |= (ABS(line[i]) < high) & (ABS(line[i]) > low);                   \
-    }                                                                             \
-    for (int k = 0; k < BLOCK; k++) {                                             \
-      has = has || found[k] != 0;                                                 \
-    }                                                                             \
-    return has;                                                                   \
-  }                                                                               \
-  static void raise_##NAME(const REAL *line, int64_t count, double *most) {       \
-    for (int64_t i = 0; i < count; i++) {                                         \
-      double x = (double)ABS(line[i]);                                            \
-      most[i] = x > most[i] ? x : most[i];                                        \
-    }                                                                             \
+#define DEFINE_SCANS(NAME, REAL, ABS)                                               \
+  static bool has_##NAME(const REAL *numbers, int64_t count, REAL low, REAL high) { \
+    int32_t found[BLOCK] = {0};                                                     \
+    bool has = false;                                                               \
+    int64_t i = 0;                                                                  \
+    for (; i + BLOCK <= count; i += BLOCK) {                                        \
+      for (int k = 0; k < BLOCK; k++) {                                             \
+        REAL x = ABS(numbers[i + k]);                                               \
+        found[k] |= (x < high) & (x > low);                                         \
+      }                                                                             \
+    }                                                                               \
+    for (; i < count; i++) {                                                        \
+      found[0] |= (ABS(numbers[i]) < high) & (ABS(numbers[i]) > low);               \
+    }                                                                               \
+    for (int k = 0; k < BLOCK; k++) {                                               \
+      has = has || found[k] != 0;                                                   \
+    }                                                                               \
+    return has;                                                                     \
+  }                                                                                 \
+  static void raise_##NAME(const REAL *numbers, int64_t count, double *most) {      \
+    for (int64_t i = 0; i < count; i++) {                                           \
+      double x = (double)ABS(numbers[i]);                                           \
+      most[i] = x > most[i] ? x : most[i];                                          \
+    }                                                                               \
   }
 
 DEFINE_SCANS(f32, float, fabsf)
 DEFINE_SCANS(f64, double, fabs)
 
+// The same of |count| numbers from number |from| on of the matrix.
+static bool has_between(const lines *m, int64_t from, int64_t count, double low, double high) {
+  return m->is_f32 ? has_f32((const float *)m->at + from, count, (float)low, (float)high)
+                   : has_f64((const double *)m->at + from, count, low, high);
+}
+
+static void raise_most(const lines *m, int64_t from, int64_t count, double *most) {
+  if (m->is_f32) {
+    raise_f32((const float *)m->at + from, count, most);
+  } else {
+    raise_f64((const double *)m->at + from, count, most);
+  }
+}
+
 static bool has_tiny(const lines *m) {
   bool has = false;
   for (int64_t i = m->count > SAMPLE / 2 ? SAMPLE / 2 : m->count / 2; i < m->count && !has; i += SAMPLE) {
-    has = m->is_f32 ? has_f32((const float *)m->at + i * m->length, m->length, 0, TINY_F32)
-                    : has_f64((const double *)m->at + i * m->length, m->length, 0, TINY_F64);
+    has = has_between(m, i * m->length, m->length, 0, m->limits->tiny);
   }
   return has;
 }
 
 static bool has_huge(const lines *m) {
-  return m->is_f32 ? has_f32(m->at, m->count * m->length, MOST_F32, INFINITY)
-                   : has_f64(m->at, m->count * m->length, MOST_F64, (double)INFINITY);
+  return has_between(m, 0, m->count * m->length, m->limits->most, (double)INFINITY);
 }
 
-static double least_of(const lines *m) { return m->is_f32 ? least_f32 : least_f64; }
-
-// The largest magnitudes of numbers |from| to |from| + |count| of the lines |first| to |last|.
-static void find_most(const lines *m, int64_t first, int64_t last, int64_t from, int64_t count, double *most) {
+static double largest(int64_t count, const double *numbers) {
+  double most = 0;
   for (int64_t i = 0; i < count; i++) {
-    most[i] = 0;
+    most = numbers[i] > most ? numbers[i] : most;
   }
-  for (int64_t i = first; i < last; i++) {
-    if (m->is_f32) {
-      raise_f32((const float *)m->at + i * m->length + from, count, most);
-    } else {
-      raise_f64((const double *)m->at + i * m->length + from, count, most);
-    }
-  }
+  return most;
 }
 
-// Of |count| largest magnitudes, one for each real number of an element: whether those of all elements, or with |each| false of one, are
-// large enough; with |zero_is| zeros are, too.
-static bool are_large(const lines *m, const double *most, int64_t count, bool each, bool zero_is) {
-  bool all = true, any = false;
-  for (int64_t i = 0; i < count; i += m->parts) {
-    double x = m->parts == 2 && most[i + 1] > most[i] ? most[i + 1] : most[i];
-    bool is = x >= least_of(m) || (zero_is && x == 0);
-    all = all && is;
-    any = any || is;
-  }
-  return each ? all : any;
+static bool is_large(const lines *m, double largest_number, bool zero_is) {
+  return largest_number >= m->limits->least || (zero_is && largest_number == 0);
 }
 
 // Whether the diagonal has large elements: all of them, or one.
 static bool has_large_diagonal(const lines *m, bool all) {
   bool each = true, any = false;
   for (int64_t i = 0; i < m->count; i++) {
-    double most[2] = {0};
-    find_most(m, i, i + 1, i * m->parts, m->parts, most);
-    bool is = are_large(m, most, m->parts, true, false);
+    double parts[2] = {0};
+    raise_most(m, i * (m->length + m->parts), m->parts, parts);
+    bool is = is_large(m, largest(m->parts, parts), false);
     each = each && is;
     any = any || is;
   }
   return all ? each : any;
 }
 
-// Whether each of the lines has a large element; with |across|, each place of theirs. Mostly the diagonal has them.
-static bool has_large_lines(const lines *m, bool across, bool zero_is) {
-  double most[WIDTH];
-  if (m->count * m->parts == m->length && has_large_diagonal(m, true)) {
-    return true;
-  }
-  for (int64_t i = 0; i < (across ? 1 : m->count); i++) {
-    bool any = false, is_zero = true;
+// Whether a square's diagonal has, so that all rows and columns do.
+static bool is_square_with_large_diagonal(const lines *m) {
+  return m->count * m->parts == m->length && has_large_diagonal(m, true);
+}
+
+// Whether each line has a large element, or |zero_is|, none but zeros.
+static bool has_large_lines(const lines *m, bool zero_is) {
+  bool all = true;
+  for (int64_t i = 0; i < m->count && all; i++) {
+    double most[WIDTH] = {0};
     for (int64_t from = 0; from < m->length; from += WIDTH) {
-      int64_t count = m->length - from < WIDTH ? m->length - from : WIDTH;
-      find_most(m, across ? 0 : i, across ? m->count : i + 1, from, count, most);
-      if (across && !are_large(m, most, count, true, zero_is)) {
-        return false;
-      }
-      any = any || are_large(m, most, count, false, false);
-      for (int64_t k = 0; k < count && is_zero; k++) {
-        is_zero = most[k] == 0;
-      }
+      raise_most(m, i * m->length + from, m->length - from < WIDTH ? m->length - from : WIDTH, most);
     }
-    if (!across && !any && !(zero_is && is_zero)) {
-      return false;
+    all = is_large(m, largest(WIDTH, most), zero_is);
+  }
+  return all;
+}
+
+// The same of the places in the lines.
+static bool has_large_places(const lines *m, bool zero_is) {
+  bool all = true;
+  for (int64_t from = 0; from < m->length && all; from += WIDTH) {
+    int64_t count = m->length - from < WIDTH ? m->length - from : WIDTH;
+    double most[WIDTH] = {0};
+    for (int64_t i = 0; i < m->count; i++) {
+      raise_most(m, i * m->length + from, count, most);
+    }
+    for (int64_t k = 0; k < count; k += m->parts) {
+      all = all && is_large(m, largest(m->parts, most + k), zero_is);
     }
   }
-  return true;
+  return all;
 }
 
 bool indim_linalg_may_flush(const indim_linalg_call *call, const void *const *operands) {
@@ -174,7 +180,7 @@ bool indim_linalg_stands_flushing(const indim_linalg_call *call, const void *con
     lines y = lines_of(&call->operands[1], operands[1]);
     bool are_lines = call->operands[1].by_columns == (indim_linalg_attr(call, "side") == 'L');
     return (indim_linalg_attr(call, "diag") == 'U' || has_large_diagonal(&x, true)) &&
-           has_large_lines(&y, !are_lines, true);
+           (is_square_with_large_diagonal(&y) || (are_lines ? has_large_lines(&y, true) : has_large_places(&y, true)));
   }
   case INDIM_LINALG_POTRF:
   case INDIM_LINALG_CHOLESKY:
@@ -194,7 +200,7 @@ bool indim_linalg_stands_flushing(const indim_linalg_call *call, const void *con
   case INDIM_LINALG_GEES:
   case INDIM_LINALG_GEES_COMPLEX:
   case INDIM_LINALG_GEHRD:
-    return has_large_lines(&x, false, false) && has_large_lines(&x, true, false);
+    return is_square_with_large_diagonal(&x) || (has_large_lines(&x, false) && has_large_places(&x, false));
   case INDIM_LINALG_ORGQR:
   case INDIM_LINALG_UNGQR:
     return true;  // directions, of length 1

@@ -15,14 +15,6 @@ enum {
   FEW = 4    // right sides: each reads the matrix again
 };
 
-// The coefficient of unknown j in equation i is [i * row + j * column] of the matrix; one of the two is 1.
-typedef struct indim_triangle {
-  int64_t order, row, column;
-  bool is_forward;  // equation 0 has one unknown
-  bool is_unit;     // the diagonal is ones
-  struct solving *solving;
-} indim_triangle;
-
 // The call, and its matrices.
 typedef struct solving {
   const indim_linalg_call *call;
@@ -30,9 +22,17 @@ typedef struct solving {
   bool is_asked;  // whether subnormal numbers may be zeros
 } solving;
 
+// The coefficient of unknown j in equation i is [i * row + j * column] of the matrix; one of the two is 1.
+typedef struct indim_triangle {
+  int64_t order, row, column;
+  bool is_forward;  // equation 0 has one unknown
+  bool is_unit;     // the diagonal is ones
+  solving *solving;
+} indim_triangle;
+
 // Between two blocks: from the first one on that met subnormal numbers these are zeros, if that is right.
 static inline void look_for_subnormals(solving *s) {
-  if (indim_float_mode_met_subnormals() && !s->is_asked) {
+  if (!s->is_asked && indim_float_mode_met_subnormals()) {
     s->is_asked = true;
     if (indim_linalg_stands_flushing(s->call, s->operands)) {
       (void)indim_float_mode_flush();

@@ -2,7 +2,6 @@
 // table. Nothing here allocates, unless two runs need the executable's one scratch block at the same time. A small
 // program runs for as long as the checks take, so there is a fast path for what is clearly valid, and only the rest is
 // checked in detail.
-#include "base/float_mode.h"
 #include "run/clock.h"
 #include "run/convolution.h"
 #include "run/executable.h"
@@ -24,8 +23,7 @@
 typedef struct run {
   indim_parallel_fn *parallel;
   void *parallel_user;
-  indim_parallel_fn *threads;  // what is called by |parallel| if the executable flushes subnormal numbers
-  void *threads_user;
+  indim_flushing flushing;  // who runs |parallel|'s loops, if the executable flushes subnormal numbers
   const indim_executable *executable;
   const volatile int32_t *stop;
   indim_call_state *calls;      // NULL: the program calls no functions of the caller's
@@ -45,27 +43,6 @@ static void run_whole(void *user, indim_host_piece *piece, void *frame, int64_t 
   if (count > 0) {
     piece(frame, 0, count);
   }
-}
-
-// A parallel loop on threads that flush subnormal numbers meanwhile, as the caller's does: it makes no difference which
-// thread takes a piece, of the program's or of a service's.
-typedef struct flushing {
-  void (*piece)(void *frame, int64_t begin, int64_t end);
-  void *frame;
-} flushing;
-
-static void run_flushing_piece(void *user, int64_t begin, int64_t end) {
-  const flushing *f = user;
-  indim_float_mode before = indim_float_mode_flush();
-  f->piece(f->frame, begin, end);
-  indim_float_mode_restore(before);
-}
-
-static void run_flushing(void *user, void (*piece)(void *frame, int64_t begin, int64_t end), void *frame, int64_t count,
-                         int64_t grain) {
-  const run *r = user;
-  flushing f = {piece, frame};
-  r->threads(r->threads_user, run_flushing_piece, &f, count, grain);
 }
 
 // A parallel loop whose remaining pieces are skipped once the run is to stop.
@@ -360,10 +337,9 @@ static inline void make_host(const indim_executable *e, const indim_run_options 
     r->parallel_user = o->pool;
   }
   if (r->parallel != NULL && e->flushes) {
-    r->threads = r->parallel;
-    r->threads_user = r->parallel_user;
-    r->parallel = run_flushing;
-    r->parallel_user = r;
+    r->flushing = (indim_flushing){r->parallel, r->parallel_user};
+    r->parallel = indim_flushing_run;
+    r->parallel_user = &r->flushing;
   }
   *host = (indim_host){.user = r,
                        .stop = r->stop,

@@ -54,6 +54,10 @@ typedef uint32_t bits_f32 __attribute__((vector_size(16)));
 #define IS_SMALL_f32(bits) (((bits_f32)bits << 1) - 1 < (1U << 24) - 1)
 #define IS_SMALL_f64(bits) (((bits & INT64_C(0x7ff0000000000000)) == 0) & (bits << 1 != 0))
 
+// All bits but the sign.
+#define MAGNITUDE_f32 INT32_MAX
+#define MAGNITUDE_f64 INT64_MAX
+
 // Functions of |LANES| elements at a time and then of single ones. EXPONENT: the bits of an exponent; DIGITS: of the significand;
 // LEAST: 2^-LEAST is the smallest subnormal number. An element is made of the bits of another without meeting it.
 #define DEFINE_FUNCTIONS(type, REAL, WORD, EXPONENT, DIGITS, LEAST)                                               \
@@ -112,7 +116,7 @@ typedef uint32_t bits_f32 __attribute__((vector_size(16)));
         for (int64_t j = 0; j < s->length; j += LANES_##type) {                                                   \
           words_##type bits = load_##type(row + j, s->length - j);                                                \
           wrong |= IS_SMALL_##type(bits) | ((bits & (EXPONENT)) == (EXPONENT));                                   \
-          bits &= (WORD)(UINT64_MAX >> (65 - 8 * sizeof(WORD)));                                                  \
+          bits &= MAGNITUDE_##type;                                                                               \
           most = (bits & (bits > most)) | (most & (bits <= most));                                                \
         }                                                                                                         \
       }                                                                                                           \
@@ -128,7 +132,7 @@ typedef uint32_t bits_f32 __attribute__((vector_size(16)));
                                                                                                                   \
   static bool are_large_##type(const indim_host_matmul *s, const void *out, double least) {                       \
     const REAL limit = (REAL)least;                                                                               \
-    const WORD magnitude = (WORD)(WORD)(UINT64_MAX >> (65 - 8 * sizeof(WORD)));                                   \
+    const WORD magnitude = MAGNITUDE_##type;                                                                      \
     WORD limit_bits = 0;                                                                                          \
     words_##type wrong = {0};                                                                                     \
     memcpy(&limit_bits, &limit, sizeof limit);                                                                    \
@@ -213,18 +217,17 @@ static void *copy_scaled(indim_host_matmul *s, bool is_left, const side *from, i
   return copy;
 }
 
+static double elements_of(const indim_host_matmul *s, const side *of) {
+  return (double)s->batch * (double)of->rows * (double)of->length;
+}
+
 static bool is_small_enough(const indim_host_matmul *s, const side *of) {
-  double bytes = (double)s->batch * (double)of->rows * (double)of->length * indim_type_bytes((indim_type)s->type);
-  return bytes <= MOST_BYTES;
+  return elements_of(s, of) * indim_type_bytes((indim_type)s->type) <= MOST_BYTES;
 }
 
 // The largest magnitude of a side's numbers; 0 if some are subnormal or not finite.
 static double largest_of(const indim_host_matmul *s, const side *of) {
   return s->type == INDIM_F32 ? largest_of_f32(of, s->batch) : largest_of_f64(of, s->batch);
-}
-
-static double elements_of(const indim_host_matmul *s, const side *of) {
-  return (double)s->batch * (double)of->rows * (double)of->length;
 }
 
 bool indim_matmul_meets_subnormals(const indim_host_matmul *s, const void *lhs, const void *rhs,

@@ -140,20 +140,26 @@ static LLVMValueRef pick_span(indim_generator *g, indim_type type, const indim_e
     int32_t first = at + s->lanes <= high ? at : high - s->lanes;
     LLVMValueRef vector =
         indim_emit_plain_load(g, memory, indim_emit_address_pointer(g, &a->at, s->start + first), a->stored);
-    bool is_ordered = done > low + s->lanes;  // |out| has its lanes in their places; before, it is the first vector
+    if (out == NULL) {
+      out = vector;
+      done = first + s->lanes;
+      continue;
+    }
+    // Before the first merge |out| is the memory at the start of the span, afterwards lanes in their places.
+    bool is_memory = done <= low + s->lanes;
     for (int32_t k = 0; k < s->lanes; k++) {
       int32_t element = k * s->stride;
       bool is_read = k >= s->from && k < s->to && element < first + s->lanes;
-      map[k] = !is_read          ? -1
-               : out == NULL     ? element - low
-               : element >= done ? s->lanes + element - first
-               : is_ordered      ? k
-                                 : element - low;
+      map[k] = !is_read ? -1 : element >= done ? s->lanes + element - first : is_memory ? element - low : k;
     }
-    bool is_first = out == NULL && high - low > s->lanes;
-    out = is_first ? vector
-                   : indim_emit_shuffle(g, out == NULL ? vector : out, out == NULL ? NULL : vector, s->lanes, map);
+    out = indim_emit_shuffle(g, out, vector, s->lanes, map);
     done = first + s->lanes;
+  }
+  if (high - low == s->lanes) {  // a single vector
+    for (int32_t k = 0; k < s->lanes; k++) {
+      map[k] = k >= s->from && k < s->to ? k * s->stride - low : -1;
+    }
+    out = indim_emit_shuffle(g, out, NULL, s->lanes, map);
   }
   return out != NULL ? out : LLVMGetPoison(memory);
 }

@@ -34,6 +34,8 @@ typedef struct indim_stored {
   indim_value_id address;
   const int64_t *strides;
 } indim_stored;
+// What is read for an element of |item|, with a stride for each of its dimensions; NULL after a failure. (stored.c)
+const indim_access_list *indim_lower_accesses_of(indim_lowering *l, indim_flow_item *item);
 // Where the elements of |item| are in memory as |type|, in its own array or in that of which it is a transpose, slice, reversal or
 // broadcast. False if they are computed, of another type, packed or tiled. Outside of loops. (stored.c)
 bool indim_lower_find_stored(indim_lowering *l, indim_flow_item *item, indim_type type, indim_stored *out);

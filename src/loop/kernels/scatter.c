@@ -275,12 +275,6 @@ static void run_starts(scattering *s, int32_t position) {
   }
 }
 
-// Windows of updates that lie across, as in the transpose that JAX makes of x.at[:, i].set(u): each element would be read from a line of
-// its own, and that again for the next start.
-static void read_update(indim_nest *nest, indim_element_ctx *k, const indim_coord *index) {
-  (void)indim_value_at(k, nest->user, index, 0);
-}
-
 // The updates' dimension along which the windows of the result are contiguous, or nearly so; -1: they are elements.
 static int32_t inner_window_dim(const scattering *s) {
   const indim_location *at = &result_of(s, 0)->place;
@@ -296,28 +290,26 @@ static int32_t inner_window_dim(const scattering *s) {
   return inner;
 }
 
+// Whether windows of updates lie across, as in the transpose that JAX makes of x.at[:, i].set(u): each element would be read from a
+// line of its own, and that again for the next start.
 static bool lies_across(scattering *s, indim_flow_item *item) {
   enum { LEAST_BYTES = 1 << 16 };
   const indim_shape *shape = item->shape;
   int32_t inner = inner_window_dim(s);
-  indim_access_list *list = indim_lower_alloc(s->l, 1, sizeof *list);
-  indim_nest nest = {.l = s->l, .rank = shape->rank, .body = read_update, .user = item, .cost = 1};
-  if (list == NULL || inner < 0 || s->element_wise ||
-      indim_shape_element_count(shape) * indim_type_bytes(shape->type) < LEAST_BYTES) {
+  if (inner < 0 || s->element_wise || indim_shape_element_count(shape) * indim_type_bytes(shape->type) < LEAST_BYTES) {
     return false;
   }
-  memcpy(nest.sizes, shape->sizes, (size_t)shape->rank * sizeof *nest.sizes);
-  indim_nest_analyze(&nest, list);
-  bool across = false;
-  for (int32_t i = 0; i < list->count && !list->is_full; i++) {
+  const indim_access_list *list = indim_lower_accesses_of(s->l, item);
+  for (int32_t i = 0; list != NULL && i < list->count && !list->is_full; i++) {
     const int64_t *strides = list->accesses[i].strides;
-    int64_t lines = INDIM_TARGET_LINE / indim_type_bytes(list->accesses[i].storage->type);
-    for (int32_t d = 0; strides != NULL && d < shape->rank; d++) {
-      across = across || (!is_window_dim(s, d) && shape->sizes[d] > 1 && indim_index_abs(strides[d]) == 1 &&
-                          indim_index_abs(strides[inner]) >= lines);
+    int64_t line = INDIM_TARGET_LINE / indim_type_bytes(list->accesses[i].storage->type);
+    for (int32_t d = 0; strides != NULL && d < shape->rank && indim_index_abs(strides[inner]) >= line; d++) {
+      if (!is_window_dim(s, d) && shape->sizes[d] > 1 && indim_index_abs(strides[d]) == 1) {
+        return true;
+      }
     }
   }
-  return across;
+  return false;
 }
 
 // Such updates are copied before, in blocks. Returns where they were, to be put back.

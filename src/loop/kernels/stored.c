@@ -11,16 +11,24 @@ static void read_body(indim_nest *nest, indim_element_ctx *k, const indim_coord 
   (void)indim_value_at(k, nest->user, index, 0);
 }
 
-bool indim_lower_find_stored(indim_lowering *l, indim_flow_item *item, indim_type type, indim_stored *out) {
+const indim_access_list *indim_lower_accesses_of(indim_lowering *l, indim_flow_item *item) {
   indim_access_list *list = indim_lower_alloc(l, 1, sizeof *list);
   indim_nest nest = {.l = l, .rank = item->shape->rank, .body = read_body, .user = item, .cost = 1};
-  if (list == NULL || !indim_lower_only_moves(item) || item->shape->type != type) {
-    return false;
+  if (list == NULL) {
+    return NULL;
   }
   memcpy(nest.sizes, item->shape->sizes, (size_t)item->shape->rank * sizeof *nest.sizes);
   indim_nest_analyze(&nest, list);
-  const indim_access *access = &list->accesses[0];
-  if (indim_lower_failed(l) || list->count != 1 || list->is_full || access->strides == NULL || access->is_packed ||
+  return indim_lower_failed(l) ? NULL : list;
+}
+
+bool indim_lower_find_stored(indim_lowering *l, indim_flow_item *item, indim_type type, indim_stored *out) {
+  if (!indim_lower_only_moves(item) || item->shape->type != type) {
+    return false;
+  }
+  const indim_access_list *list = indim_lower_accesses_of(l, item);
+  const indim_access *access = list == NULL ? NULL : &list->accesses[0];
+  if (access == NULL || list->count != 1 || list->is_full || access->strides == NULL || access->is_packed ||
       access->storage->type != type) {
     return false;
   }

@@ -56,7 +56,6 @@ static void put_move(indim_loop_builder *b, indim_node_list *list, const indim_l
     move->u.move = node->u.move;
     move->u.move.count = count;
     move->origin = node->origin;
-    move->body = list->body;
     indim_nodes_append(list, move);
   }
 }

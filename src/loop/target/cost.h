@@ -57,10 +57,10 @@ enum {
   INDIM_COST_PARALLEL = 32768,
   // The same for a reduction, whose partial results are combined afterwards. sum_*.
   INDIM_COST_PARALLEL_REDUCTION = 65536,
-  // Bytes of a copy or a fill from which it is cut into pieces: some 10 us of one processor. moves.dynamic_update.
-  INDIM_COST_PARALLEL_BYTES = 1 << 18,
   // The same for the lines of a sort, where an element costs some 10 ns.
   INDIM_COST_PARALLEL_SORT = 8192,
+  // Bytes of a copy or a fill from which it is cut into pieces: some 10 us of one processor. moves.dynamic_update.
+  INDIM_COST_PARALLEL_BYTES = 1 << 18,
   // Instructions on vectors of a loop that no kernel made parallel, from which it becomes so: some 20 us.
   INDIM_COST_PARALLEL_WORK = 1 << 15,
   // Work (elements times cost) of one iteration that may be a chunk of its own. attention.
