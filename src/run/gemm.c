@@ -20,10 +20,11 @@ enum {
   FEW_DOTS = 32,               // rows of the shorter side of a product of partial sums
   DEPTH_BYTES = 8192,          // of a row of one, at a time
   DOTS_BYTES = 1 << 15,        // of its shorter side, where it is packed
-  NEAR_BYTES = 5 << 12,        // of it, where it is not: what stays in L1 beside the other side,
+  NEAR_BYTES = 5 << 12,        // of it, where it is more than twice that: what stays in L1 beside the other side,
   NEAR_VECTORS = 32,           // unless its rows are shorter then, whose lanes take longer to add up than L1 saves
   BAND_BYTES = 1 << 15,        // of a band of a result whose columns are contiguous
-  ROW_STEPS = 4,               // rows of the right side at a time where the left one has at most MOST_ROWS
+  LARGE_BYTES = 1 << 20,       // of a side that does not stay in L2
+  ROW_STEPS = 4,               // rows of such a right side at a time where the left one has at most MOST_ROWS
   MOST_ROWS = 12,
   ROW_BYTES = 1 << 14  // of their sums
 };

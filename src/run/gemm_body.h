@@ -297,7 +297,7 @@ TARGET static int64_t NAME(last_steps)(int64_t n, int64_t k, int64_t rhs_k) {
 TARGET static void NAME(tiles)(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
                                const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,
                                bool accumulate) {
-  enum { STEPS_OF_FEW = 16, STEPS_IN_PLACE = 64, LARGE_BYTES = 1 << 20, STEPS_OF_BAND = 64, BAND_TILES = 2 };
+  enum { STEPS_OF_FEW = 16, STEPS_IN_PLACE = 64, STEPS_OF_BAND = 64, BAND_TILES = 2 };
   // A panel that two tiles use, or whose rows are contiguous, is not worth packing. Of distant rows few are read at a time, and of those
   // of a side larger than L2 so few that each is a stream of its own.
   // Nor is one of a short sum whose result does not stay in L2: that is written in bands of some rows then, each row a stream.
@@ -477,35 +477,48 @@ TARGET static void NAME(pack_rhs)(int64_t columns, int64_t count, const REAL *rh
   }
 }
 
-// A tile of two panels. Lines of the result are asked for before the sums, which take longer than these take to come.
-TARGET static void NAME(panel_tile)(int64_t count, const REAL *a, const REAL *b, REAL *out, int64_t out_m,
-                                    bool accumulate) {
-#pragma GCC unroll 8
-  for (int i = 0; i < PANEL_M; i++) {
-#pragma GCC unroll 3
-    for (int v = 0; v < PANEL_N / LANES; v++) {
-      __builtin_prefetch(out + i * out_m + v * LANES, 1);
-    }
+// A tile of two panels, of the right one its first vectors. Lines of the result are asked for before the sums, which take longer than
+// these take to come.
+#define DEFINE_PANEL_TILE(vectors)                                                                                     \
+  TARGET static void NAME(panel_tile_##vectors)(int64_t count, const REAL *a, const REAL *b, REAL *out, int64_t out_m, \
+                                                bool accumulate) {                                                     \
+    _Pragma("GCC unroll 8") for (int i = 0; i < PANEL_M; i++) {                                                        \
+      _Pragma("GCC unroll 3") for (int v = 0; v < vectors; v++) {                                                      \
+        __builtin_prefetch(out + i * out_m + v * LANES, 1);                                                            \
+      }                                                                                                                \
+    }                                                                                                                  \
+    NAME(sum_up)(PANEL_M, vectors, count, a, 1, PANEL_M, b, PANEL_N, LANES, out, out_m, accumulate);                   \
   }
-  NAME(sum_up)(PANEL_M, PANEL_N / LANES, count, a, 1, PANEL_M, b, PANEL_N, LANES, out, out_m, accumulate);
-}
+DEFINE_PANEL_TILE(1)
+DEFINE_PANEL_TILE(2)
+#if VECTOR_BYTES == 64
+DEFINE_PANEL_TILE(3)
+#endif
+#undef DEFINE_PANEL_TILE
 
 // All tiles of some panels of both sides. The left ones stay in L2, where a right one comes to from memory once.
 TARGET static void NAME(packed)(int64_t m, int64_t n, int64_t count, const REAL *lhs, const REAL *rhs, REAL *out,
                                 int64_t out_m, bool accumulate) {
+  typedef void tile_fn(int64_t count, const REAL *a, const REAL *b, REAL *out, int64_t out_m, bool accumulate);
+  static tile_fn *const tiles[] = {
+    NAME(panel_tile_1),
+    NAME(panel_tile_2),
+#if VECTOR_BYTES == 64
+    NAME(panel_tile_3),
+#endif
+  };
   _Alignas(64) REAL whole[PANEL_M * PANEL_N];
   for (int64_t j = 0; j < n; j += PANEL_N) {
     int64_t columns = n - j < PANEL_N ? n - j : PANEL_N;
+    tile_fn *tile = tiles[(columns - 1) / LANES];
     for (int64_t i = 0; i < m; i += PANEL_M) {
       int64_t rows = m - i < PANEL_M ? m - i : PANEL_M;
       REAL *to = out + i * out_m + j;
-      if (rows == PANEL_M && columns == PANEL_N) {
-        NAME(panel_tile)(count, lhs + i * count, rhs + j * count, to, out_m, accumulate);
+      if (rows == PANEL_M && columns % LANES == 0) {
+        tile(count, lhs + i * count, rhs + j * count, to, out_m, accumulate);
         continue;
       }
-      NAME(sum_up)
-      (PANEL_M, PANEL_N / LANES, count, lhs + i * count, 1, PANEL_M, rhs + j * count, PANEL_N, LANES, whole, PANEL_N,
-       false);
+      tile(count, lhs + i * count, rhs + j * count, whole, PANEL_N, false);
       for (int64_t r = 0; r < rows; r++) {
         NAME(store_row)(columns, whole + r * PANEL_N, to + r * out_m, accumulate);
       }
@@ -754,7 +767,7 @@ TARGET static void NAME(long_sums)(int64_t m, int64_t n, int64_t k, const REAL *
   int64_t most = lhs_k == 1 && rhs_k == 1 ? DEPTH_BYTES / (int64_t)sizeof(REAL)
                                           : DOTS_BYTES / (int64_t)sizeof(REAL) / few / LANES * LANES;
   int64_t near = NEAR_BYTES / (int64_t)sizeof(REAL) / few;
-  most = near >= NEAR_VECTORS * LANES && near < most ? near : most;
+  most = near >= NEAR_VECTORS * LANES && near < most && k > 2 * near ? near : most;
   int64_t parts = (k + most - 1) / most;
   int64_t depth = ((k + parts - 1) / parts + LANES - 1) / LANES * LANES;
   for (int64_t begin = 0; begin < k; begin += depth) {
@@ -810,7 +823,9 @@ TARGET static void NAME(gemm)(int64_t m, int64_t n, int64_t k, const REAL *lhs, 
   }
   bool packs_left = is_long && rhs_k == 1 && lhs_k != 1 && m <= 2 * TILE_M && m < n;
   bool packs_right = is_long && lhs_k == 1 && rhs_k != 1 && n < LANES && n < m;
-  if (m <= MOST_ROWS && rhs_n == 1 && n >= 2 * LANES) {
+  // What stays in L2 is read again by each tile; one whose columns are all in a tile is read in order there, too.
+  bool in_order = m <= MOST_ROWS && rhs_n == 1 && n > TILE_N && k * n * (int64_t)sizeof(REAL) >= LARGE_BYTES;
+  if (in_order) {
     NAME(few_rows)(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, out, out_m, out_n, accumulate);
   } else if (is_dots || packs_left || packs_right) {
     NAME(long_sums)(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, out_n, accumulate);

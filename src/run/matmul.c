@@ -41,6 +41,7 @@ typedef struct least {
 // The library packs both sides again for every block. A block of our own reads the rows in place and packs its columns.
 // With a single row or column each multiplication reads an element of its own from memory.
 static least least_block(const indim_host_matmul *s, bool by_library) {
+  enum { NARROW = 16 };
   if (has_few_rows(s)) {
     return (least){1e5, 128, 512};
   }
@@ -52,6 +53,9 @@ static least least_block(const indim_host_matmul *s, bool by_library) {
   }
   if (by_library) {
     return (least){1.5e7, 128, 128};
+  }
+  if (s->n < NARROW && s->rhs_k != 1) {  // its columns are turned for each block
+    return (least){2e6, 224, 64};
   }
   return (least){5e5, 96, has_long_rows(s) ? 512 : 64};
 }

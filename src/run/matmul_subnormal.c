@@ -17,9 +17,10 @@
 #if defined(__x86_64__)
 
 enum {
-  SAMPLE = 16,             // every so manieth row of a matrix is looked at: two or three hundredths of a product's time
-  LEAST_SIDE = 16,         // of a sum that is worth a look, and of the longer side of its results
-  LEAST_OTHER = 2,         // of the shorter one
+  SAMPLE = 16,      // every so manieth row of a matrix is looked at, of one that few others are multiplied with every
+                    // second or fourth of these: two or three hundredths of a product's time
+  LEAST_SIDE = 16,  // of a sum that is worth a look, and of the longer side of its results
+  LEAST_OTHER = 2,  // of the shorter one
   MOST_BYTES = 256 << 20,  // of a copy
   // Powers of two that subnormal numbers are multiplied by: products with the other side's are normal then, as long as these are not
   // as small, too, and sums are not as large as the inverse.
@@ -33,6 +34,7 @@ enum {
 typedef struct side {
   const char *from;
   int64_t rows, length, row, batch;  // strides in elements
+  int64_t sample;                    // every so manieth row is looked at
   bool is_scaled;
 } side;
 
@@ -40,19 +42,26 @@ static side side_of(const indim_host_matmul *s, bool is_left, const void *from) 
   int64_t free_stride = is_left ? s->lhs_m : s->rhs_n;
   int64_t sum_stride = is_left ? s->lhs_k : s->rhs_k;
   int64_t free_size = is_left ? s->m : s->n;
+  int64_t uses = is_left ? s->n : s->m;  // of each element
   bool along_sum = sum_stride == 1;
   return (side){.from = from,
                 .rows = along_sum ? free_size : s->k,
                 .length = along_sum ? s->k : free_size,
                 .row = along_sum ? free_stride : sum_stride,
+                .sample = uses >= LEAST_SIDE ? SAMPLE : SAMPLE * (LEAST_SIDE / uses),
                 .batch = is_left ? s->lhs_batch : s->rhs_batch};
 }
 
 // Whether elements with such bits are subnormal, in as few operations as any processor has: without the sign and less 1, they are the
 // smallest numbers.
 typedef uint32_t bits_f32 __attribute__((vector_size(16)));
+typedef uint64_t bits_f64 __attribute__((vector_size(16)));
 #define IS_SMALL_f32(bits) (((bits_f32)bits << 1) - 1 < (1U << 24) - 1)
 #define IS_SMALL_f64(bits) (((bits & INT64_C(0x7ff0000000000000)) == 0) & (bits << 1 != 0))
+
+// The same for a first look, which takes the smallest normal number for a subnormal one, too: SSE2 compares no words of 64 bits.
+#define MAY_BE_SMALL_f32(bits) IS_SMALL_f32(bits)
+#define MAY_BE_SMALL_f64(bits) ((words_f64)((bits_f32)((((bits_f64)bits << 1) - 2) >> 53) == 0) & UINT32_MAX)
 
 // All bits but the sign.
 #define MAGNITUDE_f32 INT32_MAX
@@ -95,11 +104,11 @@ typedef uint32_t bits_f32 __attribute__((vector_size(16)));
   static bool has_subnormals_##type(const side *s, int64_t batch) {                                               \
     words_##type found = {0};                                                                                     \
     for (int64_t b = 0; b < batch; b++) {                                                                         \
-      for (int64_t i = b % SAMPLE; i < s->rows; i += SAMPLE) {                                                    \
+      for (int64_t i = b % s->sample; i < s->rows; i += s->sample) {                                              \
         const REAL *row = (const REAL *)s->from + b * s->batch + i * s->row;                                      \
-        for (int64_t j = 0; j + LANES_##type <= s->length; j += LANES_##type) {                                   \
+        _Pragma("GCC unroll 4") for (int64_t j = 0; j + LANES_##type <= s->length; j += LANES_##type) {           \
           words_##type bits = load_##type(row + j, LANES_##type);                                                 \
-          found |= IS_SMALL_##type(bits);                                                                         \
+          found |= MAY_BE_SMALL_##type(bits);                                                                     \
         }                                                                                                         \
       }                                                                                                           \
     }                                                                                                             \
