@@ -16,6 +16,8 @@
 #define PANEL_M \
   (VECTOR_BYTES == 64 ? 8 : 6)  // a tile of packed sides: 24 registers of 32 with eleven loads, or 12 of 16
 #define PANEL_N ((VECTOR_BYTES == 64 ? 3 : 2) * LANES)
+#define TURNED_STEPS \
+  (VECTOR_BYTES * 3 / 2 / (int64_t)sizeof(REAL))  // of a sum for which a right side that lies along it is turned
 #define SUMS (TALL > TILE_M * 2 ? TALL : TILE_M * 2)
 
 typedef REAL VECTOR __attribute__((vector_size(VECTOR_BYTES)));
@@ -294,6 +296,11 @@ TARGET static int64_t NAME(last_steps)(int64_t n, int64_t k, int64_t rhs_k) {
   return beyond == 0 ? 0 : rhs_k != n ? -1 : steps < k ? steps : k;
 }
 
+// Whether a result is better written in bands of some rows, where its sums are short: it does not stay in L2.
+TARGET static bool NAME(is_large)(int64_t m, int64_t n) {
+  return n >= 4 * TILE_N && m * n * (int64_t)sizeof(REAL) > LARGE_BYTES / 4;
+}
+
 TARGET static void NAME(tiles)(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
                                const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,
                                bool accumulate) {
@@ -301,8 +308,7 @@ TARGET static void NAME(tiles)(int64_t m, int64_t n, int64_t k, const REAL *lhs,
   // A panel that two tiles use, or whose rows are contiguous, is not worth packing. Of distant rows few are read at a time, and of those
   // of a side larger than L2 so few that each is a stream of its own.
   // Nor is one of a short sum whose result does not stay in L2: that is written in bands of some rows then, each row a stream.
-  bool in_bands =
-      rhs_n == 1 && k <= STEPS_OF_BAND && n >= 4 * TILE_N && m * n * (int64_t)sizeof(REAL) > LARGE_BYTES / 4;
+  bool in_bands = rhs_n == 1 && k <= STEPS_OF_BAND && NAME(is_large)(m, n);
   bool in_place = rhs_n == 1 && (in_bands || m <= 2 * TILE_M || (rhs_k == n && n % LANES == 0 && n <= TILE_N));
   int64_t last = in_place && !in_bands ? NAME(last_steps)(n, k, rhs_k) : 0;
   in_place = in_place && last >= 0;
@@ -330,11 +336,28 @@ TARGET static void NAME(tiles)(int64_t m, int64_t n, int64_t k, const REAL *lhs,
   }
 }
 
+// The same of a short sum along which the right side lies: that is turned, some columns at a time, which are written in bands.
+TARGET static void NAME(turned)(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
+                                const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m,
+                                bool accumulate) {
+  _Alignas(64) REAL packed[DOTS_BYTES / sizeof(REAL)];
+  int64_t most = DOTS_BYTES / (int64_t)sizeof(REAL) / k / TILE_N * TILE_N;
+  for (int64_t j = 0; j < n; j += most) {
+    int64_t columns = n - j < most ? n - j : most;
+    NAME(pack)(k, columns, columns, rhs + j * rhs_n, rhs_k, rhs_n, packed);
+    NAME(tiles)(m, columns, k, lhs, lhs_m, lhs_k, packed, columns, 1, out + j, out_m, accumulate);
+  }
+}
+
 // The same for any stride of the result's columns: of a few rows or columns then, of which a band at a time is computed in L1.
 TARGET static void NAME(bands)(int64_t m, int64_t n, int64_t k, const REAL *lhs, int64_t lhs_m, int64_t lhs_k,
                                const REAL *rhs, int64_t rhs_k, int64_t rhs_n, REAL *out, int64_t out_m, int64_t out_n,
                                bool accumulate) {
   _Alignas(64) REAL band[BAND_BYTES / sizeof(REAL)];
+  if (out_n == 1 && rhs_n != 1 && k <= TURNED_STEPS && NAME(is_large)(m, n)) {
+    NAME(turned)(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
+    return;
+  }
   if (out_n == 1) {
     NAME(tiles)(m, n, k, lhs, lhs_m, lhs_k, rhs, rhs_k, rhs_n, out, out_m, accumulate);
     return;
@@ -844,6 +867,7 @@ TARGET static void NAME(gemm)(int64_t m, int64_t n, int64_t k, const REAL *lhs, 
 #undef DOTS
 #undef PANEL_M
 #undef PANEL_N
+#undef TURNED_STEPS
 #undef SUMS
 #undef SIX
 #undef TWELVE

@@ -11,6 +11,7 @@
 static void analyze_body(indim_nest *nest, indim_element_ctx *k, const indim_coord *index) {
   indim_product *p = nest->user;
   (void)indim_product_factor(p, k, true, index);
+  p->left_accesses = p->list->count;
   (void)indim_product_factor(p, k, false, index);
 }
 

@@ -24,8 +24,9 @@ typedef struct indim_product {
   int32_t column_dim;  // the same of the other operand's where lanes are of the batch; -1: none
   int32_t rows, columns;
   int64_t first_row, first_column;
-  int64_t copies;  // of the innermost steps, from unrolled loops
-  indim_access_list *list;
+  int64_t copies;           // of the innermost steps, from unrolled loops
+  indim_access_list *list;  // of the left operand, |left_accesses|, and then of the right one
+  int32_t left_accesses;
 } indim_product;
 
 // dot_product.c: fills all that follows from the op: dimensions, groups, the type of the sums.

@@ -25,6 +25,43 @@ static bool lay_out_rows(indim_product *p) {
   return rows >= INDIM_COST_LAID_OUT_ROWS && indim_product_is_fetched_by_lanes(p) && lay_out(p, is_left, p->vector_dim);
 }
 
+// Whether lanes along the sum are fetched one by one of the operand.
+static bool lies_apart(const indim_product *p, bool is_left) {
+  int32_t begin = is_left ? 0 : p->left_accesses;
+  int32_t end = is_left ? p->left_accesses : p->list->count;
+  bool is = false;
+  for (int32_t i = begin; i < end; i++) {
+    is = is || !indim_access_is_adjacent(&p->list->accesses[i], p->vector_dim);
+  }
+  return is;
+}
+
+// The largest dimension of the nest that only the operand has, if it has enough elements for lanes; else that of the sum.
+static int32_t rows_or_sum(const indim_product *p, bool is_left) {
+  enum { LEAST_LANES = 8 };
+  int32_t best = p->vector_dim;
+  int64_t size = LEAST_LANES - 1;
+  for (int32_t d = 0; d < p->out_rank; d++) {
+    if (p->group[d] == (is_left ? INDIM_PRODUCT_LEFT : INDIM_PRODUCT_RIGHT) && p->sizes[d] > size) {
+      best = d;
+      size = p->sizes[d];
+    }
+  }
+  return best;
+}
+
+// Lanes are along the sum, as one operand lies along it, but the other one does not: each row of that one would load them one by one.
+static bool lay_out_sum(indim_product *p) {
+  bool is_done = false;
+  for (int32_t side = 0; side < 2; side++) {
+    bool is_left = side == 0;
+    int64_t rows = indim_product_size_of_group(p, is_left ? INDIM_PRODUCT_RIGHT : INDIM_PRODUCT_LEFT);
+    is_done = is_done || (rows >= INDIM_COST_LAID_OUT_SUM_ROWS && lies_apart(p, is_left) &&
+                          lay_out(p, is_left, rows_or_sum(p, is_left)));
+  }
+  return is_done;
+}
+
 // Lanes lie apart in the result, where they would be stored one by one: those of its rows are made better ones. The operands are fewer
 // elements.
 static bool lay_out_for_result(indim_product *p) {
@@ -46,9 +83,11 @@ static bool lay_out_for_result(indim_product *p) {
 }
 
 bool indim_product_lay_out(indim_product *p) {
-  bool is_row = p->vector_dim >= 0 && p->vector_dim < p->out_rank;
-  if (!is_row || p->l->loop_depth > 0 || p->item->place.tiled != NULL) {
+  if (p->vector_dim < 0 || p->l->loop_depth > 0 || p->item->place.tiled != NULL) {
     return false;
+  }
+  if (p->vector_dim >= p->out_rank) {
+    return lay_out_sum(p);
   }
   return (p->group[p->vector_dim] != INDIM_PRODUCT_BATCH && lay_out_rows(p)) || lay_out_for_result(p);
 }

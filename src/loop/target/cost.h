@@ -146,6 +146,8 @@ enum {
   INDIM_COST_FETCHED_SIDE = 2,
   // Rows of the other operand that make up for laying out one whose lanes a nest would load one by one. products.batch_behind_3.
   INDIM_COST_LAID_OUT_ROWS = 16,
+  // The same where lanes are along the sum, which takes adding them up besides.
+  INDIM_COST_LAID_OUT_SUM_ROWS = 3,
   // Multiplications of each product from which that pays where a nest's lanes would be of the batch. products.batch_last_32.
   INDIM_COST_PACKED_BATCH = 30 * 1000,
   // The host reads what is contiguous in a convolution's image from so many elements on without packing it. conv_*.
