@@ -8,6 +8,7 @@
 // it may come in more than once. Narrow floats of a product are summed in f32 until the end.
 #include "expand/split.h"
 
+#include "expand/complex_dot.h"
 #include "expand/outer.h"
 #include "graph/infer_kit.h"
 
@@ -312,7 +313,11 @@ static value split_dot(indim_expander *x) {
   return indim_expand_convert(x, indim_expand_reduce(x, sum, product, &batch, 1), instr->shape->type);
 }
 
-value indim_expand_dot(indim_expander *x) { return indim_outer_suits(x->instr) ? indim_outer_expand(x) : split_dot(x); }
+value indim_expand_dot(indim_expander *x) {
+  return indim_outer_suits(x->instr)         ? indim_outer_expand(x)
+         : indim_complex_dot_suits(x->instr) ? indim_complex_dot_expand(x)
+                                             : split_dot(x);
+}
 
 bool indim_split_suits(const indim_instr *instr) {
   return instr->op == INDIM_OP_REDUCE ? suits_reduce(instr) : instr->op == INDIM_OP_DOT && suits_dot(instr);

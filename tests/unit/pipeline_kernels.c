@@ -1086,6 +1086,59 @@ TEST(products_of_what_is_computed) {
   }
 }
 
+// An operand of a product, or its result: |count| of the letters, in any order or as they are given, and where each of them lies.
+static void add_ordered(const char *name, const char *type, int32_t count, const int64_t *given, bool is_shuffled,
+                        int64_t *places) {
+  int64_t order[MOST_RANK];
+  int64_t sizes[MOST_RANK];
+  for (int32_t d = 0; d < count; d++) {
+    int32_t to = is_shuffled ? (int32_t)draw(d + 1) : d;
+    order[d] = d;
+    order[d] = order[to];
+    order[to] = d;
+  }
+  for (int32_t d = 0; d < count; d++) {
+    places[order[d]] = d;
+    sizes[d] = given[order[d]];
+  }
+  add("  %s = ", name);
+  add_shape(type, count, sizes);
+}
+
+// Products of types that lanes are left with, of sides that lie along the sum, across, or along the batch: those of them that are laid
+// out before, and the complex ones that become real.
+TEST(products_in_any_order) {
+  static const char *const types[] = {"c64", "c64", "c128", "s32", "f16", "f32", "f64"};
+  state = 83;
+  for (int i = 0; i < 70 && can_compile(); i++) {
+    const char *type = types[draw(7)];
+    bool is_complex = type[0] == 'c';
+    int64_t m = PICK(1, 3, 4, 16, 24, 40), n = PICK(1, 3, 8, 12, 20, 44), k = PICK(3, 9, 20, 44, 130);
+    int64_t b = PICK(1, 1, 3, 5);
+    int64_t lhs[3], rhs[3];
+    begin();
+    add("ENTRY main {\n");
+    add_ordered("x", type, 3, (int64_t[]){b, m, k}, true, lhs);
+    add(" parameter(0)\n");
+    add_ordered("y", type, 3, (int64_t[]){b, k, n}, true, rhs);
+    add(" parameter(1)\n  d = ");
+    add_shape(is_complex || type[0] == 's' ? type : "f64", 3, (int64_t[]){b, m, n});
+    add(" dot(x, y), lhs_batch_dims={%d}, lhs_contracting_dims={%d}, rhs_batch_dims={%d}, rhs_contracting_dims={%d}\n",
+        (int)lhs[0], (int)lhs[2], (int)rhs[0], (int)rhs[1]);
+    add("  ROOT r = ");
+    add_shape(is_complex || type[0] == 's' ? type : "f64", 3, (int64_t[]){n, b, m});
+    add(" transpose(d), dimensions={2,0,1}\n}\n");
+    run();
+  }
+  static const char *const programs[] = {
+      "ENTRY main { x = c64[3,4,6,11,4] parameter(0) y = c64[3,20,11,4] parameter(1) ROOT d = c64[3,4,6,20] dot(x, y), "
+      "lhs_batch_dims={0}, lhs_contracting_dims={3,4}, rhs_batch_dims={0}, rhs_contracting_dims={2,3} }",
+      "ENTRY main { x = c128[70,60] parameter(0) y = c128[70,3,30] parameter(1) ROOT d = c128[60,3,30] dot(x, y), "
+      "lhs_contracting_dims={0}, rhs_contracting_dims={0} }",
+  };
+  RUN_EACH(programs, 84);
+}
+
 // The batch as the last dimension, whose elements are the lanes: sizes beside those of a tile, of a register, and so large
 // that the operands are copied into matrices.
 TEST(products_of_a_last_batch) {
@@ -1291,6 +1344,7 @@ TEST(large_rows) {
   X(products_as_they_lie)         \
   X(products_of_copies)           \
   X(products_of_what_is_computed) \
+  X(products_in_any_order)        \
   X(products_of_a_last_batch)     \
   X(sums_of_many_columns)         \
   X(divisions_by_powers_of_two)   \

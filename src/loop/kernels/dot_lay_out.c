@@ -3,6 +3,8 @@
 #include "loop/kernels/dot.h"
 #include "loop/target/cost.h"
 
+enum { LEAST_LANES = 8 };  // rows worth being laid out innermost in place of the sum
+
 // Lays an operand out with dimension |minor| of the nest innermost, if it has that, then the sum, its other rows, and the batch; until
 // the nest is built it is read from there.
 static bool lay_out(indim_product *p, bool is_left, int32_t minor) {
@@ -38,7 +40,6 @@ static bool lies_apart(const indim_product *p, bool is_left) {
 
 // The largest dimension of the nest that only the operand has, if it has enough elements for lanes; else that of the sum.
 static int32_t rows_or_sum(const indim_product *p, bool is_left) {
-  enum { LEAST_LANES = 8 };
   int32_t best = p->vector_dim;
   int64_t size = LEAST_LANES - 1;
   for (int32_t d = 0; d < p->out_rank; d++) {
@@ -50,16 +51,39 @@ static int32_t rows_or_sum(const indim_product *p, bool is_left) {
   return best;
 }
 
+// The dimension along which elements of the result are adjacent; -1: none.
+static int32_t minor_of_result(const indim_product *p) {
+  int32_t minor = -1;
+  for (int32_t d = 0; d < p->out_rank; d++) {
+    minor = p->item->place.strides[d] == 1 && p->sizes[d] > 1 ? d : minor;
+  }
+  return minor;
+}
+
+// Lanes are along a short sum, along which both operands lie: adding them up takes longer than the sum of rows of the result does, for
+// which one operand is laid out.
+static bool lay_out_for_rows(indim_product *p) {
+  int32_t minor = minor_of_result(p);
+  if (minor < 0 || p->group[minor] == INDIM_PRODUCT_BATCH || p->sizes[minor] < LEAST_LANES ||
+      indim_product_size_of_group(p, INDIM_PRODUCT_CONTRACTED) > INDIM_COST_LAID_OUT_STEPS) {
+    return false;
+  }
+  bool is_left = p->group[minor] == INDIM_PRODUCT_LEFT;
+  int64_t rows = indim_product_size_of_group(p, is_left ? INDIM_PRODUCT_RIGHT : INDIM_PRODUCT_LEFT);
+  return rows >= INDIM_COST_LAID_OUT_SUM_ROWS && lay_out(p, is_left, minor);
+}
+
 // Lanes are along the sum, as one operand lies along it, but the other one does not: each row of that one would load them one by one.
 static bool lay_out_sum(indim_product *p) {
   bool is_done = false;
+  bool is_apart = lies_apart(p, true) || lies_apart(p, false);
   for (int32_t side = 0; side < 2; side++) {
     bool is_left = side == 0;
     int64_t rows = indim_product_size_of_group(p, is_left ? INDIM_PRODUCT_RIGHT : INDIM_PRODUCT_LEFT);
     is_done = is_done || (rows >= INDIM_COST_LAID_OUT_SUM_ROWS && lies_apart(p, is_left) &&
                           lay_out(p, is_left, rows_or_sum(p, is_left)));
   }
-  return is_done;
+  return is_done || (!is_apart && lay_out_for_rows(p));
 }
 
 // Lanes lie apart in the result, where they would be stored one by one: those of its rows are made better ones. The operands are fewer
@@ -68,10 +92,7 @@ static bool lay_out_for_result(indim_product *p) {
   int64_t m = indim_product_size_of_group(p, INDIM_PRODUCT_LEFT);
   int64_t n = indim_product_size_of_group(p, INDIM_PRODUCT_RIGHT);
   int64_t k = indim_product_size_of_group(p, INDIM_PRODUCT_CONTRACTED);
-  int32_t minor = -1;
-  for (int32_t d = 0; d < p->out_rank; d++) {
-    minor = p->item->place.strides[d] == 1 && p->sizes[d] > 1 ? d : minor;
-  }
+  int32_t minor = minor_of_result(p);
   bool is_larger = indim_index_mul_saturated(m, n) >= indim_index_mul_saturated(indim_index_add_saturated(m, n), k);
   if (minor < 0 || p->group[minor] == INDIM_PRODUCT_BATCH || p->sizes[minor] < INDIM_COST_LAID_OUT_ROWS || !is_larger ||
       !indim_product_is_stored_by_lanes(p)) {

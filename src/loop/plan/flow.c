@@ -10,6 +10,7 @@
 #include "linalg/linalg.h"
 #include "expand/narrow_reduce.h"
 #include "expand/columns.h"
+#include "expand/complex_dot.h"
 #include "expand/custom_call.h"
 #include "expand/needed.h"
 #include "expand/merge_dims.h"
@@ -185,7 +186,8 @@ static bool is_expanded(const maker *m, const indim_instr *instr, int32_t bytes)
     return (m->options.may_split && indim_split_suits(instr)) || indim_narrow_reduce_suits(instr, bytes) ||
            indim_unit_reduce_suits(instr);
   case INDIM_OP_DOT:
-    return (m->options.may_split && indim_split_suits(instr)) || indim_outer_suits(instr);
+    return (m->options.may_split && indim_split_suits(instr)) || indim_outer_suits(instr) ||
+           indim_complex_dot_suits(instr);
   case INDIM_OP_CONVOLUTION:
     return indim_merge_dims_suits(instr) || indim_phases_suit_together(instr) ||
            ((!m->options.has_library || !indim_type_is_float(instr->shape->type)) && indim_phases_suit(instr));

@@ -148,6 +148,8 @@ enum {
   INDIM_COST_LAID_OUT_ROWS = 16,
   // The same where lanes are along the sum, which takes adding them up besides.
   INDIM_COST_LAID_OUT_SUM_ROWS = 3,
+  // Steps of a sum from which adding up its lanes takes less than laying out an operand.
+  INDIM_COST_LAID_OUT_STEPS = 128,
   // Multiplications of each product from which that pays where a nest's lanes would be of the batch. products.batch_last_32.
   INDIM_COST_PACKED_BATCH = 30 * 1000,
   // The host reads what is contiguous in a convolution's image from so many elements on without packing it. conv_*.
