@@ -1222,6 +1222,8 @@ TEST(panels) {
       "ENTRY main { x = bf16[640,769] parameter(0) y = bf16[769,640] parameter(1) t = bf16[769,640] transpose(x), "
       "dimensions={1,0} ROOT s = bf16[769,640] add(t, y) }",
       "ENTRY main { x = s64[300,321] parameter(0) ROOT t = s64[321,300] transpose(x), dimensions={1,0} }",
+      "ENTRY main { x = c64[33001,9] parameter(0) y = c64[9,33001] parameter(1) t = c64[9,33001] transpose(x), "
+      "dimensions={1,0} u = c64[33001,9] transpose(y), dimensions={1,0} ROOT r = tuple(t, u) }",
       "ENTRY main { x = f32[600,500] parameter(0) y = f64[600,500] parameter(1) z = f64[500,600] parameter(2) a = "
       "f32[500,600] transpose(x), dimensions={1,0} c = f64[500,600] convert(a) b = f64[500,600] transpose(y), "
       "dimensions={1,0} p = f64[500,600] multiply(c, b) ROOT s = f64[500,600] add(p, z) }",

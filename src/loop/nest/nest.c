@@ -198,7 +198,8 @@ int64_t indim_nest_bytes(const indim_nest *nest) {
 }
 
 // The lanes of squares; 0: none. Complex elements move alone in the same time, with a third of the code, where they are computed
-// with, as they have a register for each part then, or wait for memory; c128 always, which fill a register of the narrowest kind.
+// with, as they have a register for each part then, or wait for memory, unless a column's lines are out of the cache before the next
+// column is read; c128 always, which fill a register of the narrowest kind.
 static int32_t lanes_of_squares(const indim_nest *nest) {
   bool are_words = false, are_long = false;
   for (int32_t i = 0; i < nest->list->count; i++) {
@@ -206,8 +207,10 @@ static int32_t lanes_of_squares(const indim_nest *nest) {
     are_words = are_words || type == INDIM_C64;
     are_long = are_long || type == INDIM_C128;
   }
-  bool gain =
-      !are_long && (!are_words || (nest->cost == 0 && indim_nest_bytes(nest) <= nest->l->target->cache_bytes[1]));
+  int64_t cache = nest->l->target->cache_bytes[1];
+  bool fits = indim_nest_bytes(nest) <= cache;
+  bool are_long_columns = nest->vector_dim >= 0 && nest->sizes[nest->vector_dim] > cache / INDIM_TARGET_LINE;
+  bool gain = !are_long && (!are_words || (nest->cost == 0 && (fits || are_long_columns)));
   return !gain ? 0 : are_words && nest->lanes > 1 ? nest->lanes / 2 : nest->lanes;
 }
 
