@@ -18,7 +18,9 @@ static inline int64_t kind_bytes(int kind) { return kind == KIND_16 ? 2 : 1; }
 #if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 enum {
-  BLOCK_GROUPS = 128  // depth of a block: at most 16 KiB of packed columns of the right side
+  BLOCK_GROUPS = 128,  // depth of a block: at most 16 KiB of packed columns of the right side
+  MOST_PANELS =
+      32  // of columns that a shorter one has side by side, so that longer pieces of the result's rows are written
 };
 
 // Packing ---------------------------------------------------------------------------------------------------------------

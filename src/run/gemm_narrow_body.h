@@ -213,12 +213,27 @@ TARGET static void NAME(begin_columns)(int64_t p, int64_t count, const int32_t *
   }
 }
 
+// Packs |width| columns from |first| on, with zeros up to TILE_N.
+TARGET static void NAME(pack_columns)(const panel *right, int64_t first, int64_t width, int kind, int64_t p,
+                                      int64_t count, int32_t *b, SUM *columns) {
+  panel these = *right;
+  these.width = width;
+  these.from += first * these.next * kind_bytes(kind);
+  if (width < TILE_N) {
+    memset(b, 0, (size_t)(count * TILE_N) * sizeof *b);
+  }
+  pack(kind, STEPS, &these, b);
+  if (p != 0) {
+    NAME(begin_columns)(p, count, b, columns);
+  }
+}
+
 TARGET static void NAME(product)(int64_t m, int64_t n, int64_t k, int lhs_kind, const char *lhs, int64_t lhs_m,
                                  int64_t lhs_k, int rhs_kind, const char *rhs, int64_t rhs_k, int64_t rhs_n, SUM *out,
                                  int64_t out_m, bool accumulate) {
   _Alignas(64) int32_t a[LHS_GROUPS + VECTOR_BYTES / 4];  // whole vectors of a tile's rows are read
   _Alignas(64) int32_t b[BLOCK_GROUPS * 2 * VECTOR_BYTES / 4];
-  _Alignas(64) SUM columns[2 * VECTOR_BYTES / 4] = {0};
+  _Alignas(64) SUM columns[MOST_PANELS * 2 * VECTOR_BYTES / 4] = {0};
   SUM rows[LHS_GROUPS / TILE_M] = {0};
   NAME(left) lefts[LHS_GROUPS / TILE_M / TILE_M];
   bool flips_lhs = STEPS == 4 && lhs_kind == KIND_U8;
@@ -251,30 +266,28 @@ TARGET static void NAME(product)(int64_t m, int64_t n, int64_t k, int lhs_kind, 
           NAME(begin_rows)(p, q, steps, count, tall, &lefts[t / TILE_M], rows + t);
         }
       }
-      for (int64_t j = 0; j < n; j += TILE_N) {
-        int64_t width = n - j < TILE_N ? n - j : TILE_N;
-        if (width < TILE_N) {
-          memset(b, 0, sizeof b);
-        }
-        const panel right = {steps,
-                             width,
-                             rhs + (j * rhs_n + begin * rhs_k) * kind_bytes(rhs_kind),
-                             rhs_k,
-                             rhs_n,
-                             TILE_N,
-                             flips_rhs ? 0x80808080 : 0};
-        pack(rhs_kind, STEPS, &right, b);
-        if (p != 0) {
-          NAME(begin_columns)(p, count, b, columns);
+      const panel right = {
+          steps, 0, rhs + begin * rhs_k * kind_bytes(rhs_kind), rhs_k, rhs_n, TILE_N, flips_rhs ? 0x80808080 : 0};
+      int64_t together = BLOCK_GROUPS / count < MOST_PANELS ? BLOCK_GROUPS / count : MOST_PANELS;
+      for (int64_t j = 0; j < n; j += together * TILE_N) {
+        int64_t width = n - j < together * TILE_N ? n - j : together * TILE_N;
+        for (int64_t v = 0; v < width; v += TILE_N) {
+          NAME(pack_columns)
+          (&right, j + v, width - v < TILE_N ? width - v : TILE_N, rhs_kind, p, count, b + v * count, columns + v);
         }
         for (int64_t t = 0; t < height; t += TILE_M) {
           int64_t tall = height - t < TILE_M ? height - t : TILE_M;
-          SUM *to = out + (i + t) * out_m + j;
-          if (width < TILE_N) {
-            NAME(partial_tile)
-            (tall, count, &lefts[t / TILE_M], b, rows + t, columns, to, out_m, accumulate || begin > 0, width);
-          } else {
-            NAME(tile)(tall, count, &lefts[t / TILE_M], b, rows + t, columns, to, out_m, accumulate || begin > 0);
+          for (int64_t v = 0; v < width; v += TILE_N) {
+            SUM *to = out + (i + t) * out_m + j + v;
+            if (width - v < TILE_N) {
+              NAME(partial_tile)
+              (tall, count, &lefts[t / TILE_M], b + v * count, rows + t, columns + v, to, out_m,
+               accumulate || begin > 0, width - v);
+            } else {
+              NAME(tile)
+              (tall, count, &lefts[t / TILE_M], b + v * count, rows + t, columns + v, to, out_m,
+               accumulate || begin > 0);
+            }
           }
         }
       }

@@ -7,7 +7,7 @@ enum {
   TILE_WORDS = INDIM_AMX_TILE_BYTES / 4,
   TILE_BLOCK_ROWS = 256,    // of the left side
   TILE_BLOCK_COLUMNS = 64,  // of the right side: whole cache lines of its rows
-  TILE_BLOCK_TILES = 8      // along the sum
+  TILE_BLOCK_TILES = 8      // along the sum; of a shorter one the block has more columns
 };
 
 static int64_t padded(int64_t size, int64_t to) { return indim_ceil_div(size, to) * to; }
@@ -187,8 +187,9 @@ static void product_tiles(indim_amx_kind kind, int64_t m, int64_t n, int64_t k, 
           pack_left_tile(&x, rows, some, size, packed + l * INDIM_AMX_TILE_BYTES);
         }
       }
-      for (int64_t j = 0; j < n; j += TILE_BLOCK_COLUMNS) {
-        int64_t width = n - j < TILE_BLOCK_COLUMNS ? n - j : TILE_BLOCK_COLUMNS;
+      int64_t most_columns = TILE_BLOCK_COLUMNS * (TILE_BLOCK_TILES / tiles);
+      for (int64_t j = 0; j < n; j += most_columns) {
+        int64_t width = n - j < most_columns ? n - j : most_columns;
         tile_side y = *rhs;
         y.at += (j * y.neighbour + begin * y.step) * size;
         pack_right(&y, width, steps, tiles, b);
