@@ -5,7 +5,7 @@ import functools
 import jax
 import jax.numpy as jnp
 from jax import lax
-from row import bf16, f16, f32, f64, row
+from row import bf16, f16, f32, f64, i32, row
 
 
 def products(name, m, n, k, type=f32, tolerance=2e-3):
@@ -59,6 +59,15 @@ row("products.batch_behind", functools.partial(jnp.einsum, "bmk,knb->bmn"), f32(
 row("products.batch_behind_3", functools.partial(jnp.einsum, "kbm,nkb->bmn"), f32(3, 16, 65), f32(256, 3, 16))
 row("products.batch_behind_4", functools.partial(jnp.einsum, "mkb,nkb->bmn"), f32(64, 4, 16), f32(64, 4, 16))
 row("products.batch_behind_f64", functools.partial(jnp.einsum, "bkm,nkb->bmn"), f64(64, 24, 16), f64(40, 24, 64))
+
+# One side lies along the sum, the other one along the batch; both along a short one; a sum of one product.
+row("products.batch_behind_sum", functools.partial(jnp.einsum, "bmk,nkb->bmn"), f32(15, 3, 31), f32(1500, 31, 15))
+row("products.heads_16", functools.partial(jnp.einsum, "bmk,bnk->bmn"), f32(64, 16, 16), f32(64, 16, 16))
+row("products.short_sum_9_s32", functools.partial(jnp.einsum, "mk,nk->mn"), i32(130, 9), i32(500, 9))
+row("products.one_step", lambda a, b, c: jnp.einsum("bik,bkj->bij", a, b) + c, f32(150, 20, 1), f32(150, 1, 300), f32(150, 20, 300))
+products("few_rows_8_f64", 8, 16, 1000, f64, 1e-9)
+products("few_rows_12", 12, 256, 256)
+products("short_sum_5", 600, 1500, 5)
 
 row("products.columns_9_bf16", jnp.matmul, bf16(2000, 512), bf16(512, 9), tolerance=2e-2)
 row("products.columns_2_bf16", jnp.matmul, bf16(2000, 512), bf16(512, 2), tolerance=2e-2)
