@@ -14,7 +14,7 @@
 // would be elements of a row of the result, and where they would be steps of the sum, which are added up besides. Lanes of c128 are at
 // the speed of the host's.
 static const double least_work = 2e4;
-static const double least_reuse_c64 = 4;
+static const double least_reuse_c64 = 7;
 static const double least_reuse_c128 = 14;
 static const double least_reuse_along = 2.2;
 

@@ -26,10 +26,12 @@ static bool has_few_rows(const indim_host_matmul *s) {
   return s->m <= FEW_ROWS && s->rhs_n == 1 && !is_narrow(s);
 }
 
-// A product of some rows reads the right side's in place, and one of a short sum writes the result's as streams: long ones.
+// A product of some rows reads the right side's in place, and one of a short sum writes the result's as streams: long ones. So does one
+// whose right side is turned for that (gemm_body.h).
 static bool has_long_rows(const indim_host_matmul *s) {
-  enum { SOME_ROWS = 64, SHORT_SUM = 64 };
-  return s->rhs_n == 1 && (s->m <= SOME_ROWS || s->k <= SHORT_SUM);
+  enum { SOME_ROWS = 64, SHORT_SUM = 64, TURNED_BYTES = 96 };
+  return s->rhs_n == 1 ? s->m <= SOME_ROWS || s->k <= SHORT_SUM
+                       : s->k * indim_type_bytes((indim_type)s->type) <= TURNED_BYTES;
 }
 
 // Limits for halving: multiplications of a block, and its sides.
@@ -54,8 +56,8 @@ static least least_block(const indim_host_matmul *s, bool by_library) {
   if (by_library) {
     return (least){1.5e7, 128, 128};
   }
-  if (s->n < NARROW && s->rhs_k != 1) {  // its columns are turned for each block
-    return (least){2e6, 224, 64};
+  if (s->rhs_n == 1 ? s->n < NARROW : has_long_rows(s)) {  // the right side is turned for each block
+    return (least){2e6, 224, has_long_rows(s) ? 512 : 64};
   }
   return (least){5e5, 96, has_long_rows(s) ? 512 : 64};
 }

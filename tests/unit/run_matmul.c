@@ -500,6 +500,7 @@ static void check_many_threads(const indim_blas *blas) {
   check_threads(blas, 1, 3, 700, 900, false);
   check_threads(blas, 1, 8, 3000, 300, false);
   check_threads(blas, 1, 8, 600, 300, false);
+  check_threads(blas, 1, 600, 1500, 5, true);
   check_threads(blas, 1, 1000, 8, 1000, false);
   check_threads(blas, 40, 33, 35, 37, false);
   check_threads(blas, 1, 16, 16, 20000, false);
