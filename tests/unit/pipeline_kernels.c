@@ -1133,7 +1133,7 @@ TEST(products_in_any_order) {
   static const char *const programs[] = {
       "ENTRY main { x = c64[3,4,6,11,4] parameter(0) y = c64[3,20,11,4] parameter(1) ROOT d = c64[3,4,6,20] dot(x, y), "
       "lhs_batch_dims={0}, lhs_contracting_dims={3,4}, rhs_batch_dims={0}, rhs_contracting_dims={2,3} }",
-      "ENTRY main { x = c128[70,60] parameter(0) y = c128[70,3,30] parameter(1) ROOT d = c128[60,3,30] dot(x, y), "
+      "ENTRY main { x = c64[90,80] parameter(0) y = c64[90,3,40] parameter(1) ROOT d = c64[80,3,40] dot(x, y), "
       "lhs_contracting_dims={0}, rhs_contracting_dims={0} }",
   };
   RUN_EACH(programs, 84);
