@@ -48,6 +48,8 @@ indim_value_id indim_product_multiply_add(indim_product *p, int32_t lanes, indim
 const char *indim_product_call_host(indim_product *p, const int64_t *sizes);
 // The same of copies of what lies or is of another type than the host takes. False if the product is not worth them.
 bool indim_product_call_packed(indim_product *p);
+// Whether both operands lie along the sum, so that a nest would add up the lanes of each element.
+bool indim_product_lies_along_sum(const indim_product *p);
 // Whether vectors of an operand are put together lane by lane, for each tile of rows anew, where no few loads and shuffles do it.
 bool indim_product_is_fetched_by_lanes(const indim_product *p);
 // Whether lanes are elements of the result that lie in different lines of memory.

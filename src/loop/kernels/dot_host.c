@@ -248,8 +248,7 @@ static int64_t work_of(const int64_t *sizes, const groups *g) {
                                    size_of(sizes, g->k));
 }
 
-// Whether both operands lie along the sum, so that a nest would add up the lanes of each element.
-static bool lies_along_sum(const indim_product *p) {
+bool indim_product_lies_along_sum(const indim_product *p) {
   bool lies = p->vector_dim >= p->out_rank;
   for (int32_t i = 0; i < p->list->count && lies; i++) {
     lies = indim_access_is_adjacent(&p->list->accesses[i], p->vector_dim);
@@ -282,7 +281,7 @@ static bool has_lanes_of_batch(const indim_product *p) {
 }
 
 static lane_moves moves_of(const indim_product *p) {
-  if (lies_along_sum(p)) {
+  if (indim_product_lies_along_sum(p)) {
     return LANES_ALONG_SUM;
   }
   if (p->vector_dim < 0 || has_lanes_of_batch(p)) {
@@ -459,7 +458,7 @@ static matrix need_matrix(indim_product *p, bool is_left, indim_type type) {
     return found;
   }
   int32_t kept = is_left ? INDIM_PRODUCT_LEFT : INDIM_PRODUCT_RIGHT;
-  bool sums_rows = is_left || lies_along_sum(p);
+  bool sums_rows = is_left || indim_product_lies_along_sum(p);
   const int32_t order[] = {sums_rows ? INDIM_PRODUCT_CONTRACTED : kept, sums_rows ? kept : INDIM_PRODUCT_CONTRACTED,
                            INDIM_PRODUCT_BATCH};
   const indim_shape shape = indim_product_laid_out(p, is_left, type, order, -1);

@@ -76,14 +76,13 @@ static bool lay_out_for_rows(indim_product *p) {
 // Lanes are along the sum, as one operand lies along it, but the other one does not: each row of that one would load them one by one.
 static bool lay_out_sum(indim_product *p) {
   bool is_done = false;
-  bool is_apart = lies_apart(p, true) || lies_apart(p, false);
   for (int32_t side = 0; side < 2; side++) {
     bool is_left = side == 0;
     int64_t rows = indim_product_size_of_group(p, is_left ? INDIM_PRODUCT_RIGHT : INDIM_PRODUCT_LEFT);
     is_done = is_done || (rows >= INDIM_COST_LAID_OUT_SUM_ROWS && lies_apart(p, is_left) &&
                           lay_out(p, is_left, rows_or_sum(p, is_left)));
   }
-  return is_done || (!is_apart && lay_out_for_rows(p));
+  return is_done || (indim_product_lies_along_sum(p) && lay_out_for_rows(p));
 }
 
 // Lanes lie apart in the result, where they would be stored one by one: those of its rows are made better ones. The operands are fewer
