@@ -10,13 +10,15 @@
 
 #include "graph/infer_kit.h"
 
-// Multiplications of each product of the batch; and so many for each element that is written on the way, where lanes of complex numbers
-// would be elements of a row of the result, and where they would be steps of the sum, which are added up besides. Lanes of c128 are at
-// the speed of the host's.
+// Multiplications of each product of the batch; and so many for each element that is written on the way: where lanes of complex numbers
+// would be elements of a row of the result (those of c128 are at the speed of the host's), and where they would be steps of the sum,
+// which are added up besides, of a short sum for few steps.
 static const double least_work = 2e4;
 static const double least_reuse_c64 = 7;
 static const double least_reuse_c128 = 14;
-static const double least_reuse_along = 2.2;
+static const double least_reuse_along = 5;
+static const double least_reuse_short = 2.2;
+static const double short_sum = 48;
 
 static uint64_t contracted(const indim_instr *instr, int32_t operand) {
   return indim_attr_mask(instr, operand == 0 ? INDIM_ATTR_LHS_CONTRACTING_DIMS : INDIM_ATTR_RHS_CONTRACTING_DIMS);
@@ -60,7 +62,9 @@ bool indim_complex_dot_suits(const indim_instr *instr) {
   double m = rows_of(instr, 0), n = rows_of(instr, 1);
   double k = elements(instr->operands[0]->shape, contracted(instr, 0));
   bool is_along = lies_along_sum(instr, 0) && lies_along_sum(instr, 1);
-  double least_reuse = is_along ? least_reuse_along : type == INDIM_C64 ? least_reuse_c64 : least_reuse_c128;
+  double least_along = k <= short_sum ? least_reuse_short : least_reuse_along;
+  double least_across = type == INDIM_C64 ? least_reuse_c64 : least_reuse_c128;
+  double least_reuse = is_along ? least_along : least_across;
   return m * n * k >= least_work && m * n * k >= least_reuse * (4 * fmin(m, n) * k + 2 * fmax(m, n) * k + 4 * m * n);
 }
 

@@ -64,13 +64,15 @@ static int32_t minor_of_result(const indim_product *p) {
 // which one operand is laid out.
 static bool lay_out_for_rows(indim_product *p) {
   int32_t minor = minor_of_result(p);
-  if (minor < 0 || p->group[minor] == INDIM_PRODUCT_BATCH || p->sizes[minor] < LEAST_LANES ||
-      indim_product_size_of_group(p, INDIM_PRODUCT_CONTRACTED) > INDIM_COST_LAID_OUT_STEPS) {
+  if (minor < 0 || p->group[minor] == INDIM_PRODUCT_BATCH || p->sizes[minor] < LEAST_LANES) {
     return false;
   }
   bool is_left = p->group[minor] == INDIM_PRODUCT_LEFT;
   int64_t rows = indim_product_size_of_group(p, is_left ? INDIM_PRODUCT_RIGHT : INDIM_PRODUCT_LEFT);
-  return rows >= INDIM_COST_LAID_OUT_SUM_ROWS && lay_out(p, is_left, minor);
+  int64_t steps = indim_product_size_of_group(p, INDIM_PRODUCT_CONTRACTED);
+  int64_t each = indim_type_is_complex(p->sum) ? INDIM_COST_LAID_OUT_EACH / 2 : INDIM_COST_LAID_OUT_EACH;
+  return rows >= INDIM_COST_LAID_OUT_SUM_ROWS && steps <= INDIM_COST_LAID_OUT_STEPS && steps <= each * rows &&
+         lay_out(p, is_left, minor);
 }
 
 // Lanes are along the sum, as one operand lies along it, but the other one does not: each row of that one would load them one by one.

@@ -148,8 +148,10 @@ enum {
   INDIM_COST_LAID_OUT_ROWS = 16,
   // The same where lanes are along the sum, which takes adding them up besides.
   INDIM_COST_LAID_OUT_SUM_ROWS = 3,
-  // Steps of a sum from which adding up its lanes takes less than laying out an operand.
-  INDIM_COST_LAID_OUT_STEPS = 128,
+  // Steps of a sum from which adding up its lanes takes less than laying out an operand: in any case, and for each row of the other one
+  // (half of it for complex numbers). products.heads_16, short_sum_9_s32.
+  INDIM_COST_LAID_OUT_STEPS = 64,
+  INDIM_COST_LAID_OUT_EACH = 8,
   // Multiplications of each product from which that pays where a nest's lanes would be of the batch. products.batch_last_32.
   INDIM_COST_PACKED_BATCH = 30 * 1000,
   // The host reads what is contiguous in a convolution's image from so many elements on without packing it. conv_*.
