@@ -305,8 +305,8 @@ TEST(more_than_the_compiler_takes) {
   REQUIRE(text != NULL);
   if (can_compile()) {
     for (int i = 0; i < 2; i++) {
-      sprintf(text + strlen(text), "%s = f32[", i == 0 ? "ENTRY e { x" : " y");
-      append_times(text, "1,", 39);
+      sprintf(text + strlen(text), "%s = f32[2,", i == 0 ? "ENTRY e { x" : " y");
+      append_times(text, "1,", 38);
       sprintf(text + strlen(text), "50] parameter(%d)", i);
     }
     strcat(text, " ROOT d = dot(x, y), lhs_contracting_dims={");
