@@ -68,31 +68,24 @@ bool indim_complex_dot_suits(const indim_instr *instr) {
   return m * n * k >= least_work && m * n * k >= least_reuse * (4 * fmin(m, n) * k + 2 * fmax(m, n) * k + 4 * m * n);
 }
 
-static indim_attr same_dims(const indim_expander *x, indim_attr_id id) {
-  int64_t count = 0;
-  const int64_t *dims = indim_instr_ints(x->instr, id, &count);
-  return indim_build_attr_ints(x->b, id, dims, count);
-}
-
-static value dot(const indim_expander *x, const indim_shape *shape, value lhs, value rhs) {
-  value operands[] = {lhs, rhs};
-  indim_attr attrs[] = {same_dims(x, INDIM_ATTR_LHS_BATCH_DIMS), same_dims(x, INDIM_ATTR_LHS_CONTRACTING_DIMS),
-                        same_dims(x, INDIM_ATTR_RHS_BATCH_DIMS), same_dims(x, INDIM_ATTR_RHS_CONTRACTING_DIMS)};
-  return indim_build_emit(x->b, INDIM_OP_DOT, shape, operands, 2, attrs, 4);
-}
-
 value indim_complex_dot_expand(indim_expander *x) {
   indim_builder *b = x->b;
-  indim_shape shape = *x->instr->shape;
-  shape.type = shape.type == INDIM_C64 ? INDIM_F32 : INDIM_F64;
+  int64_t contracting = 0, batches = 0;
+  indim_dot_dims dims = {.lhs_contracting = indim_instr_ints(x->instr, INDIM_ATTR_LHS_CONTRACTING_DIMS, &contracting),
+                         .rhs_contracting = indim_instr_ints(x->instr, INDIM_ATTR_RHS_CONTRACTING_DIMS, &contracting),
+                         .lhs_batch = indim_instr_ints(x->instr, INDIM_ATTR_LHS_BATCH_DIMS, &batches),
+                         .rhs_batch = indim_instr_ints(x->instr, INDIM_ATTR_RHS_BATCH_DIMS, &batches)};
+  dims.contracting_count = (int32_t)contracting;
+  dims.batch_count = (int32_t)batches;
   indim_expand_begin(x);
   value re[2], im[2];
   for (int32_t i = 0; i < 2; i++) {
     re[i] = indim_build_unary(b, INDIM_OP_REAL, x->operands[i]);
     im[i] = indim_build_unary(b, INDIM_OP_IMAG, x->operands[i]);
   }
-  value real =
-      indim_build_binary(b, INDIM_OP_SUBTRACT, dot(x, &shape, re[0], re[1]), dot(x, &shape, im[0], im[1]), NULL, 0);
-  value imag = indim_build_binary(b, INDIM_OP_ADD, dot(x, &shape, re[0], im[1]), dot(x, &shape, im[0], re[1]), NULL, 0);
+  value re_re = indim_build_dot(b, re[0], re[1], &dims), im_im = indim_build_dot(b, im[0], im[1], &dims);
+  value re_im = indim_build_dot(b, re[0], im[1], &dims), im_re = indim_build_dot(b, im[0], re[1], &dims);
+  value real = indim_build_binary(b, INDIM_OP_SUBTRACT, re_re, im_im, NULL, 0);
+  value imag = indim_build_binary(b, INDIM_OP_ADD, re_im, im_re, NULL, 0);
   return indim_build_binary(b, INDIM_OP_COMPLEX, real, imag, NULL, 0);
 }

@@ -60,7 +60,9 @@ value indim_outer_expand(indim_expander *x) {
     shape.type = has_f64 ? INDIM_F64 : INDIM_F32;
   }
   indim_expand_begin(x);
-  value product = indim_build_binary(x->b, INDIM_OP_MULTIPLY, spread(x, 0, &shape), spread(x, 1, &shape), NULL, 0);
+  value lhs = spread(x, 0, &shape);
+  value rhs = spread(x, 1, &shape);
+  value product = indim_build_binary(x->b, INDIM_OP_MULTIPLY, lhs, rhs, NULL, 0);
   if (indim_type_is_float(shape.type) && !indim_expand_has_none(x->instr, INDIM_ATTR_LHS_CONTRACTING_DIMS)) {
     product = indim_build_binary(x->b, INDIM_OP_ADD, product, indim_expand_zeros(x, &shape), NULL, 0);
   }

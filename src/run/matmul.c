@@ -56,10 +56,8 @@ static least least_block(const indim_host_matmul *s, bool by_library) {
   if (by_library) {
     return (least){1.5e7, 128, 128};
   }
-  if (s->rhs_n == 1 ? s->n < NARROW : has_long_rows(s)) {  // the right side is turned for each block
-    return (least){5e5, 224, has_long_rows(s) ? 512 : 64};
-  }
-  return (least){5e5, 96, has_long_rows(s) ? 512 : 64};
+  bool is_turned = s->rhs_n == 1 ? s->n < NARROW : has_long_rows(s);  // the right side, for each block
+  return (least){5e5, is_turned ? 224 : 96, has_long_rows(s) ? 512 : 64};
 }
 
 // Halves a side until the products of the batch together make enough blocks for threads, or blocks are hardly worth

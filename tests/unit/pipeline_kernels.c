@@ -23,6 +23,15 @@ static int64_t draw(int64_t below) {
 static int64_t pick(int32_t count, const int64_t *list) { return list[draw(count)]; }
 #define PICK(...) pick((int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]){__VA_ARGS__})
 
+// 0 .. rank - 1 in any order.
+static void draw_order(int32_t rank, int64_t *order) {
+  for (int32_t d = 0; d < rank; d++) {
+    int64_t at = draw(d + 1);
+    order[d] = order[at];
+    order[at] = d;
+  }
+}
+
 static const char *draw_type(void) {
   static const char *const types[] = {"f32", "f32", "s32", "f64", "s8", "bf16"};
   return types[draw(6)];
@@ -61,11 +70,7 @@ static void add_layout(int32_t rank) {
   if (rank == 0 || draw(3) != 0) {
     return;
   }
-  for (int32_t d = 0; d < rank; d++) {
-    int64_t at = draw(d + 1);
-    order[d] = order[at];
-    order[at] = d;
-  }
+  draw_order(rank, order);
   add_list("{", rank, order, ",");
   add("}");
 }
@@ -887,11 +892,7 @@ static void add_tiled(const char *type, int32_t rank, const int64_t *sizes) {
                                       ":T(3,5)",    ":T(8,128)", ":T(4,4)(2,2)",   ":T(8,128)(2,1)", ":T(2,2,4)",
                                       ":T(8)(4,2)", ":T(4,*,4)", ":T(2,4)(4)(2,2)"};
   int64_t order[MOST_RANK];
-  for (int32_t d = 0; d < rank; d++) {
-    int64_t at = draw(d + 1);
-    order[d] = order[at];
-    order[at] = d;
-  }
+  draw_order(rank, order);
   add_shape(type, rank, sizes);
   add_list("{", rank, order, ",");
   add("%s}", tiles[draw(rank < 2 ? 4 : rank < 3 ? 9 : 10)]);
@@ -1001,13 +1002,9 @@ static void add_side(const char *name, int32_t rank, const int64_t *sizes, int64
   int64_t turned[MOST_RANK];
   int64_t shuffled[MOST_RANK];
   int64_t permutation[MOST_RANK];
+  draw_order(rank, shuffled);
   for (int32_t d = 0; d < rank; d++) {
-    int32_t to = (int32_t)draw(d + 1);
     dims[d] = d;
-    shuffled[d] = shuffled[to];
-    shuffled[to] = d;
-  }
-  for (int32_t d = 0; d < rank; d++) {
     lies[d] = sizes[shuffled[d]];
   }
   int64_t shift = draw(rank);  // the transpose turns the dimensions round, or leaves them
@@ -1086,23 +1083,18 @@ TEST(products_of_what_is_computed) {
   }
 }
 
-// An operand of a product, or its result: |count| of the letters, in any order or as they are given, and where each of them lies.
-static void add_ordered(const char *name, const char *type, int32_t count, const int64_t *given, bool is_shuffled,
-                        int64_t *places) {
-  int64_t order[MOST_RANK];
-  int64_t sizes[MOST_RANK];
-  for (int32_t d = 0; d < count; d++) {
-    int32_t to = is_shuffled ? (int32_t)draw(d + 1) : d;
-    order[d] = d;
-    order[d] = order[to];
-    order[to] = d;
-  }
-  for (int32_t d = 0; d < count; d++) {
+// An operand of a product: three dimensions in any order, and where each of them lies.
+static void add_ordered(const char *name, const char *type, const int64_t *given, int64_t *places) {
+  enum { RANK = 3 };
+  int64_t order[RANK];
+  int64_t sizes[RANK];
+  draw_order(RANK, order);
+  for (int32_t d = 0; d < RANK; d++) {
     places[order[d]] = d;
     sizes[d] = given[order[d]];
   }
   add("  %s = ", name);
-  add_shape(type, count, sizes);
+  add_shape(type, RANK, sizes);
 }
 
 // Products of types that lanes are left with, of sides that lie along the sum, across, or along the batch: those of them that are laid
@@ -1112,21 +1104,21 @@ TEST(products_in_any_order) {
   state = 83;
   for (int i = 0; i < 70 && can_compile(); i++) {
     const char *type = types[draw(7)];
-    bool is_complex = type[0] == 'c';
+    const char *result = type[0] == 'c' || type[0] == 's' ? type : "f64";
     int64_t m = PICK(1, 3, 4, 16, 24, 40), n = PICK(1, 3, 8, 12, 20, 44), k = PICK(3, 9, 20, 44, 130);
     int64_t b = PICK(1, 1, 3, 5);
     int64_t lhs[3], rhs[3];
     begin();
     add("ENTRY main {\n");
-    add_ordered("x", type, 3, (int64_t[]){b, m, k}, true, lhs);
+    add_ordered("x", type, (int64_t[]){b, m, k}, lhs);
     add(" parameter(0)\n");
-    add_ordered("y", type, 3, (int64_t[]){b, k, n}, true, rhs);
+    add_ordered("y", type, (int64_t[]){b, k, n}, rhs);
     add(" parameter(1)\n  d = ");
-    add_shape(is_complex || type[0] == 's' ? type : "f64", 3, (int64_t[]){b, m, n});
+    add_shape(result, 3, (int64_t[]){b, m, n});
     add(" dot(x, y), lhs_batch_dims={%d}, lhs_contracting_dims={%d}, rhs_batch_dims={%d}, rhs_contracting_dims={%d}\n",
         (int)lhs[0], (int)lhs[2], (int)rhs[0], (int)rhs[1]);
     add("  ROOT r = ");
-    add_shape(is_complex || type[0] == 's' ? type : "f64", 3, (int64_t[]){n, b, m});
+    add_shape(result, 3, (int64_t[]){n, b, m});
     add(" transpose(d), dimensions={2,0,1}\n}\n");
     run();
   }

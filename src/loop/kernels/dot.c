@@ -80,19 +80,9 @@ static bool is_whole(const indim_nest *nest, int32_t dim) {
   return is;
 }
 
-// Whether lanes along the sum have to be put together one by one of an operand: no sum is worth that where a row of the other
-// dimension will do.
-static bool is_fetched_along_sum(const indim_product *p, const indim_nest *nest) {
-  bool is = false;
-  for (int32_t i = 0; i < nest->list->count && nest->vector_dim >= p->out_rank; i++) {
-    is = is || !indim_access_is_adjacent(&nest->list->accesses[i], nest->vector_dim);
-  }
-  return is;
-}
-
 // The nest's vector dimension was chosen by the operands. Lanes that lie apart there and in the output are loaded and stored one
-// by one, and so are those along the sum of an operand that does not lie so: a few that are adjacent in both take less time, and
-// much less code; along the sum those that are adjacent in an operand alone do, too.
+// by one, and so are those along the sum of an operand that does not lie so, which no sum is worth: a few that are adjacent in both take
+// less time, and much less code; along the sum those that are adjacent in an operand alone do, too.
 static void prefer_adjacent(const indim_product *p, indim_nest *nest) {
   enum { LEAST_LANES = 4 };
   const indim_location *at = &p->item->place;
@@ -100,8 +90,9 @@ static void prefer_adjacent(const indim_product *p, indim_nest *nest) {
   if (chosen < 0 || at->tiled != NULL) {
     return;
   }
-  bool is_apart =
-      chosen < p->out_rank ? at->strides[chosen] != 1 && !is_adjacent(nest, chosen) : is_fetched_along_sum(p, nest);
+  bool is_apart = chosen < p->out_rank ? at->strides[chosen] != 1 && !is_adjacent(nest, chosen)
+                                       : !indim_product_side_lies_along(p, true, chosen) ||
+                                             !indim_product_side_lies_along(p, false, chosen);
   for (int32_t d = 0; d < p->out_rank && is_apart; d++) {
     bool is_long = nest->sizes[d] > 1 && p->sizes[d] >= LEAST_LANES;
     bool is_contiguous = at->strides[d] == 1 || (chosen >= p->out_rank && nest->vector_dim == chosen);

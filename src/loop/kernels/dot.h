@@ -33,6 +33,8 @@ typedef struct indim_product {
 void indim_product_set_up(indim_product *p);
 // The elements of the dimensions of a group, as they were before collapsing.
 int64_t indim_product_size_of_group(const indim_product *p, int32_t group);
+// Whether all that an operand reads has adjacent elements along dimension |dim| of the nest, which has been analyzed.
+bool indim_product_side_lies_along(const indim_product *p, bool is_left, int32_t dim);
 // The shape of a copy of an operand: dimension |minor| of the nest (-1: none) is innermost, if the operand has it, then those of the
 // three groups in |order|, each as in the nest. |is_left|: which operand, as both may be one item.
 indim_shape indim_product_laid_out(const indim_product *p, bool is_left, indim_type type, const int32_t *order,

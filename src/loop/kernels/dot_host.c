@@ -249,11 +249,8 @@ static int64_t work_of(const int64_t *sizes, const groups *g) {
 }
 
 bool indim_product_lies_along_sum(const indim_product *p) {
-  bool lies = p->vector_dim >= p->out_rank;
-  for (int32_t i = 0; i < p->list->count && lies; i++) {
-    lies = indim_access_is_adjacent(&p->list->accesses[i], p->vector_dim);
-  }
-  return lies;
+  return p->vector_dim >= p->out_rank && indim_product_side_lies_along(p, true, p->vector_dim) &&
+         indim_product_side_lies_along(p, false, p->vector_dim);
 }
 
 bool indim_product_is_fetched_by_lanes(const indim_product *p) {

@@ -27,17 +27,6 @@ static bool lay_out_rows(indim_product *p) {
   return rows >= INDIM_COST_LAID_OUT_ROWS && indim_product_is_fetched_by_lanes(p) && lay_out(p, is_left, p->vector_dim);
 }
 
-// Whether lanes along the sum are fetched one by one of the operand.
-static bool lies_apart(const indim_product *p, bool is_left) {
-  int32_t begin = is_left ? 0 : p->left_accesses;
-  int32_t end = is_left ? p->left_accesses : p->list->count;
-  bool is = false;
-  for (int32_t i = begin; i < end; i++) {
-    is = is || !indim_access_is_adjacent(&p->list->accesses[i], p->vector_dim);
-  }
-  return is;
-}
-
 // The largest dimension of the nest that only the operand has, if it has enough elements for lanes; else that of the sum.
 static int32_t rows_or_sum(const indim_product *p, bool is_left) {
   int32_t best = p->vector_dim;
@@ -81,8 +70,9 @@ static bool lay_out_sum(indim_product *p) {
   for (int32_t side = 0; side < 2; side++) {
     bool is_left = side == 0;
     int64_t rows = indim_product_size_of_group(p, is_left ? INDIM_PRODUCT_RIGHT : INDIM_PRODUCT_LEFT);
-    is_done = is_done || (rows >= INDIM_COST_LAID_OUT_SUM_ROWS && lies_apart(p, is_left) &&
-                          lay_out(p, is_left, rows_or_sum(p, is_left)));
+    is_done =
+        is_done || (rows >= INDIM_COST_LAID_OUT_SUM_ROWS && !indim_product_side_lies_along(p, is_left, p->vector_dim) &&
+                    lay_out(p, is_left, rows_or_sum(p, is_left)));
   }
   return is_done || (indim_product_lies_along_sum(p) && lay_out_for_rows(p));
 }

@@ -55,6 +55,15 @@ int64_t indim_product_size_of_group(const indim_product *p, int32_t group) {
   return size;
 }
 
+bool indim_product_side_lies_along(const indim_product *p, bool is_left, int32_t dim) {
+  int32_t end = is_left ? p->left_accesses : p->list->count;
+  bool lies = true;
+  for (int32_t i = is_left ? 0 : p->left_accesses; i < end && lies; i++) {
+    lies = indim_access_is_adjacent(&p->list->accesses[i], dim);
+  }
+  return lies;
+}
+
 indim_shape indim_product_laid_out(const indim_product *p, bool is_left, indim_type type, const int32_t *order,
                                    int32_t minor) {
   const int32_t *dims = is_left ? p->lhs_dim : p->rhs_dim;
