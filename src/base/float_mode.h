@@ -5,8 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What makes it do so: of x86-64's MXCSR, denormals are zeros and flush to zero; of AArch64's FPCR, flush to zero.
-enum { INDIM_MXCSR_FLUSH = 0x40 | 0x8000, INDIM_FPCR_FLUSH = 1 << 24 };
+// What makes it do so: of x86-64's MXCSR, denormals are zeros and flush to zero, of which the latter is for results; of AArch64's
+// FPCR, flush to zero.
+enum {
+  INDIM_MXCSR_FLUSH_RESULTS = 0x8000,
+  INDIM_MXCSR_FLUSH = 0x40 | INDIM_MXCSR_FLUSH_RESULTS,
+  INDIM_FPCR_FLUSH = 1 << 24
+};
 // Of MXCSR: an operand was subnormal, or a result.
 enum { INDIM_MXCSR_SUBNORMAL = 0x02 | 0x10 };
 
@@ -25,6 +30,9 @@ enum { INDIM_SUBNORMALS_ARE_SLOW = 0 };
 static inline indim_float_mode indim_float_mode_get(void) { return __builtin_ia32_stmxcsr(); }
 static inline void indim_float_mode_restore(indim_float_mode before) { __builtin_ia32_ldmxcsr((uint32_t)before); }
 static inline indim_float_mode indim_float_mode_with_flush(indim_float_mode mode) { return mode | INDIM_MXCSR_FLUSH; }
+static inline indim_float_mode indim_float_mode_with_flushed_results(indim_float_mode mode) {
+  return mode | INDIM_MXCSR_FLUSH_RESULTS;
+}
 static inline indim_float_mode indim_float_mode_without_met(indim_float_mode mode) {
   return mode & ~(indim_float_mode)INDIM_MXCSR_SUBNORMAL;
 }
@@ -41,12 +49,14 @@ static inline void indim_float_mode_restore(indim_float_mode before) {
   __asm__ volatile("msr fpcr, %0" : : "r"(before));
 }
 static inline indim_float_mode indim_float_mode_with_flush(indim_float_mode mode) { return mode | INDIM_FPCR_FLUSH; }
+static inline indim_float_mode indim_float_mode_with_flushed_results(indim_float_mode mode) { return mode; }
 static inline indim_float_mode indim_float_mode_without_met(indim_float_mode mode) { return mode; }
 static inline bool indim_float_mode_met_subnormals(void) { return false; }
 #else
 static inline indim_float_mode indim_float_mode_get(void) { return 0; }
 static inline void indim_float_mode_restore(indim_float_mode before) { (void)before; }
 static inline indim_float_mode indim_float_mode_with_flush(indim_float_mode mode) { return mode; }
+static inline indim_float_mode indim_float_mode_with_flushed_results(indim_float_mode mode) { return mode; }
 static inline indim_float_mode indim_float_mode_without_met(indim_float_mode mode) { return mode; }
 static inline bool indim_float_mode_met_subnormals(void) { return false; }
 #endif
@@ -55,6 +65,13 @@ static inline bool indim_float_mode_met_subnormals(void) { return false; }
 static inline indim_float_mode indim_float_mode_flush(void) {
   indim_float_mode before = indim_float_mode_get();
   indim_float_mode_restore(indim_float_mode_with_flush(before));
+  return before;
+}
+
+// Takes those as zeros that would be results, where the processor can take these alone (x86). Returns the mode before.
+static inline indim_float_mode indim_float_mode_flush_results(void) {
+  indim_float_mode before = indim_float_mode_get();
+  indim_float_mode_restore(indim_float_mode_with_flushed_results(before));
   return before;
 }
 

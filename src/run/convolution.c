@@ -11,6 +11,7 @@
 #include "base/size.h"
 #include "host/convolution.h"
 #include "run/convolution_block.h"
+#include "run/flushing.h"
 
 enum {
   AXES = INDIM_GATHER_AXES,
@@ -300,6 +301,21 @@ static bool is_valid(const indim_host_convolution *s) {
   return is;
 }
 
+// Of some elements, as they are. What is flushed of scaled sums is far less than they are rounded by in the end.
+static void run_valid(job *j, indim_parallel_fn *parallel, void *parallel_user, bool is_scaled) {
+  indim_flushing flushing = {parallel, parallel_user, true};
+  indim_float_mode before = is_scaled ? indim_float_mode_flush_results() : indim_float_mode_get();
+  int64_t count = split_blocks(j);
+  if (parallel == NULL || j->sizes->single_thread != 0 || count == 1) {
+    run_blocks(j, 0, count);
+  } else if (is_scaled) {
+    indim_flushing_run(&flushing, run_blocks, j, count, 1);
+  } else {
+    parallel(parallel_user, run_blocks, j, count, 1);
+  }
+  indim_float_mode_restore(before);
+}
+
 bool indim_convolution_run(int32_t vector_bytes, const volatile int32_t *stop, indim_parallel_fn *parallel,
                            void *parallel_user, const indim_host_convolution *sizes, void *out, const void *image,
                            const void *filter) {
@@ -314,17 +330,20 @@ bool indim_convolution_run(int32_t vector_bytes, const volatile int32_t *stop, i
   if (elements == 0) {
     return true;
   }
-  job j = {.sizes = s,
-           .vector_bytes = vector_bytes == 0 ? 64 : vector_bytes,
-           .stop = stop,
-           .out = out,
-           .image = image,
-           .filter = filter};
-  int64_t count = split_blocks(&j);
-  if (parallel == NULL || s->single_thread != 0 || count == 1) {
-    run_blocks(&j, 0, count);
-  } else {
-    parallel(parallel_user, run_blocks, &j, count, 1);
+  job j = {.sizes = s, .vector_bytes = vector_bytes == 0 ? 64 : vector_bytes, .stop = stop, .out = out};
+  indim_convolution_scaled scaled;
+  if (indim_convolution_scale(&scaled, s, image, filter)) {
+    j.image = scaled.image;
+    j.filter = scaled.filter;
+    run_valid(&j, parallel, parallel_user, true);
+    bool is_done = indim_convolution_unscale(&scaled, s, out);
+    indim_convolution_scaled_free(&scaled);
+    if (is_done) {
+      return true;
+    }
   }
+  j.image = image;
+  j.filter = filter;
+  run_valid(&j, parallel, parallel_user, false);
   return true;
 }

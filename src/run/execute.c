@@ -337,7 +337,7 @@ static inline void make_host(const indim_executable *e, const indim_run_options 
     r->parallel_user = o->pool;
   }
   if (r->parallel != NULL && e->flushes) {
-    r->flushing = (indim_flushing){r->parallel, r->parallel_user};
+    r->flushing = (indim_flushing){r->parallel, r->parallel_user, false};
     r->parallel = indim_flushing_run;
     r->parallel_user = &r->flushing;
   }

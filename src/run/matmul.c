@@ -396,6 +396,15 @@ static void run_valid(const indim_blas *blas, indim_parallel_fn *parallel, void 
   parallel(parallel_user, run, &j, s->batch * pieces, together < 1e9 ? (int64_t)together : 1000000000);
 }
 
+// With subnormal numbers as zeros, all or only those that would be results.
+static void run_flushing(const indim_blas *blas, indim_parallel_fn *parallel, void *parallel_user,
+                         const indim_host_matmul *s, void *out, const void *lhs, const void *rhs, bool only_results) {
+  indim_flushing flushing = {parallel, parallel_user, only_results};
+  indim_float_mode before = only_results ? indim_float_mode_flush_results() : indim_float_mode_flush();
+  run_valid(blas, parallel == NULL ? NULL : indim_flushing_run, &flushing, s, out, lhs, rhs);
+  indim_float_mode_restore(before);
+}
+
 bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void *parallel_user,
                       const indim_host_matmul *sizes, void *out, const void *lhs, const void *rhs) {
   const indim_host_matmul *s = sizes;
@@ -413,20 +422,21 @@ bool indim_matmul_run(const indim_blas *blas, indim_parallel_fn *parallel, void 
     return true;
   }
   if (found.least > 0) {
-    indim_flushing flushing = {parallel, parallel_user};
-    indim_float_mode before = indim_float_mode_flush();
-    run_valid(blas, parallel == NULL ? NULL : indim_flushing_run, &flushing, s, out, lhs, rhs);
-    indim_float_mode_restore(before);
+    run_flushing(blas, parallel, parallel_user, s, out, lhs, rhs, false);
     if (indim_matmul_stands_flushing(s, &found, out)) {
       return true;
     }
   }
+  // What is flushed of scaled sums is far less than they are rounded by in the end.
   indim_matmul_scaled scaled;
-  bool is_scaled = indim_matmul_scale(&scaled, s, &found, lhs, rhs);
-  run_valid(blas, parallel, parallel_user, &scaled.sizes, out, scaled.lhs, scaled.rhs);
-  if (is_scaled && !indim_matmul_unscale(&scaled, out)) {
-    run_valid(blas, parallel, parallel_user, s, out, lhs, rhs);
+  if (indim_matmul_scale(&scaled, s, &found, lhs, rhs)) {
+    run_flushing(blas, parallel, parallel_user, &scaled.sizes, out, scaled.lhs, scaled.rhs, true);
+    bool is_done = indim_matmul_unscale(&scaled, out);
+    indim_matmul_scaled_free(&scaled);
+    if (is_done) {
+      return true;
+    }
   }
-  indim_matmul_scaled_free(&scaled);
+  run_valid(blas, parallel, parallel_user, s, out, lhs, rhs);
   return true;
 }

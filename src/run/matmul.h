@@ -82,7 +82,7 @@ typedef struct indim_matmul_scaled {
   int power;
 } indim_matmul_scaled;
 
-// False, and nothing to be freed, if there is no memory.
+// False, and nothing to be freed, if there is no memory for it, or a side is larger than is worth a copy.
 bool indim_matmul_scale(indim_matmul_scaled *scaled, const indim_host_matmul *sizes,
                         const indim_matmul_subnormals *found, const void *lhs, const void *rhs);
 // False if a sum is not finite: the product has to be computed from the sides themselves.

@@ -6,6 +6,7 @@
 #include "array/float_format.h"
 #include "exact_sum.h"
 #include "host/convolution.h"
+#include "run/aligned_memory.h"
 #include "run/convolution.h"
 #include "test.h"
 
@@ -248,7 +249,43 @@ static void run_plainly(const problem *p, void *expected, const double *image, c
   }
 }
 
-static void check_problem(const problem *p, int32_t vector_bytes, int64_t problem_number) {
+static int32_t asked;
+
+static void *counting(size_t bytes) {
+  asked++;
+  return malloc(bytes);
+}
+
+static void *no_memory(size_t bytes) {
+  (void)bytes;
+  return NULL;
+}
+
+// Copies are for processors that mind subnormal numbers.
+#if defined(__x86_64__)
+enum { COPIES = 1 };
+#else
+enum { COPIES = 0 };
+#endif
+
+// What the elements of the image are multiplied by, and the columns of the filter with an even number.
+typedef struct factors {
+  double image, filter;
+  int32_t copies;  // that are made
+} factors;
+
+static void multiply(const problem *p, const factors *f, void *image, void *filter) {
+  const indim_host_convolution *s = &p->sizes;
+  for (int64_t i = 0; i < p->counts[1]; i++) {
+    set(s->type, image, i, get(s->type, image, i) * f->image);
+  }
+  for (int64_t i = 0; i < p->counts[2]; i++) {
+    bool is_even = i % (s->groups * s->outputs) % s->outputs % 2 == 0;
+    set(s->type, filter, i, get(s->type, filter, i) * (is_even ? f->filter : 1));
+  }
+}
+
+static void check_factors(const problem *p, int32_t vector_bytes, int64_t problem_number, const factors *f) {
   const indim_host_convolution *s = &p->sizes;
   int64_t filter_bytes = indim_type_bytes((indim_type)indim_convolution_filter_type(s));
   void *image = filled(indim_convolution_image_type(s), p->counts[1], 1);
@@ -256,12 +293,19 @@ static void check_problem(const problem *p, int32_t vector_bytes, int64_t proble
   void *out = filled(s->type, p->counts[0], 5);
   void *expected = filled(s->type, p->counts[0], 5);
   REQUIRE(image != NULL && filter != NULL && out != NULL && expected != NULL);
+  if (f->image != 1 || f->filter != 1) {
+    multiply(p, f, image, filter);
+  }
   double *images = to_doubles(indim_convolution_image_type(s), image, p->counts[1]);
   double *filters = to_doubles(indim_convolution_filter_type(s), filter, p->counts[2]);
   REQUIRE(images != NULL && filters != NULL);
   run_plainly(p, expected, images, filters);
+  asked = 0;
+  indim_aligned_malloc = f->copies < 0 ? no_memory : counting;
   CHECK(indim_convolution_run(vector_bytes, NULL, NULL, NULL, s, out, image,
                               (const char *)filter + p->filter_start * filter_bytes));
+  indim_aligned_malloc = malloc;
+  CHECK_EQ_INT(asked, f->copies < 0 ? 0 : f->copies * COPIES);
   int64_t wrong = 0;
   for (int64_t i = 0; i < p->counts[0]; i++) {
     wrong += get(s->type, out, i) != get(s->type, expected, i);
@@ -277,6 +321,11 @@ static void check_problem(const problem *p, int32_t vector_bytes, int64_t proble
   free(filter);
   free(out);
   free(expected);
+}
+
+static void check_problem(const problem *p, int32_t vector_bytes, int64_t problem_number) {
+  const factors none = {1, 1, 0};
+  check_factors(p, vector_bytes, problem_number, &none);
 }
 
 TEST(any_sizes) {
@@ -356,6 +405,29 @@ TEST(few_outputs) {
     problem p = plain_problem(type == 0 ? INDIM_F32 : INDIM_F64, 1 + i % 2, count, outputs, 2 + i % 5, taps);
     check_problem(&p, widths[width], i);
   }
+}
+
+// On either side, beside normal ones, with results that are subnormal, normal, or beyond those that a scaled sum has room for; with and
+// without memory for copies; filters that are read backwards; and threads, which are in the usual mode afterwards.
+TEST(subnormal_numbers) {
+  static const int32_t widths[] = {0, 16, 32, 64};
+  for (int64_t i = 0; i < 2 * 7 * 2 * 40; i++) {
+    bool is_f32 = i % 2 == 0, has_memory = i / 14 % 2 == 0;
+    double small = is_f32 ? 0x1p-145 : 0x1p-1070, large = is_f32 ? 0x1p100 : 0x1p900;
+    double largest = is_f32 ? 0x1p112 : 0x1p1000;
+    const factors cases[] = {{small, 1, 1},     {1, small, 1},       {small, large, 1}, {large, small, 1},
+                             {small, small, 2}, {largest, small, 1}, {1, 1, 0}};
+    factors f = cases[i / 2 % 7];
+    f.copies = has_memory ? f.copies : -1;
+    problem p = plain_problem(is_f32 ? INDIM_F32 : INDIM_F64, 2, 1 + i % 23, 2 + i % 31, 3 + i % 6, 3);
+    if (i / 28 % 2 == 1) {
+      p.sizes.dims[1].filter_stride = -p.sizes.dims[1].filter_stride;
+      p.filter_start = -2 * p.sizes.dims[1].filter_stride;
+    }
+    check_factors(&p, widths[i / 28 % 4], i, &f);
+  }
+  volatile float least = 0x1p-130F;
+  CHECK(least * 0.5F > 0);
 }
 
 // What two vectors of a unit have in common is in the sum once: infinity times the filter, and not times a zero.
@@ -468,6 +540,7 @@ TEST(senseless_sizes_are_refused) {
   X(any_sizes)                           \
   X(windows_beyond_opposite_edges)       \
   X(few_outputs)                         \
+  X(subnormal_numbers)                   \
   X(an_infinity_counts_once)             \
   X(small_integers)                      \
   X(bf16)                                \
