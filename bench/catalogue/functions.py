@@ -335,6 +335,16 @@ for name, (function, a, w) in LAYERS.items():
     row(f"convolution.{name}", function, a, w)
     row(f"convolution.{name}_input", jax.grad(square_sum), a, w)
     row(f"convolution.{name}_weights", jax.grad(square_sum, argnums=1), a, w)
+
+
+def heat_maps(x, y, w):
+    """Gaussians around points, as of joints of a body, whose tails are subnormal."""
+    squares = (jnp.arange(64)[:, None, None] - x) ** 2 + (jnp.arange(64)[None, :, None] - y) ** 2
+    return conv()(jnp.exp(-squares / 8)[None], w)
+
+
+row("convolution.heat_maps", heat_maps, uniform(16, low=0.0, high=64.0), uniform(16, low=0.0, high=64.0), f32(3, 3, 16, 32))
+row("convolution.heat_maps_weights", jax.grad(lambda x, y, w: (heat_maps(x, y, w) ** 2).sum(), argnums=2), uniform(16, low=0.0, high=64.0), uniform(16, low=0.0, high=64.0), f32(3, 3, 16, 32))
 rows(
     "window",
     ("max_pool", lambda a: lax.reduce_window(a, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), f32(32, 28, 28, 32)),
@@ -416,6 +426,7 @@ rows(
     ("kernel_solve", lambda x, b: jnp.linalg.solve(kernel(x), b), f32(200), f32(200)),
     ("kernel_inverse", lambda x: jnp.linalg.inv(kernel(x)), f32(100)),
     ("kernel_times_8", lambda x, b: kernel(x) @ b, f32(1000), f32(1000, 8)),
+    ("kernel_squared", lambda x: kernel(x) @ kernel(x), f32(500)),
     ("cho_solve", lambda a, b: jsp.linalg.cho_solve(jsp.linalg.cho_factor(spd(a)), b), f32(100, 100), f32(100, 10)),
     ("lstsq", lambda a, b: jnp.linalg.lstsq(a, b)[0], f32(500, 20), f32(500)),
     ("pinv", jnp.linalg.pinv, f32(100, 30)),

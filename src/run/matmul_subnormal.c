@@ -45,6 +45,12 @@ static bool has_subnormals(const indim_rows *side, const void *from, int64_t use
   return indim_has_subnormals(side, from, uses >= LEAST_SIDE ? SAMPLE : SAMPLE * (LEAST_SIDE / uses));
 }
 
+// Whether both sides are one: an array times itself, or times its own transpose.
+static bool are_same(const indim_rows *left, const void *lhs, const indim_rows *right, const void *rhs) {
+  return lhs == rhs && left->rows == right->rows && left->length == right->length &&
+         left->row_stride == right->row_stride && left->batch_stride == right->batch_stride;
+}
+
 static double elements_of(const indim_rows *side) {
   return (double)side->batches * (double)side->rows * (double)side->length;
 }
@@ -60,7 +66,7 @@ bool indim_matmul_meets_subnormals(const indim_host_matmul *s, const void *lhs, 
   indim_rows left = side_of(s, true);
   indim_rows right = side_of(s, false);
   out->in_lhs = has_subnormals(&left, lhs, s->n);
-  out->in_rhs = s->is_symmetric != 0 ? out->in_lhs : has_subnormals(&right, rhs, s->m);
+  out->in_rhs = are_same(&left, lhs, &right, rhs) ? out->in_lhs : has_subnormals(&right, rhs, s->m);
   const indim_rows *other = out->in_lhs ? &right : &left;
   if (out->in_lhs != out->in_rhs && elements_of(other) <= elements_of(out->in_lhs ? &left : &right)) {
     double step =
@@ -89,14 +95,10 @@ bool indim_matmul_scale(indim_matmul_scaled *scaled, const indim_host_matmul *s,
     scaled->sizes.lhs_batch = left.rows * left.length;
     *(s->lhs_k == 1 ? &scaled->sizes.lhs_m : &scaled->sizes.lhs_k) = left.length;
   }
-  if (found->in_rhs && s->is_symmetric != 0) {
-    scaled->rhs = scaled->lhs;
-    scaled->sizes.rhs_batch = scaled->sizes.lhs_batch;
-    scaled->sizes.rhs_k = scaled->sizes.lhs_k;
-    scaled->sizes.rhs_n = scaled->sizes.lhs_m;
-  } else if (found->in_rhs && scaled->lhs != NULL) {
-    scaled->copies[1] = indim_copy_scaled(&right, rhs, power);
-    scaled->rhs = scaled->copies[1];
+  if (found->in_rhs && scaled->lhs != NULL) {
+    bool is_same = are_same(&left, lhs, &right, rhs);
+    scaled->copies[1] = is_same ? NULL : indim_copy_scaled(&right, rhs, power);
+    scaled->rhs = is_same ? scaled->lhs : scaled->copies[1];
     scaled->sizes.rhs_batch = right.rows * right.length;
     *(s->rhs_k == 1 ? &scaled->sizes.rhs_n : &scaled->sizes.rhs_k) = right.length;
   }

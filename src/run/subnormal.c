@@ -8,8 +8,8 @@
 
 enum { POWER_F32 = 64, POWER_BOTH_F32 = 48, POWER_F64 = 256, POWER_BOTH_F64 = 192 };
 
-// Of a copy.
-enum { MOST_BYTES = 256 << 20 };
+// Elements at a time that are treated alike, and bytes of a copy.
+enum { CHUNK = 64, MOST_BYTES = 256 << 20 };
 
 // Whether elements with such bits are subnormal, in as few operations as any processor has: without the sign and less 1, they are the
 // smallest numbers.
@@ -129,15 +129,24 @@ typedef uint64_t bits_f64 __attribute__((vector_size(16)));
     for (int64_t b = 0; b < s->batches; b++) {                                                                                  \
       for (int64_t i = 0; i < s->rows; i++, to += s->length) {                                                                  \
         const REAL *row = from + b * s->batch_stride + i * s->row_stride;                                                       \
-        for (int64_t j = 0; j < s->length; j += LANES_##type) {                                                                 \
-          words_##type bits = load_##type(row + j, s->length - j);                                                              \
-          words_##type is_small = (bits & (EXPONENT)) == 0;                                                                     \
-          words_##type sign = bits & ~(digits | (EXPONENT));                                                                    \
-          reals_##type small = (reals_##type)((bits & digits) | whole_bits) - whole;                                            \
-          small *= unit;                                                                                                        \
-          reals_##type large = (reals_##type)(bits & ~is_small) * factor;                                                       \
-          words_##type scaled = ((words_##type)small & is_small) | ((words_##type)large & ~is_small) | sign;                    \
-          store_##type(to + j, s->length - j, scaled);                                                                          \
+        for (int64_t j = 0; j < s->length; j += CHUNK) {                                                                        \
+          int64_t end = j + CHUNK < s->length ? j + CHUNK : s->length;                                                          \
+          words_##type found = {0};                                                                                             \
+          for (int64_t k = j; k < end; k += LANES_##type) {                                                                     \
+            found |= IS_SMALL_##type(load_##type(row + k, end - k));                                                            \
+          }                                                                                                                     \
+          bool has_small = any_##type(found);                                                                                   \
+          for (int64_t k = j; k < end; k += LANES_##type) {                                                                     \
+            words_##type bits = load_##type(row + k, end - k);                                                                  \
+            words_##type is_small = (bits & (EXPONENT)) == 0;                                                                   \
+            words_##type scaled = (words_##type)((reals_##type)(bits & ~is_small) * factor);                                    \
+            words_##type sign = bits & is_small & ~(digits | (EXPONENT));                                                       \
+            if (has_small) {                                                                                                    \
+              reals_##type small = ((reals_##type)((bits & digits) | whole_bits) - whole) * unit;                               \
+              scaled |= (words_##type)small & is_small;                                                                         \
+            }                                                                                                                   \
+            store_##type(to + k, end - k, scaled | sign);                                                                       \
+          }                                                                                                                     \
         }                                                                                                                       \
       }                                                                                                                         \
     }                                                                                                                           \
@@ -151,17 +160,21 @@ typedef uint64_t bits_f64 __attribute__((vector_size(16)));
     words_##type endless = {0};                                                                                                 \
     for (int64_t i = 0; i < s->batches * s->rows; i++) {                                                                        \
       REAL *row = at + i / s->rows * s->batch_stride + i % s->rows * s->row_stride;                                             \
-      for (int64_t j = 0; j < s->length; j += LANES_##type) {                                                                   \
-        words_##type bits = load_##type(row + j, s->length - j);                                                                \
-        words_##type magnitude = bits & MAGNITUDE_##type;                                                                       \
-        words_##type is_zero = magnitude == 0;                                                                                  \
-        endless |= magnitude >= (EXPONENT);                                                                                     \
-        if (!any_##type((magnitude < least) & ~is_zero)) {                                                                      \
-          store_##type(row + j, s->length - j, bits - (less & ~is_zero));                                                       \
-          continue;                                                                                                             \
+      for (int64_t j = 0; j < s->length; j += CHUNK) {                                                                          \
+        int64_t end = j + CHUNK < s->length ? j + CHUNK : s->length;                                                            \
+        words_##type found = {0};                                                                                               \
+        for (int64_t k = j; k < end; k += LANES_##type) {                                                                       \
+          words_##type magnitude = load_##type(row + k, end - k) & MAGNITUDE_##type;                                            \
+          found |= (magnitude < least) & (magnitude != 0);                                                                      \
+          endless |= magnitude >= (EXPONENT);                                                                                   \
         }                                                                                                                       \
-        for (int64_t k = j; k < s->length && k < j + LANES_##type; k++) {                                                       \
+        bool has_small = any_##type(found);                                                                                     \
+        for (int64_t k = j; k < end && has_small; k++) {                                                                        \
           row[k] = (REAL)((double)row[k] * factor);                                                                             \
+        }                                                                                                                       \
+        for (int64_t k = j; k < end && !has_small; k += LANES_##type) {                                                         \
+          words_##type bits = load_##type(row + k, end - k);                                                                    \
+          store_##type(row + k, end - k, bits - (less & ((bits & MAGNITUDE_##type) != 0)));                                     \
         }                                                                                                                       \
       }                                                                                                                         \
     }                                                                                                                           \
