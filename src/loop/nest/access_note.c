@@ -71,25 +71,23 @@ static bool may_depend(const indim_lowering *l, const indim_access_analysis *s, 
   return depends;
 }
 
-// A dimension of which |v| is the index plus what does not depend on it, as of x[k / 2, j] and x[row[k], j]; -1: none.
-static int32_t adjacent_dim(const indim_lowering *l, const indim_access_analysis *s, indim_value_id v) {
+// The strides of |v| along those dimensions on which nothing else in it depends, as of j in x[k / 2, j] and x[row[k], j].
+static void find_some_strides(const indim_lowering *l, const indim_access_analysis *s, indim_value_id v,
+                              int64_t *strides) {
   enum { MOST_VALUES = 64 };
   indim_affine sum;
-  if (l->program->values[v].lanes != 1) {
-    return -1;
+  bool is_scalar = l->program->values[v].lanes == 1;
+  if (is_scalar) {
+    indim_affine_of(l->program, v, &sum);
   }
-  indim_affine_of(l->program, v, &sum);
   for (int32_t d = 0; d < s->rank; d++) {
     int32_t budget = MOST_VALUES;
-    bool is_adjacent = indim_affine_coefficient(&sum, s->index[d]) == 1;
-    for (int32_t i = 0; i < sum.count && is_adjacent; i++) {
-      is_adjacent = sum.terms[i] == s->index[d] || !may_depend(l, s, sum.terms[i], d, &budget);
+    bool is_known = is_scalar;
+    for (int32_t i = 0; is_known && i < sum.count; i++) {
+      is_known = sum.terms[i] == s->index[d] || !may_depend(l, s, sum.terms[i], d, &budget);
     }
-    if (is_adjacent) {
-      return d;
-    }
+    strides[d] = is_known ? indim_affine_coefficient(&sum, s->index[d]) : INDIM_NO_STRIDE;
   }
-  return -1;
 }
 
 // The address where all of the nest's indices are 0, computed outside the nest.
@@ -108,8 +106,14 @@ static indim_value_id address_at_zero(indim_lowering *l, const indim_access_anal
   return indim_loop_sum(&l->b, &address, 1);
 }
 
+int64_t indim_access_stride(const indim_access *access, int32_t dim) {
+  const int64_t *strides = access->strides != NULL ? access->strides : access->some_strides;
+  return strides == NULL ? INDIM_NO_STRIDE : strides[dim];
+}
+
 bool indim_access_is_adjacent(const indim_access *access, int32_t dim) {
-  return access->strides == NULL ? access->adjacent_dim == dim : indim_index_abs(access->strides[dim]) == 1;
+  int64_t stride = indim_access_stride(access, dim);
+  return stride == 1 || stride == -1;
 }
 
 static void note_access(indim_lowering *l, const indim_flow_item *item, const indim_location *at,
@@ -127,16 +131,20 @@ static void note_access(indim_lowering *l, const indim_flow_item *item, const in
   bool only_indices = false;
   int64_t constant = 0;
   indim_access *access = &list->accesses[list->count++];
-  *access = (indim_access){.item = item, .storage = at->storage, .is_packed = at->packed_bits != 0, .adjacent_dim = -1};
-  if (decompose(l, s, address, strides, &only_indices, &constant)) {
-    int64_t *kept = indim_lower_alloc(l, s->rank, sizeof *kept);
-    if (kept != NULL) {
-      memcpy(kept, strides, (size_t)s->rank * sizeof *kept);
-    }
+  *access = (indim_access){.item = item, .storage = at->storage, .is_packed = at->packed_bits != 0};
+  bool is_affine = decompose(l, s, address, strides, &only_indices, &constant);
+  if (!is_affine) {
+    find_some_strides(l, s, address, strides);
+  }
+  int64_t *kept = indim_lower_alloc(l, s->rank, sizeof *kept);
+  if (kept != NULL) {
+    memcpy(kept, strides, (size_t)s->rank * sizeof *kept);
+  }
+  if (is_affine) {
     access->strides = kept;
     access->base = address_at_zero(l, s, address);
   } else {
-    access->adjacent_dim = adjacent_dim(l, s, address);
+    access->some_strides = kept;
   }
 }
 

@@ -127,6 +127,12 @@ enum {
   INDIM_NEST_SEGMENTS = 24  // of all dimensions, at most, that a nest is split into where guards change their values
 };
 
+// The size of the rows that the body is written out for; 1: of none.
+static inline int64_t indim_nest_row(const indim_nest *nest) {
+  return nest->stacked > 0 ? nest->sizes[nest->stacked - 1] : 1;
+}
+// Builds the body, for each element of a row.
+void indim_nest_rows(indim_nest *nest, indim_element_ctx *k, indim_coord *index);
 // The bounds of the segments of one dimension, from 0 to its size; returns the number of segments.
 int32_t indim_nest_borders(const indim_nest *nest, int32_t dim, int32_t segments, int64_t *borders);
 // The most elements in one of them: vectors do not go beyond.

@@ -392,7 +392,7 @@ static int32_t stacked_dim(const indim_nest *nest, const filling *f) {
   bool is_row =
       !f->is_copy && indim_nest_stacks(f->item->instr) && p >= 0 && f->part.dim[p] == f->item->shape->rank - 1;
   bool is_whole = is_row && nest->sizes[p] == f->item->shape->sizes[f->item->shape->rank - 1];
-  if (nest->vector_dim < 0 || nest->transposes) {
+  if (nest->vector_dim < 0) {
     return -1;
   }
   return is_whole && p != nest->vector_dim ? p : interleaved_dim(nest, f->item);
@@ -523,7 +523,7 @@ static void run_filling(indim_lowering *l, indim_flow_item *item, const indim_lo
       indim_nest_choose_transpose(&nest);
     }
     prefer_interleaved(&nest);
-    nest.stacked = stacked_dim(&nest, &f) + 1;
+    nest.stacked = nest.transposes ? nest.stacked : stacked_dim(&nest, &f) + 1;
     fill_lanes(&nest);
     limit_moved(&nest, is_copy || only_moves(item, 0));
     bool is_wide = nest.stacked > 0 && nest.sizes[nest.stacked - 1] > 2;  // a body has as many vectors

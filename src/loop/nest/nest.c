@@ -18,8 +18,9 @@ bool indim_nest_can_collapse(const indim_nest *nest, int32_t outer, int32_t inne
     return false;
   }
   for (int32_t i = 0; i < list->count; i++) {
-    const int64_t *strides = list->accesses[i].strides;
-    if (strides == NULL || strides[outer] != strides[inner] * nest->sizes[inner]) {
+    int64_t far = indim_access_stride(&list->accesses[i], outer);
+    int64_t near = indim_access_stride(&list->accesses[i], inner);
+    if (far == INDIM_NO_STRIDE || near == INDIM_NO_STRIDE || far != near * nest->sizes[inner]) {
       return false;
     }
   }
@@ -42,9 +43,9 @@ static int64_t vector_score(const indim_nest *nest, int32_t dim) {
   int64_t score = 0;
   for (int32_t i = 0; i < list->count; i++) {
     const indim_access *access = &list->accesses[i];
-    bool is_constant = access->strides != NULL && access->strides[dim] == 0;
+    int64_t stride = indim_access_stride(access, dim);
     int64_t weight = access->item == NULL ? 3 : 2;
-    score += indim_access_is_adjacent(access, dim) ? 2 * weight : is_constant ? weight : 0;
+    score += indim_access_is_adjacent(access, dim) ? 2 * weight : stride == 0 ? weight : 0;
   }
   return score;
 }
@@ -172,7 +173,7 @@ static int32_t transposed_with(indim_nest *nest, int32_t vector_dim, int32_t lan
   return dim;
 }
 
-// The longest dimension along which the results are contiguous, or -1.
+// The longest dimension along which the results, or their rows (|stacked|), are contiguous, or -1.
 static int32_t stored_dim(const indim_nest *nest) {
   const indim_access_list *list = nest->list;
   int32_t best = -1;
@@ -180,7 +181,7 @@ static int32_t stored_dim(const indim_nest *nest) {
     bool is_contiguous = nest->sizes[d] >= LEAST_SQUARE && (best < 0 || nest->sizes[d] > nest->sizes[best]);
     for (int32_t i = 0; i < list->count && is_contiguous; i++) {
       const indim_access *access = &list->accesses[i];
-      is_contiguous = access->item != NULL || (access->strides != NULL && access->strides[d] == 1);
+      is_contiguous = access->item != NULL || indim_access_stride(access, d) == indim_nest_row(nest);
     }
     best = is_contiguous ? d : best;
   }
@@ -214,18 +215,41 @@ static int32_t lanes_of_squares(const indim_nest *nest) {
   return !gain ? 0 : are_words && nest->lanes > 1 ? nest->lanes / 2 : nest->lanes;
 }
 
+// A dimension of two to four elements, along which all results are contiguous. -1: none.
+static int32_t short_row(const indim_nest *nest) {
+  const indim_access_list *list = nest->list;
+  for (int32_t d = 0; d < nest->rank && !list->is_full; d++) {
+    bool is_row = nest->sizes[d] > 1 && nest->sizes[d] <= INDIM_LOOP_MOST_STRIDE;
+    for (int32_t i = 0; i < list->count && is_row; i++) {
+      is_row = list->accesses[i].item != NULL || indim_access_stride(&list->accesses[i], d) == 1;
+    }
+    if (is_row) {
+      return d;
+    }
+  }
+  return -1;
+}
+
+// The dimension that is transposed with |vector_dim|, or with the one along which results are contiguous: vectors along the longer one that
+// is read would be stored lane by lane. -1: none.
+static int32_t choose_squares(indim_nest *nest, int32_t vector_dim, int32_t lanes) {
+  int32_t dim = vector_dim == nest->stacked - 1 ? -1 : transposed_with(nest, vector_dim, lanes);
+  int32_t stored = dim < 0 ? stored_dim(nest) : -1;
+  return stored >= 0 && stored != vector_dim ? transposed_with(nest, stored, lanes) : dim;
+}
+
 void indim_nest_choose_transpose(indim_nest *nest) {
   int32_t lanes = nest->lanes;
   int32_t side = lanes_of_squares(nest);
   int32_t vector_dim = nest->vector_dim;
   nest->transpose_dim = -1;
+  nest->stacked = 0;
   if (vector_dim >= 0 && side > 0) {
-    nest->transpose_dim = transposed_with(nest, vector_dim, side);
-    // Vectors along the longer dimension that is read would be stored lane by lane.
-    int32_t stored = nest->transpose_dim < 0 ? stored_dim(nest) : -1;
-    if (stored >= 0 && stored != vector_dim) {
-      nest->transpose_dim = transposed_with(nest, stored, side);
-    }
+    nest->transpose_dim = choose_squares(nest, vector_dim, side);
+    nest->stacked = nest->transpose_dim < 0 ? short_row(nest) + 1 : 0;
+    // A square's code is as many times as long as rows are.
+    side = side < INDIM_COST_STACKED_SQUARE ? side : INDIM_COST_STACKED_SQUARE;
+    nest->transpose_dim = nest->stacked > 0 ? choose_squares(nest, vector_dim, side) : nest->transpose_dim;
   }
   if (nest->transpose_dim >= 0 && !indim_lower_choose(nest->l, nest->l->b.origin, INDIM_DECISION_TRANSPOSE, true)) {
     nest->transpose_dim = -1;
@@ -233,6 +257,7 @@ void indim_nest_choose_transpose(indim_nest *nest) {
   nest->transposes = nest->transpose_dim >= 0;
   nest->lanes = nest->transposes ? nest->lanes : lanes;
   nest->vector_dim = nest->transposes ? nest->vector_dim : vector_dim;
+  nest->stacked = nest->transposes ? nest->stacked : 0;
 }
 
 // Building ------------------------------------------------------------------------------------------------------------
@@ -261,20 +286,24 @@ int32_t indim_nest_borders(const indim_nest *nest, int32_t dim, int32_t segments
   return count;
 }
 
+void indim_nest_rows(indim_nest *nest, indim_element_ctx *k, indim_coord *index) {
+  if (nest->stacked == 0) {
+    nest->body(nest, k, index);
+    return;
+  }
+  indim_stack stack = {.size = indim_nest_row(nest), .is_regular = true};
+  k->stack = &stack;
+  for (int64_t i = 0; i < stack.size; i++) {
+    index[nest->stacked - 1] = (indim_coord){indim_loop_index(&nest->l->b, i), 0};
+    nest->body(nest, k, index);
+  }
+  indim_stack_store(k);
+}
+
 static void run_body(indim_nest *nest, int32_t lanes, indim_coord *index) {
   indim_element_ctx k = {.l = nest->l, .lanes = lanes, .streams = nest->streams && lanes == nest->lanes};
   indim_transpose_enter(nest->l, index);
-  if (nest->stacked == 0) {
-    nest->body(nest, &k, index);
-    return;
-  }
-  indim_stack stack = {.size = nest->sizes[nest->stacked - 1], .is_regular = true};
-  k.stack = &stack;
-  for (int64_t i = 0; i < stack.size; i++) {
-    index[nest->stacked - 1] = (indim_coord){indim_loop_index(&nest->l->b, i), 0};
-    nest->body(nest, &k, index);
-  }
-  indim_stack_store(&k);
+  indim_nest_rows(nest, &k, index);
 }
 
 void indim_nest_remainder(indim_nest *nest, indim_coord *index, indim_value_id from, int64_t count) {

@@ -89,10 +89,14 @@ typedef struct indim_access {
   bool is_packed;          // the address counts places, and |storage| has bytes
   const int64_t *strides;  // elements moved by one step of each dimension; NULL: not constant
   indim_value_id base;     // the address where all indices are 0, if the strides are constant
-  int32_t
-      adjacent_dim;  // if not: a dimension along which elements are adjacent all the same, as those of rows that an index in memory names; -1: none
+  // If not: the same of each dimension of which the rest does not depend, as of those of rows that an index in memory names; of
+  // others INDIM_NO_STRIDE.
+  const int64_t *some_strides;
 } indim_access;
 
+#define INDIM_NO_STRIDE INT64_MIN
+// The stride along |dim|, or INDIM_NO_STRIDE.
+int64_t indim_access_stride(const indim_access *access, int32_t dim);
 // Whether the elements along |dim| are adjacent.
 bool indim_access_is_adjacent(const indim_access *access, int32_t dim);
 

@@ -108,7 +108,7 @@ static int32_t joined_rows(const indim_nest *nest, int32_t dim) {
 
 void indim_nest_choose_joined(indim_nest *nest) {
   const indim_access_list *list = nest->list;
-  int64_t row = nest->transposes && nest->side == 0 ? nest->sizes[nest->vector_dim] : 0;
+  int64_t row = nest->transposes && nest->side == 0 && nest->stacked == 0 ? nest->sizes[nest->vector_dim] : 0;
   bool is_short = row > 0 && row % nest->lanes == 0 && row < indim_nest_line(nest) &&
                   list->split_point_count[nest->vector_dim] == 0;
   nest->joined = 0;

@@ -81,7 +81,7 @@ void indim_nest_choose_panels(indim_nest *nest) {
   nest->side = 0;
   nest->panel_count = 0;
   nest->panel_start = 0;
-  if (count == 0 || count > INDIM_MAX_PANELS || total <= cache || !needs_panels(nest)) {
+  if (count == 0 || nest->stacked > 0 || count > INDIM_MAX_PANELS || total <= cache || !needs_panels(nest)) {
     return;
   }
   // Arrays in the third-level cache need no long runs; otherwise panels take half of the second-level cache.

@@ -59,11 +59,12 @@ int32_t indim_transpose_dim(const indim_nest *nest) {
   for (int32_t i = 0; i < list->count; i++) {
     const indim_access *access = &list->accesses[i];
     stores_along =
-        stores_along || (access->item == NULL && access->strides != NULL && access->strides[nest->vector_dim] == 1);
+        stores_along || (access->item == NULL && indim_access_stride(access, nest->vector_dim) == indim_nest_row(nest));
   }
   for (int32_t d = 0; d < nest->rank && stores_along; d++) {
     int32_t count = 0;
-    for (int32_t i = 0; i < list->count && d != nest->vector_dim && nest->sizes[d] >= nest->lanes; i++) {
+    bool may = d != nest->vector_dim && d != nest->stacked - 1 && nest->sizes[d] >= nest->lanes;
+    for (int32_t i = 0; i < list->count && may; i++) {
       count += transposes_along(nest, &list->accesses[i], d) ? 1 : 0;
     }
     if (count > best_count) {
@@ -275,7 +276,7 @@ static void run_row(indim_nest *nest, indim_coord *index, indim_value_id w, indi
   if (nest->joined > 0) {
     index[nest->joined - 1] = (indim_coord){indim_loop_add_const(&l->b, t->joined, t->square / per_row), 0};
   }
-  nest->body(nest, &k, index);
+  indim_nest_rows(nest, &k, index);
 }
 
 void indim_transpose_block(indim_nest *nest, indim_coord *index, indim_value_id w, indim_value_id v, int32_t squares) {

@@ -102,6 +102,8 @@ enum {
   // Rows of this many columns in a band of a transpose: their pages stay in the first TLB .
   // transpose_1024x1024, transpose_4096x4096.
   INDIM_COST_TRANSPOSE_BAND = 128,
+  // The longest side of a square of which the result has rows of two to four elements: u8 compiles in half the time. moves.stack_turned.
+  INDIM_COST_STACKED_SQUARE = 16,
   // Row strides divisible by this many bytes map to few sets of an L1 of 32 to 48 KiB: squares go through panels.
   // transpose_1024x1024 against transpose_1023x1025.
   INDIM_COST_CONFLICTING_STRIDE = 2048
