@@ -4,7 +4,7 @@ import functools
 
 import jax
 import jax.numpy as jnp
-from jax import lax
+from jax import lax, nn
 from row import bf16, f16, f32, f64, i32, row
 
 
@@ -97,6 +97,16 @@ row("products.gram_centred", lambda x: (x - x.mean(0)).T @ (x - x.mean(0)), f32(
 row("products.three_heads", lambda x, p, *w: [(x + p) @ v for v in w], f32(256, 512), f32(256, 512), *[f32(512, 64)] * 3)
 row("products.every_second", lambda x, w: x[:, ::2] @ w.T, f32(32, 2048), f32(1024, 1024))
 row("products.scaled_heads", lambda q, k: jnp.einsum("bthd,bshd->bhts", q * 0.125, k), f32(2, 256, 8, 64), f32(2, 256, 8, 64))
+
+
+def last_attended(q, k, v, w):
+    """Attention and a layer behind it, of which the last token is read."""
+    scores = nn.softmax(jnp.einsum("bthd,bshd->bhts", q, k) * 0.125, axis=-1)
+    return nn.gelu(jnp.einsum("bhts,bshd->bthd", scores, v).reshape(*q.shape[:2], -1) @ w)[:, -1]
+
+
+row("products.last_logits", lambda x, w, b: (x @ w + b)[:, -1], f32(4, 128, 256), f32(256, 2000), f32(2000))
+row("products.last_attended", last_attended, *[f32(2, 256, 8, 64)] * 3, f32(512, 512))
 
 
 def blur(x):

@@ -116,7 +116,8 @@ static void compare(indim_ctx *cx, const indim_module *module, const indim_liter
   indim_tolerance exact = {.equal_nans = true};
   CHECK_OK(cx, indim_eval(cx, module, arguments, count, NULL, &expected));
   indim_compile_options compiling = {.without = without};
-  CHECK_OK(cx, indim_compile(cx, module, &compiling, &exe));
+  indim_status made = indim_compile(cx, module, &compiling, &exe);
+  CHECK_MSG(made == INDIM_OK, "%s\n%s", test_message(cx), text);
   for (int threads = 1; threads <= 3 && exe != NULL && expected != NULL; threads += 2) {
     indim_pool *pool = NULL;
     CHECK_OK(cx, indim_pool_create(cx, threads, &pool));
@@ -1271,6 +1272,146 @@ TEST(short_rows) {
   RUN_EACH(programs, 17);
 }
 
+// What is computed step by step: its name is v and the step's number.
+typedef struct chain {
+  int32_t step, parameters, rank;
+  int64_t sizes[MOST_RANK];
+} chain;
+
+static void add_value(const chain *c, const char *of) {
+  add("  v%d = ", (int)c->step);
+  add_shape("s32", c->rank, c->sizes);
+  add(" %s", of);
+}
+
+// A slice of the last step, each dimension with a start, an end and a stride of its own.
+static void add_slice(chain *c, const char *name) {
+  int64_t starts[MOST_RANK], limits[MOST_RANK], strides[MOST_RANK], sizes[MOST_RANK];
+  for (int32_t d = 0; d < c->rank; d++) {
+    starts[d] = draw(3) == 0 ? 0 : draw(c->sizes[d]);
+    limits[d] = draw(3) == 0 ? c->sizes[d] : starts[d] + 1 + draw(c->sizes[d] - starts[d]);
+    strides[d] = PICK(1, 1, 2, 3);
+    sizes[d] = (limits[d] - starts[d] - 1) / strides[d] + 1;
+  }
+  add("  %s = ", name);
+  add_shape("s32", c->rank, sizes);
+  add(" slice(v%d), slice={", (int)c->step);
+  for (int32_t d = 0; d < c->rank; d++) {
+    add("%s[%lld:%lld:%lld]", d == 0 ? "" : ", ", (long long)starts[d], (long long)limits[d], (long long)strides[d]);
+  }
+  add("}\n");
+}
+
+static void add_step(chain *c) {
+  int64_t order[MOST_RANK], old[MOST_RANK];
+  int32_t before = c->step++;
+  int32_t d = (int32_t)draw(c->rank);
+  int64_t size = c->sizes[d];
+  memcpy(old, c->sizes, sizeof old);
+  switch (draw(8)) {
+  case 0:  // with a row of its own
+    add("  p%d = s32[%lld] parameter(%d)\n", (int)c->step, (long long)size, (int)c->parameters++);
+    add("  b%d = ", (int)c->step);
+    add_shape("s32", c->rank, c->sizes);
+    add(" broadcast(p%d), dimensions={%d}\n", (int)c->step, (int)d);
+    add_value(c, "");
+    add("add(v%d, b%d)\n", (int)before, (int)c->step);
+    break;
+  case 1:
+    add_value(c, "");
+    add("multiply(v%d, v%d)\n", (int)before, (int)before);
+    break;
+  case 2:
+    draw_order(c->rank, order);
+    for (int32_t k = 0; k < c->rank; k++) {
+      c->sizes[k] = old[order[k]];
+    }
+    add_value(c, "");
+    add("transpose(v%d)", (int)before);
+    add_list(", dimensions={", c->rank, order, ",");
+    add("}\n");
+    break;
+  case 3:  // less the sums along a dimension
+    add("  sum%d = ", (int)c->step);
+    for (int32_t k = 0, next = 0; k < c->rank; k++) {
+      order[next] = k;
+      old[next] = c->sizes[k];
+      next += k != d;
+    }
+    add_shape("s32", c->rank - 1, old);
+    add(" reduce(v%d, zero), dimensions={%d}, to_apply=f\n  b%d = ", (int)before, (int)d, (int)c->step);
+    add_shape("s32", c->rank, c->sizes);
+    add(" broadcast(sum%d)", (int)c->step);
+    add_list(", dimensions={", c->rank - 1, order, ",");
+    add("}\n");
+    add_value(c, "");
+    add("subtract(v%d, b%d)\n", (int)before, (int)c->step);
+    break;
+  case 4:
+    c->sizes[d] *= size < 100 ? 2 : 1;
+    add_value(c, "");
+    if (size < 100) {
+      add("concatenate(v%d, v%d), dimensions={%d}\n", (int)before, (int)before, (int)d);
+    } else {
+      add("negate(v%d)\n", (int)before);
+    }
+    break;
+  case 5:  // a dimension of one element more, or two as one
+    if (c->rank > 2 && draw(2) == 0) {
+      d = (int32_t)draw(c->rank - 1);
+      c->sizes[d] *= c->sizes[d + 1];
+      memmove(c->sizes + d + 1, c->sizes + d + 2, (size_t)(c->rank - d - 2) * sizeof *c->sizes);
+      c->rank--;
+    } else if (c->rank < 4) {
+      memmove(c->sizes + d + 1, c->sizes + d, (size_t)(c->rank - d) * sizeof *c->sizes);
+      c->sizes[d] = 1;
+      c->rank++;
+    }
+    add_value(c, "");
+    add("reshape(v%d)\n", (int)before);
+    break;
+  case 6:  // every element is read twice
+    add("  n%d = ", (int)c->step);
+    add_shape("s32", c->rank, c->sizes);
+    add(" negate(v%d)\n", (int)before);
+    add_value(c, "");
+    add("multiply(n%d, v%d)\n", (int)c->step, (int)before);
+    break;
+  default: {  // times a matrix
+    int64_t n = PICK(3, 20, 33);
+    add("  m%d = s32[%lld,%lld] parameter(%d)\n", (int)c->step, (long long)size, (long long)n, (int)c->parameters++);
+    memmove(c->sizes + d, c->sizes + d + 1, (size_t)(c->rank - d - 1) * sizeof *c->sizes);
+    c->sizes[c->rank - 1] = n;
+    add_value(c, "");
+    add("dot(v%d, m%d), lhs_contracting_dims={%d}, rhs_contracting_dims={0}\n", (int)before, (int)c->step, (int)d);
+    break;
+  }
+  }
+}
+
+// Products and sums of which slices are read, through what passes on which elements these need: one or two slices, which may overlap, at
+// the end, and the whole now and then.
+TEST(parts_of_what_is_computed) {
+  state = 91;
+  for (int i = 0; i < 300 && can_compile(); i++) {
+    chain c = {.parameters = 2, .rank = 2, .sizes = {PICK(20, 37, 64), PICK(16, 30, 50)}};
+    int64_t k = PICK(5, 40);
+    begin();
+    add_reducer("s32", "add");
+    add("ENTRY main {\n  x = s32[%lld,%lld] parameter(0)\n  y = s32[%lld,%lld] parameter(1)\n  zero = s32[] "
+        "constant(0)\n",
+        (long long)c.sizes[0], (long long)k, (long long)k, (long long)c.sizes[1]);
+    add_value(&c, "dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n");
+    for (int64_t steps = draw(6); steps > 0; steps--) {
+      add_step(&c);
+    }
+    add_slice(&c, "first");
+    add_slice(&c, "second");
+    add("  ROOT r = tuple(%s)\n}\n", draw(2) == 0 ? "first, zero" : draw(6) == 0 ? "first, x" : "first, second");
+    run();
+  }
+}
+
 // An array and its transpose, whose first rows are read twice: there two reads are one, and those behind them stay what they were.
 TEST(rows_that_are_shared) {
   static const int64_t sizes[] = {4, 8, 16, 20, 33, 64};
@@ -1352,6 +1493,7 @@ TEST(large_rows) {
   X(large_turns)                  \
   X(panels)                       \
   X(short_rows)                   \
+  X(parts_of_what_is_computed)    \
   X(rows_that_are_shared)         \
   X(large_rows)
 TEST_MAIN(CASES)

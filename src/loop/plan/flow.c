@@ -406,6 +406,7 @@ static indim_status make_flow(const maker *outer, const indim_computation *compu
   flow->result_count = results.count;
   *out_flow = flow;
   INDIM_TRY(indim_flow_cut(&m));
+  INDIM_TRY(indim_flow_shrink(&m));
   INDIM_TRY(indim_flow_fold_transposes(&m));
   indim_flow_share_stored(flow);
   return INDIM_OK;

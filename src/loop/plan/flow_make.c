@@ -97,3 +97,27 @@ indim_status indim_flow_become(indim_flow_maker *m, indim_flow_item *item, const
   item->instr = instr;
   return set_operands(m, item, count, operands);
 }
+
+indim_status indim_flow_become_slice(indim_flow_maker *m, indim_flow_item *item, indim_flow_item *of,
+                                     const indim_slice_dim *dims) {
+  indim_slice_dim *copy = NULL;
+  INDIM_TRY(indim_flow_array(m->instr_arena, of->shape->rank, sizeof *copy, &copy));
+  memcpy(copy, dims, (size_t)of->shape->rank * sizeof *copy);
+  indim_attr attr = {.id = INDIM_ATTR_SLICE, .offset = INDIM_NO_OFFSET, .count = of->shape->rank, .value.slice = copy};
+  return indim_flow_become(m, item, item->instr, INDIM_OP_SLICE, &attr, 1, &of, 1);
+}
+
+indim_status indim_flow_fix_starts(indim_flow_maker *m, indim_flow_item *item) {
+  indim_slice_dim dims[INDIM_MAX_RANK];
+  indim_flow_item *of = item->operands[0];
+  bool is_fixed = item->operand_count == 1 + item->shape->rank;
+  for (int32_t d = 0; d < item->shape->rank && is_fixed; d++) {
+    int64_t start = 0;
+    is_fixed = indim_flow_read_constant(item->operands[1 + d], &start) &&
+               (start >= 0 || indim_type_is_signed_int(item->operands[1 + d]->shape->type));
+    int64_t last = of->shape->sizes[d] - item->shape->sizes[d];
+    start = start < 0 ? 0 : start < last ? start : last;
+    dims[d] = (indim_slice_dim){.start = start, .limit = start + item->shape->sizes[d], .stride = 1};
+  }
+  return is_fixed ? indim_flow_become_slice(m, item, of, dims) : INDIM_OK;
+}

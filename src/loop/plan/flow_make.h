@@ -35,6 +35,11 @@ INDIM_CHECKED indim_status indim_flow_become(indim_flow_maker *m, indim_flow_ite
                                              indim_op op, const indim_attr *attrs, int32_t attr_count,
                                              indim_flow_item *const *operands, int32_t count);
 
+// Makes |item| a slice of |of|, of its own shape, and a dynamic slice at constant places a slice.
+INDIM_CHECKED indim_status indim_flow_become_slice(indim_flow_maker *m, indim_flow_item *item, indim_flow_item *of,
+                                                   const indim_slice_dim *dims);
+INDIM_CHECKED indim_status indim_flow_fix_starts(indim_flow_maker *m, indim_flow_item *item);
+
 // Makes room for |more| behind the |count| of a list.
 INDIM_CHECKED indim_status indim_flow_lengthen(indim_flow_maker *m, int32_t count, int32_t more,
                                                indim_flow_item ***list);
@@ -69,6 +74,8 @@ INDIM_CHECKED indim_status indim_flow_convert_once(indim_flow_maker *m, const in
                                                    indim_flow_item *operand, indim_flow_item **out_item);
 // slices.c: slices of what is put together read only the parts that they meet. The flow is complete.
 INDIM_CHECKED indim_status indim_flow_cut(indim_flow_maker *m);
+// regions.c: products and reductions of which only a part is read compute that alone. The flow is complete.
+INDIM_CHECKED indim_status indim_flow_shrink(indim_flow_maker *m);
 // transpose_folding.c: products that are only read transposed are computed so. The flow is complete.
 INDIM_CHECKED indim_status indim_flow_fold_transposes(indim_flow_maker *m);
 // Puts selects in the place of those results of a conditional, the last item so far, between which both branches only choose.

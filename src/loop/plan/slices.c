@@ -100,11 +100,7 @@ static indim_status make_item(cutting *c, const indim_flow_item *origin, const i
 
 static indim_status become_slice(const cutting *c, indim_flow_item *item, indim_flow_item *of,
                                  const indim_slice_dim *dims) {
-  indim_slice_dim *copy = NULL;
-  INDIM_TRY(indim_flow_array(c->m->instr_arena, of->shape->rank, sizeof *copy, &copy));
-  memcpy(copy, dims, (size_t)of->shape->rank * sizeof *copy);
-  indim_attr attr = {.id = INDIM_ATTR_SLICE, .offset = INDIM_NO_OFFSET, .count = of->shape->rank, .value.slice = copy};
-  return indim_flow_become(c->m, item, item->instr, INDIM_OP_SLICE, &attr, 1, &of, 1);
+  return indim_flow_become_slice(c->m, item, of, dims);
 }
 
 static bool has_sizes(const indim_shape *shape, const int64_t *sizes) {
@@ -428,22 +424,6 @@ static bool is_edge_pad(const indim_flow_item *item) {
   return is;
 }
 
-// Makes a dynamic slice at constant places a slice.
-static indim_status fix_starts(const cutting *c, indim_flow_item *item) {
-  indim_slice_dim dims[INDIM_MAX_RANK];
-  indim_flow_item *of = item->operands[0];
-  bool is_fixed = item->operand_count == 1 + item->shape->rank;
-  for (int32_t d = 0; d < item->shape->rank && is_fixed; d++) {
-    int64_t start = 0;
-    is_fixed = indim_flow_read_constant(item->operands[1 + d], &start) &&
-               (start >= 0 || indim_type_is_signed_int(item->operands[1 + d]->shape->type));
-    int64_t last = of->shape->sizes[d] - item->shape->sizes[d];
-    start = start < 0 ? 0 : start < last ? start : last;
-    dims[d] = (indim_slice_dim){.start = start, .limit = start + item->shape->sizes[d], .stride = 1};
-  }
-  return is_fixed ? become_slice(c, item, of, dims) : INDIM_OK;
-}
-
 // Finds whether |item| leads to one that puts parts together, and whether it is a slice that does.
 static indim_status find_lead(const cutting *c, indim_flow_item *item, bool *is_any) {
   bool *leads = &c->leads[item->index];
@@ -451,7 +431,7 @@ static indim_status find_lead(const cutting *c, indim_flow_item *item, bool *is_
     return INDIM_OK;
   }
   if (indim_flow_is_op(item, INDIM_OP_DYNAMIC_SLICE) && c->leads[item->operands[0]->index]) {
-    INDIM_TRY(fix_starts(c, item));
+    INDIM_TRY(indim_flow_fix_starts(c->m, item));
   }
   bool passes = indim_flow_is_op(item, INDIM_OP_SLICE) || is_unary(item);
   *leads = indim_flow_is_op(item, INDIM_OP_CONCATENATE) ||
