@@ -215,29 +215,43 @@ static complex_val any_modulus(const complex_kit *s, const complex_val *args) {
   return (complex_val){modulus, modulus};
 }
 
-// Of floats or doubles. Squares that lose digits or leave the range are rare. Where many do, as in an iteration that
-// diverges, most lanes are infinite, NaN or 0, and need no more digits.
-static val modulus_of(indim_emit *e, complex_val z) {
-  kit k = kit_of(e, z.re);
-  val square = fused(&k, z.re, z.re, mul(&k, z.im, z.im));
-  val usual = root(&k, square);
-  val is_usual = both(&k, above(&k, square, pick(&k, 0x1p-90, 0x1p-900)), below(&k, square, HUGE_VAL));
-  rare block = indim_emit_rare_begin(&k, negated(&k, is_usual));
-  val is_limit = any_infinite(&k, z);
-  val plain = choose(&k, is_limit, infinity_of(&k), usual);
-  val is_origin = both(&k, is_zero(&k, z.re), is_zero(&k, z.im));
-  val is_known = either(&k, either(&k, is_usual, is_limit), either(&k, is_origin, is_nan(&k, square)));
-  rare inexact = indim_emit_rare_begin(&k, negated(&k, is_known));
-  complex_kit s = {k, false};
+static val square_of(const kit *k, complex_val z) { return fused(k, z.re, z.re, mul(k, z.im, z.im)); }
+
+// Whether a square has lost no digits, and is in range.
+static val is_usual_square(const kit *k, val square) {
+  return both(k, above(k, square, pick(k, 0x1p-90, 0x1p-900)), below(k, square, HUGE_VAL));
+}
+
+// Where many squares are not, as in an iteration that diverges, most lanes are infinite, NaN or 0, and need no more digits.
+static complex_val unusual_modulus(const complex_kit *s, const complex_val *args) {
+  const kit *k = &s->k;
+  complex_val z = args[0];
+  val square = square_of(k, z);
+  val is_limit = any_infinite(k, z);
+  val plain = choose(k, is_limit, infinity_of(k), root(k, square));
+  val is_origin = both(k, is_zero(k, z.re), is_zero(k, z.im));
+  val is_known = either(k, either(k, is_usual_square(k, square), is_limit), either(k, is_origin, is_nan(k, square)));
+  rare inexact = indim_emit_rare_begin(k, negated(k, is_known));
+  complex_kit in_doubles = {*k, false};
   complex_val wide = z;
-  if (!k.is_double) {
-    wide = (complex_val){to_double(&k, z.re), to_double(&k, z.im)};
-    s = (complex_kit){kit_of(e, wide.re), true};
+  if (!k->is_double) {
+    wide = (complex_val){to_double(k, z.re), to_double(k, z.im)};
+    in_doubles = (complex_kit){kit_of(k->e, wide.re), true};
   }
-  val modulus = indim_emit_complex_out_of_line(&s, k.is_double ? "abs" : "abs_c64", any_modulus, &wide, 1).re;
-  modulus = choose(&k, is_known, plain, k.is_double ? modulus : from_double(&k, modulus));
-  plain = indim_emit_rare_end(&k, inexact, (complex_val){plain, plain}, (complex_val){modulus, modulus}).re;
-  return indim_emit_rare_end(&k, block, (complex_val){usual, usual}, (complex_val){plain, plain}).re;
+  val modulus = indim_emit_complex_out_of_line(&in_doubles, k->is_double ? "abs" : "abs_c64", any_modulus, &wide, 1).re;
+  modulus = choose(k, is_known, plain, k->is_double ? modulus : from_double(k, modulus));
+  return indim_emit_rare_end(k, inexact, (complex_val){plain, plain}, (complex_val){modulus, modulus});
+}
+
+// Of floats or doubles. Squares that lose digits or leave the range are rare.
+static val modulus_of(indim_emit *e, complex_val z) {
+  complex_kit s = {kit_of(e, z.re), false};
+  val square = square_of(&s.k, z);
+  val usual = root(&s.k, square);
+  rare block = indim_emit_rare_begin(&s.k, negated(&s.k, is_usual_square(&s.k, square)));
+  const char *name = s.k.is_double ? "unusual_abs" : "unusual_abs_c64";
+  complex_val computed = indim_emit_complex_out_of_line(&s, name, unusual_modulus, &z, 1);
+  return indim_emit_rare_end(&s.k, block, (complex_val){usual, usual}, computed).re;
 }
 
 static val corrected_quotient(const kit *k, val x, pair below_it) {
@@ -251,10 +265,17 @@ static val corrected_quotient(const kit *k, val x, pair below_it) {
 
 complex_val indim_emit_complex_sign(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
-  scaled h = indim_emit_real_hypot(k, z.re, z.im);
-  val down = power_of_two(k, negated_int(k, h.exponent));
-  val re = corrected_quotient(k, mul(k, z.re, down), h.modulus);
-  val im = corrected_quotient(k, mul(k, z.im, down), h.modulus);
+  val re, im;
+  if (s->is_wide) {  // of floats: squares are exact
+    val usual = root(k, add(k, mul(k, z.re, z.re), mul(k, z.im, z.im)));
+    re = quotient(k, z.re, usual);
+    im = quotient(k, z.im, usual);
+  } else {
+    scaled h = indim_emit_real_hypot(k, z.re, z.im);
+    val down = power_of_two(k, negated_int(k, h.exponent));
+    re = corrected_quotient(k, mul(k, z.re, down), h.modulus);
+    im = corrected_quotient(k, mul(k, z.im, down), h.modulus);
+  }
   re = choose(k, is_zero(k, z.re), z.re, re);
   im = choose(k, is_zero(k, z.im), z.im, im);
   val modulus = choose(k, any_infinite(k, z), infinity_of(k), nan_of(k));
@@ -263,6 +284,25 @@ complex_val indim_emit_complex_sign(const complex_kit *s, complex_val z) {
   im = choose(k, is_regular, im, quotient(k, z.im, modulus));
   val is_origin = both(k, is_zero(k, z.re), is_zero(k, z.im));
   return (complex_val){choose(k, is_origin, real(k, 0), re), choose(k, is_origin, real(k, 0), im)};
+}
+
+static complex_val unusual_sign(const complex_kit *s, const complex_val *args) {
+  const kit *k = &s->k;
+  complex_val wide = {to_double(k, args[0].re), to_double(k, args[0].im)};
+  complex_kit in_doubles = {kit_of(k->e, wide.re), true};
+  complex_val sign = indim_emit_complex_sign(&in_doubles, wide);
+  return (complex_val){from_double(k, sign.re), from_double(k, sign.im)};
+}
+
+// Of floats: at most 1.5 units off where the square is usual.
+static complex_val sign_of_floats(indim_emit *e, complex_val z) {
+  complex_kit s = {kit_of(e, z.re), false};
+  val square = square_of(&s.k, z);
+  val modulus = root(&s.k, square);
+  complex_val usual = {quotient(&s.k, z.re, modulus), quotient(&s.k, z.im, modulus)};
+  rare block = indim_emit_rare_begin(&s.k, negated(&s.k, is_usual_square(&s.k, square)));
+  complex_val computed = indim_emit_complex_out_of_line(&s, "unusual_sign", unusual_sign, &z, 1);
+  return indim_emit_rare_end(&s.k, block, usual, computed);
 }
 
 // Products ------------------------------------------------------------------------------------------------------------
@@ -438,6 +478,14 @@ bool indim_emit_complex_op(const indim_apply *a, indim_reg *out) {
   case INDIM_OP_ABS:
     out->part[0] = modulus_of(a->e, (complex_val){a->args[0].part[0], a->args[0].part[1]});
     return true;
+  case INDIM_OP_SIGN: {
+    if (a->type != INDIM_C64) {
+      return in_doubles(a, out);
+    }
+    complex_val sign = sign_of_floats(a->e, (complex_val){a->args[0].part[0], a->args[0].part[1]});
+    *out = (indim_reg){{sign.re, sign.im}};
+    return true;
+  }
   case INDIM_OP_REAL:
     out->part[0] = a->args[0].part[0];
     return true;

@@ -106,6 +106,11 @@ struct indim_flow {
 static inline bool indim_flow_is_op(const indim_flow_item *item, indim_op op) {
   return item->kind == INDIM_FLOW_OP && item->instr->op == op;
 }
+// The cost of an element, without its operands': of a modulus that of a function of complex numbers.
+static inline int32_t indim_flow_op_cost(const indim_flow_item *item) {
+  bool is_of_complex = item->operand_count > 0 && indim_type_is_complex(item->operands[0]->shape->type);
+  return indim_op_cost(item->instr->op, (is_of_complex ? item->operands[0] : item)->shape->type);
+}
 // Result |k| of an op, which is the item itself if the op has but one and no tuple of it.
 static inline indim_flow_item *indim_flow_result(indim_flow_item *item, int32_t k) {
   return item->member_count > 0 ? item->members[k] : item;

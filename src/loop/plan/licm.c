@@ -32,7 +32,7 @@ static int64_t cost_of(const hoisting *h, const indim_flow_item *item) {
   if (item->kind != INDIM_FLOW_OP || is_kernel(item) || item->instr->op == INDIM_OP_BROADCAST) {
     return 0;
   }
-  int64_t cost = indim_op_cost(item->instr->op, item->shape->type);
+  int64_t cost = indim_flow_op_cost(item);
   for (int32_t k = 0; k < item->operand_count; k++) {
     cost = indim_index_add_saturated(cost, h->cost[item->operands[k]->index]);
   }

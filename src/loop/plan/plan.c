@@ -296,7 +296,7 @@ static void note_kept(const indim_flow *flow, asked *list) {
 }
 
 static int64_t own_cost(const indim_flow_item *item) {
-  return item->kind == INDIM_FLOW_OP ? indim_op_cost(item->instr->op, item->shape->type) : 0;
+  return item->kind == INDIM_FLOW_OP ? indim_flow_op_cost(item) : 0;
 }
 
 // The costs, as if all were inline that may be.

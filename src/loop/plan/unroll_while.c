@@ -197,7 +197,7 @@ static bool can_unroll(const indim_flow *body, int32_t steps, bool *changes) {
     for (int32_t k = 0; k < item->operand_count; k++) {
       changes[i] = changes[i] || changes[item->operands[k]->index];
     }
-    int64_t cost = indim_op_cost(item->instr->op, item->shape->type) + 1;
+    int64_t cost = indim_flow_op_cost(item) + 1;
     element += cost;
     rows += cost * rows_of(item);
   }
