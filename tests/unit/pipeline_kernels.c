@@ -1412,6 +1412,96 @@ TEST(parts_of_what_is_computed) {
   }
 }
 
+// The last step in another order, beside itself backwards, with some zeros around it, or with two dimensions as one.
+static void add_move(chain *c) {
+  int64_t order[MOST_RANK], old[MOST_RANK];
+  int32_t before = c->step++;
+  int32_t d = (int32_t)draw(c->rank);
+  memcpy(old, c->sizes, sizeof old);
+  switch (draw(4)) {
+  case 0:
+    draw_order(c->rank, order);
+    for (int32_t k = 0; k < c->rank; k++) {
+      c->sizes[k] = old[order[k]];
+    }
+    add_value(c, "");
+    add("transpose(v%d)", (int)before);
+    add_list(", dimensions={", c->rank, order, ",");
+    add("}\n");
+    break;
+  case 1:
+    add("  back%d = ", (int)c->step);
+    add_shape("s32", c->rank, c->sizes);
+    add(" reverse(v%d), dimensions={%d}\n", (int)before, (int)d);
+    c->sizes[d] *= 2;
+    add_value(c, "");
+    add("concatenate(v%d, back%d), dimensions={%d}\n", (int)before, (int)c->step, (int)d);
+    break;
+  case 2:
+    c->sizes[d] += 3;
+    add_value(c, "");
+    add("pad(v%d, zero), padding=", (int)before);
+    for (int32_t k = 0; k < c->rank; k++) {
+      add("%s%s", k == 0 ? "" : "x", k == d ? "1_2" : "0_0");
+    }
+    add("\n");
+    break;
+  default:
+    d = c->rank > 1 ? (int32_t)draw(c->rank - 1) : 0;
+    if (c->rank > 1) {
+      c->sizes[d] *= c->sizes[d + 1];
+      memmove(c->sizes + d + 1, c->sizes + d + 2, (size_t)(c->rank - d - 2) * sizeof *c->sizes);
+      c->rank--;
+    }
+    add_value(c, "");
+    add("reshape(v%d)\n", (int)before);
+  }
+}
+
+// Sums, running maxima and products of what is moved where they read it.
+TEST(kernels_of_what_is_moved) {
+  state = 97;
+  for (int i = 0; i < 150 && can_compile(); i++) {
+    chain c = {.parameters = 1, .rank = 3, .sizes = {PICK(3, 4, 7), PICK(6, 20, 33), PICK(5, 16, 40)}};
+    begin();
+    add_reducer("s32", i % 2 == 0 ? "add" : "maximum");
+    add("ENTRY main {\n  zero = s32[] constant(0)\n");
+    add_value(&c, "parameter(0)\n");
+    for (int64_t steps = 1 + draw(4); steps > 0; steps--) {
+      add_move(&c);
+    }
+    int32_t d = (int32_t)draw(c.rank);
+    int64_t kept[MOST_RANK];
+    int64_t n = PICK(3, 20);
+    memcpy(kept, c.sizes, sizeof kept);
+    memmove(kept + d, kept + d + 1, (size_t)(c.rank - d - 1) * sizeof *kept);
+    add("  w = s32[%lld,%lld] parameter(1)\n  ROOT r = ", (long long)c.sizes[d], (long long)n);
+    switch (draw(3)) {
+    case 0:
+      add_shape("s32", c.rank - 1, kept);
+      add(" reduce(v%d, zero), dimensions={%d}, to_apply=f\n}\n", (int)c.step, (int)d);
+      break;
+    case 1:
+      add_shape("s32", c.rank, c.sizes);
+      add(" reduce-window(v%d, zero), window={size=", (int)c.step);
+      for (int32_t k = 0; k < c.rank; k++) {
+        add("%s%lld", k == 0 ? "" : "x", (long long)(k == d ? c.sizes[d] : 1));
+      }
+      add(" pad=");
+      for (int32_t k = 0; k < c.rank; k++) {
+        add("%s%lld_0", k == 0 ? "" : "x", (long long)(k == d ? c.sizes[d] - 1 : 0));
+      }
+      add("}, to_apply=f\n}\n");
+      break;
+    default:
+      kept[c.rank - 1] = n;
+      add_shape("s32", c.rank, kept);
+      add(" dot(v%d, w), lhs_contracting_dims={%d}, rhs_contracting_dims={0}\n}\n", (int)c.step, (int)d);
+    }
+    run();
+  }
+}
+
 // An array and its transpose, whose first rows are read twice: there two reads are one, and those behind them stay what they were.
 TEST(rows_that_are_shared) {
   static const int64_t sizes[] = {4, 8, 16, 20, 33, 64};
@@ -1494,6 +1584,7 @@ TEST(large_rows) {
   X(panels)                       \
   X(short_rows)                   \
   X(parts_of_what_is_computed)    \
+  X(kernels_of_what_is_moved)     \
   X(rows_that_are_shared)         \
   X(large_rows)
 TEST_MAIN(CASES)

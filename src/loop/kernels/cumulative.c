@@ -195,6 +195,46 @@ static int32_t other_dimension(const scan_state *s, const indim_nest *nest) {
   return -1;
 }
 
+// Whether lanes along |dim| would be fetched one by one of what is contiguous along another dimension of some elements: a nest turns it
+// in squares.
+static bool is_across(const indim_nest *nest, int32_t dim) {
+  enum { LEAST = 4 };
+  bool is = false;
+  for (int32_t i = 0; i < nest->list->count && dim >= 0; i++) {
+    const indim_access *access = &nest->list->accesses[i];
+    bool is_far = access->item != NULL && access->strides != NULL &&
+                  indim_index_abs(access->strides[dim]) > INDIM_LOOP_MOST_STRIDE;
+    for (int32_t d = 0; d < nest->rank && is_far; d++) {
+      is = is || (nest->sizes[d] >= LEAST && indim_index_abs(access->strides[d]) == 1);
+    }
+  }
+  return is;
+}
+
+// Stores the inputs that are computed here; whether there are some.
+static bool keep_inputs(const scan_state *s) {
+  bool is_any = false;
+  for (int32_t i = 0; i < s->n; i++) {
+    bool is_here = s->inputs[i]->placement == INDIM_PLACEMENT_INLINE && s->inputs[i]->place.storage == NULL;
+    if (is_here && !indim_lower_failed(s->l)) {
+      indim_lower_keep(s->l, s->inputs[i]);
+    }
+    is_any = is_any || is_here;
+  }
+  return is_any && !indim_lower_failed(s->l);
+}
+
+// Chooses loops over lines, whose results are |written|.
+static void open_nest(scan_state *s, indim_nest *nest, indim_storage *const *written, indim_access_list *list) {
+  indim_loop_region_begin(&s->l->b, written, s->n);
+  *nest = (indim_nest){.l = s->l, .rank = s->rank, .body = analyze_body, .user = s, .may_thread = true};
+  memcpy(nest->sizes, s->inputs[0]->shape->sizes, (size_t)s->rank * sizeof *nest->sizes);
+  nest->cost = s->inputs[0]->cost + 2;
+  nest->group[s->dim] = 1;
+  indim_nest_analyze(nest, list);
+  indim_nest_choose(nest, result_of(s, 0)->place.strides);
+}
+
 bool indim_lower_is_cumulative(const indim_flow_item *item) {
   scan_state s = {.item = item, .inputs = item->operands, .rank = item->operands[0]->shape->rank};
   return find_dimension(&s);
@@ -215,13 +255,11 @@ void indim_lower_cumulative(indim_lowering *l, indim_flow_item *item) {
     written[i] = result_of(&s, i)->place.storage;
   }
   s.is_single = s.n == 1 && indim_lower_single(l, s.apply, s.inputs[0]->shape->type, &s.op, &s.identity);
-  indim_loop_region_begin(&l->b, written, s.n);
-  indim_nest nest = {.l = l, .rank = s.rank, .body = analyze_body, .user = &s, .may_thread = true};
-  memcpy(nest.sizes, s.inputs[0]->shape->sizes, (size_t)s.rank * sizeof *nest.sizes);
-  nest.cost = s.inputs[0]->cost + 2;
-  nest.group[s.dim] = 1;
-  indim_nest_analyze(&nest, list);
-  indim_nest_choose(&nest, result_of(&s, 0)->place.strides);
+  indim_nest nest;
+  open_nest(&s, &nest, written, list);
+  if (is_across(&nest, nest.vector_dim) && keep_inputs(&s)) {
+    open_nest(&s, &nest, written, list);
+  }
   if (nest.vector_dim == s.dim) {
     bool is_wide = s.is_single && result_of(&s, 0)->place.tiled == NULL && s.size >= 2 * nest.lanes;
     s.lanes = is_wide ? nest.lanes : 1;

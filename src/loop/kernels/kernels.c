@@ -195,6 +195,9 @@ void indim_lower_kernel(indim_lowering *l, indim_flow_item *item) {
       return;
     }
   }
+  for (int32_t k = 0; k < item->operand_count && taken->reads == ELEMENTS && !indim_lower_failed(l); k++) {
+    indim_lower_keep_tangled(l, item->operands[k]);
+  }
   if (!indim_lower_failed(l)) {
     taken->lower(l, item);
   }

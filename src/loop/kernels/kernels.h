@@ -26,6 +26,11 @@ bool indim_lower_single(indim_lowering *l, const indim_computation *apply, indim
 // Whether the windows of a reduce-window all reach from an element to one end of one dimension: a cumulative sum or the like.
 bool indim_lower_is_cumulative(const indim_flow_item *item);
 
+// Stores an item that would be computed inside its user. Outside of loops. (stored.c)
+void indim_lower_keep(indim_lowering *l, indim_flow_item *item);
+// The same if indices are divided there, as those of a reshape of what is transposed or put together, so that no dimension has rows: a nest
+// is split where quotients change, a kernel would find the element of each lane by itself.
+void indim_lower_keep_tangled(indim_lowering *l, indim_flow_item *item);
 // Whether an operand is in memory, or moves what is: nothing is computed where it is read.
 bool indim_lower_only_moves(const indim_flow_item *operand);
 // An array in memory: the address of its first element, and the stride of each dimension.

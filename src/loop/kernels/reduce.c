@@ -383,6 +383,9 @@ static void run_output(indim_reduction *r) {
         most = is_narrow ? r->lanes : most < l->target->vector_bytes ? most : l->target->vector_bytes;
       }
       nest.lanes = indim_piece_lanes(nest.sizes[at] > r->lanes ? nest.sizes[at] : r->lanes, most);
+      // Columns fewer than lanes are computed once, not in pieces, where that takes more than the loads of pieces.
+      bool is_narrow = nest.sizes[at] > 1 && nest.sizes[at] < r->lanes && !is_one_by_one;
+      nest.lanes = is_narrow && r->inputs[0]->cost >= INDIM_COST_FULL_LANES ? (int32_t)nest.sizes[at] : nest.lanes;
     } else if (r->rows > 1 && nest.sizes[at] >= r->rows) {
       nest.vector_dim = at;
       nest.lanes = r->rows;

@@ -22,6 +22,46 @@ const indim_access_list *indim_lower_accesses_of(indim_lowering *l, indim_flow_i
   return indim_lower_failed(l) ? NULL : list;
 }
 
+// Whether a reshape is computed where |item| is. Looks at each item once in |walk|.
+static bool reshapes(indim_flow_item *item, int32_t walk, int depth) {
+  bool is_inline = item->placement == INDIM_PLACEMENT_INLINE && item->place.storage == NULL && item->walk != walk;
+  item->walk = walk;
+  bool does = is_inline && indim_flow_is_op(item, INDIM_OP_RESHAPE);
+  for (int32_t k = 0; k < item->operand_count && is_inline && !does; k++) {
+    does = depth > INDIM_INLINE_DEPTH || reshapes(item->operands[k], walk, depth + 1);
+  }
+  return does;
+}
+
+void indim_lower_keep(indim_lowering *l, indim_flow_item *item) {
+  indim_location at = indim_location_scratch(l, item);
+  indim_nest_fill(l, item, &at);
+  item->place = at;
+}
+
+void indim_lower_keep_tangled(indim_lowering *l, indim_flow_item *item) {
+  enum { LEAST = 256 };  // elements
+  bool may_be = indim_shape_is_array(item->shape) && indim_shape_element_count(item->shape) >= LEAST;
+  if (!may_be || !reshapes(item, ++l->walks, 0)) {
+    return;
+  }
+  const indim_access_list *list = indim_lower_accesses_of(l, item);
+  bool is_divided = false, is_tangled = false;
+  for (int32_t d = 0; list != NULL && d < item->shape->rank; d++) {
+    is_divided = is_divided || list->split_factor[d] != 0;
+  }
+  for (int32_t i = 0; list != NULL && i < list->count; i++) {
+    bool has_rows = list->accesses[i].strides != NULL;
+    for (int32_t d = 0; d < item->shape->rank; d++) {
+      has_rows = has_rows || indim_access_is_adjacent(&list->accesses[i], d);
+    }
+    is_tangled = is_tangled || !has_rows;
+  }
+  if (is_divided && is_tangled) {
+    indim_lower_keep(l, item);
+  }
+}
+
 bool indim_lower_find_stored(indim_lowering *l, indim_flow_item *item, indim_type type, indim_stored *out) {
   if (!indim_lower_only_moves(item) || item->shape->type != type) {
     return false;
