@@ -213,6 +213,23 @@ void indim_access_note_divided(indim_lowering *l, indim_coord x, int64_t divisor
   }
 }
 
+// Of a quotient plus a constant: what is divided, which is at least another value where that is at least |*value|.
+static bool undivide(const indim_lowering *l, indim_value_id *x, int64_t *value) {
+  indim_affine sum;
+  if (l->program->values[*x].lanes != 1) {
+    return false;
+  }
+  indim_affine_of(l->program, *x, &sum);
+  const indim_loop_node *node = sum.count == 1 ? l->program->values[sum.terms[0]].node : NULL;
+  bool is_quotient =
+      node != NULL && node->kind == INDIM_NODE_FLOORDIV && sum.coefficients[0] == 1 && sum.low == sum.high;
+  if (is_quotient) {
+    *x = node->args[0];
+    *value = indim_index_mul_saturated(*value - sum.low, node->u.affine.constant);
+  }
+  return is_quotient;
+}
+
 void indim_access_note_split(indim_lowering *l, indim_coord x, int64_t value) {
   indim_access_analysis *s = l->survey;
   if (s == NULL || indim_lower_failed(l)) {
@@ -222,7 +239,10 @@ void indim_access_note_split(indim_lowering *l, indim_coord x, int64_t value) {
   int64_t strides[INDIM_MAX_RANK];
   bool only_indices = false;
   int64_t constant = 0;
-  if (!decompose(l, s, x.base, strides, &only_indices, &constant) || !only_indices) {
+  indim_value_id base = x.base;
+  while (undivide(l, &base, &value)) {
+  }
+  if (!decompose(l, s, base, strides, &only_indices, &constant) || !only_indices) {
     return;
   }
   int32_t dim = -1;

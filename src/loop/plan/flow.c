@@ -231,11 +231,23 @@ static bool chooses(const maker *m, const indim_instr *instr) {
   return instr->op == INDIM_OP_CONDITIONAL && m->depth > 0;
 }
 
+// Whether lines of one element are sorted: each result is an operand.
+static bool sorts_nothing(const indim_instr *instr) {
+  int64_t count = 0;
+  const indim_shape *shape = instr->operand_count > 0 ? instr->operands[0]->shape : NULL;
+  const int64_t *dims = instr->op == INDIM_OP_SORT ? indim_instr_ints(instr, INDIM_ATTR_DIMENSIONS, &count) : NULL;
+  return count == 1 && shape->sizes[dims[0]] <= 1;
+}
+
 // An instruction that computes something.
 static indim_status walk_op(maker *m, const indim_instr *instr, const leaves *of, leaves *out) {
   leaves operands;
   INDIM_TRY(join(m, instr, of, &operands));
   indim_flow_item *item = NULL;
+  if (sorts_nothing(instr)) {
+    *out = operands;
+    return INDIM_OK;
+  }
   if (instr->op == INDIM_OP_SELECT) {
     INDIM_TRY(indim_flow_select_update(m, instr, operands.items, &item));
   }
