@@ -110,11 +110,27 @@ static int64_t taken_elements(const indim_flow_item *user, int64_t all) {
   return is_near ? indim_shape_element_count(user->shape) : all;
 }
 
+// Whether |user| has each element of operand |k| once: it puts arrays side by side whose rows fill some vectors, so that loops are split
+// where one ends.
+static bool has_once(const indim_flow_item *user, int32_t k) {
+  enum { LONG_RUN = 64 };
+  if (!indim_flow_is_op(user, INDIM_OP_CONCATENATE)) {
+    return false;
+  }
+  int64_t count = 0;
+  const indim_shape *shape = user->operands[k]->shape;
+  int64_t run = 1;
+  for (int32_t d = (int32_t)*indim_instr_ints(user->instr, INDIM_ATTR_DIMENSIONS, &count); d < shape->rank; d++) {
+    run = indim_index_mul_saturated(run, shape->sizes[d]);
+  }
+  return run >= LONG_RUN;
+}
+
 // How often an element of operand |k| is computed when the user's elements are |visits| times, in the loops of |root|; both in PARTS.
 static int32_t visits_of(const indim_flow_item *user, int32_t k, const indim_flow_item *root, int32_t visits) {
   const indim_flow_item *operand = user->operands[k];
   int64_t mine = indim_shape_element_count(operand->shape);
-  bool takes_once = computes_rows(user) || shares_row(user, k, root);
+  bool takes_once = computes_rows(user) || shares_row(user, k, root) || has_once(user, k);
   if (!indim_shape_is_array(user->shape) || mine == 0 || takes_once) {
     return visits;
   }
