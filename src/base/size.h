@@ -34,6 +34,16 @@ static inline bool indim_count_mul(int64_t a, int64_t b, int64_t *out) {
   return true;
 }
 
+// The greatest common divisor of two numbers that are not negative; of 0 and another that one.
+static inline int64_t indim_gcd(int64_t a, int64_t b) {
+  while (b != 0) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
 // ceil(a / b) for a >= 0, b > 0, without overflow.
 static inline int64_t indim_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 

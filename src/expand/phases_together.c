@@ -7,6 +7,7 @@
 // one before as the image moves in all its phases.
 #include <string.h>
 
+#include "base/size.h"
 #include "expand/kit.h"
 #include "expand/phases.h"
 
@@ -26,11 +27,9 @@ typedef struct division {
 
 static int64_t floordiv(int64_t x, int64_t by) { return x / by - (x % by < 0); }
 
-static int64_t gcd(int64_t a, int64_t b) { return b == 0 ? a : gcd(b, a % b); }
-
 static division divide(const indim_window_dim *w, int64_t out) {
   int64_t by = w->base_dilation;
-  division d = {.phases = by / gcd(w->stride, by)};
+  division d = {.phases = by / indim_gcd(w->stride, by)};
   d.step = d.phases * w->stride / by;
   d.first = -floordiv(w->pad_low, by);
   d.low = (d.phases - 1) * w->stride - (w->pad_low - floordiv(w->pad_low, by) * by);

@@ -19,15 +19,6 @@ enum {
   SUMS_IN_CACHE = 1 << 16                   // elements of the output, which are read again for each part of the sum
 };
 
-static int64_t gcd(int64_t a, int64_t b) {
-  while (b != 0) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 // Phases ------------------------------------------------------------------------------------------------------------------
 
 // One spatial dimension of a phase: every |step|th place of the output from |place| on, and every |tap_step|th tap from |tap| on.
@@ -37,13 +28,13 @@ typedef struct phase {
 } phase;
 
 static int64_t phase_count(const indim_host_convolution_dim *d) {
-  int64_t step = d->base_dilation / gcd(d->stride, d->base_dilation);
+  int64_t step = d->base_dilation / indim_gcd(d->stride, d->base_dilation);
   return step < d->out ? step : d->out;
 }
 
 static phase phase_of(const indim_host_convolution_dim *d, int64_t number) {
-  phase p = {.place = number, .step = d->base_dilation / gcd(d->stride, d->base_dilation)};
-  p.tap_step = d->base_dilation / gcd(d->dilation, d->base_dilation);
+  phase p = {.place = number, .step = d->base_dilation / indim_gcd(d->stride, d->base_dilation)};
+  p.tap_step = d->base_dilation / indim_gcd(d->dilation, d->base_dilation);
   p.places = (d->out - number + p.step - 1) / p.step;
   while (p.tap < p.tap_step && p.tap < d->taps &&
          (number * d->stride + p.tap * d->dilation - d->pad) % d->base_dilation != 0) {

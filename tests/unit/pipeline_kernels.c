@@ -1302,6 +1302,20 @@ static void add_slice(chain *c, const char *name) {
   add("}\n");
 }
 
+// Step |before| in any order.
+static void add_transpose(chain *c, int32_t before) {
+  int64_t order[MOST_RANK], old[MOST_RANK];
+  memcpy(old, c->sizes, sizeof old);
+  draw_order(c->rank, order);
+  for (int32_t k = 0; k < c->rank; k++) {
+    c->sizes[k] = old[order[k]];
+  }
+  add_value(c, "");
+  add("transpose(v%d)", (int)before);
+  add_list(", dimensions={", c->rank, order, ",");
+  add("}\n");
+}
+
 static void add_step(chain *c) {
   int64_t order[MOST_RANK], old[MOST_RANK];
   int32_t before = c->step++;
@@ -1322,14 +1336,7 @@ static void add_step(chain *c) {
     add("multiply(v%d, v%d)\n", (int)before, (int)before);
     break;
   case 2:
-    draw_order(c->rank, order);
-    for (int32_t k = 0; k < c->rank; k++) {
-      c->sizes[k] = old[order[k]];
-    }
-    add_value(c, "");
-    add("transpose(v%d)", (int)before);
-    add_list(", dimensions={", c->rank, order, ",");
-    add("}\n");
+    add_transpose(c, before);
     break;
   case 3:  // less the sums along a dimension
     add("  sum%d = ", (int)c->step);
@@ -1414,20 +1421,11 @@ TEST(parts_of_what_is_computed) {
 
 // The last step in another order, beside itself backwards, with some zeros around it, or with two dimensions as one.
 static void add_move(chain *c) {
-  int64_t order[MOST_RANK], old[MOST_RANK];
   int32_t before = c->step++;
   int32_t d = (int32_t)draw(c->rank);
-  memcpy(old, c->sizes, sizeof old);
   switch (draw(4)) {
   case 0:
-    draw_order(c->rank, order);
-    for (int32_t k = 0; k < c->rank; k++) {
-      c->sizes[k] = old[order[k]];
-    }
-    add_value(c, "");
-    add("transpose(v%d)", (int)before);
-    add_list(", dimensions={", c->rank, order, ",");
-    add("}\n");
+    add_transpose(c, before);
     break;
   case 1:
     add("  back%d = ", (int)c->step);

@@ -289,21 +289,12 @@ static void body(indim_nest *nest, indim_element_ctx *k, const indim_coord *inde
 
 // Arrays ----------------------------------------------------------------------------------------------------------------
 
-static int64_t common_divisor(int64_t x, int64_t y) {
-  while (y != 0) {
-    int64_t rest = x % y;
-    x = y;
-    y = rest;
-  }
-  return x;
-}
-
 static packing packing_of(indim_lowering *l, const indim_flow_item *item, const indim_shape *shape,
                           indim_storage *bytes, indim_storage *elements) {
   packing p = {.l = l, .item = item, .type = shape->type, .bytes = bytes, .elements = elements, .parts = 1};
   p.bits = indim_shape_element_bits(shape);
-  p.group = BYTE_BITS / common_divisor(p.bits, BYTE_BITS);
-  p.size = p.bits / common_divisor(p.bits, BYTE_BITS);
+  p.group = BYTE_BITS / indim_gcd(p.bits, BYTE_BITS);
+  p.size = p.bits / indim_gcd(p.bits, BYTE_BITS);
   p.part_bits = indim_type_bits(p.type);
   p.word = p.part_bits < BYTE_BITS ? INDIM_U8 : indim_recast_unsigned(p.type);
   if (indim_type_is_complex(p.type)) {

@@ -7,6 +7,7 @@
 // and how far apart. Then items shrink to their regions, and who reads less of one than all of its region reads a slice of it.
 #include <string.h>
 
+#include "base/size.h"
 #include "loop/ir/index_math.h"
 #include "loop/plan/flow_make.h"
 
@@ -44,19 +45,10 @@ static bool same_span(const span *a, const span *b) {
   return a->low == b->low && a->last == b->last && a->step == b->step;
 }
 
-static int64_t gcd(int64_t a, int64_t b) {
-  while (b != 0) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 // The least span with the elements of both.
 static void join(span *into, const span *with) {
   int64_t apart = indim_index_abs(into->low - with->low);
-  into->step = gcd(gcd(into->step, with->step), apart);
+  into->step = indim_gcd(indim_gcd(into->step, with->step), apart);
   into->low = with->low < into->low ? with->low : into->low;
   into->last = with->last > into->last ? with->last : into->last;
 }
