@@ -1474,7 +1474,14 @@ TEST(kernels_of_what_is_moved) {
     memcpy(kept, c.sizes, sizeof kept);
     memmove(kept + d, kept + d + 1, (size_t)(c.rank - d - 1) * sizeof *kept);
     add("  w = s32[%lld,%lld] parameter(1)\n  ROOT r = ", (long long)c.sizes[d], (long long)n);
-    switch (draw(3)) {
+    switch (draw(4)) {
+    case 3:
+      add("s32[] reduce(v%d, zero), dimensions={", (int)c.step);
+      for (int32_t k = 0; k < c.rank; k++) {
+        add("%s%d", k == 0 ? "" : ",", (int)k);
+      }
+      add("}, to_apply=f\n}\n");
+      break;
     case 0:
       add_shape("s32", c.rank - 1, kept);
       add(" reduce(v%d, zero), dimensions={%d}, to_apply=f\n}\n", (int)c.step, (int)d);

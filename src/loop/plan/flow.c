@@ -368,6 +368,7 @@ static indim_status walk_instr(maker *m, const indim_instr *instr, int32_t bytes
   if (indim_op_is_host_transfer(instr->op)) {
     return indim_host_transfer_refuse(m->cx, instr);
   }
+  INDIM_TRY(indim_flow_reduce_in_any_order(m, &instr));
   return is_expanded(m, instr, bytes) ? walk_expansion(m, instr, bytes, of, out) : walk_op(m, instr, of, out);
 }
 

@@ -74,6 +74,8 @@ INDIM_CHECKED indim_status indim_flow_convert_once(indim_flow_maker *m, const in
                                                    indim_flow_item *operand, indim_flow_item **out_item);
 // slices.c: slices of what is put together read only the parts that they meet. The flow is complete.
 INDIM_CHECKED indim_status indim_flow_cut(indim_flow_maker *m);
+// any_order.c: a reduction of all elements as one of what they were before they were moved.
+INDIM_CHECKED indim_status indim_flow_reduce_in_any_order(indim_flow_maker *m, const indim_instr **instr);
 // regions.c: products and reductions of which only a part is read compute that alone. The flow is complete.
 INDIM_CHECKED indim_status indim_flow_shrink(indim_flow_maker *m);
 // transpose_folding.c: products that are only read transposed are computed so. The flow is complete.
