@@ -105,6 +105,7 @@ def last_attended(q, k, v, w):
     return nn.gelu(jnp.einsum("bhts,bshd->bthd", scores, v).reshape(*q.shape[:2], -1) @ w)[:, -1]
 
 
+row("products.past_5", lambda w, x: jnp.tensordot(w, x.transpose(1, 2, 0), 1), f32(33, 4), f32(5, 4, 5000))
 row("products.last_logits", lambda x, w, b: (x @ w + b)[:, -1], f32(4, 128, 256), f32(256, 2000), f32(2000))
 row("products.last_attended", last_attended, *[f32(2, 256, 8, 64)] * 3, f32(512, 512))
 

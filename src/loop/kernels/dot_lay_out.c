@@ -6,10 +6,12 @@
 enum { LEAST_LANES = 8 };  // rows worth being laid out innermost in place of the sum
 
 // Lays an operand out with dimension |minor| of the nest innermost, if it has that, then the sum, its other rows, and the batch; until
-// the nest is built it is read from there.
+// the nest is built it is read from there. Where |minor| is short, the other rows come before the sum.
 static bool lay_out(indim_product *p, bool is_left, int32_t minor) {
   indim_flow_item *operand = is_left ? p->lhs : p->rhs;
-  const int32_t order[] = {INDIM_PRODUCT_CONTRACTED, is_left ? INDIM_PRODUCT_LEFT : INDIM_PRODUCT_RIGHT,
+  int32_t rows = is_left ? INDIM_PRODUCT_LEFT : INDIM_PRODUCT_RIGHT;
+  bool is_short = p->group[minor] == rows && p->sizes[minor] < INDIM_COST_LAID_OUT_ROWS;
+  const int32_t order[] = {is_short ? rows : INDIM_PRODUCT_CONTRACTED, is_short ? INDIM_PRODUCT_CONTRACTED : rows,
                            INDIM_PRODUCT_BATCH};
   const indim_shape wanted = indim_product_laid_out(p, is_left, operand->shape->type, order, minor);
   const indim_location *at = indim_lower_copy(p->l, operand, &wanted);
@@ -77,6 +79,15 @@ static bool lay_out_sum(indim_product *p) {
   return is_done || (indim_product_lies_along_sum(p) && lay_out_for_rows(p));
 }
 
+// How many elements of the result from dimension |minor| on are adjacent, of one operand's rows.
+static int64_t run_of_result(const indim_product *p, int32_t minor) {
+  int64_t run = 1;
+  for (int32_t d = minor; d >= 0 && p->group[d] == p->group[minor] && p->item->place.strides[d] == run; d--) {
+    run = indim_index_mul_saturated(run, p->sizes[d]);
+  }
+  return run;
+}
+
 // Lanes lie apart in the result, where they would be stored one by one: those of its rows are made better ones. The operands are fewer
 // elements.
 static bool lay_out_for_result(indim_product *p) {
@@ -85,8 +96,11 @@ static bool lay_out_for_result(indim_product *p) {
   int64_t k = indim_product_size_of_group(p, INDIM_PRODUCT_CONTRACTED);
   int32_t minor = minor_of_result(p);
   bool is_larger = indim_index_mul_saturated(m, n) >= indim_index_mul_saturated(indim_index_add_saturated(m, n), k);
-  if (minor < 0 || p->group[minor] == INDIM_PRODUCT_BATCH || p->sizes[minor] < INDIM_COST_LAID_OUT_ROWS || !is_larger ||
-      !indim_product_is_stored_by_lanes(p)) {
+  // Past a short dimension lanes are near each other, and as many rows would be better ones.
+  bool is_past = minor >= 0 && p->sizes[minor] < INDIM_COST_LAID_OUT_ROWS &&
+                 p->item->place.strides[p->vector_dim] > INDIM_LOOP_MOST_STRIDE;
+  if (minor < 0 || p->group[minor] == INDIM_PRODUCT_BATCH || run_of_result(p, minor) < INDIM_COST_LAID_OUT_ROWS ||
+      !is_larger || !(is_past || indim_product_is_stored_by_lanes(p))) {
     return false;
   }
   bool is_left = p->group[minor] == INDIM_PRODUCT_LEFT;
