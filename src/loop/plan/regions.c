@@ -440,9 +440,9 @@ static indim_status put_in_order(const shrinking *c, int32_t end) {
       INDIM_TRY(indim_flow_become(c->m, item, instr, instr->op, instr->attrs, instr->attr_count, item->operands,
                                   item->operand_count));
     }
-    const indim_flow_item *equal = item->equal;
-    bool is_other = equal != NULL && equal->index < c->item_count && shrinks(c, equal);
-    item->equal = is_other || (item->index < c->item_count && shrinks(c, item)) ? NULL : item->equal;
+    indim_flow_item *equal = item->equal;
+    bool is_other = equal != NULL && (!is_kept(c, equal) || (equal->index < c->item_count && shrinks(c, equal)));
+    item->equal = is_changed || is_other ? NULL : equal;
   }
   for (int32_t k = 0; k < flow->result_count; k++) {
     flow->results[k] = now(c, flow->results[k]);
