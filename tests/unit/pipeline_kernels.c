@@ -1456,6 +1456,19 @@ static void add_move(chain *c) {
   }
 }
 
+// Guards of more lanes than a vector of indices has, backwards.
+TEST(guards_of_bytes) {
+  static const char *const programs[] = {
+      "f { a = u8[] parameter(0) b = u8[] parameter(1) ROOT c = u8[] maximum(a, b) } ENTRY main { x = u8[7,4096] "
+      "parameter(0) zero = u8[] constant(0) p = u8[7,4100] pad(x, zero), padding=0_0x1_3 r = u8[7,4100] reverse(p), "
+      "dimensions={1} ROOT m = u8[7] reduce(r, zero), dimensions={1}, to_apply=f }",
+      "f { a = u8[] parameter(0) b = u8[] parameter(1) ROOT c = u8[] maximum(a, b) } ENTRY main { x = u8[7,4096] "
+      "parameter(0) zero = u8[] constant(0) r = u8[7,4096] reverse(x), dimensions={1} c = u8[7,8192] concatenate(x, "
+      "r), dimensions={1} ROOT m = u8[7] reduce(c, zero), dimensions={1}, to_apply=f }",
+  };
+  RUN_EACH(programs, 101);
+}
+
 // Sums, running maxima and products of what is moved where they read it.
 TEST(kernels_of_what_is_moved) {
   state = 97;
@@ -1589,6 +1602,7 @@ TEST(large_rows) {
   X(panels)                       \
   X(short_rows)                   \
   X(parts_of_what_is_computed)    \
+  X(guards_of_bytes)              \
   X(kernels_of_what_is_moved)     \
   X(rows_that_are_shared)         \
   X(large_rows)

@@ -29,6 +29,9 @@ typedef struct scan_state {
 // vectors that are taken apart, whatever they are worth.
 enum { SHORT = 16, FEW = 8, LEAST_COST = 5, MOST_COST = 1024 };
 
+// Elements that are computed one by one, and are worth so much, are better computed before, by vectors.
+enum { LEAST_STORED = 8 };
+
 static const indim_flow_item *result_of(const scan_state *s, int32_t i) {
   return s->item->member_count > 0 ? s->item->members[i] : s->item;
 }
@@ -211,6 +214,14 @@ static bool is_across(const indim_nest *nest, int32_t dim) {
   return is;
 }
 
+// Whether lanes are along the lines, and a part of their elements is computed one by one that matters.
+static bool is_one_by_one(const scan_state *s, const indim_nest *nest) {
+  enum { PART = 16 };
+  bool has_vectors = s->is_single && s->size >= 2 * (int64_t)nest->lanes;
+  int64_t single = has_vectors ? s->size % nest->lanes : s->size;
+  return nest->vector_dim == s->dim && s->size > SHORT && PART * single > s->size && nest->cost >= LEAST_STORED;
+}
+
 // Stores the inputs that are computed here; whether there are some.
 static bool keep_inputs(const scan_state *s) {
   bool is_any = false;
@@ -257,7 +268,7 @@ void indim_lower_cumulative(indim_lowering *l, indim_flow_item *item) {
   s.is_single = s.n == 1 && indim_lower_single(l, s.apply, s.inputs[0]->shape->type, &s.op, &s.identity);
   indim_nest nest;
   open_nest(&s, &nest, written, list);
-  if (is_across(&nest, nest.vector_dim) && keep_inputs(&s)) {
+  if ((is_across(&nest, nest.vector_dim) || is_one_by_one(&s, &nest)) && keep_inputs(&s)) {
     open_nest(&s, &nest, written, list);
   }
   if (nest.vector_dim == s.dim) {

@@ -29,7 +29,7 @@ bool indim_lower_is_cumulative(const indim_flow_item *item);
 // Stores an item that would be computed inside its user. Outside of loops. (stored.c)
 void indim_lower_keep(indim_lowering *l, indim_flow_item *item);
 // The same if indices are divided there, as those of a reshape of what is transposed or put together, so that no dimension has rows: a nest
-// is split where quotients change, a kernel would find the element of each lane by itself.
+// is split where quotients change, a kernel would find the element of each lane by itself. Or if narrow elements are put together.
 void indim_lower_keep_tangled(indim_lowering *l, indim_flow_item *item);
 // Whether an operand is in memory, or moves what is: nothing is computed where it is read.
 bool indim_lower_only_moves(const indim_flow_item *operand);

@@ -22,13 +22,15 @@ const indim_access_list *indim_lower_accesses_of(indim_lowering *l, indim_flow_i
   return indim_lower_failed(l) ? NULL : list;
 }
 
-// Whether a reshape is computed where |item| is. Looks at each item once in |walk|.
-static bool reshapes(indim_flow_item *item, int32_t walk, int depth) {
+// Whether something that may tangle indices is computed where |item| is: a reshape, or what puts arrays together. Looks at each item once
+// in |walk|.
+static bool may_tangle(indim_flow_item *item, int32_t walk, int depth) {
   bool is_inline = item->placement == INDIM_PLACEMENT_INLINE && item->place.storage == NULL && item->walk != walk;
   item->walk = walk;
-  bool does = is_inline && indim_flow_is_op(item, INDIM_OP_RESHAPE);
+  bool does = is_inline && (indim_flow_is_op(item, INDIM_OP_RESHAPE) || indim_flow_is_op(item, INDIM_OP_CONCATENATE) ||
+                            indim_flow_is_op(item, INDIM_OP_PAD));
   for (int32_t k = 0; k < item->operand_count && is_inline && !does; k++) {
-    does = depth > INDIM_INLINE_DEPTH || reshapes(item->operands[k], walk, depth + 1);
+    does = depth > INDIM_INLINE_DEPTH || may_tangle(item->operands[k], walk, depth + 1);
   }
   return does;
 }
@@ -42,13 +44,15 @@ void indim_lower_keep(indim_lowering *l, indim_flow_item *item) {
 void indim_lower_keep_tangled(indim_lowering *l, indim_flow_item *item) {
   enum { LEAST = 256 };  // elements
   bool may_be = indim_shape_is_array(item->shape) && indim_shape_element_count(item->shape) >= LEAST;
-  if (!may_be || !reshapes(item, ++l->walks, 0)) {
+  if (!may_be || !may_tangle(item, ++l->walks, 0)) {
     return;
   }
   const indim_access_list *list = indim_lower_accesses_of(l, item);
-  bool is_divided = false, is_tangled = false;
+  bool is_narrow = indim_type_bytes(item->shape->type) <= 2;  // of which a mask for each vector is long code
+  bool is_divided = false, is_guarded = false, is_tangled = false;
   for (int32_t d = 0; list != NULL && d < item->shape->rank; d++) {
     is_divided = is_divided || list->split_factor[d] != 0;
+    is_guarded = is_guarded || (is_narrow && list->count > 1 && list->split_point_count[d] > 0);
   }
   for (int32_t i = 0; list != NULL && i < list->count; i++) {
     bool has_rows = list->accesses[i].strides != NULL;
@@ -57,7 +61,7 @@ void indim_lower_keep_tangled(indim_lowering *l, indim_flow_item *item) {
     }
     is_tangled = is_tangled || !has_rows;
   }
-  if (is_divided && is_tangled) {
+  if ((is_divided && is_tangled) || is_guarded) {
     indim_lower_keep(l, item);
   }
 }

@@ -10,11 +10,11 @@ indim_value_id indim_coord_lanes_as(indim_element_ctx *k, indim_coord x, indim_t
   if (x.step == 0 || k->lanes == 1) {
     return base;
   }
-  uint64_t bits[2 * 256] = {0};
-  for (int32_t i = 0; i < k->lanes && i < 256; i++) {
+  uint64_t *bits = indim_lower_alloc(k->l, 2 * (int64_t)k->lanes, sizeof *bits);
+  for (int32_t i = 0; i < k->lanes && bits != NULL; i++) {
     bits[2 * i] = indim_element_of_int(type, i * x.step).bits;
   }
-  indim_value_id lanes = indim_loop_lanes(b, type, k->lanes, bits);
+  indim_value_id lanes = bits == NULL ? base : indim_loop_lanes(b, type, k->lanes, bits);
   return type == INDIM_S64 ? indim_loop_add(b, base, lanes) : indim_loop_binary(b, INDIM_OP_ADD, base, lanes);
 }
 
