@@ -12,7 +12,7 @@
 enum {
   AXES = INDIM_GATHER_AXES,
   ROW = 64,        // elements that are looked at in a row
-  SAMPLE = 17,     // every so manieth: no length of an image is a multiple of both
+  SAMPLE = 17,     // every so manieth, so that they are at other places of each line of an image
   LEAST_USES = 16  // of each element, that are worth a look
 };
 
