@@ -54,7 +54,7 @@ def run(command):
 
 
 FLAGS = "-std=gnu11 -O1 -Wall -Werror -ffunction-sections -Isrc -Iinclude -D_POSIX_C_SOURCE=200809L".split()
-SERVICES = ["run/matmul*.c", "run/aligned_memory.c", "run/gemm*.c", "run/fft*.c", "run/sort.c", "linalg/*.c", "linalg/math/*.c",
+SERVICES = ["run/matmul*.c", "run/subnormal.c", "run/aligned_memory.c", "run/gemm*.c", "run/fft*.c", "run/sort.c", "linalg/*.c", "linalg/math/*.c",
             "base/*.c", "array/type.c", "array/element.c", "array/float_format.c"]
 
 

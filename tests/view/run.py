@@ -44,7 +44,8 @@ def indim(*arguments, code=0):
 # Reports ---------------------------------------------------------------------------------------------------------------
 
 DIRECTIVE = re.compile(r"\.?L(tmp|func_begin)\d+:|\t\.cfi_|\t\.file\t")
-STEP = {"loop": r"(v\d+: .* = )?for ", "host": "host ", "copy": "copy ", "fill": "fill ", "while": r"(v\d+: .* = )?while\b"}
+# How the first line of a step begins: copies and fills may be cut into pieces for threads, by a loop.
+STEP = {"loop": r"(v\d+: .* = )?for ", "host": "host ", "copy": r"copy |for .* parallel", "fill": r"fill |for .* parallel", "while": r"(v\d+: .* = )?while\b"}
 
 
 def instructions(text):

@@ -294,7 +294,7 @@ static complex_val unusual_sign(const complex_kit *s, const complex_val *args) {
   return (complex_val){from_double(k, sign.re), from_double(k, sign.im)};
 }
 
-// Of floats: at most 1.5 units off where the square is usual.
+// Of floats: five roundings where the square is usual, which are less than 3 units.
 static complex_val sign_of_floats(indim_emit *e, complex_val z) {
   complex_kit s = {kit_of(e, z.re), false};
   val square = square_of(&s.k, z);
