@@ -223,9 +223,8 @@ static val is_usual_square(const kit *k, val square) {
 }
 
 // Where many squares are not, as in an iteration that diverges, most lanes are infinite, NaN or 0, and need no more digits.
-static complex_val unusual_modulus(const complex_kit *s, const complex_val *args) {
+static complex_val unusual_modulus(const complex_kit *s, complex_val z) {
   const kit *k = &s->k;
-  complex_val z = args[0];
   val square = square_of(k, z);
   val is_limit = any_infinite(k, z);
   val plain = choose(k, is_limit, infinity_of(k), root(k, square));
@@ -249,9 +248,7 @@ static val modulus_of(indim_emit *e, complex_val z) {
   val square = square_of(&s.k, z);
   val usual = root(&s.k, square);
   rare block = indim_emit_rare_begin(&s.k, negated(&s.k, is_usual_square(&s.k, square)));
-  const char *name = s.k.is_double ? "unusual_abs" : "unusual_abs_c64";
-  complex_val computed = indim_emit_complex_out_of_line(&s, name, unusual_modulus, &z, 1);
-  return indim_emit_rare_end(&s.k, block, (complex_val){usual, usual}, computed).re;
+  return indim_emit_rare_end(&s.k, block, (complex_val){usual, usual}, unusual_modulus(&s, z)).re;
 }
 
 static val corrected_quotient(const kit *k, val x, pair below_it) {

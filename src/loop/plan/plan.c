@@ -57,6 +57,7 @@ typedef struct asked {
   int32_t moved;        // and for all others together
   bool by_element;      // somebody needs it more often than once before a long row
   bool as_indices;      // of gathers, and by nobody else
+  bool at_run_time;     // from a place that only the run knows
   bool is_flattened;    // by a kernel, through a reshape whose indices are to be divided
   bool by_product;      // that the host computes, from memory
   bool is_view;         // a transpose or reshape through which such a product reads what is in memory
@@ -127,10 +128,12 @@ static bool has_once(const indim_flow_item *user, int32_t k) {
 }
 
 // How often an element of operand |k| is computed when the user's elements are |visits| times, in the loops of |root|; both in PARTS.
-static int32_t visits_of(const indim_flow_item *user, int32_t k, const indim_flow_item *root, int32_t visits) {
+static int32_t visits_of(const indim_flow_item *user, int32_t k, const indim_flow_item *root, const asked *of_user,
+                         int32_t visits) {
   const indim_flow_item *operand = user->operands[k];
   int64_t mine = indim_shape_element_count(operand->shape);
-  bool takes_once = computes_rows(user) || shares_row(user, k, root) || has_once(user, k);
+  bool has_ends = !of_user->at_run_time && has_once(user, k);
+  bool takes_once = computes_rows(user) || shares_row(user, k, root) || has_ends;
   if (!indim_shape_is_array(user->shape) || mine == 0 || takes_once) {
     return visits;
   }
@@ -183,9 +186,12 @@ static void ask(const indim_flow *flow, const indim_flow_item *user, const asked
       a->is_flattened =
           a->is_flattened || (of_user->is_flattened && user->placement == INDIM_PLACEMENT_INLINE) ||
           (indim_flow_is_op(user, INDIM_OP_RESHAPE) && moves(user) && root >= 0 && !is_inlinable(flow->items[root]));
+      bool is_placed = indim_flow_is_op(user, INDIM_OP_DYNAMIC_SLICE) && k == 0;
+      a->at_run_time =
+          a->at_run_time || is_placed || (of_user->at_run_time && user->placement == INDIM_PLACEMENT_INLINE);
       int32_t visits = user->placement == INDIM_PLACEMENT_INLINE ? of_user->elementwise + of_user->moved : PARTS;
       bool is_part = of_user->as_indices && indim_nest_stacks(user->instr);  // which a gather takes one by one
-      visits = is_part ? visits : visits_of(user, k, root < 0 ? NULL : flow->items[root], visits);
+      visits = is_part ? visits : visits_of(user, k, root < 0 ? NULL : flow->items[root], of_user, visits);
       bool is_thin = repeats_along_row(user) > 1 || (user->placement == INDIM_PLACEMENT_INLINE && !of_user->by_element);
       a->by_element = a->by_element || !is_thin;
       if (moves(user)) {
