@@ -34,7 +34,7 @@ static inline bool indim_count_mul(int64_t a, int64_t b, int64_t *out) {
   return true;
 }
 
-// The greatest common divisor of two numbers that are not negative; of 0 and another that one.
+// The greatest common divisor of two numbers, of 0 and another that one; below 0 at most if one of them is.
 static inline int64_t indim_gcd(int64_t a, int64_t b) {
   while (b != 0) {
     int64_t rest = a % b;

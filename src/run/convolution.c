@@ -292,18 +292,21 @@ static bool is_valid(const indim_host_convolution *s) {
   return is;
 }
 
-// Of some elements, as they are. What is flushed of scaled sums is far less than they are rounded by in the end.
-static void run_valid(job *j, indim_parallel_fn *parallel, void *parallel_user, bool is_scaled) {
-  indim_flushing flushing = {parallel, parallel_user, true};
-  indim_float_mode before = is_scaled ? indim_float_mode_flush_results() : indim_float_mode_get();
+// Of some elements, as they are.
+static void run_valid(job *j, indim_parallel_fn *parallel, void *parallel_user) {
   int64_t count = split_blocks(j);
   if (parallel == NULL || j->sizes->single_thread != 0 || count == 1) {
     run_blocks(j, 0, count);
-  } else if (is_scaled) {
-    indim_flushing_run(&flushing, run_blocks, j, count, 1);
   } else {
     parallel(parallel_user, run_blocks, j, count, 1);
   }
+}
+
+// What is flushed of scaled sums is far less than they are rounded by in the end.
+static void run_scaled(job *j, indim_parallel_fn *parallel, void *parallel_user) {
+  indim_flushing flushing = {parallel, parallel_user, true};
+  indim_float_mode before = indim_float_mode_flush_results();
+  run_valid(j, parallel == NULL ? NULL : indim_flushing_run, &flushing);
   indim_float_mode_restore(before);
 }
 
@@ -326,7 +329,7 @@ bool indim_convolution_run(int32_t vector_bytes, const volatile int32_t *stop, i
   if (indim_convolution_scale(&scaled, s, image, filter)) {
     j.image = scaled.image;
     j.filter = scaled.filter;
-    run_valid(&j, parallel, parallel_user, true);
+    run_scaled(&j, parallel, parallel_user);
     bool is_done = indim_convolution_unscale(&scaled, s, out);
     indim_convolution_scaled_free(&scaled);
     if (is_done) {
@@ -335,6 +338,6 @@ bool indim_convolution_run(int32_t vector_bytes, const volatile int32_t *stop, i
   }
   j.image = image;
   j.filter = filter;
-  run_valid(&j, parallel, parallel_user, false);
+  run_valid(&j, parallel, parallel_user);
   return true;
 }

@@ -222,33 +222,29 @@ static val is_usual_square(const kit *k, val square) {
   return both(k, above(k, square, pick(k, 0x1p-90, 0x1p-900)), below(k, square, HUGE_VAL));
 }
 
-// Where many squares are not, as in an iteration that diverges, most lanes are infinite, NaN or 0, and need no more digits.
-static complex_val unusual_modulus(const complex_kit *s, complex_val z) {
-  const kit *k = &s->k;
-  val square = square_of(k, z);
-  val is_limit = any_infinite(k, z);
-  val plain = choose(k, is_limit, infinity_of(k), root(k, square));
-  val is_origin = both(k, is_zero(k, z.re), is_zero(k, z.im));
-  val is_known = either(k, either(k, is_usual_square(k, square), is_limit), either(k, is_origin, is_nan(k, square)));
-  rare inexact = indim_emit_rare_begin(k, negated(k, is_known));
-  complex_kit in_doubles = {*k, false};
-  complex_val wide = z;
-  if (!k->is_double) {
-    wide = (complex_val){to_double(k, z.re), to_double(k, z.im)};
-    in_doubles = (complex_kit){kit_of(k->e, wide.re), true};
-  }
-  val modulus = indim_emit_complex_out_of_line(&in_doubles, k->is_double ? "abs" : "abs_c64", any_modulus, &wide, 1).re;
-  modulus = choose(k, is_known, plain, k->is_double ? modulus : from_double(k, modulus));
-  return indim_emit_rare_end(k, inexact, (complex_val){plain, plain}, (complex_val){modulus, modulus});
-}
-
-// Of floats or doubles. Squares that lose digits or leave the range are rare.
+// Of floats or doubles. Squares that lose digits or leave the range are rare. Where many do, as in an iteration that
+// diverges, most lanes are infinite, NaN or 0, and need no more digits.
 static val modulus_of(indim_emit *e, complex_val z) {
-  complex_kit s = {kit_of(e, z.re), false};
-  val square = square_of(&s.k, z);
-  val usual = root(&s.k, square);
-  rare block = indim_emit_rare_begin(&s.k, negated(&s.k, is_usual_square(&s.k, square)));
-  return indim_emit_rare_end(&s.k, block, (complex_val){usual, usual}, unusual_modulus(&s, z)).re;
+  kit k = kit_of(e, z.re);
+  val square = square_of(&k, z);
+  val usual = root(&k, square);
+  val is_usual = is_usual_square(&k, square);
+  rare block = indim_emit_rare_begin(&k, negated(&k, is_usual));
+  val is_limit = any_infinite(&k, z);
+  val plain = choose(&k, is_limit, infinity_of(&k), usual);
+  val is_origin = both(&k, is_zero(&k, z.re), is_zero(&k, z.im));
+  val is_known = either(&k, either(&k, is_usual, is_limit), either(&k, is_origin, is_nan(&k, square)));
+  rare inexact = indim_emit_rare_begin(&k, negated(&k, is_known));
+  complex_kit s = {k, false};
+  complex_val wide = z;
+  if (!k.is_double) {
+    wide = (complex_val){to_double(&k, z.re), to_double(&k, z.im)};
+    s = (complex_kit){kit_of(e, wide.re), true};
+  }
+  val modulus = indim_emit_complex_out_of_line(&s, k.is_double ? "abs" : "abs_c64", any_modulus, &wide, 1).re;
+  modulus = choose(&k, is_known, plain, k.is_double ? modulus : from_double(&k, modulus));
+  plain = indim_emit_rare_end(&k, inexact, (complex_val){plain, plain}, (complex_val){modulus, modulus}).re;
+  return indim_emit_rare_end(&k, block, (complex_val){usual, usual}, (complex_val){plain, plain}).re;
 }
 
 static val corrected_quotient(const kit *k, val x, pair below_it) {

@@ -216,15 +216,6 @@ indim_value_id indim_loop_mul_const(indim_loop_builder *b, indim_value_id x, int
 
 // Division --------------------------------------------------------------------------------------------------------------
 
-static int64_t gcd(int64_t a, int64_t b) {
-  while (b != 0) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a == INT64_MIN ? 1 : a < 0 ? -a : a;
-}
-
 // x = divisor * quotients + rest: terms whose coefficient the divisor divides go to the quotients, and as much of the
 // constant as leaves a rest in [0, divisor).
 static void split(const indim_affine *x, int64_t divisor, indim_affine *quotients, indim_affine *rest) {
@@ -258,7 +249,7 @@ static int64_t cancel_common_factor(const indim_loop_builder *b, indim_affine *x
   int64_t best_quotient = 0;
   indim_affine y;
   for (int32_t i = 0; i < x->count; i++) {
-    int64_t common = gcd(*divisor, x->coefficients[i]);
+    int64_t common = indim_index_abs(indim_gcd(*divisor, x->coefficients[i]));
     int64_t quotient = 0;
     if (common > best) {
       split(x, common, &y, out_left);

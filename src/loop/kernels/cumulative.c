@@ -226,7 +226,7 @@ static bool is_one_by_one(const scan_state *s, const indim_nest *nest) {
 static bool keep_inputs(const scan_state *s) {
   bool is_any = false;
   for (int32_t i = 0; i < s->n; i++) {
-    bool is_here = s->inputs[i]->placement == INDIM_PLACEMENT_INLINE && s->inputs[i]->place.storage == NULL;
+    bool is_here = indim_flow_is_inline(s->inputs[i]);
     if (is_here && !indim_lower_failed(s->l)) {
       indim_lower_keep(s->l, s->inputs[i]);
     }

@@ -86,8 +86,7 @@ static void prepare_inline(indim_lowering *l, indim_flow_item *item, int32_t wal
 }
 
 static void store_chosen(indim_lowering *l, indim_flow_item *item, const indim_location *at) {
-  if (item->placement == INDIM_PLACEMENT_INLINE && item->place.storage == NULL &&
-      item->instr->op != INDIM_OP_CONSTANT) {
+  if (indim_flow_is_inline(item) && item->instr->op != INDIM_OP_CONSTANT) {
     indim_nest_fill(l, item, at);
   } else {
     indim_nest_copy(l, item, at);

@@ -25,7 +25,7 @@ const indim_access_list *indim_lower_accesses_of(indim_lowering *l, indim_flow_i
 // Whether something that may tangle indices is computed where |item| is: a reshape, or what puts arrays together. Looks at each item once
 // in |walk|.
 static bool may_tangle(indim_flow_item *item, int32_t walk, int depth) {
-  bool is_inline = item->placement == INDIM_PLACEMENT_INLINE && item->place.storage == NULL && item->walk != walk;
+  bool is_inline = indim_flow_is_inline(item) && item->walk != walk;
   item->walk = walk;
   bool does = is_inline && (indim_flow_is_op(item, INDIM_OP_RESHAPE) || indim_flow_is_op(item, INDIM_OP_CONCATENATE) ||
                             indim_flow_is_op(item, INDIM_OP_PAD));

@@ -106,6 +106,10 @@ struct indim_flow {
 static inline bool indim_flow_is_op(const indim_flow_item *item, indim_op op) {
   return item->kind == INDIM_FLOW_OP && item->instr->op == op;
 }
+// Whether the item is computed where it is read: nothing has stored it yet.
+static inline bool indim_flow_is_inline(const indim_flow_item *item) {
+  return item->placement == INDIM_PLACEMENT_INLINE && item->place.storage == NULL;
+}
 // The cost of an element, without its operands': of a modulus that of a function of complex numbers.
 static inline int32_t indim_flow_op_cost(const indim_flow_item *item) {
   bool is_of_complex = item->operand_count > 0 && indim_type_is_complex(item->operands[0]->shape->type);

@@ -151,7 +151,7 @@ indim_value_id indim_value_at(indim_element_ctx *k, indim_flow_item *item, const
     return found;
   }
   bool is_constant = item->kind == INDIM_FLOW_OP && item->instr->op == INDIM_OP_CONSTANT;
-  bool is_inlined = item->placement == INDIM_PLACEMENT_INLINE && item->place.storage == NULL && !item->has_regs;
+  bool is_inlined = indim_flow_is_inline(item) && !item->has_regs;
   indim_value_id value = is_inlined && !is_constant ? compute(k, item, index, mask) : read_stored(k, item, index, mask);
   if (value != 0 && !indim_lower_failed(l)) {
     indim_memo_keep(k, item, index, mask, value);

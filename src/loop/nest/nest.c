@@ -173,17 +173,22 @@ static int32_t transposed_with(indim_nest *nest, int32_t vector_dim, int32_t lan
   return dim;
 }
 
+// Whether all results have that stride along |dim|.
+static bool stores_by(const indim_nest *nest, int32_t dim, int64_t stride) {
+  const indim_access_list *list = nest->list;
+  bool does = !list->is_full;
+  for (int32_t i = 0; i < list->count && does; i++) {
+    does = list->accesses[i].item != NULL || indim_access_stride(&list->accesses[i], dim) == stride;
+  }
+  return does;
+}
+
 // The longest dimension along which the results, or their rows (|stacked|), are contiguous, or -1.
 static int32_t stored_dim(const indim_nest *nest) {
-  const indim_access_list *list = nest->list;
   int32_t best = -1;
-  for (int32_t d = 0; d < nest->rank && !list->is_full; d++) {
-    bool is_contiguous = nest->sizes[d] >= LEAST_SQUARE && (best < 0 || nest->sizes[d] > nest->sizes[best]);
-    for (int32_t i = 0; i < list->count && is_contiguous; i++) {
-      const indim_access *access = &list->accesses[i];
-      is_contiguous = access->item != NULL || indim_access_stride(access, d) == indim_nest_row(nest);
-    }
-    best = is_contiguous ? d : best;
+  for (int32_t d = 0; d < nest->rank; d++) {
+    bool is_longest = nest->sizes[d] >= LEAST_SQUARE && (best < 0 || nest->sizes[d] > nest->sizes[best]);
+    best = is_longest && stores_by(nest, d, indim_nest_row(nest)) ? d : best;
   }
   return best;
 }
@@ -217,13 +222,8 @@ static int32_t lanes_of_squares(const indim_nest *nest) {
 
 // A dimension of two to four elements, along which all results are contiguous. -1: none.
 static int32_t short_row(const indim_nest *nest) {
-  const indim_access_list *list = nest->list;
-  for (int32_t d = 0; d < nest->rank && !list->is_full; d++) {
-    bool is_row = nest->sizes[d] > 1 && nest->sizes[d] <= INDIM_LOOP_MOST_STRIDE;
-    for (int32_t i = 0; i < list->count && is_row; i++) {
-      is_row = list->accesses[i].item != NULL || indim_access_stride(&list->accesses[i], d) == 1;
-    }
-    if (is_row) {
+  for (int32_t d = 0; d < nest->rank; d++) {
+    if (nest->sizes[d] > 1 && nest->sizes[d] <= INDIM_LOOP_MOST_STRIDE && stores_by(nest, d, 1)) {
       return d;
     }
   }

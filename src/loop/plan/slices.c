@@ -98,11 +98,6 @@ static indim_status make_item(cutting *c, const indim_flow_item *origin, const i
   return indim_flow_new_item(c->m, INDIM_FLOW_OP, origin->instr, shape, out);
 }
 
-static indim_status become_slice(const cutting *c, indim_flow_item *item, indim_flow_item *of,
-                                 const indim_slice_dim *dims) {
-  return indim_flow_become_slice(c->m, item, of, dims);
-}
-
 static bool has_sizes(const indim_shape *shape, const int64_t *sizes) {
   return memcmp(shape->sizes, sizes, (size_t)shape->rank * sizeof *sizes) == 0;
 }
@@ -115,7 +110,7 @@ static indim_status read_instead(cutting *c, indim_flow_item *slice, indim_flow_
     c->of[of->index].is_whole = true;
     return INDIM_OK;
   }
-  INDIM_TRY(become_slice(c, slice, of, dims));
+  INDIM_TRY(indim_flow_become_slice(c->m, slice, of, dims));
   return add_reader(c, slice);
 }
 
@@ -130,7 +125,7 @@ static indim_status make_part(cutting *c, const indim_flow_item *user, indim_flo
   }
   INDIM_TRY(make_shape(c, of->shape, sizes, &shape));
   INDIM_TRY(make_item(c, user, shape, out));
-  INDIM_TRY(become_slice(c, *out, of, dims));
+  INDIM_TRY(indim_flow_become_slice(c->m, *out, of, dims));
   return add_reader(c, *out);
 }
 
